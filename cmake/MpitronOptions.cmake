@@ -1,0 +1,30 @@
+# Build options, language level and warnings, once for all layers.
+option(MPITRON_BENCHMARKS "build the benchmarks" ON)
+set(MPITRON_ARCH native CACHE STRING "value of -march for the host kernels (native, x86-64-v3, ...)")
+set(MPITRON_SANITIZE "" CACHE STRING "sanitizers to build with: address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+find_program(MPITRON_CCACHE ccache)
+if(MPITRON_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${MPITRON_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${MPITRON_CCACHE})
+endif()
+
+add_library(mpitron_flags INTERFACE)
+target_include_directories(mpitron_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
+                                                   ${PROJECT_BINARY_DIR}/generated)
+target_compile_options(mpitron_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unknown-pragmas>)
+if(MPITRON_SANITIZE)
+  target_compile_options(mpitron_flags INTERFACE -fsanitize=${MPITRON_SANITIZE} -fno-omit-frame-pointer -g)
+  target_link_options(mpitron_flags INTERFACE -fsanitize=${MPITRON_SANITIZE})
+endif()

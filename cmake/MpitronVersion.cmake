@@ -1,0 +1,7 @@
+# The build fingerprint that `mpitron --version` prints: generated/build_info.h.
+execute_process(COMMAND git describe --always --dirty --abbrev=12 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                OUTPUT_VARIABLE MPITRON_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT MPITRON_COMMIT)
+  set(MPITRON_COMMIT "unknown")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/build_info.h.in ${PROJECT_BINARY_DIR}/generated/build_info.h @ONLY)

@@ -1,0 +1,48 @@
+#include "cli/command.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::cli {
+namespace {
+
+void print_help() {
+  log::print("usage: mpitron COMMAND [OPTIONS]\n\ncommands:");
+  for (const Command& command : commands()) {
+    log::print(fmt::format("  {:<16} {}", command.name, command.summary));
+  }
+  log::print("\n`mpitron COMMAND --help` explains one command.");
+}
+
+int dispatch(const Arguments& words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_help();
+    return static_cast<int>(words.empty() ? ExitCode::usage : ExitCode::success);
+  }
+  const std::string name = words[0] == "--version" ? "version" : words[0];
+  const auto all = commands();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name; });
+  if (found == all.end()) {
+    throw_usage("unknown command '{}'; `mpitron --help` lists the commands", name);
+  }
+  return found->run({words.begin() + 1, words.end()});
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  try {
+    return dispatch({argv + 1, argv + argc});
+  } catch (const Error& error) {
+    log::error("{}", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    log::error("internal error: {}", error.what());
+    return static_cast<int>(ExitCode::failure);
+  }
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,14 @@
+#include "cli/commands.h"
+
+#include <array>
+
+namespace mpitron::cli {
+
+std::span<const Command> commands() {
+  static constexpr std::array kCommands{
+      Command{"version", "print the version and the build fingerprint", version},
+  };
+  return kCommands;
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,9 @@
+#pragma once
+#include "cli/command.h"
+
+namespace mpitron::cli {
+
+// One function per sub-command; each lives in the file of its name.
+int version(const Arguments& arguments);
+
+}  // namespace mpitron::cli

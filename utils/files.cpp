@@ -1,0 +1,116 @@
+#include "utils/files.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "utils/error.h"
+
+namespace mpitron {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
+
+[[noreturn]] void fail(const std::filesystem::path& path, const char* action) {
+  throw_data("{}: cannot {}: {}", path.string(), action, std::strerror(errno));
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    fail(path, "open");
+  }
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0 || S_ISDIR(info.st_mode)) {
+    ::close(descriptor);
+    errno = S_ISDIR(info.st_mode) ? EISDIR : errno;
+    fail(path, "read");
+  }
+  size_ = static_cast<std::size_t>(info.st_size);
+  if (size_ > 0) {
+    data_ = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
+  }
+  ::close(descriptor);
+  if (data_ == MAP_FAILED) {
+    data_ = nullptr;
+    fail(path, "map");
+  }
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) {
+    ::munmap(data_, size_);
+  }
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      path_(std::move(other.path_)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path), temporary_(path.string() + ".tmp") {
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) {
+    fail(temporary_, "create");
+  }
+  buffer_.reserve(kBufferBytes);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+    ::unlink(temporary_.c_str());
+  }
+}
+
+void AtomicFile::write(const void* data, std::size_t size) {
+  buffer_.append(static_cast<const char*>(data), size);
+  if (buffer_.size() >= kBufferBytes) {
+    flush();
+  }
+}
+
+void AtomicFile::flush() {
+  for (std::size_t done = 0; done < buffer_.size();) {
+    const ssize_t n = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
+    if (n < 0 && errno != EINTR) {
+      fail(temporary_, "write");
+    }
+    done += n > 0 ? static_cast<std::size_t>(n) : 0;
+  }
+  buffer_.clear();
+}
+
+void AtomicFile::commit() {
+  flush();
+  if (::fsync(descriptor_) != 0) {
+    fail(temporary_, "flush");
+  }
+  if (::close(std::exchange(descriptor_, -1)) != 0) {
+    fail(temporary_, "close");
+  }
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    fail(path_, "rename");
+  }
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  return std::string(file.text());
+}
+
+}  // namespace mpitron
