@@ -5,3 +5,7 @@ if(NOT MPITRON_COMMIT)
   set(MPITRON_COMMIT "unknown")
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/build_info.h.in ${PROJECT_BINARY_DIR}/generated/build_info.h @ONLY)
+
+# The streams of this build: generated/devices.h (design: no #ifdef, the variant simply lacks what is not built).
+set(MPITRON_CUDA_STREAM "")
+configure_file(${PROJECT_SOURCE_DIR}/src/device/devices.h.in ${PROJECT_BINARY_DIR}/generated/devices.h @ONLY)
