@@ -4,6 +4,7 @@ set(MPITRON_CUDA OFF CACHE STRING "build with the CUDA kernels: AUTO (where nvcc
 set_property(CACHE MPITRON_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(MPITRON_HAS_CUDA OFF)
 set(MPITRON_PROGRAM_SUFFIX "")
+set(MPITRON_CUDA_VERSION "no CUDA")
 
 if(NOT MPITRON_CUDA STREQUAL OFF)
   find_package(CUDAToolkit 12 QUIET)  # nvcc on the PATH, CUDAToolkit_ROOT, CUDA_PATH or /usr/local/cuda
@@ -18,6 +19,7 @@ if(NOT MPITRON_CUDA STREQUAL OFF)
     enable_language(CUDA)
     set(MPITRON_HAS_CUDA ON)
     set(MPITRON_PROGRAM_SUFFIX -cuda)
+    set(MPITRON_CUDA_VERSION "CUDA ${CUDAToolkit_VERSION}")
     # CMake 3.25 does not know that nvcc 12 and later have C++20: tell it the flag.
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
