@@ -14,8 +14,8 @@ std::unique_ptr<Device> make_device(std::string_view name) {
     return std::make_unique<Device>(ReferenceStream{}, std::make_unique<CachingHostAllocator>());
   }
   if constexpr (kHasCuda) {
-    if (name == CudaStream::name) {
-      return make_cuda_device();
+    if (name == "cuda") {
+      return make_cuda_device(0);
     }
     throw_usage("--device {}: this build has host, reference, cuda", name);
   }

@@ -1,13 +1,9 @@
 #pragma once
-#include <memory>
-
 #include "device/streams.h"
 
 struct CUstream_st;  // cudaStream_t is a pointer to it: no CUDA header here
 
 namespace mpitron::device {
-
-class Device;
 
 /// A CUDA stream of one GPU. Work is queued in order; who reads results on the host synchronizes
 /// first.
@@ -16,10 +12,6 @@ struct CudaStream : StreamBase {
   int device = 0;
   CUstream_st* handle = nullptr;
 };
-
-/// The GPU `index` of those that this process sees; Error(environment) where there is none or no
-/// driver.
-std::unique_ptr<Device> make_cuda_device(int index = 0);
 
 /// Waits until everything queued on the stream has ended; throws what failed in it.
 void synchronize(CudaStream& stream);
