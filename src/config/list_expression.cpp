@@ -75,7 +75,7 @@ class ListParser {
       fail("the list grows beyond 100000 entries");
     }
     Frequency out{true, 0, {}};
-    for (Index i = 0; i < count; ++i) {
+    for (Index i = 0; i < count && !entries.empty(); ++i) {
       out.entries.insert(out.entries.end(), entries.begin(), entries.end());
     }
     return out;

@@ -1,6 +1,7 @@
 #include "config/option_values.h"
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "utils/check.h"
@@ -27,7 +28,8 @@ std::optional<Index> read_integer(std::string_view word) {
 }
 
 std::optional<double> read_real(std::string_view word) {
-  return read_number<double>(word);
+  const std::optional<double> value = read_number<double>(word);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::optional<std::vector<std::string>> default_words(const Option& option) {

@@ -60,7 +60,7 @@ class OptionValues {
 /// Default of an option as words; none: no value.
 std::optional<std::vector<std::string>> default_words(const Option& option);
 
-/// Numbers as the reference reads them; none if `word` is something else.
+/// Numbers as the reference reads them, finite; none if `word` is something else.
 std::optional<Index> read_integer(std::string_view word);
 std::optional<double> read_real(std::string_view word);
 
