@@ -149,7 +149,7 @@ bool check_status(const Option& option, const GivenOption& given,
           ids::kNotYet, "not_there_yet", option,
           fmt::format("{} does not work in this version of mpitron ({}).", text, option.help),
           option.only.empty() ? "leave it out" : fmt::format("--{} {}", option.name, option.only)));
-      return false;
+      return true;  // stored all the same, so that the rules of layouts can be told
     case Status::neutral:
       return true;
     case Status::unneeded:
