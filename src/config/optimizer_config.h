@@ -31,7 +31,7 @@ struct OptimizerConfig {
   Index lr_decay_steps = 0;                // derived, samples
   Index lr_wsd_decay_steps = 0;            // derived, samples; only for wsd
   std::optional<double> decoupled_lr;      // for the embedding and the output matrix
-  std::optional<double> decoupled_min_lr;  // derived: 0 when only decoupled_lr is given
+  std::optional<double> decoupled_min_lr;  // derived: = min_lr
   bool override_opt_param_scheduler = false;
   bool use_checkpoint_opt_param_scheduler = false;
 
