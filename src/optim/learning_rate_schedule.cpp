@@ -59,20 +59,23 @@ void LearningRateSchedule::validate() const {
                 lr_warmup_init, bounds.max_lr);
   }
   if (lr_decay_steps <= 0) {
-    throw_usage("the learning rate decays over {} samples: give --lr-decay-iters, "
-                "--lr-decay-samples, --train-iters or --train-samples above 0",
-                lr_decay_steps);
+    throw_usage(
+        "the learning rate decays over {} samples: give --lr-decay-iters, "
+        "--lr-decay-samples, --train-iters or --train-samples above 0",
+        lr_decay_steps);
   }
   if (!(lr_warmup_steps >= 0.0 && lr_warmup_steps < static_cast<double>(lr_decay_steps))) {
-    throw_usage("the warm-up takes {} of the {} samples of the learning rate decay: it must be "
-                "shorter (--lr-warmup-iters, --lr-warmup-samples, --lr-warmup-fraction)",
-                lr_warmup_steps, lr_decay_steps);
+    throw_usage(
+        "the warm-up takes {} of the {} samples of the learning rate decay: it must be "
+        "shorter (--lr-warmup-iters, --lr-warmup-samples, --lr-warmup-fraction)",
+        lr_warmup_steps, lr_decay_steps);
   }
   if (lr_decay_style == LrDecayStyle::wsd &&
       !(wsd_decay_steps > 0 && wsd_decay_steps <= lr_decay_steps)) {
-    throw_usage("--lr-decay-style WSD anneals over {} samples: give --lr-wsd-decay-iters or "
-                "--lr-wsd-decay-samples between 1 and the {} samples of the decay",
-                wsd_decay_steps, lr_decay_steps);
+    throw_usage(
+        "--lr-decay-style WSD anneals over {} samples: give --lr-wsd-decay-iters or "
+        "--lr-wsd-decay-samples between 1 and the {} samples of the decay",
+        wsd_decay_steps, lr_decay_steps);
   }
 }
 
@@ -85,8 +88,8 @@ double LearningRateSchedule::decay_fraction(double num_steps) const {
     return wsd_fraction(lr_wsd_decay_style,
                         (num_steps - annealing_start) / static_cast<double>(wsd_decay_steps));
   }
-  const double ratio = (num_steps - lr_warmup_steps) /
-                       (static_cast<double>(lr_decay_steps) - lr_warmup_steps);
+  const double ratio =
+      (num_steps - lr_warmup_steps) / (static_cast<double>(lr_decay_steps) - lr_warmup_steps);
   return lr_decay_style == LrDecayStyle::linear ? 1.0 - ratio : cosine_fall(ratio);
 }
 
@@ -102,8 +105,8 @@ double LearningRateSchedule::at(Index num_steps, const LrBounds& group) const {
     return group.min_lr;
   }
   if (lr_decay_style == LrDecayStyle::inverse_square_root) {
-    const double rate = group.max_lr * std::sqrt(std::max(lr_warmup_steps, 1.0)) /
-                        std::sqrt(std::max(n, 1.0));
+    const double rate =
+        group.max_lr * std::sqrt(std::max(lr_warmup_steps, 1.0)) / std::sqrt(std::max(n, 1.0));
     return std::max(group.min_lr, rate);
   }
   return group.min_lr + decay_fraction(n) * (group.max_lr - group.min_lr);

@@ -22,8 +22,8 @@ struct LrBounds {
 /// Learning rate as a function of the samples consumed by updates ("steps" of the reference are samples, so that
 /// a batch size ramp-up changes nothing). Source: OptimizerParamScheduler.get_lr of the reference.
 struct LearningRateSchedule {
-  double lr_warmup_init = 0.0;  // rate at step 0 when there is a warm-up
-  LrBounds bounds;              // max_lr = --lr, min_lr = --min-lr
+  double lr_warmup_init = 0.0;   // rate at step 0 when there is a warm-up
+  LrBounds bounds;               // max_lr = --lr, min_lr = --min-lr
   double lr_warmup_steps = 0.0;  // samples; a fraction of the decay need not be a whole number
   Index lr_decay_steps = 0;      // samples; behind it the rate is min_lr (not for constant)
   Index wsd_decay_steps = 0;     // samples; the annealing at the end of WSD

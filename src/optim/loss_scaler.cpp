@@ -23,9 +23,10 @@ LossScaler LossScaler::constant(double scale) {
 
 LossScaler LossScaler::dynamic(const config::OptimizerConfig& config) {
   if (!(config.min_loss_scale > 0.0 && config.initial_loss_scale >= config.min_loss_scale)) {
-    throw_usage("--initial-loss-scale {} must not be below --min-loss-scale {}, which must be "
-                "above 0",
-                config.initial_loss_scale, config.min_loss_scale);
+    throw_usage(
+        "--initial-loss-scale {} must not be below --min-loss-scale {}, which must be "
+        "above 0",
+        config.initial_loss_scale, config.min_loss_scale);
   }
   if (!(config.loss_scale_window >= 1.0) || config.hysteresis < 1) {
     throw_usage("--loss-scale-window {} and --hysteresis {} count steps: both must be 1 or more",

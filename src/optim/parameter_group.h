@@ -9,15 +9,15 @@ namespace mpitron::optim {
 
 /// What the grouping looks at.
 struct ParameterTraits {
-  std::string_view name;              // full name, `decoder.layers.0.mlp.linear_fc1.bias`
-  int rank = 2;                       // dimensions of the whole, unsplit tensor
-  bool is_expert = false;             // reduced over the expert data parallel group
+  std::string_view name;                // full name, `decoder.layers.0.mlp.linear_fc1.bias`
+  int rank = 2;                         // dimensions of the whole, unsplit tensor
+  bool is_expert = false;               // reduced over the expert data parallel group
   bool is_embedding_or_output = false;  // word embedding or output layer, for --decoupled-lr
-  bool scale_lr = false;              // head of a fine-tuning task: takes --head-lr-mult
+  bool scale_lr = false;                // head of a fine-tuning task: takes --head-lr-mult
 };
 
 struct ParameterGroupOptions {
-  LrBounds bounds;                      // --lr, --min-lr
+  LrBounds bounds;  // --lr, --min-lr
   std::optional<double> decoupled_lr = std::nullopt;
   std::optional<double> decoupled_min_lr = std::nullopt;
   double head_lr_mult = 1.0;

@@ -26,8 +26,9 @@ std::string differences(SchedulerState options, SchedulerState saved) {
 
 ScheduleConflict schedule_conflict(const config::OptimizerConfig& config) {
   if (config.override_opt_param_scheduler && config.use_checkpoint_opt_param_scheduler) {
-    throw_usage("--override-opt_param-scheduler takes the options, "
-                "--use-checkpoint-opt_param-scheduler the checkpoint: give only one");
+    throw_usage(
+        "--override-opt_param-scheduler takes the options, "
+        "--use-checkpoint-opt_param-scheduler the checkpoint: give only one");
   }
   if (config.override_opt_param_scheduler) {
     return ScheduleConflict::use_options;
@@ -84,10 +85,11 @@ void ParameterScheduler::restore(const SchedulerState& saved, ScheduleConflict c
   } else if (conflict == ScheduleConflict::refuse) {
     const std::string text = differences(state(), saved);
     if (!text.empty()) {
-      throw_usage("the checkpoint was trained with other schedules: {}. Give the same options, or "
-                  "--override-opt_param-scheduler to use the options, or "
-                  "--use-checkpoint-opt_param-scheduler to use the checkpoint's",
-                  text);
+      throw_usage(
+          "the checkpoint was trained with other schedules: {}. Give the same options, or "
+          "--override-opt_param-scheduler to use the options, or "
+          "--use-checkpoint-opt_param-scheduler to use the checkpoint's",
+          text);
     }
   }
   num_steps_ = saved.num_steps;

@@ -27,19 +27,22 @@ std::string_view to_string(WeightDecayStyle style) {
 
 void WeightDecaySchedule::validate() const {
   if (!(start_wd >= 0.0 && end_wd >= start_wd)) {
-    throw_usage("the weight decay goes from {} to {}: --start-weight-decay must be 0 or more and "
-                "--end-weight-decay not below it",
-                start_wd, end_wd);
+    throw_usage(
+        "the weight decay goes from {} to {}: --start-weight-decay must be 0 or more and "
+        "--end-weight-decay not below it",
+        start_wd, end_wd);
   }
   if (wd_incr_style == WeightDecayStyle::constant && start_wd != end_wd) {
-    throw_usage("--weight-decay-incr-style constant keeps one weight decay, but it was given {} "
-                "and {}: choose linear or cosine, or only --weight-decay",
-                start_wd, end_wd);
+    throw_usage(
+        "--weight-decay-incr-style constant keeps one weight decay, but it was given {} "
+        "and {}: choose linear or cosine, or only --weight-decay",
+        start_wd, end_wd);
   }
   if (wd_incr_style != WeightDecayStyle::constant && wd_incr_steps <= 0) {
-    throw_usage("--weight-decay-incr-style {} needs a run of more than {} samples "
-                "(--train-iters, --train-samples)",
-                to_string(wd_incr_style), wd_incr_steps);
+    throw_usage(
+        "--weight-decay-incr-style {} needs a run of more than {} samples "
+        "(--train-iters, --train-samples)",
+        to_string(wd_incr_style), wd_incr_steps);
   }
 }
 

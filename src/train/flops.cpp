@@ -19,8 +19,8 @@ double attention_flops_per_token(const ModelDimensions& model) {
     const auto rkv = static_cast<double>(mla.kv_lora_rank);
     const auto rq = static_cast<double>(mla.q_lora_rank.value_or(0));
     const double query = mla.q_lora_rank ? rq * (h + n * (dq + dr) + 1) : h * n * (dq + dr);
-    return query + rkv * (h + n * (dq + dv) + 1) + h * dr + n * dv * h +
-           s * n * (dq + dr) / 2 + s * n * dv / 2;
+    return query + rkv * (h + n * (dq + dv) + 1) + h * dr + n * dv * h + s * n * (dq + dr) / 2 +
+           s * n * dv / 2;
   }
   const auto g = static_cast<double>(model.num_query_groups);
   return 2 * h * h * (1 + g / n + s / h / 2) * model.projection_ratio();
@@ -35,9 +35,9 @@ double transformer_flops(const ModelDimensions& model, double tokens) {
   double widths = dense_layers * static_cast<double>(model.ffn_hidden_size);
   if (model.experts) {
     const ExpertDimensions& experts = *model.experts;
-    widths += moe_layers * static_cast<double>(
-                               experts.moe_ffn_hidden_size * experts.moe_router_topk +
-                               experts.moe_shared_expert_intermediate_size);
+    widths +=
+        moe_layers * static_cast<double>(experts.moe_ffn_hidden_size * experts.moe_router_topk +
+                                         experts.moe_shared_expert_intermediate_size);
   }
   const double mlp = 2 * h * widths * model.gate_factor();
   const double attention = (dense_layers + moe_layers) * attention_flops_per_token(model);
@@ -64,8 +64,8 @@ double hybrid_flops(const ModelDimensions& model, double tokens) {
   const HybridDimensions& hybrid = *model.hybrid;
   const auto h = static_cast<double>(model.hidden_size);
   const double attention = 2 * tokens * attention_flops_per_token(model);
-  const double mlp = 4 * tokens * h * static_cast<double>(model.ffn_hidden_size) *
-                     model.gate_factor();
+  const double mlp =
+      4 * tokens * h * static_cast<double>(model.ffn_hidden_size) * model.gate_factor();
   const double logits = 2 * tokens * h * static_cast<double>(model.padded_vocab_size);
   return 3 * (static_cast<double>(hybrid.attention_layers) * attention +
               static_cast<double>(hybrid.mlp_layers) * mlp +

@@ -39,9 +39,10 @@ HybridDimensions count_hybrid_layers(Index num_layers, double attention_ratio, d
     } else if (kind == '-') {
       ++hybrid.mlp_layers;
     } else {
-      throw_usage("--hybrid-override-pattern '{}' holds '{}': the letters are M (mamba), "
-                  "* (attention) and - (MLP)",
-                  pattern, kind);
+      throw_usage(
+          "--hybrid-override-pattern '{}' holds '{}': the letters are M (mamba), "
+          "* (attention) and - (MLP)",
+          pattern, kind);
     }
   }
   return hybrid;

@@ -26,9 +26,10 @@ void NumMicrobatches::check_rampup() const {
   const auto& [start, increment, samples] = *rampup_;
   const Index gap = global_batch_size_ - start;
   if (start < 1 || increment < 1 || samples < 0 || gap < 0 || gap % increment != 0) {
-    throw_usage("--rampup-batch-size {} {} {} does not lead to --global-batch-size {}: the start "
-                "and the increment must be above 0 and the gap {} a multiple of the increment",
-                start, increment, samples, global_batch_size_, gap);
+    throw_usage(
+        "--rampup-batch-size {} {} {} does not lead to --global-batch-size {}: the start "
+        "and the increment must be above 0 and the gap {} a multiple of the increment",
+        start, increment, samples, global_batch_size_, gap);
   }
   for (Index global = start; global < global_batch_size_; global += increment) {
     divide(global);
@@ -37,8 +38,7 @@ void NumMicrobatches::check_rampup() const {
 
 Index NumMicrobatches::scheduled(Index consumed_samples) const {
   const Index full = global_batch_size_;
-  if (!rampup_ || rampup_->start == full ||
-      consumed_samples > rampup_->samples) {
+  if (!rampup_ || rampup_->start == full || consumed_samples > rampup_->samples) {
     return full;
   }
   const auto& [start, increment, samples] = *rampup_;
@@ -57,15 +57,17 @@ Index NumMicrobatches::scheduled(Index consumed_samples) const {
 BatchSize NumMicrobatches::divide(Index global) const {
   const Index unit = micro_batch_size_ * data_parallel_size_;
   if (global % unit != 0 && !decrease_if_needed_) {
-    throw_usage("a global batch of {} is no multiple of --micro-batch-size {} x data parallel "
-                "size {} = {}. Nearest: {} or {}, or --decrease-batch-size-if-needed",
-                global, micro_batch_size_, data_parallel_size_, unit,
-                std::max(unit, global / unit * unit), (global / unit + 1) * unit);
+    throw_usage(
+        "a global batch of {} is no multiple of --micro-batch-size {} x data parallel "
+        "size {} = {}. Nearest: {} or {}, or --decrease-batch-size-if-needed",
+        global, micro_batch_size_, data_parallel_size_, unit, std::max(unit, global / unit * unit),
+        (global / unit + 1) * unit);
   }
   if (global < unit) {
-    throw_usage("a global batch of {} is smaller than one microbatch of {} on each of {} data "
-                "parallel ranks: --global-batch-size {} is the least",
-                global, micro_batch_size_, data_parallel_size_, unit);
+    throw_usage(
+        "a global batch of {} is smaller than one microbatch of {} on each of {} data "
+        "parallel ranks: --global-batch-size {} is the least",
+        global, micro_batch_size_, data_parallel_size_, unit);
   }
   return {.global = global, .running = global / unit * unit, .num_microbatches = global / unit};
 }

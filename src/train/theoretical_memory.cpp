@@ -96,11 +96,10 @@ double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout
   return bytes / static_cast<double>(layout.tensor_model_parallel_size);
 }
 
-std::string theoretical_memory_line(double weight_and_optimizer,
-                                    std::optional<double> activation) {
-  const std::string start = fmt::format(
-      "Theoretical memory footprints: weight and optimizer={:.2f} MB",
-      weight_and_optimizer / kMegabyte);
+std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation) {
+  const std::string start =
+      fmt::format("Theoretical memory footprints: weight and optimizer={:.2f} MB",
+                  weight_and_optimizer / kMegabyte);
   if (!activation) {
     return start;
   }

@@ -17,10 +17,10 @@ struct MemoryLayout {
 };
 
 struct ParameterCounts {
-  double transformer_block = 0;   // all layers and the final norm
-  double mtp_block = 0;           // prediction layers
-  double embedding = 0;           // with the output matrix when untied
-  double most_loaded_shard = 0;   // rank of the first pipeline stage
+  double transformer_block = 0;  // all layers and the final norm
+  double mtp_block = 0;          // prediction layers
+  double embedding = 0;          // with the output matrix when untied
+  double most_loaded_shard = 0;  // rank of the first pipeline stage
   double total() const { return transformer_block + mtp_block + embedding; }
 };
 
