@@ -15,7 +15,7 @@ void transform_block(std::span<float> x, float mean, float std) {
   for (std::size_t j = 0; j < kBlock / 2; ++j) {
     const float u1 = 1.0f - x[j];  // (0, 1]: the logarithm is finite
     const float radius = std::sqrt(-2.0f * std::log(u1));
-    const auto theta = static_cast<float>(2.0 * std::numbers::pi * static_cast<double>(x[j + 8]));
+    const float theta = 2.0f * std::numbers::pi_v<float> * x[j + 8];
     x[j] = radius * std::cos(theta) * std + mean;
     x[j + 8] = radius * std::sin(theta) * std + mean;
   }
@@ -43,7 +43,8 @@ std::vector<std::int64_t> TorchGenerator::permutation(std::int64_t n) {
 
 void TorchGenerator::uniform(std::span<float> out, float low, float high) {
   for (float& value : out) {
-    value = uniform() * (high - low) + low;
+    // torch's build contracts this to one rounding.
+    value = std::fma(uniform(), high - low, low);
   }
 }
 
