@@ -59,6 +59,8 @@ std::vector<Constraint> all_constraints() {
   for (const auto part : {model_constraints(), run_constraints(), layout_constraints()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Constraint& a, const Constraint& b) { return a.id < b.id; });
   return all;
 }
 

@@ -42,7 +42,7 @@ Index iterations_for_samples(const TrainingConfig& training, Index data_parallel
   Index consumed = 0;
   if (training.rampup_batch_size) {
     while (consumed <= training.rampup_batch_size->samples && consumed <= train_samples) {
-      const Index size = global_batch_size_at(training, data_parallel_size, consumed);
+      const Index size = ramped(training, consumed);
       if (size <= 0) {
         return 0;
       }

@@ -224,7 +224,7 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   return p;
 }
 
-TrainingConfig resolve_training(const OptionValues& v, Index replicas) {
+TrainingConfig resolve_training(const OptionValues& v) {
   TrainingConfig t;
   t.micro_batch_size = v.maybe_integer("micro_batch_size").value_or(0);
   t.global_batch_size = v.maybe_integer("global_batch_size").value_or(0);
@@ -238,7 +238,7 @@ TrainingConfig resolve_training(const OptionValues& v, Index replicas) {
   t.train_samples = v.maybe_integer("train_samples");
   t.train_iters = v.has("train_iters")
                       ? v.integer("train_iters")
-                      : iterations_for_samples(t, replicas, t.train_samples.value_or(0));
+                      : iterations_for_samples(t, t.train_samples.value_or(0));
   t.seq_length = v.maybe_integer("seq_length").value_or(0);
   t.eval_iters = v.integer("eval_iters");
   t.eval_interval = v.integer("eval_interval");
@@ -447,7 +447,7 @@ RunConfig resolve(const OptionValues& values) {
   RunConfig run;
   run.model = resolve_model(values);
   run.parallel = resolve_parallel(values);
-  run.training = resolve_training(values, run.parallel.data_parallel_size);
+  run.training = resolve_training(values);
   run.optimizer = resolve_optimizer(values, run.training);
   run.data = resolve_data(values);
   run.logging = resolve_logging(values);
