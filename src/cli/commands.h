@@ -4,6 +4,7 @@
 namespace mpitron::cli {
 
 // One function per sub-command; each lives in the file of its name.
+int replay(const Arguments& arguments);
 int version(const Arguments& arguments);
 
 }  // namespace mpitron::cli
