@@ -7,7 +7,7 @@ usage: lint.py [--root DIR] [--no-format]
   foreign   a heavy foreign header only in the .cpp/.cu files of a layer whose row names its library as FOREIGN
   format    clang-format 14 has nothing to change; no line over 100 columns
   budget    limits of the style budget, printed with medians and 90 % quantiles
-  contract  each kernel header and op file states its numerical contract at the top
+  contract  each header of kernels, and of ops (functions that return a Var), states its numerical contract at the top
   docs      the layer table of docs/architecture.md says the same as CMakeLists.txt
 
 Exceptions with reasons: tests/lint/exceptions.txt.
@@ -233,8 +233,9 @@ class Lint:
     # --- contracts and docs -----------------------------------------------------------------------------------------------------
     def check_contracts(self):
         for s in self.sources:
-            holds_contract = re.fullmatch(r"(kernels|src/ops)/\w+\.h", s.path)
-            if holds_contract and not CONTRACT.search(s.comments):
+            is_kernel = re.fullmatch(r"kernels/\w+\.h", s.path)
+            is_op = re.fullmatch(r"src/ops/\w+\.h", s.path) and re.search(r"^Var \w+\(", s.text, re.M)
+            if (is_kernel or is_op) and not CONTRACT.search(s.comments):
                 self.report("contract", s.path, 1, "no numerical contract: accumulation type, order, rounding, = or +=")
 
     def check_docs(self):

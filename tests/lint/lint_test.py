@@ -52,6 +52,8 @@ CASES = {
     "stale_exception_fails": ({"tests/lint/exceptions.txt": "macro io/token_file.cpp it was needed\n"}, "not needed any more"),
     "todo_fails": ({"io/token_file.cpp": "// TODO: later\n"}, "open work belongs into an issue"),
     "missing_contract_fails": ({"kernels/norm.h": HEADER.format(name="norm")}, "no numerical contract"),
+    "op_without_contract_fails": ({"src/ops/norm.h": "#pragma once\nVar norm(const Var& x);\n"}, "src/ops/norm.h:1: [contract]"),
+    "helper_of_ops_without_contract_passes": ({"src/ops/norm.h": "#pragma once\nint rows(const Var& x);\n"}, None),
     "untested_sources_fail": ({"tests/io/token_file_test.cpp": None, "tests/data/json_test.cpp": None}, "without: json token_file"),
     "wrong_docs_table_fails": ({"docs/architecture.md": "| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | - | x |\n| `kernels` | - | x |\n"},
                                "layer data: documented [], real ['io']"),
