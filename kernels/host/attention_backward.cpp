@@ -166,8 +166,8 @@ class BackwardGroup {
   }
 
   template <int N>
-  [[gnu::always_inline]] static void add_product(float* c, Index stride, RowOperand a,
-                                                 const float* b, Index steps) {
+  [[gnu::noinline]] static void add_product(float* c, Index stride, RowOperand a, const float* b,
+                                            Index steps) {
     Block<N> acc;
     for_block<N>([&](int m, int n) { acc[m][n] = load(c + m * stride + 16 * n); });
     accumulate<T, N>(acc, a, b, steps);
@@ -177,7 +177,7 @@ class BackwardGroup {
   /// P = exp(scale QK^T - lse) and dS = P (dP - delta) of 6 rows x 16 N columns, to [r][c] of the
   /// tile. P enters dS as it is, and is rounded only for its own product.
   template <int N>
-  void gradients(const HeadDropout& dropout, Index row, Index col, Index r, Index c) {
+  [[gnu::noinline]] void gradients(const HeadDropout& dropout, Index row, Index col, Index r, Index c) {
     alignas(64) float p[kRows][kCols];
     KeepMasks masks[kRows / 2];
     if constexpr (Drop) {
