@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <random>
 #include <utility>
 
 #include <fcntl.h>
@@ -62,8 +63,10 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-AtomicFile::AtomicFile(const std::filesystem::path& path) : path_(path), temporary_(path.string() + ".tmp") {
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+// The temporary name is this writer's own: two jobs may write one cache file at the same time, and the last rename wins.
+AtomicFile::AtomicFile(const std::filesystem::path& path)
+    : path_(path), temporary_(fmt::format("{}.{:08x}.tmp", path.string(), std::random_device{}())) {
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     fail(temporary_, "create");
   }
