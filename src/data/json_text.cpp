@@ -11,6 +11,8 @@ namespace mpitron::data {
 namespace dom = simdjson::dom;
 namespace {
 
+static_assert(JsonTextParser::kPadding >= simdjson::SIMDJSON_PADDING);
+
 const char* type_name(dom::element_type type) {
   switch (type) {
     case dom::element_type::ARRAY:

@@ -1,16 +1,14 @@
 #pragma once
-#include <cstdlib>
 #include <filesystem>
 
 #include "data/byte_pair_encoding.h"
+#include "support/corpus.h"
 
 namespace mpitron::data {
 
-/// Folder `tokenizer` of the golden data ($MPITRON_GOLDEN_DIR, else tests/golden).
+/// Folder `tokenizer` of the reference data.
 inline std::filesystem::path golden_tokenizer_dir() {
-  const char* chosen = std::getenv("MPITRON_GOLDEN_DIR");
-  const std::filesystem::path fallback = std::filesystem::path(MPITRON_SOURCE_DIR) / "tests/golden";
-  return (chosen != nullptr ? std::filesystem::path(chosen) : fallback) / "tokenizer";
+  return std::filesystem::path(test::golden_folder()) / "tokenizer";
 }
 
 /// GPT-2's own vocabulary, loaded once.
