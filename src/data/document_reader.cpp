@@ -84,21 +84,19 @@ class DocumentReader::Input {
   }
 
  private:
+  // One successful read: a pipe's block holds what has come so far.
   void read_up_to(std::string& block, std::size_t size) {
-    std::size_t filled = block.size();
-    block.resize(std::max(size, filled));
-    while (filled < block.size()) {
-      const ssize_t n = ::read(descriptor_, block.data() + filled, block.size() - filled);
-      if (n < 0 && errno != EINTR) {
-        throw_data("--input {}: cannot read: {}", file_, std::strerror(errno));
-      }
-      if (n == 0) {
-        ended_ = true;
-        break;
-      }
-      filled += n > 0 ? static_cast<std::size_t>(n) : 0;
+    const std::size_t filled = block.size();
+    block.resize(std::max(size, filled + 1));
+    ssize_t n = 0;
+    do {
+      n = ::read(descriptor_, block.data() + filled, block.size() - filled);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) {
+      throw_data("--input {}: cannot read: {}", file_, std::strerror(errno));
     }
-    block.resize(filled);
+    ended_ = n == 0;
+    block.resize(filled + static_cast<std::size_t>(n));
   }
 
   const std::string& file_;
