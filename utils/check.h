@@ -14,7 +14,8 @@ class InternalError : public std::logic_error {
 namespace detail {
 
 template <class... Values>
-[[noreturn]] void check_failed(const char* condition, const char* file, int line, const Values&... values) {
+[[noreturn]] void check_failed(const char* condition, const char* file, int line,
+                               const Values&... values) {
   std::ostringstream text;
   text << file << ':' << line << ": invariant broken: " << condition;
   if constexpr (sizeof...(values) > 0) {
@@ -27,11 +28,12 @@ template <class... Values>
 }  // namespace detail
 }  // namespace mpitron
 
-/// MPITRON_CHECK(a == b, a, b): always on. MPITRON_DCHECK: in debug builds, for checks inside hot loops.
-#define MPITRON_CHECK(condition, ...)                                                              \
-  do {                                                                                             \
-    if (!(condition)) [[unlikely]]                                                                 \
-      ::mpitron::detail::check_failed(#condition, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__);  \
+/// MPITRON_CHECK(a == b, a, b): always on. MPITRON_DCHECK: in debug builds, for checks inside hot
+/// loops.
+#define MPITRON_CHECK(condition, ...)                                                             \
+  do {                                                                                            \
+    if (!(condition)) [[unlikely]]                                                                \
+      ::mpitron::detail::check_failed(#condition, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__); \
   } while (false)
 
 #ifdef NDEBUG

@@ -32,7 +32,8 @@ constexpr std::size_t size_of(DType dtype) {
 }
 
 constexpr const char* name_of(DType dtype) {
-  constexpr const char* kNames[] = {"fp32", "bf16", "fp16", "fp64", "u8", "i8", "u16", "i16", "i32", "i64"};
+  constexpr const char* kNames[] = {"fp32", "bf16", "fp16", "fp64", "u8",
+                                    "i8",   "u16",  "i16",  "i32",  "i64"};
   return kNames[static_cast<int>(dtype)];
 }
 

@@ -10,16 +10,16 @@ namespace mpitron {
 enum class ExitCode : int {
   success = 0,
   failure = 1,
-  usage = 2,                 // options or configuration
-  environment = 3,           // launch, libraries, devices
-  data = 4,                  // data sets, tokenizers, checkpoints
+  usage = 2,        // options or configuration
+  environment = 3,  // launch, libraries, devices
+  data = 4,         // data sets, tokenizers, checkpoints
   resume_to_disambiguate = 16,
   result_rejected = 17,
-  interrupted = 85,          // a signal or the time limit ended the run
+  interrupted = 85,  // a signal or the time limit ended the run
 };
 
-/// A mistake of the user: what was given, what is allowed, which option, the nearest fix. The program prints the
-/// message once, without a stack trace, and ends with the exit code.
+/// A mistake of the user: what was given, what is allowed, which option, the nearest fix. The
+/// program prints the message once, without a stack trace, and ends with the exit code.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -4,8 +4,8 @@
 
 namespace mpitron {
 
-/// bfloat16 and IEEE binary16 as storage types; arithmetic happens in fp32. Conversions round to nearest even and
-/// keep infinities and NaN.
+/// bfloat16 and IEEE binary16 as storage types; arithmetic happens in fp32. Conversions round to
+/// nearest even and keep infinities and NaN.
 struct BFloat16 {
   std::uint16_t bits = 0;
 
@@ -13,9 +13,12 @@ struct BFloat16 {
   explicit BFloat16(float value) {
     const auto u = std::bit_cast<std::uint32_t>(value);
     const bool nan = (u & 0x7fffffffu) > 0x7f800000u;
-    bits = static_cast<std::uint16_t>(nan ? (u >> 16) | 0x40u : (u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+    bits = static_cast<std::uint16_t>(nan ? (u >> 16) | 0x40u
+                                          : (u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
   }
-  explicit operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+  explicit operator float() const {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  }
 };
 
 struct Float16 {
@@ -35,7 +38,8 @@ struct Float16 {
       bits = static_cast<std::uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
     } else {  // subnormal: adding 0.5 lets the FPU round at the right bit
       const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-      bits = static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
+      bits =
+          static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
     }
   }
   explicit operator float() const {

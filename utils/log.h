@@ -8,8 +8,9 @@ namespace mpitron::log {
 
 enum class Level { debug, info, warning, error };
 
-/// Messages go to stderr with a timestamp; results of a command (the iteration line among them) go to stdout by
-/// `print`, unchanged. On ranks other than 0 only warnings and errors appear, once per distinct message.
+/// Messages go to stderr with a timestamp; results of a command (the iteration line among them) go
+/// to stdout by `print`, unchanged. On ranks other than 0 only warnings and errors appear, once per
+/// distinct message.
 void set_level(Level level);
 void set_rank(int rank);
 void write(Level level, std::string_view message);

@@ -4,8 +4,9 @@
 
 namespace mpitron {
 
-/// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11): a pure function of key and
-/// counter, so a random number belongs to a global index and to nobody's thread, rank or call order.
+/// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11): a pure
+/// function of key and counter, so a random number belongs to a global index and to nobody's
+/// thread, rank or call order.
 struct Philox {
   using Counter = std::array<std::uint32_t, 4>;
   using Key = std::array<std::uint32_t, 2>;

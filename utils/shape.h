@@ -16,7 +16,8 @@ class Shape {
   static constexpr int kMaxRank = 6;
 
   Shape() = default;
-  Shape(std::initializer_list<Index> extents) {  // NOLINT(google-explicit-constructor): {t, h} reads as a shape
+  Shape(std::initializer_list<Index>
+            extents) {  // NOLINT(google-explicit-constructor): {t, h} reads as a shape
     MPITRON_CHECK(static_cast<int>(extents.size()) <= kMaxRank, extents.size());
     for (const Index extent : extents) {
       extents_[static_cast<std::size_t>(rank_++)] = extent;
@@ -24,7 +25,9 @@ class Shape {
   }
 
   int rank() const { return rank_; }
-  Index operator[](int i) const { return extents_[static_cast<std::size_t>(i < 0 ? rank_ + i : i)]; }
+  Index operator[](int i) const {
+    return extents_[static_cast<std::size_t>(i < 0 ? rank_ + i : i)];
+  }
   Index& operator[](int i) { return extents_[static_cast<std::size_t>(i < 0 ? rank_ + i : i)]; }
   void push_back(Index extent) {
     MPITRON_CHECK(rank_ < kMaxRank, rank_);

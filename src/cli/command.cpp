@@ -24,7 +24,8 @@ int dispatch(const Arguments& words) {
   }
   const std::string name = words[0] == "--version" ? "version" : words[0];
   const auto all = commands();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name; });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name; });
   if (found == all.end()) {
     throw_usage("unknown command '{}'; `mpitron --help` lists the commands", name);
   }

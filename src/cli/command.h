@@ -8,7 +8,8 @@ namespace mpitron::cli {
 
 using Arguments = std::vector<std::string>;
 
-/// A sub-command of `mpitron`: `run` gets the arguments behind its name and returns the exit code, or throws Error.
+/// A sub-command of `mpitron`: `run` gets the arguments behind its name and returns the exit code,
+/// or throws Error.
 struct Command {
   std::string_view name;
   std::string_view summary;  // one line of `mpitron --help`
@@ -18,7 +19,8 @@ struct Command {
 /// All sub-commands in the order of `mpitron --help`.
 std::span<const Command> commands();
 
-/// Runs argv as a user would type it: finds the sub-command, prints an Error once and returns its exit code.
+/// Runs argv as a user would type it: finds the sub-command, prints an Error once and returns its
+/// exit code.
 int run(int argc, char** argv);
 
 }  // namespace mpitron::cli

@@ -7,6 +7,7 @@ namespace mpitron::cli {
 int preprocess(const Arguments& arguments);
 int tokenize(const Arguments& arguments);
 int tokenizer(const Arguments& arguments);
+int replay(const Arguments& arguments);
 int version(const Arguments& arguments);
 
 }  // namespace mpitron::cli

@@ -1,0 +1,85 @@
+#pragma once
+#include "kernels/dropout.h"
+
+namespace mpitron::kernels {
+
+// Softmax attention that never stores [s, s] of a head: tiled, online softmax (Dao et al. 2022),
+// forward and backward.
+//
+// q, o and their gradients are [s, b, n, d], or [s, b, g, n/g, d] where the heads of a fused qkv are
+// not evenly spaced.
+//
+// Numerical contract
+//   types:        q, k, v, o and their gradients fp32, bf16, fp16 (reference: also fp64), all the
+//   same; lse natural
+//                 log, fp32; any strides but a contiguous last dimension
+//   accumulation: fp32 in a fixed order (reference: double): the bits do not depend on the number
+//   of threads rounding:     bf16, fp16: P and dS before they enter a product; o, dq, dk, dv once
+//   at the end visibility:   key j is visible to query i if !(causal && j > i + s_kv - s) and
+//   !(window >= 0 && j < i + s_kv - s -
+//                 window) and mask[., i, j] == 0; a row that sees no key gives o = 0, lse = -inf
+//                 and no gradient
+//   dropout:      on the probabilities after the softmax: attention_dropout_keeps below is the
+//   definition outputs:      all `=`
+
+/// The definition of the mask of probabilities, by global indices. One Philox call serves 2 rows x
+/// 4 columns.
+inline bool attention_dropout_keeps(const DropoutMask& mask, Index row, Index column, Index head,
+                                    Index sample) {
+  const auto counter0 = static_cast<std::uint32_t>(column / 64 * 16 + column % 16);
+  const Philox::Counter bits =
+      Philox::generate({counter0, static_cast<std::uint32_t>(row / 2),
+                        static_cast<std::uint32_t>(head), static_cast<std::uint32_t>(sample)},
+                       mask.key);
+  const std::uint32_t word = bits[static_cast<std::size_t>(column / 16 % 4)];
+  return (row % 2 == 0 ? word & 0xffffu : word >> 16) >= mask.threshold;
+}
+
+struct AttentionForward {
+  static constexpr const char* name = "attention_forward";
+  In q;     // [s, b, n, d]
+  In k;     // [s_kv, b, g, d]; query head i reads group i / (n / g)
+  In v;     // [s_kv, b, g, dv]
+  In mask;  // [b or 1, s, s_kv], u8, 1 = hidden; optional
+  Out o;    // [s, b, n, dv]
+  Out lse;  // [b, n, s], fp32
+  Out workspace;
+  float scale = 1;
+  bool causal = true;
+  Index window = -1;  // keys before the query that are visible besides itself; -1: all
+  DropoutMask dropout;
+
+  template <class F>
+  void views(F&& f) const {
+    f("q", q), f("k", k), f("v", v), f("mask", mask), f("o", o), f("lse", lse);
+  }
+};
+
+struct AttentionBackward {
+  static constexpr const char* name = "attention_backward";
+  In q, k, v, mask, o, lse;  // as forward
+  In d_o;                    // [s, b, n, dv]
+  Out dq;                    // [s, b, n, d]
+  Out dk;                    // [s_kv, b, g, d]
+  Out dv;                    // [s_kv, b, g, dv]
+  Out workspace;
+  float scale = 1;
+  bool causal = true;
+  Index window = -1;
+  DropoutMask dropout;
+
+  template <class F>
+  void views(F&& f) const {
+    f("q", q), f("k", k), f("v", v), f("mask", mask), f("o", o), f("lse", lse), f("d_o", d_o);
+    f("dq", dq), f("dk", dk), f("dv", dv);
+  }
+};
+
+void run(device::ReferenceStream&, const AttentionForward&);
+void run(device::ReferenceStream&, const AttentionBackward&);
+void run(device::HostStream&, const AttentionForward&);
+void run(device::HostStream&, const AttentionBackward&);
+Index workspace_bytes(const device::HostStream&, const AttentionForward&);
+Index workspace_bytes(const device::HostStream&, const AttentionBackward&);
+
+}  // namespace mpitron::kernels

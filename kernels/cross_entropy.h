@@ -1,0 +1,54 @@
+#pragma once
+#include "device/streams.h"
+#include "device/tensor_view.h"
+
+namespace mpitron::kernels {
+
+using device::In;
+using device::InOut;
+using device::Out;
+
+// Numerical contract of both kernels
+//   types:      logits fp32, bf16, fp16 (reference: also fp64); loss, lse, dloss fp32; labels int64
+//   arithmetic: fp32 (reference: double) sums within a row in a fixed order
+//   a label outside [0, v) has no target term: loss = log sum exp(l - max), the gradient is the
+//   softmax label smoothing a: a' = a v / (v - 1), loss = (1 - a') CE - a' mean_k log p_k
+
+/// loss[t] = log sum_k exp(logits[t, k]) - logits[t, label]; lse is the log-sum-exp, kept for
+/// backward.
+struct CrossEntropyForward {
+  static constexpr const char* name = "cross_entropy_forward";
+  In logits;      // [t, v]
+  In labels;      // [t], int64
+  Out loss, lse;  // [t], fp32
+  float label_smoothing = 0;
+
+  template <class F>
+  void views(F&& f) const {
+    f("logits", logits), f("labels", labels), f("loss", loss), f("lse", lse);
+  }
+};
+
+/// dlogits = dloss * (softmax - target); dlogits may be logits itself (in place saves the largest
+/// buffer of a step).
+struct CrossEntropyBackward {
+  static constexpr const char* name = "cross_entropy_backward";
+  In logits;      // [t, v]
+  In labels;      // [t], int64
+  In lse, dloss;  // [t], fp32
+  Out dlogits;    // [t, v]
+  float label_smoothing = 0;
+
+  template <class F>
+  void views(F&& f) const {
+    f("logits", logits), f("labels", labels), f("lse", lse), f("dloss", dloss),
+        f("dlogits", dlogits);
+  }
+};
+
+void run(device::ReferenceStream&, const CrossEntropyForward&);
+void run(device::ReferenceStream&, const CrossEntropyBackward&);
+void run(device::HostStream&, const CrossEntropyForward&);
+void run(device::HostStream&, const CrossEntropyBackward&);
+
+}  // namespace mpitron::kernels

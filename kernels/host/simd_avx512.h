@@ -1,0 +1,128 @@
+#pragma once
+// GCC 12 takes the undefined pass-through operands of its own intrinsics for a mistake (bug
+// 105593).
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+
+#include "kernels/host/simd_types.h"
+
+// The primitive operations of simd.h in AVX-512 (F, BW, DQ, VL; BF16 where the compiler has it).
+
+namespace mpitron::kernels::simd {
+
+inline __mmask16 mask_of(Part lanes) {
+  return static_cast<__mmask16>((1u << lanes.count) - 1u);
+}
+
+inline Float fma(Float a, Float b, Float c) {
+  return _mm512_fmadd_ps(a, b, c);
+}
+/// b where either is NaN.
+inline Float min(Float a, Float b) {
+  return _mm512_min_ps(a, b);
+}
+inline Float max(Float a, Float b) {
+  return _mm512_max_ps(a, b);
+}
+inline Float sqrt(Float x) {
+  return _mm512_sqrt_ps(x);
+}
+inline Float round(Float x) {
+  return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+/// x * 2^k for an integral k.
+inline Float scale_by_power(Float x, Float k) {
+  return _mm512_scalef_ps(x, k);
+}
+/// 1 / x to 1e-7 for normal x and 1 / x: one Newton step.
+inline Float reciprocal(Float x) {
+  const __m512 y = _mm512_rcp14_ps(x);
+  return _mm512_fmadd_ps(_mm512_fnmadd_ps(x, y, _mm512_set1_ps(1.f)), y, y);
+}
+/// High 32 bits of the 64-bit products.
+inline UInt multiply_high(UInt a, std::uint32_t factor) {
+  const __m512i m = _mm512_set1_epi32(static_cast<int>(factor)), x = (__m512i)a;
+  const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(x, m), 32);
+  return (UInt)_mm512_mask_mov_epi32(even, 0xaaaa, _mm512_mul_epu32(_mm512_srli_epi64(x, 32), m));
+}
+
+inline __m256i narrow(Float x, BFloat16) {
+#ifdef __AVX512BF16__
+  // The conversion instruction flushes subnormal numbers, which one rounding may not.
+  constexpr int kSubnormal = 0x20;
+  if (_mm512_fpclass_ps_mask(x, kSubnormal) == 0) [[likely]] {
+    return (__m256i)_mm512_cvtneps_pbh(x);
+  }
+#endif
+  const __m512i u = _mm512_castps_si512(x);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
+  __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(u, _mm512_set1_epi32(0x7fff)), odd);
+  rounded = _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), u,
+                                 _mm512_set1_epi32(0x400000));
+  return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
+}
+inline __m256i narrow(Float x, Float16) {
+  return _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+inline Float widen(__m256i bits, BFloat16) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+}
+inline Float widen(__m256i bits, Float16) {
+  return _mm512_cvtph_ps(bits);
+}
+
+inline Float load(const float* p, Full = {}) {
+  return _mm512_loadu_ps(p);
+}
+inline Float load(const float* p, Part lanes) {
+  return _mm512_maskz_loadu_ps(mask_of(lanes), p);
+}
+template <class T>
+inline Float load(const T* p, Full = {}) {
+  return widen(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), T{});
+}
+template <class T>
+inline Float load(const T* p, Part lanes) {
+  return widen(_mm256_maskz_loadu_epi16(mask_of(lanes), p), T{});
+}
+
+inline void store(float* p, Float x, Full = {}) {
+  _mm512_storeu_ps(p, x);
+}
+inline void store(float* p, Float x, Part lanes) {
+  _mm512_mask_storeu_ps(p, mask_of(lanes), x);
+}
+template <class T>
+inline void store(T* p, Float x, Full = {}) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), narrow(x, T{}));
+}
+template <class T>
+inline void store(T* p, Float x, Part lanes) {
+  _mm256_mask_storeu_epi16(p, mask_of(lanes), narrow(x, T{}));
+}
+
+/// Stores past the caches; p is aligned to 64 bytes (32 for 16-bit types). stream_fence() ends a
+/// sequence of them.
+inline void stream(float* p, Float x) {
+  _mm512_stream_ps(p, x);
+}
+template <class T>
+inline void stream(T* p, Float x) {
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(p), narrow(x, T{}));
+}
+inline void stream_fence() {
+  _mm_sfence();
+}
+
+/// Zero in the lanes outside.
+inline Float inside(Float x, Full) {
+  return x;
+}
+inline Float inside(Float x, Part lanes) {
+  return _mm512_maskz_mov_ps(mask_of(lanes), x);
+}
+
+}  // namespace mpitron::kernels::simd

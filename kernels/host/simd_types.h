@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+
+#include "utils/float16.h"
+#include "utils/shape.h"
+
+// These vectors are only passed between inlined functions of one file: their calling convention is
+// of no matter.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace mpitron::kernels::simd {
+
+inline constexpr int kLanes = 16;
+
+/// Sixteen lanes. They are the compiler's own vectors, so + - * / < & | and `mask ? a : b` work on
+/// them directly.
+using Float [[gnu::vector_size(64)]] = float;
+using Int [[gnu::vector_size(64)]] = std::int32_t;
+using UInt [[gnu::vector_size(64)]] = std::uint32_t;
+
+/// How many lanes of a vector lie inside a row: all of them, or the first `count` (1 .. 15).
+struct Full {
+  static constexpr Index count = kLanes;
+};
+struct Part {
+  Index count;
+};
+
+}  // namespace mpitron::kernels::simd

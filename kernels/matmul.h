@@ -1,0 +1,64 @@
+#pragma once
+#include "device/streams.h"
+#include "device/tensor_view.h"
+
+namespace mpitron::kernels {
+
+using device::In;
+using device::InOut;
+using device::Out;
+
+enum class Activation { none, gelu_tanh, gelu_erf, silu, squared_relu };
+
+/// c = activation(op(a) op(b) + bias), or c += op(a) op(b). All row-major; a and b may have a row
+/// stride.
+///
+/// Numerical contract
+///   types:        a, b fp32, bf16 or fp16 (the same); c the same type or fp32; bias as a
+///   accumulation: fp32 (reference: double); c is rounded once
+///   order:        fixed for a shape: the bits do not depend on the number of threads
+///   outputs:      c `=`, or `+=` with accumulate (then no bias and no activation)
+struct Matmul {
+  static constexpr const char* name = "matmul";
+  In a;     // [m, k], or [k, m] with transpose_a
+  In b;     // [k, n], or [n, k] with transpose_b
+  In bias;  // [n], optional
+  InOut c;  // [m, n]
+  Out workspace;
+  bool transpose_a = false;
+  bool transpose_b = false;
+  bool accumulate = false;
+  Activation activation = Activation::none;
+
+  template <class F>
+  void views(F&& f) const {
+    f("a", a), f("b", b), f("bias", bias), f("c", c);
+  }
+};
+
+void run(device::ReferenceStream&, const Matmul&);
+void run(device::HostStream&, const Matmul&);
+Index workspace_bytes(const device::HostStream&, const Matmul&);
+
+/// db[n] = (or +=) the sum of dy[t, n] over t.
+///
+/// Numerical contract: fp32 sums (reference: double) over fixed blocks of rows, blocks added in
+/// order; db fp32 or as dy.
+struct BiasGradient {
+  static constexpr const char* name = "bias_gradient";
+  In dy;     // [t, n]
+  InOut db;  // [n]
+  Out workspace;
+  bool accumulate = false;
+
+  template <class F>
+  void views(F&& f) const {
+    f("dy", dy), f("db", db);
+  }
+};
+
+void run(device::ReferenceStream&, const BiasGradient&);
+void run(device::HostStream&, const BiasGradient&);
+Index workspace_bytes(const device::HostStream&, const BiasGradient&);
+
+}  // namespace mpitron::kernels

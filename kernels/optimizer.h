@@ -1,0 +1,89 @@
+#pragma once
+#include "device/streams.h"
+#include "device/tensor_view.h"
+
+namespace mpitron::kernels {
+
+using device::In;
+using device::InOut;
+using device::Out;
+
+// Numerical contract of both kernels
+//   types:      param, states fp32; grad fp32, bf16 or fp16; model_param bf16 or fp16 (absent when
+//   training in fp32) arithmetic: fp32, element by element (reference: double); g = grad *
+//   grad_scale first outputs:    param, states in place; model_param = the rounded new param
+
+/// AdamW (Loshchilov and Hutter 2019): m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2,
+/// param -= lr (m / correction1 / (sqrt(v / correction2) + eps) + weight_decay param).
+struct AdamStep {
+  static constexpr const char* name = "adam_step";
+  InOut param, exp_avg, exp_avg_sq;  // [n], fp32
+  In grad;                           // [n]
+  Out model_param;                   // [n], optional
+  float lr = 0, beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f, weight_decay = 0;
+  float bias_correction1 = 1, bias_correction2 = 1;  // 1 - beta^step
+  float grad_scale = 1;                              // clip coefficient / loss scale
+
+  template <class F>
+  void views(F&& f) const {
+    f("param", param), f("exp_avg", exp_avg), f("exp_avg_sq", exp_avg_sq), f("grad", grad);
+    f("model_param", model_param);
+  }
+};
+
+/// g += weight_decay param, buffer = momentum buffer + g, param -= lr buffer (torch's SGD without
+/// dampening).
+struct SgdStep {
+  static constexpr const char* name = "sgd_step";
+  InOut param, momentum_buffer;  // [n], fp32
+  In grad;                       // [n]
+  Out model_param;               // [n], optional
+  float lr = 0, momentum = 0.9f, weight_decay = 0;
+  float grad_scale = 1;
+
+  template <class F>
+  void views(F&& f) const {
+    f("param", param), f("momentum_buffer", momentum_buffer), f("grad", grad),
+        f("model_param", model_param);
+  }
+};
+
+/// result = sum of squares over x (fp64); not finite exactly where x holds an infinity or NaN.
+/// Contract: squares and sums in fp32 within fixed blocks of 4096 elements, blocks added in fp64 in
+/// order; an element whose fp32 square overflows is added in fp64.
+struct SumOfSquares {
+  static constexpr const char* name = "sum_of_squares";
+  In x;        // [n]
+  Out result;  // [1], fp64
+  Out workspace;
+
+  template <class F>
+  void views(F&& f) const {
+    f("x", x), f("result", result);
+  }
+};
+
+/// result = number of elements that are exactly zero (int64).
+struct CountZeros {
+  static constexpr const char* name = "count_zeros";
+  In x;        // [n]
+  Out result;  // [1], int64
+
+  template <class F>
+  void views(F&& f) const {
+    f("x", x), f("result", result);
+  }
+};
+
+void run(device::ReferenceStream&, const AdamStep&);
+void run(device::ReferenceStream&, const SgdStep&);
+void run(device::ReferenceStream&, const SumOfSquares&);
+void run(device::ReferenceStream&, const CountZeros&);
+void run(device::HostStream&, const AdamStep&);
+void run(device::HostStream&, const SgdStep&);
+void run(device::HostStream&, const SumOfSquares&);
+void run(device::HostStream&, const CountZeros&);
+void run(device::CudaStream&, const AdamStep&);
+Index workspace_bytes(const device::HostStream&, const SumOfSquares&);
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,69 @@
+#include "kernels/optimizer.h"
+
+#include <cmath>
+
+#include "kernels/reference/elements.h"
+
+namespace mpitron::kernels {
+
+using reference::Reader;
+using reference::Writer;
+
+void run(device::ReferenceStream&, const AdamStep& kernel) {
+  const Writer param(kernel.param), exp_avg(kernel.exp_avg), exp_avg_sq(kernel.exp_avg_sq);
+  const Writer model_param(kernel.model_param);
+  const Reader grad(kernel.grad);
+  const double beta1 = kernel.beta1;
+  const double beta2 = kernel.beta2;
+  for (Index i = 0; i < kernel.param.numel(); ++i) {
+    const double g = grad(i) * kernel.grad_scale;
+    const double m = beta1 * exp_avg(i) + (1 - beta1) * g;
+    const double v = beta2 * exp_avg_sq(i) + (1 - beta2) * g * g;
+    const double denominator = std::sqrt(v / kernel.bias_correction2) + kernel.eps;
+    const double update =
+        m / kernel.bias_correction1 / denominator + kernel.weight_decay * param(i);
+    exp_avg.set(m, i);
+    exp_avg_sq.set(v, i);
+    param.add(-kernel.lr * update, i);
+    if (model_param) {
+      model_param.set(param(i), i);
+    }
+  }
+}
+
+void run(device::ReferenceStream&, const SgdStep& kernel) {
+  const Writer param(kernel.param), buffer(kernel.momentum_buffer);
+  const Writer model_param(kernel.model_param);
+  const Reader grad(kernel.grad);
+  for (Index i = 0; i < kernel.param.numel(); ++i) {
+    double step = grad(i) * kernel.grad_scale + kernel.weight_decay * param(i);
+    if (buffer) {
+      step += kernel.momentum * buffer(i);
+      buffer.set(step, i);
+    }
+    param.add(-kernel.lr * step, i);
+    if (model_param) {
+      model_param.set(param(i), i);
+    }
+  }
+}
+
+void run(device::ReferenceStream&, const SumOfSquares& kernel) {
+  const Reader x(kernel.x);
+  double sum = 0;
+  for (Index i = 0; i < kernel.x.numel(); ++i) {
+    sum += x(i) * x(i);
+  }
+  Writer(kernel.result).set(sum, 0);
+}
+
+void run(device::ReferenceStream&, const CountZeros& kernel) {
+  const Reader x(kernel.x);
+  Index zeros = 0;
+  for (Index i = 0; i < kernel.x.numel(); ++i) {
+    zeros += x(i) == 0 ? 1 : 0;
+  }
+  Writer(kernel.result).set(static_cast<double>(zeros), 0);
+}
+
+}  // namespace mpitron::kernels

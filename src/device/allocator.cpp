@@ -1,0 +1,81 @@
+#include "device/allocator.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include <sys/mman.h>
+
+#include "utils/error.h"
+
+namespace mpitron::device {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+/// Eight classes an octave waste at most 12 %; large blocks are whole huge pages.
+std::size_t class_capacity(std::size_t bytes) {
+  const std::size_t wanted = std::max<std::size_t>(bytes, 64);
+  const std::size_t step =
+      wanted >= kHugePage ? kHugePage : std::max<std::size_t>(std::bit_floor(wanted) / 8, 64);
+  return (wanted + step - 1) / step * step;
+}
+
+}  // namespace
+
+CachingHostAllocator::~CachingHostAllocator() {
+  for (const auto& [block, size] : mapped_) {
+    ::munmap(block, size);
+  }
+}
+
+CachingHostAllocator::SizeClass& CachingHostAllocator::size_class(std::size_t capacity) {
+  const auto at =
+      std::lower_bound(classes_.begin(), classes_.end(), capacity,
+                       [](const SizeClass& c, std::size_t wanted) { return c.capacity < wanted; });
+  if (at != classes_.end() && at->capacity == capacity) {
+    return *at;
+  }
+  return *classes_.insert(at, SizeClass{capacity, {}});
+}
+
+void* CachingHostAllocator::allocate(std::size_t bytes, std::size_t& capacity) {
+  capacity = class_capacity(bytes);
+  SizeClass& same = size_class(capacity);
+  if (same.free.empty()) {
+    // One mapping serves many small blocks; a large block has its own.
+    const std::size_t count = std::max<std::size_t>(1, (std::size_t{64} << 10) / capacity);
+    const std::size_t size = std::max(capacity * count, std::size_t{4096});
+    void* mapping = ::mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED) {
+      throw_environment("out of host memory: {} MiB more wanted, {} MiB in use", size >> 20,
+                        statistics_.bytes_in_use >> 20);
+    }
+    mapped_.emplace_back(mapping, size + kHugePage);
+    char* first = static_cast<char*>(mapping);
+    if (capacity >= kHugePage) {
+      first = reinterpret_cast<char*>((reinterpret_cast<std::size_t>(first) + kHugePage - 1) &
+                                      ~(kHugePage - 1));
+      ::madvise(first, size, MADV_HUGEPAGE);
+    }
+    for (std::size_t i = count; i-- > 0;) {
+      same.free.push_back(first + i * capacity);
+    }
+    same.free.reserve(2 * count);
+    statistics_.bytes_reserved += static_cast<Index>(size);
+    ++statistics_.system_allocations;
+  }
+  void* block = same.free.back();
+  same.free.pop_back();
+  statistics_.bytes_in_use += static_cast<Index>(capacity);
+  statistics_.high_water = std::max(statistics_.high_water, statistics_.bytes_in_use);
+  return block;
+}
+
+void CachingHostAllocator::release(void* block, std::size_t capacity) noexcept {
+  size_class(capacity).free.push_back(block);
+  statistics_.bytes_in_use -= static_cast<Index>(capacity);
+}
+
+}  // namespace mpitron::device

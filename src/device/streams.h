@@ -1,0 +1,29 @@
+#pragma once
+
+namespace mpitron::device {
+
+class LaunchObserver;
+
+/// What every stream has: an observer that sees each launch (tracing, timing, NaN hunting); none as
+/// a rule.
+struct StreamBase {
+  LaunchObserver* observer = nullptr;
+};
+
+/// Plain loops with double accumulation: the oracle of every test.
+struct ReferenceStream : StreamBase {
+  static constexpr const char* name = "reference";
+};
+
+/// The machine's cores: Kokkos over rows, oneDNN for matrix products. Kernels run to their end
+/// before `run` returns.
+struct HostStream : StreamBase {
+  static constexpr const char* name = "host";
+};
+
+/// A queue of one GPU: `run` returns before the kernel ends. Complete (device/cuda/cuda_device.h)
+/// and part of the variant `Stream` only in a build with CUDA; declared here, so that kernels can
+/// declare their overloads.
+struct CudaStream;
+
+}  // namespace mpitron::device

@@ -1,0 +1,62 @@
+#pragma once
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "kernels/reference/elements.h"
+
+namespace mpitron::kernels {
+
+/// Memory for a test: a contiguous tensor of any dtype, filled from and read back as doubles.
+class TestTensor {
+ public:
+  TestTensor(DType dtype, const Shape& shape)
+      : bytes_(static_cast<std::size_t>(shape.numel()) * size_of(dtype)),
+        dtype_(dtype),
+        shape_(shape) {}
+
+  TestTensor(DType dtype, const Shape& shape, const std::vector<double>& values)
+      : TestTensor(dtype, shape) {
+    MPITRON_CHECK(static_cast<Index>(values.size()) == shape.numel(), values.size());
+    const reference::Writer writer(view());
+    for (Index i = 0; i < shape.numel(); ++i) {
+      writer.set(values[static_cast<std::size_t>(i)], i);
+    }
+  }
+
+  device::TensorView view() { return {bytes_.data(), dtype_, shape_}; }
+
+  std::vector<double> values() {
+    const reference::Reader reader{device::ConstTensorView(view())};
+    std::vector<double> result;
+    for (Index i = 0; i < shape_.numel(); ++i) {
+      result.push_back(reader(i));
+    }
+    return result;
+  }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  DType dtype_;
+  Shape shape_;
+};
+
+/// `count` reproducible values in [-1, 1), different for every seed.
+inline std::vector<double> test_values(Index count, unsigned seed) {
+  std::vector<double> values;
+  std::uint32_t state = 2654435769u * (seed + 1);
+  for (Index i = 0; i < count; ++i) {
+    state = state * 1664525u + 1013904223u;
+    values.push_back(static_cast<double>(state >> 8) * 0x1p-23 - 1);
+  }
+  return values;
+}
+
+inline std::string golden_dir() {
+  const char* given = std::getenv("MPITRON_GOLDEN_DIR");
+  return given != nullptr ? given : std::string(MPITRON_SOURCE_DIR) + "/tests/golden";
+}
+
+}  // namespace mpitron::kernels
