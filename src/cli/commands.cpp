@@ -6,6 +6,7 @@ namespace mpitron::cli {
 
 std::span<const Command> commands() {
   static constexpr std::array kCommands{
+      Command{"pretrain-gpt", "train a GPT with Megatron-LM's flags", pretrain_gpt},
       Command{"preprocess", "tokenise JSONL or plain text into .bin and .idx files", preprocess},
       Command{"tokenizer", "train a byte-level BPE vocabulary", tokenizer},
       Command{"tokenize", "encode, decode or count texts", tokenize},

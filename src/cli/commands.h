@@ -4,6 +4,7 @@
 namespace mpitron::cli {
 
 // One function per sub-command; each lives in the file of its name.
+int pretrain_gpt(const Arguments& arguments);
 int preprocess(const Arguments& arguments);
 int tokenize(const Arguments& arguments);
 int tokenizer(const Arguments& arguments);
