@@ -33,8 +33,7 @@ Index global_batch_size_at(const TrainingConfig& training, Index data_parallel_s
   return training.decrease_batch_size_if_needed && unit > 0 ? size / unit * unit : size;
 }
 
-Index iterations_for_samples(const TrainingConfig& training, Index data_parallel_size,
-                             Index train_samples) {
+Index iterations_for_samples(const TrainingConfig& training, Index train_samples) {
   if (training.global_batch_size <= 0) {
     return 0;
   }

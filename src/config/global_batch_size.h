@@ -13,7 +13,6 @@ Index global_batch_size_at(const TrainingConfig& training, Index data_parallel_s
 
 /// Steps that `train_samples` samples make: through the ramp-up, then by full batches (an
 /// incomplete one is dropped).
-Index iterations_for_samples(const TrainingConfig& training, Index data_parallel_size,
-                             Index train_samples);
+Index iterations_for_samples(const TrainingConfig& training, Index train_samples);
 
 }  // namespace mpitron::config

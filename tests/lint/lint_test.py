@@ -11,13 +11,14 @@ import tempfile
 LINT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lint.py")
 ROWS = "mpitron_layer(utils)\nmpitron_layer(io DEPENDS utils)\nmpitron_layer(data DEPENDS utils io FOREIGN simdjson)\nmpitron_layer(kernels)\n"
 HEADER = "#pragma once\nint {name}();\n"
+BODY = "int number() { return 3; }\n"
 CLEAN = {
     "CMakeLists.txt": ROWS,
     "utils/text.h": HEADER.format(name="text"),
     "io/token_file.h": '#pragma once\n#include "utils/text.h"\n',
     "src/data/loader.h": '#pragma once\n#include "io/token_file.h"\n',
-    "src/data/json.cpp": "#include <simdjson.h>\n",
-    "kernels/norm.h": "#pragma once\n// Numerical contract: fp32 accumulation.\nint norm();\n",
+    "src/data/json.cpp": "#include <simdjson.h>\n" + BODY,
+    "kernels/norm.h": "#pragma once\n// Numerical contract: fp32 accumulation.\nvoid run(int);\n",
     "tests/utils/text_test.cpp": '#include "utils/text.h"\n',
     "tests/io/token_file_test.cpp": '#include "io/token_file.h"\n',
     "tests/data/loader_test.cpp": '#include "data/loader.h"\nint a;\nint b;\nint c;\n',
@@ -51,11 +52,14 @@ CASES = {
     "exception_without_reason_fails": ({"tests/lint/exceptions.txt": "conditional io/token_file.cpp\n"}, "no reason given"),
     "stale_exception_fails": ({"tests/lint/exceptions.txt": "macro io/token_file.cpp it was needed\n"}, "not needed any more"),
     "todo_fails": ({"io/token_file.cpp": "// TODO: later\n"}, "open work belongs into an issue"),
-    "missing_contract_fails": ({"kernels/norm.h": HEADER.format(name="norm")}, "no numerical contract"),
-    "untested_sources_fail": ({"tests/io/token_file_test.cpp": None, "tests/data/json_test.cpp": None}, "without: json token_file"),
-    "wrong_docs_table_fails": ({"docs/architecture.md": "| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | - | x |\n| `kernels` | - | x |\n"},
+    "missing_contract_fails": ({"kernels/norm.h": "#pragma once\nvoid run(int);\n"}, "no numerical contract"),
+    "op_without_contract_fails": ({"src/ops/norm.h": "#pragma once\nVar norm(Var x);\n"}, "src/ops/norm.h:1: [contract]"),
+    "helper_of_ops_without_contract_passes": ({"src/ops/norm.h": "#pragma once\nint rows(Var x);\n"}, None),
+    "untested_source_fails": ({"tests/data/json_test.cpp": None}, "without: json"),
+    "untested_data_passes": ({"tests/io/token_file_test.cpp": None}, None),
+    "wrong_docs_table_fails": ({"docs/architecture.md": "| layer | may include | holds |\n| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | - | x |\n| `kernels` | - | x |\n"},
                                "layer data: documented [], real ['io']"),
-    "right_docs_table_passes": ({"docs/architecture.md": "| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | io | x |\n| `kernels` | - | x |\n"}, None),
+    "right_docs_table_passes": ({"docs/architecture.md": "| layer | may include | holds |\n| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | io | x |\n| `kernels` | - | x |\n"}, None),
 }
 
 

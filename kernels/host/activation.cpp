@@ -1,0 +1,135 @@
+#include "kernels/activation.h"
+
+#include "kernels/host/activation_math.h"
+#include "kernels/host/views.h"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace host;
+using simd::Float;
+
+constexpr Index kWork = 4;  // of an exponential, in elements copied
+
+/// A bias row that may be absent.
+template <class T>
+struct Bias {
+  const T* data;
+
+  template <class Lanes>
+  Float add_to(Float x, Index column, Lanes lanes) const {
+    return data == nullptr ? x : x + simd::load(data + column, lanes);
+  }
+};
+
+/// body(store, row, begin, end) over the tiles of y [t, f], which may be streamed.
+template <class F>
+void for_stored_tiles(Index rows, Index columns, bool streaming, F&& body) {
+  for_tiles(rows, columns, kWork, [&](Index row, Index begin, Index end) {
+    with_store(streaming, [&](auto store) { body(store, row, begin, end); });
+  });
+}
+
+template <class T, class Formula>
+void bias_activation(const BiasActivationForward& k, Formula) {
+  const Rows<const T> xs(k.x);
+  const Rows<T> ys(k.y);
+  const Bias<T> bias{k.bias.as<T>()};
+  for_stored_tiles(row_count(k.x), k.x.size(-1), should_stream(k.y, ys, k.x),
+                   [&](auto store, Index row, Index begin, Index end) {
+                     const T* x = xs[row] + begin;
+                     T* y = ys[row] + begin;
+                     simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+                       const Float in = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
+                       store(y + i, Formula::value(in), lanes);
+                     });
+                   });
+}
+
+template <class T, class Formula>
+void bias_activation(const BiasActivationBackward& k, Formula) {
+  const Rows<const T> xs(k.x), dys(k.dy);
+  const Rows<T> dxs(k.dx);
+  const Bias<T> bias{k.bias.as<T>()};
+  for_stored_tiles(row_count(k.x), k.x.size(-1), should_stream(k.dx, dxs, k.x, k.dy),
+                   [&](auto store, Index row, Index begin, Index end) {
+                     const T *x = xs[row] + begin, *dy = dys[row] + begin;
+                     T* dx = dxs[row] + begin;
+                     simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+                       const Float in = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
+                       const Float slope = Formula::both(in).slope;
+                       store(dx + i, simd::load(dy + i, lanes) * slope, lanes);
+                     });
+                   });
+}
+
+template <class T, class Formula>
+void gated_activation(const GatedActivationForward& k, Formula) {
+  const Rows<const T> xs(k.x);
+  const Rows<T> ys(k.y);
+  const Bias<T> bias{k.bias.as<T>()};
+  const Index f = k.y.size(-1);
+  for_stored_tiles(row_count(k.y), f, should_stream(k.y, ys, k.x),
+                   [&](auto store, Index row, Index begin, Index end) {
+                     const T* x = xs[row] + begin;
+                     T* y = ys[row] + begin;
+                     simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+                       const Float gate = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
+                       const Float up =
+                           bias.add_to(simd::load(x + f + i, lanes), f + begin + i, lanes);
+                       store(y + i, Formula::value(gate) * up, lanes);
+                     });
+                   });
+}
+
+template <class T, class Formula>
+void gated_activation(const GatedActivationBackward& k, Formula) {
+  const Rows<const T> xs(k.x), dys(k.dy);
+  const Rows<T> dxs(k.dx);
+  const Bias<T> bias{k.bias.as<T>()};
+  const Index f = k.dy.size(-1);
+  // the second half of a row starts at any alignment
+  const bool streaming = should_stream(k.dx, dxs, k.x, k.dy) &&
+                         f * static_cast<Index>(sizeof(T)) % kStreamAlignment == 0;
+  for_stored_tiles(
+      row_count(k.dy), f, streaming, [&](auto store, Index row, Index begin, Index end) {
+        const T *x = xs[row] + begin, *dy = dys[row] + begin;
+        T* dx = dxs[row] + begin;
+        simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+          const Float gate = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
+          const Float up = bias.add_to(simd::load(x + f + i, lanes), f + begin + i, lanes);
+          const Float grad = simd::load(dy + i, lanes);
+          const ValueAndSlope act = Formula::both(gate);
+          store(dx + i, grad * up * act.slope, lanes);
+          store(dx + f + i, grad * act.value, lanes);
+        });
+      });
+}
+
+}  // namespace
+
+void run(device::HostStream&, const BiasActivationForward& k) {
+  visit_dtype(k.x.dtype, [&]<class T>() {
+    visit_activation(k.activation, [&](auto formula) { bias_activation<T>(k, formula); });
+  });
+}
+
+void run(device::HostStream&, const BiasActivationBackward& k) {
+  visit_dtype(k.x.dtype, [&]<class T>() {
+    visit_activation(k.activation, [&](auto formula) { bias_activation<T>(k, formula); });
+  });
+}
+
+void run(device::HostStream&, const GatedActivationForward& k) {
+  visit_dtype(k.x.dtype, [&]<class T>() {
+    visit_activation(k.activation, [&](auto formula) { gated_activation<T>(k, formula); });
+  });
+}
+
+void run(device::HostStream&, const GatedActivationBackward& k) {
+  visit_dtype(k.x.dtype, [&]<class T>() {
+    visit_activation(k.activation, [&](auto formula) { gated_activation<T>(k, formula); });
+  });
+}
+
+}  // namespace mpitron::kernels

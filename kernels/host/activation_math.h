@@ -1,0 +1,81 @@
+#pragma once
+#include "kernels/host/simd.h"
+#include "kernels/matmul.h"
+
+// The formulas of kernels/activation.h in sixteen lanes. `value` alone serves the forward pass,
+// `both` the backward pass, where value and slope share their exponential.
+
+namespace mpitron::kernels::host {
+
+struct ValueAndSlope {
+  simd::Float value, slope;
+};
+
+struct Identity {
+  static simd::Float value(simd::Float x) { return x; }
+  static ValueAndSlope both(simd::Float x) { return {x, simd::splat(1.f)}; }
+};
+
+/// 0.5 (1 + tanh u) is sigmoid(2 u).
+struct GeluTanh {
+  static constexpr float kSlope = 1.59576912f;  // 2 sqrt(2 / pi)
+  static constexpr float kCubic = 0.044715f;
+
+  static simd::Sigmoid gate(simd::Float x) {
+    return simd::sigmoid(x * simd::fma(x * x, simd::splat(kSlope * kCubic), simd::splat(kSlope)));
+  }
+  static simd::Float value(simd::Float x) { return x * gate(x).value; }
+  static ValueAndSlope both(simd::Float x) {
+    const simd::Sigmoid s = gate(x);
+    const simd::Float y = x * s.value;
+    const simd::Float du = simd::fma(x * x, simd::splat(3 * kSlope * kCubic), simd::splat(kSlope));
+    return {y, simd::fma(y * s.complement, du, s.value)};
+  }
+};
+
+struct GeluErf {
+  static simd::Float value(simd::Float x) { return x * simd::normal_cdf(x).cdf; }
+  static ValueAndSlope both(simd::Float x) {
+    const simd::Normal normal = simd::normal_cdf(x);
+    return {x * normal.cdf, simd::fma(x, normal.density, normal.cdf)};
+  }
+};
+
+struct Silu {
+  static simd::Float value(simd::Float x) { return x * simd::sigmoid(x).value; }
+  static ValueAndSlope both(simd::Float x) {
+    const simd::Sigmoid s = simd::sigmoid(x);
+    const simd::Float y = x * s.value;
+    return {y, simd::fma(y, s.complement, s.value)};
+  }
+};
+
+struct SquaredRelu {
+  static simd::Float value(simd::Float x) {
+    const simd::Float positive = simd::max(simd::Float{}, x);
+    return positive * positive;
+  }
+  static ValueAndSlope both(simd::Float x) {
+    const simd::Float positive = simd::max(simd::Float{}, x);
+    return {positive * positive, positive + positive};
+  }
+};
+
+/// f(formula) with the struct above that belongs to `activation`.
+template <class F>
+void visit_activation(Activation activation, F&& f) {
+  switch (activation) {
+    case Activation::none:
+      return f(Identity{});
+    case Activation::gelu_tanh:
+      return f(GeluTanh{});
+    case Activation::gelu_erf:
+      return f(GeluErf{});
+    case Activation::silu:
+      return f(Silu{});
+    case Activation::squared_relu:
+      return f(SquaredRelu{});
+  }
+}
+
+}  // namespace mpitron::kernels::host

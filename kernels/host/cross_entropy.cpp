@@ -1,0 +1,146 @@
+#include "kernels/cross_entropy.h"
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/host/views.h"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace host;
+using simd::Float;
+
+constexpr Index kWork = 2;
+/// Logits whose maximum is taken before their exponentials: they are in L1 then, and the row is
+/// read from memory once.
+constexpr Index kChunk = 2048;
+
+/// a' of the contract: the weight that smoothing takes from the target.
+float spread(float label_smoothing, Index v) {
+  return label_smoothing == 0 ? 0
+                              : label_smoothing * static_cast<float>(v) / static_cast<float>(v - 1);
+}
+
+template <class T>
+float row_max(const T* x, Index n) {
+  const Float lowest = simd::splat(-std::numeric_limits<float>::infinity());
+  Float m[4] = {lowest, lowest, lowest, lowest};
+  Index i = 0;
+  for (; i + 4 * simd::kLanes <= n; i += 4 * simd::kLanes) {
+    for (int u = 0; u < 4; ++u) {
+      m[u] = simd::max(simd::load(x + i + u * simd::kLanes), m[u]);
+    }
+  }
+  for (; i + simd::kLanes <= n; i += simd::kLanes) {
+    m[0] = simd::max(simd::load(x + i), m[0]);
+  }
+  float result = simd::lane_max(simd::max(simd::max(m[0], m[1]), simd::max(m[2], m[3])));
+  for (; i < n; ++i) {
+    result = std::max(result, static_cast<float>(x[i]));
+  }
+  return result;
+}
+
+/// The maximum of a row and the sum of exp(x - max), in one pass over memory.
+struct SoftmaxSums {
+  float max = -std::numeric_limits<float>::infinity();
+  float sum = 0;
+  float logits = 0;  // their plain sum, for smoothing
+};
+
+template <bool kPlainSum, class T>
+SoftmaxSums softmax_sums(const T* x, Index v) {
+  SoftmaxSums sums;
+  for (Index begin = 0; begin < v; begin += kChunk) {
+    const T* chunk = x + begin;
+    const Index n = std::min(kChunk, v - begin);
+    const float top = row_max(chunk, n);
+    if (top > sums.max) {
+      sums.sum *= std::exp(sums.max - top);
+      sums.max = top;
+    }
+    const auto [exps, plain] = simd::row_sums<2>(n, [&](Index i, auto lanes, auto& acc) {
+      const Float value = simd::load(chunk + i, lanes);
+      acc[0] += simd::inside(simd::exp(value - sums.max), lanes);
+      if constexpr (kPlainSum) {
+        acc[1] += value;
+      }
+    });
+    sums.sum += exps;
+    sums.logits += plain;
+  }
+  return sums;
+}
+
+template <class T>
+void cross_entropy(const CrossEntropyForward& k) {
+  const Rows<const T> logits(k.logits);
+  const auto* labels = k.labels.as<std::int64_t>();
+  float *losses = k.loss.as<float>(), *lses = k.lse.as<float>();
+  const Index v = k.logits.size(-1);
+  const float a = spread(k.label_smoothing, v);
+  for_ranges(row_count(k.logits), k.logits.numel() * kWork, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const T* x = logits[row];
+      const SoftmaxSums sums = a == 0 ? softmax_sums<false>(x, v) : softmax_sums<true>(x, v);
+      const float log_sum = std::log(sums.sum);
+      const Index label = labels[row];
+      const bool has_target = label >= 0 && label < v;
+      // (lse - target) with the maximum cancelled before the logarithm is added
+      const float target = has_target ? static_cast<float>(x[label]) : sums.max;
+      float loss = log_sum + (sums.max - target);
+      if (a != 0) {
+        const float mean = sums.logits / static_cast<float>(v);
+        loss = (1 - a) * loss + a * (log_sum + (sums.max - mean));
+      }
+      losses[row] = loss;
+      lses[row] = sums.max + log_sum;
+    }
+  });
+}
+
+template <class T>
+void cross_entropy(const CrossEntropyBackward& k) {
+  const Rows<const T> logits(k.logits);
+  const Rows<T> dlogits(k.dlogits);
+  const auto* labels = k.labels.as<std::int64_t>();
+  const float *lses = k.lse.as<float>(), *dlosses = k.dloss.as<float>();
+  const Index v = k.logits.size(-1);
+  const float a = spread(k.label_smoothing, v);
+  const bool streaming = should_stream(k.dlogits, dlogits, k.logits);
+  for_ranges(row_count(k.logits), k.logits.numel() * kWork, [&](Index begin, Index end) {
+    with_store(streaming, [&](auto store) {
+      for (Index row = begin; row < end; ++row) {
+        const T* x = logits[row];
+        T* dx = dlogits[row];
+        const float lse = lses[row], dloss = dlosses[row];
+        const Index label = labels[row];
+        const bool has_target = label >= 0 && label < v;
+        const float target = has_target ? static_cast<float>(x[label]) : 0;
+        const float floor = a / static_cast<float>(v);
+        simd::for_lanes(v, [&](Index i, auto lanes) {
+          const Float p = simd::exp(simd::load(x + i, lanes) - lse);
+          store(dx + i, (p - floor) * dloss, lanes);
+        });
+        if (has_target) {
+          const float p = simd::exp(simd::splat(target - lse))[0];
+          dx[label] = T((p - floor - (1 - a)) * dloss);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void run(device::HostStream&, const CrossEntropyForward& k) {
+  visit_dtype(k.logits.dtype, [&]<class T>() { cross_entropy<T>(k); });
+}
+
+void run(device::HostStream&, const CrossEntropyBackward& k) {
+  MPITRON_CHECK(k.dlogits.dtype == k.logits.dtype, name_of(k.dlogits.dtype));
+  visit_dtype(k.logits.dtype, [&]<class T>() { cross_entropy<T>(k); });
+}
+
+}  // namespace mpitron::kernels

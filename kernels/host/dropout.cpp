@@ -1,0 +1,99 @@
+#include "kernels/dropout.h"
+
+#include "kernels/host/dropout_lanes.h"
+#include "kernels/host/views.h"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace host;
+using simd::Float;
+
+/// Where row r of [s, b] stands in the global batch.
+KeepLanes keep_lanes(const DropoutMask& mask, Index row, Index batch) {
+  return {mask, mask.index.sequence(row / batch), mask.index.sample(row % batch)};
+}
+
+/// store(y + i, value(i, lanes), lanes) over a row, with value masked and scaled; then(i, x, lanes)
+/// makes the element of y from it.
+template <class Store, class T, class Value, class Then>
+void masked_row(const DropoutMask& mask, KeepLanes keep, Index n, Store store, T* y, Value&& value,
+                Then&& then) {
+  const float scale = mask.keep_scale();
+  simd::for_lanes(n, [&](Index i, auto lanes) {
+    const simd::Int kept = keep(mask.index.column_offset + i);
+    const Float scaled = value(i, lanes) * scale;
+    store(y + i, then(i, kept ? scaled : Float{}, lanes), lanes);
+  });
+}
+
+template <class Tx, class Ty>
+void bias_dropout_add(const BiasDropoutAddForward& k) {
+  const Rows<const Tx> xs(k.x);
+  const Rows<const Ty> residuals(k.residual);
+  const Rows<Ty> ys(k.y);
+  const Tx* bias = k.bias.as<Tx>();
+  const Index h = k.x.size(-1), t = row_count(k.x);
+  const bool streaming = should_stream(k.y, ys, k.x, k.residual);
+  for_ranges(t, t * h * (k.mask.active() ? 4 : 2), [&](Index begin, Index end) {
+    with_store(streaming, [&](auto store) {
+      for (Index row = begin; row < end; ++row) {
+        const Tx* x = xs[row];
+        const Ty* residual = residuals ? residuals[row] : nullptr;
+        Ty* y = ys[row];
+        const auto biased = [&](Index i, auto lanes) {
+          const Float value = simd::load(x + i, lanes);
+          return bias == nullptr ? value : value + simd::load(bias + i, lanes);
+        };
+        const auto add = [&](Index i, Float value, auto lanes) {
+          return residual == nullptr ? value : simd::load(residual + i, lanes) + value;
+        };
+        if (k.mask.active()) {
+          masked_row(k.mask, keep_lanes(k.mask, row, k.batch), h, store, y, biased, add);
+        } else {
+          simd::for_lanes(h, [&](Index i, auto lanes) {
+            store(y + i, add(i, biased(i, lanes), lanes), lanes);
+          });
+        }
+      }
+    });
+  });
+}
+
+template <class Ty, class Tx>
+void dropout_backward(const DropoutBackward& k) {
+  const Rows<const Ty> dys(k.dy);
+  const Rows<Tx> dxs(k.dx);
+  const Index h = k.dy.size(-1), t = row_count(k.dy);
+  const bool streaming = should_stream(k.dx, dxs, k.dy);
+  for_ranges(t, t * h * (k.mask.active() ? 4 : 2), [&](Index begin, Index end) {
+    with_store(streaming, [&](auto store) {
+      for (Index row = begin; row < end; ++row) {
+        const Ty* dy = dys[row];
+        Tx* dx = dxs[row];
+        const auto gradient = [&](Index i, auto lanes) { return simd::load(dy + i, lanes); };
+        if (k.mask.active()) {
+          masked_row(k.mask, keep_lanes(k.mask, row, k.batch), h, store, dx, gradient,
+                     [](Index, Float value, auto) { return value; });
+        } else {
+          simd::for_lanes(h,
+                          [&](Index i, auto lanes) { store(dx + i, gradient(i, lanes), lanes); });
+        }
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void run(device::HostStream&, const BiasDropoutAddForward& k) {
+  MPITRON_CHECK(!k.bias || k.bias.dtype == k.x.dtype, name_of(k.bias.dtype));
+  MPITRON_CHECK(!k.residual || k.residual.dtype == k.y.dtype, name_of(k.residual.dtype));
+  visit_dtypes(k.x.dtype, k.y.dtype, [&]<class Tx, class Ty>() { bias_dropout_add<Tx, Ty>(k); });
+}
+
+void run(device::HostStream&, const DropoutBackward& k) {
+  visit_dtypes(k.dy.dtype, k.dx.dtype, [&]<class Ty, class Tx>() { dropout_backward<Ty, Tx>(k); });
+}
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,171 @@
+#include "kernels/host/gemm.h"
+
+#include <array>
+#include <unordered_map>
+
+#include <dnnl.hpp>
+
+namespace mpitron::kernels::host {
+namespace {
+
+using Memory = dnnl::memory;
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+dnnl::stream& stream() {
+  thread_local dnnl::stream in_order(engine());
+  return in_order;
+}
+
+Memory::data_type type_of(DType dtype) {
+  MPITRON_CHECK(dtype == DType::f32 || dtype == DType::bf16, name_of(dtype));
+  return dtype == DType::f32 ? Memory::data_type::f32 : Memory::data_type::bf16;
+}
+
+void append_activation(dnnl::post_ops& steps, Activation activation) {
+  using dnnl::algorithm;
+  switch (activation) {
+    case Activation::none:
+      break;
+    case Activation::gelu_tanh:
+      steps.append_eltwise(1, algorithm::eltwise_gelu_tanh, 0, 0);
+      break;
+    case Activation::gelu_erf:
+      steps.append_eltwise(1, algorithm::eltwise_gelu_erf, 0, 0);
+      break;
+    case Activation::silu:
+      steps.append_eltwise(1, algorithm::eltwise_swish, 1, 0);
+      break;
+    case Activation::squared_relu:
+      steps.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
+      steps.append_eltwise(1, algorithm::eltwise_square, 0, 0);
+      break;
+  }
+}
+
+Memory::desc plain_b(const GemmProblem& p) {
+  const Memory::dims strides =
+      p.b_transposed ? Memory::dims{1, p.b_stride} : Memory::dims{p.b_stride, 1};
+  return {{p.k, p.n}, type_of(p.type), strides};
+}
+
+dnnl::matmul::primitive_desc describe(const GemmProblem& p) {
+  const Memory::desc a({p.m, p.k}, type_of(p.type), Memory::dims{p.a_stride, 1});
+  const Memory::desc c({p.m, p.n}, type_of(p.c_type), Memory::dims{p.c_stride, 1});
+  const Memory::desc b =
+      p.b_packed ? Memory::desc({p.k, p.n}, type_of(p.type), Memory::format_tag::any) : plain_b(p);
+  dnnl::post_ops steps;
+  if (p.accumulate) {
+    steps.append_sum(1);
+  }
+  append_activation(steps, p.activation);
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(steps);
+  if (!p.has_bias) {
+    return {dnnl::matmul::desc(a, b, c), attributes, engine()};
+  }
+  const Memory::desc bias({1, p.n}, type_of(p.bias_type), Memory::dims{p.n, 1});
+  return {dnnl::matmul::desc(a, b, bias, c), attributes, engine()};
+}
+
+struct ProblemHash {
+  std::size_t operator()(const GemmProblem& p) const {
+    const std::array<Index, 8> words = {
+        p.m,
+        p.n,
+        p.k,
+        p.a_stride,
+        p.b_stride,
+        p.c_stride,
+        p.threads,
+        static_cast<Index>(p.type) | static_cast<Index>(p.c_type) << 8 |
+            static_cast<Index>(p.activation) << 16 | Index{p.has_bias} << 24 |
+            Index{p.b_transposed} << 25 | Index{p.b_packed} << 26 | Index{p.accumulate} << 27};
+    std::uint64_t mixed = 0;
+    for (const Index word : words) {
+      mixed = (mixed ^ static_cast<std::uint64_t>(word)) * 0x9E3779B97F4A7C15u;
+      mixed ^= mixed >> 29;
+    }
+    return mixed;
+  }
+};
+
+void execute(const dnnl::primitive& primitive, const dnnl_exec_arg_t* arguments, int count) {
+  const dnnl_status_t status =
+      dnnl_primitive_execute(primitive.get(), stream().get(), count, arguments);
+  MPITRON_CHECK(status == dnnl_success, static_cast<int>(status));
+}
+
+void point(Memory& memory, const void* data) {
+  memory.set_data_handle(const_cast<void*>(data));
+}
+
+}  // namespace
+
+struct Gemm::Primitives {
+  explicit Primitives(const GemmProblem& p)
+      : description(describe(p)),
+        product(description),
+        a(description.src_desc(), engine(), nullptr),
+        b(description.weights_desc(), engine(), nullptr),
+        c(description.dst_desc(), engine(), nullptr) {
+    if (p.has_bias) {
+      bias = Memory(description.bias_desc(), engine(), nullptr);
+    }
+    if (p.b_packed) {
+      unpacked = Memory(plain_b(p), engine(), nullptr);
+      packing = dnnl::reorder(unpacked, b);
+    }
+  }
+
+  dnnl::matmul::primitive_desc description;
+  dnnl::matmul product;
+  Memory a, b, c, bias, unpacked;
+  dnnl::reorder packing;
+};
+
+Gemm::Gemm(const GemmProblem& problem) : primitives_(std::make_unique<Primitives>(problem)) {}
+Gemm::~Gemm() = default;
+
+Gemm& Gemm::of(const GemmProblem& problem) {
+  thread_local std::unordered_map<GemmProblem, std::unique_ptr<Gemm>, ProblemHash> plans;
+  std::unique_ptr<Gemm>& plan = plans[problem];
+  if (plan == nullptr) {
+    plan = std::make_unique<Gemm>(problem);
+  }
+  return *plan;
+}
+
+Index Gemm::packed_bytes() const {
+  return static_cast<Index>(primitives_->description.weights_desc().get_size());
+}
+
+void Gemm::pack(const void* b, void* packed) {
+  Primitives& p = *primitives_;
+  point(p.unpacked, b);
+  point(p.b, packed);
+  const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, p.unpacked.get()}, {DNNL_ARG_TO, p.b.get()}};
+  execute(p.packing, arguments, 2);
+}
+
+void Gemm::run(const void* a, const void* b, const void* bias, void* c) {
+  Primitives& p = *primitives_;
+  point(p.a, a);
+  point(p.b, b);
+  point(p.c, c);
+  dnnl_exec_arg_t arguments[4] = {{DNNL_ARG_SRC, p.a.get()},
+                                  {DNNL_ARG_WEIGHTS, p.b.get()},
+                                  {DNNL_ARG_DST, p.c.get()},
+                                  {DNNL_ARG_BIAS, nullptr}};
+  const bool has_bias = static_cast<bool>(p.bias);
+  if (has_bias) {
+    point(p.bias, bias);
+    arguments[3].memory = p.bias.get();
+  }
+  execute(p.product, arguments, has_bias ? 4 : 3);
+}
+
+}  // namespace mpitron::kernels::host

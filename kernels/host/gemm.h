@@ -1,0 +1,46 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+
+#include "kernels/matmul.h"
+
+namespace mpitron::kernels::host {
+
+/// One matrix product with all its strides: c = activation(a b + bias), or c += a b. The rows of a
+/// [m, k] and c [m, n] are contiguous; of b [k, n] the rows or, with `b_transposed`, the columns.
+/// The number of threads belongs to the problem because oneDNN plans for it.
+struct GemmProblem {
+  Index m = 0, n = 0, k = 0;
+  Index a_stride = 0, b_stride = 0, c_stride = 0;  // between rows (b transposed: columns)
+  DType type = DType::f32, c_type = DType::f32;    // fp32 or bf16
+  DType bias_type = DType::f32;
+  Activation activation = Activation::none;
+  bool has_bias = false;
+  bool b_transposed = false;
+  bool b_packed = false;  // `run` gets b as `pack` left it
+  bool accumulate = false;
+  int threads = 1;
+
+  bool operator==(const GemmProblem&) const = default;
+};
+
+/// A planned product: oneDNN's primitives and their argument lists, made once per problem. The
+/// plain source never makes oneDNN 2.6 split k over threads (a transposed one does), so the bits do
+/// not depend on their number.
+class Gemm {
+ public:
+  /// The plan of a problem, kept for the thread that asks for as long as it lives.
+  static Gemm& of(const GemmProblem& problem);
+  explicit Gemm(const GemmProblem& problem);
+  ~Gemm();
+
+  Index packed_bytes() const;
+  void pack(const void* b, void* packed);
+  void run(const void* a, const void* b, const void* bias, void* c);
+
+ private:
+  struct Primitives;
+  std::unique_ptr<Primitives> primitives_;
+};
+
+}  // namespace mpitron::kernels::host

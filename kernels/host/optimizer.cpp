@@ -1,0 +1,149 @@
+#include "kernels/optimizer.h"
+
+#include <atomic>
+#include <cmath>
+
+#include "kernels/host/views.h"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace host;
+using simd::Float;
+
+/// update(i, lanes) over n elements in tiles.
+template <class F>
+void for_elements(Index n, Index work, F&& update) {
+  for_ranges((n + kTile - 1) / kTile, n * work, [&](Index first_tile, Index last_tile) {
+    const Index first = first_tile * kTile, count = std::min(n, last_tile * kTile) - first;
+    simd::for_lanes(count, [&](Index i, auto lanes) { update(first + i, lanes); });
+  });
+}
+
+/// Calls f(grad, store_param): the gradient's elements, and how to store a new parameter (with its
+/// narrow copy where there is one).
+template <class F>
+void visit_step(const In& grad, const InOut& param, const Out& model_param, F&& f) {
+  visit_dtype(grad.dtype, [&]<class Tg>() {
+    const Tg* g = grad.as<Tg>();
+    float* p = param.as<float>();
+    if (!model_param) {
+      f(g, [p](Index i, Float x, auto lanes) { simd::store(p + i, x, lanes); });
+      return;
+    }
+    visit_dtype(model_param.dtype, [&]<class Tm>() {
+      Tm* m = model_param.as<Tm>();
+      f(g, [p, m](Index i, Float x, auto lanes) {
+        simd::store(p + i, x, lanes);
+        simd::store(m + i, x, lanes);
+      });
+    });
+  });
+}
+
+}  // namespace
+
+void run(device::HostStream&, const AdamStep& k) {
+  const float* param = k.param.as<float>();
+  float *exp_avg = k.exp_avg.as<float>(), *exp_avg_sq = k.exp_avg_sq.as<float>();
+  visit_step(k.grad, k.param, k.model_param, [&](const auto* grad, auto store_param) {
+    const float lr_m = k.lr / k.bias_correction1, inverse2 = 1.f / k.bias_correction2;
+    const float decay = k.lr * k.weight_decay;
+    for_elements(k.param.numel(), 4, [&](Index i, auto lanes) {
+      const Float g = simd::load(grad + i, lanes) * k.grad_scale;
+      const Float m =
+          simd::fma(simd::load(exp_avg + i, lanes), simd::splat(k.beta1), g * (1.f - k.beta1));
+      const Float v = simd::fma(simd::load(exp_avg_sq + i, lanes), simd::splat(k.beta2),
+                                g * g * (1.f - k.beta2));
+      simd::store(exp_avg + i, m, lanes);
+      simd::store(exp_avg_sq + i, v, lanes);
+      const Float p = simd::load(param + i, lanes);
+      const Float step = lr_m * m / (simd::sqrt(v * inverse2) + k.eps);
+      store_param(i, p - simd::fma(p, simd::splat(decay), step), lanes);
+    });
+  });
+}
+
+void run(device::HostStream&, const SgdStep& k) {
+  const float* param = k.param.as<float>();
+  float* buffer = k.momentum_buffer.as<float>();
+  visit_step(k.grad, k.param, k.model_param, [&](const auto* grad, auto store_param) {
+    for_elements(k.param.numel(), 2, [&](Index i, auto lanes) {
+      const Float p = simd::load(param + i, lanes);
+      const Float g =
+          simd::fma(p, simd::splat(k.weight_decay), simd::load(grad + i, lanes) * k.grad_scale);
+      const Float velocity = simd::fma(simd::load(buffer + i, lanes), simd::splat(k.momentum), g);
+      simd::store(buffer + i, velocity, lanes);
+      store_param(i, p - velocity * k.lr, lanes);
+    });
+  });
+}
+
+namespace {
+
+constexpr Index kSumBlock = 4096;
+
+Index sum_blocks(Index n) {
+  return (n + kSumBlock - 1) / kSumBlock;
+}
+
+/// The sum of squares of a block: in fp32, or in fp64 where fp32 overflows.
+template <class T>
+double block_square_sum(const T* x, Index n) {
+  const auto [sum] = simd::row_sums<1>(n, [&](Index i, auto lanes, auto& acc) {
+    const Float value = simd::load(x + i, lanes);
+    acc[0] = simd::fma(value, value, acc[0]);
+  });
+  if (std::isfinite(sum)) [[likely]] {
+    return static_cast<double>(sum);
+  }
+  double wide = 0;
+  for (Index i = 0; i < n; ++i) {
+    const auto value = static_cast<double>(static_cast<float>(x[i]));
+    wide += value * value;
+  }
+  return wide;
+}
+
+}  // namespace
+
+void run(device::HostStream&, const SumOfSquares& k) {
+  const Index n = k.x.numel(), blocks = sum_blocks(n);
+  MPITRON_CHECK(n == 0 || k.workspace.bytes() >= blocks * 8, k.workspace.bytes(), blocks);
+  auto* sums = static_cast<double*>(k.workspace.data);
+  visit_dtype(k.x.dtype, [&]<class T>() {
+    const T* x = k.x.as<T>();
+    for_blocks(blocks, n, [&](Index block) {
+      const Index begin = block * kSumBlock;
+      sums[block] = block_square_sum(x + begin, std::min(kSumBlock, n - begin));
+    });
+  });
+  double total = 0;
+  for (Index block = 0; block < blocks; ++block) {
+    total += sums[block];
+  }
+  k.result.as<double>()[0] = total;
+}
+
+void run(device::HostStream&, const CountZeros& k) {
+  const Index n = k.x.numel();
+  std::atomic<std::int64_t> zeros = 0;  // integers: any order gives the same sum
+  visit_dtype(k.x.dtype, [&]<class T>() {
+    const T* x = k.x.as<T>();
+    for_ranges((n + kTile - 1) / kTile, n, [&](Index first, Index last) {
+      const Index begin = first * kTile, end = std::min(n, last * kTile);
+      std::int64_t count = 0;
+      for (Index i = begin; i < end; ++i) {
+        count += static_cast<float>(x[i]) == 0.f ? 1 : 0;
+      }
+      zeros += count;
+    });
+  });
+  k.result.as<std::int64_t>()[0] = zeros;
+}
+
+Index workspace_bytes(const device::HostStream&, const SumOfSquares& k) {
+  return sum_blocks(k.x.numel()) * 8;
+}
+
+}  // namespace mpitron::kernels
