@@ -15,7 +15,8 @@ namespace mpitron::data {
 namespace {
 
 // The textbook: count all pairs of all words anew for every merge.
-std::vector<std::pair<std::string, std::string>> train_naively(const WordCounts& counts, const BpeModel& start,
+std::vector<std::pair<std::string, std::string>> train_naively(const WordCounts& counts,
+                                                               const BpeModel& start,
                                                                Index vocab_size) {
   std::vector<std::string> tokens(start.tokens.begin(), start.tokens.begin() + 256);
   std::vector<std::pair<TokenIds, Index>> words;
@@ -32,13 +33,15 @@ std::vector<std::pair<std::string, std::string>> train_naively(const WordCounts&
       for (std::size_t i = 0; i + 1 < ids.size(); ++i)
         pairs[{ids[i], ids[i + 1]}] += count;
     }
-    const auto best = std::max_element(pairs.begin(), pairs.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto best =
+        std::max_element(pairs.begin(), pairs.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
     if (best == pairs.end() || best->second < 2) {
       break;
     }
     const auto [left, right] = best->first;
-    merges.emplace_back(tokens[static_cast<std::size_t>(left)], tokens[static_cast<std::size_t>(right)]);
+    merges.emplace_back(tokens[static_cast<std::size_t>(left)],
+                        tokens[static_cast<std::size_t>(right)]);
     const std::string bytes = merges.back().first + merges.back().second;
     const auto known = std::find(tokens.begin(), tokens.end(), bytes);
     const auto id = static_cast<TokenId>(known - tokens.begin());
@@ -71,8 +74,10 @@ TEST(BpeTrainer, EqualsTheNaiveTrainer) {
     const auto expected = train_naively(counts, model, 500);
     ASSERT_EQ(model.merges.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      ASSERT_EQ(model.tokens[static_cast<std::size_t>(model.merges[i].left)], expected[i].first) << i;
-      ASSERT_EQ(model.tokens[static_cast<std::size_t>(model.merges[i].right)], expected[i].second) << i;
+      ASSERT_EQ(model.tokens[static_cast<std::size_t>(model.merges[i].left)], expected[i].first)
+          << i;
+      ASSERT_EQ(model.tokens[static_cast<std::size_t>(model.merges[i].right)], expected[i].second)
+          << i;
     }
   }
 }

@@ -22,7 +22,8 @@ class DocumentReaderTest : public testing::Test {
     std::ofstream(folder_ / name, std::ios::binary) << text;
     return folder_ / name;
   }
-  static std::vector<Found> read(const std::string& path, TextDocuments how, std::size_t batch_bytes) {
+  static std::vector<Found> read(const std::string& path, TextDocuments how,
+                                 std::size_t batch_bytes) {
     DocumentReader reader({path}, how, batch_bytes);
     DocumentBatch batch;
     std::vector<Found> found;
@@ -42,7 +43,8 @@ TEST_F(DocumentReaderTest, CutsTheSameForAnyBatchSize) {
   const std::string json = file("a.jsonl", text);
   for (std::size_t bytes = 1; bytes < 50; ++bytes) {
     EXPECT_EQ(read(plain, TextDocuments::paragraphs, bytes),
-              (std::vector<Found>{{"one\ntwo", 3, 2}, {"three\r", 7, 14}, {"four", 9, 23}, {"five", 12, 30}}));
+              (std::vector<Found>{
+                  {"one\ntwo", 3, 2}, {"three\r", 7, 14}, {"four", 9, 23}, {"five", 12, 30}}));
     EXPECT_EQ(read(plain, TextDocuments::file, bytes), (std::vector<Found>{{text, 1, 0}}));
     EXPECT_EQ(read(plain, TextDocuments::lines, bytes), read(json, TextDocuments::file, bytes));
     EXPECT_EQ(read(json, TextDocuments::paragraphs, bytes).size(), 5U);
@@ -50,7 +52,8 @@ TEST_F(DocumentReaderTest, CutsTheSameForAnyBatchSize) {
 }
 
 TEST_F(DocumentReaderTest, CountsBlankLinesAndBytes) {
-  DocumentReader reader({file("a.jsonl", "{}\n\n \n{}\n"), file("b.jsonl", "{}")}, TextDocuments::paragraphs);
+  DocumentReader reader({file("a.jsonl", "{}\n\n \n{}\n"), file("b.jsonl", "{}")},
+                        TextDocuments::paragraphs);
   EXPECT_EQ(reader.total_bytes(), 11);
   DocumentBatch batch;
   ASSERT_TRUE(reader.next(batch));

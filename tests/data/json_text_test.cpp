@@ -18,8 +18,9 @@ std::string error_of(const std::string& json) {
 }
 
 TEST(JsonText, FindsKeysInAnyOrder) {
-  const std::string json = R"({"n": {"text": "no"}, "b": ["x", "y\u00e9"], "text": "old", "text": "a\n\"b"})" +
-                           std::string(JsonTextParser::kPadding, ' ');
+  const std::string json =
+      R"({"n": {"text": "no"}, "b": ["x", "y\u00e9"], "text": "old", "text": "a\n\"b"})" +
+      std::string(JsonTextParser::kPadding, ' ');
   const std::vector<std::string> keys = {"text", "b"};
   JsonTextParser parser;
   const auto texts = parser.parse(json, keys);
@@ -28,7 +29,8 @@ TEST(JsonText, FindsKeysInAnyOrder) {
 }
 
 TEST(JsonText, SaysWhatIsWrong) {
-  EXPECT_NE(error_of("{\"text\": \"a\xFF\"}").find("not valid UTF-8 at byte 11"), std::string::npos);
+  EXPECT_NE(error_of("{\"text\": \"a\xFF\"}").find("not valid UTF-8 at byte 11"),
+            std::string::npos);
   EXPECT_NE(error_of("{\"text\": }").find("not valid JSON"), std::string::npos);
   EXPECT_NE(error_of("{\"text\": \"a\"} x").find("not valid JSON"), std::string::npos);
   EXPECT_NE(error_of("{\"text\": \"\\ud800\"}").find("not valid JSON"), std::string::npos);

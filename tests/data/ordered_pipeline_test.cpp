@@ -61,14 +61,18 @@ TEST(OrderedPipeline, KeepsTheOrderForAnyNumberOfWorkers) {
   }
 }
 
-TEST(OrderedPipeline, NothingToDo) { EXPECT_TRUE(run(3, 0, -1).empty()); }
+TEST(OrderedPipeline, NothingToDo) {
+  EXPECT_TRUE(run(3, 0, -1).empty());
+}
 
 TEST(OrderedPipeline, TheFirstFailureInOrderWins) {
   for (const int workers : {1, 2, 5})
     EXPECT_EQ(run(workers, 100, 40).size(), 40U);
 }
 
-TEST(OrderedPipeline, AFailingConsumerEndsTheRun) { EXPECT_EQ(run(3, 1000, -1, 10).size(), 10U); }
+TEST(OrderedPipeline, AFailingConsumerEndsTheRun) {
+  EXPECT_EQ(run(3, 1000, -1, 10).size(), 10U);
+}
 
 }  // namespace
 }  // namespace mpitron::data

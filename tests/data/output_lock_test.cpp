@@ -13,7 +13,8 @@ TEST(OutputLock, SecondHolderIsRefused) {
   const test::TemporaryFolder folder;
   {
     const OutputLock first(folder / "x");
-    EXPECT_NE(test::message_of([&] { OutputLock(folder / "x"); }).find("another run is writing"), std::string::npos);
+    EXPECT_NE(test::message_of([&] { OutputLock(folder / "x"); }).find("another run is writing"),
+              std::string::npos);
     EXPECT_EQ(test::message_of([&] { OutputLock(folder / "y"); }), "");
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "x.lock"));
@@ -27,7 +28,8 @@ TEST(OutputLock, AFileLeftBehindIsNoObstacle) {
 }
 
 TEST(OutputLock, NamesAMissingFolder) {
-  EXPECT_NE(test::message_of([] { OutputLock("/nonexistent/x"); }).find("/nonexistent/x.lock"), std::string::npos);
+  EXPECT_NE(test::message_of([] { OutputLock("/nonexistent/x"); }).find("/nonexistent/x.lock"),
+            std::string::npos);
 }
 
 }  // namespace

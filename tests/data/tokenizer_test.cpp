@@ -18,9 +18,13 @@ TEST(Tokenizer, FactoryMakesWhatTheFlagsName) {
 }
 
 TEST(Tokenizer, FactoryRefusesByName) {
-  EXPECT_NE(test::message_of([] { make_tokenizer({.type = "SentencePieceTokenizer"}); }).find("SentencePiece"),
+  EXPECT_NE(test::message_of([] {
+              make_tokenizer({.type = "SentencePieceTokenizer"});
+            }).find("SentencePiece"),
             std::string::npos);
-  EXPECT_NE(test::message_of([] { make_tokenizer({"GPT2BPETokenizer", "v.json", ""}); }).find("--merge-file is missing"),
+  EXPECT_NE(test::message_of([] {
+              make_tokenizer({"GPT2BPETokenizer", "v.json", ""});
+            }).find("--merge-file is missing"),
             std::string::npos);
 }
 

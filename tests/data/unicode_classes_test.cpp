@@ -13,7 +13,8 @@ TEST(UnicodeClasses, KnownCharacters) {
     EXPECT_EQ(char_class(c), CharClass::number) << c;
   for (const std::uint32_t c : {0x9U, 0x20U, 0x85U, 0xA0U, 0x2003U, 0x3000U})
     EXPECT_EQ(char_class(c), CharClass::space) << c;
-  for (const std::uint32_t c : {0x0U, 0x1CU, 0x5FU, 0x301U, 0x180EU, 0x200BU, 0xFEFFU, 0x1F600U, 0x10FFFFU, 0x110000U})
+  for (const std::uint32_t c :
+       {0x0U, 0x1CU, 0x5FU, 0x301U, 0x180EU, 0x200BU, 0xFEFFU, 0x1F600U, 0x10FFFFU, 0x110000U})
     EXPECT_EQ(char_class(c), CharClass::other) << c;
 }
 

@@ -17,8 +17,9 @@ TEST(Utf8, EveryCodePointComesBack) {
 }
 
 TEST(Utf8, RejectsWhatTheRfcForbids) {
-  for (const std::string bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
-                                "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xE4\xB8", "\xE4\xB8x"}) {
+  for (const std::string bad :
+       {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
+        "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xE4\xB8", "\xE4\xB8x"}) {
     EXPECT_EQ(decode_utf8(bad).bytes, 0) << bad;
   }
 }

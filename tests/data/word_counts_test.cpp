@@ -33,8 +33,9 @@ TEST(WordCounts, FilesOnAnyNumberOfThreads) {
   for (const auto& [word, count] : one)
     xs += word == "x" ? count : 0;
   EXPECT_EQ(xs, 60000);
-  EXPECT_NE(test::message_of([&] { count_words({folder / "b.jsonl"}, "text", 1); }).find("b.jsonl:1:"),
-            std::string::npos);
+  EXPECT_NE(
+      test::message_of([&] { count_words({folder / "b.jsonl"}, "text", 1); }).find("b.jsonl:1:"),
+      std::string::npos);
 }
 
 }  // namespace
