@@ -32,7 +32,7 @@ inline GptDatasetOptions golden_options(const nlohmann::json& expected, Split sp
   options.description.seed = expected["seed"];
   options.description.seq_length = expected["sequence_length"];
   options.description.split = expected["split"].get<std::string>();
-  options.description.tokenizer.vocab_size = "999";
+  options.description.tokenizer.options = {{"vocab_size", "999"}};
   std::tie(options.begin, options.end) =
       split_bounds(*parse_split(expected["split"])[split], sequences);
   options.vocab_size = 1000;

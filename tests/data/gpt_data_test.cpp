@@ -36,7 +36,7 @@ class GptData : public testing::Test {
     request.seed = expected["seed"];
     request.sample.seq_length = expected["sequence_length"];
     request.sample.eod = 999;
-    request.tokenizer.vocab_size = "999";
+    request.tokenizer.options = {{"vocab_size", "999"}};
     request.cache_path = cache_ / "cache";
     return request;
   }
