@@ -1,25 +1,59 @@
-# Foreign libraries, always by find_package first, so that a site's modules win. Each becomes one target.
-find_package(Threads REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
-find_package(fmt 9 REQUIRED)
-find_package(spdlog REQUIRED)
-find_package(nlohmann_json 3 REQUIRED)
-find_package(CLI11 REQUIRED)
-find_package(yaml-cpp REQUIRED)
-find_package(simdjson REQUIRED)
-add_library(simdjson ALIAS simdjson::simdjson)
-find_package(Kokkos REQUIRED)
+# Foreign libraries, one block each, always by find_package first, so that a site's modules win. Each becomes one target.
 
-# Libraries whose CMake package is absent or broken (Debian's dnnl wants OpenCL headers): header and library by name.
-function(mpitron_find_library target header library)
-  find_path(${target}_INCLUDE_DIR ${header} REQUIRED)
+# mpitron_require(PACKAGE DEBIAN_PACKAGE [find_package arguments...]): a macro, so that the package's variables reach the caller.
+macro(mpitron_require package debian)
+  find_package(${package} ${ARGN} QUIET)
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "${package} was not found. Run `make deps` (it installs Debian's ${debian}), "
+                        "or add its prefix to CMAKE_PREFIX_PATH.")
+  endif()
+endmacro()
+
+# For libraries whose CMake package is absent or broken: header and library by name, as target NAME.
+function(mpitron_find_library target debian header library)
+  find_path(${target}_INCLUDE_DIR ${header})
+  if(library)
+    find_library(${target}_LIBRARY ${library})
+  endif()
+  if(NOT ${target}_INCLUDE_DIR OR (library AND NOT ${target}_LIBRARY))
+    message(FATAL_ERROR "${target} was not found (${header} ${library}). Run `make deps` (it installs Debian's ${debian}), "
+                        "or add its prefix to CMAKE_PREFIX_PATH.")
+  endif()
   add_library(${target} INTERFACE IMPORTED)
   target_include_directories(${target} SYSTEM INTERFACE ${${target}_INCLUDE_DIR})
   if(library)
-    find_library(${target}_LIBRARY ${library} REQUIRED)
     target_link_libraries(${target} INTERFACE ${${target}_LIBRARY})
   endif()
 endfunction()
-mpitron_find_library(xxhash xxhash.h "")
-mpitron_find_library(dnnl dnnl.hpp dnnl)
-mpitron_find_library(pcre2 pcre2.h pcre2-8)
+
+# Threads and OpenMP come with the compiler.
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+
+# Text, logging, configuration.
+mpitron_require(fmt libfmt-dev 9)
+mpitron_require(spdlog libspdlog-dev)
+mpitron_require(nlohmann_json nlohmann-json3-dev 3)
+mpitron_require(CLI11 libcli11-dev)
+mpitron_require(yaml-cpp libyaml-cpp-dev)
+
+# Data preparation.
+mpitron_require(simdjson libsimdjson-dev)
+add_library(simdjson ALIAS simdjson::simdjson)
+mpitron_find_library(pcre2 libpcre2-dev pcre2.h pcre2-8)
+mpitron_find_library(xxhash libxxhash-dev xxhash.h "")
+
+# Kokkos with OpenMP: the host kernels' rows on threads.
+include(MpitronKokkos)
+if(NOT MPITRON_KOKKOS_DIR)
+  message(FATAL_ERROR "A Kokkos with OpenMP was not found. Run `make deps` (it builds one into your cache folder), "
+                      "or set Kokkos_ROOT. Debian's libtrilinos-kokkos-dev has no OpenMP and cannot be used.")
+endif()
+set(Kokkos_DIR ${MPITRON_KOKKOS_DIR} CACHE PATH "CMake package of Kokkos" FORCE)
+set(keep_standard ${CMAKE_CXX_STANDARD})
+find_package(Kokkos CONFIG REQUIRED QUIET)
+set(CMAKE_CXX_STANDARD ${keep_standard})
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# oneDNN: host matrix products. Debian's CMake package wants OpenCL headers, so by name.
+mpitron_find_library(dnnl libdnnl-dev dnnl.hpp dnnl)

@@ -23,7 +23,8 @@ endif()
 add_library(mpitron_flags INTERFACE)
 target_include_directories(mpitron_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src
                                                    ${PROJECT_BINARY_DIR}/generated)
-target_compile_options(mpitron_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unknown-pragmas>)
+target_compile_options(mpitron_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unknown-pragmas
+                                                 -Wno-missing-field-initializers -Wno-psabi>)
 if(MPITRON_SANITIZE)
   target_compile_options(mpitron_flags INTERFACE -fsanitize=${MPITRON_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(mpitron_flags INTERFACE -fsanitize=${MPITRON_SANITIZE})

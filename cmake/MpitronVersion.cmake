@@ -8,4 +8,12 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/build_info.h.in ${PROJECT_BINARY_DIR}
 
 # The streams of this build: generated/devices.h (design: no #ifdef, the variant simply lacks what is not built).
 set(MPITRON_CUDA_STREAM "")
+set(MPITRON_CUDA_INCLUDE "")
+if(MPITRON_HAS_CUDA)
+  set(MPITRON_CUDA_STREAM ", CudaStream")
+  set(MPITRON_CUDA_INCLUDE "#include \"device/cuda/cuda_device.h\"")
+  set(MPITRON_HAS_CUDA_VALUE true)
+else()
+  set(MPITRON_HAS_CUDA_VALUE false)
+endif()
 configure_file(${PROJECT_SOURCE_DIR}/src/device/devices.h.in ${PROJECT_BINARY_DIR}/generated/devices.h @ONLY)

@@ -6,6 +6,9 @@ namespace mpitron::kernels {
 // Softmax attention that never stores [s, s] of a head: tiled, online softmax (Dao et al. 2022),
 // forward and backward.
 //
+// q, o and their gradients are [s, b, n, d], or [s, b, g, n/g, d] where the heads of a fused qkv are
+// not evenly spaced.
+//
 // Numerical contract
 //   types:        q, k, v, o and their gradients fp32, bf16, fp16 (reference: also fp64), all the
 //   same; lse natural

@@ -100,6 +100,7 @@ void run(device::HostStream&, const RmsNormForward&);
 void run(device::HostStream&, const RmsNormBackward&);
 void run(device::HostStream&, const LayerNormForward&);
 void run(device::HostStream&, const LayerNormBackward&);
+void run(device::CudaStream&, const RmsNormForward&);
 Index workspace_bytes(const device::HostStream&, const RmsNormBackward&);
 Index workspace_bytes(const device::HostStream&, const LayerNormBackward&);
 

@@ -83,6 +83,7 @@ void run(device::HostStream&, const AdamStep&);
 void run(device::HostStream&, const SgdStep&);
 void run(device::HostStream&, const SumOfSquares&);
 void run(device::HostStream&, const CountZeros&);
+void run(device::CudaStream&, const AdamStep&);
 Index workspace_bytes(const device::HostStream&, const SumOfSquares&);
 
 }  // namespace mpitron::kernels

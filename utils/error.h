@@ -15,7 +15,8 @@ enum class ExitCode : int {
   data = 4,         // data sets, tokenizers, checkpoints
   resume_to_disambiguate = 16,
   result_rejected = 17,
-  interrupted = 85,  // a signal or the time limit ended the run
+  interrupted = 85,          // a signal or the time limit ended the run
+  interrupted_unsaved = 86,  // the same, but no checkpoint could be saved
 };
 
 /// A mistake of the user: what was given, what is allowed, which option, the nearest fix. The

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <random>
 #include <utility>
 
 #include <fcntl.h>
@@ -62,9 +63,11 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+// The temporary name is this writer's own: two jobs may write one cache file at the same time, and
+// the last rename wins.
 AtomicFile::AtomicFile(const std::filesystem::path& path)
-    : path_(path), temporary_(path.string() + ".tmp") {
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    : path_(path), temporary_(fmt::format("{}.{:08x}.tmp", path.string(), std::random_device{}())) {
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     fail(temporary_, "create");
   }
@@ -79,6 +82,11 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {
+  if (size >= kBufferBytes) {  // an index array of gigabytes is not copied first
+    flush();
+    write_through({static_cast<const char*>(data), size});
+    return;
+  }
   buffer_.append(static_cast<const char*>(data), size);
   if (buffer_.size() >= kBufferBytes) {
     flush();
@@ -86,14 +94,18 @@ void AtomicFile::write(const void* data, std::size_t size) {
 }
 
 void AtomicFile::flush() {
-  for (std::size_t done = 0; done < buffer_.size();) {
-    const ssize_t n = ::write(descriptor_, buffer_.data() + done, buffer_.size() - done);
+  write_through(buffer_);
+  buffer_.clear();
+}
+
+void AtomicFile::write_through(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
     if (n < 0 && errno != EINTR) {
       fail(temporary_, "write");
     }
-    done += n > 0 ? static_cast<std::size_t>(n) : 0;
+    bytes.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
   }
-  buffer_.clear();
 }
 
 void AtomicFile::commit() {

@@ -27,9 +27,9 @@ class MappedFile {
   std::filesystem::path path_;
 };
 
-/// Buffered writer to `path + ".tmp"`; `commit` flushes, fsyncs and renames, so that `path` is
-/// either complete or absent. Without commit the temporary file is removed. Every failed write (a
-/// full disk) throws Error(data).
+/// Buffered writer to a temporary name of its own beside `path`; `commit` flushes, fsyncs and
+/// renames, so that `path` is either complete or absent. Without commit the temporary file is
+/// removed. Every failed write (a full disk) throws Error(data).
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -43,6 +43,7 @@ class AtomicFile {
 
  private:
   void flush();
+  void write_through(std::string_view bytes);
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;

@@ -21,14 +21,15 @@ struct GeluTanh {
   static constexpr float kSlope = 1.59576912f;  // 2 sqrt(2 / pi)
   static constexpr float kCubic = 0.044715f;
 
-  static simd::Float gate(simd::Float x) {
+  static simd::Sigmoid gate(simd::Float x) {
     return simd::sigmoid(x * simd::fma(x * x, simd::splat(kSlope * kCubic), simd::splat(kSlope)));
   }
-  static simd::Float value(simd::Float x) { return x * gate(x); }
+  static simd::Float value(simd::Float x) { return x * gate(x).value; }
   static ValueAndSlope both(simd::Float x) {
-    const simd::Float s = gate(x), y = x * s;
+    const simd::Sigmoid s = gate(x);
+    const simd::Float y = x * s.value;
     const simd::Float du = simd::fma(x * x, simd::splat(3 * kSlope * kCubic), simd::splat(kSlope));
-    return {y, simd::fma(y * (1.f - s), du, s)};
+    return {y, simd::fma(y * s.complement, du, s.value)};
   }
 };
 
@@ -41,10 +42,11 @@ struct GeluErf {
 };
 
 struct Silu {
-  static simd::Float value(simd::Float x) { return x * simd::sigmoid(x); }
+  static simd::Float value(simd::Float x) { return x * simd::sigmoid(x).value; }
   static ValueAndSlope both(simd::Float x) {
-    const simd::Float s = simd::sigmoid(x), y = x * s;
-    return {y, simd::fma(y, 1.f - s, s)};
+    const simd::Sigmoid s = simd::sigmoid(x);
+    const simd::Float y = x * s.value;
+    return {y, simd::fma(y, s.complement, s.value)};
   }
 };
 

@@ -36,9 +36,14 @@ inline Float exp(Float x) {
   return scale_by_power(p, k);
 }
 
-/// 1 / (1 + e^-x) to 2e-7 relative down to x = -80; below, 2e-35.
-inline Float sigmoid(Float x) {
-  return reciprocal(1.f + exp(min(splat(80.f), -x)));
+/// 1 / (1 + e^-x) and 1 - that, both to 3e-7 relative from x = -80 to 104; beyond, 2e-35.
+struct Sigmoid {
+  Float value, complement;
+};
+inline Sigmoid sigmoid(Float x) {
+  const Float e = exp(min(splat(80.f), -x));
+  const Float value = reciprocal(1.f + e);
+  return {value, e * value};
 }
 
 /// tanh x to 2e-7 relative: an odd polynomial up to 0.64, 1 - 2 / (e^2x + 1) from there.

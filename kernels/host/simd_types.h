@@ -4,10 +4,6 @@
 #include "utils/float16.h"
 #include "utils/shape.h"
 
-// These vectors are only passed between inlined functions of one file: their calling convention is
-// of no matter.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace mpitron::kernels::simd {
 
 inline constexpr int kLanes = 16;

@@ -155,15 +155,42 @@ void backward_row(const AttentionBackward& kernel, Index query, Index sample, In
   }
 }
 
-}  // namespace
+/// One group of a [s, b, g, n/g, d] view, as [s, b, n/g, d].
+template <class View>
+View group_of(const View& view, Index group) {
+  const View one = device::slice(view, 2, group, group + 1);
+  return View(one.data, one.dtype, {one.size(0), one.size(1), one.size(3), one.size(4)},
+              {one.stride(0), one.stride(1), one.stride(3), one.stride(4)});
+}
 
-void run(device::ReferenceStream&, const AttentionForward& kernel) {
+/// Calls run(kernel) with heads of rank 4: the kernel itself, or one kernel for each group where
+/// the query heads are [g, n/g].
+template <class Kernel, class Select, class Run>
+void for_each_group(const Kernel& kernel, Select&& select, Run&& run) {
+  if (kernel.q.shape.rank() == 4) {
+    run(kernel);
+    return;
+  }
+  const Index heads = kernel.q.size(3);
+  for (Index group = 0; group < kernel.q.size(2); ++group) {
+    Kernel one = kernel;
+    one.q = group_of(kernel.q, group);
+    one.k = device::slice(kernel.k, 2, group, group + 1);
+    one.v = device::slice(kernel.v, 2, group, group + 1);
+    one.lse = device::slice(kernel.lse, 1, group * heads, (group + 1) * heads);
+    one.dropout.index.column_offset += group * heads;
+    select(one, group);
+    run(one);
+  }
+}
+
+void forward(const AttentionForward& kernel) {
   for_each_row(kernel, [&](Index query, Index sample, Index head) {
     forward_row(kernel, query, sample, head);
   });
 }
 
-void run(device::ReferenceStream&, const AttentionBackward& kernel) {
+void backward(const AttentionBackward& kernel) {
   Gradients gradients{Gradient(kernel.dq), Gradient(kernel.dk), Gradient(kernel.dv)};
   for_each_row(kernel, [&](Index query, Index sample, Index head) {
     backward_row(kernel, query, sample, head, gradients);
@@ -171,6 +198,26 @@ void run(device::ReferenceStream&, const AttentionBackward& kernel) {
   gradients.dq.store();
   gradients.dk.store();
   gradients.dv.store();
+}
+
+}  // namespace
+
+void run(device::ReferenceStream&, const AttentionForward& kernel) {
+  const auto select = [&](AttentionForward& one, Index group) {
+    one.o = group_of<device::TensorView>(kernel.o, group);
+  };
+  for_each_group(kernel, select, forward);
+}
+
+void run(device::ReferenceStream&, const AttentionBackward& kernel) {
+  const auto select = [&](AttentionBackward& one, Index group) {
+    one.o = group_of(kernel.o, group);
+    one.d_o = group_of(kernel.d_o, group);
+    one.dq = group_of<device::TensorView>(kernel.dq, group);
+    one.dk = device::slice(kernel.dk, 2, group, group + 1);
+    one.dv = device::slice(kernel.dv, 2, group, group + 1);
+  };
+  for_each_group(kernel, select, backward);
 }
 
 }  // namespace mpitron::kernels

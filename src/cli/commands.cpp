@@ -6,6 +6,10 @@ namespace mpitron::cli {
 
 std::span<const Command> commands() {
   static constexpr std::array kCommands{
+      Command{"preprocess", "tokenise JSONL or plain text into .bin and .idx files", preprocess},
+      Command{"tokenizer", "train a byte-level BPE vocabulary", tokenizer},
+      Command{"tokenize", "encode, decode or count texts", tokenize},
+      Command{"replay", "replay a recorded run of the reference and compare", replay},
       Command{"version", "print the version and the build fingerprint", version},
   };
   return kCommands;

@@ -4,6 +4,10 @@
 namespace mpitron::cli {
 
 // One function per sub-command; each lives in the file of its name.
+int preprocess(const Arguments& arguments);
+int tokenize(const Arguments& arguments);
+int tokenizer(const Arguments& arguments);
+int replay(const Arguments& arguments);
 int version(const Arguments& arguments);
 
 }  // namespace mpitron::cli

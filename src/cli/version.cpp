@@ -6,8 +6,9 @@ namespace mpitron::cli {
 
 int version(const Arguments&) {
   namespace info = build_info;
-  log::print(fmt::format("mpitron {} (commit {}, {}, {}, -march={})", info::kVersion, info::kCommit,
-                         info::kBuildType, info::kCompiler, info::kArch));
+  log::print(fmt::format("mpitron {} (commit {}, {}, {}, -march={}, {})", info::kVersion,
+                         info::kCommit, info::kBuildType, info::kCompiler, info::kArch,
+                         info::kCuda));
   return 0;
 }
 

@@ -13,6 +13,12 @@ std::unique_ptr<Device> make_device(std::string_view name) {
   if (name == "reference") {
     return std::make_unique<Device>(ReferenceStream{}, std::make_unique<CachingHostAllocator>());
   }
+  if constexpr (kHasCuda) {
+    if (name == "cuda") {
+      return make_cuda_device(0);
+    }
+    throw_usage("--device {}: this build has host, reference, cuda", name);
+  }
   throw_usage("--device {}: this build has host, reference", name);
 }
 

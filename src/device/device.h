@@ -26,6 +26,10 @@ class Device {
 /// what there is.
 std::unique_ptr<Device> make_device(std::string_view name);
 
+/// The GPU `index` of those that this process sees; Error(environment) where there is none or no
+/// driver. Defined only where `kHasCuda` (device/cuda).
+std::unique_ptr<Device> make_cuda_device(int index);
+
 /// Owns Kokkos and the number of threads while it lives; made once by the program, before the first
 /// host kernel.
 class HostRuntime {

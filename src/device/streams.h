@@ -21,4 +21,9 @@ struct HostStream : StreamBase {
   static constexpr const char* name = "host";
 };
 
+/// A queue of one GPU: `run` returns before the kernel ends. Complete (device/cuda/cuda_device.h)
+/// and part of the variant `Stream` only in a build with CUDA; declared here, so that kernels can
+/// declare their overloads.
+struct CudaStream;
+
 }  // namespace mpitron::device

@@ -1,0 +1,172 @@
+// Speed of the tokenizer on one thread:
+//   tokenizer_bench [--vocab-file F --merge-file F] [--dictionary TEXT] [--prose TEXT] [--summary FILE]
+// TEXT: plain UTF-8 (goals are set for the first 8 MB of Debian's dict-gcide and for bible-kjv). Defaults come from
+// MPITRON_BENCH_DICTIONARY, MPITRON_BENCH_PROSE and MPITRON_GOLDEN_DIR/tokenizer/gpt2.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <random>
+
+#include "data/byte_pair_encoding.h"
+#include "data/gpt2_lexer.h"
+#include "data/json_text.h"
+#include "data/utf8.h"
+#include "utils/check.h"
+#include "utils/error.h"
+#include "utils/files.h"
+#include "utils/log.h"
+
+namespace mpitron::data {
+namespace {
+
+constexpr std::size_t kDocumentBytes = 4096;
+constexpr int kRepetitions = 5;
+
+struct Figure {
+  std::string name;
+  double value;
+  double goal;
+  double peer;
+};
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// MB/s of CPU time of one pass; best of several.
+double best_rate(std::size_t bytes, int repetitions, const std::function<void()>& pass) {
+  double best = 0;
+  for (int i = 0; i < repetitions; ++i) {
+    const double start = cpu_seconds();
+    pass();
+    best = std::max(best, static_cast<double>(bytes) * 1e-6 / (cpu_seconds() - start));
+  }
+  return best;
+}
+
+// Documents of about 4 KB, cut at a space.
+std::vector<std::string_view> documents_of(std::string_view text) {
+  std::vector<std::string_view> documents;
+  while (!text.empty()) {
+    const std::size_t cut = text.find(' ', std::min(kDocumentBytes, text.size()));
+    documents.push_back(text.substr(0, cut));
+    text.remove_prefix(cut == std::string_view::npos ? text.size() : cut);
+  }
+  return documents;
+}
+
+// Words of Zipf's frequencies; the larger the vocabulary, the rarer the words.
+std::string synthetic_text(std::size_t distinct, std::size_t bytes) {
+  std::mt19937_64 random(1);
+  std::vector<std::string> words(distinct);
+  for (std::string& word : words) {
+    for (std::size_t n = 1 + random() % 4 + random() % 6; n > 0; --n)
+      word += "eeeettaaooiinnsshhrrddlluucmwfgypbvk"[random() % 36];
+  }
+  std::string text;
+  std::uniform_real_distribution<double> uniform(0.0, 1.0);
+  while (text.size() < bytes) {
+    const double rank = std::exp(uniform(random) * std::log(static_cast<double>(distinct)));
+    text += words[static_cast<std::size_t>(rank) - 1];
+    text += random() % 12 == 0 ? ".\n" : " ";
+  }
+  return text;
+}
+
+std::string load_text(const std::string& path, const std::string& name, std::size_t distinct) {
+  if (path.empty()) {
+    log::print(fmt::format("{}: no text given, a synthetic one is used (goals do not apply)", name));
+    return synthetic_text(distinct, std::size_t{4} << 20);
+  }
+  return replace_invalid_utf8(read_file(path));
+}
+
+void measure(const Tokenizer& tokenizer, const std::string& name, const std::string& text, double goal, double peer,
+             std::vector<Figure>& figures) {
+  const auto documents = documents_of(text);
+  const double lexer = best_rate(text.size(), kRepetitions, [&] {
+    std::size_t pieces = 0;
+    for (const std::string_view document : documents) {
+      Gpt2Lexer lexer(document);
+      while (!lexer.next().empty())
+        ++pieces;
+    }
+    MPITRON_CHECK(pieces > 0);
+  });
+  TokenIds ids;
+  const auto pass = [&](Tokenizer::Cache& cache) {
+    for (const std::string_view document : documents) {
+      ids.clear();
+      tokenizer.encode(document, cache, ids);
+    }
+  };
+  const double cold = best_rate(text.size(), kRepetitions, [&] { pass(*tokenizer.make_cache()); });
+  const auto cache = tokenizer.make_cache();
+  pass(*cache);
+  const double warm = best_rate(text.size(), kRepetitions, [&] { pass(*cache); });
+  figures.push_back({"tokenizer_lexer_" + name, lexer, 294, 0});
+  figures.push_back({"tokenizer_gpt2_" + name, cold, goal, peer});
+  figures.push_back({"tokenizer_gpt2_" + name + "_warm_cache", warm, goal, peer});
+}
+
+void write_summary(const std::string& path, const std::vector<Figure>& figures) {
+  std::string json = "[";
+  for (const Figure& figure : figures) {
+    json += fmt::format(R"({}{{"name":{},"value":{:.1f},"unit":"MB/s","goal":{},"higher_is_better":true,"limit":null,)"
+                        R"("peer":{}}})",
+                        json.size() > 1 ? ",\n" : "", quote_json(figure.name), figure.value, figure.goal,
+                        figure.peer > 0 ? fmt::format("{}", figure.peer) : "null");
+  }
+  AtomicFile file(path);
+  file.write(json + "]\n");
+  file.commit();
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+int run(int argc, char** argv) {
+  const std::string golden = environment("MPITRON_GOLDEN_DIR");
+  std::map<std::string, std::string> options = {{"--vocab-file", golden + "/tokenizer/gpt2/vocab.json"},
+                                                {"--merge-file", golden + "/tokenizer/gpt2/merges.txt"},
+                                                {"--dictionary", environment("MPITRON_BENCH_DICTIONARY")},
+                                                {"--prose", environment("MPITRON_BENCH_PROSE")},
+                                                {"--summary", ""}};
+  for (int i = 1; i < argc; i += 2) {
+    if (!options.contains(argv[i]) || i + 1 == argc) {
+      throw_usage("unknown option or missing value: {}", argv[i]);
+    }
+    options[argv[i]] = argv[i + 1];
+  }
+  const BytePairEncoding tokenizer(options["--vocab-file"], options["--merge-file"]);
+  std::vector<Figure> figures;
+  const auto dictionary = load_text(options["--dictionary"], "dictionary", 200'000);
+  measure(tokenizer, "dictionary", dictionary, 40, 14.4, figures);
+  const auto prose = load_text(options["--prose"], "prose", 10'000);
+  measure(tokenizer, "prose", prose, 80, 38.0, figures);
+  for (const Figure& figure : figures)
+    log::print(fmt::format("{:<40} {:8.1f} MB/s  (goal {})", figure.name, figure.value, figure.goal));
+  if (!options["--summary"].empty()) {
+    write_summary(options["--summary"], figures);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace mpitron::data
+
+int main(int argc, char** argv) {
+  try {
+    return mpitron::data::run(argc, argv);
+  } catch (const mpitron::Error& error) {
+    mpitron::log::error("{}", error.what());
+    return static_cast<int>(error.code());
+  }
+}

@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace mpitron::io {
+
+/// Writes a TensorBoard event file `events.out.tfevents.<seconds>.<host>.<pid>.<n>` into a folder. A record is u64
+/// length, u32 masked crc32c of the length, a protobuf `Event`, u32 masked crc32c of it. Not thread safe.
+class TensorboardWriter {
+ public:
+  /// Creates the folder and the file; Error(data) when that fails. Events are written to disk in groups of `queue_size`
+  /// (--tensorboard-queue-size), by `flush` and at the end.
+  explicit TensorboardWriter(const std::filesystem::path& folder, std::int64_t queue_size = 1000);
+  ~TensorboardWriter();
+  TensorboardWriter(const TensorboardWriter&) = delete;
+  TensorboardWriter& operator=(const TensorboardWriter&) = delete;
+
+  void add_scalar(std::string_view tag, double value, std::int64_t step);
+  /// Text as shown in TensorBoard's Text tab (the arguments of the run).
+  void add_text(std::string_view tag, std::string_view text, std::int64_t step);
+  /// After a resume at `step`: TensorBoard drops what earlier files hold from this step on.
+  void start_session(std::int64_t step);
+  /// Error(data) when the disk is full; later events are then refused silently, so that logging does not end a run
+  /// twice.
+  void flush();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  void add_event(std::int64_t step, std::string_view what);
+  void write_record(std::string_view payload);
+  bool write_out();
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  std::string buffer_;
+  std::int64_t queued_ = 0;
+  std::int64_t queue_size_;
+};
+
+}  // namespace mpitron::io

@@ -1,0 +1,224 @@
+#include "io/token_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "utils/error.h"
+
+namespace mpitron::io {
+namespace {
+
+constexpr Index kHeaderBytes =
+    34;  // magic, version u64, type u8, sequences u64, document indices u64
+
+/// `raw` may be the end of `out` itself: element i is read before element i of `out` overwrites it.
+template <class T>
+void widen(const std::byte* raw, std::span<std::int64_t> out) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    T value;
+    std::memcpy(&value, raw + i * sizeof(T), sizeof(T));
+    out[i] = static_cast<std::int64_t>(value);
+  }
+}
+
+void widen(TokenType type, const std::byte* raw, std::span<std::int64_t> out) {
+  switch (type) {
+    case TokenType::u8:
+      return widen<std::uint8_t>(raw, out);
+    case TokenType::i8:
+      return widen<std::int8_t>(raw, out);
+    case TokenType::i16:
+      return widen<std::int16_t>(raw, out);
+    case TokenType::i32:
+      return widen<std::int32_t>(raw, out);
+    case TokenType::i64:
+      return widen<std::int64_t>(raw, out);
+    case TokenType::u16:
+      return widen<std::uint16_t>(raw, out);
+    case TokenType::f32:
+    case TokenType::f64:
+      break;
+  }
+  throw_data("a corpus of type {} holds features, not token ids", to_string(type));
+}
+
+}  // namespace
+
+std::size_t size_of(TokenType type) {
+  static constexpr std::size_t kSizes[] = {0, 1, 1, 2, 4, 8, 8, 4, 2};
+  return kSizes[static_cast<std::size_t>(type)];
+}
+
+const char* to_string(TokenType type) {
+  static constexpr const char* kNames[] = {"none",  "uint8",   "int8",    "int16", "int32",
+                                           "int64", "float64", "float32", "uint16"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+TokenType token_type_for(Index vocab_size) {
+  constexpr Index kVocabLimit = 65500;
+  return vocab_size < kVocabLimit ? TokenType::u16 : TokenType::i32;
+}
+
+TokenFile::Descriptor::~Descriptor() {
+  if (value_ >= 0) {
+    ::close(value_);
+  }
+}
+
+TokenFile::Descriptor::Descriptor(Descriptor&& other) noexcept
+    : value_(std::exchange(other.value_, -1)) {}
+
+TokenFile::Descriptor& TokenFile::Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(value_, other.value_);
+  return *this;
+}
+
+TokenFile::TokenFile(const std::string& prefix, BinAccess access)
+    : prefix_(prefix), idx_(prefix + ".idx") {
+  read_header();
+  open_bin(access);
+  if (const Index n = sequence_count(); n > 0) {
+    byte_offset(n - 1, 0, lengths_[n - 1]);  // finds a truncated .bin without a walk over the index
+  }
+}
+
+void TokenFile::open_bin(BinAccess access) {
+  if (access == BinAccess::mapped) {
+    bin_ = MappedFile(prefix_ + ".bin");
+    bin_bytes_ = static_cast<Index>(bin_.bytes().size());
+    return;
+  }
+  descriptor_ = Descriptor(::open((prefix_ + ".bin").c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &info) != 0) {
+    throw_data("{}.bin: cannot open: {}", prefix_, std::strerror(errno));
+  }
+  bin_bytes_ = static_cast<Index>(info.st_size);
+}
+
+void TokenFile::read_header() {
+  const std::string path = prefix_ + ".idx";
+  const std::byte* data = idx_.bytes().data();
+  const Index size = static_cast<Index>(idx_.bytes().size());
+  if (size < kHeaderBytes) {
+    throw_data("{}: {} bytes, but the header alone has {}: the file is truncated", path, size,
+               kHeaderBytes);
+  }
+  if (idx_.text().substr(0, kTokenIndexMagic.size()) != kTokenIndexMagic) {
+    throw_data("{}: byte 0: expected the magic MMIDIDX; this is no token index", path);
+  }
+  const auto field = [&](Index offset) { return PackedArray<std::uint64_t>(data + offset, 1)[0]; };
+  if (const std::uint64_t version = field(9); version != kTokenIndexVersion) {
+    throw_data("{}: byte 9: expected version {}, found {}", path, kTokenIndexVersion, version);
+  }
+  const int code = std::to_integer<int>(data[17]);
+  if (code < 1 || code > 8) {
+    throw_data("{}: byte 17: expected a type code from 1 to 8, found {}", path, code);
+  }
+  type_ = static_cast<TokenType>(code);
+  const std::uint64_t sequences = field(18);
+  const std::uint64_t documents = field(26);
+  const auto body = static_cast<std::uint64_t>(size - kHeaderBytes);
+  // The division keeps hostile counts from overflowing the products below.
+  const bool plausible = documents >= 1 && sequences <= body / 12 && documents <= body / 8;
+  const std::uint64_t arrays = plausible ? 12 * sequences + 8 * documents : 0;
+  if (!plausible || (body != arrays && body != arrays + sequences)) {
+    throw_data(
+        "{}: bytes 18-33: {} sequences and {} document indices (at least 1) do not fit a file of "
+        "{} bytes: truncated or corrupt",
+        path, sequences, documents, size);
+  }
+  const Index n = static_cast<Index>(sequences);
+  const Index d = static_cast<Index>(documents);
+  lengths_ = {data + kHeaderBytes, n};
+  pointers_ = {data + kHeaderBytes + 4 * n, n};
+  documents_ = {data + kHeaderBytes + 12 * n, d};
+  modes_ = {data + kHeaderBytes + 12 * n + 8 * d, body == arrays ? 0 : n};
+  if (documents_[0] != 0 || documents_[d - 1] != n) {
+    throw_data("{}: byte {}: expected document indices from 0 to {}, found {} to {}", path,
+               kHeaderBytes + 12 * n, n, documents_[0], documents_[d - 1]);
+  }
+}
+
+Index TokenFile::byte_offset(Index sequence, Index offset, Index count) const {
+  if (sequence < 0 || sequence >= sequence_count()) {
+    throw_data("{}.idx: sequence {} asked for, but there are {}", prefix_, sequence,
+               sequence_count());
+  }
+  const Index width = static_cast<Index>(size_of(type_));
+  const Index length = lengths_[sequence];
+  const Index pointer = pointers_[sequence];
+  const bool inside = length >= 0 && pointer >= 0 && pointer <= bin_bytes_ &&
+                      length <= (bin_bytes_ - pointer) / width;
+  if (!inside || offset < 0 || offset > length || count > length - offset) [[unlikely]] {
+    fail_range(sequence, offset, count);
+  }
+  return pointer + offset * width;
+}
+
+void TokenFile::fail_range(Index sequence, Index offset, Index count) const {
+  const Index length = lengths_[sequence];
+  if (length < 0) {
+    throw_data("{}.idx: byte {}: expected a length of at least 0, found {}", prefix_,
+               kHeaderBytes + 4 * sequence, length);
+  }
+  if (offset > 0 || (count > length && length <= bin_bytes_)) {
+    throw_data("{}: tokens [{}, {}) asked of sequence {}, which has {}", prefix_, offset,
+               offset + count, sequence, length);
+  }
+  throw_data(
+      "{}.idx: byte {}: sequence {} has {} tokens of {} bytes from byte {} on, but {}.bin has {} "
+      "bytes (truncated, or of another corpus)",
+      prefix_, kHeaderBytes + 4 * sequence_count() + 8 * sequence, sequence, length, size_of(type_),
+      pointers_[sequence], prefix_, bin_bytes_);
+}
+
+void TokenFile::read(Index sequence, Index offset, std::span<std::int64_t> out) const {
+  const Index start = byte_offset(sequence, offset, static_cast<Index>(out.size()));
+  if (descriptor_.get() < 0) {
+    return widen(type_, bin_.bytes().data() + start, out);
+  }
+  // The raw tokens are read into the end of `out` and widened in place: no buffer of our own.
+  const std::span<std::byte> raw = std::as_writable_bytes(out).last(out.size() * size_of(type_));
+  read_bytes(start, raw);
+  widen(type_, raw.data(), out);
+}
+
+void TokenFile::read_bytes(Index start, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    const ssize_t n = ::pread(descriptor_.get(), out.data(), out.size(), start);
+    if (n == 0 || (n < 0 && errno != EINTR)) {
+      throw_data("{}.bin: byte {}: cannot read: {}", prefix_, start,
+                 n == 0 ? "the file became shorter" : std::strerror(errno));
+    }
+    start += n > 0 ? n : 0;
+    out = out.subspan(n > 0 ? static_cast<std::size_t>(n) : 0);
+  }
+}
+
+std::span<const std::byte> TokenFile::raw(Index sequence) const {
+  MPITRON_CHECK(descriptor_.get() < 0);
+  const Index start = byte_offset(sequence, 0, 0);
+  return bin_.bytes().subspan(static_cast<std::size_t>(start),
+                              static_cast<std::size_t>(lengths_[sequence]) * size_of(type_));
+}
+
+void TokenFile::verify() const {
+  for (Index i = 0; i < sequence_count(); ++i) {
+    byte_offset(i, 0, 0);
+  }
+  for (Index i = 0; i < document_count(); ++i) {
+    if (documents_[i] > documents_[i + 1]) {
+      throw_data("{}.idx: byte {}: document {} begins at sequence {}, after its end {}", prefix_,
+                 kHeaderBytes + 12 * sequence_count() + 8 * i, i, documents_[i], documents_[i + 1]);
+    }
+  }
+}
+
+}  // namespace mpitron::io

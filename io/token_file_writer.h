@@ -1,0 +1,55 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/token_file.h"
+#include "utils/files.h"
+#include "utils/shape.h"
+
+namespace mpitron::io {
+
+enum class Modes : bool { absent, present };  ///< `present`: one int8 per sequence (multimodal)
+
+/// Writes a corpus byte for byte as Megatron does. Nothing appears under the final names before
+/// `commit`, which puts
+/// `.bin` in place first, so that a full disk or a crash leaves no `.idx` that looks complete.
+/// Keeps 4 bytes of memory per sequence and 8 per document.
+class TokenFileWriter {
+ public:
+  TokenFileWriter(const std::string& prefix, TokenType type, Modes modes = Modes::absent);
+
+  /// Error(data) when a token does not fit the type.
+  void add_sequence(std::span<const std::int32_t> tokens, int mode = 0);
+  void add_sequence(std::span<const std::int64_t> tokens, int mode = 0);
+  void end_document();
+  /// One document: its tokens, and how they divide into sequences.
+  void add_document(std::span<const std::int32_t> tokens,
+                    std::span<const std::int32_t> sequence_lengths);
+  /// Appends another corpus of the same type (merging of parts).
+  void append(const TokenFile& part);
+  void commit();
+
+  Index sequence_count() const { return static_cast<Index>(lengths_.size()); }
+  Index document_count() const { return static_cast<Index>(documents_.size()) - 1; }
+
+ private:
+  template <class T>
+  void add_tokens(std::span<const T> tokens, int mode);
+  void add_entry(Index length, int mode);
+  void write_index();
+
+  std::string prefix_;
+  TokenType type_;
+  Modes modes_;
+  AtomicFile bin_;
+  AtomicFile idx_;
+  std::vector<std::byte> scratch_;
+  std::vector<std::int32_t> lengths_;
+  std::vector<std::int64_t> documents_{0};
+  std::vector<std::int8_t> mode_of_sequence_;
+};
+
+}  // namespace mpitron::io

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# From nothing to a model that writes: real English text, a vocabulary, token files, training, a sample. `make run` calls it.
+# usage: quickstart.sh            everything goes below build/quickstart; nothing else is changed on the machine
+#        TEXT=my.jsonl ...        your own text instead ({"text": "..."} on each line)
+# Settings (environment): VOCAB, LAYERS, HIDDEN, HEADS, SEQ, BATCH, ITERATIONS, PROMPT, THREADS.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+mpitron=build/bin/mpitron
+out=build/quickstart
+: "${VOCAB:=4096}" "${LAYERS:=4}" "${HIDDEN:=192}" "${HEADS:=6}" "${SEQ:=128}" "${BATCH:=32}" "${ITERATIONS:=450}"
+: "${PROMPT:=Harbor, n. A place}" "${THREADS:=$(nproc)}" "${TEXT:=$out/dictionary.jsonl}"
+export OMP_NUM_THREADS=$THREADS
+mkdir -p "$out"
+
+step() { printf '\n-- %s\n' "$*"; }
+show() {
+  printf '$'
+  printf ' %q' "$@"
+  printf '\n'
+  "$@"
+}
+
+# The text of Debian's dict-gcide: the entries of Webster's dictionary of 1913 with their quotations, 24 MB of prose.
+fetch_dictionary() {
+  local packed=/usr/share/dictd/gcide.dict.dz
+  if [ ! -e "$packed" ]; then
+    packed=$PWD/$out/package/usr/share/dictd/gcide.dict.dz
+    (cd "$out" && apt-get download -q -o "APT::Sandbox::User=$(id -un)" dict-gcide && dpkg -x dict-gcide_*.deb package) || {
+      printf 'quickstart: cannot fetch the package dict-gcide (is there a network? do the package lists exist: apt-get update).\n' >&2
+      printf 'Train on your own text instead: TEXT=my.jsonl make run\n' >&2
+      exit 3
+    }
+  fi
+  # Shuffled the same way each time, so that validation is not the end of the alphabet.
+  gzip -dc <"$packed" | awk -f jobs/gcide_to_jsonl.awk | shuf --random-source="$packed" >"$TEXT.part"
+  mv "$TEXT.part" "$TEXT"
+}
+
+# Mean negative log likelihood of the training tokens under their own frequencies: what a model without context can reach.
+unigram_loss() {
+  od -An -v -w2 -t u2 "$1" | awk '{ count[$1]++ } END { for (t in count) sum += count[t] * log(NR / count[t]); printf "%.4f", sum / NR }'
+}
+
+if [ ! -s "$TEXT" ]; then
+  step "text: the dictionary of the Debian package dict-gcide -> $TEXT"
+  fetch_dictionary
+fi
+printf 'text: %s, %s documents, %s bytes; the first one:\n' "$TEXT" "$(wc -l <"$TEXT")" "$(wc -c <"$TEXT")"
+head -1 "$TEXT"
+
+step "vocabulary: byte-level BPE with $VOCAB tokens"
+show $mpitron tokenizer train --input "$TEXT" --vocab-size "$VOCAB" --output-dir "$out/tokenizer"
+
+step 'token files: .bin and .idx, as Megatron writes them'
+tokenizer=(--tokenizer-type GPT2BPETokenizer --vocab-file "$out/tokenizer/vocab.json" --merge-file "$out/tokenizer/merges.txt")
+show $mpitron preprocess --input "$TEXT" --output-prefix "$out/text" "${tokenizer[@]}" --append-eod --workers "$THREADS"
+
+step "training: GPT with $LAYERS layers of width $HIDDEN"
+rm -rf "$out/checkpoint"
+show $mpitron pretrain-gpt \
+  --num-layers "$LAYERS" --hidden-size "$HIDDEN" --num-attention-heads "$HEADS" --seq-length "$SEQ" --max-position-embeddings "$SEQ" \
+  --position-embedding-type rope --normalization RMSNorm --swiglu --disable-bias-linear \
+  --make-vocab-size-divisible-by 64 --attention-dropout 0 --hidden-dropout 0 --transformer-impl local \
+  --micro-batch-size "$BATCH" --global-batch-size "$BATCH" --train-iters "$ITERATIONS" --exit-duration-in-mins 10 \
+  --lr 4e-3 --min-lr 4e-4 --lr-decay-style cosine --lr-warmup-iters 40 --weight-decay 0.1 --clip-grad 1.0 \
+  --adam-beta2 0.95 --init-method-std 0.02 --seed 1234 \
+  --data-path "$out/text_text_document" "${tokenizer[@]}" --split 98,1,1 --data-cache-path "$out/cache" \
+  --log-interval 10 --eval-interval 150 --eval-iters 10 --log-throughput \
+  --tensorboard-dir "$out/tensorboard" --log-validation-ppl-to-tensorboard \
+  --save "$out/checkpoint" --save-interval "$ITERATIONS"
+
+step 'for comparison'
+printf 'a unigram model of the same tokens has loss %s (compare with the validation loss above)\n' "$(unigram_loss "$out/text_text_document.bin")"
+
+step 'sample'
+show $mpitron generate --load "$out/checkpoint" "${tokenizer[@]}" --prompt "$PROMPT" --num-tokens-to-generate 120 \
+  --temperature 0.7 --top_k 40 --seed 1
+
+printf '\nEverything is below %s: tokenizer/, text_text_document.{bin,idx}, checkpoint/, tensorboard/.\n' "$out"

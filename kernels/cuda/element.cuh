@@ -1,0 +1,51 @@
+#pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "device/tensor_view.h"
+#include "utils/dtype.h"
+
+namespace mpitron::kernels::cuda {
+
+/// The type that GPU code uses for a storage type of the host.
+template <class T>
+struct DeviceType {
+  using type = T;
+};
+template <>
+struct DeviceType<BFloat16> {
+  using type = __nv_bfloat16;
+};
+template <>
+struct DeviceType<Float16> {
+  using type = __half;
+};
+
+template <class T>
+const typename DeviceType<T>::type* device_data(const device::ConstTensorView& view) {
+  return reinterpret_cast<const typename DeviceType<T>::type*>(view.as<T>());
+}
+template <class T>
+typename DeviceType<T>::type* device_data(const device::TensorView& view) {
+  return reinterpret_cast<typename DeviceType<T>::type*>(view.as<T>());
+}
+
+/// Sum over the block's threads, the same bits in every thread and every run: a butterfly over each
+/// warp, then the warps' sums in order. `partial` is shared memory of 32 floats.
+inline __device__ float block_sum(float value, float* partial) {
+  for (int step = 16; step > 0; step /= 2) {
+    value += __shfl_xor_sync(0xffffffffu, value, step);
+  }
+  const int warps = static_cast<int>(blockDim.x) / 32;
+  if (threadIdx.x % 32 == 0) {
+    partial[threadIdx.x / 32] = value;
+  }
+  __syncthreads();
+  float sum = 0;
+  for (int warp = 0; warp < warps; ++warp) {
+    sum += partial[warp];
+  }
+  return sum;
+}
+
+}  // namespace mpitron::kernels::cuda

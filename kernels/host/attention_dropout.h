@@ -1,0 +1,59 @@
+#pragma once
+#include "kernels/attention.h"
+#include "kernels/host/attention_simd.h"
+
+namespace mpitron::kernels::host::attention {
+
+struct KeepMasks {
+  Mask16 keep[2][4];  // of rows row, row + 1; columns col + 16 i
+};
+
+/// attention_dropout_keeps for one head, 2 rows x 64 columns a call: one Philox call in 16 lanes.
+class HeadDropout {
+ public:
+  HeadDropout(const DropoutMask& mask, Index batch, Index head)
+      : mask_(mask),
+        head_(head + mask.index.column_offset),
+        sample_(mask.index.sample(batch)),
+        aligned_(aligned(mask.index)) {}
+
+  float keep_scale() const { return mask_.keep_scale(); }
+
+  /// `row` is even, `col` a multiple of 64.
+  KeepMasks masks(Index row, Index col) const {
+    KeepMasks out;
+    if (!aligned_) [[unlikely]] {
+      return masks_one_by_one(row, col);
+    }
+    const auto block = static_cast<std::uint32_t>(mask_.index.sequence(col) / 64 * 16);
+    const auto pair = static_cast<std::uint32_t>(mask_.index.sequence(row) / 2);
+    philox_keep({block, pair, static_cast<std::uint32_t>(head_),
+                 static_cast<std::uint32_t>(sample_)},
+                mask_.key, mask_.threshold, out.keep);
+    return out;
+  }
+
+ private:
+  /// Whether each 2 x 64 piece is one piece of the global mask, too.
+  static bool aligned(const GlobalIndexMap& map) {
+    return (map.sequence_offset[0] | map.sequence_offset[1] | map.sequence_split) % 64 == 0;
+  }
+  KeepMasks masks_one_by_one(Index row, Index col) const {
+    KeepMasks out{};
+    for (Index r = 0; r < 2; ++r) {
+      for (Index c = 0; c < 64; ++c) {
+        const bool keep = attention_dropout_keeps(mask_, mask_.index.sequence(row + r),
+                                                  mask_.index.sequence(col + c), head_, sample_);
+        auto& lanes = out.keep[r][c / 16];
+        lanes = static_cast<Mask16>(lanes | static_cast<unsigned>(keep) << c % 16);
+      }
+    }
+    return out;
+  }
+
+  const DropoutMask& mask_;
+  const Index head_, sample_;
+  const bool aligned_;
+};
+
+}  // namespace mpitron::kernels::host::attention

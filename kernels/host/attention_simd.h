@@ -1,0 +1,8 @@
+#pragma once
+// The vector type of the attention kernels: 16 floats, with the operations of both files below. The
+// one place that knows which machine this is.
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#include "kernels/host/attention_simd_avx512.h"
+#else
+#include "kernels/host/attention_simd_portable.h"
+#endif

@@ -1,0 +1,71 @@
+#pragma once
+#include <cstdint>
+
+#include "autograd/tape.h"
+#include "device/device.h"
+#include "utils/philox.h"
+
+namespace mpitron::autograd {
+
+/// Decides dropout, auxiliary losses and statistics. Recording is another thing: a tape is there or
+/// not (the first pass of a recomputed block trains without one).
+enum class Mode { train, evaluate };
+
+/// The random numbers of one use: where in the run (seed, iteration) and where in the model (layer,
+/// site) they are drawn. Elements are counted by global indices, so a mask does not depend on
+/// layout, microbatch, recompute or stage and nothing has to be saved.
+struct RngKey {
+  std::uint64_t seed = 0;
+  std::uint64_t iteration = 0;
+  std::uint32_t layer = 0;  // 1-based global layer; 0: outside the layers
+  std::uint32_t site = 0;   // which use inside the layer
+
+  Philox::Key philox() const;
+};
+
+/// Where this microbatch stands in the global batch.
+struct SamplePosition {
+  Index first_sample = 0;  // global sample of local b = 0
+  Index sample_stride = 1;
+};
+
+/// What every op is given.
+struct Context {
+  device::Device& device;
+  Tape* tape = nullptr;  // records where present
+  Tape* usage =
+      nullptr;  // notes used parameters; also while a recomputed block runs without recording
+  Mode mode = Mode::train;
+  std::uint64_t seed = 0;
+  std::uint64_t iteration = 0;
+  SamplePosition position;
+
+  bool recording() const { return tape != nullptr; }
+  bool training() const { return mode == Mode::train; }
+  template <class Kernel>
+  void launch(const Kernel& kernel) {
+    device::launch(device.stream(), kernel);
+  }
+  /// Launches with scratch memory where the kernel wants some.
+  template <class Kernel>
+  void launch_with_workspace(Kernel kernel);
+  Tensor empty(const Shape& shape, DType dtype) { return Tensor::empty(device, shape, dtype); }
+  void use(Parameter& parameter) {
+    if (usage != nullptr) {
+      usage->use(parameter);
+    }
+  }
+};
+
+template <class Kernel>
+void Context::launch_with_workspace(Kernel kernel) {
+  const Index bytes = device::workspace_bytes_of(device.stream(), kernel);
+  Tensor workspace;
+  if (bytes > 0) {
+    workspace = empty({bytes}, DType::u8);
+    kernel.workspace = workspace.view();
+  }
+  launch(kernel);
+}
+
+}  // namespace mpitron::autograd

@@ -1,0 +1,49 @@
+#include "autograd/gradient.h"
+
+#include "kernels/elementwise.h"
+
+namespace mpitron::autograd {
+
+void accumulate(Context& context, const Slot& slot, Tensor gradient) {
+  if (!slot) {
+    return;
+  }
+  Tensor& sum = slot.gradient();
+  if (!sum) {
+    sum = std::move(gradient);
+    return;
+  }
+  MPITRON_CHECK(sum.shape().numel() == gradient.numel(), to_string(sum.shape()),
+                to_string(gradient.shape()));
+  const Tensor a = std::move(sum);
+  const Tensor destination = a.unique()          ? a
+                             : gradient.unique() ? gradient
+                                                 : context.empty(a.shape(), a.dtype());
+  context.launch(kernels::Add{.a = a.view(), .b = gradient.view(), .y = destination.view()});
+  sum = destination;
+}
+
+Tensor take_gradient(const Slot& slot) {
+  return slot ? std::move(slot.gradient()) : Tensor{};
+}
+
+namespace detail {
+
+bool writes_through_buffer(const Parameter& parameter) {
+  const bool half_sink =
+      parameter.main_grad.dtype() == DType::f16 || parameter.main_grad.dtype() == DType::bf16;
+  return parameter.round_gradient || (half_sink && parameter.gradient_written);
+}
+
+void add_buffered(Context& context, Parameter& parameter, const Tensor& rounded) {
+  const tensor::TensorView sink = parameter.main_grad.view();
+  if (parameter.gradient_written) {
+    context.launch(kernels::Add{.a = sink, .b = rounded.view(), .y = sink});
+  } else {
+    context.launch(kernels::Cast{.x = rounded.view(), .y = sink});
+  }
+  parameter.gradient_written = true;
+}
+
+}  // namespace detail
+}  // namespace mpitron::autograd

@@ -1,0 +1,28 @@
+#pragma once
+#include <deque>
+#include <string_view>
+
+#include "autograd/parameter.h"
+
+namespace mpitron::autograd {
+
+/// The parameters of a model in the order of their creation, at addresses that stay.
+class ParameterList {
+ public:
+  Parameter& add(Parameter parameter) { return parameters_.emplace_back(std::move(parameter)); }
+  /// Null where no parameter has this name.
+  Parameter* find(std::string_view name);
+
+  auto begin() { return parameters_.begin(); }
+  auto end() { return parameters_.end(); }
+  auto begin() const { return parameters_.begin(); }
+  auto end() const { return parameters_.end(); }
+  std::size_t size() const { return parameters_.size(); }
+  /// Elements of all parameters.
+  Index numel() const;
+
+ private:
+  std::deque<Parameter> parameters_;
+};
+
+}  // namespace mpitron::autograd

@@ -1,0 +1,29 @@
+#include <fmt/ranges.h>
+
+#include "cli/commands.h"
+#include "config/constraint.h"
+#include "config/option_help.h"
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::cli {
+
+int explain(const Arguments& arguments) {
+  if (arguments.size() != 1 || arguments[0] == "--help" || arguments[0] == "-h") {
+    throw_usage("usage: mpitron explain E017 | --num-layers");
+  }
+  const std::string& subject = arguments[0];
+  if (const auto page = config::explain_rule(subject)) {
+    log::print(*page);
+    return 0;
+  }
+  if (const auto page = config::explain_option(subject)) {
+    log::print(*page);
+    return 0;
+  }
+  const std::string name = subject.starts_with("--") ? subject.substr(2) : subject;
+  throw_usage("there is no rule and no option '{}'; near: {}", subject,
+              fmt::join(config::option_index().similar_names(name), ", "));
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,39 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "utils/shape.h"
+
+namespace mpitron::cli {
+
+/// Options of the small commands, which have no table of their own. Long names with dashes; `--flag value` and
+/// `--flag=value`; `_` counts as `-`. Every target keeps its value as the default. The only adapter of CLI11 here.
+class Flags {
+ public:
+  /// `command`: as typed behind `mpitron`; `summary`: one or two sentences for --help.
+  Flags(const std::string& command, const std::string& summary);
+  ~Flags();
+  Flags(const Flags&) = delete;
+  Flags& operator=(const Flags&) = delete;
+
+  void option(const std::string& name, std::string& target, const std::string& help);
+  void option(const std::string& name, Index& target, const std::string& help);
+  /// One or more values behind the name.
+  void option(const std::string& name, std::vector<std::string>& target, const std::string& help);
+  void flag(const std::string& name, bool& target, const std::string& help);
+  /// Makes the last option required.
+  void required();
+  /// The last option accepts these values only.
+  void choices(const std::vector<std::string>& allowed);
+
+  /// Fills the targets. False when --help was asked for and printed. Error(usage) for anything that is not allowed.
+  bool parse(const Arguments& arguments);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mpitron::cli

@@ -1,0 +1,92 @@
+#include "train/replay.h"
+
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::cli {
+namespace {
+
+constexpr const char* kHelp =
+    "usage: mpitron replay CASE_DIR [--json] [--device host|reference] [FLAGS]\n\n"
+    "Trains as a recorded run of the reference did (its flags, weights and batches) and compares "
+    "every\n"
+    "iteration. FLAGS are added behind the recorded ones. Exit code 0: within tolerance, 1: not.";
+
+/// Removes `name VALUE` from the words and returns VALUE, or `otherwise`.
+std::string take_value(Arguments& words, const std::string& name, const std::string& otherwise) {
+  const auto at = std::ranges::find(words, name);
+  if (at == words.end()) {
+    return otherwise;
+  }
+  if (at + 1 == words.end()) {
+    throw_usage("{} wants a value", name);
+  }
+  std::string value = *(at + 1);
+  words.erase(at, at + 2);
+  return value;
+}
+
+bool take_flag(Arguments& words, const std::string& name) {
+  return std::erase(words, name) > 0;
+}
+
+std::string to_json(const train::ReplayResult& result) {
+  return fmt::format(
+      R"({{"case": "{}", "pass": {}, "iterations": {}, "max_rel_loss": {:.6e}, "max_rel_grad_norm": {:.6e}, )"
+      R"("max_abs_logits": {:.6e}}})",
+      result.name, result.pass(), result.iterations.size(), result.max_relative_loss,
+      result.max_relative_grad_norm, result.max_absolute_logits);
+}
+
+void print_table(const train::ReplayResult& result) {
+  log::print(fmt::format("replay of {}: {} iterations", result.name, result.iterations.size()));
+  log::print(" iteration |        loss |    recorded | rel. loss | grad norm | rel. norm");
+  for (std::size_t i = 0; i < result.iterations.size(); ++i) {
+    const train::ReplayedIteration& row = result.iterations[i];
+    log::print(fmt::format(" {:9} | {:11.8f} | {:11.8f} | {:9.2e} | {:9.5f} | {:9.2e}{}", i + 1,
+                           row.loss, row.recorded_loss, row.relative_loss, row.grad_norm,
+                           row.relative_grad_norm,
+                           row.skip_differs ? "  skipped update differs" : ""));
+  }
+  const train::ReplayTolerance& allowed = result.tolerance;
+  log::print(fmt::format("loss      {:.2e} relative, allowed {:.0e}", result.max_relative_loss,
+                         allowed.loss));
+  log::print(fmt::format("grad norm {:.2e} relative, allowed {:.0e}", result.max_relative_grad_norm,
+                         allowed.grad_norm));
+  log::print(fmt::format("logits    {:.2e} absolute, allowed {:.0e}", result.max_absolute_logits,
+                         allowed.logits));
+  log::print(result.pass() ? "PASS" : "FAIL");
+}
+
+}  // namespace
+
+int replay(const Arguments& arguments) {
+  Arguments words = arguments;
+  if (words.empty() || take_flag(words, "--help")) {
+    log::print(kHelp);
+    return static_cast<int>(words.empty() && arguments.empty() ? ExitCode::usage
+                                                               : ExitCode::success);
+  }
+  const bool json = take_flag(words, "--json");
+  const std::string device_name = take_value(words, "--device", "host");
+  if (words.empty() || words[0].starts_with("--")) {
+    throw_usage("replay: the folder of a recorded run comes first, given '{}'",
+                words.empty() ? "" : words[0]);
+  }
+  train::RecordedCase recorded(words[0]);
+  words.erase(words.begin());
+  const device::HostRuntime runtime;
+  const auto device = device::make_device(device_name);
+  const train::ReplayResult result = train::replay(*device, recorded, words);
+  if (json) {
+    log::print(to_json(result));
+  } else {
+    print_table(result);
+  }
+  return result.pass() ? 0 : 1;
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,114 @@
+#include <functional>
+#include <iostream>
+
+#include "cli/commands.h"
+#include "cli/tokenizer_flags.h"
+#include "data/json_text.h"
+#include "data/preprocess.h"
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::cli {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: mpitron tokenize encode|decode|count [--input FILE] [tokenizer options]\n"
+    "  encode: {\"text\": \"...\"} on each line -> {\"ids\": [...]}\n"
+    "  decode: {\"ids\": [...]} on each line -> {\"text\": \"...\"}\n"
+    "  count:  {\"text\": \"...\"} on each line -> one object with the sums";
+
+struct Options {
+  data::TokenizerOptions tokenizer;
+  std::string input = "/dev/stdin";
+  std::string key = "text";
+};
+
+using PerLine = std::function<void(std::string_view line)>;
+
+void for_each_line(const Options& options, const PerLine& per_line) {
+  data::DocumentReader reader({options.input}, data::TextDocuments::lines);
+  data::DocumentBatch batch;
+  while (reader.next(batch)) {
+    for (const data::RawDocument& document : batch.documents) {
+      try {
+        per_line(document.text);
+      } catch (const Error& error) {
+        throw_data("{}:{}: {}", options.input, document.line, error.what());
+      }
+    }
+  }
+}
+
+// Calls `use` with the ids of each line.
+void encode_lines(const Options& options, const data::Tokenizer& tokenizer,
+                  const std::function<void(std::size_t bytes, const data::TokenIds&)>& use) {
+  const auto cache = tokenizer.make_cache();
+  data::JsonTextParser parser;
+  data::TokenIds ids;
+  const std::vector<std::string> keys = {options.key};
+  for_each_line(options, [&](std::string_view line) {
+    ids.clear();
+    std::size_t bytes = 0;
+    for (const std::string_view text : parser.parse(line, keys)[0]) {
+      tokenizer.encode(text, *cache, ids);
+      bytes += text.size();
+    }
+    use(bytes, ids);
+  });
+}
+
+int encode(const Options& options, const data::Tokenizer& tokenizer) {
+  encode_lines(options, tokenizer, [](std::size_t, const data::TokenIds& ids) {
+    log::print(fmt::format("{{\"ids\": [{}]}}", fmt::join(ids, ", ")));
+  });
+  return 0;
+}
+
+int decode(const Options& options, const data::Tokenizer& tokenizer) {
+  for_each_line(options, [&](std::string_view line) {
+    const std::string text = tokenizer.decode(data::parse_id_list(line, "ids"));
+    log::print(fmt::format("{{\"text\": {}}}", data::quote_json(text)));
+  });
+  return 0;
+}
+
+int count(const Options& options, const data::Tokenizer& tokenizer) {
+  Index documents = 0;
+  Index tokens = 0;
+  Index bytes = 0;
+  encode_lines(options, tokenizer, [&](std::size_t text_bytes, const data::TokenIds& ids) {
+    ++documents;
+    tokens += static_cast<Index>(ids.size());
+    bytes += static_cast<Index>(text_bytes);
+  });
+  log::print(fmt::format("{{\"documents\": {}, \"tokens\": {}, \"bytes\": {}, \"bytes_per_token\": {:.3f}}}", documents,
+                         tokens, bytes, static_cast<double>(bytes) / static_cast<double>(std::max<Index>(tokens, 1))));
+  return 0;
+}
+
+}  // namespace
+
+int tokenize(const Arguments& arguments) {
+  const std::string action = arguments.empty() ? "" : arguments[0];
+  if (action == "--help" || action == "-h") {
+    log::print(kUsage);
+    return 0;
+  }
+  const auto run = action == "encode" ? encode : action == "decode" ? decode : action == "count" ? count : nullptr;
+  if (run == nullptr) {
+    throw_usage("{}", kUsage);
+  }
+  Options options;
+  Flags flags("tokenize " + action, "Shows what a tokenizer makes of texts, one JSON object on each line.");
+  flags.option("--input", options.input, "JSONL file; the default is standard input");
+  if (action != "decode") {
+    flags.option("--json-key", options.key, "key of the text in each JSON object");
+  }
+  add_tokenizer_options(flags, options.tokenizer);
+  if (!flags.parse({arguments.begin() + 1, arguments.end()})) {
+    return 0;
+  }
+  return run(options, *data::make_tokenizer(options.tokenizer));
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,121 @@
+#include "config/constraint.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace mpitron::config {
+namespace {
+
+struct WordRule {
+  const char* id;
+  const char* name;
+  const char* text;
+};
+
+/// Rules about single words, which the readers check.
+constexpr WordRule kWordRules[] = {
+    {ids::kUnknownOption, "unknown_option",
+     "Names are never abbreviated. `mpitron options` lists all of them; the nearest names are "
+     "proposed."},
+    {ids::kBadValue, "bad_value", "The word is not of the option's type, or none of its choices."},
+    {ids::kWordCount, "word_count",
+     "A flag takes no value, other options take one or a list of values."},
+    {ids::kRemoved, "removed_option",
+     "The reference removed this option; the message names its replacement."},
+    {ids::kNotYet, "not_there_yet",
+     "mpitron knows this option but this version cannot do it, and never ignores what it cannot "
+     "do. Its default value "
+     "is accepted."},
+    {ids::kRefused, "refused_option", "The option steers something that does not exist here."},
+    {ids::kFile, "configuration_file",
+     "A file given by --yaml-cfg, --data-args-path or --per-split-data-args-path cannot be read or "
+     "understood."},
+};
+
+std::vector<std::string> dashed(std::string_view names) {
+  std::vector<std::string> out = split_words(names);
+  for (std::string& name : out) {
+    name = "--" + name;
+  }
+  return out;
+}
+
+std::string alternatives(std::string_view option, std::vector<Index> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  std::vector<std::string> out;
+  for (const Index value : values) {
+    out.push_back(fmt::format("--{} {}", option, value));
+  }
+  return fmt::format("{}", fmt::join(out, " | "));
+}
+
+}  // namespace
+
+std::vector<Constraint> all_constraints() {
+  std::vector<Constraint> all;
+  for (const auto part : {model_constraints(), run_constraints(), layout_constraints()}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Constraint& a, const Constraint& b) { return a.id < b.id; });
+  return all;
+}
+
+std::vector<Finding> check_constraints(const Facts& facts) {
+  std::vector<Finding> findings;
+  for (const Constraint& rule : all_constraints()) {
+    if (const std::optional<Violation> broken = rule.check(facts)) {
+      findings.push_back({std::string(rule.id), std::string(rule.name),
+                          fmt::format("{} -> {}.", rule.equation, broken->values), broken->nearest,
+                          dashed(rule.options)});
+    }
+  }
+  return findings;
+}
+
+std::optional<std::string> explain_rule(std::string_view id) {
+  for (const WordRule& rule : kWordRules) {
+    if (id == rule.id || id == rule.name) {
+      return fmt::format("{} {}\n\n{}", rule.id, rule.name, rule.text);
+    }
+  }
+  for (const Constraint& rule : all_constraints()) {
+    if (id == rule.id || id == rule.name) {
+      return fmt::format("{} {}\n\nRule:    {}\nOptions: {}\n\n{}", rule.id, rule.name,
+                         rule.equation, fmt::join(dashed(rule.options), " "), rule.why);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string nearest_multiples(std::string_view option, Index value, Index unit) {
+  if (unit <= 0) {
+    return "";
+  }
+  const Index below = value / unit * unit;
+  return below > 0 ? alternatives(option, {below, below + unit}) : alternatives(option, {unit});
+}
+
+std::string nearest_divisors(std::string_view option, Index value, Index wanted) {
+  if (value <= 0) {
+    return "";
+  }
+  std::vector<Index> near;
+  for (Index d = std::min(wanted, value); d >= 1 && near.empty(); --d) {
+    if (value % d == 0) {
+      near.push_back(d);
+    }
+  }
+  for (Index d = wanted + 1; d <= value && d <= 16 * wanted; ++d) {
+    if (value % d == 0) {
+      near.push_back(d);
+      break;
+    }
+  }
+  return alternatives(option, near);
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,55 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/finding.h"
+#include "config/option_values.h"
+#include "config/run_config.h"
+
+namespace mpitron::config {
+
+/// What a rule may look at.
+struct Facts {
+  const OptionValues& values;
+  const RunConfig& run;
+};
+
+/// How a rule is broken: its values, and flags that would be legal.
+struct Violation {
+  std::string values;
+  std::string nearest;
+};
+
+/// A rule between options, as a row. `check` returns nothing if the rule holds; it must not assume
+/// that any other rule holds (sizes may be zero or missing).
+struct Constraint {
+  std::string_view id;        // E010 ...
+  std::string_view name;      // e.g. layers_per_stage
+  std::string_view equation;  // the rule in one line
+  std::string_view options;   // names without dashes, separated by blanks
+  std::string_view why;       // for `mpitron explain`
+  std::optional<Violation> (*check)(const Facts&);
+};
+
+std::span<const Constraint> model_constraints();
+std::span<const Constraint> run_constraints();
+std::span<const Constraint> layout_constraints();
+
+/// All rules in the order of their ids.
+std::vector<Constraint> all_constraints();
+
+/// Every violated rule, in order.
+std::vector<Finding> check_constraints(const Facts& facts);
+
+/// The page of `mpitron explain` for an id or the name of a rule; none if there is no such rule.
+std::optional<std::string> explain_rule(std::string_view id);
+
+/// Multiples of `unit` around `value`, as "--option 44 | --option 48"; no zero.
+std::string nearest_multiples(std::string_view option, Index value, Index unit);
+/// Divisors of `value` around `wanted`, in the same form.
+std::string nearest_divisors(std::string_view option, Index value, Index wanted);
+
+}  // namespace mpitron::config

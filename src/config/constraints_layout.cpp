@@ -1,0 +1,358 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "config/constraint.h"
+
+namespace mpitron::config {
+namespace {
+
+using Result = std::optional<Violation>;
+
+Index chunks_per_rank(const ParallelConfig& p) {
+  return std::max<Index>(1, p.virtual_pipeline_model_parallel_size.value_or(1));
+}
+
+bool uneven(const ParallelConfig& p) {
+  return p.decoder_first_pipeline_num_layers || p.decoder_last_pipeline_num_layers;
+}
+
+bool accounted(const ParallelConfig& p) {
+  return p.account_for_embedding_in_pipeline_split || p.account_for_loss_in_pipeline_split;
+}
+
+/// value % divisor == 0, else the violation "46 % 4 = 2".
+Result divides(Index value, Index divisor, const std::string& nearest) {
+  if (divisor <= 0 || value % divisor == 0) {
+    return {};
+  }
+  return Violation{fmt::format("{} % {} = {}", value, divisor, value % divisor), nearest};
+}
+
+Result layers_per_stage(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  if (uneven(p) || accounted(p) || p.pipeline_model_parallel_layout ||
+      p.pipeline_model_parallel_size <= 0) {
+    return {};
+  }
+  const Index layers = f.run.model.num_layers;
+  const Index stages = p.pipeline_model_parallel_size * chunks_per_rank(p);
+  std::string nearest =
+      fmt::format("{} | {}", nearest_divisors("pipeline-model-parallel-size", layers, stages),
+                  nearest_multiples("num-layers", layers, stages));
+  return divides(layers, stages, nearest);
+}
+
+Result ranks_divide(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const Index replica =
+      p.tensor_model_parallel_size * p.pipeline_model_parallel_size * p.context_parallel_size;
+  return divides(p.world_size, replica, nearest_multiples("world-size", p.world_size, replica));
+}
+
+Result heads_per_tensor_rank(const Facts& f) {
+  const Index tp = f.run.parallel.tensor_model_parallel_size;
+  const Index heads = f.run.model.num_attention_heads;
+  return divides(heads, tp, nearest_divisors("tensor-model-parallel-size", heads, tp));
+}
+
+Result groups_per_tensor_rank(const Facts& f) {
+  const Index tp = f.run.parallel.tensor_model_parallel_size;
+  const Index groups = f.run.model.num_query_groups;
+  return f.run.model.group_query_attention
+             ? divides(groups, tp, nearest_divisors("tensor-model-parallel-size", groups, tp))
+             : Result();
+}
+
+Result width_per_tensor_rank(const Facts& f) {
+  const Index tp = f.run.parallel.tensor_model_parallel_size;
+  return divides(f.run.model.ffn_hidden_size, tp,
+                 nearest_multiples("ffn-hidden-size", f.run.model.ffn_hidden_size, tp));
+}
+
+Result vocabulary_per_tensor_rank(const Facts& f) {
+  const Index tp = f.run.parallel.tensor_model_parallel_size;
+  const Index rows = f.run.model.padded_vocab_size;
+  return divides(rows, tp, nearest_multiples("padded-vocab-size", rows, tp));
+}
+
+Result sequence_per_tensor_rank(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  return p.sequence_parallel ? divides(f.run.model.seq_length,
+                                       p.tensor_model_parallel_size * p.context_parallel_size, "")
+                             : Result();
+}
+
+Result sequence_per_context_rank(const Facts& f) {
+  const Index cp = f.run.parallel.context_parallel_size;
+  const Index length = f.run.model.seq_length;
+  return cp > 1 ? divides(length, 2 * cp, nearest_multiples("seq-length", length, 2 * cp))
+                : Result();
+}
+
+Result context_groups(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const std::vector<Index>& sizes = p.hierarchical_context_parallel_sizes;
+  Index product = 1;
+  for (const Index size : sizes) {
+    product *= size;
+  }
+  const bool mixed =
+      std::find(p.cp_comm_type.begin(), p.cp_comm_type.end(), "a2a+p2p") != p.cp_comm_type.end();
+  if (sizes.empty() ? !mixed : product == p.context_parallel_size) {
+    return {};
+  }
+  return Violation{sizes.empty()
+                       ? "a2a+p2p without sizes"
+                       : fmt::format("{} = {}, context_parallel_size {}", fmt::join(sizes, " * "),
+                                     product, p.context_parallel_size),
+                   ""};
+}
+
+Result context_types(const Facts& f) {
+  const auto count = static_cast<Index>(f.run.parallel.cp_comm_type.size());
+  return count <= 1 || count == f.run.model.num_layers
+             ? Result()
+             : Violation{fmt::format("{} words for {} layers", count, f.run.model.num_layers),
+                         "--cp-comm-type p2p"};
+}
+
+Result one_interleaving(const Facts& f) {
+  const OptionValues& v = f.values;
+  const int count = v.has("num_layers_per_virtual_pipeline_stage") +
+                    v.has("num_virtual_stages_per_pipeline_rank") +
+                    v.has("pipeline_model_parallel_layout");
+  return count > 1 ? Violation{fmt::format("{} of them are given", count), ""} : Result();
+}
+
+Result interleaved_stages(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const Index least = p.overlap_p2p_comm ? 2 : 3;
+  return chunks_per_rank(p) > 1 && p.pipeline_model_parallel_size < least
+             ? Violation{fmt::format("{} stages", p.pipeline_model_parallel_size),
+                         fmt::format("--pipeline-model-parallel-size {}", least)}
+             : Result();
+}
+
+Result uneven_stages(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  if (!uneven(p)) {
+    return {};
+  }
+  const Index ends = p.decoder_first_pipeline_num_layers.has_value() +
+                     p.decoder_last_pipeline_num_layers.has_value();
+  const Index layers = f.run.model.num_layers - p.decoder_first_pipeline_num_layers.value_or(0) -
+                       p.decoder_last_pipeline_num_layers.value_or(0);
+  const Index stages = p.pipeline_model_parallel_size - ends;
+  if (p.pipeline_model_parallel_size < 2 || layers < 0 || stages < 0 ||
+      (stages == 0 && layers != 0)) {
+    return Violation{fmt::format("{} layers remain for {} stages", layers, stages), ""};
+  }
+  return stages == 0 ? Result() : divides(layers, stages, "");
+}
+
+Result accounted_split(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  if (!accounted(p)) {
+    return {};
+  }
+  if (uneven(p) || p.pipeline_model_parallel_layout) {
+    return Violation{"the split is given explicitly as well", ""};
+  }
+  const Index blocks = f.run.model.num_layers + p.account_for_embedding_in_pipeline_split +
+                       p.account_for_loss_in_pipeline_split;
+  return divides(blocks, p.pipeline_model_parallel_size * chunks_per_rank(p), "");
+}
+
+Result layout_alone(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  return p.pipeline_model_parallel_layout && uneven(p) ? Violation{"both are given", ""} : Result();
+}
+
+Result microbatch_groups(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const Index unit = f.run.training.micro_batch_size * p.data_parallel_size;
+  const Index group = p.microbatch_group_size_per_vp_stage;
+  if (chunks_per_rank(p) <= 1 || unit <= 0 || group <= 0) {
+    return {};
+  }
+  const Index microbatches = f.run.training.global_batch_size / unit;
+  const Index rest = microbatches % group;
+  if (group >= p.pipeline_model_parallel_size &&
+      (rest == 0 || rest >= p.pipeline_model_parallel_size)) {
+    return {};
+  }
+  return Violation{
+      fmt::format("{} micro batches in groups of {} over {} stages", microbatches, group,
+                  p.pipeline_model_parallel_size),
+      nearest_multiples("global-batch-size", f.run.training.global_batch_size, group * unit)};
+}
+
+Result gathered_parameters(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const bool sharded = p.use_distributed_optimizer || f.values.flag("use_megatron_fsdp");
+  return p.overlap_param_gather && !(sharded && p.overlap_grad_reduce)
+             ? Violation{"one of them is missing",
+                         "--use-distributed-optimizer --overlap-grad-reduce"}
+             : Result();
+}
+
+Result one_bucket_rule(const Facts& f) {
+  return f.run.parallel.ddp_bucket_size && f.run.parallel.ddp_num_buckets
+             ? Violation{"both are given", ""}
+             : Result();
+}
+
+Result optimizer_instances(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  return divides(p.data_parallel_size, p.num_distributed_optimizer_instances,
+                 nearest_divisors("num-distributed-optimizer-instances", p.data_parallel_size,
+                                  p.num_distributed_optimizer_instances));
+}
+
+Result averaged_sum(const Facts& f) {
+  return f.run.parallel.ddp_average_in_collective && f.run.training.calculate_per_token_loss
+             ? Violation{"both are given", ""}
+             : Result();
+}
+
+Result spread_activations(const Facts& f) {
+  if (!f.values.flag("distribute_saved_activations")) {
+    return {};
+  }
+  const bool legal = f.run.parallel.tensor_model_parallel_size > 1 &&
+                     !f.run.parallel.sequence_parallel &&
+                     f.run.model.recompute_granularity == RecomputeGranularity::full;
+  return legal ? Result() : Violation{"one of these is missing", "--recompute-granularity full"};
+}
+
+Result experts_divide(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const Index experts = f.run.model.num_experts.value_or(0);
+  if (experts == 0) {
+    return p.expert_model_parallel_size > 1 ? Violation{"there are no experts", "--num-experts N"}
+                                            : Result();
+  }
+  if (const Result uneven_share = divides(
+          experts, p.expert_model_parallel_size,
+          nearest_divisors("expert-model-parallel-size", experts, p.expert_model_parallel_size))) {
+    return uneven_share;
+  }
+  const Index grid =
+      p.expert_tensor_parallel_size * p.expert_model_parallel_size * p.pipeline_model_parallel_size;
+  return divides(p.world_size, grid, nearest_multiples("world-size", p.world_size, grid));
+}
+
+Result experts_without_bias(const Facts& f) {
+  return f.run.model.num_experts && f.run.model.add_bias_linear
+             ? Violation{"biases are on", "--disable-bias-linear"}
+             : Result();
+}
+
+}  // namespace
+
+std::span<const Constraint> layout_constraints() {
+  static constexpr std::array kRules = std::to_array<Constraint>({
+      {"E017", "layers_per_stage",
+       "num_layers % (pipeline_model_parallel_size * virtual stages) == 0",
+       "num-layers pipeline-model-parallel-size num-layers-per-virtual-pipeline-stage "
+       "num-virtual-stages-per-pipeline-rank",
+       "Every stage of an even pipeline holds the same number of layers; "
+       "--decoder-first-pipeline-num-layers, "
+       "--decoder-last-pipeline-num-layers or --pipeline-model-parallel-layout describe uneven "
+       "ones.",
+       layers_per_stage},
+      {"E070", "ranks_divide", "world_size % (tensor * pipeline * context ranks) == 0",
+       "world-size tensor-model-parallel-size pipeline-model-parallel-size context-parallel-size",
+       "What is left over would be part of no replica.", ranks_divide},
+      {"E071", "heads_per_tensor_rank", "num_attention_heads % tensor_model_parallel_size == 0",
+       "num-attention-heads tensor-model-parallel-size", "Tensor ranks share whole heads.",
+       heads_per_tensor_rank},
+      {"E072", "groups_per_tensor_rank", "num_query_groups % tensor_model_parallel_size == 0",
+       "num-query-groups tensor-model-parallel-size", "Tensor ranks share whole key/value heads.",
+       groups_per_tensor_rank},
+      {"E073", "width_per_tensor_rank", "ffn_hidden_size % tensor_model_parallel_size == 0",
+       "ffn-hidden-size tensor-model-parallel-size",
+       "Tensor ranks share the columns of the MLP evenly.", width_per_tensor_rank},
+      {"E074", "vocabulary_per_tensor_rank", "padded_vocab_size % tensor_model_parallel_size == 0",
+       "padded-vocab-size tensor-model-parallel-size",
+       "Tensor ranks share the rows of the embedding evenly.", vocabulary_per_tensor_rank},
+      {"E075", "sequence_per_tensor_rank",
+       "seq_length % (tensor * context ranks) == 0 with --sequence-parallel",
+       "seq-length tensor-model-parallel-size context-parallel-size sequence-parallel",
+       "Activations outside attention are split along the sequence.", sequence_per_tensor_rank},
+      {"E076", "sequence_per_context_rank", "seq_length % (2 * context_parallel_size) == 0",
+       "seq-length context-parallel-size",
+       "Each rank holds one early and one late chunk, so that causal attention costs all ranks the "
+       "same.",
+       sequence_per_context_rank},
+      {"E077", "context_groups",
+       "hierarchical sizes multiply to context_parallel_size; a2a+p2p needs them",
+       "hierarchical-context-parallel-sizes context-parallel-size cp-comm-type",
+       "The inner group exchanges heads, the outer one passes keys and values around.",
+       context_groups},
+      {"E078", "context_types", "--cp-comm-type has one word, or one per layer",
+       "cp-comm-type num-layers", "Layers may differ in how attention travels.", context_types},
+      {"E080", "one_interleaving",
+       "one of --num-layers-per-virtual-pipeline-stage, --num-virtual-stages-per-pipeline-rank, "
+       "--pipeline-model-parallel-layout",
+       "num-layers-per-virtual-pipeline-stage num-virtual-stages-per-pipeline-rank "
+       "pipeline-model-parallel-layout",
+       "They describe the same thing.", one_interleaving},
+      {"E081", "interleaved_stages",
+       "interleaving needs 2 pipeline stages, without overlapped messages 3",
+       "pipeline-model-parallel-size no-overlap-p2p-communication",
+       "A rank must not wait for itself.", interleaved_stages},
+      {"E082", "uneven_stages", "the layers between first and last stage divide evenly",
+       "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers num-layers "
+       "pipeline-model-parallel-size",
+       "Only the first and the last stage may differ.", uneven_stages},
+      {"E083", "accounted_split",
+       "(num_layers + embedding + loss) % (stages * virtual stages) == 0, on an even split",
+       "account-for-embedding-in-pipeline-split account-for-loss-in-pipeline-split num-layers",
+       "Embedding and loss take the place of a layer.", accounted_split},
+      {"E084", "layout_alone", "--pipeline-model-parallel-layout excludes other splits",
+       "pipeline-model-parallel-layout decoder-first-pipeline-num-layers "
+       "decoder-last-pipeline-num-layers",
+       "The layout names the layers of every stage.", layout_alone},
+      {"E085", "microbatch_groups",
+       "group >= stages, and micro batches % group is 0 or at least the number of stages",
+       "microbatch-group-size-per-virtual-pipeline-stage global-batch-size "
+       "pipeline-model-parallel-size",
+       "A chunk runs a group of micro batches before the next chunk's turn; a short last group "
+       "would stall.",
+       microbatch_groups},
+      {"E090", "gathered_parameters",
+       "--overlap-param-gather needs sharded optimizer state and --overlap-grad-reduce",
+       "overlap-param-gather use-distributed-optimizer overlap-grad-reduce",
+       "Only sharded parameters are gathered, bucket by bucket.", gathered_parameters},
+      {"E091", "one_bucket_rule", "--ddp-bucket-size or --ddp-num-buckets, not both",
+       "ddp-bucket-size ddp-num-buckets", "One determines the other.", one_bucket_rule},
+      {"E092", "optimizer_instances",
+       "data_parallel_size % num_distributed_optimizer_instances == 0",
+       "num-distributed-optimizer-instances", "Each instance has the same number of replicas.",
+       optimizer_instances},
+      {"E093", "averaged_sum",
+       "--ddp-average-in-collective or --calculate-per-token-loss, not both",
+       "ddp-average-in-collective calculate-per-token-loss",
+       "The per-token loss divides by tokens, after a plain sum.", averaged_sum},
+      {"E094", "spread_activations",
+       "--distribute-saved-activations needs full recompute and several tensor ranks, "
+       "without --sequence-parallel",
+       "distribute-saved-activations recompute-granularity tensor-model-parallel-size "
+       "sequence-parallel",
+       "It splits what full recompute stores.", spread_activations},
+      {"E095", "experts_divide",
+       "num_experts % expert_model_parallel_size == 0 and world_size % (etp * ep * pp) == 0",
+       "num-experts expert-model-parallel-size expert-tensor-parallel-size world-size",
+       "Ranks hold the same number of experts, in a grid of their own.", experts_divide},
+      {"E096", "experts_without_bias", "--num-experts needs --disable-bias-linear",
+       "num-experts disable-bias-linear", "Experts have no biases in the reference.",
+       experts_without_bias},
+  });
+  return kRules;
+}
+
+}  // namespace mpitron::config

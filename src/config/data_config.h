@@ -1,0 +1,74 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "utils/shape.h"
+
+namespace mpitron::config {
+
+enum class DataloaderType { single, cyclic, external };
+enum class TokenizerType {
+  none,
+  bert_word_piece_lower_case,
+  bert_word_piece_case,
+  gpt2_bpe,
+  sentence_piece,
+  gpt_sentence_piece,
+  hugging_face,
+  llama2,
+  tik_token,
+  multimodal,
+  null,
+  null_multimodal,
+  sft,
+};
+
+/// What is read, how it is cut into samples, and the tokenizer. The word lists of paths are as the
+/// user gave them: prefixes, or alternating weights and prefixes (features of the data layer
+/// decide).
+struct DataConfig {
+  // exactly one of: data_path, the per-split paths, mock_data, or nothing (tokens come from
+  // elsewhere)
+  std::vector<std::string> data_path;  // also filled from --data-args-path
+  std::string split;  // derived: "969, 30, 1" with data_path, "1,1,1" with mock_data
+  std::vector<std::string> train_data_path;  // also filled from --per-split-data-args-path
+  std::vector<std::string> valid_data_path;
+  std::vector<std::string> test_data_path;
+  bool mock_data = false;
+  std::optional<std::string> data_cache_path;
+  bool mmap_bin_files = true;
+
+  // samples
+  Index seq_length = 0;
+  Index seed = 1234;
+  bool reset_position_ids = false;
+  bool reset_attention_mask = false;
+  bool eod_mask_loss = false;
+  bool create_attention_mask_in_dataloader = true;
+  double mid_level_dataset_surplus = 0.005;
+  bool full_validation = false;
+  bool multiple_validation_sets = false;
+
+  // loading
+  DataloaderType dataloader_type = DataloaderType::single;
+  Index num_workers = 2;
+  Index num_dataset_builder_threads = 1;
+  bool data_sharding = true;
+
+  // tokenizer
+  TokenizerType tokenizer_type = TokenizerType::none;
+  std::optional<Index>
+      vocab_size;  // before padding; needed by the null tokenizer (one id is added for eod)
+  std::optional<Index> padded_vocab_size;
+  Index make_vocab_size_divisible_by = 128;
+  std::optional<std::string> vocab_file;
+  std::optional<std::string> merge_file;
+  Index vocab_extra_ids = 0;
+  std::optional<std::string> tokenizer_model;
+  std::optional<std::string> tiktoken_pattern;
+  Index tiktoken_num_special_tokens = 1000;
+  std::vector<std::string> tiktoken_special_tokens;
+};
+
+}  // namespace mpitron::config

@@ -1,0 +1,34 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace mpitron::config {
+
+/// One thing that is wrong with a configuration. `mpitron explain ID` tells more.
+struct Finding {
+  std::string id;                    // E001 ...
+  std::string name;                  // e.g. layers_per_stage
+  std::string message;               // the rule, then the values that break it
+  std::string nearest;               // what would be legal, as flags; may be empty
+  std::vector<std::string> options;  // with dashes
+};
+
+/// `E017 layers_per_stage: ... Nearest: ...`
+std::string to_line(const Finding& finding);
+
+/// All findings under one heading with their number.
+std::string to_text(const std::vector<Finding>& findings);
+
+/// Ids of what can be wrong with the words themselves; rules between options follow in
+/// constraints.h.
+namespace ids {
+inline constexpr const char* kUnknownOption = "E001";
+inline constexpr const char* kBadValue = "E002";
+inline constexpr const char* kWordCount = "E003";
+inline constexpr const char* kRemoved = "E004";
+inline constexpr const char* kNotYet = "E005";
+inline constexpr const char* kRefused = "E006";
+inline constexpr const char* kFile = "E007";
+}  // namespace ids
+
+}  // namespace mpitron::config

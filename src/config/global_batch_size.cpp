@@ -1,0 +1,55 @@
+#include "config/global_batch_size.h"
+
+#include <algorithm>
+
+#include "utils/check.h"
+
+namespace mpitron::config {
+namespace {
+
+Index ramped(const TrainingConfig& training, Index consumed_samples) {
+  const Index full = training.global_batch_size;
+  if (!training.rampup_batch_size) {
+    return full;
+  }
+  const TrainingConfig::RampupBatchSize& ramp = *training.rampup_batch_size;
+  const Index increments = ramp.increment > 0 ? (full - ramp.start) / ramp.increment : 0;
+  if (consumed_samples > ramp.samples || increments <= 0 || ramp.samples <= 0) {
+    return full;
+  }
+  const double samples_per_increment =
+      static_cast<double>(ramp.samples) / static_cast<double>(increments);
+  const auto steps =
+      static_cast<Index>(static_cast<double>(consumed_samples) / samples_per_increment);
+  return std::min(full, ramp.start + steps * ramp.increment);
+}
+
+}  // namespace
+
+Index global_batch_size_at(const TrainingConfig& training, Index data_parallel_size,
+                           Index consumed_samples) {
+  const Index size = ramped(training, consumed_samples);
+  const Index unit = training.micro_batch_size * data_parallel_size;
+  return training.decrease_batch_size_if_needed && unit > 0 ? size / unit * unit : size;
+}
+
+Index iterations_for_samples(const TrainingConfig& training, Index train_samples) {
+  if (training.global_batch_size <= 0) {
+    return 0;
+  }
+  Index iterations = 0;
+  Index consumed = 0;
+  if (training.rampup_batch_size) {
+    while (consumed <= training.rampup_batch_size->samples && consumed <= train_samples) {
+      const Index size = ramped(training, consumed);
+      if (size <= 0) {
+        return 0;
+      }
+      consumed += size;
+      ++iterations;
+    }
+  }
+  return iterations + std::max<Index>(0, train_samples - consumed) / training.global_batch_size;
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,33 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "utils/shape.h"
+
+namespace mpitron::config {
+
+enum class TimingLogOption { max, minmax, all };
+
+/// What is printed and written while training.
+struct LoggingConfig {
+  Index log_interval = 100;  // iterations
+  bool log_params_norm = false;
+  bool log_num_zeros_in_grad = false;
+  bool log_throughput = false;
+  bool log_progress = false;
+  Index timing_log_level = 0;  // 0, 1, 2
+  TimingLogOption timing_log_option = TimingLogOption::minmax;
+  bool barrier_with_l1_time = true;
+  std::optional<Index> logging_level;  // Python's numbers: 10 debug ... 40 error
+
+  std::optional<std::string> tensorboard_dir;
+  Index tensorboard_log_interval = 1;
+  Index tensorboard_queue_size = 1000;
+  bool log_timers_to_tensorboard = false;
+  bool log_loss_scale_to_tensorboard = true;
+  bool log_validation_ppl_to_tensorboard = false;
+  bool log_memory_to_tensorboard = false;
+  bool log_world_size_to_tensorboard = false;
+};
+
+}  // namespace mpitron::config

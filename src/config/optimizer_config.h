@@ -1,0 +1,62 @@
+#pragma once
+#include <optional>
+
+#include "utils/dtype.h"
+#include "utils/shape.h"
+
+namespace mpitron::config {
+
+enum class OptimizerKind { adam, sgd };
+enum class LrDecayStyle { constant, linear, cosine, inverse_square_root, wsd };
+enum class WsdDecayStyle { exponential, linear, cosine, minus_sqrt };
+enum class WeightDecayIncrStyle { constant, linear, cosine };
+
+/// Update rule, schedules, clipping and loss scaling. Schedules count samples ("steps" below), also
+/// when the user counted iterations: iterations * global_batch_size.
+struct OptimizerConfig {
+  OptimizerKind optimizer = OptimizerKind::adam;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.999;
+  double adam_eps = 1e-8;
+  double sgd_momentum = 0.9;
+  double clip_grad = 1.0;  // 0: no clipping
+
+  // learning rate
+  double lr = 0;
+  double min_lr = 0;
+  LrDecayStyle lr_decay_style = LrDecayStyle::linear;
+  WsdDecayStyle lr_wsd_decay_style = WsdDecayStyle::exponential;
+  double lr_warmup_init = 0;
+  double lr_warmup_steps = 0;              // derived, samples; fractional with --lr-warmup-fraction
+  Index lr_decay_steps = 0;                // derived, samples
+  Index lr_wsd_decay_steps = 0;            // derived, samples; only for wsd
+  std::optional<double> decoupled_lr;      // for the embedding and the output matrix
+  std::optional<double> decoupled_min_lr;  // derived: = min_lr
+  bool override_opt_param_scheduler = false;
+  bool use_checkpoint_opt_param_scheduler = false;
+
+  // weight decay
+  double weight_decay = 0.01;
+  double start_weight_decay = 0.01;  // derived: = weight_decay for the constant style
+  double end_weight_decay = 0.01;    // derived: likewise
+  WeightDecayIncrStyle weight_decay_incr_style = WeightDecayIncrStyle::constant;
+  Index wd_incr_steps = 0;                    // derived, samples: the whole training
+  bool no_weight_decay_on_embedding = false;  // derived: --embedding-init-method-std was given
+
+  // precision
+  bool fp16 = false;
+  bool bf16 = false;
+  DType params_dtype = DType::f32;  // derived
+  bool accumulate_allreduce_grads_in_fp32 =
+      false;                           // derived: on for bf16 unless --grad-reduce-in-bf16
+  DType main_grad_dtype = DType::f32;  // derived: f32 if the line above or fp32, else params_dtype
+  std::optional<double> loss_scale;    // static; unset and fp16: dynamic
+  double initial_loss_scale = 4294967296.0;
+  double min_loss_scale = 1.0;
+  double loss_scale_window = 1000;
+  Index hysteresis = 2;
+
+  bool log_num_zeros_in_grad = false;
+};
+
+}  // namespace mpitron::config

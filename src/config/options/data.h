@@ -1,0 +1,45 @@
+#pragma once
+#include <array>
+
+#include "config/option.h"
+
+namespace mpitron::config::rows {
+
+inline constexpr std::array kDataAndDataloader = {
+    text("data-path", none, works,
+         "prefix of a .bin/.idx pair, or WEIGHT PREFIX pairs, or several prefixes")
+        .any_list(),
+    text("split", none, works, "relative sizes of training, validation and test; 969, 30, 1"),
+    text("train-data-path", none, works, "training data on its own, written as --data-path")
+        .any_list(),
+    text("valid-data-path", none, works, "validation data on its own").any_list(),
+    text("test-data-path", none, works, "test data on its own").any_list(),
+    text("data-args-path", none, works, "file with the words of --data-path"),
+    text("per-split-data-args-path", none, works, "JSON file with the lists train, valid and test"),
+    text("data-cache-path", none, works, "folder for the cached sample indices"),
+    flag_off("no-mmap-bin-files", "mmap_bin_files", works,
+             "read .bin files by calls instead of mapping them"),
+    flag("mock-data", works, "synthetic documents instead of data"),
+    integer("seq-length", none, works, "tokens per sample"),
+    integer("encoder-seq-length", none, works,
+            "other name of --seq-length; give only one of the two"),
+    integer("decoder-seq-length", none, later, "tokens per sample of the T5 decoder"),
+    integer("retriever-seq-length", "256", later, "tokens per passage of the retriever"),
+    real("sample-rate", "1.0", later, "share of the evidence that is used"),
+    real("mask-prob", "0.15", later, "BERT and T5: share of the tokens that is masked"),
+    real("short-seq-prob", "0.1", later,
+         "BERT: probability of a sample shorter than the sequence length"),
+    integer("num-workers", "2", neutral, "threads that prepare batches; the order never changes"),
+    flag("reset-position-ids", works, "positions start again behind each end of document"),
+    flag("reset-attention-mask", works, "tokens see only their own document"),
+    flag("eod-mask-loss", works, "no loss on the token behind an end of document"),
+    flag_off("no-create-attention-mask-in-dataloader", "create_attention_mask_in_dataloader",
+             neutral, "masks are made inside the attention kernel"),
+    integer("num-dataset-builder-threads", "1", neutral, "threads that build sample indices"),
+    text("object-storage-cache-path", none, later, "cache for data read from object storage")
+        .also("s3-cache-path"),
+    real("mid-level-dataset-surplus", "0.005", works,
+         "share of extra samples taken from each member of a blend"),
+};
+
+}  // namespace mpitron::config::rows

@@ -1,0 +1,18 @@
+#pragma once
+#include <array>
+
+#include "config/option.h"
+
+namespace mpitron::config::rows {
+
+inline constexpr std::array kInitialization = {
+    integer("seed", "1234", works, "seed of weights, dropout and data order"),
+    flag("data-parallel-random-init", later,
+         "initialise each replica by its own seed, then take the first one's weights"),
+    real("init-method-std", "0.02", works, "standard deviation of initial weights"),
+    real("embedding-init-method-std", none, works,
+         "the same for embeddings, which then also get no weight decay"),
+    flag("init-method-xavier-uniform", works, "initial weights uniform by fan-in and fan-out"),
+};
+
+}  // namespace mpitron::config::rows

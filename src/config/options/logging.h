@@ -1,0 +1,37 @@
+#pragma once
+#include <array>
+
+#include "config/option.h"
+
+namespace mpitron::config::rows {
+
+inline constexpr std::array kLogging = {
+    flag("log-params-norm", works, "log the L2 norm of all parameters"),
+    flag("log-num-zeros-in-grad", works, "log how many gradient elements are zero"),
+    flag("log-throughput", works, "log the achieved TFLOP/s"),
+    flag("log-progress", later, "append progress to a file in the checkpoint folder"),
+    integer("timing-log-level", "0", works,
+            "0: whole iterations, 1: their main parts, 2: everything")
+        .choose("0 1 2"),
+    flag("log-energy", later, "log the energy per iteration"),
+    flag_off("no-barrier-with-level-1-timing", "barrier_with_L1_time", neutral,
+             "do not wait for other ranks before timing"),
+    text("timing-log-option", "minmax", works,
+         "over ranks: the largest time, smallest and largest, or all")
+        .choose("max minmax all"),
+    integer("tensorboard-log-interval", "1", works, "iterations between two TensorBoard entries"),
+    integer("tensorboard-queue-size", "1000", neutral, "entries kept before they are written"),
+    flag("log-timers-to-tensorboard", works, "write timers to TensorBoard"),
+    flag_off("no-log-loss-scale-to-tensorboard", "log_loss_scale_to_tensorboard", works,
+             "do not write the loss scale to TensorBoard"),
+    flag("log-validation-ppl-to-tensorboard", works,
+         "write the validation perplexity to TensorBoard"),
+    flag("log-memory-to-tensorboard", works, "write memory use to TensorBoard"),
+    flag("log-world-size-to-tensorboard", works, "write the number of ranks to TensorBoard"),
+    text("wandb-project", "", unneeded, "web service; metrics.jsonl holds the same figures"),
+    text("wandb-exp-name", "", unneeded, "web service; metrics.jsonl holds the same figures"),
+    text("wandb-save-dir", "", unneeded, "web service; metrics.jsonl holds the same figures"),
+    integer("logging-level", none, works, "10 debug, 20 info, 30 warning, 40 error"),
+};
+
+}  // namespace mpitron::config::rows

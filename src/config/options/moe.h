@@ -1,0 +1,63 @@
+#pragma once
+#include <array>
+
+#include "config/option.h"
+
+namespace mpitron::config::rows {
+
+inline constexpr std::array kMoe = {
+    integer("expert-model-parallel-size", "1", later, "ranks that share the experts"),
+    integer("expert-tensor-parallel-size", none, later, "ranks that share each expert's matrices"),
+    integer("num-experts", none, later, "experts per mixture-of-experts layer"),
+    value("moe-layer-freq", Type::frequency, "1", later,
+          "which layers have experts: every n-th, or a list such as ([1]*3+[0])*3"),
+    integer("moe-ffn-hidden-size", none, later, "inner width of an expert"),
+    integer("moe-shared-expert-intermediate-size", none, later,
+            "inner width of the expert all tokens visit"),
+    flag("moe-shared-expert-overlap", later, "overlap the shared expert with communication"),
+    flag("moe-grouped-gemm", later, "one grouped matrix product for all local experts"),
+    flag("moe-use-legacy-grouped-gemm", unneeded, "weight layout of an older class"),
+    flag("moe-layer-recompute", deprecated, "old switch for recomputing expert layers")
+        .use("--recompute-granularity selective --recompute-modules moe"),
+    flag("moe-extended-tp", deprecated, "no longer has a meaning")
+        .use("--expert-tensor-parallel-size"),
+    flag("moe-use-upcycling", later, "turn a dense checkpoint into experts"),
+    text("moe-router-load-balancing-type", "aux_loss", later, "how the router is kept balanced")
+        .list()
+        .choose("aux_loss seq_aux_loss sinkhorn none"),
+    text("moe-router-dtype", none, later, "precision of the routing").choose("fp32 fp64"),
+    flag("moe-router-fusion", neutral, "choice of the router kernel"),
+    text("moe-router-score-function", "softmax", later, "how router logits become scores")
+        .choose("softmax sigmoid"),
+    integer("moe-router-topk", "2", later, "experts per token"),
+    flag("moe-router-pre-softmax", later, "softmax before choosing experts"),
+    integer("moe-router-num-groups", none, later, "groups of experts for grouped routing"),
+    integer("moe-router-group-topk", none, later, "groups a token may choose from"),
+    real("moe-router-topk-scaling-factor", none, later,
+         "factor on the probabilities of the chosen experts"),
+    flag("moe-router-enable-expert-bias", later, "balance by a bias per expert instead of a loss"),
+    real("moe-router-bias-update-rate", "0.001", later, "step of that bias"),
+    flag("moe-router-force-load-balancing", later, "random routing, for measurements"),
+    flag("moe-router-padding-for-fp8", later, "pad tokens per expert for fp8"),
+    real("moe-aux-loss-coeff", "0.0", later, "weight of each balancing loss").list(),
+    real("moe-z-loss-coeff", none, later, "weight of the router's z loss"),
+    real("moe-input-jitter-eps", none, later, "random factor on the router input"),
+    flag("moe-per-layer-logging", later, "log balancing losses per layer"),
+    text("moe-token-dispatcher-type", "allgather", later, "how tokens travel to their experts")
+        .choose("allgather alltoall flex"),
+    flag("moe-enable-deepep", later, "tokens travel by the DeepEP library"),
+    integer("moe-deepep-num-sms", "20", later, "GPU processors for DeepEP"),
+    flag("moe-permute-fusion", neutral, "choice of the permutation kernel"),
+    real("moe-expert-capacity-factor", none, later,
+         "capacity per expert relative to an even share"),
+    flag("moe-pad-expert-input-to-capacity", later, "fill every expert to its capacity"),
+    text("moe-token-drop-policy", "probs", later, "which tokens are dropped beyond the capacity")
+        .choose("probs position"),
+    flag("moe-apply-probs-on-input", later, "weigh tokens before instead of behind the expert"),
+    flag("overlap-moe-expert-parallel-comm", later, "overlap token exchange with computing"),
+    flag("delay-wgrad-compute", later, "delay weight gradients for that overlap"),
+    integer("moe-upcycling-granularity", "1", later,
+            "parts each expert is split into by upcycling"),
+};
+
+}  // namespace mpitron::config::rows

@@ -1,0 +1,66 @@
+#pragma once
+#include <array>
+
+#include "config/option.h"
+
+namespace mpitron::config::rows {
+
+inline constexpr std::array kAutoresume = {
+    flag("adlr-autoresume", later, "end the run when the scheduler asks to resume later"),
+    integer("adlr-autoresume-interval", "1000", later, "iterations between two such questions"),
+};
+
+inline constexpr std::array kHeterogeneousArchitecture = {
+    text("heterogeneous-layers-config-path", none, later, "JSON file that describes each layer"),
+    text("heterogeneous-layers-config-encoded-json", none, later, "the same as text"),
+};
+
+inline constexpr std::array kStraggler = {
+    flag("log-straggler", later, "compare the speed of all ranks"),
+    flag("disable-straggler-on-startup", later, "begin without that comparison"),
+    integer("straggler-ctrlr-port", "65535", later, "port that switches that comparison"),
+    integer("straggler-minmax-count", "1", later, "fastest and slowest ranks to list"),
+};
+
+inline constexpr std::array kWorkloadInspector = {
+    flag("run-workload-inspector-server", refused, "package of another framework"),
+};
+
+inline constexpr std::array kOneLogger = {
+    flag_off("no-one-logger", "enable_one_logger", unneeded, "internal service"),
+    text("one-logger-project", "megatron-lm", unneeded, "internal service"),
+    text("one-logger-run-name", none, unneeded, "internal service"),
+    flag("one-logger-async", unneeded, "internal service"),
+    text("app-tag-run-name", none, unneeded, "internal service"),
+    text("app-tag-run-version", "0.0.0", unneeded, "internal service"),
+};
+
+inline constexpr std::array kConfigLogger = {
+    text("config-logger-dir", "", later, "folder for a dump of every configuration object"),
+};
+
+inline constexpr std::array kRerunEngine = {
+    integer("error-injection-rate", "0", later, "inject one fault in n validated results"),
+    text("error-injection-type", "transient_error", later, "kind of injected fault")
+        .choose("correct_result transient_error persistent_error"),
+    text("rerun-mode", "validate_results", later, "what happens to a result that fails validation")
+        .choose("disabled validate_results report_stats")
+        .works_with("disabled validate_results"),
+};
+
+inline constexpr std::array kMsc = {
+    flag_off("disable-msc", "enable_msc", neutral, "object storage client of another framework"),
+};
+
+inline constexpr std::array kKitchen = {
+    text("kitchen-config-file", none, refused, "quantisation package of another framework"),
+    integer("kitchen-recipe-number", none, refused, "quantisation package of another framework"),
+};
+
+inline constexpr std::array kSft = {
+    flag("sft", later, "train on conversations, no loss on prompts"),
+    text("sft-tokenizer-prompt-format", "nemotron-h-aligned", later,
+         "how a conversation becomes text"),
+};
+
+}  // namespace mpitron::config::rows

@@ -1,0 +1,18 @@
+#pragma once
+#include <array>
+
+#include "config/option.h"
+
+namespace mpitron::config::rows {
+
+inline constexpr std::array kValidation = {
+    flag("full-validation", works, "evaluate on the whole validation set each time"),
+    flag("multiple-validation-sets", works, "report each validation set on its own"),
+    integer("eval-iters", "100", works, "iterations of one evaluation"),
+    integer("eval-interval", "1000", works,
+            "training iterations between two evaluations; 0: only at the end"),
+    flag("test-mode", unneeded, "tag for an internal service"),
+    flag("skip-train", works, "no training, only the final evaluation"),
+};
+
+}  // namespace mpitron::config::rows

@@ -1,0 +1,50 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "utils/shape.h"
+
+namespace mpitron::config {
+
+enum class DistributedBackend { automatic, nccl, mpi };
+
+/// How the ranks are laid out and how gradients travel. World = tp * cp * dp * pp ranks.
+struct ParallelConfig {
+  Index world_size = 1;
+  Index data_parallel_size = 1;  // derived: world / (tp * pp * cp)
+  Index tensor_model_parallel_size = 1;
+  Index pipeline_model_parallel_size = 1;
+  std::optional<Index> virtual_pipeline_model_parallel_size;  // derived: chunks per pipeline rank
+  Index context_parallel_size = 1;
+  Index expert_model_parallel_size = 1;
+  Index expert_tensor_parallel_size = 1;  // derived: = tensor_model_parallel_size
+  bool sequence_parallel = false;         // derived: off with one tensor rank
+  bool use_tp_pp_dp_mapping = false;
+  DistributedBackend distributed_backend = DistributedBackend::automatic;
+  Index distributed_timeout_minutes = 10;
+
+  // pipeline
+  std::optional<Index> decoder_first_pipeline_num_layers;
+  std::optional<Index> decoder_last_pipeline_num_layers;
+  std::optional<std::string> pipeline_model_parallel_layout;
+  bool account_for_embedding_in_pipeline_split = false;
+  bool account_for_loss_in_pipeline_split = false;
+  Index microbatch_group_size_per_vp_stage = 1;  // derived: = pipeline_model_parallel_size
+  bool overlap_p2p_comm = false;                 // derived: only with interleaving
+
+  // data parallel
+  bool use_distributed_optimizer = false;
+  Index num_distributed_optimizer_instances = 1;
+  bool overlap_grad_reduce = false;
+  bool overlap_param_gather = false;
+  std::optional<Index> ddp_bucket_size;
+  std::optional<Index> ddp_num_buckets;
+  bool ddp_average_in_collective = false;
+
+  // context parallel
+  std::vector<std::string> cp_comm_type = {"p2p"};
+  std::vector<Index> hierarchical_context_parallel_sizes;
+};
+
+}  // namespace mpitron::config

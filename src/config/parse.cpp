@@ -1,0 +1,83 @@
+#include "config/parse.h"
+
+#include "config/command_line.h"
+#include "config/constraint.h"
+#include "config/derive.h"
+#include "config/resolve.h"
+#include "config/yaml_file.h"
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::config {
+namespace {
+
+void append(Reading& to, const Reading& from) {
+  to.findings.insert(to.findings.end(), from.findings.begin(), from.findings.end());
+  to.notices.insert(to.notices.end(), from.notices.begin(), from.notices.end());
+}
+
+void accept_all(const Reading& reading, OptionValues& values, Reading& report) {
+  append(report, reading);
+  for (const GivenOption& given : reading.given) {
+    accept_option(given, values, report);
+  }
+}
+
+/// Only the last one of a repeated option counts, also for what is said about it.
+void keep_last(std::vector<GivenOption>& given) {
+  std::vector<GivenOption> kept;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    bool again = false;
+    for (std::size_t j = i + 1; j < given.size() && !again; ++j) {
+      again = given[j].slot == given[i].slot;
+    }
+    if (!again) {
+      kept.push_back(std::move(given[i]));
+    }
+  }
+  given = std::move(kept);
+}
+
+/// The path of --yaml-cfg; empty if there is none.
+std::string yaml_path(const Reading& line) {
+  const std::size_t slot = option_index().slot_of_dest("yaml_cfg");
+  for (const GivenOption& given : line.given) {
+    if (given.slot == slot && given.words.size() == 1) {
+      return given.words[0];
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size) {
+  Reading line = read_command_line(arguments);
+  keep_last(line.given);
+  ParsedRun parsed;
+  Reading report;
+  if (const std::string path = yaml_path(line); !path.empty()) {
+    accept_all(read_yaml_file(path), parsed.values, report);
+  }
+  accept_all(line, parsed.values, report);
+  derive_values(parsed.values, world_size, report);
+  parsed.run = resolve(parsed.values);
+  parsed.findings = std::move(report.findings);
+  parsed.notices = std::move(report.notices);
+  const std::vector<Finding> broken = check_constraints({parsed.values, parsed.run});
+  parsed.findings.insert(parsed.findings.end(), broken.begin(), broken.end());
+  return parsed;
+}
+
+RunConfig parse_run_config(const std::vector<std::string>& arguments, Index world_size) {
+  ParsedRun parsed = parse_run(arguments, world_size);
+  for (const std::string& notice : parsed.notices) {
+    log::warning("{}", notice);
+  }
+  if (!parsed.findings.empty()) {
+    throw Error(ExitCode::usage, to_text(parsed.findings));
+  }
+  return std::move(parsed.run);
+}
+
+}  // namespace mpitron::config

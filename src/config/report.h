@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+
+#include "config/parse.h"
+
+namespace mpitron::config {
+
+/// A value as the reference prints it: None, True, 128, text, [1, 2].
+std::string display_value(const OptionValues& values, std::size_t slot);
+
+/// `  name ........ value`, sorted by name; with `provenance` also where each value comes from.
+std::string values_text(const OptionValues& values, bool provenance);
+
+/// The block that training prints at its start, as parsers of the reference's logs expect it.
+std::string arguments_block(const OptionValues& values);
+
+/// {"name": {"value": ..., "origin": "..."}} or, without provenance, {"name": value}.
+std::string values_json(const OptionValues& values, bool provenance);
+
+/// {"ok": ..., "findings": [{id, name, message, nearest, options}], "notices": [...]}
+std::string check_json(const ParsedRun& parsed);
+
+}  // namespace mpitron::config

@@ -1,0 +1,63 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "utils/shape.h"
+
+namespace mpitron::config {
+
+/// Batches, length, evaluation, exits and checks of a training run.
+struct TrainingConfig {
+  // batch
+  Index micro_batch_size = 0;
+  Index global_batch_size = 0;  // derived: micro_batch_size * data_parallel_size
+  struct RampupBatchSize {
+    Index start = 0;
+    Index increment = 0;
+    Index samples = 0;
+  };
+  std::optional<RampupBatchSize> rampup_batch_size;
+  bool decrease_batch_size_if_needed = false;
+
+  // length: `train_samples` is set in sample mode only; `train_iters` always (derived through the
+  // ramp-up)
+  Index train_iters = 0;
+  std::optional<Index> train_samples;
+  Index seq_length = 0;
+
+  // evaluation; eval_interval 0: never during training
+  Index eval_iters = 100;
+  Index eval_interval = 1000;
+  bool full_validation = false;
+  bool multiple_validation_sets = false;
+  bool skip_train = false;
+
+  // loss
+  bool calculate_per_token_loss = false;
+
+  // randomness
+  Index seed = 1234;
+  bool data_parallel_random_init = false;
+  bool deterministic_mode = false;
+
+  // exits
+  std::optional<Index> exit_interval;          // iterations
+  std::optional<Index> exit_duration_in_mins;  // since the start of the program
+  bool exit_signal_handler = false;
+
+  // checks
+  bool check_for_nan_in_loss_and_grad = true;  // derived: off for fp16 with dynamic loss scale
+  bool check_for_spiky_loss = false;
+  bool check_for_large_grads = false;
+  std::optional<Index> check_weight_hash_across_dp_replicas_interval;
+  std::vector<Index> iterations_to_skip;
+  std::optional<std::string> result_rejected_tracker_filename;
+
+  bool profile = false;
+  Index profile_step_start = 10;
+  Index profile_step_end = 12;
+};
+
+}  // namespace mpitron::config

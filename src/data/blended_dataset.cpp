@@ -1,0 +1,95 @@
+#include "data/blended_dataset.h"
+
+#include <numeric>
+
+#include "data/blend.h"
+#include "data/description.h"
+#include "data/index_cache.h"
+#include "utils/check.h"
+#include "utils/error.h"
+
+namespace mpitron::data {
+namespace {
+
+void check_members(const std::vector<std::shared_ptr<const Dataset>>& members, Split split) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i] == nullptr || members[i]->size() == 0) {
+      throw_usage(
+          "--data-path: member {} of the blend has no {} sample (weight 0, or too small); "
+          "remove it or give it a larger weight or split",
+          i + 1, to_string(split));
+    }
+  }
+}
+
+}  // namespace
+
+BlendedDataset::BlendedDataset(std::vector<std::shared_ptr<const Dataset>> members,
+                               BlendedDatasetOptions options)
+    : members_(std::move(members)) {
+  check_members(members_, options.split);
+  std::vector<std::string> descriptions;
+  std::vector<double> lengths;
+  for (const auto& member : members_) {
+    descriptions.push_back(member->description());
+    lengths.push_back(static_cast<double>(member->size()));
+  }
+  const Index total = static_cast<Index>(std::accumulate(lengths.begin(), lengths.end(), 0.0));
+  std::vector<double> weights = options.weights;
+  if (weights.empty()) {
+    weights = options.size ? normalized(lengths) : lengths;
+    options.size = options.size ? std::optional(std::min(*options.size, total)) : std::nullopt;
+  }
+  size_ = options.size.value_or(total);
+  description_ = describe(BlendDescription{descriptions, options.split, weights, options.size});
+  const IndexCache cache(options.cache_folder,
+                         std::string("BlendedDataset-") + to_string(options.split), description_);
+  const std::vector<std::string> names{"dataset_index", "dataset_sample_index"};
+  const std::vector<std::vector<Index>> shapes{{size_}, {size_}};
+  if (auto found = cache.load(names, shapes)) {
+    member_ = (*found)[0];
+    sample_ = (*found)[1];
+    return;
+  }
+  build(options, weights);
+  cache.store(names, shapes, {member_, sample_});
+}
+
+void BlendedDataset::build(const BlendedDatasetOptions& options,
+                           const std::vector<double>& weights) {
+  std::vector<Index> sizes;
+  for (const auto& member : members_) {
+    sizes.push_back(member->size());
+  }
+  BlendIndex index = options.size ? build_blend(weights, size_) : build_exhaustive_blend(sizes);
+  for (std::size_t i = 0; i < index.member.size(); ++i) {
+    const auto member = static_cast<std::size_t>(index.member[i]);
+    if (index.sample[i] >= sizes[member]) {
+      throw_usage(
+          "--data-path: sample {} of the blend needs sample {} of member {}, which has {}; "
+          "raise --mid-level-dataset-surplus",
+          i, index.sample[i], member + 1, sizes[member]);
+    }
+  }
+  member_ = IndexArray(std::move(index.member));
+  sample_ = IndexArray(std::move(index.sample));
+}
+
+std::pair<Index, Index> BlendedDataset::locate(Index sample) const {
+  MPITRON_CHECK(sample >= 0 && sample < size_, sample, size_);
+  return {member_[sample], sample_[sample]};
+}
+
+void BlendedDataset::read(Index sample, std::span<std::int64_t> tokens) const {
+  const auto [member, inner] = locate(sample);
+  if (member < 0 || member >= static_cast<Index>(members_.size()) || inner < 0 ||
+      inner >= members_[static_cast<std::size_t>(member)]->size()) {
+    throw_data(
+        "the cached index of the blend points to sample {} of member {}, which does not "
+        "exist; delete the files of the index cache (--data-cache-path)",
+        inner, member + 1);
+  }
+  members_[static_cast<std::size_t>(member)]->read(inner, tokens);
+}
+
+}  // namespace mpitron::data

@@ -1,0 +1,42 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/split.h"
+#include "utils/shape.h"
+
+namespace mpitron::data {
+
+/// What identifies a tokenizer in Megatron's descriptions of data sets.
+struct TokenizerIdentity {
+  std::string class_name = "_NullTokenizer";
+  std::vector<std::optional<std::string>> paths{std::nullopt};
+  std::string vocab_size;
+};
+
+struct GptDescription {
+  std::string class_name = "GPTDataset";
+  std::optional<std::string> dataset_path;  // the prefix as given; null for mock data
+  std::optional<Index> num_samples;         // null: one epoch
+  Split index_split = Split::train;
+  Index seed = 0;
+  Index seq_length = 0;
+  std::optional<std::string> split;  // null with per-split paths, like `split_matrix`
+  TokenizerIdentity tokenizer;
+};
+
+struct BlendDescription {
+  std::vector<std::string> members;  // their descriptions
+  Split split = Split::train;
+  std::span<const double> weights;
+  std::optional<Index> size;  // null: every member once, and `weights` are integers (its length)
+};
+
+/// The JSON text whose MD5 names a cached index, character for character as Python's
+/// json.dumps(indent=4) writes it.
+std::string describe(const GptDescription& dataset);
+std::string describe(const BlendDescription& blend);
+
+}  // namespace mpitron::data

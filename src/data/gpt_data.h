@@ -1,0 +1,48 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/blend.h"
+#include "data/dataset.h"
+#include "data/description.h"
+#include "data/gpt_sample.h"
+#include "data/split.h"
+
+namespace mpitron::data {
+
+/// Everything that decides which samples a run sees. Exactly one of `blend` (with `split`),
+/// `per_split` and `mock`.
+struct GptDataRequest {
+  Blend blend;  // --data-path, --split
+  std::string split = "969, 30, 1";
+  PerSplit<Blend> per_split;  // --train-data-path, --valid-data-path, --test-data-path
+  bool mock = false;          // --mock-data
+  PerSplit<std::optional<Index>> num_samples;  // nothing: one epoch (--full-validation)
+  Index seed = 1234;
+  GptSampleOptions sample;                // sequence length, eod, pad, ...
+  TokenizerIdentity tokenizer;            // only for the names of cached indices
+  Index vocab_size = 0;                   // > 0: tokens outside are refused
+  std::optional<std::string> cache_path;  // --data-cache-path; else beside each corpus
+  bool mmap_bin_files = true;
+  double surplus = 0.005;  // --mid-level-dataset-surplus
+  bool drop_last_partial_validation = true;
+  bool multiple_validation_sets = false;
+  Index builder_threads = 1;  // --num-dataset-builder-threads
+};
+
+/// Null where a split has no data; `valid` has one entry, or one per corpus with multiple
+/// validation sets.
+struct GptData {
+  std::shared_ptr<const Dataset> train;
+  std::vector<std::shared_ptr<const Dataset>> valid;
+  std::shared_ptr<const Dataset> test;
+};
+
+/// Opens the corpora and builds or loads their indices. A pure function of the request and the
+/// corpora: with a shared cache, one rank calls first and the others after it; without, all may
+/// call at once.
+GptData make_gpt_data(const GptDataRequest& request);
+
+}  // namespace mpitron::data

@@ -1,0 +1,71 @@
+#include "data/index_cache.h"
+
+#include "utils/error.h"
+#include "utils/files.h"
+#include "utils/log.h"
+#include "utils/md5.h"
+
+namespace mpitron::data {
+namespace {
+
+bool is_index(io::ElementType type) {
+  return type == io::ElementType::i16 || type == io::ElementType::i32 ||
+         type == io::ElementType::u32 || type == io::ElementType::i64;
+}
+
+}  // namespace
+
+IndexCache::IndexCache(std::filesystem::path folder, std::string class_and_split,
+                       std::string description, const std::string& variant)
+    : folder_(std::move(folder)),
+      stem_(md5_hex(description) + "-" + class_and_split + variant),
+      description_(std::move(description)) {}
+
+std::filesystem::path IndexCache::path(const std::string& name) const {
+  return folder_ / (stem_ + "-" + name);
+}
+
+std::optional<std::vector<IndexArray>> IndexCache::load(
+    const std::vector<std::string>& names, const std::vector<std::vector<Index>>& shapes) const {
+  std::vector<IndexArray> arrays;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::filesystem::path file = path(names[i] + ".npy");
+    if (folder_.empty() || !std::filesystem::exists(file)) {
+      return std::nullopt;
+    }
+    try {
+      io::NpyFile npy(file);
+      if (npy.shape() != shapes[i] || !is_index(npy.type())) {
+        log::warning("{}: not the index of this corpus (it changed, perhaps); building it anew",
+                     file.string());
+        return std::nullopt;
+      }
+      arrays.emplace_back(std::move(npy));
+    } catch (const Error& error) {
+      log::warning("{}; building it anew", error.what());
+      return std::nullopt;
+    }
+  }
+  return arrays;
+}
+
+void IndexCache::store(const std::vector<std::string>& names,
+                       const std::vector<std::vector<Index>>& shapes,
+                       const std::vector<IndexArray>& arrays) const {
+  if (folder_.empty()) {
+    return;
+  }
+  try {
+    std::filesystem::create_directories(folder_);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      io::write_npy(path(names[i] + ".npy"), arrays[i].type(), shapes[i], arrays[i].bytes());
+    }
+    AtomicFile text(path("description.txt"));
+    text.write(description_);
+    text.commit();
+  } catch (const std::exception& error) {
+    log::warning("no index cache (set --data-cache-path to a writable folder): {}", error.what());
+  }
+}
+
+}  // namespace mpitron::data

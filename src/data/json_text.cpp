@@ -1,0 +1,162 @@
+#include "data/json_text.h"
+
+#include <limits>
+
+#include <simdjson.h>
+
+#include "data/utf8.h"
+#include "utils/error.h"
+
+namespace mpitron::data {
+namespace dom = simdjson::dom;
+namespace {
+
+static_assert(JsonTextParser::kPadding >= simdjson::SIMDJSON_PADDING);
+
+const char* type_name(dom::element_type type) {
+  switch (type) {
+    case dom::element_type::ARRAY:
+      return "a list";
+    case dom::element_type::OBJECT:
+      return "an object";
+    case dom::element_type::STRING:
+      return "a string";
+    case dom::element_type::BOOL:
+      return "a boolean";
+    case dom::element_type::NULL_VALUE:
+      return "null";
+    default:
+      return "a number";
+  }
+}
+
+// Shortens the library's messages, which say how to program with it.
+std::string explain(simdjson::error_code code, std::string_view json) {
+  if (code == simdjson::UTF8_ERROR) {
+    for (std::size_t at = 0; at < json.size();) {
+      const Utf8Char next = decode_utf8(json.substr(at));
+      if (next.bytes == 0) {
+        return fmt::format("not valid UTF-8 at byte {} of the line", at);
+      }
+      at += static_cast<std::size_t>(next.bytes);
+    }
+  }
+  const std::string text = simdjson::error_message(code);
+  return "not valid JSON: " + text.substr(0, text.find_first_of(".\n"));
+}
+
+dom::element parse_or_throw(dom::parser& parser, std::string_view json, bool padded) {
+  dom::element root;
+  if (const auto code = parser.parse(json.data(), json.size(), !padded).get(root); code != simdjson::SUCCESS) {
+    throw_data("{}", explain(code, json));
+  }
+  return root;
+}
+
+dom::object object_or_throw(dom::element root) {
+  dom::object object;
+  if (root.get(object) != simdjson::SUCCESS) {
+    throw_data("a JSON object is expected, found {}", type_name(root.type()));
+  }
+  return object;
+}
+
+void append_texts(dom::element value, std::string_view key, std::vector<std::string_view>& texts) {
+  texts.clear();
+  dom::array list;
+  std::string_view text;
+  if (value.get(text) == simdjson::SUCCESS) {
+    texts.push_back(text);
+    return;
+  }
+  if (value.get(list) != simdjson::SUCCESS) {
+    throw_data("key \"{}\" must hold a string or a list of strings, found {}", key, type_name(value.type()));
+  }
+  for (const dom::element item : list) {
+    if (item.get(text) != simdjson::SUCCESS) {
+      throw_data("key \"{}\" must hold a list of strings, found {} in it", key, type_name(item.type()));
+    }
+    texts.push_back(text);
+  }
+}
+
+}  // namespace
+
+struct JsonTextParser::State {
+  dom::parser parser;
+  std::vector<std::vector<std::string_view>> texts;
+  std::vector<char> found;
+};
+
+JsonTextParser::JsonTextParser() : state_(std::make_unique<State>()) {}
+JsonTextParser::~JsonTextParser() = default;
+JsonTextParser::JsonTextParser(JsonTextParser&&) noexcept = default;
+JsonTextParser& JsonTextParser::operator=(JsonTextParser&&) noexcept = default;
+
+std::span<const std::vector<std::string_view>> JsonTextParser::parse(std::string_view json,
+                                                                     std::span<const std::string> keys) {
+  state_->texts.resize(keys.size());
+  state_->found.assign(keys.size(), 0);
+  for (const dom::key_value_pair field : object_or_throw(parse_or_throw(state_->parser, json, true))) {
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      if (field.key == keys[k]) {
+        append_texts(field.value, field.key, state_->texts[k]);
+        state_->found[k] = 1;
+      }
+    }
+  }
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    if (state_->found[k] == 0) {
+      throw_data("the object has no key \"{}\" (--json-keys)", keys[k]);
+    }
+  }
+  return state_->texts;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> parse_integer_object(std::string_view json) {
+  dom::parser parser;
+  std::vector<std::pair<std::string, std::int64_t>> members;
+  for (const dom::key_value_pair field : object_or_throw(parse_or_throw(parser, json, false))) {
+    std::int64_t value = 0;
+    if (field.value.get(value) != simdjson::SUCCESS) {
+      throw_data("key \"{}\" must hold an integer, found {}", field.key, type_name(field.value.type()));
+    }
+    members.emplace_back(field.key, value);
+  }
+  return members;
+}
+
+std::vector<std::int32_t> parse_id_list(std::string_view json, std::string_view key) {
+  dom::parser parser;
+  dom::array list;
+  if (object_or_throw(parse_or_throw(parser, json, false))[key].get(list) != simdjson::SUCCESS) {
+    throw_data("a JSON object with a list under \"{}\" is expected", key);
+  }
+  std::vector<std::int32_t> ids;
+  for (const dom::element item : list) {
+    std::int64_t id = 0;
+    if (item.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
+      throw_data("the list under \"{}\" must hold token ids (integers from 0 to {})", key,
+                 std::numeric_limits<std::int32_t>::max());
+    }
+    ids.push_back(static_cast<std::int32_t>(id));
+  }
+  return ids;
+}
+
+std::string quote_json(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : replace_invalid_utf8(text)) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+}  // namespace mpitron::data

@@ -1,0 +1,40 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "data/document_reader.h"
+#include "data/tokenizer.h"
+
+namespace mpitron::data {
+
+/// Options of `mpitron preprocess`, named after Megatron's flags.
+struct PreprocessOptions {
+  std::vector<std::string> inputs;
+  std::string output_prefix;
+  std::vector<std::string> json_keys = {"text"};
+  bool append_eod = false;
+  int workers = 1;
+  Index log_interval = 1000;                                   // documents between two progress lines
+  TextDocuments text_documents = TextDocuments::paragraphs;    // of `.txt` inputs
+  std::size_t batch_bytes = std::size_t{1} << 20;
+};
+
+struct PreprocessReport {
+  Index documents = 0;
+  Index empty_documents = 0;  // without a token, summed over the keys
+  Index blank_lines = 0;
+  Index tokens = 0;
+  Index bytes = 0;  // read
+  double seconds = 0;
+  std::vector<std::string> prefixes;  // of the `.bin` and `.idx` files written, one for each key
+};
+
+/// Tokenises JSONL and text files into `{output_prefix}_{key}_document.{bin,idx}`, byte for byte as Megatron's
+/// preprocess_data does: documents in the order of the input for any number of workers, a list of strings as one
+/// document of several sequences, a text without tokens as a document without a sequence. Blank lines are skipped
+/// and counted. Memory: 2 * workers + 2 batches, each about six times batch_bytes (or six times its one longer
+/// document), 12 MiB for each worker's cache, and 12 bytes for each document written. Error(data) names file, line
+/// and byte; then no output file exists.
+PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions& options);
+
+}  // namespace mpitron::data

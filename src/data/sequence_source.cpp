@@ -1,0 +1,31 @@
+#include "data/sequence_source.h"
+
+#include "data/numpy_random.h"
+
+namespace mpitron::data {
+namespace {
+
+constexpr std::size_t kMockSequences = 100000;
+constexpr std::int64_t kMockMaxLength = 4096;
+
+}  // namespace
+
+MockSource::MockSource(std::int64_t eod, Index vocab_size)
+    : eod_(eod), vocab_size_(vocab_size), values_(kMockSequences) {
+  Pcg64 random(0);
+  for (std::int32_t& length : values_) {
+    length = static_cast<std::int32_t>(random.integer(1, kMockMaxLength));
+  }
+  lengths_ = {std::as_bytes(std::span(values_)).data(), static_cast<Index>(values_.size())};
+}
+
+void MockSource::read(Index sequence, Index offset, std::span<std::int64_t> out) const {
+  const Index last = lengths_[sequence] - 1;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Index position = offset + static_cast<Index>(i);
+    const Index token = position + 1;
+    out[i] = position == last ? eod_ : vocab_size_ > 0 ? token % vocab_size_ : token;
+  }
+}
+
+}  // namespace mpitron::data

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/token_file.h"
+#include "utils/shape.h"
+
+namespace mpitron::data {
+
+/// Sequences of tokens: a corpus on disk, or a generated one. Reading from several threads is safe.
+class SequenceSource {
+ public:
+  virtual ~SequenceSource() = default;
+  virtual const std::string& name() const = 0;
+  virtual const io::PackedArray<std::int32_t>& lengths() const = 0;
+  virtual void read(Index sequence, Index offset, std::span<std::int64_t> out) const = 0;
+  /// Checks what only a walk over everything can check; called before indices are built.
+  virtual void verify() const {}
+};
+
+class CorpusSource final : public SequenceSource {
+ public:
+  CorpusSource(const std::string& prefix, io::BinAccess access) : file_(prefix, access) {}
+  const std::string& name() const override { return file_.prefix(); }
+  const io::PackedArray<std::int32_t>& lengths() const override { return file_.lengths(); }
+  void read(Index sequence, Index offset, std::span<std::int64_t> out) const override {
+    file_.read(sequence, offset, out);
+  }
+  void verify() const override { file_.verify(); }
+
+ private:
+  io::TokenFile file_;
+};
+
+/// Megatron's mock corpus: 100000 sequences of 1 to 4095 tokens 1, 2, 3, ..., eod. Where the
+/// reference would leave the vocabulary (`vocab_size` > 0), counting starts again at 0.
+class MockSource final : public SequenceSource {
+ public:
+  MockSource(std::int64_t eod, Index vocab_size);
+  const std::string& name() const override { return name_; }
+  const io::PackedArray<std::int32_t>& lengths() const override { return lengths_; }
+  void read(Index sequence, Index offset, std::span<std::int64_t> out) const override;
+
+ private:
+  std::string name_ = "--mock-data";
+  std::int64_t eod_;
+  Index vocab_size_;
+  std::vector<std::int32_t> values_;
+  io::PackedArray<std::int32_t> lengths_;
+};
+
+}  // namespace mpitron::data

@@ -1,0 +1,37 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "data/document_reader.h"
+#include "utils/shape.h"
+
+namespace mpitron::data {
+
+/// How often each piece of the pre-tokenizer occurs.
+class WordCounts {
+ public:
+  /// Error(data) where `text` is not UTF-8.
+  void add_text(std::string_view text);
+  void add(std::string_view word, Index count);
+  void add(const WordCounts& other);
+
+  Index distinct() const { return static_cast<Index>(counts_.size()); }
+  /// All words in the order of their bytes.
+  std::vector<std::pair<std::string, Index>> sorted() const;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view word) const { return std::hash<std::string_view>()(word); }
+  };
+  std::unordered_map<std::string, Index, Hash, std::equal_to<>> counts_;
+};
+
+/// Counts the words of `.txt` files and of `key` in JSONL files on `workers` threads; the result does not depend on
+/// their number. Error(data) names file and line.
+WordCounts count_words(const std::vector<std::string>& files, const std::string& key, int workers);
+
+}  // namespace mpitron::data

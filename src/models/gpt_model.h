@@ -1,0 +1,47 @@
+#pragma once
+#include "nn/language_model_embedding.h"
+#include "nn/transformer_block.h"
+
+namespace mpitron::models {
+
+/// One microbatch on the device; all [s, b].
+struct GptBatch {
+  tensor::Tensor tokens;          // int64
+  tensor::Tensor position_ids;    // int64
+  tensor::Tensor labels;          // int64; absent when only logits are wanted
+  tensor::Tensor attention_mask;  // [b or 1, s, s], u8, 1 = hidden; absent: causal
+};
+
+/// A decoder-only language model (GPT, Llama): embedding, transformer block, output layer tied to
+/// the embedding or its own. Parameter names are those of Megatron-Core's local layer spec.
+class GptModel {
+ public:
+  /// Creates the parameters (in the reference's order) without values; see `initialize`.
+  GptModel(const config::ModelConfig& config, device::Device& device);
+  GptModel(const GptModel&) = delete;
+  GptModel& operator=(const GptModel&) = delete;
+
+  /// Gives every parameter its memory and first values.
+  void initialize();
+  autograd::ParameterList& parameters() { return parameters_; }
+  const config::ModelConfig& config() const { return config_; }
+
+  /// [s, b, v], in the model's type. Rows of the padded vocabulary take part in the softmax like
+  /// all others.
+  autograd::Var logits(autograd::Context& context, const GptBatch& batch) const;
+  /// The loss of every token, [s, b], fp32.
+  autograd::Var loss(autograd::Context& context, const GptBatch& batch) const;
+
+ private:
+  autograd::Parameter& make_output_weight(const nn::Builder& builder) const;
+
+  const config::ModelConfig config_;
+  device::Device& device_;
+  autograd::ParameterList parameters_;
+  nn::LanguageModelEmbedding embedding_;
+  nn::TransformerBlock decoder_;
+  autograd::Parameter& output_weight_;
+  ops::RotaryTables rotary_;
+};
+
+}  // namespace mpitron::models

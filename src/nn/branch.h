@@ -1,0 +1,22 @@
+#pragma once
+#include "autograd/parameter.h"
+#include "autograd/var.h"
+
+namespace mpitron::nn {
+
+/// What a sub-block hands to the residual stream: its output, and the bias that the residual
+/// addition fuses.
+struct BranchOutput {
+  autograd::Var output;  // [s, b, h]
+  autograd::Parameter* bias = nullptr;
+};
+
+/// The random numbers of one layer: which use draws them (RngKey::site).
+enum class DropoutSite : std::uint32_t {
+  embedding = 0,
+  attention_probabilities = 1,
+  attention_output = 2,
+  mlp_output = 3
+};
+
+}  // namespace mpitron::nn

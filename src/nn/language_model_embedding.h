@@ -1,0 +1,24 @@
+#pragma once
+#include "nn/branch.h"
+#include "nn/builder.h"
+#include "ops/embedding.h"
+
+namespace mpitron::nn {
+
+/// Word embeddings plus learned positions where the model has them, then dropout; fp32 with
+/// `--fp32-residual-connection`.
+class LanguageModelEmbedding {
+ public:
+  explicit LanguageModelEmbedding(const Builder& builder);
+
+  autograd::Var forward(autograd::Context& context, const ops::EmbeddingInputs& inputs) const;
+  Parameter& word_embeddings() const { return *words_; }
+
+ private:
+  double hidden_dropout_;
+  bool fp32_residual_;
+  Parameter* words_;
+  Parameter* positions_ = nullptr;
+};
+
+}  // namespace mpitron::nn

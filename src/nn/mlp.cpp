@@ -1,0 +1,41 @@
+#include "nn/mlp.h"
+
+#include "ops/linear.h"
+
+namespace mpitron::nn {
+namespace {
+
+ops::Activation activation_of(config::ActivationKind kind) {
+  switch (kind) {
+    case config::ActivationKind::gelu_tanh:
+      return ops::Activation::gelu_tanh;
+    case config::ActivationKind::gelu_erf:
+      return ops::Activation::gelu_erf;
+    case config::ActivationKind::silu:
+      return ops::Activation::silu;
+    case config::ActivationKind::squared_relu:
+      break;
+  }
+  return ops::Activation::squared_relu;
+}
+
+}  // namespace
+
+Mlp::Mlp(const Builder& builder) {
+  const config::ModelConfig& config = builder.config();
+  const Index h = config.hidden_size, ffn = config.ffn_hidden_size;
+  const Index fc1_size = config.gated_linear_unit ? 2 * ffn : ffn;
+  activation_ = {activation_of(config.activation), config.gated_linear_unit};
+  fc1_weight_ = &builder.linear_weight("linear_fc1.weight", fc1_size, h);
+  fc1_bias_ = builder.bias("linear_fc1.bias", fc1_size, config.add_bias_linear);
+  fc2_weight_ = &builder.output_weight("linear_fc2.weight", h, ffn);
+  fc2_bias_ = builder.bias("linear_fc2.bias", h, config.add_bias_linear);
+}
+
+BranchOutput Mlp::forward(autograd::Context& context, const autograd::Var& x) const {
+  const autograd::Var hidden = ops::linear(context, x, *fc1_weight_, nullptr);
+  const autograd::Var activated = ops::activation(context, hidden, fc1_bias_, activation_);
+  return {ops::linear(context, activated, *fc2_weight_, nullptr), fc2_bias_};
+}
+
+}  // namespace mpitron::nn

@@ -1,0 +1,55 @@
+#include "nn/self_attention.h"
+
+#include "ops/bias_dropout_add.h"
+#include "ops/linear.h"
+#include "ops/qk_norm.h"
+
+namespace mpitron::nn {
+
+using autograd::Context;
+using autograd::Var;
+
+SelfAttention::SelfAttention(const Builder& builder, Index layer_number)
+    : attention_dropout_(builder.config().attention_dropout),
+      layer_number_(static_cast<std::uint32_t>(layer_number)) {
+  const config::ModelConfig& config = builder.config();
+  const Index h = config.hidden_size, projection = config.num_attention_heads * config.kv_channels;
+  settings_.layout = {config.num_attention_heads, config.num_query_groups, config.kv_channels};
+  settings_.scale = static_cast<float>(config.softmax_scale);
+  settings_.window = config.window_size ? (*config.window_size)[0] : -1;
+  const auto layer = static_cast<std::size_t>(layer_number - 1);
+  rotates_ = config.no_rope_layers.empty() || !config.no_rope_layers[layer];
+
+  proj_weight_ = &builder.output_weight("linear_proj.weight", h, projection);
+  proj_bias_ = builder.bias("linear_proj.bias", h, config.add_bias_linear);
+  qkv_weight_ = &builder.linear_weight("linear_qkv.weight", settings_.layout.width(), h);
+  qkv_bias_ = builder.bias("linear_qkv.bias", settings_.layout.width(), config.add_qkv_bias);
+  if (config.qk_layernorm) {
+    query_norm_ = Norm(builder, "q_layernorm", config.kv_channels).parameters();
+    key_norm_ = Norm(builder, "k_layernorm", config.kv_channels).parameters();
+  } else if (config.qk_l2_norm) {
+    query_norm_ = key_norm_ =
+        ops::NormParameters{.eps = static_cast<float>(config.norm_epsilon), .rms = true};
+  }
+}
+
+Var SelfAttention::normed_queries_and_keys(Context& context, Var qkv) const {
+  return query_norm_ ? ops::qk_norm(context, qkv, settings_.layout, *query_norm_, *key_norm_) : qkv;
+}
+
+BranchOutput SelfAttention::forward(Context& context, const Var& x,
+                                    const LayerInputs& inputs) const {
+  Var qkv = normed_queries_and_keys(context, ops::linear(context, x, *qkv_weight_, qkv_bias_));
+  if (inputs.rotary != nullptr && rotates_) {
+    qkv = ops::rotary(context, qkv, settings_.layout, *inputs.rotary);
+  }
+  ops::AttentionSettings settings = settings_;
+  settings.mask = inputs.attention_mask;
+  settings.dropout =
+      ops::dropout_mask(context, attention_dropout_, layer_number_,
+                        static_cast<std::uint32_t>(DropoutSite::attention_probabilities));
+  const Var attended = ops::attention(context, qkv, settings);
+  return {ops::linear(context, attended, *proj_weight_, nullptr), proj_bias_};
+}
+
+}  // namespace mpitron::nn

@@ -1,0 +1,43 @@
+#pragma once
+#include <optional>
+
+#include "nn/branch.h"
+#include "nn/builder.h"
+#include "nn/norm.h"
+#include "ops/attention.h"
+#include "ops/rotary.h"
+
+namespace mpitron::nn {
+
+/// What all layers of one forward pass share.
+struct LayerInputs {
+  const ops::RotaryTables* rotary = nullptr;  // absent without rotary positions
+  tensor::Tensor attention_mask;              // [b or 1, s, s], u8, 1 = hidden; optional
+};
+
+/// Multi-head or grouped-query self attention: linear_qkv, norm of queries and keys, rotary
+/// positions, softmax attention, linear_proj (Vaswani et al. 2017; Ainslie et al. 2023).
+class SelfAttention {
+ public:
+  /// `layer_number` is global and starts at 1.
+  SelfAttention(const Builder& builder, Index layer_number);
+
+  BranchOutput forward(autograd::Context& context, const autograd::Var& x,
+                       const LayerInputs& inputs) const;
+
+ private:
+  autograd::Var normed_queries_and_keys(autograd::Context& context, autograd::Var qkv) const;
+
+  ops::AttentionSettings settings_;
+  double attention_dropout_;
+  std::uint32_t layer_number_;
+  bool rotates_;
+  // The reference creates linear_proj before linear_qkv.
+  Parameter* proj_weight_;
+  Parameter* proj_bias_;
+  Parameter* qkv_weight_;
+  Parameter* qkv_bias_;
+  std::optional<ops::NormParameters> query_norm_, key_norm_;
+};
+
+}  // namespace mpitron::nn

@@ -1,0 +1,51 @@
+#include "nn/transformer_block.h"
+
+#include <algorithm>
+
+#include "autograd/recompute.h"
+
+namespace mpitron::nn {
+
+using autograd::Context;
+using autograd::Var;
+
+TransformerBlock::TransformerBlock(const Builder& builder) : config_(builder.config()) {
+  for (Index i = 0; i < config_.num_layers; ++i) {
+    layers_.emplace_back(builder.child("layers." + std::to_string(i)), i + 1);
+  }
+  final_norm_.emplace(builder, "final_layernorm", config_.hidden_size);
+}
+
+std::size_t TransformerBlock::recomputed_layers(std::size_t first) const {
+  if (config_.recompute_granularity != config::RecomputeGranularity::full) {
+    return 0;
+  }
+  const auto count = static_cast<std::size_t>(config_.recompute_num_layers);
+  if (config_.recompute_method == config::RecomputeMethod::block) {
+    return first < count ? 1 : 0;
+  }
+  return std::min(count, layers_.size() - first);
+}
+
+Var TransformerBlock::run_layers(Context& context, Var x, const LayerInputs& inputs,
+                                 std::size_t first, std::size_t last) const {
+  for (std::size_t i = first; i < last; ++i) {
+    x = layers_[i].forward(context, x, inputs);
+  }
+  return x;
+}
+
+Var TransformerBlock::forward(Context& context, Var x, const LayerInputs& inputs) const {
+  for (std::size_t first = 0; first < layers_.size();) {
+    const std::size_t recomputed = context.recording() ? recomputed_layers(first) : 0;
+    const std::size_t last = first + std::max<std::size_t>(recomputed, 1);
+    const auto block = [this, inputs, first, last](Context& inner, const Var& input) {
+      return run_layers(inner, input, inputs, first, last);
+    };
+    x = recomputed > 0 ? autograd::recompute(context, block, x) : block(context, x);
+    first = last;
+  }
+  return final_norm_->forward(context, x);
+}
+
+}  // namespace mpitron::nn

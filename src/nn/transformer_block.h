@@ -1,0 +1,30 @@
+#pragma once
+#include <deque>
+#include <optional>
+
+#include "nn/transformer_layer.h"
+
+namespace mpitron::nn {
+
+/// The layers of a decoder and its final norm, with full recomputation by `--recompute-method`
+/// where asked.
+class TransformerBlock {
+ public:
+  explicit TransformerBlock(const Builder& builder);
+
+  autograd::Var forward(autograd::Context& context, autograd::Var x,
+                        const LayerInputs& inputs) const;
+
+ private:
+  autograd::Var run_layers(autograd::Context& context, autograd::Var x, const LayerInputs& inputs,
+                           std::size_t first, std::size_t last) const;
+  /// How many layers from `first` on are recomputed as one piece; 0: this one keeps its
+  /// activations.
+  std::size_t recomputed_layers(std::size_t first) const;
+
+  const config::ModelConfig& config_;
+  std::deque<TransformerLayer> layers_;
+  std::optional<Norm> final_norm_;
+};
+
+}  // namespace mpitron::nn

@@ -1,0 +1,28 @@
+#pragma once
+#include "nn/mlp.h"
+#include "nn/self_attention.h"
+
+namespace mpitron::nn {
+
+/// A pre-norm layer: x = x + dropout(attention(norm(x)) + bias), then the same with the MLP.
+class TransformerLayer {
+ public:
+  TransformerLayer(const Builder& builder, Index layer_number);
+
+  autograd::Var forward(autograd::Context& context, const autograd::Var& x,
+                        const LayerInputs& inputs) const;
+
+ private:
+  autograd::Var add(autograd::Context& context, const BranchOutput& branch,
+                    const autograd::Var& residual, DropoutSite site) const;
+
+  double hidden_dropout_;
+  std::uint32_t layer_number_;
+  bool recompute_mlp_;
+  Norm input_norm_;
+  SelfAttention attention_;
+  Norm pre_mlp_norm_;
+  Mlp mlp_;
+};
+
+}  // namespace mpitron::nn

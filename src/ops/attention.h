@@ -1,0 +1,26 @@
+#pragma once
+#include "autograd/context.h"
+#include "kernels/dropout.h"
+#include "ops/qkv_layout.h"
+
+namespace mpitron::ops {
+
+using autograd::Context;
+using autograd::Var;
+
+struct AttentionSettings {
+  QkvLayout layout;
+  float scale = 1;
+  bool causal = true;
+  Index window = -1;    // keys before the query that stay visible; -1: all
+  tensor::Tensor mask;  // [b or 1, s, s], u8, 1 = hidden; optional
+  kernels::DropoutMask dropout;
+};
+
+/// Softmax attention over a fused qkv [s, b, (n + 2g) d]; the result is [s, b, n d].
+///
+/// Numerical contract: kernels/attention.h. Scores are never stored, so "selective" recomputation
+/// of the core attention has nothing left to drop.
+Var attention(Context& context, const Var& qkv, const AttentionSettings& settings);
+
+}  // namespace mpitron::ops

@@ -1,0 +1,11 @@
+#pragma once
+#include "autograd/context.h"
+
+namespace mpitron::ops {
+
+/// x in another type; x itself where it has it already.
+///
+/// Numerical contract: one rounding in either direction (kernels/elementwise.h, Cast).
+autograd::Var cast(autograd::Context& context, const autograd::Var& x, DType dtype);
+
+}  // namespace mpitron::ops

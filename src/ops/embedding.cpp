@@ -1,0 +1,58 @@
+#include "ops/embedding.h"
+
+#include "autograd/gradient.h"
+#include "kernels/embedding.h"
+#include "ops/rows.h"
+
+namespace mpitron::ops {
+namespace {
+
+using tensor::Tensor;
+
+void accumulate_rows(Context& context, Parameter& table, const Tensor& ids, const Tensor& dy) {
+  autograd::accumulate_parameter(
+      context, table, [&](const device::TensorView& sink, bool accumulate) {
+        context.launch(kernels::EmbeddingBackward{
+            .ids = ids.view(), .dy = dy.view(), .dtable = sink, .accumulate = accumulate});
+      });
+}
+
+struct EmbeddingBackward {
+  Tensor ids, position_ids;  // [t]
+  Parameter* words;
+  Parameter* positions;
+
+  void operator()(Context& context, Tensor gradient) const {
+    const Tensor dy = fold_rows(gradient);
+    accumulate_rows(context, *words, ids, dy);
+    if (positions != nullptr) {
+      accumulate_rows(context, *positions, position_ids, dy);
+    }
+  }
+};
+
+}  // namespace
+
+Var embedding(Context& context, const EmbeddingInputs& inputs, Parameter& words,
+              Parameter* positions) {
+  const Index s = inputs.ids.shape()[0], b = inputs.ids.shape()[1], h = words.value.shape()[1];
+  const Tensor ids = inputs.ids.reshape({s * b});
+  const Tensor y = context.empty({s * b, h}, words.value.dtype());
+  kernels::EmbeddingForward kernel{.ids = ids.view(), .table = words.value.view(), .y = y.view()};
+  context.use(words);
+  Tensor position_ids;
+  if (positions != nullptr) {
+    position_ids = inputs.position_ids.reshape({s * b});
+    kernel.position_ids = position_ids.view();
+    kernel.positions = positions->value.view();
+    context.use(*positions);
+  }
+  context.launch(kernel);
+  Var result = autograd::variable(y.reshape({s, b, h}));
+  if (context.recording()) {
+    context.tape->record(result.slot, EmbeddingBackward{ids, position_ids, &words, positions});
+  }
+  return result;
+}
+
+}  // namespace mpitron::ops

@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+
+#include "autograd/context.h"
+#include "autograd/parameter.h"
+
+namespace mpitron::ops {
+
+/// Allocates the parameter's value in `dtype` and gives it its initial numbers.
+///
+/// Numerical contract: normal values are a function of the seed, the parameter's global name and
+/// the element's global index (kernels/elementwise.h, NormalInit), drawn in fp32 and rounded to
+/// dtype: they depend on no layout.
+void initialize(device::Device& device, autograd::Parameter& parameter, DType dtype,
+                std::uint64_t seed);
+
+}  // namespace mpitron::ops

@@ -1,0 +1,23 @@
+#pragma once
+#include "autograd/context.h"
+#include "ops/qkv_layout.h"
+
+namespace mpitron::ops {
+
+using autograd::Context;
+using autograd::Var;
+
+/// Tables of a rotary embedding: row i holds cos and sin of the angles at position i; type as the
+/// activations.
+struct RotaryTables {
+  tensor::Tensor cos, sin;  // [s, r]
+  bool interleaved = false;
+};
+
+/// Rotates the query and key heads of a fused qkv in place: the op that made qkv must not have
+/// saved it.
+///
+/// Numerical contract: kernels/rotary.h; backward is the inverse rotation of the gradient.
+Var rotary(Context& context, const Var& qkv, const QkvLayout& layout, const RotaryTables& tables);
+
+}  // namespace mpitron::ops

@@ -1,0 +1,122 @@
+#include "optim/optimizer.h"
+
+#include <cmath>
+
+#include "kernels/elementwise.h"
+#include "kernels/optimizer.h"
+
+namespace mpitron::optim {
+namespace {
+
+using tensor::Tensor;
+
+Tensor flat(const Tensor& x) {
+  return x.reshape({x.numel()});
+}
+
+}  // namespace
+
+Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& config,
+                     std::vector<TrainedTensor> tensors)
+    : device_(device), config_(config), norm_result_(Tensor::empty(device, {1}, DType::f64)) {
+  const ParameterGroupOptions options = make_parameter_group_options(config);
+  const auto zeros = [&](Index n) {
+    const Tensor x = Tensor::empty(device, {n}, DType::f32);
+    device::launch(device.stream(), kernels::Fill{.x = x.view(), .value = 0});
+    return x;
+  };
+  for (TrainedTensor& trained : tensors) {
+    Slot slot;
+    slot.group = parameter_group_key(trained.traits, options);
+    slot.bounds = group_bounds(slot.group, options);
+    slot.master = flat(trained.value);
+    if (trained.value.dtype() != DType::f32) {
+      slot.master = Tensor::empty(device, {trained.value.numel()}, DType::f32);
+      device::launch(device.stream(),
+                     kernels::Cast{.x = flat(trained.value).view(), .y = slot.master.view()});
+    }
+    slot.first = zeros(trained.value.numel());
+    if (config.optimizer == config::OptimizerKind::adam) {
+      slot.second = zeros(trained.value.numel());
+    }
+    slot.trained = std::move(trained);
+    slots_.push_back(std::move(slot));
+  }
+}
+
+double Optimizer::gradient_norm(const StepInputs& inputs) {
+  kernels::SumOfSquares kernel{.x = inputs.gradients, .result = norm_result_.view()};
+  const Index bytes = device::workspace_bytes_of(device_.stream(), kernel);
+  if (bytes > 0 && !norm_workspace_) {
+    norm_workspace_ = Tensor::empty(device_, {bytes}, DType::u8);
+  }
+  kernel.workspace = norm_workspace_.view();
+  device::launch(device_.stream(), kernel);
+  return std::sqrt(*norm_result_.data<double>()) * static_cast<double>(inputs.gradient_scale);
+}
+
+StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& scheduler) {
+  StepResult result{.skipped = false, .grad_norm = gradient_norm(inputs)};
+  if (inputs.check_overflow && !std::isfinite(result.grad_norm)) {
+    result.skipped = true;
+    return result;
+  }
+  float scale = inputs.gradient_scale;
+  if (config_.clip_grad > 0) {
+    const double coefficient = config_.clip_grad / (result.grad_norm + 1e-6);
+    scale *= coefficient < 1 ? static_cast<float>(coefficient) : 1.f;
+  }
+  ++updates_;
+  for (const Slot& slot : slots_) {
+    update(slot, scheduler.rates(slot.group, slot.bounds), scale);
+  }
+  return result;
+}
+
+void Optimizer::update(const Slot& slot, const ParameterScheduler::GroupRates& rates,
+                       float gradient_scale) {
+  if (config_.optimizer == config::OptimizerKind::adam) {
+    update_adam(slot, rates, gradient_scale);
+  } else {
+    update_sgd(slot, rates, gradient_scale);
+  }
+}
+
+void Optimizer::update_adam(const Slot& slot, const ParameterScheduler::GroupRates& rates,
+                            float gradient_scale) {
+  const auto t = static_cast<double>(updates_);
+  kernels::AdamStep kernel{
+      .param = slot.master.view(),
+      .exp_avg = slot.first.view(),
+      .exp_avg_sq = slot.second.view(),
+      .grad = flat(slot.trained.main_grad).view(),
+      .lr = static_cast<float>(rates.learning_rate),
+      .beta1 = static_cast<float>(config_.adam_beta1),
+      .beta2 = static_cast<float>(config_.adam_beta2),
+      .eps = static_cast<float>(config_.adam_eps),
+      .weight_decay = static_cast<float>(rates.weight_decay),
+      .bias_correction1 = static_cast<float>(1 - std::pow(config_.adam_beta1, t)),
+      .bias_correction2 = static_cast<float>(1 - std::pow(config_.adam_beta2, t)),
+      .grad_scale = gradient_scale};
+  if (slot.trained.value.dtype() != DType::f32) {
+    kernel.model_param = flat(slot.trained.value).view();
+  }
+  device::launch(device_.stream(), kernel);
+}
+
+void Optimizer::update_sgd(const Slot& slot, const ParameterScheduler::GroupRates& rates,
+                           float gradient_scale) {
+  kernels::SgdStep kernel{.param = slot.master.view(),
+                          .momentum_buffer = slot.first.view(),
+                          .grad = flat(slot.trained.main_grad).view(),
+                          .lr = static_cast<float>(rates.learning_rate),
+                          .momentum = static_cast<float>(config_.sgd_momentum),
+                          .weight_decay = static_cast<float>(rates.weight_decay),
+                          .grad_scale = gradient_scale};
+  if (slot.trained.value.dtype() != DType::f32) {
+    kernel.model_param = flat(slot.trained.value).view();
+  }
+  device::launch(device_.stream(), kernel);
+}
+
+}  // namespace mpitron::optim

@@ -1,0 +1,68 @@
+#pragma once
+#include <vector>
+
+#include "config/optimizer_config.h"
+#include "optim/parameter_group.h"
+#include "optim/parameter_scheduler.h"
+#include "tensor/tensor.h"
+
+namespace mpitron::optim {
+
+/// One trained tensor as an update rule sees it: memory and the traits that decide its group.
+struct TrainedTensor {
+  ParameterTraits traits;
+  tensor::Tensor value;      // model's type
+  tensor::Tensor main_grad;  // same number of elements
+};
+
+/// What a step is told.
+struct StepInputs {
+  tensor::ConstTensorView gradients;  // all main gradients, flat; padding is zero
+  float gradient_scale = 1;           // 1 / loss scale, and 1 / tokens with per-token loss
+  bool check_overflow = false;        // fp16: a step with an infinity or NaN is skipped
+};
+
+struct StepResult {
+  bool skipped = false;
+  double grad_norm = 0;  // before clipping, of the unscaled gradients
+};
+
+/// AdamW or SGD with clipping by the global norm. Parameters in half precision have fp32 masters here; fp32 parameters
+/// are their own masters.
+class Optimizer {
+ public:
+  Optimizer(device::Device& device, const config::OptimizerConfig& config,
+            std::vector<TrainedTensor> tensors);
+
+  /// Clips, updates and writes the model's parameters. Rates come from the scheduler, one set for each group.
+  StepResult step(const StepInputs& inputs, const ParameterScheduler& scheduler);
+
+  /// The fp32 master of a parameter: the parameter itself when training in fp32.
+  const tensor::Tensor& master(std::size_t index) const { return slots_[index].master; }
+  std::size_t size() const { return slots_.size(); }
+
+ private:
+  struct Slot {
+    TrainedTensor trained;
+    ParameterGroupKey group;
+    LrBounds bounds;
+    tensor::Tensor master;
+    tensor::Tensor first;   // exp_avg, or the momentum buffer
+    tensor::Tensor second;  // exp_avg_sq
+  };
+  double gradient_norm(const StepInputs& inputs);
+  void update(const Slot& slot, const ParameterScheduler::GroupRates& rates, float gradient_scale);
+  void update_adam(const Slot& slot, const ParameterScheduler::GroupRates& rates,
+                   float gradient_scale);
+  void update_sgd(const Slot& slot, const ParameterScheduler::GroupRates& rates,
+                  float gradient_scale);
+
+  device::Device& device_;
+  config::OptimizerConfig config_;
+  std::vector<Slot> slots_;
+  tensor::Tensor norm_result_;  // [1], fp64
+  tensor::Tensor norm_workspace_;
+  Index updates_ = 0;  // Adam's t: skipped steps do not count
+};
+
+}  // namespace mpitron::optim

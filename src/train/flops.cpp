@@ -1,0 +1,86 @@
+#include "train/flops.h"
+
+namespace mpitron::train {
+namespace {
+
+// Forward and two products of backward, two operations per multiply-add.
+constexpr double kPerWeight = 3 * 2;
+
+/// Operations per token of the self attention of one layer, forward only.
+double attention_flops_per_token(const ModelDimensions& model) {
+  const auto h = static_cast<double>(model.hidden_size);
+  const auto n = static_cast<double>(model.num_attention_heads);
+  const auto s = static_cast<double>(model.seq_length);
+  if (model.latent_attention) {
+    const LatentAttentionDimensions& mla = *model.latent_attention;
+    const auto dq = static_cast<double>(mla.qk_head_dim);
+    const auto dr = static_cast<double>(mla.qk_pos_emb_head_dim);
+    const auto dv = static_cast<double>(mla.v_head_dim);
+    const auto rkv = static_cast<double>(mla.kv_lora_rank);
+    const auto rq = static_cast<double>(mla.q_lora_rank.value_or(0));
+    const double query = mla.q_lora_rank ? rq * (h + n * (dq + dr) + 1) : h * n * (dq + dr);
+    return query + rkv * (h + n * (dq + dv) + 1) + h * dr + n * dv * h + s * n * (dq + dr) / 2 +
+           s * n * dv / 2;
+  }
+  const auto g = static_cast<double>(model.num_query_groups);
+  return 2 * h * h * (1 + g / n + s / h / 2) * model.projection_ratio();
+}
+
+double transformer_flops(const ModelDimensions& model, double tokens) {
+  const auto h = static_cast<double>(model.hidden_size);
+  const auto mtp = static_cast<double>(model.mtp_num_layers);
+  const bool mtp_is_moe = model.experts && model.experts->last_layer_is_moe;
+  const double moe_layers = static_cast<double>(model.moe_layers()) + (mtp_is_moe ? mtp : 0);
+  const double dense_layers = static_cast<double>(model.dense_layers()) + (mtp_is_moe ? 0 : mtp);
+  double widths = dense_layers * static_cast<double>(model.ffn_hidden_size);
+  if (model.experts) {
+    const ExpertDimensions& experts = *model.experts;
+    widths +=
+        moe_layers * static_cast<double>(experts.moe_ffn_hidden_size * experts.moe_router_topk +
+                                         experts.moe_shared_expert_intermediate_size);
+  }
+  const double mlp = 2 * h * widths * model.gate_factor();
+  const double attention = (dense_layers + moe_layers) * attention_flops_per_token(model);
+  const double mtp_glue = mtp * (3 * h + 2 * h * h);
+  const double logits = h * static_cast<double>(model.padded_vocab_size) * (mtp + 1);
+  return tokens * kPerWeight * (mlp + attention + mtp_glue + logits);
+}
+
+double mamba_layer_flops(const ModelDimensions& model, double tokens) {
+  const HybridDimensions& hybrid = *model.hybrid;
+  const auto h = static_cast<double>(model.hidden_size);
+  const double inner = 2 * h;
+  const auto state = static_cast<double>(hybrid.mamba_state_dim);
+  const auto groups = static_cast<double>(hybrid.mamba_num_groups);
+  const double heads = hybrid.mamba_num_heads
+                           ? static_cast<double>(*hybrid.mamba_num_heads)
+                           : static_cast<double>(2 * model.hidden_size / hybrid.mamba_head_dim);
+  const double projections = 2 * tokens * h * (2 * inner + 2 * groups * state + heads);
+  const double scan = 7 * tokens * inner * state;
+  return projections + scan + 2 * tokens * inner * h;
+}
+
+double hybrid_flops(const ModelDimensions& model, double tokens) {
+  const HybridDimensions& hybrid = *model.hybrid;
+  const auto h = static_cast<double>(model.hidden_size);
+  const double attention = 2 * tokens * attention_flops_per_token(model);
+  const double mlp =
+      4 * tokens * h * static_cast<double>(model.ffn_hidden_size) * model.gate_factor();
+  const double logits = 2 * tokens * h * static_cast<double>(model.padded_vocab_size);
+  return 3 * (static_cast<double>(hybrid.attention_layers) * attention +
+              static_cast<double>(hybrid.mlp_layers) * mlp +
+              static_cast<double>(hybrid.mamba_layers) * mamba_layer_flops(model, tokens) + logits);
+}
+
+}  // namespace
+
+double flops_per_iteration(const ModelDimensions& model, Index batch_size) {
+  const auto tokens = static_cast<double>(batch_size * model.seq_length);
+  return model.hybrid ? hybrid_flops(model, tokens) : transformer_flops(model, tokens);
+}
+
+double throughput_per_device(double flops, double seconds, Index world_size) {
+  return flops / (seconds * 1e12 * static_cast<double>(world_size));
+}
+
+}  // namespace mpitron::train

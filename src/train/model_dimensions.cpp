@@ -1,0 +1,51 @@
+#include "train/model_dimensions.h"
+
+#include <cmath>
+
+#include "utils/error.h"
+
+namespace mpitron::train {
+
+ModelDimensions model_dimensions(const config::ModelConfig& config) {
+  return {.num_layers = config.num_layers,
+          .hidden_size = config.hidden_size,
+          .num_attention_heads = config.num_attention_heads,
+          .num_query_groups = config.num_query_groups,
+          .kv_channels = config.kv_channels,
+          .ffn_hidden_size = config.ffn_hidden_size,
+          .seq_length = config.seq_length,
+          .padded_vocab_size = config.padded_vocab_size,
+          .swiglu = config.gated_linear_unit,
+          .untie_embeddings_and_output_weights = config.untie_embeddings_and_output_weights,
+          .mtp_num_layers = config.mtp_num_layers.value_or(0)};
+}
+
+HybridDimensions count_hybrid_layers(Index num_layers, double attention_ratio, double mlp_ratio,
+                                     std::string_view pattern) {
+  HybridDimensions hybrid;
+  if (pattern.empty()) {
+    // Rounds half to even, as Python does.
+    const auto layers = static_cast<double>(num_layers);
+    hybrid.attention_layers = static_cast<Index>(std::nearbyint(layers * attention_ratio));
+    hybrid.mlp_layers = static_cast<Index>(std::nearbyint(layers * mlp_ratio));
+    hybrid.mamba_layers = num_layers - hybrid.attention_layers - hybrid.mlp_layers;
+    return hybrid;
+  }
+  for (const char kind : pattern) {
+    if (kind == 'M') {
+      ++hybrid.mamba_layers;
+    } else if (kind == '*') {
+      ++hybrid.attention_layers;
+    } else if (kind == '-') {
+      ++hybrid.mlp_layers;
+    } else {
+      throw_usage(
+          "--hybrid-override-pattern '{}' holds '{}': the letters are M (mamba), "
+          "* (attention) and - (MLP)",
+          pattern, kind);
+    }
+  }
+  return hybrid;
+}
+
+}  // namespace mpitron::train

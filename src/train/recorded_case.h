@@ -1,0 +1,59 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/run_config.h"
+#include "io/safetensors.h"
+#include "models/gpt_model.h"
+#include "train/microbatch.h"
+
+namespace mpitron::train {
+
+/// What the reference recorded of one iteration.
+struct RecordedIteration {
+  double loss = 0;
+  std::optional<double> grad_norm;  // absent where the reference skipped the update
+  std::optional<bool> update_skipped;
+  double learning_rate = 0;
+};
+
+/// A recorded run of the reference: a folder with config.json (its flags among them), weights.safetensors,
+/// batches.safetensors, logits.safetensors and losses.json.
+class RecordedCase {
+ public:
+  /// Reads config.json and losses.json; Error(data) names the file and what is missing.
+  explicit RecordedCase(const std::filesystem::path& folder);
+
+  const std::string& name() const { return name_; }
+  /// gpt, bert or t5.
+  const std::string& model_type() const { return model_type_; }
+  const std::vector<std::string>& flags() const { return flags_; }
+  const std::vector<RecordedIteration>& iterations() const { return iterations_; }
+  /// Recorded settings that the reference has no flag for (an attention window).
+  void apply_settings_without_flags(config::RunConfig& config) const;
+
+  /// Copies the recorded initial weights into the model; Error(data) lists names or shapes that do not fit.
+  void load_weights(models::GptModel& model) const;
+  /// Rows [first, first + count) of the recorded batches.
+  HostMicrobatch rows(Index first, Index count);
+  /// [mbs, s, v], fp32.
+  const io::SafetensorsFile::Tensor& first_logits() const { return logits_.at("first_microbatch"); }
+
+ private:
+  void read_batches();
+
+  std::filesystem::path folder_;
+  std::string name_, model_type_;
+  std::vector<std::string> flags_;
+  std::vector<RecordedIteration> iterations_;
+  std::optional<std::array<Index, 2>> window_;
+  bool qk_l2_norm_ = false;
+  io::SafetensorsFile weights_, logits_;
+  Index sequence_length_ = 0;
+  std::vector<std::int64_t> tokens_, labels_, position_ids_;  // [n, s]
+  std::vector<float> loss_mask_;                              // [n, s]
+};
+
+}  // namespace mpitron::train

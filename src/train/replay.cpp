@@ -1,0 +1,121 @@
+#include "train/replay.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/parse.h"
+#include "train/num_microbatches.h"
+#include "train/train_step.h"
+#include "utils/error.h"
+
+namespace mpitron::train {
+namespace {
+
+double relative(double value, double expected) {
+  const double difference = std::abs(value - expected) / std::max(std::abs(expected), 1e-30);
+  return std::isnan(difference) ? INFINITY : difference;
+}
+
+float as_float(const tensor::Tensor& x, Index at) {
+  return visit_dtype(x.dtype(), [&]<class T>() { return static_cast<float>(x.data<T>()[at]); });
+}
+
+/// Largest difference of the logits of the first microbatch; recorded [b, s, v], ours [s, b, v].
+double compare_logits(device::Device& device, models::GptModel& model, RecordedCase& recorded,
+                      Index micro_batch) {
+  const DeviceMicrobatch microbatch = upload(device, recorded.rows(0, micro_batch));
+  autograd::Context context{.device = device, .mode = autograd::Mode::evaluate};
+  const tensor::Tensor logits = model.logits(context, microbatch.batch).value;
+  const auto expected = recorded.first_logits().as<float>();
+  const Index s = logits.shape()[0], b = logits.shape()[1], v = logits.shape()[2];
+  MPITRON_CHECK(static_cast<Index>(recorded.first_logits().data.size() / sizeof(float)) ==
+                s * b * v);
+  double worst = 0;
+  for (Index i = 0; i < s * b * v; ++i) {
+    const Index position = i / (b * v), sample = i / v % b, column = i % v;
+    const double difference =
+        std::abs(static_cast<double>(as_float(logits, i)) -
+                 static_cast<double>(expected[(sample * s + position) * v + column]));
+    worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
+  }
+  return worst;
+}
+
+ReplayedIteration compare(const StepReport& step, const RecordedIteration& recorded) {
+  ReplayedIteration result{.loss = step.loss(),
+                           .recorded_loss = recorded.loss,
+                           .relative_loss = relative(step.loss(), recorded.loss),
+                           .grad_norm = step.grad_norm};
+  if (recorded.grad_norm) {
+    result.relative_grad_norm = relative(step.grad_norm, *recorded.grad_norm);
+  }
+  result.skip_differs = step.skipped != recorded.update_skipped.value_or(false);
+  return result;
+}
+
+config::RunConfig configuration(const RecordedCase& recorded,
+                                const std::vector<std::string>& extra_flags) {
+  if (recorded.model_type() != "gpt") {
+    throw_usage("{}: a recorded {} run; replay works for gpt so far", recorded.name(),
+                recorded.model_type());
+  }
+  std::vector<std::string> flags = recorded.flags();
+  flags.insert(flags.end(), extra_flags.begin(), extra_flags.end());
+  config::RunConfig config = config::parse_run_config(flags);
+  recorded.apply_settings_without_flags(config);
+  return config;
+}
+
+}  // namespace
+
+ReplayTolerance ReplayTolerance::of(DType params_dtype) {
+  switch (params_dtype) {
+    case DType::bf16:
+      return {.loss = 1e-3, .grad_norm = 2e-2, .logits = 5e-2};
+    case DType::f16:
+      return {.loss = 2e-4, .grad_norm = 2e-3, .logits = 5e-3};
+    default:
+      return {};
+  }
+}
+
+bool ReplayResult::pass() const {
+  const bool skips_agree =
+      std::ranges::none_of(iterations, [](const ReplayedIteration& i) { return i.skip_differs; });
+  return skips_agree && max_relative_loss <= tolerance.loss &&
+         max_relative_grad_norm <= tolerance.grad_norm && max_absolute_logits <= tolerance.logits;
+}
+
+ReplayResult replay(device::Device& device, RecordedCase& recorded,
+                    const std::vector<std::string>& extra_flags) {
+  const config::RunConfig config = configuration(recorded, extra_flags);
+  models::GptModel model(config.model, device);
+  model.initialize();
+  recorded.load_weights(model);
+  const Index micro_batch = config.training.micro_batch_size;
+
+  ReplayResult result{.name = recorded.name(),
+                      .tolerance = ReplayTolerance::of(config.model.params_dtype)};
+  result.max_absolute_logits = compare_logits(device, model, recorded, micro_batch);
+  TrainStep step(device, model, config);
+  const NumMicrobatches num_microbatches(config.training, 1);
+  Index consumed = 0;
+  for (const RecordedIteration& expected : recorded.iterations()) {
+    const BatchSize batch = num_microbatches.at(consumed);
+    Index row = consumed;
+    const auto next = [&] {
+      return recorded.rows(std::exchange(row, row + micro_batch), micro_batch);
+    };
+    const auto iteration = static_cast<Index>(result.iterations.size()) + 1;
+    result.iterations.push_back(
+        compare(step.run(iteration, batch.num_microbatches, batch.running, next), expected));
+    consumed += batch.running;
+    const ReplayedIteration& last = result.iterations.back();
+    result.max_relative_loss = std::max(result.max_relative_loss, last.relative_loss);
+    result.max_relative_grad_norm =
+        std::max(result.max_relative_grad_norm, last.relative_grad_norm);
+  }
+  return result;
+}
+
+}  // namespace mpitron::train

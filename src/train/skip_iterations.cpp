@@ -1,0 +1,70 @@
+#include "train/skip_iterations.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "utils/error.h"
+
+namespace mpitron::train {
+namespace {
+
+constexpr Index kLongestRange = 1'000'000;
+
+[[noreturn]] void refuse(std::string_view word) {
+  throw_usage("--iterations-to-skip '{}' is no iteration: give numbers from 1, lists (3,5) or "
+              "ranges (100-103, at most {} long)",
+              word, kLongestRange);
+}
+
+Index number(std::string_view text, std::string_view word) {
+  Index value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1) {
+    refuse(word);
+  }
+  return value;
+}
+
+void append_range(std::vector<Index>& iterations, std::string_view part, std::string_view word) {
+  const std::size_t dash = part.find('-');
+  const Index first = number(part.substr(0, dash), word);
+  const Index last = dash == std::string_view::npos ? first : number(part.substr(dash + 1), word);
+  if (last < first || last - first >= kLongestRange) {
+    refuse(word);
+  }
+  for (Index iteration = first; iteration <= last; ++iteration) {
+    iterations.push_back(iteration);
+  }
+}
+
+}  // namespace
+
+SkipIterations::SkipIterations(std::span<const Index> iterations)
+    : iterations_(iterations.begin(), iterations.end()) {
+  std::sort(iterations_.begin(), iterations_.end());
+  if (!iterations_.empty() && iterations_.front() < 1) {
+    throw_usage("--iterations-to-skip {}: iterations count from 1", iterations_.front());
+  }
+}
+
+bool SkipIterations::contains(Index iteration) const {
+  return std::binary_search(iterations_.begin(), iterations_.end(), iteration);
+}
+
+std::vector<Index> parse_iterations(std::span<const std::string_view> words) {
+  std::vector<Index> iterations;
+  for (const std::string_view word : words) {
+    std::string_view rest = word;
+    while (true) {
+      const std::size_t comma = rest.find(',');
+      append_range(iterations, rest.substr(0, comma), word);
+      if (comma == std::string_view::npos) {
+        break;
+      }
+      rest.remove_prefix(comma + 1);
+    }
+  }
+  return iterations;
+}
+
+}  // namespace mpitron::train

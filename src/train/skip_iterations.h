@@ -1,0 +1,26 @@
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "utils/shape.h"
+
+namespace mpitron::train {
+
+/// --iterations-to-skip: iterations that only advance the data and the counters.
+class SkipIterations {
+ public:
+  /// In any order, repetitions allowed; Error(usage) for one below 1.
+  explicit SkipIterations(std::span<const Index> iterations);
+  /// Asked for the iteration about to run, which counts from 1.
+  bool contains(Index iteration) const;
+  bool empty() const { return iterations_.empty(); }
+
+ private:
+  std::vector<Index> iterations_;  // sorted
+};
+
+/// Words as on the command line: `12`, lists `3,5` and ranges `100-103`. Error(usage) naming the bad word.
+std::vector<Index> parse_iterations(std::span<const std::string_view> words);
+
+}  // namespace mpitron::train

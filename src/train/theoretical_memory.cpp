@@ -1,0 +1,110 @@
+#include "train/theoretical_memory.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace mpitron::train {
+namespace {
+
+constexpr double kMegabyte = 1024.0 * 1024.0;
+
+double attention_parameters(const ModelDimensions& model) {
+  const auto h = static_cast<double>(model.hidden_size);
+  const auto n = static_cast<double>(model.num_attention_heads);
+  if (model.latent_attention) {
+    const LatentAttentionDimensions& mla = *model.latent_attention;
+    const auto dq = static_cast<double>(mla.qk_head_dim);
+    const auto dr = static_cast<double>(mla.qk_pos_emb_head_dim);
+    const auto dv = static_cast<double>(mla.v_head_dim);
+    const auto rkv = static_cast<double>(mla.kv_lora_rank);
+    const auto rq = static_cast<double>(mla.q_lora_rank.value_or(0));
+    const double query = mla.q_lora_rank ? rq * (h + n * (dq + dr) + 1) : h * n * (dq + dr);
+    return query + rkv * (h + n * (dq + dv) + 1) + h * dr + n * dv * h;
+  }
+  const auto g = static_cast<double>(model.num_query_groups);
+  return 2 * h * h * (1 + g / n) * model.projection_ratio();
+}
+
+double dense_layer_parameters(const ModelDimensions& model) {
+  const auto h = static_cast<double>(model.hidden_size);
+  const double width = static_cast<double>(model.ffn_hidden_size) * model.gate_factor();
+  return 2 * h * (width + 2) + attention_parameters(model);
+}
+
+double moe_layer_parameters(const ModelDimensions& model) {
+  if (!model.experts) {
+    return 0;
+  }
+  const ExpertDimensions& experts = *model.experts;
+  const auto h = static_cast<double>(model.hidden_size);
+  const double width = static_cast<double>(experts.num_experts * experts.moe_ffn_hidden_size +
+                                           experts.moe_shared_expert_intermediate_size) *
+                       model.gate_factor();
+  return 2 * h * (width + 2) + attention_parameters(model);
+}
+
+}  // namespace
+
+ParameterCounts theoretical_parameters(const ModelDimensions& model, const MemoryLayout& layout) {
+  const auto h = static_cast<double>(model.hidden_size);
+  const double dense = dense_layer_parameters(model);
+  const double moe = moe_layer_parameters(model);
+  const double one_embedding = h * static_cast<double>(model.padded_vocab_size);
+  const bool two = model.untie_embeddings_and_output_weights;
+  const bool mtp_is_moe = model.experts && model.experts->last_layer_is_moe;
+  const auto pp = static_cast<double>(layout.pipeline_model_parallel_size);
+
+  ParameterCounts counts;
+  counts.transformer_block = static_cast<double>(model.dense_layers()) * dense +
+                             static_cast<double>(model.moe_layers()) * moe + 2 * h;
+  counts.mtp_block = static_cast<double>(model.mtp_num_layers) * (mtp_is_moe ? moe : dense);
+  counts.embedding = one_embedding * (two ? 2 : 1);
+  const double first_stage_embedding = one_embedding * (two && pp == 1 ? 2 : 1);
+  counts.most_loaded_shard =
+      (counts.transformer_block / pp + counts.mtp_block + first_stage_embedding) /
+      static_cast<double>(layout.tensor_model_parallel_size);
+  return counts;
+}
+
+double weight_and_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout) {
+  const double per_parameter = layout.use_distributed_optimizer
+                                   ? 6 + 12 / static_cast<double>(layout.data_parallel_size)
+                                   : 18;
+  return theoretical_parameters(model, layout).most_loaded_shard * per_parameter;
+}
+
+double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+                        std::optional<Index> num_microbatches) {
+  const auto h = static_cast<double>(model.hidden_size);
+  const auto pp = static_cast<double>(layout.pipeline_model_parallel_size);
+  const double tokens = static_cast<double>(model.seq_length * layout.micro_batch_size);
+  const double ffn_ratio = static_cast<double>(model.ffn_hidden_size) / h;
+  double bytes = tokens * h * (18 + 4 * ffn_ratio) * static_cast<double>(model.num_layers);
+  bytes += 8 * tokens * pp;  // token ids in flight, 64 bits each
+  bytes += tokens * h * pp;  // dropout of the embedding
+  if (layout.virtual_pipeline_model_parallel_size) {
+    const auto chunks = static_cast<double>(*layout.virtual_pipeline_model_parallel_size);
+    bytes *= 1 + (pp - 1) / (pp * chunks);
+  } else if (pp > 1 && num_microbatches) {
+    bytes *= std::min(1.0, static_cast<double>(*num_microbatches) / pp);
+  }
+  if (pp == 1) {
+    const double vocab_ratio = static_cast<double>(model.padded_vocab_size) / h;
+    bytes += 4 * tokens * h * (1 + vocab_ratio);  // output layer and cross entropy
+  }
+  return bytes / static_cast<double>(layout.tensor_model_parallel_size);
+}
+
+std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation) {
+  const std::string start =
+      fmt::format("Theoretical memory footprints: weight and optimizer={:.2f} MB",
+                  weight_and_optimizer / kMegabyte);
+  if (!activation) {
+    return start;
+  }
+  return fmt::format("{}, activation={:.2f} MB, total={:.2f} MB", start, *activation / kMegabyte,
+                     (weight_and_optimizer + *activation) / kMegabyte);
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,42 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "train/model_dimensions.h"
+
+namespace mpitron::train {
+
+/// The layout as far as the memory formula looks at it; names of the reference's options.
+struct MemoryLayout {
+  Index tensor_model_parallel_size = 1;
+  Index pipeline_model_parallel_size = 1;
+  Index data_parallel_size = 1;
+  std::optional<Index> virtual_pipeline_model_parallel_size = std::nullopt;
+  Index micro_batch_size = 1;
+  bool use_distributed_optimizer = false;
+};
+
+struct ParameterCounts {
+  double transformer_block = 0;  // all layers and the final norm
+  double mtp_block = 0;          // prediction layers
+  double embedding = 0;          // with the output matrix when untied
+  double most_loaded_shard = 0;  // rank of the first pipeline stage
+  double total() const { return transformer_block + mtp_block + embedding; }
+};
+
+/// Parameters by the reference's formula (biases beside those of the norms are left out).
+ParameterCounts theoretical_parameters(const ModelDimensions& model, const MemoryLayout& layout);
+
+/// Bytes of weights, gradients and Adam state on the most loaded rank: 18 per parameter, with the distributed
+/// optimizer 6 + 12 / data_parallel_size.
+double weight_and_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout);
+
+/// Bytes of activations on the first pipeline stage, for sequence parallelism with selective recompute
+/// (arXiv:2205.05198); `num_microbatches` none: enough to fill the pipeline.
+double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+                        std::optional<Index> num_microbatches);
+
+/// The line the reference prints once; activations only where the formula holds.
+std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation);
+
+}  // namespace mpitron::train

@@ -1,0 +1,106 @@
+#pragma once
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/logging_config.h"
+#include "utils/check.h"
+#include "utils/shape.h"
+
+namespace mpitron::train {
+
+/// One named stopwatch that can be started and stopped many times.
+class NamedTimer {
+ public:
+  void start();
+  void stop();
+  bool running() const { return running_; }
+  /// Seconds since the last reset; a running timer goes on.
+  double elapsed(bool reset = true);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point started_{};
+  Clock::duration total_{};
+  bool running_ = false;
+};
+
+/// Runs a timer for one scope; empty (level off) it does nothing.
+class TimerScope {
+ public:
+  explicit TimerScope(NamedTimer* timer) : timer_(timer) {
+    if (timer_ != nullptr) {
+      timer_->start();
+    }
+  }
+  ~TimerScope() {
+    if (timer_ != nullptr) {
+      timer_->stop();
+    }
+  }
+  TimerScope(const TimerScope&) = delete;
+  TimerScope& operator=(const TimerScope&) = delete;
+
+ private:
+  NamedTimer* timer_;
+};
+
+/// What timers need of the other ranks; a group of one needs neither.
+struct TimerGroup {
+  /// All ranks' values, [rank][name] flattened; every rank passes the same number of values.
+  std::function<std::vector<float>(std::span<const float>)> gather =
+      [](std::span<const float> own) { return std::vector<float>(own.begin(), own.end()); };
+  Index world_size = 1;
+  /// Called before a timer of level 1 starts, so that waiting is not counted as work; empty with
+  /// --no-barrier-with-level-1-timing.
+  std::function<void()> barrier = nullptr;
+};
+
+/// Named timers of levels 0 (whole phases), 1 (parts of a step) and 2 (fine); those above --timing-log-level cost a
+/// comparison. Names and lines as in the reference.
+class Timers {
+ public:
+  Timers(Index log_level, config::TimingLogOption option, TimerGroup group = {});
+
+  /// Times a scope: `const TimerScope scope = timers.scope("optimizer", 1);`.
+  TimerScope scope(std::string_view name, Index level) {
+    NamedTimer* timer = find(name, level);
+    if (timer != nullptr && level == 1 && group_.barrier) {
+      group_.barrier();
+    }
+    return TimerScope(timer);
+  }
+  /// The timer, for start and stop far apart; null where its level is off.
+  NamedTimer* find(std::string_view name, Index level) {
+    return level > log_level_ ? nullptr : make(name, level);
+  }
+  /// Milliseconds of the named timers divided by `normalizer` over all ranks, in lines; none where nothing was timed.
+  /// Collective over the group; resets the timers it reports.
+  std::optional<std::string> report(std::span<const std::string> names, double normalizer = 1.0);
+  /// All timers made so far, in order of creation.
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  NamedTimer* make(std::string_view name, Index level);
+  std::vector<float> gather(std::span<const std::string> names, double normalizer);
+  std::string ranges(std::span<const std::string> names, std::span<const float> times) const;
+  std::string table(std::span<const std::string> names, std::span<const float> times) const;
+
+  struct Entry {
+    NamedTimer timer;
+    Index level = 0;
+  };
+  Index log_level_;
+  config::TimingLogOption option_;
+  TimerGroup group_;
+  std::map<std::string, std::unique_ptr<Entry>, std::less<>> entries_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace mpitron::train

@@ -1,0 +1,64 @@
+#pragma once
+#include <functional>
+
+#include "autograd/tape.h"
+#include "config/run_config.h"
+#include "models/gpt_model.h"
+#include "optim/loss_scaler.h"
+#include "optim/optimizer.h"
+#include "optim/parameter_scheduler.h"
+#include "parallel/gradient_buffer.h"
+#include "train/microbatch.h"
+
+namespace mpitron::train {
+
+/// Where the step's microbatches come from: called once for each, in order.
+using NextMicrobatch = std::function<HostMicrobatch()>;
+
+/// What one iteration did.
+struct StepReport {
+  double loss_sum = 0;  // masked losses over the global batch; loss = loss_sum / loss_tokens
+  double loss_tokens = 0;
+  double grad_norm = 0;      // before clipping
+  double learning_rate = 0;  // used by this update
+  double weight_decay = 0;   // likewise
+  double loss_scale = 1;     // used by this step
+  bool skipped = false;      // an fp16 overflow: the update was not made
+  double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
+};
+
+/// Everything that one optimizer step needs: forward and backward over the microbatches, scaling, clipping, update,
+/// schedules. Owns the gradients and the optimizer's state.
+class TrainStep {
+ public:
+  TrainStep(device::Device& device, models::GptModel& model, const config::RunConfig& config);
+
+  /// One iteration (1-based) of `num_microbatches` microbatches, `batch_size` samples in all.
+  StepReport run(Index iteration, Index num_microbatches, Index batch_size,
+                 const NextMicrobatch& next);
+  /// Sum of the masked losses and of the mask, without dropout and without gradients.
+  StepReport evaluate(Index num_microbatches, const NextMicrobatch& next);
+
+  const optim::ParameterScheduler& scheduler() const { return scheduler_; }
+  const optim::LossScaler& loss_scaler() const { return scaler_; }
+  const optim::Optimizer& optimizer() const { return optimizer_; }
+  const parallel::GradientBuffer& gradients() const { return gradients_; }
+
+ private:
+  void forward_backward(Index iteration, const DeviceMicrobatch& microbatch, double seed_scale,
+                        StepReport& report);
+  void add_loss(autograd::Context& context, const autograd::Var& loss,
+                const DeviceMicrobatch& microbatch, StepReport& report) const;
+  autograd::Context context(Index iteration, const DeviceMicrobatch& microbatch);
+
+  device::Device& device_;
+  models::GptModel& model_;
+  config::RunConfig config_;
+  parallel::GradientBuffer gradients_;
+  optim::Optimizer optimizer_;
+  optim::ParameterScheduler scheduler_;
+  optim::LossScaler scaler_;
+  autograd::Tape tape_;
+};
+
+}  // namespace mpitron::train

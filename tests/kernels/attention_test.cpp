@@ -1,0 +1,290 @@
+#include "kernels/attention.h"
+
+#include <cstring>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/attention_case.h"
+
+namespace mpitron::kernels {
+namespace {
+
+/// Largest difference over largest value; infinite where one is NaN, or infinite alone.
+double error(const std::vector<double>& got, const std::vector<double>& expected) {
+  double difference = 0, largest = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (got[i] == expected[i]) {
+      largest = std::isinf(expected[i]) ? largest : std::max(largest, std::abs(expected[i]));
+      continue;
+    }
+    const double delta = std::abs(got[i] - expected[i]);
+    difference = std::isfinite(delta) ? std::max(difference, delta)
+                                      : std::numeric_limits<double>::infinity();
+    largest = std::max(largest, std::abs(expected[i]));
+  }
+  return difference == 0 ? 0 : difference / (largest > 0 ? largest : 1);
+}
+
+/// fp32: sums of some hundred terms with random rounding, 1e-7 each. 16 bits: two roundings of half
+/// a unit u (2^-9, 2^-12) in o, P's (magnified by cancellation) and its own, so 3 u; four in the
+/// gradients (O, P, dS, their own). lse in bf16 has the error of its exp.
+struct Tolerance {
+  double o, lse, gradient;
+};
+Tolerance tolerance_of(DType dtype) {
+  switch (dtype) {
+    case DType::bf16:
+      return {0x3p-9, 2e-4, 0x1p-7};
+    case DType::f16:
+      return {0x3p-12, 1e-6, 0x1p-10};
+    default:
+      return {2e-6, 1e-6, 5e-6};
+  }
+}
+
+/// The reference reads the same inputs and keeps its outputs in double.
+void check(const AttentionCase& c) {
+  SCOPED_TRACE(::testing::Message() << c);
+  AttentionCase plain = c;
+  plain.fused = false;
+  AttentionFixture fixture(c), oracle(plain);
+  AttentionResults expected(plain, DType::f64, DType::f64), got(c, c.dtype, DType::f32);
+  device::ReferenceStream reference;
+  run(reference, oracle.forward(expected));
+  run(reference, oracle.backward(expected));
+  run_on_host(fixture.forward(got));
+  run_on_host(fixture.backward(got));
+  const Tolerance limit = tolerance_of(c.dtype);
+  EXPECT_LE(error(got.o.values(), expected.o.values()), limit.o);
+  EXPECT_LE(error(got.lse.values(), expected.lse.values()), limit.lse);
+  auto &dx = got.gradients, &want = expected.gradients;
+  EXPECT_LE(error(values_of(dx.q()), values_of(want.q())), limit.gradient);
+  EXPECT_LE(error(values_of(dx.k()), values_of(want.k())), limit.gradient);
+  EXPECT_LE(error(values_of(dx.v()), values_of(want.v())), limit.gradient);
+}
+
+constexpr DType kTypes[] = {DType::f32, DType::bf16, DType::f16};
+
+TEST(HostAttention, CausalOfAllLengths) {
+  for (const DType type : kTypes) {
+    for (const Index s : {1, 5, 63, 65, 97, 130}) {
+      check({.dtype = type, .s = s, .s_kv = s, .b = 2, .n = 2});
+    }
+    check({.dtype = type, .s = 513, .s_kv = 513, .dv = 64});
+  }
+}
+
+TEST(HostAttention, HeadSizes) {
+  for (const DType type : kTypes) {
+    for (const Index d : {1, 15, 16, 40, 64, 80, 96, 128, 160, 256}) {
+      check({.dtype = type, .s = 67, .s_kv = 67, .n = 2, .d = d, .dv = d});
+    }
+    check({.dtype = type, .s = 67, .s_kv = 67, .d = 192, .dv = 128});
+    check({.dtype = type, .s = 67, .s_kv = 67, .d = 24, .dv = 70});
+  }
+}
+
+TEST(HostAttention, GroupsOfQueries) {
+  for (const DType type : kTypes) {
+    for (const Index groups : {1, 2, 3, 6}) {
+      check({.dtype = type, .s = 70, .s_kv = 70, .b = 2, .n = 6, .g = groups, .d = 16, .dv = 16});
+    }
+  }
+}
+
+TEST(HostAttention, ViewsOfOneFusedTensor) {
+  for (const DType type : kTypes) {
+    for (const Index d : {40, 64}) {
+      const AttentionCase c{
+          .dtype = type, .s = 97, .s_kv = 97, .b = 2, .n = 4, .g = 2, .d = d, .dv = d};
+      AttentionCase fused = c;
+      fused.fused = true;
+      check(fused);
+    }
+  }
+}
+
+TEST(HostAttention, NotCausal) {
+  for (const DType type : kTypes) {
+    for (const Index s_kv : {1, 50, 64, 66, 200}) {
+      check({.dtype = type, .s = 97, .s_kv = s_kv, .n = 2, .causal = false});
+    }
+  }
+}
+
+TEST(HostAttention, FewerQueriesThanKeys) {
+  for (const DType type : kTypes) {
+    for (const Index s : {1, 2, 33, 100}) {
+      check({.dtype = type, .s = s, .s_kv = 203, .n = 2});
+    }
+  }
+}
+
+TEST(HostAttention, MoreQueriesThanKeysHideTheFirstRows) {
+  for (const DType type : kTypes) {
+    check({.dtype = type, .s = 203, .s_kv = 77, .n = 2, .d = 32, .dv = 32});
+  }
+}
+
+TEST(HostAttention, Windows) {
+  for (const DType type : kTypes) {
+    for (const Index window : {0, 1, 17, 63, 64, 130, 600}) {
+      check({.dtype = type, .s = 331, .s_kv = 331, .window = window});
+    }
+    check({.dtype = type, .s = 130, .s_kv = 800, .d = 128, .dv = 128, .window = 37});
+    check({.dtype = type, .s = 131, .s_kv = 97, .causal = false, .window = 20});
+  }
+}
+
+TEST(HostAttention, Masks) {
+  for (const DType type : kTypes) {
+    for (const Index masks : {1, 2}) {
+      check({.dtype = type, .s = 97, .s_kv = 97, .b = 2, .n = 2, .masks = masks});
+      check({.dtype = type, .s = 70, .s_kv = 131, .b = 2, .causal = false, .masks = masks});
+    }
+  }
+}
+
+TEST(HostAttention, Dropout) {
+  for (const DType type : kTypes) {
+    check({.dtype = type, .s = 201, .s_kv = 201, .b = 2, .n = 2, .dropout = 0.1});
+    check({.dtype = type, .s = 97, .s_kv = 97, .n = 2, .d = 40, .dv = 24, .dropout = 0.5});
+  }
+}
+
+TEST(HostAttention, EverythingAtOnce) {
+  for (const DType type : kTypes) {
+    check({.dtype = type,
+           .s = 131,
+           .s_kv = 260,
+           .b = 2,
+           .n = 4,
+           .g = 2,
+           .d = 48,
+           .dv = 80,
+           .window = 150,
+           .dropout = 0.25,
+           .masks = 2});
+  }
+}
+
+TEST(HostAttention, LargeLogits) {
+  for (const DType type : kTypes) {
+    const AttentionCase c{.dtype = type, .s = 130, .s_kv = 130};
+    AttentionFixture fixture(c);
+    fixture.inputs().fill(fixture.inputs().q(), 1, 200);
+    AttentionResults expected(c, DType::f64, DType::f64), got(c, type, DType::f32);
+    device::ReferenceStream reference;
+    run(reference, fixture.forward(expected));
+    run_on_host(fixture.forward(got));
+    // exp magnifies the rounding of scores of up to 500: 3e-5 in fp32
+    EXPECT_LE(error(got.o.values(), expected.o.values()), type == DType::bf16 ? 0x1p-8 : 1e-3);
+  }
+}
+
+/// Rows whose keys are all masked, at the edges of the tiles and in between.
+TEST(HostAttention, RowsThatSeeNothing) {
+  for (const DType type : kTypes) {
+    const AttentionCase c{.dtype = type, .s = 130, .s_kv = 130, .dropout = 0.1, .masks = 1};
+    AttentionFixture fixture(c);
+    const Index blind[] = {0, 1, 5, 6, 63, 96, 129};
+    for (const Index row : blind) {
+      std::fill_n(fixture.hidden() + row * c.s_kv, c.s_kv, std::uint8_t{1});
+    }
+    AttentionResults got(c, type, DType::f32);
+    run_on_host(fixture.forward(got));
+    run_on_host(fixture.backward(got));
+    const auto o = got.o.values(), lse = got.lse.values(), dq = values_of(got.gradients.q());
+    for (const Index row : blind) {
+      EXPECT_EQ(lse[static_cast<std::size_t>(row)], -std::numeric_limits<double>::infinity());
+      for (Index i = row * c.d; i < (row + 1) * c.d; ++i) {
+        EXPECT_EQ(o[static_cast<std::size_t>(i)], 0);
+        EXPECT_EQ(dq[static_cast<std::size_t>(i)], 0);
+      }
+    }
+    for (const auto& values : {o, dq, values_of(got.gradients.k()), values_of(got.gradients.v())}) {
+      for (const double value : values) {
+        EXPECT_TRUE(std::isfinite(value));
+      }
+    }
+  }
+}
+
+TEST(HostAttention, NanInputsAreSeen) {
+  for (const DType type : kTypes) {
+    const AttentionCase c{.dtype = type, .s = 20, .s_kv = 20};
+    AttentionFixture fixture(c);
+    reference::Writer(fixture.inputs().q()).set(std::nan(""), 7, 0, 0, 3);
+    AttentionResults got(c, type, DType::f32);
+    run_on_host(fixture.forward(got));
+    EXPECT_TRUE(std::isnan(got.o.values()[7 * 64]));
+    EXPECT_TRUE(std::isnan(got.lse.values()[7]));
+    EXPECT_TRUE(std::isfinite(got.o.values()[8 * 64]));
+  }
+}
+
+std::vector<std::byte> bits_with_workers(const AttentionCase& c, Index workers) {
+  AttentionFixture fixture(c);
+  AttentionResults got(c, c.dtype, DType::f32);
+  run_on_host(fixture.forward(got), workers, c.b * c.n);
+  run_on_host(fixture.backward(got), workers, c.b * c.g);
+  std::vector<std::byte> bits = got.o.bytes();
+  for (const auto& view : {got.lse.view(), got.gradients.q(), got.gradients.k(), got.gradients.v()}) {
+    const auto* data = static_cast<const std::byte*>(view.data);
+    bits.insert(bits.end(), data, data + view.bytes());
+  }
+  return bits;
+}
+
+TEST(HostAttention, SameBitsWithAnyNumberOfThreads) {
+  for (const DType type : kTypes) {
+    const AttentionCase c{
+        .dtype = type, .s = 150, .s_kv = 150, .b = 3, .n = 4, .g = 2, .dropout = 0.1};
+    const auto one = bits_with_workers(c, 1);
+    EXPECT_EQ(one, bits_with_workers(c, 2));
+    EXPECT_EQ(one, bits_with_workers(c, 3));
+  }
+}
+
+/// A part of a sequence, told where it stands, has the mask of the whole: rows and keys from
+/// `offset` on of a longer attention that hides the keys before.
+void check_offset(DType type, Index offset) {
+  const AttentionCase whole{.dtype = type, .s = offset + 70, .s_kv = offset + 70, .b = 3, .n = 3,
+                            .g = 3, .d = 16, .dv = 16, .dropout = 0.3, .masks = 1};
+  const AttentionCase part{.dtype = type, .s = 70, .s_kv = 70, .d = 16, .dv = 16, .dropout = 0.3};
+  AttentionFixture all(whole), some(part);
+  for (Index row = 0; row < whole.s; ++row) {
+    for (Index key = 0; key < whole.s; ++key) {
+      all.hidden()[row * whole.s + key] = key < offset ? 1 : 0;
+    }
+  }
+  const auto part_of = [&](const device::TensorView& view) {
+    return slice(slice(slice(view, 0, offset, whole.s), 1, 2, 3), 2, 1, 2);
+  };
+  const auto copy = [&](const device::TensorView& to, const device::TensorView& from) {
+    const auto values = values_of(part_of(from));
+    for (Index i = 0; i < to.numel(); ++i) {
+      reference::Writer(to).set(values[static_cast<std::size_t>(i)], i);
+    }
+  };
+  copy(some.inputs().q(), all.inputs().q());
+  copy(some.inputs().k(), all.inputs().k());
+  copy(some.inputs().v(), all.inputs().v());
+  some.dropout.index = {0, {-1, offset}, 2, 1, 1};
+  AttentionResults expected(whole, type, DType::f32), got(part, type, DType::f32);
+  run_on_host(all.forward(expected));
+  run_on_host(some.forward(got));
+  const Tolerance limit = tolerance_of(type);
+  EXPECT_LE(error(got.o.values(), values_of(part_of(expected.o.view()))), 2 * limit.o);
+}
+
+TEST(HostAttention, DropoutBelongsToGlobalPositions) {
+  for (const DType type : kTypes) {
+    check_offset(type, 64);  // whole pieces of the mask
+    check_offset(type, 7);   // pieces that lie across
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::kernels

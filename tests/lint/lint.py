@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""Holds the rules of docs/architecture.md; needs no compiler. Exit code 0: clean, 1: findings, 2: cannot run.
+
+usage: lint.py [--root DIR] [--no-format]
+
+  layers    every #include "..." is one that the row of its folder in CMakeLists.txt (mpitron_layer) allows; no folder cycle
+  foreign   a heavy foreign header only in the .cpp/.cu files of a layer whose row names its library as FOREIGN
+  format    clang-format 14 has nothing to change; no line over 100 columns
+  budget    limits of the style budget, printed with medians and 90 % quantiles
+  contract  each header of kernels, and of ops (functions that return a Var), states its numerical contract at the top
+  docs      the layer table of docs/architecture.md says the same as CMakeLists.txt
+
+Exceptions with reasons: tests/lint/exceptions.txt.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from cpp_metrics import EXTENSIONS, HEADERS, Source, median, quantile
+
+ROOTS = ("utils", "io", "kernels", "src", "tests", "benchmarks")
+GENERATED = {"build_info.h", "devices.h"}
+ALLOWED_MACROS = {"MPITRON_CHECK", "MPITRON_DCHECK"}
+FILE_LIMIT, CUDA_FILE_LIMIT, FUNCTION_LIMIT, PARAMETER_LIMIT, COLUMN_LIMIT = 600, 800, 90, 6, 100
+BUDGET = {"file lines": (120, 350), "function lines": (8, 35), "parameters": (None, 4)}
+MIRROR_MINIMUM, TEST_RATIO_MINIMUM = 0.8, 0.6
+# Heavy foreign headers, and the CMake target that a layer's row must name to use them.
+FOREIGN = {
+    r"CLI/": "CLI11::CLI11", r"nlohmann/": "nlohmann_json::nlohmann_json", r"simdjson\.h": "simdjson", r"yaml-cpp/": "yaml-cpp",
+    r"pcre2": "pcre2", r"spdlog/": "spdlog::spdlog_header_only", r"Kokkos_|KokkosExp_": "Kokkos::kokkos", r"dnnl|oneapi/dnnl": "dnnl",
+    r"mpi\.h|mpi-ext\.h": "MPI::MPI_CXX", r"hdf5|H5": "hdf5::hdf5", r"cuda_|cuda\.h|cublas": "cuda", r"cudnn": "cudnn", r"nccl": "nccl",
+}
+CONTRACT = re.compile(r"contract|accumulat|rounded|order of|bitwise", re.I)
+
+
+class Layer:
+    def __init__(self, name, depends, foreign):
+        self.name, self.depends, self.foreign = name, depends, foreign
+
+
+def read_layers(root):
+    """The rows mpitron_layer(NAME DEPENDS ... FOREIGN ... SUBFOLDERS ...) of CMakeLists.txt: the one layer table."""
+    with open(os.path.join(root, "CMakeLists.txt"), encoding="utf-8") as f:
+        text = re.sub(r"#[^\n]*", "", f.read())
+    layers = {}
+    for row in re.findall(r"\bmpitron_layer\(([^)]*)\)", text):
+        fields, key = {"NAME": [], "DEPENDS": [], "FOREIGN": [], "SUBFOLDERS": []}, "NAME"
+        for word in row.split():
+            if word in fields:
+                key = word
+            else:
+                fields[key].append(word)
+        layers[fields["NAME"][0]] = Layer(fields["NAME"][0], set(fields["DEPENDS"]), set(fields["FOREIGN"]))
+    return layers
+
+
+def layer_of(path):
+    parts = path.split("/")
+    return parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
+
+
+def is_source(path):
+    return not path.startswith(("tests/", "benchmarks/"))
+
+
+def find_sources(root):
+    for top in ROOTS:
+        for folder, subfolders, names in os.walk(os.path.join(root, top)):
+            subfolders.sort()
+            for name in sorted(names):
+                if os.path.splitext(name)[1] in EXTENSIONS:
+                    yield Source(root, os.path.relpath(os.path.join(folder, name), root))
+
+
+class Lint:
+    def __init__(self, root):
+        self.root, self.findings, self.used = root, [], set()
+        self.layers = read_layers(root)
+        self.sources = list(find_sources(root))
+        self.by_path = {s.path: s for s in self.sources}
+        self.exceptions = self.read_exceptions()
+
+    def read_exceptions(self):
+        """Lines `rule path reason...` -> {(rule, path)}; a line without a reason is a finding."""
+        path, found = os.path.join(self.root, "tests/lint/exceptions.txt"), set()
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                for row in f:
+                    words = row.split("#")[0].split()
+                    if len(words) in (1, 2):
+                        self.findings.append(f"tests/lint/exceptions.txt: no reason given: {row.strip()}")
+                    elif words:
+                        found.add((words[0], words[1]))
+        return found
+
+    def report(self, rule, path, line, message):
+        if (rule, path) in self.exceptions:
+            self.used.add((rule, path))
+            return
+        self.findings.append(f"{path}:{line}: [{rule}] {message}")
+
+    def resolve(self, source, include):
+        """Path of our own header that `include` means, from the repository root, src or tests; None if there is none."""
+        for prefix in ("", "src/", "tests/", "benchmarks/"):
+            if prefix + include in self.by_path:
+                return prefix + include
+        return None
+
+    # --- layers -----------------------------------------------------------------------------------------------------------------
+    def check_layers(self):
+        edges = {}
+        for source in self.sources:
+            for line, kind, include in source.includes:
+                if kind == "<" or include in GENERATED:
+                    continue
+                target = self.resolve(source, include)
+                if target is None:
+                    self.report("layers", source.path, line, f'"{include}" is no file below the repository root or src')
+                elif is_source(source.path):
+                    self.check_include(source, line, target)
+                    edges.setdefault(os.path.dirname(source.path), {}).setdefault(os.path.dirname(target), (source.path, target))
+        self.check_cycles(edges)
+
+    def check_include(self, source, line, target):
+        here, there = layer_of(source.path), layer_of(target)
+        if not is_source(target):
+            self.report("layers", source.path, line, f"a source may not include {target}")
+        elif here not in self.layers:
+            self.report("layers", source.path, 1, f"folder {here} has no mpitron_layer row in CMakeLists.txt")
+        elif here != there and there not in self.layers[here].depends:
+            allowed = ", ".join(sorted(self.layers[here].depends)) or "nothing of ours"
+            self.report("layers", source.path, line, f"{here} may not include {there} (allowed: {allowed})")
+
+    def check_cycles(self, edges):
+        state, stack = {}, []
+
+        def visit(folder):
+            state[folder] = "open"
+            stack.append(folder)
+            for target in sorted(edges.get(folder, {})):
+                if target != folder and state.get(target) == "open":
+                    self.report_cycle(edges, stack[stack.index(target):] + [target])
+                elif target != folder and target not in state:
+                    visit(target)
+            stack.pop()
+            state[folder] = "done"
+
+        for folder in sorted(edges):
+            if folder not in state:
+                visit(folder)
+
+    def report_cycle(self, edges, chain):
+        steps = [f"{edges[a][b][0]} includes {edges[a][b][1]}" for a, b in zip(chain, chain[1:])]
+        self.report("layers", edges[chain[0]][chain[1]][0], 1, f"folder cycle {' -> '.join(chain)}: {'; '.join(steps)}")
+
+    # --- foreign headers --------------------------------------------------------------------------------------------------------
+    def check_foreign(self):
+        for source in self.sources:
+            if not is_source(source.path):
+                continue
+            for line, kind, include in source.includes:
+                for pattern, library in FOREIGN.items():
+                    if kind == "<" and re.match(pattern, include):
+                        self.check_foreign_include(source, line, include, library)
+
+    def check_foreign_include(self, source, line, include, library):
+        layer = layer_of(source.path)
+        foreign = self.layers[layer].foreign if layer in self.layers else set()
+        in_cuda = library in ("cuda", "cudnn", "nccl") and "/cuda/" in source.path
+        if source.ext in HEADERS and not in_cuda:
+            self.report("foreign", source.path, line, f"<{include}> in a header: keep it in one adapter .cpp")
+        if library not in foreign and not in_cuda:
+            self.report("foreign", source.path, line, f"<{include}>: the row of layer {layer} does not name {library} as FOREIGN")
+
+    # --- style budget -----------------------------------------------------------------------------------------------------------
+    def check_budget(self):
+        for s in self.sources:
+            for line in s.todos:
+                self.report("todo", s.path, line, "open work belongs into an issue, not into a comment")
+            for line, row in enumerate(s.rows, 1):
+                if len(row) > COLUMN_LIMIT and not re.search(r"https?://|NOLINT|R\"", row):
+                    self.report("columns", s.path, line, f"{len(row)} columns, at most {COLUMN_LIMIT}")
+            for line, name in s.defines:
+                if name not in ALLOWED_MACROS:
+                    self.report("macro", s.path, line, f"macro {name}: only {', '.join(sorted(ALLOWED_MACROS))} are allowed")
+            if is_source(s.path):
+                self.check_size(s)
+
+    def check_size(self, s):
+        limit = CUDA_FILE_LIMIT if s.ext in (".cu", ".cuh") else FILE_LIMIT
+        if s.lines > limit:
+            self.report("file-length", s.path, 1, f"{s.lines} lines, at most {limit}")
+        for line in s.conditionals:
+            self.report("conditional", s.path, line, "#if belongs into adapters (list it in tests/lint/exceptions.txt) or generated files")
+        for line, length, count, name in s.functions:
+            if length > FUNCTION_LIMIT:
+                self.report("function-length", s.path, line, f"{name} has {length} lines, at most {FUNCTION_LIMIT}")
+            if count > PARAMETER_LIMIT:
+                self.report("parameters", s.path, line, f"{name} has {count} parameters, at most {PARAMETER_LIMIT}")
+
+    def check_tests(self):
+        sources = [s for s in self.sources if is_source(s.path)]
+        tests = [s for s in self.sources if s.path.startswith("tests/")]
+        stems = {s.stem for s in sources if s.functions and s.stem != "main"}  # plain data has nothing to test
+        tested = stems & {re.sub(r"^(reference|host)_", "", t.stem) for t in tests}
+        mirror = len(tested) / max(len(stems), 1)
+        ratio = sum(t.code for t in tests) / max(sum(s.code for s in sources), 1)
+        print(f"lint: {len(sources)} sources, {sum(s.code for s in sources)} code lines; "
+              f"{mirror:.0%} of the names have a test (>= {MIRROR_MINIMUM:.0%}); test/source {ratio:.2f} (>= {TEST_RATIO_MINIMUM})")
+        if mirror < MIRROR_MINIMUM:
+            self.report("mirror", "tests", 0, f"only {mirror:.0%} of the sources have a test of the same name; without: "
+                        + " ".join(sorted(stems - tested)))
+        if ratio < TEST_RATIO_MINIMUM:
+            self.report("ratio", "tests", 0, f"test/source is {ratio:.2f}, at least {TEST_RATIO_MINIMUM}")
+        self.print_budget(sources)
+
+    @staticmethod
+    def print_budget(sources):
+        functions = [f for s in sources for f in s.functions]
+        figures = {"file lines": [s.lines for s in sources], "function lines": [f[1] for f in functions if f[1] >= 3],
+                   "parameters": [f[2] for f in functions]}
+        for name, values in figures.items():
+            middle, high = median(values), quantile(values, 0.9)
+            goals = BUDGET[name]
+            over = (goals[0] is not None and middle > goals[0]) or high > goals[1]
+            print(f"lint: {name:14} median {middle:g}, p90 {high}, max {max(values, default=0)}"
+                  f"  (budget: {'-' if goals[0] is None else goals[0]}/{goals[1]}){'  OVER BUDGET' if over else ''}")
+
+    # --- contracts and docs -----------------------------------------------------------------------------------------------------
+    def check_contracts(self):
+        for s in self.sources:
+            is_kernel = re.fullmatch(r"kernels/\w+\.h", s.path) and re.search(r"^void run\(", s.text, re.M)
+            is_op = re.fullmatch(r"src/ops/\w+\.h", s.path) and re.search(r"^Var \w+\(", s.text, re.M)
+            if (is_kernel or is_op) and not CONTRACT.search(s.comments):
+                self.report("contract", s.path, 1, "no numerical contract: accumulation type, order, rounding, = or +=")
+
+    def check_docs(self):
+        path = os.path.join(self.root, "docs/architecture.md")
+        if not os.path.exists(path):
+            return
+        with open(path, encoding="utf-8") as f:
+            table = re.search(r"^\| layer \|.*?(?:\n\n|\Z)", f.read(), re.M | re.S)
+        rows = re.findall(r"^\| `(?:src/)?(\w+)`[^|]*\| ([^|]*) \|", table.group() if table else "", re.M)
+        for name, text in rows:
+            if name not in self.layers:
+                self.report("docs", "docs/architecture.md", 0, f"layer {name} is not in CMakeLists.txt")
+                continue
+            documented = set(re.findall(r"\w+", text)) & set(self.layers)
+            real = self.layers[name].depends - {"utils", "device"}
+            if "all" not in text and documented != real:
+                self.report("docs", "docs/architecture.md", 0, f"layer {name}: documented {sorted(documented)}, real {sorted(real)}")
+        for name in sorted(set(self.layers) - {row[0] for row in rows}):
+            self.report("docs", "docs/architecture.md", 0, f"layer {name} is missing in the table")
+
+    # --- formatting -------------------------------------------------------------------------------------------------------------
+    def check_format(self):
+        program = shutil.which("clang-format-14")
+        if program is None:
+            sys.exit("lint: clang-format-14 is missing: run make deps")
+        paths = [s.path for s in self.sources]
+        chunks = [paths[i:i + 12] for i in range(0, len(paths), 12)]
+
+        def run(chunk):
+            return subprocess.run([program, "--dry-run", "-Werror", *chunk], cwd=self.root, capture_output=True, text=True).stderr
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for text in pool.map(run, chunks):
+                files = dict.fromkeys(re.findall(r"^(\S+?):\d+:\d+: error:", text, re.M))
+                for path in files:
+                    self.report("format", path, 1, "not formatted: make format")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    parser.add_argument("--no-format", action="store_true")
+    arguments = parser.parse_args()
+    lint = Lint(os.path.abspath(arguments.root))
+    lint.check_layers()
+    lint.check_foreign()
+    lint.check_budget()
+    lint.check_tests()
+    lint.check_contracts()
+    lint.check_docs()
+    if not arguments.no_format:
+        lint.check_format()
+    for rule, path in sorted(lint.exceptions - lint.used):
+        lint.findings.append(f"tests/lint/exceptions.txt: not needed any more: {rule} {path}")
+    for finding in lint.findings:
+        print(finding)
+    print(f"lint: {len(lint.findings)} findings in {len(lint.sources)} files" if lint.findings else f"lint: {len(lint.sources)} files are clean")
+    return 1 if lint.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

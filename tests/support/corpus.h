@@ -1,0 +1,90 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "utils/error.h"
+
+/// Helpers for tests of files: reference data, temporary folders, corruption.
+namespace mpitron::test {
+
+/// Folder of the reference data; `MPITRON_GOLDEN_DIR` names a larger set than the one in the
+/// repository.
+inline std::string golden_folder() {
+  const char* folder = std::getenv("MPITRON_GOLDEN_DIR");
+  return folder != nullptr ? folder : MPITRON_SOURCE_DIR "/tests/golden";
+}
+
+/// Prefixes of all reference corpora.
+inline std::vector<std::string> dataset_corpora() {
+  std::vector<std::string> prefixes;
+  for (const auto& entry : std::filesystem::directory_iterator(golden_folder() + "/dataset")) {
+    if (entry.path().extension() == ".idx") {
+      prefixes.push_back(entry.path().parent_path() / entry.path().stem());
+    }
+  }
+  std::sort(prefixes.begin(), prefixes.end());
+  return prefixes;
+}
+
+/// A folder of its own that is removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = std::filesystem::temp_directory_path() / "mpitron-test-XXXXXX";
+    path_ = ::mkdtemp(name.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// The message of the Error that `action` throws; empty when it throws none.
+template <class Action>
+std::string message_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Calls `body(bytes)` `count` times with `original` after a few byte flips, sometimes cut: the
+/// same every time.
+template <class Body>
+void for_each_mutation(const std::string& original, int count, Body&& body) {
+  std::mt19937 random(1);
+  for (int i = 0; i < count; ++i) {
+    std::string bytes = original;
+    for (unsigned flips = 1 + random() % 4; flips > 0; --flips) {
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    }
+    if (random() % 8 == 0) {
+      bytes.resize(random() % bytes.size());
+    }
+    body(bytes);
+  }
+}
+
+inline void write_bytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+}  // namespace mpitron::test

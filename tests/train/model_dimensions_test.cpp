@@ -1,0 +1,36 @@
+#include "train/model_dimensions.h"
+
+#include <gtest/gtest.h>
+
+#include "utils/error.h"
+
+namespace mpitron::train {
+
+TEST(ModelDimensions, FromOptions) {
+  config::ModelConfig config;
+  config.num_layers = 3;
+  config.hidden_size = 64;
+  config.num_attention_heads = 4;
+  config.num_query_groups = 2;
+  config.kv_channels = 32;
+  config.gated_linear_unit = true;
+  const ModelDimensions model = model_dimensions(config);
+  EXPECT_EQ(model.dense_layers(), 3);
+  EXPECT_EQ(model.num_query_groups, 2);
+  EXPECT_EQ(model.gate_factor(), 1.5);
+  EXPECT_EQ(model.projection_ratio(), 2.0);
+}
+
+TEST(ModelDimensions, HybridLayersFromRatiosAndPattern) {
+  const HybridDimensions ratios = count_hybrid_layers(10, 0.25, 0.3, "");
+  EXPECT_EQ(ratios.attention_layers, 2);  // 2.5 rounds to even
+  EXPECT_EQ(ratios.mlp_layers, 3);
+  EXPECT_EQ(ratios.mamba_layers, 5);
+  const HybridDimensions pattern = count_hybrid_layers(5, 0.9, 0.9, "M*-MM");
+  EXPECT_EQ(pattern.attention_layers, 1);
+  EXPECT_EQ(pattern.mlp_layers, 1);
+  EXPECT_EQ(pattern.mamba_layers, 3);
+  EXPECT_THROW(count_hybrid_layers(2, 0, 0, "MX"), Error);
+}
+
+}  // namespace mpitron::train

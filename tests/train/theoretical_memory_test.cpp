@@ -1,0 +1,66 @@
+#include "train/theoretical_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "support/golden_dimensions.h"
+
+namespace mpitron::train {
+namespace {
+
+MemoryLayout layout_of(const testing::GoldenArguments& args) {
+  return {.tensor_model_parallel_size = args.number("tensor_model_parallel_size"),
+          .pipeline_model_parallel_size = args.number("pipeline_model_parallel_size"),
+          .data_parallel_size = args.number("data_parallel_size"),
+          .virtual_pipeline_model_parallel_size =
+              args.optional("virtual_pipeline_model_parallel_size"),
+          .micro_batch_size = args.number("micro_batch_size"),
+          .use_distributed_optimizer = args.flag("use_distributed_optimizer")};
+}
+
+}  // namespace
+
+TEST(TheoreticalMemory, EqualsReferenceTable) {
+  const nlohmann::json cases = testing::golden_table("theoretical_memory");
+  ASSERT_GE(cases.size(), 36U);
+  for (const auto& c : cases) {
+    nlohmann::json given = c.at("args");
+    given.update(c.at("parallel"));
+    const testing::GoldenArguments args(given);
+    const ModelDimensions model = testing::golden_dimensions(args);
+    const MemoryLayout layout = layout_of(args);
+    const double weights = c.at("weight_and_optimizer_bytes");
+    EXPECT_NEAR(weight_and_optimizer_bytes(model, layout), weights, 1e-12 * weights) << given;
+    for (const Index m : {1, 2, 8}) {
+      const double expected = c.at("activation_bytes_M" + std::to_string(m));
+      EXPECT_NEAR(activation_bytes(model, layout, m), expected, 1e-12 * expected)
+          << given << " with " << m << " microbatches";
+    }
+  }
+}
+
+TEST(TheoreticalMemory, CountsAddUp) {
+  const ModelDimensions model{.num_layers = 2,
+                              .hidden_size = 8,
+                              .num_attention_heads = 2,
+                              .num_query_groups = 2,
+                              .kv_channels = 4,
+                              .ffn_hidden_size = 32,
+                              .seq_length = 16,
+                              .padded_vocab_size = 100,
+                              .untie_embeddings_and_output_weights = true};
+  const ParameterCounts counts = theoretical_parameters(model, {});
+  // per layer: 4 h^2 attention, 8 h^2 MLP, 4 h norms; then the final norm and two embeddings
+  EXPECT_EQ(counts.transformer_block, 2 * (12 * 64 + 4 * 8) + 16);
+  EXPECT_EQ(counts.embedding, 2 * 800);
+  EXPECT_EQ(counts.total(), counts.most_loaded_shard);
+}
+
+TEST(TheoreticalMemory, Line) {
+  EXPECT_EQ(theoretical_memory_line(3.0 * 1024 * 1024, {}),
+            "Theoretical memory footprints: weight and optimizer=3.00 MB");
+  EXPECT_EQ(theoretical_memory_line(3.0 * 1024 * 1024, 512.0 * 1024),
+            "Theoretical memory footprints: weight and optimizer=3.00 MB, activation=0.50 MB, "
+            "total=3.50 MB");
+}
+
+}  // namespace mpitron::train
