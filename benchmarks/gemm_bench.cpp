@@ -101,11 +101,12 @@ void tiny_products(Summary& summary, device::Device& device) {
     OurProduct ours(device, size, Pass::forward, 64, dtype);
     LinearProduct plain(size, Pass::forward, 64, dtype);
     const auto microseconds = [](auto& product) {
-      return best_seconds(20, [&] {
-               for (int i = 0; i < 200; ++i) {
-                 product.run();
-               }
-             }) /
+      return best_seconds(20,
+                          [&] {
+                            for (int i = 0; i < 200; ++i) {
+                              product.run();
+                            }
+                          }) /
              200 * 1e6;
     };
     const double alone = microseconds(plain);

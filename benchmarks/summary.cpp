@@ -24,8 +24,8 @@ Summary::Summary(int& argc, char** argv) {
 void Summary::add(const Figure& figure) {
   std::printf("%-44s %12.4g %-10s", figure.name.c_str(), figure.value, figure.unit.c_str());
   if (!std::isnan(figure.goal)) {
-    const bool met = figure.higher_is_better ? figure.value >= figure.goal
-                                             : figure.value <= figure.goal;
+    const bool met =
+        figure.higher_is_better ? figure.value >= figure.goal : figure.value <= figure.goal;
     std::printf(" goal %.4g %s", figure.goal, met ? "met" : "MISSED");
   }
   std::printf("\n");
@@ -39,8 +39,8 @@ bool Summary::write() const {
   }
   auto list = nlohmann::ordered_json::array();
   for (const Figure& figure : figures_) {
-    nlohmann::ordered_json item{{"name", figure.name}, {"value", figure.value},
-                                {"unit", figure.unit}};
+    nlohmann::ordered_json item{
+        {"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}};
     if (!std::isnan(figure.goal)) {
       item["goal"] = figure.goal;
     }
