@@ -20,9 +20,10 @@ void problem(Reading& report, const char* option, const std::string& path,
 /// Contents of a file; a finding and nothing if it cannot be read.
 std::optional<std::string> contents(Reading& report, const char* option, const std::string& path) {
   try {
-    return read_text(path);
+    return read_file(path);
   } catch (const Error& error) {
-    problem(report, option, path, error.what());
+    report.findings.push_back(
+        {ids::kFile, "configuration_file", fmt::format("{}.", error.what()), "", {option}});
     return std::nullopt;
   }
 }

@@ -38,14 +38,15 @@ class YamlReader {
 
   Reading read() {
     try {
-      const YAML::Node root = YAML::Load(read_text(path_));
+      const YAML::Node root = YAML::Load(read_file(path_));
       if (root.IsMap()) {
         section(root, true);
       } else if (!root.IsNull()) {
         problem(line_of(root), "expected lines of the form `option: value`", "");
       }
     } catch (const Error& error) {
-      problem(0, error.what(), "");
+      out_.findings.push_back(
+          {ids::kFile, "configuration_file", fmt::format("{}.", error.what()), "", {"--yaml-cfg"}});
     } catch (const YAML::Exception& error) {
       problem(error.mark.line + 1, error.msg, "");
     }
