@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "support/golden_tables.h"
+#include "train/replay.h"
+
+namespace mpitron::train {
+namespace {
+
+std::filesystem::path curves_folder() {
+  return testing::golden_dir() / "curves";
+}
+
+std::vector<std::string> recorded_cases() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(curves_folder())) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Why a case waits for a later part of the program; empty for a dense GPT.
+std::string waits_for(const RecordedCase& recorded) {
+  if (recorded.model_type() != "gpt") {
+    return recorded.model_type();
+  }
+  const std::vector<std::string>& flags = recorded.flags();
+  const auto given = [&](const char* flag) { return std::ranges::count(flags, flag) > 0; };
+  return given("--num-experts")              ? "mixture of experts"
+         : given("--multi-latent-attention") ? "multi-latent attention"
+         : given("--mtp-num-layers")         ? "multi-token prediction"
+                                             : "";
+}
+
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+}  // namespace
+
+class Curves : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Curves, ContinuesWhatTheReferenceComputed) {
+  RecordedCase recorded(curves_folder() / GetParam());
+  if (const std::string part = waits_for(recorded); !part.empty()) {
+    GTEST_SKIP() << GetParam() << ": " << part << " comes later";
+  }
+  static const device::HostRuntime runtime;  // one for all cases of a process
+  const auto device = device::make_device("host");
+  const ReplayResult result = replay(*device, recorded, {});
+  EXPECT_EQ(result.iterations.size(), recorded.iterations().size());
+  EXPECT_LE(result.max_relative_loss, result.tolerance.loss);
+  EXPECT_LE(result.max_relative_grad_norm, result.tolerance.grad_norm);
+  EXPECT_LE(result.max_absolute_logits, result.tolerance.logits);
+  EXPECT_TRUE(result.pass());
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, Curves, ::testing::ValuesIn(recorded_cases()), test_name);
+
+}  // namespace mpitron::train
