@@ -1,32 +1,75 @@
-#include <algorithm>
+#include <cmath>
 
 #include "cli/commands.h"
+#include "config/option_help.h"
 #include "config/parse.h"
+#include "config/report.h"
+#include "inference/text_generator.h"
 #include "train/pretrain.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {
 namespace {
 
+/// Reads the flags, prints the reference's block of arguments, or throws with everything that is wrong at once.
+config::RunConfig read_flags(const Arguments& arguments) {
+  const config::ParsedRun parsed = config::parse_run(arguments);
+  for (const std::string& notice : parsed.notices) {
+    log::warning("{}", notice);
+  }
+  if (!parsed.findings.empty()) {
+    throw Error(ExitCode::usage, config::to_text(parsed.findings));
+  }
+  const config::DataConfig& data = parsed.run.data;
+  if (data.data_path.empty() && data.train_data_path.empty() && !data.mock_data) {
+    throw_usage(
+        "there is nothing to train on: give --data-path PREFIX (of .bin and .idx), "
+        "--train-data-path or "
+        "--mock-data");
+  }
+  log::print(config::arguments_block(parsed.values));
+  return parsed.run;
+}
+
 void print_data(const train::TrainingData& data, const config::RunConfig& config) {
   const auto size = [](const std::shared_ptr<const data::Dataset>& set) {
     return set ? set->size() : 0;
   };
+  const Index vocab_size = data.tokenizer->vocab_size(), padded = config.model.padded_vocab_size;
   log::print(fmt::format(" > padded vocab (size: {}) with {} dummy tokens (new size: {})",
-                         data.tokenizer->vocab_size(),
-                         config.model.padded_vocab_size - data.tokenizer->vocab_size(),
-                         config.model.padded_vocab_size));
+                         vocab_size, padded - vocab_size, padded));
   log::print(fmt::format(" > samples: train {}, validation {}, test {}", size(data.sets.train),
                          data.sets.valid.empty() ? 0 : size(data.sets.valid[0]),
                          size(data.sets.test)));
 }
 
+void print_unigram_baseline(train::Pretraining& pretraining) {
+  if (const auto loss = pretraining.unigram_loss()) {
+    log::print(
+        fmt::format(" best unigram model of the validation tokens | lm loss value: {:.6E} | lm "
+                    "loss PPL: {:.6E} |",
+                    *loss, std::exp(*loss)));
+  }
+}
+
+void print_sample(const inference::TextGenerator& generator, const config::RunConfig& config) {
+  const std::string text = generator.generate(
+      *config.logging.sample_prompt, {.tokens = config.logging.sample_tokens,
+                                      .temperature = config.logging.sample_temperature,
+                                      .seed = static_cast<std::uint64_t>(config.training.seed)});
+  log::print(fmt::format("a sample of what the model writes:\n\n{}\n", text));
+}
+
 }  // namespace
 
 int pretrain_gpt(const Arguments& arguments) {
-  config::RunConfig config = config::parse_run_config(arguments);
+  if (const auto help = config::requested_help(arguments)) {
+    log::print(*help);
+    return static_cast<int>(ExitCode::success);
+  }
+  config::RunConfig config = read_flags(arguments);
   const device::HostRuntime runtime;
-  const auto device = device::make_device("host");
+  const auto device = device::make_device(config.training.device);
   const train::TrainingData data = train::make_training_data(config);
   config.model.padded_vocab_size = train::padded_vocab_size(config, data.tokenizer->vocab_size());
   print_data(data, config);
@@ -34,7 +77,14 @@ int pretrain_gpt(const Arguments& arguments) {
   model.initialize();
   log::print(train::parameter_count_line(0, 0, model.parameters().numel()));
   train::Pretraining pretraining(*device, model, data, config);
-  return static_cast<int>(pretraining.run().code);
+  const train::RunOutcome outcome = pretraining.run();
+  if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {
+    print_unigram_baseline(pretraining);
+  }
+  if (outcome.code == ExitCode::success && config.logging.sample_prompt) {
+    print_sample(inference::TextGenerator(*device, model, *data.tokenizer), config);
+  }
+  return static_cast<int>(outcome.code);
 }
 
 }  // namespace mpitron::cli

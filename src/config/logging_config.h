@@ -28,6 +28,12 @@ struct LoggingConfig {
   bool log_validation_ppl_to_tensorboard = false;
   bool log_memory_to_tensorboard = false;
   bool log_world_size_to_tensorboard = false;
+
+  // what a training command prints at its end
+  bool unigram_baseline = false;
+  std::optional<std::string> sample_prompt;
+  Index sample_tokens = 128;
+  double sample_temperature = 0.8;
 };
 
 }  // namespace mpitron::config

@@ -239,6 +239,7 @@ TrainingConfig resolve_training(const OptionValues& v) {
   t.train_iters = v.has("train_iters") ? v.integer("train_iters")
                                        : iterations_for_samples(t, t.train_samples.value_or(0));
   t.seq_length = v.maybe_integer("seq_length").value_or(0);
+  t.device = v.text("device");
   t.eval_iters = v.integer("eval_iters");
   t.eval_interval = v.integer("eval_interval");
   t.full_validation = v.flag("full_validation");
@@ -409,6 +410,10 @@ LoggingConfig resolve_logging(const OptionValues& v) {
   l.log_validation_ppl_to_tensorboard = v.flag("log_validation_ppl_to_tensorboard");
   l.log_memory_to_tensorboard = v.flag("log_memory_to_tensorboard");
   l.log_world_size_to_tensorboard = v.flag("log_world_size_to_tensorboard");
+  l.unigram_baseline = v.flag("unigram_baseline");
+  l.sample_prompt = v.maybe_text("sample_prompt");
+  l.sample_tokens = v.integer("sample_tokens");
+  l.sample_temperature = v.real("sample_temperature");
   return l;
 }
 

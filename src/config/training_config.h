@@ -27,6 +27,8 @@ struct TrainingConfig {
   std::optional<Index> train_samples;
   Index seq_length = 0;
 
+  std::string device = "host";
+
   // evaluation; eval_interval 0: never during training
   Index eval_iters = 100;
   Index eval_interval = 1000;

@@ -4,6 +4,7 @@
 #include "ops/cross_entropy.h"
 #include "ops/initialize.h"
 #include "ops/linear.h"
+#include "utils/torch_random.h"
 
 namespace mpitron::models {
 
@@ -33,15 +34,28 @@ Parameter& GptModel::make_output_weight(const nn::Builder& builder) const {
 }
 
 void GptModel::initialize() {
+  const auto seed = static_cast<std::uint64_t>(config_.seed);
+  std::optional<TorchGenerator> torch;
+  if (config_.use_cpu_initialization) {
+    torch.emplace(seed);
+  }
   for (Parameter& parameter : parameters_) {
-    ops::initialize(device_, parameter, config_.params_dtype,
-                    static_cast<std::uint64_t>(config_.seed));
+    if (torch) {
+      ops::initialize_like_torch(device_, parameter, config_.params_dtype, *torch);
+    } else {
+      ops::initialize(device_, parameter, config_.params_dtype, seed);
+    }
   }
 }
 
 Var GptModel::logits(Context& context, const GptBatch& batch) const {
-  const nn::LayerInputs inputs{.rotary = rotary_.cos ? &rotary_ : nullptr,
-                               .attention_mask = batch.attention_mask};
+  nn::LayerInputs inputs{.rotary = {}, .attention_mask = batch.attention_mask};
+  if (rotary_.cos) {
+    const Index s = batch.tokens.shape()[0];
+    inputs.rotary = ops::RotaryTables{.cos = rotary_.cos.slice(0, 0, s),
+                                      .sin = rotary_.sin.slice(0, 0, s),
+                                      .interleaved = rotary_.interleaved};
+  }
   const Var embedded = embedding_.forward(context, {batch.tokens, batch.position_ids});
   return ops::linear(context, decoder_.forward(context, embedded, inputs), output_weight_, nullptr);
 }

@@ -40,7 +40,7 @@ Var SelfAttention::normed_queries_and_keys(Context& context, Var qkv) const {
 BranchOutput SelfAttention::forward(Context& context, const Var& x,
                                     const LayerInputs& inputs) const {
   Var qkv = normed_queries_and_keys(context, ops::linear(context, x, *qkv_weight_, qkv_bias_));
-  if (inputs.rotary != nullptr && rotates_) {
+  if (inputs.rotary && rotates_) {
     qkv = ops::rotary(context, qkv, settings_.layout, *inputs.rotary);
   }
   ops::AttentionSettings settings = settings_;

@@ -11,8 +11,8 @@ namespace mpitron::nn {
 
 /// What all layers of one forward pass share.
 struct LayerInputs {
-  const ops::RotaryTables* rotary = nullptr;  // absent without rotary positions
-  tensor::Tensor attention_mask;              // [b or 1, s, s], u8, 1 = hidden; optional
+  std::optional<ops::RotaryTables> rotary;  // absent without rotary positions
+  tensor::Tensor attention_mask;            // [b or 1, s, s], u8, 1 = hidden; optional
 };
 
 /// Multi-head or grouped-query self attention: linear_qkv, norm of queries and keys, rotary

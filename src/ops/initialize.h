@@ -3,6 +3,7 @@
 
 #include "autograd/context.h"
 #include "autograd/parameter.h"
+#include "utils/torch_random.h"
 
 namespace mpitron::ops {
 
@@ -13,5 +14,9 @@ namespace mpitron::ops {
 /// dtype: they depend on no layout.
 void initialize(device::Device& device, autograd::Parameter& parameter, DType dtype,
                 std::uint64_t seed);
+
+/// The same with the numbers that torch's CPU generator draws, parameter after parameter (`--use-cpu-initialization`).
+void initialize_like_torch(device::Device& device, autograd::Parameter& parameter, DType dtype,
+                           TorchGenerator& generator);
 
 }  // namespace mpitron::ops

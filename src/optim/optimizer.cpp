@@ -44,19 +44,40 @@ Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& conf
   }
 }
 
-double Optimizer::gradient_norm(const StepInputs& inputs) {
-  kernels::SumOfSquares kernel{.x = inputs.gradients, .result = norm_result_.view()};
+double Optimizer::sum_of_squares(const tensor::ConstTensorView& x) {
+  kernels::SumOfSquares kernel{.x = x, .result = norm_result_.view()};
   const Index bytes = device::workspace_bytes_of(device_.stream(), kernel);
-  if (bytes > 0 && !norm_workspace_) {
+  if (bytes > 0 && (!norm_workspace_ || norm_workspace_.numel() < bytes)) {
     norm_workspace_ = Tensor::empty(device_, {bytes}, DType::u8);
   }
   kernel.workspace = norm_workspace_.view();
   device::launch(device_.stream(), kernel);
-  return std::sqrt(*norm_result_.data<double>()) * static_cast<double>(inputs.gradient_scale);
+  return *norm_result_.data<double>();
+}
+
+double Optimizer::parameters_norm() {
+  double sum = 0;
+  for (const Slot& slot : slots_) {
+    sum += sum_of_squares(slot.master.view());
+  }
+  return std::sqrt(sum);
+}
+
+Index Optimizer::zero_gradients() {
+  const Tensor count = Tensor::empty(device_, {1}, DType::i64);
+  Index sum = 0;
+  for (const Slot& slot : slots_) {
+    device::launch(device_.stream(), kernels::CountZeros{.x = flat(slot.trained.main_grad).view(),
+                                                         .result = count.view()});
+    sum += *count.data<std::int64_t>();
+  }
+  return sum;
 }
 
 StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& scheduler) {
-  StepResult result{.skipped = false, .grad_norm = gradient_norm(inputs)};
+  StepResult result{.skipped = false,
+                    .grad_norm = std::sqrt(sum_of_squares(inputs.gradients)) *
+                                 static_cast<double>(inputs.gradient_scale)};
   if (inputs.check_overflow && !std::isfinite(result.grad_norm)) {
     result.skipped = true;
     return result;

@@ -37,6 +37,10 @@ class Optimizer {
   /// Clips, updates and writes the model's parameters. Rates come from the scheduler, one set for each group.
   StepResult step(const StepInputs& inputs, const ParameterScheduler& scheduler);
 
+  /// L2 norm of all (master) parameters, and how many gradient elements are exactly zero.
+  double parameters_norm();
+  Index zero_gradients();
+
   /// The fp32 master of a parameter: the parameter itself when training in fp32.
   const tensor::Tensor& master(std::size_t index) const { return slots_[index].master; }
   std::size_t size() const { return slots_.size(); }
@@ -50,7 +54,7 @@ class Optimizer {
     tensor::Tensor first;   // exp_avg, or the momentum buffer
     tensor::Tensor second;  // exp_avg_sq
   };
-  double gradient_norm(const StepInputs& inputs);
+  double sum_of_squares(const tensor::ConstTensorView& x);
   void update(const Slot& slot, const ParameterScheduler::GroupRates& rates, float gradient_scale);
   void update_adam(const Slot& slot, const ParameterScheduler::GroupRates& rates,
                    float gradient_scale);

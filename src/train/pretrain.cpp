@@ -5,6 +5,7 @@
 #include "train/num_microbatches.h"
 #include "train/result_checks.h"
 #include "train/skip_iterations.h"
+#include "train/unigram.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
@@ -24,7 +25,7 @@ Pretraining::Pretraining(device::Device& device, models::GptModel& model, const 
       data_(data),
       config_(config),
       timers_(config.logging.timing_log_level, config.logging.timing_log_option),
-      step_(device, model, config),
+      step_(device, model, config, timers_),
       log_(config, timers_) {}
 
 RunOutcome Pretraining::run() {
@@ -43,7 +44,6 @@ StepReport Pretraining::one_iteration(Index iteration, Index consumed, Microbatc
                                       Index& batch_size) {
   const BatchSize batch = NumMicrobatches(config_.training, 1).at(consumed);
   batch_size = batch.running;
-  const TimerScope scope = timers_.scope("interval-time", 0);
   const auto next = [&] { return stream.next(); };
   if (SkipIterations(config_.training.iterations_to_skip).contains(iteration)) {
     for (Index i = 0; i < batch.num_microbatches; ++i) {
@@ -92,16 +92,30 @@ void Pretraining::train(RunOutcome& outcome) {
   }
 }
 
+Index Pretraining::evaluation_microbatches() const {
+  const config::TrainingConfig& training = config_.training;
+  return training.eval_iters * (training.global_batch_size / training.micro_batch_size);
+}
+
 std::optional<double> Pretraining::evaluate(const std::shared_ptr<const data::Dataset>& dataset,
                                             Index consumed) {
-  const config::TrainingConfig& training = config_.training;
-  if (!dataset || training.eval_iters == 0) {
+  if (!dataset || config_.training.eval_iters == 0) {
     return std::nullopt;
   }
   MicrobatchStream stream(dataset, config_, *data_.tokenizer, consumed);
-  const Index microbatches =
-      training.eval_iters * (training.global_batch_size / training.micro_batch_size);
-  return step_.evaluate(microbatches, [&] { return stream.next(); }).loss();
+  return step_.evaluate(evaluation_microbatches(), [&] { return stream.next(); }).loss();
+}
+
+std::optional<double> Pretraining::unigram_loss() {
+  if (data_.sets.valid.empty() || !data_.sets.valid[0] || config_.training.eval_iters == 0) {
+    return std::nullopt;
+  }
+  MicrobatchStream stream(data_.sets.valid[0], config_, *data_.tokenizer, 0);
+  UnigramLoss unigram;
+  for (Index i = 0; i < evaluation_microbatches(); ++i) {
+    unigram.add(stream.next());
+  }
+  return unigram.loss();
 }
 
 void Pretraining::validate(const Progress& progress, bool at_end) {

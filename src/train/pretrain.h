@@ -24,11 +24,14 @@ class Pretraining {
 
   /// Trains to the end, then evaluates on validation and test sets.
   RunOutcome run();
+  /// The loss of the best unigram model of the validation tokens; nothing without a validation set.
+  std::optional<double> unigram_loss();
 
  private:
   void train(RunOutcome& outcome);
   StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
                            Index& batch_size);
+  Index evaluation_microbatches() const;
   /// The mean loss over `--eval-iters` batches; nothing without such data.
   std::optional<double> evaluate(const std::shared_ptr<const data::Dataset>& dataset,
                                  Index consumed);

@@ -100,7 +100,8 @@ ReplayResult replay(device::Device& device, RecordedCase& recorded,
   ReplayResult result{.name = recorded.name(),
                       .tolerance = ReplayTolerance::of(config.model.params_dtype)};
   result.max_absolute_logits = compare_logits(device, model, recorded, micro_batch);
-  TrainStep step(device, model, config);
+  Timers timers(0, config::TimingLogOption::max);
+  TrainStep step(device, model, config, timers);
   const NumMicrobatches num_microbatches(config.training, 1);
   Index consumed = 0;
   for (const RecordedIteration& expected : recorded.iterations()) {

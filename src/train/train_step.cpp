@@ -33,10 +33,11 @@ std::vector<optim::TrainedTensor> trained_tensors(models::GptModel& model) {
 }  // namespace
 
 TrainStep::TrainStep(device::Device& device, models::GptModel& model,
-                     const config::RunConfig& config)
+                     const config::RunConfig& config, Timers& timers)
     : device_(device),
       model_(model),
       config_(config),
+      timers_(timers),
       gradients_(device, model.parameters(), gradient_policy(config)),
       optimizer_(device, config.optimizer, trained_tensors(model)),
       scheduler_(config.optimizer),
@@ -65,6 +66,7 @@ void TrainStep::forward_backward(Index iteration, const DeviceMicrobatch& microb
   train.usage = &tape_;
   autograd::Slot loss_slot;
   {
+    const TimerScope scope = timers_.scope("forward-compute", 2);
     const Var loss = model_.loss(train, microbatch.batch);
     add_loss(train, loss, microbatch, report);
     loss_slot = loss.slot;
@@ -75,8 +77,14 @@ void TrainStep::forward_backward(Index iteration, const DeviceMicrobatch& microb
   const Tensor seed = train.empty(microbatch.loss_mask.shape(), DType::f32);
   train.launch(kernels::Scale{
       .x = microbatch.loss_mask.view(), .y = seed.view(), .factor = static_cast<float>(factor)});
+  const TimerScope scope = timers_.scope("backward-compute", 2);
   tape_.backward(train, loss_slot, seed);
   tape_.clear();
+}
+
+DeviceMicrobatch TrainStep::next_microbatch(const NextMicrobatch& next) {
+  const TimerScope scope = timers_.scope("batch-generator", 2);
+  return upload(device_, next());
 }
 
 StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_size,
@@ -85,15 +93,19 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
   const bool per_token = config_.training.calculate_per_token_loss;
   const double seed_scale =
       per_token ? scaler_.scale() : scaler_.scale() / static_cast<double>(num_microbatches);
-  gradients_.begin_step();
-  for (Index i = 0; i < num_microbatches; ++i) {
-    forward_backward(iteration, upload(device_, next()), seed_scale, report);
+  {
+    const TimerScope scope = timers_.scope("forward-backward", 1);
+    gradients_.begin_step();
+    for (Index i = 0; i < num_microbatches; ++i) {
+      forward_backward(iteration, next_microbatch(next), seed_scale, report);
+    }
+    gradients_.finish_step();
   }
-  gradients_.finish_step();
 
   const double tokens = per_token ? std::max(report.loss_tokens, 1.0) : 1.0;
   report.learning_rate = scheduler_.learning_rate();
   report.weight_decay = scheduler_.weight_decay();
+  const TimerScope scope = timers_.scope("optimizer", 1);
   const optim::StepResult result =
       optimizer_.step({.gradients = gradients_.flat().view(),
                        .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
@@ -111,7 +123,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {
   StepReport report;
   for (Index i = 0; i < num_microbatches; ++i) {
-    const DeviceMicrobatch microbatch = upload(device_, next());
+    const DeviceMicrobatch microbatch = next_microbatch(next);
     Context evaluation = context(0, microbatch);
     evaluation.mode = autograd::Mode::evaluate;
     add_loss(evaluation, model_.loss(evaluation, microbatch.batch), microbatch, report);

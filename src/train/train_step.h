@@ -9,6 +9,7 @@
 #include "optim/parameter_scheduler.h"
 #include "parallel/gradient_buffer.h"
 #include "train/microbatch.h"
+#include "train/timers.h"
 
 namespace mpitron::train {
 
@@ -31,7 +32,9 @@ struct StepReport {
 /// schedules. Owns the gradients and the optimizer's state.
 class TrainStep {
  public:
-  TrainStep(device::Device& device, models::GptModel& model, const config::RunConfig& config);
+  /// `timers`: what the parts of a step are timed with.
+  TrainStep(device::Device& device, models::GptModel& model, const config::RunConfig& config,
+            Timers& timers);
 
   /// One iteration (1-based) of `num_microbatches` microbatches, `batch_size` samples in all.
   StepReport run(Index iteration, Index num_microbatches, Index batch_size,
@@ -41,10 +44,11 @@ class TrainStep {
 
   const optim::ParameterScheduler& scheduler() const { return scheduler_; }
   const optim::LossScaler& loss_scaler() const { return scaler_; }
-  const optim::Optimizer& optimizer() const { return optimizer_; }
+  optim::Optimizer& optimizer() { return optimizer_; }
   const parallel::GradientBuffer& gradients() const { return gradients_; }
 
  private:
+  DeviceMicrobatch next_microbatch(const NextMicrobatch& next);
   void forward_backward(Index iteration, const DeviceMicrobatch& microbatch, double seed_scale,
                         StepReport& report);
   void add_loss(autograd::Context& context, const autograd::Var& loss,
@@ -54,6 +58,7 @@ class TrainStep {
   device::Device& device_;
   models::GptModel& model_;
   config::RunConfig config_;
+  Timers& timers_;
   parallel::GradientBuffer gradients_;
   optim::Optimizer optimizer_;
   optim::ParameterScheduler scheduler_;

@@ -24,8 +24,7 @@ TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers)
   }
 }
 
-void TrainingLog::iteration(const Progress& progress, const StepReport& step,
-                            const TrainStep& state) {
+void TrainingLog::iteration(const Progress& progress, const StepReport& step, TrainStep& state) {
   const NamedLoss loss{kLossName, step.loss()};
   averages_.add({&loss, 1}, step.skipped);
   if (tensorboard_ && progress.iteration % config_.logging.tensorboard_log_interval == 0) {
@@ -38,8 +37,7 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step,
   bar_.update(progress.iteration, fmt::format("loss {:.4f}", step.loss()));
 }
 
-void TrainingLog::print_line(const Progress& progress, const StepReport& step,
-                             const TrainStep& state) {
+void TrainingLog::print_line(const Progress& progress, const StepReport& step, TrainStep& state) {
   const Index iterations = averages_.iterations();
   const double seconds = interval_.seconds() / static_cast<double>(iterations);
   IterationReport report{.time = std::chrono::system_clock::now(),
@@ -60,6 +58,18 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step,
   if (config_.optimizer.clip_grad > 0) {
     report.grad_norm = step.grad_norm;
   }
+  if (config_.logging.log_num_zeros_in_grad) {
+    report.num_zeros = static_cast<double>(state.optimizer().zero_gradients());
+  }
+  if (config_.logging.log_params_norm) {
+    report.params_norm = state.optimizer().parameters_norm();
+  }
+  if (const auto& decoupled = config_.optimizer.decoupled_lr) {
+    const optim::LrBounds bounds{
+        *decoupled, config_.optimizer.decoupled_min_lr.value_or(config_.optimizer.min_lr)};
+    report.decoupled_learning_rate =
+        state.scheduler().learning_rate_schedule().at(state.scheduler().num_steps(), bounds);
+  }
   log::print(iteration_line(report));
   if (progress.iteration == config_.logging.log_interval) {
     log::print(memory_line(0, progress.iteration, process_memory()));
@@ -72,7 +82,7 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step,
 }
 
 void TrainingLog::write_scalars(const Progress& progress, const StepReport& step,
-                                const TrainStep& state) {
+                                TrainStep& state) {
   const auto both = [&](const std::string& tag, double value) {
     tensorboard_->add_scalar(tag, value, progress.iteration);
     tensorboard_->add_scalar(tag + " vs samples", value, progress.consumed_samples);
@@ -84,6 +94,12 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
     both("loss-scale", state.loss_scaler().scale());
   }
   both("grad-norm", step.grad_norm);
+  if (config_.logging.log_world_size_to_tensorboard) {
+    both("world-size", 1);
+  }
+  if (config_.logging.log_memory_to_tensorboard) {
+    both("mem-reserved-bytes", static_cast<double>(process_memory().resident));
+  }
   const std::array metrics{
       io::Metric{"lm loss", step.loss()},
       io::Metric{"learning-rate", step.learning_rate},

@@ -26,13 +26,13 @@ class TrainingLog {
  public:
   TrainingLog(const config::RunConfig& config, Timers& timers);
 
-  void iteration(const Progress& progress, const StepReport& step, const TrainStep& state);
+  void iteration(const Progress& progress, const StepReport& step, TrainStep& state);
   /// `where`: "iteration 100", or "iteration 100 on test set".
   void validation(const std::string& where, const Progress& progress, double loss);
 
  private:
-  void print_line(const Progress& progress, const StepReport& step, const TrainStep& state);
-  void write_scalars(const Progress& progress, const StepReport& step, const TrainStep& state);
+  void print_line(const Progress& progress, const StepReport& step, TrainStep& state);
+  void write_scalars(const Progress& progress, const StepReport& step, TrainStep& state);
 
   config::RunConfig config_;
   Timers& timers_;

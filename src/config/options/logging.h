@@ -21,7 +21,7 @@ inline constexpr std::array kLogging = {
         .choose("max minmax all"),
     integer("tensorboard-log-interval", "1", works, "iterations between two TensorBoard entries"),
     integer("tensorboard-queue-size", "1000", neutral, "entries kept before they are written"),
-    flag("log-timers-to-tensorboard", works, "write timers to TensorBoard"),
+    flag("log-timers-to-tensorboard", later, "write timers to TensorBoard"),
     flag_off("no-log-loss-scale-to-tensorboard", "log_loss_scale_to_tensorboard", works,
              "do not write the loss scale to TensorBoard"),
     flag("log-validation-ppl-to-tensorboard", works,

@@ -8,6 +8,13 @@ namespace mpitron::config::rows {
 // Options that only mpitron has.
 inline constexpr std::array kOwn = {
     integer("world-size", none, works, "ranks to check a layout for; a training run knows its own"),
+    text("device", "host", works, "where training runs: host, or reference (slow and plain)")
+        .choose("host reference"),
+    flag("unigram-baseline", works,
+         "at the end, print the loss of the best unigram model of the validation tokens"),
+    text("sample-prompt", none, works, "at the end, print a text that continues this prompt"),
+    integer("sample-tokens", "128", works, "length of that text"),
+    real("sample-temperature", "0.8", works, "its temperature; 0 takes the likeliest token"),
 };
 
 }  // namespace mpitron::config::rows

@@ -1,0 +1,93 @@
+#include "inference/text_generator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "utils/philox.h"
+
+namespace mpitron::inference {
+namespace {
+
+using tensor::Tensor;
+
+/// [s, 1] int64: the ids, or their positions.
+template <class Value>
+Tensor column(device::Device& device, std::size_t s, Value&& value) {
+  Tensor result = Tensor::empty(device, {static_cast<Index>(s), 1}, DType::i64);
+  for (std::size_t i = 0; i < s; ++i) {
+    result.data<std::int64_t>()[i] = value(i);
+  }
+  return result;
+}
+
+double uniform_at(std::uint64_t seed, std::size_t step) {
+  const auto bits =
+      Philox::generate({static_cast<std::uint32_t>(step), 0, 0, 0},
+                       {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  return static_cast<double>(bits[0]) * 0x1p-32;
+}
+
+}  // namespace
+
+Index sample_token(const std::vector<float>& logits, double temperature, double uniform) {
+  const auto largest = std::ranges::max_element(logits);
+  if (temperature <= 0) {
+    return largest - logits.begin();
+  }
+  const auto weight = [&](float logit) {
+    return std::exp((static_cast<double>(logit) - *largest) / temperature);
+  };
+  double total = 0;
+  for (const float logit : logits) {
+    total += weight(logit);
+  }
+  double rest = uniform * total;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    rest -= weight(logits[i]);
+    if (rest < 0) {
+      return static_cast<Index>(i);
+    }
+  }
+  return static_cast<Index>(logits.size()) - 1;
+}
+
+std::vector<float> TextGenerator::next_logits(const data::TokenIds& ids) const {
+  const std::size_t window =
+      std::min(ids.size(), static_cast<std::size_t>(model_.config().seq_length));
+  const auto first = ids.end() - static_cast<std::ptrdiff_t>(window);
+  const models::GptBatch batch{
+      .tokens = column(device_, window,
+                       [&](std::size_t i) { return first[static_cast<std::ptrdiff_t>(i)]; }),
+      .position_ids =
+          column(device_, window, [](std::size_t i) { return static_cast<std::int64_t>(i); })};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate};
+  const Tensor logits = model_.logits(context, batch).value;
+  const Index last = (static_cast<Index>(window) - 1) * logits.shape()[-1];
+  std::vector<float> row;
+  visit_dtype(logits.dtype(), [&]<class T>() {
+    for (Index i = 0; i < tokenizer_.vocab_size(); ++i) {
+      row.push_back(static_cast<float>(logits.data<T>()[last + i]));
+    }
+  });
+  return row;
+}
+
+std::string TextGenerator::generate(const std::string& prompt,
+                                    const SamplingSettings& settings) const {
+  data::TokenIds ids = tokenizer_.encode(prompt);
+  if (ids.empty()) {
+    ids.push_back(tokenizer_.eod());
+  }
+  const std::size_t start = ids.size();
+  for (Index i = 0; i < settings.tokens; ++i) {
+    const double uniform = uniform_at(settings.seed, ids.size());
+    const Index token = sample_token(next_logits(ids), settings.temperature, uniform);
+    if (token == tokenizer_.eod()) {
+      break;
+    }
+    ids.push_back(static_cast<data::TokenId>(token));
+  }
+  return prompt + tokenizer_.decode(std::span(ids).subspan(start));
+}
+
+}  // namespace mpitron::inference

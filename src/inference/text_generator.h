@@ -1,0 +1,38 @@
+#pragma once
+#include <string>
+
+#include "data/tokenizer.h"
+#include "models/gpt_model.h"
+
+namespace mpitron::inference {
+
+struct SamplingSettings {
+  Index tokens = 128;
+  double temperature = 0.8;  // 0: the likeliest token
+  std::uint64_t seed = 1234;
+};
+
+/// Continues texts token by token with a model in memory. Every step runs the whole window again: there is no cache of
+/// keys and values yet.
+class TextGenerator {
+ public:
+  TextGenerator(device::Device& device, const models::GptModel& model,
+                const data::Tokenizer& tokenizer)
+      : device_(device), model_(model), tokenizer_(tokenizer) {}
+
+  /// The prompt and its continuation, up to the first end of document. Deterministic for a seed.
+  std::string generate(const std::string& prompt, const SamplingSettings& settings) const;
+
+ private:
+  /// Logits of the token that follows, fp32, padded rows of the vocabulary cut off.
+  std::vector<float> next_logits(const data::TokenIds& ids) const;
+
+  device::Device& device_;
+  const models::GptModel& model_;
+  const data::Tokenizer& tokenizer_;
+};
+
+/// Draws from softmax(logits / temperature) with `uniform` in [0, 1).
+Index sample_token(const std::vector<float>& logits, double temperature, double uniform);
+
+}  // namespace mpitron::inference
