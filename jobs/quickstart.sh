@@ -14,9 +14,7 @@ mkdir -p "$out"
 
 step() { printf '\n-- %s\n' "$*"; }
 show() {
-  printf '$'
-  printf ' %q' "$@"
-  printf '\n'
+  printf '$ %s\n' "$*"
   "$@"
 }
 
@@ -32,7 +30,7 @@ fetch_dictionary() {
     }
   fi
   # Shuffled the same way each time, so that validation is not the end of the alphabet.
-  gzip -dc <"$packed" | awk -f jobs/gcide_to_jsonl.awk | shuf --random-source="$packed" >"$TEXT.part"
+  gzip -dc <"$packed" | LC_ALL=C awk -f jobs/gcide_to_jsonl.awk | shuf --random-source="$packed" >"$TEXT.part"
   mv "$TEXT.part" "$TEXT"
 }
 
