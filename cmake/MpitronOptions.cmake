@@ -38,4 +38,4 @@ execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=${MPITRON_ARCH} -E -v -x c+
 string(REGEX REPLACE ".*cc1plus([^\n]*).*" "\\1" MPITRON_RESOLVED_ARCH "${MPITRON_RESOLVED_ARCH}")
 string(MD5 MPITRON_RESOLVED_ARCH "${MPITRON_RESOLVED_ARCH}")
 set(MPITRON_HOST_FLAGS -O3 -march=${MPITRON_ARCH} -mprefer-vector-width=512 -fno-math-errno -fno-trapping-math -fopenmp
-                       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -DMPITRON_RESOLVED_ARCH=${MPITRON_RESOLVED_ARCH})
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized> -DMPITRON_RESOLVED_ARCH=${MPITRON_RESOLVED_ARCH})

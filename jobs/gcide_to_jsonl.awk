@@ -1,5 +1,6 @@
 # The dictionary of Debian's dict-gcide (Webster 1913, public text under the GPL) as JSONL: one entry, one document of plain prose.
-# usage: gzip -dc < gcide.dict.dz | awk -f gcide_to_jsonl.awk > gcide.jsonl
+# Entries with damaged marks or bytes outside ASCII (a few) are left out.
+# usage: gzip -dc < gcide.dict.dz | LC_ALL=C awk -f gcide_to_jsonl.awk > gcide.jsonl
 # An entry begins with its headword in the first column, followed by its pronunciation between backslashes:
 #   Heredity \He*red"i*ty\, n. [L. hereditas heirship.] (Biol.)
 #      Hereditary transmission of the physical and psychical qualities of parents to their offspring; ...
@@ -18,7 +19,7 @@ function emit(   text) {
   gsub(/ \./, ".", text)
   sub(/^ /, "", text)
   sub(/ $/, "", text)
-  if (length(text) < 60 || text ~ /[][\\]/) {
+  if (length(text) < 60 || text ~ /[][\\]|[^ -~]/) {
     return
   }
   gsub(/"/, "\\\"", text)

@@ -6,9 +6,11 @@ namespace mpitron::kernels {
 // Numerical contract of all four kernels
 //   types:      all of one type: fp32, bf16, fp16 (reference: also fp64)
 //   arithmetic: fp32 (reference: double), one rounding at the end; host exp and tanh within 2e-7
-//   relative outputs:    `=`; dx may be dy or x itself formulas:   gelu_tanh 0.5 x (1 +
-//   tanh(0.79788456 x (1 + 0.044715 x^2))), gelu_erf 0.5 x (1 + erf(x / sqrt 2)),
-//               silu x / (1 + exp(-x)), squared_relu max(x, 0)^2
+//               relative
+//   outputs:    `=`; dx may be dy or x itself
+//   formulas:   gelu_tanh 0.5 x (1 + tanh(0.79788456 x (1 + 0.044715 x^2))),
+//               gelu_erf 0.5 x (1 + erf(x / sqrt 2)), silu x / (1 + exp(-x)),
+//               squared_relu max(x, 0)^2
 
 /// y = activation(x + bias).
 struct BiasActivationForward {

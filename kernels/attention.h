@@ -6,21 +6,21 @@ namespace mpitron::kernels {
 // Softmax attention that never stores [s, s] of a head: tiled, online softmax (Dao et al. 2022),
 // forward and backward.
 //
-// q, o and their gradients are [s, b, n, d], or [s, b, g, n/g, d] where the heads of a fused qkv are
-// not evenly spaced.
+// q, o and their gradients are [s, b, n, d], or [s, b, g, n/g, d] where the heads of a fused
+// qkv are not evenly spaced.
 //
 // Numerical contract
 //   types:        q, k, v, o and their gradients fp32, bf16, fp16 (reference: also fp64), all the
-//   same; lse natural
-//                 log, fp32; any strides but a contiguous last dimension
+//                 same; lse natural log, fp32; any strides but a contiguous last dimension
 //   accumulation: fp32 in a fixed order (reference: double): the bits do not depend on the number
-//   of threads rounding:     bf16, fp16: P and dS before they enter a product; o, dq, dk, dv once
-//   at the end visibility:   key j is visible to query i if !(causal && j > i + s_kv - s) and
-//   !(window >= 0 && j < i + s_kv - s -
-//                 window) and mask[., i, j] == 0; a row that sees no key gives o = 0, lse = -inf
-//                 and no gradient
+//                 of threads
+//   rounding:     bf16, fp16: P and dS before they enter a product; o, dq, dk, dv once at the end
+//   visibility:   key j is visible to query i if !(causal && j > i + s_kv - s) and
+//                 !(window >= 0 && j < i + s_kv - s - window) and mask[., i, j] == 0; a row that
+//                 sees no key gives o = 0, lse = -inf and no gradient
 //   dropout:      on the probabilities after the softmax: attention_dropout_keeps below is the
-//   definition outputs:      all `=`
+//                 definition
+//   outputs:      all `=`
 
 /// The definition of the mask of probabilities, by global indices. One Philox call serves 2 rows x
 /// 4 columns.

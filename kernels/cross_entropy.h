@@ -11,8 +11,9 @@ using device::Out;
 // Numerical contract of both kernels
 //   types:      logits fp32, bf16, fp16 (reference: also fp64); loss, lse, dloss fp32; labels int64
 //   arithmetic: fp32 (reference: double) sums within a row in a fixed order
-//   a label outside [0, v) has no target term: loss = log sum exp(l - max), the gradient is the
-//   softmax label smoothing a: a' = a v / (v - 1), loss = (1 - a') CE - a' mean_k log p_k
+//   labels:     one outside [0, v) has no target term: loss = log sum exp(l - max), the gradient is
+//               the softmax
+//   smoothing:  a' = a v / (v - 1), loss = (1 - a') CE - a' mean_k log p_k
 
 /// loss[t] = log sum_k exp(logits[t, k]) - logits[t, label]; lse is the log-sum-exp, kept for
 /// backward.

@@ -62,7 +62,8 @@ inline bool dropout_keeps(const DropoutMask& mask, Index column, Index sequence,
 ///
 /// Numerical contract
 ///   types:   x, bias fp32, bf16, fp16 (reference: also fp64); residual, y of one type, which may
-///   be wider than x's outputs: y `=`, one rounding; y may be x or residual itself
+///            be wider than x's
+///   outputs: y `=`, one rounding; y may be x or residual itself
 struct BiasDropoutAddForward {
   static constexpr const char* name = "bias_dropout_add_forward";
   In x;             // [t, h]

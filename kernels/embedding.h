@@ -10,8 +10,9 @@ using device::Out;
 
 // Numerical contract of both kernels
 //   types:   tables, y, dy fp32, bf16, fp16 (reference: also fp64), all the same; dtable fp32 or as
-//   dy; ids int64 order:   the gradients of one row are added in the order of the tokens, in
-//   dtable's type outputs: y `=`; dtable `+=`, or with accumulate = false zeroed first
+//            dy; ids int64
+//   order:   the gradients of one row are added in the order of the tokens, in dtable's type
+//   outputs: y `=`; dtable `+=`, or with accumulate = false zeroed first
 
 /// y[t] = table[id - first_row] (+ positions[position]); a row of zeros (plus position) where the
 /// id is not in [first_row, first_row + v): another rank's share of the vocabulary.

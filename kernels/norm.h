@@ -10,15 +10,17 @@ using device::Out;
 
 // Numerical contract of all four kernels
 //   rows:         x, y, dy, dx are [..., h] of rank 2 or 3 with any strides but a contiguous last
-//   dimension; t counts
-//                 rows over the leading dimensions (heads of a fused qkv are rank 3)
+//                 dimension; t counts rows over the leading dimensions (heads of a fused qkv are
+//                 rank 3)
 //   types:        x, dx, dx_add of one type, y, dy of another (or the same): fp32, bf16, fp16
-//   (reference: also fp64);
-//                 gamma, beta fp32 or as y; statistics fp32; dgamma, dbeta fp32 or as gamma
+//                 (reference: also fp64); gamma, beta fp32 or as y; statistics fp32; dgamma, dbeta
+//                 fp32 or as gamma
 //   accumulation: fp32 (reference: double) within a row; dgamma, dbeta over fixed blocks of rows,
-//   added in order effective gamma = gamma + gamma_offset (1 for zero-centred weights,
-//   `--apply-layernorm-1p`) outputs:      `=`; dgamma, dbeta `+=` with accumulate; dx = gradient +
-//   dx_add (dx_add may be dx itself)
+//                 added in order
+//   gamma:        effective gamma = gamma + gamma_offset (1 for zero-centred weights,
+//                 `--apply-layernorm-1p`)
+//   outputs:      `=`; dgamma, dbeta `+=` with accumulate; dx = gradient + dx_add (dx_add may be dx
+//                 itself)
 
 /// y = x / sqrt(mean(x^2) + eps) * gamma (Zhang and Sennrich 2019). Without gamma: the plain RMS
 /// norm.

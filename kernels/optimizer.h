@@ -10,8 +10,9 @@ using device::Out;
 
 // Numerical contract of both kernels
 //   types:      param, states fp32; grad fp32, bf16 or fp16; model_param bf16 or fp16 (absent when
-//   training in fp32) arithmetic: fp32, element by element (reference: double); g = grad *
-//   grad_scale first outputs:    param, states in place; model_param = the rounded new param
+//               training in fp32)
+//   arithmetic: fp32, element by element (reference: double); g = grad * grad_scale first
+//   outputs:    param, states in place; model_param = the rounded new param
 
 /// AdamW (Loshchilov and Hutter 2019): m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2,
 /// param -= lr (m / correction1 / (sqrt(v / correction2) + eps) + weight_decay param).

@@ -13,7 +13,8 @@ using device::InOut;
 ///
 /// Numerical contract
 ///   types:      x fp32, bf16, fp16 (reference: also fp64); tables as x; any strides but a
-///   contiguous last dimension arithmetic: fp32 (reference: double), one rounding
+///               contiguous last dimension
+///   arithmetic: fp32 (reference: double), one rounding
 struct RotaryEmbedding {
   static constexpr const char* name = "rotary_embedding";
   InOut x;      // [s, b, n, d]
