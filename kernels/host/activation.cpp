@@ -22,28 +22,20 @@ struct Bias {
   }
 };
 
-/// body(store, row, begin, end) over the tiles of y [t, f], which may be streamed.
-template <class F>
-void for_stored_tiles(Index rows, Index columns, bool streaming, F&& body) {
-  for_tiles(rows, columns, kWork, [&](Index row, Index begin, Index end) {
-    with_store(streaming, [&](auto store) { body(store, row, begin, end); });
-  });
-}
-
 template <class T, class Formula>
 void bias_activation(const BiasActivationForward& k, Formula) {
   const Rows<const T> xs(k.x);
   const Rows<T> ys(k.y);
   const Bias<T> bias{k.bias.as<T>()};
-  for_stored_tiles(row_count(k.x), k.x.size(-1), should_stream(k.y, ys, k.x),
-                   [&](auto store, Index row, Index begin, Index end) {
-                     const T* x = xs[row] + begin;
-                     T* y = ys[row] + begin;
-                     simd::for_lanes(end - begin, [&](Index i, auto lanes) {
-                       const Float in = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
-                       store(y + i, Formula::value(in), lanes);
-                     });
-                   });
+  for_tiles(row_count(k.x), k.x.size(-1), kWork, should_stream(k.y, ys, k.x),
+            [&](auto store, Index row, Index begin, Index end) {
+              const T* x = xs[row] + begin;
+              T* y = ys[row] + begin;
+              simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+                const Float in = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
+                store(y + i, Formula::value(in), lanes);
+              });
+            });
 }
 
 template <class T, class Formula>
@@ -51,16 +43,16 @@ void bias_activation(const BiasActivationBackward& k, Formula) {
   const Rows<const T> xs(k.x), dys(k.dy);
   const Rows<T> dxs(k.dx);
   const Bias<T> bias{k.bias.as<T>()};
-  for_stored_tiles(row_count(k.x), k.x.size(-1), should_stream(k.dx, dxs, k.x, k.dy),
-                   [&](auto store, Index row, Index begin, Index end) {
-                     const T *x = xs[row] + begin, *dy = dys[row] + begin;
-                     T* dx = dxs[row] + begin;
-                     simd::for_lanes(end - begin, [&](Index i, auto lanes) {
-                       const Float in = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
-                       const Float slope = Formula::both(in).slope;
-                       store(dx + i, simd::load(dy + i, lanes) * slope, lanes);
-                     });
-                   });
+  for_tiles(row_count(k.x), k.x.size(-1), kWork, should_stream(k.dx, dxs, k.x, k.dy),
+            [&](auto store, Index row, Index begin, Index end) {
+              const T *x = xs[row] + begin, *dy = dys[row] + begin;
+              T* dx = dxs[row] + begin;
+              simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+                const Float in = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
+                const Float slope = Formula::both(in).slope;
+                store(dx + i, simd::load(dy + i, lanes) * slope, lanes);
+              });
+            });
 }
 
 template <class T, class Formula>
@@ -69,17 +61,16 @@ void gated_activation(const GatedActivationForward& k, Formula) {
   const Rows<T> ys(k.y);
   const Bias<T> bias{k.bias.as<T>()};
   const Index f = k.y.size(-1);
-  for_stored_tiles(row_count(k.y), f, should_stream(k.y, ys, k.x),
-                   [&](auto store, Index row, Index begin, Index end) {
-                     const T* x = xs[row] + begin;
-                     T* y = ys[row] + begin;
-                     simd::for_lanes(end - begin, [&](Index i, auto lanes) {
-                       const Float gate = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
-                       const Float up =
-                           bias.add_to(simd::load(x + f + i, lanes), f + begin + i, lanes);
-                       store(y + i, Formula::value(gate) * up, lanes);
-                     });
-                   });
+  for_tiles(row_count(k.y), f, kWork, should_stream(k.y, ys, k.x),
+            [&](auto store, Index row, Index begin, Index end) {
+              const T* x = xs[row] + begin;
+              T* y = ys[row] + begin;
+              simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+                const Float gate = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
+                const Float up = bias.add_to(simd::load(x + f + i, lanes), f + begin + i, lanes);
+                store(y + i, Formula::value(gate) * up, lanes);
+              });
+            });
 }
 
 template <class T, class Formula>
@@ -91,19 +82,19 @@ void gated_activation(const GatedActivationBackward& k, Formula) {
   // the second half of a row starts at any alignment
   const bool streaming = should_stream(k.dx, dxs, k.x, k.dy) &&
                          f * static_cast<Index>(sizeof(T)) % kStreamAlignment == 0;
-  for_stored_tiles(
-      row_count(k.dy), f, streaming, [&](auto store, Index row, Index begin, Index end) {
-        const T *x = xs[row] + begin, *dy = dys[row] + begin;
-        T* dx = dxs[row] + begin;
-        simd::for_lanes(end - begin, [&](Index i, auto lanes) {
-          const Float gate = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
-          const Float up = bias.add_to(simd::load(x + f + i, lanes), f + begin + i, lanes);
-          const Float grad = simd::load(dy + i, lanes);
-          const ValueAndSlope act = Formula::both(gate);
-          store(dx + i, grad * up * act.slope, lanes);
-          store(dx + f + i, grad * act.value, lanes);
-        });
-      });
+  for_tiles(row_count(k.dy), f, kWork, streaming,
+            [&](auto store, Index row, Index begin, Index end) {
+              const T *x = xs[row] + begin, *dy = dys[row] + begin;
+              T* dx = dxs[row] + begin;
+              simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+                const Float gate = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
+                const Float up = bias.add_to(simd::load(x + f + i, lanes), f + begin + i, lanes);
+                const Float grad = simd::load(dy + i, lanes);
+                const ValueAndSlope act = Formula::both(gate);
+                store(dx + i, grad * up * act.slope, lanes);
+                store(dx + f + i, grad * act.value, lanes);
+              });
+            });
 }
 
 }  // namespace

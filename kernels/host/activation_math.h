@@ -16,13 +16,16 @@ struct Identity {
   static ValueAndSlope both(simd::Float x) { return {x, simd::splat(1.f)}; }
 };
 
-/// 0.5 (1 + tanh u) is sigmoid(2 u).
+/// 0.5 (1 + tanh u) is sigmoid(2 u), and that 1 / (1 + 2^t) with t = -2 log2(e) u.
 struct GeluTanh {
   static constexpr float kSlope = 1.59576912f;  // 2 sqrt(2 / pi)
   static constexpr float kCubic = 0.044715f;
+  static constexpr float kExponent = -2.30220819f;  // -kSlope log2(e)
 
   static simd::Sigmoid gate(simd::Float x) {
-    return simd::sigmoid(x * simd::fma(x * x, simd::splat(kSlope * kCubic), simd::splat(kSlope)));
+    const simd::Float t =
+        x * simd::fma(x * x, simd::splat(kExponent * kCubic), simd::splat(kExponent));
+    return simd::sigmoid_of_power(simd::exp2(simd::min(simd::splat(115.f), t)));
   }
   static simd::Float value(simd::Float x) { return x * gate(x).value; }
   static ValueAndSlope both(simd::Float x) {

@@ -44,17 +44,14 @@ void run(device::HostStream&, const Cast& k) {
     const Rows<const Tx> x(k.x);
     const Rows<Ty> y(k.y);
     const bool streaming = should_stream(k.y, y, k.x);
-    for_ranges(row_count(k.x), k.x.numel(), [&](Index begin, Index end) {
-      with_store(streaming, [&](auto store) {
-        for (Index row = begin; row < end; ++row) {
-          const Tx* from = x[row];
-          Ty* to = y[row];
-          simd::for_lanes(k.x.size(-1), [&](Index i, auto lanes) {
-            store(to + i, simd::load(from + i, lanes), lanes);
-          });
-        }
-      });
-    });
+    const auto cast = [&](auto store, const Tx* from, Ty* to, Index n) {
+      simd::for_lanes(
+          n, [&](Index i, auto lanes) { store(to + i, simd::load(from + i, lanes), lanes); });
+    };
+    for_tiles(row_count(k.x), k.x.size(-1), 1, streaming,
+              [&](auto store, Index row, Index begin, Index end) {
+                cast(store, x[row] + begin, y[row] + begin, end - begin);
+              });
   });
 }
 

@@ -89,9 +89,11 @@ void rms_norm(const RmsNormForward& k) {
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
+        const Tx* next = xs[std::min(row + 1, end - 1)];
         const float rstd = 1.f / std::sqrt(mean_square(x, h) + k.eps);
         rstds[row] = rstd;
         simd::for_lanes(h, [&](Index i, auto lanes) {
+          simd::prefetch(next + i);
           store(y + i, simd::load(x + i, lanes) * rstd * gamma(i, lanes), lanes);
         });
       }
@@ -112,12 +114,15 @@ void layer_norm(const LayerNormForward& k) {
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
+        const Tx* next = xs[std::min(row + 1, end - 1)];
         const Moments m = moments(x, h);
         const float rstd = 1.f / std::sqrt(m.variance + k.eps);
         means[row] = m.mean;
         rstds[row] = rstd;
+        const Float shift = simd::splat(-m.mean * rstd);
         simd::for_lanes(h, [&](Index i, auto lanes) {
-          const Float normal = (simd::load(x + i, lanes) - m.mean) * rstd;
+          simd::prefetch(next + i);
+          const Float normal = simd::fma(simd::load(x + i, lanes), simd::splat(rstd), shift);
           store(y + i, simd::fma(normal, gamma(i, lanes), simd::load(beta + i, lanes)), lanes);
         });
       }
@@ -134,7 +139,7 @@ void reduce_blocks(const float* partial, Index blocks, Index stride, const InOut
   const Index h = target.numel();
   visit_dtype(target.dtype, [&]<class T>() {
     T* out = target.as<T>();
-    for_tiles(1, h, blocks, [&](Index, Index begin, Index end) {
+    for_tiles(1, h, blocks, false, [&](auto, Index, Index begin, Index end) {
       simd::for_lanes(end - begin, [&](Index j, auto lanes) {
         const Index i = begin + j;
         Float sum{};
@@ -147,10 +152,16 @@ void reduce_blocks(const float* partial, Index blocks, Index stride, const InOut
   });
 }
 
-/// body(row, partial) for every row; `partial` is the zeroed row of `width` floats of its block, or
-/// null without a workspace.
-template <class F>
-void for_row_blocks(Index t, Index work, const Out& workspace, Index width, F&& body) {
+/// Rows that share one pass over their block's partial sums: their two inputs fill half of L1 at
+/// h = 1024.
+template <class T>
+inline constexpr int kGroup = sizeof(T) == 4 ? 2 : 4;
+
+/// body(rows, first, partial) over groups of `rows` (a constant: `group`, or 1 for what is left of
+/// a block) rows; `partial` is the zeroed row of `width` floats of their block, or null without a
+/// workspace.
+template <int group, class F>
+void for_row_groups(Index t, Index work, const Out& workspace, Index width, F&& body) {
   const Index rows = block_rows(t);
   float* partials = workspace ? static_cast<float*>(workspace.data) : nullptr;
   MPITRON_CHECK(!workspace || workspace.bytes() >= block_count(t) * width * 4, workspace.bytes());
@@ -159,87 +170,146 @@ void for_row_blocks(Index t, Index work, const Out& workspace, Index width, F&& 
     if (partial != nullptr) {
       std::fill_n(partial, width, 0.f);
     }
-    for (Index row = block * rows; row < std::min(t, (block + 1) * rows); ++row) {
-      body(row, partial);
+    Index row = block * rows;
+    const Index end = std::min(t, row + rows);
+    for (; row + group <= end; row += group) {
+      body(std::integral_constant<int, group>{}, row, partial);
+    }
+    for (; row < end; ++row) {
+      body(std::integral_constant<int, 1>{}, row, partial);
     }
   });
 }
 
-/// The gradient that arrives at dx from elsewhere; may be absent.
-template <class T, class Lanes>
-Float add_to(Float gradient, const T* dx_add, Index i, Lanes lanes) {
-  return dx_add == nullptr ? gradient : simd::load(dx_add + i, lanes) + gradient;
-}
+/// The arguments of one row of a backward pass; rms norm leaves `shift` zero.
+template <class Tx, class Ty>
+struct BackwardRow {
+  const Tx *x, *add;
+  const Ty* dy;
+  Tx* dx;
+  float rstd, shift;  // x rstd + shift is the normalised row
+
+  template <class Lanes>
+  Float normal(Index i, Lanes lanes) const {
+    return simd::fma(simd::load(x + i, lanes), simd::splat(rstd), simd::splat(shift));
+  }
+};
+
+/// Both norms, by their views; `centred` is layer norm.
+template <class Tx, class Ty, class Tg, bool centred>
+struct Backward {
+  Rows<const Tx> x, add;
+  Rows<const Ty> dy;
+  Rows<Tx> dx;
+  Weight<Tg> gamma;
+  const float *mean, *rstd;
+  Index h, t;
+
+  BackwardRow<Tx, Ty> operator[](Index row) const {
+    const float r = rstd[row];
+    return {x[row], add ? add[row] : nullptr, dy[row], dx[row], r, centred ? -mean[row] * r : 0.f};
+  }
+
+  /// First pass over a group: sums of each row, and what they add to dgamma and dbeta.
+  template <int n>
+  void sum(const BackwardRow<Tx, Ty> (&rows)[n], float* dgamma, float (&sums)[n][2]) const {
+    Float acc[n][2] = {};
+    simd::for_lanes(h, [&](Index i, auto lanes) {
+      const Float weight = simd::inside(gamma(i, lanes), lanes);
+      Float dg = dgamma == nullptr ? Float{} : simd::load(dgamma + i, lanes);
+      Float db = dgamma == nullptr || !centred ? Float{} : simd::load(dgamma + h + i, lanes);
+      for (int r = 0; r < n; ++r) {
+        const Float dy = simd::load(rows[r].dy + i, lanes), normal = rows[r].normal(i, lanes);
+        const Float g = dy * weight;
+        acc[r][0] = simd::fma(g, normal, acc[r][0]);
+        dg = simd::fma(dy, normal, dg);
+        if constexpr (centred) {
+          acc[r][1] += g;
+          db += dy;
+        }
+      }
+      if (dgamma != nullptr) {
+        simd::store(dgamma + i, dg, lanes);
+        if constexpr (centred) {
+          simd::store(dgamma + h + i, db, lanes);
+        }
+      }
+    });
+    for (int r = 0; r < n; ++r) {
+      sums[r][0] = simd::lane_sum(acc[r][0]) / static_cast<float>(h);
+      sums[r][1] = simd::lane_sum(acc[r][1]) / static_cast<float>(h);
+    }
+  }
+
+  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add. Fetches
+  /// `next` for the pass that follows.
+  void finish(const BackwardRow<Tx, Ty>& row, const BackwardRow<Tx, Ty>& next, float dot,
+              float mean_gradient) const {
+    const Float rstd_lanes = simd::splat(row.rstd), slope = simd::splat(-dot * row.rstd);
+    const Float offset = simd::splat(-mean_gradient * row.rstd);
+    simd::for_lanes(h, [&](Index i, auto lanes) {
+      simd::prefetch(next.x + i);
+      simd::prefetch(next.dy + i);
+      const Float g = simd::load(row.dy + i, lanes) * gamma(i, lanes);
+      const Float inner = simd::fma(row.normal(i, lanes), slope, offset);
+      const Float gradient = simd::fma(g, rstd_lanes, inner);
+      simd::store(row.dx + i,
+                  row.add == nullptr ? gradient : simd::load(row.add + i, lanes) + gradient, lanes);
+    });
+  }
+
+  void run(const Out& workspace) const {
+    for_row_groups<kGroup<Tx>>(t, 2 * kWork * t * h, workspace, centred ? 2 * h : h,
+                               [&](auto count, Index first, float* dgamma) {
+                                 constexpr int n = count;
+                                 BackwardRow<Tx, Ty> rows[n];
+                                 for (int r = 0; r < n; ++r) {
+                                   rows[r] = (*this)[first + r];
+                                 }
+                                 float sums[n][2];
+                                 sum<n>(rows, dgamma, sums);
+                                 for (int r = 0; r < n; ++r) {
+                                   finish(rows[r], (*this)[std::min(first + r + n, t - 1)],
+                                          sums[r][0], sums[r][1]);
+                                 }
+                               });
+  }
+};
 
 template <class Tx, class Ty, class Tg>
 void rms_norm(const RmsNormBackward& k) {
-  const Rows<const Tx> xs(k.x), adds(k.dx_add);
-  const Rows<const Ty> dys(k.dy);
-  const Rows<Tx> dxs(k.dx);
-  const Weight<Tg> gamma{k.gamma.as<Tg>(), k.gamma_offset};
-  const float* rstds = k.rstd.as<float>();
-  const Index h = k.x.size(-1), t = row_count(k.x);
-  const Out workspace = k.dgamma ? k.workspace : Out{};
-  for_row_blocks(t, 2 * kWork * t * h, workspace, h, [&](Index row, float* dgamma) {
-    const Tx *x = xs[row], *add = adds ? adds[row] : nullptr;
-    const Ty* dy = dys[row];
-    Tx* dx = dxs[row];
-    const float rstd = rstds[row];
-    const auto [sum] = simd::row_sums<1>(h, [&](Index i, auto lanes, auto& acc) {
-      const Float g = simd::load(dy + i, lanes), normal = simd::load(x + i, lanes) * rstd;
-      acc[0] = simd::fma(simd::inside(g * gamma(i, lanes), lanes), normal, acc[0]);
-      if (dgamma != nullptr) {
-        simd::store(dgamma + i, simd::fma(g, normal, simd::load(dgamma + i, lanes)), lanes);
-      }
-    });
-    const float projection = sum / static_cast<float>(h) * rstd;
-    simd::for_lanes(h, [&](Index i, auto lanes) {
-      const Float g = simd::load(dy + i, lanes) * gamma(i, lanes);
-      const Float gradient = (g - simd::load(x + i, lanes) * projection) * rstd;
-      simd::store(dx + i, add_to(gradient, add, i, lanes), lanes);
-    });
-  });
+  const Backward<Tx, Ty, Tg, false> backward{Rows<const Tx>(k.x),
+                                             Rows<const Tx>(k.dx_add),
+                                             Rows<const Ty>(k.dy),
+                                             Rows<Tx>(k.dx),
+                                             {k.gamma.as<Tg>(), k.gamma_offset},
+                                             nullptr,
+                                             k.rstd.as<float>(),
+                                             k.x.size(-1),
+                                             row_count(k.x)};
+  backward.run(k.dgamma ? k.workspace : Out{});
   if (k.dgamma) {
-    reduce_blocks(static_cast<const float*>(workspace.data), block_count(t), h, k.dgamma,
-                  k.accumulate);
+    reduce_blocks(static_cast<const float*>(k.workspace.data), block_count(backward.t), backward.h,
+                  k.dgamma, k.accumulate);
   }
 }
 
 template <class Tx, class Ty, class Tg>
 void layer_norm(const LayerNormBackward& k) {
-  const Rows<const Tx> xs(k.x), adds(k.dx_add);
-  const Rows<const Ty> dys(k.dy);
-  const Rows<Tx> dxs(k.dx);
-  const Weight<Tg> gamma{k.gamma.as<Tg>(), k.gamma_offset};
-  const float *means = k.mean.as<float>(), *rstds = k.rstd.as<float>();
-  const Index h = k.x.size(-1), t = row_count(k.x);
-  for_row_blocks(t, 2 * kWork * t * h, k.workspace, 2 * h, [&](Index row, float* dgamma) {
-    const Tx *x = xs[row], *add = adds ? adds[row] : nullptr;
-    const Ty* dy = dys[row];
-    Tx* dx = dxs[row];
-    float* dbeta = dgamma + h;
-    const float rstd = rstds[row], mean = means[row];
-    const auto [sum, dot] = simd::row_sums<2>(h, [&](Index i, auto lanes, auto& acc) {
-      const Float dyi = simd::load(dy + i, lanes);
-      const Float normal = (simd::load(x + i, lanes) - mean) * rstd;
-      const Float g = simd::inside(dyi * gamma(i, lanes), lanes);
-      acc[0] += g;
-      acc[1] = simd::fma(g, normal, acc[1]);
-      simd::store(dgamma + i, simd::fma(dyi, normal, simd::load(dgamma + i, lanes)), lanes);
-      simd::store(dbeta + i, simd::load(dbeta + i, lanes) + dyi, lanes);
-    });
-    const float mean_gradient = sum / static_cast<float>(h);
-    const float projection = dot / static_cast<float>(h);
-    simd::for_lanes(h, [&](Index i, auto lanes) {
-      const Float g = simd::load(dy + i, lanes) * gamma(i, lanes);
-      const Float normal = (simd::load(x + i, lanes) - mean) * rstd;
-      const Float gradient = (g - mean_gradient - normal * projection) * rstd;
-      simd::store(dx + i, add_to(gradient, add, i, lanes), lanes);
-    });
-  });
-  const float* partials = static_cast<const float*>(k.workspace.data);
-  reduce_blocks(partials, block_count(t), 2 * h, k.dgamma, k.accumulate);
-  reduce_blocks(partials + h, block_count(t), 2 * h, k.dbeta, k.accumulate);
+  const Backward<Tx, Ty, Tg, true> backward{Rows<const Tx>(k.x),
+                                            Rows<const Tx>(k.dx_add),
+                                            Rows<const Ty>(k.dy),
+                                            Rows<Tx>(k.dx),
+                                            {k.gamma.as<Tg>(), k.gamma_offset},
+                                            k.mean.as<float>(),
+                                            k.rstd.as<float>(),
+                                            k.x.size(-1),
+                                            row_count(k.x)};
+  backward.run(k.workspace);
+  const auto* partials = static_cast<const float*>(k.workspace.data);
+  const Index blocks = block_count(backward.t), h = backward.h;
+  reduce_blocks(partials, blocks, 2 * h, k.dgamma, k.accumulate);
+  reduce_blocks(partials + h, blocks, 2 * h, k.dbeta, k.accumulate);
 }
 
 }  // namespace

@@ -36,14 +36,31 @@ inline Float exp(Float x) {
   return scale_by_power(p, k);
 }
 
+/// 2^x to 1e-7 relative, plus what rounding x to fp32 does; 0 from -150 on down, infinity from 128
+/// on, NaN for NaN and +infinity.
+inline Float exp2(Float x) {
+  x = max(splat(-150.f), x);
+  const Float k = round(x), r = x - k;
+  Float p = fma(splat(0.000153458121f), r, splat(0.00133999312f));
+  p = fma(p, r, splat(0.00961848896f));
+  p = fma(p, r, splat(0.0555032678f));
+  p = fma(p, r, splat(0.240226469f));
+  p = fma(p, r, splat(0.693147206f));
+  p = fma(p, r, splat(1.f));
+  return scale_by_power(p, k);
+}
+
 /// 1 / (1 + e^-x) and 1 - that, both to 3e-7 relative from x = -80 to 104; beyond, 2e-35.
 struct Sigmoid {
   Float value, complement;
 };
-inline Sigmoid sigmoid(Float x) {
-  const Float e = exp(min(splat(80.f), -x));
+/// From e = e^-x, at most 6e34.
+inline Sigmoid sigmoid_of_power(Float e) {
   const Float value = reciprocal(1.f + e);
   return {value, e * value};
+}
+inline Sigmoid sigmoid(Float x) {
+  return sigmoid_of_power(exp(min(splat(80.f), -x)));
 }
 
 /// tanh x to 2e-7 relative: an odd polynomial up to 0.64, 1 - 2 / (e^2x + 1) from there.
@@ -96,6 +113,11 @@ inline float lane_max(Float x) {
     m = x[i] > m ? x[i] : m;
   }
   return m;
+}
+
+/// Asks for a line that is read soon; any address will do.
+inline void prefetch(const void* p) {
+  __builtin_prefetch(p);
 }
 
 /// Calls f(i, lanes) for i = 0, 16, 32, ... below n; lanes is Full, the last one Part if n is not a

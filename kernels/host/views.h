@@ -115,14 +115,18 @@ bool should_stream(const device::TensorView& y, const Rows<T>& rows, const Input
 /// Elements that one iteration of a flat loop handles.
 inline constexpr Index kTile = 4096;
 
-/// body(row, begin, end) over tiles of at most kTile columns of `rows` x `columns`; `work` units an
-/// element.
+/// body(store, row, begin, end) over tiles of at most kTile columns of `rows` x `columns`; `work`
+/// units an element.
 template <class F>
-inline void for_tiles(Index rows, Index columns, Index work, F&& body) {
+inline void for_tiles(Index rows, Index columns, Index work, bool streaming, F&& body) {
   const Index tiles = (columns + kTile - 1) / kTile;
-  for_blocks(rows * tiles, rows * columns * work, [&](Index tile) {
-    const Index row = tiles == 1 ? tile : tile / tiles, begin = (tile - row * tiles) * kTile;
-    body(row, begin, std::min(columns, begin + kTile));
+  for_ranges(rows * tiles, rows * columns * work, [&](Index first, Index last) {
+    with_store(streaming, [&](auto store) {
+      for (Index tile = first; tile < last; ++tile) {
+        const Index row = tiles == 1 ? tile : tile / tiles, begin = (tile - row * tiles) * kTile;
+        body(store, row, begin, std::min(columns, begin + kTile));
+      }
+    });
   });
 }
 

@@ -41,6 +41,16 @@ TEST(Simd, ExponentialWithinItsContract) {
   EXPECT_TRUE(std::isnan(exp(splat(NAN))[0]));
 }
 
+TEST(Simd, PowersOfTwo) {
+  EXPECT_LT(largest_error([](Float x) { return exp2(x); }, [](double x) { return std::exp2(x); },
+                          -125, 127.9),
+            2e-7);
+  EXPECT_EQ(exp2(splat(3))[0], 8.f);
+  EXPECT_EQ(exp2(splat(-INFINITY))[0], 0.f);
+  EXPECT_EQ(exp2(splat(129))[0], INFINITY);
+  EXPECT_TRUE(std::isnan(exp2(splat(NAN))[0]));
+}
+
 TEST(Simd, SigmoidAndItsComplement) {
   const auto exact = [](double x) { return 1 / (1 + std::exp(-x)); };
   EXPECT_LT(largest_error([](Float x) { return sigmoid(x).value; }, exact, -79, 100), 3e-7);

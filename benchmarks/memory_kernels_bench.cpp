@@ -1,0 +1,287 @@
+// Host kernels that move or transform memory, against the copy bandwidth of the same run.
+//   memory_kernels_bench [--summary FILE] [--only TEXT]
+// Each kernel alternates with the copy; both give their best of several repetitions, as the machine
+// may be shared. Bytes count every element read and every element written once.
+
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "device/device.h"
+#include "kernels/activation.h"
+#include "kernels/cross_entropy.h"
+#include "kernels/dropout.h"
+#include "kernels/elementwise.h"
+#include "kernels/embedding.h"
+#include "kernels/norm.h"
+#include "kernels/optimizer.h"
+#include "kernels/rotary.h"
+#include "utils/files.h"
+#include "utils/timer.h"
+
+namespace mpitron::kernels {
+namespace {
+
+constexpr int kRepetitions = 7;
+
+class MemoryBench {
+ public:
+  MemoryBench(std::string only) : only_(std::move(only)) {}
+
+  Out tensor(DType dtype, const Shape& shape) {
+    std::size_t capacity = 0;
+    const auto bytes = static_cast<std::size_t>(shape.numel()) * size_of(dtype);
+    const Out view = device::TensorView(allocator_.allocate(bytes, capacity), dtype, shape);
+    if (size_of(dtype) <= 4) {
+      run(stream_, NormalInit{flat_head(view), {1, 2}, 0, 0, 1});
+      repeat_head(view);
+    } else {
+      std::memset(view.data, 0, bytes);
+    }
+    return view;
+  }
+  template <class Kernel>
+  Kernel with_workspace(Kernel kernel) {
+    const Index words = workspace_bytes(stream_, kernel) / 8 + 1;
+    kernel.workspace = tensor(DType::f64, {words});
+    return kernel;
+  }
+
+  /// A kernel bound by memory: GB/s and the ratio to copy.
+  template <class... Kernels>
+  void bandwidth(const std::string& name, double bytes, const Kernels&... kernels) {
+    if (name.find(only_) == std::string::npos) {
+      return;
+    }
+    const double rate = bytes / seconds([&] { (run(stream_, kernels), ...); }) * 1e-9;
+    std::printf("%-44s %7.1f GB/s   copy %6.1f   %4.0f %%\n", name.c_str(), rate, copy_rate_,
+                100 * rate / copy_rate_);
+    add(name + " / copy", rate / copy_rate_, "ratio", 0.9, copy_rate_, "GB/s of copy");
+  }
+  /// A kernel bound by arithmetic: elements a second.
+  template <class... Kernels>
+  void elements(const std::string& name, double count, double goal, const Kernels&... kernels) {
+    if (name.find(only_) == std::string::npos) {
+      return;
+    }
+    const double rate = count / seconds([&] { (run(stream_, kernels), ...); }) * 1e-9;
+    std::printf("%-44s %7.2f G/s    copy %6.1f   goal %.1f\n", name.c_str(), rate, copy_rate_,
+                goal);
+    add(name, rate, "G elements/s", goal, copy_rate_, "GB/s of copy");
+  }
+  /// The cost of a kernel on a few elements.
+  template <class Kernel>
+  void latency(const std::string& name, const Kernel& kernel) {
+    if (name.find(only_) == std::string::npos) {
+      return;
+    }
+    constexpr int kCalls = 1000;
+    const double ns = 1e9 / kCalls * seconds([&] {
+                        for (int i = 0; i < kCalls; ++i) {
+                          run(stream_, kernel);
+                        }
+                      });
+    std::printf("%-44s %7.0f ns\n", name.c_str(), ns);
+    summary_.push_back({{"name", name},
+                        {"value", ns},
+                        {"unit", "ns"},
+                        {"goal", 1000},
+                        {"higher_is_better", false},
+                        {"limit", nullptr},
+                        {"peer", nullptr}});
+  }
+  const nlohmann::json& summary() const { return summary_; }
+
+ private:
+  static constexpr Index kHead = 1 << 16;
+
+  static Out flat_head(const Out& view) {
+    return device::TensorView(view.data, view.dtype, {std::min(kHead, view.numel())});
+  }
+  static void repeat_head(const Out& view) {
+    const Index head = flat_head(view).bytes();
+    auto* bytes = static_cast<char*>(view.data);
+    for (Index at = head; at < view.bytes(); at += head) {
+      std::memcpy(bytes + at, bytes, static_cast<std::size_t>(std::min(head, view.bytes() - at)));
+    }
+  }
+  /// By the clock; with one thread by processor time, which other programs do not stretch.
+  static double timed(const std::function<void()>& f) {
+    const Timer timer;
+    const std::clock_t start = std::clock();
+    f();
+    return device::HostRuntime::threads() > 1
+               ? timer.seconds()
+               : static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  }
+  /// The best time of f; measures copy_rate_ beside it.
+  double seconds(const std::function<void()>& f) {
+    double best = std::numeric_limits<double>::max(), copy = best;
+    f();
+    for (int i = 0; i < kRepetitions; ++i) {
+      copy = std::min(copy, timed([&] { run(stream_, Cast{copy_from_, copy_to_}); }));
+      best = std::min(best, timed(f));
+    }
+    copy_rate_ = static_cast<double>(2 * copy_from_.bytes()) / copy * 1e-9;
+    return best;
+  }
+  void add(const std::string& name, double value, const char* unit, double goal, double limit,
+           const char* limit_name) {
+    summary_.push_back({{"name", name},
+                        {"value", value},
+                        {"unit", unit},
+                        {"goal", goal},
+                        {"higher_is_better", true},
+                        {"limit", {{"value", limit}, {"what", limit_name}}},
+                        {"peer", nullptr}});
+  }
+
+  std::string only_;
+  device::HostStream stream_;
+  device::CachingHostAllocator allocator_;
+  nlohmann::json summary_ = nlohmann::json::array();
+  double copy_rate_ = 0;
+  Out copy_from_ = tensor(DType::f32, {Index{32} << 20});
+  Out copy_to_ = tensor(DType::f32, {Index{32} << 20});
+};
+
+std::string named(const char* name, DType dtype) {
+  return std::string(name) + " " + name_of(dtype);
+}
+
+void bench_norms(MemoryBench& bench, DType dtype) {
+  const Index t = 16384, h = 1024;
+  const Out x = bench.tensor(dtype, {t, h}), y = bench.tensor(dtype, {t, h});
+  const Out dx = bench.tensor(dtype, {t, h});
+  const Out gamma = bench.tensor(dtype, {h}), beta = bench.tensor(dtype, {h});
+  const Out mean = bench.tensor(DType::f32, {t}), rstd = bench.tensor(DType::f32, {t});
+  const InOut dgamma{bench.tensor(DType::f32, {h})}, dbeta{bench.tensor(DType::f32, {h})};
+  const auto bytes = static_cast<double>(x.bytes());
+  bench.bandwidth(named("rms_norm forward", dtype), 2 * bytes, RmsNormForward{x, gamma, y, rstd});
+  bench.bandwidth(named("layer_norm forward", dtype), 2 * bytes,
+                  LayerNormForward{x, gamma, beta, y, mean, rstd});
+  bench.bandwidth(named("rms_norm backward", dtype), 3 * bytes,
+                  bench.with_workspace(RmsNormBackward{x, y, gamma, rstd, {}, dx, dgamma, {}}));
+  bench.bandwidth(named("rms_norm backward, added", dtype), 4 * bytes,
+                  bench.with_workspace(RmsNormBackward{x, y, gamma, rstd, dx, dx, dgamma, {}}));
+  bench.bandwidth(
+      named("layer_norm backward", dtype), 3 * bytes,
+      bench.with_workspace(LayerNormBackward{x, y, gamma, mean, rstd, {}, dx, dgamma, dbeta, {}}));
+}
+
+void bench_elementwise(MemoryBench& bench, DType dtype) {
+  const Index t = 16384, h = 2048;
+  const Out x = bench.tensor(dtype, {t, h}), y = bench.tensor(dtype, {t, h});
+  const Out r = bench.tensor(dtype, {t, h}), bias = bench.tensor(dtype, {h});
+  const auto bytes = static_cast<double>(x.bytes());
+  bench.bandwidth(named("scale in place", dtype), 2 * bytes, Scale{x, x, 1.0001f});
+  bench.bandwidth(named("add in place", dtype), 3 * bytes, Add{x, y, y});
+  bench.bandwidth(named("residual add", dtype), 3 * bytes,
+                  BiasDropoutAddForward{x, {}, r, y, 1, {}});
+  bench.bandwidth(named("bias + residual add", dtype), 3 * bytes,
+                  BiasDropoutAddForward{x, bias, r, y, 1, {}});
+  bench.bandwidth(named("bias", dtype), 2 * bytes,
+                  BiasActivationForward{x, bias, y, Activation::none});
+  DropoutMask mask;
+  mask.threshold = dropout_threshold(0.1);
+  bench.elements(named("dropout + residual add", dtype), static_cast<double>(x.numel()), 4,
+                 BiasDropoutAddForward{x, bias, r, y, 1, mask});
+  const Out table = bench.tensor(dtype, {1024, 64});
+  const Out heads = device::TensorView(x.data, dtype, {1024, 16, 16, 128});
+  bench.bandwidth(named("rotary", dtype), 2 * bytes, RotaryEmbedding{heads, table, table});
+}
+
+void bench_activations(MemoryBench& bench, DType dtype) {
+  const Index t = 4096, f = 3072;
+  const Out x = bench.tensor(dtype, {t, f}), y = bench.tensor(dtype, {t, f});
+  const Out wide = bench.tensor(dtype, {t, 2 * f}), dwide = bench.tensor(dtype, {t, 2 * f});
+  const Out bias = bench.tensor(dtype, {f});
+  const auto count = static_cast<double>(x.numel());
+  for (const Activation a : {Activation::gelu_tanh, Activation::gelu_erf, Activation::silu}) {
+    const char* name = a == Activation::gelu_tanh  ? "gelu_tanh"
+                       : a == Activation::gelu_erf ? "gelu_erf"
+                                                   : "silu";
+    bench.elements(named(name, dtype) + " forward", count, 5, BiasActivationForward{x, bias, y, a});
+    bench.elements(named(name, dtype) + " backward", count, 3.5,
+                   BiasActivationBackward{x, y, bias, y, a});
+  }
+  bench.elements(named("swiglu", dtype) + " forward", count, 4,
+                 GatedActivationForward{wide, {}, y, Activation::silu});
+  bench.elements(named("swiglu", dtype) + " backward", count, 2,
+                 GatedActivationBackward{wide, y, {}, dwide, Activation::silu});
+}
+
+void bench_loss(MemoryBench& bench, DType dtype) {
+  const Index t = 4096, v = 50304;
+  const Out logits = bench.tensor(dtype, {t, v}), labels = bench.tensor(DType::i64, {t});
+  const Out loss = bench.tensor(DType::f32, {t}), lse = bench.tensor(DType::f32, {t});
+  const CrossEntropyForward forward{logits, labels, loss, lse};
+  const CrossEntropyBackward backward{logits, labels, lse, loss, logits};
+  const auto count = static_cast<double>(logits.numel());
+  bench.elements(named("cross_entropy", dtype) + " forward", count, 8, forward);
+  bench.elements(named("cross_entropy", dtype) + " forward + backward", count, 4, forward,
+                 backward);
+}
+
+void bench_optimizer(MemoryBench& bench) {
+  const Index n = Index{16} << 20;
+  const InOut p{bench.tensor(DType::f32, {n})}, m{bench.tensor(DType::f32, {n})};
+  const InOut v{bench.tensor(DType::f32, {n})};
+  device::HostStream stream;
+  run(stream, Fill{v, 1});
+  const Out g = bench.tensor(DType::f32, {n}), g16 = bench.tensor(DType::bf16, {n});
+  const Out copy = bench.tensor(DType::bf16, {n}), result = bench.tensor(DType::f64, {1});
+  AdamStep adam{p, m, v, g, {}};
+  adam.lr = 1e-6f;
+  bench.bandwidth("adam fp32", 28. * static_cast<double>(n), adam);
+  AdamStep mixed{p, m, v, g16, copy};
+  mixed.lr = 1e-6f;
+  bench.bandwidth("adam bf16 gradients and parameters", 28. * static_cast<double>(n), mixed);
+  bench.bandwidth("sum of squares fp32 (read only)", 4. * static_cast<double>(n),
+                  bench.with_workspace(SumOfSquares{g, result, {}}));
+  bench.bandwidth("sum of squares bf16 (read only)", 2. * static_cast<double>(n),
+                  bench.with_workspace(SumOfSquares{g16, result, {}}));
+  bench.bandwidth("fill (write only)", 4. * static_cast<double>(n), Fill{g, 0});
+  bench.bandwidth("cast fp32 to bf16", 6. * static_cast<double>(n), Cast{p, copy});
+}
+
+void bench_latency(MemoryBench& bench) {
+  const Out x = bench.tensor(DType::f32, {32, 64}), y = bench.tensor(DType::f32, {32, 64});
+  const Out gamma = bench.tensor(DType::f32, {64}), rstd = bench.tensor(DType::f32, {32});
+  bench.latency("tiny add", Add{x, y, y});
+  bench.latency("tiny rms_norm", RmsNormForward{x, gamma, y, rstd});
+  bench.latency("tiny gelu", BiasActivationForward{x, gamma, y, Activation::gelu_tanh});
+}
+
+}  // namespace
+}  // namespace mpitron::kernels
+
+int main(int argc, char** argv) {
+  using namespace mpitron;
+  std::string summary, only;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    (std::strcmp(argv[i], "--summary") == 0 ? summary : only) = argv[i + 1];
+  }
+  const device::HostRuntime runtime;
+  std::printf("threads %d\n", device::HostRuntime::threads());
+  kernels::MemoryBench bench(only);
+  kernels::bench_latency(bench);
+  kernels::bench_optimizer(bench);
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    kernels::bench_norms(bench, dtype);
+    kernels::bench_elementwise(bench, dtype);
+    kernels::bench_activations(bench, dtype);
+    kernels::bench_loss(bench, dtype);
+  }
+  if (!summary.empty()) {
+    AtomicFile file(summary);
+    file.write(bench.summary().dump(2) + "\n");
+    file.commit();
+  }
+}
