@@ -27,9 +27,9 @@ class HeadDropout {
     }
     const auto block = static_cast<std::uint32_t>(mask_.index.sequence(col) / 64 * 16);
     const auto pair = static_cast<std::uint32_t>(mask_.index.sequence(row) / 2);
-    philox_keep({block, pair, static_cast<std::uint32_t>(head_),
-                 static_cast<std::uint32_t>(sample_)},
-                mask_.key, mask_.threshold, out.keep);
+    philox_keep(
+        {block, pair, static_cast<std::uint32_t>(head_), static_cast<std::uint32_t>(sample_)},
+        mask_.key, mask_.threshold, out.keep);
     return out;
   }
 
