@@ -13,8 +13,11 @@ namespace host {
 namespace {
 
 constexpr Index kAlignment = 64;
-/// From this many rows on, bringing b into oneDNN's own layout pays for itself (+4 to 8 % net).
-constexpr Index kPackingRows = 256;
+/// From this many rows on, bringing b into oneDNN's own layout pays for itself: it costs a fixed
+/// time (most where fp32 columns have to be gathered) and makes every row 4 to 10 % faster.
+Index packing_rows(DType type, bool b_transposed) {
+  return type == DType::bf16 ? 256 : b_transposed ? 2048 : 512;
+}
 constexpr Index kPackingElements = Index{1} << 17;
 /// At most this much of b is packed at a time, and of a transposed.
 constexpr Index kPackedBytes = Index{160} << 20;
@@ -59,7 +62,7 @@ Plan plan_of(const Matmul& kernel) {
   p.b_transposed = kernel.transpose_b;
   p.accumulate = kernel.accumulate;
   p.threads = static_cast<int>(max_workers());
-  p.b_packed = p.m >= kPackingRows && p.n * p.k >= kPackingElements;
+  p.b_packed = p.m >= packing_rows(p.type, p.b_transposed) && p.n * p.k >= kPackingElements;
   plan.row_panel = p.m;
   plan.column_panel = p.n;
   if (kernel.transpose_a) {

@@ -8,9 +8,10 @@ struct Case {
   Index m, n, k;
 };
 
-// Around the vector lanes; with packed b (m >= 256); thin ones.
-constexpr Case kCases[] = {{1, 1, 1},   {1, 17, 5},  {3, 16, 33},    {15, 31, 7},     {17, 1, 64},
-                           {33, 65, 3}, {64, 64, 1}, {300, 97, 130}, {257, 513, 260}, {2, 3, 1500}};
+// Around the vector lanes; with packed b in bf16 (m >= 256) and fp32 (m >= 512); thin ones.
+constexpr Case kCases[] = {{1, 1, 1},       {1, 17, 5},      {3, 16, 33}, {15, 31, 7},
+                           {17, 1, 64},     {33, 65, 3},     {64, 64, 1}, {300, 97, 130},
+                           {257, 513, 260}, {515, 417, 320}, {2, 3, 1500}};
 
 class HostMatmul : public testing::TestWithParam<DType> {};
 
@@ -51,6 +52,7 @@ TEST_P(HostMatmul, EveryTransposeAndLayout) {
     }
   }
   check_product({17, 33, 9}, GetParam(), GetParam(), {}, 1, true);
+  check_product({2050, 300, 450}, GetParam(), GetParam(), {}, 2, false);  // packs fp32 columns
 }
 
 TEST_P(HostMatmul, BiasAndActivation) {

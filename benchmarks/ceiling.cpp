@@ -1,0 +1,170 @@
+#include "benchmarks/ceiling.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include <dnnl.hpp>
+
+#include "benchmarks/peaks.h"
+#include "kernels/host/parallel.h"
+
+namespace mpitron::benchmarks {
+namespace {
+
+using dnnl::memory;
+
+constexpr Index kCopyBytes = Index{256} << 20;
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+memory::data_type type_of(DType dtype) {
+  return dtype == DType::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
+}
+
+/// Small non-zero numbers: zeros and subnormals may run at another speed.
+memory filled(const memory::desc& description, DType dtype) {
+  memory result(description, engine());
+  const std::size_t count = description.get_size() / size_of(dtype);
+  for (std::size_t i = 0; i < count; ++i) {
+    const float value = 0.01f * static_cast<float>(i * 2654435761u >> 8 & 255u) - 1.28f;
+    if (dtype == DType::bf16) {
+      static_cast<BFloat16*>(result.get_data_handle())[i] = BFloat16(value);
+    } else {
+      static_cast<float*>(result.get_data_handle())[i] = value;
+    }
+  }
+  return result;
+}
+
+struct Operands {
+  Index m, n, k;
+  bool a_transposed, b_transposed, into_fp32;
+};
+
+Operands operands_of(const LinearSize& size, Pass pass, Index tokens) {
+  switch (pass) {
+    case Pass::forward:
+      return {tokens, size.out, size.in, false, true, false};
+    case Pass::data_gradient:
+      return {tokens, size.in, size.out, false, false, false};
+    case Pass::weight_gradient:
+      return {size.out, size.in, tokens, true, false, true};
+  }
+  return {};
+}
+
+memory::desc matrix(Index rows, Index columns, DType dtype, bool transposed) {
+  return {{rows, columns},
+          type_of(dtype),
+          transposed ? memory::dims{1, rows} : memory::dims{columns, 1}};
+}
+
+}  // namespace
+
+double best_seconds(int repetitions, const std::function<void()>& work) {
+  using Clock = std::chrono::steady_clock;
+  double best = 1e30;
+  for (int i = 0; i < repetitions; ++i) {
+    const auto begin = Clock::now();
+    work();
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  return best;
+}
+
+const std::vector<LinearSize>& gpt2_linears() {
+  static const std::vector<LinearSize> sizes = {{"qkv", 768, 2304, 12},
+                                                {"proj", 768, 768, 12},
+                                                {"fc1", 768, 3072, 12},
+                                                {"fc2", 3072, 768, 12},
+                                                {"head", 768, 50304, 1}};
+  return sizes;
+}
+
+const char* name_of(Pass pass) {
+  constexpr const char* kNames[] = {"fwd", "dgrad", "wgrad"};
+  return kNames[static_cast<int>(pass)];
+}
+
+struct LinearProduct::State {
+  State(const Operands& o, DType dtype)
+      : flops(2.0 * static_cast<double>(o.m) * static_cast<double>(o.n) *
+              static_cast<double>(o.k)) {
+    const DType c_type = o.into_fp32 ? DType::f32 : dtype;
+    const memory::desc a = matrix(o.m, o.k, dtype, o.a_transposed);
+    const memory::desc b = matrix(o.k, o.n, dtype, o.b_transposed);
+    const memory::desc c = matrix(o.m, o.n, c_type, false);
+    dnnl::primitive_attr attributes;
+    if (o.into_fp32) {
+      dnnl::post_ops add;
+      add.append_sum(1);
+      attributes.set_post_ops(add);
+    }
+    product = dnnl::matmul({dnnl::matmul::desc(a, b, c), attributes, engine()});
+    arguments = {{DNNL_ARG_SRC, filled(a, dtype)},
+                 {DNNL_ARG_WEIGHTS, filled(b, dtype)},
+                 {DNNL_ARG_DST, filled(c, c_type)}};
+  }
+
+  double flops;
+  dnnl::matmul product;
+  std::unordered_map<int, memory> arguments;
+};
+
+LinearProduct::LinearProduct(const LinearSize& size, Pass pass, Index tokens, DType dtype)
+    : state_(std::make_unique<State>(operands_of(size, pass, tokens), dtype)) {}
+LinearProduct::~LinearProduct() = default;
+
+void LinearProduct::run() {
+  static dnnl::stream stream(engine());
+  state_->product.execute(stream, state_->arguments);
+}
+
+double LinearProduct::flops() const {
+  return state_->flops;
+}
+
+StepCeiling gemm_step_ceiling(Index tokens, DType dtype, int repetitions) {
+  StepCeiling sum;
+  for (const LinearSize& size : gpt2_linears()) {
+    for (const Pass pass : kPasses) {
+      LinearProduct product(size, pass, tokens, dtype);
+      product.run();
+      sum.seconds += size.times * best_seconds(repetitions, [&] { product.run(); });
+      sum.flops += size.times * product.flops();
+    }
+  }
+  return sum;
+}
+
+double copy_bandwidth(int repetitions) {
+  const auto elements = static_cast<std::size_t>(kCopyBytes) / sizeof(float);
+  std::vector<float> from(elements + 16, 1.f), to(elements + 16, 0.f);
+  const auto aligned = [](std::vector<float>& buffer) {
+    const auto address = reinterpret_cast<std::uintptr_t>(buffer.data());
+    return buffer.data() + (64 - address % 64) % 64 / sizeof(float);
+  };
+  const float* source = aligned(from);
+  float* target = aligned(to);
+  const double seconds = best_seconds(repetitions + 1, [&] {
+    kernels::host::for_ranges(kCopyBytes / 4096, kCopyBytes, [&](Index begin, Index end) {
+      stream_copy(source + begin * 1024, target + begin * 1024, (end - begin) * 1024);
+    });
+  });
+  return 2.0 * static_cast<double>(kCopyBytes) / seconds;
+}
+
+double fma_peak(int repetitions) {
+  constexpr Index kRounds = 4'000'000;
+  const Index workers = kernels::host::max_workers();
+  const double seconds = best_seconds(repetitions + 1, [&] {
+    kernels::host::for_blocks(workers, workers << 30, [&](Index) { multiply_add_rounds(kRounds); });
+  });
+  return kFlopsPerRound * static_cast<double>(kRounds * workers) / seconds;
+}
+
+}  // namespace mpitron::benchmarks

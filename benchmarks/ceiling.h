@@ -1,0 +1,59 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "utils/dtype.h"
+#include "utils/shape.h"
+
+// The limits of this machine that every other figure is divided by, measured in the same run.
+
+namespace mpitron::benchmarks {
+
+/// Shortest of several calls, in seconds.
+double best_seconds(int repetitions, const std::function<void()>& work);
+
+/// A linear layer of the model, and how often a step has it.
+struct LinearSize {
+  const char* name;
+  Index in, out;
+  int times;
+};
+
+/// GPT-2 124M: qkv, proj, fc1, fc2 of 12 layers and the head.
+const std::vector<LinearSize>& gpt2_linears();
+
+enum class Pass { forward, data_gradient, weight_gradient };
+inline constexpr Pass kPasses[] = {Pass::forward, Pass::data_gradient, Pass::weight_gradient};
+const char* name_of(Pass pass);
+
+/// One product of a layer alone through oneDNN, weights row-major [out, in]: y = x W^T, dx = dy W,
+/// and dW (fp32) += dy^T x.
+class LinearProduct {
+ public:
+  LinearProduct(const LinearSize& size, Pass pass, Index tokens, DType dtype);
+  ~LinearProduct();
+  void run();
+  double flops() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// FLOP/s over all linear products of one step, each weighted by its occurrences: the GEMM ceiling.
+/// One repetition takes about a twelfth of a step.
+struct StepCeiling {
+  double seconds = 0, flops = 0;
+  double rate() const { return flops / seconds; }
+};
+StepCeiling gemm_step_ceiling(Index tokens, DType dtype, int repetitions);
+
+/// Bytes read and written per second when a large buffer is copied by streaming stores, all
+/// threads.
+double copy_bandwidth(int repetitions);
+
+/// FLOP/s of independent fp32 multiply-adds in registers, all threads.
+double fma_peak(int repetitions);
+
+}  // namespace mpitron::benchmarks

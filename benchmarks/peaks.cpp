@@ -1,0 +1,34 @@
+#include "benchmarks/peaks.h"
+
+#include "kernels/host/simd.h"
+
+namespace mpitron::benchmarks {
+
+namespace simd = kernels::simd;
+
+void stream_copy(const float* from, float* to, Index count) {
+  for (Index i = 0; i < count; i += simd::kLanes) {
+    simd::stream(to + i, simd::load(from + i));
+  }
+  simd::stream_fence();
+}
+
+void multiply_add_rounds(Index rounds) {
+  simd::Float chains[12];
+  for (int i = 0; i < 12; ++i) {
+    chains[i] = simd::splat(static_cast<float>(i));
+  }
+  const simd::Float factor = simd::splat(0.999f);
+  for (Index round = 0; round < rounds; ++round) {
+#pragma GCC unroll 12
+    for (simd::Float& chain : chains) {
+      chain = simd::fma(chain, factor, factor);
+    }
+  }
+  // The result has to be seen by somebody, or the loop is dropped.
+  for (simd::Float& chain : chains) {
+    asm volatile("" : : "v"(chain));
+  }
+}
+
+}  // namespace mpitron::benchmarks

@@ -1,0 +1,13 @@
+#pragma once
+#include "utils/shape.h"
+
+namespace mpitron::benchmarks {
+
+/// Copies `count` floats (a multiple of 16; both pointers aligned to 64 bytes) past the caches.
+void stream_copy(const float* from, float* to, Index count);
+
+/// Twelve independent chains of 16-lane fp32 multiply-adds, `rounds` links each.
+void multiply_add_rounds(Index rounds);
+inline constexpr double kFlopsPerRound = 12 * 16 * 2;
+
+}  // namespace mpitron::benchmarks
