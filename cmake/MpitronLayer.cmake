@@ -25,11 +25,9 @@ function(mpitron_layer name)
     set(scope INTERFACE)
   endif()
   target_link_libraries(mpitron_${name} ${scope} mpitron_flags ${ARG_DEPENDS} ${ARG_FOREIGN} Threads::Threads)
-  # Host kernels: built for the machine. No errno and no trapping arithmetic (values do not change), so loops vectorise.
   foreach(source ${sources})
     if(source MATCHES "/kernels/host/")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-        "-O3;-march=${MPITRON_ARCH};-mprefer-vector-width=512;-fno-math-errno;-fno-trapping-math;-fopenmp")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MPITRON_HOST_FLAGS}")
     endif()
   endforeach()
   if(MPITRON_HAS_CUDA AND cuda IN_LIST ARG_SUBFOLDERS)

@@ -29,3 +29,13 @@ if(MPITRON_SANITIZE)
   target_compile_options(mpitron_flags INTERFACE -fsanitize=${MPITRON_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(mpitron_flags INTERFACE -fsanitize=${MPITRON_SANITIZE})
 endif()
+
+# Host kernels: built for the machine. No errno and no trapping arithmetic (values do not change), so loops vectorise.
+# g++ 12 warns about its own AVX-512 headers. What `native` means is part of the command line, or a compiler cache that is
+# shared by different machines would mix their objects.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=${MPITRON_ARCH} -E -v -x c++ /dev/null
+                ERROR_VARIABLE MPITRON_RESOLVED_ARCH OUTPUT_QUIET)
+string(REGEX REPLACE ".*cc1plus([^\n]*).*" "\\1" MPITRON_RESOLVED_ARCH "${MPITRON_RESOLVED_ARCH}")
+string(MD5 MPITRON_RESOLVED_ARCH "${MPITRON_RESOLVED_ARCH}")
+set(MPITRON_HOST_FLAGS -O3 -march=${MPITRON_ARCH} -mprefer-vector-width=512 -fno-math-errno -fno-trapping-math -fopenmp
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -DMPITRON_RESOLVED_ARCH=${MPITRON_RESOLVED_ARCH})

@@ -101,7 +101,7 @@ TensorboardWriter::~TensorboardWriter() {
 
 void TensorboardWriter::add_scalar(std::string_view tag, double value, std::int64_t step) {
   std::string scalar;
-  put_bytes(scalar, 1, tag);  // Value.tag
+  put_bytes(scalar, 1, tag);          // Value.tag
   put_key(scalar, 2, Wire::fixed32);  // Value.simple_value
   put_raw(scalar, static_cast<float>(value));
   add_event(step, summary(scalar));
@@ -113,9 +113,9 @@ void TensorboardWriter::add_text(std::string_view tag, std::string_view text, st
   std::string metadata;
   put_bytes(metadata, 1, plugin_data);  // SummaryMetadata.plugin_data
   std::string tensor;
-  put_integer(tensor, 1, 7);    // TensorProto.dtype = DT_STRING
-  put_bytes(tensor, 2, "");     // TensorProto.tensor_shape: a scalar
-  put_bytes(tensor, 8, text);   // TensorProto.string_val
+  put_integer(tensor, 1, 7);   // TensorProto.dtype = DT_STRING
+  put_bytes(tensor, 2, "");    // TensorProto.tensor_shape: a scalar
+  put_bytes(tensor, 8, text);  // TensorProto.string_val
   std::string value;
   put_bytes(value, 1, tag);
   put_bytes(value, 8, tensor);    // Value.tensor

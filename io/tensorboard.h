@@ -6,11 +6,13 @@
 
 namespace mpitron::io {
 
-/// Writes a TensorBoard event file `events.out.tfevents.<seconds>.<host>.<pid>.<n>` into a folder. A record is u64
-/// length, u32 masked crc32c of the length, a protobuf `Event`, u32 masked crc32c of it. Not thread safe.
+/// Writes a TensorBoard event file `events.out.tfevents.<seconds>.<host>.<pid>.<n>` into a folder.
+/// A record is u64 length, u32 masked crc32c of the length, a protobuf `Event`, u32 masked crc32c
+/// of it. Not thread safe.
 class TensorboardWriter {
  public:
-  /// Creates the folder and the file; Error(data) when that fails. Events are written to disk in groups of `queue_size`
+  /// Creates the folder and the file; Error(data) when that fails. Events are written to disk in
+  /// groups of `queue_size`
   /// (--tensorboard-queue-size), by `flush` and at the end.
   explicit TensorboardWriter(const std::filesystem::path& folder, std::int64_t queue_size = 1000);
   ~TensorboardWriter();
@@ -22,8 +24,8 @@ class TensorboardWriter {
   void add_text(std::string_view tag, std::string_view text, std::int64_t step);
   /// After a resume at `step`: TensorBoard drops what earlier files hold from this step on.
   void start_session(std::int64_t step);
-  /// Error(data) when the disk is full; later events are then refused silently, so that logging does not end a run
-  /// twice.
+  /// Error(data) when the disk is full; later events are then refused silently, so that logging
+  /// does not end a run twice.
   void flush();
 
   const std::filesystem::path& path() const { return path_; }

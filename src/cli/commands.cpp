@@ -6,10 +6,15 @@ namespace mpitron::cli {
 
 std::span<const Command> commands() {
   static constexpr std::array kCommands{
+      Command{"pretrain-gpt", "train a GPT with Megatron-LM's flags", pretrain_gpt},
       Command{"preprocess", "tokenise JSONL or plain text into .bin and .idx files", preprocess},
       Command{"tokenizer", "train a byte-level BPE vocabulary", tokenizer},
       Command{"tokenize", "encode, decode or count texts", tokenize},
       Command{"replay", "replay a recorded run of the reference and compare", replay},
+      Command{"check", "check the options of a training run without starting it", check},
+      Command{"config", "show every option with its value and where it comes from", configuration},
+      Command{"explain", "explain a rule (E017) or an option (--num-layers)", explain},
+      Command{"options", "list all options", options},
       Command{"version", "print the version and the build fingerprint", version},
   };
   return kCommands;

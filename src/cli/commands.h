@@ -4,10 +4,15 @@
 namespace mpitron::cli {
 
 // One function per sub-command; each lives in the file of its name.
+int pretrain_gpt(const Arguments& arguments);
 int preprocess(const Arguments& arguments);
 int tokenize(const Arguments& arguments);
 int tokenizer(const Arguments& arguments);
 int replay(const Arguments& arguments);
+int check(const Arguments& arguments);
+int configuration(const Arguments& arguments);
+int explain(const Arguments& arguments);
+int options(const Arguments& arguments);
 int version(const Arguments& arguments);
 
 }  // namespace mpitron::cli

@@ -22,8 +22,9 @@ int explain(const Arguments& arguments) {
     return 0;
   }
   const std::string name = subject.starts_with("--") ? subject.substr(2) : subject;
-  throw_usage("there is no rule and no option '{}'; near: {}", subject,
-              fmt::join(config::option_index().similar_names(name), ", "));
+  const std::vector<std::string> similar = config::option_index().similar_names(name);
+  throw_usage("there is no rule and no option '{}'{}{}", subject,
+              similar.empty() ? "" : "; did you mean ", fmt::join(similar, " or "));
 }
 
 }  // namespace mpitron::cli

@@ -13,7 +13,8 @@ namespace {
 // `_` for `-` in names, never in values.
 std::string normalise(std::string word) {
   if (word.starts_with("--")) {
-    const auto end = word.begin() + static_cast<std::ptrdiff_t>(std::min(word.find('='), word.size()));
+    const auto end =
+        word.begin() + static_cast<std::ptrdiff_t>(std::min(word.find('='), word.size()));
     std::replace(word.begin(), end, '_', '-');
   }
   return word;
@@ -46,12 +47,14 @@ struct Flags::State {
   void check_known(const Arguments& arguments) const {
     for (const std::string& argument : arguments) {
       const std::string name = argument.substr(0, argument.find('='));
-      if (!name.starts_with("--") || name == "--help" || std::find(names.begin(), names.end(), name) != names.end()) {
+      if (!name.starts_with("--") || name == "--help" ||
+          std::find(names.begin(), names.end(), name) != names.end()) {
         continue;
       }
-      const auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
-        return edit_distance(name, a) < edit_distance(name, b);
-      });
+      const auto nearest =
+          std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+            return edit_distance(name, a) < edit_distance(name, b);
+          });
       const bool close = nearest != names.end() && edit_distance(name, *nearest) <= 3;
       throw_usage("mpitron {}: unknown option {}{}", command, name,
                   close ? "; did you mean " + *nearest + "?" : "; --help lists the options");
@@ -59,7 +62,8 @@ struct Flags::State {
   }
 };
 
-Flags::Flags(const std::string& command, const std::string& summary) : state_(std::make_unique<State>()) {
+Flags::Flags(const std::string& command, const std::string& summary)
+    : state_(std::make_unique<State>()) {
   state_->command = command;
   state_->app.name("mpitron " + command);
   state_->app.description(summary);
@@ -79,7 +83,8 @@ void Flags::option(const std::string& name, Index& target, const std::string& he
   state_->last = state_->app.add_option(name, target, help)->capture_default_str();
 }
 
-void Flags::option(const std::string& name, std::vector<std::string>& target, const std::string& help) {
+void Flags::option(const std::string& name, std::vector<std::string>& target,
+                   const std::string& help) {
   state_->names.push_back(name);
   state_->last = state_->app.add_option(name, target, help)->capture_default_str()->expected(1, -1);
 }
@@ -89,9 +94,13 @@ void Flags::flag(const std::string& name, bool& target, const std::string& help)
   state_->last = state_->app.add_flag(name, target, help);
 }
 
-void Flags::required() { state_->last->required(); }
+void Flags::required() {
+  state_->last->required();
+}
 
-void Flags::choices(const std::vector<std::string>& allowed) { state_->last->check(CLI::IsMember(allowed)); }
+void Flags::choices(const std::vector<std::string>& allowed) {
+  state_->last->check(CLI::IsMember(allowed));
+}
 
 bool Flags::parse(const Arguments& arguments) {
   Arguments words(arguments.size());

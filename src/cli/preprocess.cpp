@@ -25,13 +25,16 @@ struct Options {
 };
 
 void declare(Flags& flags, Options& options) {
-  flags.option("--input", options.preprocess.inputs, "JSONL files, or plain text where the name ends in .txt");
+  flags.option("--input", options.preprocess.inputs,
+               "JSONL files, or plain text where the name ends in .txt");
   flags.required();
   flags.option("--output-prefix", options.preprocess.output_prefix,
                "written are PREFIX_KEY_document.bin and .idx for each key");
   flags.required();
-  flags.option("--json-keys", options.preprocess.json_keys, "keys of the texts in each JSON object");
-  flags.flag("--append-eod", options.preprocess.append_eod, "end every document that is not empty with eod");
+  flags.option("--json-keys", options.preprocess.json_keys,
+               "keys of the texts in each JSON object");
+  flags.flag("--append-eod", options.preprocess.append_eod,
+             "end every document that is not empty with eod");
   flags.option("--workers", options.workers, "threads; the output does not depend on them");
   flags.option("--log-interval", options.preprocess.log_interval,
                "documents between two progress lines (at most one a second)");
@@ -39,8 +42,10 @@ void declare(Flags& flags, Options& options) {
                "where .txt files are cut into documents: paragraphs, lines or file");
   flags.choices({"paragraphs", "lines", "file"});
   add_tokenizer_options(flags, options.tokenizer);
-  flags.option("--partitions", options.partitions, "1, or any number together with --keep-sequential-samples");
-  flags.flag("--keep-sequential-samples", options.keep_sequential, "always so here: input order is kept");
+  flags.option("--partitions", options.partitions,
+               "1, or any number together with --keep-sequential-samples");
+  flags.flag("--keep-sequential-samples", options.keep_sequential,
+             "always so here: input order is kept");
   flags.flag("--split-sentences", options.split_sentences, "not supported");
   flags.flag("--keep-newlines", options.keep_newlines, "not supported");
   flags.flag("--json", options.json, "print the summary as one JSON object");
@@ -48,13 +53,18 @@ void declare(Flags& flags, Options& options) {
 
 void refuse_unsupported(const Options& options) {
   if (options.split_sentences || options.keep_newlines) {
-    throw_usage("{} is not supported: split the sentences before and give each text as a list of strings, which "
-                "becomes one document of several sequences",
-                options.split_sentences ? "--split-sentences" : "--keep-newlines");
+    throw_usage(
+        "{} is not supported: split the sentences before and give each text as a list of strings, "
+        "which "
+        "becomes one document of several sequences",
+        options.split_sentences ? "--split-sentences" : "--keep-newlines");
   }
   if (options.partitions < 1 || (options.partitions > 1 && !options.keep_sequential)) {
-    throw_usage("--partitions {}: would deal the documents round-robin; leave it away (--workers alone uses all "
-                "cores), or add --keep-sequential-samples to keep the input's order", options.partitions);
+    throw_usage(
+        "--partitions {}: would deal the documents round-robin; leave it away (--workers alone "
+        "uses all "
+        "cores), or add --keep-sequential-samples to keep the input's order",
+        options.partitions);
   }
 }
 
@@ -69,19 +79,21 @@ std::string summary_json(const data::PreprocessReport& report, const data::Token
   std::string files;
   for (const std::string& prefix : report.prefixes)
     files += (files.empty() ? "" : ",") + data::quote_json(prefix);
-  return fmt::format(R"({{"documents":{},"empty_documents":{},"blank_lines":{},"tokens":{},"bytes":{},"seconds":{:.3f},)"
-                     R"("tokenizer":{},"tokenizer_fingerprint":{},"vocab_size":{},"prefixes":[{}]}})",
-                     report.documents, report.empty_documents, report.blank_lines, report.tokens, report.bytes,
-                     report.seconds, data::quote_json(tokenizer.name()), data::quote_json(tokenizer.fingerprint()),
-                     tokenizer.vocab_size(), files);
+  return fmt::format(
+      R"({{"documents":{},"empty_documents":{},"blank_lines":{},"tokens":{},"bytes":{},"seconds":{:.3f},)"
+      R"("tokenizer":{},"tokenizer_fingerprint":{},"vocab_size":{},"prefixes":[{}]}})",
+      report.documents, report.empty_documents, report.blank_lines, report.tokens, report.bytes,
+      report.seconds, data::quote_json(tokenizer.name()), data::quote_json(tokenizer.fingerprint()),
+      tokenizer.vocab_size(), files);
 }
 
 std::string summary_text(const data::PreprocessReport& report) {
   const double seconds = std::max(report.seconds, 1e-9);
-  std::string text = fmt::format(
-      "{} documents, {} tokens from {:.1f} MB in {:.2f} s ({:.0f} docs/s, {:.1f} MB/s)", report.documents,
-      report.tokens, static_cast<double>(report.bytes) * 1e-6, report.seconds,
-      static_cast<double>(report.documents) / seconds, static_cast<double>(report.bytes) * 1e-6 / seconds);
+  std::string text =
+      fmt::format("{} documents, {} tokens from {:.1f} MB in {:.2f} s ({:.0f} docs/s, {:.1f} MB/s)",
+                  report.documents, report.tokens, static_cast<double>(report.bytes) * 1e-6,
+                  report.seconds, static_cast<double>(report.documents) / seconds,
+                  static_cast<double>(report.bytes) * 1e-6 / seconds);
   if (report.blank_lines > 0) {
     text += fmt::format("; {} blank lines skipped", report.blank_lines);
   }
@@ -97,7 +109,8 @@ std::string summary_text(const data::PreprocessReport& report) {
 
 int preprocess(const Arguments& arguments) {
   Options options;
-  Flags flags("preprocess", "Tokenises JSONL or plain text into the .bin and .idx files that training reads.");
+  Flags flags("preprocess",
+              "Tokenises JSONL or plain text into the .bin and .idx files that training reads.");
   declare(flags, options);
   if (!flags.parse(arguments)) {
     return 0;

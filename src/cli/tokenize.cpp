@@ -81,8 +81,10 @@ int count(const Options& options, const data::Tokenizer& tokenizer) {
     tokens += static_cast<Index>(ids.size());
     bytes += static_cast<Index>(text_bytes);
   });
-  log::print(fmt::format("{{\"documents\": {}, \"tokens\": {}, \"bytes\": {}, \"bytes_per_token\": {:.3f}}}", documents,
-                         tokens, bytes, static_cast<double>(bytes) / static_cast<double>(std::max<Index>(tokens, 1))));
+  log::print(fmt::format(
+      "{{\"documents\": {}, \"tokens\": {}, \"bytes\": {}, \"bytes_per_token\": {:.3f}}}",
+      documents, tokens, bytes,
+      static_cast<double>(bytes) / static_cast<double>(std::max<Index>(tokens, 1))));
   return 0;
 }
 
@@ -94,12 +96,16 @@ int tokenize(const Arguments& arguments) {
     log::print(kUsage);
     return 0;
   }
-  const auto run = action == "encode" ? encode : action == "decode" ? decode : action == "count" ? count : nullptr;
+  const auto run = action == "encode"   ? encode
+                   : action == "decode" ? decode
+                   : action == "count"  ? count
+                                        : nullptr;
   if (run == nullptr) {
     throw_usage("{}", kUsage);
   }
   Options options;
-  Flags flags("tokenize " + action, "Shows what a tokenizer makes of texts, one JSON object on each line.");
+  Flags flags("tokenize " + action,
+              "Shows what a tokenizer makes of texts, one JSON object on each line.");
   flags.option("--input", options.input, "JSONL file; the default is standard input");
   if (action != "decode") {
     flags.option("--json-key", options.key, "key of the text in each JSON object");

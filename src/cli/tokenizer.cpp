@@ -14,7 +14,8 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr const char* kUsage = "usage: mpitron tokenizer train --input FILE... --vocab-size N --output-dir DIR";
+constexpr const char* kUsage =
+    "usage: mpitron tokenizer train --input FILE... --vocab-size N --output-dir DIR";
 
 struct TrainOptions {
   std::vector<std::string> inputs;
@@ -36,15 +37,18 @@ data::BpeModel train_with_progress(const data::WordCounts& counts, Index vocab_s
 
 int train(const Arguments& arguments) {
   TrainOptions options;
-  Flags flags("tokenizer train", "Trains a byte-level BPE vocabulary: DIR/vocab.json and DIR/merges.txt.");
+  Flags flags("tokenizer train",
+              "Trains a byte-level BPE vocabulary: DIR/vocab.json and DIR/merges.txt.");
   flags.option("--input", options.inputs, "JSONL files, or plain text where the name ends in .txt");
   flags.required();
   flags.option("--vocab-size", options.vocab_size, "tokens, with the 256 bytes and <|endoftext|>");
   flags.required();
-  flags.option("--output-dir", options.output_dir, "folder of the two files; made if it does not exist");
+  flags.option("--output-dir", options.output_dir,
+               "folder of the two files; made if it does not exist");
   flags.required();
   flags.option("--json-key", options.json_key, "key of the text in each JSON object");
-  flags.option("--workers", options.workers, "threads that count words; the result does not depend on them");
+  flags.option("--workers", options.workers,
+               "threads that count words; the result does not depend on them");
   if (!flags.parse(arguments)) {
     return 0;
   }
@@ -52,12 +56,14 @@ int train(const Arguments& arguments) {
     throw_usage("--workers {}: at least 1 is needed", options.workers);
   }
   const Timer timer;
-  const auto counts = data::count_words(options.inputs, options.json_key, static_cast<int>(options.workers));
+  const auto counts =
+      data::count_words(options.inputs, options.json_key, static_cast<int>(options.workers));
   log::info("{} distinct words in {:.1f} s", counts.distinct(), timer.seconds());
   const data::BpeModel model = train_with_progress(counts, options.vocab_size);
   const auto size = static_cast<Index>(model.tokens.size());
   if (size < options.vocab_size) {
-    log::warning("no pair occurs twice any more: the vocabulary has {} tokens, not {}", size, options.vocab_size);
+    log::warning("no pair occurs twice any more: the vocabulary has {} tokens, not {}", size,
+                 options.vocab_size);
   }
   std::error_code error;
   std::filesystem::create_directories(options.output_dir, error);
@@ -66,8 +72,9 @@ int train(const Arguments& arguments) {
   }
   const std::filesystem::path folder = options.output_dir;
   data::save_bpe_model(model, folder / "vocab.json", folder / "merges.txt");
-  log::print(fmt::format("{} tokens, {} merges in {:.1f} s\nwrote {} and {}", size, model.merges.size(),
-                         timer.seconds(), (folder / "vocab.json").string(), (folder / "merges.txt").string()));
+  log::print(fmt::format("{} tokens, {} merges in {:.1f} s\nwrote {} and {}", size,
+                         model.merges.size(), timer.seconds(), (folder / "vocab.json").string(),
+                         (folder / "merges.txt").string()));
   return 0;
 }
 

@@ -1,10 +1,12 @@
 #include "config/data_files.h"
 
-#include <fstream>
-#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "utils/error.h"
+#include "utils/files.h"
 
 namespace mpitron::config {
 namespace {
@@ -15,17 +17,26 @@ void problem(Reading& report, const char* option, const std::string& path,
       {ids::kFile, "configuration_file", fmt::format("{}: {}.", path, what), "", {option}});
 }
 
-std::optional<std::string> read_text(const std::string& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  return in && (text << in.rdbuf()) ? std::optional(text.str()) : std::nullopt;
+/// Contents of a file; a finding and nothing if it cannot be read.
+std::optional<std::string> contents(Reading& report, const char* option, const std::string& path) {
+  try {
+    return read_file(path);
+  } catch (const Error& error) {
+    report.findings.push_back(
+        {ids::kFile, "configuration_file", fmt::format("{}.", error.what()), "", {option}});
+    return std::nullopt;
+  }
 }
 
 void expand_words(OptionValues& values, const std::string& path, Reading& report) {
-  const std::optional<std::string> text = read_text(path);
-  const std::vector<std::string> words = text ? split_words(*text) : std::vector<std::string>{};
+  constexpr const char* kOption = "--data-args-path";
+  const std::optional<std::string> text = contents(report, kOption, path);
+  if (!text) {
+    return;
+  }
+  const std::vector<std::string> words = split_words(*text);
   if (words.empty()) {
-    problem(report, "--data-args-path", path, text ? "holds no words" : "cannot be read");
+    problem(report, kOption, path, "holds no words");
   } else if (!values.has("data_path")) {
     values.derive("data_path", words, fmt::format("from {}", path));
   }
@@ -33,10 +44,13 @@ void expand_words(OptionValues& values, const std::string& path, Reading& report
 
 void expand_splits(OptionValues& values, const std::string& path, Reading& report) {
   constexpr const char* kOption = "--per-split-data-args-path";
-  const std::optional<std::string> text = read_text(path);
-  const nlohmann::json json = nlohmann::json::parse(text.value_or(""), nullptr, false);
+  const std::optional<std::string> text = contents(report, kOption, path);
+  if (!text) {
+    return;
+  }
+  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
   if (!json.is_object()) {
-    problem(report, kOption, path, text ? "is no JSON object" : "cannot be read");
+    problem(report, kOption, path, "is no JSON object");
     return;
   }
   for (const char* split : {"train", "valid", "test"}) {

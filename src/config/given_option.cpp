@@ -133,6 +133,16 @@ std::string as_written(const Option& option, const std::vector<std::string>& wor
                          : fmt::format("{} {}", dashed(option), fmt::join(words, " "));
 }
 
+/// What can be used today in place of an option that is not there yet.
+std::string nearest_today(const Option& option) {
+  if (!option.only.empty()) {
+    return fmt::format("--{} {}", option.name, fmt::join(split_words(option.only), " | "));
+  }
+  const bool has_word =
+      option.kind == Kind::value && option.default_value && !option.default_value->empty();
+  return has_word ? fmt::format("--{} {}", option.name, *option.default_value) : "leave it out";
+}
+
 /// Adds what the option's status has to say. False: the value must not be stored.
 bool check_status(const Option& option, const GivenOption& given,
                   const std::vector<std::string>& words, Reading& report) {
@@ -148,7 +158,7 @@ bool check_status(const Option& option, const GivenOption& given,
       report.findings.push_back(finding(
           ids::kNotYet, "not_there_yet", option,
           fmt::format("{} does not work in this version of mpitron ({}).", text, option.help),
-          option.only.empty() ? "leave it out" : fmt::format("--{} {}", option.name, option.only)));
+          nearest_today(option)));
       return true;  // stored all the same, so that the rules of layouts can be told
     case Status::neutral:
       return true;

@@ -39,7 +39,8 @@ Index iterations_for_samples(const TrainingConfig& training, Index train_samples
   }
   Index iterations = 0;
   Index consumed = 0;
-  if (training.rampup_batch_size) {
+  if (training.rampup_batch_size &&
+      training.rampup_batch_size->start < training.global_batch_size) {
     while (consumed <= training.rampup_batch_size->samples && consumed <= train_samples) {
       const Index size = ramped(training, consumed);
       if (size <= 0) {

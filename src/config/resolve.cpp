@@ -236,9 +236,8 @@ TrainingConfig resolve_training(const OptionValues& v) {
   }
   t.decrease_batch_size_if_needed = v.flag("decrease_batch_size_if_needed");
   t.train_samples = v.maybe_integer("train_samples");
-  t.train_iters = v.has("train_iters")
-                      ? v.integer("train_iters")
-                      : iterations_for_samples(t, t.train_samples.value_or(0));
+  t.train_iters = v.has("train_iters") ? v.integer("train_iters")
+                                       : iterations_for_samples(t, t.train_samples.value_or(0));
   t.seq_length = v.maybe_integer("seq_length").value_or(0);
   t.eval_iters = v.integer("eval_iters");
   t.eval_interval = v.integer("eval_interval");

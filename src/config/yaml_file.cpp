@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
+
+#include "utils/error.h"
+#include "utils/files.h"
 
 namespace mpitron::config {
 namespace {
@@ -36,19 +37,16 @@ class YamlReader {
   explicit YamlReader(std::string path) : path_(std::move(path)) {}
 
   Reading read() {
-    std::ifstream in(path_);
-    std::ostringstream text;
-    if (!in || !(text << in.rdbuf())) {
-      problem(0, "the file cannot be read", "");
-      return std::move(out_);
-    }
     try {
-      const YAML::Node root = YAML::Load(text.str());
+      const YAML::Node root = YAML::Load(read_file(path_));
       if (root.IsMap()) {
         section(root, true);
       } else if (!root.IsNull()) {
         problem(line_of(root), "expected lines of the form `option: value`", "");
       }
+    } catch (const Error& error) {
+      out_.findings.push_back(
+          {ids::kFile, "configuration_file", fmt::format("{}.", error.what()), "", {"--yaml-cfg"}});
     } catch (const YAML::Exception& error) {
       problem(error.mark.line + 1, error.msg, "");
     }

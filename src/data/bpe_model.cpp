@@ -24,14 +24,16 @@ std::vector<std::string> load_tokens(const Path& file) {
     if (!std::filesystem::exists(file)) {
       throw_data("--vocab-file: {}", error.what());
     }
-    throw_data("--vocab-file {}: a JSON object of tokens and ids is expected: {}", file.string(), error.what());
+    throw_data("--vocab-file {}: a JSON object of tokens and ids is expected: {}", file.string(),
+               error.what());
   }
   const auto size = static_cast<std::int64_t>(members.size());
   std::vector<std::string> tokens(members.size());
   for (auto& [token, id] : members) {
     if (id < 0 || id >= size || token.empty() || !tokens[static_cast<std::size_t>(id)].empty()) {
-      throw_data("--vocab-file {}: the ids of its {} tokens must be 0 to {}, each once; \"{}\" has {}", file.string(),
-                 size, size - 1, token, id);
+      throw_data(
+          "--vocab-file {}: the ids of its {} tokens must be 0 to {}, each once; \"{}\" has {}",
+          file.string(), size, size - 1, token, id);
     }
     tokens[static_cast<std::size_t>(id)] = std::move(token);
   }
@@ -78,24 +80,31 @@ class MergeReader {
   TokenId find(const std::string& token) const {
     const auto found = ids_.find(token);
     if (found == ids_.end()) {
-      throw_data("--merge-file {}:{}: token \"{}\" is not in --vocab-file {}: the two files do not belong together",
-                 merge_file_.string(), line_, replace_invalid_utf8(token), vocab_file_.string());
+      throw_data(
+          "--merge-file {}:{}: token \"{}\" is not in --vocab-file {}: the two files do not belong "
+          "together",
+          merge_file_.string(), line_, replace_invalid_utf8(token), vocab_file_.string());
     }
     return found->second;
   }
 
   BpeModel::Merge parse(std::string_view line) {
     const std::size_t space = line.find(' ');
-    if (space == 0 || space >= line.size() - 1 || line.find(' ', space + 1) != std::string_view::npos) {
-      throw_data("--merge-file {}:{}: two tokens with one space between them are expected, found \"{:.60}\"",
-                 merge_file_.string(), line_, replace_invalid_utf8(line));
+    if (space == 0 || space >= line.size() - 1 ||
+        line.find(' ', space + 1) != std::string_view::npos) {
+      throw_data(
+          "--merge-file {}:{}: two tokens with one space between them are expected, found "
+          "\"{:.60}\"",
+          merge_file_.string(), line_, replace_invalid_utf8(line));
     }
     const std::string left(line.substr(0, space));
     const std::string right(line.substr(space + 1));
     const BpeModel::Merge merge{find(left), find(right), find(left + right)};
-    const auto key = static_cast<std::uint64_t>(merge.left) << 32 | static_cast<std::uint32_t>(merge.right);
+    const auto key =
+        static_cast<std::uint64_t>(merge.left) << 32 | static_cast<std::uint32_t>(merge.right);
     if (!seen_.insert(key).second) {
-      throw_data("--merge-file {}:{}: the merge \"{}\" appears twice", merge_file_.string(), line_, line);
+      throw_data("--merge-file {}:{}: the merge \"{}\" appears twice", merge_file_.string(), line_,
+                 line);
     }
     return merge;
   }
@@ -113,8 +122,8 @@ std::vector<TokenId> find_bytes(const Ids& ids, const Path& file) {
   for (int byte = 0; byte < 256; ++byte) {
     const auto id = ids.find(bytes_to_alphabet(std::string(1, static_cast<char>(byte))));
     if (id == ids.end()) {
-      throw_data("--vocab-file {}: has no token for byte 0x{:02X}: not a byte-level BPE vocabulary", file.string(),
-                 byte);
+      throw_data("--vocab-file {}: has no token for byte 0x{:02X}: not a byte-level BPE vocabulary",
+                 file.string(), byte);
     }
     found.push_back(id->second);
   }
@@ -146,7 +155,8 @@ BpeModel load_bpe_model(const Path& vocab_file, const Path& merge_file) {
   model.byte_ids = find_bytes(ids, vocab_file);
   const auto eod = ids.find(std::string(kEndOfText));
   if (eod == ids.end()) {
-    throw_data("--vocab-file {}: has no token \"{}\", which ends a document", vocab_file.string(), kEndOfText);
+    throw_data("--vocab-file {}: has no token \"{}\", which ends a document", vocab_file.string(),
+               kEndOfText);
   }
   model.eod = eod->second;
   if (!std::filesystem::exists(merge_file)) {
@@ -161,12 +171,15 @@ BpeModel load_bpe_model(const Path& vocab_file, const Path& merge_file) {
 void save_bpe_model(const BpeModel& model, const Path& vocab_file, const Path& merge_file) {
   AtomicFile merges(merge_file);
   merges.write("#version: 0.2\n");
-  const auto token = [&](TokenId id) { return bytes_to_alphabet(model.tokens[static_cast<std::size_t>(id)]); };
+  const auto token = [&](TokenId id) {
+    return bytes_to_alphabet(model.tokens[static_cast<std::size_t>(id)]);
+  };
   for (const BpeModel::Merge& merge : model.merges)
     merges.write(token(merge.left) + ' ' + token(merge.right) + '\n');
   AtomicFile vocabulary(vocab_file);
   for (std::size_t id = 0; id < model.tokens.size(); ++id) {
-    vocabulary.write(fmt::format("{}{}: {}", id == 0 ? "{" : ", ", quote_ascii(token(static_cast<TokenId>(id))), id));
+    vocabulary.write(fmt::format("{}{}: {}", id == 0 ? "{" : ", ",
+                                 quote_ascii(token(static_cast<TokenId>(id))), id));
   }
   vocabulary.write("}\n");
   merges.commit();

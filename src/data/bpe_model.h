@@ -25,7 +25,8 @@ struct BpeModel {
 
 /// Reads vocab.json and merges.txt. Error(data), naming file and line, where one of them is not what it should be or
 /// where the two do not belong together.
-BpeModel load_bpe_model(const std::filesystem::path& vocab_file, const std::filesystem::path& merge_file);
+BpeModel load_bpe_model(const std::filesystem::path& vocab_file,
+                        const std::filesystem::path& merge_file);
 
 /// Writes both files as GPT-2, Megatron and Hugging Face read them. Error(data) when a write fails.
 void save_bpe_model(const BpeModel& model, const std::filesystem::path& vocab_file,

@@ -18,7 +18,8 @@ using Pair = std::pair<TokenId, TokenId>;
 
 struct PairHash {
   std::size_t operator()(const Pair& pair) const {
-    const auto key = static_cast<std::uint64_t>(pair.first) << 32 | static_cast<std::uint32_t>(pair.second);
+    const auto key =
+        static_cast<std::uint64_t>(pair.first) << 32 | static_cast<std::uint32_t>(pair.second);
     return key * 0x9E3779B97F4A7C15U >> 20;
   }
 };
@@ -30,7 +31,8 @@ struct Word {
 
 struct Occurrences {
   Index count = 0;
-  std::vector<std::int32_t> words;  // where the pair was once; may name a word twice or one that lost it
+  std::vector<std::int32_t>
+      words;  // where the pair was once; may name a word twice or one that lost it
 };
 
 // The most frequent pair first, then the smallest ids.
@@ -167,8 +169,8 @@ class Trainer {
 BpeModel train_bpe(const WordCounts& counts, Index vocab_size,
                    const std::function<void(Index done, Index all)>& on_merge) {
   if (vocab_size < kBytes + 1 || vocab_size > PairRanks::kMaxTokens) {
-    throw_usage("--vocab-size {}: allowed are {} (the bytes and {}) to {}", vocab_size, kBytes + 1, kEndOfText,
-                PairRanks::kMaxTokens);
+    throw_usage("--vocab-size {}: allowed are {} (the bytes and {}) to {}", vocab_size, kBytes + 1,
+                kEndOfText, PairRanks::kMaxTokens);
   }
   Trainer trainer(counts);
   while (trainer.tokens() < vocab_size - 1 && trainer.merge_next()) {

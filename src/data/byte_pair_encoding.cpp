@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::uint32_t kNone = PairRanks::kNone;
 
-unsigned byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
+unsigned byte_at(std::string_view text, std::size_t i) {
+  return static_cast<unsigned char>(text[i]);
+}
 
 std::string content_hash(const BpeModel& model) {
   std::string content;
@@ -28,7 +30,8 @@ std::string content_hash(const BpeModel& model) {
 
 }  // namespace
 
-BytePairEncoding::BytePairEncoding(const std::filesystem::path& vocab_file, const std::filesystem::path& merge_file)
+BytePairEncoding::BytePairEncoding(const std::filesystem::path& vocab_file,
+                                   const std::filesystem::path& merge_file)
     : BytePairEncoding(load_bpe_model(vocab_file, merge_file)) {
   paths_ = {vocab_file.string(), merge_file.string()};
 }
@@ -50,7 +53,9 @@ TokenizerIdentity BytePairEncoding::identity() const {
   return {"_GPT2BPETokenizer", {paths_.begin(), paths_.end()}, {}};
 }
 
-std::unique_ptr<Tokenizer::Cache> BytePairEncoding::make_cache() const { return std::make_unique<WordCache>(); }
+std::unique_ptr<Tokenizer::Cache> BytePairEncoding::make_cache() const {
+  return std::make_unique<WordCache>();
+}
 
 // Quadratic in the length, but on small arrays: ids_i, and ranks_i of the pair (i, i + 1), ended by kNone.
 std::size_t BytePairEncoding::merge_short(std::string_view piece, TokenId* ids) const {
@@ -147,7 +152,8 @@ void BytePairEncoding::merge(std::string_view piece, TokenIds& ids) const {
   ids.insert(ids.end(), merged.begin(), merged.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-std::size_t BytePairEncoding::encode_missed(std::string_view piece, WordCache& cache, TokenId* ids) const {
+std::size_t BytePairEncoding::encode_missed(std::string_view piece, WordCache& cache,
+                                            TokenId* ids) const {
   const std::size_t count = merge_short(piece, ids);
   if (piece.size() <= WordCache::kMaxBytes) {
     cache.insert(WordCache::key_of(piece, false), {ids, count});
@@ -175,7 +181,8 @@ void BytePairEncoding::encode(std::string_view text, Cache& cache, TokenIds& ids
         continue;
       }
       if (known != nullptr) {
-        used += static_cast<std::size_t>(std::copy_n(words.ids_of(*known), known->count, out) - out);
+        used +=
+            static_cast<std::size_t>(std::copy_n(words.ids_of(*known), known->count, out) - out);
         continue;
       }
     }

@@ -14,7 +14,8 @@ class WordCache;
 /// to 16 bytes are remembered in the thread's cache (12 MiB). Source: Sennrich et al. 2016; GPT-2's encoder.py.
 class BytePairEncoding : public Tokenizer {
  public:
-  BytePairEncoding(const std::filesystem::path& vocab_file, const std::filesystem::path& merge_file);
+  BytePairEncoding(const std::filesystem::path& vocab_file,
+                   const std::filesystem::path& merge_file);
   explicit BytePairEncoding(BpeModel model);
 
   std::string_view name() const override { return "GPT2BPETokenizer"; }

@@ -96,10 +96,12 @@ std::string describe(const TokenizerIdentity& tokenizer) {
   for (const auto& path : tokenizer.paths) {
     paths.push_back(or_null(path, quoted));
   }
-  return block('{', '}',
-               {field("class", quoted(tokenizer.class_name)),
-                field("tokenizer_path", block('[', ']', paths)),
-                field("vocab_size", quoted(tokenizer.vocab_size))});
+  std::vector<std::string> fields{field("class", quoted(tokenizer.class_name)),
+                                  field("tokenizer_path", block('[', ']', paths))};
+  for (const auto& [name, value] : tokenizer.options) {
+    fields.push_back(field(name.c_str(), quoted(value)));
+  }
+  return block('{', '}', fields);
 }
 
 }  // namespace

@@ -5,16 +5,10 @@
 #include <vector>
 
 #include "data/split.h"
+#include "data/tokenizer_identity.h"
 #include "utils/shape.h"
 
 namespace mpitron::data {
-
-/// What identifies a tokenizer in Megatron's descriptions of data sets.
-struct TokenizerIdentity {
-  std::string class_name = "_NullTokenizer";
-  std::vector<std::optional<std::string>> paths{std::nullopt};
-  std::string vocab_size;
-};
 
 struct GptDescription {
   std::string class_name = "GPTDataset";

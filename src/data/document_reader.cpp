@@ -18,17 +18,24 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\r\n\v\f";
 
-bool blank(std::string_view line) { return line.find_first_not_of(kBlank) == std::string_view::npos; }
+bool blank(std::string_view line) {
+  return line.find_first_not_of(kBlank) == std::string_view::npos;
+}
 
-bool plain_text(const std::string& file) { return std::filesystem::path(file).extension() == ".txt"; }
+bool plain_text(const std::string& file) {
+  return std::filesystem::path(file).extension() == ".txt";
+}
 
 void refuse_compressed(const std::string& file) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPrograms = {
       {{".gz", "zcat"}, {".zst", "zstdcat"}, {".xz", "xzcat"}, {".bz2", "bzcat"}}};
   for (const auto& [ending, program] : kPrograms) {
     if (file.ends_with(ending)) {
-      throw_data("--input {}: compressed input is not read directly; use: {} {} | mpitron preprocess --input "
-                 "/dev/stdin ...", file, program, file);
+      throw_data(
+          "--input {}: compressed input is not read directly; use: {} {} | mpitron preprocess "
+          "--input "
+          "/dev/stdin ...",
+          file, program, file);
     }
   }
 }
@@ -36,9 +43,13 @@ void refuse_compressed(const std::string& file) {
 // Where the last whole document of a block ends; 0 where none does.
 using EndOfDocuments = std::size_t (*)(std::string_view block);
 
-std::size_t nowhere(std::string_view) { return 0; }
+std::size_t nowhere(std::string_view) {
+  return 0;
+}
 
-std::size_t end_of_lines(std::string_view block) { return block.rfind('\n') + 1; }
+std::size_t end_of_lines(std::string_view block) {
+  return block.rfind('\n') + 1;
+}
 
 std::size_t end_of_paragraphs(std::string_view block) {
   for (std::size_t end = end_of_lines(block); end > 0;) {
@@ -56,7 +67,8 @@ std::size_t end_of_paragraphs(std::string_view block) {
 // One open file that hands out blocks ending at a document boundary.
 class DocumentReader::Input {
  public:
-  explicit Input(const std::string& file) : file_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Input(const std::string& file)
+      : file_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0) {
       throw_data("--input {}: cannot open: {}", file, std::strerror(errno));
     }
@@ -105,7 +117,8 @@ class DocumentReader::Input {
   std::string rest_;
 };
 
-DocumentReader::DocumentReader(std::vector<std::string> files, TextDocuments text_documents, std::size_t batch_bytes)
+DocumentReader::DocumentReader(std::vector<std::string> files, TextDocuments text_documents,
+                               std::size_t batch_bytes)
     : files_(std::move(files)), text_documents_(text_documents), batch_bytes_(batch_bytes) {
   bool pipe = false;
   for (const std::string& file : files_) {
@@ -138,8 +151,8 @@ bool DocumentReader::next(DocumentBatch& batch) {
     }
     batch.json = !plain_text(file);
     const EndOfDocuments end = batch.json || text_documents_ == TextDocuments::lines ? end_of_lines
-                               : text_documents_ == TextDocuments::paragraphs        ? end_of_paragraphs
-                                                                                     : nowhere;
+                               : text_documents_ == TextDocuments::paragraphs ? end_of_paragraphs
+                                                                              : nowhere;
     if (input_->next(batch.storage, batch_bytes_, end)) {
       batch.number = batches_++;
       batch.file = &file;

@@ -24,7 +24,7 @@ struct RawDocument {
 
 /// A run of whole documents of one file, in the file's order.
 struct DocumentBatch {
-  Index number = 0;       // batches of all files, from 0
+  Index number = 0;  // batches of all files, from 0
   const std::string* file = nullptr;
   bool json = false;
   Index file_bytes = 0;   // read for this batch, blank lines included

@@ -14,7 +14,8 @@ namespace mpitron::data {
 /// The pieces follow each other and cover the text. Source: GPT-2's encoder.py; checked against PCRE2 by the test.
 class Gpt2Lexer {
  public:
-  explicit Gpt2Lexer(std::string_view text) : text_(text), at_(text.data()), end_(text.data() + text.size()) {}
+  explicit Gpt2Lexer(std::string_view text)
+      : text_(text), at_(text.data()), end_(text.data() + text.size()) {}
 
   /// The next piece, or an empty view at the end. Error(data) with the byte offset where the text is not UTF-8.
   std::string_view next();
@@ -54,7 +55,8 @@ inline int leading_letters(const char* at) {
   const std::uint64_t past_z = lower + (0x80 - 'z' - 1) * kOnes;
   const std::uint64_t not_letter = ~(from_a & ~past_z & ~bytes) & kHigh;
   return (std::endian::native == std::endian::little ? std::countr_zero(not_letter)
-                                                     : std::countl_zero(not_letter)) / 8;
+                                                     : std::countl_zero(not_letter)) /
+         8;
 }
 
 }  // namespace detail

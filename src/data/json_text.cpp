@@ -47,7 +47,8 @@ std::string explain(simdjson::error_code code, std::string_view json) {
 
 dom::element parse_or_throw(dom::parser& parser, std::string_view json, bool padded) {
   dom::element root;
-  if (const auto code = parser.parse(json.data(), json.size(), !padded).get(root); code != simdjson::SUCCESS) {
+  if (const auto code = parser.parse(json.data(), json.size(), !padded).get(root);
+      code != simdjson::SUCCESS) {
     throw_data("{}", explain(code, json));
   }
   return root;
@@ -70,11 +71,13 @@ void append_texts(dom::element value, std::string_view key, std::vector<std::str
     return;
   }
   if (value.get(list) != simdjson::SUCCESS) {
-    throw_data("key \"{}\" must hold a string or a list of strings, found {}", key, type_name(value.type()));
+    throw_data("key \"{}\" must hold a string or a list of strings, found {}", key,
+               type_name(value.type()));
   }
   for (const dom::element item : list) {
     if (item.get(text) != simdjson::SUCCESS) {
-      throw_data("key \"{}\" must hold a list of strings, found {} in it", key, type_name(item.type()));
+      throw_data("key \"{}\" must hold a list of strings, found {} in it", key,
+                 type_name(item.type()));
     }
     texts.push_back(text);
   }
@@ -93,11 +96,12 @@ JsonTextParser::~JsonTextParser() = default;
 JsonTextParser::JsonTextParser(JsonTextParser&&) noexcept = default;
 JsonTextParser& JsonTextParser::operator=(JsonTextParser&&) noexcept = default;
 
-std::span<const std::vector<std::string_view>> JsonTextParser::parse(std::string_view json,
-                                                                     std::span<const std::string> keys) {
+std::span<const std::vector<std::string_view>> JsonTextParser::parse(
+    std::string_view json, std::span<const std::string> keys) {
   state_->texts.resize(keys.size());
   state_->found.assign(keys.size(), 0);
-  for (const dom::key_value_pair field : object_or_throw(parse_or_throw(state_->parser, json, true))) {
+  for (const dom::key_value_pair field :
+       object_or_throw(parse_or_throw(state_->parser, json, true))) {
     for (std::size_t k = 0; k < keys.size(); ++k) {
       if (field.key == keys[k]) {
         append_texts(field.value, field.key, state_->texts[k]);
@@ -119,7 +123,8 @@ std::vector<std::pair<std::string, std::int64_t>> parse_integer_object(std::stri
   for (const dom::key_value_pair field : object_or_throw(parse_or_throw(parser, json, false))) {
     std::int64_t value = 0;
     if (field.value.get(value) != simdjson::SUCCESS) {
-      throw_data("key \"{}\" must hold an integer, found {}", field.key, type_name(field.value.type()));
+      throw_data("key \"{}\" must hold an integer, found {}", field.key,
+                 type_name(field.value.type()));
     }
     members.emplace_back(field.key, value);
   }
@@ -135,7 +140,8 @@ std::vector<std::int32_t> parse_id_list(std::string_view json, std::string_view 
   std::vector<std::int32_t> ids;
   for (const dom::element item : list) {
     std::int64_t id = 0;
-    if (item.get(id) != simdjson::SUCCESS || id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
+    if (item.get(id) != simdjson::SUCCESS || id < 0 ||
+        id > std::numeric_limits<std::int32_t>::max()) {
       throw_data("the list under \"{}\" must hold token ids (integers from 0 to {})", key,
                  std::numeric_limits<std::int32_t>::max());
     }

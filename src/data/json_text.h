@@ -23,7 +23,8 @@ class JsonTextParser {
   /// Parses one object and finds for each key its text, or its texts where the value is a list of strings. The last
   /// of several equal keys counts, as in Python. The views live until the next call. Error(data) without file and
   /// line for invalid JSON or UTF-8, a missing key, a value that is no text.
-  std::span<const std::vector<std::string_view>> parse(std::string_view json, std::span<const std::string> keys);
+  std::span<const std::vector<std::string_view>> parse(std::string_view json,
+                                                       std::span<const std::string> keys);
 
  private:
   struct State;

@@ -24,7 +24,9 @@ TokenizerIdentity NullTokenizer::identity() const {
   return {"_NullTokenizer", {std::nullopt}, {{"vocab_size", std::to_string(ids_)}}};
 }
 
-std::string NullTokenizer::fingerprint() const { return hash128_hex("NullTokenizer " + std::to_string(ids_)); }
+std::string NullTokenizer::fingerprint() const {
+  return hash128_hex("NullTokenizer " + std::to_string(ids_));
+}
 
 void NullTokenizer::encode(std::string_view text, Cache&, TokenIds& ids) const {
   for (std::size_t at = text.find_first_not_of(kSpaces); at != std::string_view::npos;) {
@@ -32,7 +34,9 @@ void NullTokenizer::encode(std::string_view text, Cache&, TokenIds& ids) const {
     TokenId id = -1;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc() || end != word.data() + word.size()) {
-      throw_data("NullTokenizer reads integers with spaces between them; at byte {} stands '{:.40}'", at, word);
+      throw_data(
+          "NullTokenizer reads integers with spaces between them; at byte {} stands '{:.40}'", at,
+          word);
     }
     check_token_id(id, vocab_size());
     ids.push_back(id);

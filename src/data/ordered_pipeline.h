@@ -14,7 +14,8 @@ namespace mpitron::data {
 template <class Item>
 class OrderedPipeline {
  public:
-  explicit OrderedPipeline(int workers) : workers_(workers), slots_(static_cast<std::size_t>(2 * workers + 2)) {}
+  explicit OrderedPipeline(int workers)
+      : workers_(workers), slots_(static_cast<std::size_t>(2 * workers + 2)) {}
 
   /// bool produce(Item&): one thread at a time, in order; false at the end.
   /// void process(int worker, Item&): any worker, in any order.
@@ -72,7 +73,9 @@ class OrderedPipeline {
     Slot* next = nullptr;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return ended_ || produced_ - consumed_ < static_cast<Index>(slots_.size()); });
+      changed_.wait(lock, [&] {
+        return ended_ || produced_ - consumed_ < static_cast<Index>(slots_.size());
+      });
       if (ended_) {
         return nullptr;
       }

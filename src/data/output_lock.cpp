@@ -35,7 +35,8 @@ OutputLock::OutputLock(const std::string& path) : file_(path + ".lock") {
       const std::string reason = std::strerror(errno);
       ::close(descriptor);
       throw_data("--output-prefix: {}: {}", path,
-                 held ? "another run is writing these files; wait for it or choose another prefix" : reason);
+                 held ? "another run is writing these files; wait for it or choose another prefix"
+                      : reason);
     }
     if (still_there(file_, descriptor)) {
       descriptor_ = descriptor;

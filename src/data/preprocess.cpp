@@ -44,7 +44,8 @@ class Encoder {
       try {
         encode_document(batch, document);
       } catch (const Error& error) {
-        throw_data("{}:{}: document at byte {}: {}", *batch.raw.file, document.line, document.offset, error.what());
+        throw_data("{}:{}: document at byte {}: {}", *batch.raw.file, document.line,
+                   document.offset, error.what());
       }
     }
   }
@@ -149,8 +150,8 @@ void check_options(const PreprocessOptions& options) {
   }
   for (const std::string& input : options.inputs) {
     if (options.json_keys.size() > 1 && std::filesystem::path(input).extension() == ".txt") {
-      throw_usage("--json-keys names {} keys, but --input {} is plain text, which has one", options.json_keys.size(),
-                  input);
+      throw_usage("--json-keys names {} keys, but --input {} is plain text, which has one",
+                  options.json_keys.size(), input);
     }
   }
 }
@@ -170,7 +171,9 @@ PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions&
   Progress progress("preprocess", reader.total_bytes(), options.log_interval);
   OrderedPipeline<Batch>(options.workers)
       .run([&](Batch& batch) { return reader.next(batch.raw); },
-           [&](int worker, Batch& batch) { encoders[static_cast<std::size_t>(worker)].encode(batch); },
+           [&](int worker, Batch& batch) {
+             encoders[static_cast<std::size_t>(worker)].encode(batch);
+           },
            [&](Batch& batch) {
              output.write(batch, report);
              progress.update(report.documents, report.bytes);

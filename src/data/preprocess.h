@@ -14,8 +14,8 @@ struct PreprocessOptions {
   std::vector<std::string> json_keys = {"text"};
   bool append_eod = false;
   int workers = 1;
-  Index log_interval = 1000;                                   // documents between two progress lines
-  TextDocuments text_documents = TextDocuments::paragraphs;    // of `.txt` inputs
+  Index log_interval = 1000;                                 // documents between two progress lines
+  TextDocuments text_documents = TextDocuments::paragraphs;  // of `.txt` inputs
   std::size_t batch_bytes = std::size_t{1} << 20;
 };
 
@@ -34,7 +34,7 @@ struct PreprocessReport {
 /// document of several sequences, a text without tokens as a document without a sequence. Blank lines are skipped
 /// and counted. Memory: 2 * workers + 2 batches, each about six times batch_bytes (or six times its one longer
 /// document), 12 MiB for each worker's cache, and 12 bytes for each document written. Error(data) names file, line
-/// and byte; then no output file exists.
+/// and byte; then there is no `.idx`.
 PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions& options);
 
 }  // namespace mpitron::data

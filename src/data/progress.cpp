@@ -37,15 +37,20 @@ std::string format_progress(Index documents, Index bytes, Index total, double se
     line += fmt::format(" of {:.1f} ({:.0f} %)", static_cast<double>(total) * 1e-6,
                         100.0 * static_cast<double>(bytes) / static_cast<double>(total));
   }
-  line += fmt::format(", {:.0f} docs/s, {:.1f} MB/s", static_cast<double>(documents) / time, megabytes / time);
+  line += fmt::format(", {:.0f} docs/s, {:.1f} MB/s", static_cast<double>(documents) / time,
+                      megabytes / time);
   if (total > 0 && bytes > 0) {
-    line += ", ETA " + format_duration(time * static_cast<double>(total - bytes) / static_cast<double>(bytes));
+    line += ", ETA " +
+            format_duration(time * static_cast<double>(total - bytes) / static_cast<double>(bytes));
   }
   return line;
 }
 
 Progress::Progress(std::string title, Index total, Index interval)
-    : title_(std::move(title)), total_(total), interval_(interval), terminal_(::isatty(STDERR_FILENO) == 1) {}
+    : title_(std::move(title)),
+      total_(total),
+      interval_(interval),
+      terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
   if (drawn_) {

@@ -8,19 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "data/tokenizer_identity.h"
 #include "utils/shape.h"
 
 namespace mpitron::data {
 
 using TokenId = std::int32_t;
 using TokenIds = std::vector<TokenId>;
-
-/// How the reference's data sets name a tokenizer in the description they hash for index caches.
-struct TokenizerIdentity {
-  std::string class_name;                                      // "_GPT2BPETokenizer"
-  std::vector<std::optional<std::string>> paths;               // as given on the command line; nullopt is null
-  std::vector<std::pair<std::string, std::string>> options;    // behind "tokenizer_path", in this order
-};
 
 /// Text to token ids and back. Const methods may run on any number of threads at once, each with its own Cache.
 class Tokenizer {

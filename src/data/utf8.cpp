@@ -50,7 +50,9 @@ Utf8Char decode_utf8(std::string_view text) {
 }
 
 void append_utf8(std::uint32_t code_point, std::string& text) {
-  const auto tail = [&](int shift) { text += static_cast<char>(0x80 | ((code_point >> shift) & 0x3F)); };
+  const auto tail = [&](int shift) {
+    text += static_cast<char>(0x80 | ((code_point >> shift) & 0x3F));
+  };
   if (code_point < 0x80) {
     text += static_cast<char>(code_point);
   } else if (code_point < 0x800) {

@@ -90,7 +90,11 @@ class WordCache : public Tokenizer::Cache {
   }
 
   void insert(const WordKey& key, std::span<const TokenId> ids) {
-    Entry entry{key.low, key.high, static_cast<std::uint16_t>(key.length), static_cast<std::uint16_t>(ids.size()), {}};
+    Entry entry{key.low,
+                key.high,
+                static_cast<std::uint16_t>(key.length),
+                static_cast<std::uint16_t>(ids.size()),
+                {}};
     if (ids.size() <= kInlineIds) {
       std::copy(ids.begin(), ids.end(), entry.ids.begin());
     } else {
@@ -114,7 +118,8 @@ class WordCache : public Tokenizer::Cache {
   static_assert(sizeof(Set) == 64);
 
   static std::size_t set_of(const WordKey& key) {
-    const std::uint64_t mixed = (key.low ^ (key.high * 0xD6E8FEB86659FD93U) ^ key.length) * 0x9E3779B97F4A7C15U;
+    const std::uint64_t mixed =
+        (key.low ^ (key.high * 0xD6E8FEB86659FD93U) ^ key.length) * 0x9E3779B97F4A7C15U;
     return mixed >> (64 - kSetBits);
   }
 

@@ -25,7 +25,8 @@ struct Counter {
         for (const std::string_view text : parser.parse(document.text, {&key, 1})[0])
           counts.add_text(text);
       } catch (const Error& error) {
-        throw_data("{}:{}: document at byte {}: {}", *batch.file, document.line, document.offset, error.what());
+        throw_data("{}:{}: document at byte {}: {}", *batch.file, document.line, document.offset,
+                   error.what());
       }
     }
   }
@@ -67,7 +68,9 @@ WordCounts count_words(const std::vector<std::string>& files, const std::string&
   Index bytes = 0;
   OrderedPipeline<DocumentBatch>(workers).run(
       [&](DocumentBatch& batch) { return reader.next(batch); },
-      [&](int worker, DocumentBatch& batch) { counters[static_cast<std::size_t>(worker)].count(batch, key); },
+      [&](int worker, DocumentBatch& batch) {
+        counters[static_cast<std::size_t>(worker)].count(batch, key);
+      },
       [&](DocumentBatch& batch) {
         documents += static_cast<Index>(batch.documents.size());
         bytes += batch.file_bytes;

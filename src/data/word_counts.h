@@ -25,7 +25,9 @@ class WordCounts {
  private:
   struct Hash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view word) const { return std::hash<std::string_view>()(word); }
+    std::size_t operator()(std::string_view word) const {
+      return std::hash<std::string_view>()(word);
+    }
   };
   std::unordered_map<std::string, Index, Hash, std::equal_to<>> counts_;
 };

@@ -19,8 +19,9 @@ struct LrBounds {
   double min_lr = 0.0;
 };
 
-/// Learning rate as a function of the samples consumed by updates ("steps" of the reference are samples, so that
-/// a batch size ramp-up changes nothing). Source: OptimizerParamScheduler.get_lr of the reference.
+/// Learning rate as a function of the samples consumed by updates ("steps" of the reference are
+/// samples, so that a batch size ramp-up changes nothing). Source: OptimizerParamScheduler.get_lr
+/// of the reference.
 struct LearningRateSchedule {
   double lr_warmup_init = 0.0;   // rate at step 0 when there is a warm-up
   LrBounds bounds;               // max_lr = --lr, min_lr = --min-lr

@@ -4,9 +4,10 @@
 
 namespace mpitron::optim {
 
-/// The factor on the loss that keeps fp16 gradients in range. Static, or dynamic: an overflow clears the growth
-/// counter and uses up hysteresis; once that is exhausted every overflow halves the scale, until a full window of
-/// clean steps doubles it and refills the hysteresis. Source: ConstantGradScaler, DynamicGradScaler.
+/// The factor on the loss that keeps fp16 gradients in range. Static, or dynamic: an overflow
+/// clears the growth counter and uses up hysteresis; once that is exhausted every overflow halves
+/// the scale, until a full window of clean steps doubles it and refills the hysteresis. Source:
+/// ConstantGradScaler, DynamicGradScaler.
 class LossScaler {
  public:
   struct State {
@@ -48,8 +49,8 @@ class LossScaler {
   Index hysteresis_ = 0;
 };
 
-/// Static where --loss-scale is given, else dynamic for fp16 and 1 for bf16 and fp32. Error(usage) for values
-/// that are not positive.
+/// Static where --loss-scale is given, else dynamic for fp16 and 1 for bf16 and fp32. Error(usage)
+/// for values that are not positive.
 LossScaler make_loss_scaler(const config::OptimizerConfig& config);
 
 }  // namespace mpitron::optim

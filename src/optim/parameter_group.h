@@ -27,7 +27,8 @@ struct ParameterGroupOptions {
 /// The options of the grouping; --head-lr-mult belongs to fine-tuning and keeps its default.
 ParameterGroupOptions make_parameter_group_options(const config::OptimizerConfig& config);
 
-/// Parameters with equal keys form one optimizer group; the order of the keys is the order of the groups.
+/// Parameters with equal keys form one optimizer group; the order of the keys is the order of the
+/// groups.
 struct ParameterGroupKey {
   double wd_mult = 1.0;
   double lr_mult = 1.0;
@@ -36,8 +37,8 @@ struct ParameterGroupKey {
   auto operator<=>(const ParameterGroupKey&) const = default;
 };
 
-/// The rule of the reference (_get_param_groups): no weight decay for names ending in `.bias`, for 1-D tensors,
-/// and for names with `embedding` where the option asks for it.
+/// The rule of the reference (_get_param_groups): no weight decay for names ending in `.bias`, for
+/// 1-D tensors, and for names with `embedding` where the option asks for it.
 ParameterGroupKey parameter_group_key(const ParameterTraits& parameter,
                                       const ParameterGroupOptions& options);
 

@@ -7,7 +7,8 @@
 
 namespace mpitron::optim {
 
-/// What a checkpoint keeps of the schedules, by the reference's names. The annealing of WSD is not kept.
+/// What a checkpoint keeps of the schedules, by the reference's names. The annealing of WSD is not
+/// kept.
 struct SchedulerState {
   double max_lr = 0.0;
   double min_lr = 0.0;
@@ -46,8 +47,8 @@ enum class ScheduleConflict {
 
 ScheduleConflict schedule_conflict(const config::OptimizerConfig& config);
 
-/// Learning rate and weight decay together, advanced by the samples of every update that was made (a skipped one
-/// does not count). The first update uses the rates of step 0.
+/// Learning rate and weight decay together, advanced by the samples of every update that was made
+/// (a skipped one does not count). The first update uses the rates of step 0.
 class ParameterScheduler {
  public:
   struct GroupRates {
@@ -61,7 +62,8 @@ class ParameterScheduler {
 
   void advance(Index samples) { num_steps_ += samples; }
   Index num_steps() const { return num_steps_; }
-  /// Rate of the group with multiplier 1; logged after `advance`, it is the rate of the next update.
+  /// Rate of the group with multiplier 1; logged after `advance`, it is the rate of the next
+  /// update.
   double learning_rate() const { return lr_.at(num_steps_); }
   double weight_decay() const { return wd_.at(num_steps_); }
   /// Rates of the next update of a group; `bounds` from `group_bounds`.

@@ -8,7 +8,8 @@ namespace mpitron::optim {
 
 using WeightDecayStyle = config::WeightDecayIncrStyle;
 
-/// The spelling of --weight-decay-incr-style, as checkpoints keep it; Error(data) for an unknown one.
+/// The spelling of --weight-decay-incr-style, as checkpoints keep it; Error(data) for an unknown
+/// one.
 WeightDecayStyle parse_weight_decay_style(std::string_view name);
 std::string_view to_string(WeightDecayStyle style);
 

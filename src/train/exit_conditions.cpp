@@ -33,9 +33,9 @@ ExitDecision ExitConditions::timed_exit(const ExitMoment& moment) const {
   if (options_.exit_duration_in_mins) {
     const auto limit = static_cast<double>(*options_.exit_duration_in_mins);
     if (agree(moment.minutes_since_start > limit ? 1 : 0) != 0) {
-      return {.reason = ExitReason::duration,
-              .message =
-                  fmt::format("exiting program after {} minutes", moment.minutes_since_start)};
+      return {
+          .reason = ExitReason::duration,
+          .message = fmt::format("exiting program after {} minutes", moment.minutes_since_start)};
     }
   }
   const bool job_ends = moment.seconds_to_job_end &&

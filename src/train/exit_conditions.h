@@ -9,18 +9,18 @@
 namespace mpitron::train {
 
 struct ExitOptions {
-  bool save = false;  // --save is given
+  bool save = false;                                                 // --save is given
   std::optional<Index> save_interval = std::nullopt;                 // iterations
   std::optional<Index> non_persistent_save_interval = std::nullopt;  // iterations
   std::optional<Index> exit_interval = std::nullopt;                 // iterations
-  std::optional<Index> exit_duration_in_mins = std::nullopt;         // since the start of the program
+  std::optional<Index> exit_duration_in_mins = std::nullopt;         // since the program began
 };
 
 /// The end of an iteration, as this rank sees it.
 struct ExitMoment {
   Index iteration = 0;
   double minutes_since_start = 0;
-  int signal = 0;  // ExitSignals::received
+  int signal = 0;                                           // ExitSignals::received
   std::optional<double> seconds_to_job_end = std::nullopt;  // of the batch system, when known
   double seconds_to_stop = 0;                               // one more iteration and a save
 };
@@ -34,9 +34,9 @@ struct ExitDecision {
   std::string message = {};  // for `datetime_line`
 };
 
-/// When to save and when to stop, in the order of the reference: signal (save, exit); save interval, else
-/// non-persistent interval; duration and end of the job; exit interval (each saves unless just saved). All ranks get
-/// the same decision.
+/// When to save and when to stop, in the order of the reference: signal (save, exit); save
+/// interval, else non-persistent interval; duration and end of the job; exit interval (each saves
+/// unless just saved). All ranks get the same decision.
 class ExitConditions {
  public:
   /// The largest value over all ranks; the identity for one process.
@@ -55,7 +55,8 @@ class ExitConditions {
   MaxOverRanks max_over_ranks_;
 };
 
-/// 0 for a planned end (none, interval); 85 where a scheduler should start the job again, 86 if progress was lost.
+/// 0 for a planned end (none, interval); 85 where a scheduler should start the job again, 86 if
+/// progress was lost.
 ExitCode exit_code(ExitReason reason, bool saved);
 
 }  // namespace mpitron::train

@@ -5,10 +5,11 @@
 
 namespace mpitron::train {
 
-/// While it lives, signals that ask the run to stop only set a flag, which the loop reads at the end of an iteration.
-/// SIGTERM (with --exit-signal-handler), SIGUSR1, SIGUSR2 and SIGINT ask; a second SIGINT ends the program at once.
-/// SIGHUP is ignored. Handlers are async-signal-safe and idempotent: every rank may get the same signal many times.
-/// One instance at a time; the destructor restores what was before.
+/// While it lives, signals that ask the run to stop only set a flag, which the loop reads at the
+/// end of an iteration. SIGTERM (with --exit-signal-handler), SIGUSR1, SIGUSR2 and SIGINT ask; a
+/// second SIGINT ends the program at once. SIGHUP is ignored. Handlers are async-signal-safe and
+/// idempotent: every rank may get the same signal many times. One instance at a time; the
+/// destructor restores what was before.
 class ExitSignals {
  public:
   explicit ExitSignals(bool handle_sigterm);

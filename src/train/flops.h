@@ -3,9 +3,10 @@
 
 namespace mpitron::train {
 
-/// Floating-point operations of one iteration (forward and backward, recompute not counted, causal attention halved)
-/// of `batch_size` sequences, by the reference's formula: num_floating_point_operations. It is what the log's
-/// throughput means, so it keeps the reference's simplifications.
+/// Floating-point operations of one iteration (forward and backward, recompute not counted, causal
+/// attention halved) of `batch_size` sequences, by the reference's formula:
+/// num_floating_point_operations. It is what the log's throughput means, so it keeps the
+/// reference's simplifications.
 double flops_per_iteration(const ModelDimensions& model, Index batch_size);
 
 /// TFLOP/s of one device: `throughput per GPU` of the log.

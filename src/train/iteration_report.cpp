@@ -13,8 +13,8 @@ namespace {
 using TimePoint = std::chrono::system_clock::time_point;
 
 std::string local_time(TimePoint time) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(
-      std::chrono::floor<std::chrono::seconds>(time));
+  const std::time_t seconds =
+      std::chrono::system_clock::to_time_t(std::chrono::floor<std::chrono::seconds>(time));
   std::tm fields{};
   ::localtime_r(&seconds, &fields);
   return fmt::format("{:04d}-{:02d}-{:02d} {:02d}:{:02d}:{:02d}", fields.tm_year + 1900,
@@ -140,8 +140,8 @@ std::string validation_lines(std::string_view where, std::span<const NamedLoss> 
 
 std::string parameter_count_line(Index tensor_rank, Index pipeline_rank, Index parameters) {
   return fmt::format(
-      " > number of parameters on (tensor, pipeline) model parallel rank ({}, {}): {}",
-      tensor_rank, pipeline_rank, parameters);
+      " > number of parameters on (tensor, pipeline) model parallel rank ({}, {}): {}", tensor_rank,
+      pipeline_rank, parameters);
 }
 
 std::string datetime_line(std::string_view what, TimePoint time) {

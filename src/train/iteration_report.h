@@ -13,14 +13,15 @@ namespace mpitron::train {
 
 using NamedLoss = std::pair<std::string, double>;
 
-/// Losses and counters between two log lines, averaged as the reference does: a loss is summed in fp32 over the
-/// iterations that made an update and divided by their number (at least 1); a skipped iteration is counted, and counted
-/// as nan as well when one of its losses is not finite.
+/// Losses and counters between two log lines, averaged as the reference does: a loss is summed in
+/// fp32 over the iterations that made an update and divided by their number (at least 1); a skipped
+/// iteration is counted, and counted as nan as well when one of its losses is not finite.
 class IntervalAverages {
  public:
   /// One iteration; `skipped`: its update was dropped (overflow of the gradients).
   void add(std::span<const NamedLoss> losses, bool skipped);
-  /// A value summed in every iteration, skipped or not, but divided like the losses (MoE and MTP losses).
+  /// A value summed in every iteration, skipped or not, but divided like the losses (MoE and MTP
+  /// losses).
   void add_tracked(std::string_view name, double value);
   /// In order of first appearance.
   std::vector<NamedLoss> averages() const;
@@ -53,8 +54,8 @@ struct IterationReport {
   Index skipped_train_samples = 0;  // printed when above 0
   double seconds_per_iteration = 0;
   std::optional<double> throughput = std::nullopt;  // TFLOP/s of one device
-  std::optional<double> energy = std::nullopt;      // joules per iteration and device; power follows from it
-  double learning_rate = 0;                         // after the scheduler's step: of the next update
+  std::optional<double> energy = std::nullopt;      // joules per iteration and device
+  double learning_rate = 0;  // after the scheduler's step: of the next update
   std::optional<double> decoupled_learning_rate = std::nullopt;
   Index global_batch_size = 0;
   std::vector<NamedLoss> losses = {};  // averages; one that is not above 0 is left out (so is NaN)
@@ -77,7 +78,8 @@ std::string validation_lines(std::string_view where, std::span<const NamedLoss> 
 /// ` > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 124475904`.
 std::string parameter_count_line(Index tensor_rank, Index pipeline_rank, Index parameters);
 
-/// `[exiting program at iteration 10] datetime: 2026-08-22 15:22:22 `, as the reference marks its phases.
+/// `[exiting program at iteration 10] datetime: 2026-08-22 15:22:22 `, as the reference marks its
+/// phases.
 std::string datetime_line(std::string_view what, std::chrono::system_clock::time_point time);
 
 }  // namespace mpitron::train

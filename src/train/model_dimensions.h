@@ -65,12 +65,12 @@ struct ModelDimensions {
   Index dense_layers() const { return num_layers - moe_layers(); }
 };
 
-/// Dimensions of a dense transformer. Experts, latent attention and state space layers are added by whoever
-/// knows their options.
+/// Dimensions of a dense transformer. Experts, latent attention and state space layers are added by
+/// whoever knows their options.
 ModelDimensions model_dimensions(const config::ModelConfig& config);
 
-/// Kinds of layers of a hybrid model: counted in the pattern (`M` mamba, `*` attention, `-` MLP) when there is one,
-/// else from the ratios of num_layers. Error(usage) for another letter.
+/// Kinds of layers of a hybrid model: counted in the pattern (`M` mamba, `*` attention, `-` MLP)
+/// when there is one, else from the ratios of num_layers. Error(usage) for another letter.
 HybridDimensions count_hybrid_layers(Index num_layers, double attention_ratio, double mlp_ratio,
                                      std::string_view pattern);
 

@@ -46,7 +46,8 @@ Index NumMicrobatches::scheduled(Index consumed_samples) const {
     return full;
   }
   const Index increments = (full - start) / increment;
-  // In this order and in double: the reference divides twice, and the rounding decides at the edges.
+  // In this order and in double: the reference divides twice, and the rounding decides at the
+  // edges.
   const double samples_per_increment =
       static_cast<double>(samples) / static_cast<double>(increments);
   const auto steps =

@@ -16,17 +16,18 @@ struct BatchSize {
   bool operator==(const BatchSize&) const = default;
 };
 
-/// Number of microbatches as a pure function of the samples consumed, so that resuming needs no state.
-/// Source: num_microbatches_calculator.py of the reference. Differences: every batch size of a ramp-up is checked at
-/// construction, and a ramp-up from the final size is constant instead of a division by zero.
+/// Number of microbatches as a pure function of the samples consumed, so that resuming needs no
+/// state. Source: num_microbatches_calculator.py of the reference. Differences: every batch size of
+/// a ramp-up is checked at construction, and a ramp-up from the final size is constant instead of a
+/// division by zero.
 class NumMicrobatches {
  public:
   /// Error(usage) when a batch cannot be divided among the data parallel ranks.
   NumMicrobatches(const config::TrainingConfig& config, Index data_parallel_size);
 
   BatchSize at(Index consumed_samples) const;
-  /// True when the step from `before` to `after` consumed samples changes the number of microbatches: the reference
-  /// saves a checkpoint there.
+  /// True when the step from `before` to `after` consumed samples changes the number of
+  /// microbatches: the reference saves a checkpoint there.
   bool changes_between(Index before, Index after) const;
   /// Iterations of a run of `train_samples`, ramp-up included.
   Index train_iters(Index train_samples) const;

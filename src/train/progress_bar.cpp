@@ -27,13 +27,13 @@ std::string format_duration(double seconds) {
 
 std::string render_progress(const ProgressState& state, int width) {
   const double fraction =
-      state.total > 0 ? std::clamp(static_cast<double>(state.done) /
-                                       static_cast<double>(state.total), 0.0, 1.0)
-                      : 0.0;
+      state.total > 0
+          ? std::clamp(static_cast<double>(state.done) / static_cast<double>(state.total), 0.0, 1.0)
+          : 0.0;
   const auto cells = static_cast<std::size_t>(fraction * kBarCells);
-  std::string text = fmt::format("{:3d}% [{}{}] {}/{}", static_cast<int>(fraction * 100),
-                                 std::string(cells, '#'), std::string(kBarCells - cells, '.'),
-                                 state.done, state.total);
+  std::string text =
+      fmt::format("{:3d}% [{}{}] {}/{}", static_cast<int>(fraction * 100), std::string(cells, '#'),
+                  std::string(kBarCells - cells, '.'), state.done, state.total);
   if (state.rate > 0) {
     const double left = static_cast<double>(std::max<Index>(0, state.total - state.done));
     text += fmt::format(" | {:.3g} {}/s | ETA {}", state.rate, state.unit,

@@ -12,19 +12,20 @@ namespace mpitron::train {
 struct ProgressState {
   Index done = 0;
   Index total = 0;
-  double rate = 0;       // units per second, 0: unknown yet
+  double rate = 0;  // units per second, 0: unknown yet
   std::string unit = "it";
   std::string note = {};  // shown behind, for example "loss 2.31"
 };
 
-/// `  42% [########............] 420/1000 | 3.2 it/s | ETA 0:03:01 | loss 2.31`, at most `width` columns.
+/// `  42% [########............] 420/1000 | 3.2 it/s | ETA 0:03:01 | loss 2.31`, at most `width`
+/// columns.
 std::string render_progress(const ProgressState& state, int width);
 
 /// `1:02:03`, from an hour up to days as `2d 03:04:05`.
 std::string format_duration(double seconds);
 
-/// A bar that redraws itself on one line of a terminal, at most ten times a second. Where the stream is no terminal
-/// it writes nothing at all, so that log files stay clean.
+/// A bar that redraws itself on one line of a terminal, at most ten times a second. Where the
+/// stream is no terminal it writes nothing at all, so that log files stay clean.
 class ProgressBar {
  public:
   /// `start`: units done before (a resumed run); they do not count for the rate.

@@ -6,6 +6,7 @@
 #include "config/parse.h"
 #include "train/num_microbatches.h"
 #include "train/train_step.h"
+#include "train/training_data.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -63,6 +64,8 @@ config::RunConfig configuration(const RecordedCase& recorded,
   flags.insert(flags.end(), extra_flags.begin(), extra_flags.end());
   config::RunConfig config = config::parse_run_config(flags);
   recorded.apply_settings_without_flags(config);
+  config.model.padded_vocab_size =
+      padded_vocab_size(config, make_run_tokenizer(config.data)->vocab_size());
   return config;
 }
 

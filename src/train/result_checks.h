@@ -13,13 +13,15 @@ struct ResultOrigin {
   Index microbatch = -1;  // -1: of the whole iteration
 };
 
-/// Ends the run with Error(result_rejected) when `value` is NaN or infinite: "iteration 12, rank 3, microbatch 0: the
-/// loss is nan ...". `what` names it: "loss", "gradient norm of bucket 4". Off with --no-check-for-nan-in-loss-and-grad.
+/// Ends the run with Error(result_rejected) when `value` is NaN or infinite: "iteration 12, rank 3,
+/// microbatch 0: the loss is nan ...". `what` names it: "loss", "gradient norm of bucket 4". Off
+/// with --no-check-for-nan-in-loss-and-grad.
 void check_finite(double value, std::string_view what, const ResultOrigin& origin);
 
-/// Tells values far above what was seen in the first samples (--check-for-spiky-loss, --check-for-large-grads): above
-/// `factor` times the largest of the first `learning_samples`, which never are. NaN is left to `check_finite`,
-/// an infinity always is too large. Source: RerunStateMachine.is_unexpectedly_large.
+/// Tells values far above what was seen in the first samples (--check-for-spiky-loss,
+/// --check-for-large-grads): above `factor` times the largest of the first `learning_samples`,
+/// which never are. NaN is left to `check_finite`, an infinity always is too large. Source:
+/// RerunStateMachine.is_unexpectedly_large.
 class UnexpectedlyLarge {
  public:
   explicit UnexpectedlyLarge(double factor = 10.0, Index learning_samples = 100)

@@ -38,14 +38,15 @@ RunStatus run_status(ExitCode code) {
 }
 
 void write_run_state(const std::filesystem::path& folder, const RunState& state) {
-  const std::string saved = state.saved_iteration ? fmt::format("{}", *state.saved_iteration) : "null";
+  const std::string saved =
+      state.saved_iteration ? fmt::format("{}", *state.saved_iteration) : "null";
   AtomicFile file(folder / "run_state.json");
-  file.write(fmt::format("{{\n  \"state\": {},\n  \"iteration\": {},\n"
-                         "  \"consumed_train_samples\": {},\n  \"saved_iteration\": {},\n"
-                         "  \"exit_code\": {},\n  \"message\": {}\n}}\n",
-                         io::json_string(to_string(state.status)), state.iteration,
-                         state.consumed_train_samples, saved, state.exit_code,
-                         io::json_string(state.message)));
+  file.write(fmt::format(
+      "{{\n  \"state\": {},\n  \"iteration\": {},\n"
+      "  \"consumed_train_samples\": {},\n  \"saved_iteration\": {},\n"
+      "  \"exit_code\": {},\n  \"message\": {}\n}}\n",
+      io::json_string(to_string(state.status)), state.iteration, state.consumed_train_samples,
+      saved, state.exit_code, io::json_string(state.message)));
   file.commit();
 }
 

@@ -16,7 +16,7 @@ struct RunState {
   RunStatus status = RunStatus::running;
   Index iteration = 0;
   Index consumed_train_samples = 0;
-  std::optional<Index> saved_iteration = std::nullopt;  // newest checkpoint; scripts ask whether it advanced
+  std::optional<Index> saved_iteration = std::nullopt;  // newest checkpoint
   int exit_code = 0;
   std::string message = {};
 };

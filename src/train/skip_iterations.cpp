@@ -11,9 +11,10 @@ namespace {
 constexpr Index kLongestRange = 1'000'000;
 
 [[noreturn]] void refuse(std::string_view word) {
-  throw_usage("--iterations-to-skip '{}' is no iteration: give numbers from 1, lists (3,5) or "
-              "ranges (100-103, at most {} long)",
-              word, kLongestRange);
+  throw_usage(
+      "--iterations-to-skip '{}' is no iteration: give numbers from 1, lists (3,5) or "
+      "ranges (100-103, at most {} long)",
+      word, kLongestRange);
 }
 
 Index number(std::string_view text, std::string_view word) {

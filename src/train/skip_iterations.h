@@ -20,7 +20,8 @@ class SkipIterations {
   std::vector<Index> iterations_;  // sorted
 };
 
-/// Words as on the command line: `12`, lists `3,5` and ranges `100-103`. Error(usage) naming the bad word.
+/// Words as on the command line: `12`, lists `3,5` and ranges `100-103`. Error(usage) naming the
+/// bad word.
 std::vector<Index> parse_iterations(std::span<const std::string_view> words);
 
 }  // namespace mpitron::train

@@ -27,12 +27,12 @@ struct ParameterCounts {
 /// Parameters by the reference's formula (biases beside those of the norms are left out).
 ParameterCounts theoretical_parameters(const ModelDimensions& model, const MemoryLayout& layout);
 
-/// Bytes of weights, gradients and Adam state on the most loaded rank: 18 per parameter, with the distributed
-/// optimizer 6 + 12 / data_parallel_size.
+/// Bytes of weights, gradients and Adam state on the most loaded rank: 18 per parameter, with the
+/// distributed optimizer 6 + 12 / data_parallel_size.
 double weight_and_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout);
 
-/// Bytes of activations on the first pipeline stage, for sequence parallelism with selective recompute
-/// (arXiv:2205.05198); `num_microbatches` none: enough to fill the pipeline.
+/// Bytes of activations on the first pipeline stage, for sequence parallelism with selective
+/// recompute (arXiv:2205.05198); `num_microbatches` none: enough to fill the pipeline.
 double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout,
                         std::optional<Index> num_microbatches);
 

@@ -66,8 +66,7 @@ std::vector<float> Timers::gather(std::span<const std::string> names, double nor
   return all;
 }
 
-std::string Timers::ranges(std::span<const std::string> names,
-                           std::span<const float> times) const {
+std::string Timers::ranges(std::span<const std::string> names, std::span<const float> times) const {
   std::string lines;
   for (std::size_t i = 0; i < names.size(); ++i) {
     float least = 0;

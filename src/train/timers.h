@@ -62,8 +62,8 @@ struct TimerGroup {
   std::function<void()> barrier = nullptr;
 };
 
-/// Named timers of levels 0 (whole phases), 1 (parts of a step) and 2 (fine); those above --timing-log-level cost a
-/// comparison. Names and lines as in the reference.
+/// Named timers of levels 0 (whole phases), 1 (parts of a step) and 2 (fine); those above
+/// --timing-log-level cost a comparison. Names and lines as in the reference.
 class Timers {
  public:
   Timers(Index log_level, config::TimingLogOption option, TimerGroup group = {});
@@ -80,8 +80,8 @@ class Timers {
   NamedTimer* find(std::string_view name, Index level) {
     return level > log_level_ ? nullptr : make(name, level);
   }
-  /// Milliseconds of the named timers divided by `normalizer` over all ranks, in lines; none where nothing was timed.
-  /// Collective over the group; resets the timers it reports.
+  /// Milliseconds of the named timers divided by `normalizer` over all ranks, in lines; none where
+  /// nothing was timed. Collective over the group; resets the timers it reports.
   std::optional<std::string> report(std::span<const std::string> names, double normalizer = 1.0);
   /// All timers made so far, in order of creation.
   const std::vector<std::string>& names() const { return names_; }

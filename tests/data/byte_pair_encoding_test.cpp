@@ -37,13 +37,15 @@ TEST(BytePairEncoding, DecodeInvertsEncodeOnFuzzedText) {
   for (int i = 0; i < 5000; ++i) {
     std::string text;
     for (std::size_t n = random() % 200; n > 0; --n) {
-      const auto c = static_cast<std::uint32_t>(random() % 3 == 0 ? random() % 0x110000 : ' ' + random() % 95);
+      const auto c =
+          static_cast<std::uint32_t>(random() % 3 == 0 ? random() % 0x110000 : ' ' + random() % 95);
       append_utf8(c >= 0xD800 && c < 0xE000 ? 'a' : c, text);
     }
     ids.resize(3);
     gpt2_tokenizer().encode(text, *cache, ids);
     ASSERT_EQ(gpt2_tokenizer().decode(std::span(ids).subspan(3)), text);
-    ASSERT_EQ(TokenIds(ids.begin() + 3, ids.end()), gpt2_tokenizer().encode(text)) << "with and without a warm cache";
+    ASSERT_EQ(TokenIds(ids.begin() + 3, ids.end()), gpt2_tokenizer().encode(text))
+        << "with and without a warm cache";
   }
   EXPECT_EQ(ids[2], 3) << "encode appends";
 }

@@ -27,9 +27,10 @@ Pieces lex(std::string_view text) {
 // Characters where the classes meet: contractions, runs of spaces, marks, multi-byte letters, digits and spaces.
 std::string random_text(std::mt19937_64& random) {
   static constexpr std::array<std::uint32_t, 40> kEdges = {
-      ' ', ' ', ' ', '\n', '\t', '\r', '\'', '\'', 's', 't', 'r', 'e', 'v', 'm', 'l', 'l', 'd', 'S', 'a', 'Z',
-      '0', '9', '.', ',', '-', '_', 0, 0x7F, 0x85, 0xA0, 0xE9, 0xB2, 0x301, 0x2028, 0x3000, 0x4E2D, 0xFEFF, 0x1F600,
-      0x1D7CE, 0x10FFFF};
+      ' ',  ' ',  ' ',   '\n',   '\t',   '\r',   '\'',   '\'',    's',     't',
+      'r',  'e',  'v',   'm',    'l',    'l',    'd',    'S',     'a',     'Z',
+      '0',  '9',  '.',   ',',    '-',    '_',    0,      0x7F,    0x85,    0xA0,
+      0xE9, 0xB2, 0x301, 0x2028, 0x3000, 0x4E2D, 0xFEFF, 0x1F600, 0x1D7CE, 0x10FFFF};
   std::string text;
   const std::size_t size = random() % 120;
   for (std::size_t i = 0; i < size; ++i) {
@@ -95,7 +96,8 @@ TEST(Gpt2Lexer, WordsOfEveryLength) {
 }
 
 TEST(Gpt2Lexer, InvalidUtf8NamesTheByte) {
-  for (const std::string bad : {"\xFF", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE4\xB8", "\x80"}) {
+  for (const std::string bad :
+       {"\xFF", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE4\xB8", "\x80"}) {
     try {
       lex("plain words before it " + bad);
       FAIL() << "accepted";

@@ -12,7 +12,8 @@ TEST(JsonText, StringsReadBack) {
   for (int c = 0; c < 128; ++c) {
     all += static_cast<char>(c);
   }
-  for (const std::string& text : {std::string(), std::string("lm loss"), all, std::string("h\u00e9\u4e16")}) {
+  for (const std::string& text :
+       {std::string(), std::string("lm loss"), all, std::string("h\u00e9\u4e16")}) {
     EXPECT_EQ(nlohmann::json::parse(json_string(text)), text);
   }
 }

@@ -14,7 +14,8 @@
 namespace mpitron::io {
 namespace {
 
-/// The reader's rule of the header: step -> loss after going back at every resume; torn lines are counted.
+/// The reader's rule of the header: step -> loss after going back at every resume; torn lines are
+/// counted.
 std::map<int, double> losses(const std::filesystem::path& path, int& torn) {
   std::map<int, double> by_step;
   std::ifstream file(path);

@@ -149,7 +149,10 @@ TEST(TensorboardWriter, QueueIsWrittenWhenFull) {
 
 TEST(TensorboardWriter, SaysWhereItCannotWrite) {
   const testing::TemporaryFolder folder;
-  { AtomicFile file(folder.path() / "file"); file.commit(); }
+  {
+    AtomicFile file(folder.path() / "file");
+    file.commit();
+  }
   EXPECT_THROW(TensorboardWriter(folder.path() / "file"), Error);
 }
 

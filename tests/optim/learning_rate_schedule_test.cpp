@@ -23,8 +23,8 @@ LearningRateSchedule from_case(const nlohmann::json& c) {
           .bounds = {.max_lr = c.at("max_lr"), .min_lr = c.at("min_lr")},
           .lr_warmup_steps = c.at("warmup_steps"),
           .lr_decay_steps = c.at("decay_steps"),
-          .wsd_decay_steps = c.at("wsd_decay_steps").is_null() ? Index{0}
-                                                               : c.at("wsd_decay_steps").get<Index>(),
+          .wsd_decay_steps =
+              c.at("wsd_decay_steps").is_null() ? Index{0} : c.at("wsd_decay_steps").get<Index>(),
           .lr_decay_style = parse_lr_decay_style(c.at("style").get<std::string>()),
           .lr_wsd_decay_style = wsd_style(c.at("wsd_style"))};
 }

@@ -59,7 +59,8 @@ TEST(LossScaler, StateSurvivesARoundTrip) {
   scaler.update(true);
   scaler.update(false);
   std::map<std::string, double> saved;
-  scaler.visit_state([&](const char* name, auto& value) { saved[name] = static_cast<double>(value); });
+  scaler.visit_state(
+      [&](const char* name, auto& value) { saved[name] = static_cast<double>(value); });
   EXPECT_EQ(saved.size(), 3U);
   LossScaler resumed = make_loss_scaler(fp16_options());
   ASSERT_NE(resumed.state(), scaler.state());

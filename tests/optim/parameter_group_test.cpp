@@ -26,7 +26,8 @@ TEST(ParameterGroup, NoWeightDecayForBiasesAndVectors) {
 TEST(ParameterGroup, EmbeddingOptionSkipsWeightDecay) {
   ParameterGroupOptions options = kPlain;
   options.skip_embedding_weight_decay = true;
-  EXPECT_EQ(parameter_group_key({.name = "embedding.word_embeddings.weight"}, options).wd_mult, 0.0);
+  EXPECT_EQ(parameter_group_key({.name = "embedding.word_embeddings.weight"}, options).wd_mult,
+            0.0);
   EXPECT_EQ(parameter_group_key({.name = "output_layer.weight"}, options).wd_mult, 1.0);
 }
 

@@ -77,8 +77,8 @@ TEST(ParameterScheduler, WeightDecayOfTheCurve) {
 TEST(ParameterScheduler, GroupRatesTakeMultipliersAndOwnBounds) {
   ParameterScheduler scheduler(options());
   scheduler.advance(32);
-  const auto rates = scheduler.rates({.wd_mult = 0.0, .lr_mult = 0.5},
-                                     scheduler.learning_rate_schedule().bounds);
+  const auto rates =
+      scheduler.rates({.wd_mult = 0.0, .lr_mult = 0.5}, scheduler.learning_rate_schedule().bounds);
   EXPECT_DOUBLE_EQ(rates.learning_rate, 1e-3);
   EXPECT_EQ(rates.weight_decay, 0.0);
   EXPECT_DOUBLE_EQ(scheduler.rates({}, {.max_lr = 8e-3, .min_lr = 0.0}).learning_rate, 8e-3);

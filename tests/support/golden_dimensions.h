@@ -7,8 +7,8 @@
 
 namespace mpitron::testing {
 
-/// Reads the `args` of a case of tables.json (sections flops and theoretical_memory) over the defaults of section
-/// flops; kv_channels is hidden / heads unless the case sets it.
+/// Reads the `args` of a case of tables.json (sections flops and theoretical_memory) over the
+/// defaults of section flops; kv_channels is hidden / heads unless the case sets it.
 class GoldenArguments {
  public:
   explicit GoldenArguments(const nlohmann::json& args)
@@ -40,14 +40,14 @@ inline train::ExpertDimensions golden_experts(const GoldenArguments& args) {
     moe.push_back(frequency.is_array() ? frequency.at(static_cast<std::size_t>(i)) == 1
                                        : i % frequency.get<Index>() == 0);
   }
-  return {.num_experts = args.number("num_experts"),
-          .num_moe_layers = std::count(moe.begin(), moe.end(), true),
-          .last_layer_is_moe = moe.back(),
-          .moe_router_topk = args.number("moe_router_topk"),
-          .moe_ffn_hidden_size =
-              args.number_or("moe_ffn_hidden_size", args.number("ffn_hidden_size")),
-          .moe_shared_expert_intermediate_size =
-              args.number_or("moe_shared_expert_intermediate_size", 0)};
+  return {
+      .num_experts = args.number("num_experts"),
+      .num_moe_layers = std::count(moe.begin(), moe.end(), true),
+      .last_layer_is_moe = moe.back(),
+      .moe_router_topk = args.number("moe_router_topk"),
+      .moe_ffn_hidden_size = args.number_or("moe_ffn_hidden_size", args.number("ffn_hidden_size")),
+      .moe_shared_expert_intermediate_size =
+          args.number_or("moe_shared_expert_intermediate_size", 0)};
 }
 
 inline train::HybridDimensions golden_hybrid(const GoldenArguments& args) {

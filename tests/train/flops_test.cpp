@@ -12,8 +12,8 @@ TEST(Flops, EqualsReferenceTable) {
   for (const auto& c : table.at("cases")) {
     const testing::GoldenArguments args(c.at("args"));
     const double expected = c.at("flops");
-    EXPECT_NEAR(flops_per_iteration(testing::golden_dimensions(args), c.at("batch_size")),
-                expected, 1e-12 * expected)
+    EXPECT_NEAR(flops_per_iteration(testing::golden_dimensions(args), c.at("batch_size")), expected,
+                1e-12 * expected)
         << c.at("args");
   }
 }

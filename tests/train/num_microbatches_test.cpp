@@ -14,9 +14,8 @@ config::TrainingConfig options(const nlohmann::json& c) {
   config.micro_batch_size = c.at("micro_batch_size");
   config.decrease_batch_size_if_needed = c.at("decrease_batch_size_if_needed");
   if (c.at("kind") == "rampup") {
-    config.rampup_batch_size = {.start = c.at("start"),
-                                .increment = c.at("increment"),
-                                .samples = c.at("rampup_samples")};
+    config.rampup_batch_size = {
+        .start = c.at("start"), .increment = c.at("increment"), .samples = c.at("rampup_samples")};
   }
   return config;
 }

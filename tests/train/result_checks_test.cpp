@@ -58,7 +58,8 @@ TEST(UnexpectedlyLarge, StateSurvives) {
   UnexpectedlyLarge first(10.0, 1);
   first(2.0);
   std::map<std::string, double> saved;
-  first.visit_state([&](const char* name, auto& value) { saved[name] = static_cast<double>(value); });
+  first.visit_state(
+      [&](const char* name, auto& value) { saved[name] = static_cast<double>(value); });
   UnexpectedlyLarge second(10.0, 1);
   second.visit_state([&](const char* name, auto& value) {
     value = static_cast<std::remove_reference_t<decltype(value)>>(saved.at(name));

@@ -8,13 +8,13 @@ namespace mpitron::train {
 namespace {
 
 MemoryLayout layout_of(const testing::GoldenArguments& args) {
-  return {.tensor_model_parallel_size = args.number("tensor_model_parallel_size"),
-          .pipeline_model_parallel_size = args.number("pipeline_model_parallel_size"),
-          .data_parallel_size = args.number("data_parallel_size"),
-          .virtual_pipeline_model_parallel_size =
-              args.optional("virtual_pipeline_model_parallel_size"),
-          .micro_batch_size = args.number("micro_batch_size"),
-          .use_distributed_optimizer = args.flag("use_distributed_optimizer")};
+  return {
+      .tensor_model_parallel_size = args.number("tensor_model_parallel_size"),
+      .pipeline_model_parallel_size = args.number("pipeline_model_parallel_size"),
+      .data_parallel_size = args.number("data_parallel_size"),
+      .virtual_pipeline_model_parallel_size = args.optional("virtual_pipeline_model_parallel_size"),
+      .micro_batch_size = args.number("micro_batch_size"),
+      .use_distributed_optimizer = args.flag("use_distributed_optimizer")};
 }
 
 }  // namespace

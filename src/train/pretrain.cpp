@@ -1,0 +1,122 @@
+#include "train/pretrain.h"
+
+#include "train/exit_conditions.h"
+#include "train/exit_signals.h"
+#include "train/num_microbatches.h"
+#include "train/result_checks.h"
+#include "train/skip_iterations.h"
+#include "utils/log.h"
+
+namespace mpitron::train {
+namespace {
+
+ExitOptions exit_options(const config::TrainingConfig& training) {
+  return {.exit_interval = training.exit_interval,
+          .exit_duration_in_mins = training.exit_duration_in_mins};
+}
+
+}  // namespace
+
+Pretraining::Pretraining(device::Device& device, models::GptModel& model, const TrainingData& data,
+                         const config::RunConfig& config)
+    : device_(device),
+      model_(model),
+      data_(data),
+      config_(config),
+      timers_(config.logging.timing_log_level, config.logging.timing_log_option),
+      step_(device, model, config),
+      log_(config, timers_) {}
+
+RunOutcome Pretraining::run() {
+  RunOutcome outcome;
+  if (!config_.training.skip_train) {
+    train(outcome);
+  }
+  if (outcome.code == ExitCode::success) {
+    validate({outcome.iteration, outcome.consumed_samples, config_.training.global_batch_size},
+             true);
+  }
+  return outcome;
+}
+
+StepReport Pretraining::one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
+                                      Index& batch_size) {
+  const BatchSize batch = NumMicrobatches(config_.training, 1).at(consumed);
+  batch_size = batch.running;
+  const TimerScope scope = timers_.scope("interval-time", 0);
+  const auto next = [&] { return stream.next(); };
+  if (SkipIterations(config_.training.iterations_to_skip).contains(iteration)) {
+    for (Index i = 0; i < batch.num_microbatches; ++i) {
+      next();
+    }
+    return {.skipped = true};
+  }
+  const StepReport report = step_.run(iteration, batch.num_microbatches, batch.running, next);
+  if (config_.training.check_for_nan_in_loss_and_grad) {
+    check_finite(report.loss(), "loss", {.iteration = iteration});
+    check_finite(report.grad_norm, "gradient norm", {.iteration = iteration});
+  }
+  return report;
+}
+
+void Pretraining::train(RunOutcome& outcome) {
+  if (!data_.sets.train) {
+    throw_usage("there is no training data: --split gives the training set nothing");
+  }
+  const Timer since_start;
+  const ExitSignals signals(config_.training.exit_signal_handler);
+  const ExitConditions exits(exit_options(config_.training));
+  MicrobatchStream stream(data_.sets.train, config_, *data_.tokenizer, 0);
+  Progress progress;
+  while (progress.iteration < config_.training.train_iters) {
+    ++progress.iteration;
+    const StepReport report =
+        one_iteration(progress.iteration, progress.consumed_samples, stream, progress.batch_size);
+    progress.consumed_samples += progress.batch_size;
+    log_.iteration(progress, report, step_);
+    outcome.iteration = progress.iteration;
+    outcome.consumed_samples = progress.consumed_samples;
+    const Index interval = config_.training.eval_interval;
+    if (interval > 0 && progress.iteration % interval == 0 &&
+        progress.iteration < config_.training.train_iters) {
+      validate(progress, false);
+    }
+    const ExitDecision decision = exits.decide({.iteration = progress.iteration,
+                                                .minutes_since_start = since_start.seconds() / 60,
+                                                .signal = signals.received()});
+    if (decision.reason != ExitReason::none) {
+      log::print(datetime_line(decision.message, std::chrono::system_clock::now()));
+      outcome.code = exit_code(decision.reason, false);
+      return;
+    }
+  }
+}
+
+std::optional<double> Pretraining::evaluate(const std::shared_ptr<const data::Dataset>& dataset,
+                                            Index consumed) {
+  const config::TrainingConfig& training = config_.training;
+  if (!dataset || training.eval_iters == 0) {
+    return std::nullopt;
+  }
+  MicrobatchStream stream(dataset, config_, *data_.tokenizer, consumed);
+  const Index microbatches =
+      training.eval_iters * (training.global_batch_size / training.micro_batch_size);
+  return step_.evaluate(microbatches, [&] { return stream.next(); }).loss();
+}
+
+void Pretraining::validate(const Progress& progress, bool at_end) {
+  const std::string where = fmt::format("iteration {}", progress.iteration);
+  for (const auto& dataset : data_.sets.valid) {
+    if (const auto loss = evaluate(dataset, at_end ? 0 : consumed_valid_samples_)) {
+      log_.validation(at_end ? where + " on validation set" : where, progress, *loss);
+    }
+  }
+  consumed_valid_samples_ += config_.training.eval_iters * config_.training.global_batch_size;
+  if (at_end) {
+    if (const auto loss = evaluate(data_.sets.test, 0)) {
+      log_.validation(where + " on test set", progress, *loss);
+    }
+  }
+}
+
+}  // namespace mpitron::train

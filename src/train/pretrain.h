@@ -1,0 +1,47 @@
+#pragma once
+#include "config/run_config.h"
+#include "device/device.h"
+#include "models/gpt_model.h"
+#include "train/training_data.h"
+#include "train/training_log.h"
+#include "utils/error.h"
+
+namespace mpitron::train {
+
+/// How a run ended.
+struct RunOutcome {
+  Index iteration = 0;
+  Index consumed_samples = 0;
+  ExitCode code = ExitCode::success;
+};
+
+/// The training loop: steps, logging, evaluation, exit conditions. Deterministic: the same flags print the same losses
+/// for any number of threads.
+class Pretraining {
+ public:
+  Pretraining(device::Device& device, models::GptModel& model, const TrainingData& data,
+              const config::RunConfig& config);
+
+  /// Trains to the end, then evaluates on validation and test sets.
+  RunOutcome run();
+
+ private:
+  void train(RunOutcome& outcome);
+  StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
+                           Index& batch_size);
+  /// The mean loss over `--eval-iters` batches; nothing without such data.
+  std::optional<double> evaluate(const std::shared_ptr<const data::Dataset>& dataset,
+                                 Index consumed);
+  void validate(const Progress& progress, bool at_end);
+
+  device::Device& device_;
+  models::GptModel& model_;
+  const TrainingData& data_;
+  config::RunConfig config_;
+  Timers timers_;
+  TrainStep step_;
+  TrainingLog log_;
+  Index consumed_valid_samples_ = 0;
+};
+
+}  // namespace mpitron::train

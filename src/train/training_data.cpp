@@ -1,0 +1,129 @@
+#include "train/training_data.h"
+
+#include "data/split.h"
+#include "utils/error.h"
+
+namespace mpitron::train {
+namespace {
+
+data::GptSampleOptions sample_options(const config::RunConfig& config,
+                                      const data::Tokenizer& tokenizer) {
+  return {.seq_length = config.training.seq_length,
+          .reset_position_ids = config.data.reset_position_ids,
+          .reset_attention_mask = config.data.reset_attention_mask,
+          .eod_mask_loss = config.data.eod_mask_loss,
+          // The causal mask needs no bytes; only packed documents do.
+          .create_attention_mask = config.data.reset_attention_mask,
+          .eod = tokenizer.eod()};
+}
+
+/// Samples of each split, as the reference counts them (features: training.py).
+data::PerSplit<std::optional<Index>> num_samples(const config::TrainingConfig& training) {
+  const Index batch = training.global_batch_size;
+  const Index evaluations =
+      training.eval_interval > 0 ? training.train_iters / training.eval_interval + 1 : 1;
+  data::PerSplit<std::optional<Index>> samples;
+  samples[data::Split::train] = training.train_samples.value_or(training.train_iters * batch);
+  samples[data::Split::valid] = evaluations * training.eval_iters * batch;
+  samples[data::Split::test] = training.eval_iters * batch;
+  if (training.full_validation) {
+    samples[data::Split::valid] = std::nullopt;
+  }
+  return samples;
+}
+
+const char* name_of(config::TokenizerType type) {
+  switch (type) {
+    case config::TokenizerType::gpt2_bpe:
+      return "GPT2BPETokenizer";
+    case config::TokenizerType::null:
+      return "NullTokenizer";
+    case config::TokenizerType::none:
+      throw_usage(
+          "--tokenizer-type is missing; this build trains with GPT2BPETokenizer or NullTokenizer");
+    default:
+      throw_usage("--tokenizer-type: this build trains with GPT2BPETokenizer or NullTokenizer");
+  }
+}
+
+}  // namespace
+
+Index padded_vocab_size(const config::RunConfig& config, Index vocab_size) {
+  const config::DataConfig& data = config.data;
+  if (data.padded_vocab_size) {
+    if (*data.padded_vocab_size < vocab_size) {
+      throw_usage("--padded-vocab-size {} is smaller than the tokenizer's vocabulary of {}",
+                  *data.padded_vocab_size, vocab_size);
+    }
+    return *data.padded_vocab_size;
+  }
+  return config::pad_vocab_size(vocab_size, data.make_vocab_size_divisible_by,
+                                config.parallel.tensor_model_parallel_size);
+}
+
+std::unique_ptr<data::Tokenizer> make_run_tokenizer(const config::DataConfig& config) {
+  return data::make_tokenizer({.type = name_of(config.tokenizer_type),
+                               .vocab_file = config.vocab_file.value_or(""),
+                               .merge_file = config.merge_file.value_or(""),
+                               .vocab_size = config.vocab_size.value_or(0)});
+}
+
+TrainingData make_training_data(const config::RunConfig& config) {
+  TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
+  const data::Tokenizer& tokenizer = *result.tokenizer;
+  data::GptDataRequest request;
+  request.blend = data::parse_blend(config.data.data_path);
+  request.split = config.data.split;
+  request.per_split[data::Split::train] = data::parse_blend(config.data.train_data_path);
+  request.per_split[data::Split::valid] = data::parse_blend(config.data.valid_data_path);
+  request.per_split[data::Split::test] = data::parse_blend(config.data.test_data_path);
+  request.mock = config.data.mock_data;
+  request.num_samples = num_samples(config.training);
+  request.seed = config.data.seed;
+  request.sample = sample_options(config, tokenizer);
+  request.tokenizer = tokenizer.identity();
+  request.vocab_size =
+      config.data.mock_data ? 0 : padded_vocab_size(config, tokenizer.vocab_size());
+  request.cache_path = config.data.data_cache_path;
+  request.mmap_bin_files = config.data.mmap_bin_files;
+  request.surplus = config.data.mid_level_dataset_surplus;
+  request.multiple_validation_sets = config.data.multiple_validation_sets;
+  request.builder_threads = config.data.num_dataset_builder_threads;
+  result.sets = data::make_gpt_data(request);
+  return result;
+}
+
+MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
+                                   const config::RunConfig& config,
+                                   const data::Tokenizer& tokenizer, Index consumed_samples)
+    : loader_(std::move(dataset),
+              {.sample = sample_options(config, tokenizer),
+               .sampler = {.kind = config.data.dataloader_type == config::DataloaderType::cyclic
+                                       ? data::SamplerKind::cyclic
+                                       : data::SamplerKind::single,
+                           .consumed_samples = consumed_samples,
+                           .micro_batch_size = config.training.micro_batch_size,
+                           .data_sharding = config.data.data_sharding},
+               .prefetch = config.data.num_workers}),
+      consumed_(consumed_samples),
+      with_mask_(config.data.reset_attention_mask) {}
+
+HostMicrobatch MicrobatchStream::next() {
+  const data::Batch* batch = loader_.next();
+  if (batch == nullptr) {
+    throw_data("the data set ends after {} samples", consumed_);
+  }
+  const HostMicrobatch result{.samples = batch->rows,
+                              .sequence_length = batch->seq_length,
+                              .tokens = batch->tokens,
+                              .labels = batch->labels,
+                              .position_ids = batch->position_ids,
+                              .loss_mask = batch->loss_mask,
+                              .attention_mask = with_mask_ ? std::span(batch->attention_mask)
+                                                           : std::span<const std::uint8_t>{},
+                              .first_sample = consumed_};
+  consumed_ += batch->rows;
+  return result;
+}
+
+}  // namespace mpitron::train

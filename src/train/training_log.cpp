@@ -1,0 +1,114 @@
+#include "train/training_log.h"
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include "train/flops.h"
+#include "train/memory_report.h"
+#include "utils/log.h"
+
+namespace mpitron::train {
+namespace {
+
+constexpr const char* kLossName = "lm loss";
+
+}  // namespace
+
+TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers)
+    : config_(config), timers_(timers), bar_(config.training.train_iters, "it") {
+  if (const auto& folder = config.logging.tensorboard_dir) {
+    tensorboard_ =
+        std::make_unique<io::TensorboardWriter>(*folder, config.logging.tensorboard_queue_size);
+    metrics_ = std::make_unique<io::MetricsFile>(std::filesystem::path(*folder) / "metrics.jsonl");
+  }
+}
+
+void TrainingLog::iteration(const Progress& progress, const StepReport& step,
+                            const TrainStep& state) {
+  const NamedLoss loss{kLossName, step.loss()};
+  averages_.add({&loss, 1}, step.skipped);
+  if (tensorboard_ && progress.iteration % config_.logging.tensorboard_log_interval == 0) {
+    write_scalars(progress, step, state);
+  }
+  if (progress.iteration % config_.logging.log_interval == 0) {
+    bar_.clear();
+    print_line(progress, step, state);
+  }
+  bar_.update(progress.iteration, fmt::format("loss {:.4f}", step.loss()));
+}
+
+void TrainingLog::print_line(const Progress& progress, const StepReport& step,
+                             const TrainStep& state) {
+  const Index iterations = averages_.iterations();
+  const double seconds = interval_.seconds() / static_cast<double>(iterations);
+  IterationReport report{.time = std::chrono::system_clock::now(),
+                         .iteration = progress.iteration,
+                         .train_iters = config_.training.train_iters,
+                         .consumed_train_samples = progress.consumed_samples,
+                         .seconds_per_iteration = seconds,
+                         .learning_rate = state.scheduler().learning_rate(),
+                         .global_batch_size = progress.batch_size,
+                         .losses = averages_.averages(),
+                         .loss_scale = state.loss_scaler().scale(),
+                         .skipped_iterations = averages_.skipped_iterations(),
+                         .nan_iterations = averages_.nan_iterations()};
+  if (config_.logging.log_throughput) {
+    const double flops = flops_per_iteration(model_dimensions(config_.model), progress.batch_size);
+    report.throughput = throughput_per_device(flops, seconds, 1);
+  }
+  if (config_.optimizer.clip_grad > 0) {
+    report.grad_norm = step.grad_norm;
+  }
+  log::print(iteration_line(report));
+  if (progress.iteration == config_.logging.log_interval) {
+    log::print(memory_line(0, progress.iteration, process_memory()));
+  }
+  if (const auto lines = timers_.report(timers_.names(), static_cast<double>(iterations))) {
+    log::print(*lines);
+  }
+  averages_.reset();
+  interval_.restart();
+}
+
+void TrainingLog::write_scalars(const Progress& progress, const StepReport& step,
+                                const TrainStep& state) {
+  const auto both = [&](const std::string& tag, double value) {
+    tensorboard_->add_scalar(tag, value, progress.iteration);
+    tensorboard_->add_scalar(tag + " vs samples", value, progress.consumed_samples);
+  };
+  both("learning-rate", state.scheduler().learning_rate());
+  both("batch-size", static_cast<double>(progress.batch_size));
+  both(kLossName, step.loss());
+  if (config_.logging.log_loss_scale_to_tensorboard) {
+    both("loss-scale", state.loss_scaler().scale());
+  }
+  both("grad-norm", step.grad_norm);
+  const std::array metrics{
+      io::Metric{"lm loss", step.loss()},
+      io::Metric{"learning-rate", step.learning_rate},
+      io::Metric{"grad-norm", step.grad_norm},
+      io::Metric{"loss-scale", step.loss_scale},
+      io::Metric{"batch-size", static_cast<double>(progress.batch_size)},
+      io::Metric{"consumed-samples", static_cast<double>(progress.consumed_samples)}};
+  metrics_->add(progress.iteration, metrics);
+}
+
+void TrainingLog::validation(const std::string& where, const Progress& progress, double loss) {
+  bar_.clear();
+  const NamedLoss named{kLossName, loss};
+  log::print(validation_lines(where, {&named, 1}));
+  if (tensorboard_) {
+    tensorboard_->add_scalar("lm loss validation", loss, progress.iteration);
+    tensorboard_->add_scalar("lm loss validation vs samples", loss, progress.consumed_samples);
+    if (config_.logging.log_validation_ppl_to_tensorboard) {
+      tensorboard_->add_scalar("lm loss validation ppl", std::exp(std::min(20.0, loss)),
+                               progress.iteration);
+    }
+    const std::array metrics{io::Metric{"lm loss validation", loss}};
+    metrics_->add(progress.iteration, metrics);
+    tensorboard_->flush();
+  }
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,46 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "config/run_config.h"
+#include "io/metrics_file.h"
+#include "io/tensorboard.h"
+#include "train/iteration_report.h"
+#include "train/progress_bar.h"
+#include "train/timers.h"
+#include "train/train_step.h"
+#include "utils/timer.h"
+
+namespace mpitron::train {
+
+/// Where a run stands after an iteration.
+struct Progress {
+  Index iteration = 0;
+  Index consumed_samples = 0;
+  Index batch_size = 0;  // of this iteration
+};
+
+/// Everything that a run says of its iterations: the reference's line every `--log-interval`, TensorBoard events,
+/// metrics.jsonl in the TensorBoard folder, a progress bar on a terminal.
+class TrainingLog {
+ public:
+  TrainingLog(const config::RunConfig& config, Timers& timers);
+
+  void iteration(const Progress& progress, const StepReport& step, const TrainStep& state);
+  /// `where`: "iteration 100", or "iteration 100 on test set".
+  void validation(const std::string& where, const Progress& progress, double loss);
+
+ private:
+  void print_line(const Progress& progress, const StepReport& step, const TrainStep& state);
+  void write_scalars(const Progress& progress, const StepReport& step, const TrainStep& state);
+
+  config::RunConfig config_;
+  Timers& timers_;
+  std::unique_ptr<io::TensorboardWriter> tensorboard_;
+  std::unique_ptr<io::MetricsFile> metrics_;
+  IntervalAverages averages_;
+  Timer interval_;
+  ProgressBar bar_;
+};
+
+}  // namespace mpitron::train

@@ -1,0 +1,33 @@
+#include <gtest/gtest.h>
+
+#include "cli/commands.h"
+#include "utils/error.h"
+
+namespace mpitron::cli {
+namespace {
+
+std::string page(const std::string& subject) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(explain({subject}), 0);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(Explain, RulesAndOptions) {
+  EXPECT_EQ(page("E017").substr(0, 21), "E017 layers_per_stage");
+  EXPECT_NE(page("head_size").find("E014"), std::string::npos);
+  EXPECT_NE(page("--num-layers").find("transformer layers"), std::string::npos);
+}
+
+TEST(Explain, UnknownSubjectsNameTheNearest) {
+  try {
+    explain({"--num-layer"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(std::string(error.what()).find("--num-layers"), std::string::npos);
+  }
+  EXPECT_THROW(explain({}), Error);
+}
+
+}  // namespace
+}  // namespace mpitron::cli

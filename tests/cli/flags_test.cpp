@@ -1,0 +1,55 @@
+#include "cli/flags.h"
+
+#include <gtest/gtest.h>
+
+#include "support/corpus.h"
+
+namespace mpitron::cli {
+namespace {
+
+struct Parsed {
+  std::string name = "none";
+  Index count = 3;
+  std::vector<std::string> files;
+  bool yes = false;
+
+  bool parse(const Arguments& arguments) {
+    Flags flags("test", "A test.");
+    flags.option("--input-files", files, "files");
+    flags.option("--name", name, "a name");
+    flags.choices({"none", "a_b"});
+    flags.option("--count", count, "a number");
+    flags.flag("--yes", yes, "a flag");
+    return flags.parse(arguments);
+  }
+};
+
+TEST(Flags, FillsItsTargets) {
+  Parsed parsed;
+  EXPECT_TRUE(parsed.parse({"--input_files", "x", "y", "--name=a_b", "--yes", "--count", "-7"}));
+  EXPECT_EQ(parsed.files, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(parsed.name, "a_b");
+  EXPECT_EQ(parsed.count, -7);
+  EXPECT_TRUE(parsed.yes);
+}
+
+TEST(Flags, KeepsDefaults) {
+  Parsed parsed;
+  EXPECT_TRUE(parsed.parse({}));
+  EXPECT_EQ(parsed.name, "none");
+  EXPECT_EQ(parsed.count, 3);
+}
+
+TEST(Flags, MistakesAreUsageErrors) {
+  const auto message = [](const Arguments& arguments) {
+    return test::message_of([&] { Parsed().parse(arguments); });
+  };
+  EXPECT_NE(message({"--coutn", "1"}).find("did you mean --count?"), std::string::npos);
+  EXPECT_NE(message({"--inp", "1"}).find("unknown option --inp"), std::string::npos) << "no abbreviations";
+  EXPECT_NE(message({"--count", "x"}), "");
+  EXPECT_NE(message({"--name", "other"}), "");
+  EXPECT_NE(message({"stray"}), "");
+}
+
+}  // namespace
+}  // namespace mpitron::cli

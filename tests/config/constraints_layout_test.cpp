@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include "config/constraint.h"
+#include "config/flags.h"
+
+namespace mpitron::config {
+namespace {
+
+using test::RuleCase;
+
+constexpr RuleCase kBroken[] = {
+    {"--num-layers 46 --pipeline-model-parallel-size 4 --world-size 4", "E017",
+     "46 % 4 = 2. Nearest: --pipeline-model-parallel-size 2 | --pipeline-model-parallel-size 23 | "
+     "--num-layers 44 | "
+     "--num-layers 48"},
+    {"--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 3 --world-size 2",
+     "E017", "4 % 6"},
+    {"--world-size 3 --tensor-model-parallel-size 2", "E070", "3 % 2 = 1"},
+    {"--world-size 8 --tensor-model-parallel-size 8", "E071",
+     "4 % 8 = 4. Nearest: --tensor-model-parallel-size 4"},
+    {"--world-size 4 --tensor-model-parallel-size 4 --group-query-attention --num-query-groups 2",
+     "E072", "2 % 4"},
+    {"--world-size 4 --tensor-model-parallel-size 4 --ffn-hidden-size 130", "E073", "130 % 4 = 2"},
+    {"--world-size 4 --tensor-model-parallel-size 4 --padded-vocab-size 130", "E074",
+     "130 % 4 = 2"},
+    {"--world-size 2 --tensor-model-parallel-size 2 --sequence-parallel --seq-length 31", "E075",
+     "31 % 2 = 1"},
+    {"--world-size 2 --context-parallel-size 2 --seq-length 30", "E076", "30 % 4 = 2"},
+    {"--world-size 4 --context-parallel-size 4 --hierarchical-context-parallel-sizes 2 3", "E077",
+     "2 * 3 = 6"},
+    {"--cp-comm-type a2a+p2p", "E077", "without sizes"},
+    {"--cp-comm-type p2p a2a", "E078", "2 words for 4 layers"},
+    {"--num-virtual-stages-per-pipeline-rank 2 --num-layers-per-virtual-pipeline-stage 1", "E080",
+     "2 of them"},
+    {"--num-virtual-stages-per-pipeline-rank 2", "E081", "1 stages"},
+    {"--world-size 4 --pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 2",
+     "E082", "2 % 3"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --account-for-loss-in-pipeline-split", "E083",
+     "5 % 2 = 1"},
+    {"--pipeline-model-parallel-layout E|t --decoder-last-pipeline-num-layers 1", "E084", "both"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 "
+     "--global-batch-size 6",
+     "E085", "3 micro batches in groups of 2"},
+    {"--overlap-param-gather", "E090", "--use-distributed-optimizer"},
+    {"--ddp-bucket-size 1 --ddp-num-buckets 1", "E091", "both"},
+    {"--world-size 4 --num-distributed-optimizer-instances 3", "E092", "4 % 3 = 1"},
+    {"--ddp-average-in-collective --calculate-per-token-loss", "E093", "both"},
+    {"--distribute-saved-activations", "E094", "full"},
+    {"--expert-model-parallel-size 2", "E095", "no experts"},
+    {"--num-experts 6 --expert-model-parallel-size 4 --world-size 4 --disable-bias-linear", "E095",
+     "6 % 4 = 2"},
+    {"--num-experts 4", "E096", "--disable-bias-linear"},
+};
+
+TEST(LayoutConstraints, EachIsBrokenByItsSmallestExample) {
+  for (const RuleCase& broken : kBroken) {
+    const ParsedRun parsed = test::parse_base(broken.flags);
+    EXPECT_TRUE(test::has_finding(parsed, broken.id)) << broken.flags << "\n"
+                                                      << test::all_findings(parsed);
+    EXPECT_NE(test::all_findings(parsed).find(broken.in_message), std::string::npos)
+        << broken.flags << "\n"
+        << test::all_findings(parsed);
+  }
+}
+
+TEST(LayoutConstraints, EveryRuleHasAnExample) {
+  for (const Constraint& rule : layout_constraints()) {
+    const bool found = std::any_of(std::begin(kBroken), std::end(kBroken),
+                                   [&](const RuleCase& c) { return c.id == rule.id; });
+    EXPECT_TRUE(found || rule.id == "E010") << rule.id << " " << rule.name;
+  }
+}
+
+constexpr const char* kLegal[] = {
+    "--world-size 4 --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 "
+    "--sequence-parallel",
+    "--world-size 2 --context-parallel-size 2",
+    "--num-layers 46 --pipeline-model-parallel-size 4 --world-size 4 "
+    "--decoder-first-pipeline-num-layers 11 "
+    "--decoder-last-pipeline-num-layers 11",
+    "--world-size 2 --pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2",
+    "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather",
+    "--num-experts 8 --expert-model-parallel-size 4 --world-size 4 --disable-bias-linear",
+};
+
+TEST(LayoutConstraints, LegalNeighboursPass) {
+  for (const char* flags : kLegal) {
+    for (const Finding& finding : test::parse_base(flags).findings) {
+      EXPECT_EQ(finding.id, ids::kNotYet) << flags << ": " << to_line(finding);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::config

@@ -1,0 +1,157 @@
+#include "config/resolve.h"
+
+#include <cmath>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "config/flags.h"
+
+namespace mpitron::config {
+namespace {
+
+using Json = nlohmann::json;
+using test::parse_base;
+
+TEST(Resolve, Activations) {
+  EXPECT_EQ(parse_base("").run.model.activation, ActivationKind::gelu_tanh);
+  EXPECT_EQ(parse_base("--no-bias-gelu-fusion").run.model.activation, ActivationKind::gelu_erf);
+  EXPECT_EQ(parse_base("--disable-bias-linear").run.model.activation, ActivationKind::gelu_erf);
+  EXPECT_EQ(parse_base("--disable-bias-linear --openai-gelu").run.model.activation,
+            ActivationKind::gelu_tanh);
+  EXPECT_EQ(parse_base("--squared-relu").run.model.activation, ActivationKind::squared_relu);
+  EXPECT_EQ(parse_base("--swiglu").run.model.activation, ActivationKind::silu);
+  EXPECT_TRUE(parse_base("--swiglu").run.model.gated_linear_unit);
+}
+
+TEST(Resolve, Biases) {
+  EXPECT_TRUE(parse_base("").run.model.add_qkv_bias);
+  EXPECT_FALSE(parse_base("--disable-bias-linear").run.model.add_qkv_bias);
+  EXPECT_TRUE(parse_base("--disable-bias-linear --add-qkv-bias").run.model.add_qkv_bias);
+}
+
+TEST(Resolve, LayersWithoutRotation) {
+  const std::string rope = "--position-embedding-type rope ";
+  EXPECT_TRUE(parse_base(rope).run.model.no_rope_layers.empty());
+  EXPECT_EQ(parse_base(rope + "--no-rope-freq 2").run.model.no_rope_layers,
+            (std::vector<bool>{false, true, false, true}));
+  EXPECT_EQ(parse_base(rope + "--no-rope-freq [1,0,0,1]").run.model.no_rope_layers,
+            (std::vector<bool>{true, false, false, true}));
+}
+
+TEST(Resolve, SchedulesCountSamples) {
+  const RunConfig iterations = parse_base("--lr-warmup-iters 4").run;
+  EXPECT_EQ(iterations.optimizer.lr_decay_steps, 160);
+  EXPECT_EQ(iterations.optimizer.lr_warmup_steps, 32);
+  EXPECT_EQ(iterations.optimizer.wd_incr_steps, 160);
+  EXPECT_DOUBLE_EQ(parse_base("--lr-warmup-fraction 0.01").run.optimizer.lr_warmup_steps, 1.6);
+  const RunConfig wsd = parse_base("--lr-decay-style WSD --lr-wsd-decay-iters 8").run;
+  EXPECT_EQ(wsd.optimizer.lr_wsd_decay_steps, 64);
+}
+
+TEST(Resolve, TypesOfParametersAndGradients) {
+  EXPECT_EQ(parse_base("").run.optimizer.main_grad_dtype, DType::f32);
+  EXPECT_EQ(parse_base("--bf16").run.model.params_dtype, DType::bf16);
+  EXPECT_EQ(parse_base("--bf16").run.optimizer.main_grad_dtype, DType::f32);
+  EXPECT_EQ(parse_base("--fp16").run.optimizer.main_grad_dtype, DType::f16);
+  EXPECT_EQ(parse_base("--fp16 --accumulate-allreduce-grads-in-fp32").run.optimizer.main_grad_dtype,
+            DType::f32);
+}
+
+/// The flags of a recorded run resolve to the dimensions and the configuration recorded beside them.
+void expect_equals_record(const Json& record, const RunConfig& run) {
+  const Json& dims = record.at("dims");
+  EXPECT_EQ(run.model.num_layers, dims.at("layers"));
+  EXPECT_EQ(run.model.hidden_size, dims.at("hidden"));
+  EXPECT_EQ(run.model.num_attention_heads, dims.at("heads"));
+  EXPECT_EQ(run.model.seq_length, dims.at("seq"));
+  EXPECT_EQ(run.training.global_batch_size, dims.at("gbs"));
+  EXPECT_EQ(run.training.micro_batch_size, dims.at("mbs"));
+  EXPECT_EQ(run.training.train_samples.value(),
+            dims.at("iters").get<Index>() * dims.at("gbs").get<Index>());
+  EXPECT_DOUBLE_EQ(run.optimizer.lr, dims.at("lr"));
+  EXPECT_DOUBLE_EQ(run.optimizer.min_lr, dims.at("min_lr"));
+  EXPECT_DOUBLE_EQ(run.optimizer.lr_warmup_steps,
+                   dims.at("warmup").get<double>() * dims.at("gbs").get<double>());
+  EXPECT_DOUBLE_EQ(run.optimizer.clip_grad, dims.at("clip"));
+  EXPECT_EQ(
+      pad_vocab_size(run.data.vocab_size.value() + 1, run.data.make_vocab_size_divisible_by, 1),
+      dims.at("vocab"));
+  EXPECT_EQ(run.optimizer.optimizer == OptimizerKind::sgd, dims.at("optimizer") == "sgd");
+  const Json& t = record.at("transformer_config");
+  const ModelConfig& m = run.model;
+  EXPECT_EQ(m.num_query_groups, t.value("num_query_groups", m.num_attention_heads));
+  EXPECT_EQ(m.kv_channels, t.value("kv_channels", m.hidden_size / m.num_attention_heads));
+  EXPECT_EQ(m.ffn_hidden_size, t.value("ffn_hidden_size", 4 * m.hidden_size));
+  EXPECT_EQ(m.params_dtype, t.value("bf16", false)   ? DType::bf16
+                            : t.value("fp16", false) ? DType::f16
+                                                     : DType::f32);
+  EXPECT_EQ(m.normalization == Normalization::rms_norm,
+            t.value("normalization", "LayerNorm") == "RMSNorm");
+  EXPECT_EQ(m.gated_linear_unit, t.value("gated_linear_unit", false));
+  EXPECT_EQ(m.activation == ActivationKind::silu, t.value("activation_func", "") == "silu");
+  EXPECT_EQ(m.activation == ActivationKind::squared_relu,
+            t.value("activation_func", "") == "<lambda>");
+  if (m.activation == ActivationKind::gelu_tanh || m.activation == ActivationKind::gelu_erf) {
+    EXPECT_EQ(m.activation == ActivationKind::gelu_tanh, t.value("bias_activation_fusion", false));
+  }
+  EXPECT_EQ(m.add_bias_linear, t.value("add_bias_linear", true));
+  EXPECT_EQ(m.add_qkv_bias, m.add_bias_linear || t.value("add_qkv_bias", false));
+  EXPECT_EQ(m.apply_query_key_layer_scaling, t.value("apply_query_key_layer_scaling", false));
+  EXPECT_EQ(m.rotary_interleaved, t.value("rotary_interleaved", false));
+  EXPECT_EQ(m.qk_layernorm, t.value("qk_layernorm", false));
+  EXPECT_EQ(m.gradient_accumulation_fusion, t.value("gradient_accumulation_fusion", false));
+  EXPECT_EQ(run.training.calculate_per_token_loss, t.value("calculate_per_token_loss", false));
+  EXPECT_EQ(m.no_rope_layers.empty(), !t.contains("no_rope_freq"));
+  const Json& model = record.at("model");
+  EXPECT_EQ(m.untie_embeddings_and_output_weights,
+            !model.at("share_embeddings_and_output_weights").get<bool>());
+  EXPECT_EQ(m.rotary_base, model.value("rotary_base", 10000));
+  EXPECT_EQ(m.position_embedding_type == PositionEmbedding::rope,
+            model.at("position_embedding_type") == "rope");
+  EXPECT_EQ(m.position_embedding_type == PositionEmbedding::none,
+            model.at("position_embedding_type") == "none");
+  const Json& recorded = record.at("run");
+  EXPECT_EQ(m.qk_l2_norm, recorded.value("qk_l2_norm", false));
+  EXPECT_EQ(run.optimizer.loss_scale.value_or(0), recorded.value("loss_scale", 0.0));
+  EXPECT_EQ(run.training.rampup_batch_size.has_value(), recorded.contains("rampup"));
+  EXPECT_EQ(run.optimizer.lr_wsd_decay_steps, recorded.value("wsd_decay", 0));
+}
+
+bool is_dense_gpt(const Json& record) {
+  const Json& t = record.at("transformer_config");
+  return record.at("model_type") == "gpt" && !record.at("mla").get<bool>() &&
+         !t.contains("num_moe_experts") && !t.contains("mtp_num_layers");
+}
+
+TEST(Resolve, EveryRecordedRunOfTheReference) {
+  const auto folder = test::golden_folder() / "curves";
+  if (!std::filesystem::is_directory(folder)) {
+    GTEST_SKIP() << "no recorded runs in " << folder;
+  }
+  int dense = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(entry.path() / "config.json");
+    if (!in) {
+      continue;
+    }
+    SCOPED_TRACE(entry.path().filename().string());
+    const Json record = Json::parse(in);
+    const ParsedRun parsed = parse_run(record.at("flags").get<std::vector<std::string>>());
+    if (is_dense_gpt(record)) {
+      ++dense;
+      EXPECT_TRUE(parsed.findings.empty()) << test::all_findings(parsed);
+      expect_equals_record(record, parsed.run);
+      continue;
+    }
+    for (const Finding& finding : parsed.findings) {
+      EXPECT_EQ(finding.id, ids::kNotYet) << to_line(finding);
+    }
+    EXPECT_TRUE(!parsed.findings.empty() || record.at("model_type") == "bert");
+  }
+  EXPECT_GT(dense, 0);
+}
+
+}  // namespace
+}  // namespace mpitron::config

@@ -1,0 +1,84 @@
+#include "data/document_reader.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "support/corpus.h"
+
+namespace mpitron::data {
+namespace {
+
+struct Found {
+  std::string text;
+  Index line;
+  Index offset;
+  bool operator==(const Found&) const = default;
+};
+
+class DocumentReaderTest : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return folder_ / name;
+  }
+  static std::vector<Found> read(const std::string& path, TextDocuments how,
+                                 std::size_t batch_bytes) {
+    DocumentReader reader({path}, how, batch_bytes);
+    DocumentBatch batch;
+    std::vector<Found> found;
+    while (reader.next(batch)) {
+      for (const RawDocument& document : batch.documents)
+        found.push_back({std::string(document.text), document.line, document.offset});
+    }
+    return found;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(DocumentReaderTest, CutsTheSameForAnyBatchSize) {
+  const std::string text = "\n\none\ntwo\n\n  \nthree\r\n\r\nfour\n\n\nfive";
+  const std::string plain = file("a.txt", text);
+  const std::string json = file("a.jsonl", text);
+  for (std::size_t bytes = 1; bytes < 50; ++bytes) {
+    EXPECT_EQ(read(plain, TextDocuments::paragraphs, bytes),
+              (std::vector<Found>{
+                  {"one\ntwo", 3, 2}, {"three\r", 7, 14}, {"four", 9, 23}, {"five", 12, 30}}));
+    EXPECT_EQ(read(plain, TextDocuments::file, bytes), (std::vector<Found>{{text, 1, 0}}));
+    EXPECT_EQ(read(plain, TextDocuments::lines, bytes), read(json, TextDocuments::file, bytes));
+    EXPECT_EQ(read(json, TextDocuments::paragraphs, bytes).size(), 5U);
+  }
+}
+
+TEST_F(DocumentReaderTest, CountsBlankLinesAndBytes) {
+  DocumentReader reader({file("a.jsonl", "{}\n\n \n{}\n"), file("b.jsonl", "{}")},
+                        TextDocuments::paragraphs);
+  EXPECT_EQ(reader.total_bytes(), 11);
+  DocumentBatch batch;
+  ASSERT_TRUE(reader.next(batch));
+  EXPECT_EQ(batch.blank_lines, 2);
+  EXPECT_EQ(batch.file_bytes, 9);
+  EXPECT_EQ(batch.number, 0);
+  ASSERT_TRUE(reader.next(batch));
+  EXPECT_EQ(batch.number, 1);
+  EXPECT_EQ(batch.documents[0].line, 1);
+  EXPECT_FALSE(reader.next(batch));
+}
+
+TEST_F(DocumentReaderTest, RefusesWhatItCannotRead) {
+  const auto message = [](const std::string& path) {
+    return test::message_of([&] { DocumentReader({path}, TextDocuments::lines); });
+  };
+  EXPECT_NE(message(folder_ / "none.jsonl").find("none.jsonl: No such file"), std::string::npos);
+  EXPECT_NE(message(folder_.path()).find("is a folder"), std::string::npos);
+  EXPECT_NE(message(file("x.jsonl.gz", "")).find("zcat"), std::string::npos);
+}
+
+TEST_F(DocumentReaderTest, EmptyFilesHaveNoDocuments) {
+  EXPECT_TRUE(read(file("e.jsonl", ""), TextDocuments::lines, 10).empty());
+  EXPECT_TRUE(read(file("e.txt", "\n\n"), TextDocuments::paragraphs, 1).empty());
+}
+
+}  // namespace
+}  // namespace mpitron::data

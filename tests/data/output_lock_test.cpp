@@ -1,0 +1,36 @@
+#include "data/output_lock.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "support/corpus.h"
+
+namespace mpitron::data {
+namespace {
+
+TEST(OutputLock, SecondHolderIsRefused) {
+  const test::TemporaryFolder folder;
+  {
+    const OutputLock first(folder / "x");
+    EXPECT_NE(test::message_of([&] { OutputLock(folder / "x"); }).find("another run is writing"),
+              std::string::npos);
+    EXPECT_EQ(test::message_of([&] { OutputLock(folder / "y"); }), "");
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "x.lock"));
+  EXPECT_EQ(test::message_of([&] { OutputLock(folder / "x"); }), "");
+}
+
+TEST(OutputLock, AFileLeftBehindIsNoObstacle) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "x.lock") << "";
+  EXPECT_EQ(test::message_of([&] { OutputLock(folder / "x"); }), "");
+}
+
+TEST(OutputLock, NamesAMissingFolder) {
+  EXPECT_NE(test::message_of([] { OutputLock("/nonexistent/x"); }).find("/nonexistent/x.lock"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace mpitron::data

@@ -1,0 +1,197 @@
+#include "data/preprocess.h"
+
+#include <csignal>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "data/golden_tokenizer.h"
+#include "data/null_tokenizer.h"
+#include "data/output_lock.h"
+#include "io/token_file.h"
+#include "utils/error.h"
+#include "utils/files.h"
+
+namespace mpitron::data {
+namespace {
+
+class PreprocessTest : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return folder_ / name;
+  }
+  PreprocessOptions options(std::vector<std::string> inputs) const {
+    PreprocessOptions options;
+    options.inputs = std::move(inputs);
+    options.output_prefix = folder_ / "out";
+    return options;
+  }
+  // The message of a run that must fail with exit code 4 and leave nothing that looks like a corpus: no index, no
+  // temporary file, no lock. (A finished .bin stays when the disk is full just at the index.)
+  std::string failure(const PreprocessOptions& options,
+                      const Tokenizer& tokenizer = gpt2_tokenizer()) const {
+    try {
+      preprocess(tokenizer, options);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::data);
+      for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+        EXPECT_TRUE(entry.path().extension() == ".bin" ||
+                    !entry.path().filename().string().starts_with("out"))
+            << entry.path();
+      return error.what();
+    }
+    ADD_FAILURE() << "accepted";
+    return "";
+  }
+  std::string failure_of_line(const std::string& line) const {
+    return failure(options({file("in.jsonl", "{\"text\": \"fine\"}\n\n" + line + "\n")}));
+  }
+  static std::vector<std::int64_t> sequence(const io::TokenFile& corpus, Index i) {
+    std::vector<std::int64_t> tokens(static_cast<std::size_t>(corpus.length(i)));
+    corpus.read(i, 0, tokens);
+    return tokens;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+using Tokens = std::vector<std::int64_t>;
+
+TEST_F(PreprocessTest, WritesMegatronsLayout) {
+  const NullTokenizer tokenizer(100);
+  PreprocessOptions given = options({file("in.jsonl",
+                                          "{\"text\": \"1 2 3\"}\n\n{\"text\": \"\"}\n"
+                                          "{\"text\": [\"4 5\", \"\", \"6\"], \"x\": 1}")});
+  given.append_eod = true;
+  const PreprocessReport report = preprocess(tokenizer, given);
+  EXPECT_EQ(report.documents, 3);
+  EXPECT_EQ(report.empty_documents, 1);
+  EXPECT_EQ(report.blank_lines, 1);
+  EXPECT_EQ(report.tokens, 8);
+  const io::TokenFile corpus(folder_ / "out_text_document");
+  EXPECT_EQ(corpus.type(), io::TokenType::u16);
+  ASSERT_EQ(corpus.sequence_count(), 3);
+  EXPECT_EQ(sequence(corpus, 0), (Tokens{1, 2, 3, 100}));
+  EXPECT_EQ(sequence(corpus, 1), (Tokens{4, 5}));
+  EXPECT_EQ(sequence(corpus, 2), (Tokens{6, 100}));
+  ASSERT_EQ(corpus.document_count(), 3);  // the empty one too, as the reference
+  EXPECT_EQ(corpus.document_begin(1), 1);
+  EXPECT_EQ(corpus.document_begin(2), 1);
+  EXPECT_EQ(corpus.document_begin(3), 3);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out_text_document.lock"));
+}
+
+TEST_F(PreprocessTest, EveryKeyHasItsFiles) {
+  PreprocessOptions given = options({file("in.jsonl", "{\"b\": \"7\", \"a\": \"8 9\"}\n")});
+  given.json_keys = {"a", "b"};
+  preprocess(NullTokenizer(70000), given);
+  EXPECT_EQ(sequence(io::TokenFile(folder_ / "out_a_document"), 0), (Tokens{8, 9}));
+  EXPECT_EQ(sequence(io::TokenFile(folder_ / "out_b_document"), 0), (Tokens{7}));
+  EXPECT_EQ(io::TokenFile(folder_ / "out_b_document").type(), io::TokenType::i32);
+}
+
+TEST_F(PreprocessTest, AnyNumberOfWorkersWritesTheSameBytes) {
+  std::string json;
+  std::string text;
+  for (int i = 0; i < 4000; ++i) {
+    json += "{\"text\": \"Line " + std::to_string(i * i) + " of the book.\"}\n";
+    text += "Paragraph " + std::to_string(i) + (i % 3 == 0 ? "\n\n" : "\n");
+  }
+  PreprocessOptions given = options({file("a.jsonl", json), file("b.txt", text)});
+  given.batch_bytes = 3000;
+  std::vector<std::string> contents;
+  for (const int workers : {1, 2, 7}) {
+    given.workers = workers;
+    preprocess(gpt2_tokenizer(), given);
+    contents.push_back(read_file(folder_ / "out_text_document.bin") +
+                       read_file(folder_ / "out_text_document.idx"));
+    EXPECT_EQ(contents.back(), contents.front()) << workers;
+  }
+  const io::TokenFile corpus(folder_ / "out_text_document");
+  EXPECT_EQ(corpus.document_count(), 4000 + 1334);
+  const auto ids = gpt2_tokenizer().encode("Line 9 of the book.");
+  EXPECT_EQ(sequence(corpus, 3), Tokens(ids.begin(), ids.end()));
+}
+
+TEST_F(PreprocessTest, BadInputNamesFileLineAndByte) {
+  EXPECT_NE(
+      failure_of_line("{}").find("in.jsonl:3: document at byte 18: the object has no key \"text\""),
+      std::string::npos);
+  EXPECT_NE(failure_of_line("{\"text\": \"\xC3(\"}")
+                .find("in.jsonl:3: document at byte 18: not valid UTF-8 at byte 10"),
+            std::string::npos);
+  EXPECT_NE(failure_of_line("{\"text\": ").find("in.jsonl:3"), std::string::npos);
+  EXPECT_NE(failure_of_line("nonsense").find("not valid JSON"), std::string::npos);
+  EXPECT_NE(failure_of_line("{\"text\": 5}").find("found a number"), std::string::npos);
+  EXPECT_NE(failure(options({file("t.txt", "good\n\nb\x80")}))
+                .find("t.txt:3: document at byte 6: text is not valid UTF-8 "
+                      "at byte 1"),
+            std::string::npos);
+  EXPECT_NE(failure(options({file("n.jsonl", "{\"text\": \"1 x\"}")}), NullTokenizer(5))
+                .find("n.jsonl:1"),
+            std::string::npos);
+  EXPECT_NE(failure(options({folder_ / "none.jsonl"})).find("No such file"), std::string::npos);
+}
+
+TEST_F(PreprocessTest, ADocumentLongerThanManyBatches) {
+  std::string text;
+  for (int i = 0; i < 300'000; ++i)
+    text += "word" + std::to_string(i % 1000) + ' ';
+  PreprocessOptions given =
+      options({file("in.jsonl", "{\"text\": \"" + text + "\"}\n{\"text\": \"end\"}\n")});
+  given.batch_bytes = 1000;
+  given.workers = 2;
+  EXPECT_EQ(preprocess(gpt2_tokenizer(), given).documents, 2);
+  const io::TokenFile corpus(folder_ / "out_text_document");
+  EXPECT_EQ(corpus.length(0), static_cast<Index>(gpt2_tokenizer().encode(text).size()));
+}
+
+// A file size limit makes write fail as a full disk does (SIGXFSZ ignored).
+TEST_F(PreprocessTest, FullDiskLeavesNoOutput) {
+  std::string json;
+  for (int i = 0; i < 200'000; ++i)
+    json += "{\"text\": \"some words here " + std::to_string(i) + "\"}\n";
+  const PreprocessOptions given = options({file("in.jsonl", json)});
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  for (const rlim_t limit : {rlim_t{100'000}, rlim_t{1'000'000}, rlim_t{2'500'000}}) {
+    const rlimit small{limit, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const std::string message = failure(given);
+    setrlimit(RLIMIT_FSIZE, &before);
+    EXPECT_NE(message.find("cannot write"), std::string::npos) << message;
+  }
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(preprocess(gpt2_tokenizer(), given).documents, 200'000);
+}
+
+TEST_F(PreprocessTest, TwoRunsOfOnePrefix) {
+  const OutputLock other(folder_ / "out_text_document");
+  const std::string message = test::message_of(
+      [&] { preprocess(gpt2_tokenizer(), options({file("in.jsonl", "{\"text\": \"x\"}\n")})); });
+  EXPECT_NE(message.find("another run is writing"), std::string::npos);
+}
+
+TEST_F(PreprocessTest, OptionsThatContradict) {
+  const auto code = [](const PreprocessOptions& given) {
+    try {
+      preprocess(NullTokenizer(5), given);
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ExitCode::success;
+  };
+  EXPECT_EQ(code(options({})), ExitCode::usage);
+  PreprocessOptions given = options({file("a.txt", "1")});
+  given.json_keys = {"a", "b"};
+  EXPECT_EQ(code(given), ExitCode::usage);
+  given.json_keys = {"a"};
+  given.workers = 0;
+  EXPECT_EQ(code(given), ExitCode::usage);
+}
+
+}  // namespace
+}  // namespace mpitron::data
