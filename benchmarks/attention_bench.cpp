@@ -117,7 +117,7 @@ void measure(Summary& summary, device::Device& device, DType dtype, int rounds) 
   const Size sizes[] = {{1024, 12, 12, 64, 0, 0.85},         {1024, 8, 8, 128, 0, 0.85},
                         {4096, 4, 4, 64, 0, 0.92},           {4096, 4, 4, 128, 0, 0.92},
                         {4096, 8, 2, 128, 0, 0.92},          {1024, 12, 12, 64, 0.1, 0.78},
-                        {512, 12, 12, 64, 0, 0.78},          {128, 48, 48, 64, 0, 0.60},
+                        {512, 12, 12, 64, 0, 0.78},          {128, 12, 12, 64, 0, 0.60},
                         {1024, 12, 12, 80, 0, Figure::kNone}};
   std::vector<std::unique_ptr<Layer>> layers;
   for (const Size& size : sizes) {

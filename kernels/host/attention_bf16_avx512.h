@@ -1,5 +1,11 @@
 #pragma once
+// GCC 12 takes the undefined pass-through operands of its own intrinsics for a mistake (bug
+// 105593).
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
+#pragma GCC diagnostic pop
 
 // bf16 arithmetic in AVX-512: instructions where the machine has them (AVX512_BF16), else by
 // shifts.

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <immintrin.h>
-
 #include "kernels/host/attention_bf16_avx512.h"
 #include "utils/dtype.h"
 #include "utils/philox.h"
