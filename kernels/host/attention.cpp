@@ -2,10 +2,9 @@
 
 #include <atomic>
 
-#include <Kokkos_Core.hpp>
-
 #include "kernels/host/attention_backward.h"
 #include "kernels/host/attention_forward.h"
+#include "kernels/host/parallel.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -30,7 +29,7 @@ auto heads_of(const View& view) {
   auto* data = view.template as<T>();
   const bool split = view.shape.rank() == 5;
   return Heads<std::remove_pointer_t<decltype(data)>>{
-      data,           view.size(0),   view.stride(0), view.stride(1), split ? view.size(3) : 1,
+      data,           view.size(0),  view.stride(0), view.stride(1), split ? view.size(3) : 1,
       view.stride(2), view.stride(3)};
 }
 
@@ -107,32 +106,27 @@ BackwardProblem<T> problem_of(const AttentionBackward& kernel) {
   return problem;
 }
 
-Index threads() {
-  return Kokkos::DefaultHostExecutionSpace::concurrency();
+/// What it takes to be worth several threads: elements of q and k, times 8 for the arithmetic.
+template <class T>
+Index work_of(const Problem<T>& problem) {
+  return 8 * problem.b * problem.n * (problem.s + problem.s_kv) * problem.d;
 }
 
 /// task(index, work) for every task, by as many threads as have a part of the workspace; each takes
 /// the next task, so the order is open and the results may not depend on it.
 template <class Task>
-void run_tasks(Index tasks, const Out& workspace, Index words, const Task& task) {
+void run_tasks(Index tasks, Index work_units, const Out& workspace, Index words, const Task& task) {
   const Index parts = workspace.bytes() / static_cast<Index>(words * sizeof(float));
   MPITRON_CHECK(parts >= 1 || tasks == 0, workspace.bytes(), words);
   MPITRON_CHECK(reinterpret_cast<std::uintptr_t>(workspace.data) % 64 == 0, workspace.data);
   auto* const work = static_cast<float*>(workspace.data);
-  const Index workers = std::min({tasks, parts, threads()});
-  if (workers <= 1) {
-    for (Index i = 0; i < tasks; ++i) {
-      task(i, work);
-    }
-    return;
-  }
   std::atomic<Index> next = 0;
-  Kokkos::parallel_for(Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, workers),
-                       [&](Index worker) {
-                         for (Index i = next++; i < tasks; i = next++) {
-                           task(i, work + worker * words);
-                         }
-                       });
+  const Index workers = std::min({tasks, parts, host::max_workers()});
+  host::for_ranges(workers, work_units, [&](Index, Index, Index worker) {
+    for (Index i = next++; i < tasks; i = next++) {
+      task(i, work + worker * words);
+    }
+  });
 }
 
 }  // namespace
@@ -140,7 +134,7 @@ void run_tasks(Index tasks, const Out& workspace, Index words, const Task& task)
 void run(device::HostStream&, const AttentionForward& kernel) {
   visit_dtype(kernel.q.dtype, [&]<class T>() {
     const auto problem = problem_of<T>(kernel);
-    run_tasks(problem.b * problem.n, kernel.workspace, forward_words(problem),
+    run_tasks(problem.b * problem.n, work_of(problem), kernel.workspace, forward_words(problem),
               [&](Index task, float* work) { forward_task(problem, task, work); });
   });
 }
@@ -148,7 +142,7 @@ void run(device::HostStream&, const AttentionForward& kernel) {
 void run(device::HostStream&, const AttentionBackward& kernel) {
   visit_dtype(kernel.q.dtype, [&]<class T>() {
     const auto problem = problem_of<T>(kernel);
-    run_tasks(problem.b * problem.g, kernel.workspace, backward_words(problem),
+    run_tasks(problem.b * problem.g, work_of(problem), kernel.workspace, backward_words(problem),
               [&](Index task, float* work) { backward_task(problem, task, work); });
   });
 }
@@ -156,14 +150,14 @@ void run(device::HostStream&, const AttentionBackward& kernel) {
 Index workspace_bytes(const device::HostStream&, const AttentionForward& kernel) {
   return visit_dtype(kernel.q.dtype, [&]<class T>() {
     const auto problem = problem_of<T>(kernel);
-    return std::min(problem.b * problem.n, threads()) * forward_words(problem) * 4;
+    return std::min(problem.b * problem.n, host::max_workers()) * forward_words(problem) * 4;
   });
 }
 
 Index workspace_bytes(const device::HostStream&, const AttentionBackward& kernel) {
   return visit_dtype(kernel.q.dtype, [&]<class T>() {
     const auto problem = problem_of<T>(kernel);
-    return std::min(problem.b * problem.g, threads()) * backward_words(problem) * 4;
+    return std::min(problem.b * problem.g, host::max_workers()) * backward_words(problem) * 4;
   });
 }
 

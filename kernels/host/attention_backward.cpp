@@ -55,7 +55,7 @@ class BackwardGroup {
   }
 
  private:
-  static constexpr Index kTileStride = kKeyTile + kPad;  // of p_, ds_: words [query / pack][key]
+  static constexpr Index kTileStride = kKeyTile + kPad;     // of p_, ds_: words [query / pack][key]
   static constexpr Index kRowStride = kKeyTile / 2 + kPad;  // of ds_rows_ (bf16): [query][key / 2]
 
   static Index padded_keys(Index s_kv) { return round_up(round_up(s_kv, kRows), kCols); }
@@ -144,10 +144,9 @@ class BackwardGroup {
                             (last - first) / kPack<T>);
       });
       tile.for_query_rows([&](Index row, Index first, Index last) {
-        add_product<groups>(dq_ + row * d_.columns() + panel * kCols, d_.columns(),
-                            rows_of_ds(tile, row, first),
-                            k_panels_ + (panel * keys_ + first) / kPack<T> * kCols,
-                            (last - first) / kPack<T>);
+        add_product<groups>(
+            dq_ + row * d_.columns() + panel * kCols, d_.columns(), rows_of_ds(tile, row, first),
+            k_panels_ + (panel * keys_ + first) / kPack<T> * kCols, (last - first) / kPack<T>);
       });
     });
   }
@@ -177,7 +176,8 @@ class BackwardGroup {
   /// P = exp(scale QK^T - lse) and dS = P (dP - delta) of 6 rows x 16 N columns, to [r][c] of the
   /// tile. P enters dS as it is, and is rounded only for its own product.
   template <int N>
-  [[gnu::noinline]] void gradients(const HeadDropout& dropout, Index row, Index col, Index r, Index c) {
+  [[gnu::noinline]] void gradients(const HeadDropout& dropout, Index row, Index col, Index r,
+                                   Index c) {
     alignas(64) float p[kRows][kCols];
     KeepMasks masks[kRows / 2];
     if constexpr (Drop) {
@@ -216,9 +216,8 @@ class BackwardGroup {
     accumulate<T, N>(acc, {q_rows_ + row * d_.words(), d_.words(), 1},
                      k_transposed_ + col * d_.words(), d_.steps());
     const Vec c = broadcast(problem_.scale * kLog2e);
-    for_block<N>([&](int m, int n) {
-      acc[m][n] = exp2<T>(fms(acc[m][n], c, broadcast(lse2_[row + m])));
-    });
+    for_block<N>(
+        [&](int m, int n) { acc[m][n] = exp2<T>(fms(acc[m][n], c, broadcast(lse2_[row + m]))); });
     if (!visible_.all(row, col, col + 16 * N)) {
       for_block<N>([&](int m, int n) {
         acc[m][n] = keep(visible_.lanes(row + m, col + 16 * n), acc[m][n]);
@@ -228,8 +227,7 @@ class BackwardGroup {
 
   /// Rows as they are, or (bf16) in pairs of rows: for the products that reduce over queries.
   template <int N>
-  [[gnu::always_inline]] static void store_tile(float* tile, Index r, Index c,
-                                                const Block<N>& x) {
+  [[gnu::always_inline]] static void store_tile(float* tile, Index r, Index c, const Block<N>& x) {
     float* to = tile + r / kPack<T> * kTileStride + c;
     for_block<N>([&](int m, int n) {
       if constexpr (kPack<T> == 1) {

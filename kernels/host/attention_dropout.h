@@ -20,16 +20,16 @@ class HeadDropout {
   float keep_scale() const { return mask_.keep_scale(); }
 
   /// `row` is even, `col` a multiple of 64.
-  KeepMasks masks(Index row, Index col) const {
+  [[gnu::always_inline]] KeepMasks masks(Index row, Index col) const {
     KeepMasks out;
     if (!aligned_) [[unlikely]] {
       return masks_one_by_one(row, col);
     }
     const auto block = static_cast<std::uint32_t>(mask_.index.sequence(col) / 64 * 16);
     const auto pair = static_cast<std::uint32_t>(mask_.index.sequence(row) / 2);
-    philox_keep({block, pair, static_cast<std::uint32_t>(head_),
-                 static_cast<std::uint32_t>(sample_)},
-                mask_.key, mask_.threshold, out.keep);
+    philox_keep(
+        {block, pair, static_cast<std::uint32_t>(head_), static_cast<std::uint32_t>(sample_)},
+        mask_.key, mask_.threshold, out.keep);
     return out;
   }
 
@@ -38,7 +38,7 @@ class HeadDropout {
   static bool aligned(const GlobalIndexMap& map) {
     return (map.sequence_offset[0] | map.sequence_offset[1] | map.sequence_split) % 64 == 0;
   }
-  KeepMasks masks_one_by_one(Index row, Index col) const {
+  [[gnu::noinline]] KeepMasks masks_one_by_one(Index row, Index col) const {
     KeepMasks out{};
     for (Index r = 0; r < 2; ++r) {
       for (Index c = 0; c < 64; ++c) {

@@ -93,7 +93,8 @@ class ForwardHead {
 
   /// Raw scores of 6 rows x 16 N columns; hidden ones are -inf.
   template <int N>
-  [[gnu::noinline]] void scores(Index row, const float* q, Index col, float* to, Vec (&top)[kRows]) {
+  [[gnu::noinline]] void scores(Index row, const float* q, Index col, float* to,
+                                Vec (&top)[kRows]) {
     Block<N> acc;
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {q, d_.words(), 1}, k_transposed_ + col * d_.words(), d_.steps());
@@ -111,7 +112,8 @@ class ForwardHead {
 
   /// P = exp(scale (score - maximum)) and the running sums, where P may be dropped but the sums may
   /// not. A row that has seen no key yet keeps its maximum at -inf and works with 0 instead.
-  [[gnu::noinline]] void softmax(Index row, Index r, Index k0, Index cols, const Vec (&top)[kRows]) {
+  [[gnu::noinline]] void softmax(Index row, Index r, Index k0, Index cols,
+                                 const Vec (&top)[kRows]) {
     const float c = problem_.scale * kLog2e;
     alignas(64) float shift[16] = {}, base[kRows];
     for (Index m = 0; m < kRows; ++m) {
@@ -128,7 +130,8 @@ class ForwardHead {
   }
 
   /// Two rows, which share a dropout mask.
-  [[gnu::always_inline]] void softmax_rows(Index row, Index m, Index k0, Index cols, const float* bases, Vec* sums) {
+  [[gnu::always_inline]] void softmax_rows(Index row, Index m, Index k0, Index cols,
+                                           const float* bases, Vec* sums) {
     const Vec c = broadcast(problem_.scale * kLog2e);
     const Vec base[2] = {broadcast(bases[0]), broadcast(bases[1])};
     Vec sum[2] = {sums[0] * broadcast(correction_[m]), sums[1] * broadcast(correction_[m + 1])};

@@ -103,8 +103,8 @@ void pack_panels(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, 
 template <class T, int D>
 void pack_transposed(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, Index rows) {
   for (Index block = 0; block < rows; block += kCols, to += head.words() * kCols) {
-    for (Index w = 0; w < head.words(); w += 16) {
-      for (Index r = 0; r < kCols; r += 16) {
+    for (Index r = 0; r < kCols; r += 16) {
+      for (Index w = 0; w < head.words(); w += 16) {  // inside: a row's cache lines are neighbours
         Vec x[16];
         for (Index i = 0; i < 16; ++i) {
           const Index row = block + r + i;

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <immintrin.h>
-
 #include "kernels/host/attention_bf16_avx512.h"
 #include "utils/dtype.h"
 #include "utils/philox.h"
@@ -122,8 +120,8 @@ inline void store_column_pairs(float* p, Vec even, Vec odd) {
   alignas(64) static constexpr std::int16_t kOrder[32] = {
       0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
       8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-  _mm512_store_si512(
-      p, _mm512_permutexvar_epi16(_mm512_load_si512(kOrder), round_to_bf16(even, odd)));
+  _mm512_store_si512(p,
+                     _mm512_permutexvar_epi16(_mm512_load_si512(kOrder), round_to_bf16(even, odd)));
 }
 
 /// to[j][i] = x[i][j].

@@ -85,7 +85,8 @@ inline Vec fraction(const Vec& x) {
 }
 inline Vec scale_by_power(const Vec& p, const Vec& x) {
   return lanes([&](int i) {
-    const float bounded = std::min(std::max(-127.f, x.lane[i]), 128.f);  // 2^-127 as 0, 2^128 as inf
+    const float bounded =
+        std::min(std::max(-127.f, x.lane[i]), 128.f);  // 2^-127 as 0, 2^128 as inf
     const auto exponent = static_cast<std::int32_t>(std::floor(bounded)) + 127;
     return p.lane[i] * std::bit_cast<float>(exponent << 23);
   });
@@ -178,8 +179,8 @@ inline void philox_keep(const Philox::Counter& counter, Philox::Key key, std::ui
     for (std::size_t w = 0; w < 4; ++w) {
       keep[0][w] = static_cast<Mask16>(
           keep[0][w] | static_cast<unsigned>((word[w] & 0xffffu) >= threshold) << lane);
-      keep[1][w] =
-          static_cast<Mask16>(keep[1][w] | static_cast<unsigned>(word[w] >> 16 >= threshold) << lane);
+      keep[1][w] = static_cast<Mask16>(keep[1][w] |
+                                       static_cast<unsigned>(word[w] >> 16 >= threshold) << lane);
     }
   }
 }

@@ -111,29 +111,19 @@ class AttentionFixture {
   QkvTensors& inputs() { return inputs_; }
 
   AttentionForward forward(AttentionResults& to) {
-    AttentionForward kernel{inputs_.q(), inputs_.k(),   inputs_.v(), {}, to.o.view(),
-                            to.lse.view(), {}, scale(), c_.causal,   c_.window, dropout};
+    AttentionForward kernel{inputs_.q(), inputs_.k(),   inputs_.v(), {},
+                            to.o.view(), to.lse.view(), {},          scale(),
+                            c_.causal,   c_.window,     dropout};
     if (c_.masks > 0) {
       kernel.mask = mask_.view();
     }
     return kernel;
   }
   AttentionBackward backward(AttentionResults& to) {
-    AttentionBackward kernel{inputs_.q(),
-                             inputs_.k(),
-                             inputs_.v(),
-                             {},
-                             to.o.view(),
-                             to.lse.view(),
-                             d_o_.view(),
-                             to.gradients.q(),
-                             to.gradients.k(),
-                             to.gradients.v(),
-                             {},
-                             scale(),
-                             c_.causal,
-                             c_.window,
-                             dropout};
+    AttentionBackward kernel{inputs_.q(),      inputs_.k(),      inputs_.v(), {},
+                             to.o.view(),      to.lse.view(),    d_o_.view(), to.gradients.q(),
+                             to.gradients.k(), to.gradients.v(), {},          scale(),
+                             c_.causal,        c_.window,        dropout};
     if (c_.masks > 0) {
       kernel.mask = mask_.view();
     }
@@ -151,7 +141,8 @@ class AttentionFixture {
 /// Workspace full of NaN, aligned as the allocator's.
 class Workspace {
  public:
-  explicit Workspace(Index bytes) : words_(static_cast<std::size_t>(bytes / 4) + 16, std::nanf("")) {}
+  explicit Workspace(Index bytes)
+      : words_(static_cast<std::size_t>(bytes / 4) + 16, std::nanf("")) {}
   device::TensorView view(Index bytes) {
     auto address = (reinterpret_cast<std::uintptr_t>(words_.data()) + 63) / 64 * 64;
     return {reinterpret_cast<void*>(address), DType::u8, {bytes}};

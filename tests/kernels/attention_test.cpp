@@ -230,7 +230,8 @@ std::vector<std::byte> bits_with_workers(const AttentionCase& c, Index workers) 
   run_on_host(fixture.forward(got), workers, c.b * c.n);
   run_on_host(fixture.backward(got), workers, c.b * c.g);
   std::vector<std::byte> bits = got.o.bytes();
-  for (const auto& view : {got.lse.view(), got.gradients.q(), got.gradients.k(), got.gradients.v()}) {
+  for (const auto& view :
+       {got.lse.view(), got.gradients.q(), got.gradients.k(), got.gradients.v()}) {
     const auto* data = static_cast<const std::byte*>(view.data);
     bits.insert(bits.end(), data, data + view.bytes());
   }
@@ -250,8 +251,16 @@ TEST(HostAttention, SameBitsWithAnyNumberOfThreads) {
 /// A part of a sequence, told where it stands, has the mask of the whole: rows and keys from
 /// `offset` on of a longer attention that hides the keys before.
 void check_offset(DType type, Index offset) {
-  const AttentionCase whole{.dtype = type, .s = offset + 70, .s_kv = offset + 70, .b = 3, .n = 3,
-                            .g = 3, .d = 16, .dv = 16, .dropout = 0.3, .masks = 1};
+  const AttentionCase whole{.dtype = type,
+                            .s = offset + 70,
+                            .s_kv = offset + 70,
+                            .b = 3,
+                            .n = 3,
+                            .g = 3,
+                            .d = 16,
+                            .dv = 16,
+                            .dropout = 0.3,
+                            .masks = 1};
   const AttentionCase part{.dtype = type, .s = 70, .s_kv = 70, .d = 16, .dv = 16, .dropout = 0.3};
   AttentionFixture all(whole), some(part);
   for (Index row = 0; row < whole.s; ++row) {
