@@ -41,11 +41,6 @@ fetch_dictionary() {
   mv "$TEXT.part" "$TEXT"
 }
 
-# Mean negative log likelihood of the training tokens under their own frequencies: what a model without context can reach.
-unigram_loss() {
-  od -An -v -w2 -t u2 "$1" | awk '{ count[$1]++ } END { for (t in count) sum += count[t] * log(NR / count[t]); printf "%.4f", sum / NR }'
-}
-
 if [ ! -s "$TEXT" ]; then
   step "text: the dictionary of the Debian package dict-gcide -> $TEXT"
   fetch_dictionary
@@ -61,7 +56,7 @@ tokenizer=(--tokenizer-type GPT2BPETokenizer --vocab-file "$out/tokenizer/vocab.
 show $mpitron preprocess --input "$TEXT" --output-prefix "$out/text" "${tokenizer[@]}" --append-eod --workers "$THREADS"
 
 step "training: GPT with $LAYERS layers of width $HIDDEN"
-rm -rf "$out/checkpoint"
+rm -rf "$out/tensorboard"
 show $mpitron pretrain-gpt \
   --num-layers "$LAYERS" --hidden-size "$HIDDEN" --num-attention-heads "$HEADS" --seq-length "$SEQ" --max-position-embeddings "$SEQ" \
   --position-embedding-type rope --normalization RMSNorm --swiglu --disable-bias-linear \
@@ -72,13 +67,6 @@ show $mpitron pretrain-gpt \
   --data-path "$out/text_text_document" "${tokenizer[@]}" --split 98,1,1 --data-cache-path "$out/cache" \
   --log-interval 10 --eval-interval 150 --eval-iters 5 \
   --tensorboard-dir "$out/tensorboard" --log-validation-ppl-to-tensorboard \
-  --save "$out/checkpoint" --save-interval "$ITERATIONS"
+  --unigram-baseline --sample-prompt "$PROMPT" --sample-tokens 120 --sample-temperature 0.7
 
-step 'for comparison'
-printf 'a unigram model of the same tokens has loss %s (compare with the validation loss above)\n' "$(unigram_loss "$out/text_text_document.bin")"
-
-step 'sample'
-show $mpitron generate --load "$out/checkpoint" "${tokenizer[@]}" --prompt "$PROMPT" --num-tokens-to-generate 120 \
-  --temperature 0.7 --top_k 40 --seed 1
-
-printf '\nEverything is below %s: tokenizer/, text_text_document.{bin,idx}, checkpoint/, tensorboard/.\n' "$out"
+printf '\nEverything is below %s: tokenizer/, text_text_document.{bin,idx}, tensorboard/ (events and metrics.jsonl).\n' "$out"
