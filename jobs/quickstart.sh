@@ -7,14 +7,14 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mpitron=build/bin/mpitron
 out=build/quickstart
-: "${VOCAB:=4096}" "${LAYERS:=4}" "${HIDDEN:=256}" "${HEADS:=8}" "${SEQ:=128}" "${BATCH:=32}"
+: "${VOCAB:=4096}" "${LAYERS:=4}" "${HIDDEN:=256}" "${HEADS:=4}" "${SEQ:=128}" "${BATCH:=16}"
 : "${PROMPT:=Harbor, n. A place}" "${THREADS:=$(nproc)}" "${TEXT:=$out/dictionary.jsonl}"
 # bf16 is twice as fast where the processor multiplies it, and slower where it does not. Both lengths take about four minutes on
 # two cores.
 if grep -qE 'avx512_bf16|amx_bf16' /proc/cpuinfo; then
-  : "${PRECISION=--bf16}" "${ITERATIONS:=600}"
+  : "${PRECISION=--bf16}" "${ITERATIONS:=1200}"
 else
-  : "${PRECISION=}" "${ITERATIONS:=300}"
+  : "${PRECISION=}" "${ITERATIONS:=600}"
 fi
 export OMP_NUM_THREADS=$THREADS
 mkdir -p "$out"
@@ -62,10 +62,10 @@ show $mpitron pretrain-gpt \
   --position-embedding-type rope --normalization RMSNorm --swiglu --disable-bias-linear \
   --make-vocab-size-divisible-by 64 --attention-dropout 0 --hidden-dropout 0 --transformer-impl local \
   --micro-batch-size "$BATCH" --global-batch-size "$BATCH" --train-iters "$ITERATIONS" --exit-duration-in-mins 8 \
-  --lr 4e-3 --min-lr 4e-4 --lr-decay-style cosine --lr-warmup-iters 40 --weight-decay 0.1 --clip-grad 1.0 \
-  --adam-beta2 0.95 --init-method-std 0.02 --seed 1234 ${PRECISION:+"$PRECISION"} \
+  --lr 4e-3 --min-lr 2e-4 --lr-decay-style cosine --lr-warmup-iters 60 --weight-decay 0.1 --clip-grad 1.0 \
+  --adam-beta2 0.98 --init-method-std 0.02 --seed 1234 ${PRECISION:+"$PRECISION"} \
   --data-path "$out/text_text_document" "${tokenizer[@]}" --split 98,1,1 --data-cache-path "$out/cache" \
-  --log-interval 10 --eval-interval 150 --eval-iters 5 \
+  --log-interval 20 --eval-interval 300 --eval-iters 5 \
   --tensorboard-dir "$out/tensorboard" --log-validation-ppl-to-tensorboard \
   --unigram-baseline --sample-prompt "$PROMPT" --sample-tokens 120 --sample-temperature 0.7
 
