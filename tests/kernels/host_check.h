@@ -6,24 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include "device/device.h"
+#include "support/host_runtime.h"
 #include "tests/kernels/test_tensor.h"
 
 // Host kernels against the reference kernels: both run on the same numbers, in the same awkward
 // layout.
 
 namespace mpitron::kernels {
-
-class HostEnvironment : public testing::Environment {
- public:
-  void SetUp() override { runtime_ = std::make_unique<device::HostRuntime>(); }
-  void TearDown() override { runtime_.reset(); }
-
- private:
-  std::unique_ptr<device::HostRuntime> runtime_;
-};
-inline testing::Environment* const host_environment =
-    testing::AddGlobalTestEnvironment(new HostEnvironment);
 
 /// Where a tensor lies: elements before its start (so that it is not aligned), elements between
 /// its rows.
