@@ -42,7 +42,7 @@ class LinearProduct {
 };
 
 /// FLOP/s over all linear products of one step, each weighted by its occurrences: the GEMM ceiling.
-/// One repetition takes about a twelfth of a step.
+/// Best of `repetitions` after the first; one repetition takes about a third of a step.
 struct StepCeiling {
   double seconds = 0, flops = 0;
   double rate() const { return flops / seconds; }

@@ -1,7 +1,8 @@
 // Speed of the tokenizer on one thread:
-//   tokenizer_bench [--vocab-file F --merge-file F] [--dictionary TEXT] [--prose TEXT] [--summary FILE]
-// TEXT: plain UTF-8 (goals are set for the first 8 MB of Debian's dict-gcide and for bible-kjv). Defaults come from
-// MPITRON_BENCH_DICTIONARY, MPITRON_BENCH_PROSE and MPITRON_GOLDEN_DIR/tokenizer/gpt2.
+//   tokenizer_bench [--vocab-file F --merge-file F] [--dictionary TEXT] [--prose TEXT] [--summary
+// FILE] TEXT: plain UTF-8 (goals are set for the first 8 MB of Debian's dict-gcide and for
+// bible-kjv). Defaults come from MPITRON_BENCH_DICTIONARY, MPITRON_BENCH_PROSE and
+// MPITRON_GOLDEN_DIR/tokenizer/gpt2.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -120,7 +121,8 @@ void measure(const Tokenizer& tokenizer, const std::string& name, const std::str
   figures.push_back({"tokenizer_gpt2_" + name + "_warm_cache", warm, "MB/s", goal, peer});
 }
 
-// JSONL to .bin and .idx by one worker, as a share of the speed of encode alone on the same documents (CPU time).
+// JSONL to .bin and .idx by one worker, as a share of the speed of encode alone on the same
+// documents (CPU time).
 void measure_preprocess(const Tokenizer& tokenizer, const std::string& text,
                         std::vector<Figure>& figures) {
   const std::filesystem::path folder =

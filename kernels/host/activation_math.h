@@ -22,14 +22,13 @@ struct GeluTanh {
   static constexpr float kCubic = 0.044715f;
   static constexpr float kExponent = -2.30220819f;  // -kSlope log2(e)
 
-  static simd::Sigmoid gate(simd::Float x) {
-    const simd::Float t =
-        x * simd::fma(x * x, simd::splat(kExponent * kCubic), simd::splat(kExponent));
-    return simd::sigmoid_of_power(simd::exp2(simd::min(simd::splat(115.f), t)));
+  static simd::Float power(simd::Float x) {
+    return x * simd::fma(x * x, simd::splat(kExponent * kCubic), simd::splat(kExponent));
   }
-  static simd::Float value(simd::Float x) { return x * gate(x).value; }
+  static simd::Float value(simd::Float x) { return x / (1.f + simd::exp2(power(x))); }
   static ValueAndSlope both(simd::Float x) {
-    const simd::Sigmoid s = gate(x);
+    const simd::Float e = simd::exp2(simd::min(simd::splat(115.f), power(x)));
+    const simd::Sigmoid s = simd::sigmoid_of_power(e);
     const simd::Float y = x * s.value;
     const simd::Float du = simd::fma(x * x, simd::splat(3 * kSlope * kCubic), simd::splat(kSlope));
     return {y, simd::fma(y * s.complement, du, s.value)};
@@ -45,7 +44,7 @@ struct GeluErf {
 };
 
 struct Silu {
-  static simd::Float value(simd::Float x) { return x * simd::sigmoid(x).value; }
+  static simd::Float value(simd::Float x) { return x / (1.f + simd::exp(-x)); }
   static ValueAndSlope both(simd::Float x) {
     const simd::Sigmoid s = simd::sigmoid(x);
     const simd::Float y = x * s.value;

@@ -155,8 +155,8 @@ inline void store_transposed(float* to, Index stride, const Vec (&x)[16]) {
   }
 }
 
-/// Philox of 16 counters {counter[0] + lane, ...}: keep[h][w], bit lane: half h (0 low) of word w >=
-/// threshold.
+/// Philox of 16 counters {counter[0] + lane, ...}: keep[h][w], bit lane: half h (0 low) of word w
+/// >= threshold.
 inline void philox_keep(const Philox::Counter& counter, Philox::Key key, std::uint32_t threshold,
                         Mask16 (&keep)[2][4]) {
   const auto set = [](std::uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); };

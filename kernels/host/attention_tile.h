@@ -44,8 +44,8 @@ class Tile {
     }
   }
 
-  /// f(key, first, last): the keys [key, + 6) are seen by queries [first, last). Both ends grow with
-  /// the key, as the visible keys do with the query.
+  /// f(key, first, last): the keys [key, + 6) are seen by queries [first, last). Both ends grow
+  /// with the key, as the visible keys do with the query.
   template <class F>
   [[gnu::always_inline]] void for_key_rows(F&& f) const {
     Index first = 0, last = 0;

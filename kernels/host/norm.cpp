@@ -24,6 +24,12 @@ Index block_count(Index t) {
   return (t + block_rows(t) - 1) / block_rows(t);
 }
 
+/// The row to fetch while `row` is written: 4 KiB ahead or more, which is what memory wants.
+Index row_ahead(Index row, Index end, Index row_bytes) {
+  constexpr Index kDistance = 4096;
+  return std::min(row + std::max<Index>(1, kDistance / std::max<Index>(1, row_bytes)), end - 1);
+}
+
 /// gamma + offset, or 1 without gamma.
 template <class T>
 struct Weight {
@@ -52,9 +58,13 @@ void visit_norm_types(DType x, DType y, const device::ConstTensorView& gamma, F&
 // ---------------------------------------------------------------------------------------------
 // forward
 
+// The first pass over a row fetches the row that is `next`, the last one writes: memory is busy all
+// the time.
+
 template <class Tx>
-float mean_square(const Tx* x, Index h) {
+float mean_square(const Tx* x, const Tx* next, Index h) {
   const auto [sum] = simd::row_sums<1>(h, [&](Index i, auto lanes, auto& acc) {
+    simd::prefetch(next + i);
     const Float v = simd::load(x + i, lanes);
     acc[0] = simd::fma(v, v, acc[0]);
   });
@@ -65,16 +75,23 @@ struct Moments {
   float mean, variance;
 };
 
+/// One pass over deviations from a pivot, the mean of the first 64 elements: by Cauchy and Schwarz
+/// (mean - pivot)^2 <= variance h / 64, which bounds what cancels in the last line.
 template <class Tx>
-Moments moments(const Tx* x, Index h) {
-  const auto [sum] = simd::row_sums<1>(
-      h, [&](Index i, auto lanes, auto& acc) { acc[0] += simd::load(x + i, lanes); });
-  const float mean = sum / static_cast<float>(h);
-  const auto [squares] = simd::row_sums<1>(h, [&](Index i, auto lanes, auto& acc) {
-    const Float d = simd::inside(simd::load(x + i, lanes) - mean, lanes);
-    acc[0] = simd::fma(d, d, acc[0]);
+Moments moments(const Tx* x, const Tx* next, Index h) {
+  const Index head = std::min<Index>(h, 64);
+  const auto [head_sum] = simd::row_sums<1>(
+      head, [&](Index i, auto lanes, auto& acc) { acc[0] += simd::load(x + i, lanes); });
+  const float pivot = head_sum / static_cast<float>(head);
+  const auto [sum, squares] = simd::row_sums<2>(h, [&](Index i, auto lanes, auto& acc) {
+    simd::prefetch(next + i);
+    const Float d = simd::inside(simd::load(x + i, lanes) - pivot, lanes);
+    acc[0] += d;
+    acc[1] = simd::fma(d, d, acc[1]);
   });
-  return {mean, squares / static_cast<float>(h)};
+  const float shift = sum / static_cast<float>(h);
+  const float variance = squares / static_cast<float>(h) - shift * shift;
+  return {pivot + shift, std::max(variance, 0.f)};
 }
 
 template <class Tx, class Ty, class Tg>
@@ -89,11 +106,10 @@ void rms_norm(const RmsNormForward& k) {
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
-        const Tx* next = xs[std::min(row + 1, end - 1)];
-        const float rstd = 1.f / std::sqrt(mean_square(x, h) + k.eps);
+        const Tx* next = xs[row_ahead(row, end, h * Index{sizeof(Tx)})];
+        const float rstd = 1.f / std::sqrt(mean_square(x, next, h) + k.eps);
         rstds[row] = rstd;
         simd::for_lanes(h, [&](Index i, auto lanes) {
-          simd::prefetch(next + i);
           store(y + i, simd::load(x + i, lanes) * rstd * gamma(i, lanes), lanes);
         });
       }
@@ -114,14 +130,13 @@ void layer_norm(const LayerNormForward& k) {
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
-        const Tx* next = xs[std::min(row + 1, end - 1)];
-        const Moments m = moments(x, h);
+        const Tx* next = xs[row_ahead(row, end, h * Index{sizeof(Tx)})];
+        const Moments m = moments(x, next, h);
         const float rstd = 1.f / std::sqrt(m.variance + k.eps);
         means[row] = m.mean;
         rstds[row] = rstd;
         const Float shift = simd::splat(-m.mean * rstd);
         simd::for_lanes(h, [&](Index i, auto lanes) {
-          simd::prefetch(next + i);
           const Float normal = simd::fma(simd::load(x + i, lanes), simd::splat(rstd), shift);
           store(y + i, simd::fma(normal, gamma(i, lanes), simd::load(beta + i, lanes)), lanes);
         });
@@ -152,10 +167,10 @@ void reduce_blocks(const float* partial, Index blocks, Index stride, const InOut
   });
 }
 
-/// Rows that share one pass over their block's partial sums: their two inputs fill half of L1 at
-/// h = 1024.
+/// Rows that share one pass over their block's partial sums. More of them fall out of L1, whose
+/// sets all rows of a power of two share.
 template <class T>
-inline constexpr int kGroup = sizeof(T) == 4 ? 2 : 4;
+inline constexpr int kGroup = sizeof(T) == 4 ? 1 : 2;
 
 /// body(rows, first, partial) over groups of `rows` (a constant: `group`, or 1 for what is left of
 /// a block) rows; `partial` is the zeroed row of `width` floats of their block, or null without a
@@ -178,6 +193,7 @@ void for_row_groups(Index t, Index work, const Out& workspace, Index width, F&& 
     for (; row < end; ++row) {
       body(std::integral_constant<int, 1>{}, row, partial);
     }
+    simd::stream_fence();
   });
 }
 
@@ -210,15 +226,19 @@ struct Backward {
     return {x[row], add ? add[row] : nullptr, dy[row], dx[row], r, centred ? -mean[row] * r : 0.f};
   }
 
-  /// First pass over a group: sums of each row, and what they add to dgamma and dbeta.
+  /// First pass over a group: sums of each row, and what they add to dgamma and dbeta. Fetches
+  /// `next`, the rows of a group to come.
   template <int n>
-  void sum(const BackwardRow<Tx, Ty> (&rows)[n], float* dgamma, float (&sums)[n][2]) const {
+  void sum(const BackwardRow<Tx, Ty> (&rows)[n], const BackwardRow<Tx, Ty> (&next)[n],
+           float* dgamma, float (&sums)[n][2]) const {
     Float acc[n][2] = {};
     simd::for_lanes(h, [&](Index i, auto lanes) {
       const Float weight = simd::inside(gamma(i, lanes), lanes);
       Float dg = dgamma == nullptr ? Float{} : simd::load(dgamma + i, lanes);
       Float db = dgamma == nullptr || !centred ? Float{} : simd::load(dgamma + h + i, lanes);
       for (int r = 0; r < n; ++r) {
+        simd::prefetch(next[r].x + i);
+        simd::prefetch(next[r].dy + i);
         const Float dy = simd::load(rows[r].dy + i, lanes), normal = rows[r].normal(i, lanes);
         const Float g = dy * weight;
         acc[r][0] = simd::fma(g, normal, acc[r][0]);
@@ -241,38 +261,41 @@ struct Backward {
     }
   }
 
-  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add. Fetches
-  /// `next` for the pass that follows.
-  void finish(const BackwardRow<Tx, Ty>& row, const BackwardRow<Tx, Ty>& next, float dot,
-              float mean_gradient) const {
+  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add.
+  template <class Store>
+  void finish(Store store, const BackwardRow<Tx, Ty>& row, const float (&sums)[2]) const {
+    const auto [dot, mean_gradient] = sums;
     const Float rstd_lanes = simd::splat(row.rstd), slope = simd::splat(-dot * row.rstd);
     const Float offset = simd::splat(-mean_gradient * row.rstd);
     simd::for_lanes(h, [&](Index i, auto lanes) {
-      simd::prefetch(next.x + i);
-      simd::prefetch(next.dy + i);
       const Float g = simd::load(row.dy + i, lanes) * gamma(i, lanes);
       const Float inner = simd::fma(row.normal(i, lanes), slope, offset);
       const Float gradient = simd::fma(g, rstd_lanes, inner);
-      simd::store(row.dx + i,
-                  row.add == nullptr ? gradient : simd::load(row.add + i, lanes) + gradient, lanes);
+      store(row.dx + i, row.add == nullptr ? gradient : simd::load(row.add + i, lanes) + gradient,
+            lanes);
     });
   }
 
-  void run(const Out& workspace) const {
-    for_row_groups<kGroup<Tx>>(t, 2 * kWork * t * h, workspace, centred ? 2 * h : h,
-                               [&](auto count, Index first, float* dgamma) {
-                                 constexpr int n = count;
-                                 BackwardRow<Tx, Ty> rows[n];
-                                 for (int r = 0; r < n; ++r) {
-                                   rows[r] = (*this)[first + r];
-                                 }
-                                 float sums[n][2];
-                                 sum<n>(rows, dgamma, sums);
-                                 for (int r = 0; r < n; ++r) {
-                                   finish(rows[r], (*this)[std::min(first + r + n, t - 1)],
-                                          sums[r][0], sums[r][1]);
-                                 }
-                               });
+  void run(const Out& workspace, bool streaming) const {
+    for_row_groups<kGroup<Tx>>(
+        t, 2 * kWork * t * h, workspace, centred ? 2 * h : h,
+        [&](auto count, Index first, float* dgamma) {
+          constexpr int n = count;
+          BackwardRow<Tx, Ty> rows[n], next[n];
+          for (int r = 0; r < n; ++r) {
+            rows[r] = (*this)[first + r];
+            next[r] = (*this)[row_ahead(first + r + n - 1, t, h * Index{sizeof(Tx)})];
+          }
+          float sums[n][2];
+          sum<n>(rows, next, dgamma, sums);
+          for (int r = 0; r < n; ++r) {
+            if (streaming) {
+              finish(StreamStore{}, rows[r], sums[r]);
+            } else {
+              finish(PlainStore{}, rows[r], sums[r]);
+            }
+          }
+        });
   }
 };
 
@@ -287,7 +310,8 @@ void rms_norm(const RmsNormBackward& k) {
                                              k.rstd.as<float>(),
                                              k.x.size(-1),
                                              row_count(k.x)};
-  backward.run(k.dgamma ? k.workspace : Out{});
+  backward.run(k.dgamma ? k.workspace : Out{},
+               should_stream(k.dx, backward.dx, k.x, k.dy, k.dx_add));
   if (k.dgamma) {
     reduce_blocks(static_cast<const float*>(k.workspace.data), block_count(backward.t), backward.h,
                   k.dgamma, k.accumulate);
@@ -305,7 +329,7 @@ void layer_norm(const LayerNormBackward& k) {
                                             k.rstd.as<float>(),
                                             k.x.size(-1),
                                             row_count(k.x)};
-  backward.run(k.workspace);
+  backward.run(k.workspace, should_stream(k.dx, backward.dx, k.x, k.dy, k.dx_add));
   const auto* partials = static_cast<const float*>(k.workspace.data);
   const Index blocks = block_count(backward.t), h = backward.h;
   reduce_blocks(partials, blocks, 2 * h, k.dgamma, k.accumulate);

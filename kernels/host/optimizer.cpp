@@ -91,6 +91,8 @@ Index sum_blocks(Index n) {
 template <class T>
 double block_square_sum(const T* x, Index n) {
   const auto [sum] = simd::row_sums<1>(n, [&](Index i, auto lanes, auto& acc) {
+    constexpr Index kAhead = 1024;
+    simd::prefetch(x + i + kAhead);
     const Float value = simd::load(x + i, lanes);
     acc[0] = simd::fma(value, value, acc[0]);
   });

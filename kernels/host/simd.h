@@ -12,7 +12,9 @@
 
 // Vector arithmetic of the host kernels: 16 fp32 lanes, loads and stores that convert fp32, bf16
 // and fp16, elementary functions by own polynomials, sums in a fixed order. No result depends on
-// where a row is cut or aligned: the last vector of a row is a masked one, not other code.
+// where a row is cut or aligned: the last vector of a row is a masked one, not other code. Stores
+// to bf16 round to nearest even; results below 2^-126 may become zero, as processors with a
+// conversion instruction do.
 
 namespace mpitron::kernels::simd {
 
@@ -115,9 +117,11 @@ inline float lane_max(Float x) {
   return m;
 }
 
-/// Asks for a line that is read soon; any address will do.
+/// Asks for a line of what is read next, into L2: L1 belongs to what is read now. Any address will
+/// do.
 inline void prefetch(const void* p) {
-  __builtin_prefetch(p);
+  constexpr int kRead = 0, kSecondLevel = 2;
+  __builtin_prefetch(p, kRead, kSecondLevel);
 }
 
 /// Calls f(i, lanes) for i = 0, 16, 32, ... below n; lanes is Full, the last one Part if n is not a

@@ -49,14 +49,12 @@ inline UInt multiply_high(UInt a, std::uint32_t factor) {
   return (UInt)_mm512_mask_mov_epi32(even, 0xaaaa, _mm512_mul_epu32(_mm512_srli_epi64(x, 32), m));
 }
 
-inline __m256i narrow(Float x, BFloat16) {
 #ifdef __AVX512BF16__
-  // The conversion instruction flushes subnormal numbers, which one rounding may not.
-  constexpr int kSubnormal = 0x20;
-  if (_mm512_fpclass_ps_mask(x, kSubnormal) == 0) [[likely]] {
-    return (__m256i)_mm512_cvtneps_pbh(x);
-  }
-#endif
+inline __m256i narrow(Float x, BFloat16) {
+  return (__m256i)_mm512_cvtneps_pbh(x);
+}
+#else
+inline __m256i narrow(Float x, BFloat16) {
   const __m512i u = _mm512_castps_si512(x);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
   __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(u, _mm512_set1_epi32(0x7fff)), odd);
@@ -64,11 +62,18 @@ inline __m256i narrow(Float x, BFloat16) {
                                  _mm512_set1_epi32(0x400000));
   return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
 }
+#endif
 inline __m256i narrow(Float x, Float16) {
   return _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+/// One permutation that puts every word into an upper half: widening and shifting would be two.
 inline Float widen(__m256i bits, BFloat16) {
-  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+  alignas(64) static constexpr std::uint16_t kSource[32] = {0, 0,  0, 1,  0, 2,  0, 3,  0, 4, 0,
+                                                            5, 0,  6, 0,  7, 0,  8, 0,  9, 0, 10,
+                                                            0, 11, 0, 12, 0, 13, 0, 14, 0, 15};
+  constexpr __mmask32 kUpperHalves = 0xaaaaaaaau;
+  return _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(
+      kUpperHalves, _mm512_load_si512(kSource), _mm512_castsi256_si512(bits)));
 }
 inline Float widen(__m256i bits, Float16) {
   return _mm512_cvtph_ps(bits);

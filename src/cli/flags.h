@@ -8,8 +8,9 @@
 
 namespace mpitron::cli {
 
-/// Options of the small commands, which have no table of their own. Long names with dashes; `--flag value` and
-/// `--flag=value`; `_` counts as `-`. Every target keeps its value as the default. The only adapter of CLI11 here.
+/// Options of the small commands, which have no table of their own. Long names with dashes; `--flag
+/// value` and `--flag=value`; `_` counts as `-`. Every target keeps its value as the default. The
+/// only adapter of CLI11 here.
 class Flags {
  public:
   /// `command`: as typed behind `mpitron`; `summary`: one or two sentences for --help.
@@ -28,7 +29,8 @@ class Flags {
   /// The last option accepts these values only.
   void choices(const std::vector<std::string>& allowed);
 
-  /// Fills the targets. False when --help was asked for and printed. Error(usage) for anything that is not allowed.
+  /// Fills the targets. False when --help was asked for and printed. Error(usage) for anything that
+  /// is not allowed.
   bool parse(const Arguments& arguments);
 
  private:

@@ -11,7 +11,8 @@
 namespace mpitron::cli {
 namespace {
 
-/// Reads the flags, prints the reference's block of arguments, or throws with everything that is wrong at once.
+/// Reads the flags, prints the reference's block of arguments, or throws with everything that is
+/// wrong at once.
 config::RunConfig read_flags(const Arguments& arguments) {
   const config::ParsedRun parsed = config::parse_run(arguments);
   for (const std::string& notice : parsed.notices) {

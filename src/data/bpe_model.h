@@ -23,8 +23,8 @@ struct BpeModel {
   TokenId eod = 0;
 };
 
-/// Reads vocab.json and merges.txt. Error(data), naming file and line, where one of them is not what it should be or
-/// where the two do not belong together.
+/// Reads vocab.json and merges.txt. Error(data), naming file and line, where one of them is not
+/// what it should be or where the two do not belong together.
 BpeModel load_bpe_model(const std::filesystem::path& vocab_file,
                         const std::filesystem::path& merge_file);
 

@@ -84,7 +84,8 @@ class Trainer {
   }
 
  private:
-  // Two merges can give the same bytes ("ab" + "c", "a" + "bc"); they share a token, for a vocabulary names it once.
+  // Two merges can give the same bytes ("ab" + "c", "a" + "bc"); they share a token, for a
+  // vocabulary names it once.
   TokenId token_for(const std::string& bytes) {
     const auto [place, added] = id_of_.emplace(bytes, static_cast<TokenId>(model_.tokens.size()));
     if (added) {
@@ -127,7 +128,8 @@ class Trainer {
     }
   }
 
-  // Only pairs at the edges of a merged place change: (a b)(b c) become (a m)(m c), or (m m) between two places.
+  // Only pairs at the edges of a merged place change: (a b)(b c) become (a m)(m c), or (m m)
+  // between two places.
   void merge_in_word(const Pair& pair, TokenId result, std::int32_t index) {
     Word& word = words_[static_cast<std::size_t>(index)];
     TokenIds& ids = word.ids;

@@ -57,7 +57,8 @@ std::unique_ptr<Tokenizer::Cache> BytePairEncoding::make_cache() const {
   return std::make_unique<WordCache>();
 }
 
-// Quadratic in the length, but on small arrays: ids_i, and ranks_i of the pair (i, i + 1), ended by kNone.
+// Quadratic in the length, but on small arrays: ids_i, and ranks_i of the pair (i, i + 1), ended by
+// kNone.
 std::size_t BytePairEncoding::merge_short(std::string_view piece, TokenId* ids) const {
   std::array<std::uint32_t, kShortBytes> ranks;
   std::size_t size = piece.size();
@@ -66,7 +67,8 @@ std::size_t BytePairEncoding::merge_short(std::string_view piece, TokenId* ids) 
   for (std::size_t i = 0; i + 1 < size; ++i)
     ranks[i] = byte_ranks_[byte_at(piece, i) * 256 + byte_at(piece, i + 1)];
   while (size > 1) {
-    // Rank and place in one word: the smallest rank, and of equal ones the leftmost, without a branch.
+    // Rank and place in one word: the smallest rank, and of equal ones the leftmost, without a
+    // branch.
     std::uint64_t best = ~std::uint64_t{0};
     for (std::size_t i = 0; i + 1 < size; ++i)
       best = std::min(best, std::uint64_t{ranks[i]} << 32 | i);

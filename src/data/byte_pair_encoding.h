@@ -10,8 +10,9 @@ namespace mpitron::data {
 
 class WordCache;
 
-/// GPT-2's byte-level BPE: the pre-tokenizer's pieces, each merged pair by pair in the order of the ranks. Words of up
-/// to 16 bytes are remembered in the thread's cache (12 MiB). Source: Sennrich et al. 2016; GPT-2's encoder.py.
+/// GPT-2's byte-level BPE: the pre-tokenizer's pieces, each merged pair by pair in the order of the
+/// ranks. Words of up to 16 bytes are remembered in the thread's cache (12 MiB). Source: Sennrich
+/// et al. 2016; GPT-2's encoder.py.
 class BytePairEncoding : public Tokenizer {
  public:
   BytePairEncoding(const std::filesystem::path& vocab_file,

@@ -77,7 +77,8 @@ class DocumentReader::Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  /// Fills `block` with whole documents: about `bytes`, or more until `end_of_documents` finds an end in it.
+  /// Fills `block` with whole documents: about `bytes`, or more until `end_of_documents` finds an
+  /// end in it.
   bool next(std::string& block, std::size_t bytes, EndOfDocuments end_of_documents) {
     block.swap(rest_);
     rest_.clear();

@@ -15,7 +15,8 @@ enum class TextDocuments {
   file,        ///< nowhere
 };
 
-/// One raw document: a line of a JSONL file or a piece of plain text. `text` ends before its line feed.
+/// One raw document: a line of a JSONL file or a piece of plain text. `text` ends before its line
+/// feed.
 struct RawDocument {
   std::string_view text;
   Index line = 0;    // of its first byte, counted from 1
@@ -33,8 +34,9 @@ struct DocumentBatch {
   std::vector<RawDocument> documents;
 };
 
-/// Cuts input files into batches of about `batch_bytes` (a longer document is a batch of its own). Files that end in
-/// `.txt` are plain text, all others JSONL. Memory: one block and the longest document.
+/// Cuts input files into batches of about `batch_bytes` (a longer document is a batch of its own).
+/// Files that end in `.txt` are plain text, all others JSONL. Memory: one block and the longest
+/// document.
 class DocumentReader {
  public:
   /// Error(data) when a file is missing, unreadable, a folder, or compressed.
@@ -42,7 +44,8 @@ class DocumentReader {
                  std::size_t batch_bytes = std::size_t{1} << 20);
   ~DocumentReader();
 
-  /// Fills the next batch, reusing its storage; false at the end of the last file. Error(data) when reading fails.
+  /// Fills the next batch, reusing its storage; false at the end of the last file. Error(data) when
+  /// reading fails.
   bool next(DocumentBatch& batch);
 
   /// Bytes of all inputs, or 0 where one of them is a pipe.

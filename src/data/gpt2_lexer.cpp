@@ -30,7 +30,8 @@ const char* Gpt2Lexer::end_of_run(const char* at, CharClass kind) const {
   return at;
 }
 
-// Ends of 's 't 'm 'd 're 've 'll after the apostrophe at the current position; null where there is none.
+// Ends of 's 't 'm 'd 're 've 'll after the apostrophe at the current position; null where there is
+// none.
 const char* Gpt2Lexer::end_of_contraction() const {
   const std::string_view rest(at_ + 1, static_cast<std::size_t>(end_ - at_ - 1));
   for (const std::string_view ending : {"s", "t", "re", "ve", "m", "ll", "d"}) {
@@ -41,7 +42,8 @@ const char* Gpt2Lexer::end_of_contraction() const {
   return nullptr;
 }
 
-// \s+(?!\S) takes all but the last space before a visible character; \s+ takes that one where it stands alone.
+// \s+(?!\S) takes all but the last space before a visible character; \s+ takes that one where it
+// stands alone.
 const char* Gpt2Lexer::end_of_spaces() const {
   const char* at = at_;
   const char* last = at_;

@@ -11,16 +11,19 @@ namespace mpitron::data {
 
 /// Splits UTF-8 text into the pieces of GPT-2's pre-tokenizer, without copying:
 ///   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-/// The pieces follow each other and cover the text. Source: GPT-2's encoder.py; checked against PCRE2 by the test.
+/// The pieces follow each other and cover the text. Source: GPT-2's encoder.py; checked against
+/// PCRE2 by the test.
 class Gpt2Lexer {
  public:
   explicit Gpt2Lexer(std::string_view text)
       : text_(text), at_(text.data()), end_(text.data() + text.size()) {}
 
-  /// The next piece, or an empty view at the end. Error(data) with the byte offset where the text is not UTF-8.
+  /// The next piece, or an empty view at the end. Error(data) with the byte offset where the text
+  /// is not UTF-8.
   std::string_view next();
 
-  /// True where at least 16 bytes from the start of `piece` may be read (callers load keys in one go).
+  /// True where at least 16 bytes from the start of `piece` may be read (callers load keys in one
+  /// go).
   bool readable(std::string_view piece) const { return end_ - piece.data() >= 16; }
 
  private:
@@ -68,7 +71,8 @@ inline std::string_view Gpt2Lexer::take(const char* end) {
 }
 
 inline std::string_view Gpt2Lexer::next() {
-  // Words of up to 15 ASCII letters need no look at single characters; everything else goes the general way.
+  // Words of up to 15 ASCII letters need no look at single characters; everything else goes the
+  // general way.
   constexpr std::ptrdiff_t kLookAhead = 24;
   if (end_ - at_ >= kLookAhead) [[likely]] {
     const char* word = at_ + (*at_ == ' ');

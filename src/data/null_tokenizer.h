@@ -3,7 +3,8 @@
 
 namespace mpitron::data {
 
-/// Text is a list of decimal ids with spaces between them. With --vocab-size V the ids are 0 .. V - 1 and eod is V.
+/// Text is a list of decimal ids with spaces between them. With --vocab-size V the ids are 0 .. V -
+/// 1 and eod is V.
 class NullTokenizer : public Tokenizer {
  public:
   explicit NullTokenizer(Index vocab_size);

@@ -9,8 +9,8 @@
 
 namespace mpitron::data {
 
-/// Items of a sequence, worked on by several threads and handed out in order; at most 2 * workers + 2 of them are
-/// alive, and they are reused, so that their buffers are allocated once.
+/// Items of a sequence, worked on by several threads and handed out in order; at most 2 * workers +
+/// 2 of them are alive, and they are reused, so that their buffers are allocated once.
 template <class Item>
 class OrderedPipeline {
  public:
@@ -20,8 +20,8 @@ class OrderedPipeline {
   /// bool produce(Item&): one thread at a time, in order; false at the end.
   /// void process(int worker, Item&): any worker, in any order.
   /// void consume(Item&): the calling thread, in the order of `produce`.
-  /// An exception ends the run once all items before its own are consumed, so that the error a user sees does not
-  /// depend on the number of workers. May run once.
+  /// An exception ends the run once all items before its own are consumed, so that the error a user
+  /// sees does not depend on the number of workers. May run once.
   template <class Produce, class Process, class Consume>
   void run(Produce produce, Process process, Consume consume) {
     std::vector<std::thread> threads;

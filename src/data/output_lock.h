@@ -3,8 +3,8 @@
 
 namespace mpitron::data {
 
-/// Holds `path + ".lock"` while output files of that name are written, so that two runs cannot mix. The file goes
-/// away at the end; one left by a killed run is no obstacle.
+/// Holds `path + ".lock"` while output files of that name are written, so that two runs cannot mix.
+/// The file goes away at the end; one left by a killed run is no obstacle.
 class OutputLock {
  public:
   /// Error(data) when another process holds it or the folder cannot be written.

@@ -8,8 +8,8 @@
 
 namespace mpitron::data {
 
-/// Rank of the merge of two tokens: an immutable hash table (open addressing, at most half full) whose entry is one
-/// 64-bit word: 21 bits left id, 21 bits right id, 22 bits rank.
+/// Rank of the merge of two tokens: an immutable hash table (open addressing, at most half full)
+/// whose entry is one 64-bit word: 21 bits left id, 21 bits right id, 22 bits rank.
 class PairRanks {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

@@ -15,7 +15,8 @@
 namespace mpitron::data {
 namespace {
 
-// The documents of one batch under one key: all ids, the lengths of all sequences, the sequences of each document.
+// The documents of one batch under one key: all ids, the lengths of all sequences, the sequences of
+// each document.
 struct EncodedKey {
   TokenIds ids;
   std::vector<std::int32_t> lengths;

@@ -29,12 +29,13 @@ struct PreprocessReport {
   std::vector<std::string> prefixes;  // of the `.bin` and `.idx` files written, one for each key
 };
 
-/// Tokenises JSONL and text files into `{output_prefix}_{key}_document.{bin,idx}`, byte for byte as Megatron's
-/// preprocess_data does: documents in the order of the input for any number of workers, a list of strings as one
-/// document of several sequences, a text without tokens as a document without a sequence. Blank lines are skipped
-/// and counted. Memory: 2 * workers + 2 batches, each about six times batch_bytes (or six times its one longer
-/// document), 12 MiB for each worker's cache, and 12 bytes for each document written. Error(data) names file, line
-/// and byte; then there is no `.idx`.
+/// Tokenises JSONL and text files into `{output_prefix}_{key}_document.{bin,idx}`, byte for byte as
+/// Megatron's preprocess_data does: documents in the order of the input for any number of workers,
+/// a list of strings as one document of several sequences, a text without tokens as a document
+/// without a sequence. Blank lines are skipped and counted. Memory: 2 * workers + 2 batches, each
+/// about six times batch_bytes (or six times its one longer document), 12 MiB for each worker's
+/// cache, and 12 bytes for each document written. Error(data) names file, line and byte; then there
+/// is no `.idx`.
 PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions& options);
 
 }  // namespace mpitron::data

@@ -6,8 +6,8 @@
 
 namespace mpitron::data {
 
-/// Progress of a long command on stderr: a bar that is redrawn where stderr is a terminal, else one line at most
-/// every second.
+/// Progress of a long command on stderr: a bar that is redrawn where stderr is a terminal, else one
+/// line at most every second.
 class Progress {
  public:
   /// `total` in bytes (0: unknown); `interval`: documents between two lines.

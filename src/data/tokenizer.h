@@ -16,7 +16,8 @@ namespace mpitron::data {
 using TokenId = std::int32_t;
 using TokenIds = std::vector<TokenId>;
 
-/// Text to token ids and back. Const methods may run on any number of threads at once, each with its own Cache.
+/// Text to token ids and back. Const methods may run on any number of threads at once, each with
+/// its own Cache.
 class Tokenizer {
  public:
   /// What one thread remembers between calls (of the same tokenizer); of bounded size.
@@ -39,10 +40,12 @@ class Tokenizer {
 
   virtual std::unique_ptr<Cache> make_cache() const { return std::make_unique<Cache>(); }
 
-  /// Appends the ids of `text`. Special tokens in the text count as ordinary text. Error(data) for invalid UTF-8.
+  /// Appends the ids of `text`. Special tokens in the text count as ordinary text. Error(data) for
+  /// invalid UTF-8.
   virtual void encode(std::string_view text, Cache& cache, TokenIds& ids) const = 0;
 
-  /// Bytes of the ids, which need not be whole UTF-8 characters. Error(data) for an id outside the vocabulary.
+  /// Bytes of the ids, which need not be whole UTF-8 characters. Error(data) for an id outside the
+  /// vocabulary.
   virtual std::string decode(std::span<const TokenId> ids) const = 0;
 
   /// encode with a cache of its own, for single calls.

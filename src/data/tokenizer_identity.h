@@ -10,7 +10,8 @@ namespace mpitron::data {
 struct TokenizerIdentity {
   std::string class_name = "_NullTokenizer";
   std::vector<std::optional<std::string>> paths{std::nullopt};  // as given; nothing is null
-  std::vector<std::pair<std::string, std::string>> options;  // behind "tokenizer_path", in this order
+  std::vector<std::pair<std::string, std::string>>
+      options;  // behind "tokenizer_path", in this order
 };
 
 }  // namespace mpitron::data

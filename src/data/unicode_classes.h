@@ -5,7 +5,8 @@
 
 namespace mpitron::data {
 
-/// What GPT-2's pre-tokenizer distinguishes: \p{L}, \p{N}, \s (the Unicode property White_Space) and the rest.
+/// What GPT-2's pre-tokenizer distinguishes: \p{L}, \p{N}, \s (the Unicode property White_Space)
+/// and the rest.
 enum class CharClass : std::uint8_t { other, letter, number, space };
 
 /// Class of a code point, by Unicode 14. Code points past U+10FFFF are `other`.

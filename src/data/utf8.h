@@ -6,13 +6,15 @@
 
 namespace mpitron::data {
 
-/// One decoded character: its code point and its bytes (1 to 4; 0 where the text is not valid UTF-8).
+/// One decoded character: its code point and its bytes (1 to 4; 0 where the text is not valid
+/// UTF-8).
 struct Utf8Char {
   std::uint32_t code_point = 0;
   int bytes = 0;
 };
 
-/// Decodes the character at the front of `text` by RFC 3629 (no overlong forms, no surrogates, at most U+10FFFF).
+/// Decodes the character at the front of `text` by RFC 3629 (no overlong forms, no surrogates, at
+/// most U+10FFFF).
 Utf8Char decode_utf8(std::string_view text);
 
 /// Appends a code point as UTF-8.

@@ -32,8 +32,8 @@ class WordCounts {
   std::unordered_map<std::string, Index, Hash, std::equal_to<>> counts_;
 };
 
-/// Counts the words of `.txt` files and of `key` in JSONL files on `workers` threads; the result does not depend on
-/// their number. Error(data) names file and line.
+/// Counts the words of `.txt` files and of `key` in JSONL files on `workers` threads; the result
+/// does not depend on their number. Error(data) names file and line.
 WordCounts count_words(const std::vector<std::string>& files, const std::string& key, int workers);
 
 }  // namespace mpitron::data

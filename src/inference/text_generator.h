@@ -12,8 +12,8 @@ struct SamplingSettings {
   std::uint64_t seed = 1234;
 };
 
-/// Continues texts token by token with a model in memory. Every step runs the whole window again: there is no cache of
-/// keys and values yet.
+/// Continues texts token by token with a model in memory. Every step runs the whole window again:
+/// there is no cache of keys and values yet.
 class TextGenerator {
  public:
   TextGenerator(device::Device& device, const models::GptModel& model,

@@ -15,7 +15,8 @@ namespace mpitron::ops {
 void initialize(device::Device& device, autograd::Parameter& parameter, DType dtype,
                 std::uint64_t seed);
 
-/// The same with the numbers that torch's CPU generator draws, parameter after parameter (`--use-cpu-initialization`).
+/// The same with the numbers that torch's CPU generator draws, parameter after parameter
+/// (`--use-cpu-initialization`).
 void initialize_like_torch(device::Device& device, autograd::Parameter& parameter, DType dtype,
                            TorchGenerator& generator);
 

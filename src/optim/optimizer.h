@@ -27,14 +27,15 @@ struct StepResult {
   double grad_norm = 0;  // before clipping, of the unscaled gradients
 };
 
-/// AdamW or SGD with clipping by the global norm. Parameters in half precision have fp32 masters here; fp32 parameters
-/// are their own masters.
+/// AdamW or SGD with clipping by the global norm. Parameters in half precision have fp32 masters
+/// here; fp32 parameters are their own masters.
 class Optimizer {
  public:
   Optimizer(device::Device& device, const config::OptimizerConfig& config,
             std::vector<TrainedTensor> tensors);
 
-  /// Clips, updates and writes the model's parameters. Rates come from the scheduler, one set for each group.
+  /// Clips, updates and writes the model's parameters. Rates come from the scheduler, one set for
+  /// each group.
   StepResult step(const StepInputs& inputs, const ParameterScheduler& scheduler);
 
   /// L2 norm of all (master) parameters, and how many gradient elements are exactly zero.

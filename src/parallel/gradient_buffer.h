@@ -15,8 +15,8 @@ struct GradientPolicy {
   bool round_gradients = false;
 };
 
-/// One contiguous buffer of main gradients. Every parameter starts at a multiple of 64 elements; the padding is zero,
-/// so that norms may run over the whole.
+/// One contiguous buffer of main gradients. Every parameter starts at a multiple of 64 elements;
+/// the padding is zero, so that norms may run over the whole.
 class GradientBuffer {
  public:
   static constexpr Index kAlignment = 64;  // elements

@@ -15,8 +15,8 @@ struct RunOutcome {
   ExitCode code = ExitCode::success;
 };
 
-/// The training loop: steps, logging, evaluation, exit conditions. Deterministic: the same flags print the same losses
-/// for any number of threads.
+/// The training loop: steps, logging, evaluation, exit conditions. Deterministic: the same flags
+/// print the same losses for any number of threads.
 class Pretraining {
  public:
   Pretraining(device::Device& device, models::GptModel& model, const TrainingData& data,

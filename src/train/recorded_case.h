@@ -19,8 +19,8 @@ struct RecordedIteration {
   double learning_rate = 0;
 };
 
-/// A recorded run of the reference: a folder with config.json (its flags among them), weights.safetensors,
-/// batches.safetensors, logits.safetensors and losses.json.
+/// A recorded run of the reference: a folder with config.json (its flags among them),
+/// weights.safetensors, batches.safetensors, logits.safetensors and losses.json.
 class RecordedCase {
  public:
   /// Reads config.json and losses.json; Error(data) names the file and what is missing.
@@ -34,7 +34,8 @@ class RecordedCase {
   /// Recorded settings that the reference has no flag for (an attention window).
   void apply_settings_without_flags(config::RunConfig& config) const;
 
-  /// Copies the recorded initial weights into the model; Error(data) lists names or shapes that do not fit.
+  /// Copies the recorded initial weights into the model; Error(data) lists names or shapes that do
+  /// not fit.
   void load_weights(models::GptModel& model) const;
   /// Rows [first, first + count) of the recorded batches.
   HostMicrobatch rows(Index first, Index count);

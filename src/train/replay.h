@@ -7,8 +7,9 @@
 
 namespace mpitron::train {
 
-/// How far a replay may differ from the recording: relative for loss and gradient norm, absolute for logits. Larger in
-/// half precision, where rounding noise alone moves the reference's own curves.
+/// How far a replay may differ from the recording: relative for loss and gradient norm, absolute
+/// for logits. Larger in half precision, where rounding noise alone moves the reference's own
+/// curves.
 struct ReplayTolerance {
   double loss = 2e-5;
   double grad_norm = 2e-4;
@@ -31,8 +32,8 @@ struct ReplayResult {
   bool pass() const;
 };
 
-/// Trains as the recorded run did, from its weights and batches, and compares. `extra_flags` are added behind the
-/// recorded ones (layout flags).
+/// Trains as the recorded run did, from its weights and batches, and compares. `extra_flags` are
+/// added behind the recorded ones (layout flags).
 ReplayResult replay(device::Device& device, RecordedCase& recorded,
                     const std::vector<std::string>& extra_flags);
 

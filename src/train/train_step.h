@@ -28,8 +28,8 @@ struct StepReport {
   double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
 };
 
-/// Everything that one optimizer step needs: forward and backward over the microbatches, scaling, clipping, update,
-/// schedules. Owns the gradients and the optimizer's state.
+/// Everything that one optimizer step needs: forward and backward over the microbatches, scaling,
+/// clipping, update, schedules. Owns the gradients and the optimizer's state.
 class TrainStep {
  public:
   /// `timers`: what the parts of a step are timed with.

@@ -10,8 +10,8 @@
 
 namespace mpitron::train {
 
-/// The rows of the embedding: the tokenizer's vocabulary padded, or `--padded-vocab-size`; Error(usage) where that is
-/// too small.
+/// The rows of the embedding: the tokenizer's vocabulary padded, or `--padded-vocab-size`;
+/// Error(usage) where that is too small.
 Index padded_vocab_size(const config::RunConfig& config, Index vocab_size);
 
 /// Tokenizer and data sets of a run.
@@ -24,7 +24,8 @@ std::unique_ptr<data::Tokenizer> make_run_tokenizer(const config::DataConfig& co
 /// Opens the corpora and builds or loads the indices for the samples that the run will consume.
 TrainingData make_training_data(const config::RunConfig& config);
 
-/// Microbatches of one split, in the order of the run: its position is the number of consumed samples.
+/// Microbatches of one split, in the order of the run: its position is the number of consumed
+/// samples.
 class MicrobatchStream {
  public:
   MicrobatchStream(std::shared_ptr<const data::Dataset> dataset, const config::RunConfig& config,

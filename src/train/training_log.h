@@ -20,8 +20,8 @@ struct Progress {
   Index batch_size = 0;  // of this iteration
 };
 
-/// Everything that a run says of its iterations: the reference's line every `--log-interval`, TensorBoard events,
-/// metrics.jsonl in the TensorBoard folder, a progress bar on a terminal.
+/// Everything that a run says of its iterations: the reference's line every `--log-interval`,
+/// TensorBoard events, metrics.jsonl in the TensorBoard folder, a progress bar on a terminal.
 class TrainingLog {
  public:
   TrainingLog(const config::RunConfig& config, Timers& timers);

@@ -6,8 +6,9 @@
 
 namespace mpitron::train {
 
-/// The loss of the best unigram model: the entropy of the labels' own frequencies, in nats. No unigram model can do
-/// better on these tokens, so a language model that learned anything ends far below.
+/// The loss of the best unigram model: the entropy of the labels' own frequencies, in nats. No
+/// unigram model can do better on these tokens, so a language model that learned anything ends far
+/// below.
 class UnigramLoss {
  public:
   /// Counts the labels that the loss mask keeps.

@@ -45,7 +45,8 @@ TEST(Flags, MistakesAreUsageErrors) {
     return test::message_of([&] { Parsed().parse(arguments); });
   };
   EXPECT_NE(message({"--coutn", "1"}).find("did you mean --count?"), std::string::npos);
-  EXPECT_NE(message({"--inp", "1"}).find("unknown option --inp"), std::string::npos) << "no abbreviations";
+  EXPECT_NE(message({"--inp", "1"}).find("unknown option --inp"), std::string::npos)
+      << "no abbreviations";
   EXPECT_NE(message({"--count", "x"}), "");
   EXPECT_NE(message({"--name", "other"}), "");
   EXPECT_NE(message({"stray"}), "");

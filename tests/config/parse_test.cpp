@@ -52,7 +52,8 @@ TEST(Parse, TheNumberOfRanksSetsTheReplicas) {
   EXPECT_EQ(finding_ids(parse_run(split_words(test::kBase), 3)), std::vector<std::string>{"E044"});
 }
 
-/// Flags of the GPT runs that the documentation of the reference shows (2025), and of its 345M and 175B scripts.
+/// Flags of the GPT runs that the documentation of the reference shows (2025), and of its 345M and
+/// 175B scripts.
 constexpr const char* kScripts[] = {
     "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 "
     "--max-position-embeddings 1024 --fp16 "

@@ -59,7 +59,8 @@ TEST(Resolve, TypesOfParametersAndGradients) {
             DType::f32);
 }
 
-/// The flags of a recorded run resolve to the dimensions and the configuration recorded beside them.
+/// The flags of a recorded run resolve to the dimensions and the configuration recorded beside
+/// them.
 void expect_equals_record(const Json& record, const RunConfig& run) {
   const Json& dims = record.at("dims");
   EXPECT_EQ(run.model.num_layers, dims.at("layers"));

@@ -50,7 +50,8 @@ TEST(BytePairEncoding, DecodeInvertsEncodeOnFuzzedText) {
   EXPECT_EQ(ids[2], 3) << "encode appends";
 }
 
-// Plain BPE as the paper writes it: the lowest-ranked pair anywhere, leftmost first, until none is left.
+// Plain BPE as the paper writes it: the lowest-ranked pair anywhere, leftmost first, until none is
+// left.
 TokenIds merge_naively(const BpeModel& model, std::string_view piece) {
   TokenIds ids;
   for (const char c : piece)

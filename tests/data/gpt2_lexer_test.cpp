@@ -24,7 +24,8 @@ Pieces lex(std::string_view text) {
   return pieces;
 }
 
-// Characters where the classes meet: contractions, runs of spaces, marks, multi-byte letters, digits and spaces.
+// Characters where the classes meet: contractions, runs of spaces, marks, multi-byte letters,
+// digits and spaces.
 std::string random_text(std::mt19937_64& random) {
   static constexpr std::array<std::uint32_t, 40> kEdges = {
       ' ',  ' ',  ' ',   '\n',   '\t',   '\r',   '\'',   '\'',    's',     't',
@@ -83,7 +84,8 @@ TEST(Gpt2Lexer, SplitsByHand) {
   EXPECT_EQ(lex(std::string(100, 'q') + "1"), (Pieces{std::string(100, 'q'), "1"}));
 }
 
-// Every length around the eight- and sixteen-letter steps of the fast path, at every distance from the end.
+// Every length around the eight- and sixteen-letter steps of the fast path, at every distance from
+// the end.
 TEST(Gpt2Lexer, WordsOfEveryLength) {
   for (std::size_t letters = 1; letters < 40; ++letters) {
     for (std::size_t rest = 0; rest < 40; ++rest) {

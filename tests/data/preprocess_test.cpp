@@ -28,8 +28,9 @@ class PreprocessTest : public testing::Test {
     options.output_prefix = folder_ / "out";
     return options;
   }
-  // The message of a run that must fail with exit code 4 and leave nothing that looks like a corpus: no index, no
-  // temporary file, no lock. (A finished .bin stays when the disk is full just at the index.)
+  // The message of a run that must fail with exit code 4 and leave nothing that looks like a
+  // corpus: no index, no temporary file, no lock. (A finished .bin stays when the disk is full just
+  // at the index.)
   std::string failure(const PreprocessOptions& options,
                       const Tokenizer& tokenizer = gpt2_tokenizer()) const {
     try {

@@ -1,0 +1,254 @@
+// Whole training steps: GPT-2 124M against the GEMM step ceiling of the same run, a tiny GPT
+// against the clock, and the start of the program.
+//   step_bench [--summary FILE] [--profile] [CASE ...]      cases: see kGpt2Cases, tiny, start
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "benchmarks/ceiling.h"
+#include "benchmarks/summary.h"
+#include "config/parse.h"
+#include "device/launch_profile.h"
+#include "train/train_step.h"
+
+namespace mpitron::benchmarks {
+namespace {
+
+using Flags = std::vector<std::string>;
+
+/// A model size and how to train it; random tokens.
+struct Model {
+  Index layers, hidden, heads, sequence, vocabulary;
+};
+constexpr Model kGpt2{12, 768, 12, 1024, 50304};
+constexpr Model kTiny{4, 64, 4, 32, 256};
+
+/// Needed FLOPs a token: products of a matrix, and attention's causal half.
+double flops_per_token(const Model& model) {
+  const auto h = static_cast<double>(model.hidden);
+  const auto layers = static_cast<double>(model.layers);
+  const double matrices = layers * 12 * h * h + h * static_cast<double>(model.vocabulary);
+  return 6 * matrices + 6 * layers * h * static_cast<double>(model.sequence);
+}
+
+Flags flags_of(const Model& model, Index micro_batch, DType dtype) {
+  const auto text = [](Index value) { return std::to_string(value); };
+  Flags flags = {"--num-layers",
+                 text(model.layers),
+                 "--hidden-size",
+                 text(model.hidden),
+                 "--num-attention-heads",
+                 text(model.heads),
+                 "--seq-length",
+                 text(model.sequence),
+                 "--max-position-embeddings",
+                 text(model.sequence),
+                 "--micro-batch-size",
+                 text(micro_batch),
+                 "--global-batch-size",
+                 text(micro_batch),
+                 "--train-iters",
+                 "1000000",
+                 "--lr",
+                 "1e-4",
+                 "--attention-dropout",
+                 "0",
+                 "--hidden-dropout",
+                 "0",
+                 "--mock-data",
+                 "--tokenizer-type",
+                 "NullTokenizer",
+                 "--vocab-size",
+                 text(model.vocabulary - 1)};
+  if (dtype == DType::bf16) {
+    flags.push_back("--bf16");
+  }
+  return flags;
+}
+
+/// A model with its optimizer and one microbatch, ready to step.
+class Training {
+ public:
+  Training(device::Device& device, const Model& size, Index micro_batch, DType dtype)
+      : config_(configuration(size, micro_batch, dtype)),
+        model_(config_.model, device),
+        samples_(micro_batch),
+        sequence_(size.sequence) {
+    model_.initialize();
+    step_.emplace(device, model_, config_);
+    std::mt19937_64 random(1);
+    const auto tokens = static_cast<std::size_t>(micro_batch * size.sequence);
+    for (std::size_t i = 0; i < tokens; ++i) {
+      tokens_.push_back(
+          static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(size.vocabulary)));
+      positions_.push_back(static_cast<Index>(i) % size.sequence);
+    }
+    labels_ = tokens_;
+    std::ranges::rotate(labels_, labels_.begin() + 1);
+    mask_.assign(tokens, 1.f);
+  }
+
+  double step() {
+    return best_seconds(1, [&] {
+      ++iteration_;
+      step_->run(iteration_, 1, samples_, [&] {
+        return train::HostMicrobatch{.samples = samples_,
+                                     .sequence_length = sequence_,
+                                     .tokens = tokens_,
+                                     .labels = labels_,
+                                     .position_ids = positions_,
+                                     .loss_mask = mask_,
+                                     .attention_mask = {},
+                                     .first_sample = 0};
+      });
+    });
+  }
+
+ private:
+  static config::RunConfig configuration(const Model& size, Index micro_batch, DType dtype) {
+    config::RunConfig config = config::parse_run_config(flags_of(size, micro_batch, dtype));
+    config.model.padded_vocab_size = size.vocabulary;
+    return config;
+  }
+
+  config::RunConfig config_;
+  models::GptModel model_;
+  std::optional<train::TrainStep> step_;
+  Index samples_, sequence_, iteration_ = 0;
+  std::vector<std::int64_t> tokens_, labels_, positions_;
+  std::vector<float> mask_;
+};
+
+struct Gpt2Case {
+  const char* name;
+  Index micro_batch;
+  DType dtype;
+  double goal;      // share of the GEMM step ceiling
+  int steps;        // after the first
+  int repetitions;  // of the ceiling's products, beyond the first
+};
+constexpr Gpt2Case kGpt2Cases[] = {{"fp32-mbs1", 1, DType::f32, 0.83, 3, 1},
+                                   {"bf16-mbs1", 1, DType::bf16, 0.75, 5, 2},
+                                   {"fp32-mbs4", 4, DType::f32, 0.88, 1, 0},
+                                   {"bf16-mbs4", 4, DType::bf16, 0.82, 2, 0}};
+
+void gpt2(Summary& summary, device::Device& device, const Gpt2Case& which, bool with_profile) {
+  const Index tokens = which.micro_batch * kGpt2.sequence;
+  const auto ceiling = [&] {
+    return gemm_step_ceiling(tokens, which.dtype, which.repetitions).rate();
+  };
+  double limit = ceiling();
+  double best = 1e30;
+  {
+    Training training(device, kGpt2, which.micro_batch, which.dtype);
+    const double first = training.step();
+    std::optional<device::LaunchProfile> profile;
+    for (int i = 0; i < which.steps; ++i) {
+      if (with_profile && i == which.steps - 1) {
+        profile.emplace(device);
+      }
+      const double seconds = training.step();
+      best = std::min(best, seconds);
+      if (profile) {
+        fmt::print("{}\n{}", profile->table(seconds, false), profile->table(seconds, true));
+      }
+    }
+    fmt::print("  {}: first step {:.3f} s, best of {} others {:.3f} s\n", which.name, first,
+               which.steps, best);
+    best = std::min(best, first);
+  }
+  limit = std::max(limit, ceiling());
+  const double rate = static_cast<double>(tokens) / best;
+  const double flops = rate * flops_per_token(kGpt2);
+  const std::string head = fmt::format("step_gpt2_124m_{}_", which.name);
+  summary.add({head + "tokens_per_second", rate, "tokens/s"});
+  summary.add({head + "needed_gflops", flops * 1e-9, "GFLOP/s", Figure::kNone, true, limit * 1e-9});
+  summary.add({head + "share_of_gemm_ceiling", flops / limit, "ratio", which.goal, true});
+}
+
+void tiny(Summary& summary, device::Device& device, bool with_profile) {
+  Training training(device, kTiny, 2, DType::f32);
+  for (int i = 0; i < 20; ++i) {
+    training.step();
+  }
+  const Index before = device.allocator().statistics().system_allocations;
+  double best = 1e30;
+  for (int i = 0; i < 200; ++i) {
+    best = std::min(best, training.step());
+  }
+  const Index taken = device.allocator().statistics().system_allocations - before;
+  if (with_profile) {
+    device::LaunchProfile profile(device);
+    const double seconds = training.step();
+    fmt::print("{}\n{}", profile.table(seconds, false), profile.table(seconds, true));
+  }
+  const std::string head = fmt::format("step_tiny_gpt_{}_threads_", device::HostRuntime::threads());
+  const double goal = device::HostRuntime::threads() == 1 ? 2.0 : Figure::kNone;
+  summary.add({head + "ms", best * 1e3, "ms", goal, false, Figure::kNone, "torch 5.3 ms"});
+  summary.add({head + "system_allocations_in_200_steps", static_cast<double>(taken), "", 0, false});
+}
+
+/// From the start of `mpitron pretrain-gpt` to the line of its first iteration.
+void start(Summary& summary) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mpitron";
+  std::string command = fmt::format("'{}' pretrain-gpt", program.string());
+  for (const std::string& flag : flags_of(kTiny, 2, DType::f32)) {
+    command += " " + flag;
+  }
+  command += " --train-iters 1 --log-interval 1 --eval-iters 0 --split 1,0,0 2>&1";
+  double best = 1e30;
+  for (int i = 0; i < 3; ++i) {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    FILE* output = ::popen(command.c_str(), "r");
+    char line[4096];
+    bool seen = false;
+    std::string last;
+    while (output != nullptr && std::fgets(line, sizeof line, output) != nullptr) {
+      last = line;
+      if (!seen && std::strstr(line, "iteration") != nullptr && std::strstr(line, "1/")) {
+        seen = true;
+        best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
+      }
+    }
+    if (output == nullptr || ::pclose(output) != 0 || !seen) {
+      fmt::print("  start: no first iteration from {}: {}\n", command, last);
+      return;
+    }
+  }
+  summary.add({"start_to_first_iteration", best, "s", 1.0, false});
+}
+
+int run(int argc, char** argv) {
+  Summary summary(argc, argv);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const auto given = [&](const char* name) { return std::ranges::count(arguments, name) > 0; };
+  const bool with_profile = given("--profile");
+  const bool all = static_cast<int>(arguments.size()) == (with_profile ? 1 : 0);
+  if (all || given("start")) {
+    start(summary);
+  }
+  const device::HostRuntime runtime;
+  const auto device = device::make_device("host");
+  if (all || given("tiny")) {
+    tiny(summary, *device, with_profile);
+  }
+  for (const Gpt2Case& which : kGpt2Cases) {
+    if (all || given(which.name)) {
+      gpt2(summary, *device, which, with_profile);
+    }
+  }
+  return summary.write() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace mpitron::benchmarks
+
+int main(int argc, char** argv) {
+  return mpitron::benchmarks::run(argc, argv);
+}
