@@ -21,7 +21,7 @@ Shape shape_of(Index rows, Index columns, bool transposed) {
 
 void check_product(const Case& size, DType type, DType c_type, Layout layout, int transposes,
                    bool accumulate) {
-  SCOPED_TRACE(testing::Message() << size.m << "x" << size.n << "x" << size.k << " " << transposes);
+  SCOPED_TRACE(::testing::Message() << size.m << "x" << size.n << "x" << size.k << " " << transposes);
   Workbench bench(layout);
   Matmul kernel;
   kernel.transpose_a = (transposes & 1) != 0;
@@ -59,7 +59,7 @@ TEST_P(HostMatmul, BiasAndActivation) {
   for (const Activation activation : {Activation::none, Activation::gelu_tanh, Activation::gelu_erf,
                                       Activation::silu, Activation::squared_relu}) {
     for (const Case& size : {Case{5, 17, 9}, Case{300, 500, 270}}) {
-      SCOPED_TRACE(testing::Message() << static_cast<int>(activation) << " " << size.m);
+      SCOPED_TRACE(::testing::Message() << static_cast<int>(activation) << " " << size.m);
       Workbench bench;
       Twin& a = bench.input(GetParam(), {size.m, size.k});
       Twin& b = bench.input(GetParam(), {size.n, size.k});
