@@ -44,11 +44,11 @@ TEST_F(SelfAttentionTest, QkNormsChangeTheResult) {
 
 TEST_F(SelfAttentionTest, RotatesUnlessTheLayerHasNoRope) {
   const ops::RotaryTables tables = make_rotary_tables(*device_, config_, 5, DType::f32);
-  const Step plain = attention_step({}), rotated = attention_step({.rotary = &tables});
+  const Step plain = attention_step({}), rotated = attention_step({.rotary = tables});
   EXPECT_NE(rotated, plain);
   config_.no_rope_layers = {false, true, false, false};
-  EXPECT_EQ(attention_step({.rotary = &tables}, 1), rotated);
-  EXPECT_EQ(attention_step({.rotary = &tables}, 2), plain);
+  EXPECT_EQ(attention_step({.rotary = tables}, 1), rotated);
+  EXPECT_EQ(attention_step({.rotary = tables}, 2), plain);
 }
 
 TEST_F(SelfAttentionTest, SeesNoLaterPosition) {
@@ -77,7 +77,7 @@ TEST_F(SelfAttentionTest, AWindowAndAMaskHideEarlierPositions) {
   for (std::size_t i = 0; i < 25; ++i) {
     hidden[i] = i % 5 + 1 < i / 5;
   }
-  const LayerInputs masked{.rotary = nullptr,
+  const LayerInputs masked{.rotary = {},
                            .attention_mask = testing::make_mask(*device_, {1, 5, 5}, hidden)};
   EXPECT_EQ(attention_step(masked).output, windowed.output);
 }

@@ -35,7 +35,7 @@ TEST_F(AttentionTest, BackwardIsTheGradientWithAWindow) {
 TEST_F(AttentionTest, BackwardIsTheGradientWithAMask) {
   AttentionSettings settings = grouped();
   settings.causal = false;
-  settings.mask = testing::make_mask(*device_, {1, 4, 4}, DType::u8,
+  settings.mask = testing::make_mask(*device_, {1, 4, 4},
                                      {0, 1, 0, 1,  //
                                       0, 0, 1, 0,  //
                                       1, 1, 1, 1,  // sees nothing

@@ -5,6 +5,7 @@
 #include "config/parse.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
+#include "train/timers.h"
 #include "train/train_step.h"
 
 namespace mpitron::train {
@@ -92,7 +93,7 @@ class TinyCorpus {
 /// A model with its training step.
 struct TinyTraining {
   TinyTraining(device::Device& device, const config::RunConfig& config)
-      : model(config.model, device), step((model.initialize(), device), model, config) {}
+      : model(config.model, device), step((model.initialize(), device), model, config, timers) {}
 
   std::vector<double> weights() {
     std::vector<double> all;
@@ -105,6 +106,7 @@ struct TinyTraining {
   std::vector<double> gradients() const { return testing::values_of(step.gradients().flat()); }
 
   models::GptModel model;
+  Timers timers{0, config::TimingLogOption::max};
   TrainStep step;
 };
 
