@@ -146,8 +146,16 @@ void gpt2(Summary& summary, device::Device& device, const Gpt2Case& which, bool 
   double best = 1e30;
   {
     Training training(device, kGpt2, which.micro_batch, which.dtype);
-    const double first = training.step();
     std::optional<device::LaunchProfile> profile;
+    if (with_profile) {
+      profile.emplace(device);
+    }
+    const double first = training.step();
+    if (profile) {
+      fmt::print("first step (memory touched, products planned)\n{}\n",
+                 profile->table(first, false));
+      profile.reset();
+    }
     for (int i = 0; i < which.steps; ++i) {
       if (with_profile && i == which.steps - 1) {
         profile.emplace(device);
