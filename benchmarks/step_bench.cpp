@@ -80,7 +80,7 @@ class Training {
         samples_(micro_batch),
         sequence_(size.sequence) {
     model_.initialize();
-    step_.emplace(device, model_, config_);
+    step_.emplace(device, model_, config_, timers_);
     std::mt19937_64 random(1);
     const auto tokens = static_cast<std::size_t>(micro_batch * size.sequence);
     for (std::size_t i = 0; i < tokens; ++i) {
@@ -118,6 +118,7 @@ class Training {
 
   config::RunConfig config_;
   models::GptModel model_;
+  train::Timers timers_{0, config::TimingLogOption::max};
   std::optional<train::TrainStep> step_;
   Index samples_, sequence_, iteration_ = 0;
   std::vector<std::int64_t> tokens_, labels_, positions_;
