@@ -186,7 +186,8 @@ TEST(TrainStepBits, DISABLED_Print) {
 
 std::string bits_with_threads(const std::string& threads) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command = "OMP_WAIT_POLICY=passive OMP_NUM_THREADS=" + threads + " '" + program +
+  const std::string command = "OMP_WAIT_POLICY=passive OMP_NUM_THREADS=" + threads + " '" +
+                              program +
                               "' --gtest_also_run_disabled_tests "
                               "--gtest_filter=TrainStepBits.DISABLED_Print | grep ^bits";
   std::FILE* pipe = ::popen(command.c_str(), "r");
