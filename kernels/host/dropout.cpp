@@ -14,16 +14,14 @@ KeepLanes keep_lanes(const DropoutMask& mask, Index row, Index batch) {
   return {mask, mask.index.sequence(row / batch), mask.index.sample(row % batch)};
 }
 
-/// store(y + i, value(i, lanes), lanes) over a row, with value masked and scaled; then(i, x, lanes)
-/// makes the element of y from it.
-template <class Store, class T, class Value, class Then>
-void masked_row(const DropoutMask& mask, KeepLanes keep, Index n, Store store, T* y, Value&& value,
-                Then&& then) {
+/// put(i, x, lanes) over a row, where x is value(i, lanes) masked and scaled.
+template <class Value, class Put>
+void masked_row(const DropoutMask& mask, KeepLanes keep, Index n, Value&& value, Put&& put) {
   const float scale = mask.keep_scale();
   simd::for_lanes(n, [&](Index i, auto lanes) {
     const simd::Int kept = keep(mask.index.column_offset + i);
     const Float scaled = value(i, lanes) * scale;
-    store(y + i, then(i, kept ? scaled : Float{}, lanes), lanes);
+    put(i, kept ? scaled : Float{}, lanes);
   });
 }
 
@@ -45,15 +43,14 @@ void bias_dropout_add(const BiasDropoutAddForward& k) {
           const Float value = simd::load(x + i, lanes);
           return bias == nullptr ? value : value + simd::load(bias + i, lanes);
         };
-        const auto add = [&](Index i, Float value, auto lanes) {
-          return residual == nullptr ? value : simd::load(residual + i, lanes) + value;
+        const auto put = [&](Index i, Float value, auto lanes) {
+          store(y + i, residual == nullptr ? value : simd::load(residual + i, lanes) + value,
+                lanes);
         };
         if (k.mask.active()) {
-          masked_row(k.mask, keep_lanes(k.mask, row, k.batch), h, store, y, biased, add);
+          masked_row(k.mask, keep_lanes(k.mask, row, k.batch), h, biased, put);
         } else {
-          simd::for_lanes(h, [&](Index i, auto lanes) {
-            store(y + i, add(i, biased(i, lanes), lanes), lanes);
-          });
+          simd::for_lanes(h, [&](Index i, auto lanes) { put(i, biased(i, lanes), lanes); });
         }
       }
     });
@@ -72,12 +69,11 @@ void dropout_backward(const DropoutBackward& k) {
         const Ty* dy = dys[row];
         Tx* dx = dxs[row];
         const auto gradient = [&](Index i, auto lanes) { return simd::load(dy + i, lanes); };
+        const auto put = [&](Index i, Float value, auto lanes) { store(dx + i, value, lanes); };
         if (k.mask.active()) {
-          masked_row(k.mask, keep_lanes(k.mask, row, k.batch), h, store, dx, gradient,
-                     [](Index, Float value, auto) { return value; });
+          masked_row(k.mask, keep_lanes(k.mask, row, k.batch), h, gradient, put);
         } else {
-          simd::for_lanes(h,
-                          [&](Index i, auto lanes) { store(dx + i, gradient(i, lanes), lanes); });
+          simd::for_lanes(h, [&](Index i, auto lanes) { put(i, gradient(i, lanes), lanes); });
         }
       }
     });

@@ -251,108 +251,107 @@ Result experts_without_bias(const Facts& f) {
              : Result();
 }
 
+constexpr std::array kLayoutRules = std::to_array<Constraint>({
+    {"E017", "layers_per_stage",
+     "num_layers % (pipeline_model_parallel_size * virtual stages) == 0",
+     "num-layers pipeline-model-parallel-size num-layers-per-virtual-pipeline-stage "
+     "num-virtual-stages-per-pipeline-rank",
+     "Every stage of an even pipeline holds the same number of layers; "
+     "--decoder-first-pipeline-num-layers, "
+     "--decoder-last-pipeline-num-layers or --pipeline-model-parallel-layout describe uneven "
+     "ones.",
+     layers_per_stage},
+    {"E070", "ranks_divide", "world_size % (tensor * pipeline * context ranks) == 0",
+     "world-size tensor-model-parallel-size pipeline-model-parallel-size context-parallel-size",
+     "What is left over would be part of no replica.", ranks_divide},
+    {"E071", "heads_per_tensor_rank", "num_attention_heads % tensor_model_parallel_size == 0",
+     "num-attention-heads tensor-model-parallel-size", "Tensor ranks share whole heads.",
+     heads_per_tensor_rank},
+    {"E072", "groups_per_tensor_rank", "num_query_groups % tensor_model_parallel_size == 0",
+     "num-query-groups tensor-model-parallel-size", "Tensor ranks share whole key/value heads.",
+     groups_per_tensor_rank},
+    {"E073", "width_per_tensor_rank", "ffn_hidden_size % tensor_model_parallel_size == 0",
+     "ffn-hidden-size tensor-model-parallel-size",
+     "Tensor ranks share the columns of the MLP evenly.", width_per_tensor_rank},
+    {"E074", "vocabulary_per_tensor_rank", "padded_vocab_size % tensor_model_parallel_size == 0",
+     "padded-vocab-size tensor-model-parallel-size",
+     "Tensor ranks share the rows of the embedding evenly.", vocabulary_per_tensor_rank},
+    {"E075", "sequence_per_tensor_rank",
+     "seq_length % (tensor * context ranks) == 0 with --sequence-parallel",
+     "seq-length tensor-model-parallel-size context-parallel-size sequence-parallel",
+     "Activations outside attention are split along the sequence.", sequence_per_tensor_rank},
+    {"E076", "sequence_per_context_rank", "seq_length % (2 * context_parallel_size) == 0",
+     "seq-length context-parallel-size",
+     "Each rank holds one early and one late chunk, so that causal attention costs all ranks the "
+     "same.",
+     sequence_per_context_rank},
+    {"E077", "context_groups",
+     "hierarchical sizes multiply to context_parallel_size; a2a+p2p needs them",
+     "hierarchical-context-parallel-sizes context-parallel-size cp-comm-type",
+     "The inner group exchanges heads, the outer one passes keys and values around.",
+     context_groups},
+    {"E078", "context_types", "--cp-comm-type has one word, or one per layer",
+     "cp-comm-type num-layers", "Layers may differ in how attention travels.", context_types},
+    {"E080", "one_interleaving",
+     "one of --num-layers-per-virtual-pipeline-stage, --num-virtual-stages-per-pipeline-rank, "
+     "--pipeline-model-parallel-layout",
+     "num-layers-per-virtual-pipeline-stage num-virtual-stages-per-pipeline-rank "
+     "pipeline-model-parallel-layout",
+     "They describe the same thing.", one_interleaving},
+    {"E081", "interleaved_stages",
+     "interleaving needs 2 pipeline stages, without overlapped messages 3",
+     "pipeline-model-parallel-size no-overlap-p2p-communication",
+     "A rank must not wait for itself.", interleaved_stages},
+    {"E082", "uneven_stages", "the layers between first and last stage divide evenly",
+     "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers num-layers "
+     "pipeline-model-parallel-size",
+     "Only the first and the last stage may differ.", uneven_stages},
+    {"E083", "accounted_split",
+     "(num_layers + embedding + loss) % (stages * virtual stages) == 0, on an even split",
+     "account-for-embedding-in-pipeline-split account-for-loss-in-pipeline-split num-layers",
+     "Embedding and loss take the place of a layer.", accounted_split},
+    {"E084", "layout_alone", "--pipeline-model-parallel-layout excludes other splits",
+     "pipeline-model-parallel-layout decoder-first-pipeline-num-layers "
+     "decoder-last-pipeline-num-layers",
+     "The layout names the layers of every stage.", layout_alone},
+    {"E085", "microbatch_groups",
+     "group >= stages, and micro batches % group is 0 or at least the number of stages",
+     "microbatch-group-size-per-virtual-pipeline-stage global-batch-size "
+     "pipeline-model-parallel-size",
+     "A chunk runs a group of micro batches before the next chunk's turn; a short last group "
+     "would stall.",
+     microbatch_groups},
+    {"E090", "gathered_parameters",
+     "--overlap-param-gather needs sharded optimizer state and --overlap-grad-reduce",
+     "overlap-param-gather use-distributed-optimizer overlap-grad-reduce",
+     "Only sharded parameters are gathered, bucket by bucket.", gathered_parameters},
+    {"E091", "one_bucket_rule", "--ddp-bucket-size or --ddp-num-buckets, not both",
+     "ddp-bucket-size ddp-num-buckets", "One determines the other.", one_bucket_rule},
+    {"E092", "optimizer_instances", "data_parallel_size % num_distributed_optimizer_instances == 0",
+     "num-distributed-optimizer-instances", "Each instance has the same number of replicas.",
+     optimizer_instances},
+    {"E093", "averaged_sum", "--ddp-average-in-collective or --calculate-per-token-loss, not both",
+     "ddp-average-in-collective calculate-per-token-loss",
+     "The per-token loss divides by tokens, after a plain sum.", averaged_sum},
+    {"E094", "spread_activations",
+     "--distribute-saved-activations needs full recompute and several tensor ranks, "
+     "without --sequence-parallel",
+     "distribute-saved-activations recompute-granularity tensor-model-parallel-size "
+     "sequence-parallel",
+     "It splits what full recompute stores.", spread_activations},
+    {"E095", "experts_divide",
+     "num_experts % expert_model_parallel_size == 0 and world_size % (etp * ep * pp) == 0",
+     "num-experts expert-model-parallel-size expert-tensor-parallel-size world-size",
+     "Ranks hold the same number of experts, in a grid of their own.", experts_divide},
+    {"E096", "experts_without_bias", "--num-experts needs --disable-bias-linear",
+     "num-experts disable-bias-linear", "Experts have no biases in the reference.",
+     experts_without_bias},
+});
+
 }  // namespace
 
 std::span<const Constraint> layout_constraints() {
-  static constexpr std::array kRules = std::to_array<Constraint>({
-      {"E017", "layers_per_stage",
-       "num_layers % (pipeline_model_parallel_size * virtual stages) == 0",
-       "num-layers pipeline-model-parallel-size num-layers-per-virtual-pipeline-stage "
-       "num-virtual-stages-per-pipeline-rank",
-       "Every stage of an even pipeline holds the same number of layers; "
-       "--decoder-first-pipeline-num-layers, "
-       "--decoder-last-pipeline-num-layers or --pipeline-model-parallel-layout describe uneven "
-       "ones.",
-       layers_per_stage},
-      {"E070", "ranks_divide", "world_size % (tensor * pipeline * context ranks) == 0",
-       "world-size tensor-model-parallel-size pipeline-model-parallel-size context-parallel-size",
-       "What is left over would be part of no replica.", ranks_divide},
-      {"E071", "heads_per_tensor_rank", "num_attention_heads % tensor_model_parallel_size == 0",
-       "num-attention-heads tensor-model-parallel-size", "Tensor ranks share whole heads.",
-       heads_per_tensor_rank},
-      {"E072", "groups_per_tensor_rank", "num_query_groups % tensor_model_parallel_size == 0",
-       "num-query-groups tensor-model-parallel-size", "Tensor ranks share whole key/value heads.",
-       groups_per_tensor_rank},
-      {"E073", "width_per_tensor_rank", "ffn_hidden_size % tensor_model_parallel_size == 0",
-       "ffn-hidden-size tensor-model-parallel-size",
-       "Tensor ranks share the columns of the MLP evenly.", width_per_tensor_rank},
-      {"E074", "vocabulary_per_tensor_rank", "padded_vocab_size % tensor_model_parallel_size == 0",
-       "padded-vocab-size tensor-model-parallel-size",
-       "Tensor ranks share the rows of the embedding evenly.", vocabulary_per_tensor_rank},
-      {"E075", "sequence_per_tensor_rank",
-       "seq_length % (tensor * context ranks) == 0 with --sequence-parallel",
-       "seq-length tensor-model-parallel-size context-parallel-size sequence-parallel",
-       "Activations outside attention are split along the sequence.", sequence_per_tensor_rank},
-      {"E076", "sequence_per_context_rank", "seq_length % (2 * context_parallel_size) == 0",
-       "seq-length context-parallel-size",
-       "Each rank holds one early and one late chunk, so that causal attention costs all ranks the "
-       "same.",
-       sequence_per_context_rank},
-      {"E077", "context_groups",
-       "hierarchical sizes multiply to context_parallel_size; a2a+p2p needs them",
-       "hierarchical-context-parallel-sizes context-parallel-size cp-comm-type",
-       "The inner group exchanges heads, the outer one passes keys and values around.",
-       context_groups},
-      {"E078", "context_types", "--cp-comm-type has one word, or one per layer",
-       "cp-comm-type num-layers", "Layers may differ in how attention travels.", context_types},
-      {"E080", "one_interleaving",
-       "one of --num-layers-per-virtual-pipeline-stage, --num-virtual-stages-per-pipeline-rank, "
-       "--pipeline-model-parallel-layout",
-       "num-layers-per-virtual-pipeline-stage num-virtual-stages-per-pipeline-rank "
-       "pipeline-model-parallel-layout",
-       "They describe the same thing.", one_interleaving},
-      {"E081", "interleaved_stages",
-       "interleaving needs 2 pipeline stages, without overlapped messages 3",
-       "pipeline-model-parallel-size no-overlap-p2p-communication",
-       "A rank must not wait for itself.", interleaved_stages},
-      {"E082", "uneven_stages", "the layers between first and last stage divide evenly",
-       "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers num-layers "
-       "pipeline-model-parallel-size",
-       "Only the first and the last stage may differ.", uneven_stages},
-      {"E083", "accounted_split",
-       "(num_layers + embedding + loss) % (stages * virtual stages) == 0, on an even split",
-       "account-for-embedding-in-pipeline-split account-for-loss-in-pipeline-split num-layers",
-       "Embedding and loss take the place of a layer.", accounted_split},
-      {"E084", "layout_alone", "--pipeline-model-parallel-layout excludes other splits",
-       "pipeline-model-parallel-layout decoder-first-pipeline-num-layers "
-       "decoder-last-pipeline-num-layers",
-       "The layout names the layers of every stage.", layout_alone},
-      {"E085", "microbatch_groups",
-       "group >= stages, and micro batches % group is 0 or at least the number of stages",
-       "microbatch-group-size-per-virtual-pipeline-stage global-batch-size "
-       "pipeline-model-parallel-size",
-       "A chunk runs a group of micro batches before the next chunk's turn; a short last group "
-       "would stall.",
-       microbatch_groups},
-      {"E090", "gathered_parameters",
-       "--overlap-param-gather needs sharded optimizer state and --overlap-grad-reduce",
-       "overlap-param-gather use-distributed-optimizer overlap-grad-reduce",
-       "Only sharded parameters are gathered, bucket by bucket.", gathered_parameters},
-      {"E091", "one_bucket_rule", "--ddp-bucket-size or --ddp-num-buckets, not both",
-       "ddp-bucket-size ddp-num-buckets", "One determines the other.", one_bucket_rule},
-      {"E092", "optimizer_instances",
-       "data_parallel_size % num_distributed_optimizer_instances == 0",
-       "num-distributed-optimizer-instances", "Each instance has the same number of replicas.",
-       optimizer_instances},
-      {"E093", "averaged_sum",
-       "--ddp-average-in-collective or --calculate-per-token-loss, not both",
-       "ddp-average-in-collective calculate-per-token-loss",
-       "The per-token loss divides by tokens, after a plain sum.", averaged_sum},
-      {"E094", "spread_activations",
-       "--distribute-saved-activations needs full recompute and several tensor ranks, "
-       "without --sequence-parallel",
-       "distribute-saved-activations recompute-granularity tensor-model-parallel-size "
-       "sequence-parallel",
-       "It splits what full recompute stores.", spread_activations},
-      {"E095", "experts_divide",
-       "num_experts % expert_model_parallel_size == 0 and world_size % (etp * ep * pp) == 0",
-       "num-experts expert-model-parallel-size expert-tensor-parallel-size world-size",
-       "Ranks hold the same number of experts, in a grid of their own.", experts_divide},
-      {"E096", "experts_without_bias", "--num-experts needs --disable-bias-linear",
-       "num-experts disable-bias-linear", "Experts have no biases in the reference.",
-       experts_without_bias},
-  });
-  return kRules;
+  return kLayoutRules;
 }
 
 }  // namespace mpitron::config

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "config/option.h"
+#include "config/options/option.h"
 
 namespace mpitron::config {
 

@@ -18,8 +18,8 @@ void for_cases(F&& f) {
     for (const Activation activation : kActivations) {
       for (const Index h : {1, 17, 65, 130, 4097}) {
         for (const bool biased : {false, true}) {
-          SCOPED_TRACE(testing::Message() << name_of(dtype) << " activation "
-                                          << static_cast<int>(activation) << " f " << h);
+          SCOPED_TRACE(::testing::Message() << name_of(dtype) << " activation "
+                                            << static_cast<int>(activation) << " f " << h);
           f(dtype, activation, h, biased);
         }
       }

@@ -18,8 +18,8 @@ void for_cases(F&& f) {
     for (const Index v : {2, 3, 15, 17, 65, 130, 2047, 2049, 5000}) {
       for (const float smoothing : {0.f, 0.1f}) {
         for (const double scale : {1.0, 60.0}) {
-          SCOPED_TRACE(testing::Message() << name_of(dtype) << " v " << v << " smoothing "
-                                          << smoothing << " logits to " << scale);
+          SCOPED_TRACE(::testing::Message() << name_of(dtype) << " v " << v << " smoothing "
+                                            << smoothing << " logits to " << scale);
           f(dtype, v, smoothing, scale);
         }
       }

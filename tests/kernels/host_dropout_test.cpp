@@ -34,8 +34,8 @@ void for_cases(F&& f) {
     for (const Index h : {1, 17, 65, 130, 300, 1000}) {
       for (const Index column_offset : {0, 48, 7}) {
         for (const double probability : {0.0, 0.1, 0.7}) {
-          SCOPED_TRACE(testing::Message() << name_of(types.x) << " " << name_of(types.y) << " h "
-                                          << h << " from " << column_offset);
+          SCOPED_TRACE(::testing::Message() << name_of(types.x) << " " << name_of(types.y) << " h "
+                                            << h << " from " << column_offset);
           f(types, h, mask_at(probability, column_offset));
         }
       }

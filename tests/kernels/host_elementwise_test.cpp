@@ -13,7 +13,7 @@ void for_pairs(F&& f) {
   for (const DType from : kTrainingTypes) {
     for (const DType to : kTrainingTypes) {
       for (const Index n : kSizes) {
-        SCOPED_TRACE(testing::Message() << name_of(from) << " to " << name_of(to) << " n " << n);
+        SCOPED_TRACE(::testing::Message() << name_of(from) << " to " << name_of(to) << " n " << n);
         f(from, to, n);
       }
     }

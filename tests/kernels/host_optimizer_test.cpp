@@ -13,7 +13,7 @@ void for_cases(F&& f) {
   for (const DType grad : kTrainingTypes) {
     for (const int model : {0, 1, 2}) {  // none, bf16, fp16
       for (const Index n : kSizes) {
-        SCOPED_TRACE(testing::Message()
+        SCOPED_TRACE(::testing::Message()
                      << "grad " << name_of(grad) << " model " << model << " n " << n);
         f(grad, model, n);
       }

@@ -1,7 +1,7 @@
 #pragma once
 #include <array>
 
-#include "config/option.h"
+#include "config/options/option.h"
 
 namespace mpitron::config::rows {
 
