@@ -22,8 +22,8 @@ float as_float(const tensor::Tensor& x, Index at) {
 }
 
 /// Largest difference of the logits of the first microbatch; recorded [b, s, v], ours [s, b, v].
-double compare_logits(device::Device& device, models::GptModel& model, RecordedCase& recorded,
-                      Index micro_batch) {
+double compare_logits(device::Device& device, models::GptModel& model, RecordedCase& recorded) {
+  const Index micro_batch = recorded.first_logits().shape.at(0);  // not that of the extra flags
   const DeviceMicrobatch microbatch = upload(device, recorded.rows(0, micro_batch));
   autograd::Context context{.device = device, .mode = autograd::Mode::evaluate};
   const tensor::Tensor logits = model.logits(context, microbatch.batch).value;
@@ -99,7 +99,7 @@ ReplayResult replay(device::Device& device, RecordedCase& recorded,
 
   ReplayResult result{.name = recorded.name(),
                       .tolerance = ReplayTolerance::of(config.model.params_dtype)};
-  result.max_absolute_logits = compare_logits(device, model, recorded, micro_batch);
+  result.max_absolute_logits = compare_logits(device, model, recorded);
   Timers timers(0, config::TimingLogOption::max);
   TrainStep step(device, model, config, timers);
   const NumMicrobatches num_microbatches(config.training, 1);

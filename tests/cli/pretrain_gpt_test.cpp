@@ -174,6 +174,17 @@ TEST_F(PretrainGpt, TrainsOnFilesWithDocumentsLongerThanTheSequence) {
   EXPECT_LT(curve.back(), curve.front() - 0.5);    // the text is periodic: easily learned
 }
 
+TEST_F(PretrainGpt, LearnsATextAndWritesItBack) {
+  write_ids(folder_ / "ids.jsonl", 40, 100);  // every id is followed by the one 3 further
+  ASSERT_EQ(preprocess_ids(folder_, "ids.jsonl", "ids").code, 0);
+  const std::string out = train(
+      kTinyModel + Words{"--data-path", "ids_text_document", "--split", "8,1,1", "--train-iters",
+                         "150", "--lr", "1e-2", "--sample-prompt", "5 8 11", "--sample-tokens", "6",
+                         "--sample-temperature", "0", "--log-interval", "50"});
+  EXPECT_LT(losses(out).back(), 0.5);
+  EXPECT_TRUE(contains(out, "writes:\n\n5 8 11 14 17 20 23 26 29\n")) << out;
+}
+
 TEST_F(PretrainGpt, ASplitThatGivesTrainingNothingIsRefused) {
   write_ids(folder_ / "ids.jsonl", 40, 100);
   ASSERT_EQ(preprocess_ids(folder_, "ids.jsonl", "ids").code, 0);

@@ -1,0 +1,91 @@
+#include "train/training_log.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/corpus.h"
+#include "train/tiny_training.h"
+#include "utils/files.h"
+
+namespace mpitron::train {
+namespace {
+
+/// A log and what it reads from: a step that has not run yet.
+struct Logged {
+  explicit Logged(const std::vector<std::string>& flags)
+      : tiny(flags),
+        timers(0, config::TimingLogOption::max),
+        step(*tiny.device, *tiny.model, tiny.config, timers),
+        log(tiny.config, timers) {}
+
+  /// What iteration `i` with this loss prints.
+  std::string iteration(Index i, double loss, bool skipped = false) {
+    ::testing::internal::CaptureStdout();
+    log.iteration({i, 4 * i, 4},
+                  {.loss_sum = 2 * loss, .loss_tokens = 2, .grad_norm = 0.5, .skipped = skipped},
+                  step);
+    return ::testing::internal::GetCapturedStdout();
+  }
+
+  TinyTraining tiny;
+  Timers timers;
+  TrainStep step;
+  TrainingLog log;
+};
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(TrainingLog, PrintsAveragesOfTheInterval) {
+  Logged logged({"--log-interval", "2"});
+  EXPECT_EQ(logged.iteration(1, 3.0), "");
+  const std::string line = logged.iteration(2, 4.0);
+  EXPECT_TRUE(has(line, "lm loss: 3.500000E+00")) << line;
+  EXPECT_TRUE(has(line, "consumed samples:            8")) << line;
+  EXPECT_TRUE(has(line, "grad norm: 0.500")) << line;
+  EXPECT_TRUE(has(line, "memory (MB)")) << line;  // after the first interval only
+  EXPECT_EQ(logged.iteration(3, 1.0), "");
+  const std::string next = logged.iteration(4, 1.0);
+  EXPECT_TRUE(has(next, "lm loss: 1.000000E+00")) << next;
+  EXPECT_FALSE(has(next, "memory (MB)")) << next;
+}
+
+TEST(TrainingLog, SkippedIterationsCountButTheirLossDoesNot) {
+  Logged logged({"--log-interval", "2"});
+  logged.iteration(1, 3.0);
+  const std::string line = logged.iteration(2, 9.0, true);
+  EXPECT_TRUE(has(line, "lm loss: 3.000000E+00")) << line;
+  EXPECT_TRUE(has(line, "number of skipped iterations:   1")) << line;
+}
+
+TEST(TrainingLog, PrintsFurtherFiguresOnRequest) {
+  Logged plain({});
+  const std::string line = plain.iteration(1, 1.0);
+  EXPECT_FALSE(has(line, "params norm") || has(line, "TFLOP") || has(line, "num zeros")) << line;
+  Logged more({"--log-params-norm", "--log-throughput", "--log-num-zeros-in-grad"});
+  const std::string full = more.iteration(1, 1.0);
+  EXPECT_TRUE(has(full, "params norm") && has(full, "TFLOP") && has(full, "num zeros")) << full;
+}
+
+TEST(TrainingLog, WritesEventsAndMetrics) {
+  const test::TemporaryFolder folder;
+  {
+    Logged logged({"--tensorboard-dir", folder / "board"});
+    logged.iteration(1, 2.5);
+    ::testing::internal::CaptureStdout();
+    logged.log.validation("iteration 1 on test set", {1, 4, 4}, 2.0);
+    const std::string text = ::testing::internal::GetCapturedStdout();
+    EXPECT_TRUE(has(text, "iteration 1 on test set | lm loss value: 2.000000E+00")) << text;
+  }
+  std::istringstream lines(read_file(folder / "board/metrics.jsonl"));
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(nlohmann::json::parse(line).at("lm loss"), 2.5);
+  EXPECT_EQ(nlohmann::json::parse(line).at("consumed-samples"), 4);
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(nlohmann::json::parse(line).at("lm loss validation"), 2.0);
+}
+
+}  // namespace
+}  // namespace mpitron::train
