@@ -19,7 +19,7 @@ void for_cases(F&& f) {
       for (const Index h : {1, 17, 65, 130, 4097}) {
         for (const bool biased : {false, true}) {
           SCOPED_TRACE(::testing::Message() << name_of(dtype) << " activation "
-                                          << static_cast<int>(activation) << " f " << h);
+                                            << static_cast<int>(activation) << " f " << h);
           f(dtype, activation, h, biased);
         }
       }

@@ -19,7 +19,7 @@ void for_cases(F&& f) {
       for (const float smoothing : {0.f, 0.1f}) {
         for (const double scale : {1.0, 60.0}) {
           SCOPED_TRACE(::testing::Message() << name_of(dtype) << " v " << v << " smoothing "
-                                          << smoothing << " logits to " << scale);
+                                            << smoothing << " logits to " << scale);
           f(dtype, v, smoothing, scale);
         }
       }

@@ -35,7 +35,7 @@ void for_cases(F&& f) {
       for (const Index column_offset : {0, 48, 7}) {
         for (const double probability : {0.0, 0.1, 0.7}) {
           SCOPED_TRACE(::testing::Message() << name_of(types.x) << " " << name_of(types.y) << " h "
-                                          << h << " from " << column_offset);
+                                            << h << " from " << column_offset);
           f(types, h, mask_at(probability, column_offset));
         }
       }

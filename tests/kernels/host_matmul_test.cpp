@@ -13,7 +13,7 @@ constexpr Case kCases[] = {{1, 1, 1},       {1, 17, 5},      {3, 16, 33}, {15, 3
                            {17, 1, 64},     {33, 65, 3},     {64, 64, 1}, {300, 97, 130},
                            {257, 513, 260}, {515, 417, 320}, {2, 3, 1500}};
 
-class HostMatmul : public testing::TestWithParam<DType> {};
+class HostMatmul : public ::testing::TestWithParam<DType> {};
 
 Shape shape_of(Index rows, Index columns, bool transposed) {
   return transposed ? Shape{columns, rows} : Shape{rows, columns};
@@ -21,7 +21,8 @@ Shape shape_of(Index rows, Index columns, bool transposed) {
 
 void check_product(const Case& size, DType type, DType c_type, Layout layout, int transposes,
                    bool accumulate) {
-  SCOPED_TRACE(::testing::Message() << size.m << "x" << size.n << "x" << size.k << " " << transposes);
+  SCOPED_TRACE(::testing::Message()
+               << size.m << "x" << size.n << "x" << size.k << " " << transposes);
   Workbench bench(layout);
   Matmul kernel;
   kernel.transpose_a = (transposes & 1) != 0;
@@ -110,7 +111,7 @@ TEST_P(HostMatmul, BiasGradient) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, HostMatmul, testing::ValuesIn(kTrainingTypes),
+INSTANTIATE_TEST_SUITE_P(Types, HostMatmul, ::testing::ValuesIn(kTrainingTypes),
                          [](const auto& info) { return name_of(info.param); });
 
 }  // namespace

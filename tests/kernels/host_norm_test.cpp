@@ -23,8 +23,8 @@ void for_cases(F&& f) {
   for (const Types& types : kTypes) {
     for (const Index h : kOddSizes) {
       for (const Layout layout : kLayouts) {
-        SCOPED_TRACE(::testing::Message() << name_of(types.x) << " " << name_of(types.y) << " h " << h
-                                        << " gap " << layout.gap);
+        SCOPED_TRACE(::testing::Message() << name_of(types.x) << " " << name_of(types.y) << " h "
+                                          << h << " gap " << layout.gap);
         f(types, h, layout);
       }
     }
