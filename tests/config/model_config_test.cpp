@@ -1,11 +1,12 @@
+#include "config/model_config.h"
+
 #include <gtest/gtest.h>
 
-#include "config/model_config.h"
 #include "support/golden_tables.h"
 
 namespace mpitron::config {
 
-TEST(VocabPadding, EqualsReferenceTable) {
+TEST(ModelConfig, VocabularyPaddingEqualsTheReferenceTable) {
   const nlohmann::json cases = testing::golden_table("vocab_padding");
   ASSERT_GE(cases.size(), 128U);
   for (const auto& c : cases) {
