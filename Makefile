@@ -61,7 +61,7 @@ debug asan tsan: deps ## build with this preset in build-NAME/ and run the tests
 cuda: deps ## compile build-cuda/bin/mpitron-cuda: the same sources with the CUDA kernels (needs nvcc, no GPU)
 	$(call say,'cuda: compile mpitron-cuda in build-cuda/')
 	@cmake --preset cuda
-	@cmake --build build-cuda -j $(JOBS)
+	@cmake --build build-cuda -j $(JOBS) --target mpitron-cuda cuda_test
 
 test-gpu: cuda ## run the tests labelled gpu (skipped with a message where there is no GPU)
 	$(call say,'test-gpu: tests labelled gpu')
@@ -69,6 +69,7 @@ test-gpu: cuda ## run the tests labelled gpu (skipped with a message where there
 
 bench-gpu: cuda ## run the benchmarks of the CUDA build
 	$(call say,'bench-gpu: run the benchmarks with the CUDA kernels')
+	@cmake --build build-cuda -j $(JOBS)
 	@bash benchmarks/run.sh build-cuda '$(BENCH)'
 
 install: build ## install the program below PREFIX

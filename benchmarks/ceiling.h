@@ -42,11 +42,27 @@ class LinearProduct {
 };
 
 /// FLOP/s over all linear products of one step, each weighted by its occurrences: the GEMM ceiling.
-/// Best of `repetitions` after the first; one repetition takes about a third of a step.
 struct StepCeiling {
   double seconds = 0, flops = 0;
   double rate() const { return flops / seconds; }
 };
+
+/// Measures the ceiling in rounds, so that they can be interleaved with what is compared to it: of
+/// every product the best of all rounds counts. A round takes about a third of a step and keeps no
+/// memory.
+class StepCeilingRounds {
+ public:
+  StepCeilingRounds(Index tokens, DType dtype) : tokens_(tokens), dtype_(dtype) {}
+  void round();
+  StepCeiling ceiling() const;
+
+ private:
+  Index tokens_;
+  DType dtype_;
+  std::vector<double> best_;  // by layer and pass
+};
+
+/// The ceiling of `repetitions` + 1 rounds.
 StepCeiling gemm_step_ceiling(Index tokens, DType dtype, int repetitions);
 
 /// Bytes read and written per second when a large buffer is copied by streaming stores, all

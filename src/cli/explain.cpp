@@ -9,8 +9,13 @@
 namespace mpitron::cli {
 
 int explain(const Arguments& arguments) {
-  if (arguments.size() != 1 || arguments[0] == "--help" || arguments[0] == "-h") {
-    throw_usage("usage: mpitron explain E017 | --num-layers");
+  constexpr const char* kUsage = "usage: mpitron explain E017 | --num-layers";
+  if (arguments.size() != 1) {
+    throw_usage("{}", kUsage);
+  }
+  if (arguments[0] == "--help" || arguments[0] == "-h") {
+    log::print(kUsage);
+    return 0;
   }
   const std::string& subject = arguments[0];
   if (const auto page = config::explain_rule(subject)) {

@@ -10,8 +10,13 @@ int options(const Arguments& arguments) {
     log::print(config::help_text());
     return 0;
   }
+  constexpr const char* kUsage = "usage: mpitron options [--markdown]";
+  if (arguments[0] == "--help" || arguments[0] == "-h") {
+    log::print(kUsage);
+    return 0;
+  }
   if (arguments.size() != 1 || arguments[0] != "--markdown") {
-    throw_usage("usage: mpitron options [--markdown]");
+    throw_usage("{}", kUsage);
   }
   log::print(config::options_markdown());
   return 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "io/json_text.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -35,10 +36,11 @@ bool take_flag(Arguments& words, const std::string& name) {
 
 std::string to_json(const train::ReplayResult& result) {
   return fmt::format(
-      R"({{"case": "{}", "pass": {}, "iterations": {}, "max_rel_loss": {:.6e}, "max_rel_grad_norm": {:.6e}, )"
-      R"("max_abs_logits": {:.6e}}})",
-      result.name, result.pass(), result.iterations.size(), result.max_relative_loss,
-      result.max_relative_grad_norm, result.max_absolute_logits);
+      R"({{"case": {}, "pass": {}, "iterations": {}, "max_rel_loss": {}, "max_rel_grad_norm": {}, )"
+      R"("max_abs_logits": {}}})",
+      io::json_string(result.name), result.pass(), result.iterations.size(),
+      io::json_number(result.max_relative_loss), io::json_number(result.max_relative_grad_norm),
+      io::json_number(result.max_absolute_logits));
 }
 
 void print_table(const train::ReplayResult& result) {

@@ -75,10 +75,10 @@ std::vector<float> TextGenerator::next_logits(const data::TokenIds& ids) const {
 std::string TextGenerator::generate(const std::string& prompt,
                                     const SamplingSettings& settings) const {
   data::TokenIds ids = tokenizer_.encode(prompt);
+  const std::size_t start = ids.empty() ? 1 : 0;  // a text begins behind the end of another
   if (ids.empty()) {
     ids.push_back(tokenizer_.eod());
   }
-  const std::size_t start = ids.size();
   for (Index i = 0; i < settings.tokens; ++i) {
     const double uniform = uniform_at(settings.seed, ids.size());
     const Index token = sample_token(next_logits(ids), settings.temperature, uniform);
@@ -87,7 +87,7 @@ std::string TextGenerator::generate(const std::string& prompt,
     }
     ids.push_back(static_cast<data::TokenId>(token));
   }
-  return prompt + tokenizer_.decode(std::span(ids).subspan(start));
+  return tokenizer_.decode(std::span(ids).subspan(start));
 }
 
 }  // namespace mpitron::inference

@@ -30,10 +30,7 @@ Pretraining::Pretraining(device::Device& device, models::GptModel& model, const 
 
 RunOutcome Pretraining::run() {
   RunOutcome outcome;
-  if (!config_.training.skip_train) {
-    train(outcome);
-  }
-  if (outcome.code == ExitCode::success) {
+  if (config_.training.skip_train || train(outcome)) {
     validate({outcome.iteration, outcome.consumed_samples, config_.training.global_batch_size},
              true);
   }
@@ -59,7 +56,7 @@ StepReport Pretraining::one_iteration(Index iteration, Index consumed, Microbatc
   return report;
 }
 
-void Pretraining::train(RunOutcome& outcome) {
+bool Pretraining::train(RunOutcome& outcome) {
   if (!data_.sets.train) {
     throw_usage("there is no training data: --split gives the training set nothing");
   }
@@ -87,9 +84,10 @@ void Pretraining::train(RunOutcome& outcome) {
     if (decision.reason != ExitReason::none) {
       log::print(datetime_line(decision.message, std::chrono::system_clock::now()));
       outcome.code = exit_code(decision.reason, false);
-      return;
+      return false;
     }
   }
+  return true;
 }
 
 Index Pretraining::evaluation_microbatches() const {

@@ -22,13 +22,15 @@ class Pretraining {
   Pretraining(device::Device& device, models::GptModel& model, const TrainingData& data,
               const config::RunConfig& config);
 
-  /// Trains to the end, then evaluates on validation and test sets.
+  /// Trains to the end, then evaluates on validation and test sets; an exit condition ends it at
+  /// once.
   RunOutcome run();
   /// The loss of the best unigram model of the validation tokens; nothing without a validation set.
   std::optional<double> unigram_loss();
 
  private:
-  void train(RunOutcome& outcome);
+  /// False where an exit condition ended it: then nothing is evaluated, as in the reference.
+  bool train(RunOutcome& outcome);
   StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
                            Index& batch_size);
   Index evaluation_microbatches() const;

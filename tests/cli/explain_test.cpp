@@ -29,5 +29,9 @@ TEST(Explain, UnknownSubjectsNameTheNearest) {
   EXPECT_THROW(explain({}), Error);
 }
 
+TEST(Explain, HelpIsNotAMistake) {
+  EXPECT_EQ(page("--help"), "usage: mpitron explain E017 | --num-layers\n");
+}
+
 }  // namespace
 }  // namespace mpitron::cli

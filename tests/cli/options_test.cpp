@@ -15,6 +15,7 @@ std::string printed(const Arguments& arguments) {
 TEST(Options, PrintsHelpOrMarkdown) {
   EXPECT_NE(printed({}).find("network size (--help-network-size):"), std::string::npos);
   EXPECT_EQ(printed({"--markdown"}).substr(0, 10), "# Options\n");
+  EXPECT_EQ(printed({"--help"}), "usage: mpitron options [--markdown]\n");
   EXPECT_THROW(options({"--pdf"}), Error);
 }
 

@@ -47,6 +47,15 @@ inline tensor::Tensor random_tensor(device::Device& device, const Shape& shape, 
   return make_tensor(device, shape, dtype, test_values(shape.numel(), seed));
 }
 
+/// An attention mask: 1 = hidden.
+inline tensor::Tensor make_mask(device::Device& device, const Shape& shape,
+                                const std::vector<std::uint8_t>& hidden) {
+  MPITRON_CHECK(static_cast<Index>(hidden.size()) == shape.numel(), hidden.size());
+  tensor::Tensor x = tensor::Tensor::empty(device, shape, DType::u8);
+  std::memcpy(x.view().data, hidden.data(), hidden.size());
+  return x;
+}
+
 inline tensor::Tensor make_ids(device::Device& device, const Shape& shape,
                                const std::vector<std::int64_t>& ids) {
   MPITRON_CHECK(static_cast<Index>(ids.size()) == shape.numel(), ids.size());

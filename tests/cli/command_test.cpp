@@ -1,0 +1,59 @@
+#include "cli/command.h"
+
+#include <gtest/gtest.h>
+
+#include "support/program.h"
+
+namespace mpitron::cli {
+namespace {
+
+using test::contains;
+using test::Finished;
+using test::run_program;
+using test::TemporaryFolder;
+
+Finished run_words(const std::vector<std::string>& words) {
+  const TemporaryFolder folder;
+  return run_program(folder.path(), words);
+}
+
+TEST(Command, HelpListsEveryCommand) {
+  for (const char* word : {"--help", "-h", "help"}) {
+    const Finished finished = run_words({word});
+    EXPECT_EQ(finished.code, 0);
+    for (const Command& command : commands()) {
+      EXPECT_TRUE(contains(finished.out, std::string(command.name))) << command.name;
+      EXPECT_TRUE(contains(finished.out, std::string(command.summary))) << command.name;
+    }
+  }
+}
+
+TEST(Command, WithoutWordsItPrintsHelpAndFails) {
+  const Finished finished = run_words({});
+  EXPECT_EQ(finished.code, 2);
+  EXPECT_TRUE(contains(finished.out, "usage: mpitron COMMAND")) << finished.out;
+}
+
+TEST(Command, AnUnknownCommandIsNamedOnce) {
+  const Finished finished = run_words({"pretrain-gtp", "--lr", "1"});
+  EXPECT_EQ(finished.code, 2);
+  EXPECT_EQ(finished.out, "");
+  EXPECT_TRUE(contains(finished.err, "unknown command 'pretrain-gtp'")) << finished.err;
+  EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+}
+
+TEST(Command, NamesAreDistinctAndEveryoneExplainsItself) {
+  std::vector<std::string> seen;
+  for (const Command& command : commands()) {
+    const std::string name(command.name);
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), name), 0) << name;
+    seen.push_back(name);
+    const Finished finished = run_words({name, "--help"});
+    EXPECT_EQ(finished.code, 0) << name << ": " << finished.err;
+    EXPECT_FALSE(finished.out.empty()) << name;
+    EXPECT_EQ(finished.err, "") << name;
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::cli

@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/tiny_run.h"
+#include "io/token_file.h"
+
+namespace mpitron::cli {
+namespace {
+
+using namespace mpitron::test;
+
+std::vector<std::int64_t> sequence(const io::TokenFile& file, Index which) {
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(file.lengths()[which]));
+  file.read(which, 0, ids);
+  return ids;
+}
+
+class Preprocess : public testing::Test {
+ protected:
+  Finished run(const std::string& text, const Words& more = {},
+               const Surroundings& surroundings = {}) {
+    write_bytes(folder_ / "in.jsonl", text);
+    return preprocess_ids(folder_, "in.jsonl", "out", more, surroundings);
+  }
+  bool complete() const {
+    return std::filesystem::exists(folder_ / "out_text_document.idx") &&
+           std::filesystem::exists(folder_ / "out_text_document.bin");
+  }
+  /// Refused with code 4, the place named, and no pair of files that looks complete.
+  void expect_bad_input(const std::string& text, const std::string& part) {
+    const Finished finished = run(text);
+    EXPECT_EQ(finished.code, 4) << finished.err;
+    EXPECT_TRUE(contains(finished.err, part)) << finished.err;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out_text_document.idx"));
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(Preprocess, WritesTheIdsOfEveryDocument) {
+  const Finished finished = run("{\"text\": \"1 2 3\"}\n{\"text\": \"4\"}\n", {"--json"});
+  ASSERT_EQ(finished.code, 0) << finished.err;
+  const auto report = nlohmann::json::parse(finished.out);
+  EXPECT_EQ(report.at("documents"), 2);
+  EXPECT_EQ(report.at("tokens"), 6);  // with two ends of document
+  const io::TokenFile file(folder_ / "out_text_document", io::BinAccess::mapped);
+  EXPECT_EQ(sequence(file, 0), (std::vector<std::int64_t>{1, 2, 3, 63}));
+  EXPECT_EQ(sequence(file, 1), (std::vector<std::int64_t>{4, 63}));
+}
+
+TEST_F(Preprocess, TheFilesDoNotDependOnTheNumberOfWorkers) {
+  write_ids(folder_ / "ids.jsonl", 500, 40);
+  for (const char* workers : {"1", "3"}) {
+    ASSERT_EQ(preprocess_ids(folder_, "ids.jsonl", workers, {"--workers", workers}).code, 0);
+  }
+  for (const char* end : {"_text_document.bin", "_text_document.idx"}) {
+    EXPECT_EQ(read_file(folder_ / ("1" + std::string(end))),
+              read_file(folder_ / ("3" + std::string(end))));
+  }
+}
+
+TEST_F(Preprocess, BlankLinesAndEmptyDocumentsAreCountedNotHidden) {
+  const Finished finished =
+      run("{\"text\": \"1\"}\n\n{\"text\": \"\"}\n{\"text\": \"2\"}\n", {"--json"});
+  ASSERT_EQ(finished.code, 0) << finished.err;
+  const auto report = nlohmann::json::parse(finished.out);
+  EXPECT_EQ(report.at("documents"), 3);
+  EXPECT_EQ(report.at("blank_lines"), 1);
+  EXPECT_EQ(report.at("empty_documents"), 1);
+}
+
+TEST_F(Preprocess, NamesTheLineThatIsWrong) {
+  expect_bad_input("{\"text\": \"1\"}\n{\"text\": \n", "in.jsonl:2");
+  expect_bad_input("{\"text\": \"1\"}\n{\"body\": \"1\"}\n", "text");
+  expect_bad_input("{\"text\": \"1\"}\n{\"text\": \"\xff\"}\n", "in.jsonl:2");
+  expect_bad_input("{\"text\": \"64\"}\n", "in.jsonl:1");  // beyond the vocabulary
+  EXPECT_EQ(preprocess_ids(folder_, "absent.jsonl", "out").code, 4);
+}
+
+TEST_F(Preprocess, AFullDiskLeavesNothingThatLooksComplete) {
+  write_ids(folder_ / "ids.jsonl", 2000, 50);
+  const Finished finished =
+      preprocess_ids(folder_, "ids.jsonl", "out", {}, {.largest_file = 100000});
+  EXPECT_EQ(finished.code, 4) << finished.err;
+  EXPECT_TRUE(contains(finished.err, "out_text_document.bin")) << finished.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out_text_document.idx"));
+  EXPECT_EQ(preprocess_ids(folder_, "ids.jsonl", "out").code, 0);  // and again with space
+  EXPECT_TRUE(complete());
+}
+
+TEST_F(Preprocess, RefusesWhatItDoesNotDo) {
+  const std::string text = "{\"text\": \"1\"}\n";
+  EXPECT_EQ(run(text, {"--split-sentences"}).code, 2);
+  EXPECT_EQ(run(text, {"--partitions", "2"}).code, 2);
+  EXPECT_EQ(run(text, {"--workers", "0"}).code, 2);
+  EXPECT_EQ(run(text, {"--no-such-option"}).code, 2);
+  EXPECT_FALSE(complete());
+  EXPECT_EQ(run(text, {"--partitions", "2", "--keep-sequential-samples"}).code, 0);
+  EXPECT_TRUE(complete());
+}
+
+}  // namespace
+}  // namespace mpitron::cli

@@ -1,0 +1,203 @@
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "cli/tiny_run.h"
+
+namespace mpitron::cli {
+namespace {
+
+using namespace mpitron::test;
+
+class PretrainGpt : public testing::Test {
+ protected:
+  Finished run(const Words& words, const Surroundings& surroundings = {}) {
+    return run_program(folder_.path(), words, surroundings);
+  }
+  /// The output of a run that must succeed.
+  std::string train(const Words& words, const Surroundings& surroundings = {}) {
+    const Finished finished = run(words, surroundings);
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    return finished.out;
+  }
+  void expect_refused(const Words& words, int code, const std::string& part) {
+    const Finished finished = run(words);
+    EXPECT_EQ(finished.code, code) << finished.err;
+    EXPECT_TRUE(contains(finished.err, part)) << finished.err;
+    EXPECT_TRUE(losses(finished.out).empty());
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(PretrainGpt, TheSameDigitsForAnyNumberOfThreadsAndWhenRepeated) {
+  const Words lines = result_lines(train(kTinyMock, {.environment = {{"OMP_NUM_THREADS", "1"}}}));
+  EXPECT_EQ(lines.size(), 6U);  // 4 iterations, validation, test
+  for (const char* threads : {"1", "2", "3"}) {
+    EXPECT_EQ(result_lines(train(kTinyMock, {.environment = {{"OMP_NUM_THREADS", threads}}})),
+              lines)
+        << threads;
+  }
+  EXPECT_NE(result_lines(train(kTinyMock + Words{"--seed", "4321"})), lines);
+}
+
+TEST_F(PretrainGpt, RecomputationChangesNothing) {
+  const Words flags = kTinyMock + Words{"--attention-dropout", "0.1", "--hidden-dropout", "0.1"};
+  const Words lines = result_lines(train(flags));
+  EXPECT_EQ(
+      result_lines(train(flags + Words{"--recompute-granularity", "full", "--recompute-method",
+                                       "uniform", "--recompute-num-layers", "1"})),
+      lines);
+  EXPECT_EQ(result_lines(train(flags + Words{"--recompute-granularity", "selective"})), lines);
+}
+
+TEST_F(PretrainGpt, HalfPrecisionStaysNearSinglePrecision) {
+  const std::vector<double> single = losses(train(kTinyMock));
+  for (const char* type : {"--bf16", "--fp16"}) {
+    const std::string out = train(kTinyMock + Words{type, "--initial-loss-scale", "1024"});
+    const std::vector<double> half = losses(out);
+    ASSERT_EQ(half.size(), single.size()) << type;
+    EXPECT_NE(half, single) << type;
+    for (std::size_t i = 0; i < half.size(); ++i) {
+      EXPECT_NEAR(half[i], single[i], 0.02) << type;
+    }
+    EXPECT_EQ(contains(out, "loss scale: 1024.0"), std::string(type) == "--fp16");
+  }
+}
+
+TEST_F(PretrainGpt, ExplainsItselfWholeOrByGroup) {
+  const std::string whole = train({"pretrain-gpt", "--help"});
+  const std::string group = train({"pretrain-gpt", "--help-network-size"});
+  EXPECT_TRUE(contains(whole, "--num-layers") && contains(whole, "--lr "));
+  EXPECT_TRUE(contains(group, "--num-layers"));
+  EXPECT_FALSE(contains(group, "--lr "));
+  expect_refused({"pretrain-gpt", "--help-networks"}, 2, "network-size");
+}
+
+TEST_F(PretrainGpt, ExitIntervalEndsTheRunThere) {
+  const std::string out = train(kTinyMock + Words{"--exit-interval", "3"});
+  EXPECT_EQ(losses(out).size(), 3U);
+  EXPECT_TRUE(contains(out, "exiting program at iteration 3")) << out;
+  EXPECT_FALSE(contains(out, "on test set"));
+}
+
+TEST_F(PretrainGpt, SignalsEndTheRunAfterAnIteration) {
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
+    RunningProgram program(folder_.path(), kTinyModel + Words{"--mock-data", "--train-iters",
+                                                              "1000000", "--exit-signal-handler"});
+    ASSERT_TRUE(program.wait_for_output("lm loss"));
+    program.signal(signal);
+    const Finished finished = program.wait_for_end();
+    EXPECT_EQ(finished.code, 86) << finished.err;  // interrupted, nothing could be saved
+    EXPECT_TRUE(contains(finished.out, "exiting program after receiving SIG")) << finished.err;
+  }
+}
+
+TEST_F(PretrainGpt, WithoutTheHandlerATerminationEndsItAtOnce) {
+  RunningProgram program(folder_.path(),
+                         kTinyModel + Words{"--mock-data", "--train-iters", "1000000"});
+  ASSERT_TRUE(program.wait_for_output("lm loss"));
+  program.signal(SIGTERM);
+  EXPECT_EQ(program.wait_for_end().code, 128 + SIGTERM);
+}
+
+TEST_F(PretrainGpt, WritesEventsAndMetrics) {
+  train(kTinyMock + Words{"--tensorboard-dir", "board"});
+  int event_files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "board")) {
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) {
+      ++event_files;
+      EXPECT_TRUE(contains(read_file(entry.path()), "lm loss"));
+    }
+  }
+  EXPECT_EQ(event_files, 1);
+  std::istringstream metrics(read_file(folder_ / "board/metrics.jsonl"));
+  int training = 0, validation = 0;
+  for (std::string line; std::getline(metrics, line);) {
+    training += contains(line, "\"lm loss\":") ? 1 : 0;
+    validation += contains(line, "\"lm loss validation\":") ? 1 : 0;
+  }
+  EXPECT_EQ(training, 4);
+  EXPECT_EQ(validation, 2);
+}
+
+TEST_F(PretrainGpt, PrintsASampleAndTheBaseline) {
+  const Words flags =
+      kTinyMock + Words{"--unigram-baseline", "--sample-prompt", "1 2 3", "--sample-tokens", "5"};
+  const std::string out = train(flags);
+  EXPECT_TRUE(contains(out, "best unigram model of the validation tokens | lm loss value: "));
+  EXPECT_TRUE(contains(out, "a sample of what the model writes:\n\n1 2 3 ")) << out;
+  EXPECT_EQ(train(flags).substr(out.rfind("a sample")), out.substr(out.rfind("a sample")));
+}
+
+TEST_F(PretrainGpt, RefusesWhatCannotBeTrained) {
+  const Words iterations = {"--train-iters", "2"};
+  expect_refused(kTinyModel + iterations, 2, "--mock-data");
+  expect_refused(kTinyModel + iterations + Words{"--data-path", "absent"}, 4, "absent");
+  expect_refused(kTinyMock + Words{"--pipeline-model-parallel-size", "2"}, 2,
+                 "--pipeline-model-parallel-size");
+  expect_refused(kTinyMock + Words{"--save", "checkpoints"}, 2, "--save");
+  expect_refused(kTinyMock + Words{"--hiden-size", "32"}, 2, "--hidden-size");
+  expect_refused(kTinyMock + Words{"--device", "abacus"}, 2, "abacus");
+}
+
+TEST_F(PretrainGpt, RefusesTokenizerFilesThatDoNotFit) {
+  write_bytes(folder_ / "vocab.json", R"({"a": 0, "b": 1})");
+  write_bytes(folder_ / "merges.txt", "a b c\n");
+  const Words bpe = {"--tokenizer-type", "GPT2BPETokenizer", "--merge-file", "merges.txt"};
+  expect_refused(kTinyMock + bpe + Words{"--vocab-file", "absent.json"}, 4, "absent.json");
+  expect_refused(kTinyMock + bpe + Words{"--vocab-file", "vocab.json"}, 4, "vocab.json");
+  write_bytes(folder_ / "vocab.json", "{\"a\": ");
+  expect_refused(kTinyMock + bpe + Words{"--vocab-file", "vocab.json"}, 4, "vocab.json");
+}
+
+TEST_F(PretrainGpt, ReadsYamlAndFlagsWin) {
+  write_bytes(folder_ / "run.yaml", "train_iters: 2\nhidden_size: 64\nmock_data: true\n");
+  const Words yaml = kTinyModel + Words{"--yaml-cfg", "run.yaml"};
+  const std::string out = train(yaml);
+  EXPECT_EQ(losses(out).size(), 2U);
+  EXPECT_EQ(losses(train(yaml + Words{"--train-iters", "3"})).size(), 3U);
+  write_bytes(folder_ / "run.yaml", "train_iters: [2\n");
+  expect_refused(yaml, 2, "run.yaml");
+  expect_refused(kTinyModel + Words{"--yaml-cfg", "absent.yaml"}, 2, "absent.yaml");
+}
+
+TEST_F(PretrainGpt, TrainsOnFilesWithDocumentsLongerThanTheSequence) {
+  write_ids(folder_ / "ids.jsonl", 40, 100);
+  ASSERT_EQ(preprocess_ids(folder_, "ids.jsonl", "ids").code, 0);
+  const Words flags =
+      kTinyModel + Words{"--data-path", "ids_text_document", "--split", "8,1,1", "--train-iters",
+                         "60",          "--data-cache-path", "cache"};
+  const std::vector<double> curve = losses(train(flags));
+  ASSERT_EQ(curve.size(), 60U);
+  EXPECT_NEAR(curve.front(), std::log(128), 0.3);  // 64 ids padded to 128
+  EXPECT_LT(curve.back(), curve.front() - 0.5);    // the text is periodic: easily learned
+}
+
+TEST_F(PretrainGpt, ASplitThatGivesTrainingNothingIsRefused) {
+  write_ids(folder_ / "ids.jsonl", 40, 100);
+  ASSERT_EQ(preprocess_ids(folder_, "ids.jsonl", "ids").code, 0);
+  expect_refused(kTinyModel + Words{"--data-path", "ids_text_document", "--split", "0,1,1",
+                                    "--train-iters", "2"},
+                 2, "--split gives the training set nothing");
+}
+
+TEST_F(PretrainGpt, TwoRunsBuildOneIndexCacheAtOnce) {
+  write_ids(folder_ / "ids.jsonl", 200, 50);
+  ASSERT_EQ(preprocess_ids(folder_, "ids.jsonl", "ids").code, 0);
+  const Words flags = kTinyModel + Words{"--data-path", "ids_text_document", "--train-iters",
+                                         "4",           "--data-cache-path", "cache"};
+  const Words alone =
+      result_lines(train(kTinyModel + Words{"--data-path", "ids_text_document", "--train-iters",
+                                            "4", "--data-cache-path", "other"}));
+  RunningProgram first(folder_.path(), flags), second(folder_.path(), flags);
+  EXPECT_EQ(result_lines(first.wait_for_end().out), alone);
+  EXPECT_EQ(result_lines(second.wait_for_end().out), alone);
+  EXPECT_EQ(result_lines(train(flags)), alone);  // and from the finished cache
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "cache")) {
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::cli

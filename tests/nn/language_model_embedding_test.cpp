@@ -1,0 +1,53 @@
+#include "nn/language_model_embedding.h"
+
+#include <algorithm>
+
+#include "nn/layer_fixture.h"
+
+namespace mpitron::nn {
+namespace {
+
+class LanguageModelEmbeddingTest : public LayerTest {
+ protected:
+  Var forward(const LanguageModelEmbedding& embedding, Context cx) {
+    initialize();
+    return embedding.forward(cx, {testing::make_ids(*device_, {2, 1}, {3, 5}),
+                                  testing::make_ids(*device_, {2, 1}, {0, 1})});
+  }
+};
+
+TEST_F(LanguageModelEmbeddingTest, LearnsPositionsOnlyWhereTheModelHasThem) {
+  const LanguageModelEmbedding learned(builder_);
+  EXPECT_EQ(names(),
+            (std::vector<std::string>{"word_embeddings.weight", "position_embeddings.weight"}));
+  EXPECT_EQ(parameters_.find("position_embeddings.weight")->shape, (Shape{8, 16}));
+  EXPECT_EQ(&learned.word_embeddings(), parameters_.find("word_embeddings.weight"));
+  parameters_ = {};
+  config_.position_embedding_type = config::PositionEmbedding::rope;
+  const LanguageModelEmbedding rotary(builder_);
+  EXPECT_EQ(names(), std::vector<std::string>{"word_embeddings.weight"});
+}
+
+TEST_F(LanguageModelEmbeddingTest, DropsOnlyInTraining) {
+  config_.hidden_dropout = 0.5;
+  const LanguageModelEmbedding embedding(builder_);
+  Context cx = context();
+  const std::vector<double> trained = testing::values_of(forward(embedding, cx).value);
+  cx.mode = autograd::Mode::evaluate;
+  const std::vector<double> evaluated = testing::values_of(forward(embedding, cx).value);
+  EXPECT_GT(std::count(trained.begin(), trained.end(), 0.0), 4);
+  EXPECT_EQ(std::count(evaluated.begin(), evaluated.end(), 0.0), 0);
+}
+
+TEST_F(LanguageModelEmbeddingTest, AnFp32ResidualStreamStartsHere) {
+  config_.params_dtype = DType::bf16;
+  const LanguageModelEmbedding half(builder_);
+  EXPECT_EQ(forward(half, context()).value.dtype(), DType::bf16);
+  parameters_ = {};
+  config_.fp32_residual_connection = true;
+  const LanguageModelEmbedding wide(builder_);
+  EXPECT_EQ(forward(wide, context()).value.dtype(), DType::f32);
+}
+
+}  // namespace
+}  // namespace mpitron::nn

@@ -1,0 +1,71 @@
+#include "ops/attention.h"
+
+#include "ops/gradient_check.h"
+
+namespace mpitron::ops {
+namespace {
+
+class AttentionTest : public GradientCheck {
+ protected:
+  void check(const AttentionSettings& settings) {
+    expect_gradients({random({4, 2, settings.layout.width()})},
+                     [&](Context& context, const std::vector<Var>& x) {
+                       return attention(context, x[0], settings);
+                     });
+  }
+  static AttentionSettings grouped() {
+    return {.layout = {.heads = 4, .query_groups = 2, .head_dim = 2}, .scale = 0.7f};
+  }
+};
+
+TEST_F(AttentionTest, BackwardIsTheGradientWithGroupedQueries) {
+  check(grouped());
+}
+
+TEST_F(AttentionTest, BackwardIsTheGradientWithOneHeadPerGroup) {
+  check({.layout = {.heads = 2, .query_groups = 2, .head_dim = 3}, .scale = 0.5f});
+}
+
+TEST_F(AttentionTest, BackwardIsTheGradientWithAWindow) {
+  AttentionSettings settings = grouped();
+  settings.window = 1;
+  check(settings);
+}
+
+TEST_F(AttentionTest, BackwardIsTheGradientWithAMask) {
+  AttentionSettings settings = grouped();
+  settings.causal = false;
+  settings.mask = testing::make_mask(*device_, {1, 4, 4},
+                                     {0, 1, 0, 1,  //
+                                      0, 0, 1, 0,  //
+                                      1, 1, 1, 1,  // sees nothing
+                                      0, 0, 0, 0});
+  check(settings);
+}
+
+TEST_F(AttentionTest, BackwardIsTheGradientWithDropout) {
+  AttentionSettings settings = grouped();
+  settings.dropout.key = {1, 2};
+  settings.dropout.threshold = kernels::dropout_threshold(0.5);
+  settings.dropout.index.sample_offset = 3;
+  check(settings);
+}
+
+/// A causal first position sees only itself: its output is its own value.
+TEST_F(AttentionTest, TheFirstPositionAttendsToItself) {
+  const AttentionSettings settings = grouped();
+  const Tensor qkv = random({4, 1, 16});
+  const std::vector<double> x = testing::values_of(qkv);
+  Context cx = context();
+  const Var y = attention(cx, autograd::variable(qkv), settings);
+  EXPECT_EQ(y.shape(), (Shape{4, 1, 8}));
+  const std::vector<double> o = testing::values_of(y.value);
+  for (std::size_t head = 0; head < 4; ++head) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_NEAR(o[2 * head + i], x[8 * (head / 2) + 6 + i], 1e-12);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::ops

@@ -1,0 +1,78 @@
+#include "ops/initialize.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "support/tensors.h"
+
+namespace mpitron::ops {
+namespace {
+
+using autograd::Initialization;
+using autograd::Parameter;
+
+class InitializeTest : public ::testing::Test {
+ protected:
+  Parameter made(const std::string& name, const Shape& shape, const Initialization& start,
+                 DType dtype = DType::f32, std::uint64_t seed = 1234) {
+    Parameter p;
+    p.name = name, p.shape = shape, p.initialization = start;
+    initialize(*device_, p, dtype, seed);
+    return p;
+  }
+  static double std_of(const Parameter& p) {
+    double squares = 0;
+    for (const double value : testing::values_of(p.value)) {
+      squares += value * value;
+    }
+    return std::sqrt(squares / static_cast<double>(p.value.numel()));
+  }
+  using Kind = Initialization::Kind;
+  std::unique_ptr<device::Device> device_ = device::make_device("reference");
+};
+
+TEST_F(InitializeTest, ZerosAndOnes) {
+  EXPECT_EQ(testing::values_of(made("a", {2}, {Kind::zeros}).value), (std::vector<double>{0, 0}));
+  EXPECT_EQ(testing::values_of(made("a", {2}, {Kind::ones}, DType::bf16).value),
+            (std::vector<double>{1, 1}));
+}
+
+TEST_F(InitializeTest, NormalValuesHaveTheAskedDeviation) {
+  EXPECT_NEAR(std_of(made("w", {100, 100}, {Kind::normal, 0.02})), 0.02, 0.0006);
+}
+
+/// Glorot: uniform below sqrt(6 / (fan_in + fan_out)), so the deviation is sqrt(2 / the same).
+TEST_F(InitializeTest, XavierValuesAreUniformWithGlorotsDeviation) {
+  const auto parameter = made("w", {50, 150}, {Kind::xavier_uniform, 0});
+  EXPECT_NEAR(std_of(parameter), 0.1, 0.004);
+  float largest = 0;
+  for (Index i = 0; i < parameter.value.numel(); ++i) {
+    largest = std::max(largest, std::abs(parameter.value.data<float>()[i]));
+  }
+  EXPECT_LE(largest, std::sqrt(6.f / 200));
+  EXPECT_GT(largest, 0.99f * std::sqrt(6.f / 200));
+}
+
+TEST_F(InitializeTest, ValuesAreAFunctionOfSeedAndName) {
+  const Initialization normal{Kind::normal, 1};
+  const auto values = [&](const char* name, std::uint64_t seed) {
+    return testing::values_of(made(name, {8}, normal, DType::f32, seed).value);
+  };
+  EXPECT_EQ(values("w", 1), values("w", 1));
+  EXPECT_NE(values("w", 1), values("w", 2));
+  EXPECT_NE(values("w", 1), values("v", 1));
+}
+
+/// Half precision starts from the same numbers, rounded.
+TEST_F(InitializeTest, HalfPrecisionRoundsTheSameNumbers) {
+  const std::vector<double> wide = testing::values_of(made("w", {64}, {Kind::normal, 1}).value),
+                            half = testing::values_of(
+                                made("w", {64}, {Kind::normal, 1}, DType::bf16).value);
+  for (std::size_t i = 0; i < wide.size(); ++i) {
+    EXPECT_NEAR(half[i], wide[i], std::abs(wide[i]) * 0x1p-8);
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::ops

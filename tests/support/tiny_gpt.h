@@ -1,0 +1,53 @@
+#pragma once
+#include <cmath>
+
+#include "config/model_config.h"
+#include "models/gpt_model.h"
+#include "support/tensors.h"
+
+namespace mpitron::testing {
+
+/// A model that trains in milliseconds: two layers, h 16, four heads in two groups, dropout on.
+inline config::ModelConfig tiny_gpt() {
+  return {.num_layers = 2,
+          .hidden_size = 16,
+          .ffn_hidden_size = 32,
+          .num_attention_heads = 4,
+          .kv_channels = 4,
+          .num_query_groups = 2,
+          .group_query_attention = true,
+          .seq_length = 6,
+          .max_position_embeddings = 8,
+          .padded_vocab_size = 24,
+          .softmax_scale = 0.5,
+          .attention_dropout = 0.2,
+          .hidden_dropout = 0.2,
+          .init_method_std = 0.2};
+}
+
+/// Samples [first, first + count) of an endless corpus of 24 words: [s, b].
+inline models::GptBatch tiny_batch(device::Device& device, Index s, Index first, Index count) {
+  std::vector<std::int64_t> tokens, labels, positions;
+  for (Index i = 0; i < s; ++i) {
+    for (Index sample = first; sample < first + count; ++sample) {
+      tokens.push_back((7 * sample + 5 * i + i * i) % 24);
+      labels.push_back((7 * sample + 5 * (i + 1) + (i + 1) * (i + 1)) % 24);
+      positions.push_back(i);
+    }
+  }
+  return {.tokens = make_ids(device, {s, count}, tokens),
+          .position_ids = make_ids(device, {s, count}, positions),
+          .labels = make_ids(device, {s, count}, labels),
+          .attention_mask = {}};
+}
+
+/// Gives every parameter an fp32 main_grad of NaN, so that reading before the first write shows.
+inline void make_main_grads(device::Device& device, autograd::ParameterList& parameters) {
+  for (autograd::Parameter& parameter : parameters) {
+    const std::vector<double> poison(static_cast<std::size_t>(parameter.value.numel()), NAN);
+    parameter.main_grad = make_tensor(device, parameter.value.shape(), DType::f32, poison);
+    parameter.gradient_written = false;
+  }
+}
+
+}  // namespace mpitron::testing
