@@ -8,7 +8,8 @@ struct KeepMasks {
   Mask16 keep[2][4];  // of rows row, row + 1; columns col + 16 i
 };
 
-/// attention_dropout_keeps for one head and the keys given, 2 rows x 64 columns a call: one Philox call in 16 lanes.
+/// attention_dropout_keeps for one head and the keys given, 2 rows x 64 columns a call: one Philox
+/// call in 16 lanes.
 class HeadDropout {
  public:
   HeadDropout(const DropoutMask& mask, Index batch, Index head)

@@ -37,7 +37,11 @@ TEST(Avx512Vectors, FractionAndPower) {
   const Both p(random_lanes(9));
   for (const Lanes& points : lanes_between(-126, 127.99)) {
     const Both x(points);
-    expect_same(lanes_of(avx512::fraction(x.fast)), lanes_of(portable::fraction(x.plain)));
+    const Lanes got = lanes_of(avx512::fraction(x.fast));
+    const Lanes want = lanes_of(portable::fraction(x.plain));
+    for (int i = 0; i < 16; ++i) {
+      EXPECT_NEAR(got[i], want[i], 0x1p-24);  // the instruction rounds down
+    }
     expect_same(lanes_of(avx512::scale_by_power(p.fast, x.fast)),
                 lanes_of(portable::scale_by_power(p.plain, x.plain)));
   }
