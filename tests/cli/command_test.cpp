@@ -42,18 +42,5 @@ TEST(Command, AnUnknownCommandIsNamedOnce) {
   EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
 }
 
-TEST(Command, NamesAreDistinctAndEveryoneExplainsItself) {
-  std::vector<std::string> seen;
-  for (const Command& command : commands()) {
-    const std::string name(command.name);
-    EXPECT_EQ(std::count(seen.begin(), seen.end(), name), 0) << name;
-    seen.push_back(name);
-    const Finished finished = run_words({name, "--help"});
-    EXPECT_EQ(finished.code, 0) << name << ": " << finished.err;
-    EXPECT_FALSE(finished.out.empty()) << name;
-    EXPECT_EQ(finished.err, "") << name;
-  }
-}
-
 }  // namespace
 }  // namespace mpitron::cli

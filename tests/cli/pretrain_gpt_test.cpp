@@ -185,11 +185,12 @@ TEST_F(PretrainGpt, ASplitThatGivesTrainingNothingIsRefused) {
 TEST_F(PretrainGpt, TwoRunsBuildOneIndexCacheAtOnce) {
   write_ids(folder_ / "ids.jsonl", 200, 50);
   ASSERT_EQ(preprocess_ids(folder_, "ids.jsonl", "ids").code, 0);
-  const Words flags = kTinyModel + Words{"--data-path", "ids_text_document", "--train-iters",
-                                         "4",           "--data-cache-path", "cache"};
+  const Words flags =
+      kTinyModel + Words{"--data-path", "ids_text_document", "--split", "8,1,1", "--train-iters",
+                         "4",           "--data-cache-path", "cache"};
   const Words alone =
-      result_lines(train(kTinyModel + Words{"--data-path", "ids_text_document", "--train-iters",
-                                            "4", "--data-cache-path", "other"}));
+      result_lines(train(kTinyModel + Words{"--data-path", "ids_text_document", "--split", "8,1,1",
+                                            "--train-iters", "4", "--data-cache-path", "other"}));
   RunningProgram first(folder_.path(), flags), second(folder_.path(), flags);
   EXPECT_EQ(result_lines(first.wait_for_end().out), alone);
   EXPECT_EQ(result_lines(second.wait_for_end().out), alone);

@@ -87,7 +87,7 @@ inline Finished preprocess_ids(const TemporaryFolder& folder, const std::string&
   return run_program(
       folder.path(),
       Words{"preprocess", "--input", input, "--output-prefix", name, "--tokenizer-type",
-            "NullTokenizer", "--vocab-size", "63", "--append-eod", "--workers", "2"} +
+            "NullTokenizer", "--vocab-size", "63", "--append-eod"} +
           more,
       surroundings);
 }
