@@ -182,6 +182,19 @@ double copy_bandwidth(int repetitions) {
   return 2.0 * static_cast<double>(kCopyBytes) / seconds;
 }
 
+double read_bandwidth(int repetitions) {
+  const std::vector<float> from(static_cast<std::size_t>(kCopyBytes) / sizeof(float), 1.f);
+  std::vector<float> sums(static_cast<std::size_t>(kernels::host::max_workers()) * 16);
+  const double seconds = best_seconds(repetitions + 1, [&] {
+    kernels::host::for_ranges(kCopyBytes / 4096, kCopyBytes,
+                              [&](Index begin, Index end, Index worker) {
+                                sums[static_cast<std::size_t>(worker) * 16] =
+                                    sum_of(from.data() + begin * 1024, (end - begin) * 1024);
+                              });
+  });
+  return static_cast<double>(kCopyBytes) / seconds;
+}
+
 double fma_peak(int repetitions) {
   constexpr Index kRounds = 4'000'000;
   const Index workers = kernels::host::max_workers();

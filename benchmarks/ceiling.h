@@ -69,6 +69,10 @@ StepCeiling gemm_step_ceiling(Index tokens, DType dtype, int repetitions);
 /// threads.
 double copy_bandwidth(int repetitions);
 
+/// Bytes read per second when a large buffer is summed, all threads: the limit of what only reads
+/// (about two thirds of `copy_bandwidth`).
+double read_bandwidth(int repetitions);
+
 /// FLOP/s of independent fp32 multiply-adds in registers, all threads.
 double fma_peak(int repetitions);
 

@@ -13,6 +13,24 @@ void stream_copy(const float* from, float* to, Index count) {
   simd::stream_fence();
 }
 
+float sum_of(const float* x, Index count) {
+  constexpr Index kSums = 8;  // enough to hide the latency of an addition
+  simd::Float sums[kSums] = {};
+  for (Index i = 0; i < count; i += kSums * simd::kLanes) {
+#pragma GCC unroll 8
+    for (Index j = 0; j < kSums; ++j) {
+      sums[j] += simd::load(x + i + j * simd::kLanes);
+    }
+  }
+  float total = 0;
+  for (const simd::Float& sum : sums) {
+    for (int lane = 0; lane < simd::kLanes; ++lane) {
+      total += sum[lane];
+    }
+  }
+  return total;
+}
+
 void multiply_add_rounds(Index rounds) {
   simd::Float chains[12];
   for (int i = 0; i < 12; ++i) {

@@ -39,3 +39,12 @@ string(REGEX REPLACE ".*cc1plus([^\n]*).*" "\\1" MPITRON_RESOLVED_ARCH "${MPITRO
 string(MD5 MPITRON_RESOLVED_ARCH "${MPITRON_RESOLVED_ARCH}")
 set(MPITRON_HOST_FLAGS -O3 -march=${MPITRON_ARCH} -mprefer-vector-width=512 -fno-math-errno -fno-trapping-math -fopenmp
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized> -DMPITRON_RESOLVED_ARCH=${MPITRON_RESOLVED_ARCH})
+
+# Whether that machine has what kernels/host/*_avx512.h want.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=${MPITRON_ARCH} -dM -E -x c++ /dev/null OUTPUT_VARIABLE macros)
+set(MPITRON_HAS_AVX512 ON)
+foreach(part F DQ BW VL)
+  if(NOT macros MATCHES "__AVX512${part}__")
+    set(MPITRON_HAS_AVX512 OFF)
+  endif()
+endforeach()

@@ -19,11 +19,13 @@ namespace mpitron::kernels {
 //                 !(window >= 0 && j < i + s_kv - s - window) and mask[., i, j] == 0; a row that
 //                 sees no key gives o = 0, lse = -inf and no gradient
 //   dropout:      on the probabilities after the softmax: attention_dropout_keeps below is the
-//                 definition
+//                 definition; rows are global sequence positions, columns are counted over the
+//                 keys given
 //   outputs:      all `=`
 
-/// The definition of the mask of probabilities, by global indices. One Philox call serves 2 rows x
-/// 4 columns.
+/// The definition of the mask of probabilities, by the global sequence position `row`, query head
+/// and sample, and by the key's place `column` among the keys given. One Philox call serves 2 rows
+/// x 4 columns.
 inline bool attention_dropout_keeps(const DropoutMask& mask, Index row, Index column, Index head,
                                     Index sample) {
   const auto counter0 = static_cast<std::uint32_t>(column / 64 * 16 + column % 16);

@@ -9,7 +9,7 @@
 
 // bf16 arithmetic in AVX-512: instructions where the machine has them (AVX512_BF16), else by
 // shifts.
-namespace mpitron::kernels::host::attention {
+namespace mpitron::kernels::host::attention::avx512 {
 
 #if defined(__AVX512BF16__)
 
@@ -55,4 +55,4 @@ inline __m512i round_to_bf16(__m512 low, __m512 high) {
 
 #endif
 
-}  // namespace mpitron::kernels::host::attention
+}  // namespace mpitron::kernels::host::attention::avx512

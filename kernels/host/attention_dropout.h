@@ -8,7 +8,8 @@ struct KeepMasks {
   Mask16 keep[2][4];  // of rows row, row + 1; columns col + 16 i
 };
 
-/// attention_dropout_keeps for one head, 2 rows x 64 columns a call: one Philox call in 16 lanes.
+/// attention_dropout_keeps for one head and the keys given, 2 rows x 64 columns a call: one Philox
+/// call in 16 lanes.
 class HeadDropout {
  public:
   HeadDropout(const DropoutMask& mask, Index batch, Index head)
@@ -25,7 +26,7 @@ class HeadDropout {
     if (!aligned_) [[unlikely]] {
       return masks_one_by_one(row, col);
     }
-    const auto block = static_cast<std::uint32_t>(mask_.index.sequence(col) / 64 * 16);
+    const auto block = static_cast<std::uint32_t>(col / 64 * 16);
     const auto pair = static_cast<std::uint32_t>(mask_.index.sequence(row) / 2);
     philox_keep(
         {block, pair, static_cast<std::uint32_t>(head_), static_cast<std::uint32_t>(sample_)},
@@ -34,16 +35,16 @@ class HeadDropout {
   }
 
  private:
-  /// Whether each 2 x 64 piece is one piece of the global mask, too.
+  /// Whether each pair of rows is a pair of the global mask, too.
   static bool aligned(const GlobalIndexMap& map) {
-    return (map.sequence_offset[0] | map.sequence_offset[1] | map.sequence_split) % 64 == 0;
+    return (map.sequence_offset[0] | map.sequence_offset[1] | map.sequence_split) % 2 == 0;
   }
   [[gnu::noinline]] KeepMasks masks_one_by_one(Index row, Index col) const {
     KeepMasks out{};
     for (Index r = 0; r < 2; ++r) {
       for (Index c = 0; c < 64; ++c) {
-        const bool keep = attention_dropout_keeps(mask_, mask_.index.sequence(row + r),
-                                                  mask_.index.sequence(col + c), head_, sample_);
+        const bool keep =
+            attention_dropout_keeps(mask_, mask_.index.sequence(row + r), col + c, head_, sample_);
         auto& lanes = out.keep[r][c / 16];
         lanes = static_cast<Mask16>(lanes | static_cast<unsigned>(keep) << c % 16);
       }

@@ -7,7 +7,7 @@
 #include "utils/philox.h"
 #include "utils/shape.h"
 
-namespace mpitron::kernels::host::attention {
+namespace mpitron::kernels::host::attention::avx512 {
 
 using Vec = __m512;
 using Mask16 = __mmask16;
@@ -184,4 +184,4 @@ inline void philox_keep(const Philox::Counter& counter, Philox::Key key, std::ui
   }
 }
 
-}  // namespace mpitron::kernels::host::attention
+}  // namespace mpitron::kernels::host::attention::avx512

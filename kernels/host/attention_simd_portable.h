@@ -10,7 +10,7 @@
 #include "utils/shape.h"
 
 // The operations of attention_simd_avx512.h as plain loops, for every other machine.
-namespace mpitron::kernels::host::attention {
+namespace mpitron::kernels::host::attention::portable {
 
 struct alignas(64) Vec {
   float lane[16];
@@ -185,4 +185,4 @@ inline void philox_keep(const Philox::Counter& counter, Philox::Key key, std::ui
   }
 }
 
-}  // namespace mpitron::kernels::host::attention
+}  // namespace mpitron::kernels::host::attention::portable

@@ -6,8 +6,14 @@
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #include "kernels/host/simd_avx512.h"
+namespace mpitron::kernels::simd {
+using namespace avx512;
+}
 #else
 #include "kernels/host/simd_generic.h"
+namespace mpitron::kernels::simd {
+using namespace generic;
+}
 #endif
 
 // Vector arithmetic of the host kernels: 16 fp32 lanes, loads and stores that convert fp32, bf16

@@ -11,7 +11,7 @@
 
 // The primitive operations of simd.h in AVX-512 (F, BW, DQ, VL; BF16 where the compiler has it).
 
-namespace mpitron::kernels::simd {
+namespace mpitron::kernels::simd::avx512 {
 
 inline __mmask16 mask_of(Part lanes) {
   return static_cast<__mmask16>((1u << lanes.count) - 1u);
@@ -130,4 +130,4 @@ inline Float inside(Float x, Part lanes) {
   return _mm512_maskz_mov_ps(mask_of(lanes), x);
 }
 
-}  // namespace mpitron::kernels::simd
+}  // namespace mpitron::kernels::simd::avx512

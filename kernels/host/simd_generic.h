@@ -7,7 +7,7 @@
 // The primitive operations of simd.h in the compiler's vector extensions: any processor, loops that
 // the compiler turns into its widest vectors.
 
-namespace mpitron::kernels::simd {
+namespace mpitron::kernels::simd::generic {
 
 /// One rounding where the processor multiplies and adds in one instruction.
 inline Float fma(Float a, Float b, Float c) {
@@ -96,4 +96,4 @@ inline Float inside(Float x, Part lanes) {
   return x;
 }
 
-}  // namespace mpitron::kernels::simd
+}  // namespace mpitron::kernels::simd::generic

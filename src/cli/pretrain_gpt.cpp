@@ -11,6 +11,14 @@
 namespace mpitron::cli {
 namespace {
 
+/// Python's numbers, as `--logging-level` takes them.
+log::Level level_of(Index number) {
+  return number >= 40   ? log::Level::error
+         : number >= 30 ? log::Level::warning
+         : number >= 20 ? log::Level::info
+                        : log::Level::debug;
+}
+
 /// Reads the flags, prints the reference's block of arguments, or throws with everything that is
 /// wrong at once.
 config::RunConfig read_flags(const Arguments& arguments) {
@@ -27,6 +35,9 @@ config::RunConfig read_flags(const Arguments& arguments) {
         "there is nothing to train on: give --data-path PREFIX (of .bin and .idx), "
         "--train-data-path or "
         "--mock-data");
+  }
+  if (const auto level = parsed.run.logging.logging_level) {
+    log::set_level(level_of(*level));
   }
   log::print(config::arguments_block(parsed.values));
   return parsed.run;

@@ -9,9 +9,9 @@ namespace mpitron::ops {
 
 /// Allocates the parameter's value in `dtype` and gives it its initial numbers.
 ///
-/// Numerical contract: normal values are a function of the seed, the parameter's global name and
-/// the element's global index (kernels/elementwise.h, NormalInit), drawn in fp32 and rounded to
-/// dtype: they depend on no layout.
+/// Numerical contract: normal and uniform values are a function of the seed, the parameter's global
+/// name and the element's global index (kernels/elementwise.h, NormalInit), drawn in fp32 and
+/// rounded to dtype: they depend on no layout.
 void initialize(device::Device& device, autograd::Parameter& parameter, DType dtype,
                 std::uint64_t seed);
 

@@ -17,13 +17,15 @@ struct AttentionCase {
   double dropout = 0;
   Index masks = 0;     // samples of the mask: 0, 1 or b
   bool fused = false;  // q, k, v in one tensor [s, b, g, n / g + 2, d]
+  GlobalIndexMap index;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const AttentionCase& c) {
   return out << name_of(c.dtype) << " s " << c.s << " s_kv " << c.s_kv << " b " << c.b << " n "
              << c.n << " g " << c.g << " d " << c.d << " dv " << c.dv << " causal " << c.causal
              << " window " << c.window << " dropout " << c.dropout << " masks " << c.masks
-             << " fused " << c.fused;
+             << " fused " << c.fused << " split " << c.index.sequence_split << " offsets "
+             << c.index.sequence_offset[0] << " " << c.index.sequence_offset[1];
 }
 
 /// q, k and v, or their gradients: three tensors, or one with three views.
@@ -100,6 +102,7 @@ class AttentionFixture {
     inputs_.fill(inputs_.v(), 3, 1);
     dropout.threshold = dropout_threshold(c.dropout);
     dropout.key = {42, 7};
+    dropout.index = c.index;
     const auto random = test_values(mask_.view().numel(), 5);
     for (std::size_t i = 0; i < random.size(); ++i) {
       hidden()[i] = random[i] > 0.5 ? 1 : 0;

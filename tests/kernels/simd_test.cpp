@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-// The adapter as this test's own compiler options see it: the fallback, as tests are built for any
-// machine. The vectors of the build's machine are tested through the kernels.
+#include "tests/kernels/vector_check.h"
 
 namespace mpitron::kernels::simd {
 namespace {
@@ -15,20 +14,9 @@ namespace {
 /// The largest relative error of f against exact over `steps` points of [low, high].
 template <class F, class G>
 double largest_error(F&& f, G&& exact, double low, double high, int steps = 200000) {
-  double worst = 0;
-  for (int k = 0; k < steps; k += kLanes) {
-    Float x;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      x[lane] = static_cast<float>(low + (high - low) * (k + lane) / steps);
-    }
-    const Float y = f(x);
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const double want = exact(static_cast<double>(x[lane]));
-      const double error = std::abs(static_cast<double>(y[lane]) - want);
-      worst = std::max(worst, want == 0 ? error : error / std::abs(want));
-    }
-  }
-  return worst;
+  return kernels::largest_error(
+      lanes_between(low, high, steps), [&](const Lanes& x) { return f(std::bit_cast<Float>(x)); },
+      exact);
 }
 
 TEST(Simd, ExponentialWithinItsContract) {

@@ -42,9 +42,16 @@ TEST_F(InitializeTest, NormalValuesHaveTheAskedDeviation) {
   EXPECT_NEAR(std_of(made("w", {100, 100}, {Kind::normal, 0.02})), 0.02, 0.0006);
 }
 
-/// Glorot: sqrt(2 / (fan_in + fan_out)).
-TEST_F(InitializeTest, XavierValuesHaveGlorotsDeviation) {
-  EXPECT_NEAR(std_of(made("w", {50, 150}, {Kind::xavier_uniform, 0})), 0.1, 0.004);
+/// Glorot: uniform below sqrt(6 / (fan_in + fan_out)), so the deviation is sqrt(2 / the same).
+TEST_F(InitializeTest, XavierValuesAreUniformWithGlorotsDeviation) {
+  const auto parameter = made("w", {50, 150}, {Kind::xavier_uniform, 0});
+  EXPECT_NEAR(std_of(parameter), 0.1, 0.004);
+  float largest = 0;
+  for (Index i = 0; i < parameter.value.numel(); ++i) {
+    largest = std::max(largest, std::abs(parameter.value.data<float>()[i]));
+  }
+  EXPECT_LE(largest, std::sqrt(6.f / 200));
+  EXPECT_GT(largest, 0.99f * std::sqrt(6.f / 200));
 }
 
 TEST_F(InitializeTest, ValuesAreAFunctionOfSeedAndName) {

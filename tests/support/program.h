@@ -31,7 +31,8 @@ struct Surroundings {
   std::chrono::seconds limit{30};       // a program that hangs is killed
 };
 
-/// A running `mpitron ARGUMENTS` whose outputs go to files in `folder`, which is its working folder.
+/// A running `mpitron ARGUMENTS` whose outputs go to files in `folder`, which is its working
+/// folder.
 class RunningProgram {
  public:
   RunningProgram(const std::string& folder, const std::vector<std::string>& arguments,

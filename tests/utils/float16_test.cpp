@@ -29,8 +29,8 @@ struct Format {
   unsigned exponent(unsigned bits) const { return (bits & 0x7fffu) >> mantissa_bits; }
   unsigned mantissa(unsigned bits) const { return bits & ((1u << mantissa_bits) - 1); }
 
-  /// Nearest representable value, ties to the even mantissa: a search among the positive bits, where
-  /// infinity counts as the next power of two.
+  /// Nearest representable value, ties to the even mantissa: a search among the positive bits,
+  /// where infinity counts as the next power of two.
   unsigned nearest(double x) const {
     const unsigned sign = std::signbit(x) ? 0x8000u : 0;
     const double magnitude = std::abs(x);

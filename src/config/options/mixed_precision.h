@@ -20,7 +20,7 @@ inline constexpr std::array kMixedPrecision = {
     flag("attention-softmax-in-fp32", works, "compute the attention softmax in fp32"),
     flag("accumulate-allreduce-grads-in-fp32", works,
          "accumulate and reduce gradients in fp32; the default of bf16"),
-    flag("fp16-lm-cross-entropy", works, "cross entropy in half precision"),
+    flag("fp16-lm-cross-entropy", neutral, "the cross entropy is computed in fp32 here anyway"),
     flag("disable-bf16-reduced-precision-matmul", neutral,
          "products accumulate in fp32 here anyway"),
     flag("reuse-grad-buf-for-mxfp8-param-ag", later,
