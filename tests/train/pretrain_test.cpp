@@ -4,18 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include "train/tiny_training.h"
+#include "train/mock_training.h"
 
 namespace mpitron::train {
 namespace {
 
-struct TinyRun {
+struct MockRun {
   RunOutcome outcome;
   std::string out;
 };
 
-TinyRun run(const std::vector<std::string>& flags) {
-  TinyTraining tiny(flags);
+MockRun run(const std::vector<std::string>& flags) {
+  MockTraining tiny(flags);
   Pretraining pretraining(*tiny.device, *tiny.model, tiny.data, tiny.config);
   ::testing::internal::CaptureStdout();
   const RunOutcome outcome = pretraining.run();
@@ -31,7 +31,7 @@ int count(const std::string& text, const std::string& part) {
 }
 
 TEST(Pretraining, TrainsThenEvaluates) {
-  const TinyRun done = run({});
+  const MockRun done = run({});
   EXPECT_EQ(done.outcome.iteration, 4);
   EXPECT_EQ(done.outcome.consumed_samples, 16);
   EXPECT_EQ(done.outcome.code, ExitCode::success);
@@ -46,7 +46,7 @@ TEST(Pretraining, EvaluatesInBetween) {
 }
 
 TEST(Pretraining, AnExitConditionEndsItAtOnce) {
-  const TinyRun ended = run({"--exit-interval", "3"});
+  const MockRun ended = run({"--exit-interval", "3"});
   EXPECT_EQ(ended.outcome.iteration, 3);
   EXPECT_EQ(ended.outcome.code, ExitCode::success);
   EXPECT_EQ(count(ended.out, "exiting program at iteration 3"), 1);
@@ -54,25 +54,25 @@ TEST(Pretraining, AnExitConditionEndsItAtOnce) {
 }
 
 TEST(Pretraining, SkippedTrainingStillEvaluates) {
-  const TinyRun skipped = run({"--skip-train"});
+  const MockRun skipped = run({"--skip-train"});
   EXPECT_EQ(skipped.outcome.iteration, 0);
   EXPECT_EQ(count(skipped.out, "lm loss: "), 0);
   EXPECT_EQ(count(skipped.out, "on test set"), 1);
 }
 
 TEST(Pretraining, TheUnigramLossOfTheMockTextIsBelowUniform) {
-  TinyTraining tiny;
+  MockTraining tiny;
   Pretraining pretraining(*tiny.device, *tiny.model, tiny.data, tiny.config);
   const auto loss = pretraining.unigram_loss();
   ASSERT_TRUE(loss.has_value());
   EXPECT_GT(*loss, 1);
   EXPECT_LE(*loss, std::log(32));
-  TinyTraining blind({"--eval-iters", "0"});
+  MockTraining blind({"--eval-iters", "0"});
   EXPECT_FALSE(Pretraining(*blind.device, *blind.model, blind.data, blind.config).unigram_loss());
 }
 
 TEST(Pretraining, WithoutTrainingDataItIsAMistake) {
-  TinyTraining tiny;
+  MockTraining tiny;
   tiny.data.sets.train = nullptr;
   Pretraining pretraining(*tiny.device, *tiny.model, tiny.data, tiny.config);
   EXPECT_THROW(pretraining.run(), Error);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/corpus.h"
-#include "train/tiny_training.h"
+#include "train/mock_training.h"
 #include "utils/files.h"
 
 namespace mpitron::train {
@@ -27,7 +27,7 @@ struct Logged {
     return ::testing::internal::GetCapturedStdout();
   }
 
-  TinyTraining tiny;
+  MockTraining tiny;
   Timers timers;
   TrainStep step;
   TrainingLog log;

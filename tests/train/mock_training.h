@@ -10,8 +10,8 @@
 namespace mpitron::train {
 
 /// Model and mock data of a run of some milliseconds, from flags.
-struct TinyTraining {
-  explicit TinyTraining(const std::vector<std::string>& more = {}) : config(parse(more)) {
+struct MockTraining {
+  explicit MockTraining(const std::vector<std::string>& more = {}) : config(parse(more)) {
     config.model.padded_vocab_size = padded_vocab_size(config, data.tokenizer->vocab_size());
     model = std::make_unique<models::GptModel>(config.model, *device);
     model->initialize();
