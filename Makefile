@@ -40,7 +40,7 @@ test: deps lint build ## install what is missing, lint, build, run every test
 	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-label-summary -R '$(TESTS)'
 
 lint: deps ## check layers, formatting, style budget and contracts without compiling (a few seconds)
-	$(call say,'lint: layers, formatting, style budget, numerical contracts')
+	$(call say,'lint: layers; formatting; style budget; numerical contracts')
 	@python3 tests/lint/lint.py
 
 tidy: configure ## run clang-tidy 14 on the files that differ from BASE
@@ -48,7 +48,7 @@ tidy: configure ## run clang-tidy 14 on the files that differ from BASE
 	@git diff --name-only --diff-filter=d $(BASE) -- '*.cpp' | xargs -r -P $(JOBS) -n 1 clang-tidy-14 -p build --quiet
 
 bench: build ## run the benchmarks; figures into build/bench/summary.json and a table on the terminal
-	$(call say,'bench: run every benchmark alone, merge the figures into build/bench/summary.json')
+	$(call say,'bench: run every benchmark alone; merge the figures into build/bench/summary.json')
 	@bash benchmarks/run.sh build '$(BENCH)'
 
 debug asan tsan: deps ## build with this preset in build-NAME/ and run the tests there
