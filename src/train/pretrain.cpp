@@ -117,6 +117,7 @@ std::optional<double> Pretraining::unigram_loss() {
 }
 
 void Pretraining::validate(const Progress& progress, bool at_end) {
+  log_.pause();
   const std::string where = fmt::format("iteration {}", progress.iteration);
   for (const auto& dataset : data_.sets.valid) {
     if (const auto loss = evaluate(dataset, at_end ? 0 : consumed_valid_samples_)) {
@@ -129,6 +130,7 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
       log_.validation(where + " on test set", progress, *loss);
     }
   }
+  log_.resume();
 }
 
 }  // namespace mpitron::train

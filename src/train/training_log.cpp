@@ -17,6 +17,7 @@ constexpr const char* kLossName = "lm loss";
 
 TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers)
     : config_(config), timers_(timers), bar_(config.training.train_iters, "it") {
+  interval_.start();
   if (const auto& folder = config.logging.tensorboard_dir) {
     tensorboard_ =
         std::make_unique<io::TensorboardWriter>(*folder, config.logging.tensorboard_queue_size);
@@ -39,7 +40,7 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
 
 void TrainingLog::print_line(const Progress& progress, const StepReport& step, TrainStep& state) {
   const Index iterations = averages_.iterations();
-  const double seconds = interval_.seconds() / static_cast<double>(iterations);
+  const double seconds = interval_.elapsed() / static_cast<double>(iterations);
   IterationReport report{.time = std::chrono::system_clock::now(),
                          .iteration = progress.iteration,
                          .train_iters = config_.training.train_iters,
@@ -78,7 +79,6 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
     log::print(*lines);
   }
   averages_.reset();
-  interval_.restart();
 }
 
 void TrainingLog::write_scalars(const Progress& progress, const StepReport& step,

@@ -9,7 +9,6 @@
 #include "train/progress_bar.h"
 #include "train/timers.h"
 #include "train/train_step.h"
-#include "utils/timer.h"
 
 namespace mpitron::train {
 
@@ -27,6 +26,9 @@ class TrainingLog {
   TrainingLog(const config::RunConfig& config, Timers& timers);
 
   void iteration(const Progress& progress, const StepReport& step, TrainStep& state);
+  /// Time between the two does not count as training (an evaluation).
+  void pause() { interval_.stop(); }
+  void resume() { interval_.start(); }
   /// `where`: "iteration 100", or "iteration 100 on test set".
   void validation(const std::string& where, const Progress& progress, double loss);
 
@@ -39,7 +41,7 @@ class TrainingLog {
   std::unique_ptr<io::TensorboardWriter> tensorboard_;
   std::unique_ptr<io::MetricsFile> metrics_;
   IntervalAverages averages_;
-  Timer interval_;
+  NamedTimer interval_;
   ProgressBar bar_;
 };
 
