@@ -22,13 +22,7 @@ log::Level level_of(Index number) {
 /// Reads the flags, prints the reference's block of arguments, or throws with everything that is
 /// wrong at once.
 config::RunConfig read_flags(const Arguments& arguments) {
-  const config::ParsedRun parsed = config::parse_run(arguments);
-  for (const std::string& notice : parsed.notices) {
-    log::warning("{}", notice);
-  }
-  if (!parsed.findings.empty()) {
-    throw Error(ExitCode::usage, config::to_text(parsed.findings));
-  }
+  const config::ParsedRun parsed = config::parse_valid_run(arguments);
   const config::DataConfig& data = parsed.run.data;
   if (data.data_path.empty() && data.train_data_path.empty() && !data.mock_data) {
     throw_usage(

@@ -69,7 +69,7 @@ ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size)
   return parsed;
 }
 
-RunConfig parse_run_config(const std::vector<std::string>& arguments, Index world_size) {
+ParsedRun parse_valid_run(const std::vector<std::string>& arguments, Index world_size) {
   ParsedRun parsed = parse_run(arguments, world_size);
   for (const std::string& notice : parsed.notices) {
     log::warning("{}", notice);
@@ -77,7 +77,11 @@ RunConfig parse_run_config(const std::vector<std::string>& arguments, Index worl
   if (!parsed.findings.empty()) {
     throw Error(ExitCode::usage, to_text(parsed.findings));
   }
-  return std::move(parsed.run);
+  return parsed;
+}
+
+RunConfig parse_run_config(const std::vector<std::string>& arguments, Index world_size) {
+  return parse_valid_run(arguments, world_size).run;
 }
 
 }  // namespace mpitron::config

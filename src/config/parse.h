@@ -21,7 +21,10 @@ struct ParsedRun {
 /// this run.
 ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size = 1);
 
-/// The same for training commands: logs the notices and throws Error(usage) with all findings.
+/// The same, but logs the notices and throws Error(usage) with all findings.
+ParsedRun parse_valid_run(const std::vector<std::string>& arguments, Index world_size = 1);
+
+/// Of the same, what a trainer needs.
 RunConfig parse_run_config(const std::vector<std::string>& arguments, Index world_size = 1);
 
 }  // namespace mpitron::config

@@ -13,14 +13,9 @@ double attention_flops_per_token(const ModelDimensions& model) {
   const auto s = static_cast<double>(model.seq_length);
   if (model.latent_attention) {
     const LatentAttentionDimensions& mla = *model.latent_attention;
-    const auto dq = static_cast<double>(mla.qk_head_dim);
-    const auto dr = static_cast<double>(mla.qk_pos_emb_head_dim);
-    const auto dv = static_cast<double>(mla.v_head_dim);
-    const auto rkv = static_cast<double>(mla.kv_lora_rank);
-    const auto rq = static_cast<double>(mla.q_lora_rank.value_or(0));
-    const double query = mla.q_lora_rank ? rq * (h + n * (dq + dr) + 1) : h * n * (dq + dr);
-    return query + rkv * (h + n * (dq + dv) + 1) + h * dr + n * dv * h + s * n * (dq + dr) / 2 +
-           s * n * dv / 2;
+    const auto key_dim = static_cast<double>(mla.qk_head_dim + mla.qk_pos_emb_head_dim);
+    const auto value_dim = static_cast<double>(mla.v_head_dim);
+    return latent_attention_parameters(model) + s * n * key_dim / 2 + s * n * value_dim / 2;
   }
   const auto g = static_cast<double>(model.num_query_groups);
   return 2 * h * h * (1 + g / n + s / h / 2) * model.projection_ratio();

@@ -65,6 +65,9 @@ struct ModelDimensions {
   Index dense_layers() const { return num_layers - moe_layers(); }
 };
 
+/// Weights (and norms of the latents) of one layer of latent attention; the model must have it.
+double latent_attention_parameters(const ModelDimensions& model);
+
 /// Dimensions of a dense transformer. Experts, latent attention and state space layers are added by
 /// whoever knows their options.
 ModelDimensions model_dimensions(const config::ModelConfig& config);

@@ -2,9 +2,7 @@
 
 #include "train/exit_conditions.h"
 #include "train/exit_signals.h"
-#include "train/num_microbatches.h"
 #include "train/result_checks.h"
-#include "train/skip_iterations.h"
 #include "train/unigram.h"
 #include "utils/log.h"
 
@@ -25,6 +23,8 @@ Pretraining::Pretraining(device::Device& device, models::GptModel& model, const 
       data_(data),
       config_(config),
       timers_(config.logging.timing_log_level, config.logging.timing_log_option),
+      num_microbatches_(config.training, 1),
+      skipped_(config.training.iterations_to_skip),
       step_(device, model, config, timers_),
       log_(config, timers_) {}
 
@@ -39,10 +39,10 @@ RunOutcome Pretraining::run() {
 
 StepReport Pretraining::one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
                                       Index& batch_size) {
-  const BatchSize batch = NumMicrobatches(config_.training, 1).at(consumed);
+  const BatchSize batch = num_microbatches_.at(consumed);
   batch_size = batch.running;
   const auto next = [&] { return stream.next(); };
-  if (SkipIterations(config_.training.iterations_to_skip).contains(iteration)) {
+  if (skipped_.contains(iteration)) {
     for (Index i = 0; i < batch.num_microbatches; ++i) {
       next();
     }

@@ -2,6 +2,8 @@
 #include "config/run_config.h"
 #include "device/device.h"
 #include "models/gpt_model.h"
+#include "train/num_microbatches.h"
+#include "train/skip_iterations.h"
 #include "train/training_data.h"
 #include "train/training_log.h"
 #include "utils/error.h"
@@ -44,6 +46,8 @@ class Pretraining {
   const TrainingData& data_;
   config::RunConfig config_;
   Timers timers_;
+  NumMicrobatches num_microbatches_;
+  SkipIterations skipped_;
   TrainStep step_;
   TrainingLog log_;
   Index consumed_valid_samples_ = 0;

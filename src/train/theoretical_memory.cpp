@@ -13,14 +13,7 @@ double attention_parameters(const ModelDimensions& model) {
   const auto h = static_cast<double>(model.hidden_size);
   const auto n = static_cast<double>(model.num_attention_heads);
   if (model.latent_attention) {
-    const LatentAttentionDimensions& mla = *model.latent_attention;
-    const auto dq = static_cast<double>(mla.qk_head_dim);
-    const auto dr = static_cast<double>(mla.qk_pos_emb_head_dim);
-    const auto dv = static_cast<double>(mla.v_head_dim);
-    const auto rkv = static_cast<double>(mla.kv_lora_rank);
-    const auto rq = static_cast<double>(mla.q_lora_rank.value_or(0));
-    const double query = mla.q_lora_rank ? rq * (h + n * (dq + dr) + 1) : h * n * (dq + dr);
-    return query + rkv * (h + n * (dq + dv) + 1) + h * dr + n * dv * h;
+    return latent_attention_parameters(model);
   }
   const auto g = static_cast<double>(model.num_query_groups);
   return 2 * h * h * (1 + g / n) * model.projection_ratio();

@@ -65,9 +65,9 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
   if (config_.logging.log_params_norm) {
     report.params_norm = state.optimizer().parameters_norm();
   }
-  if (const auto& decoupled = config_.optimizer.decoupled_lr) {
-    const optim::LrBounds bounds{
-        *decoupled, config_.optimizer.decoupled_min_lr.value_or(config_.optimizer.min_lr)};
+  if (config_.optimizer.decoupled_lr) {
+    const optim::LrBounds bounds = optim::group_bounds(
+        {.is_decoupled_lr = true}, optim::make_parameter_group_options(config_.optimizer));
     report.decoupled_learning_rate =
         state.scheduler().learning_rate_schedule().at(state.scheduler().num_steps(), bounds);
   }
