@@ -1,5 +1,7 @@
 #include "cli/command.h"
+#include "cli/patience.h"
 
 int main(int argc, char** argv) {
+  mpitron::cli::wait_patiently(argv);
   return mpitron::cli::run(argc, argv);
 }
