@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "device/tensor_view.h"
+
+namespace mpitron::comm {
+
+using device::ConstTensorView;
+using device::TensorView;
+
+enum class CollectiveKind : std::uint8_t {
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  all_to_all,
+  broadcast,
+  barrier,
+  send,
+  receive,
+};
+const char* name_of(CollectiveKind kind);
+
+enum class Reduction : std::uint8_t { sum, maximum, minimum };
+
+/// One member's side of an operation of a group; all memory is contiguous.
+struct Request {
+  CollectiveKind kind = CollectiveKind::barrier;
+  ConstTensorView input = {};
+  TensorView output = {};
+  Reduction reduction = Reduction::sum;
+  Index peer = 0;  // group rank: root of a broadcast, other end of a send or receive
+  // all_to_all: elements to and from each member
+  std::vector<Index> input_counts = {};
+  std::vector<Index> output_counts = {};
+};
+
+}  // namespace mpitron::comm

@@ -1,0 +1,200 @@
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "comm/world.h"
+
+namespace mpitron::comm {
+namespace {
+
+using Values = std::vector<float>;
+
+TensorView view(Values& values) {
+  return {values.data(), DType::f32, {static_cast<Index>(values.size())}};
+}
+
+/// Element i of rank r's data.
+float element(Index rank, Index i) {
+  return static_cast<float>(rank + 1) * 0.1f + static_cast<float>(i % 97);
+}
+Values data_of(Index rank, Index n) {
+  Values values(static_cast<std::size_t>(n));
+  for (Index i = 0; i < n; ++i) {
+    values[static_cast<std::size_t>(i)] = element(rank, i);
+  }
+  return values;
+}
+
+class InWorldsOf : public ::testing::TestWithParam<Index> {};
+
+TEST_P(InWorldsOf, SumsRunInRankOrder) {
+  for (const Index n : {1, 7, 64, 1000, 70001}) {
+    run_thread_world(GetParam(), [n](World& world) {
+      Values x = data_of(world.rank(), n);
+      world.all()->all_reduce(view(x)).wait();
+      for (Index i = 0; i < n; ++i) {
+        float sum = element(0, i);
+        for (Index rank = 1; rank < world.size(); ++rank) {
+          sum += element(rank, i);
+        }
+        ASSERT_EQ(x[static_cast<std::size_t>(i)], sum);
+      }
+    });
+  }
+}
+
+TEST_P(InWorldsOf, ReduceScatterThenGatherIsTheAllReduceAlsoInPlace) {
+  const Index piece = 33;
+  run_thread_world(GetParam(), [piece](World& world) {
+    const auto group = world.all();
+    Values whole = data_of(world.rank(), piece * world.size());
+    Values expected = whole;
+    group->all_reduce(view(expected)).wait();
+    const TensorView mine =
+        device::slice(view(whole), 0, piece * world.rank(), piece * (world.rank() + 1));
+    group->reduce_scatter(view(whole), mine).wait();
+    group->all_gather(mine, view(whole)).wait();
+    EXPECT_EQ(whole, expected);
+  });
+}
+
+TEST_P(InWorldsOf, AllToAllTransposes) {
+  run_thread_world(GetParam(), [](World& world) {
+    Values x = data_of(world.rank(), 3 * world.size());
+    Values y(x.size());
+    world.all()->all_to_all(view(x), view(y)).wait();
+    for (Index from = 0; from < world.size(); ++from) {
+      for (Index i = 0; i < 3; ++i) {
+        EXPECT_EQ(y[static_cast<std::size_t>(3 * from + i)], element(from, 3 * world.rank() + i));
+      }
+    }
+  });
+}
+
+TEST_P(InWorldsOf, AllToAllOfUnequalPieces) {
+  run_thread_world(GetParam(), [](World& world) {
+    // Rank r sends r + j elements to rank j.
+    std::vector<Index> sent, expected;
+    for (Index j = 0; j < world.size(); ++j) {
+      sent.push_back(world.rank() + j);
+      expected.push_back(world.rank() + j);
+    }
+    const Index n = std::accumulate(sent.begin(), sent.end(), Index{0});
+    Values x(static_cast<std::size_t>(n), static_cast<float>(world.rank()));
+    Values y(static_cast<std::size_t>(n), -1);
+    world.all()->all_to_all(view(x), view(y), sent, expected).wait();
+    std::size_t at = 0;
+    for (Index from = 0; from < world.size(); ++from) {
+      for (Index i = 0; i < from + world.rank(); ++i) {
+        EXPECT_EQ(y[at++], static_cast<float>(from));
+      }
+    }
+  });
+}
+
+TEST_P(InWorldsOf, BroadcastAndScalars) {
+  run_thread_world(GetParam(), [](World& world) {
+    const Index root = world.size() - 1;
+    Values x = data_of(world.rank(), 5);
+    world.all()->broadcast(view(x), root).wait();
+    EXPECT_EQ(x, data_of(root, 5));
+    const double last = static_cast<double>(world.size() - 1);
+    EXPECT_EQ(world.all()->reduce(static_cast<double>(world.rank())), last * (last + 1) / 2);
+    EXPECT_EQ(world.all()->reduce(static_cast<double>(world.rank()), Reduction::maximum), last);
+  });
+}
+
+TEST_P(InWorldsOf, MessagesAroundTheRingArriveInOrder) {
+  run_thread_world(GetParam(), [](World& world) {
+    const auto group = world.all();
+    if (group->size() == 1) {
+      return;
+    }
+    const Index next = (world.rank() + 1) % world.size();
+    const Index previous = (world.rank() + world.size() - 1) % world.size();
+    std::vector<Values> sent, received(40, Values(3));
+    std::vector<Work> works;
+    for (Index m = 0; m < 40; ++m) {  // more than the ring holds
+      sent.push_back(data_of(100 * world.rank() + m, 3));
+    }
+    for (std::size_t m = 0; m < 40; ++m) {
+      works.push_back(group->send(view(sent[m]), next));
+      works.push_back(group->receive(view(received[m]), previous));
+    }
+    for (Work& work : works) {
+      work.wait();
+    }
+    for (Index m = 0; m < 40; ++m) {
+      EXPECT_EQ(received[static_cast<std::size_t>(m)], data_of(100 * previous + m, 3));
+    }
+  });
+}
+
+TEST_P(InWorldsOf, ManyUnderWayEndInAnyOrderOfWaiting) {
+  run_thread_world(GetParam(), [](World& world) {
+    const auto group = world.all();
+    const auto other = world.make_group("other", group->ranks());
+    std::vector<Values> x;
+    for (Index k = 0; k < 50; ++k) {
+      x.push_back(data_of(world.rank() + k, 100));
+    }
+    std::vector<Work> works;
+    for (std::size_t k = 0; k < 50; ++k) {
+      works.push_back((k % 2 == 0 ? group : other)->all_reduce(view(x[k])));
+    }
+    for (auto work = works.rbegin(); work != works.rend(); ++work) {
+      work->wait();
+    }
+    for (Index k = 0; k < 50; ++k) {
+      float sum = element(k, 5);
+      for (Index rank = 1; rank < world.size(); ++rank) {
+        sum += element(rank + k, 5);
+      }
+      EXPECT_EQ(x[static_cast<std::size_t>(k)][5], sum);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, InWorldsOf, ::testing::Values(1, 2, 3, 4, 8));
+
+TEST(Group, HalfTypesAreAddedInSinglePrecisionAndRoundedOnce) {
+  run_thread_world(3, [](World& world) {
+    // 1 + 2^-8 + 2^-8 is 1 if every sum is rounded, 1 + 2^-7 if only the last.
+    BFloat16 x = static_cast<BFloat16>(world.rank() == 0 ? 1.f : 0x1p-8f);
+    world.all()->all_reduce({&x, DType::bf16, {1}}).wait();
+    EXPECT_EQ(static_cast<float>(x), 1 + 0x1p-7f);
+  });
+}
+
+TEST(Group, DifferentCallsOfMembersAreAnError) {
+  EXPECT_THROW(run_thread_world(2,
+                                [](World& world) {
+                                  Values x(world.rank() == 0 ? 4 : 5);
+                                  world.all()->all_reduce(view(x)).wait();
+                                }),
+               InternalError);
+}
+
+TEST(Group, AFailureOfOneRankEndsTheOthers) {
+  EXPECT_THROW(run_thread_world(4,
+                                [](World& world) {
+                                  if (world.rank() == 2) {
+                                    throw std::runtime_error("rank 2 is unhappy");
+                                  }
+                                  world.all()->barrier();
+                                }),
+               std::runtime_error);
+}
+
+TEST(Group, AFakeWorldHasGroupsAndMovesNothing) {
+  const auto world = make_fake_world(5, 6144);
+  Values x = data_of(5, 4);
+  const auto group = world->all();
+  group->all_reduce(view(x)).wait();
+  EXPECT_EQ(x, data_of(5, 4));
+  EXPECT_EQ(group->rank(), 5);
+  EXPECT_EQ(group->size(), 6144);
+}
+
+}  // namespace
+}  // namespace mpitron::comm
