@@ -20,6 +20,8 @@ struct Parameter {
   bool linear_weight =
       false;  // of a linear layer: its gradient may be added in fp32 by the product itself
   bool embedding_or_output = false;  // its learning rate may be decoupled
+  // A tied weight that another pipeline stage holds as well, and counts in norms.
+  bool counted_elsewhere = false;
   Tensor value;
   Tensor main_grad;  // a part of the gradient buffer; fp32, or fp16 where the reference adds in
                      // half precision

@@ -13,24 +13,44 @@ using autograd::Parameter;
 using autograd::Var;
 
 GptModel::GptModel(const config::ModelConfig& config, device::Device& device)
+    : GptModel(config, device, comm::groups_of_one(*comm::make_single_world()),
+               nn::whole_model(config)) {}
+
+GptModel::GptModel(const config::ModelConfig& config, device::Device& device,
+                   comm::ParallelGroups groups, const nn::ModelPart& part)
     : config_(config),
       device_(device),
-      embedding_(nn::Builder(config_, parameters_, "embedding.")),
-      decoder_(nn::Builder(config_, parameters_, "decoder.")),
-      output_weight_(make_output_weight(nn::Builder(config_, parameters_, "output_layer."))) {
+      groups_(std::move(groups)),
+      part_(part),
+      embedding_(part.has_embedding ? std::optional<nn::LanguageModelEmbedding>(
+                                          nn::LanguageModelEmbedding(builder("embedding.")))
+                                    : std::nullopt),
+      decoder_(builder("decoder."), part),
+      output_weight_(part.has_output ? make_output_weight() : nullptr) {
   if (config_.position_embedding_type == config::PositionEmbedding::rope) {
     rotary_ = nn::make_rotary_tables(device, config_, config_.seq_length, config_.params_dtype);
   }
 }
 
-Parameter& GptModel::make_output_weight(const nn::Builder& builder) const {
-  if (!config_.untie_embeddings_and_output_weights) {
-    return embedding_.word_embeddings();
+nn::Builder GptModel::builder(const std::string& prefix) {
+  return nn::Builder({config_, groups_, parameters_}, prefix);
+}
+
+Parameter* GptModel::make_output_weight() {
+  if (config_.untie_embeddings_and_output_weights) {
+    Parameter& weight =
+        builder("output_layer.")
+            .linear_weight("weight", config_.padded_vocab_size, config_.hidden_size);
+    weight.embedding_or_output = true;
+    return &weight;
   }
-  Parameter& weight =
-      builder.linear_weight("weight", config_.padded_vocab_size, config_.hidden_size);
-  weight.embedding_or_output = true;
-  return weight;
+  if (embedding_) {
+    return &embedding_->word_embeddings();
+  }
+  // The last stage's copy of the first stage's table starts with the same values: same name.
+  Parameter& weight = nn::make_word_embeddings(builder("embedding."));
+  weight.counted_elsewhere = true;
+  return &weight;
 }
 
 void GptModel::initialize() {
@@ -48,7 +68,7 @@ void GptModel::initialize() {
   }
 }
 
-Var GptModel::logits(Context& context, const GptBatch& batch) const {
+Var GptModel::hidden(Context& context, const GptBatch& batch, const Var& input) const {
   nn::LayerInputs inputs{.rotary = {}, .attention_mask = batch.attention_mask};
   if (rotary_.cos) {
     const Index s = batch.tokens.shape()[0];
@@ -56,12 +76,19 @@ Var GptModel::logits(Context& context, const GptBatch& batch) const {
                                       .sin = rotary_.sin.slice(0, 0, s),
                                       .interleaved = rotary_.interleaved};
   }
-  const Var embedded = embedding_.forward(context, {batch.tokens, batch.position_ids});
-  return ops::linear(context, decoder_.forward(context, embedded, inputs), output_weight_, nullptr);
+  return decoder_.forward(
+      context,
+      embedding_ ? embedding_->forward(context, {batch.tokens, batch.position_ids}) : input,
+      inputs);
 }
 
-Var GptModel::loss(Context& context, const GptBatch& batch) const {
-  return ops::cross_entropy(context, logits(context, batch), batch.labels);
+Var GptModel::logits(Context& context, const GptBatch& batch, const Var& input) const {
+  MPITRON_CHECK(output_weight_ != nullptr, part_.first_layer, part_.num_layers);
+  return ops::linear(context, hidden(context, batch, input), *output_weight_, nullptr);
+}
+
+Var GptModel::loss(Context& context, const GptBatch& batch, const Var& input) const {
+  return ops::cross_entropy(context, logits(context, batch, input), batch.labels);
 }
 
 }  // namespace mpitron::models

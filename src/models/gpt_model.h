@@ -16,8 +16,11 @@ struct GptBatch {
 /// the embedding or its own. Parameter names are those of Megatron-Core's local layer spec.
 class GptModel {
  public:
-  /// Creates the parameters (in the reference's order) without values; see `initialize`.
+  /// Creates the parameters (in the reference's order) without values; see `initialize`. The whole
+  /// model on this rank, or the part of one pipeline chunk, with its share of every layer.
   GptModel(const config::ModelConfig& config, device::Device& device);
+  GptModel(const config::ModelConfig& config, device::Device& device, comm::ParallelGroups groups,
+           const nn::ModelPart& part);
   GptModel(const GptModel&) = delete;
   GptModel& operator=(const GptModel&) = delete;
 
@@ -25,22 +28,33 @@ class GptModel {
   void initialize();
   autograd::ParameterList& parameters() { return parameters_; }
   const config::ModelConfig& config() const { return config_; }
+  const nn::ModelPart& part() const { return part_; }
 
+  /// `input`, [s, b, h]: what the chunk before this one computed; unused where the part has the
+  /// embedding.
+  /// [s, b, h]: what the next chunk takes.
+  autograd::Var hidden(autograd::Context& context, const GptBatch& batch,
+                       const autograd::Var& input = {}) const;
   /// [s, b, v], in the model's type. Rows of the padded vocabulary take part in the softmax like
   /// all others.
-  autograd::Var logits(autograd::Context& context, const GptBatch& batch) const;
+  autograd::Var logits(autograd::Context& context, const GptBatch& batch,
+                       const autograd::Var& input = {}) const;
   /// The loss of every token, [s, b], fp32.
-  autograd::Var loss(autograd::Context& context, const GptBatch& batch) const;
+  autograd::Var loss(autograd::Context& context, const GptBatch& batch,
+                     const autograd::Var& input = {}) const;
 
  private:
-  autograd::Parameter& make_output_weight(const nn::Builder& builder) const;
+  nn::Builder builder(const std::string& prefix);
+  autograd::Parameter* make_output_weight();
 
   const config::ModelConfig config_;
   device::Device& device_;
+  const comm::ParallelGroups groups_;
+  const nn::ModelPart part_;
   autograd::ParameterList parameters_;
-  nn::LanguageModelEmbedding embedding_;
+  std::optional<nn::LanguageModelEmbedding> embedding_;
   nn::TransformerBlock decoder_;
-  autograd::Parameter& output_weight_;
+  autograd::Parameter* output_weight_;  // null where the part has no output
   ops::RotaryTables rotary_;
 };
 

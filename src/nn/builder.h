@@ -2,6 +2,7 @@
 #include <string>
 
 #include "autograd/parameter_list.h"
+#include "comm/parallel_groups.h"
 #include "config/model_config.h"
 
 namespace mpitron::nn {
@@ -12,15 +13,19 @@ using autograd::Parameter;
 /// weights, std / sqrt(2 L) for the layers that write into the residual stream, zeros for biases.
 class Builder {
  public:
-  Builder(const config::ModelConfig& config, autograd::ParameterList& parameters,
-          std::string prefix = "")
-      : config_(config), parameters_(parameters), prefix_(std::move(prefix)) {}
+  /// What every layer of a model is made from; outlives the builders.
+  struct Site {
+    const config::ModelConfig& config;
+    const comm::ParallelGroups& groups;
+    autograd::ParameterList& parameters;
+  };
+  explicit Builder(const Site& site, std::string prefix = "")
+      : site_(site), prefix_(std::move(prefix)) {}
 
-  const config::ModelConfig& config() const { return config_; }
+  const config::ModelConfig& config() const { return site_.config; }
+  const comm::ParallelGroups& groups() const { return site_.groups; }
   /// A builder for a child: names get `name + "."` in front.
-  Builder child(const std::string& name) const {
-    return {config_, parameters_, prefix_ + name + "."};
-  }
+  Builder child(const std::string& name) const { return Builder(site_, prefix_ + name + "."); }
 
   Parameter& linear_weight(const std::string& name, Index out, Index in) const;
   /// linear_proj and linear_fc2.
@@ -34,8 +39,7 @@ class Builder {
  private:
   Parameter& weight(const std::string& name, const Shape& shape, double std) const;
 
-  const config::ModelConfig& config_;
-  autograd::ParameterList& parameters_;
+  Site site_;
   std::string prefix_;
 };
 

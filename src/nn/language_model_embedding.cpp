@@ -7,12 +7,16 @@ namespace mpitron::nn {
 
 using autograd::Var;
 
+Parameter& make_word_embeddings(const Builder& builder) {
+  return builder.embedding("word_embeddings.weight", builder.config().padded_vocab_size,
+                           builder.config().hidden_size);
+}
+
 LanguageModelEmbedding::LanguageModelEmbedding(const Builder& builder)
     : hidden_dropout_(builder.config().hidden_dropout),
-      fp32_residual_(builder.config().fp32_residual_connection) {
+      fp32_residual_(builder.config().fp32_residual_connection),
+      words_(&make_word_embeddings(builder)) {
   const config::ModelConfig& config = builder.config();
-  words_ =
-      &builder.embedding("word_embeddings.weight", config.padded_vocab_size, config.hidden_size);
   if (config.position_embedding_type == config::PositionEmbedding::learned_absolute) {
     positions_ = &builder.embedding("position_embeddings.weight", config.max_position_embeddings,
                                     config.hidden_size);

@@ -5,6 +5,9 @@
 
 namespace mpitron::nn {
 
+/// The table of word embeddings, which a tied output layer shares.
+Parameter& make_word_embeddings(const Builder& builder);
+
 /// Word embeddings plus learned positions where the model has them, then dropout; fp32 with
 /// `--fp32-residual-connection`.
 class LanguageModelEmbedding {

@@ -9,11 +9,14 @@ namespace mpitron::nn {
 using autograd::Context;
 using autograd::Var;
 
-TransformerBlock::TransformerBlock(const Builder& builder) : config_(builder.config()) {
-  for (Index i = 0; i < config_.num_layers; ++i) {
+TransformerBlock::TransformerBlock(const Builder& builder, const ModelPart& part)
+    : config_(builder.config()) {
+  for (Index i = part.first_layer; i < part.first_layer + part.num_layers; ++i) {
     layers_.emplace_back(builder.child("layers." + std::to_string(i)), i + 1);
   }
-  final_norm_.emplace(builder, "final_layernorm", config_.hidden_size);
+  if (part.has_output) {
+    final_norm_.emplace(builder, "final_layernorm", config_.hidden_size);
+  }
 }
 
 std::size_t TransformerBlock::recomputed_layers(std::size_t first) const {
@@ -45,7 +48,7 @@ Var TransformerBlock::forward(Context& context, Var x, const LayerInputs& inputs
     x = recomputed > 0 ? autograd::recompute(context, block, x) : block(context, x);
     first = last;
   }
-  return final_norm_->forward(context, x);
+  return final_norm_ ? final_norm_->forward(context, x) : x;
 }
 
 }  // namespace mpitron::nn

@@ -2,15 +2,16 @@
 #include <deque>
 #include <optional>
 
+#include "nn/model_part.h"
 #include "nn/transformer_layer.h"
 
 namespace mpitron::nn {
 
-/// The layers of a decoder and its final norm, with full recomputation by `--recompute-method`
-/// where asked.
+/// The layers of a decoder that a part holds, and its final norm where the part has the output;
+/// with full recomputation by `--recompute-method` where asked.
 class TransformerBlock {
  public:
-  explicit TransformerBlock(const Builder& builder);
+  TransformerBlock(const Builder& builder, const ModelPart& part);
 
   autograd::Var forward(autograd::Context& context, autograd::Var x,
                         const LayerInputs& inputs) const;

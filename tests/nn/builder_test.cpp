@@ -17,7 +17,8 @@ class BuilderTest : public ::testing::Test {
   }
   config::ModelConfig config_;
   autograd::ParameterList parameters_;
-  Builder builder_{config_, parameters_, "decoder."};
+  const comm::ParallelGroups groups_ = comm::groups_of_one(*comm::make_single_world());
+  const Builder builder_{{config_, groups_, parameters_}, "decoder."};
 };
 
 TEST_F(BuilderTest, WeightsStartAsTheReferences) {

@@ -84,7 +84,8 @@ class LayerTest : public ::testing::Test {
   std::unique_ptr<device::Device> device_ = device::make_device("host");
   config::ModelConfig config_;
   autograd::ParameterList parameters_;
-  Builder builder_{config_, parameters_};
+  const comm::ParallelGroups groups_ = comm::groups_of_one(*comm::make_single_world());
+  const Builder builder_{{config_, groups_, parameters_}};
 };
 
 }  // namespace mpitron::nn

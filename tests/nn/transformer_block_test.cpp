@@ -13,13 +13,13 @@ class TransformerBlockTest : public LayerTest {
   }
   Step block_step() {
     parameters_ = {};
-    const TransformerBlock block(builder_);
+    const TransformerBlock block(builder_, whole_model(config_));
     return step([&](Context& context, const Var& x) { return block.forward(context, x, {}); });
   }
   /// Memory that the tape holds after the forward pass.
   Index held() {
     parameters_ = {};
-    const TransformerBlock block(builder_);
+    const TransformerBlock block(builder_, whole_model(config_));
     initialize();
     Tape tape;
     Context cx = context(&tape);
@@ -62,7 +62,7 @@ TEST_F(TransformerBlockTest, DropoutIsOn) {
 }
 
 TEST_F(TransformerBlockTest, EndsWithItsNorm) {
-  const TransformerBlock block(builder_);
+  const TransformerBlock block(builder_, whole_model(config_));
   const std::vector<std::string> all = names();
   EXPECT_EQ(all[all.size() - 2], "final_layernorm.weight");
   EXPECT_EQ(all.back(), "final_layernorm.bias");

@@ -1,0 +1,18 @@
+#pragma once
+#include "config/model_config.h"
+
+namespace mpitron::nn {
+
+/// What one chunk of a pipeline stage holds of a model.
+struct ModelPart {
+  Index first_layer = 0;  // global, from 0
+  Index num_layers = 0;
+  bool has_embedding = true;
+  bool has_output = true;  // final norm and output layer
+};
+
+inline ModelPart whole_model(const config::ModelConfig& config) {
+  return {.num_layers = config.num_layers};
+}
+
+}  // namespace mpitron::nn
