@@ -26,7 +26,9 @@ target_include_directories(mpitron_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJE
 target_compile_options(mpitron_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-unknown-pragmas
                                                  -Wno-missing-field-initializers -Wno-psabi>)
 if(MPITRON_SANITIZE)
-  target_compile_options(mpitron_flags INTERFACE -fsanitize=${MPITRON_SANITIZE} -fno-omit-frame-pointer -g)
+  # -O1 -g1 compile in half the time of -O2 -g, and still name every line of a finding.
+  target_compile_options(mpitron_flags INTERFACE -fsanitize=${MPITRON_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+                                                 -O1 -g1 -D_GLIBCXX_ASSERTIONS)
   target_link_options(mpitron_flags INTERFACE -fsanitize=${MPITRON_SANITIZE})
 endif()
 

@@ -17,7 +17,7 @@ log=${TMPDIR:-/tmp}/mpitron-deps-$(id -u).log
 kokkos_version=3.4.1
 kokkos_source=trilinos=13.2.0-4
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/mpitron
+cache=${XDG_CACHE_HOME:-${HOME:-}/.cache}/mpitron
 
 say() { printf 'deps: %s\n' "$*"; }
 fail() {
@@ -39,8 +39,12 @@ install_packages() {
   fi
   mapfile -t missing < <(missing_packages)
   [ ${#missing[@]} -eq 0 ] && return
+  if [ -z "$(apt-get --print-uris update 2>/dev/null)" ]; then
+    fail "packages are missing and apt has no package source (sources.list and sources.list.d of /etc/apt are empty): name a mirror of this release there, or install by other means: ${missing[*]}"
+  fi
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || fail "packages are missing and this is neither root nor is there sudo. As root: apt-get install ${missing[*]}"
+    sudo env true || fail "packages are missing and sudo refuses. As root: apt-get install ${missing[*]}"
     root=(sudo)
   fi
   say "installing ${#missing[@]} packages with apt: ${missing[*]}"
@@ -104,7 +108,7 @@ fetch_kokkos_source() {
 }
 
 build_kokkos() {
-  mkdir -p "$cache"
+  mkdir -p "$cache" || fail "cannot write the cache folder $cache: set XDG_CACHE_HOME to a folder of yours, or Kokkos_ROOT to a Kokkos with OpenMP"
   work=$(mktemp -d "$cache/kokkos-build-XXXXXX")   # not local: the trap runs after this function
   trap 'rm -rf "$work"' EXIT
   say "building Kokkos $kokkos_version with OpenMP into $prefix (166 MB download, about 20 s of compiling)"

@@ -25,13 +25,22 @@ show() {
   "$@"
 }
 
+# A package into this folder; where apt has no lists of packages yet, with private ones, so that no root is needed.
+download() {
+  local apt=(apt-get -qq -o "APT::Sandbox::User=$(id -un)")
+  "${apt[@]}" download "$1" 2>/dev/null && return
+  mkdir -p lists/partial cache/archives/partial
+  apt+=(-o "Dir::State::lists=$PWD/lists" -o "Dir::Cache=$PWD/cache")
+  "${apt[@]}" update && "${apt[@]}" download "$1"
+}
+
 # The text of Debian's dict-gcide: the entries of Webster's dictionary of 1913 with their quotations, 24 MB of prose.
 fetch_dictionary() {
   local packed=/usr/share/dictd/gcide.dict.dz
   if [ ! -e "$packed" ]; then
     packed=$PWD/$out/package/usr/share/dictd/gcide.dict.dz
-    (cd "$out" && apt-get download -q -o "APT::Sandbox::User=$(id -un)" dict-gcide && dpkg -x dict-gcide_*.deb package) || {
-      printf 'quickstart: cannot fetch the package dict-gcide (is there a network? do the package lists exist: apt-get update).\n' >&2
+    (cd "$out" && download dict-gcide && dpkg -x dict-gcide_*.deb package) || {
+      printf 'quickstart: cannot fetch the package dict-gcide (is there a network, and a package source in /etc/apt?).\n' >&2
       printf 'Train on your own text instead: TEXT=my.jsonl make run\n' >&2
       exit 3
     }
@@ -62,7 +71,7 @@ show $mpitron pretrain-gpt \
   --position-embedding-type rope --normalization RMSNorm --swiglu --disable-bias-linear \
   --make-vocab-size-divisible-by 64 --attention-dropout 0 --hidden-dropout 0 --transformer-impl local \
   --micro-batch-size "$BATCH" --global-batch-size "$BATCH" --train-iters "$ITERATIONS" --exit-duration-in-mins 8 \
-  --lr 4e-3 --min-lr 2e-4 --lr-decay-style cosine --lr-warmup-iters 60 --weight-decay 0.1 --clip-grad 1.0 \
+  --lr 4e-3 --min-lr 2e-4 --lr-decay-style cosine --lr-warmup-fraction 0.05 --weight-decay 0.1 --clip-grad 1.0 \
   --adam-beta2 0.98 --init-method-std 0.02 --seed 1234 ${PRECISION:+"$PRECISION"} \
   --data-path "$out/text_text_document" "${tokenizer[@]}" --split 98,1,1 --data-cache-path "$out/cache" \
   --log-interval 20 --eval-interval 300 --eval-iters 5 \
