@@ -25,6 +25,7 @@ struct ParallelConfig {
   Index distributed_timeout_minutes = 10;
 
   // pipeline
+  std::optional<Index> num_layers_per_virtual_pipeline_stage;  // as given
   std::optional<Index> decoder_first_pipeline_num_layers;
   std::optional<Index> decoder_last_pipeline_num_layers;
   std::optional<std::string> pipeline_model_parallel_layout;

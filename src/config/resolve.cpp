@@ -183,20 +183,25 @@ ModelConfig resolve_model(const OptionValues& v) {
 
 void resolve_pipeline(ParallelConfig& p, const OptionValues& v) {
   const Index stages = p.pipeline_model_parallel_size;
-  const std::optional<Index> per_chunk = v.maybe_integer("num_layers_per_virtual_pipeline_stage");
-  p.virtual_pipeline_model_parallel_size = v.maybe_integer("num_virtual_stages_per_pipeline_rank");
-  if (per_chunk && *per_chunk > 0 && stages > 0) {
-    p.virtual_pipeline_model_parallel_size =
-        v.maybe_integer("num_layers").value_or(0) / stages / *per_chunk;
-  }
   p.decoder_first_pipeline_num_layers = v.maybe_integer("decoder_first_pipeline_num_layers");
   p.decoder_last_pipeline_num_layers = v.maybe_integer("decoder_last_pipeline_num_layers");
   p.pipeline_model_parallel_layout = v.maybe_text("pipeline_model_parallel_layout");
   p.account_for_embedding_in_pipeline_split = v.flag("account_for_embedding_in_pipeline_split");
   p.account_for_loss_in_pipeline_split = v.flag("account_for_loss_in_pipeline_split");
+  p.virtual_pipeline_model_parallel_size = v.maybe_integer("num_virtual_stages_per_pipeline_rank");
+  p.num_layers_per_virtual_pipeline_stage =
+      v.maybe_integer("num_layers_per_virtual_pipeline_stage");
+  const Index per_chunk = p.num_layers_per_virtual_pipeline_stage.value_or(0);
+  if (per_chunk > 0 && stages > 0) {
+    const Index blocks = v.maybe_integer("num_layers").value_or(0) +
+                         p.account_for_embedding_in_pipeline_split +
+                         p.account_for_loss_in_pipeline_split;
+    p.virtual_pipeline_model_parallel_size = blocks / stages / per_chunk;
+  }
   p.microbatch_group_size_per_vp_stage = v.integer("microbatch_group_size_per_vp_stage");
   p.overlap_p2p_comm =
-      p.virtual_pipeline_model_parallel_size.has_value() && v.flag("overlap_p2p_comm");
+      (p.virtual_pipeline_model_parallel_size || p.pipeline_model_parallel_layout) &&
+      v.flag("overlap_p2p_comm");
 }
 
 ParallelConfig resolve_parallel(const OptionValues& v) {

@@ -1,0 +1,80 @@
+#include "pipeline/interleaved.h"
+
+#include <algorithm>
+
+#include "utils/error.h"
+
+namespace mpitron::pipeline {
+namespace {
+
+void check_groups(const ScheduleOptions& options) {
+  const Index group = options.group_size();
+  const Index rest = options.microbatches % group;
+  if (options.stages < 2 || options.chunks < 2) {
+    throw_usage(
+        "The interleaved schedule needs at least 2 stages and 2 chunks per stage, given are {} and "
+        "{}; --num-virtual-stages-per-pipeline-rank sets the chunks",
+        options.stages, options.chunks);
+  }
+  if (group < options.stages) {
+    throw_usage(
+        "--microbatch-group-size-per-virtual-pipeline-stage {} is less than the {} pipeline "
+        "stages, so that a stage would wait for its own output; give at least {}",
+        group, options.stages, options.stages);
+  }
+  if (rest != 0 && rest < options.stages) {
+    throw_usage(
+        "{} microbatches in groups of {} leave a last group of {}, less than the {} pipeline "
+        "stages; choose --global-batch-size for {} or {} microbatches, or another "
+        "--microbatch-group-size-per-virtual-pipeline-stage",
+        options.microbatches, group, rest, options.stages, options.microbatches - rest,
+        options.microbatches - rest + group);
+  }
+}
+
+}  // namespace
+
+std::vector<ScheduleSlot> interleaved_table(const ScheduleOptions& options) {
+  std::vector<ScheduleSlot> table;
+  const Index group = options.group_size();
+  for (Index first = 0; first < options.microbatches; first += group) {
+    const Index end = std::min(first + group, options.microbatches);
+    for (Index chunk = 0; chunk < options.chunks; ++chunk) {
+      for (Index m = first; m < end; ++m) {
+        table.push_back({.microbatch = m, .chunk = chunk});
+      }
+    }
+  }
+  return table;
+}
+
+Index interleaved_warmup(const ScheduleOptions& options, Index stage, Index extra) {
+  const Index warmup =
+      (options.stages - stage - 1) * 2 + (options.chunks - 1) * options.group_size() + extra;
+  return std::min(warmup, options.chunks * options.microbatches);
+}
+
+ActionList interleaved_order(const ScheduleOptions& options, Index stage) {
+  check_groups(options);
+  const std::vector<ScheduleSlot> table = interleaved_table(options);
+  const auto warmup = static_cast<std::size_t>(interleaved_warmup(options, stage));
+  ActionList order;
+  order.reserve(2 * table.size());
+  const auto add_forward = [&](std::size_t k) {
+    order.push_back({.chunk = table[k].chunk, .microbatch = table[k].microbatch});
+  };
+  for (std::size_t k = 0; k < warmup; ++k) {
+    add_forward(k);
+  }
+  for (std::size_t k = 0; k < table.size(); ++k) {
+    if (k + warmup < table.size()) {
+      add_forward(k + warmup);
+    }
+    order.push_back({.kind = ActionKind::backward,
+                     .chunk = options.chunks - 1 - table[k].chunk,
+                     .microbatch = table[k].microbatch});
+  }
+  return order;
+}
+
+}  // namespace mpitron::pipeline

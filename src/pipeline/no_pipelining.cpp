@@ -1,0 +1,22 @@
+#include "pipeline/no_pipelining.h"
+
+#include "utils/error.h"
+
+namespace mpitron::pipeline {
+
+ActionList no_pipelining_order(const ScheduleOptions& options) {
+  if (options.stages != 1 || options.chunks != 1) {
+    throw_usage(
+        "A schedule without pipelining has 1 stage and 1 chunk, given are {} and {}; "
+        "--pipeline-model-parallel-size decides",
+        options.stages, options.chunks);
+  }
+  ActionList order;
+  for (Index m = 0; m < options.microbatches; ++m) {
+    order.push_back({.kind = ActionKind::forward, .microbatch = m});
+    order.push_back({.kind = ActionKind::backward, .microbatch = m});
+  }
+  return order;
+}
+
+}  // namespace mpitron::pipeline

@@ -1,0 +1,105 @@
+#include "pipeline/schedule.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "pipeline/communication.h"
+#include "pipeline/interleaved.h"
+#include "pipeline/no_pipelining.h"
+#include "pipeline/one_forward_one_backward.h"
+#include "pipeline/zero_bubble.h"
+#include "utils/error.h"
+
+namespace mpitron::pipeline {
+namespace {
+
+ActionList compute_order(const ScheduleOptions& options, Index stage) {
+  switch (options.kind) {
+    case ScheduleKind::no_pipelining:
+      return no_pipelining_order(options);
+    case ScheduleKind::one_forward_one_backward:
+      return one_forward_one_backward_order(options, stage);
+    case ScheduleKind::interleaved:
+      return interleaved_order(options, stage);
+    case ScheduleKind::zero_bubble:
+      return zero_bubble_order(options, stage);
+  }
+  MPITRON_CHECK(false, static_cast<int>(options.kind));
+  return {};
+}
+
+void check_counts(const ScheduleOptions& options) {
+  if (options.stages < 1 || options.chunks < 1 || options.microbatches < 1 ||
+      options.microbatch_group_size_per_virtual_stage < 0) {
+    throw_usage(
+        "A pipeline schedule needs at least 1 stage, 1 chunk and 1 microbatch and no negative "
+        "group size; given are {}, {}, {} and {} (--pipeline-model-parallel-size, "
+        "--num-virtual-stages-per-pipeline-rank, --global-batch-size, "
+        "--microbatch-group-size-per-virtual-pipeline-stage)",
+        options.stages, options.chunks, options.microbatches,
+        options.microbatch_group_size_per_virtual_stage);
+  }
+}
+
+}  // namespace
+
+ScheduleKind default_kind(Index stages, Index chunks) {
+  if (chunks > 1) {
+    return ScheduleKind::interleaved;
+  }
+  return stages > 1 ? ScheduleKind::one_forward_one_backward : ScheduleKind::no_pipelining;
+}
+
+std::string_view to_string(ScheduleKind kind) {
+  switch (kind) {
+    case ScheduleKind::no_pipelining:
+      return "no-pipelining";
+    case ScheduleKind::one_forward_one_backward:
+      return "1f1b";
+    case ScheduleKind::interleaved:
+      return "interleaved";
+    case ScheduleKind::zero_bubble:
+      return "zero-bubble";
+  }
+  return "?";
+}
+
+std::string describe(const Action& action) {
+  constexpr std::array kKinds = {"forward", "backward",     "backward_input", "backward_weight",
+                                 "receive", "wait_receive", "send",           "wait_send"};
+  const char* kind = kKinds[static_cast<std::size_t>(action.kind)];
+  if (action.is_compute()) {
+    return fmt::format("{} of chunk {}, microbatch {}", kind, action.chunk, action.microbatch);
+  }
+  return fmt::format("{} {} of chunk {}, microbatch {}, {} stage {} chunk {}", kind,
+                     action.payload == Payload::activation ? "activation" : "gradient",
+                     action.chunk, action.microbatch,
+                     action.kind < ActionKind::send ? "from" : "to", action.peer_stage,
+                     action.peer_chunk);
+}
+
+ScheduleOptions make_schedule_options(const config::ParallelConfig& parallel,
+                                      const StageLayout& layout, Index microbatches) {
+  return {.kind = default_kind(layout.stages(), layout.chunks()),
+          .stages = layout.stages(),
+          .chunks = layout.chunks(),
+          .microbatches = microbatches,
+          .microbatch_group_size_per_virtual_stage = parallel.microbatch_group_size_per_vp_stage,
+          .overlap_p2p_comm = layout.chunks() == 1 || parallel.overlap_p2p_comm};
+}
+
+Schedule make_schedule(const ScheduleOptions& options) {
+  check_counts(options);
+  std::vector<ActionList> orders;
+  for (Index stage = 0; stage < options.stages; ++stage) {
+    orders.push_back(compute_order(options, stage));
+    if (options.forward_only) {
+      std::erase_if(orders.back(),
+                    [](const Action& action) { return action.kind != ActionKind::forward; });
+    }
+  }
+  return {.options = options, .stages = add_communication(orders, options)};
+}
+
+}  // namespace mpitron::pipeline

@@ -1,0 +1,118 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/stage_layout.h"
+#include "utils/shape.h"
+
+namespace mpitron::pipeline {
+
+enum class ScheduleKind {
+  no_pipelining,             // one stage: forward and backward of one microbatch after the other
+  one_forward_one_backward,  // 1F1B: PipeDream-Flush, as in the reference
+  interleaved,               // several chunks per stage (Narayanan et al. 2021)
+  zero_bubble,  // ZB-H1 (Qi et al. 2023): weight gradients are deferred into the bubble
+};
+
+enum class ActionKind : std::uint8_t {
+  forward,
+  backward,         // gradients of inputs and of weights
+  backward_input,   // zero bubble: gradients of inputs only ...
+  backward_weight,  // ... and those of weights, later; ends the life of the tape
+  receive,          // post; the data is there after the wait
+  wait_receive,
+  send,  // post; the buffer is free after the wait
+  wait_send,
+};
+
+enum class Payload : std::uint8_t { none, activation, gradient };
+
+/// One step of a stage. (chunk, microbatch) is always the computation of *this* stage that makes or
+/// needs the data: `receive activation` gets the input of its forward, `send activation` its output,
+/// `receive gradient` the gradient of its output, `send gradient` that of its input.
+struct Action {
+  ActionKind kind = ActionKind::forward;
+  Payload payload = Payload::none;
+  Index chunk = 0;
+  Index microbatch = 0;
+  Index peer_stage = -1;  // sends, receives and waits: the other end
+  Index peer_chunk = -1;
+  bool is_compute() const { return kind <= ActionKind::backward_weight; }
+  bool operator==(const Action&) const = default;
+};
+
+using ActionList = std::vector<Action>;
+
+struct ScheduleOptions {
+  ScheduleKind kind = ScheduleKind::one_forward_one_backward;
+  Index stages = 1;
+  Index chunks = 1;
+  Index microbatches = 1;
+  /// Microbatches that a chunk runs before the next chunk's turn; 0 stands for `stages`.
+  Index microbatch_group_size_per_virtual_stage = 0;
+  /// Receives are posted ahead of the computation before the one that needs them, and sends finish
+  /// behind computations. Otherwise every message is posted and waited for between two computations.
+  bool overlap_p2p_comm = true;
+  bool forward_only = false;  // evaluation: no tape, no backward
+
+  Index group_size() const {
+    return microbatch_group_size_per_virtual_stage > 0 ? microbatch_group_size_per_virtual_stage
+                                                       : stages;
+  }
+};
+
+/// A schedule is data: what every stage does, in order. An executor of stage s plays stages[s]:
+///
+/// - forward: make the tape of (chunk, microbatch), call StageCallbacks::forward;
+/// - backward, backward_input, backward_weight: play (part of) that tape; it dies with `backward` or
+///   `backward_weight`;
+/// - send, receive: post a non-blocking message on the channel of (this stage, peer stage, payload)
+///   and keep its handle under (payload, direction, chunk, microbatch); wait_*: wait for it.
+///
+/// Guarantees, which `simulate` proves: messages of a channel are posted in the same order at both
+/// ends, so no tag is needed beside the payload; no deadlock, whether sends are buffered or wait for
+/// their receives; at most kSendsInFlight sends of a payload are unfinished.
+struct Schedule {
+  ScheduleOptions options;
+  std::vector<ActionList> stages;
+};
+
+/// Posted and not waited for, per stage and payload.
+inline constexpr Index kSendsInFlight = 2;
+
+/// All that an executor has to know of the model. `Value` is the hidden state that travels (a
+/// tensor). The first virtual stage gets an empty input and gives an empty gradient; the last gives
+/// an empty output (it keeps the loss) and gets an empty gradient.
+template <class Value>
+struct StageCallbacks {
+  /// Input -> output.
+  std::function<Value(Index chunk, Index microbatch, Value input)> forward;
+  /// Gradient of the output -> gradient of the input. Serves `backward` with weights and
+  /// `backward_input` without.
+  std::function<Value(Index chunk, Index microbatch, Value gradient, bool with_weights)> backward;
+  /// What backward(..., with_weights = false) left.
+  std::function<void(Index chunk, Index microbatch)> backward_weight;
+};
+
+/// The kind that the reference takes: none with one stage, interleaved with several chunks.
+ScheduleKind default_kind(Index stages, Index chunks);
+
+/// `no-pipelining`, `1f1b`, `interleaved`, `zero-bubble`.
+std::string_view to_string(ScheduleKind kind);
+
+/// An action in words, such as `send gradient of chunk 0, microbatch 3, to stage 1 chunk 0`.
+std::string describe(const Action& action);
+
+/// What the configuration asks for. Without interleaving messages always overlap (the reference
+/// overlaps them with interleaving only; the bits are the same).
+ScheduleOptions make_schedule_options(const config::ParallelConfig& parallel,
+                                      const StageLayout& layout, Index microbatches);
+
+/// The actions of all stages. Error(usage) for numbers that the kind cannot have; a schedule of 64
+/// stages, 4 chunks and 512 microbatches (1.5 million actions) takes well under a second.
+Schedule make_schedule(const ScheduleOptions& options);
+
+}  // namespace mpitron::pipeline

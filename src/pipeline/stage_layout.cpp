@@ -1,0 +1,268 @@
+#include "pipeline/stage_layout.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "pipeline/layout_string.h"
+#include "utils/error.h"
+
+namespace mpitron::pipeline {
+namespace {
+
+using config::ParallelConfig;
+
+Index chunks_of(const ParallelConfig& p) {
+  return p.virtual_pipeline_model_parallel_size.value_or(1);
+}
+
+bool is_uneven(const ParallelConfig& p) {
+  return p.decoder_first_pipeline_num_layers || p.decoder_last_pipeline_num_layers;
+}
+
+bool is_accounted(const ParallelConfig& p) {
+  return p.account_for_embedding_in_pipeline_split || p.account_for_loss_in_pipeline_split;
+}
+
+/// What has to divide, named for the message: "15 layers + embedding".
+struct Blocks {
+  Index count;
+  std::string name;
+};
+
+/// blocks / parts; Error(usage) with the remainder and the nearest legal --num-layers otherwise.
+Index divided(const Blocks& blocks, Index parts, std::string_view per_what) {
+  if (blocks.count % parts == 0) {
+    return blocks.count / parts;
+  }
+  throw_usage(
+      "{} cannot be divided evenly among {} {}: {} % {} = {}; change --num-layers by -{} or +{}, "
+      "--pipeline-model-parallel-size or the number of virtual stages, or name the layers of each "
+      "stage with --pipeline-model-parallel-layout",
+      blocks.name, parts, per_what, blocks.count, parts, blocks.count % parts, blocks.count % parts,
+      parts - blocks.count % parts);
+}
+
+/// Layers of each stage (all chunks), first and last stage given explicitly.
+std::vector<Index> uneven_stages(const ParallelConfig& p, Index num_layers) {
+  const Index stages = p.pipeline_model_parallel_size;
+  const auto& first = p.decoder_first_pipeline_num_layers;
+  const auto& last = p.decoder_last_pipeline_num_layers;
+  if (stages < 2) {
+    throw_usage(
+        "--decoder-first-pipeline-num-layers and --decoder-last-pipeline-num-layers need at least "
+        "2 pipeline stages, --pipeline-model-parallel-size is {}",
+        stages);
+  }
+  if (first.value_or(1) < 1 || last.value_or(1) < 1) {
+    throw_usage(
+        "--decoder-first-pipeline-num-layers and --decoder-last-pipeline-num-layers are at least "
+        "1, given {} and {}; --pipeline-model-parallel-layout can describe a stage without layers",
+        first.value_or(1), last.value_or(1));
+  }
+  const Index middle_layers = num_layers - first.value_or(0) - last.value_or(0);
+  const Index middle_stages = stages - first.has_value() - last.has_value();
+  if (middle_layers < 0 || (middle_stages == 0 && middle_layers != 0)) {
+    throw_usage(
+        "--decoder-first-pipeline-num-layers {} and --decoder-last-pipeline-num-layers {} leave {} "
+        "of --num-layers {} for {} stages between them; they have to add up",
+        first.value_or(0), last.value_or(0), middle_layers, num_layers, middle_stages);
+  }
+  Index each = 0;
+  if (middle_stages > 0) {
+    each = divided({middle_layers, fmt::format("The {} layers beside the explicit first or last "
+                                               "stage",
+                                               middle_layers)},
+                   middle_stages, "pipeline stages");
+  }
+  std::vector<Index> layers(static_cast<std::size_t>(stages), each);
+  layers.front() = first.value_or(each);
+  layers.back() = last.value_or(each);
+  return layers;
+}
+
+std::vector<Index> even_stages(const ParallelConfig& p, Index num_layers) {
+  Blocks blocks{num_layers, fmt::format("{} layers", num_layers)};
+  if (p.account_for_embedding_in_pipeline_split) {
+    ++blocks.count;
+    blocks.name += " + embedding";
+  }
+  if (p.account_for_loss_in_pipeline_split) {
+    ++blocks.count;
+    blocks.name += " + loss";
+  }
+  const Index stages = p.pipeline_model_parallel_size;
+  return std::vector<Index>(static_cast<std::size_t>(stages),
+                            divided(blocks, stages, "pipeline stages"));
+}
+
+void check_virtual_stages(const ParallelConfig& p, Index layers_per_stage) {
+  const auto& per_chunk = p.num_layers_per_virtual_pipeline_stage;
+  if (!per_chunk) {
+    return;
+  }
+  if (is_uneven(p)) {
+    throw_usage(
+        "--num-layers-per-virtual-pipeline-stage {} describes equal stages; with "
+        "--decoder-first-pipeline-num-layers or --decoder-last-pipeline-num-layers give "
+        "--num-virtual-stages-per-pipeline-rank instead",
+        *per_chunk);
+  }
+  if (*per_chunk < 1 || layers_per_stage % *per_chunk != 0) {
+    throw_usage(
+        "--num-layers-per-virtual-pipeline-stage {} does not divide the {} layers of a pipeline "
+        "stage (embedding and loss counted where they are accounted for)",
+        *per_chunk, layers_per_stage);
+  }
+}
+
+std::vector<ChunkLayers> split(const ParallelConfig& p, Index num_layers, Index mtp_num_layers) {
+  const Index stages = p.pipeline_model_parallel_size;
+  const Index chunks = chunks_of(p);
+  const std::vector<Index> layers =
+      is_uneven(p) ? uneven_stages(p, num_layers) : even_stages(p, num_layers);
+  check_virtual_stages(p, layers.front());
+  std::vector<ChunkLayers> virtual_stages;
+  for (Index v = 0; v < stages * chunks; ++v) {
+    const Index here = layers[static_cast<std::size_t>(v % stages)];
+    const Blocks blocks{here, fmt::format("The {} layers of pipeline stage {}", here, v % stages)};
+    virtual_stages.push_back({.count = divided(blocks, chunks, "virtual stages")});
+  }
+  virtual_stages.front().has_embedding = true;
+  virtual_stages.back().has_loss = true;
+  virtual_stages.back().mtp_count = mtp_num_layers;
+  virtual_stages.front().count -= p.account_for_embedding_in_pipeline_split ? 1 : 0;
+  virtual_stages.back().count -= p.account_for_loss_in_pipeline_split ? 1 : 0;
+  if (virtual_stages.front().count < 0 || virtual_stages.back().count < 0) {
+    throw_usage(
+        "--account-for-embedding-in-pipeline-split and --account-for-loss-in-pipeline-split take "
+        "the place of a layer, and {} layers on {} virtual stages leave no place",
+        num_layers, stages * chunks);
+  }
+  return virtual_stages;
+}
+
+[[noreturn]] void bad_layout(const ParallelConfig& p, const std::string& what) {
+  throw_usage("--pipeline-model-parallel-layout '{}': {}", *p.pipeline_model_parallel_layout, what);
+}
+
+/// Options that say the same as the layout string.
+void check_layout_alone(const ParallelConfig& p, std::size_t virtual_stages) {
+  const auto stages = static_cast<std::size_t>(p.pipeline_model_parallel_size);
+  if (is_uneven(p) || is_accounted(p) || p.num_layers_per_virtual_pipeline_stage) {
+    bad_layout(p,
+               "the layout names the layers of every stage already; leave out "
+               "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers, "
+               "--account-for-embedding-in-pipeline-split, --account-for-loss-in-pipeline-split "
+               "and --num-layers-per-virtual-pipeline-stage");
+  }
+  if (virtual_stages % stages != 0) {
+    bad_layout(p, fmt::format("{} stages cannot be dealt to --pipeline-model-parallel-size {}; add "
+                              "{} or remove {}",
+                              virtual_stages, stages, stages - virtual_stages % stages,
+                              virtual_stages % stages));
+  }
+  if (p.virtual_pipeline_model_parallel_size &&
+      chunks_of(p) != static_cast<Index>(virtual_stages / stages)) {
+    bad_layout(p,
+               fmt::format("it has {} virtual stages per rank, "
+                           "--num-virtual-stages-per-pipeline-rank says {}; leave the option out",
+                           virtual_stages / stages, chunks_of(p)));
+  }
+}
+
+Index count_of(const std::string& stage, char symbol) {
+  return std::count(stage.begin(), stage.end(), symbol);
+}
+
+/// The symbol stands `count` times in `stage` and nowhere else.
+void check_place(const ParallelConfig& p, const std::vector<std::string>& stages, char symbol,
+                 const std::string& stage, Index count) {
+  Index all = 0;
+  for (const std::string& text : stages) {
+    all += count_of(text, symbol);
+  }
+  if (all != count || count_of(stage, symbol) != count) {
+    bad_layout(p, fmt::format("{} has to stand {} time{} in the {} stage and nowhere else; it has "
+                              "{} there and {} in all",
+                              symbol, count, count == 1 ? "" : "s",
+                              symbol == 'E' ? "first" : "last", count_of(stage, symbol), all));
+  }
+}
+
+std::vector<ChunkLayers> named(const ParallelConfig& p, Index num_layers, Index mtp_num_layers) {
+  const std::vector<std::string> stages = parse_layout_string(*p.pipeline_model_parallel_layout);
+  check_layout_alone(p, stages.size());
+  check_place(p, stages, 'E', stages.front(), 1);
+  check_place(p, stages, 'L', stages.back(), 1);
+  check_place(p, stages, 'm', stages.back(), mtp_num_layers);
+  std::vector<ChunkLayers> virtual_stages;
+  Index layers = 0;
+  for (const std::string& stage : stages) {
+    virtual_stages.push_back({.count = count_of(stage, 't'),
+                              .mtp_count = count_of(stage, 'm'),
+                              .has_embedding = count_of(stage, 'E') > 0,
+                              .has_loss = count_of(stage, 'L') > 0});
+    layers += virtual_stages.back().count;
+  }
+  if (layers != num_layers) {
+    bad_layout(
+        p, fmt::format("it has {} transformer layers (t), --num-layers is {}", layers, num_layers));
+  }
+  return virtual_stages;
+}
+
+}  // namespace
+
+StageLayout::StageLayout(Index stages, std::vector<ChunkLayers> chunks_in_order)
+    : stages_(stages), virtual_stages_(std::move(chunks_in_order)) {
+  const auto count = static_cast<Index>(virtual_stages_.size());
+  MPITRON_CHECK(stages > 0 && count > 0 && count % stages == 0, stages, count);
+  for (ChunkLayers& layers : virtual_stages_) {
+    layers.first = num_layers_;
+    num_layers_ += layers.count;
+  }
+}
+
+const ChunkLayers& StageLayout::layers(Index stage, Index chunk) const {
+  MPITRON_CHECK(stage >= 0 && stage < stages_ && chunk >= 0 && chunk < chunks(), stage, chunk);
+  return virtual_stages_[static_cast<std::size_t>(chunk * stages_ + stage)];
+}
+
+ChunkPosition StageLayout::owner(Index layer) const {
+  MPITRON_CHECK(layer >= 0 && layer < num_layers_, layer, num_layers_);
+  const auto after = std::upper_bound(
+      virtual_stages_.begin(), virtual_stages_.end(), layer,
+      [](Index wanted, const ChunkLayers& layers) { return wanted < layers.first + layers.count; });
+  const Index v = after - virtual_stages_.begin();
+  return {.stage = v % stages_, .chunk = v / stages_};
+}
+
+StageLayout make_stage_layout(const ParallelConfig& parallel, Index num_layers,
+                              Index mtp_num_layers) {
+  const Index stages = parallel.pipeline_model_parallel_size;
+  if (stages < 1 || (chunks_of(parallel) < 1 && !parallel.num_layers_per_virtual_pipeline_stage)) {
+    throw_usage(
+        "--pipeline-model-parallel-size and --num-virtual-stages-per-pipeline-rank are at least 1, "
+        "given {} and {}",
+        stages, chunks_of(parallel));
+  }
+  if (is_uneven(parallel) && is_accounted(parallel)) {
+    throw_usage(
+        "--decoder-first-pipeline-num-layers and --decoder-last-pipeline-num-layers give the split "
+        "explicitly; --account-for-embedding-in-pipeline-split and "
+        "--account-for-loss-in-pipeline-split only change an even one: leave one pair out");
+  }
+  StageLayout layout(stages, parallel.pipeline_model_parallel_layout
+                                 ? named(parallel, num_layers, mtp_num_layers)
+                                 : split(parallel, num_layers, mtp_num_layers));
+  if (stages == 1 && layout.chunks() > 1) {
+    throw_usage(
+        "{} virtual stages need at least 2 pipeline stages, --pipeline-model-parallel-size is 1; "
+        "leave --num-virtual-stages-per-pipeline-rank out or raise the size",
+        layout.chunks());
+  }
+  return layout;
+}
+
+}  // namespace mpitron::pipeline

@@ -1,0 +1,59 @@
+#pragma once
+#include <vector>
+
+#include "config/parallel_config.h"
+#include "utils/shape.h"
+
+namespace mpitron::pipeline {
+
+/// What one chunk of a pipeline stage holds. A chunk without layers is legal.
+struct ChunkLayers {
+  Index first = 0;      // global number of its first transformer layer, from 0
+  Index count = 0;      // transformer layers [first, first + count)
+  Index mtp_count = 0;  // depths of multi-token prediction; all of them or none
+  bool has_embedding = false;
+  bool has_loss = false;  // final norm, output layer and loss
+  /// True where the weight of the word embedding is needed besides the output layer's own.
+  bool looks_up_words() const { return has_embedding || mtp_count > 0; }
+  bool operator==(const ChunkLayers&) const = default;
+};
+
+struct ChunkPosition {
+  Index stage = 0;
+  Index chunk = 0;
+  bool operator==(const ChunkPosition&) const = default;
+};
+
+/// Which layers live where. The data flows through the stages of chunk 0, then through those of
+/// chunk 1, and so on: virtual stage chunk * stages + stage.
+class StageLayout {
+ public:
+  /// `chunks_in_order`: one entry per virtual stage, a multiple of `stages` many; `first` is filled
+  /// in here.
+  StageLayout(Index stages, std::vector<ChunkLayers> chunks_in_order);
+
+  Index stages() const { return stages_; }
+  /// Chunks per stage (the virtual pipeline size), 1 without interleaving.
+  Index chunks() const { return static_cast<Index>(virtual_stages_.size()) / stages_; }
+  Index num_layers() const { return num_layers_; }
+
+  const ChunkLayers& layers(Index stage, Index chunk) const;
+  /// Where a transformer layer lives.
+  ChunkPosition owner(Index layer) const;
+
+ private:
+  Index stages_;
+  Index num_layers_ = 0;
+  std::vector<ChunkLayers> virtual_stages_;
+};
+
+/// The layout that the options describe: an even split, an explicit first or last stage, embedding
+/// or loss in place of a layer, or a layout string. Without a layout string the multi-token
+/// prediction lives on the last virtual stage. Source: get_num_layers_to_build and
+/// get_transformer_layer_offset of the reference; difference: offsets always add up (with several
+/// chunks and only an explicit last stage the reference's do not). Error(usage) where the options
+/// contradict each other or the layers do not divide.
+StageLayout make_stage_layout(const config::ParallelConfig& parallel, Index num_layers,
+                              Index mtp_num_layers = 0);
+
+}  // namespace mpitron::pipeline
