@@ -76,10 +76,10 @@ class Training {
  public:
   Training(device::Device& device, const Model& size, Index micro_batch, DType dtype)
       : config_(configuration(size, micro_batch, dtype)),
-        model_(config_.model, device),
+        world_(comm::make_single_world()), model_(device, config_, *world_),
         samples_(micro_batch),
         sequence_(size.sequence) {
-    model_.initialize();
+    
     step_.emplace(device, model_, config_, timers_);
     std::mt19937_64 random(1);
     const auto tokens = static_cast<std::size_t>(micro_batch * size.sequence);
@@ -117,7 +117,8 @@ class Training {
   }
 
   config::RunConfig config_;
-  models::GptModel model_;
+  std::unique_ptr<comm::World> world_;
+  train::TrainedModel model_;
   train::Timers timers_{0, config::TimingLogOption::max};
   std::optional<train::TrainStep> step_;
   Index samples_, sequence_, iteration_ = 0;

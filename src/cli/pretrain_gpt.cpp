@@ -79,8 +79,8 @@ int pretrain_gpt(const Arguments& arguments) {
   const train::TrainingData data = train::make_training_data(config);
   config.model.padded_vocab_size = train::padded_vocab_size(config, data.tokenizer->vocab_size());
   print_data(data, config);
-  models::GptModel model(config.model, *device);
-  model.initialize();
+  const auto world = comm::make_single_world();
+  train::TrainedModel model(*device, config, *world);
   log::print(train::parameter_count_line(0, 0, model.parameters().numel()));
   train::Pretraining pretraining(*device, model, data, config);
   const train::RunOutcome outcome = pretraining.run();
@@ -88,7 +88,7 @@ int pretrain_gpt(const Arguments& arguments) {
     print_unigram_baseline(pretraining);
   }
   if (outcome.code == ExitCode::success && config.logging.sample_prompt) {
-    print_sample(inference::TextGenerator(*device, model, *data.tokenizer), config);
+    print_sample(inference::TextGenerator(*device, model.chunk(0), *data.tokenizer), config);
   }
   return static_cast<int>(outcome.code);
 }

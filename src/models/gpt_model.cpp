@@ -13,27 +13,26 @@ using autograd::Parameter;
 using autograd::Var;
 
 GptModel::GptModel(const config::ModelConfig& config, device::Device& device)
-    : GptModel(config, device, comm::groups_of_one(*comm::make_single_world()),
-               nn::whole_model(config)) {}
+    : GptModel(config, device,
+               {.groups = comm::groups_of_one(*comm::make_single_world()),
+                .part = nn::whole_model(config)}) {}
 
-GptModel::GptModel(const config::ModelConfig& config, device::Device& device,
-                   comm::ParallelGroups groups, const nn::ModelPart& part)
+GptModel::GptModel(const config::ModelConfig& config, device::Device& device, Share share)
     : config_(config),
       device_(device),
-      groups_(std::move(groups)),
-      part_(part),
-      embedding_(part.has_embedding ? std::optional<nn::LanguageModelEmbedding>(
-                                          nn::LanguageModelEmbedding(builder("embedding.")))
-                                    : std::nullopt),
-      decoder_(builder("decoder."), part),
-      output_weight_(part.has_output ? make_output_weight() : nullptr) {
+      share_(std::move(share)),
+      embedding_(share_.part.has_embedding ? std::optional<nn::LanguageModelEmbedding>(
+                                                 nn::LanguageModelEmbedding(builder("embedding.")))
+                                           : std::nullopt),
+      decoder_(builder("decoder."), share_.part),
+      output_weight_(share_.part.has_output ? make_output_weight() : nullptr) {
   if (config_.position_embedding_type == config::PositionEmbedding::rope) {
     rotary_ = nn::make_rotary_tables(device, config_, config_.seq_length, config_.params_dtype);
   }
 }
 
 nn::Builder GptModel::builder(const std::string& prefix) {
-  return nn::Builder({config_, groups_, parameters_}, prefix);
+  return nn::Builder({config_, share_.groups, *share_.parameters}, prefix);
 }
 
 Parameter* GptModel::make_output_weight() {
@@ -59,7 +58,7 @@ void GptModel::initialize() {
   if (config_.use_cpu_initialization) {
     torch.emplace(seed);
   }
-  for (Parameter& parameter : parameters_) {
+  for (Parameter& parameter : *share_.parameters) {
     if (torch) {
       ops::initialize_like_torch(device_, parameter, config_.params_dtype, *torch);
     } else {
@@ -71,7 +70,7 @@ void GptModel::initialize() {
 Var GptModel::hidden(Context& context, const GptBatch& batch, const Var& input) const {
   nn::LayerInputs inputs{.rotary = {}, .attention_mask = batch.attention_mask};
   if (rotary_.cos) {
-    const Index s = batch.tokens.shape()[0];
+    const Index s = (embedding_ ? batch.tokens : input.value).shape()[0];
     inputs.rotary = ops::RotaryTables{.cos = rotary_.cos.slice(0, 0, s),
                                       .sin = rotary_.sin.slice(0, 0, s),
                                       .interleaved = rotary_.interleaved};
@@ -83,7 +82,7 @@ Var GptModel::hidden(Context& context, const GptBatch& batch, const Var& input) 
 }
 
 Var GptModel::logits(Context& context, const GptBatch& batch, const Var& input) const {
-  MPITRON_CHECK(output_weight_ != nullptr, part_.first_layer, part_.num_layers);
+  MPITRON_CHECK(output_weight_ != nullptr, part().first_layer, part().num_layers);
   return ops::linear(context, hidden(context, batch, input), *output_weight_, nullptr);
 }
 

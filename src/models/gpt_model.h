@@ -16,19 +16,27 @@ struct GptBatch {
 /// the embedding or its own. Parameter names are those of Megatron-Core's local layer spec.
 class GptModel {
  public:
-  /// Creates the parameters (in the reference's order) without values; see `initialize`. The whole
-  /// model on this rank, or the part of one pipeline chunk, with its share of every layer.
+  /// Which part of the model a pipeline chunk holds, this rank's groups, and where its parameters
+  /// go: the chunks of one rank share a list.
+  struct Share {
+    comm::ParallelGroups groups;
+    nn::ModelPart part;
+    std::shared_ptr<autograd::ParameterList> parameters =
+        std::make_shared<autograd::ParameterList>();
+  };
+
+  /// Creates the parameters (in the reference's order) without values; see `initialize`.
+  GptModel(const config::ModelConfig& config, device::Device& device, Share share);
+  /// The whole model on this rank.
   GptModel(const config::ModelConfig& config, device::Device& device);
-  GptModel(const config::ModelConfig& config, device::Device& device, comm::ParallelGroups groups,
-           const nn::ModelPart& part);
   GptModel(const GptModel&) = delete;
   GptModel& operator=(const GptModel&) = delete;
 
-  /// Gives every parameter its memory and first values.
+  /// Gives every parameter of the list its memory and first values.
   void initialize();
-  autograd::ParameterList& parameters() { return parameters_; }
+  autograd::ParameterList& parameters() { return *share_.parameters; }
   const config::ModelConfig& config() const { return config_; }
-  const nn::ModelPart& part() const { return part_; }
+  const nn::ModelPart& part() const { return share_.part; }
 
   /// `input`, [s, b, h]: what the chunk before this one computed; unused where the part has the
   /// embedding.
@@ -49,9 +57,7 @@ class GptModel {
 
   const config::ModelConfig config_;
   device::Device& device_;
-  const comm::ParallelGroups groups_;
-  const nn::ModelPart part_;
-  autograd::ParameterList parameters_;
+  const Share share_;
   std::optional<nn::LanguageModelEmbedding> embedding_;
   nn::TransformerBlock decoder_;
   autograd::Parameter* output_weight_;  // null where the part has no output

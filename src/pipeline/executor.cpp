@@ -57,8 +57,8 @@ Tensor Executor::take(Payload payload, const Action& action) {
 }
 
 void Executor::forward(const Action& action, const StepCallbacks& callbacks) {
-  Tensor output = callbacks.forward(action.chunk, action.microbatch,
-                                    take(Payload::activation, action));
+  Tensor output =
+      callbacks.forward(action.chunk, action.microbatch, take(Payload::activation, action));
   if (output) {
     to_send_[{Payload::activation, action.chunk, action.microbatch}].tensor = std::move(output);
   }
@@ -66,9 +66,9 @@ void Executor::forward(const Action& action, const StepCallbacks& callbacks) {
 }
 
 void Executor::backward(const Action& action, const StepCallbacks& callbacks) {
-  Tensor gradient = callbacks.backward(action.chunk, action.microbatch,
-                                       take(Payload::gradient, action),
-                                       action.kind == ActionKind::backward);
+  Tensor gradient =
+      callbacks.backward(action.chunk, action.microbatch, take(Payload::gradient, action),
+                         action.kind == ActionKind::backward);
   if (gradient) {
     to_send_[{Payload::gradient, action.chunk, action.microbatch}].tensor = std::move(gradient);
   }

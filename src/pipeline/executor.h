@@ -34,9 +34,7 @@ class Executor {
     comm::Work work;
   };
 
-  static Key key(const Action& action) {
-    return {action.payload, action.chunk, action.microbatch};
-  }
+  static Key key(const Action& action) { return {action.payload, action.chunk, action.microbatch}; }
   comm::Group& group(Payload payload) const {
     return payload == Payload::activation ? *activations_ : *gradients_;
   }

@@ -16,7 +16,7 @@ ExitOptions exit_options(const config::TrainingConfig& training) {
 
 }  // namespace
 
-Pretraining::Pretraining(device::Device& device, models::GptModel& model, const TrainingData& data,
+Pretraining::Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
                          const config::RunConfig& config)
     : device_(device),
       model_(model),

@@ -1,7 +1,6 @@
 #pragma once
 #include "config/run_config.h"
 #include "device/device.h"
-#include "models/gpt_model.h"
 #include "train/num_microbatches.h"
 #include "train/skip_iterations.h"
 #include "train/training_data.h"
@@ -21,7 +20,7 @@ struct RunOutcome {
 /// print the same losses for any number of threads.
 class Pretraining {
  public:
-  Pretraining(device::Device& device, models::GptModel& model, const TrainingData& data,
+  Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
               const config::RunConfig& config);
 
   /// Trains to the end, then evaluates on validation and test sets; an exit condition ends it at
@@ -42,7 +41,7 @@ class Pretraining {
   void validate(const Progress& progress, bool at_end);
 
   device::Device& device_;
-  models::GptModel& model_;
+  TrainedModel& model_;
   const TrainingData& data_;
   config::RunConfig config_;
   Timers timers_;

@@ -92,14 +92,14 @@ bool ReplayResult::pass() const {
 ReplayResult replay(device::Device& device, RecordedCase& recorded,
                     const std::vector<std::string>& extra_flags) {
   const config::RunConfig config = configuration(recorded, extra_flags);
-  models::GptModel model(config.model, device);
-  model.initialize();
-  recorded.load_weights(model);
+  const auto world = comm::make_single_world();
+  TrainedModel model(device, config, *world);
+  recorded.load_weights(model.chunk(0));
   const Index micro_batch = config.training.micro_batch_size;
 
   ReplayResult result{.name = recorded.name(),
                       .tolerance = ReplayTolerance::of(config.model.params_dtype)};
-  result.max_absolute_logits = compare_logits(device, model, recorded);
+  result.max_absolute_logits = compare_logits(device, model.chunk(0), recorded);
   Timers timers(0, config::TimingLogOption::max);
   TrainStep step(device, model, config, timers);
   const NumMicrobatches num_microbatches(config.training, 1);

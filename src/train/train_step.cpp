@@ -2,14 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/elementwise.h"
-
 namespace mpitron::train {
 namespace {
-
-using autograd::Context;
-using autograd::Var;
-using tensor::Tensor;
 
 parallel::GradientPolicy gradient_policy(const config::RunConfig& config) {
   return {.main_grad_dtype = config.optimizer.main_grad_dtype,
@@ -18,7 +12,7 @@ parallel::GradientPolicy gradient_policy(const config::RunConfig& config) {
           .round_gradients = config.optimizer.fp16};
 }
 
-std::vector<optim::TrainedTensor> trained_tensors(models::GptModel& model) {
+std::vector<optim::TrainedTensor> trained_tensors(TrainedModel& model) {
   std::vector<optim::TrainedTensor> tensors;
   for (const autograd::Parameter& parameter : model.parameters()) {
     tensors.push_back({.traits = {.name = parameter.name,
@@ -30,61 +24,34 @@ std::vector<optim::TrainedTensor> trained_tensors(models::GptModel& model) {
   return tensors;
 }
 
+StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
+  const config::ModelConfig& m = config.model;
+  return {.hidden = {.shape = {m.seq_length, config.training.micro_batch_size, m.hidden_size},
+                     .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
+          .per_token_loss = config.training.calculate_per_token_loss,
+          .seed = static_cast<std::uint64_t>(config.training.seed),
+          .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1)};
+}
+
 }  // namespace
 
-TrainStep::TrainStep(device::Device& device, models::GptModel& model,
-                     const config::RunConfig& config, Timers& timers)
-    : device_(device),
-      model_(model),
+TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::RunConfig& config,
+                     Timers& timers)
+    : model_(model),
       config_(config),
       timers_(timers),
       gradients_(device, model.parameters(), gradient_policy(config)),
       optimizer_(device, config.optimizer, trained_tensors(model)),
       scheduler_(config.optimizer),
-      scaler_(optim::make_loss_scaler(config.optimizer)) {}
+      scaler_(optim::make_loss_scaler(config.optimizer)),
+      runner_(device, model, runner_options(config, model), timers) {}
 
-Context TrainStep::context(Index iteration, const DeviceMicrobatch& microbatch) {
-  return {.device = device_,
-          .seed = static_cast<std::uint64_t>(config_.training.seed),
-          .iteration = static_cast<std::uint64_t>(iteration),
-          .position = {.first_sample = microbatch.first_sample}};
-}
-
-void TrainStep::add_loss(Context& context, const Var& loss, const DeviceMicrobatch& microbatch,
-                         StepReport& report) const {
-  const Tensor sums = context.empty({2}, DType::f64);
-  context.launch(kernels::MaskedSum{
-      .x = loss.value.view(), .mask = microbatch.loss_mask.view(), .y = sums.view()});
-  report.loss_sum += sums.data<double>()[0];
-  report.loss_tokens += sums.data<double>()[1];
-}
-
-void TrainStep::forward_backward(Index iteration, const DeviceMicrobatch& microbatch,
-                                 double seed_scale, StepReport& report) {
-  Context train = context(iteration, microbatch);
-  train.tape = &tape_;
-  train.usage = &tape_;
-  autograd::Slot loss_slot;
-  {
-    const TimerScope scope = timers_.scope("forward-compute", 2);
-    const Var loss = model_.loss(train, microbatch.batch);
-    add_loss(train, loss, microbatch, report);
-    loss_slot = loss.slot;
-  }
-  // d(objective) / d(token loss): the mask, divided by what the reference's objective divides by.
-  const bool per_token = config_.training.calculate_per_token_loss;
-  const double factor = per_token ? seed_scale : seed_scale / std::max(microbatch.loss_tokens, 1.0);
-  const Tensor seed = train.empty(microbatch.loss_mask.shape(), DType::f32);
-  train.launch(kernels::Scale{
-      .x = microbatch.loss_mask.view(), .y = seed.view(), .factor = static_cast<float>(factor)});
-  const TimerScope scope = timers_.scope("backward-compute", 2);
-  tape_.backward(train, loss_slot, seed);
-  tape_.clear();
-}
-
-DeviceMicrobatch TrainStep::next_microbatch(const NextMicrobatch& next) {
-  const TimerScope scope = timers_.scope("batch-generator", 2);
-  return upload(device_, next());
+/// Every rank of the last stages counts its tokens; ranks of a tensor group hold the same ones.
+void TrainStep::report_loss(const LossSums& sums, StepReport& report) const {
+  const bool counts = model_.has_output() && model_.groups().tensor->rank() == 0;
+  const comm::GroupHandle all = model_.world().all();
+  report.loss_sum = all->reduce(counts ? sums.loss : 0);
+  report.loss_tokens = all->reduce(counts ? sums.tokens : 0);
 }
 
 StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_size,
@@ -96,9 +63,9 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
   {
     const TimerScope scope = timers_.scope("forward-backward", 1);
     gradients_.begin_step();
-    for (Index i = 0; i < num_microbatches; ++i) {
-      forward_backward(iteration, next_microbatch(next), seed_scale, report);
-    }
+    const StageRunner::Pass pass{
+        .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
+    report_loss(runner_.run(pass, next), report);
     gradients_.finish_step();
   }
 
@@ -122,12 +89,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
 
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {
   StepReport report;
-  for (Index i = 0; i < num_microbatches; ++i) {
-    const DeviceMicrobatch microbatch = next_microbatch(next);
-    Context evaluation = context(0, microbatch);
-    evaluation.mode = autograd::Mode::evaluate;
-    add_loss(evaluation, model_.loss(evaluation, microbatch.batch), microbatch, report);
-  }
+  report_loss(runner_.run({.num_microbatches = num_microbatches}, next), report);
   return report;
 }
 

@@ -1,24 +1,16 @@
 #pragma once
-#include <functional>
-
-#include "autograd/tape.h"
 #include "config/run_config.h"
-#include "models/gpt_model.h"
 #include "optim/loss_scaler.h"
 #include "optim/optimizer.h"
 #include "optim/parameter_scheduler.h"
 #include "parallel/gradient_buffer.h"
-#include "train/microbatch.h"
-#include "train/timers.h"
+#include "train/stage_runner.h"
 
 namespace mpitron::train {
 
-/// Where the step's microbatches come from: called once for each, in order.
-using NextMicrobatch = std::function<HostMicrobatch()>;
-
 /// What one iteration did.
 struct StepReport {
-  double loss_sum = 0;  // masked losses over the global batch; loss = loss_sum / loss_tokens
+  double loss_sum = 0;  // masked losses over the global batch (all ranks know it)
   double loss_tokens = 0;
   double grad_norm = 0;      // before clipping
   double learning_rate = 0;  // used by this update
@@ -33,7 +25,7 @@ struct StepReport {
 class TrainStep {
  public:
   /// `timers`: what the parts of a step are timed with.
-  TrainStep(device::Device& device, models::GptModel& model, const config::RunConfig& config,
+  TrainStep(device::Device& device, TrainedModel& model, const config::RunConfig& config,
             Timers& timers);
 
   /// One iteration (1-based) of `num_microbatches` microbatches, `batch_size` samples in all.
@@ -48,22 +40,17 @@ class TrainStep {
   const parallel::GradientBuffer& gradients() const { return gradients_; }
 
  private:
-  DeviceMicrobatch next_microbatch(const NextMicrobatch& next);
-  void forward_backward(Index iteration, const DeviceMicrobatch& microbatch, double seed_scale,
-                        StepReport& report);
-  void add_loss(autograd::Context& context, const autograd::Var& loss,
-                const DeviceMicrobatch& microbatch, StepReport& report) const;
-  autograd::Context context(Index iteration, const DeviceMicrobatch& microbatch);
+  /// Adds this rank's sums up over all ranks.
+  void report_loss(const LossSums& sums, StepReport& report) const;
 
-  device::Device& device_;
-  models::GptModel& model_;
+  TrainedModel& model_;
   config::RunConfig config_;
   Timers& timers_;
   parallel::GradientBuffer gradients_;
   optim::Optimizer optimizer_;
   optim::ParameterScheduler scheduler_;
   optim::LossScaler scaler_;
-  autograd::Tape tape_;
+  StageRunner runner_;
 };
 
 }  // namespace mpitron::train

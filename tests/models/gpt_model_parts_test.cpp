@@ -38,7 +38,8 @@ class GptModelParts : public ::testing::TestWithParam<bool> {
     std::vector<Var> inputs, outputs;
     Var x;
     for (const nn::ModelPart& part : parts) {
-      GptModel& model = models.emplace_back(config_, *device_, groups, part);
+      GptModel& model =
+          models.emplace_back(config_, *device_, GptModel::Share{.groups = groups, .part = part});
       model.initialize();
       testing::make_main_grads(*device_, model.parameters());
       Context cx = context(tapes.emplace_back());
@@ -95,8 +96,9 @@ INSTANTIATE_TEST_SUITE_P(OutputLayer, GptModelParts, ::testing::Bool());
 
 TEST(GptModelPart, HoldsOnlyItsParametersAndCountsATiedWeightOnce) {
   const auto device = device::make_device("host");
-  GptModel last(testing::tiny_gpt(), *device, comm::groups_of_one(*comm::make_single_world()),
-                {.first_layer = 1, .num_layers = 1, .has_embedding = false});
+  GptModel last(testing::tiny_gpt(), *device,
+                {.groups = comm::groups_of_one(*comm::make_single_world()),
+                 .part = {.first_layer = 1, .num_layers = 1, .has_embedding = false}});
   autograd::ParameterList& parameters = last.parameters();
   EXPECT_EQ(parameters.find("decoder.layers.0.mlp.linear_fc1.weight"), nullptr);
   EXPECT_NE(parameters.find("decoder.layers.1.mlp.linear_fc1.weight"), nullptr);

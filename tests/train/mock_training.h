@@ -13,8 +13,7 @@ namespace mpitron::train {
 struct MockTraining {
   explicit MockTraining(const std::vector<std::string>& more = {}) : config(parse(more)) {
     config.model.padded_vocab_size = padded_vocab_size(config, data.tokenizer->vocab_size());
-    model = std::make_unique<models::GptModel>(config.model, *device);
-    model->initialize();
+    model = std::make_unique<TrainedModel>(*device, config, *world);
   }
 
   static config::RunConfig parse(const std::vector<std::string>& more) {
@@ -54,7 +53,8 @@ struct MockTraining {
   config::RunConfig config;
   std::unique_ptr<device::Device> device = device::make_device("host");
   TrainingData data = make_training_data(config);
-  std::unique_ptr<models::GptModel> model;
+  std::unique_ptr<comm::World> world = comm::make_single_world();
+  std::unique_ptr<TrainedModel> model;
 };
 
 }  // namespace mpitron::train

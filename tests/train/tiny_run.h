@@ -93,7 +93,9 @@ class TinyCorpus {
 /// A model with its training step.
 struct TinyTraining {
   TinyTraining(device::Device& device, const config::RunConfig& config)
-      : model(config.model, device), step((model.initialize(), device), model, config, timers) {}
+      : world(comm::make_single_world()),
+        model(device, config, *world),
+        step(device, model, config, timers) {}
 
   std::vector<double> weights() {
     std::vector<double> all;
@@ -105,7 +107,8 @@ struct TinyTraining {
   }
   std::vector<double> gradients() const { return testing::values_of(step.gradients().flat()); }
 
-  models::GptModel model;
+  std::unique_ptr<comm::World> world;
+  TrainedModel model;
   Timers timers{0, config::TimingLogOption::max};
   TrainStep step;
 };

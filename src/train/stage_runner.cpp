@@ -1,0 +1,152 @@
+#include "train/stage_runner.h"
+
+#include <algorithm>
+
+#include "autograd/gradient.h"
+#include "kernels/elementwise.h"
+
+namespace mpitron::train {
+
+using autograd::Context;
+using autograd::SamplePosition;
+using autograd::Var;
+using tensor::Tensor;
+
+StageRunner::StageRunner(device::Device& device, TrainedModel& model, const Options& options,
+                         Timers& timers)
+    : device_(device),
+      model_(model),
+      options_(options),
+      timers_(timers),
+      executor_(model.world(), device, model.groups().pipeline->ranks()) {}
+
+const pipeline::ActionList& StageRunner::actions(const Pass& pass) {
+  const bool forward_only = !pass.seed_scale.has_value();
+  if (!schedule_ || schedule_->options.microbatches != pass.num_microbatches ||
+      schedule_->options.forward_only != forward_only) {
+    pipeline::ScheduleOptions options = options_.schedule;
+    options.microbatches = pass.num_microbatches;
+    options.forward_only = forward_only;
+    schedule_ = pipeline::make_schedule(options);
+  }
+  return schedule_->stages[static_cast<std::size_t>(model_.stage())];
+}
+
+LossSums StageRunner::run(const Pass& pass, const NextMicrobatch& next) {
+  pass_ = pass;
+  next_ = &next;
+  sums_ = {};
+  first_microbatch_ = 0;
+  taken_.assign(static_cast<std::size_t>(model_.chunks()), 0);
+  const pipeline::StepCallbacks callbacks{
+      .forward = [this](Index chunk, Index index,
+                        Tensor input) { return forward(chunk, index, std::move(input)); },
+      .backward = [this](Index chunk, Index index, Tensor gradient,
+                         bool) { return backward(chunk, index, std::move(gradient)); },
+      .backward_weight = {}};
+  executor_.play(actions(pass), callbacks, options_.hidden);
+  return sums_;
+}
+
+const DeviceMicrobatch& StageRunner::microbatch(Index index) {
+  const Index place = index - first_microbatch_;
+  MPITRON_CHECK(place >= 0, index, first_microbatch_);
+  while (place >= static_cast<Index>(microbatches_.size())) {
+    const TimerScope scope = timers_.scope("batch-generator", 2);
+    microbatches_.push_back(upload(device_, (*next_)()));
+  }
+  return microbatches_[static_cast<std::size_t>(place)];
+}
+
+void StageRunner::release_microbatches() {
+  const Index taken_by_all = *std::ranges::min_element(taken_);
+  for (; first_microbatch_ < taken_by_all; ++first_microbatch_) {
+    microbatches_.pop_front();
+  }
+}
+
+Context StageRunner::context(const SamplePosition& position, autograd::Tape* tape) const {
+  return {.device = device_,
+          .tape = tape,
+          .usage = tape,
+          .mode = tape != nullptr ? autograd::Mode::train : autograd::Mode::evaluate,
+          .seed = options_.seed,
+          .iteration = static_cast<std::uint64_t>(pass_.iteration),
+          .position = position};
+}
+
+StageRunner::Live& StageRunner::start(Index chunk, Index index) {
+  std::unique_ptr<Live>& live = live_[{chunk, index}];
+  MPITRON_CHECK(live == nullptr, chunk, index);
+  if (spare_.empty()) {
+    live = std::make_unique<Live>();
+  } else {
+    live = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  return *live;
+}
+
+Tensor StageRunner::forward(Index chunk, Index index, Tensor input) {
+  const TimerScope scope = timers_.scope("forward-compute", 2);
+  const DeviceMicrobatch& microbatch = this->microbatch(index);
+  const models::GptModel& part = model_.chunk(chunk);
+  Live* live = pass_.seed_scale ? &start(chunk, index) : nullptr;
+  const SamplePosition position{.first_sample = microbatch.first_sample};
+  Context context = this->context(position, live != nullptr ? &live->tape : nullptr);
+  const Var x = live != nullptr && input ? autograd::variable(std::move(input))
+                                         : autograd::constant(std::move(input));
+  Tensor to_send;
+  Var output;
+  if (part.part().has_output) {
+    output = part.loss(context, microbatch.batch, x);
+    add_loss(context, output, microbatch);
+  } else {
+    output = part.hidden(context, microbatch.batch, x);
+    to_send = output.value;
+  }
+  if (live != nullptr) {
+    live->input = x.slot;
+    live->output = output.slot;
+    live->position = position;
+    live->seed = part.part().has_output ? loss_seed(context, microbatch) : Tensor();
+  }
+  ++taken_[static_cast<std::size_t>(chunk)];
+  release_microbatches();
+  return to_send;
+}
+
+void StageRunner::add_loss(Context& context, const Var& loss, const DeviceMicrobatch& microbatch) {
+  const Tensor sums = context.empty({2}, DType::f64);
+  context.launch(kernels::MaskedSum{
+      .x = loss.value.view(), .mask = microbatch.loss_mask.view(), .y = sums.view()});
+  sums_.loss += sums.data<double>()[0];
+  sums_.tokens += sums.data<double>()[1];
+}
+
+/// d(objective) / d(token loss): the mask, divided by what the reference's objective divides by.
+Tensor StageRunner::loss_seed(Context& context, const DeviceMicrobatch& microbatch) const {
+  const double divisor = options_.per_token_loss ? 1.0 : std::max(microbatch.loss_tokens, 1.0);
+  Tensor seed = context.empty(microbatch.loss_mask.shape(), DType::f32);
+  context.launch(kernels::Scale{.x = microbatch.loss_mask.view(),
+                                .y = seed.view(),
+                                .factor = static_cast<float>(*pass_.seed_scale / divisor)});
+  return seed;
+}
+
+Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient) {
+  const TimerScope scope = timers_.scope("backward-compute", 2);
+  auto node = live_.extract({chunk, index});
+  Live& live = *node.mapped();
+  Context context = this->context(live.position, &live.tape);
+  live.tape.backward(context, live.output, live.seed ? std::move(live.seed) : std::move(gradient));
+  live.tape.clear();
+  Tensor input_gradient = live.input ? autograd::take_gradient(live.input) : Tensor();
+  live.input = {};
+  live.output = {};
+  live.seed = {};
+  spare_.push_back(std::move(node.mapped()));
+  return input_gradient;
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,85 @@
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "autograd/tape.h"
+#include "pipeline/executor.h"
+#include "train/microbatch.h"
+#include "train/timers.h"
+#include "train/trained_model.h"
+
+namespace mpitron::train {
+
+/// Where the step's microbatches come from: called once for each, in order.
+using NextMicrobatch = std::function<HostMicrobatch()>;
+
+/// Masked losses and mask, summed over tokens.
+struct LossSums {
+  double loss = 0;
+  double tokens = 0;
+};
+
+/// Runs the forward and backward passes of this rank's chunks over the microbatches of one step, in
+/// the order of a pipeline schedule.
+class StageRunner {
+ public:
+  struct Options {
+    pipeline::HiddenState hidden;  // what travels between stages
+    bool per_token_loss = false;
+    std::uint64_t seed = 0;
+    pipeline::ScheduleOptions schedule;  // microbatches and forward_only are set for each run
+  };
+  /// One pass over a (global) batch.
+  struct Pass {
+    Index iteration = 0;
+    Index num_microbatches = 1;
+    /// The gradient of a microbatch's mean loss (of a token's loss with per-token loss); absent:
+    /// evaluation.
+    std::optional<double> seed_scale = std::nullopt;
+  };
+
+  StageRunner(device::Device& device, TrainedModel& model, const Options& options, Timers& timers);
+
+  /// The sums of this rank's microbatches; zero on ranks without the output layer.
+  LossSums run(const Pass& pass, const NextMicrobatch& next);
+
+ private:
+  /// What a (chunk, microbatch) keeps between its passes.
+  struct Live {
+    autograd::Tape tape;
+    autograd::Slot input, output;
+    autograd::SamplePosition position;
+    tensor::Tensor seed;  // gradient of the token losses; where the chunk has the output
+  };
+
+  const pipeline::ActionList& actions(const Pass& pass);
+  /// Microbatch `index`, which chunks ask for in order.
+  const DeviceMicrobatch& microbatch(Index index);
+  /// Lets go of the microbatches that every chunk has taken.
+  void release_microbatches();
+  autograd::Context context(const autograd::SamplePosition& position, autograd::Tape* tape) const;
+  tensor::Tensor forward(Index chunk, Index index, tensor::Tensor input);
+  tensor::Tensor backward(Index chunk, Index index, tensor::Tensor gradient);
+  void add_loss(autograd::Context& context, const autograd::Var& loss,
+                const DeviceMicrobatch& microbatch);
+  tensor::Tensor loss_seed(autograd::Context& context, const DeviceMicrobatch& microbatch) const;
+  Live& start(Index chunk, Index index);
+
+  device::Device& device_;
+  TrainedModel& model_;
+  Options options_;
+  Timers& timers_;
+  pipeline::Executor executor_;
+  std::optional<pipeline::Schedule> schedule_;  // the last one played
+  // Of the pass under way:
+  Pass pass_;
+  const NextMicrobatch* next_ = nullptr;
+  LossSums sums_;
+  std::deque<DeviceMicrobatch> microbatches_;  // from `first_microbatch_` on
+  Index first_microbatch_ = 0;
+  std::vector<Index> taken_;  // for each chunk: microbatches whose forward pass is over
+  std::map<std::pair<Index, Index>, std::unique_ptr<Live>> live_;
+  std::vector<std::unique_ptr<Live>> spare_;  // kept for their memory
+};
+
+}  // namespace mpitron::train

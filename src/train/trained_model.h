@@ -1,0 +1,39 @@
+#pragma once
+#include <deque>
+
+#include "config/run_config.h"
+#include "models/gpt_model.h"
+#include "pipeline/stage_layout.h"
+
+namespace mpitron::train {
+
+/// This rank's share of the model: the parts of its pipeline stage, one for each chunk, with its
+/// shards of their layers.
+class TrainedModel {
+ public:
+  /// Creates the parameters and gives them their first values, which do not depend on the layout.
+  TrainedModel(device::Device& device, const config::RunConfig& config, comm::World& world);
+  TrainedModel(const TrainedModel&) = delete;
+  TrainedModel& operator=(const TrainedModel&) = delete;
+
+  comm::World& world() const { return world_; }
+  const comm::ParallelGroups& groups() const { return groups_; }
+  const pipeline::StageLayout& layout() const { return layout_; }
+  Index stage() const { return groups_.pipeline->rank(); }
+  Index chunks() const { return static_cast<Index>(parts_.size()); }
+  models::GptModel& chunk(Index i) { return parts_[static_cast<std::size_t>(i)]; }
+  /// Of all chunks.
+  autograd::ParameterList& parameters() { return *parameters_; }
+
+  bool has_embedding() const { return parts_.front().part().has_embedding; }
+  bool has_output() const { return parts_.back().part().has_output; }
+
+ private:
+  comm::World& world_;
+  comm::ParallelGroups groups_;
+  pipeline::StageLayout layout_;
+  std::shared_ptr<autograd::ParameterList> parameters_;
+  std::deque<models::GptModel> parts_;
+};
+
+}  // namespace mpitron::train
