@@ -57,7 +57,7 @@ void check_block(Index steps, bool rows_together) {
   const auto words = testing::test_values(2 * kRows * steps, 1);
   const auto panel = testing::test_values(2 * kCols * steps, 2);
   std::vector<float> a;
-  std::vector<Lanes> b(static_cast<std::size_t>(4 * steps));
+  std::vector<Lanes> b(static_cast<std::size_t>(4 * std::max<Index>(steps, 1)));
   for (std::size_t i = 0; i < words.size(); i += 2) {
     a.push_back(word_of<T>(words[i], words[i + 1]));
   }

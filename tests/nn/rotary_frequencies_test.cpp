@@ -83,7 +83,8 @@ TEST(RotaryFrequencies, YarnFollowsTheConfiguration) {
 }
 
 TEST(RotaryFrequencies, YarnsMscaleIsTheReferences) {
-  for (const json& recorded : testing::golden_table("rope").at("yarn_mscale")) {
+  const json table = testing::golden_table("rope");
+  for (const json& recorded : table.at("yarn_mscale")) {
     expect_close(
         yarn_mscale(recorded.at("scale").get<double>(), recorded.at("mscale").get<double>()),
         recorded.at("value").get<double>());
