@@ -22,7 +22,12 @@ tensor::Tensor transposed(device::Device& device, std::span<const T> rows, Index
 
 DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch) {
   const Index b = microbatch.samples, s = microbatch.sequence_length;
+  if (microbatch.tokens.empty()) {
+    return {.samples = b, .sequence_length = s, .first_sample = microbatch.first_sample};
+  }
   DeviceMicrobatch result{
+      .samples = b,
+      .sequence_length = s,
       .batch = {.tokens = transposed(device, microbatch.tokens, b, s),
                 .position_ids = transposed(device, microbatch.position_ids, b, s),
                 .labels = transposed(device, microbatch.labels, b, s),

@@ -6,7 +6,8 @@
 
 namespace mpitron::train {
 
-/// A microbatch as the data layer hands it out: rows are samples.
+/// A microbatch as the data layer hands it out: rows are samples. A rank that does not read data
+/// knows only its position and size.
 struct HostMicrobatch {
   Index samples = 0;                             // b
   Index sequence_length = 0;                     // s
@@ -20,6 +21,8 @@ struct HostMicrobatch {
 
 /// The same on the device, sequence first.
 struct DeviceMicrobatch {
+  Index samples = 0;          // b
+  Index sequence_length = 0;  // s
   models::GptBatch batch;
   tensor::Tensor loss_mask;  // [s, b], fp32
   double loss_tokens = 0;    // sum of the mask

@@ -23,10 +23,10 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       data_(data),
       config_(config),
       timers_(config.logging.timing_log_level, config.logging.timing_log_option),
-      num_microbatches_(config.training, 1),
+      num_microbatches_(config.training, config.parallel.data_parallel_size),
       skipped_(config.training.iterations_to_skip),
       step_(device, model, config, timers_),
-      log_(config, timers_) {}
+      log_(config, timers_, model.world().rank()) {}
 
 RunOutcome Pretraining::run() {
   RunOutcome outcome;
@@ -62,8 +62,11 @@ bool Pretraining::train(RunOutcome& outcome) {
   }
   const Timer since_start;
   const ExitSignals signals(config_.training.exit_signal_handler);
-  const ExitConditions exits(exit_options(config_.training));
-  MicrobatchStream stream(data_.sets.train, config_, *data_.tokenizer, 0);
+  const comm::GroupHandle all = model_.world().all();
+  const ExitConditions exits(exit_options(config_.training), [&](Index value) {
+    return static_cast<Index>(all->reduce(static_cast<double>(value), comm::Reduction::maximum));
+  });
+  MicrobatchStream stream = this->stream(data_.sets.train, 0);
   Progress progress;
   while (progress.iteration < config_.training.train_iters) {
     ++progress.iteration;
@@ -92,7 +95,20 @@ bool Pretraining::train(RunOutcome& outcome) {
 
 Index Pretraining::evaluation_microbatches() const {
   const config::TrainingConfig& training = config_.training;
-  return training.eval_iters * (training.global_batch_size / training.micro_batch_size);
+  return training.eval_iters * (training.global_batch_size /
+                                (training.micro_batch_size * config_.parallel.data_parallel_size));
+}
+
+MicrobatchStream Pretraining::stream(const std::shared_ptr<const data::Dataset>& dataset,
+                                     Index consumed) const {
+  return {dataset,
+          config_,
+          *data_.tokenizer,
+          consumed,
+          {.data_parallel_rank = model_.groups().data->rank(),
+           .data_parallel_size = model_.groups().data->size(),
+           .reads = model_.groups().tensor->rank() == 0 &&
+                    model_.reads_data(config_.data.reset_attention_mask)}};
 }
 
 std::optional<double> Pretraining::evaluate(const std::shared_ptr<const data::Dataset>& dataset,
@@ -100,7 +116,7 @@ std::optional<double> Pretraining::evaluate(const std::shared_ptr<const data::Da
   if (!dataset || config_.training.eval_iters == 0) {
     return std::nullopt;
   }
-  MicrobatchStream stream(dataset, config_, *data_.tokenizer, consumed);
+  MicrobatchStream stream = this->stream(dataset, consumed);
   return step_.evaluate(evaluation_microbatches(), [&] { return stream.next(); }).loss();
 }
 
@@ -110,7 +126,7 @@ std::optional<double> Pretraining::unigram_loss() {
   }
   MicrobatchStream stream(data_.sets.valid[0], config_, *data_.tokenizer, 0);
   UnigramLoss unigram;
-  for (Index i = 0; i < evaluation_microbatches(); ++i) {
+  for (Index i = 0; i < evaluation_microbatches() * config_.parallel.data_parallel_size; ++i) {
     unigram.add(stream.next());
   }
   return unigram.loss();

@@ -34,6 +34,9 @@ class Pretraining {
   bool train(RunOutcome& outcome);
   StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
                            Index& batch_size);
+  /// Microbatches of one data set for this rank.
+  MicrobatchStream stream(const std::shared_ptr<const data::Dataset>& dataset,
+                          Index consumed) const;
   Index evaluation_microbatches() const;
   /// The mean loss over `--eval-iters` batches; nothing without such data.
   std::optional<double> evaluate(const std::shared_ptr<const data::Dataset>& dataset,

@@ -4,6 +4,7 @@
 
 #include "autograd/gradient.h"
 #include "kernels/elementwise.h"
+#include "train/microbatch_broadcast.h"
 
 namespace mpitron::train {
 
@@ -53,7 +54,10 @@ const DeviceMicrobatch& StageRunner::microbatch(Index index) {
   MPITRON_CHECK(place >= 0, index, first_microbatch_);
   while (place >= static_cast<Index>(microbatches_.size())) {
     const TimerScope scope = timers_.scope("batch-generator", 2);
-    microbatches_.push_back(upload(device_, (*next_)()));
+    DeviceMicrobatch& last = microbatches_.emplace_back(upload(device_, (*next_)()));
+    if (model_.reads_data(options_.with_attention_mask)) {
+      broadcast_microbatch(device_, *model_.groups().tensor, options_.with_attention_mask, last);
+    }
   }
   return microbatches_[static_cast<std::size_t>(place)];
 }

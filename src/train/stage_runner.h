@@ -26,6 +26,7 @@ class StageRunner {
   struct Options {
     pipeline::HiddenState hidden;  // what travels between stages
     bool per_token_loss = false;
+    bool with_attention_mask = false;
     std::uint64_t seed = 0;
     pipeline::ScheduleOptions schedule;  // microbatches and forward_only are set for each run
   };

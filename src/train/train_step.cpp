@@ -29,6 +29,7 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
   return {.hidden = {.shape = {m.seq_length, config.training.micro_batch_size, m.hidden_size},
                      .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
           .per_token_loss = config.training.calculate_per_token_loss,
+          .with_attention_mask = config.data.reset_attention_mask,
           .seed = static_cast<std::uint64_t>(config.training.seed),
           .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1)};
 }

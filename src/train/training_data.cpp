@@ -95,21 +95,38 @@ TrainingData make_training_data(const config::RunConfig& config) {
 
 MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
                                    const config::RunConfig& config,
-                                   const data::Tokenizer& tokenizer, Index consumed_samples)
-    : loader_(std::move(dataset),
-              {.sample = sample_options(config, tokenizer),
-               .sampler = {.kind = config.data.dataloader_type == config::DataloaderType::cyclic
-                                       ? data::SamplerKind::cyclic
-                                       : data::SamplerKind::single,
-                           .consumed_samples = consumed_samples,
-                           .micro_batch_size = config.training.micro_batch_size,
-                           .data_sharding = config.data.data_sharding},
-               .prefetch = config.data.num_workers}),
+                                   const data::Tokenizer& tokenizer, Index consumed_samples,
+                                   const StreamShare& share)
+    : share_(share),
+      micro_batch_size_(config.training.micro_batch_size),
+      sequence_length_(config.training.seq_length),
       consumed_(consumed_samples),
-      with_mask_(config.data.reset_attention_mask) {}
+      with_mask_(config.data.reset_attention_mask) {
+  if (share.reads) {
+    loader_.emplace(
+        std::move(dataset),
+        data::BatchLoaderOptions{
+            .sample = sample_options(config, tokenizer),
+            .sampler = {.kind = config.data.dataloader_type == config::DataloaderType::cyclic
+                                    ? data::SamplerKind::cyclic
+                                    : data::SamplerKind::single,
+                        .consumed_samples = consumed_samples,
+                        .micro_batch_size = micro_batch_size_,
+                        .data_parallel_rank = share.data_parallel_rank,
+                        .data_parallel_size = share.data_parallel_size,
+                        .data_sharding = config.data.data_sharding},
+            .prefetch = config.data.num_workers});
+  }
+}
 
 HostMicrobatch MicrobatchStream::next() {
-  const data::Batch* batch = loader_.next();
+  const Index first = consumed_ + share_.data_parallel_rank * micro_batch_size_;
+  if (!loader_) {
+    consumed_ += micro_batch_size_ * share_.data_parallel_size;
+    return {
+        .samples = micro_batch_size_, .sequence_length = sequence_length_, .first_sample = first};
+  }
+  const data::Batch* batch = loader_->next();
   if (batch == nullptr) {
     throw_data("the data set ends after {} samples", consumed_);
   }
@@ -121,8 +138,8 @@ HostMicrobatch MicrobatchStream::next() {
                               .loss_mask = batch->loss_mask,
                               .attention_mask = with_mask_ ? std::span(batch->attention_mask)
                                                            : std::span<const std::uint8_t>{},
-                              .first_sample = consumed_};
-  consumed_ += batch->rows;
+                              .first_sample = first};
+  consumed_ += batch->rows * share_.data_parallel_size;
   return result;
 }
 

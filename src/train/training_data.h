@@ -24,17 +24,28 @@ std::unique_ptr<data::Tokenizer> make_run_tokenizer(const config::DataConfig& co
 /// Opens the corpora and builds or loads the indices for the samples that the run will consume.
 TrainingData make_training_data(const config::RunConfig& config);
 
-/// Microbatches of one split, in the order of the run: its position is the number of consumed
-/// samples.
+/// Which of a split's microbatches a rank gets, and whether it reads them or only counts.
+struct StreamShare {
+  Index data_parallel_rank = 0;
+  Index data_parallel_size = 1;
+  bool reads = true;
+};
+
+/// Microbatches of one split, in the order of the run: its position is the number of samples that
+/// all ranks together have consumed.
 class MicrobatchStream {
  public:
   MicrobatchStream(std::shared_ptr<const data::Dataset> dataset, const config::RunConfig& config,
-                   const data::Tokenizer& tokenizer, Index consumed_samples);
+                   const data::Tokenizer& tokenizer, Index consumed_samples,
+                   const StreamShare& share = {});
   /// Valid until the next call; Error(data) at the end of the data.
   HostMicrobatch next();
 
  private:
-  data::BatchLoader loader_;
+  std::optional<data::BatchLoader> loader_;  // where this rank reads
+  StreamShare share_;
+  Index micro_batch_size_;
+  Index sequence_length_;
   Index consumed_;
   bool with_mask_;
 };

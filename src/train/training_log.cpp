@@ -15,10 +15,10 @@ constexpr const char* kLossName = "lm loss";
 
 }  // namespace
 
-TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers)
+TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index rank)
     : config_(config), timers_(timers), bar_(config.training.train_iters, "it") {
   interval_.start();
-  if (const auto& folder = config.logging.tensorboard_dir) {
+  if (const auto& folder = config.logging.tensorboard_dir; folder && rank == 0) {
     tensorboard_ =
         std::make_unique<io::TensorboardWriter>(*folder, config.logging.tensorboard_queue_size);
     metrics_ = std::make_unique<io::MetricsFile>(std::filesystem::path(*folder) / "metrics.jsonl");
@@ -54,7 +54,7 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
                          .nan_iterations = averages_.nan_iterations()};
   if (config_.logging.log_throughput) {
     const double flops = flops_per_iteration(model_dimensions(config_.model), progress.batch_size);
-    report.throughput = throughput_per_device(flops, seconds, 1);
+    report.throughput = throughput_per_device(flops, seconds, config_.parallel.world_size);
   }
   if (config_.optimizer.clip_grad > 0) {
     report.grad_norm = step.grad_norm;
@@ -95,7 +95,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   }
   both("grad-norm", step.grad_norm);
   if (config_.logging.log_world_size_to_tensorboard) {
-    both("world-size", 1);
+    both("world-size", static_cast<double>(config_.parallel.world_size));
   }
   if (config_.logging.log_memory_to_tensorboard) {
     both("mem-reserved-bytes", static_cast<double>(process_memory().resident));

@@ -23,7 +23,8 @@ struct Progress {
 /// TensorBoard events, metrics.jsonl in the TensorBoard folder, a progress bar on a terminal.
 class TrainingLog {
  public:
-  TrainingLog(const config::RunConfig& config, Timers& timers);
+  /// Rank 0 writes; the others take part where a value is made by all.
+  TrainingLog(const config::RunConfig& config, Timers& timers, Index rank = 0);
 
   void iteration(const Progress& progress, const StepReport& step, TrainStep& state);
   /// Time between the two does not count as training (an evaluation).
