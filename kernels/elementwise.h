@@ -77,12 +77,14 @@ struct MaskedSum {
 
 /// x[i] = mean + std * normal(key, first_index + i): Box-Muller on Philox counted by the element's
 /// global index, in fp64, so that weights do not depend on layout or device. Element 2j takes the
-/// cosine, 2j + 1 the sine of counter j.
+/// cosine, 2j + 1 the sine of counter j. With a pitch x is [rows, n] with any row stride, and the
+/// global index of row r's first element is first_index + r * pitch (columns of a larger matrix).
 struct NormalInit {
   static constexpr const char* name = "normal_init";
   Out x;
   Philox::Key key{};
   Index first_index = 0;
+  Index pitch = 0;
   float mean = 0, std = 1;
 
   template <class F>

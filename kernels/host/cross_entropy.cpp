@@ -119,13 +119,59 @@ void cross_entropy(const CrossEntropyForward& k) {
 }
 
 template <class T>
+void cross_entropy(const CrossEntropySums& k) {
+  const Rows<const T> logits(k.logits);
+  const auto* labels = k.labels.as<std::int64_t>();
+  auto* results = k.sums.as<float>();
+  const Index v = k.logits.size(-1);
+  for_ranges(row_count(k.logits), k.logits.numel() * kWork, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const T* x = logits[row];
+      const SoftmaxSums sums = k.plain_sum ? softmax_sums<true>(x, v) : softmax_sums<false>(x, v);
+      const Index column = labels[row] - k.first_column;
+      float* result = results + 4 * row;
+      result[0] = sums.max;
+      result[1] = sums.sum;
+      result[2] = column >= 0 && column < v ? static_cast<float>(x[column]) : 0;
+      result[3] = sums.logits;
+    }
+  });
+}
+
+/// A few numbers per row, so plain loops.
+void join(const CrossEntropyJoin& k, Index row) {
+  const Index ranks = k.sums.size(0), rows = k.sums.size(1);
+  const float* sums = k.sums.as<float>() + 4 * row;
+  SoftmaxSums all;
+  for (Index rank = 0; rank < ranks; ++rank) {
+    all.max = std::max(all.max, sums[4 * rank * rows]);
+  }
+  float target = 0;
+  for (Index rank = 0; rank < ranks; ++rank) {
+    const float* part = sums + 4 * rank * rows;
+    all.sum += part[1] * std::exp(part[0] - all.max);
+    target += part[2];
+    all.logits += part[3];
+  }
+  const Index label = k.labels.as<std::int64_t>()[row];
+  const bool has_target = label >= 0 && label < k.vocabulary;
+  const float log_sum = std::log(all.sum);
+  const float a = spread(k.label_smoothing, k.vocabulary);
+  const float mean = all.logits / static_cast<float>(k.vocabulary);
+  const float of_label = log_sum + (has_target ? all.max - target : 0);
+  k.loss.as<float>()[row] = (1 - a) * of_label + a * (log_sum + (all.max - mean));
+  k.lse.as<float>()[row] = all.max + log_sum;
+}
+
+template <class T>
 void cross_entropy(const CrossEntropyBackward& k) {
   const Rows<const T> logits(k.logits);
   const Rows<T> dlogits(k.dlogits);
   const auto* labels = k.labels.as<std::int64_t>();
   const float *lses = k.lse.as<float>(), *dlosses = k.dloss.as<float>();
   const Index v = k.logits.size(-1);
-  const float a = spread(k.label_smoothing, v);
+  const Index vocabulary = k.vocabulary > 0 ? k.vocabulary : v;
+  const float a = spread(k.label_smoothing, vocabulary);
   const bool streaming = should_stream(k.dlogits, dlogits, k.logits);
   for_ranges(row_count(k.logits), k.logits.numel() * kWork, [&](Index begin, Index end) {
     with_store(streaming, [&](auto store) {
@@ -133,10 +179,10 @@ void cross_entropy(const CrossEntropyBackward& k) {
         const T* x = logits[row];
         T* dx = dlogits[row];
         const float lse = lses[row], dloss = dlosses[row];
-        const Index label = labels[row];
+        const Index label = labels[row] - k.first_column;
         const bool has_target = label >= 0 && label < v;
         const float target = has_target ? static_cast<float>(x[label]) : 0;
-        const float floor = a / static_cast<float>(v);
+        const float floor = a / static_cast<float>(vocabulary);
         const Power power(lse);
         const Float factor = simd::splat(dloss * std::exp(-power.excess));
         simd::for_lanes(v, [&](Index i, auto lanes) {
@@ -156,6 +202,19 @@ void cross_entropy(const CrossEntropyBackward& k) {
 
 void run(device::HostStream&, const CrossEntropyForward& k) {
   visit_dtype(k.logits.dtype, [&]<class T>() { cross_entropy<T>(k); });
+}
+
+void run(device::HostStream&, const CrossEntropySums& k) {
+  visit_dtype(k.logits.dtype, [&]<class T>() { cross_entropy<T>(k); });
+}
+
+void run(device::HostStream&, const CrossEntropyJoin& k) {
+  const Index rows = k.labels.numel();
+  for_ranges(rows, k.sums.numel() * kWork, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      join(k, row);
+    }
+  });
 }
 
 void run(device::HostStream&, const CrossEntropyBackward& k) {

@@ -91,14 +91,19 @@ void run(device::HostStream&, const MaskedSum& k) {
 }
 
 void run(device::HostStream&, const NormalInit& k) {
-  MPITRON_CHECK(k.x.contiguous(), to_string(k.x.shape));
+  MPITRON_CHECK(k.pitch > 0 || k.x.contiguous(), to_string(k.x.shape));
   constexpr Index kWork = 64;  // logarithm, root, sine and cosine in fp64
+  const Index n = k.pitch > 0 ? k.x.size(-1) : k.x.numel();
   visit_dtype(k.x.dtype, [&]<class T>() {
-    T* x = k.x.as<T>();
+    const Rows<T> rows(k.x);
+    T* whole = k.x.as<T>();
     const double mean = k.mean, std = k.std;
     for_ranges(k.x.numel(), k.x.numel() * kWork, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        x[i] = T(static_cast<float>(mean + std * normal_sample(k.key, k.first_index + i)));
+        const Index row = i / n, column = i % n;
+        T& x = k.pitch > 0 ? rows[row][column] : whole[i];
+        const Index index = k.first_index + row * k.pitch + column;
+        x = T(static_cast<float>(mean + std * normal_sample(k.key, index)));
       }
     });
   });

@@ -53,8 +53,10 @@ void run(device::ReferenceStream&, const MaskedSum& kernel) {
 
 void run(device::ReferenceStream&, const NormalInit& kernel) {
   const Writer x(kernel.x);
+  const Index n = kernel.pitch > 0 ? kernel.x.size(-1) : kernel.x.numel();
   for (Index i = 0; i < kernel.x.numel(); ++i) {
-    x.set(kernel.mean + kernel.std * normal_sample(kernel.key, kernel.first_index + i), i);
+    const Index index = kernel.first_index + i / n * kernel.pitch + i % n;
+    x.set(kernel.mean + kernel.std * normal_sample(kernel.key, index), i);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "autograd/var.h"
+#include "tensor/shard.h"
 
 namespace mpitron::autograd {
 
@@ -16,12 +17,16 @@ struct Initialization {
 struct Parameter {
   std::string name;  // global, as the reference names it: decoder.layers.3.mlp.linear_fc1.weight
   Shape shape;       // global
+  tensor::Shard shard = {};  // which part of it `value` is
   Initialization initialization;
   bool linear_weight =
       false;  // of a linear layer: its gradient may be added in fp32 by the product itself
   bool embedding_or_output = false;  // its learning rate may be decoupled
   // A tied weight that another pipeline stage holds as well, and counts in norms.
   bool counted_elsewhere = false;
+  /// The values are the same on every tensor parallel rank, but each knows only a part of the
+  /// gradient's sum (of its rows of the sequence, of its heads): summed once a step.
+  bool sum_over_tensor = false;
   Tensor value;
   Tensor main_grad;  // a part of the gradient buffer; fp32, or fp16 where the reference adds in
                      // half precision
@@ -29,6 +34,12 @@ struct Parameter {
       false;  // each microbatch's gradient is rounded to value's type before it is added
   bool gradient_written =
       false;  // in this step; the first write is `=`, so that nothing needs zeroing
+
+  /// Whether this rank of the tensor parallel group counts it in a norm over all parameters: a
+  /// shard counts where it lies, what all ranks have counts once.
+  bool counts_in_norm(Index tensor_rank) const {
+    return !counted_elsewhere && (!shard.whole() || tensor_rank == 0);
+  }
 };
 
 /// The parameters that a tape (one chunk, one microbatch) used, once each. A gradient bucket is

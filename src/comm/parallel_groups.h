@@ -10,7 +10,7 @@ using GroupHandle = std::shared_ptr<Group>;
 /// The groups that this rank is a member of, one for each way of sharing the work; a way that is
 /// not used has a group of one, so nobody asks.
 struct ParallelGroups {
-  GroupHandle tensor;        // the shards of every layer; also the sequence parallel group
+  GroupHandle tensor;        // the shards of every layer
   GroupHandle context;       // the pieces of every sequence
   GroupHandle data;          // the shares of the batch
   GroupHandle data_context;  // data x context: all replicas of a parameter's shard
@@ -20,6 +20,8 @@ struct ParallelGroups {
   GroupHandle embedding;
   // The stages that hold position embeddings; null on other stages.
   GroupHandle position_embedding;
+  /// Between attention and MLP, activations are cut along the sequence over the tensor group.
+  bool sequence_parallel = false;
 };
 
 /// Groups of one: everything on this rank.

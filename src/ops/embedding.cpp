@@ -12,8 +12,11 @@ using tensor::Tensor;
 void accumulate_rows(Context& context, Parameter& table, const Tensor& ids, const Tensor& dy) {
   autograd::accumulate_parameter(
       context, table, [&](const device::TensorView& sink, bool accumulate) {
-        context.launch(kernels::EmbeddingBackward{
-            .ids = ids.view(), .dy = dy.view(), .dtable = sink, .accumulate = accumulate});
+        context.launch(kernels::EmbeddingBackward{.ids = ids.view(),
+                                                  .dy = dy.view(),
+                                                  .dtable = sink,
+                                                  .first_row = table.shard.global(0),
+                                                  .accumulate = accumulate});
       });
 }
 
@@ -38,7 +41,10 @@ Var embedding(Context& context, const EmbeddingInputs& inputs, Parameter& words,
   const Index s = inputs.ids.shape()[0], b = inputs.ids.shape()[1], h = words.value.shape()[1];
   const Tensor ids = inputs.ids.reshape({s * b});
   const Tensor y = context.empty({s * b, h}, words.value.dtype());
-  kernels::EmbeddingForward kernel{.ids = ids.view(), .table = words.value.view(), .y = y.view()};
+  kernels::EmbeddingForward kernel{.ids = ids.view(),
+                                   .table = words.value.view(),
+                                   .y = y.view(),
+                                   .first_row = words.shard.global(0)};
   context.use(words);
   Tensor position_ids;
   if (positions != nullptr) {

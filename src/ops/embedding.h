@@ -14,7 +14,8 @@ struct EmbeddingInputs {
   tensor::Tensor position_ids;  // only with learned positions
 };
 
-/// words[id] (+ positions[position id]) as [s, b, h]; `positions` may be null.
+/// words[id] (+ positions[position id]) as [s, b, h]; `positions` may be null. `words` may hold a
+/// range of the vocabulary's rows (its shard): other ids give zeros.
 ///
 /// Numerical contract: kernels/embedding.h; a row's gradients are added in the order of the tokens.
 Var embedding(Context& context, const EmbeddingInputs& inputs, Parameter& words,

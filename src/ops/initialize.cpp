@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "autograd/shard_copy.h"
 #include "kernels/elementwise.h"
 #include "utils/hash.h"
 #include "utils/philox.h"
@@ -28,14 +29,50 @@ std::span<float> values_of(const Tensor& drawn) {
   return {drawn.data<float>(), static_cast<std::size_t>(drawn.numel())};
 }
 
+/// A part of the drawn local tensor, as rows of neighbours in the global one: row r's first element
+/// has the global index `first + r * pitch`.
+struct Part {
+  device::TensorView rows;  // [rows, n]
+  Index first = 0, pitch = 0;
+};
+
+template <class Visit>
+void for_each_part(const Parameter& parameter, const Tensor& drawn, Visit&& visit) {
+  const tensor::Shard& shard = parameter.shard;
+  Index outer = 1, inner = 1;
+  for (int i = 0; i < parameter.shape.rank(); ++i) {
+    (i < shard.dim ? outer : inner) *= parameter.shape[i];
+  }
+  const Index step = inner / parameter.shape[shard.dim];
+  const Tensor local = drawn.reshape({outer, drawn.numel() / outer});
+  Index at = 0;
+  const auto visit_range = [&](Index begin, Index size) {
+    visit(Part{device::slice(local.view(), 1, at, at + size), begin, inner});
+    at += size;
+  };
+  if (shard.whole()) {
+    visit_range(0, inner);
+  }
+  for (const tensor::Shard::Range& range : shard.ranges) {
+    visit_range(range.begin * step, range.size() * step);
+  }
+}
+
 /// Element i takes word i % 4 of counter i / 4.
-void draw_uniform(std::span<float> values, Philox::Key key, float bound) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t counter = i / 4;
-    const auto bits = Philox::generate(
-        {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0},
-        key);
-    values[i] = bound * (2 * (static_cast<float>(bits[i % 4] >> 8) + 0.5f) * 0x1p-24f - 1);
+float uniform_sample(Philox::Key key, Index index) {
+  const auto counter = static_cast<std::uint64_t>(index) / 4;
+  const auto bits = Philox::generate(
+      {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0}, key);
+  const std::uint32_t word = bits[static_cast<std::size_t>(index % 4)];
+  return 2 * (static_cast<float>(word >> 8) + 0.5f) * 0x1p-24f - 1;
+}
+
+void draw_uniform(const Part& part, Philox::Key key, float bound) {
+  for (Index row = 0; row < part.rows.size(0); ++row) {
+    float* values = part.rows.as<float>() + row * part.rows.stride(0);
+    for (Index i = 0; i < part.rows.size(1); ++i) {
+      values[i] = bound * uniform_sample(key, part.first + row * part.pitch + i);
+    }
   }
 }
 
@@ -52,8 +89,9 @@ bool is_random(device::Device& device, const Parameter& parameter) {
 
 /// fp32 memory to draw into: the parameter's own where its type is fp32.
 Tensor drawing_buffer(device::Device& device, const Parameter& parameter) {
-  return parameter.value.dtype() == DType::f32 ? parameter.value
-                                               : Tensor::empty(device, parameter.shape, DType::f32);
+  return parameter.value.dtype() == DType::f32
+             ? parameter.value
+             : Tensor::empty(device, parameter.value.shape(), DType::f32);
 }
 
 void store(device::Device& device, const Tensor& drawn, const Parameter& parameter) {
@@ -65,38 +103,46 @@ void store(device::Device& device, const Tensor& drawn, const Parameter& paramet
 }  // namespace
 
 void initialize(device::Device& device, Parameter& parameter, DType dtype, std::uint64_t seed) {
-  parameter.value = Tensor::empty(device, parameter.shape, dtype);
+  parameter.value = Tensor::empty(device, parameter.shard.local(parameter.shape), dtype);
   if (!is_random(device, parameter)) {
     return;
   }
   const std::uint64_t hash = hash64(parameter.name, seed);
   const Philox::Key key{static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(hash >> 32)};
   const Tensor drawn = drawing_buffer(device, parameter);
-  if (is_uniform(parameter)) {
-    draw_uniform(values_of(drawn), key, xavier_bound(parameter));
-  } else {
-    device::launch(device.stream(),
-                   kernels::NormalInit{.x = drawn.view(),
-                                       .key = key,
-                                       .std = static_cast<float>(parameter.initialization.std)});
-  }
+  for_each_part(parameter, drawn, [&](const Part& part) {
+    if (is_uniform(parameter)) {
+      draw_uniform(part, key, xavier_bound(parameter));
+    } else {
+      device::launch(device.stream(),
+                     kernels::NormalInit{.x = part.rows,
+                                         .key = key,
+                                         .first_index = part.first,
+                                         .pitch = part.pitch,
+                                         .std = static_cast<float>(parameter.initialization.std)});
+    }
+  });
   store(device, drawn, parameter);
 }
 
 void initialize_like_torch(device::Device& device, Parameter& parameter, DType dtype,
                            TorchGenerator& generator) {
-  parameter.value = Tensor::empty(device, parameter.shape, dtype);
+  parameter.value = Tensor::empty(device, parameter.shard.local(parameter.shape), dtype);
   if (!is_random(device, parameter)) {
     return;
   }
-  const Tensor drawn = drawing_buffer(device, parameter);
+  const bool in_place = parameter.shard.whole() && dtype == DType::f32;
+  const Tensor drawn =
+      in_place ? parameter.value : Tensor::empty(device, parameter.shape, DType::f32);
   if (is_uniform(parameter)) {
     const float bound = xavier_bound(parameter);
     generator.uniform(values_of(drawn), -bound, bound);
   } else {
     generator.normal(values_of(drawn), 0, static_cast<float>(parameter.initialization.std));
   }
-  store(device, drawn, parameter);
+  if (!in_place) {
+    autograd::copy_to_shard(device, drawn, parameter.shard, parameter.value);
+  }
 }
 
 }  // namespace mpitron::ops

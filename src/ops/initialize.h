@@ -7,7 +7,8 @@
 
 namespace mpitron::ops {
 
-/// Allocates the parameter's value in `dtype` and gives it its initial numbers.
+/// Allocates the parameter's value (its shard of the global shape) in `dtype` and gives it its initial
+/// numbers.
 ///
 /// Numerical contract: normal and uniform values are a function of the seed, the parameter's global
 /// name and the element's global index (kernels/elementwise.h, NormalInit), drawn in fp32 and
@@ -16,7 +17,7 @@ void initialize(device::Device& device, autograd::Parameter& parameter, DType dt
                 std::uint64_t seed);
 
 /// The same with the numbers that torch's CPU generator draws, parameter after parameter
-/// (`--use-cpu-initialization`).
+/// (`--use-cpu-initialization`): each rank draws all of them and keeps its shard.
 void initialize_like_torch(device::Device& device, autograd::Parameter& parameter, DType dtype,
                            TorchGenerator& generator);
 

@@ -1,0 +1,46 @@
+#include "ops/linear_products.h"
+
+#include "kernels/matmul.h"
+#include "ops/bias.h"
+
+namespace mpitron::ops {
+
+using autograd::Context;
+using autograd::Parameter;
+using tensor::Tensor;
+
+Tensor linear_output(Context& context, const Tensor& x, Parameter& weight, Parameter* bias) {
+  MPITRON_CHECK(x.shape()[1] == weight.value.shape()[1], to_string(x.shape()), weight.name);
+  const Tensor y = context.empty({x.shape()[0], weight.value.shape()[0]}, x.dtype());
+  kernels::Matmul product{
+      .a = x.view(), .b = weight.value.view(), .c = y.view(), .transpose_b = true};
+  context.use(weight);
+  if (bias != nullptr) {
+    product.bias = bias->value.view();
+    context.use(*bias);
+  }
+  context.launch_with_workspace(product);
+  return y;
+}
+
+Tensor linear_input_gradient(Context& context, const Tensor& dy, const Parameter& weight) {
+  const Tensor dx = context.empty({dy.shape()[0], weight.value.shape()[1]}, dy.dtype());
+  context.launch_with_workspace(
+      kernels::Matmul{.a = dy.view(), .b = weight.value.view(), .c = dx.view()});
+  return dx;
+}
+
+void accumulate_linear(Context& context, Parameter& weight, Parameter* bias, const Tensor& dy,
+                       const Tensor& x) {
+  autograd::accumulate_parameter(
+      context, weight, [&](const device::TensorView& sink, bool accumulate) {
+        context.launch_with_workspace(kernels::Matmul{.a = dy.view(),
+                                                      .b = x.view(),
+                                                      .c = sink,
+                                                      .transpose_a = true,
+                                                      .accumulate = accumulate});
+      });
+  accumulate_bias(context, bias, dy);
+}
+
+}  // namespace mpitron::ops

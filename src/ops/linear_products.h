@@ -1,0 +1,20 @@
+#pragma once
+#include "autograd/gradient.h"
+
+namespace mpitron::ops {
+
+// The three products of a linear layer, which all its forms share. Rows are [t, in] and [t, out].
+// Contract: ops/linear.h.
+
+/// x weight^T (+ bias).
+tensor::Tensor linear_output(autograd::Context& context, const tensor::Tensor& x,
+                             autograd::Parameter& weight, autograd::Parameter* bias);
+/// dy weight.
+tensor::Tensor linear_input_gradient(autograd::Context& context, const tensor::Tensor& dy,
+                                     const autograd::Parameter& weight);
+/// Adds dy^T x to the weight's gradient, and the rows of dy to the bias's.
+void accumulate_linear(autograd::Context& context, autograd::Parameter& weight,
+                       autograd::Parameter* bias, const tensor::Tensor& dy,
+                       const tensor::Tensor& x);
+
+}  // namespace mpitron::ops

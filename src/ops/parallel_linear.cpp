@@ -1,0 +1,94 @@
+#include "ops/parallel_linear.h"
+
+#include "ops/exchange.h"
+#include "ops/linear_products.h"
+#include "ops/regions.h"
+#include "ops/rows.h"
+
+namespace mpitron::ops {
+namespace {
+
+using autograd::Slot;
+
+/// A collective under way, with the tensor that it fills.
+struct Arriving {
+  Tensor tensor;
+  comm::Work work = {};
+
+  const Tensor& wait() {
+    work.wait();
+    return tensor;
+  }
+};
+
+struct ColumnParallelBackward {
+  Tensor x;  // [s, b, in], or this rank's piece of s
+  Slot x_slot;
+  Parameter* weight;
+  Parameter* bias;
+  TensorParallel shared;
+
+  void operator()(Context& context, Tensor gradient) const {
+    const Tensor dy = fold_rows(gradient);
+    Arriving x_whole = start_gather(context);
+    if (!x_slot) {
+      accumulate_linear(context, *weight, bias, dy, fold_rows(x_whole.wait()));
+      return;
+    }
+    const Tensor part = linear_input_gradient(context, dy, *weight);
+    Arriving dx = start_sum(context, part);
+    accumulate_linear(context, *weight, bias, dy, fold_rows(x_whole.wait()));
+    autograd::accumulate(context, x_slot, dx.wait());
+  }
+
+  Arriving start_gather(Context& context) const {
+    if (!shared.cuts_sequence()) {
+      return {x};
+    }
+    const Tensor whole = context.empty(joined_shape(x.shape(), 0, shared.size()), x.dtype());
+    return {whole, shared.group->all_gather(x, whole.view())};
+  }
+  Arriving start_sum(Context& context, const Tensor& part) const {
+    if (!shared.cuts_sequence()) {
+      const Tensor dx = part.reshape(x.shape());
+      return {dx, shared.group->all_reduce(dx.view())};
+    }
+    const Tensor dx = context.empty(x.shape(), x.dtype());
+    return {dx, shared.group->reduce_scatter(part, dx.view())};
+  }
+};
+
+}  // namespace
+
+Var column_parallel_linear(Context& context, const Var& x, Parameter& weight, Parameter* bias,
+                           const TensorParallel& shared) {
+  if (!shared.shared()) {
+    return linear(context, x, weight, bias);
+  }
+  const Tensor whole =
+      shared.cuts_sequence() ? join_first(context, x.value, *shared.group) : x.value;
+  const Tensor y = linear_output(context, fold_rows(whole), weight, bias);
+  Shape shape = whole.shape();
+  shape[-1] = y.shape()[1];
+  Var result = autograd::variable(y.reshape(shape));
+  if (context.recording()) {
+    context.tape->record(result.slot,
+                         ColumnParallelBackward{x.value, x.slot, &weight, bias, shared});
+  }
+  return result;
+}
+
+Var sum_to_stream(Context& context, Var x, const TensorParallel& shared) {
+  if (!shared.shared()) {
+    return x;
+  }
+  return shared.sequence_parallel ? reduce_scatter_to_sp(context, std::move(x), *shared.group)
+                                  : reduce_from_tp(context, std::move(x), *shared.group);
+}
+
+Var row_parallel_linear(Context& context, const Var& x, Parameter& weight,
+                        const TensorParallel& shared) {
+  return sum_to_stream(context, linear(context, x, weight, nullptr), shared);
+}
+
+}  // namespace mpitron::ops
