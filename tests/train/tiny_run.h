@@ -11,7 +11,8 @@
 namespace mpitron::train {
 
 /// The flags of a run that takes milliseconds a step, `extra` behind them.
-inline config::RunConfig tiny_run(const std::vector<std::string>& extra = {}) {
+inline config::RunConfig tiny_run(const std::vector<std::string>& extra = {},
+                                  Index world_size = 1) {
   std::vector<std::string> flags = {"--num-layers",
                                     "2",
                                     "--hidden-size",
@@ -44,7 +45,7 @@ inline config::RunConfig tiny_run(const std::vector<std::string>& extra = {}) {
                                     "--init-method-std",
                                     "0.1"};
   flags.insert(flags.end(), extra.begin(), extra.end());
-  config::RunConfig config = config::parse_run_config(flags);
+  config::RunConfig config = config::parse_run_config(flags, world_size);
   config.model.padded_vocab_size = 24;
   return config;
 }

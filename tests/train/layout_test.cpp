@@ -1,0 +1,87 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "train/layout_run.h"
+
+// Every layout trains the same model: loss, gradient norm and weights agree with one rank, with
+// dropout on.
+
+namespace mpitron::train {
+namespace {
+
+using Flags = std::vector<std::string>;
+
+Flags operator+(Flags flags, const Flags& more) {
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
+
+/// ||a - b|| / ||b||.
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    difference += (a[i] - b[i]) * (a[i] - b[i]);
+    norm += b[i] * b[i];
+  }
+  return norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
+}
+
+void expect_equal(const LayoutResult& layout, const LayoutResult& alone) {
+  ASSERT_EQ(layout.losses.size(), alone.losses.size());
+  for (std::size_t i = 0; i < alone.losses.size(); ++i) {
+    EXPECT_NEAR(layout.losses[i], alone.losses[i], 1e-6 * alone.losses[i]) << i;
+    EXPECT_NEAR(layout.grad_norms[i], alone.grad_norms[i], 2e-6 * alone.grad_norms[i]) << i;
+  }
+  ASSERT_EQ(layout.weights.size(), alone.weights.size());
+  for (const auto& [name, weights] : alone.weights) {
+    ASSERT_EQ(layout.weights.at(name).size(), weights.size()) << name;
+    EXPECT_LE(distance(layout.weights.at(name), weights), 1e-6) << name;
+  }
+}
+
+struct Layout {
+  const char* name;
+  Index ranks;
+  Flags flags;
+};
+void PrintTo(const Layout& layout, std::ostream* out) {
+  *out << layout.name;
+}
+
+class LayoutTest : public ::testing::TestWithParam<Layout> {
+ protected:
+  // SGD: Adam's first steps are the gradients' signs, which rounding alone may flip.
+  static Flags model() {
+    return {"--num-layers", "4",   "--hidden-dropout",   "0.1", "--attention-dropout", "0.1",
+            "--optimizer",  "sgd", "--micro-batch-size", "1"};
+  }
+};
+
+TEST_P(LayoutTest, TrainsAsOneRankDoes) {
+  for (const Flags& kind : {Flags{}, Flags{"--untie-embeddings-and-output-weights"}}) {
+    expect_equal(run_layout(model() + kind + GetParam().flags, GetParam().ranks),
+                 run_layout(model() + kind, 1));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Pipeline, LayoutTest,
+    ::testing::Values(Layout{"pp2", 2, {"--pipeline-model-parallel-size", "2"}},
+                      Layout{"pp4", 4, {"--pipeline-model-parallel-size", "4"}},
+                      Layout{"pp2_vpp2",
+                             2,
+                             {"--pipeline-model-parallel-size", "2",
+                              "--num-virtual-stages-per-pipeline-rank", "2"}},
+                      Layout{"pp2_uneven",
+                             2,
+                             {"--pipeline-model-parallel-size", "2",
+                              "--decoder-first-pipeline-num-layers", "1"}},
+                      Layout{"pp2_layout",
+                             2,
+                             {"--pipeline-model-parallel-size", "2",
+                              "--pipeline-model-parallel-layout", "E|tt|t|tL"}}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace mpitron::train
