@@ -44,7 +44,7 @@ struct GroupOptions {
   Index optimizer_instances = 1;                // --num-distributed-optimizer-instances
 };
 
-/// This rank's groups. No rank waits for another: a transport sets up a group when it is first used.
+/// This rank's groups. No rank waits for another: making a group is arithmetic, on every transport.
 ParallelGroups make_parallel_groups(World& world, const RankGrid& grid,
                                     const GroupOptions& options = {});
 

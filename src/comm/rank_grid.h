@@ -82,7 +82,7 @@ inline constexpr std::string_view kDefaultOrder = "tp-cp-ep-dp-pp";
 inline constexpr std::string_view kDataLastOrder = "tp-cp-ep-pp-dp";  // --use-tp-pp-dp-mapping
 
 /// The two views of one world: `dense` for all weights but the experts' (its expert axis is 1), and
-/// `expert` (its context axis is 1, tensor is the experts' tensor parallel size, data what is left).
+/// `expert` (its context axis is 1, tensor is the experts' tensor parallel size, data the rest).
 /// Both have the same pipeline groups. Same ranks as Megatron-Core's RankGenerator.
 class RankGrid {
  public:
