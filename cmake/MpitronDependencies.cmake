@@ -55,5 +55,9 @@ find_package(Kokkos CONFIG REQUIRED QUIET)
 set(CMAKE_CXX_STANDARD ${keep_standard})
 set(CMAKE_CXX_EXTENSIONS OFF)
 
+# MPI: launch, ranks of other nodes. One adapter uses its C interface.
+set(MPI_CXX_SKIP_MPICXX ON)
+mpitron_require(MPI libopenmpi-dev COMPONENTS CXX)
+
 # oneDNN: host matrix products. Debian's CMake package wants OpenCL headers, so by name.
 mpitron_find_library(dnnl libdnnl-dev dnnl.hpp dnnl)

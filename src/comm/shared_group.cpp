@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "comm/reduce.h"
 
@@ -11,10 +12,10 @@ namespace {
 
 constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
+constexpr Index kStepBytes = Index{4} << 20;  // of a share, done at once
 
-const ConstTensorView& described(const Request& request, ConstTensorView& as_input) {
-  as_input = request.output;
-  return request.input.data != nullptr ? request.input : as_input;
+ConstTensorView described(const Request& request) {
+  return request.input.data != nullptr ? request.input : request.output;
 }
 
 void copy(void* to, const void* from, Index bytes) {
@@ -24,6 +25,53 @@ void copy(void* to, const void* from, Index bytes) {
 }
 
 }  // namespace
+
+/// This rank's memory as the others see it: itself, or a copy where they cannot reach it.
+class SharedGroup::Exposed {
+ public:
+  Exposed() = default;
+  Exposed(AddressSpaces& spaces, const ConstTensorView& data) : original_(data) {
+    seen_ = data.data;
+    if (data.data != nullptr && !spaces.reachable(data.data)) {
+      staging_ = &spaces.staging();
+      copy_ = staging_->allocate(static_cast<std::size_t>(data.bytes()), capacity_);
+      copy(copy_, data.data, data.bytes());
+      seen_ = copy_;
+    }
+    address_ = seen_ != nullptr ? spaces.publish(seen_) : 0;
+  }
+  ~Exposed() {
+    if (copy_ != nullptr) {
+      staging_->release(copy_, capacity_);
+    }
+  }
+  Exposed(const Exposed&) = delete;
+  Exposed& operator=(Exposed&& other) noexcept {
+    std::swap(original_, other.original_);
+    std::swap(staging_, other.staging_);
+    std::swap(copy_, other.copy_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(seen_, other.seen_);
+    std::swap(address_, other.address_);
+    return *this;
+  }
+
+  std::uintptr_t address() const { return address_; }
+  /// What the others stored, into `to`, which is the exposed memory.
+  void copy_back(void* to) const {
+    if (copy_ != nullptr) {
+      copy(to, copy_, original_.bytes());
+    }
+  }
+
+ private:
+  ConstTensorView original_;
+  device::Allocator* staging_ = nullptr;
+  void* copy_ = nullptr;
+  std::size_t capacity_ = 0;
+  const void* seen_ = nullptr;
+  std::uintptr_t address_ = 0;
+};
 
 /// One collective of this rank: postings of the same sequence number belong together.
 class SharedGroup::Collective final : public Operation {
@@ -38,11 +86,34 @@ class SharedGroup::Collective final : public Operation {
     if (posted_ && !done_here_ && all_reached(&SharedTable::posted)) {
       do_share();
     }
-    return done_here_ && all_reached(&SharedTable::finished);
+    if (!done_here_ || !all_reached(&SharedTable::finished)) {
+      return false;
+    }
+    if (request_.kind == CollectiveKind::all_reduce) {
+      exposed_.copy_back(request_.output.data);
+    }
+    return true;
+  }
+
+  std::vector<Index> absent() const override {
+    const Counter counter = done_here_ ? &SharedTable::finished : &SharedTable::posted;
+    std::vector<Index> ranks;
+    for (Index member = 0; member < size(); ++member) {
+      if ((table().*counter)(member).load(kAcquire) <= sequence_) {
+        ranks.push_back(group_.ranks()[static_cast<std::size_t>(member)]);
+      }
+    }
+    return ranks;
   }
 
  private:
   using Counter = std::atomic<std::uint64_t>& (SharedTable::*)(Index) const;
+
+  struct Copy {
+    std::byte* to;
+    const std::byte* from;
+    Index bytes;
+  };
 
   SharedTable& table() const { return group_.table_; }
   Index rank() const { return group_.rank(); }
@@ -60,30 +131,41 @@ class SharedGroup::Collective final : public Operation {
     return true;
   }
 
+  /// What the others read of this rank; nothing of who only receives a broadcast.
+  ConstTensorView read_by_others() const {
+    switch (request_.kind) {
+      case CollectiveKind::all_reduce:
+        return request_.output;
+      case CollectiveKind::broadcast:
+        return request_.peer == rank() ? request_.output : TensorView();
+      default:
+        return request_.input;
+    }
+  }
+
   /// Postings appear in order, and only where all have finished with what lay in their place.
   void post() {
     if (table().posted(rank()).load(kAcquire) != sequence_ ||
         !all_reached(&SharedTable::finished, SharedTable::kDepth)) {
       return;
     }
-    ConstTensorView as_input;
-    const ConstTensorView& data = described(request_, as_input);
+    const ConstTensorView data = described(request_);
+    exposed_ = Exposed(group_.spaces(), read_by_others());
     mine() = {.kind = request_.kind,
               .dtype = data.dtype,
               .reduction = request_.reduction,
               .peer = request_.peer,
               .numel = data.data != nullptr ? data.numel() : 0,
-              .input = group_.spaces().publish(request_.input.data),
-              .output = group_.spaces().publish(request_.output.data)};
+              .data = exposed_.address()};
     std::copy(request_.input_counts.begin(), request_.input_counts.end(),
               table().counts(sequence_, rank()));
     table().posted(rank()).store(sequence_ + 1, kRelease);
     posted_ = true;
   }
 
-  void* reach(Index member, std::uintptr_t Posting::*address) const {
-    return group_.spaces().reach(group_.ranks()[static_cast<std::size_t>(member)],
-                                 table().posting(sequence_, member).*address);
+  std::byte* reach(Index member) const {
+    return static_cast<std::byte*>(group_.spaces().reach(
+        group_.ranks()[static_cast<std::size_t>(member)], table().posting(sequence_, member).data));
   }
   std::byte* output() const { return static_cast<std::byte*>(request_.output.data); }
 
@@ -92,95 +174,177 @@ class SharedGroup::Collective final : public Operation {
     if (table().finished(rank()).load(kAcquire) != sequence_) {
       return;
     }
-    check_agreement();
-    switch (request_.kind) {
-      case CollectiveKind::all_reduce:
-        all_reduce();
-        break;
-      case CollectiveKind::reduce_scatter:
-        reduce_scatter();
-        break;
-      case CollectiveKind::all_gather:
-        all_gather();
-        break;
-      case CollectiveKind::all_to_all:
-        all_to_all();
-        break;
-      case CollectiveKind::broadcast:
-        copy(request_.output.data, reach(request_.peer, &Posting::output), request_.output.bytes());
-        break;
-      default:
-        break;
+    if (!planned_) {
+      check_agreement();
+      plan();
+      planned_ = true;
     }
-    table().finished(rank()).store(sequence_ + 1, kRelease);
-    done_here_ = true;
+    for (Index budget = kStepBytes; budget > 0 && !share_done();) {
+      budget -= reduces() ? reduce_some(budget) : copy_some(budget);
+    }
+    if (share_done()) {
+      table().finished(rank()).store(sequence_ + 1, kRelease);
+      done_here_ = true;
+    }
   }
 
   void check_agreement() const {
-    const Posting& own = mine();
     for (Index member = 0; member < size(); ++member) {
-      const Posting& other = table().posting(sequence_, member);
-      const bool counts_differ =
-          own.kind == CollectiveKind::all_to_all ? false : other.numel != own.numel;
-      MPITRON_CHECK(other.kind == own.kind && other.dtype == own.dtype && other.peer == own.peer &&
-                        !counts_differ,
-                    group_.name(), rank(), name_of(own.kind), own.numel, member,
-                    name_of(other.kind), other.numel);
+      if (!agree(table().posting(sequence_, member), mine())) {
+        report(odd_one());
+      }
     }
   }
 
-  void all_reduce() const {
-    std::vector<void*> all;
+  /// Who agrees with the fewest; of several the last, since rank 0 is what people compare with.
+  Index odd_one() const {
+    Index odd = 0;
+    Index fewest = size();
     for (Index member = 0; member < size(); ++member) {
-      all.push_back(reach(member, &Posting::output));
+      Index alike = 0;
+      for (Index other = 0; other < size(); ++other) {
+        alike += agree(table().posting(sequence_, member), table().posting(sequence_, other));
+      }
+      if (alike <= fewest) {
+        fewest = alike;
+        odd = member;
+      }
     }
-    const std::vector<const void*> inputs(all.begin(), all.end());
+    return odd;
+  }
+
+  static bool agree(const Posting& a, const Posting& b) {
+    return a.kind == b.kind && a.dtype == b.dtype && a.peer == b.peer &&
+           a.reduction == b.reduction &&
+           (a.kind == CollectiveKind::all_to_all || a.numel == b.numel);
+  }
+
+  void report(Index odd) const {
+    const auto world_rank = [this](Index member) {
+      return group_.ranks()[static_cast<std::size_t>(member)];
+    };
+    const auto text = [&](Index member) {
+      const Posting& posting = table().posting(sequence_, member);
+      return "rank " + std::to_string(world_rank(member)) + " calls " + name_of(posting.kind) +
+             " of " + std::to_string(posting.numel) + " " + std::string(name_of(posting.dtype)) +
+             " elements";
+    };
+    Index other = 0;
+    while (agree(table().posting(sequence_, other), table().posting(sequence_, odd))) {
+      ++other;
+    }
+    const std::string what =
+        "in group " + group_.name() + " " + text(odd) + " where " + text(other);
+    if (Witness* const witness = group_.fabric_.engine->witness()) {
+      witness->disagreement(world_rank(odd), what);
+    }
+    throw InternalError(what);
+  }
+
+  bool reduces() const {
+    return request_.kind == CollectiveKind::all_reduce ||
+           request_.kind == CollectiveKind::reduce_scatter;
+  }
+  bool share_done() const { return reduces() ? begin_ == end_ : copies_.empty(); }
+
+  void plan() {
+    switch (request_.kind) {
+      case CollectiveKind::all_reduce:
+        return plan_all_reduce();
+      case CollectiveKind::reduce_scatter:
+        return plan_reduce_scatter();
+      case CollectiveKind::all_gather:
+        return plan_all_gather();
+      case CollectiveKind::all_to_all:
+        return plan_all_to_all();
+      case CollectiveKind::broadcast:
+        return add_copy(output(), reach(request_.peer),
+                        rank() == request_.peer ? 0 : output_bytes());
+      default:
+        return;
+    }
+  }
+  Index output_bytes() const { return request_.output.bytes(); }
+
+  void plan_all_reduce() {
+    for (Index member = 0; member < size(); ++member) {
+      outputs_.push_back(reach(member));
+    }
+    inputs_.assign(outputs_.begin(), outputs_.end());
     // Pieces begin at multiples of a cache line, so that members do not write the same one.
     constexpr Index kUnit = 64;
     const Index n = request_.output.numel();
     const Index piece = ((n + size() - 1) / size() + kUnit - 1) / kUnit * kUnit;
-    const Index begin = std::min(n, piece * rank());
-    reduce_elements(inputs, all, begin, std::min(n, begin + piece), mine().dtype,
-                    request_.reduction);
+    begin_ = std::min(n, piece * rank());
+    end_ = std::min(n, begin_ + piece);
   }
 
-  void reduce_scatter() const {
-    std::vector<const void*> inputs;
-    const Index n = request_.output.numel();
+  void plan_reduce_scatter() {
+    end_ = request_.output.numel();
     for (Index member = 0; member < size(); ++member) {
-      inputs.push_back(static_cast<const std::byte*>(reach(member, &Posting::input)) +
-                       rank() * n * element_size());
+      inputs_.push_back(reach(member) + rank() * end_ * element_size());
     }
-    void* const outputs[] = {request_.output.data};
-    reduce_elements(inputs, outputs, 0, n, mine().dtype, request_.reduction);
+    outputs_ = {request_.output.data};
   }
 
-  void all_gather() const {
+  void plan_all_gather() {
     const Index bytes = request_.input.bytes();
     for (Index member = 0; member < size(); ++member) {
-      copy(output() + member * bytes, reach(member, &Posting::input), bytes);
+      const std::byte* from =
+          member == rank() ? static_cast<const std::byte*>(request_.input.data) : reach(member);
+      add_copy(output() + member * bytes, from, bytes);
     }
   }
 
-  void all_to_all() const {
+  void plan_all_to_all() {
     std::byte* to = output();
     for (Index member = 0; member < size(); ++member) {
       const Index* counts = table().counts(sequence_, member);
       const Index skipped = std::accumulate(counts, counts + rank(), Index{0});
       const Index expected = request_.output_counts[static_cast<std::size_t>(member)];
       MPITRON_CHECK(counts[rank()] == expected, group_.name(), member, counts[rank()], expected);
-      copy(to,
-           static_cast<const std::byte*>(reach(member, &Posting::input)) + skipped * element_size(),
-           expected * element_size());
+      add_copy(to, reach(member) + skipped * element_size(), expected * element_size());
       to += expected * element_size();
     }
+  }
+
+  void add_copy(std::byte* to, const std::byte* from, Index bytes) {
+    if (to != from && bytes > 0) {
+      copies_.push_back({to, from, bytes});
+    }
+  }
+
+  /// At most `budget` bytes (of one input) of this rank's share; returns how many.
+  Index reduce_some(Index budget) {
+    const Index end = std::min(end_, begin_ + std::max<Index>(1, budget / element_size()));
+    reduce_elements(inputs_, outputs_, begin_, end, mine().dtype, request_.reduction);
+    return element_size() * (end - std::exchange(begin_, end));
+  }
+
+  Index copy_some(Index budget) {
+    Copy& next = copies_.back();
+    const Index bytes = std::min(budget, next.bytes);
+    copy(next.to, next.from, bytes);
+    next = {next.to + bytes, next.from + bytes, next.bytes - bytes};
+    if (next.bytes == 0) {
+      copies_.pop_back();
+    }
+    return bytes;
   }
 
   SharedGroup& group_;
   const Request request_;
   const std::uint64_t sequence_;
+  Exposed exposed_;
   bool posted_ = false;
+  bool planned_ = false;
   bool done_here_ = false;
+  // What is left of this rank's share: elements of a reduction, or copies.
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+  Index begin_ = 0;
+  Index end_ = 0;
+  std::vector<Copy> copies_;
 };
 
 class SharedGroup::Send final : public Operation {
@@ -197,24 +361,27 @@ class SharedGroup::Send final : public Operation {
     auto& sent = table.sent(group_.rank(), request_.peer);
     if (!posted_ && sent.load(kAcquire) == sequence_ &&
         sequence_ < received + SharedTable::kDepth) {
-      table.message(sequence_, group_.rank(), request_.peer) = {
-          .kind = CollectiveKind::send,
-          .dtype = request_.input.dtype,
-          .reduction = Reduction::sum,
-          .peer = request_.peer,
-          .numel = request_.input.numel(),
-          .input = group_.spaces().publish(request_.input.data),
-          .output = 0};
+      exposed_ = Exposed(group_.spaces(), request_.input);
+      table.message(sequence_, group_.rank(), request_.peer) = {.kind = CollectiveKind::send,
+                                                                .dtype = request_.input.dtype,
+                                                                .reduction = Reduction::sum,
+                                                                .peer = request_.peer,
+                                                                .numel = request_.input.numel(),
+                                                                .data = exposed_.address()};
       sent.store(sequence_ + 1, kRelease);
       posted_ = true;
     }
     return received > sequence_;
+  }
+  std::vector<Index> absent() const override {
+    return {group_.ranks()[static_cast<std::size_t>(request_.peer)]};
   }
 
  private:
   SharedGroup& group_;
   const Request request_;
   const std::uint64_t sequence_;
+  Exposed exposed_;
   bool posted_ = false;
 };
 
@@ -241,10 +408,13 @@ class SharedGroup::Receive final : public Operation {
         message.numel == request_.output.numel() && message.dtype == request_.output.dtype,
         group_.name(), message.numel, request_.output.numel());
     const Index world_rank = group_.ranks()[static_cast<std::size_t>(request_.peer)];
-    copy(request_.output.data, group_.spaces().reach(world_rank, message.input),
+    copy(request_.output.data, group_.spaces().reach(world_rank, message.data),
          request_.output.bytes());
     received.store(sequence_ + 1, kRelease);
     return done_ = true;
+  }
+  std::vector<Index> absent() const override {
+    return {group_.ranks()[static_cast<std::size_t>(request_.peer)]};
   }
 
  private:
@@ -262,21 +432,14 @@ SharedGroup::SharedGroup(std::string name, std::vector<Index> ranks, Index rank,
       sends_(static_cast<std::size_t>(size())),
       receives_(static_cast<std::size_t>(size())) {}
 
-Work SharedGroup::keep(std::shared_ptr<Operation> operation) {
-  fabric_.engine->add(operation);
-  Work work(std::move(operation), fabric_.engine);
-  work.test();
-  return work;
-}
-
 Work SharedGroup::start(const Request& request) {
   switch (request.kind) {
     case CollectiveKind::send:
-      return keep(std::make_shared<Send>(*this, request));
+      return fabric_.engine->start(std::make_shared<Send>(*this, request), *this, request);
     case CollectiveKind::receive:
-      return keep(std::make_shared<Receive>(*this, request));
+      return fabric_.engine->start(std::make_shared<Receive>(*this, request), *this, request);
     default:
-      return keep(std::make_shared<Collective>(*this, request));
+      return fabric_.engine->start(std::make_shared<Collective>(*this, request), *this, request);
   }
 }
 

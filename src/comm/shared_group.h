@@ -1,27 +1,17 @@
 #pragma once
+#include "comm/address_spaces.h"
 #include "comm/group.h"
 #include "comm/shared_table.h"
 
 namespace mpitron::comm {
-
-/// How members reach each other's memory.
-class AddressSpaces {
- public:
-  virtual ~AddressSpaces() = default;
-  /// A number by which the others reach this rank's memory.
-  virtual std::uintptr_t publish(const void* memory) = 0;
-  /// What world rank `rank` published.
-  virtual void* reach(Index rank, std::uintptr_t address) = 0;
-  /// Throws where the job is being ended, so that nobody waits for a member that is gone.
-  virtual void check_alive() = 0;
-};
 
 /// A group whose members reach each other's memory (threads, or processes with shared pages). Every
 /// operation is "post, wait until all have posted, do this rank's share, wait until all are done";
 /// data is read where it lies and moves once.
 ///
 /// Shares: of a reduction, the piece of this rank, stored to every member; of all others, what this
-/// rank receives.
+/// rank receives. A share is done in steps of a few MiB, so that `progress` between two kernels is
+/// short and the next operation need not wait for all of it.
 class SharedGroup final : public Group {
  public:
   /// What the groups of one rank share.
@@ -35,12 +25,12 @@ class SharedGroup final : public Group {
               Fabric fabric);
 
  private:
+  class Exposed;
   class Collective;
   class Send;
   class Receive;
 
   Work start(const Request& request) override;
-  Work keep(std::shared_ptr<Operation> operation);
   AddressSpaces& spaces() const { return *fabric_.spaces; }
 
   SharedTable table_;

@@ -14,9 +14,9 @@ struct Posting {
   DType dtype;
   Reduction reduction;
   Index peer;
-  Index numel;           // of the input, or of the output where there is no input
-  std::uintptr_t input;  // as AddressSpaces publishes it
-  std::uintptr_t output;
+  Index numel;  // of the input, or of the output where there is no input
+  std::uintptr_t
+      data;  // what the others read (all_reduce: and write), as AddressSpaces publishes it
 };
 
 /// Where the members of one group meet: for each member a ring of postings, counters of what it has

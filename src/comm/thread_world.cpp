@@ -50,6 +50,8 @@ class ThreadHub {
 class OneAddressSpace final : public AddressSpaces {
  public:
   explicit OneAddressSpace(const ThreadHub& hub) : hub_(hub) {}
+  bool reachable(const void*) const override { return true; }
+  device::Allocator& staging() override { return unused_; }
   std::uintptr_t publish(const void* memory) override {
     return reinterpret_cast<std::uintptr_t>(memory);
   }
@@ -62,6 +64,7 @@ class OneAddressSpace final : public AddressSpaces {
 
  private:
   const ThreadHub& hub_;
+  device::CachingHostAllocator unused_;
 };
 
 class ThreadWorld final : public World {

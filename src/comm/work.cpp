@@ -1,12 +1,28 @@
 #include "comm/work.h"
 
+#include <chrono>
+
 #include <sched.h>
 
 namespace mpitron::comm {
 
+Work ProgressEngine::start(std::shared_ptr<Operation> operation, const Group& group,
+                           const Request& request) {
+  if (witness_ != nullptr) {
+    witness_->started(*operation, group, request);
+  }
+  under_way_.push_back(operation);
+  Work work(std::move(operation), shared_from_this());
+  work.test();
+  return work;
+}
+
 void ProgressEngine::progress() {
-  std::erase_if(under_way_, [](const std::shared_ptr<Operation>& operation) {
+  std::erase_if(under_way_, [this](const std::shared_ptr<Operation>& operation) {
     operation->ended_ = operation->step();
+    if (operation->ended_ && witness_ != nullptr) {
+      witness_->ended(*operation);
+    }
     return operation->ended_;
   });
 }
@@ -21,9 +37,18 @@ bool Work::test() {
 void Work::wait() {
   // Members may share a core (more ranks than cores): whoever waits long gives it away.
   constexpr int kPolls = 64;
+  constexpr int kPollsBetweenReports = 1024;
+  std::chrono::steady_clock::time_point start;
   for (int polls = 0; !test(); ++polls) {
+    if (polls == kPolls) {
+      start = std::chrono::steady_clock::now();
+    }
     if (polls > kPolls) {
       ::sched_yield();
+    }
+    if (polls > kPolls && polls % kPollsBetweenReports == 0 && engine_->witness() != nullptr) {
+      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+      engine_->witness()->waiting(*operation_, waited.count());
     }
   }
 }

@@ -1,6 +1,10 @@
 #pragma once
 #include <deque>
 #include <memory>
+#include <string>
+#include <vector>
+
+#include "utils/shape.h"
 
 namespace mpitron::comm {
 
@@ -10,6 +14,8 @@ class Operation {
   virtual ~Operation() = default;
   /// Does what can be done without waiting; true once nothing is left to do.
   virtual bool step() = 0;
+  /// World ranks that this rank waits for.
+  virtual std::vector<Index> absent() const = 0;
   bool ended() const { return ended_; }
 
  private:
@@ -17,16 +23,39 @@ class Operation {
   bool ended_ = false;
 };
 
+class Group;
+struct Request;
+class Work;
+
+/// Hears of a rank's operations; see Watchdog.
+class Witness {
+ public:
+  virtual ~Witness() = default;
+  virtual void started(const Operation& operation, const Group& group, const Request& request) = 0;
+  virtual void ended(const Operation& operation) = 0;
+  /// Called now and then by who has waited for so long; may end the program.
+  virtual void waiting(const Operation& operation, double seconds) = 0;
+  /// World rank `rank` has called another operation than the rest; may end the program.
+  virtual void disagreement(Index rank, const std::string& what) = 0;
+};
+
 /// The operations of all groups that this rank has started, in the order of their start. Whoever
 /// waits for one moves all of them on: a peer may need this rank's share of another one first.
-class ProgressEngine {
+/// Always held by a shared pointer.
+class ProgressEngine : public std::enable_shared_from_this<ProgressEngine> {
  public:
-  void add(std::shared_ptr<Operation> operation) { under_way_.push_back(std::move(operation)); }
+  explicit ProgressEngine(std::shared_ptr<Witness> witness = nullptr)
+      : witness_(std::move(witness)) {}
+
+  /// Takes the operation in and does what can be done at once.
+  Work start(std::shared_ptr<Operation> operation, const Group& group, const Request& request);
   void progress();
   bool idle() const { return under_way_.empty(); }
+  Witness* witness() const { return witness_.get(); }
 
  private:
   std::deque<std::shared_ptr<Operation>> under_way_;
+  std::shared_ptr<Witness> witness_;
 };
 
 /// A started operation. Its memory stays the operation's until it has ended: outputs may not be

@@ -1,6 +1,9 @@
 #include "comm/world.h"
 
+#include <array>
 #include <numeric>
+
+#include <unistd.h>
 
 namespace mpitron::comm {
 
@@ -8,6 +11,16 @@ std::shared_ptr<Group> World::all() {
   std::vector<Index> ranks(static_cast<std::size_t>(size()));
   std::iota(ranks.begin(), ranks.end(), Index{0});
   return make_group("world", ranks);
+}
+
+std::string World::host(Index) const {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::unique_ptr<device::Allocator> World::make_allocator() {
+  return std::make_unique<device::CachingHostAllocator>();
 }
 
 }  // namespace mpitron::comm

@@ -1,8 +1,10 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "comm/group.h"
+#include "device/allocator.h"
 
 namespace mpitron::comm {
 
@@ -21,8 +23,17 @@ class World {
   /// rank's next `wait`.
   virtual void progress() = 0;
 
+  /// What the program is doing (iteration, part of the step), for whoever reports a failure.
+  virtual void set_phase(std::string_view) {}
+
   /// All ranks.
   std::shared_ptr<Group> all();
+  /// This rank's place among those of its node.
+  virtual Index local_rank() const { return 0; }
+  /// Name of the machine that `rank` runs on.
+  virtual std::string host(Index rank) const;
+  /// Memory for host tensors, of which collectives need no copy.
+  virtual std::unique_ptr<device::Allocator> make_allocator();
 };
 
 /// A world of one process.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <new>
+#include <cstdint>
 
 #include <sys/mman.h>
 
@@ -21,12 +21,41 @@ std::size_t class_capacity(std::size_t bytes) {
   return (wanted + step - 1) / step * step;
 }
 
+class PrivatePages final : public PageSource {
+ public:
+  PrivatePages() = default;
+  PrivatePages(const PrivatePages&) = delete;
+  PrivatePages& operator=(const PrivatePages&) = delete;
+  ~PrivatePages() override {
+    for (const auto& [block, size] : mapped_) {
+      ::munmap(block, size);
+    }
+  }
+
+  void* take(std::size_t bytes) override {
+    void* mapping = ::mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED) {
+      return nullptr;
+    }
+    mapped_.emplace_back(mapping, bytes + kHugePage);
+    if (bytes < kHugePage) {
+      return mapping;
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(mapping);
+    void* first = reinterpret_cast<void*>((address + kHugePage - 1) / kHugePage * kHugePage);
+    ::madvise(first, bytes, MADV_HUGEPAGE);
+    return first;
+  }
+
+ private:
+  std::vector<std::pair<void*, std::size_t>> mapped_;
+};
+
 }  // namespace
 
-CachingHostAllocator::~CachingHostAllocator() {
-  for (const auto& [block, size] : mapped_) {
-    ::munmap(block, size);
-  }
+std::unique_ptr<PageSource> private_pages() {
+  return std::make_unique<PrivatePages>();
 }
 
 CachingHostAllocator::SizeClass& CachingHostAllocator::size_class(std::size_t capacity) {
@@ -46,18 +75,10 @@ void* CachingHostAllocator::allocate(std::size_t bytes, std::size_t& capacity) {
     // One mapping serves many small blocks; a large block has its own.
     const std::size_t count = std::max<std::size_t>(1, (std::size_t{64} << 10) / capacity);
     const std::size_t size = std::max(capacity * count, std::size_t{4096});
-    void* mapping = ::mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping == MAP_FAILED) {
+    char* const first = static_cast<char*>(pages_->take(size));
+    if (first == nullptr) {
       throw_environment("out of host memory: {} MiB more wanted, {} MiB in use", size >> 20,
                         statistics_.bytes_in_use >> 20);
-    }
-    mapped_.emplace_back(mapping, size + kHugePage);
-    char* first = static_cast<char*>(mapping);
-    if (capacity >= kHugePage) {
-      first = reinterpret_cast<char*>((reinterpret_cast<std::size_t>(first) + kHugePage - 1) &
-                                      ~(kHugePage - 1));
-      ::madvise(first, size, MADV_HUGEPAGE);
     }
     for (std::size_t i = count; i-- > 0;) {
       same.free.push_back(first + i * capacity);

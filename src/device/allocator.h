@@ -1,6 +1,6 @@
 #pragma once
 #include <cstddef>
-#include <map>
+#include <memory>
 #include <vector>
 
 #include "utils/shape.h"
@@ -27,13 +27,24 @@ class Allocator {
   virtual AllocatorStatistics statistics() const = 0;
 };
 
+/// Where a host allocator takes its memory from.
+class PageSource {
+ public:
+  virtual ~PageSource() = default;
+  /// `bytes` zeroed bytes, which stay until the source ends, aligned to 4 KiB; from 2 MiB on
+  /// aligned to 2 MiB, on huge pages where the system has them. Null where none are left.
+  virtual void* take(std::size_t bytes) = 0;
+};
+/// Memory of this process alone.
+std::unique_ptr<PageSource> private_pages();
+
 /// Keeps every block for the next request of its size class, so that a steady step takes nothing
 /// from the system (never giving large buffers back is worth 1.4x of a step). Blocks of 2 MiB and
 /// more lie on huge pages where the system has them. Used by one thread.
 class CachingHostAllocator final : public Allocator {
  public:
-  CachingHostAllocator() = default;
-  ~CachingHostAllocator() override;
+  explicit CachingHostAllocator(std::unique_ptr<PageSource> pages = private_pages())
+      : pages_(std::move(pages)) {}
   CachingHostAllocator(const CachingHostAllocator&) = delete;
   CachingHostAllocator& operator=(const CachingHostAllocator&) = delete;
 
@@ -49,7 +60,7 @@ class CachingHostAllocator final : public Allocator {
   SizeClass& size_class(std::size_t capacity);
 
   std::vector<SizeClass> classes_;  // sorted by capacity: tens of them, found by bisection
-  std::vector<std::pair<void*, std::size_t>> mapped_;
+  std::unique_ptr<PageSource> pages_;
   AllocatorStatistics statistics_;
 };
 

@@ -6,12 +6,15 @@
 
 namespace mpitron::device {
 
-std::unique_ptr<Device> make_device(std::string_view name) {
+std::unique_ptr<Device> make_device(std::string_view name, std::unique_ptr<Allocator> memory) {
+  if (memory == nullptr) {
+    memory = std::make_unique<CachingHostAllocator>();
+  }
   if (name == "host") {
-    return std::make_unique<Device>(HostStream{}, std::make_unique<CachingHostAllocator>());
+    return std::make_unique<Device>(HostStream{}, std::move(memory));
   }
   if (name == "reference") {
-    return std::make_unique<Device>(ReferenceStream{}, std::make_unique<CachingHostAllocator>());
+    return std::make_unique<Device>(ReferenceStream{}, std::move(memory));
   }
   if constexpr (kHasCuda) {
     if (name == "cuda") {

@@ -23,8 +23,9 @@ class Device {
 };
 
 /// "host" or "reference" ("cuda" in a build that has it); anything else is Error(usage) that lists
-/// what there is.
-std::unique_ptr<Device> make_device(std::string_view name);
+/// what there is. `memory`: where host tensors lie, by default this process' own.
+std::unique_ptr<Device> make_device(std::string_view name,
+                                    std::unique_ptr<Allocator> memory = nullptr);
 
 /// The GPU `index` of those that this process sees; Error(environment) where there is none or no
 /// driver. Defined only where `kHasCuda` (device/cuda).

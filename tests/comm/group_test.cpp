@@ -1,8 +1,9 @@
+#include <algorithm>
 #include <numeric>
 
 #include <gtest/gtest.h>
 
-#include "comm/world.h"
+#include "comm/worlds.h"
 
 namespace mpitron::comm {
 namespace {
@@ -25,11 +26,11 @@ Values data_of(Index rank, Index n) {
   return values;
 }
 
-class InWorldsOf : public ::testing::TestWithParam<Index> {};
+class InWorldsOf : public ::testing::TestWithParam<WorldKind> {};
 
 TEST_P(InWorldsOf, SumsRunInRankOrder) {
   for (const Index n : {1, 7, 64, 1000, 70001}) {
-    run_thread_world(GetParam(), [n](World& world) {
+    run_world(GetParam(), [n](World& world) {
       Values x = data_of(world.rank(), n);
       world.all()->all_reduce(view(x)).wait();
       for (Index i = 0; i < n; ++i) {
@@ -45,7 +46,7 @@ TEST_P(InWorldsOf, SumsRunInRankOrder) {
 
 TEST_P(InWorldsOf, ReduceScatterThenGatherIsTheAllReduceAlsoInPlace) {
   const Index piece = 33;
-  run_thread_world(GetParam(), [piece](World& world) {
+  run_world(GetParam(), [piece](World& world) {
     const auto group = world.all();
     Values whole = data_of(world.rank(), piece * world.size());
     Values expected = whole;
@@ -59,7 +60,7 @@ TEST_P(InWorldsOf, ReduceScatterThenGatherIsTheAllReduceAlsoInPlace) {
 }
 
 TEST_P(InWorldsOf, AllToAllTransposes) {
-  run_thread_world(GetParam(), [](World& world) {
+  run_world(GetParam(), [](World& world) {
     Values x = data_of(world.rank(), 3 * world.size());
     Values y(x.size());
     world.all()->all_to_all(view(x), view(y)).wait();
@@ -72,7 +73,7 @@ TEST_P(InWorldsOf, AllToAllTransposes) {
 }
 
 TEST_P(InWorldsOf, AllToAllOfUnequalPieces) {
-  run_thread_world(GetParam(), [](World& world) {
+  run_world(GetParam(), [](World& world) {
     // Rank r sends r + j elements to rank j.
     std::vector<Index> sent, expected;
     for (Index j = 0; j < world.size(); ++j) {
@@ -93,7 +94,7 @@ TEST_P(InWorldsOf, AllToAllOfUnequalPieces) {
 }
 
 TEST_P(InWorldsOf, BroadcastAndScalars) {
-  run_thread_world(GetParam(), [](World& world) {
+  run_world(GetParam(), [](World& world) {
     const Index root = world.size() - 1;
     Values x = data_of(world.rank(), 5);
     world.all()->broadcast(view(x), root).wait();
@@ -105,7 +106,7 @@ TEST_P(InWorldsOf, BroadcastAndScalars) {
 }
 
 TEST_P(InWorldsOf, MessagesAroundTheRingArriveInOrder) {
-  run_thread_world(GetParam(), [](World& world) {
+  run_world(GetParam(), [](World& world) {
     const auto group = world.all();
     if (group->size() == 1) {
       return;
@@ -131,7 +132,7 @@ TEST_P(InWorldsOf, MessagesAroundTheRingArriveInOrder) {
 }
 
 TEST_P(InWorldsOf, ManyUnderWayEndInAnyOrderOfWaiting) {
-  run_thread_world(GetParam(), [](World& world) {
+  run_world(GetParam(), [](World& world) {
     const auto group = world.all();
     const auto other = world.make_group("other", group->ranks());
     std::vector<Values> x;
@@ -155,7 +156,62 @@ TEST_P(InWorldsOf, ManyUnderWayEndInAnyOrderOfWaiting) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, InWorldsOf, ::testing::Values(1, 2, 3, 4, 8));
+/// Memory that the others reach, and so much of it that shares take several steps and blocks.
+TEST_P(InWorldsOf, LargeTensorsOfTheWorldsOwnMemory) {
+  run_world(GetParam(), [](World& world) {
+    const auto group = world.all();
+    const auto allocator = world.make_allocator();
+    const Index piece = 400'001;
+    const Index n = piece * world.size();
+    std::size_t capacity = 0;
+    auto* const data =
+        static_cast<float*>(allocator->allocate(static_cast<std::size_t>(2 * n) * 4, capacity));
+    const TensorView x(data, DType::f32, {n});
+    const TensorView y(data + n, DType::f32, {n});
+    std::generate_n(data, n, [&, i = Index{0}]() mutable { return element(world.rank(), i++); });
+    group->all_to_all(x, y).wait();
+    const Index from = world.size() - 1;
+    EXPECT_EQ(data[n + from * piece + 17], element(from, world.rank() * piece + 17));
+    group->all_gather(device::slice(x, 0, 0, piece), y).wait();
+    EXPECT_EQ(data[2 * n - 1], element(from, piece - 1));
+    const TensorView mine = device::slice(y, 0, 0, piece);
+    group->reduce_scatter(x, mine).wait();
+    group->all_reduce(x).wait();
+    EXPECT_TRUE(std::equal(data + n, data + n + piece, data + world.rank() * piece));
+    for (Index i = 0; i < n; i += 4999) {
+      float sum = element(0, i);
+      for (Index rank = 1; rank < world.size(); ++rank) {
+        sum += element(rank, i);
+      }
+      ASSERT_EQ(data[i], sum) << i;
+    }
+    group->barrier();
+    allocator->release(data, capacity);
+  });
+}
+
+TEST_P(InWorldsOf, SubgroupsWorkSideBySide) {
+  run_world(GetParam(), [](World& world) {
+    std::vector<Index> same_parity;
+    for (Index rank = world.rank() % 2; rank < world.size(); rank += 2) {
+      same_parity.push_back(rank);
+    }
+    const auto group = world.make_group("parity", same_parity);
+    Values x = data_of(world.rank(), 1000);
+    Values y = x;
+    Work all = world.all()->all_reduce(view(x), Reduction::maximum);
+    group->all_reduce(view(y)).wait();
+    all.wait();
+    EXPECT_EQ(x[7], element(world.size() - 1, 7));
+    float sum = element(same_parity[0], 7);
+    for (std::size_t i = 1; i < same_parity.size(); ++i) {
+      sum += element(same_parity[i], 7);
+    }
+    EXPECT_EQ(y[7], sum);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, InWorldsOf, ::testing::ValuesIn(worlds_to_test()), name_of_world);
 
 TEST(Group, HalfTypesAreAddedInSinglePrecisionAndRoundedOnce) {
   run_thread_world(3, [](World& world) {

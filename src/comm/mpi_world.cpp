@@ -1,0 +1,167 @@
+#include "comm/mpi_world.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include <unistd.h>
+
+#include "comm/message_group.h"
+#include "comm/mpi_adapter.h"
+#include "comm/node.h"
+#include "comm/shared_group.h"
+#include "comm/watchdog.h"
+#include "utils/error.h"
+#include "utils/hash.h"
+#include "utils/log.h"
+
+namespace mpitron::comm {
+namespace {
+
+/// What each rank tells all others once.
+struct Introduction {
+  NodeMember member;
+  Index node;  // first rank of its node
+  std::array<char, 64> host;
+};
+
+std::vector<Introduction> introduce(const MpiAdapter& mpi, const NodeMember& self,
+                                    const std::string& host) {
+  Introduction mine{.member = self, .node = mpi.node().front(), .host = {}};
+  host.copy(mine.host.data(), mine.host.size() - 1);
+  std::vector<Introduction> all;
+  for (const std::string& bytes :
+       mpi.gather({reinterpret_cast<const char*>(&mine), sizeof(mine)})) {
+    std::memcpy(static_cast<void*>(&all.emplace_back()), bytes.data(), sizeof(Introduction));
+  }
+  return all;
+}
+
+class MpiWorld final : public World {
+ public:
+  explicit MpiWorld(const MpiOptions& options)
+      : mpi_(std::make_shared<MpiAdapter>()), node_(std::make_shared<Node>(mpi_->rank())) {
+    const std::vector<Introduction> all =
+        introduce(*mpi_, node_->self(), World::host(mpi_->rank()));
+    std::vector<NodeMember> members;
+    for (const Introduction& other : all) {
+      hosts_.emplace_back(other.host.data());
+      if (other.node == mpi_->node().front()) {
+        members.push_back(other.member);
+      }
+    }
+    // All or none: a group's members must agree on how they talk.
+    shares_memory_ = mpi_->minimum(!options.only_messages && node_->connect(members) ? 1 : 0) == 1;
+    if (!shares_memory_ && !options.only_messages && rank() == 0) {
+      log::warning(
+          "ranks of one machine cannot open each other's memory (/proc/PID/fd): they send messages "
+          "instead, which is slower");
+    }
+    watch(members, options.timeout_minutes);
+  }
+
+  Index rank() const override { return mpi_->rank(); }
+  Index size() const override { return mpi_->size(); }
+  Index local_rank() const override {
+    const auto& node = mpi_->node();
+    return std::find(node.begin(), node.end(), rank()) - node.begin();
+  }
+  std::string host(Index rank) const override { return hosts_[static_cast<std::size_t>(rank)]; }
+  void progress() override { engine_->progress(); }
+  void set_phase(std::string_view phase) override { watchdog_->set_phase(phase); }
+  std::unique_ptr<device::Allocator> make_allocator() override {
+    return shares_memory_ ? node_->make_allocator() : World::make_allocator();
+  }
+
+  std::shared_ptr<Group> make_group(const std::string& name,
+                                    const std::vector<Index>& ranks) override {
+    auto& group = groups_[{name, ranks}];
+    if (group == nullptr) {
+      const auto place = std::find(ranks.begin(), ranks.end(), rank());
+      MPITRON_CHECK(place != ranks.end(), name, rank());
+      group = make(name, ranks, place - ranks.begin());
+    }
+    return group;
+  }
+
+ private:
+  void watch(const std::vector<NodeMember>& members, double timeout_minutes) {
+    Watchdog::Surroundings surroundings = {
+        .rank = rank(),
+        .neighbours = {},
+        .host = [hosts = hosts_,
+                 node = node_](Index rank) { return hosts[static_cast<std::size_t>(rank)]; },
+        .last_word = &node_->last_word(),
+        .timeout_seconds = 60 * timeout_minutes};
+    for (const NodeMember& member : members) {
+      if (shares_memory_ && member.rank != rank()) {
+        surroundings.neighbours.push_back({member.rank, member.process, &node_->ring(member.rank)});
+      }
+    }
+    watchdog_ = std::make_shared<Watchdog>(node_->ring(rank()), std::move(surroundings));
+    engine_ = std::make_shared<ProgressEngine>(watchdog_);
+  }
+
+  std::shared_ptr<Group> make(const std::string& name, const std::vector<Index>& ranks,
+                              Index place) {
+    const bool within_node =
+        shares_memory_ && std::all_of(ranks.begin(), ranks.end(),
+                                      [this](Index rank) { return node_->contains(rank); });
+    if (within_node || ranks.size() == 1) {
+      return std::make_shared<SharedGroup>(name, ranks, place, node_->table(name, ranks),
+                                           SharedGroup::Fabric{node_, engine_});
+    }
+    return std::make_shared<MessageGroup>(name, ranks, place, MessageGroup::Fabric{mpi_, engine_},
+                                          number_of(name, ranks));
+  }
+
+  /// A number that members compute alone, so that making a group needs no communication. Two groups
+  /// of the same two ranks with one number would mix their messages: both ranks see that here.
+  int number_of(const std::string& name, const std::vector<Index>& ranks) {
+    const std::string_view bytes(reinterpret_cast<const char*>(ranks.data()),
+                                 ranks.size() * sizeof(Index));
+    const int numbers = mpi_->largest_tag() >> MessageGroup::kTagBits;
+    const int number = static_cast<int>(hash64(name, hash64(bytes)) %
+                                        static_cast<std::uint64_t>(std::max(1, numbers)));
+    const auto [at, is_new] = numbers_.emplace(number, name);
+    MPITRON_CHECK(is_new, name, at->second, numbers);
+    return number;
+  }
+
+  std::shared_ptr<MpiAdapter> mpi_;
+  std::shared_ptr<Node> node_;
+  std::shared_ptr<Watchdog> watchdog_;
+  std::shared_ptr<ProgressEngine> engine_;
+  std::vector<std::string> hosts_;
+  bool shares_memory_ = false;
+  std::map<std::pair<std::string, std::vector<Index>>, std::shared_ptr<Group>> groups_;
+  std::map<int, std::string> numbers_;
+};
+
+}  // namespace
+
+bool launched_by_mpi() {
+  const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
+  if (is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMIX_RANK") || is_set("PMI_RANK")) {
+    return true;
+  }
+  const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  if (tasks != nullptr && std::atoi(tasks) > 1) {
+    throw_environment(
+        "srun started {} tasks that do not know of each other: use `srun --mpi=pmix`, or mpirun",
+        tasks);
+  }
+  return false;
+}
+
+std::unique_ptr<World> make_mpi_world(const MpiOptions& options) {
+  return std::make_unique<MpiWorld>(options);
+}
+
+std::unique_ptr<World> make_world(const MpiOptions& options) {
+  return launched_by_mpi() ? make_mpi_world(options) : make_single_world();
+}
+
+}  // namespace mpitron::comm

@@ -1,0 +1,27 @@
+#pragma once
+#include <memory>
+
+#include "comm/world.h"
+
+namespace mpitron::comm {
+
+/// Whether mpirun or srun started this process as one of several (or one) ranks. Error(environment)
+/// where srun did without PMIx: each process would take itself for the whole job.
+bool launched_by_mpi();
+
+struct MpiOptions {
+  /// Also ranks of one node use messages, as if each had a node of its own.
+  bool only_messages = false;
+  /// A rank that lets others wait for so long ends the job (--distributed-timeout-minutes).
+  double timeout_minutes = 10;
+};
+
+/// The ranks that mpirun or srun started; every one of them calls this. Groups within a node share
+/// memory: what `make_allocator` gives is reached where it lies, other memory is copied once more.
+/// Groups over several nodes send messages. Both sum in the same order, so they give the same bits.
+std::unique_ptr<World> make_mpi_world(const MpiOptions& options = {});
+
+/// make_mpi_world where this process was launched so, a world of one process otherwise.
+std::unique_ptr<World> make_world(const MpiOptions& options = {});
+
+}  // namespace mpitron::comm

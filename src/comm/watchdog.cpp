@@ -1,0 +1,171 @@
+#include "comm/watchdog.h"
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "utils/error.h"
+
+namespace mpitron::comm {
+namespace {
+
+/// Waited for somebody who has ended: perhaps it only takes longer to see what it did last.
+constexpr double kGraceSeconds = 2;
+/// Given to a neighbour that speaks, or to the launcher, before this process ends by itself.
+constexpr unsigned kQuietSeconds = 10;
+constexpr int kPidfdOpen = 434;  // SYS_pidfd_open, of all architectures
+
+bool is_stopped(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const auto at = text.rfind(") ");
+  return at != std::string::npos && text.size() > at + 2 && text[at + 2] == 'T';
+}
+
+}  // namespace
+
+Watchdog::Watchdog(FlightRing& own, Surroundings surroundings)
+    : recorder_(own), surroundings_(std::move(surroundings)), stop_(::eventfd(0, EFD_CLOEXEC)) {
+  thread_ = std::thread([this] { watch(); });
+}
+
+Watchdog::~Watchdog() {
+  const bool fails = std::uncaught_exceptions() > 0;
+  recorder_.set_state(fails ? FlightRing::State::failed : FlightRing::State::ended);
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(stop_, &one, sizeof(one)));
+  thread_.join();
+  ::close(stop_);
+}
+
+void Watchdog::started(const Operation& operation, const Group& group, const Request& request) {
+  FlightRecord& record = recorder_.start(group, request);
+  under_way_[&operation] = {&record, record.number};
+}
+
+void Watchdog::ended(const Operation& operation) {
+  const auto at = under_way_.find(&operation);
+  if (at != under_way_.end()) {
+    const auto [record, number] = at->second;
+    if (record->number == number) {  // else a later operation has taken its place
+      FlightRecorder::finish(*record);
+    }
+    under_way_.erase(at);
+  }
+}
+
+void Watchdog::waiting(const Operation& operation, double seconds) {
+  if (seconds < std::min(kGraceSeconds, surroundings_.timeout_seconds)) {
+    return;
+  }
+  const auto at = under_way_.find(&operation);
+  const std::string waits =
+      fmt::format("rank {} waits for it in {} in phase '{}'", surroundings_.rank,
+                  at == under_way_.end() ? "an operation" : describe(*at->second.record),
+                  recorder_.ring().phase);
+  const std::vector<Index> absent = operation.absent();
+  for (const Index rank : absent) {
+    const Neighbour* const neighbour = find(rank);
+    if (neighbour != nullptr && neighbour->ring->state.load() == FlightRing::State::ended) {
+      end_job(fmt::format("{} has ended; {}; {}", name_of_rank(rank), waits, known_of(rank)));
+    }
+  }
+  if (seconds >= surroundings_.timeout_seconds && !absent.empty()) {
+    const std::string others =
+        absent.size() > 1 ? fmt::format(" (and {} more)", absent.size() - 1) : "";
+    end_job(fmt::format("{}{} has not arrived within --distributed-timeout-minutes {:.4g}; {}; {}",
+                        name_of_rank(absent.front()), others, surroundings_.timeout_seconds / 60,
+                        waits, known_of(absent.front())));
+  }
+}
+
+void Watchdog::disagreement(Index rank, const std::string& what) {
+  end_job(fmt::format("{} does something else than its group: {}; {}", name_of_rank(rank), what,
+                      known_of(rank)));
+}
+
+void Watchdog::watch() {
+  std::vector<pollfd> watched = {{.fd = stop_, .events = POLLIN, .revents = 0}};
+  for (const Neighbour& neighbour : surroundings_.neighbours) {
+    // -1 (an old kernel, a forbidden call) is never ready: then the timeout has to do.
+    watched.push_back({.fd = static_cast<int>(::syscall(kPidfdOpen, neighbour.process, 0)),
+                       .events = POLLIN,
+                       .revents = 0});
+  }
+  while ((watched[0].revents & POLLIN) == 0) {
+    if (::poll(watched.data(), watched.size(), -1) < 0) {
+      continue;
+    }
+    for (std::size_t i = 1; i < watched.size(); ++i) {
+      if (watched[i].revents != 0) {
+        look_after_death_of(surroundings_.neighbours[i - 1]);
+        ::close(watched[i].fd);
+        watched[i] = {.fd = -1, .events = 0, .revents = 0};
+      }
+    }
+  }
+  for (std::size_t i = 1; i < watched.size(); ++i) {
+    if (watched[i].fd >= 0) {
+      ::close(watched[i].fd);
+    }
+  }
+}
+
+void Watchdog::look_after_death_of(const Neighbour& neighbour) {
+  switch (neighbour.ring->state.load()) {
+    case FlightRing::State::ended:
+      return;
+    case FlightRing::State::failed:  // it has said why
+      surroundings_.last_word->store(1);
+      break;
+    case FlightRing::State::running:
+      break;
+  }
+  end_job(fmt::format("{} has died (killed, or out of memory?); {}", name_of_rank(neighbour.rank),
+                      known_of(neighbour.rank)));
+}
+
+const Neighbour* Watchdog::find(Index rank) const {
+  const auto& all = surroundings_.neighbours;
+  const auto at = std::find_if(all.begin(), all.end(),
+                               [rank](const Neighbour& other) { return other.rank == rank; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::string Watchdog::name_of_rank(Index rank) const {
+  const Neighbour* const neighbour = find(rank);
+  const std::string process =
+      neighbour == nullptr ? "" : fmt::format(", process {}", neighbour->process);
+  return fmt::format("rank {} (host {}{})", rank, surroundings_.host(rank), process);
+}
+
+std::string Watchdog::known_of(Index rank) const {
+  if (rank == surroundings_.rank) {
+    return describe(recorder_.ring());
+  }
+  const Neighbour* const neighbour = find(rank);
+  if (neighbour == nullptr) {
+    return "it runs on another machine, whose ranks say more";
+  }
+  return describe(*neighbour->ring) +
+         (is_stopped(neighbour->process) ? "; its process is stopped (SIGSTOP)" : "");
+}
+
+void Watchdog::end_job(const std::string& sentence) const {
+  if (surroundings_.last_word->exchange(1) == 0) {
+    const std::string line = fmt::format("mpitron: error: {}\n", sentence);
+    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  } else {
+    ::sleep(kQuietSeconds);
+  }
+  ::_exit(static_cast<int>(ExitCode::environment));
+}
+
+}  // namespace mpitron::comm
