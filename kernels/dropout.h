@@ -27,6 +27,14 @@ struct GlobalIndexMap {
     return local + sequence_offset[local < sequence_split ? 0 : 1];
   }
   Index sample(Index local) const { return sample_offset + local * sample_stride; }
+  /// The map of a piece whose first row is local sequence position `first` here.
+  GlobalIndexMap from(Index first) const {
+    GlobalIndexMap piece = *this;
+    piece.sequence_split -= first;
+    piece.sequence_offset[0] += first;
+    piece.sequence_offset[1] += first;
+    return piece;
+  }
 };
 
 /// Which elements a dropout keeps: Philox4x32-10 keyed by (seed, iteration, layer, site), counted

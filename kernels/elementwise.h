@@ -84,8 +84,8 @@ struct NormalInit {
   Out x;
   Philox::Key key{};
   Index first_index = 0;
-  Index pitch = 0;
   float mean = 0, std = 1;
+  Index pitch = 0;
 
   template <class F>
   void views(F&& f) const {

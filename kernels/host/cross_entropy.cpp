@@ -149,7 +149,9 @@ void join(const CrossEntropyJoin& k, Index row) {
   float target = 0;
   for (Index rank = 0; rank < ranks; ++rank) {
     const float* part = sums + 4 * rank * rows;
-    all.sum += part[1] * std::exp(part[0] - all.max);
+    if (part[0] > -std::numeric_limits<float>::infinity()) {  // else all of its logits are masked
+      all.sum += part[1] * std::exp(part[0] - all.max);
+    }
     target += part[2];
     all.logits += part[3];
   }

@@ -80,7 +80,8 @@ void run(device::ReferenceStream&, const CrossEntropyJoin& kernel) {
     }
     double sum = 0, target = 0, plain = 0;
     for (Index rank = 0; rank < kernel.sums.size(0); ++rank) {
-      sum += sums(rank, t, 1) * std::exp(sums(rank, t, 0) - largest);
+      const bool masked = std::isinf(sums(rank, t, 0));  // all logits of this rank
+      sum += masked ? 0 : sums(rank, t, 1) * std::exp(sums(rank, t, 0) - largest);
       target += sums(rank, t, 2);
       plain += sums(rank, t, 3);
     }

@@ -8,18 +8,27 @@ namespace mpitron::autograd {
 /// Runs `block(context, input)` without recording and adds one node, whose backward replays it on a
 /// tape of its own: between the passes only the input is kept (Chen et al. 2016). Dropout masks
 /// need no state: they are keyed. Without a tape it just runs the block.
-template <class Block>
-Var recompute(Context& context, Block block, const Var& input);
+///
+/// `keep(context, input)` gives what is kept of the input: a function of the context that returns it
+/// (ranks that all have it may each keep a piece).
+struct KeepInput {
+  auto operator()(Context&, const Tensor& input) const {
+    return [input](Context&) { return input; };
+  }
+};
+template <class Block, class Keep = KeepInput>
+Var recompute(Context& context, Block block, const Var& input, const Keep& keep = {});
 
 namespace detail {
 
-template <class Block>
+template <class Block, class Kept>
 struct Replay {
   Block block;
-  Tensor input;
+  Kept kept;
   Slot input_slot;
 
   void operator()(Context& context, Tensor gradient) const {
+    const Tensor input = kept(context);
     Tape tape;
     Context inner = context;
     inner.tape = &tape;
@@ -33,16 +42,17 @@ struct Replay {
 
 }  // namespace detail
 
-template <class Block>
-Var recompute(Context& context, Block block, const Var& input) {
+template <class Block, class Keep>
+Var recompute(Context& context, Block block, const Var& input, const Keep& keep) {
   if (!context.recording()) {
     return block(context, input);
   }
   Context quiet = context;
   quiet.tape = nullptr;
   const Var output = variable(block(quiet, input).value);
-  context.tape->record(output.slot,
-                       detail::Replay<Block>{std::move(block), input.value, input.slot});
+  auto kept = keep(context, input.value);
+  context.tape->record(output.slot, detail::Replay<Block, decltype(kept)>{
+                                        std::move(block), std::move(kept), input.slot});
   return output;
 }
 

@@ -115,6 +115,8 @@ struct ModelConfig {
   RecomputeMethod recompute_method = RecomputeMethod::none;
   Index recompute_num_layers = 0;
   std::vector<RecomputeModule> recompute_modules;  // derived: {core_attn} when selective
+  /// Each tensor parallel rank keeps its piece of what recomputation starts from.
+  bool distribute_saved_activations = false;
 
   // later areas, present because FLOPs, parameter counts and constraints speak of them
   std::optional<Index> mtp_num_layers;

@@ -169,6 +169,7 @@ void resolve_precision(ModelConfig& m, const OptionValues& v) {
                                               {"block", RecomputeMethod::block}});
   m.recompute_num_layers = v.maybe_integer("recompute_num_layers").value_or(0);
   m.recompute_modules = recompute_modules(v);
+  m.distribute_saved_activations = v.flag("distribute_saved_activations");
 }
 
 ModelConfig resolve_model(const OptionValues& v) {

@@ -1,9 +1,10 @@
 #include "models/gpt_model.h"
 
 #include "nn/rotary_embedding.h"
-#include "ops/cross_entropy.h"
 #include "ops/initialize.h"
-#include "ops/linear.h"
+#include "ops/parallel_linear.h"
+#include "ops/regions.h"
+#include "ops/vocab_parallel_cross_entropy.h"
 #include "utils/torch_random.h"
 
 namespace mpitron::models {
@@ -35,11 +36,16 @@ nn::Builder GptModel::builder(const std::string& prefix) {
   return nn::Builder({config_, share_.groups, *share_.parameters}, prefix);
 }
 
+ops::TensorParallel GptModel::tensor_parallel() const {
+  return {share_.groups.tensor.get(), share_.groups.sequence_parallel};
+}
+
 Parameter* GptModel::make_output_weight() {
   if (config_.untie_embeddings_and_output_weights) {
+    const nn::Builder layer = builder("output_layer.");
+    const Index rows = config_.padded_vocab_size;
     Parameter& weight =
-        builder("output_layer.")
-            .linear_weight("weight", config_.padded_vocab_size, config_.hidden_size);
+        layer.linear_weight("weight", rows, config_.hidden_size, layer.piece(0, rows));
     weight.embedding_or_output = true;
     return &weight;
   }
@@ -70,7 +76,9 @@ void GptModel::initialize() {
 Var GptModel::hidden(Context& context, const GptBatch& batch, const Var& input) const {
   nn::LayerInputs inputs{.rotary = {}, .attention_mask = batch.attention_mask};
   if (rotary_.cos) {
-    const Index s = (embedding_ ? batch.tokens : input.value).shape()[0];
+    const ops::TensorParallel shared = tensor_parallel();
+    const Index s = embedding_ ? batch.tokens.shape()[0]
+                               : input.shape()[0] * (shared.cuts_sequence() ? shared.size() : 1);
     inputs.rotary = ops::RotaryTables{.cos = rotary_.cos.slice(0, 0, s),
                                       .sin = rotary_.sin.slice(0, 0, s),
                                       .interleaved = rotary_.interleaved};
@@ -81,13 +89,19 @@ Var GptModel::hidden(Context& context, const GptBatch& batch, const Var& input) 
       inputs);
 }
 
-Var GptModel::logits(Context& context, const GptBatch& batch, const Var& input) const {
+Var GptModel::local_logits(Context& context, const GptBatch& batch, const Var& input) const {
   MPITRON_CHECK(output_weight_ != nullptr, part().first_layer, part().num_layers);
-  return ops::linear(context, hidden(context, batch, input), *output_weight_, nullptr);
+  return ops::column_parallel_linear(context, hidden(context, batch, input), *output_weight_,
+                                     nullptr, tensor_parallel());
+}
+
+Var GptModel::logits(Context& context, const GptBatch& batch, const Var& input) const {
+  return ops::gather_from_tp(context, local_logits(context, batch, input), *share_.groups.tensor);
 }
 
 Var GptModel::loss(Context& context, const GptBatch& batch, const Var& input) const {
-  return ops::cross_entropy(context, logits(context, batch, input), batch.labels);
+  return ops::vocab_parallel_cross_entropy(context, local_logits(context, batch, input),
+                                           batch.labels, tensor_parallel());
 }
 
 }  // namespace mpitron::models

@@ -43,8 +43,8 @@ class GptModel {
   /// [s, b, h]: what the next chunk takes.
   autograd::Var hidden(autograd::Context& context, const GptBatch& batch,
                        const autograd::Var& input = {}) const;
-  /// [s, b, v], in the model's type. Rows of the padded vocabulary take part in the softmax like
-  /// all others.
+  /// [s, b, v], in the model's type, of the whole vocabulary on every tensor parallel rank. Rows of
+  /// the padded vocabulary take part in the softmax like all others.
   autograd::Var logits(autograd::Context& context, const GptBatch& batch,
                        const autograd::Var& input = {}) const;
   /// The loss of every token, [s, b], fp32.
@@ -53,6 +53,10 @@ class GptModel {
 
  private:
   nn::Builder builder(const std::string& prefix);
+  ops::TensorParallel tensor_parallel() const;
+  /// [s, b, v_local]: this rank's columns.
+  autograd::Var local_logits(autograd::Context& context, const GptBatch& batch,
+                             const autograd::Var& input) const;
   autograd::Parameter* make_output_weight();
 
   const config::ModelConfig config_;

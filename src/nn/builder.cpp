@@ -6,33 +6,53 @@ namespace mpitron::nn {
 
 using autograd::Initialization;
 
-Parameter& Builder::weight(const std::string& name, const Shape& shape, double std) const {
+tensor::Shard Builder::piece(int dim, Index extent, Index blocks) const {
+  const ops::TensorParallel shared = tensor_parallel();
+  return tensor::even_shard(dim, extent, {shared.rank(), shared.size()}, blocks);
+}
+
+Parameter& Builder::weight(const std::string& name, const Shape& shape, const tensor::Shard& shard,
+                           double std) const {
   const auto kind = site_.config.init_method_xavier_uniform ? Initialization::Kind::xavier_uniform
                                                             : Initialization::Kind::normal;
   return site_.parameters.add({.name = prefix_ + name,
                                .shape = shape,
+                               .shard = shard,
                                .initialization = {.kind = kind, .std = std},
                                .linear_weight = true});
 }
 
-Parameter& Builder::linear_weight(const std::string& name, Index out, Index in) const {
-  return weight(name, {out, in}, site_.config.init_method_std);
+Parameter& Builder::linear_weight(const std::string& name, Index out, Index in,
+                                  const tensor::Shard& rows) const {
+  return weight(name, {out, in}, rows, site_.config.init_method_std);
 }
 
 Parameter& Builder::output_weight(const std::string& name, Index out, Index in) const {
   return weight(
-      name, {out, in},
+      name, {out, in}, piece(1, in),
       site_.config.init_method_std / std::sqrt(2.0 * static_cast<double>(site_.config.num_layers)));
 }
 
-Parameter* Builder::bias(const std::string& name, Index size, bool present) const {
-  return present ? &site_.parameters.add({.name = prefix_ + name, .shape = {size}}) : nullptr;
+Parameter* Builder::bias(const std::string& name, Index size, bool present,
+                         const tensor::Shard& shard) const {
+  return present ? &site_.parameters.add({.name = prefix_ + name, .shape = {size}, .shard = shard})
+                 : nullptr;
 }
 
-Parameter& Builder::embedding(const std::string& name, Index rows, Index h) const {
+Parameter* Builder::output_bias(const std::string& name, Index size, bool present) const {
+  Parameter* parameter = bias(name, size, present);
+  if (parameter != nullptr) {
+    parameter->sum_over_tensor = tensor_parallel().cuts_sequence();
+  }
+  return parameter;
+}
+
+Parameter& Builder::embedding(const std::string& name, Index rows, Index h,
+                              const tensor::Shard& shard) const {
   const double std = site_.config.embedding_init_method_std.value_or(site_.config.init_method_std);
   return site_.parameters.add({.name = prefix_ + name,
                                .shape = {rows, h},
+                               .shard = shard,
                                .initialization = {.kind = Initialization::Kind::normal, .std = std},
                                .embedding_or_output = true});
 }
@@ -40,12 +60,16 @@ Parameter& Builder::embedding(const std::string& name, Index rows, Index h) cons
 Parameter& Builder::norm_weight(const std::string& name, Index size) const {
   const auto kind =
       site_.config.apply_layernorm_1p ? Initialization::Kind::zeros : Initialization::Kind::ones;
-  return site_.parameters.add(
-      {.name = prefix_ + name, .shape = {size}, .initialization = {.kind = kind}});
+  return site_.parameters.add({.name = prefix_ + name,
+                               .shape = {size},
+                               .initialization = {.kind = kind},
+                               .sum_over_tensor = tensor_parallel().cuts_sequence()});
 }
 
 Parameter& Builder::norm_bias(const std::string& name, Index size) const {
-  return site_.parameters.add({.name = prefix_ + name, .shape = {size}});
+  return site_.parameters.add({.name = prefix_ + name,
+                               .shape = {size},
+                               .sum_over_tensor = tensor_parallel().cuts_sequence()});
 }
 
 }  // namespace mpitron::nn

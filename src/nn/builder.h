@@ -4,6 +4,7 @@
 #include "autograd/parameter_list.h"
 #include "comm/parallel_groups.h"
 #include "config/model_config.h"
+#include "ops/tensor_parallel.h"
 
 namespace mpitron::nn {
 
@@ -27,17 +28,32 @@ class Builder {
   /// A builder for a child: names get `name + "."` in front.
   Builder child(const std::string& name) const { return Builder(site_, prefix_ + name + "."); }
 
-  Parameter& linear_weight(const std::string& name, Index out, Index in) const;
-  /// linear_proj and linear_fc2.
+  /// Who shares the weights of this layer.
+  ops::TensorParallel tensor_parallel() const {
+    return {groups().tensor.get(), groups().sequence_parallel};
+  }
+  /// This rank's even piece of every one of `blocks` blocks of a dimension.
+  tensor::Shard piece(int dim, Index extent, Index blocks = 1) const;
+
+  /// Column parallel where a shard of its rows is given.
+  Parameter& linear_weight(const std::string& name, Index out, Index in,
+                           const tensor::Shard& rows = {}) const;
+  /// linear_proj and linear_fc2: row parallel.
   Parameter& output_weight(const std::string& name, Index out, Index in) const;
   /// Null where the layer has no bias.
-  Parameter* bias(const std::string& name, Index size, bool present) const;
-  Parameter& embedding(const std::string& name, Index rows, Index h) const;
+  Parameter* bias(const std::string& name, Index size, bool present,
+                  const tensor::Shard& shard = {}) const;
+  /// Of a row parallel layer: added after the sum over the ranks.
+  Parameter* output_bias(const std::string& name, Index size, bool present) const;
+  Parameter& embedding(const std::string& name, Index rows, Index h,
+                       const tensor::Shard& shard = {}) const;
+  /// Norms between the layers; with a cut sequence each rank sees some of the rows that they norm.
   Parameter& norm_weight(const std::string& name, Index size) const;
   Parameter& norm_bias(const std::string& name, Index size) const;
 
  private:
-  Parameter& weight(const std::string& name, const Shape& shape, double std) const;
+  Parameter& weight(const std::string& name, const Shape& shape, const tensor::Shard& shard,
+                    double std) const;
 
   Site site_;
   std::string prefix_;

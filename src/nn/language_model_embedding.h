@@ -18,6 +18,9 @@ class LanguageModelEmbedding {
   Parameter& word_embeddings() const { return *words_; }
 
  private:
+  autograd::Var embedded(autograd::Context& context, const ops::EmbeddingInputs& inputs) const;
+
+  ops::TensorParallel shared_;
   double hidden_dropout_;
   bool fp32_residual_;
   Parameter* words_;

@@ -1,6 +1,6 @@
 #include "nn/mlp.h"
 
-#include "ops/linear.h"
+#include "ops/parallel_linear.h"
 
 namespace mpitron::nn {
 namespace {
@@ -21,21 +21,23 @@ ops::Activation activation_of(config::ActivationKind kind) {
 
 }  // namespace
 
-Mlp::Mlp(const Builder& builder) {
+Mlp::Mlp(const Builder& builder) : shared_(builder.tensor_parallel()) {
   const config::ModelConfig& config = builder.config();
   const Index h = config.hidden_size, ffn = config.ffn_hidden_size;
-  const Index fc1_size = config.gated_linear_unit ? 2 * ffn : ffn;
+  const Index halves = config.gated_linear_unit ? 2 : 1, fc1_size = halves * ffn;
+  const tensor::Shard rows = builder.piece(0, fc1_size, halves);
   activation_ = {activation_of(config.activation), config.gated_linear_unit};
-  fc1_weight_ = &builder.linear_weight("linear_fc1.weight", fc1_size, h);
-  fc1_bias_ = builder.bias("linear_fc1.bias", fc1_size, config.add_bias_linear);
+  fc1_weight_ = &builder.linear_weight("linear_fc1.weight", fc1_size, h, rows);
+  fc1_bias_ = builder.bias("linear_fc1.bias", fc1_size, config.add_bias_linear, rows);
   fc2_weight_ = &builder.output_weight("linear_fc2.weight", h, ffn);
-  fc2_bias_ = builder.bias("linear_fc2.bias", h, config.add_bias_linear);
+  fc2_bias_ = builder.output_bias("linear_fc2.bias", h, config.add_bias_linear);
 }
 
 BranchOutput Mlp::forward(autograd::Context& context, const autograd::Var& x) const {
-  const autograd::Var hidden = ops::linear(context, x, *fc1_weight_, nullptr);
+  const autograd::Var hidden =
+      ops::column_parallel_linear(context, x, *fc1_weight_, nullptr, shared_);
   const autograd::Var activated = ops::activation(context, hidden, fc1_bias_, activation_);
-  return {ops::linear(context, activated, *fc2_weight_, nullptr), fc2_bias_};
+  return {ops::row_parallel_linear(context, activated, *fc2_weight_, shared_), fc2_bias_};
 }
 
 }  // namespace mpitron::nn

@@ -14,6 +14,7 @@ class Mlp {
   Parameter* output_bias() const { return fc2_bias_; }
 
  private:
+  ops::TensorParallel shared_;
   ops::ActivationSettings activation_;
   Parameter* fc1_weight_;
   Parameter* fc1_bias_;

@@ -1,7 +1,7 @@
 #include "nn/self_attention.h"
 
 #include "ops/bias_dropout_add.h"
-#include "ops/linear.h"
+#include "ops/parallel_linear.h"
 #include "ops/qk_norm.h"
 
 namespace mpitron::nn {
@@ -10,23 +10,39 @@ using autograd::Context;
 using autograd::Var;
 
 SelfAttention::SelfAttention(const Builder& builder, Index layer_number)
-    : attention_dropout_(builder.config().attention_dropout),
+    : shared_(builder.tensor_parallel()),
+      attention_dropout_(builder.config().attention_dropout),
       layer_number_(static_cast<std::uint32_t>(layer_number)) {
   const config::ModelConfig& config = builder.config();
   const Index h = config.hidden_size, projection = config.num_attention_heads * config.kv_channels;
-  settings_.layout = {config.num_attention_heads, config.num_query_groups, config.kv_channels};
+  const ops::QkvLayout whole{config.num_attention_heads, config.num_query_groups,
+                             config.kv_channels};
+  share_ = ops::qkv_share(whole, shared_);
+  settings_.layout = share_.local;
   settings_.scale = static_cast<float>(config.softmax_scale);
   settings_.window = config.window_size ? (*config.window_size)[0] : -1;
   const auto layer = static_cast<std::size_t>(layer_number - 1);
   rotates_ = config.no_rope_layers.empty() || !config.no_rope_layers[layer];
 
   proj_weight_ = &builder.output_weight("linear_proj.weight", h, projection);
-  proj_bias_ = builder.bias("linear_proj.bias", h, config.add_bias_linear);
-  qkv_weight_ = &builder.linear_weight("linear_qkv.weight", settings_.layout.width(), h);
-  qkv_bias_ = builder.bias("linear_qkv.bias", settings_.layout.width(), config.add_qkv_bias);
+  proj_bias_ = builder.output_bias("linear_proj.bias", h, config.add_bias_linear);
+  qkv_weight_ = &builder.linear_weight("linear_qkv.weight", whole.width(), h, share_.rows);
+  qkv_bias_ = builder.bias("linear_qkv.bias", whole.width(), config.add_qkv_bias, share_.rows);
+  make_norms(builder);
+}
+
+void SelfAttention::make_norms(const Builder& builder) {
+  const config::ModelConfig& config = builder.config();
   if (config.qk_layernorm) {
     query_norm_ = Norm(builder, "q_layernorm", config.kv_channels).parameters();
     key_norm_ = Norm(builder, "k_layernorm", config.kv_channels).parameters();
+    // Every rank norms its heads only.
+    for (const ops::NormParameters* norm : {&*query_norm_, &*key_norm_}) {
+      norm->gamma->sum_over_tensor = shared_.shared();
+      if (norm->beta != nullptr) {
+        norm->beta->sum_over_tensor = shared_.shared();
+      }
+    }
   } else if (config.qk_l2_norm) {
     query_norm_ = key_norm_ =
         ops::NormParameters{.eps = static_cast<float>(config.norm_epsilon), .rms = true};
@@ -39,7 +55,8 @@ Var SelfAttention::normed_queries_and_keys(Context& context, Var qkv) const {
 
 BranchOutput SelfAttention::forward(Context& context, const Var& x,
                                     const LayerInputs& inputs) const {
-  Var qkv = normed_queries_and_keys(context, ops::linear(context, x, *qkv_weight_, qkv_bias_));
+  Var qkv = ops::column_parallel_linear(context, x, *qkv_weight_, qkv_bias_, shared_);
+  qkv = normed_queries_and_keys(context, ops::join_keys_values(context, qkv, share_, shared_));
   if (inputs.rotary && rotates_) {
     qkv = ops::rotary(context, qkv, settings_.layout, *inputs.rotary);
   }
@@ -48,8 +65,9 @@ BranchOutput SelfAttention::forward(Context& context, const Var& x,
   settings.dropout =
       ops::dropout_mask(context, attention_dropout_, layer_number_,
                         static_cast<std::uint32_t>(DropoutSite::attention_probabilities));
+  settings.dropout.index.column_offset = shared_.rank() * settings.layout.heads;
   const Var attended = ops::attention(context, qkv, settings);
-  return {ops::linear(context, attended, *proj_weight_, nullptr), proj_bias_};
+  return {ops::row_parallel_linear(context, attended, *proj_weight_, shared_), proj_bias_};
 }
 
 }  // namespace mpitron::nn

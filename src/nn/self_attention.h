@@ -6,6 +6,7 @@
 #include "nn/norm.h"
 #include "ops/attention.h"
 #include "ops/rotary.h"
+#include "ops/shared_query_group.h"
 
 namespace mpitron::nn {
 
@@ -26,8 +27,11 @@ class SelfAttention {
                        const LayerInputs& inputs) const;
 
  private:
+  void make_norms(const Builder& builder);
   autograd::Var normed_queries_and_keys(autograd::Context& context, autograd::Var qkv) const;
 
+  ops::TensorParallel shared_;
+  ops::QkvShare share_;
   ops::AttentionSettings settings_;
   double attention_dropout_;
   std::uint32_t layer_number_;

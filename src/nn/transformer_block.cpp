@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/recompute.h"
+#include "ops/keep_piece.h"
 
 namespace mpitron::nn {
 
@@ -10,7 +11,7 @@ using autograd::Context;
 using autograd::Var;
 
 TransformerBlock::TransformerBlock(const Builder& builder, const ModelPart& part)
-    : config_(builder.config()) {
+    : config_(builder.config()), shared_(builder.tensor_parallel()) {
   for (Index i = part.first_layer; i < part.first_layer + part.num_layers; ++i) {
     layers_.emplace_back(builder.child("layers." + std::to_string(i)), i + 1);
   }
@@ -38,6 +39,13 @@ Var TransformerBlock::run_layers(Context& context, Var x, const LayerInputs& inp
   return x;
 }
 
+template <class Block>
+Var TransformerBlock::recompute(Context& context, const Block& block, const Var& x) const {
+  const bool spread = config_.distribute_saved_activations && !shared_.cuts_sequence();
+  return spread ? autograd::recompute(context, block, x, ops::KeepPiece{shared_})
+                : autograd::recompute(context, block, x);
+}
+
 Var TransformerBlock::forward(Context& context, Var x, const LayerInputs& inputs) const {
   for (std::size_t first = 0; first < layers_.size();) {
     const std::size_t recomputed = context.recording() ? recomputed_layers(first) : 0;
@@ -45,7 +53,7 @@ Var TransformerBlock::forward(Context& context, Var x, const LayerInputs& inputs
     const auto block = [this, inputs, first, last](Context& inner, const Var& input) {
       return run_layers(inner, input, inputs, first, last);
     };
-    x = recomputed > 0 ? autograd::recompute(context, block, x) : block(context, x);
+    x = recomputed > 0 ? recompute(context, block, x) : block(context, x);
     first = last;
   }
   return final_norm_ ? final_norm_->forward(context, x) : x;

@@ -11,7 +11,8 @@ using autograd::Context;
 using autograd::Var;
 
 TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number)
-    : hidden_dropout_(builder.config().hidden_dropout),
+    : shared_(builder.tensor_parallel()),
+      hidden_dropout_(builder.config().hidden_dropout),
       layer_number_(static_cast<std::uint32_t>(layer_number)),
       recompute_mlp_(
           std::ranges::count(builder.config().recompute_modules, config::RecomputeModule::mlp) > 0),
@@ -24,7 +25,8 @@ Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Va
                           DropoutSite site) const {
   const auto mask =
       ops::dropout_mask(context, hidden_dropout_, layer_number_, static_cast<std::uint32_t>(site));
-  return ops::bias_dropout_add(context, branch.output, branch.bias, residual, mask);
+  return ops::bias_dropout_add(context, branch.output, branch.bias, residual,
+                               ops::local_mask(mask, shared_, residual.shape()[0]));
 }
 
 Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs& inputs) const {

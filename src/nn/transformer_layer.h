@@ -16,6 +16,7 @@ class TransformerLayer {
   autograd::Var add(autograd::Context& context, const BranchOutput& branch,
                     const autograd::Var& residual, DropoutSite site) const;
 
+  ops::TensorParallel shared_;
   double hidden_dropout_;
   std::uint32_t layer_number_;
   bool recompute_mlp_;

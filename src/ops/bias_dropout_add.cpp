@@ -50,6 +50,15 @@ kernels::DropoutMask dropout_mask(const Context& context, double probability, st
   return mask;
 }
 
+kernels::DropoutMask local_mask(const kernels::DropoutMask& mask, const TensorParallel& shared,
+                                Index s_local) {
+  kernels::DropoutMask local = mask;
+  if (shared.cuts_sequence()) {
+    local.index = mask.index.from(shared.rank() * s_local);
+  }
+  return local;
+}
+
 Var bias_dropout_add(Context& context, const Var& x, Parameter* bias, const Var& residual,
                      const kernels::DropoutMask& mask) {
   if (bias != nullptr) {

@@ -118,8 +118,8 @@ void initialize(device::Device& device, Parameter& parameter, DType dtype, std::
                      kernels::NormalInit{.x = part.rows,
                                          .key = key,
                                          .first_index = part.first,
-                                         .pitch = part.pitch,
-                                         .std = static_cast<float>(parameter.initialization.std)});
+                                         .std = static_cast<float>(parameter.initialization.std),
+                                         .pitch = part.pitch});
     }
   });
   store(device, drawn, parameter);

@@ -1,5 +1,7 @@
 #include "tensor/shard.h"
 
+#include <cstring>
+
 namespace mpitron::tensor {
 
 Shape Shard::local(const Shape& global) const {
@@ -38,6 +40,27 @@ Shard even_shard(int dim, Index extent, const Pieces& pieces, Index blocks) {
     shard.ranges.push_back({begin, begin + piece});
   }
   return shard;
+}
+
+void take_shard(const ConstTensorView& global, const Shard& shard, const TensorView& local) {
+  MPITRON_CHECK(shard.local(global.shape) == local.shape && global.dtype == local.dtype,
+                to_string(local.shape));
+  for_each_range(shard, global, local, [&](const ConstTensorView& from, const TensorView& to) {
+    // Everything behind the cut dimension lies together.
+    Index rows = 1;
+    for (int dim = 0; dim < shard.dim; ++dim) {
+      rows *= from.size(dim);
+    }
+    const auto element = static_cast<Index>(size_of(from.dtype));
+    const Index row = rows > 0 ? from.numel() / rows * element : 0;
+    const Index step = shard.dim > 0 ? from.stride(shard.dim - 1) * element : row;
+    const Index local_step = shard.dim > 0 ? to.stride(shard.dim - 1) * element : row;
+    for (Index i = 0; i < rows; ++i) {
+      std::memcpy(static_cast<std::byte*>(to.data) + i * local_step,
+                  static_cast<const std::byte*>(from.data) + i * step,
+                  static_cast<std::size_t>(row));
+    }
+  });
 }
 
 }  // namespace mpitron::tensor

@@ -46,4 +46,8 @@ void for_each_range(const Shard& shard, const Global& global, const Local& local
   }
 }
 
+/// Copies this shard of a global tensor, both in the host's memory and of one type; the global one
+/// may lie at any address (a file).
+void take_shard(const ConstTensorView& global, const Shard& shard, const TensorView& local);
+
 }  // namespace mpitron::tensor

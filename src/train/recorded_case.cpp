@@ -1,7 +1,5 @@
 #include "train/recorded_case.h"
 
-#include <cstring>
-
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
@@ -89,14 +87,15 @@ void RecordedCase::load_weights(models::GptModel& model) const {
     for (const Index extent : recorded->shape) {
       shape.push_back(extent);
     }
-    if (shape != parameter.value.shape() ||
+    if (shape != parameter.shape ||
         recorded->type != io::element_type(parameter.value.dtype())) {
       problems += fmt::format("\n  {}: recorded {} {}, the model has {} {}", parameter.name,
                               io::safetensors_name(recorded->type), to_string(shape),
-                              name_of(parameter.value.dtype()), to_string(parameter.value.shape()));
+                              name_of(parameter.value.dtype()), to_string(parameter.shape));
       continue;
     }
-    std::memcpy(parameter.value.view().data, recorded->data.data(), recorded->data.size());
+    const tensor::ConstTensorView global(recorded->data.data(), parameter.value.dtype(), shape);
+    tensor::take_shard(global, parameter.shard, parameter.value);
   }
   for (const auto& [name, tensor] : weights_.tensors()) {
     if (model.parameters().find(name) == nullptr) {

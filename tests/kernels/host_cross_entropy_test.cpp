@@ -61,6 +61,77 @@ TEST(HostCrossEntropy, BackwardInPlace) {
   });
 }
 
+TEST(HostCrossEntropy, BackwardOfAPartOfTheVocabulary) {
+  for_cases([](DType dtype, Index v, float smoothing, double scale) {
+    Workbench bench({1, 3});
+    Twin& logits = bench.inout(dtype, {kTokens, v}, scale);
+    Twin &labels = bench.integers(labels_for(3 * v)), &lse = bench.output(DType::f32, {kTokens});
+    Twin& dloss = bench.input(DType::f32, {kTokens});
+    lse.fill(std::vector<double>(kTokens, scale + 1));
+    bench.check(
+        [&](Side side) {
+          return CrossEntropyBackward{.logits = logits(side),
+                                      .labels = labels(side),
+                                      .lse = lse(side),
+                                      .dloss = dloss(side),
+                                      .dlogits = logits(side),
+                                      .label_smoothing = smoothing,
+                                      .first_column = 2 * v,
+                                      .vocabulary = 3 * v};
+        },
+        scale > 1 ? 5e-6 : 1e-6);
+  });
+}
+
+TEST(HostCrossEntropy, SumsOfAPartOfTheVocabulary) {
+  for_cases([](DType dtype, Index v, float smoothing, double scale) {
+    Workbench bench({1, 3});
+    Twin& logits = bench.input(dtype, {kTokens, v}, scale);
+    Twin& labels = bench.integers(labels_for(2 * v));
+    TestTensor sums[2] = {TestTensor(DType::f32, {kTokens, 4}),
+                          TestTensor(DType::f32, {kTokens, 4})};
+    device::ReferenceStream reference;
+    device::HostStream host;
+    const auto kernel = [&](Side side) {
+      return CrossEntropySums{logits(side), labels(side), sums[side].view(), v, smoothing > 0};
+    };
+    run(reference, kernel(reference_side));
+    run(host, kernel(host_side));
+    const std::vector<double> expected = sums[0].values(), values = sums[1].values();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const double size = i % 4 == 3 ? scale * static_cast<double>(v) : expected[i];
+      EXPECT_NEAR(values[i], expected[i], 1e-6 * (std::abs(size) + 1)) << i;
+    }
+  });
+}
+
+TEST(HostCrossEntropy, JoinOfRanks) {
+  // Largest logit, sum of exponentials, the label's logit, sum of logits; two ranks, three tokens.
+  const std::vector<double> numbers = {1, 2, 0.5, 3, 4, 1, 0, 4, -INFINITY, NAN, 0, -2,  //
+                                       2, 3, 0,   5, 1, 7, 1, 6, 3,         2,   0, 1};
+  for (const float smoothing : {0.f, 0.1f}) {
+    TestTensor sums(DType::f32, {2, 3, 4}, numbers);
+    std::int64_t ids[] = {1, 9, -1};
+    const In labels(ids, DType::i64, {3});
+    TestTensor loss[2] = {TestTensor(DType::f32, {3}), TestTensor(DType::f32, {3})};
+    TestTensor lse[2] = {TestTensor(DType::f32, {3}), TestTensor(DType::f32, {3})};
+    const auto kernel = [&](Side side) {
+      return CrossEntropyJoin{sums.view(),      labels, loss[side].view(),
+                              lse[side].view(), 10,     smoothing};
+    };
+    device::ReferenceStream reference;
+    device::HostStream host;
+    run(reference, kernel(reference_side));
+    run(host, kernel(host_side));
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_NEAR(loss[1].values()[i], loss[0].values()[i], 2e-6) << i;
+      EXPECT_NEAR(lse[1].values()[i], lse[0].values()[i], 2e-6) << i;
+    }
+    EXPECT_NEAR(lse[0].values()[0], 2 + std::log(3 + 2 * std::exp(-1.0)), 2e-6);
+    EXPECT_NEAR(lse[0].values()[2], 3 + std::log(2.0), 2e-6);  // the other rank is all masked
+  }
+}
+
 TEST(HostCrossEntropy, MaskedLogits) {  // minus infinity: probability and gradient zero
   std::vector<double> values(40, -INFINITY);
   values[2] = 1;

@@ -107,6 +107,19 @@ TEST(HostElementwise, NormalInit) {
   }
 }
 
+// Columns of a larger matrix, as a rank holds them.
+TEST(HostElementwise, NormalInitOfColumns) {
+  for (const DType dtype : kTrainingTypes) {
+    Workbench bench({1, 3});
+    Twin& x = bench.output(dtype, {13, 11});
+    bench.check(
+        [&](Side side) {
+          return NormalInit{.x = x(side), .key = {3, 4}, .first_index = 5, .pitch = 33};
+        },
+        0);
+  }
+}
+
 // Past the size from which outputs go around the caches.
 TEST(HostElementwise, LargeOutputs) {
   const Index n = (Index{32} << 20) / 4 + 17;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "comm/world.h"
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
@@ -83,6 +84,44 @@ TEST_F(BiasDropoutAddTest, MasksDoNotDependOnMicrobatches) {
   const std::vector<double> odd = dropped(strided, 2);
   for (std::size_t i = 0; i < odd.size(); ++i) {
     EXPECT_EQ(odd[i], batch[(i / 32 * 4 + i / 16 % 2 * 2 + 1) * 16 + i % 16]);
+  }
+}
+
+/// A rank that has a piece of the sequence drops what one rank drops there, bit for bit.
+TEST_F(BiasDropoutAddTest, MasksDoNotDependOnTheCutOfTheSequence) {
+  const auto dropped_rows = [&](const kernels::DropoutMask& mask, Index s) {
+    Context cx = context();
+    const Tensor ones = testing::make_tensor(
+        *device_, {s, 3, 16}, DType::f64, std::vector<double>(static_cast<std::size_t>(s * 48), 1));
+    return testing::values_of(
+        bias_dropout_add(cx, autograd::variable(ones), nullptr, {}, mask).value);
+  };
+  const kernels::DropoutMask mask = dropout_mask(context(), 0.5, 3, 1);
+  const std::vector<double> whole = dropped_rows(mask, 8);
+  comm::run_thread_world(4, [&](comm::World& world) {
+    const auto group = world.all();
+    const kernels::DropoutMask mine = local_mask(mask, {group.get(), true}, 2);
+    for (Index row = 0; row < 2; ++row) {
+      for (Index column = 0; column < 48; ++column) {
+        const Index s = world.rank() * 2 + row;
+        const bool kept = kernels::dropout_keeps(mine, column % 16, mine.index.sequence(row),
+                                                 mine.index.sample(column / 16));
+        EXPECT_EQ(kept, whole[static_cast<std::size_t>(s * 48 + column)] != 0);
+      }
+    }
+    const kernels::DropoutMask whole_mask = local_mask(mask, {group.get(), false}, 8);
+    EXPECT_EQ(whole_mask.index.sequence(5), mask.index.sequence(5));
+  });
+}
+
+/// Also of a rank whose sequence has two ranges (zigzag context parallelism).
+TEST_F(BiasDropoutAddTest, APieceOfTwoRangesKeepsTheirPlaces) {
+  const kernels::GlobalIndexMap whole{.sequence_split = 4, .sequence_offset = {4, 20}};
+  for (const Index first : {0, 3, 4, 6}) {
+    const kernels::GlobalIndexMap piece = whole.from(first);
+    for (Index row = 0; first + row < 8; ++row) {
+      EXPECT_EQ(piece.sequence(row), whole.sequence(first + row)) << first << " + " << row;
+    }
   }
 }
 

@@ -64,6 +64,33 @@ TEST_F(InitializeTest, ValuesAreAFunctionOfSeedAndName) {
   EXPECT_NE(values("w", 1), values("v", 1));
 }
 
+/// A rank's values are the slice of what one rank draws, for any cut and any way of drawing.
+TEST_F(InitializeTest, AShardIsASliceOfTheWholeTensor) {
+  const tensor::Shard shards[] = {{.dim = 0, .ranges = {{2, 4}, {7, 9}}},
+                                  {.dim = 1, .ranges = {{3, 8}}},
+                                  {.dim = 1, .ranges = {{0, 1}, {9, 11}}}};
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const Kind kind : {Kind::normal, Kind::xavier_uniform, Kind::ones}) {
+      for (const tensor::Shard& shard : shards) {
+        for (const bool like_torch : {false, true}) {
+          const auto start = [&](const tensor::Shard& part) {
+            Parameter p;
+            p.name = "w", p.shape = {9, 11}, p.shard = part, p.initialization = {kind, 0.5};
+            TorchGenerator generator(7);
+            like_torch ? initialize_like_torch(*device_, p, dtype, generator)
+                       : initialize(*device_, p, dtype, 1234);
+            return p.value;
+          };
+          const tensor::Tensor whole = start({}), mine = start(shard);
+          const auto expected = tensor::Tensor::empty(*device_, shard.local({9, 11}), dtype);
+          tensor::take_shard(whole, shard, expected);
+          EXPECT_EQ(testing::bits_of(mine), testing::bits_of(expected));
+        }
+      }
+    }
+  }
+}
+
 /// Half precision starts from the same numbers, rounded.
 TEST_F(InitializeTest, HalfPrecisionRoundsTheSameNumbers) {
   const std::vector<double> wide = testing::values_of(made("w", {64}, {Kind::normal, 1}).value),

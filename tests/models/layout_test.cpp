@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "support/tensor_layout.h"
+#include "support/tiny_gpt.h"
+
+// Loss, gradients and first weights do not depend on how many ranks share the layers; dropout is on.
+
+namespace mpitron::models {
+namespace {
+
+using config::ModelConfig;
+using config::RecomputeGranularity;
+using testing::TensorLayout;
+using testing::WholeStep;
+
+constexpr Index kSequence = 8;
+
+ModelConfig base() {
+  ModelConfig config = testing::tiny_gpt();
+  config.num_query_groups = 4;
+  config.seq_length = kSequence;
+  config.params_dtype = DType::f64;
+  return config;
+}
+
+GptBatch batch(device::Device& device, Index microbatch) {
+  GptBatch batch = testing::tiny_batch(device, kSequence, 2 * microbatch, 2);
+  batch.labels.data<std::int64_t>()[3] = -1;  // no target
+  return batch;
+}
+
+WholeStep run(const ModelConfig& config, const TensorLayout& layout) {
+  return testing::run_layout(config, layout, batch);
+}
+
+double norm(const std::vector<double>& x) {
+  double squares = 0;
+  for (const double value : x) {
+    squares += value * value;
+  }
+  return std::sqrt(squares);
+}
+
+/// |x - y| in units of |y|; a gradient that is nothing but rounding counts against `floor`.
+double difference(std::vector<double> x, const std::vector<double>& y, double floor = 0) {
+  EXPECT_EQ(x.size(), y.size());
+  std::transform(x.begin(), x.end(), y.begin(), x.begin(), std::minus());
+  const double result = norm(x) / std::max(norm(y), floor);
+  return std::isnan(result) ? INFINITY : result;
+}
+
+void expect_same(const WholeStep& step, const WholeStep& alone, double tolerance) {
+  EXPECT_LE(difference(step.loss, alone.loss), tolerance);
+  const double gradient_norm = std::sqrt(alone.squared_norm);
+  EXPECT_NEAR(std::sqrt(step.squared_norm), gradient_norm, tolerance * gradient_norm);
+  ASSERT_EQ(step.gradients.size(), alone.gradients.size());
+  for (const auto& [name, gradient] : alone.gradients) {
+    EXPECT_EQ(step.weights.at(name), alone.weights.at(name)) << name;
+    EXPECT_LE(difference(step.gradients.at(name), gradient, 1e-3 * gradient_norm), tolerance)
+        << name;
+  }
+}
+
+struct Variant {
+  std::string name;
+  std::function<void(ModelConfig&)> change;
+};
+
+void use_llama(ModelConfig& config) {
+  config.position_embedding_type = config::PositionEmbedding::rope;
+  config.normalization = config::Normalization::rms_norm;
+  config.activation = config::ActivationKind::silu;
+  config.gated_linear_unit = config.untie_embeddings_and_output_weights = true;
+  config.add_bias_linear = config.add_qkv_bias = false;
+}
+
+void recompute_all(ModelConfig& config) {
+  config.recompute_granularity = RecomputeGranularity::full;
+  config.recompute_method = config::RecomputeMethod::uniform;
+  config.recompute_num_layers = 1;
+}
+
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> all = {
+      {"Gpt", [](ModelConfig&) {}},
+      {"Untied", [](ModelConfig& c) { c.untie_embeddings_and_output_weights = true; }},
+      {"Llama", use_llama},
+      {"GatedWithBias", [](ModelConfig& c) { c.gated_linear_unit = true; }},
+      {"GroupedQueries", [](ModelConfig& c) { c.num_query_groups = 2; }},
+      {"OneQueryGroup", [](ModelConfig& c) { c.num_query_groups = 1; }},
+      {"GroupedQueriesNormedAndRotated",
+       [](ModelConfig& c) {
+         use_llama(c);
+         c.num_query_groups = 1;
+         c.qk_layernorm = true;
+       }},
+      {"NormOfQueriesAndKeys", [](ModelConfig& c) { c.qk_layernorm = true; }},
+      {"UnitQueriesAndKeys", [](ModelConfig& c) { c.qk_l2_norm = true; }},
+      {"ZeroCentredNorms", [](ModelConfig& c) { c.apply_layernorm_1p = true; }},
+      {"RecomputedLayers", recompute_all},
+      {"SpreadSavedActivations",
+       [](ModelConfig& c) {
+         recompute_all(c);
+         c.distribute_saved_activations = true;
+       }},
+      {"RecomputedMlp",
+       [](ModelConfig& c) {
+         c.recompute_granularity = RecomputeGranularity::selective;
+         c.recompute_modules = {config::RecomputeModule::mlp};
+       }},
+      {"TorchsNumbers", [](ModelConfig& c) { c.use_cpu_initialization = true; }},
+      {"UniformNumbers", [](ModelConfig& c) { c.init_method_xavier_uniform = true; }},
+  };
+  return all;
+}
+
+const TensorLayout kLayouts[] = {{2, false}, {2, true}, {4, false}, {4, true}};
+
+class InLayouts : public ::testing::TestWithParam<Variant> {};
+
+TEST_P(InLayouts, AStepIsThatOfOneRank) {
+  ModelConfig config = base();
+  GetParam().change(config);
+  const WholeStep alone = run(config, {});
+  for (const TensorLayout& layout : kLayouts) {
+    SCOPED_TRACE(::testing::Message() << layout.tensor << " ranks"
+                                      << (layout.sequence_parallel ? ", sequence cut" : ""));
+    expect_same(run(config, layout), alone, 1e-12);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layout, InLayouts, ::testing::ValuesIn(variants()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Layout, Fp32DiffersByRoundingOnly) {
+  ModelConfig config = base();
+  config.params_dtype = DType::f32;
+  const WholeStep alone = run(config, {});
+  for (const TensorLayout& layout : kLayouts) {
+    expect_same(run(config, layout), alone, 1e-6);
+  }
+}
+
+TEST(Layout, Bf16DiffersByRoundingOnly) {
+  ModelConfig config = base();
+  for (const bool fp32_residual : {false, true}) {
+    config.params_dtype = DType::bf16;
+    config.fp32_residual_connection = fp32_residual;
+    const WholeStep alone = run(config, {});
+    for (const TensorLayout& layout : kLayouts) {
+      expect_same(run(config, layout), alone, 2e-2);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::models

@@ -1,0 +1,65 @@
+#include "tensor/shard.h"
+
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "support/tensors.h"
+
+namespace mpitron::tensor {
+namespace {
+
+using Ranges = std::vector<Shard::Range>;
+
+TEST(Shard, WithoutRangesIsTheWholeTensor) {
+  const Shard shard;
+  EXPECT_TRUE(shard.whole());
+  EXPECT_EQ(shard.local({3, 4}), (Shape{3, 4}));
+  EXPECT_EQ(shard.global(2), 2);
+}
+
+TEST(Shard, EvenPiecesOfBlocks) {
+  EXPECT_EQ(even_shard(0, 8, {1, 2}).ranges, (Ranges{{4, 8}}));
+  // A gated layer: [gate; up], of both of which each rank has a piece.
+  EXPECT_EQ(even_shard(0, 8, {1, 2}, 2).ranges, (Ranges{{2, 4}, {6, 8}}));
+  EXPECT_TRUE(even_shard(0, 8, {0, 1}, 2).whole());
+  EXPECT_THROW(even_shard(0, 7, {0, 2}), InternalError);
+}
+
+TEST(Shard, LocalShapeAndGlobalPlace) {
+  const Shard shard{.dim = 1, .ranges = {{2, 4}, {7, 8}}};
+  EXPECT_EQ(shard.local({5, 9}), (Shape{5, 3}));
+  EXPECT_EQ(shard.global(0), 2);
+  EXPECT_EQ(shard.global(1), 3);
+  EXPECT_EQ(shard.global(2), 7);
+  EXPECT_THROW(shard.local({5, 7}), InternalError);  // beyond the end
+}
+
+class TakenShard : public ::testing::Test {
+ protected:
+  /// Elements 0, 1, 2, ...
+  Tensor counted(const Shape& shape) {
+    std::vector<double> values(static_cast<std::size_t>(shape.numel()));
+    std::iota(values.begin(), values.end(), 0.0);
+    return testing::make_tensor(*device_, shape, DType::f32, values);
+  }
+  std::vector<double> taken(const Shape& shape, const Shard& shard) {
+    const Tensor local = Tensor::empty(*device_, shard.local(shape), DType::f32);
+    take_shard(counted(shape), shard, local);
+    return testing::values_of(local);
+  }
+  std::unique_ptr<device::Device> device_ = device::make_device("reference");
+};
+
+TEST_F(TakenShard, RowsColumnsAndTheMiddle) {
+  EXPECT_EQ(taken({2, 2}, {}), (std::vector<double>{0, 1, 2, 3}));
+  EXPECT_EQ(taken({4}, {.dim = 0, .ranges = {{3, 4}, {1, 2}}}), (std::vector<double>{3, 1}));
+  EXPECT_EQ(taken({3, 2}, {.dim = 0, .ranges = {{0, 1}, {2, 3}}}),
+            (std::vector<double>{0, 1, 4, 5}));
+  EXPECT_EQ(taken({2, 4}, {.dim = 1, .ranges = {{1, 2}, {3, 4}}}),
+            (std::vector<double>{1, 3, 5, 7}));
+  EXPECT_EQ(taken({2, 2, 2}, {.dim = 1, .ranges = {{1, 2}}}), (std::vector<double>{2, 3, 6, 7}));
+}
+
+}  // namespace
+}  // namespace mpitron::tensor
