@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "kernels/dropout.h"
 
 namespace mpitron::kernels {
@@ -11,21 +13,25 @@ namespace mpitron::kernels {
 //
 // Numerical contract
 //   types:        q, k, v, o and their gradients fp32, bf16, fp16 (reference: also fp64), all the
-//                 same; lse natural log, fp32; any strides but a contiguous last dimension
+//                 same; o of forward and dq, dk, dv may be fp32 (reference: of any type) besides,
+//                 to be summed over blocks; lse natural log, fp32; any strides but a contiguous
+//                 last dimension
 //   accumulation: fp32 in a fixed order (reference: double): the bits do not depend on the number
 //                 of threads
 //   rounding:     bf16, fp16: P and dS before they enter a product; o, dq, dk, dv once at the end
-//   visibility:   key j is visible to query i if !(causal && j > i + s_kv - s) and
-//                 !(window >= 0 && j < i + s_kv - s - window) and mask[., i, j] == 0; a row that
-//                 sees no key gives o = 0, lse = -inf and no gradient
+//   visibility:   with positions Q(i) of queries and K(j) of keys, key j is visible to query i if
+//                 !(causal && K(j) > Q(i)) and !(window >= 0 && K(j) < Q(i) - window) and
+//                 mask[., i, K(j)] == 0; a row that sees no key gives o = 0, lse = -inf and no
+//                 gradient
 //   dropout:      on the probabilities after the softmax: attention_dropout_keeps below is the
-//                 definition; rows are global sequence positions, columns are counted over the
-//                 keys given
+//                 definition; rows are global sequence positions, columns are positions K(j)
+//   blocks:       a whole attention is the merge (kernels/attention_merge.h) of its parts over
+//                 some of the keys; backward is given the whole's o and lse, and its dq is the sum
+//                 over the parts
 //   outputs:      all `=`
 
 /// The definition of the mask of probabilities, by the global sequence position `row`, query head
-/// and sample, and by the key's place `column` among the keys given. One Philox call serves 2 rows
-/// x 4 columns.
+/// and sample, and by the key's position `column`. One Philox call serves 2 rows x 4 columns.
 inline bool attention_dropout_keeps(const DropoutMask& mask, Index row, Index column, Index head,
                                     Index sample) {
   const auto counter0 = static_cast<std::uint32_t>(column / 64 * 16 + column % 16);
@@ -37,12 +43,22 @@ inline bool attention_dropout_keeps(const DropoutMask& mask, Index row, Index co
   return (row % 2 == 0 ? word & 0xffffu : word >> 16) >= mask.threshold;
 }
 
+/// Where queries and keys stand in one sequence: some of its positions each, in rising order.
+struct AttentionPositions {
+  SequenceMap queries, keys;
+};
+
+/// The positions where none are given: all keys of a sequence, and its last queries.
+inline AttentionPositions last_positions(Index s, Index s_kv) {
+  return {.queries = {.split = 0, .offset = {0, s_kv - s}}, .keys = {}};
+}
+
 struct AttentionForward {
   static constexpr const char* name = "attention_forward";
   In q;     // [s, b, n, d]
   In k;     // [s_kv, b, g, d]; query head i reads group i / (n / g)
   In v;     // [s_kv, b, g, dv]
-  In mask;  // [b or 1, s, s_kv], u8, 1 = hidden; optional
+  In mask;  // [b or 1, s, positions of keys], u8, 1 = hidden; optional
   Out o;    // [s, b, n, dv]
   Out lse;  // [b, n, s], fp32
   Out workspace;
@@ -50,6 +66,7 @@ struct AttentionForward {
   bool causal = true;
   Index window = -1;  // keys before the query that are visible besides itself; -1: all
   DropoutMask dropout;
+  std::optional<AttentionPositions> positions;  // absent: last_positions
 
   template <class F>
   void views(F&& f) const {
@@ -69,6 +86,7 @@ struct AttentionBackward {
   bool causal = true;
   Index window = -1;
   DropoutMask dropout;
+  std::optional<AttentionPositions> positions;  // absent: last_positions
 
   template <class F>
   void views(F&& f) const {

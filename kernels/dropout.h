@@ -4,6 +4,7 @@
 #include "device/streams.h"
 #include "device/tensor_view.h"
 #include "utils/philox.h"
+#include "utils/sequence_map.h"
 
 namespace mpitron::kernels {
 
@@ -12,20 +13,14 @@ using device::InOut;
 using device::Out;
 
 /// Where the elements of a local [s, b, ...] tensor stand in the global batch, so that a mask
-/// belongs to a global element and not to a layout. Local sequence positions before
-/// `sequence_split` are global positions offset by `sequence_offset[0]`, the others by
-/// `sequence_offset[1]` (two ranges: zigzag context parallelism).
+/// belongs to a global element and not to a layout.
 struct GlobalIndexMap {
-  Index sequence_split = 0;
-  Index sequence_offset[2] = {0, 0};
+  SequenceMap sequence;     // two ranges: zigzag context parallelism
   Index sample_offset = 0;  // global sample of local b = 0
   Index sample_stride = 1;
   Index column_offset =
       0;  // hidden column (dropout), or query head (attention), of the local first one
 
-  Index sequence(Index local) const {
-    return local + sequence_offset[local < sequence_split ? 0 : 1];
-  }
   Index sample(Index local) const { return sample_offset + local * sample_stride; }
   /// The map of a piece whose first row is local sequence position `first` here.
   GlobalIndexMap from(Index first) const {

@@ -50,8 +50,10 @@ class BackwardGroup {
     for (Index head = group_ * heads; head < (group_ + 1) * heads; ++head) {
       run_head(head);
     }
-    write(p.dk.rows(batch_, group_), d_, dk_, p.scale);
-    write(p.dv_out.rows(batch_, group_), dv_, dv_sum_, Drop ? p.dropout.keep_scale() : 1.f);
+    p.dk.with_rows(batch_, group_, 0, [&](const auto& to) { write(to, d_, dk_, p.scale); });
+    p.dv_out.with_rows(batch_, group_, 0, [&](const auto& to) {
+      write(to, dv_, dv_sum_, Drop ? p.dropout.keep_scale() : 1.f);
+    });
   }
 
  private:
@@ -101,7 +103,7 @@ class BackwardGroup {
         }
       }
     }
-    write(p.dq.rows(batch_, head), d_, dq_, p.scale);
+    p.dq.with_rows(batch_, head, 0, [&](const auto& to) { write(to, d_, dq_, p.scale); });
   }
 
   /// delta = rowsum(dO O) and lse in units of log 2; padded rows get 0 and rows that see nothing
@@ -124,7 +126,7 @@ class BackwardGroup {
 
   /// dV += P^T dO, dK += dS^T Q, dQ += dS K.
   void run_tile(const Tile& tile) {
-    const HeadDropout dropout(problem_.dropout, batch_, head_);
+    const HeadDropout dropout(problem_.dropout, problem_.positions.keys, batch_, head_);
     tile.for_blocks([&](Index row, Index col, auto groups) {
       gradients<groups>(dropout, row, col, row - tile.q0(), col - tile.k0());
     });
@@ -248,7 +250,9 @@ class BackwardGroup {
     });
   }
 
-  static void write(const HeadRows<T>& to, HeadSize<T, D> head, const float* from, float factor) {
+  template <class Output>
+  static void write(const HeadRows<Output>& to, HeadSize<T, D> head, const float* from,
+                    float factor) {
     const Vec f = broadcast(factor);
     for (Index r = 0; r < to.valid; ++r) {
       for (Index c = 0; c < head.columns(); c += 16) {

@@ -8,15 +8,15 @@ struct KeepMasks {
   Mask16 keep[2][4];  // of rows row, row + 1; columns col + 16 i
 };
 
-/// attention_dropout_keeps for one head and the keys given, 2 rows x 64 columns a call: one Philox
-/// call in 16 lanes.
+/// attention_dropout_keeps for one head, 2 rows x 64 keys a call: one Philox call in 16 lanes.
 class HeadDropout {
  public:
-  HeadDropout(const DropoutMask& mask, Index batch, Index head)
+  HeadDropout(const DropoutMask& mask, const SequenceMap& keys, Index batch, Index head)
       : mask_(mask),
+        keys_(keys),
         head_(head + mask.index.column_offset),
         sample_(mask.index.sample(batch)),
-        aligned_(aligned(mask.index)) {}
+        aligned_(aligned(mask.index.sequence, 2) && aligned(keys, 64)) {}
 
   float keep_scale() const { return mask_.keep_scale(); }
 
@@ -26,7 +26,7 @@ class HeadDropout {
     if (!aligned_) [[unlikely]] {
       return masks_one_by_one(row, col);
     }
-    const auto block = static_cast<std::uint32_t>(col / 64 * 16);
+    const auto block = static_cast<std::uint32_t>(keys_(col) / 64 * 16);
     const auto pair = static_cast<std::uint32_t>(mask_.index.sequence(row) / 2);
     philox_keep(
         {block, pair, static_cast<std::uint32_t>(head_), static_cast<std::uint32_t>(sample_)},
@@ -35,16 +35,16 @@ class HeadDropout {
   }
 
  private:
-  /// Whether each pair of rows is a pair of the global mask, too.
-  static bool aligned(const GlobalIndexMap& map) {
-    return (map.sequence_offset[0] | map.sequence_offset[1] | map.sequence_split) % 2 == 0;
+  /// Whether each pair of rows, or 64 keys, are one of the global mask, too.
+  static bool aligned(const SequenceMap& map, Index unit) {
+    return (map.offset[0] | map.offset[1] | map.split) % unit == 0;
   }
   [[gnu::noinline]] KeepMasks masks_one_by_one(Index row, Index col) const {
     KeepMasks out{};
     for (Index r = 0; r < 2; ++r) {
       for (Index c = 0; c < 64; ++c) {
-        const bool keep =
-            attention_dropout_keeps(mask_, mask_.index.sequence(row + r), col + c, head_, sample_);
+        const bool keep = attention_dropout_keeps(mask_, mask_.index.sequence(row + r),
+                                                  keys_(col + c), head_, sample_);
         auto& lanes = out.keep[r][c / 16];
         lanes = static_cast<Mask16>(lanes | static_cast<unsigned>(keep) << c % 16);
       }
@@ -53,6 +53,7 @@ class HeadDropout {
   }
 
   const DropoutMask& mask_;
+  const SequenceMap& keys_;
   const Index head_, sample_;
   const bool aligned_;
 };

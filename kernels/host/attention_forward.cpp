@@ -27,7 +27,7 @@ class ForwardHead {
         d_(problem.d),
         dv_(problem.dv),
         visible_(problem.visibility(batch)),
-        dropout_(problem.dropout, batch, head) {
+        dropout_(problem.dropout, problem.positions.keys, batch, head) {
     const auto take = [&](Index words) { return std::exchange(work, work + words); };
     k_transposed_ = take(keys_ * d_.words());
     v_panels_ = take(keys_ / kPack<T> * kCols * dv_.panels());
@@ -71,7 +71,7 @@ class ForwardHead {
         }
       }
     }
-    finish(q0, rows);
+    problem_.o.with_rows(batch_, head_, q0, [&](const auto& o) { finish(q0, rows, o); });
   }
 
   /// Rows [row, + 6), which are rows [r, + 6) of the block, against keys [k0, + cols).
@@ -187,9 +187,9 @@ class ForwardHead {
     for_block<N>([&](int m, int n) { store(o + m * stride + 16 * n, acc[m][n]); });
   }
 
-  void finish(Index q0, Index rows) {
+  template <class Output>
+  void finish(Index q0, Index rows, const HeadRows<Output>& o) {
     const float keep_scale = Drop ? dropout_.keep_scale() : 1.f;
-    const auto o = problem_.o.rows(batch_, head_, q0);
     float* lse = problem_.lse + problem_.lse_offset(batch_, head_) + q0;
     for (Index r = 0; r < rows; ++r) {
       const float sum = reduce_add(sum_[r]);

@@ -42,7 +42,8 @@ class HeadSize {
       return left >= 16 ? load_as_float(row + column) : load_as_float(row + column, left);
     }
   }
-  void store_columns(T* row, Index column, Vec x) const {
+  template <class Output>
+  void store_columns(Output* row, Index column, Vec x) const {
     store_rounded(row + column, x, D > 0 ? 16 : size_ - column);
   }
   /// Words [word, + 16) of a row.

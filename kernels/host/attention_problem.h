@@ -28,15 +28,14 @@ struct Visibility {
   Index s = 0, s_kv = 0;
   bool causal = true;
   Index window = -1;
-  const std::uint8_t* mask = nullptr;  // of this sample: [s, s_kv]
+  AttentionPositions positions = last_positions(s, s_kv);
+  const std::uint8_t* mask = nullptr;  // of this sample: [s, positions of keys]
   Index mask_stride = 0;
 
   Index begin(Index row) const {
-    return window < 0 ? 0 : std::clamp<Index>(row + s_kv - s - window, 0, s_kv);
+    return window < 0 ? 0 : columns_before(positions.queries(row) - window);
   }
-  Index end(Index row) const {
-    return causal ? std::clamp<Index>(row + s_kv - s + 1, 0, s_kv) : s_kv;
-  }
+  Index end(Index row) const { return causal ? columns_before(positions.queries(row) + 1) : s_kv; }
   /// Whether the rows [row, + kRows) see all of the columns [first, last).
   bool all(Index row, Index first, Index last) const {
     return mask == nullptr && last <= end(row) && begin(row + kRows - 1) <= first;
@@ -45,9 +44,26 @@ struct Visibility {
   Mask16 lanes(Index row, Index col) const {
     auto seen = static_cast<Mask16>(first_lanes(end(row) - col) & ~first_lanes(begin(row) - col));
     if (mask != nullptr && row < s) {
-      seen = static_cast<Mask16>(seen & zero_bytes(mask + row * mask_stride + col, s_kv - col));
+      seen = static_cast<Mask16>(seen & open_lanes(row, col));
     }
     return seen;
+  }
+
+ private:
+  Index columns_before(Index position) const {
+    return std::clamp<Index>(positions.keys.count_before(position), 0, s_kv);
+  }
+  /// Lanes of the columns that the mask leaves open; they may lie across the split of the keys.
+  Mask16 open_lanes(Index row, Index col) const {
+    const SequenceMap& keys = positions.keys;
+    const std::uint8_t* const from = mask + row * mask_stride;
+    const Index first = std::min(col < keys.split ? keys.split - col : s_kv, s_kv - col);
+    auto open = static_cast<unsigned>(zero_bytes(from + keys(col), first));
+    if (first < std::min<Index>(16, s_kv - col)) {
+      const Index rest = col + first;
+      open |= static_cast<unsigned>(zero_bytes(from + keys(rest), s_kv - rest)) << first;
+    }
+    return static_cast<Mask16>(open);
   }
 };
 
@@ -62,12 +78,13 @@ struct Problem {
   Index window = -1;
   float scale = 1;
   DropoutMask dropout;
+  AttentionPositions positions;
 
   Index lse_offset(Index batch, Index head) const {
     return batch * lse_stride_b + head * lse_stride_n;
   }
   Visibility visibility(Index batch) const {
-    Visibility out{s, s_kv, causal, window, nullptr, 0};
+    Visibility out{s, s_kv, causal, window, positions};
     if (mask) {
       out.mask = mask.as<std::uint8_t>() + (mask.size(0) == 1 ? 0 : batch * mask.stride(0));
       out.mask_stride = mask.stride(1);
@@ -76,16 +93,52 @@ struct Problem {
   }
 };
 
+template <class T, class View>
+auto heads_of(const View& view) {
+  MPITRON_CHECK(view.stride(-1) == 1 || view.size(-1) == 1, view.stride(-1));
+  auto* data = view.template as<T>();
+  const bool split = view.shape.rank() == 5;
+  return Heads<std::remove_pointer_t<decltype(data)>>{
+      data,           view.size(0),  view.stride(0), view.stride(1), split ? view.size(3) : 1,
+      view.stride(2), view.stride(3)};
+}
+
+/// Heads of an output, in the type of the inputs or else in fp32.
+template <class T>
+struct OutputHeads {
+  Heads<T> own;
+  Heads<float> wide;
+
+  /// f(rows) with the head's rows, HeadRows of T or float.
+  template <class F>
+  void with_rows(Index b, Index n, Index first, F&& f) const {
+    if (wide.data != nullptr) {
+      f(wide.rows(b, n, first));
+    } else {
+      f(own.rows(b, n, first));
+    }
+  }
+};
+
+template <class T>
+OutputHeads<T> output_heads_of(const Out& view) {
+  if (view.dtype == dtype_of<T>()) {
+    return {heads_of<T>(view), {}};
+  }
+  MPITRON_CHECK(view.dtype == DType::f32, name_of(view.dtype));
+  return {{}, heads_of<float>(view)};
+}
+
 template <class T>
 struct ForwardProblem : Problem<T> {
-  Heads<T> o;
+  OutputHeads<T> o;
   float* lse = nullptr;
 };
 
 template <class T>
 struct BackwardProblem : Problem<T> {
   Heads<const T> o, d_o;
-  Heads<T> dq, dk, dv_out;
+  OutputHeads<T> dq, dk, dv_out;
   const float* lse = nullptr;
 };
 
@@ -98,14 +151,9 @@ inline Shape merged(const Shape& shape) {
   return shape;
 }
 
-template <class T, class View>
-auto heads_of(const View& view) {
-  MPITRON_CHECK(view.stride(-1) == 1 || view.size(-1) == 1, view.stride(-1));
-  auto* data = view.template as<T>();
-  const bool split = view.shape.rank() == 5;
-  return Heads<std::remove_pointer_t<decltype(data)>>{
-      data,           view.size(0),  view.stride(0), view.stride(1), split ? view.size(3) : 1,
-      view.stride(2), view.stride(3)};
+template <class Kernel>
+AttentionPositions positions_of(const Kernel& kernel) {
+  return kernel.positions.value_or(last_positions(kernel.q.size(0), kernel.k.size(0)));
 }
 
 /// What the kernels' callers must keep to.
@@ -120,13 +168,14 @@ void check_views(const Kernel& kernel) {
   MPITRON_CHECK((lse == Shape{q[1], q[2], q[0]}), to_string(lse));
   MPITRON_CHECK(kernel.lse.stride(2) == 1 && kernel.lse.dtype == DType::f32, kernel.lse.stride(2));
   MPITRON_CHECK(kernel.scale > 0, kernel.scale);
-  MPITRON_CHECK(kernel.k.dtype == kernel.q.dtype && kernel.v.dtype == kernel.q.dtype &&
-                    kernel.o.dtype == kernel.q.dtype,
+  MPITRON_CHECK(kernel.k.dtype == kernel.q.dtype && kernel.v.dtype == kernel.q.dtype,
                 name_of(kernel.q.dtype));
   if (kernel.mask) {
     const auto& mask = kernel.mask;
-    MPITRON_CHECK(mask.shape == (Shape{mask.size(0) == 1 ? 1 : q[1], q[0], k[0]}),
-                  to_string(mask.shape));
+    const Index columns = k[0] == 0 ? 0 : positions_of(kernel).keys(k[0] - 1) + 1;
+    MPITRON_CHECK(
+        (mask.shape == Shape{mask.size(0) == 1 ? 1 : q[1], q[0], std::max(columns, mask.size(2))}),
+        to_string(mask.shape));
     MPITRON_CHECK(mask.dtype == DType::u8 && mask.stride(2) == 1, name_of(mask.dtype));
   }
 }
@@ -152,6 +201,7 @@ void fill(Problem<T>& problem, const Kernel& kernel) {
   problem.window = kernel.window;
   problem.scale = kernel.scale;
   problem.dropout = kernel.dropout;
+  problem.positions = positions_of(kernel);
 }
 
 /// A problem from the arguments of its kernel.
@@ -159,7 +209,7 @@ template <class T>
 ForwardProblem<T> problem_of(const AttentionForward& kernel) {
   ForwardProblem<T> problem;
   fill(problem, kernel);
-  problem.o = heads_of<T>(kernel.o);
+  problem.o = output_heads_of<T>(kernel.o);
   problem.lse = kernel.lse.template as<float>();
   return problem;
 }
@@ -169,6 +219,8 @@ BackwardProblem<T> problem_of(const AttentionBackward& kernel) {
   MPITRON_CHECK(merged(kernel.d_o.shape) == merged(kernel.o.shape) &&
                     merged(kernel.dq.shape) == merged(kernel.q.shape),
                 to_string(kernel.d_o.shape), to_string(kernel.dq.shape));
+  MPITRON_CHECK(kernel.o.dtype == kernel.q.dtype && kernel.d_o.dtype == kernel.q.dtype,
+                name_of(kernel.o.dtype), name_of(kernel.d_o.dtype));
   MPITRON_CHECK(merged(kernel.dk.shape) == merged(kernel.k.shape) &&
                     merged(kernel.dv.shape) == merged(kernel.v.shape),
                 to_string(kernel.dk.shape), to_string(kernel.dv.shape));
@@ -176,9 +228,9 @@ BackwardProblem<T> problem_of(const AttentionBackward& kernel) {
   fill(problem, kernel);
   problem.o = heads_of<T>(kernel.o);
   problem.d_o = heads_of<T>(kernel.d_o);
-  problem.dq = heads_of<T>(kernel.dq);
-  problem.dk = heads_of<T>(kernel.dk);
-  problem.dv_out = heads_of<T>(kernel.dv);
+  problem.dq = output_heads_of<T>(kernel.dq);
+  problem.dk = output_heads_of<T>(kernel.dk);
+  problem.dv_out = output_heads_of<T>(kernel.dv);
   problem.lse = kernel.lse.template as<float>();
   return problem;
 }

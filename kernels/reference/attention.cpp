@@ -23,16 +23,17 @@ class Row {
         query_(query),
         sample_(sample),
         head_(head),
-        group_(head / (kernel.q.size(2) / kernel.k.size(2))) {}
+        group_(head / (kernel.q.size(2) / kernel.k.size(2))),
+        positions_(kernel.positions.value_or(last_positions(kernel.q.size(0), kernel.k.size(0)))) {}
 
   Index group() const { return group_; }
 
   bool sees(Index key) const {
-    const Index diagonal = query_ + kernel_.k.size(0) - kernel_.q.size(0);
+    const Index diagonal = positions_.queries(query_), column = positions_.keys(key);
     const Index mask_sample = kernel_.mask && kernel_.mask.size(0) > 1 ? sample_ : 0;
-    return !(kernel_.causal && key > diagonal) &&
-           !(kernel_.window >= 0 && key < diagonal - kernel_.window) &&
-           !(kernel_.mask && Reader(kernel_.mask)(mask_sample, query_, key) != 0);
+    return !(kernel_.causal && column > diagonal) &&
+           !(kernel_.window >= 0 && column < diagonal - kernel_.window) &&
+           !(kernel_.mask && Reader(kernel_.mask)(mask_sample, query_, column) != 0);
   }
 
   double score(Index key) const {
@@ -51,7 +52,7 @@ class Row {
       return 1;
     }
     const bool keeps =
-        attention_dropout_keeps(mask, mask.index.sequence(query_), key,
+        attention_dropout_keeps(mask, mask.index.sequence(query_), positions_.keys(key),
                                 head_ + mask.index.column_offset, mask.index.sample(sample_));
     return keeps ? mask.keep_scale() : 0;
   }
@@ -59,6 +60,7 @@ class Row {
  private:
   const Kernel& kernel_;
   Index query_, sample_, head_, group_;
+  AttentionPositions positions_;
 };
 
 /// Calls visit(query, sample, head) for every row of q.

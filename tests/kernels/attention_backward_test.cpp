@@ -57,7 +57,7 @@ TEST(AttentionBackwardTask, KeyGradientsSumOverTheHeadsOfAGroup) {
     one.q.data += head * c.d;
     one.o.data += head * c.dv;
     one.d_o.data += head * c.dv;
-    one.dq.data += head * c.d;
+    one.dq.own.data += head * c.d;
     one.lse += head * c.s;
     backward_task(one, 0, work.data());
     const auto k = values_of(all.gradients.k()), v = values_of(all.gradients.v());

@@ -24,8 +24,8 @@ inline std::ostream& operator<<(std::ostream& out, const AttentionCase& c) {
   return out << name_of(c.dtype) << " s " << c.s << " s_kv " << c.s_kv << " b " << c.b << " n "
              << c.n << " g " << c.g << " d " << c.d << " dv " << c.dv << " causal " << c.causal
              << " window " << c.window << " dropout " << c.dropout << " masks " << c.masks
-             << " fused " << c.fused << " split " << c.index.sequence_split << " offsets "
-             << c.index.sequence_offset[0] << " " << c.index.sequence_offset[1];
+             << " fused " << c.fused << " split " << c.index.sequence.split << " offsets "
+             << c.index.sequence.offset[0] << " " << c.index.sequence.offset[1];
 }
 
 /// q, k and v, or their gradients: three tensors, or one with three views.

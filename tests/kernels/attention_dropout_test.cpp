@@ -6,8 +6,8 @@ namespace mpitron::kernels::host::attention {
 namespace {
 
 /// All masks of a piece of a head against the definition.
-void check(const DropoutMask& mask, Index batch, Index head) {
-  const HeadDropout dropout(mask, batch, head);
+void check(const DropoutMask& mask, const SequenceMap& keys, Index batch, Index head) {
+  const HeadDropout dropout(mask, keys, batch, head);
   const GlobalIndexMap& index = mask.index;
   for (const Index row : {0, 2, 32, 62, 64, 100}) {
     for (const Index col : {0, 64, 128, 6400}) {
@@ -15,7 +15,7 @@ void check(const DropoutMask& mask, Index batch, Index head) {
       for (Index r = 0; r < 2; ++r) {
         for (Index c = 0; c < 64; ++c) {
           const bool want =
-              attention_dropout_keeps(mask, index.sequence(row + r), col + c,
+              attention_dropout_keeps(mask, index.sequence(row + r), keys(col + c),
                                       head + index.column_offset, index.sample(batch));
           ASSERT_EQ(masks.keep[r][c / 16] >> c % 16 & 1, want ? 1 : 0)
               << "row " << row + r << " column " << col + c << " head " << head;
@@ -38,8 +38,11 @@ TEST(AttentionDropout, MasksAreTheDefinition) {
       mask.key = {42, 0xffffffffu};
       mask.threshold = dropout_threshold(probability);
       mask.index = map;
-      check(mask, 0, 0);
-      check(mask, 3, 5);
+      for (const SequenceMap& keys : {SequenceMap{}, SequenceMap{64, {128, 640}},
+                                      SequenceMap{70, {64, 128}}, SequenceMap{0, {0, 3}}}) {
+        check(mask, keys, 0, 0);
+        check(mask, keys, 3, 5);
+      }
     }
   }
 }
@@ -47,7 +50,8 @@ TEST(AttentionDropout, MasksAreTheDefinition) {
 TEST(AttentionDropout, KeepsItsShareAndItsScale) {
   DropoutMask mask;
   mask.threshold = dropout_threshold(0.25);
-  const HeadDropout dropout(mask, 0, 0);
+  const SequenceMap keys;
+  const HeadDropout dropout(mask, keys, 0, 0);
   EXPECT_FLOAT_EQ(dropout.keep_scale(), 1 / 0.75f);
   int kept = 0;
   for (Index row = 0; row < 400; row += 2) {

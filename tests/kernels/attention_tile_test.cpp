@@ -82,13 +82,13 @@ TEST(AttentionTile, EmptyTilesAreTheOnesThatNobodySees) {
 
 // The reason for tiles at all: causal attention does half of the work.
 TEST(AttentionTile, CausalBlocksEndNearTheDiagonal) {
-  const Visibility v{96, 192, true, -1, nullptr, 0};
+  const Visibility v{96, 192, true, -1};
   const Tile tile(v, 0, 96, 0, 192);
   tile.for_query_rows([&](Index row, Index first, Index last) {
     EXPECT_EQ(first, 0);
     EXPECT_LE(last, row + 96 + 2 * kRows);
   });
-  EXPECT_TRUE(Tile({192, 192, true, -1, nullptr, 0}, 0, 96, 128, 192).empty());
+  EXPECT_TRUE(Tile({192, 192, true, -1}, 0, 96, 128, 192).empty());
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+#pragma once
+#include "device/streams.h"
+#include "device/tensor_view.h"
+
+namespace mpitron::kernels {
+
+using device::In;
+using device::InOut;
+
+/// Attention over some keys, joined with attention over others: what online softmax does between
+/// blocks (Dao et al. 2022; ring attention: Liu et al. 2023).
+///
+/// With L = log(exp(lse) + exp(part_lse)): o = exp(lse - L) o + exp(part_lse - L) part_o, lse = L.
+/// Where both are -inf (no key seen yet), o stays 0.
+///
+/// Numerical contract: fp32 (reference: also fp64, in double); contiguous.
+struct AttentionMerge {
+  static constexpr const char* name = "attention_merge";
+  InOut o;      // [s, b, n, d]
+  InOut lse;    // [b, n, s]
+  In part_o;    // [s, b, n, d]
+  In part_lse;  // [b, n, s]
+
+  template <class F>
+  void views(F&& f) const {
+    f("o", o), f("lse", lse), f("part_o", part_o), f("part_lse", part_lse);
+  }
+};
+
+void run(device::ReferenceStream&, const AttentionMerge&);
+void run(device::HostStream&, const AttentionMerge&);
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,91 @@
+#include "ops/attention_block.h"
+
+#include "kernels/elementwise.h"
+
+namespace mpitron::ops {
+namespace {
+
+using device::ConstTensorView;
+using device::TensorView;
+using tensor::Tensor;
+
+/// What forward and backward are given alike.
+template <class Kernel>
+void set_inputs(Kernel& kernel, const Tensor& qkv, const AttentionKeys& keys,
+                const AttentionSettings& settings) {
+  kernel.q = settings.layout.queries(ConstTensorView(qkv));
+  kernel.k = keys.k;
+  kernel.v = keys.v;
+  kernel.positions = keys.positions;
+  if (settings.mask) {
+    kernel.mask = settings.mask.view();
+  }
+  kernel.scale = settings.scale;
+  kernel.causal = settings.causal;
+  kernel.window = settings.window;
+  kernel.dropout = settings.dropout;
+}
+
+/// The keys' half of packed rows, or the values'.
+TensorView half_of(const Tensor& packed, Index which) {
+  const Index rows = packed.shape()[0] / 2;
+  return packed.slice(0, which * rows, (which + 1) * rows).view();
+}
+
+}  // namespace
+
+Attended empty_attended(Context& context, const Tensor& qkv, const AttentionSettings& settings,
+                        DType dtype) {
+  const QkvLayout& layout = settings.layout;
+  const Index s = qkv.shape()[0], b = qkv.shape()[1];
+  return {.o = context.empty({s, b, layout.heads * layout.head_dim}, dtype),
+          .lse = context.empty({b, layout.heads, s}, wide_type(qkv.dtype()))};
+}
+
+void launch_forward(Context& context, const Tensor& qkv, const AttentionKeys& keys,
+                    const AttentionSettings& settings, const Attended& to) {
+  kernels::AttentionForward kernel;
+  set_inputs(kernel, qkv, keys, settings);
+  kernel.o = heads_of(to.o.view(), settings.layout);
+  kernel.lse = to.lse.view();
+  context.launch_with_workspace(kernel);
+}
+
+void launch_backward(Context& context, const Tensor& qkv, const AttentionKeys& keys,
+                     const AttentionSettings& settings, const Attended& whole, const Tensor& d_o,
+                     const AttentionGradients& to) {
+  kernels::AttentionBackward kernel;
+  set_inputs(kernel, qkv, keys, settings);
+  kernel.o = heads_of(ConstTensorView(whole.o), settings.layout);
+  kernel.lse = whole.lse.view();
+  kernel.d_o = heads_of(ConstTensorView(d_o), settings.layout);
+  kernel.dq = to.dq;
+  kernel.dk = to.dk;
+  kernel.dv = to.dv;
+  context.launch_with_workspace(kernel);
+}
+
+Tensor packed_keys(Context& context, const Tensor& qkv, const QkvLayout& layout) {
+  const ConstTensorView view = qkv;
+  const Tensor packed = context.empty(
+      {2 * qkv.shape()[0], qkv.shape()[1], layout.query_groups, layout.head_dim}, qkv.dtype());
+  context.launch(kernels::Cast{.x = layout.keys(view), .y = half_of(packed, 0)});
+  context.launch(kernels::Cast{.x = layout.values(view), .y = half_of(packed, 1)});
+  return packed;
+}
+
+AttentionKeys keys_of(const Tensor& packed, const kernels::AttentionPositions& positions) {
+  return {.k = half_of(packed, 0), .v = half_of(packed, 1), .positions = positions};
+}
+
+AttentionGradients gradients_of(const TensorView& dq, const Tensor& packed) {
+  return {.dq = dq, .dk = half_of(packed, 0), .dv = half_of(packed, 1)};
+}
+
+void unpack_gradients(Context& context, const Tensor& packed, const QkvLayout& layout,
+                      const Tensor& dqkv) {
+  context.launch(kernels::Cast{.x = half_of(packed, 0), .y = layout.keys(dqkv.view())});
+  context.launch(kernels::Cast{.x = half_of(packed, 1), .y = layout.values(dqkv.view())});
+}
+
+}  // namespace mpitron::ops

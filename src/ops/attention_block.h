@@ -1,0 +1,58 @@
+#pragma once
+#include "kernels/attention.h"
+#include "ops/attention.h"
+
+namespace mpitron::ops {
+
+// One attention of some queries of a fused qkv to some keys: what the attentions of a whole
+// sequence, on one rank or on a group, are made of.
+
+/// Keys and values, [s_kv, b, g, d] each, and the positions of queries and keys.
+struct AttentionKeys {
+  device::ConstTensorView k, v;
+  std::optional<kernels::AttentionPositions> positions;
+};
+
+/// [s, b, n d] as the kernels want it.
+template <class View>
+View heads_of(const View& x, const QkvLayout& layout) {
+  return device::reshape(
+      x, {x.size(0), x.size(1), layout.query_groups, layout.queries_per_group(), layout.head_dim});
+}
+
+/// What sums of partial results are kept in.
+inline DType wide_type(DType dtype) {
+  return dtype == DType::f64 ? DType::f64 : DType::f32;
+}
+
+/// An output [s, b, n d] in `dtype`, and lse, both without values.
+struct Attended {
+  tensor::Tensor o, lse;
+};
+Attended empty_attended(Context& context, const tensor::Tensor& qkv,
+                        const AttentionSettings& settings, DType dtype);
+
+/// The queries of `qkv` on `keys`.
+void launch_forward(Context& context, const tensor::Tensor& qkv, const AttentionKeys& keys,
+                    const AttentionSettings& settings, const Attended& to);
+
+/// Where the gradients go: [s, b, g, n/g, d], [s_kv, b, g, d] twice.
+struct AttentionGradients {
+  device::TensorView dq, dk, dv;
+};
+/// `whole`: output and lse over all keys of the queries, which these may be a part of.
+void launch_backward(Context& context, const tensor::Tensor& qkv, const AttentionKeys& keys,
+                     const AttentionSettings& settings, const Attended& whole,
+                     const tensor::Tensor& d_o, const AttentionGradients& to);
+
+/// Keys and values of `qkv` one after the other: [2 s, b, g, d], contiguous.
+tensor::Tensor packed_keys(Context& context, const tensor::Tensor& qkv, const QkvLayout& layout);
+/// As keys and values at `positions`.
+AttentionKeys keys_of(const tensor::Tensor& packed, const kernels::AttentionPositions& positions);
+/// The keys' and values' halves of packed gradients.
+AttentionGradients gradients_of(const device::TensorView& dq, const tensor::Tensor& packed);
+/// Packed gradients, in qkv's type, into the gradient of qkv.
+void unpack_gradients(Context& context, const tensor::Tensor& packed, const QkvLayout& layout,
+                      const tensor::Tensor& dqkv);
+
+}  // namespace mpitron::ops

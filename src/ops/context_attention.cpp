@@ -1,0 +1,98 @@
+#include "ops/context_attention.h"
+
+#include "ops/gathered_attention.h"
+#include "ops/ring_attention.h"
+#include "ops/sequence_exchange.h"
+#include "utils/error.h"
+
+namespace mpitron::ops {
+namespace {
+
+using comm::GroupHandle;
+
+/// The same with dropout told which of the sequence's positions this member of `group` has.
+AttentionSettings placed(AttentionSettings settings, Index s_local, const comm::Group& group) {
+  settings.dropout.index.sequence =
+      zigzag_slice(s_local * group.size(), group.size(), group.rank()).map;
+  return settings;
+}
+
+/// Heads of this member of `heads`, the sequence as a whole or (`ring`) as its slice.
+Var head_attention(Context& context, const Var& qkv, AttentionSettings settings,
+                   const GroupHandle& heads, const GroupHandle& ring) {
+  const Var mine = sequence_to_heads(context, qkv, heads);
+  settings.layout.heads /= heads->size();
+  settings.layout.query_groups /= heads->size();
+  settings.dropout.index.sequence = {};
+  settings.dropout.index.column_offset += heads->rank() * settings.layout.heads;
+  const Var attended =
+      ring == nullptr
+          ? attention(context, mine, settings)
+          : ring_attention(context, mine, placed(settings, mine.shape()[0], *ring), ring);
+  return heads_to_sequence(context, attended, heads);
+}
+
+}  // namespace
+
+ContextExchange context_exchange_of(const std::string& word) {
+  if (word == "p2p") {
+    return ContextExchange::ring;
+  }
+  if (word == "all_gather" || word == "allgather") {
+    return ContextExchange::all_gather;
+  }
+  if (word == "a2a") {
+    return ContextExchange::heads;
+  }
+  if (word == "a2a+p2p") {
+    return ContextExchange::heads_in_ring;
+  }
+  throw_usage("--cp-comm-type: {} is none of p2p, all_gather, a2a, a2a+p2p", word);
+}
+
+void check_context_exchange(ContextExchange exchange, const ContextGroups& groups,
+                            const QkvLayout& layout) {
+  if (exchange == ContextExchange::ring || exchange == ContextExchange::all_gather) {
+    return;
+  }
+  const bool mixed = exchange == ContextExchange::heads_in_ring;
+  const char* const word = mixed ? "a2a+p2p" : "a2a";
+  if (mixed && (groups.inner == nullptr || groups.outer == nullptr)) {
+    throw_usage(
+        "--cp-comm-type a2a+p2p needs --hierarchical-context-parallel-sizes INNER OUTER: the "
+        "ranks that share heads, and the rings over them");
+  }
+  const Index ranks = (mixed ? groups.inner : groups.all)->size();
+  if (layout.heads % ranks != 0 || layout.query_groups % ranks != 0) {
+    throw_usage(
+        "--cp-comm-type {}: {} heads and {} query groups of a tensor-parallel rank cannot be "
+        "shared out to {} context-parallel ranks; use p2p or all_gather, or fewer ranks with "
+        "--context-parallel-size or --hierarchical-context-parallel-sizes",
+        word, layout.heads, layout.query_groups, ranks);
+  }
+}
+
+Var context_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
+                      ContextExchange exchange, const ContextGroups& groups) {
+  const GroupHandle& all = groups.all;
+  if (all == nullptr || all->size() == 1) {
+    return attention(context, qkv, settings);
+  }
+  const Index s_local = qkv.shape()[0];
+  if (exchange == ContextExchange::ring) {
+    return ring_attention(context, qkv, placed(settings, s_local, *all), all);
+  }
+  if (exchange == ContextExchange::all_gather) {
+    return gathered_attention(context, qkv, placed(settings, s_local, *all), all);
+  }
+  if (settings.mask) {
+    throw_usage(
+        "--cp-comm-type a2a and a2a+p2p: attention masks (--reset-attention-mask) are known by "
+        "rows of this rank only; use p2p or all_gather");
+  }
+  return exchange == ContextExchange::heads
+             ? head_attention(context, qkv, settings, all, nullptr)
+             : head_attention(context, qkv, settings, groups.inner, groups.outer);
+}
+
+}  // namespace mpitron::ops

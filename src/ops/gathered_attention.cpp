@@ -1,0 +1,74 @@
+#include "ops/gathered_attention.h"
+
+#include "autograd/gradient.h"
+#include "ops/attention_block.h"
+#include "ops/sequence_pieces.h"
+
+namespace mpitron::ops {
+namespace {
+
+using autograd::Slot;
+using comm::GroupHandle;
+using tensor::Tensor;
+
+/// Where this member's queries stand among all keys.
+kernels::AttentionPositions positions_of(const Tensor& qkv, const comm::Group& group) {
+  const Index s = qkv.shape()[0] * group.size();
+  return {.queries = zigzag_slice(s, group.size(), group.rank()).map, .keys = {}};
+}
+
+Shape all_rows(const Tensor& own, Index members) {
+  const Shape& shape = own.shape();
+  return {members * shape[0], shape[1], shape[2], shape[3]};
+}
+
+/// Everybody's keys and values in the order of the sequence, [2 s, b, g, d].
+Tensor gathered_keys(Context& context, const Tensor& qkv, const QkvLayout& layout,
+                     comm::Group& group) {
+  const Tensor own = packed_keys(context, qkv, layout);
+  const Tensor all = context.empty(all_rows(own, group.size()), own.dtype());
+  group.all_gather(own, all).wait();
+  return in_sequence_order(context, all, 2, group.size());
+}
+
+struct GatheredBackward {
+  Tensor qkv;
+  Attended attended;
+  Slot qkv_slot;
+  AttentionSettings settings;
+  GroupHandle group;
+
+  void operator()(Context& context, const Tensor& gradient) const {
+    const QkvLayout& layout = settings.layout;
+    const Tensor keys = gathered_keys(context, qkv, layout, *group);
+    const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
+    const Tensor dkeys = context.empty(keys.shape(), wide_type(qkv.dtype()));
+    launch_backward(context, qkv, keys_of(keys, positions_of(qkv, *group)), settings, attended,
+                    gradient, gradients_of(layout.queries(dqkv.view()), dkeys));
+    const Tensor pieces = by_member(context, dkeys, 2, group->size());
+    const Tensor own =
+        context.empty({2 * qkv.shape()[0], pieces.shape()[1], pieces.shape()[2], pieces.shape()[3]},
+                      pieces.dtype());
+    group->reduce_scatter(pieces, own).wait();
+    unpack_gradients(context, own, layout, dqkv);
+    autograd::accumulate(context, qkv_slot, dqkv);
+  }
+};
+
+}  // namespace
+
+Var gathered_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
+                       const GroupHandle& group) {
+  const Tensor keys = gathered_keys(context, qkv.value, settings.layout, *group);
+  const Attended attended = empty_attended(context, qkv.value, settings, qkv.value.dtype());
+  launch_forward(context, qkv.value, keys_of(keys, positions_of(qkv.value, *group)), settings,
+                 attended);
+  Var result = autograd::variable(attended.o);
+  if (context.recording()) {
+    context.tape->record(result.slot,
+                         GatheredBackward{qkv.value, attended, qkv.slot, settings, group});
+  }
+  return result;
+}
+
+}  // namespace mpitron::ops

@@ -1,0 +1,101 @@
+#include "ops/ring_attention.h"
+
+#include "autograd/gradient.h"
+#include "kernels/attention_merge.h"
+#include "kernels/elementwise.h"
+#include "ops/attention_block.h"
+#include "ops/ring.h"
+
+namespace mpitron::ops {
+namespace {
+
+using autograd::Slot;
+using comm::GroupHandle;
+using tensor::Tensor;
+
+/// The keys that are here, with the positions of this member's queries and of theirs.
+AttentionKeys keys_here(const PieceRing& ring, const comm::Group& group) {
+  const Tensor& keys = ring.here();
+  const Index c = group.size(), s = keys.shape()[0] / 2 * c;
+  return keys_of(keys, {.queries = zigzag_slice(s, c, group.rank()).map,
+                        .keys = zigzag_slice(s, c, ring.owner()).map});
+}
+
+Tensor converted(Context& context, const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) {
+    return x;
+  }
+  const Tensor y = context.empty(x.shape(), dtype);
+  context.launch(kernels::Cast{.x = x.view(), .y = y.view()});
+  return y;
+}
+
+void merge(Context& context, const Attended& whole, const Attended& part, const QkvLayout& layout) {
+  const auto by_head = [&](const Tensor& o) {
+    return o.reshape({o.shape()[0], o.shape()[1], layout.heads, layout.head_dim});
+  };
+  context.launch(kernels::AttentionMerge{.o = by_head(whole.o).view(),
+                                         .lse = whole.lse.view(),
+                                         .part_o = by_head(part.o).view(),
+                                         .part_lse = part.lse.view()});
+}
+
+struct RingBackward {
+  Tensor qkv;
+  Attended attended;
+  Slot qkv_slot;
+  AttentionSettings settings;
+  GroupHandle group;
+
+  void operator()(Context& context, const Tensor& gradient) const {
+    const QkvLayout& layout = settings.layout;
+    const DType wide = wide_type(qkv.dtype());
+    const Tensor dq = context.empty(attended.o.shape(), wide);
+    const Tensor dq_part = context.empty(dq.shape(), wide);
+    PieceRing keys(context, *group, packed_keys(context, qkv, layout));
+    GradientRing dkeys(context, *group, keys.here().shape(), wide);
+    for (bool first = true; !keys.done(); first = false) {
+      const Tensor& contribution = dkeys.start_step();
+      keys.start_step();
+      const Tensor& to = first ? dq : dq_part;
+      launch_backward(context, qkv, keys_here(keys, *group), settings, attended, gradient,
+                      gradients_of(heads_of(to.view(), layout), contribution));
+      if (!first) {
+        context.launch(kernels::Add{.a = dq.view(), .b = dq_part.view(), .y = dq.view()});
+      }
+      dkeys.finish_step();
+      keys.finish_step();
+    }
+    const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
+    context.launch(
+        kernels::Cast{.x = heads_of(dq.view(), layout), .y = layout.queries(dqkv.view())});
+    unpack_gradients(context, dkeys.home(), layout, dqkv);
+    autograd::accumulate(context, qkv_slot, dqkv);
+  }
+};
+
+}  // namespace
+
+Var ring_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
+                   const GroupHandle& group) {
+  const DType dtype = qkv.value.dtype(), wide = wide_type(dtype);
+  Attended attended = empty_attended(context, qkv.value, settings, wide);
+  const Attended part = empty_attended(context, qkv.value, settings, wide);
+  PieceRing keys(context, *group, packed_keys(context, qkv.value, settings.layout));
+  for (bool first = true; !keys.done(); first = false) {
+    keys.start_step();
+    launch_forward(context, qkv.value, keys_here(keys, *group), settings, first ? attended : part);
+    if (!first) {
+      merge(context, attended, part, settings.layout);
+    }
+    keys.finish_step();
+  }
+  attended.o = converted(context, attended.o, dtype);
+  Var result = autograd::variable(attended.o);
+  if (context.recording()) {
+    context.tape->record(result.slot, RingBackward{qkv.value, attended, qkv.slot, settings, group});
+  }
+  return result;
+}
+
+}  // namespace mpitron::ops
