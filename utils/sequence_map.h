@@ -13,6 +13,11 @@ struct SequenceMap {
   Index offset[2] = {0, 0};
 
   Index operator()(Index local) const { return local + offset[local < split ? 0 : 1]; }
+  /// The map of the piece that begins at local position `first` here.
+  SequenceMap from(Index first) const {
+    return {.split = std::max<Index>(0, split - first),
+            .offset = {offset[0] + first, offset[1] + first}};
+  }
 
   /// How many positions of an endless local sequence stand before `position` of the whole one.
   Index count_before(Index position) const {

@@ -87,8 +87,7 @@ void RecordedCase::load_weights(models::GptModel& model) const {
     for (const Index extent : recorded->shape) {
       shape.push_back(extent);
     }
-    if (shape != parameter.shape ||
-        recorded->type != io::element_type(parameter.value.dtype())) {
+    if (shape != parameter.shape || recorded->type != io::element_type(parameter.value.dtype())) {
       problems += fmt::format("\n  {}: recorded {} {}, the model has {} {}", parameter.name,
                               io::safetensors_name(recorded->type), to_string(shape),
                               name_of(parameter.value.dtype()), to_string(parameter.shape));

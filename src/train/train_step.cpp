@@ -68,6 +68,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
     report_loss(runner_.run(pass, next), report);
     gradients_.finish_step();
+    sum_shared_embedding();
   }
 
   const double tokens = per_token ? std::max(report.loss_tokens, 1.0) : 1.0;
@@ -86,6 +87,13 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
     scheduler_.advance(batch_size);
   }
   return report;
+}
+
+/// First and last stage each know the gradient of their use of the tied table.
+void TrainStep::sum_shared_embedding() {
+  if (autograd::Parameter* shared = model_.shared_embedding()) {
+    model_.groups().embedding->all_reduce(shared->main_grad.view()).wait();
+  }
 }
 
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {

@@ -42,6 +42,7 @@ class TrainStep {
  private:
   /// Adds this rank's sums up over all ranks.
   void report_loss(const LossSums& sums, StepReport& report) const;
+  void sum_shared_embedding();
 
   TrainedModel& model_;
   config::RunConfig config_;

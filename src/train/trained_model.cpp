@@ -1,11 +1,29 @@
 #include "train/trained_model.h"
 
 namespace mpitron::train {
+namespace {
+
+comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfig& parallel) {
+  const comm::RankGrid grid(
+      world.size(),
+      {.tensor = parallel.tensor_model_parallel_size,
+       .context = parallel.context_parallel_size,
+       .pipeline = parallel.pipeline_model_parallel_size},
+      parallel.use_tp_pp_dp_mapping ? comm::kDataLastOrder : comm::kDefaultOrder);
+  comm::ParallelGroups groups = comm::make_parallel_groups(
+      world, grid,
+      {.context_level_sizes = parallel.hierarchical_context_parallel_sizes,
+       .optimizer_instances = parallel.num_distributed_optimizer_instances});
+  groups.sequence_parallel = parallel.sequence_parallel;
+  return groups;
+}
+
+}  // namespace
 
 TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& config,
                            comm::World& world)
     : world_(world),
-      groups_(comm::groups_of_one(world)),
+      groups_(make_groups(world, config.parallel)),
       layout_(pipeline::make_stage_layout(config.parallel, config.model.num_layers)),
       parameters_(std::make_shared<autograd::ParameterList>()) {
   for (Index chunk = 0; chunk < layout_.chunks(); ++chunk) {
@@ -19,6 +37,9 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
                                                 .parameters = parameters_});
   }
   parts_.front().initialize();
+  if (layout_.stages() > 1 && !config.model.untie_embeddings_and_output_weights) {
+    shared_embedding_ = parameters_->find("embedding.word_embeddings.weight");
+  }
 }
 
 }  // namespace mpitron::train

@@ -24,6 +24,8 @@ class TrainedModel {
   models::GptModel& chunk(Index i) { return parts_[static_cast<std::size_t>(i)]; }
   /// Of all chunks.
   autograd::ParameterList& parameters() { return *parameters_; }
+  /// The table of word embeddings where first and last stage each hold it; null otherwise.
+  autograd::Parameter* shared_embedding() const { return shared_embedding_; }
 
   bool has_embedding() const { return parts_.front().part().has_embedding; }
   bool has_output() const { return parts_.back().part().has_output; }
@@ -38,6 +40,7 @@ class TrainedModel {
   pipeline::StageLayout layout_;
   std::shared_ptr<autograd::ParameterList> parameters_;
   std::deque<models::GptModel> parts_;
+  autograd::Parameter* shared_embedding_ = nullptr;
 };
 
 }  // namespace mpitron::train
