@@ -237,7 +237,8 @@ void bench_optimizer(MemoryBench& bench) {
   device::HostStream stream;
   run(stream, Fill{v, 1});
   const Out g = bench.tensor(DType::f32, {n}), g16 = bench.tensor(DType::bf16, {n});
-  const Out copy = bench.tensor(DType::bf16, {n}), bins = bench.tensor(DType::i64, {exact_sum::kBins});
+  const Out copy = bench.tensor(DType::bf16, {n}),
+            bins = bench.tensor(DType::i64, {exact_sum::kBins});
   AdamStep adam{p, m, v, g, {}};
   adam.lr = 1e-6f;
   bench.bandwidth("adam fp32", 28. * static_cast<double>(n), adam);

@@ -82,9 +82,8 @@ Index Optimizer::zero_gradients() {
   Index sum = 0;
   for (const Slot& slot : slots_) {
     if (slot.trained.counted) {
-      device::launch(device_.stream(),
-                     kernels::CountZeros{.x = flat(slot.trained.main_grad).view(),
-                                         .result = count.view()});
+      device::launch(device_.stream(), kernels::CountZeros{.x = flat(slot.trained.main_grad).view(),
+                                                           .result = count.view()});
       sum += *count.data<std::int64_t>();
     }
   }

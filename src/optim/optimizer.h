@@ -23,8 +23,8 @@ struct TrainedTensor {
 struct StepInputs {
   // The main gradients that this rank counts in the norm, flat; padding is zero.
   std::span<const tensor::ConstTensorView> gradients;
-  float gradient_scale = 1;           // 1 / loss scale, and 1 / tokens with per-token loss
-  bool check_overflow = false;        // fp16: a step with an infinity or NaN is skipped
+  float gradient_scale = 1;     // 1 / loss scale, and 1 / tokens with per-token loss
+  bool check_overflow = false;  // fp16: a step with an infinity or NaN is skipped
 };
 
 struct StepResult {
@@ -79,7 +79,7 @@ class Optimizer {
   std::vector<Slot> slots_;
   std::vector<comm::GroupHandle> sum_groups_;
   tensor::Tensor sum_;  // an exact sum's bins
-  Index updates_ = 0;  // Adam's t: skipped steps do not count
+  Index updates_ = 0;   // Adam's t: skipped steps do not count
 };
 
 }  // namespace mpitron::optim

@@ -54,8 +54,7 @@ TEST(BucketLayout, HoldsItsInvariants) {
       for (Index i = 0; i < 40; ++i) {
         all.push_back({.numel = 1 + i * 37 % 301, .section = i / 25});
       }
-      const BucketLayout layout =
-          lay_out_buckets(all, {.bucket_size = size, .shards = shards});
+      const BucketLayout layout = lay_out_buckets(all, {.bucket_size = size, .shards = shards});
       Index end = 0;
       std::size_t seen = 0;
       for (const BucketLayout::Bucket& bucket : layout.buckets) {
