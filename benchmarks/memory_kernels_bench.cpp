@@ -22,6 +22,7 @@
 #include "kernels/norm.h"
 #include "kernels/optimizer.h"
 #include "kernels/rotary.h"
+#include "utils/exact_sum.h"
 #include "utils/files.h"
 #include "utils/timer.h"
 
@@ -236,7 +237,8 @@ void bench_optimizer(MemoryBench& bench) {
   device::HostStream stream;
   run(stream, Fill{v, 1});
   const Out g = bench.tensor(DType::f32, {n}), g16 = bench.tensor(DType::bf16, {n});
-  const Out copy = bench.tensor(DType::bf16, {n}), result = bench.tensor(DType::f64, {1});
+  const Out copy = bench.tensor(DType::bf16, {n}),
+            bins = bench.tensor(DType::i64, {exact_sum::kBins});
   AdamStep adam{p, m, v, g, {}};
   adam.lr = 1e-6f;
   bench.bandwidth("adam fp32", 28. * static_cast<double>(n), adam);
@@ -244,9 +246,9 @@ void bench_optimizer(MemoryBench& bench) {
   mixed.lr = 1e-6f;
   bench.bandwidth("adam bf16 gradients and parameters", 28. * static_cast<double>(n), mixed);
   bench.bandwidth("sum of squares fp32 (read only)", 4. * static_cast<double>(n),
-                  bench.with_workspace(SumOfSquares{g, result, {}}));
+                  SumOfSquares{g, bins});
   bench.bandwidth("sum of squares bf16 (read only)", 2. * static_cast<double>(n),
-                  bench.with_workspace(SumOfSquares{g16, result, {}}));
+                  SumOfSquares{g16, bins});
   bench.bandwidth("fill (write only)", 4. * static_cast<double>(n), Fill{g, 0});
   bench.bandwidth("cast fp32 to bf16", 6. * static_cast<double>(n), Cast{p, copy});
 }

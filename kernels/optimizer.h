@@ -49,18 +49,20 @@ struct SgdStep {
   }
 };
 
-/// result = sum of squares over x (fp64); not finite exactly where x holds an infinity or NaN.
-/// Contract: squares and sums in fp32 within fixed blocks of 4096 elements, blocks added in fp64 in
-/// order; an element whose fp32 square overflows is added in fp64.
+/// bins += sum of squares over x (utils/exact_sum.h); infinite exactly where x holds an infinity or
+/// NaN.
+/// Contract: x is cut into blocks of 64 elements from its start; a block's squares are summed in
+/// fp32 in a fixed order (in fp64 where fp32 overflows; reference: always), the blocks without
+/// rounding. So a vector that is cut at multiples of 64 has the same sum in any pieces, on any rank.
 struct SumOfSquares {
   static constexpr const char* name = "sum_of_squares";
+  static constexpr Index kBlock = 64;
   In x;        // [n]
-  Out result;  // [1], fp64
-  Out workspace;
+  InOut bins;  // [exact_sum::kBins], int64
 
   template <class F>
   void views(F&& f) const {
-    f("x", x), f("result", result);
+    f("x", x), f("bins", bins);
   }
 };
 
@@ -85,6 +87,5 @@ void run(device::HostStream&, const SgdStep&);
 void run(device::HostStream&, const SumOfSquares&);
 void run(device::HostStream&, const CountZeros&);
 void run(device::CudaStream&, const AdamStep&);
-Index workspace_bytes(const device::HostStream&, const SumOfSquares&);
 
 }  // namespace mpitron::kernels

@@ -1,9 +1,11 @@
 #include "kernels/optimizer.h"
 
+#include <array>
 #include <atomic>
 #include <cmath>
 
 #include "kernels/host/views.h"
+#include "utils/exact_sum.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -81,12 +83,6 @@ void run(device::HostStream&, const SgdStep& k) {
 
 namespace {
 
-constexpr Index kSumBlock = 4096;
-
-Index sum_blocks(Index n) {
-  return (n + kSumBlock - 1) / kSumBlock;
-}
-
 /// The sum of squares of a block: in fp32, or in fp64 where fp32 overflows.
 template <class T>
 double block_square_sum(const T* x, Index n) {
@@ -110,21 +106,21 @@ double block_square_sum(const T* x, Index n) {
 }  // namespace
 
 void run(device::HostStream&, const SumOfSquares& k) {
-  const Index n = k.x.numel(), blocks = sum_blocks(n);
-  MPITRON_CHECK(n == 0 || k.workspace.bytes() >= blocks * 8, k.workspace.bytes(), blocks);
-  auto* sums = static_cast<double*>(k.workspace.data);
+  constexpr Index kBlock = SumOfSquares::kBlock;
+  const Index n = k.x.numel();
+  auto* bins = k.bins.as<std::int64_t>();
   visit_dtype(k.x.dtype, [&]<class T>() {
     const T* x = k.x.as<T>();
-    for_blocks(blocks, n, [&](Index block) {
-      const Index begin = block * kSumBlock;
-      sums[block] = block_square_sum(x + begin, std::min(kSumBlock, n - begin));
+    for_ranges((n + kBlock - 1) / kBlock, n, [&](Index first, Index last) {
+      std::array<std::int64_t, exact_sum::kBins> own{};
+      for (Index begin = first * kBlock; begin < std::min(n, last * kBlock); begin += kBlock) {
+        exact_sum::add(own, block_square_sum(x + begin, std::min(kBlock, n - begin)));
+      }
+      for (std::size_t i = 0; i < own.size(); ++i) {  // integers: any order gives the same sum
+        std::atomic_ref(bins[i]).fetch_add(own[i], std::memory_order_relaxed);
+      }
     });
   });
-  double total = 0;
-  for (Index block = 0; block < blocks; ++block) {
-    total += sums[block];
-  }
-  k.result.as<double>()[0] = total;
 }
 
 void run(device::HostStream&, const CountZeros& k) {
@@ -142,10 +138,6 @@ void run(device::HostStream&, const CountZeros& k) {
     });
   });
   k.result.as<std::int64_t>()[0] = zeros;
-}
-
-Index workspace_bytes(const device::HostStream&, const SumOfSquares& k) {
-  return sum_blocks(k.x.numel()) * 8;
 }
 
 }  // namespace mpitron::kernels

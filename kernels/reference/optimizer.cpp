@@ -1,8 +1,10 @@
 #include "kernels/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/reference/elements.h"
+#include "utils/exact_sum.h"
 
 namespace mpitron::kernels {
 
@@ -50,11 +52,14 @@ void run(device::ReferenceStream&, const SgdStep& kernel) {
 
 void run(device::ReferenceStream&, const SumOfSquares& kernel) {
   const Reader x(kernel.x);
-  double sum = 0;
-  for (Index i = 0; i < kernel.x.numel(); ++i) {
-    sum += x(i) * x(i);
+  const exact_sum::Bins bins(kernel.bins.as<std::int64_t>(), exact_sum::kBins);
+  for (Index begin = 0; begin < kernel.x.numel(); begin += SumOfSquares::kBlock) {
+    double sum = 0;
+    for (Index i = begin; i < std::min(begin + SumOfSquares::kBlock, kernel.x.numel()); ++i) {
+      sum += x(i) * x(i);
+    }
+    exact_sum::add(bins, sum);
   }
-  Writer(kernel.result).set(sum, 0);
 }
 
 void run(device::ReferenceStream&, const CountZeros& kernel) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 
+#include "autograd/parameter_keeper.h"
 #include "autograd/tape.h"
 #include "device/device.h"
 #include "utils/philox.h"
@@ -35,6 +36,8 @@ struct Context {
   Tape* tape = nullptr;  // records where present
   Tape* usage =
       nullptr;  // notes used parameters; also while a recomputed block runs without recording
+  ParameterKeeper* keeper = nullptr;  // null: parameters lie here whole, gradients stay here
+  bool last_microbatch = false;       // of this step, for this tape's part of the model
   Mode mode = Mode::train;
   std::uint64_t seed = 0;
   std::uint64_t iteration = 0;
@@ -50,7 +53,11 @@ struct Context {
   template <class Kernel>
   void launch_with_workspace(Kernel kernel);
   Tensor empty(const Shape& shape, DType dtype) { return Tensor::empty(device, shape, dtype); }
+  /// Before the kernel that reads the value, and before the node that adds to the gradient.
   void use(Parameter& parameter) {
+    if (keeper != nullptr) {
+      keeper->before_use(parameter);
+    }
     if (usage != nullptr) {
       usage->use(parameter);
     }

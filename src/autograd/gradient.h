@@ -27,6 +27,7 @@ void add_buffered(Context& context, Parameter& parameter, const Tensor& rounded)
 
 template <class Write>
 void accumulate_parameter(Context& context, Parameter& parameter, Write&& write) {
+  MPITRON_CHECK(!parameter.gradient_sent, parameter.name);
   if (detail::writes_through_buffer(parameter)) {
     const Tensor rounded = context.empty(parameter.value.shape(), parameter.value.dtype());
     write(rounded.view(), false);

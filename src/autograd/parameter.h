@@ -34,6 +34,8 @@ struct Parameter {
       false;  // each microbatch's gradient is rounded to value's type before it is added
   bool gradient_written =
       false;  // in this step; the first write is `=`, so that nothing needs zeroing
+  bool gradient_sent = false;  // its reduction over ranks has begun: nothing may be added
+  Index live_tapes = 0;        // that used it and have not yet played the last node that did
 
   /// Whether this rank of the tensor parallel group counts it in a norm over all parameters: a
   /// shard counts where it lies, what all ranks have counts once.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/context.h"
 #include "utils/check.h"
 
 namespace mpitron::autograd {
@@ -33,6 +34,19 @@ void Tape::reset_arena() {
 void Tape::use(Parameter& parameter) {
   if (std::find(uses_.begin(), uses_.end(), &parameter) == uses_.end()) {
     uses_.push_back(&parameter);
+    first_nodes_.push_back(nodes_.size());
+    unreleased_ = uses_.size();
+    ++parameter.live_tapes;
+  }
+}
+
+void Tape::release_uses(Context& context) {
+  while (unreleased_ > 0 && first_nodes_[unreleased_ - 1] >= nodes_.size()) {
+    Parameter& parameter = *uses_[--unreleased_];
+    --parameter.live_tapes;
+    if (context.keeper != nullptr) {
+      context.keeper->gradient_released(parameter, context.last_microbatch);
+    }
   }
 }
 
@@ -42,20 +56,30 @@ void Tape::backward(Context& context, const Slot& output, Tensor seed) {
     const auto destroy = [](Node* node) { node->~Node(); };
     const std::unique_ptr<Node, decltype(destroy)> node(nodes_.back(), destroy);
     nodes_.pop_back();
-    Tensor gradient = std::move(node->output.gradient());
-    if (gradient) {
+    if (!node->output) {
+      node->run(context, {});
+    } else if (Tensor gradient = std::move(node->output.gradient())) {
       node->run(context, std::move(gradient));
     }
+    release_uses(context);
+  }
+  reset_arena();
+}
+
+void Tape::drop_nodes() {
+  for (; !nodes_.empty(); nodes_.pop_back()) {
+    nodes_.back()->~Node();
   }
   reset_arena();
 }
 
 void Tape::clear() {
-  for (; !nodes_.empty(); nodes_.pop_back()) {
-    nodes_.back()->~Node();
+  drop_nodes();
+  for (; unreleased_ > 0; --unreleased_) {
+    --uses_[unreleased_ - 1]->live_tapes;
   }
-  reset_arena();
   uses_.clear();
+  first_nodes_.clear();
 }
 
 }  // namespace mpitron::autograd

@@ -19,7 +19,7 @@ struct Context;
 class Tape {
  public:
   Tape() = default;
-  ~Tape() { clear(); }
+  ~Tape() { drop_nodes(); }
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
@@ -29,7 +29,13 @@ class Tape {
   template <class Backward>
   void record(const Slot& output, Backward backward);
 
-  /// Seeds `output` and plays everything back.
+  /// `action(context)` runs in its turn in any case.
+  template <class Action>
+  void record_always(Action action);
+
+  /// Seeds `output` and plays everything back. Tells the context's keeper of every
+  /// parameter when the first node that used it has been played (in creation order, so the last one
+  /// here): what a recomputed block uses is a use of that block's node.
   void backward(Context& context, const Slot& output, Tensor seed);
 
   void use(Parameter& parameter);
@@ -55,13 +61,22 @@ class Tape {
 
   void* allocate(std::size_t bytes);
   void reset_arena();
+  void drop_nodes();
+  void release_uses(Context& context);
 
   std::vector<Node*> nodes_;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   std::size_t chunk_ = 0;   // the one being filled
   std::size_t offset_ = 0;  // bytes used of it
   ParameterUses uses_;
+  std::vector<std::size_t> first_nodes_;  // of each use, ascending: nodes before it do not use it
+  std::size_t unreleased_ = 0;            // the first so many of uses_
 };
+
+template <class Action>
+void Tape::record_always(Action action) {
+  record({}, [action = std::move(action)](Context& context, const Tensor&) { action(context); });
+}
 
 template <class Backward>
 void Tape::record(const Slot& output, Backward backward) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/parameter_unit.h"
 #include "autograd/recompute.h"
 #include "ops/keep_piece.h"
 
@@ -34,7 +35,10 @@ std::size_t TransformerBlock::recomputed_layers(std::size_t first) const {
 Var TransformerBlock::run_layers(Context& context, Var x, const LayerInputs& inputs,
                                  std::size_t first, std::size_t last) const {
   for (std::size_t i = first; i < last; ++i) {
-    x = layers_[i].forward(context, x, inputs);
+    const auto layer = [&](Context& inner, const Var& input) {
+      return layers_[i].forward(inner, input, inputs);
+    };
+    x = autograd::in_unit(context, layers_[i].number(), layer, x);
   }
   return x;
 }

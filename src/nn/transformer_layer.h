@@ -11,6 +11,8 @@ class TransformerLayer {
 
   autograd::Var forward(autograd::Context& context, const autograd::Var& x,
                         const LayerInputs& inputs) const;
+  /// 1-based, global.
+  Index number() const { return static_cast<Index>(layer_number_); }
 
  private:
   autograd::Var add(autograd::Context& context, const BranchOutput& branch,

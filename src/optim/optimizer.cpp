@@ -1,9 +1,11 @@
 #include "optim/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/elementwise.h"
 #include "kernels/optimizer.h"
+#include "utils/exact_sum.h"
 
 namespace mpitron::optim {
 namespace {
@@ -14,11 +16,19 @@ Tensor flat(const Tensor& x) {
   return x.reshape({x.numel()});
 }
 
+exact_sum::Bins bins_of(const Tensor& sum) {
+  return exact_sum::Bins(sum.data<std::int64_t>(), exact_sum::kBins);
+}
+
 }  // namespace
 
 Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& config,
-                     std::vector<TrainedTensor> tensors)
-    : device_(device), config_(config), norm_result_(Tensor::empty(device, {1}, DType::f64)) {
+                     std::vector<TrainedTensor> tensors, std::vector<comm::GroupHandle> sum_groups)
+    : device_(device),
+      config_(config),
+      sum_groups_(std::move(sum_groups)),
+      sum_(Tensor::empty(device, {exact_sum::kBins}, DType::i64)) {
+  std::ranges::fill(bins_of(sum_), 0);
   const ParameterGroupOptions options = make_parameter_group_options(config);
   const auto zeros = [&](Index n) {
     const Tensor x = Tensor::empty(device, {n}, DType::f32);
@@ -44,40 +54,52 @@ Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& conf
   }
 }
 
-double Optimizer::sum_of_squares(const tensor::ConstTensorView& x) {
-  kernels::SumOfSquares kernel{.x = x, .result = norm_result_.view()};
-  const Index bytes = device::workspace_bytes_of(device_.stream(), kernel);
-  if (bytes > 0 && (!norm_workspace_ || norm_workspace_.numel() < bytes)) {
-    norm_workspace_ = Tensor::empty(device_, {bytes}, DType::u8);
+void Optimizer::add_squares(const tensor::ConstTensorView& x) {
+  device::launch(device_.stream(), kernels::SumOfSquares{.x = x, .bins = sum_.view()});
+}
+
+double Optimizer::take_sum() {
+  exact_sum::carry(bins_of(sum_));
+  for (const comm::GroupHandle& group : sum_groups_) {
+    group->all_reduce(sum_.view()).wait();
   }
-  kernel.workspace = norm_workspace_.view();
-  device::launch(device_.stream(), kernel);
-  return *norm_result_.data<double>();
+  const double sum = exact_sum::value(bins_of(sum_));
+  std::ranges::fill(bins_of(sum_), 0);
+  return sum;
 }
 
 double Optimizer::parameters_norm() {
-  double sum = 0;
   for (const Slot& slot : slots_) {
-    sum += sum_of_squares(slot.master.view());
+    if (slot.trained.counted) {
+      add_squares(slot.master.view());
+    }
   }
-  return std::sqrt(sum);
+  return std::sqrt(take_sum());
 }
 
 Index Optimizer::zero_gradients() {
   const Tensor count = Tensor::empty(device_, {1}, DType::i64);
   Index sum = 0;
   for (const Slot& slot : slots_) {
-    device::launch(device_.stream(), kernels::CountZeros{.x = flat(slot.trained.main_grad).view(),
-                                                         .result = count.view()});
-    sum += *count.data<std::int64_t>();
+    if (slot.trained.counted) {
+      device::launch(device_.stream(), kernels::CountZeros{.x = flat(slot.trained.main_grad).view(),
+                                                           .result = count.view()});
+      sum += *count.data<std::int64_t>();
+    }
+  }
+  for (const comm::GroupHandle& group : sum_groups_) {
+    group->all_reduce({&sum, DType::i64, {1}}).wait();
   }
   return sum;
 }
 
 StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& scheduler) {
-  StepResult result{.skipped = false,
-                    .grad_norm = std::sqrt(sum_of_squares(inputs.gradients)) *
-                                 static_cast<double>(inputs.gradient_scale)};
+  for (const tensor::ConstTensorView& gradients : inputs.gradients) {
+    add_squares(gradients);
+  }
+  StepResult result{
+      .skipped = false,
+      .grad_norm = std::sqrt(take_sum()) * static_cast<double>(inputs.gradient_scale)};
   if (inputs.check_overflow && !std::isfinite(result.grad_norm)) {
     result.skipped = true;
     return result;

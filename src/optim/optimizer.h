@@ -1,6 +1,8 @@
 #pragma once
+#include <span>
 #include <vector>
 
+#include "comm/parallel_groups.h"
 #include "config/optimizer_config.h"
 #include "optim/parameter_group.h"
 #include "optim/parameter_scheduler.h"
@@ -8,18 +10,21 @@
 
 namespace mpitron::optim {
 
-/// One trained tensor as an update rule sees it: memory and the traits that decide its group.
+/// One trained tensor, or the piece of it that this rank updates, as an update rule sees it: memory
+/// and the traits that decide its group.
 struct TrainedTensor {
   ParameterTraits traits;
   tensor::Tensor value;      // model's type
   tensor::Tensor main_grad;  // same number of elements
+  bool counted = true;       // in sums over all parameters: of what several ranks hold, one counts
 };
 
 /// What a step is told.
 struct StepInputs {
-  tensor::ConstTensorView gradients;  // all main gradients, flat; padding is zero
-  float gradient_scale = 1;           // 1 / loss scale, and 1 / tokens with per-token loss
-  bool check_overflow = false;        // fp16: a step with an infinity or NaN is skipped
+  // The main gradients that this rank counts in the norm, flat; padding is zero.
+  std::span<const tensor::ConstTensorView> gradients;
+  float gradient_scale = 1;     // 1 / loss scale, and 1 / tokens with per-token loss
+  bool check_overflow = false;  // fp16: a step with an infinity or NaN is skipped
 };
 
 struct StepResult {
@@ -29,10 +34,15 @@ struct StepResult {
 
 /// AdamW or SGD with clipping by the global norm. Parameters in half precision have fp32 masters
 /// here; fp32 parameters are their own masters.
+///
+/// Sums over all parameters (norms, counts of zeros) are exact sums of sums over 64 elements, added
+/// over ranks as integers: their bits depend neither on who holds what nor on the order.
 class Optimizer {
  public:
+  /// `sum_groups`: sums are added over the first group, then over the second, ...: over those that
+  /// share the pieces of a parameter, then over those that share the model.
   Optimizer(device::Device& device, const config::OptimizerConfig& config,
-            std::vector<TrainedTensor> tensors);
+            std::vector<TrainedTensor> tensors, std::vector<comm::GroupHandle> sum_groups = {});
 
   /// Clips, updates and writes the model's parameters. Rates come from the scheduler, one set for
   /// each group.
@@ -55,7 +65,9 @@ class Optimizer {
     tensor::Tensor first;   // exp_avg, or the momentum buffer
     tensor::Tensor second;  // exp_avg_sq
   };
-  double sum_of_squares(const tensor::ConstTensorView& x);
+  void add_squares(const tensor::ConstTensorView& x);
+  /// What was added since the last call, over all ranks.
+  double take_sum();
   void update(const Slot& slot, const ParameterScheduler::GroupRates& rates, float gradient_scale);
   void update_adam(const Slot& slot, const ParameterScheduler::GroupRates& rates,
                    float gradient_scale);
@@ -65,9 +77,9 @@ class Optimizer {
   device::Device& device_;
   config::OptimizerConfig config_;
   std::vector<Slot> slots_;
-  tensor::Tensor norm_result_;  // [1], fp64
-  tensor::Tensor norm_workspace_;
-  Index updates_ = 0;  // Adam's t: skipped steps do not count
+  std::vector<comm::GroupHandle> sum_groups_;
+  tensor::Tensor sum_;  // an exact sum's bins
+  Index updates_ = 0;   // Adam's t: skipped steps do not count
 };
 
 }  // namespace mpitron::optim

@@ -1,51 +1,65 @@
 #include "parallel/gradient_buffer.h"
 
-#include "kernels/elementwise.h"
+#include "parallel/flat_memory.h"
 
 namespace mpitron::parallel {
+
 namespace {
 
-Index padded(Index numel) {
-  return (numel + GradientBuffer::kAlignment - 1) / GradientBuffer::kAlignment *
-         GradientBuffer::kAlignment;
+std::vector<Parameter*> addresses(ParameterList& parameters) {
+  std::vector<Parameter*> all;
+  for (Parameter& parameter : parameters) {
+    all.push_back(&parameter);
+  }
+  return all;
 }
 
-void fill_zero(device::Device& device, const tensor::Tensor& x) {
-  device::launch(device.stream(), kernels::Fill{.x = x.view(), .value = 0});
+BucketLayout one_bucket(const ParameterList& parameters) {
+  std::vector<LayoutItem> items;
+  for (const Parameter& parameter : parameters) {
+    items.push_back({.numel = parameter.value.numel()});
+  }
+  return lay_out_buckets(items, {});
 }
 
 }  // namespace
 
+bool rounds_gradient(const Parameter& parameter, const GradientPolicy& policy) {
+  const bool fused = parameter.linear_weight && policy.fused_linear_gradients;
+  return policy.round_gradients && !fused;
+}
+
+GradientBuffer::GradientBuffer(device::Device& device, std::vector<Parameter*> parameters,
+                               const BucketLayout& layout, const GradientPolicy& policy)
+    : device_(device),
+      parameters_(std::move(parameters)),
+      flat_(zeros(device, layout.numel(), policy.main_grad_dtype)) {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    Parameter& parameter = *parameters_[i];
+    const Index offset = layout.offsets[i];
+    parameter.main_grad =
+        flat_.slice(0, offset, offset + parameter.value.numel()).reshape(parameter.value.shape());
+    parameter.round_gradient = rounds_gradient(parameter, policy);
+  }
+}
+
 GradientBuffer::GradientBuffer(device::Device& device, ParameterList& parameters,
                                const GradientPolicy& policy)
-    : device_(device), parameters_(parameters) {
-  Index total = 0;
-  for (const Parameter& parameter : parameters) {
-    total += padded(parameter.value.numel());
-  }
-  flat_ = tensor::Tensor::empty(device, {total}, policy.main_grad_dtype);
-  fill_zero(device, flat_);
-  Index offset = 0;
-  for (Parameter& parameter : parameters) {
-    const Index numel = parameter.value.numel();
-    parameter.main_grad = flat_.slice(0, offset, offset + numel).reshape(parameter.value.shape());
-    const bool fused = parameter.linear_weight && policy.fused_linear_gradients;
-    parameter.round_gradient = policy.round_gradients && !fused;
-    offset += padded(numel);
-  }
-}
+    : GradientBuffer(device, addresses(parameters), one_bucket(parameters), policy) {}
 
 void GradientBuffer::begin_step() {
-  for (Parameter& parameter : parameters_) {
-    parameter.gradient_written = false;
+  for (Parameter* parameter : parameters_) {
+    parameter->gradient_written = false;
+    parameter->gradient_sent = false;
   }
 }
 
-void GradientBuffer::finish_step() {
-  for (Parameter& parameter : parameters_) {
-    if (!parameter.gradient_written) {
-      fill_zero(device_, parameter.main_grad);
+void GradientBuffer::finish(std::span<Parameter* const> parameters) {
+  for (Parameter* parameter : parameters) {
+    if (!parameter->gradient_written) {
+      fill_zero(device_, parameter->main_grad);
     }
+    parameter->gradient_sent = true;
   }
 }
 

@@ -1,5 +1,9 @@
 #pragma once
+#include <span>
+#include <vector>
+
 #include "autograd/parameter_list.h"
+#include "parallel/bucket_layout.h"
 
 namespace mpitron::parallel {
 
@@ -15,24 +19,29 @@ struct GradientPolicy {
   bool round_gradients = false;
 };
 
-/// One contiguous buffer of main gradients. Every parameter starts at a multiple of 64 elements;
-/// the padding is zero, so that norms may run over the whole.
+/// Whether a microbatch's gradient is rounded before it is added.
+bool rounds_gradient(const Parameter& parameter, const GradientPolicy& policy);
+
+/// One contiguous buffer of main gradients. The padding of the layout is zero, so that norms may run
+/// over the whole.
 class GradientBuffer {
  public:
-  static constexpr Index kAlignment = 64;  // elements
-
   /// Gives every parameter its `main_grad`.
+  GradientBuffer(device::Device& device, std::vector<Parameter*> parameters,
+                 const BucketLayout& layout, const GradientPolicy& policy);
+  /// All in one bucket, nothing shared.
   GradientBuffer(device::Device& device, ParameterList& parameters, const GradientPolicy& policy);
 
   /// The next write of every parameter is `=`: nothing is zeroed.
   void begin_step();
   /// Parameters that no microbatch used contribute zeros.
-  void finish_step();
+  void finish_step() { finish(parameters_); }
+  void finish(std::span<Parameter* const> parameters);
   const tensor::Tensor& flat() const { return flat_; }
 
  private:
   device::Device& device_;
-  ParameterList& parameters_;
+  std::vector<Parameter*> parameters_;
   tensor::Tensor flat_;  // [n]
 };
 

@@ -75,8 +75,9 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
   report.learning_rate = scheduler_.learning_rate();
   report.weight_decay = scheduler_.weight_decay();
   const TimerScope scope = timers_.scope("optimizer", 1);
+  const tensor::ConstTensorView gradients[] = {gradients_.flat().view()};
   const optim::StepResult result =
-      optimizer_.step({.gradients = gradients_.flat().view(),
+      optimizer_.step({.gradients = gradients,
                        .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
                        .check_overflow = config_.optimizer.fp16},
                       scheduler_);

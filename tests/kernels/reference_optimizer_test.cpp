@@ -1,5 +1,6 @@
 #include "kernels/optimizer.h"
 #include "tests/kernels/golden_tables.h"
+#include "utils/exact_sum.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -27,10 +28,11 @@ TEST(ReferenceOptimizer, AdamFirstStepByHand) {
 }
 
 TEST(ReferenceOptimizer, SumOfSquaresAndZeros) {
-  TestTensor x(DType::bf16, {4}, {3, 0, -4, 0}), sum(DType::f64, {1}), zeros(DType::i64, {1});
-  run(stream, SumOfSquares{x.view(), sum.view(), {}});
+  TestTensor x(DType::bf16, {4}, {3, 0, -4, 0}), sum(DType::i64, {exact_sum::kBins}),
+      zeros(DType::i64, {1});
+  run(stream, SumOfSquares{x.view(), sum.view()});
   run(stream, CountZeros{x.view(), zeros.view()});
-  EXPECT_EQ(sum.values()[0], 25);
+  EXPECT_EQ(exact_sum::value(exact_sum::Bins(sum.view().as<std::int64_t>(), exact_sum::kBins)), 25);
   EXPECT_EQ(zeros.values()[0], 2);
 }
 

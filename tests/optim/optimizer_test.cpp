@@ -32,8 +32,9 @@ class OptimizerTest : public ::testing::TestWithParam<const char*> {
              .main_grad = flat_.slice(0, 2, 4)}};
   }
   StepResult step(Optimizer& optimizer, float scale = 1, bool check_overflow = false) {
+    const tensor::ConstTensorView gradients[] = {flat_.view()};
     return optimizer.step(
-        {.gradients = flat_.view(), .gradient_scale = scale, .check_overflow = check_overflow},
+        {.gradients = gradients, .gradient_scale = scale, .check_overflow = check_overflow},
         ParameterScheduler(config_));
   }
   static void expect_values(const Tensor& x, const std::vector<double>& expected,

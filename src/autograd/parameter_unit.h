@@ -1,0 +1,29 @@
+#pragma once
+#include <utility>
+
+#include "autograd/context.h"
+
+namespace mpitron::autograd {
+
+/// block(context, x) with the parameters of `unit` in memory, in this pass and in the backward pass;
+/// where nobody keeps parameters, just the block.
+template <class Block>
+Var in_unit(Context& context, Index unit, Block&& block, const Var& x) {
+  if (context.keeper == nullptr) {
+    return block(context, x);
+  }
+  context.keeper->enter(unit, Pass::forward);
+  if (context.recording()) {
+    context.tape->record_always(
+        [unit](Context& inner) { inner.keeper->leave(unit, Pass::backward); });
+  }
+  Var y = block(context, x);
+  if (context.recording()) {
+    context.tape->record_always(
+        [unit](Context& inner) { inner.keeper->enter(unit, Pass::backward); });
+  }
+  context.keeper->leave(unit, Pass::forward);
+  return y;
+}
+
+}  // namespace mpitron::autograd

@@ -1,0 +1,184 @@
+#include "parallel/bucketed_data_parallel.h"
+
+#include <algorithm>
+
+#include "parallel/flat_memory.h"
+
+namespace mpitron::parallel {
+namespace {
+
+using Chunks = std::span<ParameterList* const>;
+
+/// Parameters of one type, in order of creation, with what the layout asks of them.
+struct Lane {
+  std::vector<Parameter*> parameters;
+  std::vector<LayoutItem> items;
+};
+
+std::map<DType, Lane> lanes_of(Chunks chunks, const DataParallelOptions& options) {
+  std::map<DType, Lane> lanes;
+  Index section = 0;
+  for (ParameterList* chunk : chunks) {
+    for (Parameter& parameter : *chunk) {
+      Lane& lane = lanes[parameter.value.dtype()];
+      const bool apart = options.embedding_apart && parameter.embedding_or_output;
+      lane.parameters.push_back(&parameter);
+      lane.items.push_back(
+          {.numel = parameter.value.numel(), .section = section + (apart ? 1 : 0)});
+    }
+    section += 2;
+  }
+  return lanes;
+}
+
+/// The part of x that belongs to member `rank` of `size`.
+Tensor part(const Tensor& x, Index rank, Index size) {
+  const Index numel = x.numel() / size;
+  return x.slice(0, rank * numel, (rank + 1) * numel);
+}
+
+Index distance(const Tensor& from, const Tensor& to) {
+  return (static_cast<const char*>(to.view().data) - static_cast<const char*>(from.view().data)) /
+         static_cast<Index>(size_of(to.dtype()));
+}
+
+}  // namespace
+
+BucketedDataParallel::BucketedDataParallel(device::Device& device, Chunks chunks,
+                                           const DataParallelOptions& options, ReplicaGroups groups)
+    : DataParallel(std::move(groups)), device_(device), options_(options) {
+  for (const auto& [dtype, lane] : lanes_of(chunks, options)) {
+    add_buckets(lane.parameters, lane.items);
+  }
+  add_pieces(chunks);
+}
+
+void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters,
+                                       const std::vector<LayoutItem>& items) {
+  const Index rank = groups_.shard->rank(), size = groups_.shard->size();
+  const BucketLayout layout =
+      lay_out_buckets(items, {.bucket_size = options_.bucket_size,
+                              .shards = size,
+                              .pad_for_bandwidth = options_.pad_for_bandwidth});
+  buffers_.push_back(
+      std::make_unique<GradientBuffer>(device_, parameters, layout, options_.gradients));
+  GradientBuffer& buffer = *buffers_.back();
+  Tensor values;
+  if (shards()) {
+    values = zeros(device_, layout.numel(), parameters.front()->value.dtype());
+    move_values(device_, parameters, layout, values);
+  }
+  for (const BucketLayout::Bucket& place : layout.buckets) {
+    Bucket& bucket = buckets_.emplace_back();
+    bucket.buffer = &buffer;
+    bucket.buffer_number = static_cast<Index>(buffers_.size());
+    bucket.gradients = buffer.flat().slice(0, place.begin, place.end);
+    bucket.own_gradients = part(bucket.gradients, rank, size);
+    if (shards()) {
+      bucket.values = values.slice(0, place.begin, place.end);
+      bucket.own_values = part(bucket.values, rank, size);
+    }
+    for (const std::size_t item : place.items) {
+      bucket.parameters.push_back(parameters[item]);
+      bucket_of_[parameters[item]] = buckets_.size() - 1;
+    }
+  }
+}
+
+void BucketedDataParallel::add_pieces(Chunks chunks) {
+  for (ParameterList* chunk : chunks) {
+    for (Parameter& parameter : *chunk) {
+      const Bucket& bucket = buckets_[bucket_of_.at(&parameter)];
+      const Tensor& own = bucket.own_gradients;
+      const Tensor value = flat(parameter.value), gradient = flat(parameter.main_grad);
+      const Index start = distance(own, gradient);  // of the parameter, in this rank's part
+      const Index begin = std::max<Index>(-start, 0);
+      const Index end = std::min(gradient.numel(), own.numel() - start);
+      if (begin < end) {
+        pieces_.push_back({.parameter = &parameter,
+                           .begin = begin,
+                           .value = value.slice(0, begin, end),
+                           .main_grad = gradient.slice(0, begin, end),
+                           .buffer = bucket.buffer_number});
+      }
+    }
+  }
+}
+
+void BucketedDataParallel::begin_step() {
+  for (const auto& buffer : buffers_) {
+    buffer->begin_step();
+  }
+  for (Bucket& bucket : buckets_) {
+    bucket.unfinished = bucket.parameters.size();
+  }
+  started_ = 0;
+}
+
+void BucketedDataParallel::gradient_released(Parameter& parameter, bool last_microbatch) {
+  if (!options_.overlap_grad_reduce || !last_microbatch || parameter.live_tapes > 0) {
+    return;
+  }
+  --buckets_[bucket_of_.at(&parameter)].unfinished;
+  while (started_ < buckets_.size() && buckets_[started_].unfinished == 0) {
+    start_reduction(buckets_[started_++]);
+  }
+}
+
+void BucketedDataParallel::start_reduction(Bucket& bucket) {
+  bucket.buffer->finish(bucket.parameters);
+  scale(device_, bucket.gradients, scale_before(options_));
+  bucket.reduction = shards()
+                         ? groups_.shard->reduce_scatter(bucket.gradients, bucket.own_gradients)
+                         : groups_.replicas->all_reduce(bucket.gradients);
+}
+
+void BucketedDataParallel::tape_played() {}
+
+void BucketedDataParallel::finish_step() {
+  make_whole();
+  while (started_ < buckets_.size()) {
+    start_reduction(buckets_[started_++]);
+  }
+  for (Bucket& bucket : buckets_) {
+    bucket.reduction.wait();
+    if (shards()) {
+      bucket.reduction = groups_.replicas->all_reduce(bucket.own_gradients);
+    }
+  }
+  for (Bucket& bucket : buckets_) {
+    bucket.reduction.wait();
+    scale(device_, bucket.own_gradients, scale_after(options_));
+  }
+}
+
+void BucketedDataParallel::gather_parameters() {
+  if (!shards()) {
+    return;
+  }
+  // In the order of their use: the buckets lie backwards.
+  for (auto bucket = buckets_.rbegin(); bucket != buckets_.rend(); ++bucket) {
+    bucket->gathering = groups_.shard->all_gather(bucket->own_values, bucket->values);
+  }
+  gathering_ = true;
+  if (!options_.overlap_param_gather) {
+    make_whole();
+  }
+}
+
+void BucketedDataParallel::before_use(Parameter& parameter) {
+  if (gathering_) {
+    buckets_[bucket_of_.at(&parameter)].gathering.wait();
+  }
+}
+
+void BucketedDataParallel::make_whole() {
+  if (gathering_) {
+    for (Bucket& bucket : buckets_) {
+      bucket.gathering.wait();
+    }
+    gathering_ = false;
+  }
+}
+
+}  // namespace mpitron::parallel

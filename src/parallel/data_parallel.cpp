@@ -1,0 +1,100 @@
+#include "parallel/data_parallel.h"
+
+#include <algorithm>
+
+#include "parallel/bucketed_data_parallel.h"
+#include "parallel/fully_sharded.h"
+
+namespace mpitron::parallel {
+namespace {
+
+std::optional<Index> bucket_size(const config::ParallelConfig& config, Index replicas,
+                                 Index numel) {
+  if (config.ddp_bucket_size) {
+    return config.ddp_bucket_size;
+  }
+  if (config.ddp_num_buckets) {
+    return std::max<Index>(numel / *config.ddp_num_buckets, 1);
+  }
+  if (!config.overlap_grad_reduce) {
+    return std::nullopt;
+  }
+  return std::max(Index{40'000'000}, 1'000'000 * replicas);
+}
+
+/// From the end of one to the start of the other.
+Index elements_between(const tensor::ConstTensorView& one, const tensor::ConstTensorView& other) {
+  const Index bytes = static_cast<const char*>(other.data) - static_cast<const char*>(one.data);
+  return bytes / static_cast<Index>(size_of(one.dtype)) - one.numel();
+}
+
+}  // namespace
+
+DataParallelOptions data_parallel_options(const config::RunConfig& config, Index numel) {
+  const config::ParallelConfig& parallel = config.parallel;
+  const config::OptimizerConfig& optimizer = config.optimizer;
+  const bool fp32_sink = optimizer.main_grad_dtype == DType::f32;
+  return {.gradients = {.main_grad_dtype = optimizer.main_grad_dtype,
+                        .fused_linear_gradients =
+                            config.model.gradient_accumulation_fusion && fp32_sink,
+                        .round_gradients = optimizer.fp16},
+          .sharding = parallel.use_distributed_optimizer ? Sharding::optimizer : Sharding::none,
+          .average = !config.training.calculate_per_token_loss,
+          .average_in_collective = parallel.ddp_average_in_collective,
+          .overlap_grad_reduce = parallel.overlap_grad_reduce,
+          .overlap_param_gather = parallel.overlap_param_gather,
+          .bucket_size = bucket_size(
+              parallel, parallel.data_parallel_size * parallel.context_parallel_size, numel),
+          .embedding_apart = parallel.use_distributed_optimizer &&
+                             parallel.pipeline_model_parallel_size > 1 &&
+                             !config.model.untie_embeddings_and_output_weights};
+}
+
+float DataParallel::scale_before(const DataParallelOptions& options) const {
+  return options.average && !options.average_in_collective
+             ? 1.f / static_cast<float>(groups_.size())
+             : 1.f;
+}
+
+float DataParallel::scale_after(const DataParallelOptions& options) const {
+  return options.average && options.average_in_collective ? 1.f / static_cast<float>(groups_.size())
+                                                          : 1.f;
+}
+
+std::vector<tensor::ConstTensorView> DataParallel::gradients(
+    const std::function<bool(const Parameter&)>& counts) const {
+  std::vector<tensor::ConstTensorView> runs;
+  const ParameterPiece* before = nullptr;
+  // Backwards: as they lie in memory.
+  for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece) {
+    if (!counts(*piece->parameter)) {
+      before = nullptr;
+      continue;
+    }
+    const tensor::ConstTensorView view = piece->main_grad.view();
+    // Only alignment lies between two neighbours of one buffer.
+    const Index gap = before == nullptr || before->buffer != piece->buffer
+                          ? -1
+                          : elements_between(before->main_grad.view(), view);
+    if (gap >= 0 && gap < BucketLayout::kAlignment) {
+      const Index numel = runs.back().numel() + gap + view.numel();
+      runs.back() = {runs.back().data, view.dtype, {numel}};
+    } else {
+      runs.push_back(view);
+    }
+    before = &*piece;
+  }
+  return runs;
+}
+
+std::unique_ptr<DataParallel> make_data_parallel(device::Device& device,
+                                                 std::span<ParameterList* const> chunks,
+                                                 const DataParallelOptions& options,
+                                                 ReplicaGroups groups) {
+  if (options.sharding == Sharding::gradients || options.sharding == Sharding::parameters) {
+    return std::make_unique<FullySharded>(device, chunks, options, std::move(groups));
+  }
+  return std::make_unique<BucketedDataParallel>(device, chunks, options, std::move(groups));
+}
+
+}  // namespace mpitron::parallel

@@ -1,0 +1,92 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "autograd/parameter_keeper.h"
+#include "comm/parallel_groups.h"
+#include "config/run_config.h"
+#include "parallel/gradient_buffer.h"
+
+namespace mpitron::parallel {
+
+/// Who holds the same parameters: `shard` shares their pieces (a group of one: nobody, everything is
+/// replicated), `replicas` holds the same pieces.
+struct ReplicaGroups {
+  comm::GroupHandle shard;
+  comm::GroupHandle replicas;
+  Index size() const { return shard->size() * replicas->size(); }
+};
+
+/// What replicas share beside the batch (`--data-parallel-sharding-strategy`).
+enum class Sharding { none, optimizer, gradients, parameters };
+
+struct DataParallelOptions {
+  GradientPolicy gradients;
+  Sharding sharding = Sharding::none;
+  bool average = true;  // false: gradients are summed (per-token loss)
+  bool average_in_collective = false;
+  bool overlap_grad_reduce = false;
+  bool overlap_param_gather = false;
+  std::optional<Index> bucket_size;  // elements; none: one bucket
+  bool pad_for_bandwidth = false;
+  bool embedding_apart = false;  // other stages shard a tied embedding likewise: its own bucket
+};
+
+/// The options' meaning. Buckets: --ddp-bucket-size, else the parameters over --ddp-num-buckets,
+/// else max(40M, 1M * replicas) with overlap, else one. `numel`: this rank's parameters.
+DataParallelOptions data_parallel_options(const config::RunConfig& config, Index numel);
+
+/// What this rank updates of a parameter, flat.
+struct ParameterPiece {
+  Parameter* parameter = nullptr;
+  Index begin = 0;           // element of the parameter (of this rank's tensor parallel shard)
+  tensor::Tensor value;      // [n]
+  tensor::Tensor main_grad;  // [n], complete after `finish_step`
+  Index buffer = 0;          // gradients of one buffer have only zeros between neighbours
+};
+
+/// Keeps the parameters of one rank's part of the model, and their gradients, among the replicas.
+/// A step: `begin_step`; passes with this as their context's keeper, the context telling the last
+/// microbatch; `tape_played` after each; `finish_step`; the update of `pieces`; `gather_parameters`.
+///
+/// Numerical contract: a gradient is the sum over replicas in group order, in the gradients' type
+/// (half types: in fp32, rounded once); averages are multiplied by 1/replicas in fp32, before the
+/// sum or with `average_in_collective` behind it. Overlap and bucket sizes change no bit.
+class DataParallel : public autograd::ParameterKeeper {
+ public:
+  virtual void begin_step() = 0;
+  /// A backward pass of the step has ended.
+  virtual void tape_played() = 0;
+  /// All gradients are complete when this returns.
+  virtual void finish_step() = 0;
+  /// After the update: every rank gets what the others updated; with overlap when it is used.
+  virtual void gather_parameters() = 0;
+  /// Before anybody but a forward pass with this keeper reads values: all are whole and up to date.
+  virtual void make_whole() = 0;
+
+  /// In order of creation.
+  std::span<const ParameterPiece> pieces() const { return pieces_; }
+  /// The pieces' gradients in few flat views, without those of parameters that `counts` denies.
+  /// Padding between them is zero.
+  std::vector<tensor::ConstTensorView> gradients(
+      const std::function<bool(const Parameter&)>& counts) const;
+  const ReplicaGroups& groups() const { return groups_; }
+
+ protected:
+  explicit DataParallel(ReplicaGroups groups) : groups_(std::move(groups)) {}
+  /// Factor of the sum before (after) the collective.
+  float scale_before(const DataParallelOptions& options) const;
+  float scale_after(const DataParallelOptions& options) const;
+
+  ReplicaGroups groups_;
+  std::vector<ParameterPiece> pieces_;
+};
+
+/// `chunks`: the parameters of each pipeline chunk, which have values already; these move.
+std::unique_ptr<DataParallel> make_data_parallel(device::Device& device,
+                                                 std::span<ParameterList* const> chunks,
+                                                 const DataParallelOptions& options,
+                                                 ReplicaGroups groups);
+
+}  // namespace mpitron::parallel

@@ -1,0 +1,24 @@
+#pragma once
+#include <vector>
+
+#include "autograd/parameter.h"
+#include "parallel/bucket_layout.h"
+
+namespace mpitron::parallel {
+
+using autograd::Parameter;
+using tensor::Tensor;
+
+void fill_zero(device::Device& device, const Tensor& x);
+/// y = x, any types.
+void copy(device::Device& device, const Tensor& x, const Tensor& y);
+void scale(device::Device& device, const Tensor& x, float factor);
+Tensor zeros(device::Device& device, Index numel, DType dtype);
+/// [numel]
+Tensor flat(const Tensor& x);
+
+/// Moves the values of parameters of one type into `memory`, laid out as `layout` says.
+void move_values(device::Device& device, std::span<Parameter* const> parameters,
+                 const BucketLayout& layout, const Tensor& memory);
+
+}  // namespace mpitron::parallel

@@ -1,0 +1,265 @@
+#include "parallel/fully_sharded.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "kernels/elementwise.h"
+#include "parallel/flat_memory.h"
+
+namespace mpitron::parallel {
+namespace {
+
+/// `decoder.layers.3.mlp...` belongs to layer number 4; 0: outside the layers.
+Index unit_number(std::string_view name) {
+  constexpr std::string_view kLayers = "decoder.layers.";
+  if (!name.starts_with(kLayers)) {
+    return 0;
+  }
+  Index layer = 0;
+  std::from_chars(name.data() + kLayers.size(), name.data() + name.size(), layer);
+  return layer + 1;
+}
+
+}  // namespace
+
+FullySharded::FullySharded(device::Device& device, std::span<ParameterList* const> chunks,
+                           const DataParallelOptions& options, ReplicaGroups groups)
+    : DataParallel(std::move(groups)), device_(device), options_(options) {
+  MPITRON_CHECK(chunks.size() == 1, chunks.size());  // a unit is in one pass at a time
+  for (Parameter& parameter : *chunks[0]) {
+    Unit& unit = units_[unit_number(parameter.name)];
+    unit.parameters.push_back(&parameter);
+    unit_of_[&parameter] = &unit;
+    parameter.round_gradient = rounds_gradient(parameter, options.gradients);
+  }
+  for (auto& [number, unit] : units_) {
+    make_unit(unit);
+  }
+  for (auto& [number, unit] : units_) {
+    add_pieces(unit, number);
+  }
+}
+
+Tensor FullySharded::own_part(const Tensor& whole) const {
+  const Index numel = whole.numel() / groups_.shard->size(), rank = groups_.shard->rank();
+  return whole.slice(0, rank * numel, (rank + 1) * numel);
+}
+
+void FullySharded::make_unit(Unit& unit) {
+  unit.dtype = unit.parameters.front()->value.dtype();
+  std::vector<LayoutItem> items;
+  for (const Parameter* parameter : unit.parameters) {
+    MPITRON_CHECK(parameter->value.dtype() == unit.dtype, parameter->name);
+    items.push_back({.numel = parameter->value.numel()});
+    unit.shapes.push_back(parameter->value.shape());
+  }
+  unit.layout = lay_out_buckets(items, {.shards = groups_.shard->size()});
+  unit.values = zeros(device_, unit.layout.numel(), unit.dtype);
+  move_values(device_, unit.parameters, unit.layout, unit.values);
+  unit.attached = true;
+  unit.own_values = own_part(unit.values);
+  unit.own_gradients = zeros(device_, unit.own_values.numel(), options_.gradients.main_grad_dtype);
+  if (!keeps_values()) {
+    const Tensor own = Tensor::empty(device_, unit.own_values.shape(), unit.dtype);
+    copy(device_, unit.own_values, own);
+    unit.own_values = own;
+    release(unit);
+  }
+}
+
+void FullySharded::add_pieces(const Unit& unit, Index buffer) {
+  const Index numel = unit.own_values.numel(), first = numel * groups_.shard->rank();
+  for (std::size_t i = 0; i < unit.parameters.size(); ++i) {
+    const Index start = unit.layout.offsets[i] - first;  // of the parameter, in this rank's part
+    const Index begin = std::max<Index>(start, 0);
+    const Index end = std::min(start + unit.shapes[i].numel(), numel);
+    if (begin < end) {
+      pieces_.push_back({.parameter = unit.parameters[i],
+                         .begin = begin - start,
+                         .value = unit.own_values.slice(0, begin, end),
+                         .main_grad = unit.own_gradients.slice(0, begin, end),
+                         .buffer = buffer});
+    }
+  }
+}
+
+void FullySharded::start_gather(Unit& unit) {
+  if (!unit.values) {
+    unit.values = Tensor::empty(device_, {unit.layout.numel()}, unit.dtype);
+    unit.gathering = groups_.shard->all_gather(unit.own_values, unit.values);
+  }
+}
+
+void FullySharded::attach(Unit& unit) {
+  start_gather(unit);
+  unit.gathering.wait();
+  if (unit.attached) {
+    return;
+  }
+  for (std::size_t i = 0; i < unit.parameters.size(); ++i) {
+    const Index begin = unit.layout.offsets[i], end = begin + unit.shapes[i].numel();
+    unit.parameters[i]->value = unit.values.slice(0, begin, end).reshape(unit.shapes[i]);
+  }
+  unit.attached = true;
+}
+
+void FullySharded::release(Unit& unit) {
+  if (keeps_values() || !unit.values) {
+    return;
+  }
+  unit.gathering.wait();
+  for (Parameter* parameter : unit.parameters) {
+    parameter->value = {};
+  }
+  unit.values = {};
+  unit.attached = false;
+}
+
+void FullySharded::start_gradients(Unit& unit) {
+  unit.gradients =
+      Tensor::empty(device_, {unit.layout.numel()}, options_.gradients.main_grad_dtype);
+  const std::vector<std::size_t>& items = unit.layout.buckets.front().items;
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    const std::size_t i = items[k];
+    const Index begin = unit.layout.offsets[i], end = begin + unit.shapes[i].numel();
+    const Index next =
+        k + 1 < items.size() ? unit.layout.offsets[items[k + 1]] : unit.layout.numel();
+    if (next > end) {
+      fill_zero(device_, unit.gradients.slice(0, end, next));
+    }
+    Parameter& parameter = *unit.parameters[i];
+    parameter.main_grad = unit.gradients.slice(0, begin, end).reshape(unit.shapes[i]);
+    parameter.gradient_written = false;
+    parameter.gradient_sent = false;
+  }
+}
+
+void FullySharded::start_reduction(Unit& unit) {
+  for (Parameter* parameter : unit.parameters) {
+    if (!parameter->gradient_written) {
+      fill_zero(device_, parameter->main_grad);
+    }
+    parameter->gradient_sent = true;
+    parameter->main_grad = {};
+  }
+  scale(device_, unit.gradients, scale_before(options_));
+  unit.reduction = groups_.shard->reduce_scatter(unit.gradients, own_part(unit.gradients));
+  unit.reducing = true;
+}
+
+void FullySharded::finish_reduction(Unit& unit) {
+  if (!unit.reducing) {
+    return;
+  }
+  unit.reduction.wait();
+  const Tensor sum = own_part(unit.gradients);
+  if (std::exchange(unit.has_gradients, true)) {
+    device::launch(device_.stream(), kernels::Add{.a = unit.own_gradients.view(),
+                                                  .b = sum.view(),
+                                                  .y = unit.own_gradients.view()});
+  } else {
+    copy(device_, sum, unit.own_gradients);
+  }
+  unit.gradients = {};
+  unit.reducing = false;
+}
+
+void FullySharded::prefetch(Index number) {
+  const auto next = units_.find(number);
+  if (number > 0 && next != units_.end()) {
+    start_gather(next->second);
+  }
+}
+
+void FullySharded::enter(Index number, autograd::Pass pass) {
+  Unit& unit = units_.at(number);
+  for (auto& [other, held] : units_) {
+    if (other != number && other != 0) {
+      release(held);
+    }
+  }
+  attach(unit);
+  // Who comes back to a layer, or to one before it, replays it for the backward pass.
+  const bool backwards = pass == autograd::Pass::backward || number <= last_entered_;
+  last_entered_ = number;
+  prefetch(backwards ? number - 1 : number + 1);
+  if (pass == autograd::Pass::backward) {
+    for (auto& [other, reduced] : units_) {
+      finish_reduction(reduced);
+    }
+    start_gradients(unit);
+  }
+}
+
+void FullySharded::leave(Index number, autograd::Pass pass) {
+  if (pass == autograd::Pass::backward) {
+    Unit& unit = units_.at(number);
+    start_reduction(unit);
+    if (!options_.overlap_grad_reduce) {
+      finish_reduction(unit);
+    }
+  }
+}
+
+void FullySharded::before_use(Parameter& parameter) {
+  Unit& unit = *unit_of_.at(&parameter);
+  attach(unit);
+  const bool is_layer = units_.contains(0) ? &unit != &units_.at(0) : true;
+  if (in_step_ && !is_layer && !unit.gradients) {
+    start_gradients(unit);
+  }
+}
+
+void FullySharded::begin_step() {
+  in_step_ = true;
+  last_entered_ = 0;
+  for (auto& [number, unit] : units_) {
+    unit.has_gradients = false;
+  }
+}
+
+void FullySharded::tape_played() {
+  last_entered_ = 0;
+  const auto outside = units_.find(0);
+  if (outside != units_.end() && outside->second.gradients) {
+    start_reduction(outside->second);
+  }
+  for (auto& [number, unit] : units_) {
+    finish_reduction(unit);
+  }
+}
+
+void FullySharded::finish_step() {
+  in_step_ = false;
+  for (auto& [number, unit] : units_) {
+    release(unit);
+    if (!unit.has_gradients) {
+      fill_zero(device_, unit.own_gradients);
+    }
+    unit.reduction = groups_.replicas->all_reduce(unit.own_gradients);
+  }
+  for (auto& [number, unit] : units_) {
+    unit.reduction.wait();
+    scale(device_, unit.own_gradients, scale_after(options_));
+  }
+}
+
+void FullySharded::gather_parameters() {
+  if (!keeps_values()) {
+    return;  // the parts are the parameters
+  }
+  for (auto& [number, unit] : units_) {
+    unit.gathering = groups_.shard->all_gather(unit.own_values, unit.values);
+  }
+  if (!options_.overlap_param_gather) {
+    make_whole();
+  }
+}
+
+void FullySharded::make_whole() {
+  for (auto& [number, unit] : units_) {
+    attach(unit);
+  }
+}
+
+}  // namespace mpitron::parallel

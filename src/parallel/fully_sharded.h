@@ -1,0 +1,69 @@
+#pragma once
+#include <map>
+
+#include "parallel/data_parallel.h"
+
+namespace mpitron::parallel {
+
+/// Gradients and optimizer state, and with `Sharding::parameters` the parameters too, live in equal
+/// parts on the ranks of the shard group (ZeRO-2, ZeRO-3). A unit is one layer; what lies outside
+/// the layers is unit 0 and stays whole during a step.
+///
+/// A unit's values are gathered when its pass begins, those of the next unit while it runs; they are
+/// dropped when another unit begins. A unit's gradients have memory during its backward pass only
+/// and are reduced behind it, while the next unit runs; microbatches add up in the parts. So two
+/// units are whole at once, whatever the depth.
+class FullySharded final : public DataParallel {
+ public:
+  FullySharded(device::Device& device, std::span<ParameterList* const> chunks,
+               const DataParallelOptions& options, ReplicaGroups groups);
+
+  void begin_step() override;
+  void tape_played() override;
+  void finish_step() override;
+  void gather_parameters() override;
+  void make_whole() override;
+
+  void before_use(Parameter& parameter) override;
+  void gradient_released(Parameter&, bool) override {}
+  void enter(Index unit, autograd::Pass pass) override;
+  void leave(Index unit, autograd::Pass pass) override;
+
+ private:
+  struct Unit {
+    std::vector<Parameter*> parameters;
+    std::vector<Shape> shapes;
+    BucketLayout layout;
+    DType dtype = DType::f32;
+    tensor::Tensor own_values;  // [n / shards]
+    tensor::Tensor values;      // [n], while gathered
+    comm::Work gathering;
+    bool attached = false;         // the parameters see `values`
+    tensor::Tensor own_gradients;  // [n / shards], the sum over microbatches
+    bool has_gradients = false;    // in this step
+    tensor::Tensor gradients;      // [n], in the unit's backward pass and until it is reduced
+    comm::Work reduction;
+    bool reducing = false;
+  };
+
+  bool keeps_values() const { return options_.sharding != Sharding::parameters; }
+  tensor::Tensor own_part(const tensor::Tensor& whole) const;
+  void make_unit(Unit& unit);
+  void add_pieces(const Unit& unit, Index buffer);
+  void start_gather(Unit& unit);
+  void attach(Unit& unit);
+  void release(Unit& unit);
+  void start_gradients(Unit& unit);
+  void start_reduction(Unit& unit);
+  void finish_reduction(Unit& unit);
+  void prefetch(Index number);
+
+  device::Device& device_;
+  DataParallelOptions options_;
+  std::map<Index, Unit> units_;  // by layer number; 0: outside the layers
+  std::map<const Parameter*, Unit*> unit_of_;
+  bool in_step_ = false;
+  Index last_entered_ = 0;
+};
+
+}  // namespace mpitron::parallel
