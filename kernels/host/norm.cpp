@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kernels/host/views.h"
+#include "kernels/host/row_blocks.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -13,22 +13,6 @@ using simd::Float;
 // Costs a row of reads and writes from memory; the passes after the first find it in L1 or L2.
 
 constexpr Index kWork = 2;
-
-/// Rows whose dgamma and dbeta are summed in one row of workspace. A function of t alone, so that
-/// the sums do not depend on the number of threads.
-Index block_rows(Index t) {
-  constexpr Index kLeastRows = 16, kMostBlocks = 64;
-  return std::max(kLeastRows, (t + kMostBlocks - 1) / kMostBlocks);
-}
-Index block_count(Index t) {
-  return (t + block_rows(t) - 1) / block_rows(t);
-}
-
-/// The row to fetch while `row` is written: 4 KiB ahead or more, which is what memory wants.
-Index row_ahead(Index row, Index end, Index row_bytes) {
-  constexpr Index kDistance = 4096;
-  return std::min(row + std::max<Index>(1, kDistance / std::max<Index>(1, row_bytes)), end - 1);
-}
 
 /// gamma + offset, or 1 without gamma.
 template <class T>
@@ -58,15 +42,21 @@ void visit_norm_types(DType x, DType y, const device::ConstTensorView& gamma, F&
 // ---------------------------------------------------------------------------------------------
 // forward
 
-// The first pass over a row fetches the row that is `next`, the last one writes: memory is busy all
-// the time.
+// The statistics of a row are taken while the row before it is written: memory is read and written
+// all the time, as by a copy, and both rows are in L1.
 
-template <class Tx>
-float mean_square(const Tx* x, const Tx* next, Index h) {
+/// What is done beside the pass over a row, by default nothing.
+struct Nothing {
+  template <class Lanes>
+  void operator()(Index, Lanes) const {}
+};
+
+template <class Tx, class Beside = Nothing>
+[[gnu::always_inline]] inline float mean_square(const Tx* x, Index h, Beside&& beside = {}) {
   const auto [sum] = simd::row_sums<1>(h, [&](Index i, auto lanes, auto& acc) {
-    simd::prefetch(next + i);
     const Float v = simd::load(x + i, lanes);
     acc[0] = simd::fma(v, v, acc[0]);
+    beside(i, lanes);
   });
   return sum / static_cast<float>(h);
 }
@@ -77,17 +67,17 @@ struct Moments {
 
 /// One pass over deviations from a pivot, the mean of the first 64 elements: by Cauchy and Schwarz
 /// (mean - pivot)^2 <= variance h / 64, which bounds what cancels in the last line.
-template <class Tx>
-Moments moments(const Tx* x, const Tx* next, Index h) {
+template <class Tx, class Beside = Nothing>
+[[gnu::always_inline]] inline Moments moments(const Tx* x, Index h, Beside&& beside = {}) {
   const Index head = std::min<Index>(h, 64);
   const auto [head_sum] = simd::row_sums<1>(
       head, [&](Index i, auto lanes, auto& acc) { acc[0] += simd::load(x + i, lanes); });
   const float pivot = head_sum / static_cast<float>(head);
   const auto [sum, squares] = simd::row_sums<2>(h, [&](Index i, auto lanes, auto& acc) {
-    simd::prefetch(next + i);
     const Float d = simd::inside(simd::load(x + i, lanes) - pivot, lanes);
     acc[0] += d;
     acc[1] = simd::fma(d, d, acc[1]);
+    beside(i, lanes);
   });
   const float shift = sum / static_cast<float>(h);
   const float variance = squares / static_cast<float>(h) - shift * shift;
@@ -103,13 +93,13 @@ void rms_norm(const RmsNormForward& k) {
   const Index h = k.x.size(-1);
   for_ranges(row_count(k.x), k.x.numel() * kWork, [&](Index begin, Index end) {
     with_store(should_stream(k.y, ys, k.x), [&](auto store) {
+      float mean = mean_square(xs[begin], h);
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
-        const Tx* next = xs[row_ahead(row, end, h * Index{sizeof(Tx)})];
-        const float rstd = 1.f / std::sqrt(mean_square(x, next, h) + k.eps);
+        const float rstd = 1.f / std::sqrt(mean + k.eps);
         rstds[row] = rstd;
-        simd::for_lanes(h, [&](Index i, auto lanes) {
+        mean = mean_square(xs[std::min(row + 1, end - 1)], h, [&](Index i, auto lanes) {
           store(y + i, simd::load(x + i, lanes) * rstd * gamma(i, lanes), lanes);
         });
       }
@@ -127,17 +117,16 @@ void layer_norm(const LayerNormForward& k) {
   const Index h = k.x.size(-1);
   for_ranges(row_count(k.x), k.x.numel() * kWork, [&](Index begin, Index end) {
     with_store(should_stream(k.y, ys, k.x), [&](auto store) {
+      Moments m = moments(xs[begin], h);
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
-        const Tx* next = xs[row_ahead(row, end, h * Index{sizeof(Tx)})];
-        const Moments m = moments(x, next, h);
         const float rstd = 1.f / std::sqrt(m.variance + k.eps);
         means[row] = m.mean;
         rstds[row] = rstd;
-        const Float shift = simd::splat(-m.mean * rstd);
-        simd::for_lanes(h, [&](Index i, auto lanes) {
-          const Float normal = simd::fma(simd::load(x + i, lanes), simd::splat(rstd), shift);
+        const Float scale = simd::splat(rstd), shift = simd::splat(-m.mean * rstd);
+        m = moments(xs[std::min(row + 1, end - 1)], h, [&](Index i, auto lanes) {
+          const Float normal = simd::fma(simd::load(x + i, lanes), scale, shift);
           store(y + i, simd::fma(normal, gamma(i, lanes), simd::load(beta + i, lanes)), lanes);
         });
       }
@@ -148,70 +137,43 @@ void layer_norm(const LayerNormForward& k) {
 // ---------------------------------------------------------------------------------------------
 // backward
 
-/// target[i] = (or +=) the sum over the blocks' partial rows, in order; `stride` floats apart.
-void reduce_blocks(const float* partial, Index blocks, Index stride, const InOut& target,
-                   bool accumulate) {
-  const Index h = target.numel();
-  visit_dtype(target.dtype, [&]<class T>() {
-    T* out = target.as<T>();
-    for_tiles(1, h, blocks, false, [&](auto, Index, Index begin, Index end) {
-      simd::for_lanes(end - begin, [&](Index j, auto lanes) {
-        const Index i = begin + j;
-        Float sum{};
-        for (Index block = 0; block < blocks; ++block) {
-          sum += simd::load(partial + block * stride + i, lanes);
-        }
-        simd::store(out + i, accumulate ? simd::load(out + i, lanes) + sum : sum, lanes);
-      });
-    });
-  });
-}
-
 /// Rows that share one pass over their block's partial sums. More of them fall out of L1, whose
 /// sets all rows of a power of two share.
 template <class T>
 inline constexpr int kGroup = sizeof(T) == 4 ? 1 : 2;
 
-/// body(rows, first, partial) over groups of `rows` (a constant: `group`, or 1 for what is left of
-/// a block) rows; `partial` is the zeroed row of `width` floats of their block, or null without a
-/// workspace.
-template <int group, class F>
-void for_row_groups(Index t, Index work, const Out& workspace, Index width, F&& body) {
-  const Index rows = block_rows(t);
-  float* partials = workspace ? static_cast<float*>(workspace.data) : nullptr;
-  MPITRON_CHECK(!workspace || workspace.bytes() >= block_count(t) * width * 4, workspace.bytes());
-  for_blocks(block_count(t), work, [&](Index block) {
-    float* partial = partials == nullptr ? nullptr : partials + block * width;
-    if (partial != nullptr) {
-      std::fill_n(partial, width, 0.f);
-    }
-    Index row = block * rows;
-    const Index end = std::min(t, row + rows);
-    for (; row + group <= end; row += group) {
-      body(std::integral_constant<int, group>{}, row, partial);
-    }
-    for (; row < end; ++row) {
-      body(std::integral_constant<int, 1>{}, row, partial);
-    }
-    simd::stream_fence();
-  });
-}
+/// The arguments of n rows of a backward pass, and the sums of its first pass.
+template <class Tx, class Ty, int n>
+struct BackwardRows {
+  const Tx *x[n], *add[n];
+  const Ty* dy[n];
+  Tx* dx[n];
+  float rstd[n], shift[n];    // x rstd + shift is the normalised row; rms norm leaves shift zero
+  float slope[n], offset[n];  // of the second pass
 
-/// The arguments of one row of a backward pass; rms norm leaves `shift` zero.
-template <class Tx, class Ty>
-struct BackwardRow {
-  const Tx *x, *add;
-  const Ty* dy;
-  Tx* dx;
-  float rstd, shift;  // x rstd + shift is the normalised row
-
-  template <class Lanes>
-  Float normal(Index i, Lanes lanes) const {
-    return simd::fma(simd::load(x + i, lanes), simd::splat(rstd), simd::splat(shift));
+  /// With the sums over g normal and g, where g = dy gamma: what the second pass needs.
+  void set_sums(int r, float dot, float sum, Index h) {
+    const float scale = -rstd[r] / static_cast<float>(h);
+    slope[r] = dot * scale * rstd[r];
+    offset[r] = std::fma(shift[r], dot * scale, sum * scale);
+  }
+  /// Second pass: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add.
+  template <class Store, class Lanes>
+  [[gnu::always_inline]] void finish(Store store, Index i, Float weight, Lanes lanes) const {
+#pragma GCC unroll 2
+    for (int r = 0; r < n; ++r) {
+      const Float inner =
+          simd::fma(simd::load(x[r] + i, lanes), simd::splat(slope[r]), simd::splat(offset[r]));
+      const Float g = simd::load(dy[r] + i, lanes) * weight;
+      const Float gradient = simd::fma(g, simd::splat(rstd[r]), inner);
+      store(dx[r] + i, add[r] == nullptr ? gradient : simd::load(add[r] + i, lanes) + gradient,
+            lanes);
+    }
   }
 };
 
-/// Both norms, by their views; `centred` is layer norm.
+/// Both norms, by their views; `centred` is layer norm. The first pass over a group of rows goes
+/// beside the second pass over the group before it.
 template <class Tx, class Ty, class Tg, bool centred>
 struct Backward {
   Rows<const Tx> x, add;
@@ -221,31 +183,38 @@ struct Backward {
   const float *mean, *rstd;
   Index h, t;
 
-  BackwardRow<Tx, Ty> operator[](Index row) const {
-    const float r = rstd[row];
-    return {x[row], add ? add[row] : nullptr, dy[row], dx[row], r, centred ? -mean[row] * r : 0.f};
+  template <int n>
+  BackwardRows<Tx, Ty, n> rows_at(Index first) const {
+    BackwardRows<Tx, Ty, n> rows;
+    for (int r = 0; r < n; ++r) {
+      const Index row = first + r;
+      rows.x[r] = x[row], rows.add[r] = add ? add[row] : nullptr;
+      rows.dy[r] = dy[row], rows.dx[r] = dx[row];
+      rows.rstd[r] = rstd[row];
+      rows.shift[r] = centred ? -mean[row] * rstd[row] : 0.f;
+    }
+    return rows;
   }
 
-  /// First pass over a group: sums of each row, and what they add to dgamma and dbeta. Fetches
-  /// `next`, the rows of a group to come.
-  template <int n>
-  void sum(const BackwardRow<Tx, Ty> (&rows)[n], const BackwardRow<Tx, Ty> (&next)[n],
-           float* dgamma, float (&sums)[n][2]) const {
+  /// First pass: sums of each row, and what they add to dgamma and dbeta (or null).
+  template <int n, class Beside>
+  [[gnu::always_inline]] void sum(BackwardRows<Tx, Ty, n>& rows, float* dgamma,
+                                  Beside&& beside) const {
     Float acc[n][2] = {};
     simd::for_lanes(h, [&](Index i, auto lanes) {
       const Float weight = simd::inside(gamma(i, lanes), lanes);
       Float dg = dgamma == nullptr ? Float{} : simd::load(dgamma + i, lanes);
       Float db = dgamma == nullptr || !centred ? Float{} : simd::load(dgamma + h + i, lanes);
+#pragma GCC unroll 2
       for (int r = 0; r < n; ++r) {
-        simd::prefetch(next[r].x + i);
-        simd::prefetch(next[r].dy + i);
-        const Float dy = simd::load(rows[r].dy + i, lanes), normal = rows[r].normal(i, lanes);
-        const Float g = dy * weight;
+        const Float normal = simd::fma(simd::load(rows.x[r] + i, lanes), simd::splat(rows.rstd[r]),
+                                       simd::splat(rows.shift[r]));
+        const Float d = simd::load(rows.dy[r] + i, lanes), g = d * weight;
         acc[r][0] = simd::fma(g, normal, acc[r][0]);
-        dg = simd::fma(dy, normal, dg);
+        dg = simd::fma(d, normal, dg);
         if constexpr (centred) {
           acc[r][1] += g;
-          db += dy;
+          db += d;
         }
       }
       if (dgamma != nullptr) {
@@ -254,48 +223,48 @@ struct Backward {
           simd::store(dgamma + h + i, db, lanes);
         }
       }
+      beside(i, weight, lanes);
     });
+#pragma GCC unroll 2
     for (int r = 0; r < n; ++r) {
-      sums[r][0] = simd::lane_sum(acc[r][0]) / static_cast<float>(h);
-      sums[r][1] = simd::lane_sum(acc[r][1]) / static_cast<float>(h);
+      rows.set_sums(r, simd::lane_sum(acc[r][0]), simd::lane_sum(acc[r][1]), h);
     }
   }
 
-  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add.
-  template <class Store>
-  void finish(Store store, const BackwardRow<Tx, Ty>& row, const float (&sums)[2]) const {
-    const auto [dot, mean_gradient] = sums;
-    const Float rstd_lanes = simd::splat(row.rstd), slope = simd::splat(-dot * row.rstd);
-    const Float offset = simd::splat(-mean_gradient * row.rstd);
-    simd::for_lanes(h, [&](Index i, auto lanes) {
-      const Float g = simd::load(row.dy + i, lanes) * gamma(i, lanes);
-      const Float inner = simd::fma(row.normal(i, lanes), slope, offset);
-      const Float gradient = simd::fma(g, rstd_lanes, inner);
-      store(row.dx + i, row.add == nullptr ? gradient : simd::load(row.add + i, lanes) + gradient,
-            lanes);
-    });
+  /// Rows [begin, end) in groups of n, which divides their number.
+  template <int n, class Store>
+  void run_groups(Store store, Index begin, Index end, float* dgamma) const {
+    if (begin == end) {
+      return;
+    }
+    auto rows = rows_at<n>(begin);
+    sum<n>(rows, dgamma, [](Index, Float, auto) {});
+    for (Index next = begin + n; next < end; next += n) {
+      const auto done = rows;
+      rows = rows_at<n>(next);
+      sum<n>(rows, dgamma,
+             [&](Index i, Float weight, auto lanes) { done.finish(store, i, weight, lanes); });
+    }
+    simd::for_lanes(h, [&](Index i, auto lanes) { rows.finish(store, i, gamma(i, lanes), lanes); });
   }
 
   void run(const Out& workspace, bool streaming) const {
-    for_row_groups<kGroup<Tx>>(
-        t, 2 * kWork * t * h, workspace, centred ? 2 * h : h,
-        [&](auto count, Index first, float* dgamma) {
-          constexpr int n = count;
-          BackwardRow<Tx, Ty> rows[n], next[n];
-          for (int r = 0; r < n; ++r) {
-            rows[r] = (*this)[first + r];
-            next[r] = (*this)[row_ahead(first + r + n - 1, t, h * Index{sizeof(Tx)})];
-          }
-          float sums[n][2];
-          sum<n>(rows, next, dgamma, sums);
-          for (int r = 0; r < n; ++r) {
-            if (streaming) {
-              finish(StreamStore{}, rows[r], sums[r]);
-            } else {
-              finish(PlainStore{}, rows[r], sums[r]);
-            }
-          }
-        });
+    const Index block = block_rows(t), width = centred ? 2 * h : h;
+    MPITRON_CHECK(!workspace || workspace.bytes() >= block_count(t) * width * 4, workspace.bytes());
+    auto* partials = static_cast<float*>(workspace.data);
+    for_blocks(block_count(t), 2 * kWork * t * h, [&](Index index) {
+      float* dgamma = workspace ? partials + index * width : nullptr;
+      if (dgamma != nullptr) {
+        std::fill_n(dgamma, width, 0.f);
+      }
+      constexpr int n = kGroup<Tx>;
+      const Index begin = index * block, end = std::min(t, begin + block);
+      const Index grouped = end - (end - begin) % n;
+      with_store(streaming, [&](auto store) {
+        run_groups<n>(store, begin, grouped, dgamma);
+        run_groups<1>(store, grouped, end, dgamma);
+      });
+    });
   }
 };
 

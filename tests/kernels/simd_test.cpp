@@ -36,6 +36,7 @@ TEST(Simd, PowersOfTwo) {
   EXPECT_EQ(exp2(splat(3))[0], 8.f);
   EXPECT_EQ(exp2(splat(-INFINITY))[0], 0.f);
   EXPECT_EQ(exp2(splat(129))[0], INFINITY);
+  EXPECT_EQ(exp2(splat(INFINITY))[0], INFINITY);
   EXPECT_TRUE(std::isnan(exp2(splat(NAN))[0]));
 }
 
