@@ -16,13 +16,14 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "benchmarks/ceiling.h"
+#include "benchmarks/peaks.h"
 #include "device/device.h"
 #include "kernels/activation.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/dropout.h"
 #include "kernels/elementwise.h"
 #include "kernels/embedding.h"
+#include "kernels/host/parallel.h"
 #include "kernels/matmul.h"
 #include "kernels/norm.h"
 #include "kernels/optimizer.h"
@@ -63,13 +64,20 @@ class MemoryBench {
   /// A kernel bound by memory: GB/s and the ratio to copy.
   template <class... Kernels>
   void bandwidth(const std::string& name, double bytes, const Kernels&... kernels) {
-    if (name.find(only_) == std::string::npos) {
-      return;
-    }
-    const double rate = bytes / seconds([&] { (run(stream_, kernels), ...); }) * 1e-9;
-    std::printf("%-44s %7.1f GB/s   copy %6.1f   %4.0f %%\n", name.c_str(), rate, copy_rate_,
-                100 * rate / copy_rate_);
-    add(name + " / copy", rate / copy_rate_, "ratio", 0.9);
+    rate(name, bytes, 0.9, [&] { (run(stream_, kernels), ...); });
+  }
+  /// What a sum over a large buffer reads: the limit of kernels that write nothing.
+  void reading() {
+    const auto* from = copy_from_.as<float>();
+    constexpr Index kPiece = 4096;
+    std::vector<float> sums(static_cast<std::size_t>(device::HostRuntime::threads()) * 16);
+    rate("reading alone", static_cast<double>(copy_from_.bytes()), nullptr, [&] {
+      host::for_ranges(copy_from_.numel() / kPiece, copy_from_.numel(),
+                       [&](Index begin, Index end, Index worker) {
+                         sums[static_cast<std::size_t>(worker) * 16] =
+                             benchmarks::sum_of(from + begin * kPiece, (end - begin) * kPiece);
+                       });
+    });
   }
   /// A kernel bound by arithmetic: elements a second.
   template <class... Kernels>
@@ -147,8 +155,18 @@ class MemoryBench {
     copy_rate_ = static_cast<double>(2 * copy_from_.bytes()) / copy * 1e-9;
     return best;
   }
+  void rate(const std::string& name, double bytes, const nlohmann::json& goal,
+            const std::function<void()>& f) {
+    if (name.find(only_) == std::string::npos) {
+      return;
+    }
+    const double rate = bytes / seconds(f) * 1e-9;
+    std::printf("%-44s %7.1f GB/s   copy %6.1f   %4.0f %%\n", name.c_str(), rate, copy_rate_,
+                100 * rate / copy_rate_);
+    add(name + " / copy", rate / copy_rate_, "ratio", goal);
+  }
   /// The limit is copy bandwidth in GB/s, measured beside the figure.
-  void add(const std::string& name, double value, const char* unit, double goal) {
+  void add(const std::string& name, double value, const char* unit, const nlohmann::json& goal) {
     summary_.push_back({{"name", name},
                         {"value", value},
                         {"unit", unit},
@@ -262,6 +280,7 @@ void bench_optimizer(MemoryBench& bench) {
   AdamStep mixed{p, m, v, g16, copy};
   mixed.lr = 1e-6f;
   bench.bandwidth("adam bf16 gradients and parameters", 28. * static_cast<double>(n), mixed);
+  bench.reading();
   bench.bandwidth("sum of squares fp32 (read only)", 4. * static_cast<double>(n),
                   bench.with_workspace(SumOfSquares{g, result, {}}));
   bench.bandwidth("sum of squares bf16 (read only)", 2. * static_cast<double>(n),
