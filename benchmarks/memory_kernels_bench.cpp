@@ -36,7 +36,7 @@ namespace {
 
 constexpr int kRepetitions = 12;
 /// Disturbed pairs do not count, but end a measurement too.
-constexpr int kMostDisturbed = 200;
+constexpr int kMostDisturbed = 30;
 
 class MemoryBench {
  public:

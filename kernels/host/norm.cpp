@@ -14,6 +14,12 @@ using simd::Float;
 
 constexpr Index kWork = 2;
 
+/// The row to fetch while `row` is written: 4 KiB ahead or more, which is what memory wants.
+Index row_ahead(Index row, Index end, Index row_bytes) {
+  constexpr Index kDistance = 4096;
+  return std::min(row + std::max<Index>(1, kDistance / std::max<Index>(1, row_bytes)), end - 1);
+}
+
 /// gamma + offset, or 1 without gamma.
 template <class T>
 struct Weight {
@@ -42,21 +48,15 @@ void visit_norm_types(DType x, DType y, const device::ConstTensorView& gamma, F&
 // ---------------------------------------------------------------------------------------------
 // forward
 
-// The statistics of a row are taken while the row before it is written: memory is read and written
-// all the time, as by a copy, and both rows are in L1.
+// The first pass over a row fetches the row that is `next`, the last one writes: memory is busy all
+// the time.
 
-/// What is done beside the pass over a row, by default nothing.
-struct Nothing {
-  template <class Lanes>
-  void operator()(Index, Lanes) const {}
-};
-
-template <class Tx, class Beside = Nothing>
-[[gnu::always_inline]] inline float mean_square(const Tx* x, Index h, Beside&& beside = {}) {
+template <class Tx>
+[[gnu::always_inline]] inline float mean_square(const Tx* x, const Tx* next, Index h) {
   const auto [sum] = simd::row_sums<1>(h, [&](Index i, auto lanes, auto& acc) {
+    simd::prefetch(next + i);
     const Float v = simd::load(x + i, lanes);
     acc[0] = simd::fma(v, v, acc[0]);
-    beside(i, lanes);
   });
   return sum / static_cast<float>(h);
 }
@@ -67,17 +67,17 @@ struct Moments {
 
 /// One pass over deviations from a pivot, the mean of the first 64 elements: by Cauchy and Schwarz
 /// (mean - pivot)^2 <= variance h / 64, which bounds what cancels in the last line.
-template <class Tx, class Beside = Nothing>
-[[gnu::always_inline]] inline Moments moments(const Tx* x, Index h, Beside&& beside = {}) {
+template <class Tx>
+[[gnu::always_inline]] inline Moments moments(const Tx* x, const Tx* next, Index h) {
   const Index head = std::min<Index>(h, 64);
   const auto [head_sum] = simd::row_sums<1>(
       head, [&](Index i, auto lanes, auto& acc) { acc[0] += simd::load(x + i, lanes); });
   const float pivot = head_sum / static_cast<float>(head);
   const auto [sum, squares] = simd::row_sums<2>(h, [&](Index i, auto lanes, auto& acc) {
+    simd::prefetch(next + i);
     const Float d = simd::inside(simd::load(x + i, lanes) - pivot, lanes);
     acc[0] += d;
     acc[1] = simd::fma(d, d, acc[1]);
-    beside(i, lanes);
   });
   const float shift = sum / static_cast<float>(h);
   const float variance = squares / static_cast<float>(h) - shift * shift;
@@ -93,13 +93,13 @@ void rms_norm(const RmsNormForward& k) {
   const Index h = k.x.size(-1);
   for_ranges(row_count(k.x), k.x.numel() * kWork, [&](Index begin, Index end) {
     with_store(should_stream(k.y, ys, k.x), [&](auto store) {
-      float mean = mean_square(xs[begin], h);
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
-        const float rstd = 1.f / std::sqrt(mean + k.eps);
+        const Tx* next = xs[row_ahead(row, end, h * Index{sizeof(Tx)})];
+        const float rstd = 1.f / std::sqrt(mean_square(x, next, h) + k.eps);
         rstds[row] = rstd;
-        mean = mean_square(xs[std::min(row + 1, end - 1)], h, [&](Index i, auto lanes) {
+        simd::for_lanes(h, [&](Index i, auto lanes) {
           store(y + i, simd::load(x + i, lanes) * rstd * gamma(i, lanes), lanes);
         });
       }
@@ -117,16 +117,17 @@ void layer_norm(const LayerNormForward& k) {
   const Index h = k.x.size(-1);
   for_ranges(row_count(k.x), k.x.numel() * kWork, [&](Index begin, Index end) {
     with_store(should_stream(k.y, ys, k.x), [&](auto store) {
-      Moments m = moments(xs[begin], h);
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
+        const Tx* next = xs[row_ahead(row, end, h * Index{sizeof(Tx)})];
+        const Moments m = moments(x, next, h);
         const float rstd = 1.f / std::sqrt(m.variance + k.eps);
         means[row] = m.mean;
         rstds[row] = rstd;
-        const Float scale = simd::splat(rstd), shift = simd::splat(-m.mean * rstd);
-        m = moments(xs[std::min(row + 1, end - 1)], h, [&](Index i, auto lanes) {
-          const Float normal = simd::fma(simd::load(x + i, lanes), scale, shift);
+        const Float shift = simd::splat(-m.mean * rstd);
+        simd::for_lanes(h, [&](Index i, auto lanes) {
+          const Float normal = simd::fma(simd::load(x + i, lanes), simd::splat(rstd), shift);
           store(y + i, simd::fma(normal, gamma(i, lanes), simd::load(beta + i, lanes)), lanes);
         });
       }
@@ -142,38 +143,49 @@ void layer_norm(const LayerNormForward& k) {
 template <class T>
 inline constexpr int kGroup = sizeof(T) == 4 ? 1 : 2;
 
-/// The arguments of n rows of a backward pass, and the sums of its first pass.
-template <class Tx, class Ty, int n>
-struct BackwardRows {
-  const Tx *x[n], *add[n];
-  const Ty* dy[n];
-  Tx* dx[n];
-  float rstd[n], shift[n];    // x rstd + shift is the normalised row; rms norm leaves shift zero
-  float slope[n], offset[n];  // of the second pass
-
-  /// With the sums over g normal and g, where g = dy gamma: what the second pass needs.
-  void set_sums(int r, float dot, float sum, Index h) {
-    const float scale = -rstd[r] / static_cast<float>(h);
-    slope[r] = dot * scale * rstd[r];
-    offset[r] = std::fma(shift[r], dot * scale, sum * scale);
-  }
-  /// Second pass: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add.
-  template <class Store, class Lanes>
-  [[gnu::always_inline]] void finish(Store store, Index i, Float weight, Lanes lanes) const {
-#pragma GCC unroll 2
-    for (int r = 0; r < n; ++r) {
-      const Float inner =
-          simd::fma(simd::load(x[r] + i, lanes), simd::splat(slope[r]), simd::splat(offset[r]));
-      const Float g = simd::load(dy[r] + i, lanes) * weight;
-      const Float gradient = simd::fma(g, simd::splat(rstd[r]), inner);
-      store(dx[r] + i, add[r] == nullptr ? gradient : simd::load(add[r] + i, lanes) + gradient,
-            lanes);
+/// body(rows, first, partial) over groups of `rows` (a constant: `group`, or 1 for what is left of
+/// a block) rows; `partial` is the zeroed row of `width` floats of their block, or null without a
+/// workspace.
+template <int group, class F>
+void for_row_groups(Index t, Index work, const Out& workspace, Index width, F&& body) {
+  const Index rows = block_rows(t);
+  float* partials = workspace ? static_cast<float*>(workspace.data) : nullptr;
+  MPITRON_CHECK(!workspace || workspace.bytes() >= block_count(t) * width * 4, workspace.bytes());
+  for_blocks(block_count(t), work, [&](Index block) {
+    float* partial = partials == nullptr ? nullptr : partials + block * width;
+    if (partial != nullptr) {
+      std::fill_n(partial, width, 0.f);
     }
+    Index row = block * rows;
+    const Index end = std::min(t, row + rows);
+    for (; row + group <= end; row += group) {
+      body(std::integral_constant<int, group>{}, row, partial);
+    }
+    for (; row < end; ++row) {
+      body(std::integral_constant<int, 1>{}, row, partial);
+    }
+    simd::stream_fence();
+  });
+}
+
+/// The arguments of one row of a backward pass; rms norm leaves `shift` zero.
+template <class Tx, class Ty>
+struct BackwardRow {
+  const Tx *x, *add;
+  const Ty* dy;
+  Tx* dx;
+  float rstd, shift;    // x rstd + shift is the normalised row
+  float slope, offset;  // of the second pass
+
+  /// By the sums over g normal and g, where g = dy gamma.
+  void set_sums(float dot, float sum, Index h) {
+    const float scale = -rstd / static_cast<float>(h);
+    slope = dot * scale * rstd;
+    offset = std::fma(shift, dot * scale, sum * scale);
   }
 };
 
-/// Both norms, by their views; `centred` is layer norm. The first pass over a group of rows goes
-/// beside the second pass over the group before it.
+/// Both norms, by their views; `centred` is layer norm.
 template <class Tx, class Ty, class Tg, bool centred>
 struct Backward {
   Rows<const Tx> x, add;
@@ -183,23 +195,16 @@ struct Backward {
   const float *mean, *rstd;
   Index h, t;
 
-  template <int n>
-  BackwardRows<Tx, Ty, n> rows_at(Index first) const {
-    BackwardRows<Tx, Ty, n> rows;
-    for (int r = 0; r < n; ++r) {
-      const Index row = first + r;
-      rows.x[r] = x[row], rows.add[r] = add ? add[row] : nullptr;
-      rows.dy[r] = dy[row], rows.dx[r] = dx[row];
-      rows.rstd[r] = rstd[row];
-      rows.shift[r] = centred ? -mean[row] * rstd[row] : 0.f;
-    }
-    return rows;
+  BackwardRow<Tx, Ty> operator[](Index row) const {
+    const float r = rstd[row], shift = centred ? -mean[row] * r : 0.f;
+    return {x[row], add ? add[row] : nullptr, dy[row], dx[row], r, shift, 0, 0};
   }
 
-  /// First pass: sums of each row, and what they add to dgamma and dbeta (or null).
-  template <int n, class Beside>
-  [[gnu::always_inline]] void sum(BackwardRows<Tx, Ty, n>& rows, float* dgamma,
-                                  Beside&& beside) const {
+  /// First pass over a group: sums of each row, and what they add to dgamma and dbeta (or null).
+  /// Fetches `next`, the rows of a group to come.
+  template <int n>
+  [[gnu::always_inline]] void sum(BackwardRow<Tx, Ty> (&rows)[n],
+                                  const BackwardRow<Tx, Ty> (&next)[n], float* dgamma) const {
     Float acc[n][2] = {};
     simd::for_lanes(h, [&](Index i, auto lanes) {
       const Float weight = simd::inside(gamma(i, lanes), lanes);
@@ -207,9 +212,11 @@ struct Backward {
       Float db = dgamma == nullptr || !centred ? Float{} : simd::load(dgamma + h + i, lanes);
 #pragma GCC unroll 2
       for (int r = 0; r < n; ++r) {
-        const Float normal = simd::fma(simd::load(rows.x[r] + i, lanes), simd::splat(rows.rstd[r]),
-                                       simd::splat(rows.shift[r]));
-        const Float d = simd::load(rows.dy[r] + i, lanes), g = d * weight;
+        simd::prefetch(next[r].x + i);
+        simd::prefetch(next[r].dy + i);
+        const Float normal = simd::fma(simd::load(rows[r].x + i, lanes), simd::splat(rows[r].rstd),
+                                       simd::splat(rows[r].shift));
+        const Float d = simd::load(rows[r].dy + i, lanes), g = d * weight;
         acc[r][0] = simd::fma(g, normal, acc[r][0]);
         dg = simd::fma(d, normal, dg);
         if constexpr (centred) {
@@ -223,29 +230,42 @@ struct Backward {
           simd::store(dgamma + h + i, db, lanes);
         }
       }
-      beside(i, weight, lanes);
     });
 #pragma GCC unroll 2
     for (int r = 0; r < n; ++r) {
-      rows.set_sums(r, simd::lane_sum(acc[r][0]), simd::lane_sum(acc[r][1]), h);
+      rows[r].set_sums(simd::lane_sum(acc[r][0]), simd::lane_sum(acc[r][1]), h);
     }
+  }
+
+  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add. One row at a
+  /// time: two streams of stores past the caches halve each other's speed.
+  template <class Store>
+  void finish(Store store, const BackwardRow<Tx, Ty> row) const {
+    const Float rstd_lanes = simd::splat(row.rstd), slope = simd::splat(row.slope);
+    const Float offset = simd::splat(row.offset);
+    simd::for_lanes(h, [&, weight = gamma](Index i, auto lanes) {
+      const Float g = simd::load(row.dy + i, lanes) * weight(i, lanes);
+      const Float inner = simd::fma(simd::load(row.x + i, lanes), slope, offset);
+      const Float gradient = simd::fma(g, rstd_lanes, inner);
+      store(row.dx + i, row.add == nullptr ? gradient : simd::load(row.add + i, lanes) + gradient,
+            lanes);
+    });
   }
 
   /// Rows [begin, end) in groups of n, which divides their number.
   template <int n, class Store>
   void run_groups(Store store, Index begin, Index end, float* dgamma) const {
-    if (begin == end) {
-      return;
+    for (Index first = begin; first < end; first += n) {
+      BackwardRow<Tx, Ty> rows[n], next[n];
+      for (int r = 0; r < n; ++r) {
+        rows[r] = (*this)[first + r];
+        next[r] = (*this)[row_ahead(first + r + n - 1, t, h * Index{sizeof(Tx)})];
+      }
+      sum<n>(rows, next, dgamma);
+      for (const auto& row : rows) {
+        finish(store, row);
+      }
     }
-    auto rows = rows_at<n>(begin);
-    sum<n>(rows, dgamma, [](Index, Float, auto) {});
-    for (Index next = begin + n; next < end; next += n) {
-      const auto done = rows;
-      rows = rows_at<n>(next);
-      sum<n>(rows, dgamma,
-             [&](Index i, Float weight, auto lanes) { done.finish(store, i, weight, lanes); });
-    }
-    simd::for_lanes(h, [&](Index i, auto lanes) { rows.finish(store, i, gamma(i, lanes), lanes); });
   }
 
   void run(const Out& workspace, bool streaming) const {
