@@ -42,8 +42,8 @@ Index workspace_bytes(const device::HostStream&, const Matmul&);
 
 /// db[n] = (or +=) the sum of dy[t, n] over t.
 ///
-/// Numerical contract: fp32 sums (reference: double) over fixed blocks of rows, blocks added in
-/// order; db fp32 or as dy.
+/// Numerical contract: fp32 sums (reference: double) over blocks of rows cut by t alone, blocks
+/// added in order; db fp32 or as dy.
 struct BiasGradient {
   static constexpr const char* name = "bias_gradient";
   In dy;     // [t, n]

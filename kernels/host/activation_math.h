@@ -35,11 +35,19 @@ struct GeluTanh {
   }
 };
 
+/// x Phi(x) = max(x, 0) - |x| Phi(-|x|), which keeps the precision of the left tail.
 struct GeluErf {
-  static simd::Float value(simd::Float x) { return x * simd::normal_cdf(x).cdf; }
+  static simd::Float value(simd::Float x) { return value(x, simd::normal_tail(x)); }
   static ValueAndSlope both(simd::Float x) {
-    const simd::Normal normal = simd::normal_cdf(x);
-    return {x * normal.cdf, simd::fma(x, normal.density, normal.cdf)};
+    constexpr float kDensity = 0.398942280f;  // 1 / sqrt(2 pi)
+    const simd::NormalTail n = simd::normal_tail(x);
+    const simd::Float cdf = x < 0.f ? n.tail : 1.f - n.tail;
+    return {value(x, n), simd::fma(x, n.gauss * kDensity, cdf)};
+  }
+
+ private:
+  static simd::Float value(simd::Float x, const simd::NormalTail& n) {
+    return simd::fma(-n.a, n.tail, simd::max(simd::Float{}, x));
   }
 };
 

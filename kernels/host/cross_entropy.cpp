@@ -14,7 +14,7 @@ using simd::Float;
 constexpr Index kWork = 2;
 /// Logits whose maximum is taken before their exponentials: they are in L1 then, and the row is
 /// read from memory once.
-constexpr Index kChunk = 2048;
+constexpr Index kChunk = 4096;
 
 /// a' of the contract: the weight that smoothing takes from the target.
 float spread(float label_smoothing, Index v) {

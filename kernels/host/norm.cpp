@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kernels/host/views.h"
+#include "kernels/host/row_blocks.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -13,16 +13,6 @@ using simd::Float;
 // Costs a row of reads and writes from memory; the passes after the first find it in L1 or L2.
 
 constexpr Index kWork = 2;
-
-/// Rows whose dgamma and dbeta are summed in one row of workspace. A function of t alone, so that
-/// the sums do not depend on the number of threads.
-Index block_rows(Index t) {
-  constexpr Index kLeastRows = 16, kMostBlocks = 64;
-  return std::max(kLeastRows, (t + kMostBlocks - 1) / kMostBlocks);
-}
-Index block_count(Index t) {
-  return (t + block_rows(t) - 1) / block_rows(t);
-}
 
 /// The row to fetch while `row` is written: 4 KiB ahead or more, which is what memory wants.
 Index row_ahead(Index row, Index end, Index row_bytes) {
@@ -62,7 +52,7 @@ void visit_norm_types(DType x, DType y, const device::ConstTensorView& gamma, F&
 // the time.
 
 template <class Tx>
-float mean_square(const Tx* x, const Tx* next, Index h) {
+[[gnu::always_inline]] inline float mean_square(const Tx* x, const Tx* next, Index h) {
   const auto [sum] = simd::row_sums<1>(h, [&](Index i, auto lanes, auto& acc) {
     simd::prefetch(next + i);
     const Float v = simd::load(x + i, lanes);
@@ -78,7 +68,7 @@ struct Moments {
 /// One pass over deviations from a pivot, the mean of the first 64 elements: by Cauchy and Schwarz
 /// (mean - pivot)^2 <= variance h / 64, which bounds what cancels in the last line.
 template <class Tx>
-Moments moments(const Tx* x, const Tx* next, Index h) {
+[[gnu::always_inline]] inline Moments moments(const Tx* x, const Tx* next, Index h) {
   const Index head = std::min<Index>(h, 64);
   const auto [head_sum] = simd::row_sums<1>(
       head, [&](Index i, auto lanes, auto& acc) { acc[0] += simd::load(x + i, lanes); });
@@ -148,25 +138,6 @@ void layer_norm(const LayerNormForward& k) {
 // ---------------------------------------------------------------------------------------------
 // backward
 
-/// target[i] = (or +=) the sum over the blocks' partial rows, in order; `stride` floats apart.
-void reduce_blocks(const float* partial, Index blocks, Index stride, const InOut& target,
-                   bool accumulate) {
-  const Index h = target.numel();
-  visit_dtype(target.dtype, [&]<class T>() {
-    T* out = target.as<T>();
-    for_tiles(1, h, blocks, false, [&](auto, Index, Index begin, Index end) {
-      simd::for_lanes(end - begin, [&](Index j, auto lanes) {
-        const Index i = begin + j;
-        Float sum{};
-        for (Index block = 0; block < blocks; ++block) {
-          sum += simd::load(partial + block * stride + i, lanes);
-        }
-        simd::store(out + i, accumulate ? simd::load(out + i, lanes) + sum : sum, lanes);
-      });
-    });
-  });
-}
-
 /// Rows that share one pass over their block's partial sums. More of them fall out of L1, whose
 /// sets all rows of a power of two share.
 template <class T>
@@ -203,11 +174,14 @@ struct BackwardRow {
   const Tx *x, *add;
   const Ty* dy;
   Tx* dx;
-  float rstd, shift;  // x rstd + shift is the normalised row
+  float rstd, shift;    // x rstd + shift is the normalised row
+  float slope, offset;  // of the second pass
 
-  template <class Lanes>
-  Float normal(Index i, Lanes lanes) const {
-    return simd::fma(simd::load(x + i, lanes), simd::splat(rstd), simd::splat(shift));
+  /// By the sums over g normal and g, where g = dy gamma.
+  void set_sums(float dot, float sum, Index h) {
+    const float scale = -rstd / static_cast<float>(h);
+    slope = dot * scale * rstd;
+    offset = std::fma(shift, dot * scale, sum * scale);
   }
 };
 
@@ -222,30 +196,32 @@ struct Backward {
   Index h, t;
 
   BackwardRow<Tx, Ty> operator[](Index row) const {
-    const float r = rstd[row];
-    return {x[row], add ? add[row] : nullptr, dy[row], dx[row], r, centred ? -mean[row] * r : 0.f};
+    const float r = rstd[row], shift = centred ? -mean[row] * r : 0.f;
+    return {x[row], add ? add[row] : nullptr, dy[row], dx[row], r, shift, 0, 0};
   }
 
-  /// First pass over a group: sums of each row, and what they add to dgamma and dbeta. Fetches
-  /// `next`, the rows of a group to come.
+  /// First pass over a group: sums of each row, and what they add to dgamma and dbeta (or null).
+  /// Fetches `next`, the rows of a group to come.
   template <int n>
-  void sum(const BackwardRow<Tx, Ty> (&rows)[n], const BackwardRow<Tx, Ty> (&next)[n],
-           float* dgamma, float (&sums)[n][2]) const {
+  [[gnu::always_inline]] void sum(BackwardRow<Tx, Ty> (&rows)[n],
+                                  const BackwardRow<Tx, Ty> (&next)[n], float* dgamma) const {
     Float acc[n][2] = {};
     simd::for_lanes(h, [&](Index i, auto lanes) {
       const Float weight = simd::inside(gamma(i, lanes), lanes);
       Float dg = dgamma == nullptr ? Float{} : simd::load(dgamma + i, lanes);
       Float db = dgamma == nullptr || !centred ? Float{} : simd::load(dgamma + h + i, lanes);
+#pragma GCC unroll 2
       for (int r = 0; r < n; ++r) {
         simd::prefetch(next[r].x + i);
         simd::prefetch(next[r].dy + i);
-        const Float dy = simd::load(rows[r].dy + i, lanes), normal = rows[r].normal(i, lanes);
-        const Float g = dy * weight;
+        const Float normal = simd::fma(simd::load(rows[r].x + i, lanes), simd::splat(rows[r].rstd),
+                                       simd::splat(rows[r].shift));
+        const Float d = simd::load(rows[r].dy + i, lanes), g = d * weight;
         acc[r][0] = simd::fma(g, normal, acc[r][0]);
-        dg = simd::fma(dy, normal, dg);
+        dg = simd::fma(d, normal, dg);
         if constexpr (centred) {
           acc[r][1] += g;
-          db += dy;
+          db += d;
         }
       }
       if (dgamma != nullptr) {
@@ -255,47 +231,60 @@ struct Backward {
         }
       }
     });
+#pragma GCC unroll 2
     for (int r = 0; r < n; ++r) {
-      sums[r][0] = simd::lane_sum(acc[r][0]) / static_cast<float>(h);
-      sums[r][1] = simd::lane_sum(acc[r][1]) / static_cast<float>(h);
+      rows[r].set_sums(simd::lane_sum(acc[r][0]), simd::lane_sum(acc[r][1]), h);
     }
   }
 
-  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add.
+  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add. One row at a
+  /// time: two streams of stores past the caches halve each other's speed.
   template <class Store>
-  void finish(Store store, const BackwardRow<Tx, Ty>& row, const float (&sums)[2]) const {
-    const auto [dot, mean_gradient] = sums;
-    const Float rstd_lanes = simd::splat(row.rstd), slope = simd::splat(-dot * row.rstd);
-    const Float offset = simd::splat(-mean_gradient * row.rstd);
-    simd::for_lanes(h, [&](Index i, auto lanes) {
-      const Float g = simd::load(row.dy + i, lanes) * gamma(i, lanes);
-      const Float inner = simd::fma(row.normal(i, lanes), slope, offset);
+  void finish(Store store, const BackwardRow<Tx, Ty> row) const {
+    const Float rstd_lanes = simd::splat(row.rstd), slope = simd::splat(row.slope);
+    const Float offset = simd::splat(row.offset);
+    simd::for_lanes(h, [&, weight = gamma](Index i, auto lanes) {
+      const Float g = simd::load(row.dy + i, lanes) * weight(i, lanes);
+      const Float inner = simd::fma(simd::load(row.x + i, lanes), slope, offset);
       const Float gradient = simd::fma(g, rstd_lanes, inner);
       store(row.dx + i, row.add == nullptr ? gradient : simd::load(row.add + i, lanes) + gradient,
             lanes);
     });
   }
 
+  /// Rows [begin, end) in groups of n, which divides their number.
+  template <int n, class Store>
+  void run_groups(Store store, Index begin, Index end, float* dgamma) const {
+    for (Index first = begin; first < end; first += n) {
+      BackwardRow<Tx, Ty> rows[n], next[n];
+      for (int r = 0; r < n; ++r) {
+        rows[r] = (*this)[first + r];
+        next[r] = (*this)[row_ahead(first + r + n - 1, t, h * Index{sizeof(Tx)})];
+      }
+      sum<n>(rows, next, dgamma);
+      for (const auto& row : rows) {
+        finish(store, row);
+      }
+    }
+  }
+
   void run(const Out& workspace, bool streaming) const {
-    for_row_groups<kGroup<Tx>>(
-        t, 2 * kWork * t * h, workspace, centred ? 2 * h : h,
-        [&](auto count, Index first, float* dgamma) {
-          constexpr int n = count;
-          BackwardRow<Tx, Ty> rows[n], next[n];
-          for (int r = 0; r < n; ++r) {
-            rows[r] = (*this)[first + r];
-            next[r] = (*this)[row_ahead(first + r + n - 1, t, h * Index{sizeof(Tx)})];
-          }
-          float sums[n][2];
-          sum<n>(rows, next, dgamma, sums);
-          for (int r = 0; r < n; ++r) {
-            if (streaming) {
-              finish(StreamStore{}, rows[r], sums[r]);
-            } else {
-              finish(PlainStore{}, rows[r], sums[r]);
-            }
-          }
-        });
+    const Index block = block_rows(t), width = centred ? 2 * h : h;
+    MPITRON_CHECK(!workspace || workspace.bytes() >= block_count(t) * width * 4, workspace.bytes());
+    auto* partials = static_cast<float*>(workspace.data);
+    for_blocks(block_count(t), 2 * kWork * t * h, [&](Index index) {
+      float* dgamma = workspace ? partials + index * width : nullptr;
+      if (dgamma != nullptr) {
+        std::fill_n(dgamma, width, 0.f);
+      }
+      constexpr int n = kGroup<Tx>;
+      const Index begin = index * block, end = std::min(t, begin + block);
+      const Index grouped = end - (end - begin) % n;
+      with_store(streaming, [&](auto store) {
+        run_groups<n>(store, begin, grouped, dgamma);
+        run_groups<1>(store, grouped, end, dgamma);
+      });
+    });
   }
 };
 

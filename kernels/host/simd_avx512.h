@@ -33,7 +33,11 @@ inline Float sqrt(Float x) {
 inline Float round(Float x) {
   return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-/// x * 2^k for an integral k.
+/// x - floor(x); 0 for infinities.
+inline Float fraction(Float x) {
+  return _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+/// x * 2^floor(k).
 inline Float scale_by_power(Float x, Float k) {
   return _mm512_scalef_ps(x, k);
 }

@@ -31,9 +31,24 @@ inline Float round(Float x) {
   constexpr float kMagic = 12582912.f;  // 1.5 * 2^23: the fraction falls off
   return (x + kMagic) - kMagic;
 }
-/// x * 2^k for an integral k, |k| < 252.
+/// To [-250, 250]; NaN stays.
+inline Float clamp_exponent(Float x) {
+  const Float bound = Float{} + 250.f;
+  return min(bound, max(-bound, x));
+}
+/// The largest integer up to x, |x| < 2^22.
+inline Float floor(Float x) {
+  const Float nearest = round(x);
+  return nearest > x ? nearest - 1.f : nearest;
+}
+/// x - floor(x) for |x| < 250; 0 for infinities.
+inline Float fraction(Float x) {
+  const Float bounded = clamp_exponent(x);
+  return bounded - floor(bounded);
+}
+/// x * 2^floor(k) for |k| <= 250; beyond, as for 250.
 inline Float scale_by_power(Float x, Float k) {
-  const Int whole = __builtin_convertvector(k, Int);
+  const Int whole = __builtin_convertvector(floor(clamp_exponent(k)), Int);
   const Int half = whole >> 1;
   return x * (Float)((half + 127) << 23) * (Float)((whole - half + 127) << 23);
 }

@@ -55,6 +55,23 @@ TEST(GenericSimd, PowersOfTwoBelowTheNormalAndAboveTheFinite) {
   }
 }
 
+TEST(GenericSimd, FractionsAndPowersOfAnyNumber) {
+  for (const Lanes& x : lanes_between(-200, 200)) {
+    expect_same(lanes_of(floor(vec(x))), make_lanes([&](int i) { return std::floor(x[i]); }));
+    expect_same(lanes_of(fraction(vec(x))),
+                make_lanes([&](int i) { return x[i] - std::floor(x[i]); }));
+    expect_same(lanes_of(scale_by_power(Float{} + 1.5f, vec(x))), make_lanes([&](int i) {
+                  return std::ldexp(1.5f, static_cast<int>(std::floor(x[i])));
+                }));
+  }
+  const Float infinity = Float{} + INFINITY;
+  EXPECT_EQ(fraction(infinity)[0], 0.f);
+  EXPECT_EQ(fraction(-infinity)[0], 0.f);
+  EXPECT_EQ(scale_by_power(Float{} + 1.f, infinity)[0], INFINITY);
+  EXPECT_EQ(scale_by_power(Float{} + 1.f, -infinity)[0], 0.f);
+  EXPECT_TRUE(std::isnan(fraction(Float{} + NAN)[0]));
+}
+
 TEST(GenericSimd, HighHalvesOfProducts) {
   UInt a;
   for (std::uint32_t i = 0; i < 16; ++i) {
