@@ -133,7 +133,8 @@ struct PreprocessInput {
   PreprocessOptions options;
 };
 
-PreprocessInput make_preprocess_input(const std::string& text, const std::filesystem::path& folder) {
+PreprocessInput make_preprocess_input(const std::string& text,
+                                      const std::filesystem::path& folder) {
   PreprocessInput input;
   while (input.text.size() < kPreprocessBytes)
     input.text += text;
@@ -175,7 +176,6 @@ void measure_preprocess(const Tokenizer& tokenizer, const std::string& name,
   figures.push_back({"preprocess_jsonl_" + name, median(whole), "MB/s", 0, 0});
   figures.push_back({"preprocess_share_of_encode_" + name, median(share), "%", 90, 0});
 }
-
 
 void write_summary(const std::string& path, const std::vector<Figure>& figures) {
   std::string json = "[";

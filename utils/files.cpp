@@ -24,9 +24,11 @@ const char* advice() {
   switch (errno) {
     case ENOSPC:
     case EDQUOT:
-      return "; the name was left as it was: free space there or choose another place and run again";
+      return "; the name was left as it was: free space there or choose another place and run "
+             "again";
     case EFBIG:
-      return "; the name was left as it was: raise the limit on file sizes (ulimit -f) and run again";
+      return "; the name was left as it was: raise the limit on file sizes (ulimit -f) and run "
+             "again";
     default:
       return "";
   }

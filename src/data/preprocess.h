@@ -32,7 +32,7 @@ struct PreprocessReport {
 /// Tokenises JSONL and text files into `{output_prefix}_{key}_document.{bin,idx}`, byte for byte as
 /// Megatron's preprocess_data does: documents in the order of the input for any number of workers,
 /// a list of strings as one document of several sequences, a text without tokens as a document
-/// without a sequence. Blank lines are skipped and counted. Memory: 2 * workers + 2 batches, each
+/// without a sequence. Blank lines are skipped and counted. Memory: 4 * workers - 3 batches, each
 /// about six times batch_bytes (or six times its one longer document); for each worker 12 MiB of
 /// cache and about twelve times its longest document; 12 bytes for each document written. Error(data) names file, line and byte; then there
 /// is no `.idx`.
