@@ -1,61 +1,23 @@
 #include "io/token_file_writer.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 
+#include "utils/check.h"
 #include "utils/error.h"
 
 namespace mpitron::io {
-namespace {
-
-/// False when a value changes on the way to the narrower type.
-template <class To, class From>
-bool narrow(std::span<const From> tokens, std::byte* out) {
-  bool fits = true;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const To value = static_cast<To>(tokens[i]);
-    fits &= static_cast<std::int64_t>(value) == static_cast<std::int64_t>(tokens[i]);
-    std::memcpy(out + i * sizeof(To), &value, sizeof(To));
-  }
-  return fits;
-}
-
-template <class From>
-bool narrow(TokenType type, std::span<const From> tokens, std::byte* out) {
-  switch (type) {
-    case TokenType::u8:
-      return narrow<std::uint8_t>(tokens, out);
-    case TokenType::i8:
-      return narrow<std::int8_t>(tokens, out);
-    case TokenType::i16:
-      return narrow<std::int16_t>(tokens, out);
-    case TokenType::i32:
-      return narrow<std::int32_t>(tokens, out);
-    case TokenType::i64:
-      return narrow<std::int64_t>(tokens, out);
-    case TokenType::u16:
-      return narrow<std::uint16_t>(tokens, out);
-    case TokenType::f32:
-    case TokenType::f64:
-      break;  // features are appended from parts, never written as tokens
-  }
-  return false;
-}
-
-}  // namespace
-
 TokenFileWriter::TokenFileWriter(const std::string& prefix, TokenType type, Modes modes)
     : prefix_(prefix), type_(type), modes_(modes), bin_(prefix + ".bin"), idx_(prefix + ".idx") {}
 
 template <class T>
 void TokenFileWriter::add_tokens(std::span<const T> tokens, int mode) {
   scratch_.resize(std::max(scratch_.size(), tokens.size() * size_of(type_)));
-  if (!narrow(type_, tokens, scratch_.data())) {
-    const auto [low, high] = std::minmax_element(tokens.begin(), tokens.end());
-    throw_data("{}.bin: token ids from {} to {} do not fit the type {}", prefix_, *low, *high,
-               to_string(type_));
+  try {
+    narrow_tokens(type_, tokens, scratch_.data());
+  } catch (const Error& error) {
+    throw_data("{}.bin: {}", prefix_, error.what());
   }
   bin_.write(scratch_.data(), tokens.size() * size_of(type_));
   add_entry(static_cast<Index>(tokens.size()), mode);
@@ -92,6 +54,15 @@ void TokenFileWriter::add_document(std::span<const std::int32_t> tokens,
   }
   MPITRON_CHECK(tokens.empty(), tokens.size());
   end_document();
+}
+
+void TokenFileWriter::append(const TokenBlock& block) {
+  MPITRON_CHECK(block.type() == type_ && modes_ == Modes::absent, prefix_);
+  const Index offset = sequence_count();
+  bin_.write(block.bytes().data(), block.bytes().size());
+  lengths_.insert(lengths_.end(), block.sequence_lengths().begin(), block.sequence_lengths().end());
+  for (const std::int64_t end : block.document_ends())
+    documents_.push_back(offset + end);
 }
 
 void TokenFileWriter::append(const TokenFile& part) {
@@ -134,8 +105,16 @@ void TokenFileWriter::commit() {
     end_document();  // sequences after the last end_document belong to a last document
   }
   write_index();
+  // A disk that is full shows here, while the names still belong to the earlier corpus or to none.
+  bin_.sync();
+  idx_.sync();
   // An index of an earlier corpus under this name must not meet the new tokens.
-  std::filesystem::remove(prefix_ + ".idx");
+  std::error_code failed;
+  std::filesystem::remove(prefix_ + ".idx", failed);
+  if (failed) {
+    throw_data("{}.idx: cannot replace the earlier index: {}; remove it and run again", prefix_,
+               failed.message());
+  }
   bin_.commit();
   idx_.commit();
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/token_block.h"
 #include "io/token_file.h"
 #include "utils/files.h"
 #include "utils/shape.h"
@@ -14,8 +15,9 @@ namespace mpitron::io {
 enum class Modes : bool { absent, present };  ///< `present`: one int8 per sequence (multimodal)
 
 /// Writes a corpus byte for byte as Megatron does. Nothing appears under the final names before
-/// `commit`, which puts
-/// `.bin` in place first, so that a full disk or a crash leaves no `.idx` that looks complete.
+/// `commit`, which brings both files to the disk (a full one leaves neither of them, and an earlier
+/// corpus of this name as it was), then puts `.bin` in place first, so that a crash leaves no `.idx`
+/// that looks complete.
 /// Keeps 4 bytes of memory per sequence and 8 per document.
 class TokenFileWriter {
  public:
@@ -28,6 +30,8 @@ class TokenFileWriter {
   /// One document: its tokens, and how they divide into sequences.
   void add_document(std::span<const std::int32_t> tokens,
                     std::span<const std::int32_t> sequence_lengths);
+  /// Appends a block of the same type; its tokens are written as they lie there.
+  void append(const TokenBlock& block);
   /// Appends another corpus of the same type (merging of parts).
   void append(const TokenFile& part);
   void commit();

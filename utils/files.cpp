@@ -17,8 +17,25 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
 
+// Writes of this size go to the kernel as they are: the buffer joins small ones only.
+constexpr std::size_t kDirectBytes = std::size_t{64} << 10;
+
+const char* advice() {
+  switch (errno) {
+    case ENOSPC:
+    case EDQUOT:
+      return "; the name was left as it was: free space there or choose another place and run "
+             "again";
+    case EFBIG:
+      return "; the name was left as it was: raise the limit on file sizes (ulimit -f) and run "
+             "again";
+    default:
+      return "";
+  }
+}
+
 [[noreturn]] void fail(const std::filesystem::path& path, const char* action) {
-  throw_data("{}: cannot {}: {}", path.string(), action, std::strerror(errno));
+  throw_data("{}: cannot {}: {}{}", path.string(), action, std::strerror(errno), advice());
 }
 
 }  // namespace
@@ -77,12 +94,14 @@ AtomicFile::AtomicFile(const std::filesystem::path& path)
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) {
     ::close(descriptor_);
+  }
+  if (!committed_) {
     ::unlink(temporary_.c_str());
   }
 }
 
 void AtomicFile::write(const void* data, std::size_t size) {
-  if (size >= kBufferBytes) {  // an index array of gigabytes is not copied first
+  if (size >= kDirectBytes) {
     flush();
     write_through({static_cast<const char*>(data), size});
     return;
@@ -102,23 +121,31 @@ void AtomicFile::write_through(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
     if (n < 0 && errno != EINTR) {
-      fail(temporary_, "write");
+      fail(path_, "write");
     }
     bytes.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::sync() {
   flush();
   if (::fsync(descriptor_) != 0) {
-    fail(temporary_, "flush");
+    fail(path_, "flush");
+  }
+  synced_ = true;
+}
+
+void AtomicFile::commit() {
+  if (!synced_) {
+    sync();
   }
   if (::close(std::exchange(descriptor_, -1)) != 0) {
-    fail(temporary_, "close");
+    fail(path_, "close");
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     fail(path_, "rename");
   }
+  committed_ = true;
 }
 
 std::string read_file(const std::filesystem::path& path) {

@@ -29,7 +29,7 @@ class MappedFile {
 
 /// Buffered writer to a temporary name of its own beside `path`; `commit` flushes, fsyncs and
 /// renames, so that `path` is either complete or absent. Without commit the temporary file is
-/// removed. Every failed write (a full disk) throws Error(data).
+/// removed. Every failed write throws Error(data); for a full disk it says what to do.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -39,6 +39,9 @@ class AtomicFile {
 
   void write(const void* data, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
+  /// Brings everything to the disk; then `commit` only renames. Writers of several files sync all
+  /// of them before they commit the first. Nothing may be written afterwards.
+  void sync();
   void commit();
 
  private:
@@ -48,6 +51,8 @@ class AtomicFile {
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;
+  bool synced_ = false;
+  bool committed_ = false;
   std::string buffer_;
 };
 

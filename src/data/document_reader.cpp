@@ -72,44 +72,52 @@ class DocumentReader::Input {
     if (descriptor_ < 0) {
       throw_data("--input {}: cannot open: {}", file, std::strerror(errno));
     }
+    ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);  // the kernel reads farther ahead
   }
   ~Input() { ::close(descriptor_); }
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  /// Fills `block` with whole documents: about `bytes`, or more until `end_of_documents` finds an
-  /// end in it.
-  bool next(std::string& block, std::size_t bytes, EndOfDocuments end_of_documents) {
-    block.swap(rest_);
+  /// Puts whole documents at the front of `block` and returns their bytes: about `bytes`, or more
+  /// until `end_of_documents` finds an end in them; 0 at the end of the file. The block only grows,
+  /// so that it is not filled with zeros before each read.
+  std::size_t next(std::string& block, std::size_t bytes, EndOfDocuments end_of_documents) {
+    std::size_t filled = rest_.size();
+    reserve(block, filled);
+    rest_.copy(block.data(), filled);
     rest_.clear();
     while (!ended_) {
-      read_up_to(block, std::max(bytes, 2 * block.size()));
+      filled += read_some(block, filled, std::max(bytes, 2 * filled));
       if (ended_) {
         break;
       }
-      if (const std::size_t cut = end_of_documents(block); cut > 0) {
-        rest_.assign(block, cut);
-        block.resize(cut);
-        break;
+      if (const std::size_t cut = end_of_documents({block.data(), filled}); cut > 0) {
+        rest_.assign(block, cut, filled - cut);
+        return cut;
       }
     }
-    return !block.empty();
+    return filled;
   }
 
  private:
-  // One successful read: a pipe's block holds what has come so far.
-  void read_up_to(std::string& block, std::size_t size) {
-    const std::size_t filled = block.size();
-    block.resize(std::max(size, filled + 1));
+  static void reserve(std::string& block, std::size_t bytes) {
+    block.resize(std::max(block.size(), bytes + JsonTextParser::kPadding));
+  }
+
+  // One successful read behind `filled` bytes, up to `size` of them together: a pipe's block holds
+  // what has come so far.
+  std::size_t read_some(std::string& block, std::size_t filled, std::size_t size) {
+    size = std::max(size, filled + 1);
+    reserve(block, size);
     ssize_t n = 0;
     do {
-      n = ::read(descriptor_, block.data() + filled, block.size() - filled);
+      n = ::read(descriptor_, block.data() + filled, size - filled);
     } while (n < 0 && errno == EINTR);
     if (n < 0) {
       throw_data("--input {}: cannot read: {}", file_, std::strerror(errno));
     }
     ended_ = n == 0;
-    block.resize(filled + static_cast<std::size_t>(n));
+    return static_cast<std::size_t>(n);
   }
 
   const std::string& file_;
@@ -154,13 +162,12 @@ bool DocumentReader::next(DocumentBatch& batch) {
     const EndOfDocuments end = batch.json || text_documents_ == TextDocuments::lines ? end_of_lines
                                : text_documents_ == TextDocuments::paragraphs ? end_of_paragraphs
                                                                               : nowhere;
-    if (input_->next(batch.storage, batch_bytes_, end)) {
+    if (const std::size_t bytes = input_->next(batch.storage, batch_bytes_, end); bytes > 0) {
       batch.number = batches_++;
       batch.file = &file;
-      batch.file_bytes = static_cast<Index>(batch.storage.size());
+      batch.file_bytes = static_cast<Index>(bytes);
       batch.blank_lines = 0;
       batch.documents.clear();
-      batch.storage.append(JsonTextParser::kPadding, '\0');
       cut(batch);
       return true;
     }

@@ -30,7 +30,7 @@ struct DocumentBatch {
   bool json = false;
   Index file_bytes = 0;   // read for this batch, blank lines included
   Index blank_lines = 0;  // skipped (JSONL only)
-  std::string storage;    // the documents, then readable padding
+  std::string storage;    // file_bytes of documents, then at least JsonTextParser::kPadding more
   std::vector<RawDocument> documents;
 };
 
@@ -41,7 +41,7 @@ class DocumentReader {
  public:
   /// Error(data) when a file is missing, unreadable, a folder, or compressed.
   DocumentReader(std::vector<std::string> files, TextDocuments text_documents,
-                 std::size_t batch_bytes = std::size_t{1} << 20);
+                 std::size_t batch_bytes = std::size_t{1} << 18);
   ~DocumentReader();
 
   /// Fills the next batch, reusing its storage; false at the end of the last file. Error(data) when

@@ -151,11 +151,13 @@ std::vector<std::int32_t> parse_id_list(std::string_view json, std::string_view 
 }
 
 std::string quote_json(std::string_view text) {
+  static constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t";
+  static constexpr std::string_view kLetters = "\"\\bfnrt";
   std::string quoted = "\"";
   for (const char c : replace_invalid_utf8(text)) {
-    if (c == '"' || c == '\\') {
+    if (const std::size_t at = kEscaped.find(c); at != std::string_view::npos) {
       quoted += '\\';
-      quoted += c;
+      quoted += kLetters[at];
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
       quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {

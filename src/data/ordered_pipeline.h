@@ -9,35 +9,31 @@
 
 namespace mpitron::data {
 
-/// Items of a sequence, worked on by several threads and handed out in order; at most 2 * workers +
-/// 2 of them are alive, and they are reused, so that their buffers are allocated once.
+/// Items of a sequence, worked on by several threads and handed out in order; at most 4 * workers -
+/// 3 of them are alive, and they are reused, so that their buffers are allocated once. There is no
+/// writing thread: the worker that ends the oldest item consumes it, with those that wait behind it.
+/// So one worker needs no other thread, and its one item stays in its processor's cache.
 template <class Item>
 class OrderedPipeline {
  public:
   explicit OrderedPipeline(int workers)
-      : workers_(workers), slots_(static_cast<std::size_t>(2 * workers + 2)) {}
+      : workers_(workers), slots_(static_cast<std::size_t>(4 * workers - 3)) {}
 
   /// bool produce(Item&): one thread at a time, in order; false at the end.
   /// void process(int worker, Item&): any worker, in any order.
-  /// void consume(Item&): the calling thread, in the order of `produce`.
-  /// An exception ends the run once all items before its own are consumed, so that the error a user
-  /// sees does not depend on the number of workers. May run once.
+  /// void consume(Item&): one thread at a time, in the order of `produce`.
+  /// The calling thread is worker 0. An exception ends the run once all items before its own are
+  /// consumed, so that the error a user sees does not depend on the number of workers. May run once.
   template <class Produce, class Process, class Consume>
   void run(Produce produce, Process process, Consume consume) {
     std::vector<std::thread> threads;
-    for (int worker = 0; worker < workers_; ++worker)
-      threads.emplace_back([&, worker] { work(worker, produce, process); });
-    std::exception_ptr error;
-    try {
-      consume_all(consume);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    stop();
+    for (int worker = 1; worker < workers_; ++worker)
+      threads.emplace_back([&, worker] { work(worker, produce, process, consume); });
+    work(0, produce, process, consume);
     for (std::thread& thread : threads)
       thread.join();
-    if (error) {
-      std::rethrow_exception(error);
+    if (error_) {
+      std::rethrow_exception(error_);
     }
   }
 
@@ -50,8 +46,8 @@ class OrderedPipeline {
 
   Slot& slot(Index number) { return slots_[static_cast<std::size_t>(number) % slots_.size()]; }
 
-  template <class Produce, class Process>
-  void work(int worker, Produce& produce, Process& process) {
+  template <class Produce, class Process, class Consume>
+  void work(int worker, Produce& produce, Process& process, Consume& consume) {
     while (Slot* slot = produce_next(produce)) {
       if (!slot->error) {
         try {
@@ -60,9 +56,7 @@ class OrderedPipeline {
           slot->error = std::current_exception();
         }
       }
-      const std::lock_guard lock(mutex_);
-      slot->done = true;
-      changed_.notify_all();
+      consume_done(*slot, consume);
     }
   }
 
@@ -94,32 +88,32 @@ class OrderedPipeline {
     return more || next->error ? next : nullptr;
   }
 
+  // Whoever finds another thread consuming leaves its item to it.
   template <class Consume>
-  void consume_all(Consume& consume) {
-    while (true) {
-      Slot& next = slot(consumed_);
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return next.done || (ended_ && consumed_ == produced_); });
-        if (!next.done) {
-          return;
+  void consume_done(Slot& own, Consume& consume) {
+    std::unique_lock lock(mutex_);
+    own.done = true;
+    if (consuming_) {
+      return;
+    }
+    consuming_ = true;
+    for (Slot* next = &slot(consumed_); next->done && !error_; next = &slot(consumed_)) {
+      lock.unlock();
+      if (!next->error) {
+        try {
+          consume(next->item);
+        } catch (...) {
+          next->error = std::current_exception();
         }
       }
-      if (next.error) {
-        std::rethrow_exception(next.error);
-      }
-      consume(next.item);
-      const std::lock_guard lock(mutex_);
-      next.done = false;
+      lock.lock();
+      next->done = false;
+      error_ = next->error;
+      ended_ = ended_ || error_;
       ++consumed_;
       changed_.notify_all();
     }
-  }
-
-  void stop() {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-    changed_.notify_all();
+    consuming_ = false;
   }
 
   int workers_;
@@ -130,6 +124,8 @@ class OrderedPipeline {
   Index produced_ = 0;
   Index consumed_ = 0;
   bool ended_ = false;
+  bool consuming_ = false;
+  std::exception_ptr error_;
 };
 
 }  // namespace mpitron::data

@@ -9,38 +9,29 @@
 #include "data/output_lock.h"
 #include "data/progress.h"
 #include "io/token_file_writer.h"
-#include "utils/check.h"
 #include "utils/error.h"
 
 namespace mpitron::data {
 namespace {
 
-// The documents of one batch under one key: all ids, the lengths of all sequences, the sequences of
-// each document.
-struct EncodedKey {
-  TokenIds ids;
-  std::vector<std::int32_t> lengths;
-  std::vector<std::int32_t> sequences;
-};
-
 struct Batch {
   DocumentBatch raw;
-  std::vector<EncodedKey> keys;
+  std::vector<io::TokenBlock> keys;
 };
 
 // What one thread needs to encode.
 class Encoder {
  public:
   Encoder(const Tokenizer& tokenizer, const PreprocessOptions& options)
-      : tokenizer_(tokenizer), options_(options), cache_(tokenizer.make_cache()) {}
+      : tokenizer_(tokenizer),
+        options_(options),
+        type_(io::token_type_for(tokenizer.vocab_size())),
+        cache_(tokenizer.make_cache()) {}
 
   void encode(Batch& batch) {
-    batch.keys.resize(options_.json_keys.size());
-    for (EncodedKey& key : batch.keys) {
-      key.ids.clear();
-      key.lengths.clear();
-      key.sequences.clear();
-    }
+    batch.keys.resize(options_.json_keys.size(), io::TokenBlock(type_));
+    for (io::TokenBlock& key : batch.keys)
+      key.clear();
     for (const RawDocument& document : batch.raw.documents) {
       try {
         encode_document(batch, document);
@@ -63,32 +54,37 @@ class Encoder {
       encode_texts(texts[k], batch.keys[k]);
   }
 
-  void encode_texts(std::span<const std::string_view> texts, EncodedKey& key) {
-    std::int32_t sequences = 0;
+  // The ids of one document stay in the processor's cache until they lie in the block in the file's
+  // type.
+  void encode_texts(std::span<const std::string_view> texts, io::TokenBlock& key) {
+    ids_.clear();
+    lengths_.clear();
     for (const std::string_view text : texts) {
-      const std::size_t before = key.ids.size();
-      tokenizer_.encode(text, *cache_, key.ids);
-      const std::size_t length = key.ids.size() - before;
+      const std::size_t before = ids_.size();
+      tokenizer_.encode(text, *cache_, ids_);
+      const std::size_t length = ids_.size() - before;
       if (length >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
         throw_data("{} tokens in one text; the file format holds at most {}", length,
                    std::numeric_limits<std::int32_t>::max() - 1);
       }
       if (length > 0) {
-        key.lengths.push_back(static_cast<std::int32_t>(length));
-        ++sequences;
+        lengths_.push_back(static_cast<std::int32_t>(length));
       }
     }
-    if (options_.append_eod && sequences > 0) {
-      key.ids.push_back(tokenizer_.eod());
-      ++key.lengths.back();
+    if (options_.append_eod && !lengths_.empty()) {
+      ids_.push_back(tokenizer_.eod());
+      ++lengths_.back();
     }
-    key.sequences.push_back(sequences);
+    key.add_document(ids_, lengths_);
   }
 
   const Tokenizer& tokenizer_;
   const PreprocessOptions& options_;
+  io::TokenType type_;
   std::unique_ptr<Tokenizer::Cache> cache_;
   JsonTextParser parser_;
+  TokenIds ids_;
+  std::vector<std::int32_t> lengths_;
 };
 
 class Output {
@@ -102,19 +98,10 @@ class Output {
 
   void write(const Batch& batch, PreprocessReport& report) {
     for (std::size_t k = 0; k < files_.size(); ++k) {
-      const EncodedKey& key = batch.keys[k];
-      std::span<const TokenId> ids = key.ids;
-      std::span<const std::int32_t> lengths = key.lengths;
-      report.tokens += static_cast<Index>(ids.size());
-      for (const std::int32_t sequences : key.sequences) {
-        const auto own = lengths.first(static_cast<std::size_t>(sequences));
-        const std::size_t tokens = total(own);
-        files_[k]->add_document(ids.first(tokens), own);
-        ids = ids.subspan(tokens);
-        lengths = lengths.subspan(own.size());
-        report.empty_documents += sequences == 0;
-      }
-      MPITRON_CHECK(ids.empty() && lengths.empty(), ids.size(), lengths.size());
+      const io::TokenBlock& key = batch.keys[k];
+      files_[k]->append(key);
+      report.tokens += key.token_count();
+      report.empty_documents += key.empty_document_count();
     }
     report.documents += static_cast<Index>(batch.raw.documents.size());
     report.blank_lines += batch.raw.blank_lines;
@@ -127,13 +114,6 @@ class Output {
   }
 
  private:
-  static std::size_t total(std::span<const std::int32_t> lengths) {
-    std::size_t sum = 0;
-    for (const std::int32_t length : lengths)
-      sum += static_cast<std::size_t>(length);
-    return sum;
-  }
-
   std::vector<OutputLock> locks_;
   std::vector<std::unique_ptr<io::TokenFileWriter>> files_;
 };

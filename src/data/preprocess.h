@@ -16,7 +16,7 @@ struct PreprocessOptions {
   int workers = 1;
   Index log_interval = 1000;                                 // documents between two progress lines
   TextDocuments text_documents = TextDocuments::paragraphs;  // of `.txt` inputs
-  std::size_t batch_bytes = std::size_t{1} << 20;
+  std::size_t batch_bytes = std::size_t{1} << 18;  // of input that a worker takes at a time
 };
 
 struct PreprocessReport {
@@ -32,9 +32,9 @@ struct PreprocessReport {
 /// Tokenises JSONL and text files into `{output_prefix}_{key}_document.{bin,idx}`, byte for byte as
 /// Megatron's preprocess_data does: documents in the order of the input for any number of workers,
 /// a list of strings as one document of several sequences, a text without tokens as a document
-/// without a sequence. Blank lines are skipped and counted. Memory: 2 * workers + 2 batches, each
-/// about six times batch_bytes (or six times its one longer document), 12 MiB for each worker's
-/// cache, and 12 bytes for each document written. Error(data) names file, line and byte; then there
+/// without a sequence. Blank lines are skipped and counted. Memory: 4 * workers - 3 batches, each
+/// about six times batch_bytes (or six times its one longer document); for each worker 12 MiB of
+/// cache and about twelve times its longest document; 12 bytes for each document written. Error(data) names file, line and byte; then there
 /// is no `.idx`.
 PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions& options);
 

@@ -49,7 +49,7 @@ TEST(JsonText, IntegerObjectsAndIdLists) {
 }
 
 TEST(JsonText, Quotes) {
-  EXPECT_EQ(quote_json("a\"\\\n\xFF"), "\"a\\\"\\\\\\u000a\uFFFD\"");
+  EXPECT_EQ(quote_json("a\"\\\b\f\n\r\t\x01\xFF"), "\"a\\\"\\\\\\b\\f\\n\\r\\t\\u0001\uFFFD\"");
 }
 
 }  // namespace

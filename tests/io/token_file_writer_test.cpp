@@ -1,6 +1,10 @@
 #include "io/token_file_writer.h"
 
+#include <csignal>
+#include <iterator>
+
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "support/corpus.h"
 #include "utils/error.h"
@@ -42,6 +46,67 @@ TEST(TokenFileWriter, MergedPartsEqualTheReferenceMerge) {
   writer.commit();
   EXPECT_EQ(read_file(folder / "merged.bin"), read_file(base + "ac.bin"));
   EXPECT_EQ(read_file(folder / "merged.idx"), read_file(base + "ac.idx"));
+}
+
+TEST(TokenFileWriter, BlocksEqualTheirDocuments) {
+  const TemporaryFolder folder;
+  TokenFileWriter single(folder / "single", TokenType::u16);
+  TokenFileWriter blocks(folder / "blocks", TokenType::u16);
+  TokenBlock block(TokenType::u16);
+  for (int document = 0; document < 50; ++document) {
+    if (document % 7 == 0) {
+      blocks.append(block);
+      block.clear();
+    }
+    const std::vector<std::int32_t> tokens(static_cast<std::size_t>(document), 65535 - document);
+    const std::vector<std::int32_t> lengths(document > 0 ? 1 : 0, document);
+    single.add_document(tokens, lengths);
+    block.add_document(tokens, lengths);
+  }
+  blocks.append(block);
+  single.commit();
+  blocks.commit();
+  EXPECT_EQ(read_file(folder / "blocks.bin"), read_file(folder / "single.bin"));
+  EXPECT_EQ(read_file(folder / "blocks.idx"), read_file(folder / "single.idx"));
+}
+
+// A file size limit makes write fail as a full disk does (SIGXFSZ ignored). Documents of one token
+// make an index that is larger than the tokens.
+TEST(TokenFileWriter, ADiskFullAtTheIndexLeavesTheEarlierCorpus) {
+  const TemporaryFolder folder;
+  TokenFileWriter earlier(folder / "x", TokenType::u16);
+  earlier.add_document(std::vector<std::int32_t>{7}, std::vector<std::int32_t>{1});
+  earlier.commit();
+  const std::string bin = read_file(folder / "x.bin");
+  const std::string idx = read_file(folder / "x.idx");
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{10'000, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string message = test::message_of([&] {
+    TokenFileWriter writer(folder / "x", TokenType::u16);
+    for (int i = 0; i < 1000; ++i)
+      writer.add_document(std::vector<std::int32_t>{i}, std::vector<std::int32_t>{1});
+    writer.commit();
+  });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_NE(message.find("x.idx: cannot write"), std::string::npos) << message;
+  EXPECT_NE(message.find("and run again"), std::string::npos) << message;
+  EXPECT_EQ(read_file(folder / "x.bin"), bin);
+  EXPECT_EQ(read_file(folder / "x.idx"), idx);
+  const std::filesystem::directory_iterator files(folder.path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 2);
+}
+
+TEST(TokenFileWriter, AnIndexThatCannotBeReplacedKeepsTheTokens) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "x.idx/inside");
+  const std::string message =
+      test::message_of([&] { TokenFileWriter(folder / "x", TokenType::u16).commit(); });
+  EXPECT_NE(message.find("x.idx: cannot replace"), std::string::npos) << message;
+  EXPECT_FALSE(std::filesystem::exists(folder / "x.bin"));
 }
 
 TEST(TokenFileWriter, RefusesTokensThatDoNotFit) {
