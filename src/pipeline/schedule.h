@@ -53,8 +53,8 @@ struct ScheduleOptions {
   Index microbatches = 1;
   /// Microbatches that a chunk runs before the next chunk's turn; 0 stands for `stages`.
   Index microbatch_group_size_per_virtual_stage = 0;
-  /// Receives are posted ahead of the computation before the one that needs them, and sends finish
-  /// behind computations. Otherwise every message is posted and waited for between two computations.
+  /// Receives are posted at least one computation before their use. Otherwise a message is received
+  /// between two computations: fewer buffers, nothing hidden. Sends finish behind computations.
   bool overlap_p2p_comm = true;
   bool forward_only = false;  // evaluation: no tape, no backward
 
