@@ -27,19 +27,17 @@ std::vector<std::string> lists(bool overlapped) {
 }
 
 TEST(Communication, OverlappedReceivesArePostedBeforeTheComputationBeforeTheirUse) {
-  EXPECT_EQ(lists(true), (std::vector<std::string>{
-                             "F0 sa0 rg0 F1 sa1 Rg0 B0 rg1 Sa0 F2 sa2 Rg1 B1 rg2 Rg2 B2 Sa1 Sa2",
-                             "ra0 Ra0 F0 ra1 B0 sg0 ra2 Ra1 F1 B1 sg1 Ra2 F2 B2 Sg0 sg2 Sg1 Sg2"}))
-      << lists(true)[0] << "\n"
-      << lists(true)[1];
+  const std::vector<std::string> expected = {
+      "F0 sa0 rg0 F1 sa1 Rg0 B0 rg1 F2 Sa0 sa2 rg2 Rg1 B1 Rg2 B2 Sa1 Sa2",
+      "ra0 Ra0 F0 ra1 B0 sg0 Ra1 F1 ra2 B1 sg1 Ra2 F2 B2 Sg0 sg2 Sg1 Sg2"};
+  EXPECT_EQ(lists(true), expected);
 }
 
 TEST(Communication, OtherwiseMessagesAreReceivedBetweenTwoComputations) {
-  EXPECT_EQ(lists(false), (std::vector<std::string>{
-                              "F0 sa0 F1 sa1 rg0 Rg0 B0 Sa0 F2 sa2 rg1 Rg1 B1 rg2 Rg2 B2 Sa1 Sa2",
-                              "ra0 Ra0 F0 ra1 Ra1 B0 sg0 F1 B1 sg1 ra2 Ra2 F2 B2 Sg0 sg2 Sg1 Sg2"}))
-      << lists(false)[0] << "\n"
-      << lists(false)[1];
+  const std::vector<std::string> expected = {
+      "F0 sa0 F1 sa1 rg0 Rg0 B0 F2 Sa0 sa2 rg1 Rg1 B1 rg2 Rg2 B2 Sa1 Sa2",
+      "ra0 Ra0 F0 ra1 Ra1 B0 sg0 F1 B1 sg1 ra2 Ra2 F2 B2 Sg0 sg2 Sg1 Sg2"};
+  EXPECT_EQ(lists(false), expected);
 }
 
 TEST(Communication, NamesBothEndsAcrossChunks) {

@@ -17,7 +17,8 @@ TEST(Draw, ShowsStagesComputationsAndIdleTime) {
 TEST(Draw, NamesChunksAndDeferredWeightGradients) {
   const std::string chunks = draw(make_schedule(
       {.kind = ScheduleKind::interleaved, .stages = 2, .chunks = 2, .microbatches = 2}));
-  EXPECT_NE(chunks.find("0 | F0.0 F1.0 F0.1 F1.1 .    B0.1"), std::string::npos) << chunks;
+  EXPECT_NE(chunks.find("0 | F0.0 F1.0 F0.1 F1.1 .    .    B0.1===== .    B1.1"), std::string::npos)
+      << chunks;
   const std::string split =
       draw(make_schedule({.kind = ScheduleKind::zero_bubble, .stages = 2, .microbatches = 2}));
   EXPECT_NE(split.find("1 | .  F0 B0 F1 B1 W0 W1\n"), std::string::npos) << split;
