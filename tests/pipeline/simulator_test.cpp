@@ -257,69 +257,46 @@ TEST(SimulatorFaults, MessagesNeedTheRightNeighbourAndOrder) {
       "of its channel"));
 }
 
-/// Both stages wait for their send before they post the receive that the other waits for.
-TEST(SimulatorFaults, BlockingSendsThatCrossDeadlockWithoutBuffers) {
-  const auto cross = [](Schedule& schedule) {
-    const Action forward{};
-    const Action backward{.kind = ActionKind::backward};
-    const auto message = [](ActionKind kind, Payload payload, Index chunk, Index peer,
-                            Index peer_chunk) {
-      return Action{.kind = kind,
-                    .payload = payload,
-                    .chunk = chunk,
-                    .peer_stage = peer,
-                    .peer_chunk = peer_chunk};
-    };
-    const Payload a = Payload::activation;
-    const Payload g = Payload::gradient;
-    schedule.options.microbatches = 1;
-    schedule.stages[0] = {forward,
-                          message(ActionKind::send, a, 0, 1, 0),
-                          message(ActionKind::receive, g, 0, 1, 0),
-                          message(ActionKind::wait_receive, g, 0, 1, 0),
-                          message(ActionKind::wait_send, a, 0, 1, 0),
-                          backward};
-    schedule.stages[1] = {message(ActionKind::receive, a, 0, 0, 0),
-                          message(ActionKind::wait_receive, a, 0, 0, 0),
-                          forward,
-                          backward,
-                          message(ActionKind::send, g, 0, 0, 0),
-                          message(ActionKind::wait_send, g, 0, 0, 0)};
-    // Legal so far. Now stage 0 wants its gradient before it sends.
-    std::rotate(schedule.stages[0].begin() + 1, schedule.stages[0].begin() + 2,
-                schedule.stages[0].begin() + 4);
+TEST(SimulatorFaults, WaitingInACircleIsADeadlockWithAnyTransport) {
+  const auto late_send = [](Schedule& schedule) {  // stage 0 wants the gradient before it sends
+    ActionList& list = schedule.stages[0];
+    const auto send = find(list, ActionKind::send, 0);
+    std::rotate(send, send + 1, find(list, ActionKind::wait_receive, 0) + 1);
   };
-  EXPECT_TRUE(found(cross, "deadlock; stage 0 waits at action 2 (wait_receive gradient"));
-  EXPECT_NE(problem_after(cross, Transport::buffered), "");
+  EXPECT_TRUE(found(late_send, "deadlock; stage 0 waits at action"));
+  EXPECT_NE(problem_after(late_send, Transport::buffered).find("(wait_receive gradient of chunk 0"),
+            std::string::npos);
 }
 
-TEST(SimulatorFaults, RendezvousFindsWhatBuffersHide) {
-  const auto early_wait =
-      [](Schedule& schedule) {  // F1 is sent, and waited for, before B0 is received
-        ActionList& list = schedule.stages[0];
-        const auto wait = find(list, ActionKind::wait_send, 1);
-        const Action moved = *wait;
-        list.erase(wait);
-        list.insert(find(list, ActionKind::send, 1) + 1, moved);
-        ActionList& other = schedule.stages[1];  // whose receive comes after its own blocking send
-        const auto receive = find(other, ActionKind::receive, 1);
-        const Action late = *receive;
-        other.erase(receive);
-        const auto wait_gradient =
-            std::find_if(other.begin(), other.end(), [](const Action& action) {
-              return action.kind == ActionKind::wait_send && action.microbatch == 0;
-            });
-        const Action blocking = *wait_gradient;
-        other.erase(wait_gradient);
-        const auto sent = find(other, ActionKind::send, 0);
-        other.insert(other.insert(sent + 1, blocking) + 1, late);
-        const auto gradient = find(list, ActionKind::receive, 0);
-        const Action posted = *gradient;
-        list.erase(gradient);
-        list.insert(find(list, ActionKind::wait_send, 1) + 1, posted);
-      };
-  EXPECT_EQ(problem_after(early_wait, Transport::buffered), "");
-  EXPECT_TRUE(found(early_wait, "deadlock"));
+/// Every message is waited for at once, and received when it is needed: the first idea of everybody.
+void block_everywhere(Schedule& schedule) {
+  for (ActionList& list : schedule.stages) {
+    const auto moved = [](const Action& action) {
+      return action.kind == ActionKind::receive || action.kind == ActionKind::wait_send;
+    };
+    ActionList blocking;
+    for (Action action : list) {
+      const ActionKind kind = action.kind;
+      if (kind == ActionKind::wait_receive) {
+        action.kind = ActionKind::receive;
+        blocking.push_back(action);
+        action.kind = kind;
+      }
+      if (!moved(action)) {
+        blocking.push_back(action);
+      }
+      if (kind == ActionKind::send) {
+        action.kind = ActionKind::wait_send;
+        blocking.push_back(action);
+      }
+    }
+    list = blocking;
+  }
+}
+
+TEST(SimulatorFaults, BlockingMessagesDeadlockWithoutBuffers) {
+  EXPECT_EQ(problem_after(block_everywhere, Transport::buffered), "");
+  EXPECT_TRUE(found(block_everywhere, "deadlock; stage 0 waits at action 5 (wait_send activation"));
 }
 
 }  // namespace
