@@ -268,7 +268,7 @@ TEST(SimulatorFaults, WaitingInACircleIsADeadlockWithAnyTransport) {
             std::string::npos);
 }
 
-/// Every message is waited for at once, and received when it is needed: the first idea of everybody.
+/// Every message is waited for at once and received when it is needed: everybody's first idea.
 void block_everywhere(Schedule& schedule) {
   for (ActionList& list : schedule.stages) {
     const auto moved = [](const Action& action) {
