@@ -48,7 +48,7 @@ class StageWriter {
     const auto count = static_cast<Index>(order_.size());
     list_.reserve(order_.size() * 5);
     for (Index gap = 0; gap <= count; ++gap) {
-      overlapped_ ? write_overlapped(gap) : write_gap(gap);
+      write_messages(gap);
       if (gap < count) {
         list_.push_back(compute(gap));
       }
@@ -98,35 +98,25 @@ class StageWriter {
                   : std::nullopt;
   }
 
-  void write_overlapped(Index gap) {
+  void write_messages(Index gap) {
     if (const auto send = send_in(gap)) {
       std::deque<Action>& sends = in_flight_[send->payload == Payload::gradient];
       finish_sends(sends, kSendsInFlight - 1);
       list_.push_back(*send);
       sends.push_back(*send);
     }
+    const std::size_t first = next_;
     for (; next_ < receives_.size() && receives_[next_].gap == gap; ++next_) {
       list_.push_back(receives_[next_].action);
     }
-    if (gap < static_cast<Index>(order_.size())) {
+    if (!overlapped_) {
+      for (std::size_t i = first; i < next_; ++i) {
+        list_.push_back(wait_for(receives_[i].action));
+      }
+    } else if (gap < static_cast<Index>(order_.size())) {
       if (const auto source = data_source(ring_, stage_, compute(gap))) {
         list_.push_back(message(ActionKind::wait_receive, compute(gap), *source));
       }
-    }
-  }
-
-  /// Posts all messages of a gap, then waits for all.
-  void write_gap(Index gap) {
-    const std::size_t first = list_.size();
-    if (const auto send = send_in(gap)) {
-      list_.push_back(*send);
-    }
-    for (; next_ < receives_.size() && receives_[next_].gap == gap; ++next_) {
-      list_.push_back(receives_[next_].action);
-    }
-    const std::size_t end = list_.size();
-    for (std::size_t i = first; i < end; ++i) {
-      list_.push_back(wait_for(list_[i]));
     }
   }
 

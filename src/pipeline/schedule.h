@@ -31,8 +31,8 @@ enum class ActionKind : std::uint8_t {
 enum class Payload : std::uint8_t { none, activation, gradient };
 
 /// One step of a stage. (chunk, microbatch) is always the computation of *this* stage that makes or
-/// needs the data: `receive activation` gets the input of its forward, `send activation` its output,
-/// `receive gradient` the gradient of its output, `send gradient` that of its input.
+/// needs the data: `receive activation` gets the input of its forward, `send activation` its
+/// output, `receive gradient` the gradient of its output, `send gradient` that of its input.
 struct Action {
   ActionKind kind = ActionKind::forward;
   Payload payload = Payload::none;
@@ -53,8 +53,8 @@ struct ScheduleOptions {
   Index microbatches = 1;
   /// Microbatches that a chunk runs before the next chunk's turn; 0 stands for `stages`.
   Index microbatch_group_size_per_virtual_stage = 0;
-  /// Receives are posted ahead of the computation before the one that needs them, and sends finish
-  /// behind computations. Otherwise every message is posted and waited for between two computations.
+  /// Receives are posted at least one computation before their use. Otherwise a message is received
+  /// between two computations: fewer buffers, nothing hidden. Sends finish behind computations.
   bool overlap_p2p_comm = true;
   bool forward_only = false;  // evaluation: no tape, no backward
 
@@ -67,14 +67,16 @@ struct ScheduleOptions {
 /// A schedule is data: what every stage does, in order. An executor of stage s plays stages[s]:
 ///
 /// - forward: make the tape of (chunk, microbatch), call StageCallbacks::forward;
-/// - backward, backward_input, backward_weight: play (part of) that tape; it dies with `backward` or
-///   `backward_weight`;
-/// - send, receive: post a non-blocking message on the channel of (this stage, peer stage, payload)
-///   and keep its handle under (payload, direction, chunk, microbatch); wait_*: wait for it.
+/// - backward, backward_input, backward_weight: play (part of) that tape; it dies with `backward`
+///   or `backward_weight`;
+/// - send, receive: post a non-blocking message on the channel of (sender, receiver, payload), and
+///   keep its handle under (payload, direction, chunk, microbatch); wait_*: wait for it.
 ///
-/// Guarantees, which `simulate` proves: messages of a channel are posted in the same order at both
-/// ends, so no tag is needed beside the payload; no deadlock, whether sends are buffered or wait for
-/// their receives; at most kSendsInFlight sends of a payload are unfinished.
+/// Guarantees, which `simulate` proves: the messages of a channel are posted in the same order at
+/// both ends, so that no tag is needed beside the payload; no deadlock, whether sends are buffered
+/// or wait for their receives, if no channel waits for another one (a backend that runs its
+/// messages one after the other needs a queue per channel); at most kSendsInFlight sends of a
+/// payload are unfinished.
 struct Schedule {
   ScheduleOptions options;
   std::vector<ActionList> stages;

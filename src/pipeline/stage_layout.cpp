@@ -133,12 +133,6 @@ std::vector<ChunkLayers> split(const ParallelConfig& p, Index num_layers, Index 
   virtual_stages.back().mtp_count = mtp_num_layers;
   virtual_stages.front().count -= p.account_for_embedding_in_pipeline_split ? 1 : 0;
   virtual_stages.back().count -= p.account_for_loss_in_pipeline_split ? 1 : 0;
-  if (virtual_stages.front().count < 0 || virtual_stages.back().count < 0) {
-    throw_usage(
-        "--account-for-embedding-in-pipeline-split and --account-for-loss-in-pipeline-split take "
-        "the place of a layer, and {} layers on {} virtual stages leave no place",
-        num_layers, stages * chunks);
-  }
   return virtual_stages;
 }
 
