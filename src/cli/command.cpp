@@ -1,6 +1,7 @@
 #include "cli/command.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 
 #include "utils/error.h"
@@ -32,11 +33,9 @@ int dispatch(const Arguments& words) {
   return found->run({words.begin() + 1, words.end()});
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
+int dispatch_and_report(const Arguments& words) {
   try {
-    return dispatch({argv + 1, argv + argc});
+    return dispatch(words);
   } catch (const Error& error) {
     log::error("{}", error.what());
     return static_cast<int>(error.code());
@@ -44,6 +43,18 @@ int run(int argc, char** argv) {
     log::error("internal error: {}", error.what());
     return static_cast<int>(ExitCode::failure);
   }
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  const int code = dispatch_and_report({argv + 1, argv + argc});
+  // A run goes on without its log; a script that reads it must learn that it is not whole.
+  if (std::ferror(stdout) != 0) {
+    log::error("standard output is not complete: a write to it failed (is its disk full?)");
+    return code == 0 ? static_cast<int>(ExitCode::data) : code;
+  }
+  return code;
 }
 
 }  // namespace mpitron::cli

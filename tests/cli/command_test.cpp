@@ -42,5 +42,13 @@ TEST(Command, AnUnknownCommandIsNamedOnce) {
   EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
 }
 
+TEST(Command, AnOutputThatCannotBeWrittenIsAFailure) {
+  const TemporaryFolder folder;
+  const Finished finished = run_program(folder.path(), {"--help"}, {.largest_file = 100});
+  EXPECT_EQ(finished.code, 4);
+  EXPECT_LE(finished.out.size(), 100U);
+  EXPECT_TRUE(contains(finished.err, "standard output is not complete")) << finished.err;
+}
+
 }  // namespace
 }  // namespace mpitron::cli
