@@ -25,9 +25,9 @@ struct GlobalIndexMap {
   /// The map of a piece whose first row is local sequence position `first` here.
   GlobalIndexMap from(Index first) const {
     GlobalIndexMap piece = *this;
-    piece.sequence_split -= first;
-    piece.sequence_offset[0] += first;
-    piece.sequence_offset[1] += first;
+    piece.sequence.split -= first;
+    piece.sequence.offset[0] += first;
+    piece.sequence.offset[1] += first;
     return piece;
   }
 };
