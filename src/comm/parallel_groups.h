@@ -11,7 +11,7 @@ using GroupHandle = std::shared_ptr<Group>;
 /// The groups that this rank is a member of, one for each way of sharing the work; a way that is
 /// not used has a group of one, so nobody asks.
 struct ParallelGroups {
-  GroupHandle tensor;        // the shards of every layer; also the sequence parallel group
+  GroupHandle tensor;        // the shards of every layer
   GroupHandle context;       // the pieces of every sequence
   GroupHandle data;          // the shares of the batch
   GroupHandle data_context;  // data x context: all replicas of a parameter's shard
@@ -32,6 +32,8 @@ struct ParallelGroups {
   // shares one instance's state, and who holds the same shard in all instances.
   GroupHandle optimizer_instance;
   GroupHandle optimizer_replicas;
+  /// Between attention and MLP, activations are cut along the sequence over the tensor group.
+  bool sequence_parallel = false;
 };
 
 /// Groups of one: everything on this rank.
@@ -44,6 +46,7 @@ struct GroupOptions {
   std::vector<Index> position_embedding_stages = {};
   std::vector<Index> context_level_sizes = {};  // --hierarchical-context-parallel-sizes
   Index optimizer_instances = 1;                // --num-distributed-optimizer-instances
+  bool sequence_parallel = false;
 };
 
 /// This rank's groups. No rank waits for another: making a group is arithmetic, on every transport.

@@ -116,7 +116,7 @@ TEST_F(BiasDropoutAddTest, MasksDoNotDependOnTheCutOfTheSequence) {
 
 /// Also of a rank whose sequence has two ranges (zigzag context parallelism).
 TEST_F(BiasDropoutAddTest, APieceOfTwoRangesKeepsTheirPlaces) {
-  const kernels::GlobalIndexMap whole{.sequence_split = 4, .sequence_offset = {4, 20}};
+  const kernels::GlobalIndexMap whole{.sequence = {.split = 4, .offset = {4, 20}}};
   for (const Index first : {0, 3, 4, 6}) {
     const kernels::GlobalIndexMap piece = whole.from(first);
     for (Index row = 0; first + row < 8; ++row) {
