@@ -13,10 +13,11 @@ using autograd::SamplePosition;
 using autograd::Var;
 using tensor::Tensor;
 
-StageRunner::StageRunner(device::Device& device, TrainedModel& model, const Options& options,
-                         Timers& timers)
+StageRunner::StageRunner(device::Device& device, TrainedModel& model,
+                         parallel::DataParallel& replicas, const Options& options, Timers& timers)
     : device_(device),
       model_(model),
+      replicas_(replicas),
       options_(options),
       timers_(timers),
       executor_(model.world(), device, model.groups().pipeline->ranks()) {}
@@ -73,6 +74,7 @@ Context StageRunner::context(const SamplePosition& position, autograd::Tape* tap
   return {.device = device_,
           .tape = tape,
           .usage = tape,
+          .keeper = &replicas_,
           .mode = tape != nullptr ? autograd::Mode::train : autograd::Mode::evaluate,
           .seed = options_.seed,
           .iteration = static_cast<std::uint64_t>(pass_.iteration),
@@ -143,8 +145,10 @@ Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient) {
   auto node = live_.extract({chunk, index});
   Live& live = *node.mapped();
   Context context = this->context(live.position, &live.tape);
+  context.last_microbatch = index + 1 == pass_.num_microbatches;
   live.tape.backward(context, live.output, live.seed ? std::move(live.seed) : std::move(gradient));
   live.tape.clear();
+  replicas_.tape_played();
   Tensor input_gradient = live.input ? autograd::take_gradient(live.input) : Tensor();
   live.input = {};
   live.output = {};

@@ -2,7 +2,7 @@
 #include <functional>
 #include <optional>
 
-#include "autograd/tape.h"
+#include "parallel/data_parallel.h"
 #include "pipeline/executor.h"
 #include "train/microbatch.h"
 #include "train/timers.h"
@@ -39,7 +39,8 @@ class StageRunner {
     std::optional<double> seed_scale = std::nullopt;
   };
 
-  StageRunner(device::Device& device, TrainedModel& model, const Options& options, Timers& timers);
+  StageRunner(device::Device& device, TrainedModel& model, parallel::DataParallel& replicas,
+              const Options& options, Timers& timers);
 
   /// The sums of this rank's microbatches; zero on ranks without the output layer.
   LossSums run(const Pass& pass, const NextMicrobatch& next);
@@ -50,6 +51,7 @@ class StageRunner {
     autograd::Tape tape;
     autograd::Slot input, output;
     autograd::SamplePosition position;
+
     tensor::Tensor seed;  // gradient of the token losses; where the chunk has the output
   };
 
@@ -68,6 +70,7 @@ class StageRunner {
 
   device::Device& device_;
   TrainedModel& model_;
+  parallel::DataParallel& replicas_;
   Options options_;
   Timers& timers_;
   pipeline::Executor executor_;

@@ -5,33 +5,52 @@
 namespace mpitron::train {
 namespace {
 
-parallel::GradientPolicy gradient_policy(const config::RunConfig& config) {
-  return {.main_grad_dtype = config.optimizer.main_grad_dtype,
-          .fused_linear_gradients = config.model.gradient_accumulation_fusion &&
-                                    config.optimizer.main_grad_dtype == DType::f32,
-          .round_gradients = config.optimizer.fp16};
+/// The replicas of this rank's parameters: with sharing, those within one instance share, and the
+/// instances hold the same.
+parallel::ReplicaGroups replica_groups(const TrainedModel& model,
+                                       const parallel::DataParallelOptions& options) {
+  const comm::ParallelGroups& groups = model.groups();
+  if (options.sharding == parallel::Sharding::none) {
+    return {.shard = model.world().make_group("alone", {model.world().rank()}),
+            .replicas = groups.data_context};
+  }
+  return {.shard = groups.optimizer_instance, .replicas = groups.optimizer_replicas};
 }
 
-std::vector<optim::TrainedTensor> trained_tensors(TrainedModel& model) {
+std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
+                                                      const config::RunConfig& config) {
+  const parallel::DataParallelOptions options =
+      parallel::data_parallel_options(config, model.parameters().numel());
+  autograd::ParameterList* const lists[] = {&model.parameters()};
+  return parallel::make_data_parallel(device, lists, options, replica_groups(model, options));
+}
+
+std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
+                                                  const parallel::DataParallel& replicas) {
   std::vector<optim::TrainedTensor> tensors;
-  for (const autograd::Parameter& parameter : model.parameters()) {
+  for (const parallel::ParameterPiece& piece : replicas.pieces()) {
+    const autograd::Parameter& parameter = *piece.parameter;
     tensors.push_back({.traits = {.name = parameter.name,
                                   .rank = parameter.shape.rank(),
                                   .is_embedding_or_output = parameter.embedding_or_output},
-                       .value = parameter.value,
-                       .main_grad = parameter.main_grad});
+                       .value = piece.value,
+                       .main_grad = piece.main_grad,
+                       .counted = parameter.counts_in_norm(model.groups().tensor->rank())});
   }
   return tensors;
 }
 
 StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
   const config::ModelConfig& m = config.model;
-  return {.hidden = {.shape = {m.seq_length, config.training.micro_batch_size, m.hidden_size},
-                     .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
-          .per_token_loss = config.training.calculate_per_token_loss,
-          .with_attention_mask = config.data.reset_attention_mask,
-          .seed = static_cast<std::uint64_t>(config.training.seed),
-          .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1)};
+  const Index pieces = model.groups().context->size() *
+                       (model.groups().sequence_parallel ? model.groups().tensor->size() : 1);
+  return {
+      .hidden = {.shape = {m.seq_length / pieces, config.training.micro_batch_size, m.hidden_size},
+                 .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
+      .per_token_loss = config.training.calculate_per_token_loss,
+      .with_attention_mask = config.data.reset_attention_mask,
+      .seed = static_cast<std::uint64_t>(config.training.seed),
+      .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1)};
 }
 
 }  // namespace
@@ -41,11 +60,12 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
     : model_(model),
       config_(config),
       timers_(timers),
-      gradients_(device, model.parameters(), gradient_policy(config)),
-      optimizer_(device, config.optimizer, trained_tensors(model)),
+      replicas_(make_replicas(device, model, config)),
+      optimizer_(device, config.optimizer, trained_tensors(model, *replicas_),
+                 {replicas_->groups().shard, model.groups().model}),
       scheduler_(config.optimizer),
       scaler_(optim::make_loss_scaler(config.optimizer)),
-      runner_(device, model, runner_options(config, model), timers) {}
+      runner_(device, model, *replicas_, runner_options(config, model), timers) {}
 
 /// Every rank of the last stages counts its tokens; ranks of a tensor group hold the same ones.
 void TrainStep::report_loss(const LossSums& sums, StepReport& report) const {
@@ -59,23 +79,30 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
                           const NextMicrobatch& next) {
   StepReport report{.loss_scale = scaler_.scale()};
   const bool per_token = config_.training.calculate_per_token_loss;
-  const double seed_scale =
-      per_token ? scaler_.scale() : scaler_.scale() / static_cast<double>(num_microbatches);
+  // Means are averaged over data and context ranks; but a microbatch's mean is that of its whole
+  // sequences already, whoever has a piece of them.
+  const double seed_scale = per_token ? scaler_.scale()
+                                      : scaler_.scale() *
+                                            static_cast<double>(model_.groups().context->size()) /
+                                            static_cast<double>(num_microbatches);
   {
     const TimerScope scope = timers_.scope("forward-backward", 1);
-    gradients_.begin_step();
+    replicas_->begin_step();
     const StageRunner::Pass pass{
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
     report_loss(runner_.run(pass, next), report);
-    gradients_.finish_step();
-    sum_shared_embedding();
+    replicas_->finish_step();
+    complete_gradients();
   }
 
   const double tokens = per_token ? std::max(report.loss_tokens, 1.0) : 1.0;
   report.learning_rate = scheduler_.learning_rate();
   report.weight_decay = scheduler_.weight_decay();
   const TimerScope scope = timers_.scope("optimizer", 1);
-  const tensor::ConstTensorView gradients[] = {gradients_.flat().view()};
+  const Index tensor_rank = model_.groups().tensor->rank();
+  const auto gradients = replicas_->gradients([tensor_rank](const autograd::Parameter& parameter) {
+    return parameter.counts_in_norm(tensor_rank);
+  });
   const optim::StepResult result =
       optimizer_.step({.gradients = gradients,
                        .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
@@ -85,15 +112,31 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
   report.grad_norm = result.grad_norm;
   report.skipped = result.skipped;
   if (!result.skipped) {
+    replicas_->gather_parameters();
     scheduler_.advance(batch_size);
   }
   return report;
 }
 
-/// First and last stage each know the gradient of their use of the tied table.
-void TrainStep::sum_shared_embedding() {
-  if (autograd::Parameter* shared = model_.shared_embedding()) {
-    model_.groups().embedding->all_reduce(shared->main_grad.view()).wait();
+/// What the replicas' sum leaves open, in the reference's order: gradients of which each tensor rank
+/// has a part, and the tied table, of which first and last stage each know one use.
+void TrainStep::complete_gradients() {
+  const auto sum = [this](comm::Group& group, const auto& concerns) {
+    std::vector<comm::Work> works;
+    for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
+      if (group.size() > 1 && concerns(*piece.parameter)) {
+        works.push_back(group.all_reduce(piece.main_grad.view()));
+      }
+    }
+    for (comm::Work& work : works) {
+      work.wait();
+    }
+  };
+  sum(*model_.groups().tensor,
+      [](const autograd::Parameter& parameter) { return parameter.sum_over_tensor; });
+  if (const autograd::Parameter* shared = model_.shared_embedding()) {
+    sum(*model_.groups().embedding,
+        [shared](const autograd::Parameter& parameter) { return &parameter == shared; });
   }
 }
 

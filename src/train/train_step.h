@@ -3,7 +3,7 @@
 #include "optim/loss_scaler.h"
 #include "optim/optimizer.h"
 #include "optim/parameter_scheduler.h"
-#include "parallel/gradient_buffer.h"
+#include "parallel/data_parallel.h"
 #include "train/stage_runner.h"
 
 namespace mpitron::train {
@@ -37,17 +37,17 @@ class TrainStep {
   const optim::ParameterScheduler& scheduler() const { return scheduler_; }
   const optim::LossScaler& loss_scaler() const { return scaler_; }
   optim::Optimizer& optimizer() { return optimizer_; }
-  const parallel::GradientBuffer& gradients() const { return gradients_; }
+  parallel::DataParallel& replicas() { return *replicas_; }
 
  private:
   /// Adds this rank's sums up over all ranks.
   void report_loss(const LossSums& sums, StepReport& report) const;
-  void sum_shared_embedding();
+  void complete_gradients();
 
   TrainedModel& model_;
   config::RunConfig config_;
   Timers& timers_;
-  parallel::GradientBuffer gradients_;
+  std::unique_ptr<parallel::DataParallel> replicas_;
   optim::Optimizer optimizer_;
   optim::ParameterScheduler scheduler_;
   optim::LossScaler scaler_;

@@ -106,7 +106,14 @@ struct TinyTraining {
     }
     return all;
   }
-  std::vector<double> gradients() const { return testing::values_of(step.gradients().flat()); }
+  std::vector<double> gradients() {
+    std::vector<double> all;
+    for (const autograd::Parameter& parameter : model.parameters()) {
+      const std::vector<double> values = testing::values_of(parameter.main_grad);
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  }
 
   std::unique_ptr<comm::World> world;
   TrainedModel model;
