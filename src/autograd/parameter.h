@@ -22,7 +22,8 @@ struct Parameter {
   bool linear_weight =
       false;  // of a linear layer: its gradient may be added in fp32 by the product itself
   bool embedding_or_output = false;  // its learning rate may be decoupled
-  // A tied weight that another pipeline stage holds as well, and counts in norms.
+  // A tied weight that first and last pipeline stage hold, and the first counts in norms.
+  bool shared_over_stages = false;
   bool counted_elsewhere = false;
   /// The values are the same on every tensor parallel rank, but each knows only a part of the
   /// gradient's sum (of its rows of the sequence, of its heads): summed once a step.

@@ -27,6 +27,9 @@ GptModel::GptModel(const config::ModelConfig& config, device::Device& device, Sh
                                            : std::nullopt),
       decoder_(builder("decoder."), share_.part),
       output_weight_(share_.part.has_output ? make_output_weight() : nullptr) {
+  if (embedding_ && !share_.part.has_output && !config_.untie_embeddings_and_output_weights) {
+    embedding_->word_embeddings().shared_over_stages = true;
+  }
   if (config_.position_embedding_type == config::PositionEmbedding::rope) {
     rotary_ = nn::make_rotary_tables(device, config_, config_.seq_length, config_.params_dtype);
   }
@@ -54,7 +57,7 @@ Parameter* GptModel::make_output_weight() {
   }
   // The last stage's copy of the first stage's table starts with the same values: same name.
   Parameter& weight = nn::make_word_embeddings(builder("embedding."));
-  weight.counted_elsewhere = true;
+  weight.shared_over_stages = weight.counted_elsewhere = true;
   return &weight;
 }
 

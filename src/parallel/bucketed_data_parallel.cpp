@@ -21,7 +21,7 @@ std::map<DType, Lane> lanes_of(Chunks chunks, const DataParallelOptions& options
   for (ParameterList* chunk : chunks) {
     for (Parameter& parameter : *chunk) {
       Lane& lane = lanes[parameter.value.dtype()];
-      const bool apart = options.embedding_apart && parameter.embedding_or_output;
+      const bool apart = options.embedding_apart && parameter.shared_over_stages;
       lane.parameters.push_back(&parameter);
       lane.items.push_back(
           {.numel = parameter.value.numel(), .section = section + (apart ? 1 : 0)});

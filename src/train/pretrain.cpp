@@ -34,6 +34,7 @@ RunOutcome Pretraining::run() {
     validate({outcome.iteration, outcome.consumed_samples, config_.training.global_batch_size},
              true);
   }
+  step_.replicas().make_whole();
   return outcome;
 }
 

@@ -37,8 +37,10 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
                                                 .parameters = parameters_});
   }
   parts_.front().initialize();
-  if (layout_.stages() > 1 && !config.model.untie_embeddings_and_output_weights) {
-    shared_embedding_ = parameters_->find("embedding.word_embeddings.weight");
+  for (autograd::Parameter& parameter : *parameters_) {
+    if (parameter.shared_over_stages) {
+      shared_embedding_ = &parameter;
+    }
   }
 }
 

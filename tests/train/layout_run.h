@@ -55,6 +55,8 @@ inline LayoutResult run_layout(const std::vector<std::string>& flags, Index worl
       };
       reports.push_back(step.run(iteration, kBatch / (rows * replicas), kBatch, next));
     }
+    step.replicas().make_whole();
+    world.all()->barrier();
     const std::lock_guard lock(mutex);
     for (const autograd::Parameter& parameter : model.parameters()) {
       place(parameter, result.weights[parameter.name]);

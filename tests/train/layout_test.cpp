@@ -65,23 +65,62 @@ TEST_P(LayoutTest, TrainsAsOneRankDoes) {
   }
 }
 
+Flags tensor(const char* size) {
+  return {"--tensor-model-parallel-size", size};
+}
+Flags pipeline(const char* size) {
+  return {"--pipeline-model-parallel-size", size};
+}
+const Flags kSequence = {"--sequence-parallel"};
+const Flags kVirtual = {"--num-virtual-stages-per-pipeline-rank", "2"};
+const Flags kSharded = {"--use-distributed-optimizer"};
+const Flags kOverlap = {"--overlap-grad-reduce", "--ddp-bucket-size", "500"};
+
+std::string name_of(const ::testing::TestParamInfo<Layout>& info) {
+  return info.param.name;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Pipeline, LayoutTest,
-    ::testing::Values(Layout{"pp2", 2, {"--pipeline-model-parallel-size", "2"}},
-                      Layout{"pp4", 4, {"--pipeline-model-parallel-size", "4"}},
-                      Layout{"pp2_vpp2",
-                             2,
-                             {"--pipeline-model-parallel-size", "2",
-                              "--num-virtual-stages-per-pipeline-rank", "2"}},
-                      Layout{"pp2_uneven",
-                             2,
-                             {"--pipeline-model-parallel-size", "2",
-                              "--decoder-first-pipeline-num-layers", "1"}},
-                      Layout{"pp2_layout",
-                             2,
-                             {"--pipeline-model-parallel-size", "2",
-                              "--pipeline-model-parallel-layout", "E|tt|t|tL"}}),
-    [](const auto& info) { return std::string(info.param.name); });
+    ::testing::Values(
+        Layout{"pp2", 2, pipeline("2")}, Layout{"pp4", 4, pipeline("4")},
+        Layout{"pp2_vpp2", 2, pipeline("2") + kVirtual},
+        Layout{"pp2_uneven", 2, pipeline("2") + Flags{"--decoder-first-pipeline-num-layers", "1"}},
+        Layout{"pp2_layout", 2,
+               pipeline("2") + Flags{"--pipeline-model-parallel-layout", "E|tt|t|tL"}}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Data, LayoutTest,
+    ::testing::Values(Layout{"dp2", 2, {}}, Layout{"dp8", 8, {}},
+                      Layout{"dp4_overlap", 4, kOverlap},
+                      Layout{"dp4_average_in_collective", 4, {"--ddp-average-in-collective"}},
+                      Layout{"dp2_sharded", 2, kSharded}, Layout{"dp4_sharded", 4, kSharded},
+                      Layout{"dp4_sharded_overlap", 4,
+                             kSharded + kOverlap + Flags{"--overlap-param-gather"}},
+                      Layout{"dp4_two_instances", 4,
+                             kSharded + Flags{"--num-distributed-optimizer-instances", "2"}}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(Tensor, LayoutTest,
+                         ::testing::Values(Layout{"tp2", 2, tensor("2")},
+                                           Layout{"tp4", 4, tensor("4")},
+                                           Layout{"tp2_sp", 2, tensor("2") + kSequence},
+                                           Layout{"tp4_sp", 4, tensor("4") + kSequence}),
+                         name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Mixed, LayoutTest,
+    ::testing::Values(Layout{"tp2_pp2", 4, tensor("2") + pipeline("2")},
+                      Layout{"tp2_sp_pp2_vpp2", 4,
+                             tensor("2") + kSequence + pipeline("2") + kVirtual},
+                      Layout{"dp2_pp2_sharded_overlap", 4, pipeline("2") + kSharded + kOverlap},
+                      Layout{"tp2_sp_dp2_sharded", 4, tensor("2") + kSequence + kSharded},
+                      Layout{"tp2_sp_pp2_dp2_sharded", 8,
+                             tensor("2") + kSequence + pipeline("2") + kSharded + kOverlap},
+                      Layout{"tp2_pp2_dp2_mapped", 8,
+                             tensor("2") + pipeline("2") + Flags{"--use-tp-pp-dp-mapping"}}),
+    name_of);
 
 }  // namespace
 }  // namespace mpitron::train

@@ -6,7 +6,7 @@
 namespace mpitron::config::rows {
 
 inline constexpr std::array kDistributed = {
-    integer("tensor-model-parallel-size", "1", later, "ranks that share each layer's matrices"),
+    integer("tensor-model-parallel-size", "1", works, "ranks that share each layer's matrices"),
     integer("pipeline-model-parallel-size", "1", works, "ranks that share the layers"),
     integer("decoder-first-pipeline-num-layers", none, works, "layers of the first pipeline stage"),
     integer("decoder-last-pipeline-num-layers", none, works, "layers of the last pipeline stage"),
@@ -41,7 +41,7 @@ inline constexpr std::array kDistributed = {
     integer("ddp-bucket-size", none, neutral, "elements per gradient bucket"),
     flag("ddp-pad-buckets-for-high-nccl-busbw", neutral, "round bucket sizes up for bandwidth"),
     flag("ddp-average-in-collective", neutral, "average inside the collective"),
-    flag("overlap-param-gather", later, "gather updated parameters while forward runs"),
+    flag("overlap-param-gather", works, "gather updated parameters while forward runs"),
     flag("overlap-param-gather-with-optimizer-step", later, "the same during the optimizer step"),
     flag_off("no-align-param-gather", "align_param_gather", neutral,
              "pipeline stages gather parameters on their own"),
@@ -53,7 +53,7 @@ inline constexpr std::array kDistributed = {
     flag("account-for-embedding-in-pipeline-split", works,
          "count the embedding as a layer when splitting"),
     flag("account-for-loss-in-pipeline-split", works, "count the loss as a layer when splitting"),
-    flag("use-distributed-optimizer", later, "share optimizer state among replicas (ZeRO-1)"),
+    flag("use-distributed-optimizer", works, "share optimizer state among replicas (ZeRO-1)"),
     flag("use-nccl-ub", later, "register communication buffers with NCCL").stored_as("nccl_ub"),
     flag("use-sharp", later, "collectives inside the network switches"),
     text("sharp-enabled-group", none, later, "group whose collectives run inside the switches")
@@ -71,7 +71,7 @@ inline constexpr std::array kDistributed = {
     flag("keep-fp8-transpose-cache", neutral, "keep transposed fp8 weights"),
     flag("enable-full-sharding-in-hsdp", later,
          "shard optimizer state over the outer replicas too"),
-    integer("num-distributed-optimizer-instances", "1", later,
+    integer("num-distributed-optimizer-instances", "1", works,
             "groups of replicas with a complete optimizer state each"),
     flag("use-torch-fsdp2", refused, "sharding wrapper of another framework")
         .use("--use-distributed-optimizer"),

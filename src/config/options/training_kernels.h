@@ -44,7 +44,7 @@ inline constexpr std::array kTrainingKernels = {
     flag_off("no-async-tensor-model-parallel-allreduce", "async_tensor_model_parallel_allreduce",
              deprecated, "no longer has a meaning"),
     flag("no-persist-layer-norm", neutral, "choice of the norm kernel"),
-    flag("sequence-parallel", later, "split activations along the sequence over tensor ranks"),
+    flag("sequence-parallel", works, "split activations along the sequence over tensor ranks"),
     flag_off("no-gradient-accumulation-fusion", "gradient_accumulation_fusion", works,
              "round each weight gradient before it is added to the running sum"),
     flag("use-mcore-models", deprecated, "no longer has a meaning")
