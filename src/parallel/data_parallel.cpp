@@ -87,14 +87,13 @@ std::vector<tensor::ConstTensorView> DataParallel::gradients(
   return runs;
 }
 
-std::unique_ptr<DataParallel> make_data_parallel(device::Device& device,
-                                                 std::span<ParameterList* const> chunks,
+std::unique_ptr<DataParallel> make_data_parallel(device::Device& device, ParameterList& parameters,
                                                  const DataParallelOptions& options,
                                                  ReplicaGroups groups) {
   if (options.sharding == Sharding::gradients || options.sharding == Sharding::parameters) {
-    return std::make_unique<FullySharded>(device, chunks, options, std::move(groups));
+    return std::make_unique<FullySharded>(device, parameters, options, std::move(groups));
   }
-  return std::make_unique<BucketedDataParallel>(device, chunks, options, std::move(groups));
+  return std::make_unique<BucketedDataParallel>(device, parameters, options, std::move(groups));
 }
 
 }  // namespace mpitron::parallel

@@ -83,9 +83,8 @@ class DataParallel : public autograd::ParameterKeeper {
   std::vector<ParameterPiece> pieces_;
 };
 
-/// `chunks`: the parameters of each pipeline chunk, which have values already; these move.
-std::unique_ptr<DataParallel> make_data_parallel(device::Device& device,
-                                                 std::span<ParameterList* const> chunks,
+/// `parameters`: of this rank, all chunks; they have values already, which move.
+std::unique_ptr<DataParallel> make_data_parallel(device::Device& device, ParameterList& parameters,
                                                  const DataParallelOptions& options,
                                                  ReplicaGroups groups);
 

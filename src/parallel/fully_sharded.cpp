@@ -22,11 +22,10 @@ Index unit_number(std::string_view name) {
 
 }  // namespace
 
-FullySharded::FullySharded(device::Device& device, std::span<ParameterList* const> chunks,
+FullySharded::FullySharded(device::Device& device, ParameterList& parameters,
                            const DataParallelOptions& options, ReplicaGroups groups)
     : DataParallel(std::move(groups)), device_(device), options_(options) {
-  MPITRON_CHECK(chunks.size() == 1, chunks.size());  // a unit is in one pass at a time
-  for (Parameter& parameter : *chunks[0]) {
+  for (Parameter& parameter : parameters) {
     Unit& unit = units_[unit_number(parameter.name)];
     unit.parameters.push_back(&parameter);
     unit_of_[&parameter] = &unit;

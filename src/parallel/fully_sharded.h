@@ -15,7 +15,7 @@ namespace mpitron::parallel {
 /// units are whole at once, whatever the depth.
 class FullySharded final : public DataParallel {
  public:
-  FullySharded(device::Device& device, std::span<ParameterList* const> chunks,
+  FullySharded(device::Device& device, ParameterList& parameters,
                const DataParallelOptions& options, ReplicaGroups groups);
 
   void begin_step() override;
