@@ -18,7 +18,8 @@ struct ReplicaGroups {
   Index size() const { return shard->size() * replicas->size(); }
 };
 
-/// What replicas share beside the batch (`--data-parallel-sharding-strategy`).
+/// What replicas hold in parts (`config::ShardingStrategy`): nothing, optimizer state (ZeRO-1),
+/// gradients too (ZeRO-2), parameters too (ZeRO-3).
 enum class Sharding { none, optimizer, gradients, parameters };
 
 struct DataParallelOptions {
