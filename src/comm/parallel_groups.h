@@ -24,8 +24,6 @@ struct ParallelGroups {
   GroupHandle embedding;
   // The stages that hold position embeddings; null on other stages.
   GroupHandle position_embedding;
-  // Between attention and MLP, activations are cut along the sequence over the tensor group.
-  bool sequence_parallel = false;
   // The levels of `context` for a2a+p2p: neighbours first. Empty where it is not divided.
   std::vector<GroupHandle> context_levels;
   // The two levels of `data_context` with several instances of the distributed optimizer: who
