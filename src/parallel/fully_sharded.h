@@ -49,7 +49,7 @@ class FullySharded final : public DataParallel {
   bool keeps_values() const { return options_.sharding != Sharding::parameters; }
   tensor::Tensor own_part(const tensor::Tensor& whole) const;
   void make_unit(Unit& unit);
-  void add_pieces(const Unit& unit, Index buffer);
+  void add_piece(Parameter& parameter);
   void start_gather(Unit& unit);
   void attach(Unit& unit);
   void release(Unit& unit);

@@ -88,7 +88,7 @@ TEST_P(OnRanks, EveryWayTrainsLikeOneRank) {
     for (const bool uneven : {false, true}) {
       const Outcome alone =
           DataParallelTraining::run({.recompute = recompute, .uneven_tokens = uneven});
-      EXPECT_LT(alone.losses.back(), alone.losses.front());
+      EXPECT_GT(alone.norms[0], Sharing().clip);  // so that clipping takes part
       for (Sharing way : ways_of(GetParam())) {
         SCOPED_TRACE(way.name + (recompute ? " recompute" : "") + (uneven ? " per token" : ""));
         way.recompute = recompute, way.uneven_tokens = uneven, way.untied = false;
@@ -129,7 +129,6 @@ TEST_P(OnRanks, ShardsChangeNoBitInHalfPrecision) {
                 .untied = true,
                 .dtype = DType::bf16};
     const Outcome plain = DataParallelTraining::run(way);
-    EXPECT_LT(plain.losses.back(), plain.losses.front());
     way.shard_size = GetParam();
     way.options.sharding = Sharding::optimizer;
     way.options.overlap_grad_reduce = way.options.overlap_param_gather = true;
@@ -208,8 +207,8 @@ double bytes_per_parameter(DType dtype, DType gradients, Sharding sharding, Inde
                 .options = {.gradients = {.main_grad_dtype = gradients,
                                           .fused_linear_gradients = gradients == DType::f32},
                             .sharding = sharding},
-                .dtype = dtype});
-    training.step(0);
+                .dtype = dtype,
+                .wide = true});
     if (world.rank() == 0) {
       result = static_cast<double>(training.device().allocator().statistics().bytes_in_use) /
                static_cast<double>(training.model().parameters().numel());
@@ -222,16 +221,13 @@ double bytes_per_parameter(DType dtype, DType gradients, Sharding sharding, Inde
 /// with fp32 gradients 6 + 12/d, fp32 8 + 8/d; and without shares 20 (16), 18, 16.
 TEST(DataParallelTrainingTest, BytesPerParameterAreThoseOfTheTable) {
   constexpr DType h = DType::f16, b = DType::bf16, f = DType::f32;
-  // Padding to 64 elements, allocation headers and size classes of tensors of 16 elements.
-  constexpr double kSlack = 1.35;
+  constexpr double kSlack = 1.1;  // padding to 64 elements for each rank, headers, size classes
   for (const Index d : {1, 2, 4, 8}) {
     const auto n = static_cast<double>(d);
     const auto expect = [&](DType dtype, DType gradients, Sharding sharding, double bytes) {
       const double measured = bytes_per_parameter(dtype, gradients, sharding, d);
-      EXPECT_LE(measured, kSlack * bytes + 1) << name_of(dtype) << " ranks " << d;
+      EXPECT_LE(measured, kSlack * bytes) << name_of(dtype) << " ranks " << d;
       EXPECT_GE(measured, bytes) << name_of(dtype) << " ranks " << d;
-      std::printf("%s ranks %d sharding %d: %.2f bytes (table %.2f)\n", name_of(dtype),
-                  static_cast<int>(d), static_cast<int>(sharding), measured, bytes);
     };
     expect(h, h, Sharding::optimizer, 4 + 12 / n);
     expect(b, f, Sharding::optimizer, 6 + 12 / n);

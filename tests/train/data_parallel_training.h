@@ -24,6 +24,7 @@ struct Sharing {
   DType dtype = DType::f32;
   Index micro_batch = 1;
   double clip = 0.05;
+  bool wide = false;  // large enough that padding does not show
 };
 
 /// What a run of `kSteps` steps shows.
@@ -92,6 +93,10 @@ class DataParallelTraining {
     config::ModelConfig config = testing::tiny_gpt();
     config.untie_embeddings_and_output_weights = sharing.untied;
     config.params_dtype = sharing.dtype;
+    if (sharing.wide) {
+      config.hidden_size = 64, config.ffn_hidden_size = 256, config.kv_channels = 16;
+      config.padded_vocab_size = 512;
+    }
     if (sharing.recompute) {
       config.recompute_granularity = config::RecomputeGranularity::full;
       config.recompute_method = config::RecomputeMethod::uniform;
