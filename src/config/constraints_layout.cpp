@@ -218,6 +218,17 @@ Result averaged_sum(const Facts& f) {
              : Result();
 }
 
+Result sharded_stages(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const bool units = p.sharding_strategy == ShardingStrategy::optim_grads ||
+                     p.sharding_strategy == ShardingStrategy::optim_grads_params;
+  return units && p.pipeline_model_parallel_size > 1
+             ? Violation{fmt::format("{} stages", p.pipeline_model_parallel_size),
+                         "--pipeline-model-parallel-size 1, or "
+                         "--data-parallel-sharding-strategy optim"}
+             : Result();
+}
+
 Result spread_activations(const Facts& f) {
   if (!f.values.flag("distribute_saved_activations")) {
     return {};
@@ -343,6 +354,10 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "num_experts % expert_model_parallel_size == 0 and world_size % (etp * ep * pp) == 0",
      "num-experts expert-model-parallel-size expert-tensor-parallel-size world-size",
      "Ranks hold the same number of experts, in a grid of their own.", experts_divide},
+    {"E098", "sharded_stages", "gradients or parameters in parts need one pipeline stage",
+     "data-parallel-sharding-strategy use-megatron-fsdp pipeline-model-parallel-size",
+     "A layer is whole while one micro batch passes it; pipelines have several under way.",
+     sharded_stages},
     {"E096", "experts_without_bias", "--num-experts needs --disable-bias-linear",
      "num-experts disable-bias-linear", "Experts have no biases in the reference.",
      experts_without_bias},

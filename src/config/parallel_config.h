@@ -8,6 +8,8 @@
 namespace mpitron::config {
 
 enum class DistributedBackend { automatic, nccl, mpi };
+/// What replicas hold in parts: nothing, optimizer state, gradients too, parameters too.
+enum class ShardingStrategy { no_shard, optim, optim_grads, optim_grads_params };
 
 /// How the ranks are laid out and how gradients travel. World = tp * cp * dp * pp ranks.
 struct ParallelConfig {
@@ -42,6 +44,10 @@ struct ParallelConfig {
   std::optional<Index> ddp_bucket_size;
   std::optional<Index> ddp_num_buckets;
   bool ddp_average_in_collective = false;
+  bool ddp_pad_buckets_for_high_nccl_busbw = false;
+  // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with the
+  // distributed optimizer
+  ShardingStrategy sharding_strategy = ShardingStrategy::no_shard;
 
   // context parallel
   std::vector<std::string> cp_comm_type = {"p2p"};

@@ -205,6 +205,18 @@ void resolve_pipeline(ParallelConfig& p, const OptionValues& v) {
       v.flag("overlap_p2p_comm");
 }
 
+ShardingStrategy resolve_sharding(const OptionValues& v) {
+  using enum ShardingStrategy;
+  if (v.flag("use_megatron_fsdp")) {
+    return pick<ShardingStrategy>(v.text("data_parallel_sharding_strategy"),
+                                  {{"no_shard", no_shard},
+                                   {"optim", optim},
+                                   {"optim_grads", optim_grads},
+                                   {"optim_grads_params", optim_grads_params}});
+  }
+  return v.flag("use_distributed_optimizer") ? optim : no_shard;
+}
+
 ParallelConfig resolve_parallel(const OptionValues& v) {
   ParallelConfig p;
   p.world_size = v.integer("world_size");
@@ -225,6 +237,8 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   p.ddp_bucket_size = v.maybe_integer("ddp_bucket_size");
   p.ddp_num_buckets = v.maybe_integer("ddp_num_buckets");
   p.ddp_average_in_collective = v.flag("ddp_average_in_collective");
+  p.ddp_pad_buckets_for_high_nccl_busbw = v.flag("ddp_pad_buckets_for_high_nccl_busbw");
+  p.sharding_strategy = resolve_sharding(v);
   p.cp_comm_type = v.words("cp_comm_type");
   p.hierarchical_context_parallel_sizes = v.integers("hierarchical_context_parallel_sizes");
   return p;

@@ -8,7 +8,7 @@
 namespace mpitron::parallel {
 
 /// A parameter as the layout sees it. Neighbours with different `section` never share a bucket
-/// (another chunk of the pipeline, a tied embedding that other stages shard likewise).
+/// (a tied embedding that other stages shard likewise).
 struct LayoutItem {
   Index numel = 0;
   Index section = 0;

@@ -7,26 +7,19 @@
 namespace mpitron::parallel {
 namespace {
 
-using Chunks = std::span<ParameterList* const>;
-
 /// Parameters of one type, in order of creation, with what the layout asks of them.
 struct Lane {
   std::vector<Parameter*> parameters;
   std::vector<LayoutItem> items;
 };
 
-std::map<DType, Lane> lanes_of(Chunks chunks, const DataParallelOptions& options) {
+std::map<DType, Lane> lanes_of(ParameterList& parameters, const DataParallelOptions& options) {
   std::map<DType, Lane> lanes;
-  Index section = 0;
-  for (ParameterList* chunk : chunks) {
-    for (Parameter& parameter : *chunk) {
-      Lane& lane = lanes[parameter.value.dtype()];
-      const bool apart = options.embedding_apart && parameter.shared_over_stages;
-      lane.parameters.push_back(&parameter);
-      lane.items.push_back(
-          {.numel = parameter.value.numel(), .section = section + (apart ? 1 : 0)});
-    }
-    section += 2;
+  for (Parameter& parameter : parameters) {
+    Lane& lane = lanes[parameter.value.dtype()];
+    const bool apart = options.embedding_apart && parameter.shared_over_stages;
+    lane.parameters.push_back(&parameter);
+    lane.items.push_back({.numel = parameter.value.numel(), .section = apart ? 1 : 0});
   }
   return lanes;
 }
@@ -44,13 +37,13 @@ Index distance(const Tensor& from, const Tensor& to) {
 
 }  // namespace
 
-BucketedDataParallel::BucketedDataParallel(device::Device& device, Chunks chunks,
+BucketedDataParallel::BucketedDataParallel(device::Device& device, ParameterList& parameters,
                                            const DataParallelOptions& options, ReplicaGroups groups)
     : DataParallel(std::move(groups)), device_(device), options_(options) {
-  for (const auto& [dtype, lane] : lanes_of(chunks, options)) {
+  for (const auto& [dtype, lane] : lanes_of(parameters, options)) {
     add_buckets(lane.parameters, lane.items);
   }
-  add_pieces(chunks);
+  add_pieces(parameters);
 }
 
 void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters,
@@ -85,22 +78,20 @@ void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters
   }
 }
 
-void BucketedDataParallel::add_pieces(Chunks chunks) {
-  for (ParameterList* chunk : chunks) {
-    for (Parameter& parameter : *chunk) {
-      const Bucket& bucket = buckets_[bucket_of_.at(&parameter)];
-      const Tensor& own = bucket.own_gradients;
-      const Tensor value = flat(parameter.value), gradient = flat(parameter.main_grad);
-      const Index start = distance(own, gradient);  // of the parameter, in this rank's part
-      const Index begin = std::max<Index>(-start, 0);
-      const Index end = std::min(gradient.numel(), own.numel() - start);
-      if (begin < end) {
-        pieces_.push_back({.parameter = &parameter,
-                           .begin = begin,
-                           .value = value.slice(0, begin, end),
-                           .main_grad = gradient.slice(0, begin, end),
-                           .buffer = bucket.buffer_number});
-      }
+void BucketedDataParallel::add_pieces(ParameterList& parameters) {
+  for (Parameter& parameter : parameters) {
+    const Bucket& bucket = buckets_[bucket_of_.at(&parameter)];
+    const Tensor& own = bucket.own_gradients;
+    const Tensor value = flat(parameter.value), gradient = flat(parameter.main_grad);
+    const Index start = distance(own, gradient);  // of the parameter, in this rank's part
+    const Index begin = std::max<Index>(-start, 0);
+    const Index end = std::min(gradient.numel(), own.numel() - start);
+    if (begin < end) {
+      pieces_.push_back({.parameter = &parameter,
+                         .begin = begin,
+                         .value = value.slice(0, begin, end),
+                         .main_grad = gradient.slice(0, begin, end),
+                         .buffer = bucket.buffer_number});
     }
   }
 }

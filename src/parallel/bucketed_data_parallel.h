@@ -12,7 +12,7 @@ namespace mpitron::parallel {
 /// complete. Reductions start in the order of the buckets on every rank, whatever finishes first.
 class BucketedDataParallel final : public DataParallel {
  public:
-  BucketedDataParallel(device::Device& device, std::span<ParameterList* const> chunks,
+  BucketedDataParallel(device::Device& device, ParameterList& parameters,
                        const DataParallelOptions& options, ReplicaGroups groups);
 
   void begin_step() override;
@@ -38,7 +38,7 @@ class BucketedDataParallel final : public DataParallel {
   };
 
   void add_buckets(const std::vector<Parameter*>& parameters, const std::vector<LayoutItem>& items);
-  void add_pieces(std::span<ParameterList* const> chunks);
+  void add_pieces(ParameterList& parameters);
   bool shards() const { return groups_.shard->size() > 1; }
   void start_reduction(Bucket& bucket);
 

@@ -22,6 +22,21 @@ std::optional<Index> bucket_size(const config::ParallelConfig& config, Index rep
   return std::max(Index{40'000'000}, 1'000'000 * replicas);
 }
 
+Sharding sharding_of(config::ShardingStrategy strategy) {
+  using enum config::ShardingStrategy;
+  switch (strategy) {
+    case no_shard:
+      return Sharding::none;
+    case optim:
+      return Sharding::optimizer;
+    case optim_grads:
+      return Sharding::gradients;
+    case optim_grads_params:
+      break;
+  }
+  return Sharding::parameters;
+}
+
 /// From the end of one to the start of the other.
 Index elements_between(const tensor::ConstTensorView& one, const tensor::ConstTensorView& other) {
   const Index bytes = static_cast<const char*>(other.data) - static_cast<const char*>(one.data);
@@ -38,14 +53,15 @@ DataParallelOptions data_parallel_options(const config::RunConfig& config, Index
                         .fused_linear_gradients =
                             config.model.gradient_accumulation_fusion && fp32_sink,
                         .round_gradients = optimizer.fp16},
-          .sharding = parallel.use_distributed_optimizer ? Sharding::optimizer : Sharding::none,
+          .sharding = sharding_of(parallel.sharding_strategy),
           .average = !config.training.calculate_per_token_loss,
           .average_in_collective = parallel.ddp_average_in_collective,
           .overlap_grad_reduce = parallel.overlap_grad_reduce,
           .overlap_param_gather = parallel.overlap_param_gather,
           .bucket_size = bucket_size(
               parallel, parallel.data_parallel_size * parallel.context_parallel_size, numel),
-          .embedding_apart = parallel.use_distributed_optimizer &&
+          .pad_for_bandwidth = parallel.ddp_pad_buckets_for_high_nccl_busbw,
+          .embedding_apart = parallel.sharding_strategy == config::ShardingStrategy::optim &&
                              parallel.pipeline_model_parallel_size > 1 &&
                              !config.model.untie_embeddings_and_output_weights};
 }
@@ -87,14 +103,15 @@ std::vector<tensor::ConstTensorView> DataParallel::gradients(
   return runs;
 }
 
-std::unique_ptr<DataParallel> make_data_parallel(device::Device& device,
-                                                 std::span<ParameterList* const> chunks,
+std::unique_ptr<DataParallel> make_data_parallel(device::Device& device, ParameterList& parameters,
                                                  const DataParallelOptions& options,
                                                  ReplicaGroups groups) {
   if (options.sharding == Sharding::gradients || options.sharding == Sharding::parameters) {
-    return std::make_unique<FullySharded>(device, chunks, options, std::move(groups));
+    return std::make_unique<FullySharded>(device, parameters, options, std::move(groups));
   }
-  return std::make_unique<BucketedDataParallel>(device, chunks, options, std::move(groups));
+  MPITRON_CHECK(options.sharding == Sharding::optimizer || groups.shard->size() == 1,
+                groups.shard->size());
+  return std::make_unique<BucketedDataParallel>(device, parameters, options, std::move(groups));
 }
 
 }  // namespace mpitron::parallel

@@ -18,7 +18,8 @@ struct ReplicaGroups {
   Index size() const { return shard->size() * replicas->size(); }
 };
 
-/// What replicas share beside the batch (`--data-parallel-sharding-strategy`).
+/// What replicas hold in parts (`config::ShardingStrategy`): nothing, optimizer state (ZeRO-1),
+/// gradients too (ZeRO-2), parameters too (ZeRO-3).
 enum class Sharding { none, optimizer, gradients, parameters };
 
 struct DataParallelOptions {
@@ -83,9 +84,8 @@ class DataParallel : public autograd::ParameterKeeper {
   std::vector<ParameterPiece> pieces_;
 };
 
-/// `chunks`: the parameters of each pipeline chunk, which have values already; these move.
-std::unique_ptr<DataParallel> make_data_parallel(device::Device& device,
-                                                 std::span<ParameterList* const> chunks,
+/// `parameters`: of this rank, all chunks; they have values already, which move.
+std::unique_ptr<DataParallel> make_data_parallel(device::Device& device, ParameterList& parameters,
                                                  const DataParallelOptions& options,
                                                  ReplicaGroups groups);
 

@@ -22,11 +22,10 @@ Index unit_number(std::string_view name) {
 
 }  // namespace
 
-FullySharded::FullySharded(device::Device& device, std::span<ParameterList* const> chunks,
+FullySharded::FullySharded(device::Device& device, ParameterList& parameters,
                            const DataParallelOptions& options, ReplicaGroups groups)
     : DataParallel(std::move(groups)), device_(device), options_(options) {
-  MPITRON_CHECK(chunks.size() == 1, chunks.size());  // a unit is in one pass at a time
-  for (Parameter& parameter : *chunks[0]) {
+  for (Parameter& parameter : parameters) {
     Unit& unit = units_[unit_number(parameter.name)];
     unit.parameters.push_back(&parameter);
     unit_of_[&parameter] = &unit;
@@ -35,8 +34,8 @@ FullySharded::FullySharded(device::Device& device, std::span<ParameterList* cons
   for (auto& [number, unit] : units_) {
     make_unit(unit);
   }
-  for (auto& [number, unit] : units_) {
-    add_pieces(unit, number);
+  for (Parameter& parameter : parameters) {
+    add_piece(parameter);
   }
 }
 
@@ -67,19 +66,20 @@ void FullySharded::make_unit(Unit& unit) {
   }
 }
 
-void FullySharded::add_pieces(const Unit& unit, Index buffer) {
+void FullySharded::add_piece(Parameter& parameter) {
+  const Unit& unit = *unit_of_.at(&parameter);
+  const auto place = std::ranges::find(unit.parameters, &parameter) - unit.parameters.begin();
+  const auto i = static_cast<std::size_t>(place);
   const Index numel = unit.own_values.numel(), first = numel * groups_.shard->rank();
-  for (std::size_t i = 0; i < unit.parameters.size(); ++i) {
-    const Index start = unit.layout.offsets[i] - first;  // of the parameter, in this rank's part
-    const Index begin = std::max<Index>(start, 0);
-    const Index end = std::min(start + unit.shapes[i].numel(), numel);
-    if (begin < end) {
-      pieces_.push_back({.parameter = unit.parameters[i],
-                         .begin = begin - start,
-                         .value = unit.own_values.slice(0, begin, end),
-                         .main_grad = unit.own_gradients.slice(0, begin, end),
-                         .buffer = buffer});
-    }
+  const Index start = unit.layout.offsets[i] - first;  // of the parameter, in this rank's part
+  const Index begin = std::max<Index>(start, 0);
+  const Index end = std::min(start + unit.shapes[i].numel(), numel);
+  if (begin < end) {
+    pieces_.push_back({.parameter = &parameter,
+                       .begin = begin - start,
+                       .value = unit.own_values.slice(0, begin, end),
+                       .main_grad = unit.own_gradients.slice(0, begin, end),
+                       .buffer = unit_number(parameter.name)});
   }
 }
 
@@ -232,6 +232,7 @@ void FullySharded::tape_played() {
 void FullySharded::finish_step() {
   in_step_ = false;
   for (auto& [number, unit] : units_) {
+    unit.gathering.wait();  // the update may write now
     release(unit);
     if (!unit.has_gradients) {
       fill_zero(device_, unit.own_gradients);

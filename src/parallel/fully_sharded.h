@@ -15,7 +15,7 @@ namespace mpitron::parallel {
 /// units are whole at once, whatever the depth.
 class FullySharded final : public DataParallel {
  public:
-  FullySharded(device::Device& device, std::span<ParameterList* const> chunks,
+  FullySharded(device::Device& device, ParameterList& parameters,
                const DataParallelOptions& options, ReplicaGroups groups);
 
   void begin_step() override;
@@ -49,7 +49,7 @@ class FullySharded final : public DataParallel {
   bool keeps_values() const { return options_.sharding != Sharding::parameters; }
   tensor::Tensor own_part(const tensor::Tensor& whole) const;
   void make_unit(Unit& unit);
-  void add_pieces(const Unit& unit, Index buffer);
+  void add_piece(Parameter& parameter);
   void start_gather(Unit& unit);
   void attach(Unit& unit);
   void release(Unit& unit);

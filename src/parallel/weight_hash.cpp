@@ -22,14 +22,12 @@ device::TensorView view(Hashes& hashes) {
 
 }  // namespace
 
-void check_weight_hashes(std::span<autograd::ParameterList* const> chunks, comm::Group& replicas) {
+void check_weight_hashes(autograd::ParameterList& parameters, comm::Group& replicas) {
   Hashes own;
   std::vector<const std::string*> names;
-  for (autograd::ParameterList* chunk : chunks) {
-    for (const autograd::Parameter& parameter : *chunk) {
-      own.push_back(hash_of(parameter.value));
-      names.push_back(&parameter.name);
-    }
+  for (const autograd::Parameter& parameter : parameters) {
+    own.push_back(hash_of(parameter.value));
+    names.push_back(&parameter.name);
   }
   const auto members = static_cast<std::size_t>(replicas.size());
   Hashes all(own.size() * members);

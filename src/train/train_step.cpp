@@ -21,8 +21,8 @@ std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, Tr
                                                       const config::RunConfig& config) {
   const parallel::DataParallelOptions options =
       parallel::data_parallel_options(config, model.parameters().numel());
-  autograd::ParameterList* const lists[] = {&model.parameters()};
-  return parallel::make_data_parallel(device, lists, options, replica_groups(model, options));
+  return parallel::make_data_parallel(device, model.parameters(), options,
+                                      replica_groups(model, options));
 }
 
 std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,

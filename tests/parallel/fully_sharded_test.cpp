@@ -1,0 +1,137 @@
+#include "parallel/fully_sharded.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "autograd/parameter_unit.h"
+#include "autograd/toy_model.h"
+#include "support/replicas.h"
+
+namespace mpitron::parallel {
+namespace {
+
+using autograd::Context;
+using autograd::Tape;
+using autograd::Var;
+namespace toy = autograd::toy;
+
+constexpr Index kRanks = 4, kLayers = 5;
+
+/// A chain of layers of one matrix each, and one outside them that is used at both ends.
+class Chain {
+ public:
+  explicit Chain(device::Device& device) : device_(device) {
+    make("tied");
+    for (Index layer = 0; layer < kLayers; ++layer) {
+      make("decoder.layers." + std::to_string(layer) + ".weight");
+    }
+  }
+  /// Counts the layers whose values are here while one runs.
+  Var forward(Context& context, Var x, Index& most_whole) {
+    x = toy::linear(context, x, *parameters_.begin());
+    for (Index number = 1; number <= kLayers; ++number) {
+      Parameter& weight = *std::next(parameters_.begin(), number);
+      const auto layer = [&, this](Context& inner, const Var& in) {
+        most_whole = std::max(most_whole, whole_layers());
+        return toy::linear(inner, in, weight);
+      };
+      x = autograd::in_unit(context, number, layer, x);
+    }
+    return toy::linear(context, x, *parameters_.begin());
+  }
+  Index whole_layers() const {
+    return std::count_if(std::next(parameters_.begin()), parameters_.end(),
+                         [](const Parameter& parameter) { return bool(parameter.value); });
+  }
+  ParameterList& parameters() { return parameters_; }
+
+ private:
+  void make(const std::string& name) { toy::make_weight(device_, parameters_, 8, 8).name = name; }
+  device::Device& device_;
+  ParameterList parameters_;
+};
+
+void run_step(device::Device& device, Chain& chain, DataParallel& replicas, Index& most_whole) {
+  replicas.begin_step();
+  Tape tape;
+  for (unsigned i = 0; i < 2; ++i) {
+    Context cx{.device = device, .tape = &tape, .usage = &tape, .keeper = &replicas};
+    const auto random = [&](unsigned seed) {
+      return testing::random_tensor(device, {6, 8}, DType::f32, 10 * seed + i);
+    };
+    const Var y = chain.forward(cx, autograd::variable(random(1)), most_whole);
+    tape.backward(cx, y.slot, random(2));
+    tape.clear();
+    replicas.tape_played();
+  }
+  replicas.finish_step();
+}
+
+/// Two layers at most are whole (the one that runs and, under way, the next), none between steps.
+TEST(FullySharded, HoldsTwoLayersAtOnce) {
+  comm::run_thread_world(kRanks, [](comm::World& world) {
+    const auto device = device::make_device("reference");
+    Chain chain(*device);
+    FullySharded replicas(*device, chain.parameters(), {.sharding = Sharding::parameters},
+                          testing::replica_groups(world, kRanks));
+    EXPECT_EQ(chain.whole_layers(), 0);
+    Index most_whole = 0;
+    run_step(*device, chain, replicas, most_whole);
+    EXPECT_EQ(most_whole, 1);
+    EXPECT_EQ(chain.whole_layers(), 0);
+    replicas.make_whole();
+    EXPECT_EQ(chain.whole_layers(), kLayers);
+  });
+}
+
+/// The memory between steps is the rank's part: parameters, gradients.
+TEST(FullySharded, KeepsPartsOnly) {
+  comm::run_thread_world(kRanks, [](comm::World& world) {
+    const auto device = device::make_device("reference");
+    Index elements = 0;
+    Chain chain(*device);
+    FullySharded replicas(*device, chain.parameters(), {.sharding = Sharding::parameters},
+                          testing::replica_groups(world, kRanks));
+    for (const ParameterPiece& piece : replicas.pieces()) {
+      elements += piece.value.numel();
+    }
+    // Units of 64 elements are padded to 64 for every rank: the first ranks hold it all.
+    EXPECT_EQ(elements, world.rank() == 0 ? chain.parameters().numel() : 0);
+  });
+}
+
+/// Same sums as whole gradients give, with any way of overlapping.
+TEST(FullySharded, GradientsAreThoseOfWholeParameters) {
+  comm::run_thread_world(kRanks, [](comm::World& world) {
+    const auto device = device::make_device("reference");
+    std::vector<std::vector<double>> results;
+    for (const Sharding sharding : {Sharding::none, Sharding::gradients, Sharding::parameters}) {
+      for (const bool overlap : {false, true}) {
+        Chain chain(*device);
+        const auto replicas = make_data_parallel(
+            *device, chain.parameters(),
+            {.sharding = sharding, .overlap_grad_reduce = overlap, .overlap_param_gather = overlap},
+            testing::replica_groups(world, sharding == Sharding::none ? 1 : kRanks));
+        Index most_whole = 0;
+        run_step(*device, chain, *replicas, most_whole);
+        std::vector<double>& result = results.emplace_back();
+        for (const ParameterPiece& piece : replicas->pieces()) {
+          const std::vector<double> values = testing::values_of(piece.main_grad);
+          result.insert(result.end(), values.begin(), values.end());
+        }
+      }
+    }
+    for (const std::vector<double>& result : results) {
+      if (world.rank() == 0) {
+        ASSERT_EQ(result.size(), results[0].size());
+        for (std::size_t i = 0; i < result.size(); ++i) {
+          EXPECT_NEAR(result[i], results[0][i], 1e-5 * std::abs(results[0][i]) + 1e-6);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace mpitron::parallel
