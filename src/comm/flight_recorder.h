@@ -38,7 +38,7 @@ struct FlightRing {
   }
 };
 
-/// "all_reduce 12 of group data (4 ranks, f32, 1024 bytes)"
+/// "all_reduce 12 of group data (4 ranks, fp32, 1024 bytes)"
 std::string describe(const FlightRecord& record);
 /// "its last operation was ..., under way for 1.2 s, in phase 'iteration 3'"
 std::string describe(const FlightRing& ring);

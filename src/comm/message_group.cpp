@@ -299,13 +299,13 @@ class MessageGroup::Reduce final : public Collective {
     const auto element = static_cast<Index>(size_of(request_.output.dtype));
     constexpr Index kUnit = 64;  // elements
     const Index limit = std::clamp((Index{4} << 20) / size(), Index{16} << 10, Index{1} << 20);
-    total_ = scatters() ? request_.output.numel() : request_.output.numel() / size() + 1;
-    piece_ = std::min(limit / element, (total_ + kUnit - 1) / kUnit * kUnit);
+    const Index share = request_.output.numel() / (scatters() ? 1 : size()) + 1;
+    piece_ = std::min(limit / element, (share + kUnit - 1) / kUnit * kUnit);
   }
 
   bool advance() override {
     std::erase_if(blocks_, [this](auto& block) { return block.second->step(request_.reduction); });
-    while (next_ < total_ * (scatters() ? 1 : size()) && place_of_next_is_free()) {
+    while (next_ < request_.output.numel() && place_of_next_is_free()) {
       auto block = make_block();
       block->begin(tag(2 * static_cast<int>(number_ % kBlocks)));
       blocks_.emplace_back(number_++, std::move(block));
@@ -340,9 +340,8 @@ class MessageGroup::Reduce final : public Collective {
                                          output() + own * element, scatters() ? nullptr : output());
   }
 
-  Index total_ = 0;  // elements of a member's share
-  Index piece_ = 1;  // of which a block holds so many
-  Index next_ = 0;
+  Index piece_ = 1;  // elements of a member's share that a block holds
+  Index next_ = 0;   // of the output: where the next block begins
   std::uint64_t number_ = 0;
   std::vector<std::pair<std::uint64_t, std::unique_ptr<ReduceBlock>>> blocks_;
 };

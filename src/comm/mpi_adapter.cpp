@@ -48,18 +48,6 @@ std::unique_ptr<Messages::Transfer> in_parts(Index bytes, const Start& start) {
   return transfer;
 }
 
-std::vector<Index> ranks_of_this_node(Index rank) {
-  MPI_Comm node = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
-  int size = 0;
-  check_mpi(MPI_Comm_size(node, &size));
-  std::vector<Index> ranks(static_cast<std::size_t>(size));
-  check_mpi(MPI_Allgather(&rank, 1, MPI_INT64_T, ranks.data(), 1, MPI_INT64_T, node));
-  check_mpi(MPI_Comm_free(&node));
-  std::sort(ranks.begin(), ranks.end());
-  return ranks;
-}
-
 }  // namespace
 
 MpiAdapter::MpiAdapter() {
@@ -76,13 +64,24 @@ MpiAdapter::MpiAdapter() {
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));
   rank_ = rank;
   size_ = size;
-  node_ = ranks_of_this_node(rank_);
 }
 
 MpiAdapter::~MpiAdapter() {
   if (owns_ && std::uncaught_exceptions() == 0) {
     MPI_Finalize();
   }
+}
+
+std::vector<Index> MpiAdapter::ranks_of_this_node() const {
+  MPI_Comm node = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+  int size = 0;
+  check_mpi(MPI_Comm_size(node, &size));
+  std::vector<Index> ranks(static_cast<std::size_t>(size));
+  check_mpi(MPI_Allgather(&rank_, 1, MPI_INT64_T, ranks.data(), 1, MPI_INT64_T, node));
+  check_mpi(MPI_Comm_free(&node));
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
 }
 
 std::vector<std::string> MpiAdapter::gather(const std::string& mine) const {

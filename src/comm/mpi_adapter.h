@@ -19,7 +19,7 @@ class MpiAdapter final : public Messages {
   Index rank() const { return rank_; }
   Index size() const { return size_; }
   /// World ranks that MPI says can share memory with this one, in order; this one is among them.
-  const std::vector<Index>& node() const { return node_; }
+  std::vector<Index> ranks_of_this_node() const;
 
   /// Every rank's `mine`, which all give in the same size.
   std::vector<std::string> gather(const std::string& mine) const;
@@ -35,7 +35,6 @@ class MpiAdapter final : public Messages {
   bool owns_ = false;
   Index rank_ = 0;
   Index size_ = 1;
-  std::vector<Index> node_;
 };
 
 }  // namespace mpitron::comm

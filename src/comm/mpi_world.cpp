@@ -27,9 +27,9 @@ struct Introduction {
   std::array<char, 64> host;
 };
 
-std::vector<Introduction> introduce(const MpiAdapter& mpi, const NodeMember& self,
+std::vector<Introduction> introduce(const MpiAdapter& mpi, const NodeMember& self, Index node,
                                     const std::string& host) {
-  Introduction mine{.member = self, .node = mpi.node().front(), .host = {}};
+  Introduction mine{.member = self, .node = node, .host = {}};
   host.copy(mine.host.data(), mine.host.size() - 1);
   std::vector<Introduction> all;
   for (const std::string& bytes :
@@ -43,18 +43,21 @@ class MpiWorld final : public World {
  public:
   explicit MpiWorld(const MpiOptions& options)
       : mpi_(std::make_shared<MpiAdapter>()), node_(std::make_shared<Node>(mpi_->rank())) {
+    const Index n = options.ranks_per_node;
+    const Index first = n > 0 ? rank() / n * n : mpi_->ranks_of_this_node().front();
     const std::vector<Introduction> all =
-        introduce(*mpi_, node_->self(), World::host(mpi_->rank()));
+        introduce(*mpi_, node_->self(), first, World::host(mpi_->rank()));
     std::vector<NodeMember> members;
     for (const Introduction& other : all) {
       hosts_.emplace_back(other.host.data());
-      if (other.node == mpi_->node().front()) {
+      if (other.node == first) {
+        local_rank_ += other.member.rank < rank() ? 1 : 0;
         members.push_back(other.member);
       }
     }
     // All or none: a group's members must agree on how they talk.
-    shares_memory_ = mpi_->minimum(!options.only_messages && node_->connect(members) ? 1 : 0) == 1;
-    if (!shares_memory_ && !options.only_messages && rank() == 0) {
+    shares_memory_ = mpi_->minimum(node_->connect(members) ? 1 : 0) == 1;
+    if (!shares_memory_ && rank() == 0) {
       log::warning(
           "ranks of one machine cannot open each other's memory (/proc/PID/fd): they send messages "
           "instead, which is slower");
@@ -64,10 +67,7 @@ class MpiWorld final : public World {
 
   Index rank() const override { return mpi_->rank(); }
   Index size() const override { return mpi_->size(); }
-  Index local_rank() const override {
-    const auto& node = mpi_->node();
-    return std::find(node.begin(), node.end(), rank()) - node.begin();
-  }
+  Index local_rank() const override { return local_rank_; }
   std::string host(Index rank) const override { return hosts_[static_cast<std::size_t>(rank)]; }
   void progress() override { engine_->progress(); }
   void set_phase(std::string_view phase) override { watchdog_->set_phase(phase); }
@@ -135,6 +135,7 @@ class MpiWorld final : public World {
   std::shared_ptr<Watchdog> watchdog_;
   std::shared_ptr<ProgressEngine> engine_;
   std::vector<std::string> hosts_;
+  Index local_rank_ = 0;
   bool shares_memory_ = false;
   std::map<std::pair<std::string, std::vector<Index>>, std::shared_ptr<Group>> groups_;
   std::map<int, std::string> numbers_;

@@ -10,8 +10,8 @@ namespace mpitron::comm {
 bool launched_by_mpi();
 
 struct MpiOptions {
-  /// Also ranks of one node use messages, as if each had a node of its own.
-  bool only_messages = false;
+  /// For tests: so many consecutive ranks count as a node; 0: as the machines are.
+  Index ranks_per_node = 0;
   /// A rank that lets others wait for so long ends the job (--distributed-timeout-minutes).
   double timeout_minutes = 10;
 };

@@ -24,7 +24,7 @@ struct ParallelConfig {
   bool sequence_parallel = false;         // derived: off with one tensor rank
   bool use_tp_pp_dp_mapping = false;
   DistributedBackend distributed_backend = DistributedBackend::automatic;
-  Index distributed_timeout_minutes = 10;
+  double distributed_timeout_minutes = 10;
 
   // pipeline
   std::optional<Index> num_layers_per_virtual_pipeline_stage;  // as given

@@ -228,7 +228,7 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   p.expert_tensor_parallel_size = v.integer("expert_tensor_parallel_size");
   p.sequence_parallel = v.flag("sequence_parallel");
   p.use_tp_pp_dp_mapping = v.flag("use_tp_pp_dp_mapping");
-  p.distributed_timeout_minutes = v.integer("distributed_timeout_minutes");
+  p.distributed_timeout_minutes = v.real("distributed_timeout_minutes");
   resolve_pipeline(p, v);
   p.use_distributed_optimizer = v.flag("use_distributed_optimizer");
   p.num_distributed_optimizer_instances = v.integer("num_distributed_optimizer_instances");

@@ -208,6 +208,12 @@ TEST_P(InWorldsOf, SubgroupsWorkSideBySide) {
       sum += element(same_parity[i], 7);
     }
     EXPECT_EQ(y[7], sum);
+    const Index first = world.rank() / 2 * 2;
+    if (first + 1 < world.size()) {
+      const auto neighbours = world.make_group("neighbours", {first, first + 1});
+      EXPECT_EQ(neighbours->reduce(static_cast<double>(world.rank())),
+                static_cast<double>(2 * first + 1));
+    }
   });
 }
 

@@ -12,7 +12,7 @@
 namespace mpitron::comm {
 
 /// How the ranks of a test's world talk.
-enum class Transport { threads, shared_memory, messages };
+enum class Transport { threads, shared_memory, messages, mixed };
 
 struct WorldKind {
   Transport transport;
@@ -23,15 +23,19 @@ struct WorldKind {
 class MpiWorlds : public ::testing::Environment {
  public:
   void TearDown() override {
+    nodes_of_two_.reset();
     messages_.reset();
     shared_memory_.reset();
   }
   World& of(Transport transport) {
     if (shared_memory_ == nullptr) {
       shared_memory_ = make_mpi_world();
-      messages_ = make_mpi_world({.only_messages = true});
+      messages_ = make_mpi_world({.ranks_per_node = 1});
+      nodes_of_two_ = make_mpi_world({.ranks_per_node = 2});
     }
-    return transport == Transport::messages ? *messages_ : *shared_memory_;
+    return transport == Transport::messages ? *messages_
+           : transport == Transport::mixed  ? *nodes_of_two_
+                                            : *shared_memory_;
   }
 
   static MpiWorlds& get() {
@@ -43,6 +47,7 @@ class MpiWorlds : public ::testing::Environment {
  private:
   std::unique_ptr<World> shared_memory_;
   std::unique_ptr<World> messages_;
+  std::unique_ptr<World> nodes_of_two_;
 };
 
 /// Threads; under mpirun, the processes that it has started.
@@ -57,11 +62,11 @@ inline std::vector<WorldKind> worlds_to_test() {
   }
   MpiWorlds::get();
   const Index size = std::atoi(launched);
-  return {{Transport::shared_memory, size}, {Transport::messages, size}};
+  return {{Transport::shared_memory, size}, {Transport::messages, size}, {Transport::mixed, size}};
 }
 
 inline std::string name_of_world(const ::testing::TestParamInfo<WorldKind>& info) {
-  constexpr const char* kNames[] = {"threads", "shared_memory", "messages"};
+  constexpr const char* kNames[] = {"threads", "shared_memory", "messages", "mixed"};
   return kNames[static_cast<int>(info.param.transport)] + std::to_string(info.param.size);
 }
 

@@ -27,8 +27,8 @@ inline constexpr std::array kDistributed = {
         .stored_as("overlap_p2p_comm_warmup_flush"),
     text("distributed-backend", "nccl", neutral, "library for collectives between ranks")
         .choose("nccl gloo"),
-    integer("distributed-timeout-minutes", "10", neutral,
-            "minutes until a hanging collective ends the run"),
+    real("distributed-timeout-minutes", "10", neutral,
+         "minutes until a hanging collective ends the run"),
     flag("overlap-grad-reduce", neutral, "reduce gradients while backward still runs"),
     flag("defer-embedding-wgrad-compute", later,
          "compute the output matrix's gradient in the pipeline flush"),

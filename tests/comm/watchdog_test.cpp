@@ -1,0 +1,130 @@
+#include "comm/watchdog.h"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "support/program.h"
+#include "support/temporary_folder.h"
+
+namespace mpitron::comm {
+namespace {
+
+/// Three ranks, of which rank 1 goes wrong in iteration 4, under a timeout of three seconds.
+class FailingRank : public ::testing::Test {
+ protected:
+  test::Finished run(const std::string& mode, bool only_messages = false) {
+    std::vector<std::string> arguments = {"-n", "3", MPITRON_FAILING_RANK, mode, "0.05"};
+    if (only_messages) {
+      arguments.emplace_back("messages");
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const test::Finished end =
+        test::run_program(folder_.path(), arguments,
+                          {.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                           {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                           {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                           {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                           {"OMPI_MCA_mpi_yield_when_idle", "1"}},
+                           .limit = std::chrono::seconds(60)});
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    EXPECT_LT(passed.count(), 20) << "seconds after the failure";
+    return end;
+  }
+
+  /// The one line of mpitron itself.
+  static std::string sentence(const test::Finished& end) {
+    const std::string start = "mpitron: error: ";
+    const auto at = end.err.find(start);
+    if (at == std::string::npos) {
+      ADD_FAILURE() << "no sentence in " << end.err;
+      return "";
+    }
+    EXPECT_EQ(end.err.find(start, at + 1), std::string::npos) << "twice: " << end.err;
+    return end.err.substr(at + start.size(), end.err.find('\n', at) - at - start.size());
+  }
+
+  static void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts) {
+      EXPECT_TRUE(test::contains(text, part)) << "no '" << part << "' in: " << text;
+    }
+  }
+
+  static std::string host() {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(FailingRank, ThatWasKilledIsNamedBeforeTheLauncherEndsTheOthers) {
+  const test::Finished end = run("kill");
+  EXPECT_NE(end.code, 0);
+  expect_parts(sentence(end), {"rank 1 (host " + host(), "has died",
+                               "its last operation was all_reduce 3 of group",
+                               "(3 ranks, fp64, 8 bytes), finished", "in phase 'iteration 4'"});
+  EXPECT_FALSE(test::contains(end.out, "all iterations done"));
+}
+
+TEST_F(FailingRank, ThatIsStoppedIsNamedAfterTheTimeoutAndEndsToo) {
+  const test::Finished end = run("stop");
+  EXPECT_EQ(end.code, 3);
+  const std::string said = sentence(end);
+  expect_parts(
+      said, {"rank 1 (host " + host(), "has not arrived within --distributed-timeout-minutes 0.05",
+             "waits for it in all_reduce 4 of group world", "in phase 'iteration 4'",
+             "its process is stopped (SIGSTOP)"});
+  const auto at = said.find("process ");
+  ASSERT_NE(at, std::string::npos);
+  const pid_t process = std::stoi(said.substr(at + 8));
+  for (int i = 0; i < 100 && ::kill(process, 0) == 0; ++i) {
+    ::usleep(50'000);
+  }
+  EXPECT_NE(::kill(process, 0), 0) << "the stopped process is still there";
+}
+
+TEST_F(FailingRank, ThatCallsSomethingElseIsNamedAtOnce) {
+  const test::Finished end = run("different");
+  EXPECT_EQ(end.code, 3);
+  expect_parts(sentence(end), {"rank 1 (host " + host(), "does something else than its group",
+                               "rank 1 calls broadcast of 1 fp64 elements where rank 0 calls "
+                               "all_reduce of 1 fp64 elements",
+                               "in phase 'iteration 4'"});
+}
+
+TEST_F(FailingRank, ThatHasEndedIsNamed) {
+  const test::Finished end = run("leave");
+  EXPECT_EQ(end.code, 3);
+  expect_parts(sentence(end),
+               {"rank 1 (host " + host(), "has ended", "all_reduce 4 of group world"});
+}
+
+TEST_F(FailingRank, ThatFailsSpeaksForItselfAndGivesTheExitCode) {
+  const test::Finished end = run("throw");
+  EXPECT_EQ(end.code, 4);
+  EXPECT_TRUE(test::contains(end.err, "rank 1 has read a broken file"));
+  EXPECT_FALSE(test::contains(end.err, "mpitron: error:"));
+}
+
+TEST_F(FailingRank, OfAnotherMachineIsNamedAfterTheTimeout) {
+  const test::Finished end = run("stop", true);
+  EXPECT_EQ(end.code, 3);
+  EXPECT_TRUE(test::contains(end.err, "rank 1 (host " + host())) << end.err;
+  EXPECT_TRUE(test::contains(end.err, "has not arrived within")) << end.err;
+}
+
+TEST_F(FailingRank, NoneMeansNoSentence) {
+  for (const bool only_messages : {false, true}) {
+    const test::Finished end = run("none", only_messages);
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_TRUE(test::contains(end.out, "all iterations done"));
+    EXPECT_EQ(end.err, "");
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::comm
