@@ -21,8 +21,8 @@ struct GatheredProduct {
 GatheredProduct gather_and_multiply(autograd::Context& context, const tensor::Tensor& x, Index out,
                                     const TensorParallel& shared, const Multiply& multiply);
 
-/// This rank's rows, [s_local, b, out], of the sum over the ranks of their products of x [s, b, in].
-/// While a piece is computed the one before it is summed.
+/// This rank's rows, [s_local, b, out], of the sum over the ranks of their products of x [s, b,
+/// in]. While a piece is computed the one before it is summed.
 tensor::Tensor multiply_and_scatter(autograd::Context& context, const tensor::Tensor& x, Index out,
                                     const TensorParallel& shared, const Multiply& multiply);
 

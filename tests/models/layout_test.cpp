@@ -6,7 +6,8 @@
 #include "support/tensor_layout.h"
 #include "support/tiny_gpt.h"
 
-// Loss, gradients and first weights do not depend on how many ranks share the layers; dropout is on.
+// Loss, gradients and first weights do not depend on how many ranks share the layers; dropout is
+// on.
 
 namespace mpitron::models {
 namespace {
