@@ -9,8 +9,8 @@ namespace mpitron::autograd {
 /// tape of its own: between the passes only the input is kept (Chen et al. 2016). Dropout masks
 /// need no state: they are keyed. Without a tape it just runs the block.
 ///
-/// `keep(context, input)` gives what is kept of the input: a function of the context that returns it
-/// (ranks that all have it may each keep a piece).
+/// `keep(context, input)` gives what is kept of the input: a function of the context that returns
+/// it (ranks that all have it may each keep a piece).
 struct KeepInput {
   auto operator()(Context&, const Tensor& input) const {
     return [input](Context&) { return input; };

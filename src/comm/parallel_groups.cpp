@@ -110,7 +110,6 @@ ParallelGroups make_parallel_groups(World& world, const RankGrid& grid,
                   {replicas / options.optimizer_instances, options.optimizer_instances});
   groups.optimizer_instance = optimizer[0];
   groups.optimizer_replicas = optimizer[1];
-  groups.sequence_parallel = options.sequence_parallel;
   return groups;
 }
 

@@ -30,8 +30,6 @@ struct ParallelGroups {
   // shares one instance's state, and who holds the same shard in all instances.
   GroupHandle optimizer_instance;
   GroupHandle optimizer_replicas;
-  /// Between attention and MLP, activations are cut along the sequence over the tensor group.
-  bool sequence_parallel = false;
 };
 
 /// Groups of one: everything on this rank.
@@ -44,7 +42,6 @@ struct GroupOptions {
   std::vector<Index> position_embedding_stages = {};
   std::vector<Index> context_level_sizes = {};  // --hierarchical-context-parallel-sizes
   Index optimizer_instances = 1;                // --num-distributed-optimizer-instances
-  bool sequence_parallel = false;
 };
 
 /// This rank's groups. No rank waits for another: making a group is arithmetic, on every transport.

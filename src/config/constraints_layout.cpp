@@ -61,7 +61,10 @@ Result heads_per_tensor_rank(const Facts& f) {
 Result groups_per_tensor_rank(const Facts& f) {
   const Index tp = f.run.parallel.tensor_model_parallel_size;
   const Index groups = f.run.model.num_query_groups;
-  return f.run.model.group_query_attention
+  // Ranks that share a group compute pieces of its key and value.
+  const bool shared =
+      groups > 0 && tp % groups == 0 && f.run.model.kv_channels % (tp / groups) == 0;
+  return f.run.model.group_query_attention && !shared
              ? divides(groups, tp, nearest_divisors("tensor-model-parallel-size", groups, tp))
              : Result();
 }
@@ -279,7 +282,9 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "num-attention-heads tensor-model-parallel-size", "Tensor ranks share whole heads.",
      heads_per_tensor_rank},
     {"E072", "groups_per_tensor_rank", "num_query_groups % tensor_model_parallel_size == 0",
-     "num-query-groups tensor-model-parallel-size", "Tensor ranks share whole key/value heads.",
+     "num-query-groups tensor-model-parallel-size",
+     "Tensor ranks share whole key/value heads; more ranks than heads share equal pieces of one "
+     "(ranks % groups == 0 and kv_channels % (ranks / groups) == 0).",
      groups_per_tensor_rank},
     {"E073", "width_per_tensor_rank", "ffn_hidden_size % tensor_model_parallel_size == 0",
      "ffn-hidden-size tensor-model-parallel-size",

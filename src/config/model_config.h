@@ -118,6 +118,9 @@ struct ModelConfig {
   /// Each tensor parallel rank keeps its piece of what recomputation starts from.
   bool distribute_saved_activations = false;
 
+  // With sequence parallelism: products run on pieces of the sequence while others travel.
+  bool tp_comm_overlap = false;
+
   // later areas, present because FLOPs, parameter counts and constraints speak of them
   std::optional<Index> mtp_num_layers;
   double mtp_loss_scaling_factor = 0.1;

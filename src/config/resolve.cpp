@@ -170,6 +170,7 @@ void resolve_precision(ModelConfig& m, const OptionValues& v) {
   m.recompute_num_layers = v.maybe_integer("recompute_num_layers").value_or(0);
   m.recompute_modules = recompute_modules(v);
   m.distribute_saved_activations = v.flag("distribute_saved_activations");
+  m.tp_comm_overlap = v.flag("tp_comm_overlap");
 }
 
 ModelConfig resolve_model(const OptionValues& v) {

@@ -40,7 +40,7 @@ nn::Builder GptModel::builder(const std::string& prefix) {
 }
 
 ops::TensorParallel GptModel::tensor_parallel() const {
-  return {share_.groups.tensor.get(), share_.groups.sequence_parallel};
+  return {share_.groups.tensor.get(), share_.groups.sequence_parallel, config_.tp_comm_overlap};
 }
 
 Parameter* GptModel::make_output_weight() {

@@ -30,7 +30,7 @@ class Builder {
 
   /// Who shares the weights of this layer.
   ops::TensorParallel tensor_parallel() const {
-    return {groups().tensor.get(), groups().sequence_parallel};
+    return {groups().tensor.get(), groups().sequence_parallel, config().tp_comm_overlap};
   }
   /// This rank's even piece of every one of `blocks` blocks of a dimension.
   tensor::Shard piece(int dim, Index extent, Index blocks = 1) const;

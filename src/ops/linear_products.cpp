@@ -9,24 +9,35 @@ using autograd::Context;
 using autograd::Parameter;
 using tensor::Tensor;
 
-Tensor linear_output(Context& context, const Tensor& x, Parameter& weight, Parameter* bias) {
+void multiply(Context& context, const Tensor& x, const Parameter& weight, const Parameter* bias,
+              const Tensor& y) {
   MPITRON_CHECK(x.shape()[1] == weight.value.shape()[1], to_string(x.shape()), weight.name);
-  const Tensor y = context.empty({x.shape()[0], weight.value.shape()[0]}, x.dtype());
   kernels::Matmul product{
       .a = x.view(), .b = weight.value.view(), .c = y.view(), .transpose_b = true};
-  context.use(weight);
   if (bias != nullptr) {
     product.bias = bias->value.view();
-    context.use(*bias);
   }
   context.launch_with_workspace(product);
+}
+
+void multiply_back(Context& context, const Tensor& dy, const Parameter& weight, const Tensor& dx) {
+  context.launch_with_workspace(
+      kernels::Matmul{.a = dy.view(), .b = weight.value.view(), .c = dx.view()});
+}
+
+Tensor linear_output(Context& context, const Tensor& x, Parameter& weight, Parameter* bias) {
+  const Tensor y = context.empty({x.shape()[0], weight.value.shape()[0]}, x.dtype());
+  context.use(weight);
+  if (bias != nullptr) {
+    context.use(*bias);
+  }
+  multiply(context, x, weight, bias, y);
   return y;
 }
 
 Tensor linear_input_gradient(Context& context, const Tensor& dy, const Parameter& weight) {
   const Tensor dx = context.empty({dy.shape()[0], weight.value.shape()[1]}, dy.dtype());
-  context.launch_with_workspace(
-      kernels::Matmul{.a = dy.view(), .b = weight.value.view(), .c = dx.view()});
+  multiply_back(context, dy, weight, dx);
   return dx;
 }
 

@@ -6,7 +6,15 @@ namespace mpitron::ops {
 // The three products of a linear layer, which all its forms share. Rows are [t, in] and [t, out].
 // Contract: ops/linear.h.
 
-/// x weight^T (+ bias).
+/// y = x weight^T (+ bias).
+void multiply(autograd::Context& context, const tensor::Tensor& x,
+              const autograd::Parameter& weight, const autograd::Parameter* bias,
+              const tensor::Tensor& y);
+/// dx = dy weight.
+void multiply_back(autograd::Context& context, const tensor::Tensor& dy,
+                   const autograd::Parameter& weight, const tensor::Tensor& dx);
+
+/// x weight^T (+ bias); notes the use of both.
 tensor::Tensor linear_output(autograd::Context& context, const tensor::Tensor& x,
                              autograd::Parameter& weight, autograd::Parameter* bias);
 /// dy weight.

@@ -2,6 +2,7 @@
 
 #include "ops/exchange.h"
 #include "ops/linear_products.h"
+#include "ops/overlapped_products.h"
 #include "ops/regions.h"
 #include "ops/rows.h"
 
@@ -58,6 +59,57 @@ struct ColumnParallelBackward {
   }
 };
 
+Tensor column_parallel_output(Context& context, const Tensor& x, Parameter& weight, Parameter* bias,
+                              const TensorParallel& shared) {
+  if (shared.overlaps()) {
+    context.use(weight);
+    if (bias != nullptr) {
+      context.use(*bias);
+    }
+    const auto product = [&](const Tensor& rows, const Tensor& y) {
+      multiply(context, rows, weight, bias, y);
+    };
+    return gather_and_multiply(context, x, weight.value.shape()[0], shared, product).y;
+  }
+  const Tensor whole = shared.cuts_sequence() ? join_first(context, x, *shared.group) : x;
+  const Tensor y = linear_output(context, fold_rows(whole), weight, bias);
+  Shape shape = whole.shape();
+  shape[-1] = y.shape()[1];
+  return y.reshape(shape);
+}
+
+/// Of a row parallel layer whose sum over the ranks overlaps with its product.
+struct RowParallelBackward {
+  Tensor x;  // [s, b, in_local]
+  Slot x_slot;
+  Parameter* weight;
+  TensorParallel shared;
+
+  void operator()(Context& context, Tensor gradient) const {
+    const auto product = [&](const Tensor& dy, const Tensor& dx) {
+      multiply_back(context, dy, *weight, dx);
+    };
+    const GatheredProduct back =
+        gather_and_multiply(context, gradient, x.shape()[-1], shared, product);
+    accumulate_linear(context, *weight, nullptr, fold_rows(back.x), fold_rows(x));
+    autograd::accumulate(context, x_slot, back.y);
+  }
+};
+
+Var overlapped_row_parallel(Context& context, const Var& x, Parameter& weight,
+                            const TensorParallel& shared) {
+  context.use(weight);
+  const auto product = [&](const Tensor& rows, const Tensor& y) {
+    multiply(context, rows, weight, nullptr, y);
+  };
+  Var result = autograd::variable(
+      multiply_and_scatter(context, x.value, weight.value.shape()[0], shared, product));
+  if (context.recording()) {
+    context.tape->record(result.slot, RowParallelBackward{x.value, x.slot, &weight, shared});
+  }
+  return result;
+}
+
 }  // namespace
 
 Var column_parallel_linear(Context& context, const Var& x, Parameter& weight, Parameter* bias,
@@ -65,12 +117,7 @@ Var column_parallel_linear(Context& context, const Var& x, Parameter& weight, Pa
   if (!shared.shared()) {
     return linear(context, x, weight, bias);
   }
-  const Tensor whole =
-      shared.cuts_sequence() ? join_first(context, x.value, *shared.group) : x.value;
-  const Tensor y = linear_output(context, fold_rows(whole), weight, bias);
-  Shape shape = whole.shape();
-  shape[-1] = y.shape()[1];
-  Var result = autograd::variable(y.reshape(shape));
+  Var result = autograd::variable(column_parallel_output(context, x.value, weight, bias, shared));
   if (context.recording()) {
     context.tape->record(result.slot,
                          ColumnParallelBackward{x.value, x.slot, &weight, bias, shared});
@@ -88,6 +135,9 @@ Var sum_to_stream(Context& context, Var x, const TensorParallel& shared) {
 
 Var row_parallel_linear(Context& context, const Var& x, Parameter& weight,
                         const TensorParallel& shared) {
+  if (shared.overlaps()) {
+    return overlapped_row_parallel(context, x, weight, shared);
+  }
   return sum_to_stream(context, linear(context, x, weight, nullptr), shared);
 }
 

@@ -12,8 +12,8 @@ namespace mpitron::ops {
 
 /// Rows of weight [out, in] and bias lie here: y[s, b, out_local] = x weight^T + bias. x [s, b, in]
 /// is on all ranks, or cut along s (x [s_local, b, in]): then s is gathered here and again in
-/// backward, so that only this rank's piece is kept. The sum of x's gradient over the ranks is under
-/// way while the weight's gradient is computed.
+/// backward, so that only this rank's piece is kept. The sum of x's gradient over the ranks is
+/// under way while the weight's gradient is computed.
 Var column_parallel_linear(Context& context, const Var& x, Parameter& weight, Parameter* bias,
                            const TensorParallel& shared);
 

@@ -10,8 +10,8 @@ using autograd::Var;
 // Differentiable communication among the ranks of a tensor parallel group, in conjugate pairs: the
 // backward pass of one is the forward pass of the other (Shoeybi et al. 2019; Korthikanti et al.
 // 2022). tp: the last dimension is cut, or each rank has a summand; sp: the first dimension, s, is
-// cut. In a group of one each is x itself. Give x away (std::move) where it is not needed: sums then
-// need no memory of their own.
+// cut. In a group of one each is x itself. Give x away (std::move) where it is not needed: sums
+// then need no memory of their own.
 //
 // Numerical contract: sums as comm/group.h has them; nothing else is rounded.
 

@@ -10,8 +10,8 @@ using autograd::Context;
 using autograd::Var;
 
 /// How the fused qkv of all heads is cut over the ranks of a tensor parallel group: whole query
-/// groups, or, with more ranks than groups, a group's query heads over `sharers` neighbouring ranks,
-/// of which each also computes 1 / sharers of the group's key and value.
+/// groups, or, with more ranks than groups, a group's query heads over `sharers` neighbouring
+/// ranks, of which each also computes 1 / sharers of the group's key and value.
 struct QkvShare {
   QkvLayout local;     // of this rank, key and value whole
   tensor::Shard rows;  // of the weight, [width, h]

@@ -9,12 +9,16 @@ namespace mpitron::ops {
 struct TensorParallel {
   comm::Group* group = nullptr;  // null: nobody else
   bool sequence_parallel = false;
+  /// Products run on the pieces of the sequence that are there while others travel
+  /// (`--tp-comm-overlap`); with a cut sequence only.
+  bool overlap = false;
 
   Index size() const { return group != nullptr ? group->size() : 1; }
   Index rank() const { return group != nullptr ? group->rank() : 0; }
   bool shared() const { return size() > 1; }
   /// Whether activations between the layers are cut along s.
   bool cuts_sequence() const { return shared() && sequence_parallel; }
+  bool overlaps() const { return cuts_sequence() && overlap; }
 };
 
 }  // namespace mpitron::ops

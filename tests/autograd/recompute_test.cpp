@@ -34,6 +34,28 @@ TEST_F(RecomputeTest, GivesTheBitsOfStoredActivationsWithDropoutOn) {
   EXPECT_EQ(step(true), step(false));
 }
 
+/// What is kept of the input is the caller's choice; backward starts from what it gives back.
+TEST_F(RecomputeTest, StartsFromWhatTheCallerKept) {
+  int asked = 0;
+  const auto keep = [&asked](Context&, const Tensor& input) {
+    return [&asked, copy = input](Context&) {
+      ++asked;
+      return copy;
+    };
+  };
+  toy::Model model(*device_);
+  Tape tape;
+  Context cx = context(&tape);
+  const auto block = [&model](Context& inner, const Var& input) {
+    return model.forward(inner, input, false);
+  };
+  const Var x = variable(model.input(0)), y = recompute(cx, block, x, keep);
+  EXPECT_EQ(asked, 0);
+  tape.backward(cx, y.slot, model.input(1));
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(x.slot.gradient());
+}
+
 /// A weight used three times (tied embedding, relative bias, heads of multi-token prediction): it
 /// is noted once, in the first pass, and its gradient is complete when the tape has been played.
 TEST_F(RecomputeTest, ATiedWeightGetsAllOfItsGradient) {

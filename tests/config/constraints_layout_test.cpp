@@ -18,7 +18,8 @@ constexpr RuleCase kBroken[] = {
     {"--world-size 3 --tensor-model-parallel-size 2", "E070", "3 % 2 = 1"},
     {"--world-size 8 --tensor-model-parallel-size 8", "E071",
      "4 % 8 = 4. Nearest: --tensor-model-parallel-size 4"},
-    {"--world-size 4 --tensor-model-parallel-size 4 --group-query-attention --num-query-groups 2",
+    {"--world-size 4 --tensor-model-parallel-size 4 --group-query-attention --num-query-groups 2 "
+     "--kv-channels 3",
      "E072", "2 % 4"},
     {"--world-size 4 --tensor-model-parallel-size 4 --ffn-hidden-size 130", "E073", "130 % 4 = 2"},
     {"--world-size 4 --tensor-model-parallel-size 4 --padded-vocab-size 130", "E074",

@@ -6,7 +6,8 @@
 #include "support/tensor_layout.h"
 #include "support/tiny_gpt.h"
 
-// Loss, gradients and first weights do not depend on how many ranks share the layers; dropout is on.
+// Loss, gradients and first weights do not depend on how many ranks share the layers; dropout is
+// on.
 
 namespace mpitron::models {
 namespace {
@@ -111,6 +112,12 @@ const std::vector<Variant>& variants() {
          c.recompute_granularity = RecomputeGranularity::selective;
          c.recompute_modules = {config::RecomputeModule::mlp};
        }},
+      {"OverlappedProducts", [](ModelConfig& c) { c.tp_comm_overlap = true; }},
+      {"OverlappedProductsOfALlama",
+       [](ModelConfig& c) {
+         use_llama(c);
+         c.tp_comm_overlap = true;
+       }},
       {"TorchsNumbers", [](ModelConfig& c) { c.use_cpu_initialization = true; }},
       {"UniformNumbers", [](ModelConfig& c) { c.init_method_xavier_uniform = true; }},
   };
@@ -134,6 +141,67 @@ TEST_P(InLayouts, AStepIsThatOfOneRank) {
 
 INSTANTIATE_TEST_SUITE_P(Layout, InLayouts, ::testing::ValuesIn(variants()),
                          [](const auto& info) { return info.param.name; });
+
+/// Two groups of two ranks, each with samples of its own: nothing passes from group to group, also
+/// when every rank keeps a piece of what recomputation starts from.
+TEST(Layout, GroupsOfTheWorldDoNotMix) {
+  ModelConfig config = base();
+  recompute_all(config);
+  config.distribute_saved_activations = true;
+  const auto samples_of = [](Index group) {
+    return [group](device::Device& device, Index microbatch) {
+      return testing::tiny_batch(device, kSequence, 10 * group + 2 * microbatch, 2);
+    };
+  };
+  std::vector<testing::RankStep> ranks(4);
+  comm::run_thread_world(4, [&](comm::World& world) {
+    ranks[static_cast<std::size_t>(world.rank())] = testing::run_rank(
+        config, testing::tensor_groups(world, {2, false}), samples_of(world.rank() / 2));
+  });
+  for (const Index group : {0, 1}) {
+    const auto first = ranks.begin() + 2 * group;
+    expect_same(testing::put_together({first, first + 2}),
+                testing::run_layout(config, {}, samples_of(group)), 1e-12);
+  }
+}
+
+/// Inference and replay see the whole vocabulary on every rank.
+TEST(Layout, LogitsAreThoseOfOneRank) {
+  const ModelConfig config = base();
+  const auto logits = [&](const comm::ParallelGroups& groups) {
+    const auto device = device::make_device("reference");
+    GptModel model(config, *device, {.groups = groups, .part = nn::whole_model(config)});
+    model.initialize();
+    autograd::Context context{.device = *device, .mode = autograd::Mode::evaluate};
+    return testing::values_of(model.logits(context, batch(*device, 0)).value);
+  };
+  const std::vector<double> alone = logits(comm::groups_of_one(*comm::make_single_world()));
+  for (const TensorLayout& layout : kLayouts) {
+    comm::run_thread_world(layout.tensor, [&](comm::World& world) {
+      EXPECT_LE(difference(logits(testing::tensor_groups(world, layout)), alone), 1e-12);
+    });
+  }
+}
+
+/// Four ranks hold a quarter of every matrix each; norms and output biases are on all.
+TEST(Layout, MatricesAreCutAndNormsAreNot) {
+  comm::run_thread_world(4, [](comm::World& world) {
+    const auto device = device::make_device("reference");
+    const ModelConfig config = base();
+    GptModel model(
+        config, *device,
+        {.groups = testing::tensor_groups(world, {4, true}), .part = nn::whole_model(config)});
+    model.initialize();
+    for (const autograd::Parameter& parameter : model.parameters()) {
+      const bool positions = parameter.name == "embedding.position_embeddings.weight";
+      const bool cut = (parameter.shape.rank() == 2 && !positions) ||
+                       parameter.name.find("linear_qkv.bias") != std::string::npos ||
+                       parameter.name.find("linear_fc1.bias") != std::string::npos;
+      EXPECT_EQ(parameter.value.numel() * (cut ? 4 : 1), parameter.shape.numel()) << parameter.name;
+      EXPECT_EQ(parameter.sum_over_tensor, !cut) << parameter.name;
+    }
+  });
+}
 
 TEST(Layout, Fp32DiffersByRoundingOnly) {
   ModelConfig config = base();

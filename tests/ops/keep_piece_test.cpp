@@ -17,8 +17,8 @@ TEST(KeepPiece, EveryRankKeepsItsPart) {
   });
 }
 
-/// The ranks that join pieces are those that have the same input: the tensor parallel group, not all
-/// ranks (recorded as an error of the reference's combination).
+/// The ranks that join pieces are those that have the same input: the tensor parallel group, not
+/// all ranks (recorded as an error of the reference's combination).
 TEST(KeepPiece, OtherGroupsOfTheWorldHaveOtherInputs) {
   comm::run_thread_world(4, [](comm::World& world) {
     const auto device = device::make_device("reference");

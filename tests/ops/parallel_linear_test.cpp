@@ -38,9 +38,11 @@ Layer alone() {
   return layer;
 }
 
-class ParallelLinear : public ::testing::TestWithParam<std::tuple<Index, bool>> {
+class ParallelLinear : public ::testing::TestWithParam<std::tuple<Index, bool, bool>> {
  protected:
-  TensorParallel shared(TestRank& rank) const { return {&rank.group, std::get<1>(GetParam())}; }
+  TensorParallel shared(TestRank& rank) const {
+    return {&rank.group, std::get<1>(GetParam()), std::get<2>(GetParam())};
+  }
   /// This rank's rows of the sequence.
   Block rows(TestRank& rank, Index columns) const {
     const Index n = std::get<1>(GetParam()) ? kS / rank.size() : kS;
@@ -106,8 +108,8 @@ TEST_P(ParallelLinear, AnInputWithoutAGradientNeedsNoSum) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, ParallelLinear,
-                         ::testing::Values(std::tuple{1, false}, std::tuple{2, false},
-                                           std::tuple{2, true}));
+                         ::testing::Values(std::tuple{1, false, false}, std::tuple{2, false, false},
+                                           std::tuple{2, true, false}, std::tuple{2, true, true}));
 
 }  // namespace
 }  // namespace mpitron::ops

@@ -1,5 +1,6 @@
-#include "ops/gradient_ranks.h"
 #include "ops/regions.h"
+
+#include "ops/gradient_ranks.h"
 
 namespace mpitron::ops {
 namespace {

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "support/tensors.h"
-
 namespace mpitron::tensor {
 namespace {
 
@@ -39,26 +37,26 @@ class TakenShard : public ::testing::Test {
  protected:
   /// Elements 0, 1, 2, ...
   Tensor counted(const Shape& shape) {
-    std::vector<double> values(static_cast<std::size_t>(shape.numel()));
-    std::iota(values.begin(), values.end(), 0.0);
-    return testing::make_tensor(*device_, shape, DType::f32, values);
+    const Tensor x = Tensor::empty(*device_, shape, DType::f32);
+    std::iota(x.data<float>(), x.data<float>() + x.numel(), 0.f);
+    return x;
   }
-  std::vector<double> taken(const Shape& shape, const Shard& shard) {
+  std::vector<float> taken(const Shape& shape, const Shard& shard) {
     const Tensor local = Tensor::empty(*device_, shard.local(shape), DType::f32);
     take_shard(counted(shape), shard, local);
-    return testing::values_of(local);
+    return {local.data<float>(), local.data<float>() + local.numel()};
   }
   std::unique_ptr<device::Device> device_ = device::make_device("reference");
 };
 
 TEST_F(TakenShard, RowsColumnsAndTheMiddle) {
-  EXPECT_EQ(taken({2, 2}, {}), (std::vector<double>{0, 1, 2, 3}));
-  EXPECT_EQ(taken({4}, {.dim = 0, .ranges = {{3, 4}, {1, 2}}}), (std::vector<double>{3, 1}));
+  EXPECT_EQ(taken({2, 2}, {}), (std::vector<float>{0, 1, 2, 3}));
+  EXPECT_EQ(taken({4}, {.dim = 0, .ranges = {{3, 4}, {1, 2}}}), (std::vector<float>{3, 1}));
   EXPECT_EQ(taken({3, 2}, {.dim = 0, .ranges = {{0, 1}, {2, 3}}}),
-            (std::vector<double>{0, 1, 4, 5}));
+            (std::vector<float>{0, 1, 4, 5}));
   EXPECT_EQ(taken({2, 4}, {.dim = 1, .ranges = {{1, 2}, {3, 4}}}),
-            (std::vector<double>{1, 3, 5, 7}));
-  EXPECT_EQ(taken({2, 2, 2}, {.dim = 1, .ranges = {{1, 2}}}), (std::vector<double>{2, 3, 6, 7}));
+            (std::vector<float>{1, 3, 5, 7}));
+  EXPECT_EQ(taken({2, 2, 2}, {.dim = 1, .ranges = {{1, 2}}}), (std::vector<float>{2, 3, 6, 7}));
 }
 
 }  // namespace
