@@ -26,7 +26,8 @@ std::vector<optim::TrainedTensor> trained_tensors(TrainedModel& model) {
 
 StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
   const config::ModelConfig& m = config.model;
-  return {.hidden = {.shape = {m.seq_length, config.training.micro_batch_size, m.hidden_size},
+  const Index s = m.seq_length / config.parallel.context_parallel_size;
+  return {.hidden = {.shape = {s, config.training.micro_batch_size, m.hidden_size},
                      .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
           .per_token_loss = config.training.calculate_per_token_loss,
           .with_attention_mask = config.data.reset_attention_mask,

@@ -15,6 +15,9 @@ comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfi
       {.context_level_sizes = parallel.hierarchical_context_parallel_sizes,
        .optimizer_instances = parallel.num_distributed_optimizer_instances});
   groups.sequence_parallel = parallel.sequence_parallel;
+  for (const std::string& word : parallel.cp_comm_type) {
+    groups.context_exchange.push_back(comm::context_exchange_of(word));
+  }
   return groups;
 }
 

@@ -19,9 +19,9 @@ DropoutMask mask_at(double probability, Index column_offset) {
   DropoutMask mask;
   mask.key = {17, 42};
   mask.threshold = dropout_threshold(probability);
-  mask.index.sequence_split = 2;
-  mask.index.sequence_offset[0] = 5;
-  mask.index.sequence_offset[1] = 100;
+  mask.index.sequence.split = 2;
+  mask.index.sequence.offset[0] = 5;
+  mask.index.sequence.offset[1] = 100;
   mask.index.sample_offset = (Index{1} << 33) + 7;
   mask.index.sample_stride = 3;
   mask.index.column_offset = column_offset;
