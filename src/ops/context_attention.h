@@ -21,6 +21,8 @@ void check_context_exchange(ContextExchange exchange, const ContextGroups& group
 /// Attention over a sequence of which this rank holds zigzag slice `all->rank()`; dropout's
 /// positions are set here. With a group of one, `attention`. A mask is [b or 1, s_local, s];
 /// Error(usage) where the exchange hands out heads.
+///
+/// Numerical contract: that of ops/ring_attention.h, ops/gathered_attention.h, or ops/attention.h.
 Var context_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
                       ContextExchange exchange, const ContextGroups& groups);
 
