@@ -19,6 +19,9 @@ struct SequenceMap {
             .offset = {offset[0] + first, offset[1] + first}};
   }
 
+  /// Whether local positions are those of the whole.
+  bool whole() const { return offset[0] == 0 && offset[1] == 0; }
+
   /// How many positions of an endless local sequence stand before `position` of the whole one.
   Index count_before(Index position) const {
     const Index first = std::clamp<Index>(position - offset[0], 0, split);
@@ -43,7 +46,7 @@ inline SequenceSlice zigzag_slice(Index length, Index ranks, Index rank) {
   }
   MPITRON_CHECK(length % (2 * ranks) == 0, length, ranks);
   const Index chunk = length / (2 * ranks);
-  return {.map = {.split = chunk, .offset = {rank * chunk, 2 * (ranks - 1 - rank) * chunk}},
+  return {.map = {.split = chunk, .offset = {rank * chunk, (2 * ranks - 2 - rank) * chunk}},
           .length = 2 * chunk};
 }
 

@@ -5,6 +5,7 @@
 #include "autograd/tape.h"
 #include "device/device.h"
 #include "utils/philox.h"
+#include "utils/sequence_map.h"
 
 namespace mpitron::autograd {
 
@@ -28,6 +29,7 @@ struct RngKey {
 struct SamplePosition {
   Index first_sample = 0;  // global sample of local b = 0
   Index sample_stride = 1;
+  SequenceMap sequence;  // global positions of s
 };
 
 /// What every op is given.

@@ -73,6 +73,22 @@ ParallelGroups groups_of_one(World& world) {
           .optimizer_replicas = alone};
 }
 
+ContextExchange context_exchange_of(const std::string& word) {
+  if (word == "p2p") {
+    return ContextExchange::ring;
+  }
+  if (word == "all_gather" || word == "allgather") {
+    return ContextExchange::all_gather;
+  }
+  if (word == "a2a") {
+    return ContextExchange::heads;
+  }
+  if (word == "a2a+p2p") {
+    return ContextExchange::heads_in_ring;
+  }
+  throw_usage("--cp-comm-type: {} is none of p2p, all_gather, a2a, a2a+p2p", word);
+}
+
 ParallelGroups make_parallel_groups(World& world, const RankGrid& grid,
                                     const GroupOptions& options) {
   MPITRON_CHECK(world.size() == grid.world_size(), world.size(), grid.world_size());
@@ -110,6 +126,8 @@ ParallelGroups make_parallel_groups(World& world, const RankGrid& grid,
                   {replicas / options.optimizer_instances, options.optimizer_instances});
   groups.optimizer_instance = optimizer[0];
   groups.optimizer_replicas = optimizer[1];
+  groups.sequence_parallel = options.sequence_parallel;
+  groups.context_exchange = options.context_exchange;
   return groups;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "comm/rank_grid.h"
 #include "comm/world.h"
@@ -7,6 +9,17 @@
 namespace mpitron::comm {
 
 using GroupHandle = std::shared_ptr<Group>;
+
+/// How attention reaches the keys of a sequence that the ranks of a group share (--cp-comm-type).
+enum class ContextExchange {
+  ring,          // p2p: keys and values travel around the group
+  all_gather,    // all_gather: keys and values of all are gathered
+  heads,         // a2a: the sequence is exchanged for heads
+  heads_in_ring  // a2a+p2p: heads inside the inner groups, a ring over the outer ones
+};
+
+/// Of a word of --cp-comm-type; Error(usage) for any other.
+ContextExchange context_exchange_of(const std::string& word);
 
 /// The groups that this rank is a member of, one for each way of sharing the work; a way that is
 /// not used has a group of one, so nobody asks.
@@ -24,12 +37,23 @@ struct ParallelGroups {
   GroupHandle embedding;
   // The stages that hold position embeddings; null on other stages.
   GroupHandle position_embedding;
+  // Between attention and MLP, activations are cut along the sequence over the tensor group.
+  bool sequence_parallel = false;
   // The levels of `context` for a2a+p2p: neighbours first. Empty where it is not divided.
   std::vector<GroupHandle> context_levels;
   // The two levels of `data_context` with several instances of the distributed optimizer: who
   // shares one instance's state, and who holds the same shard in all instances.
   GroupHandle optimizer_instance;
   GroupHandle optimizer_replicas;
+  // Of each layer, or one of all; none: ring.
+  std::vector<ContextExchange> context_exchange;
+
+  /// `layer_number` is global and starts at 1.
+  ContextExchange exchange_of(Index layer_number) const {
+    const auto layer = static_cast<std::size_t>(layer_number - 1);
+    return context_exchange.empty() ? ContextExchange::ring
+                                    : context_exchange[context_exchange.size() == 1 ? 0 : layer];
+  }
 };
 
 /// Groups of one: everything on this rank.
@@ -42,6 +66,8 @@ struct GroupOptions {
   std::vector<Index> position_embedding_stages = {};
   std::vector<Index> context_level_sizes = {};  // --hierarchical-context-parallel-sizes
   Index optimizer_instances = 1;                // --num-distributed-optimizer-instances
+  bool sequence_parallel = false;
+  std::vector<ContextExchange> context_exchange = {};  // --cp-comm-type
 };
 
 /// This rank's groups. No rank waits for another: making a group is arithmetic, on every transport.

@@ -82,9 +82,8 @@ Var GptModel::hidden(Context& context, const GptBatch& batch, const Var& input) 
     const ops::TensorParallel shared = tensor_parallel();
     const Index s = embedding_ ? batch.tokens.shape()[0]
                                : input.shape()[0] * (shared.cuts_sequence() ? shared.size() : 1);
-    inputs.rotary = ops::RotaryTables{.cos = rotary_.cos.slice(0, 0, s),
-                                      .sin = rotary_.sin.slice(0, 0, s),
-                                      .interleaved = rotary_.interleaved};
+    inputs.rotary =
+        ops::rotary_rows(context, rotary_, {.map = context.position.sequence, .length = s});
   }
   return decoder_.forward(
       context,

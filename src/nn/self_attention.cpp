@@ -11,6 +11,8 @@ using autograd::Var;
 
 SelfAttention::SelfAttention(const Builder& builder, Index layer_number)
     : shared_(builder.tensor_parallel()),
+      exchange_(builder.groups().exchange_of(layer_number)),
+      context_groups_{builder.groups().context, builder.groups().context_levels},
       attention_dropout_(builder.config().attention_dropout),
       layer_number_(static_cast<std::uint32_t>(layer_number)) {
   const config::ModelConfig& config = builder.config();
@@ -19,6 +21,7 @@ SelfAttention::SelfAttention(const Builder& builder, Index layer_number)
                              config.kv_channels};
   share_ = ops::qkv_share(whole, shared_);
   settings_.layout = share_.local;
+  ops::check_context_exchange(exchange_, context_groups_, settings_.layout);
   settings_.scale = static_cast<float>(config.softmax_scale);
   settings_.window = config.window_size ? (*config.window_size)[0] : -1;
   const auto layer = static_cast<std::size_t>(layer_number - 1);
@@ -66,7 +69,7 @@ BranchOutput SelfAttention::forward(Context& context, const Var& x,
       ops::dropout_mask(context, attention_dropout_, layer_number_,
                         static_cast<std::uint32_t>(DropoutSite::attention_probabilities));
   settings.dropout.index.column_offset = shared_.rank() * settings.layout.heads;
-  const Var attended = ops::attention(context, qkv, settings);
+  const Var attended = ops::context_attention(context, qkv, settings, exchange_, context_groups_);
   return {ops::row_parallel_linear(context, attended, *proj_weight_, shared_), proj_bias_};
 }
 

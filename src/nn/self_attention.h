@@ -4,7 +4,7 @@
 #include "nn/branch.h"
 #include "nn/builder.h"
 #include "nn/norm.h"
-#include "ops/attention.h"
+#include "ops/context_attention.h"
 #include "ops/rotary.h"
 #include "ops/shared_query_group.h"
 
@@ -13,7 +13,9 @@ namespace mpitron::nn {
 /// What all layers of one forward pass share.
 struct LayerInputs {
   std::optional<ops::RotaryTables> rotary;  // absent without rotary positions
-  tensor::Tensor attention_mask;            // [b or 1, s, s], u8, 1 = hidden; optional
+  // [b or 1, s, s], u8, 1 = hidden; optional. With context parallelism the rows of this rank: all
+  // columns.
+  tensor::Tensor attention_mask;
 };
 
 /// Multi-head or grouped-query self attention: linear_qkv, norm of queries and keys, rotary
@@ -33,6 +35,8 @@ class SelfAttention {
   ops::TensorParallel shared_;
   ops::QkvShare share_;
   ops::AttentionSettings settings_;
+  ops::ContextExchange exchange_;
+  ops::ContextGroups context_groups_;
   double attention_dropout_;
   std::uint32_t layer_number_;
   bool rotates_;

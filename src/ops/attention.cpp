@@ -24,9 +24,9 @@ struct AttentionBackward {
   void operator()(Context& context, const Tensor& gradient) const {
     const QkvLayout& layout = settings.layout;
     const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
-    launch_backward(
-        context, qkv, own_keys(qkv, layout), settings, attended, gradient,
-        {layout.queries(dqkv.view()), layout.keys(dqkv.view()), layout.values(dqkv.view())});
+    launch_backward(context, qkv, own_keys(qkv, layout), settings, attended,
+                    {gradient, layout.queries(dqkv.view()), layout.keys(dqkv.view()),
+                     layout.values(dqkv.view())});
     autograd::accumulate(context, qkv_slot, dqkv);
   }
 };

@@ -13,7 +13,7 @@ struct AttentionSettings {
   float scale = 1;
   bool causal = true;
   Index window = -1;    // keys before the query that stay visible; -1: all
-  tensor::Tensor mask;  // [b or 1, s, s], u8, 1 = hidden; optional
+  tensor::Tensor mask;  // [b or 1, s, positions of keys], u8, 1 = hidden; optional
   kernels::DropoutMask dropout;
 };
 

@@ -52,16 +52,16 @@ void launch_forward(Context& context, const Tensor& qkv, const AttentionKeys& ke
 }
 
 void launch_backward(Context& context, const Tensor& qkv, const AttentionKeys& keys,
-                     const AttentionSettings& settings, const Attended& whole, const Tensor& d_o,
-                     const AttentionGradients& to) {
+                     const AttentionSettings& settings, const Attended& whole,
+                     const AttentionGradients& gradients) {
   kernels::AttentionBackward kernel;
   set_inputs(kernel, qkv, keys, settings);
   kernel.o = heads_of(ConstTensorView(whole.o), settings.layout);
   kernel.lse = whole.lse.view();
-  kernel.d_o = heads_of(ConstTensorView(d_o), settings.layout);
-  kernel.dq = to.dq;
-  kernel.dk = to.dk;
-  kernel.dv = to.dv;
+  kernel.d_o = heads_of(gradients.d_o, settings.layout);
+  kernel.dq = gradients.dq;
+  kernel.dk = gradients.dk;
+  kernel.dv = gradients.dv;
   context.launch_with_workspace(kernel);
 }
 
@@ -78,8 +78,8 @@ AttentionKeys keys_of(const Tensor& packed, const kernels::AttentionPositions& p
   return {.k = half_of(packed, 0), .v = half_of(packed, 1), .positions = positions};
 }
 
-AttentionGradients gradients_of(const TensorView& dq, const Tensor& packed) {
-  return {.dq = dq, .dk = half_of(packed, 0), .dv = half_of(packed, 1)};
+AttentionGradients gradients_of(const Tensor& d_o, const TensorView& dq, const Tensor& packed) {
+  return {.d_o = d_o, .dq = dq, .dk = half_of(packed, 0), .dv = half_of(packed, 1)};
 }
 
 void unpack_gradients(Context& context, const Tensor& packed, const QkvLayout& layout,

@@ -36,21 +36,24 @@ Attended empty_attended(Context& context, const tensor::Tensor& qkv,
 void launch_forward(Context& context, const tensor::Tensor& qkv, const AttentionKeys& keys,
                     const AttentionSettings& settings, const Attended& to);
 
-/// Where the gradients go: [s, b, g, n/g, d], [s_kv, b, g, d] twice.
+/// The gradient of the output, [s, b, n d], and where those of the inputs go: [s, b, g, n/g, d] and
+/// twice [s_kv, b, g, d].
 struct AttentionGradients {
+  device::ConstTensorView d_o;
   device::TensorView dq, dk, dv;
 };
 /// `whole`: output and lse over all keys of the queries, which these may be a part of.
 void launch_backward(Context& context, const tensor::Tensor& qkv, const AttentionKeys& keys,
                      const AttentionSettings& settings, const Attended& whole,
-                     const tensor::Tensor& d_o, const AttentionGradients& to);
+                     const AttentionGradients& gradients);
 
 /// Keys and values of `qkv` one after the other: [2 s, b, g, d], contiguous.
 tensor::Tensor packed_keys(Context& context, const tensor::Tensor& qkv, const QkvLayout& layout);
 /// As keys and values at `positions`.
 AttentionKeys keys_of(const tensor::Tensor& packed, const kernels::AttentionPositions& positions);
-/// The keys' and values' halves of packed gradients.
-AttentionGradients gradients_of(const device::TensorView& dq, const tensor::Tensor& packed);
+/// With the gradients of keys and values packed.
+AttentionGradients gradients_of(const tensor::Tensor& d_o, const device::TensorView& dq,
+                                const tensor::Tensor& packed);
 /// Packed gradients, in qkv's type, into the gradient of qkv.
 void unpack_gradients(Context& context, const tensor::Tensor& packed, const QkvLayout& layout,
                       const tensor::Tensor& dqkv);

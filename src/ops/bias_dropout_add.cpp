@@ -44,6 +44,7 @@ kernels::DropoutMask dropout_mask(const Context& context, double probability, st
   if (context.training() && probability > 0) {
     mask.key = autograd::RngKey{context.seed, context.iteration, layer, site}.philox();
     mask.threshold = kernels::dropout_threshold(probability);
+    mask.index.sequence = context.position.sequence;
     mask.index.sample_offset = context.position.first_sample;
     mask.index.sample_stride = context.position.sample_stride;
   }

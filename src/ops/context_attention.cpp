@@ -34,35 +34,20 @@ Var head_attention(Context& context, const Var& qkv, AttentionSettings settings,
 
 }  // namespace
 
-ContextExchange context_exchange_of(const std::string& word) {
-  if (word == "p2p") {
-    return ContextExchange::ring;
-  }
-  if (word == "all_gather" || word == "allgather") {
-    return ContextExchange::all_gather;
-  }
-  if (word == "a2a") {
-    return ContextExchange::heads;
-  }
-  if (word == "a2a+p2p") {
-    return ContextExchange::heads_in_ring;
-  }
-  throw_usage("--cp-comm-type: {} is none of p2p, all_gather, a2a, a2a+p2p", word);
-}
-
 void check_context_exchange(ContextExchange exchange, const ContextGroups& groups,
                             const QkvLayout& layout) {
-  if (exchange == ContextExchange::ring || exchange == ContextExchange::all_gather) {
+  const bool alone = groups.all == nullptr || groups.all->size() == 1;
+  if (alone || exchange == ContextExchange::ring || exchange == ContextExchange::all_gather) {
     return;
   }
   const bool mixed = exchange == ContextExchange::heads_in_ring;
   const char* const word = mixed ? "a2a+p2p" : "a2a";
-  if (mixed && (groups.inner == nullptr || groups.outer == nullptr)) {
+  if (mixed && groups.levels.size() != 2) {
     throw_usage(
         "--cp-comm-type a2a+p2p needs --hierarchical-context-parallel-sizes INNER OUTER: the "
         "ranks that share heads, and the rings over them");
   }
-  const Index ranks = (mixed ? groups.inner : groups.all)->size();
+  const Index ranks = (mixed ? groups.levels[0] : groups.all)->size();
   if (layout.heads % ranks != 0 || layout.query_groups % ranks != 0) {
     throw_usage(
         "--cp-comm-type {}: {} heads and {} query groups of a tensor-parallel rank cannot be "
@@ -92,7 +77,7 @@ Var context_attention(Context& context, const Var& qkv, const AttentionSettings&
   }
   return exchange == ContextExchange::heads
              ? head_attention(context, qkv, settings, all, nullptr)
-             : head_attention(context, qkv, settings, groups.inner, groups.outer);
+             : head_attention(context, qkv, settings, groups.levels[0], groups.levels[1]);
 }
 
 }  // namespace mpitron::ops

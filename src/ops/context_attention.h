@@ -4,20 +4,13 @@
 
 namespace mpitron::ops {
 
-/// How attention reaches the keys of a sequence that the members of a group share (--cp-comm-type).
-enum class ContextExchange {
-  ring,          // p2p: keys and values travel around the group
-  all_gather,    // all_gather: keys and values of all are gathered
-  heads,         // a2a: the sequence is exchanged for heads
-  heads_in_ring  // a2a+p2p: heads inside the inner groups, a ring over the outer ones
-};
+using comm::ContextExchange;
 
-/// The words of --cp-comm-type; anything else is Error(usage).
-ContextExchange context_exchange_of(const std::string& word);
-
-/// The groups of context parallelism; `inner` and `outer` only for heads_in_ring.
+/// The group that shares a sequence and, for heads_in_ring, its two levels: neighbours, which share
+/// the heads, and one rank of each neighbourhood.
 struct ContextGroups {
-  comm::GroupHandle all, inner, outer;
+  comm::GroupHandle all;
+  std::vector<comm::GroupHandle> levels = {};
 };
 
 /// The sizes that an exchange wants of a model: Error(usage) that names option and fix where heads
@@ -28,6 +21,8 @@ void check_context_exchange(ContextExchange exchange, const ContextGroups& group
 /// Attention over a sequence of which this rank holds zigzag slice `all->rank()`; dropout's
 /// positions are set here. With a group of one, `attention`. A mask is [b or 1, s_local, s];
 /// Error(usage) where the exchange hands out heads.
+///
+/// Numerical contract: that of ops/ring_attention.h, ops/gathered_attention.h, or ops/attention.h.
 Var context_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
                       ContextExchange exchange, const ContextGroups& groups);
 

@@ -44,7 +44,7 @@ struct GatheredBackward {
     const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
     const Tensor dkeys = context.empty(keys.shape(), wide_type(qkv.dtype()));
     launch_backward(context, qkv, keys_of(keys, positions_of(qkv, *group)), settings, attended,
-                    gradient, gradients_of(layout.queries(dqkv.view()), dkeys));
+                    gradients_of(gradient, layout.queries(dqkv.view()), dkeys));
     const Tensor pieces = by_member(context, dkeys, 2, group->size());
     const Tensor own =
         context.empty({2 * qkv.shape()[0], pieces.shape()[1], pieces.shape()[2], pieces.shape()[3]},

@@ -58,8 +58,8 @@ struct RingBackward {
       const Tensor& contribution = dkeys.start_step();
       keys.start_step();
       const Tensor& to = first ? dq : dq_part;
-      launch_backward(context, qkv, keys_here(keys, *group), settings, attended, gradient,
-                      gradients_of(heads_of(to.view(), layout), contribution));
+      launch_backward(context, qkv, keys_here(keys, *group), settings, attended,
+                      gradients_of(gradient, heads_of(to.view(), layout), contribution));
       if (!first) {
         context.launch(kernels::Add{.a = dq.view(), .b = dq_part.view(), .y = dq.view()});
       }

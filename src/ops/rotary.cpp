@@ -1,6 +1,9 @@
 #include "ops/rotary.h"
 
+#include <algorithm>
+
 #include "autograd/gradient.h"
+#include "kernels/elementwise.h"
 #include "kernels/rotary.h"
 
 namespace mpitron::ops {
@@ -18,6 +21,25 @@ void rotate(Context& context, const Tensor& qkv, const QkvLayout& layout,
       .sin = tables.sin.view(),
       .interleaved = tables.interleaved,
       .inverse = inverse});
+}
+
+/// Rows of a table [s, r]: cut out where they are neighbours, else copied.
+Tensor rows_of(Context& context, const Tensor& table, const SequenceSlice& positions) {
+  const SequenceMap& map = positions.map;
+  if (map.whole()) {
+    return table.slice(0, 0, positions.length);
+  }
+  const Tensor rows = context.empty({positions.length, table.shape()[1]}, table.dtype());
+  const auto copy = [&](Index begin, Index end) {
+    if (begin < end) {
+      context.launch(kernels::Cast{.x = table.slice(0, map(begin), map(end - 1) + 1).view(),
+                                   .y = rows.slice(0, begin, end).view()});
+    }
+  };
+  const Index split = std::min(map.split, positions.length);
+  copy(0, split);
+  copy(split, positions.length);
+  return rows;
 }
 
 struct RotaryBackward {
@@ -41,6 +63,13 @@ Var rotary(Context& context, const Var& qkv, const QkvLayout& layout, const Rota
     context.tape->record(result.slot, RotaryBackward{qkv.slot, layout, tables});
   }
   return result;
+}
+
+RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
+                         const SequenceSlice& positions) {
+  return {.cos = rows_of(context, tables.cos, positions),
+          .sin = rows_of(context, tables.sin, positions),
+          .interleaved = tables.interleaved};
 }
 
 }  // namespace mpitron::ops

@@ -14,6 +14,10 @@ struct RotaryTables {
   bool interleaved = false;
 };
 
+/// The tables' rows at some positions, of which the tables hold all.
+RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
+                         const SequenceSlice& positions);
+
 /// Rotates the query and key heads of a fused qkv in place: the op that made qkv must not have
 /// saved it.
 ///

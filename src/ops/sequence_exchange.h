@@ -8,7 +8,7 @@ namespace mpitron::ops {
 // whole sequence, a part of the heads". The slices are zigzag slices, the result is in the order of
 // the sequence. Each op is the other one's gradient. Nothing is added, so nothing is rounded.
 
-/// [s_local, b, w] -> [s, b, w / c]: member j of the group's c gets columns [j w / c, (j + 1) w / c).
+/// [s_local, b, w] -> [s, b, w / c]: of the group's c members, j gets columns [j, j + 1) w / c.
 autograd::Var sequence_to_heads(autograd::Context& context, const autograd::Var& x,
                                 const comm::GroupHandle& group);
 /// [s, b, w / c] -> [s_local, b, w].

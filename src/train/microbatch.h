@@ -19,17 +19,26 @@ struct HostMicrobatch {
   Index first_sample = 0;                        // global index of row 0
 };
 
-/// The same on the device, sequence first.
+/// The same on the device, sequence first; of each sequence, what this rank has of it.
 struct DeviceMicrobatch {
   Index samples = 0;          // b
-  Index sequence_length = 0;  // s
+  Index sequence_length = 0;  // s, of this rank
+  Index whole_length = 0;     // of the sequences: the columns of attention_mask
+  SequenceMap positions;      // global ones of s
   models::GptBatch batch;
   tensor::Tensor loss_mask;  // [s, b], fp32
-  double loss_tokens = 0;    // sum of the mask
+  double loss_tokens = 0;    // sum of the mask, on this rank
   Index first_sample = 0;
 };
 
-/// Transposes to [s, b] and moves to the device.
-DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch);
+/// A rank's place in its context parallel group.
+struct ContextPlace {
+  Index ranks = 1, rank = 0;
+};
+
+/// Transposes to [s, b] and moves to the device what this rank has of the sequences: its zigzag
+/// slice; of an attention mask those rows.
+DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch,
+                        const ContextPlace& place = {});
 
 }  // namespace mpitron::train

@@ -22,7 +22,7 @@ void broadcast_microbatch(device::Device& device, comm::Group& group, bool with_
   broadcast(microbatch.batch.labels, {s, b}, DType::i64);
   broadcast(microbatch.loss_mask, {s, b}, DType::f32);
   if (with_attention_mask) {
-    broadcast(microbatch.batch.attention_mask, {b, s, s}, DType::u8);
+    broadcast(microbatch.batch.attention_mask, {b, s, microbatch.whole_length}, DType::u8);
   }
   for (comm::Work& work : works) {
     work.wait();

@@ -55,7 +55,9 @@ const DeviceMicrobatch& StageRunner::microbatch(Index index) {
   MPITRON_CHECK(place >= 0, index, first_microbatch_);
   while (place >= static_cast<Index>(microbatches_.size())) {
     const TimerScope scope = timers_.scope("batch-generator", 2);
-    DeviceMicrobatch& last = microbatches_.emplace_back(upload(device_, (*next_)()));
+    const comm::Group& context = *model_.groups().context;
+    const ContextPlace place{.ranks = context.size(), .rank = context.rank()};
+    DeviceMicrobatch& last = microbatches_.emplace_back(upload(device_, (*next_)(), place));
     if (model_.reads_data(options_.with_attention_mask)) {
       broadcast_microbatch(device_, *model_.groups().tensor, options_.with_attention_mask, last);
     }
@@ -98,7 +100,8 @@ Tensor StageRunner::forward(Index chunk, Index index, Tensor input) {
   const DeviceMicrobatch& microbatch = this->microbatch(index);
   const models::GptModel& part = model_.chunk(chunk);
   Live* live = pass_.seed_scale ? &start(chunk, index) : nullptr;
-  const SamplePosition position{.first_sample = microbatch.first_sample};
+  const SamplePosition position{.first_sample = microbatch.first_sample,
+                                .sequence = microbatch.positions};
   Context context = this->context(position, live != nullptr ? &live->tape : nullptr);
   const Var x = live != nullptr && input ? autograd::variable(std::move(input))
                                          : autograd::constant(std::move(input));

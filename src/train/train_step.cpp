@@ -79,12 +79,8 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
                           const NextMicrobatch& next) {
   StepReport report{.loss_scale = scaler_.scale()};
   const bool per_token = config_.training.calculate_per_token_loss;
-  // Means are averaged over data and context ranks; but a microbatch's mean is that of its whole
-  // sequences already, whoever has a piece of them.
-  const double seed_scale = per_token ? scaler_.scale()
-                                      : scaler_.scale() *
-                                            static_cast<double>(model_.groups().context->size()) /
-                                            static_cast<double>(num_microbatches);
+  const double seed_scale =
+      per_token ? scaler_.scale() : scaler_.scale() / static_cast<double>(num_microbatches);
   {
     const TimerScope scope = timers_.scope("forward-backward", 1);
     replicas_->begin_step();

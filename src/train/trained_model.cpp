@@ -10,12 +10,13 @@ comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfi
        .context = parallel.context_parallel_size,
        .pipeline = parallel.pipeline_model_parallel_size},
       parallel.use_tp_pp_dp_mapping ? comm::kDataLastOrder : comm::kDefaultOrder);
-  comm::ParallelGroups groups = comm::make_parallel_groups(
-      world, grid,
-      {.context_level_sizes = parallel.hierarchical_context_parallel_sizes,
-       .optimizer_instances = parallel.num_distributed_optimizer_instances});
-  groups.sequence_parallel = parallel.sequence_parallel;
-  return groups;
+  comm::GroupOptions options{.context_level_sizes = parallel.hierarchical_context_parallel_sizes,
+                             .optimizer_instances = parallel.num_distributed_optimizer_instances,
+                             .sequence_parallel = parallel.sequence_parallel};
+  for (const std::string& word : parallel.cp_comm_type) {
+    options.context_exchange.push_back(comm::context_exchange_of(word));
+  }
+  return comm::make_parallel_groups(world, grid, options);
 }
 
 }  // namespace

@@ -57,6 +57,27 @@ TEST(ParallelGroups, LevelsOfContextAndOfTheOptimizer) {
   EXPECT_THROW(make_parallel_groups(*world, grid, {.optimizer_instances = 3}), Error);
 }
 
+TEST(ParallelGroups, KnowTheReferencesWordsForTheExchange) {
+  EXPECT_EQ(context_exchange_of("p2p"), ContextExchange::ring);
+  EXPECT_EQ(context_exchange_of("all_gather"), ContextExchange::all_gather);
+  EXPECT_EQ(context_exchange_of("a2a"), ContextExchange::heads);
+  EXPECT_EQ(context_exchange_of("a2a+p2p"), ContextExchange::heads_in_ring);
+  EXPECT_THROW(context_exchange_of("ring"), Error);
+}
+
+TEST(ParallelGroups, EachLayerHasItsExchangeOrAllHaveOne) {
+  const auto world = make_fake_world(0, 2);
+  const RankGrid grid(2, {.context = 2});
+  using enum ContextExchange;
+  EXPECT_EQ(make_parallel_groups(*world, grid).exchange_of(3), ring);
+  EXPECT_EQ(make_parallel_groups(*world, grid, {.context_exchange = {heads}}).exchange_of(3),
+            heads);
+  const auto groups =
+      make_parallel_groups(*world, grid, {.context_exchange = {ring, all_gather, heads}});
+  EXPECT_EQ(groups.exchange_of(1), ring);
+  EXPECT_EQ(groups.exchange_of(3), heads);
+}
+
 TEST(ParallelGroups, RanksOfAWorldAgreeWhateverTheOrderOfFirstUse) {
   run_thread_world(8, [](World& world) {
     const RankGrid grid(8, {.tensor = 2, .pipeline = 2});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/golden_tables.h"
 #include "support/tensors.h"
 
 namespace mpitron::train {
@@ -51,6 +52,58 @@ TEST(Upload, KeepsAttentionMasksBySample) {
   EXPECT_EQ(there.shape(), (Shape{2, 2, 2}));
   const auto* at = there.data<std::uint8_t>();
   EXPECT_EQ(std::vector<std::uint8_t>(at, at + 8), hidden);
+}
+
+/// Rows of the reference's table of slices, of two samples whose tokens are their positions.
+TEST(Upload, GivesARankItsZigzagSlice) {
+  const auto device = device::make_device("reference");
+  for (const auto& row : testing::golden_table("context_parallel_slices")) {
+    const Index s = row.at("sequence"), ranks = row.at("cp");
+    std::vector<std::int64_t> ids;
+    std::vector<float> mask;
+    std::vector<std::uint8_t> hidden;
+    for (Index sample = 0; sample < 2; ++sample) {
+      for (Index i = 0; i < s; ++i) {
+        ids.push_back(sample * 100 + i);
+        mask.push_back(static_cast<float>(i));
+        hidden.insert(hidden.end(), static_cast<std::size_t>(s),
+                      static_cast<std::uint8_t>(sample * 100 + i));
+      }
+    }
+    for (Index rank = 0; rank < ranks; ++rank) {
+      const auto& expected = row.at("ranks").at(static_cast<std::size_t>(rank));
+      const DeviceMicrobatch got = upload(*device,
+                                          {.samples = 2,
+                                           .sequence_length = s,
+                                           .tokens = ids,
+                                           .labels = ids,
+                                           .position_ids = ids,
+                                           .loss_mask = mask,
+                                           .attention_mask = hidden},
+                                          {.ranks = ranks, .rank = rank});
+      const Index length = 2 * s / (2 * ranks);
+      ASSERT_EQ(got.sequence_length, length);
+      EXPECT_EQ(got.batch.attention_mask.shape(), (Shape{2, length, s}));
+      double weights = 0;
+      for (Index i = 0; i < length; ++i) {
+        const Index at = expected.at("tokens").at(static_cast<std::size_t>(i));
+        const std::int64_t mask_row =
+            expected.at("attention_mask_rows").at(static_cast<std::size_t>(i));
+        EXPECT_EQ(got.positions(i), at);
+        for (Index sample = 0; sample < 2; ++sample) {
+          const Index element = i * 2 + sample;
+          EXPECT_EQ(got.batch.tokens.data<std::int64_t>()[element], sample * 100 + at);
+          EXPECT_EQ(got.batch.labels.data<std::int64_t>()[element], sample * 100 + at);
+          EXPECT_EQ(got.batch.position_ids.data<std::int64_t>()[element], sample * 100 + at);
+          EXPECT_EQ(got.loss_mask.data<float>()[element], static_cast<float>(at));
+          const std::uint8_t* mask_data = got.batch.attention_mask.data<std::uint8_t>();
+          EXPECT_EQ(mask_data[(sample * length + i) * s + s - 1], sample * 100 + mask_row);
+          weights += static_cast<double>(at);
+        }
+      }
+      EXPECT_EQ(got.loss_tokens, weights);
+    }
+  }
 }
 
 }  // namespace

@@ -78,11 +78,11 @@ inline constexpr std::array kDistributed = {
     flag_off("torch-fsdp2-no-reshard-after-forward", "torch_fsdp2_reshard_after_forward", refused,
              "sharding wrapper of another framework")
         .use("--use-distributed-optimizer"),
-    integer("context-parallel-size", "1", later, "ranks that share each sequence"),
-    text("cp-comm-type", "p2p", later,
+    integer("context-parallel-size", "1", works, "ranks that share each sequence"),
+    text("cp-comm-type", "p2p", works,
          "how attention travels over those ranks, for all or per layer")
         .list(),
-    integer("hierarchical-context-parallel-sizes", none, later,
+    integer("hierarchical-context-parallel-sizes", none, works,
             "sizes of the inner and outer context-parallel groups")
         .list(),
     text("nccl-communicator-config-path", none, later, "file with NCCL settings per group"),
