@@ -142,8 +142,8 @@ void run_empty(const Matmul& kernel) {
   }
 }
 
-/// The fp32 copies by which a product is done whose type oneDNN does not multiply here, at the front
-/// of the workspace.
+/// The fp32 copies by which a product is done whose type oneDNN does not multiply here, at the
+/// front of the workspace.
 class Fp32Copies {
  public:
   Fp32Copies(const Matmul& kernel, char* memory) : exact_(kernel), next_(memory) {
