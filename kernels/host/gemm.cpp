@@ -139,6 +139,12 @@ Gemm& Gemm::of(const GemmProblem& problem) {
   return *plan;
 }
 
+bool Gemm::multiplies(DType type) {
+  static const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  constexpr auto kAvx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+  return type == DType::f32 || (type == DType::bf16 && (isa & kAvx512) == kAvx512);
+}
+
 Index Gemm::packed_bytes() const {
   return static_cast<Index>(primitives_->description.weights_desc().get_size());
 }

@@ -31,6 +31,8 @@ class Gemm {
  public:
   /// The plan of a problem, kept for the thread that asks for as long as it lives.
   static Gemm& of(const GemmProblem& problem);
+  /// Whether oneDNN multiplies this type here: bf16 needs AVX-512, and fp16 it never does.
+  static bool multiplies(DType type);
   explicit Gemm(const GemmProblem& problem);
   ~Gemm();
 

@@ -142,7 +142,8 @@ void run_empty(const Matmul& kernel) {
   }
 }
 
-/// The fp32 copies by which a product of fp16 is done, at the front of the workspace.
+/// The fp32 copies by which a product is done whose type oneDNN does not multiply here, at the
+/// front of the workspace.
 class Fp32Copies {
  public:
   Fp32Copies(const Matmul& kernel, char* memory) : exact_(kernel), next_(memory) {
@@ -151,7 +152,7 @@ class Fp32Copies {
     if (kernel.bias) {
       exact_.bias = place(kernel.bias);
     }
-    if (kernel.c.dtype == DType::f16) {
+    if (kernel.c.dtype != DType::f32) {
       exact_.c = place(kernel.c);
     }
   }
@@ -173,7 +174,7 @@ class Fp32Copies {
   Index bytes_ = 0;
 };
 
-void run_fp16(device::HostStream& stream, const Matmul& kernel) {
+void run_by_copies(device::HostStream& stream, const Matmul& kernel) {
   const Index wanted = workspace_bytes(stream, kernel);
   char* memory = aligned_workspace(kernel.workspace, wanted);
   Fp32Copies copies(kernel, memory);
@@ -189,13 +190,13 @@ void run_fp16(device::HostStream& stream, const Matmul& kernel) {
   if (kernel.bias) {
     copy(kernel.bias, writable(exact.bias));
   }
-  if (kernel.accumulate && kernel.c.dtype == DType::f16) {
+  if (kernel.accumulate && kernel.c.dtype != DType::f32) {
     copy(kernel.c, exact.c);
   }
   const Index rest = wanted - kAlignment - copies.bytes();
   exact.workspace = device::TensorView(memory + copies.bytes(), DType::u8, {rest});
   run(stream, exact);
-  if (kernel.c.dtype == DType::f16) {
+  if (kernel.c.dtype != DType::f32) {
     copy(exact.c, kernel.c);
   }
 }
@@ -217,7 +218,7 @@ Index workspace_bytes(const device::HostStream& stream, const Matmul& kernel) {
   if (kernel.c.numel() == 0 || kernel.a.numel() == 0) {
     return 0;
   }
-  if (kernel.a.dtype == DType::f16) {
+  if (!host::Gemm::multiplies(kernel.a.dtype)) {
     host::Fp32Copies copies(kernel, nullptr);
     return copies.bytes() + workspace_bytes(stream, copies.exact()) + host::kAlignment;
   }
@@ -233,8 +234,8 @@ void run(device::HostStream& stream, const Matmul& kernel) {
     host::run_empty(kernel);
     return;
   }
-  if (kernel.a.dtype == DType::f16) {
-    host::run_fp16(stream, kernel);
+  if (!host::Gemm::multiplies(kernel.a.dtype)) {
+    host::run_by_copies(stream, kernel);
     return;
   }
   const host::Plan plan = host::plan_of(kernel);

@@ -16,7 +16,7 @@ class PairRanks {
   static constexpr Index kMaxTokens = Index{1} << 21;
 
   explicit PairRanks(const std::vector<BpeModel::Merge>& merges)
-      : shift_(64 - std::bit_width(2 * merges.size())),
+      : shift_(64 - std::bit_width(2 * merges.size() | 1)),  // below 64 without merges, too
         mask_((std::size_t{1} << (64 - shift_)) - 1),
         entries_(mask_ + 1, kEmpty) {
     std::uint64_t rank = 0;

@@ -214,5 +214,11 @@ TEST_F(PretrainGpt, TwoRunsBuildOneIndexCacheAtOnce) {
   }
 }
 
+TEST_F(PretrainGpt, Bf16NeedsNoAvx512) {
+  const std::string out =
+      train(kTinyMock + Words{"--bf16"}, {.environment = {{"ONEDNN_MAX_CPU_ISA", "AVX2"}}});
+  EXPECT_EQ(losses(out).size(), 4U);
+}
+
 }  // namespace
 }  // namespace mpitron::cli

@@ -109,6 +109,22 @@ INSTANTIATE_TEST_SUITE_P(Tensor, LayoutTest,
                                            Layout{"tp4_sp", 4, tensor("4") + kSequence}),
                          name_of);
 
+Flags context(const char* size, const char* exchange) {
+  return {"--context-parallel-size", size, "--cp-comm-type", exchange};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Context, LayoutTest,
+    ::testing::Values(
+        Layout{"cp2_ring", 2, context("2", "p2p")}, Layout{"cp4_ring", 4, context("4", "p2p")},
+        Layout{"cp2_gathered", 2, context("2", "all_gather")},
+        Layout{"cp4_heads", 4, context("4", "a2a")},
+        Layout{"cp4_heads_in_ring", 4,
+               context("4", "a2a+p2p") + Flags{"--hierarchical-context-parallel-sizes", "2", "2"}},
+        Layout{"cp2_tp2_sp", 4, context("2", "p2p") + tensor("2") + kSequence},
+        Layout{"cp2_pp2_dp2_sharded", 8, context("2", "p2p") + pipeline("2") + kSharded}),
+    name_of);
+
 INSTANTIATE_TEST_SUITE_P(
     Mixed, LayoutTest,
     ::testing::Values(Layout{"tp2_pp2", 4, tensor("2") + pipeline("2")},
