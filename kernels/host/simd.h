@@ -31,7 +31,7 @@ inline Float splat(float x) {
 /// e^x to 2e-7 relative; 0 (subnormal at best) from -104 on down, infinity above 88.72, NaN for NaN
 /// and +infinity. exp(0) is exactly 1.
 inline Float exp(Float x) {
-  x = min(splat(130.f), max(splat(-104.f), x));
+  x = max(splat(-104.f), x);
   const Float k = round(x * 1.44269504f);
   // ln 2 in two parts: k times the first is exact
   const Float r = fma(k, splat(2.12194440e-4f), fma(k, splat(-0.693359375f), x));
@@ -56,7 +56,6 @@ inline Float power_of_fraction(Float r) {
 /// 2^x to 1e-7 relative, plus what rounding x to fp32 does; 0 from -150 on down, infinity from 128
 /// on, NaN for NaN.
 inline Float exp2(Float x) {
-  x = min(splat(200.f), max(splat(-150.f), x));
   return scale_by_power(power_of_fraction(fraction(x)), x);
 }
 
