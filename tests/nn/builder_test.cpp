@@ -33,6 +33,25 @@ TEST_F(BuilderTest, WeightsStartAsTheReferences) {
   EXPECT_DOUBLE_EQ(builder_.output_weight("linear_proj.weight", 4, 4).initialization.std, 0.005);
 }
 
+/// Rank 1 of 2 with a cut sequence: columns of output layers, and who has a part of a gradient.
+TEST_F(BuilderTest, ARankOfTwoHasItsShards) {
+  comm::ParallelGroups groups = groups_;
+  groups.tensor = comm::make_fake_world(1, 2)->all();
+  groups.sequence_parallel = true;
+  const Builder builder({config_, groups, parameters_}, "decoder.");
+  using Ranges = std::vector<tensor::Shard::Range>;
+  const tensor::Shard gated = builder.piece(0, 8, 2);
+  EXPECT_EQ(gated.ranges, (Ranges{{2, 4}, {6, 8}}));
+  EXPECT_EQ(builder.linear_weight("fc1", 8, 4, gated).shard, gated);
+  EXPECT_EQ(builder.output_weight("fc2", 4, 8).shard, (tensor::Shard{1, {{4, 8}}}));
+  EXPECT_FALSE(builder.bias("fc1_bias", 8, true, gated)->sum_over_tensor);
+  EXPECT_TRUE(builder.output_bias("fc2_bias", 4, true)->sum_over_tensor);
+  EXPECT_EQ(builder.output_bias("absent", 4, false), nullptr);
+  EXPECT_TRUE(builder.norm_weight("norm", 4).sum_over_tensor);
+  groups.sequence_parallel = false;  // every rank then norms all rows
+  EXPECT_FALSE(builder.norm_bias("norm_bias", 4).sum_over_tensor);
+}
+
 TEST_F(BuilderTest, EmbeddingsMayHaveTheirOwnDeviation) {
   EXPECT_EQ(builder_.embedding("a", 10, 4).initialization.std, 0.02);
   config_.embedding_init_method_std = 1.0;
