@@ -53,20 +53,22 @@ TEST(AttentionProblem, AllMeansEveryKeyOfEveryRow) {
 
 TEST(AttentionProblem, LanesObeyTheMaskAndTheEnd) {
   for (Visibility v : visibility_cases()) {
-    std::vector<std::uint8_t> mask(static_cast<std::size_t>(v.s * v.s_kv));
-    const auto random = testing::test_values(v.s * v.s_kv, 1);
+    const Index columns = v.positions.keys(v.s_kv - 1) + 1;
+    std::vector<std::uint8_t> mask(static_cast<std::size_t>(v.s * columns));
+    const auto random = testing::test_values(v.s * columns, 1);
     for (std::size_t i = 0; i < mask.size(); ++i) {
       mask[i] = random[i] > 0 ? 1 : 0;
     }
     for (const bool masked : {false, true}) {
       v.mask = masked ? mask.data() : nullptr;
-      v.mask_stride = v.s_kv;
+      v.mask_stride = columns;
       for (Index row = 0; row < v.s; row += 3) {
         for (Index col = 0; col < round_up(v.s_kv, 16); col += 16) {
           const Mask16 lanes = v.lanes(row, col);
           for (Index i = 0; i < 16; ++i) {
-            const bool open = sees(v, row, col + i) &&
-                              !(masked && mask[static_cast<std::size_t>(row * v.s_kv + col + i)]);
+            const Index at = row * columns + v.positions.keys(col + i);
+            const bool open =
+                sees(v, row, col + i) && !(masked && mask[static_cast<std::size_t>(at)]);
             ASSERT_EQ(lanes >> i & 1, open ? 1 : 0) << row << ", " << col + i;
           }
         }
