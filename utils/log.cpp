@@ -53,6 +53,10 @@ void set_rank(int rank) {
   g_rank = rank;
 }
 
+int rank() {
+  return g_rank;
+}
+
 void write(Level level, std::string_view message) {
   if (g_rank != 0 && (level < Level::warning || !first_time(message))) {
     return;

@@ -13,6 +13,7 @@ enum class Level { debug, info, warning, error };
 /// distinct message.
 void set_level(Level level);
 void set_rank(int rank);
+int rank();
 void write(Level level, std::string_view message);
 void print(std::string_view line);
 

@@ -37,7 +37,10 @@ int dispatch_and_report(const Arguments& words) {
   try {
     return dispatch(words);
   } catch (const Error& error) {
-    log::error("{}", error.what());
+    // All ranks read the same flags, so one tells what is wrong with them.
+    if (error.code() != ExitCode::usage || log::rank() == 0) {
+      log::error("{}", error.what());
+    }
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
     log::error("internal error: {}", error.what());

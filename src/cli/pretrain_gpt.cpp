@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "cli/commands.h"
+#include "cli/launch.h"
 #include "config/option_help.h"
 #include "config/parse.h"
 #include "config/report.h"
@@ -21,14 +22,23 @@ log::Level level_of(Index number) {
 
 /// Reads the flags, prints the reference's block of arguments, or throws with everything that is
 /// wrong at once.
-config::RunConfig read_flags(const Arguments& arguments) {
-  const config::ParsedRun parsed = config::parse_valid_run(arguments);
+config::RunConfig read_flags(const Arguments& arguments, Index world_size) {
+  const config::ParsedRun parsed = config::parse_valid_run(arguments, world_size);
   const config::DataConfig& data = parsed.run.data;
   if (data.data_path.empty() && data.train_data_path.empty() && !data.mock_data) {
     throw_usage(
         "there is nothing to train on: give --data-path PREFIX (of .bin and .idx), "
         "--train-data-path or "
         "--mock-data");
+  }
+  const config::ParallelConfig& parallel = parsed.run.parallel;
+  if (parsed.run.logging.sample_prompt && parallel.tensor_model_parallel_size *
+                                                  parallel.pipeline_model_parallel_size *
+                                                  parallel.context_parallel_size >
+                                              1) {
+    throw_usage(
+        "--sample-prompt writes with a model that lies whole on one rank so far: leave it out, or "
+        "share only the batch (tensor, pipeline and context parallel sizes of 1)");
   }
   if (const auto level = parsed.run.logging.logging_level) {
     log::set_level(level_of(*level));
@@ -73,15 +83,16 @@ int pretrain_gpt(const Arguments& arguments) {
     log::print(*help);
     return static_cast<int>(ExitCode::success);
   }
-  config::RunConfig config = read_flags(arguments);
+  const auto world = launch_world(arguments);
+  config::RunConfig config = read_flags(arguments, world->size());
   const device::HostRuntime runtime;
-  const auto device = device::make_device(config.training.device);
+  const auto device = device::make_device(config.training.device, world->make_allocator());
   const train::TrainingData data = train::make_training_data(config);
   config.model.padded_vocab_size = train::padded_vocab_size(config, data.tokenizer->vocab_size());
   print_data(data, config);
-  const auto world = comm::make_single_world();
   train::TrainedModel model(*device, config, *world);
-  log::print(train::parameter_count_line(0, 0, model.parameters().numel()));
+  log::print(train::parameter_count_line(model.groups().tensor->rank(), model.stage(),
+                                         model.parameters().numel()));
   train::Pretraining pretraining(*device, model, data, config);
   const train::RunOutcome outcome = pretraining.run();
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {

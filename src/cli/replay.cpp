@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "cli/launch.h"
 #include "io/json_text.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -80,9 +81,10 @@ int replay(const Arguments& arguments) {
   }
   train::RecordedCase recorded(words[0]);
   words.erase(words.begin());
+  const auto world = launch_world(words);
   const device::HostRuntime runtime;
-  const auto device = device::make_device(device_name);
-  const train::ReplayResult result = train::replay(*device, recorded, words);
+  const auto device = device::make_device(device_name, world->make_allocator());
+  const train::ReplayResult result = train::replay(*device, *world, recorded, words);
   if (json) {
     log::print(to_json(result));
   } else {

@@ -75,9 +75,9 @@ void RecordedCase::apply_settings_without_flags(config::RunConfig& config) const
   config.model.qk_l2_norm = config.model.qk_l2_norm || qk_l2_norm_;
 }
 
-void RecordedCase::load_weights(models::GptModel& model) const {
+void RecordedCase::load_weights(autograd::ParameterList& parameters, bool whole_model) const {
   std::string problems;
-  for (autograd::Parameter& parameter : model.parameters()) {
+  for (autograd::Parameter& parameter : parameters) {
     const auto* recorded = weights_.find(parameter.name);
     if (recorded == nullptr) {
       problems += "\n  missing: " + parameter.name;
@@ -97,7 +97,7 @@ void RecordedCase::load_weights(models::GptModel& model) const {
     tensor::take_shard(global, parameter.shard, parameter.value);
   }
   for (const auto& [name, tensor] : weights_.tensors()) {
-    if (model.parameters().find(name) == nullptr) {
+    if (whole_model && parameters.find(name) == nullptr) {
       problems += "\n  not in the model: " + name;
     }
   }

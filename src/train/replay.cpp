@@ -21,25 +21,26 @@ float as_float(const tensor::Tensor& x, Index at) {
   return visit_dtype(x.dtype(), [&]<class T>() { return static_cast<float>(x.data<T>()[at]); });
 }
 
-/// Largest difference of the logits of the first microbatch; recorded [b, s, v], ours [s, b, v].
-double compare_logits(device::Device& device, models::GptModel& model, RecordedCase& recorded) {
+/// Largest difference of the logits of the first microbatch over all ranks; recorded [b, s, v], ours
+/// [s, b, v] of this rank's positions.
+double compare_logits(TrainStep& step, comm::Group& all, RecordedCase& recorded) {
   const Index micro_batch = recorded.first_logits().shape.at(0);  // not that of the extra flags
-  const DeviceMicrobatch microbatch = upload(device, recorded.rows(0, micro_batch));
-  autograd::Context context{.device = device, .mode = autograd::Mode::evaluate};
-  const tensor::Tensor logits = model.logits(context, microbatch.batch).value;
+  const Index length = recorded.first_logits().shape.at(1);
   const auto expected = recorded.first_logits().as<float>();
-  const Index s = logits.shape()[0], b = logits.shape()[1], v = logits.shape()[2];
-  MPITRON_CHECK(static_cast<Index>(recorded.first_logits().data.size() / sizeof(float)) ==
-                s * b * v);
   double worst = 0;
-  for (Index i = 0; i < s * b * v; ++i) {
-    const Index position = i / (b * v), sample = i / v % b, column = i % v;
-    const double difference =
-        std::abs(static_cast<double>(as_float(logits, i)) -
-                 static_cast<double>(expected[(sample * s + position) * v + column]));
-    worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
-  }
-  return worst;
+  step.logits(recorded.rows(0, micro_batch), [&](const tensor::Tensor& logits,
+                                                 const DeviceMicrobatch& microbatch) {
+    const Index s = logits.shape()[0], b = logits.shape()[1], v = logits.shape()[2];
+    MPITRON_CHECK(recorded.first_logits().shape.at(2) == v, v);
+    for (Index i = 0; i < s * b * v; ++i) {
+      const Index position = microbatch.positions(i / (b * v)), sample = i / v % b;
+      const double difference =
+          std::abs(static_cast<double>(as_float(logits, i)) -
+                   static_cast<double>(expected[(sample * length + position) * v + i % v]));
+      worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
+    }
+  });
+  return all.reduce(worst, comm::Reduction::maximum);
 }
 
 ReplayedIteration compare(const StepReport& step, const RecordedIteration& recorded) {
@@ -55,14 +56,14 @@ ReplayedIteration compare(const StepReport& step, const RecordedIteration& recor
 }
 
 config::RunConfig configuration(const RecordedCase& recorded,
-                                const std::vector<std::string>& extra_flags) {
+                                const std::vector<std::string>& extra_flags, Index world_size) {
   if (recorded.model_type() != "gpt") {
     throw_usage("{}: a recorded {} run; replay works for gpt so far", recorded.name(),
                 recorded.model_type());
   }
   std::vector<std::string> flags = recorded.flags();
   flags.insert(flags.end(), extra_flags.begin(), extra_flags.end());
-  config::RunConfig config = config::parse_run_config(flags);
+  config::RunConfig config = config::parse_run_config(flags, world_size);
   recorded.apply_settings_without_flags(config);
   config.model.padded_vocab_size =
       padded_vocab_size(config, make_run_tokenizer(config.data)->vocab_size());
@@ -89,26 +90,26 @@ bool ReplayResult::pass() const {
          max_relative_grad_norm <= tolerance.grad_norm && max_absolute_logits <= tolerance.logits;
 }
 
-ReplayResult replay(device::Device& device, RecordedCase& recorded,
+ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& recorded,
                     const std::vector<std::string>& extra_flags) {
-  const config::RunConfig config = configuration(recorded, extra_flags);
-  const auto world = comm::make_single_world();
-  TrainedModel model(device, config, *world);
-  recorded.load_weights(model.chunk(0));
+  const config::RunConfig config = configuration(recorded, extra_flags, world.size());
+  TrainedModel model(device, config, world);
+  recorded.load_weights(model.parameters(), model.layout().stages() == 1);
   const Index micro_batch = config.training.micro_batch_size;
+  const Index replicas = model.groups().data->size();
 
   ReplayResult result{.name = recorded.name(),
                       .tolerance = ReplayTolerance::of(config.model.params_dtype)};
-  result.max_absolute_logits = compare_logits(device, model.chunk(0), recorded);
   Timers timers(0, config::TimingLogOption::max);
   TrainStep step(device, model, config, timers);
-  const NumMicrobatches num_microbatches(config.training, 1);
+  result.max_absolute_logits = compare_logits(step, *world.all(), recorded);
+  const NumMicrobatches num_microbatches(config.training, replicas);
   Index consumed = 0;
   for (const RecordedIteration& expected : recorded.iterations()) {
     const BatchSize batch = num_microbatches.at(consumed);
-    Index row = consumed;
+    Index row = consumed + model.groups().data->rank() * micro_batch;
     const auto next = [&] {
-      return recorded.rows(std::exchange(row, row + micro_batch), micro_batch);
+      return recorded.rows(std::exchange(row, row + micro_batch * replicas), micro_batch);
     };
     const auto iteration = static_cast<Index>(result.iterations.size()) + 1;
     result.iterations.push_back(

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/world.h"
 #include "device/device.h"
 #include "train/recorded_case.h"
 
@@ -33,8 +34,8 @@ struct ReplayResult {
 };
 
 /// Trains as the recorded run did, from its weights and batches, and compares. `extra_flags` are
-/// added behind the recorded ones (layout flags).
-ReplayResult replay(device::Device& device, RecordedCase& recorded,
+/// added behind the recorded ones (layout flags). All ranks call it and get the same result.
+ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& recorded,
                     const std::vector<std::string>& extra_flags);
 
 }  // namespace mpitron::train

@@ -46,7 +46,11 @@ LossSums StageRunner::run(const Pass& pass, const NextMicrobatch& next) {
       .backward = [this](Index chunk, Index index, Tensor gradient,
                          bool) { return backward(chunk, index, std::move(gradient)); },
       .backward_weight = {}};
-  executor_.play(actions(pass), callbacks, options_.hidden);
+  pipeline::HiddenState hidden = options_.hidden;
+  if (pass.micro_batch_size) {
+    hidden.shape[1] = *pass.micro_batch_size;
+  }
+  executor_.play(actions(pass), callbacks, hidden);
   return sums_;
 }
 
@@ -107,7 +111,9 @@ Tensor StageRunner::forward(Index chunk, Index index, Tensor input) {
                                          : autograd::constant(std::move(input));
   Tensor to_send;
   Var output;
-  if (part.part().has_output) {
+  if (part.part().has_output && pass_.on_logits) {
+    pass_.on_logits(part.logits(context, microbatch.batch, x).value, microbatch);
+  } else if (part.part().has_output) {
     output = part.loss(context, microbatch.batch, x);
     add_loss(context, output, microbatch);
   } else {

@@ -37,6 +37,11 @@ class StageRunner {
     /// The gradient of a microbatch's mean loss (of a token's loss with per-token loss); absent:
     /// evaluation.
     std::optional<double> seed_scale = std::nullopt;
+    /// In an evaluation: gets the logits, [s, b, v], of each microbatch instead of its loss. Called
+    /// on the ranks with the output layer.
+    std::function<void(const tensor::Tensor& logits, const DeviceMicrobatch& microbatch)>
+        on_logits = {};
+    std::optional<Index> micro_batch_size = std::nullopt;  // where it is not that of the options
   };
 
   StageRunner(device::Device& device, TrainedModel& model, parallel::DataParallel& replicas,

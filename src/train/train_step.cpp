@@ -136,6 +136,12 @@ void TrainStep::complete_gradients() {
   }
 }
 
+void TrainStep::logits(const HostMicrobatch& microbatch,
+                       const decltype(StageRunner::Pass::on_logits)& visit) {
+  runner_.run({.on_logits = visit, .micro_batch_size = microbatch.samples},
+              [&] { return microbatch; });
+}
+
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {
   StepReport report;
   report_loss(runner_.run({.num_microbatches = num_microbatches}, next), report);

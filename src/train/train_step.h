@@ -34,6 +34,10 @@ class TrainStep {
   /// Sum of the masked losses and of the mask, without dropout and without gradients.
   StepReport evaluate(Index num_microbatches, const NextMicrobatch& next);
 
+  /// A forward pass over one microbatch without dropout that ends in its logits.
+  void logits(const HostMicrobatch& microbatch,
+              const decltype(StageRunner::Pass::on_logits)& visit);
+
   const optim::ParameterScheduler& scheduler() const { return scheduler_; }
   const optim::LossScaler& loss_scaler() const { return scaler_; }
   optim::Optimizer& optimizer() { return optimizer_; }

@@ -52,7 +52,7 @@ TEST_P(Curves, ContinuesWhatTheReferenceComputed) {
   }
   static const device::HostRuntime runtime;  // one for all cases of a process
   const auto device = device::make_device("host");
-  const ReplayResult result = replay(*device, recorded, {});
+  const ReplayResult result = replay(*device, *comm::make_single_world(), recorded, {});
   EXPECT_EQ(result.iterations.size(), recorded.iterations().size());
   EXPECT_LE(result.max_relative_loss, result.tolerance.loss);
   EXPECT_LE(result.max_relative_grad_norm, result.tolerance.grad_norm);

@@ -58,7 +58,8 @@ TEST(RecordedCase, LoadsTheWeightsOfItsOwnModelOnly) {
     config.model.padded_vocab_size = 256;
     models::GptModel model(config.model, *device);
     model.initialize();
-    const std::string message = test::message_of([&] { recording.load_weights(model); });
+    const std::string message =
+        test::message_of([&] { recording.load_weights(model.parameters()); });
     const io::SafetensorsFile weights(recorded() + "/weights.safetensors");
     const auto& parameter = *model.parameters().begin();
     const auto expected = weights.at(parameter.name).as<float>();

@@ -52,7 +52,7 @@ class Replay : public ::testing::Test {
   ReplayResult run(const char* device_name, const std::vector<std::string>& flags) {
     RecordedCase recorded(folder_ / "copy");
     const auto device = device::make_device(device_name);
-    return replay(*device, recorded, flags);
+    return replay(*device, *comm::make_single_world(), recorded, flags);
   }
   const test::TemporaryFolder folder_;
 };

@@ -1,0 +1,12 @@
+#pragma once
+#include "cli/commands.h"
+#include "comm/world.h"
+
+namespace mpitron::cli {
+
+/// The ranks of this command: those that mpirun or srun started, else this process alone. From here
+/// on only rank 0 prints results. `arguments`: flags, of which only --distributed-timeout-minutes
+/// matters here; their mistakes are reported later, when the number of ranks is known.
+std::unique_ptr<comm::World> launch_world(const Arguments& arguments);
+
+}  // namespace mpitron::cli
