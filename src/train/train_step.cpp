@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "parallel/weight_hash.h"
+
 namespace mpitron::train {
 namespace {
 
@@ -134,6 +136,11 @@ void TrainStep::complete_gradients() {
     sum(*model_.groups().embedding,
         [shared](const autograd::Parameter& parameter) { return &parameter == shared; });
   }
+}
+
+void TrainStep::check_replicas() {
+  replicas_->make_whole();
+  parallel::check_weight_hashes(model_.parameters(), *model_.groups().data_context);
 }
 
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {
