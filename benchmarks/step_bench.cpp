@@ -76,10 +76,10 @@ class Training {
  public:
   Training(device::Device& device, const Model& size, Index micro_batch, DType dtype)
       : config_(configuration(size, micro_batch, dtype)),
-        world_(comm::make_single_world()), model_(device, config_, *world_),
+        world_(comm::make_single_world()),
+        model_(device, config_, *world_),
         samples_(micro_batch),
         sequence_(size.sequence) {
-    
     step_.emplace(device, model_, config_, timers_);
     std::mt19937_64 random(1);
     const auto tokens = static_cast<std::size_t>(micro_batch * size.sequence);

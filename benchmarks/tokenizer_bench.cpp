@@ -150,8 +150,8 @@ PreprocessInput make_preprocess_input(const std::string& text,
 
 // JSONL to .bin and .idx by one worker, as a share of the speed of encode alone. Both sides: CPU
 // time of all threads (so of the writer too), the same documents, the bytes of their text without
-// JSON's quotes, a cache that starts empty. Neither side loads the vocabulary. Only preprocess reads,
-// parses, narrows, writes and syncs.
+// JSON's quotes, a cache that starts empty. Neither side loads the vocabulary. Only preprocess
+// reads, parses, narrows, writes and syncs.
 void measure_preprocess(const Tokenizer& tokenizer, const std::string& name,
                         const std::string& text, std::vector<Figure>& figures) {
   const std::filesystem::path folder =

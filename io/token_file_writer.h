@@ -16,8 +16,8 @@ enum class Modes : bool { absent, present };  ///< `present`: one int8 per seque
 
 /// Writes a corpus byte for byte as Megatron does. Nothing appears under the final names before
 /// `commit`, which brings both files to the disk (a full one leaves neither of them, and an earlier
-/// corpus of this name as it was), then puts `.bin` in place first, so that a crash leaves no `.idx`
-/// that looks complete.
+/// corpus of this name as it was), then puts `.bin` in place first, so that a crash leaves no
+/// `.idx` that looks complete.
 /// Keeps 4 bytes of memory per sequence and 8 per document.
 class TokenFileWriter {
  public:

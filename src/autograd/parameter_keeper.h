@@ -5,8 +5,8 @@ namespace mpitron::autograd {
 
 enum class Pass { forward, backward };
 
-/// Whoever keeps values and gradients of parameters in parts (`parallel`) is told by the passes what
-/// happens to them. Only the units' calls may move a value or a gradient's memory.
+/// Whoever keeps values and gradients of parameters in parts (`parallel`) is told by the passes
+/// what happens to them. Only the units' calls may move a value or a gradient's memory.
 class ParameterKeeper {
  public:
   virtual ~ParameterKeeper() = default;

@@ -5,8 +5,8 @@
 
 namespace mpitron::autograd {
 
-/// block(context, x) with the parameters of `unit` in memory, in this pass and in the backward pass;
-/// where nobody keeps parameters, just the block.
+/// block(context, x) with the parameters of `unit` in memory, in this pass and in the backward
+/// pass; where nobody keeps parameters, just the block.
 template <class Block>
 Var in_unit(Context& context, Index unit, Block&& block, const Var& x) {
   if (context.keeper == nullptr) {

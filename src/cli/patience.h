@@ -3,10 +3,10 @@
 namespace mpitron::cli {
 
 /// Starts the program again with a short spin of waiting OpenMP threads, unless the environment
-/// (OMP_WAIT_POLICY, GOMP_SPINCOUNT) says how they wait. libgomp reads it before `main`, and its own
-/// default spins for milliseconds at every barrier: with one neighbour on the cores a small step
-/// takes twenty times as long. On idle cores the short spin costs nothing (docs/measurements.md).
-/// Returns where nothing is to be done or the restart is refused.
+/// (OMP_WAIT_POLICY, GOMP_SPINCOUNT) says how they wait. libgomp reads it before `main`, and its
+/// own default spins for milliseconds at every barrier: with one neighbour on the cores a small
+/// step takes twenty times as long. On idle cores the short spin costs nothing
+/// (docs/measurements.md). Returns where nothing is to be done or the restart is refused.
 void wait_patiently(char** argv);
 
 }  // namespace mpitron::cli

@@ -359,13 +359,13 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "num_experts % expert_model_parallel_size == 0 and world_size % (etp * ep * pp) == 0",
      "num-experts expert-model-parallel-size expert-tensor-parallel-size world-size",
      "Ranks hold the same number of experts, in a grid of their own.", experts_divide},
-    {"E098", "sharded_stages", "gradients or parameters in parts need one pipeline stage",
-     "data-parallel-sharding-strategy use-megatron-fsdp pipeline-model-parallel-size",
-     "A layer is whole while one micro batch passes it; pipelines have several under way.",
-     sharded_stages},
     {"E096", "experts_without_bias", "--num-experts needs --disable-bias-linear",
      "num-experts disable-bias-linear", "Experts have no biases in the reference.",
      experts_without_bias},
+    {"E097", "sharded_stages", "gradients or parameters in parts need one pipeline stage",
+     "data-parallel-sharding-strategy use-megatron-fsdp pipeline-model-parallel-size",
+     "A layer is whole while one micro batch passes it; pipelines have several under way.",
+     sharded_stages},
 });
 
 }  // namespace

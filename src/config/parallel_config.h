@@ -45,8 +45,8 @@ struct ParallelConfig {
   std::optional<Index> ddp_num_buckets;
   bool ddp_average_in_collective = false;
   bool ddp_pad_buckets_for_high_nccl_busbw = false;
-  // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with the
-  // distributed optimizer
+  // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with
+  // the distributed optimizer
   ShardingStrategy sharding_strategy = ShardingStrategy::no_shard;
 
   // context parallel

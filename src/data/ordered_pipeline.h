@@ -11,8 +11,8 @@ namespace mpitron::data {
 
 /// Items of a sequence, worked on by several threads and handed out in order; at most 4 * workers -
 /// 3 of them are alive, and they are reused, so that their buffers are allocated once. There is no
-/// writing thread: the worker that ends the oldest item consumes it, with those that wait behind it.
-/// So one worker needs no other thread, and its one item stays in its processor's cache.
+/// writing thread: the worker that ends the oldest item consumes it, with those that wait behind
+/// it. So one worker needs no other thread, and its one item stays in its processor's cache.
 template <class Item>
 class OrderedPipeline {
  public:
@@ -23,7 +23,8 @@ class OrderedPipeline {
   /// void process(int worker, Item&): any worker, in any order.
   /// void consume(Item&): one thread at a time, in the order of `produce`.
   /// The calling thread is worker 0. An exception ends the run once all items before its own are
-  /// consumed, so that the error a user sees does not depend on the number of workers. May run once.
+  /// consumed, so that the error a user sees does not depend on the number of workers. May run
+  /// once.
   template <class Produce, class Process, class Consume>
   void run(Produce produce, Process process, Consume consume) {
     std::vector<std::thread> threads;

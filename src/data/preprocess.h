@@ -34,8 +34,8 @@ struct PreprocessReport {
 /// a list of strings as one document of several sequences, a text without tokens as a document
 /// without a sequence. Blank lines are skipped and counted. Memory: 4 * workers - 3 batches, each
 /// about six times batch_bytes (or six times its one longer document); for each worker 12 MiB of
-/// cache and about twelve times its longest document; 12 bytes for each document written. Error(data) names file, line and byte; then there
-/// is no `.idx`.
+/// cache and about twelve times its longest document; 12 bytes for each document written.
+/// Error(data) names file, line and byte; then there is no `.idx`.
 PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions& options);
 
 }  // namespace mpitron::data

@@ -10,7 +10,7 @@
 
 namespace mpitron::parallel {
 
-/// Who holds the same parameters: `shard` shares their pieces (a group of one: nobody, everything is
+/// Who holds the same parameters: `shard` shares their pieces (a group of one: everything is
 /// replicated), `replicas` holds the same pieces.
 struct ReplicaGroups {
   comm::GroupHandle shard;
@@ -49,7 +49,8 @@ struct ParameterPiece {
 
 /// Keeps the parameters of one rank's part of the model, and their gradients, among the replicas.
 /// A step: `begin_step`; passes with this as their context's keeper, the context telling the last
-/// microbatch; `tape_played` after each; `finish_step`; the update of `pieces`; `gather_parameters`.
+/// microbatch; `tape_played` after each; `finish_step`; the update of `pieces`;
+/// `gather_parameters`.
 ///
 /// Numerical contract: a gradient is the sum over replicas in group order, in the gradients' type
 /// (half types: in fp32, rounded once); averages are multiplied by 1/replicas in fp32, before the

@@ -22,8 +22,8 @@ struct GradientPolicy {
 /// Whether a microbatch's gradient is rounded before it is added.
 bool rounds_gradient(const Parameter& parameter, const GradientPolicy& policy);
 
-/// One contiguous buffer of main gradients. The padding of the layout is zero, so that norms may run
-/// over the whole.
+/// One contiguous buffer of main gradients. The padding of the layout is zero, so that norms may
+/// run over the whole.
 class GradientBuffer {
  public:
   /// Gives every parameter its `main_grad`.

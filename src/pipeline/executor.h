@@ -16,8 +16,8 @@ struct HiddenState {
   DType dtype = DType::f32;
 };
 
-/// Plays one stage's list of actions: messages become operations of the pipeline group, computations
-/// become calls. It decides nothing; what runs when is the schedule's.
+/// Plays one stage's list of actions: messages become operations of the pipeline group,
+/// computations become calls. It decides nothing; what runs when is the schedule's.
 class Executor {
  public:
   /// `ranks`: the pipeline group, first to last stage. Collective over these ranks.

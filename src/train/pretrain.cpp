@@ -75,6 +75,10 @@ bool Pretraining::train(RunOutcome& outcome) {
         one_iteration(progress.iteration, progress.consumed_samples, stream, progress.batch_size);
     progress.consumed_samples += progress.batch_size;
     log_.iteration(progress, report, step_);
+    const auto check = config_.training.check_weight_hash_across_dp_replicas_interval;
+    if (check && progress.iteration % *check == 0) {
+      step_.check_replicas();
+    }
     outcome.iteration = progress.iteration;
     outcome.consumed_samples = progress.consumed_samples;
     const Index interval = config_.training.eval_interval;

@@ -34,8 +34,9 @@ class RecordedCase {
   /// Recorded settings that the reference has no flag for (an attention window).
   void apply_settings_without_flags(config::RunConfig& config) const;
 
-  /// Copies the recorded initial weights into the parameters, or what lies here of them; Error(data)
-  /// lists names or shapes that do not fit. `whole_model`: all recorded weights must have a place.
+  /// Copies the recorded initial weights into the parameters, or what lies here of them;
+  /// Error(data) lists names or shapes that do not fit. `whole_model`: all recorded weights must
+  /// have a place.
   void load_weights(autograd::ParameterList& parameters, bool whole_model = true) const;
   /// Rows [first, first + count) of the recorded batches.
   HostMicrobatch rows(Index first, Index count);

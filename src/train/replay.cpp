@@ -21,8 +21,8 @@ float as_float(const tensor::Tensor& x, Index at) {
   return visit_dtype(x.dtype(), [&]<class T>() { return static_cast<float>(x.data<T>()[at]); });
 }
 
-/// Largest difference of the logits of the first microbatch over all ranks; recorded [b, s, v], ours
-/// [s, b, v] of this rank's positions.
+/// Largest difference of the logits of the first microbatch over all ranks; recorded [b, s, v],
+/// ours [s, b, v] of this rank's positions.
 double compare_logits(TrainStep& step, comm::Group& all, RecordedCase& recorded) {
   const Index micro_batch = recorded.first_logits().shape.at(0);  // not that of the extra flags
   const Index length = recorded.first_logits().shape.at(1);

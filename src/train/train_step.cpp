@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "parallel/weight_hash.h"
+
 namespace mpitron::train {
 namespace {
 
@@ -114,8 +116,8 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
   return report;
 }
 
-/// What the replicas' sum leaves open, in the reference's order: gradients of which each tensor rank
-/// has a part, and the tied table, of which first and last stage each know one use.
+/// What the replicas' sum leaves open, in the reference's order: gradients of which each tensor
+/// rank has a part, and the tied table, of which first and last stage each know one use.
 void TrainStep::complete_gradients() {
   const auto sum = [this](comm::Group& group, const auto& concerns) {
     std::vector<comm::Work> works;
@@ -140,6 +142,11 @@ void TrainStep::logits(const HostMicrobatch& microbatch,
                        const decltype(StageRunner::Pass::on_logits)& visit) {
   runner_.run({.on_logits = visit, .micro_batch_size = microbatch.samples},
               [&] { return microbatch; });
+}
+
+void TrainStep::check_replicas() {
+  replicas_->make_whole();
+  parallel::check_weight_hashes(model_.parameters(), *model_.groups().data_context);
 }
 
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {

@@ -41,6 +41,8 @@ class TrainStep {
   const optim::ParameterScheduler& scheduler() const { return scheduler_; }
   const optim::LossScaler& loss_scaler() const { return scaler_; }
   optim::Optimizer& optimizer() { return optimizer_; }
+  /// Throws where replicas hold different weights (parallel/weight_hash.h).
+  void check_replicas();
   parallel::DataParallel& replicas() { return *replicas_; }
 
  private:

@@ -15,9 +15,9 @@ namespace mpitron::autograd::toy {
 
 /// y = x weight^T; saves x.
 inline Var linear(Context& context, const Var& x, Parameter& weight) {
+  context.use(weight);
   const Tensor xv = x.value;
   const Tensor y = context.empty({xv.shape()[0], weight.value.shape()[0]}, DType::f32);
-  context.use(weight);
   context.launch(kernels::Matmul{
       .a = xv.view(), .b = weight.value.view(), .c = y.view(), .transpose_b = true});
   Var result = variable(y);

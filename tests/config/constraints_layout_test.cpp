@@ -49,7 +49,7 @@ constexpr RuleCase kBroken[] = {
     {"--distribute-saved-activations", "E094", "full"},
     {"--world-size 2 --pipeline-model-parallel-size 2 --use-megatron-fsdp "
      "--data-parallel-sharding-strategy optim_grads_params",
-     "E098", "2 stages"},
+     "E097", "2 stages"},
     {"--expert-model-parallel-size 2", "E095", "no experts"},
     {"--num-experts 6 --expert-model-parallel-size 4 --world-size 4 --disable-bias-linear", "E095",
      "6 % 4 = 2"},

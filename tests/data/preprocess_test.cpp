@@ -28,8 +28,8 @@ class PreprocessTest : public testing::Test {
     options.output_prefix = folder_ / "out";
     return options;
   }
-  // The message of a run that must fail with exit code 4 and leave nothing: no token file, no index,
-  // no temporary file, no lock.
+  // The message of a run that must fail with exit code 4 and leave nothing: no token file, no
+  // index, no temporary file, no lock.
   std::string failure(const PreprocessOptions& options,
                       const Tokenizer& tokenizer = gpt2_tokenizer()) const {
     try {

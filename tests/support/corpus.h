@@ -83,8 +83,8 @@ void for_each_mutation(const std::string& original, int count, Body&& body) {
   }
 }
 
-/// A new file each time: some file systems bring a file that was cut to nothing and written again to
-/// the disk when it is closed, which takes tests of many mutations most of their time.
+/// A new file each time: some file systems bring a file that was cut to nothing and written again
+/// to the disk when it is closed, which takes tests of many mutations most of their time.
 inline void write_bytes(const std::string& path, const std::string& bytes) {
   std::filesystem::remove(path);
   std::ofstream(path, std::ios::binary) << bytes;

@@ -8,8 +8,8 @@
 #include "train/data_parallel_training.h"
 #include "utils/error.h"
 
-// Every way of sharing the batch, the gradients, the optimizer and the parameters trains as one rank
-// does with the whole batch.
+// Every way of sharing the batch, the gradients, the optimizer and the parameters trains as one
+// rank does with the whole batch.
 
 namespace mpitron::train {
 namespace {
@@ -84,16 +84,14 @@ std::vector<Sharing> ways_of(Index ranks) {
 class OnRanks : public ::testing::TestWithParam<Index> {};
 
 TEST_P(OnRanks, EveryWayTrainsLikeOneRank) {
-  for (const bool recompute : {false, true}) {
-    for (const bool uneven : {false, true}) {
-      const Outcome alone =
-          DataParallelTraining::run({.recompute = recompute, .uneven_tokens = uneven});
-      EXPECT_GT(alone.norms[0], Sharing().clip);  // so that clipping takes part
-      for (Sharing way : ways_of(GetParam())) {
-        SCOPED_TRACE(way.name + (recompute ? " recompute" : "") + (uneven ? " per token" : ""));
-        way.recompute = recompute, way.uneven_tokens = uneven, way.untied = false;
-        expect_near(DataParallelTraining::run(way), alone);
-      }
+  for (const bool special : {false, true}) {  // recompute and per-token loss of unequal counts
+    const Outcome alone =
+        DataParallelTraining::run({.recompute = special, .uneven_tokens = special});
+    EXPECT_GT(alone.norms[0], Sharing().clip);  // so that clipping takes part
+    for (Sharing way : ways_of(GetParam())) {
+      SCOPED_TRACE(way.name + (special ? " recompute per token" : ""));
+      way.recompute = way.uneven_tokens = special;
+      expect_near(DataParallelTraining::run(way), alone);
     }
   }
 }
@@ -221,7 +219,7 @@ double bytes_per_parameter(DType dtype, DType gradients, Sharding sharding, Inde
 /// with fp32 gradients 6 + 12/d, fp32 8 + 8/d; and without shares 20 (16), 18, 16.
 TEST(DataParallelTrainingTest, BytesPerParameterAreThoseOfTheTable) {
   constexpr DType h = DType::f16, b = DType::bf16, f = DType::f32;
-  constexpr double kSlack = 1.1;  // padding to 64 elements for each rank, headers, size classes
+  constexpr double kSlack = 1.15;  // padding to 64 elements for each rank, headers, size classes
   for (const Index d : {1, 2, 4, 8}) {
     const auto n = static_cast<double>(d);
     const auto expect = [&](DType dtype, DType gradients, Sharding sharding, double bytes) {

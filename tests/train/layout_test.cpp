@@ -102,6 +102,27 @@ INSTANTIATE_TEST_SUITE_P(
                              kSharded + Flags{"--num-distributed-optimizer-instances", "2"}}),
     name_of);
 
+Flags fully_sharded(const char* strategy) {
+  return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
+}
+const Flags kRecompute = {"--recompute-granularity", "full", "--recompute-method", "uniform",
+                          "--recompute-num-layers",  "2"};
+
+INSTANTIATE_TEST_SUITE_P(
+    FullySharded, LayoutTest,
+    ::testing::Values(Layout{"dp4_optimizer", 4, fully_sharded("optim")},
+                      Layout{"dp4_gradients", 4, fully_sharded("optim_grads")},
+                      Layout{"dp4_parameters", 4, fully_sharded("optim_grads_params")},
+                      Layout{"dp2_parameters_overlap_recompute", 2,
+                             fully_sharded("optim_grads_params") + kRecompute +
+                                 Flags{"--overlap-grad-reduce", "--overlap-param-gather"}},
+                      Layout{"dp4_parameters_in_two_instances", 4,
+                             fully_sharded("optim_grads_params") +
+                                 Flags{"--num-distributed-optimizer-instances", "2"}},
+                      Layout{"tp2_sp_dp2_parameters", 4,
+                             tensor("2") + kSequence + fully_sharded("optim_grads_params")}),
+    name_of);
+
 INSTANTIATE_TEST_SUITE_P(Tensor, LayoutTest,
                          ::testing::Values(Layout{"tp2", 2, tensor("2")},
                                            Layout{"tp4", 4, tensor("4")},

@@ -58,9 +58,9 @@ inline constexpr std::array kDistributed = {
     flag("use-sharp", later, "collectives inside the network switches"),
     text("sharp-enabled-group", none, later, "group whose collectives run inside the switches")
         .choose("dp dp_replica"),
-    flag("use-megatron-fsdp", later, "shard parameters, gradients and optimizer state"),
+    flag("use-megatron-fsdp", works, "shard parameters, gradients and optimizer state"),
     flag("init-model-with-meta-device", later, "create parameters already sharded"),
-    text("data-parallel-sharding-strategy", "no_shard", later,
+    text("data-parallel-sharding-strategy", "no_shard", works,
          "what replicas share: nothing, optimizer state, gradients, parameters")
         .choose("no_shard optim optim_grads optim_grads_params"),
     flag_off("no-gradient-reduce-div-fusion", "gradient_reduce_div_fusion", neutral,

@@ -26,7 +26,7 @@ inline constexpr std::array kTrainingRun = {
         .choose("0 1 2"),
     flag("deterministic-mode", works,
          "refuse every algorithm whose bits could differ between two runs"),
-    integer("check-weight-hash-across-dp-replicas-interval", none, later,
+    integer("check-weight-hash-across-dp-replicas-interval", none, works,
             "compare hashes of the weights of all replicas every n iterations"),
     flag("calculate-per-token-loss", works,
          "average gradients over all tokens of the batch, not over micro batches"),
