@@ -38,6 +38,7 @@ struct EmbeddingBackward {
 
 Var embedding(Context& context, const EmbeddingInputs& inputs, Parameter& words,
               Parameter* positions) {
+  context.use(words);
   const Index s = inputs.ids.shape()[0], b = inputs.ids.shape()[1], h = words.value.shape()[1];
   const Tensor ids = inputs.ids.reshape({s * b});
   const Tensor y = context.empty({s * b, h}, words.value.dtype());
@@ -45,13 +46,12 @@ Var embedding(Context& context, const EmbeddingInputs& inputs, Parameter& words,
                                    .table = words.value.view(),
                                    .y = y.view(),
                                    .first_row = words.shard.global(0)};
-  context.use(words);
   Tensor position_ids;
   if (positions != nullptr) {
+    context.use(*positions);
     position_ids = inputs.position_ids.reshape({s * b});
     kernel.position_ids = position_ids.view();
     kernel.positions = positions->value.view();
-    context.use(*positions);
   }
   context.launch(kernel);
   Var result = autograd::variable(y.reshape({s, b, h}));

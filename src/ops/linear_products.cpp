@@ -26,11 +26,11 @@ void multiply_back(Context& context, const Tensor& dy, const Parameter& weight, 
 }
 
 Tensor linear_output(Context& context, const Tensor& x, Parameter& weight, Parameter* bias) {
-  const Tensor y = context.empty({x.shape()[0], weight.value.shape()[0]}, x.dtype());
   context.use(weight);
   if (bias != nullptr) {
     context.use(*bias);
   }
+  const Tensor y = context.empty({x.shape()[0], weight.value.shape()[0]}, x.dtype());
   multiply(context, x, weight, bias, y);
   return y;
 }
