@@ -31,6 +31,7 @@ Tensor linear_output(Context& context, const Tensor& x, Parameter& weight, Param
   if (bias != nullptr) {
     context.use(*bias);
   }
+  const Tensor y = context.empty({x.shape()[0], weight.value.shape()[0]}, x.dtype());
   multiply(context, x, weight, bias, y);
   return y;
 }
