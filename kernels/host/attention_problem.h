@@ -29,13 +29,14 @@ struct Visibility {
   bool causal = true;
   Index window = -1;
   AttentionPositions positions = last_positions(s, s_kv);
+  // Where both are one range, column j is at the position of row i if j = i + diagonal.
+  bool ranges = positions.queries.split == 0 && positions.keys.split == 0;
+  Index diagonal = positions.queries.offset[1] - positions.keys.offset[1];
   const std::uint8_t* mask = nullptr;  // of this sample: [s, positions of keys]
   Index mask_stride = 0;
 
-  Index begin(Index row) const {
-    return window < 0 ? 0 : columns_before(positions.queries(row) - window);
-  }
-  Index end(Index row) const { return causal ? columns_before(positions.queries(row) + 1) : s_kv; }
+  Index begin(Index row) const { return window < 0 ? 0 : columns_before(row, -window); }
+  Index end(Index row) const { return causal ? columns_before(row, 1) : s_kv; }
   /// Whether the rows [row, + kRows) see all of the columns [first, last).
   bool all(Index row, Index first, Index last) const {
     return mask == nullptr && last <= end(row) && begin(row + kRows - 1) <= first;
@@ -50,8 +51,11 @@ struct Visibility {
   }
 
  private:
-  Index columns_before(Index position) const {
-    return std::clamp<Index>(positions.keys.count_before(position), 0, s_kv);
+  /// Columns that stand before the position `shift` after that of the row.
+  Index columns_before(Index row, Index shift) const {
+    const Index columns = ranges ? row + diagonal + shift
+                                 : positions.keys.count_before(positions.queries(row) + shift);
+    return std::clamp<Index>(columns, 0, s_kv);
   }
   /// Lanes of the columns that the mask leaves open; they may lie across the split of the keys.
   Mask16 open_lanes(Index row, Index col) const {
