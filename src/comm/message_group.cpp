@@ -1,6 +1,7 @@
 #include "comm/message_group.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 
@@ -163,6 +164,11 @@ class MessageGroup::Broadcast final : public Collective {
     from_above_.add_absent(ranks);
     to_below_.add_absent(ranks);
   }
+  /// From the root's first children on, who sends has received itself.
+  int distance() const override {
+    const Index place = (rank() - request_.peer + size()) % size();
+    return std::max(0, std::popcount(static_cast<std::uint64_t>(place)) - 1);
+  }
   Index member_at(Index place) const { return (place + request_.peer) % size(); }
 
   Index reach_ = 1;
@@ -179,18 +185,21 @@ class MessageGroup::Barrier final : public Collective {
   void begin() override {}
   bool advance() override {
     while (round_.done()) {
-      if (distance_ >= size()) {
+      if (reach_ >= size()) {
         return true;
       }
-      round_.send((rank() + distance_) % size(), &sent_, 1);
-      round_.receive((rank() - distance_ + size()) % size(), &received_, 1);
-      distance_ *= 2;
+      round_.send((rank() + reach_) % size(), &sent_, 1);
+      round_.receive((rank() - reach_ + size()) % size(), &received_, 1);
+      reach_ *= 2;
     }
     return false;
   }
   void add_absent(std::vector<Index>& ranks) const override { round_.add_absent(ranks); }
+  int distance() const override {
+    return std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(reach_))) - 2);
+  }
 
-  Index distance_ = 1;
+  Index reach_ = 1;  // of the next round
   char sent_ = 0;
   char received_ = 0;
   Transfers round_{group_, tag(0)};
@@ -244,6 +253,8 @@ class MessageGroup::ReduceBlock {
   void add_absent(std::vector<Index>& ranks) const {
     (sums_under_way_ ? sums_under_way_ : pieces_under_way_)->add_absent(ranks);
   }
+  /// Whether a member's own piece is missing, rather than a sum that may wait for another's piece.
+  bool lacks_pieces() const { return !sums_under_way_; }
 
  private:
   const Piece& piece(Index member) const { return pieces_[static_cast<std::size_t>(member)]; }
@@ -314,8 +325,16 @@ class MessageGroup::Reduce final : public Collective {
   }
   void add_absent(std::vector<Index>& ranks) const override {
     for (const auto& [number, block] : blocks_) {
-      block->add_absent(ranks);
+      if (block->lacks_pieces() == (distance() == 0)) {
+        block->add_absent(ranks);
+      }
     }
+  }
+  int distance() const override {
+    return std::any_of(blocks_.begin(), blocks_.end(),
+                       [](const auto& block) { return block.second->lacks_pieces(); })
+               ? 0
+               : 1;
   }
   bool place_of_next_is_free() const {
     return std::none_of(blocks_.begin(), blocks_.end(), [this](const auto& block) {

@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "comm/reduce.h"
+#include "comm/stream_copy.h"
 
 namespace mpitron::comm {
 namespace {
 
 constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
-constexpr Index kStepBytes = Index{4} << 20;  // of a share, done at once
+constexpr Index kStepBytes = Index{4} << 20;     // of a share, done at once
+constexpr Index kStreamBytes = Index{16} << 20;  // copies from here on would only fill the caches
 
 ConstTensorView described(const Request& request) {
   return request.input.data != nullptr ? request.input : request.output;
@@ -311,6 +313,7 @@ class SharedGroup::Collective final : public Operation {
   void add_copy(std::byte* to, const std::byte* from, Index bytes) {
     if (to != from && bytes > 0) {
       copies_.push_back({to, from, bytes});
+      copied_bytes_ += bytes;
     }
   }
 
@@ -324,7 +327,11 @@ class SharedGroup::Collective final : public Operation {
   Index copy_some(Index budget) {
     Copy& next = copies_.back();
     const Index bytes = std::min(budget, next.bytes);
-    copy(next.to, next.from, bytes);
+    if (copied_bytes_ >= kStreamBytes) {
+      stream_copy(next.to, next.from, bytes);
+    } else {
+      copy(next.to, next.from, bytes);
+    }
     next = {next.to + bytes, next.from + bytes, next.bytes - bytes};
     if (next.bytes == 0) {
       copies_.pop_back();
@@ -345,6 +352,7 @@ class SharedGroup::Collective final : public Operation {
   Index begin_ = 0;
   Index end_ = 0;
   std::vector<Copy> copies_;
+  Index copied_bytes_ = 0;  // of all copies
 };
 
 class SharedGroup::Send final : public Operation {
@@ -408,8 +416,13 @@ class SharedGroup::Receive final : public Operation {
         message.numel == request_.output.numel() && message.dtype == request_.output.dtype,
         group_.name(), message.numel, request_.output.numel());
     const Index world_rank = group_.ranks()[static_cast<std::size_t>(request_.peer)];
-    copy(request_.output.data, group_.spaces().reach(world_rank, message.data),
-         request_.output.bytes());
+    const void* const from = group_.spaces().reach(world_rank, message.data);
+    const Index bytes = request_.output.bytes();
+    if (bytes >= kStreamBytes) {
+      stream_copy(request_.output.data, from, bytes);
+    } else {
+      copy(request_.output.data, from, bytes);
+    }
     received.store(sequence_ + 1, kRelease);
     return done_ = true;
   }

@@ -70,14 +70,25 @@ void Watchdog::waiting(const Operation& operation, double seconds) {
       fmt::format("rank {} waits for it in {} in phase '{}'", surroundings_.rank,
                   at == under_way_.end() ? "an operation" : describe(*at->second.record),
                   recorder_.ring().phase);
-  const std::vector<Index> absent = operation.absent();
+  // Whom this rank waits for may wait itself: then who is nearer to the cause speaks first.
+  std::vector<Index> absent = operation.absent();
+  const auto waits_itself = [this](Index rank) {
+    const Neighbour* const neighbour = find(rank);
+    return neighbour != nullptr && neighbour->ring->last() != nullptr &&
+           neighbour->ring->last()->finished.load() == 0;
+  };
+  std::stable_partition(absent.begin(), absent.end(),
+                        [&](Index rank) { return !waits_itself(rank); });
+  const double limit = surroundings_.timeout_seconds +
+                       kGraceSeconds * (operation.distance() +
+                                        (!absent.empty() && waits_itself(absent.front()) ? 1 : 0));
   for (const Index rank : absent) {
     const Neighbour* const neighbour = find(rank);
     if (neighbour != nullptr && neighbour->ring->state.load() == FlightRing::State::ended) {
       end_job(fmt::format("{} has ended; {}; {}", name_of_rank(rank), waits, known_of(rank)));
     }
   }
-  if (seconds >= surroundings_.timeout_seconds && !absent.empty()) {
+  if (seconds >= limit && !absent.empty()) {
     const std::string others =
         absent.size() > 1 ? fmt::format(" (and {} more)", absent.size() - 1) : "";
     end_job(fmt::format("{}{} has not arrived within --distributed-timeout-minutes {:.4g}; {}; {}",

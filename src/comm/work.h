@@ -16,6 +16,8 @@ class Operation {
   virtual bool step() = 0;
   /// World ranks that this rank waits for.
   virtual std::vector<Index> absent() const = 0;
+  /// How many ranks may stand between those and the one that everybody waits for.
+  virtual int distance() const { return 0; }
   bool ended() const { return ended_; }
 
  private:
