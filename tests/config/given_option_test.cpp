@@ -56,12 +56,12 @@ TEST(AcceptOption, ChecksTypesAndChoicesAndProposesTheNearest) {
 }
 
 TEST(AcceptOption, RefusesWhatDoesNotWorkYetButNotItsDefault) {
-  const Accepted two = accept("tensor-model-parallel-size", {"2"});
+  const Accepted two = accept("expert-model-parallel-size", {"2"});
   ASSERT_EQ(only_id(two), "E005");
-  EXPECT_NE(two.report.findings[0].message.find("--tensor-model-parallel-size 2"),
+  EXPECT_NE(two.report.findings[0].message.find("--expert-model-parallel-size 2"),
             std::string::npos);
-  EXPECT_EQ(two.values.integer("tensor_model_parallel_size"), 2);
-  EXPECT_EQ(only_id(accept("tensor-model-parallel-size", {"1"})), "");
+  EXPECT_EQ(two.values.integer("expert_model_parallel_size"), 2);
+  EXPECT_EQ(only_id(accept("expert-model-parallel-size", {"1"})), "");
   EXPECT_EQ(only_id(accept("moe-aux-loss-coeff", {"0"})), "");
   EXPECT_EQ(only_id(accept("num-experts", {"8"})), "E005");
   EXPECT_EQ(only_id(accept("multi-latent-attention", {})), "E005");
