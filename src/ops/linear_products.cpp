@@ -27,7 +27,6 @@ void multiply_back(Context& context, const Tensor& dy, const Parameter& weight, 
 
 Tensor linear_output(Context& context, const Tensor& x, Parameter& weight, Parameter* bias) {
   context.use(weight);
-  const Tensor y = context.empty({x.shape()[0], weight.value.shape()[0]}, x.dtype());
   if (bias != nullptr) {
     context.use(*bias);
   }
