@@ -198,7 +198,8 @@ std::string environment(const char* name) {
 }
 
 int run(int argc, char** argv) {
-  const std::string golden = environment("MPITRON_GOLDEN_DIR");
+  const std::string given = environment("MPITRON_GOLDEN_DIR");
+  const std::string golden = given.empty() ? MPITRON_SOURCE_DIR "/tests/golden" : given;
   std::map<std::string, std::string> options = {
       {"--vocab-file", golden + "/tokenizer/gpt2/vocab.json"},
       {"--merge-file", golden + "/tokenizer/gpt2/merges.txt"},

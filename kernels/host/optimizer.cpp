@@ -83,9 +83,9 @@ void run(device::HostStream&, const SgdStep& k) {
 
 namespace {
 
-/// The sum of squares of a block: in fp32, or in fp64 where fp32 overflows.
+/// Adds the sum of squares of a block: in fp32, or in fp64 where fp32 overflows.
 template <class T>
-double block_square_sum(const T* x, Index n) {
+void add_block_squares(const T* x, Index n, exact_sum::Bins bins) {
   const auto [sum] = simd::row_sums<1>(n, [&](Index i, auto lanes, auto& acc) {
     constexpr Index kAhead = 1024;
     simd::prefetch(x + i + kAhead);
@@ -93,14 +93,15 @@ double block_square_sum(const T* x, Index n) {
     acc[0] = simd::fma(value, value, acc[0]);
   });
   if (std::isfinite(sum)) [[likely]] {
-    return static_cast<double>(sum);
+    exact_sum::add(bins, sum);
+    return;
   }
   double wide = 0;
   for (Index i = 0; i < n; ++i) {
     const auto value = static_cast<double>(static_cast<float>(x[i]));
     wide += value * value;
   }
-  return wide;
+  exact_sum::add(bins, wide);
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ void run(device::HostStream&, const SumOfSquares& k) {
     for_ranges((n + kBlock - 1) / kBlock, n, [&](Index first, Index last) {
       std::array<std::int64_t, exact_sum::kBins> own{};
       for (Index begin = first * kBlock; begin < std::min(n, last * kBlock); begin += kBlock) {
-        exact_sum::add(own, block_square_sum(x + begin, std::min(kBlock, n - begin)));
+        add_block_squares(x + begin, std::min(kBlock, n - begin), exact_sum::Bins(own));
       }
       for (std::size_t i = 0; i < own.size(); ++i) {  // integers: any order gives the same sum
         std::atomic_ref(bins[i]).fetch_add(own[i], std::memory_order_relaxed);

@@ -11,6 +11,8 @@ std::span<const Command> commands() {
       Command{"tokenizer", "train a byte-level BPE vocabulary", tokenizer},
       Command{"tokenize", "encode, decode or count texts", tokenize},
       Command{"replay", "replay a recorded run of the reference and compare", replay},
+      Command{"parity", "prove that a layout computes what one rank computes", parity},
+      Command{"plan", "show how a run lies on its ranks, without starting it", plan},
       Command{"check", "check the options of a training run without starting it", check},
       Command{"config", "show every option with its value and where it comes from", configuration},
       Command{"explain", "explain a rule (E017) or an option (--num-layers)", explain},

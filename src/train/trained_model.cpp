@@ -1,22 +1,18 @@
 #include "train/trained_model.h"
 
+#include "train/rank_layout.h"
+
 namespace mpitron::train {
 namespace {
 
 comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfig& parallel) {
-  const comm::RankGrid grid(
-      world.size(),
-      {.tensor = parallel.tensor_model_parallel_size,
-       .context = parallel.context_parallel_size,
-       .pipeline = parallel.pipeline_model_parallel_size},
-      parallel.use_tp_pp_dp_mapping ? comm::kDataLastOrder : comm::kDefaultOrder);
   comm::GroupOptions options{.context_level_sizes = parallel.hierarchical_context_parallel_sizes,
                              .optimizer_instances = parallel.num_distributed_optimizer_instances,
                              .sequence_parallel = parallel.sequence_parallel};
   for (const std::string& word : parallel.cp_comm_type) {
     options.context_exchange.push_back(comm::context_exchange_of(word));
   }
-  return comm::make_parallel_groups(world, grid, options);
+  return comm::make_parallel_groups(world, make_rank_grid(parallel, world.size()), options);
 }
 
 }  // namespace

@@ -56,6 +56,16 @@ TEST(ExactSum, OrderAndSplitDoNotMatter) {
   }
 }
 
+TEST(ExactSum, AFloatIsAddedAsItsDouble) {
+  Storage floats{}, doubles{};
+  for (const float x : {0.f, 1.f, 0x1.8p-149f, 0x1p-126f, 0x1.fffffep127f, 3.14159f, 1e-20f}) {
+    add(floats, x);
+    add(doubles, static_cast<double>(x));
+    EXPECT_EQ(value(floats), value(doubles)) << x;  // carries: the digits are comparable then
+    EXPECT_EQ(floats, doubles) << x;
+  }
+}
+
 TEST(ExactSum, NotFiniteStaysNotFinite) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(sum_of({1, kInfinity, 2}), kInfinity);

@@ -1,0 +1,151 @@
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "cli/take_flag.h"
+#include "config/option_help.h"
+#include "config/parse.h"
+#include "pipeline/draw.h"
+#include "train/rank_layout.h"
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::cli {
+namespace {
+
+constexpr const char* kHelp =
+    "usage: mpitron plan OPTIONS --world-size N [--show-groups] [--show-schedule] [--json]\n\n"
+    "Shows how a run would be laid out over N ranks, without starting any: which layers lie "
+    "where,\n"
+    "how much of the time the pipeline idles, who is in a group with whom (--show-groups), what\n"
+    "each stage does when (--show-schedule; F3 forward, B3 backward of microbatch 3).\n";
+
+struct NamedAxes {
+  const char* name;
+  const char* axes;
+};
+constexpr NamedAxes kGroups[] = {{"tensor", "tp"},   {"context", "cp"},
+                                 {"data", "dp"},     {"data x context", "dp-cp"},
+                                 {"pipeline", "pp"}, {"tensor x pipeline", "tp-pp"}};
+
+/// Everything that the command tells.
+struct Plan {
+  config::ParallelConfig parallel;
+  pipeline::StageLayout layout;
+  pipeline::Schedule schedule;
+  pipeline::Simulation simulation;
+  comm::RankGrid grid;
+};
+
+Plan make_plan(const config::RunConfig& run) {
+  const config::TrainingConfig& training = run.training;
+  const Index microbatches =
+      training.global_batch_size / training.micro_batch_size / run.parallel.data_parallel_size;
+  Plan plan{.parallel = run.parallel,
+            .layout = pipeline::make_stage_layout(run.parallel, run.model.num_layers),
+            .schedule = {},
+            .simulation = {},
+            .grid = train::make_rank_grid(run.parallel, run.parallel.world_size)};
+  plan.schedule = pipeline::make_schedule(
+      pipeline::make_schedule_options(run.parallel, plan.layout, microbatches));
+  plan.simulation = pipeline::simulate(plan.schedule);
+  MPITRON_CHECK(plan.simulation.problem.empty(), plan.simulation.problem);
+  return plan;
+}
+
+std::string layers_line(const pipeline::ChunkLayers& layers) {
+  std::string text = layers.has_embedding ? "embedding, " : "";
+  text += layers.count > 0
+              ? fmt::format("layers {} to {}", layers.first + 1, layers.first + layers.count)
+              : "no layers";
+  return text + (layers.has_loss ? ", output and loss" : "");
+}
+
+void print_summary(const Plan& plan) {
+  const config::ParallelConfig& p = plan.parallel;
+  log::print(fmt::format("{} ranks = {} tensor x {} context x {} data x {} pipeline", p.world_size,
+                         p.tensor_model_parallel_size, p.context_parallel_size,
+                         p.data_parallel_size, p.pipeline_model_parallel_size));
+  for (Index stage = 0; stage < plan.layout.stages(); ++stage) {
+    for (Index chunk = 0; chunk < plan.layout.chunks(); ++chunk) {
+      log::print(fmt::format("  stage {} chunk {}: {}", stage, chunk,
+                             layers_line(plan.layout.layers(stage, chunk))));
+    }
+  }
+  Index live = 0;
+  for (const pipeline::StageSimulation& stage : plan.simulation.stages) {
+    live = std::max(live, stage.peak_live_tapes);
+  }
+  log::print(fmt::format(
+      "schedule {}: {} microbatches, bubble {:.1f} %, activations of at most {} microbatches",
+      pipeline::to_string(plan.schedule.options.kind), plan.schedule.options.microbatches,
+      100 * plan.simulation.bubble(), live));
+}
+
+void print_groups(const comm::RankGrid& grid) {
+  constexpr std::size_t kShown = 16;
+  for (const NamedAxes& named : kGroups) {
+    const auto groups = grid.dense().groups(comm::AxisSet::parse(named.axes));
+    log::print(fmt::format("{}: {} groups of {}", named.name, groups.size(), groups[0].size()));
+    for (std::size_t i = 0; i < std::min(kShown, groups.size()); ++i) {
+      const auto& ranks = groups[i];
+      const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, ranks.size()));
+      log::print(fmt::format("  {}{}", fmt::join(ranks.begin(), end, " "),
+                             end != ranks.end() ? " ..." : ""));
+    }
+    if (groups.size() > kShown) {
+      log::print(fmt::format("  ... {} more; --json lists all", groups.size() - kShown));
+    }
+  }
+}
+
+std::string to_json(const Plan& plan, bool with_groups) {
+  const config::ParallelConfig& p = plan.parallel;
+  std::string text = fmt::format(
+      R"({{"world_size": {}, "tensor": {}, "context": {}, "data": {}, "pipeline": {}, "chunks": {}, )"
+      R"("schedule": "{}", "microbatches": {}, "bubble": {:.6g})",
+      p.world_size, p.tensor_model_parallel_size, p.context_parallel_size, p.data_parallel_size,
+      p.pipeline_model_parallel_size, plan.layout.chunks(),
+      pipeline::to_string(plan.schedule.options.kind), plan.schedule.options.microbatches,
+      plan.simulation.bubble());
+  for (const NamedAxes& named : kGroups) {
+    if (with_groups) {
+      text += fmt::format(R"(, "{} groups": [)", named.name);
+      const char* separator = "";
+      for (const auto& ranks : plan.grid.dense().groups(comm::AxisSet::parse(named.axes))) {
+        text += fmt::format("{}[{}]", separator, fmt::join(ranks, ", "));
+        separator = ", ";
+      }
+      text += "]";
+    }
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+int plan(const Arguments& arguments) {
+  if (const auto help = config::requested_help(arguments)) {
+    log::print(kHelp + *help);
+    return static_cast<int>(ExitCode::success);
+  }
+  Arguments flags = arguments;
+  const bool json = take_flag(flags, "--json");
+  const bool show_groups = take_flag(flags, "--show-groups");
+  const bool show_schedule = take_flag(flags, "--show-schedule");
+  const Plan plan = make_plan(config::parse_run_config(flags));
+  if (json) {
+    log::print(to_json(plan, show_groups));
+    return static_cast<int>(ExitCode::success);
+  }
+  print_summary(plan);
+  if (show_groups) {
+    print_groups(plan.grid);
+  }
+  if (show_schedule) {
+    constexpr Index kColumns = 200;
+    log::print(pipeline::draw(plan.schedule, {}, kColumns));
+  }
+  return static_cast<int>(ExitCode::success);
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "config/run_config.h"
+
+namespace mpitron::train {
+
+/// What a layout and one rank computed for the same small model.
+struct ParityTensor {
+  std::string name;
+  double distance = 0;  // ||layout - one rank|| / ||one rank||
+};
+struct ParityCertificate {
+  Index world_size = 1;   // ranks that ran: replicas beyond two are left out
+  config::RunConfig run;  // as it ran
+  std::vector<double> losses, expected_losses;
+  std::vector<double> grad_norms, expected_grad_norms;
+  std::vector<ParityTensor> tensors;  // weights after the last step, in order of creation
+  double tolerance = 1e-6;
+
+  /// The first loss, gradient norm or tensor that is further off than the tolerance; empty: none.
+  std::string first_difference() const;
+  bool pass() const { return first_difference().empty(); }
+};
+
+/// The run's layout on a model of the same kind and the same number of layers, but narrow, in fp32:
+/// a few steps in the layout (ranks are threads) and on one rank, with dropout as the run has it.
+/// Plain gradient descent, as the first steps of Adam are the signs of gradients that rounding
+/// may flip.
+ParityCertificate prove_parity(const config::RunConfig& run);
+
+}  // namespace mpitron::train

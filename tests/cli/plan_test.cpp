@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include "cli/tiny_run.h"
+
+namespace mpitron::cli {
+namespace {
+
+using namespace mpitron::test;
+
+Finished plan(const Words& words) {
+  const TemporaryFolder folder;
+  return run_program(folder.path(), words);
+}
+
+const Words kModel = {"plan",
+                      "--num-layers",
+                      "8",
+                      "--hidden-size",
+                      "64",
+                      "--num-attention-heads",
+                      "8",
+                      "--seq-length",
+                      "64",
+                      "--max-position-embeddings",
+                      "64",
+                      "--micro-batch-size",
+                      "1",
+                      "--global-batch-size",
+                      "16",
+                      "--train-iters",
+                      "10",
+                      "--lr",
+                      "1e-3",
+                      "--tokenizer-type",
+                      "NullTokenizer",
+                      "--vocab-size",
+                      "63",
+                      "--mock-data",
+                      "--tensor-model-parallel-size",
+                      "2",
+                      "--pipeline-model-parallel-size",
+                      "2"};
+
+TEST(Plan, TellsLayersScheduleAndGroups) {
+  const Finished finished =
+      plan(kModel + Words{"--world-size", "8", "--show-groups", "--show-schedule"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "8 ranks = 2 tensor x 1 context x 2 data x 2 pipeline"));
+  EXPECT_TRUE(contains(finished.out, "stage 0 chunk 0: embedding, layers 1 to 4"));
+  EXPECT_TRUE(contains(finished.out, "stage 1 chunk 0: layers 5 to 8, output and loss"));
+  // 8 microbatches on 2 stages: (2 - 1) / 8.
+  EXPECT_TRUE(contains(finished.out, "8 microbatches, bubble 12.5 %")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "pipeline: 4 groups of 2\n  0 4\n  1 5\n")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "F0"));
+}
+
+TEST(Plan, IsReadableByScriptsAndQuickForManyRanks) {
+  const Finished finished = plan(kModel + Words{"--world-size", "6144", "--global-batch-size",
+                                                "3072", "--show-groups", "--json"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "\"data\": 1536")) << finished.out.substr(0, 200);
+  EXPECT_TRUE(contains(finished.out, "\"tensor groups\": [[0, 1], [2, 3], "));
+}
+
+TEST(Plan, RefusesAWorldThatDoesNotDivide) {
+  const Finished finished = plan(kModel + Words{"--world-size", "6"});
+  EXPECT_EQ(finished.code, 2);
+  EXPECT_TRUE(contains(finished.err, "ranks_divide")) << finished.err;
+}
+
+}  // namespace
+}  // namespace mpitron::cli

@@ -1,0 +1,37 @@
+#include "train/parity.h"
+
+#include <gtest/gtest.h>
+
+#include "train/tiny_run.h"
+
+namespace mpitron::train {
+namespace {
+
+TEST(Parity, ALayoutComputesWhatOneRankDoes) {
+  const ParityCertificate certificate =
+      prove_parity(tiny_run({"--num-layers", "4", "--tensor-model-parallel-size", "2",
+                             "--sequence-parallel", "--pipeline-model-parallel-size", "2",
+                             "--use-distributed-optimizer", "--global-batch-size", "16"},
+                            32));
+  EXPECT_EQ(certificate.world_size, 8);  // of 8 replicas two are enough
+  EXPECT_EQ(certificate.losses.size(), 3U);
+  EXPECT_EQ(certificate.first_difference(), "");
+  EXPECT_TRUE(certificate.pass());
+}
+
+TEST(Parity, NamesTheFirstDifference) {
+  ParityCertificate certificate{.losses = {1, 2},
+                                .expected_losses = {1, 2},
+                                .grad_norms = {3, 4},
+                                .expected_grad_norms = {3, 4},
+                                .tensors = {{"first", 1e-7}, {"second", 1e-5}, {"third", 1}}};
+  EXPECT_EQ(certificate.first_difference(), "second");
+  certificate.grad_norms[1] = 4.1;
+  EXPECT_EQ(certificate.first_difference(), "gradient norm of iteration 2");
+  certificate.losses[0] = std::nan("");
+  EXPECT_EQ(certificate.first_difference(), "loss of iteration 1");
+  EXPECT_FALSE(certificate.pass());
+}
+
+}  // namespace
+}  // namespace mpitron::train
