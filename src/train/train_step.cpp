@@ -21,8 +21,9 @@ parallel::ReplicaGroups replica_groups(const TrainedModel& model,
 
 std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
                                                       const config::RunConfig& config) {
-  const parallel::DataParallelOptions options =
+  parallel::DataParallelOptions options =
       parallel::data_parallel_options(config, model.parameters().numel());
+  options.average = false;  // seeds are divided by the number of replicas
   return parallel::make_data_parallel(device, model.parameters(), options,
                                       replica_groups(model, options));
 }
@@ -81,8 +82,10 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
                           const NextMicrobatch& next) {
   StepReport report{.loss_scale = scaler_.scale()};
   const bool per_token = config_.training.calculate_per_token_loss;
-  const double seed_scale =
-      per_token ? scaler_.scale() : scaler_.scale() / static_cast<double>(num_microbatches);
+  // The mean over all replicas' microbatches is taken here and not in the sum of the gradients, so
+  // that gradients of half precision overflow in every layout where they do on one rank.
+  const double parts = static_cast<double>(num_microbatches * model_.groups().data_context->size());
+  const double seed_scale = per_token ? scaler_.scale() : scaler_.scale() / parts;
   {
     const TimerScope scope = timers_.scope("forward-backward", 1);
     replicas_->begin_step();
