@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "utils/timer.h"
+
 namespace mpitron::train {
 
 TEST(ProgressBar, RendersRateAndRemainingTime) {
@@ -50,18 +52,21 @@ TEST(ProgressBar, DrawsOnATerminalAndLeavesNoTrace) {
   ASSERT_EQ(::unlockpt(terminal), 0);
   std::FILE* stream = std::fopen(::ptsname(terminal), "w");
   ASSERT_NE(stream, nullptr);
+  bool too_soon = false;
   {
     ProgressBar bar(10, "it", 0, stream);
     EXPECT_TRUE(bar.enabled());
+    const Timer between;
     bar.update(3);
-    bar.update(4);  // too soon: not drawn
+    bar.update(4);
+    too_soon = between.seconds() < 0.1;  // else the machine was busy, and 4 may be drawn
   }
   std::array<char, 512> text{};
   const ssize_t n = ::read(terminal, text.data(), text.size() - 1);
   ASSERT_GT(n, 0);
   const std::string shown(text.data(), static_cast<std::size_t>(n));
   EXPECT_NE(shown.find(" 30% [######..............] 3/10"), std::string::npos) << shown;
-  EXPECT_EQ(shown.find("4/10"), std::string::npos) << shown;
+  EXPECT_TRUE(!too_soon || shown.find("4/10") == std::string::npos) << shown;
   EXPECT_TRUE(shown.ends_with("\r\x1b[K")) << shown;
   std::fclose(stream);
   ::close(terminal);
