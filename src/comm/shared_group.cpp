@@ -355,12 +355,28 @@ class SharedGroup::Collective final : public Operation {
   Index copied_bytes_ = 0;  // of all copies
 };
 
-class SharedGroup::Send final : public Operation {
+/// One end of a message: the sequence numbers of both ends count those between the two members.
+class SharedGroup::Message : public Operation {
  public:
-  Send(SharedGroup& group, const Request& request)
+  Message(SharedGroup& group, const Request& request, std::vector<std::uint64_t>& started)
       : group_(group),
         request_(request),
-        sequence_(group.sends_[static_cast<std::size_t>(request.peer)]++) {}
+        sequence_(started[static_cast<std::size_t>(request.peer)]++) {}
+
+  std::vector<Index> absent() const override { return {peer()}; }
+
+ protected:
+  /// The world rank of the other end.
+  Index peer() const { return group_.ranks()[static_cast<std::size_t>(request_.peer)]; }
+
+  SharedGroup& group_;
+  const Request request_;
+  const std::uint64_t sequence_;
+};
+
+class SharedGroup::Send final : public Message {
+ public:
+  Send(SharedGroup& group, const Request& request) : Message(group, request, group.sends_) {}
 
   bool step() override {
     group_.spaces().check_alive();
@@ -381,24 +397,15 @@ class SharedGroup::Send final : public Operation {
     }
     return received > sequence_;
   }
-  std::vector<Index> absent() const override {
-    return {group_.ranks()[static_cast<std::size_t>(request_.peer)]};
-  }
 
  private:
-  SharedGroup& group_;
-  const Request request_;
-  const std::uint64_t sequence_;
   Exposed exposed_;
   bool posted_ = false;
 };
 
-class SharedGroup::Receive final : public Operation {
+class SharedGroup::Receive final : public Message {
  public:
-  Receive(SharedGroup& group, const Request& request)
-      : group_(group),
-        request_(request),
-        sequence_(group.receives_[static_cast<std::size_t>(request.peer)]++) {}
+  Receive(SharedGroup& group, const Request& request) : Message(group, request, group.receives_) {}
 
   bool step() override {
     group_.spaces().check_alive();
@@ -415,8 +422,7 @@ class SharedGroup::Receive final : public Operation {
     MPITRON_CHECK(
         message.numel == request_.output.numel() && message.dtype == request_.output.dtype,
         group_.name(), message.numel, request_.output.numel());
-    const Index world_rank = group_.ranks()[static_cast<std::size_t>(request_.peer)];
-    const void* const from = group_.spaces().reach(world_rank, message.data);
+    const void* const from = group_.spaces().reach(peer(), message.data);
     const Index bytes = request_.output.bytes();
     if (bytes >= kStreamBytes) {
       stream_copy(request_.output.data, from, bytes);
@@ -426,14 +432,8 @@ class SharedGroup::Receive final : public Operation {
     received.store(sequence_ + 1, kRelease);
     return done_ = true;
   }
-  std::vector<Index> absent() const override {
-    return {group_.ranks()[static_cast<std::size_t>(request_.peer)]};
-  }
 
  private:
-  SharedGroup& group_;
-  const Request request_;
-  const std::uint64_t sequence_;
   bool done_ = false;
 };
 

@@ -27,6 +27,7 @@ class SharedGroup final : public Group {
  private:
   class Exposed;
   class Collective;
+  class Message;
   class Send;
   class Receive;
 

@@ -1,33 +1,10 @@
 #include "ops/cross_entropy.h"
 
-#include "autograd/gradient.h"
-#include "kernels/cross_entropy.h"
+#include "ops/cross_entropy_backward.h"
 
 namespace mpitron::ops {
-namespace {
 
-using autograd::Slot;
 using tensor::Tensor;
-
-struct CrossEntropyBackward {
-  Tensor logits, labels, lse;  // [t, v], [t], [t]
-  Slot logits_slot;
-  Shape shape;
-  float label_smoothing;
-
-  void operator()(Context& context, Tensor gradient) const {
-    const Tensor dloss = gradient.reshape({labels.numel()});
-    context.launch(kernels::CrossEntropyBackward{.logits = logits.view(),
-                                                 .labels = labels.view(),
-                                                 .lse = lse.view(),
-                                                 .dloss = dloss.view(),
-                                                 .dlogits = logits.view(),
-                                                 .label_smoothing = label_smoothing});
-    autograd::accumulate(context, logits_slot, logits.reshape(shape));
-  }
-};
-
-}  // namespace
 
 Var cross_entropy(Context& context, const Var& logits, const Tensor& labels,
                   float label_smoothing) {

@@ -1,36 +1,10 @@
 #include "ops/vocab_parallel_cross_entropy.h"
 
-#include "autograd/gradient.h"
-#include "kernels/cross_entropy.h"
+#include "ops/cross_entropy_backward.h"
 
 namespace mpitron::ops {
-namespace {
 
-using autograd::Slot;
 using tensor::Tensor;
-
-struct VocabParallelBackward {
-  Tensor logits, labels, lse;  // [t, v_local], [t], [t]
-  Slot logits_slot;
-  Shape shape;
-  Index first_column, vocabulary;
-  float label_smoothing;
-
-  void operator()(Context& context, Tensor gradient) const {
-    const Tensor dloss = gradient.reshape({labels.numel()});
-    context.launch(kernels::CrossEntropyBackward{.logits = logits.view(),
-                                                 .labels = labels.view(),
-                                                 .lse = lse.view(),
-                                                 .dloss = dloss.view(),
-                                                 .dlogits = logits.view(),
-                                                 .label_smoothing = label_smoothing,
-                                                 .first_column = first_column,
-                                                 .vocabulary = vocabulary});
-    autograd::accumulate(context, logits_slot, logits.reshape(shape));
-  }
-};
-
-}  // namespace
 
 Var vocab_parallel_cross_entropy(Context& context, const Var& logits, const Tensor& labels,
                                  const TensorParallel& shared, float label_smoothing) {
@@ -59,8 +33,8 @@ Var vocab_parallel_cross_entropy(Context& context, const Var& logits, const Tens
   Var result = autograd::variable(loss);
   if (context.recording()) {
     context.tape->record(result.slot,
-                         VocabParallelBackward{rows, flat_labels, lse, logits.slot, logits.shape(),
-                                               first_column, vocabulary, label_smoothing});
+                         CrossEntropyBackward{rows, flat_labels, lse, logits.slot, logits.shape(),
+                                              label_smoothing, first_column, vocabulary});
   }
   return result;
 }
