@@ -10,9 +10,13 @@ std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
-std::string hash128_hex(std::string_view bytes) {
+Hash128 hash128(std::string_view bytes) {
   const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
-  return fmt::format("{:016x}{:016x}", h.high64, h.low64);
+  return {.high = h.high64, .low = h.low64};
+}
+
+std::string Hash128::hex() const {
+  return fmt::format("{:016x}{:016x}", high, low);
 }
 
 }  // namespace mpitron

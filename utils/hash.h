@@ -6,9 +6,18 @@
 
 namespace mpitron {
 
-/// XXH3: 64 bits for keys and fingerprints, 128 bits (as 32 hex digits) where a collision must not
-/// happen.
+/// 128 bits; two words so that it can be stored and sent.
+struct Hash128 {
+  std::uint64_t high = 0, low = 0;
+  bool operator==(const Hash128&) const = default;
+  std::string hex() const;  // 32 digits
+};
+
+/// XXH3: 64 bits for keys and fingerprints, 128 bits where a collision must not happen.
 std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
-std::string hash128_hex(std::string_view bytes);
+Hash128 hash128(std::string_view bytes);
+inline std::string hash128_hex(std::string_view bytes) {
+  return hash128(bytes).hex();
+}
 
 }  // namespace mpitron

@@ -1,0 +1,95 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "utils/dtype.h"
+#include "utils/hash.h"
+#include "utils/shape.h"
+
+namespace mpitron::checkpoint {
+
+/// The schema that this program writes; docs/checkpoint-format.md describes each.
+constexpr Index kSchemaVersion = 1;
+
+/// One global tensor in the file: contiguous, row-major, little-endian.
+struct DataSet {
+  std::string name;  // path from the root group: "model/decoder.layers.0.mlp.linear_fc1.weight"
+  Shape shape;
+  DType dtype = DType::f32;
+  Index offset = 0;  // of its first byte in the file
+
+  Index bytes() const { return shape.numel() * static_cast<Index>(size_of(dtype)); }
+  bool operator==(const DataSet&) const = default;
+};
+
+/// What a checkpoint says besides tensors. Everything is an attribute or a small data set that any
+/// HDF5 tool shows.
+struct Header {
+  Index schema_version = kSchemaVersion;
+  Index iteration = 0;
+  Index consumed_train_samples = 0;
+  std::string configuration;                 // JSON of all options
+  std::string layout;                        // JSON: parallel sizes that wrote it; informative
+  std::string build;                         // fingerprint of the program that wrote it
+  std::map<std::string, Index> integers;     // counters: "optimizer/updates"
+  std::map<std::string, double> reals;       // "loss_scaler/scale"
+  std::map<std::string, std::string> texts;  // "opt_param_scheduler" (JSON), "tokenizer/type", ...
+  std::map<std::string, std::string> files;  // name -> bytes: the tokenizer's files
+
+  bool operator==(const Header&) const = default;
+};
+
+/// Bytes of the file that were written in one go, and their hash. The extents of a complete file
+/// cover every data set exactly once.
+struct Extent {
+  Index offset = 0;  // in the file
+  Index bytes = 0;
+  Hash128 hash;
+
+  bool operator==(const Extent&) const = default;
+};
+
+/// Creates `path` with room for all data sets, marked incomplete; an existing file is replaced.
+/// Returns the data sets with their offsets, which are multiples of 4096. No data is written:
+/// whoever has it writes it at its offset, from any process. One process calls this.
+/// Error(data) names the file.
+std::vector<DataSet> create_file(const std::filesystem::path& path, const Header& header,
+                                 std::vector<DataSet> data_sets);
+
+/// Writes the hashes of all data and the mark of completeness, and brings the file to the disk. All
+/// data must be there. MPITRON_CHECKs that the extents cover the data sets.
+void seal_file(const std::filesystem::path& path, std::vector<Extent> extents);
+
+/// A complete checkpoint file as one process reads it: metadata through HDF5 at construction,
+/// data by plain reads.
+class File {
+ public:
+  /// Error(data) names the file and what is wrong with it: not HDF5, incomplete (a crash while it
+  /// was written), truncated, newer schema, damaged metadata.
+  explicit File(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return path_; }
+  const Header& header() const { return header_; }
+  /// By name.
+  const std::vector<DataSet>& data_sets() const { return data_sets_; }
+  /// By offset.
+  const std::vector<Extent>& extents() const { return extents_; }
+  /// Null where there is none.
+  const DataSet* find(const std::string& name) const;
+
+  /// For ranks that get the metadata from another one instead of opening the file with HDF5.
+  std::string serialize() const;
+  static File deserialize(const std::string& text);
+
+ private:
+  File() = default;
+
+  std::filesystem::path path_;
+  Header header_;
+  std::vector<DataSet> data_sets_;
+  std::vector<Extent> extents_;
+};
+
+}  // namespace mpitron::checkpoint

@@ -1,0 +1,57 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/file.h"
+
+namespace mpitron::checkpoint {
+
+/// A folder of checkpoints as a run sees it: `iter_0000123/checkpoint.h5` for each, and the tracker
+/// `latest_checkpointed_iteration.txt`. Used by one process (rank 0).
+///
+/// A save is a two-phase commit: everything is written under a temporary name
+/// (`iter_0000123.tmp/`), sealed and synced, then renamed, the folder synced, and at last the
+/// tracker replaced. So a folder of the final name is complete whatever crashes.
+class Folder {
+ public:
+  explicit Folder(std::filesystem::path root) : root_(std::move(root)) {}
+
+  const std::filesystem::path& root() const { return root_; }
+  /// The file of a complete checkpoint, and of one that is being written.
+  std::filesystem::path file(Index iteration) const;
+  std::filesystem::path unfinished_file(Index iteration) const;
+  /// Makes the temporary folder, replacing what a crash left there.
+  void begin(Index iteration) const;
+  /// The rename and the tracker.
+  void commit(Index iteration) const;
+
+  /// Iterations of all checkpoints of a final name, ascending.
+  std::vector<Index> iterations() const;
+  /// What the tracker says; none without a tracker. A checkpoint without iteration ("release") is
+  /// -1. Error(data) for other text.
+  std::optional<Index> tracked() const;
+
+ private:
+  std::filesystem::path root_;
+};
+
+/// The newest checkpoint whose every byte is as it was written.
+struct Choice {
+  std::optional<Index> iteration;    // none: there is no usable one
+  std::vector<std::string> skipped;  // one sentence for each newer one that is not usable, and why
+};
+Choice newest_verified(const Folder& folder);
+
+/// Which checkpoints a run keeps besides the newest.
+struct Retention {
+  std::optional<Index> retain_interval;  // --save-retain-interval: multiples are kept
+  std::optional<Index> keep_last;        // the newest N
+};
+
+/// Deletes what need not be kept, oldest first; `newest` must have been verified. Checkpoints that
+/// are symbolic links stay. Returns the deleted iterations.
+std::vector<Index> apply_retention(const Folder& folder, const Retention& retention, Index newest);
+
+}  // namespace mpitron::checkpoint
