@@ -439,29 +439,25 @@ LoggingConfig resolve_logging(const OptionValues& v) {
 }
 
 CheckpointConfig resolve_checkpoint(const OptionValues& v) {
-  using enum CheckpointFormat;
   CheckpointConfig c;
   c.save = v.maybe_text("save");
   c.save_interval = v.maybe_integer("save_interval");
   c.save_retain_interval = v.maybe_integer("save_retain_interval");
   c.no_save_optim = v.flag("no_save_optim");
-  c.no_save_rng = v.flag("no_save_rng");
+  c.save_keep_last = v.maybe_integer("save_keep_last");
   c.load = v.maybe_text("load");
   c.no_load_optim = v.flag("no_load_optim");
-  c.no_load_rng = v.flag("no_load_rng");
+  c.allow_random_init = v.flag("allow_random_init");
+  c.load_main_params_from_ckpt = v.flag("load_main_params_from_ckpt");
   c.finetune = v.flag("finetune");
   c.pretrained_checkpoint = v.maybe_text("pretrained_checkpoint");
   c.ckpt_step = v.maybe_integer("ckpt_step");
   c.use_checkpoint_args = v.flag("use_checkpoint_args");
+  c.use_mp_args_from_checkpoint_args = v.flag("use_mp_args_from_checkpoint_args");
   c.exit_on_missing_checkpoint = v.flag("exit_on_missing_checkpoint");
   c.async_save = v.flag("async_save");
-  c.ckpt_fully_parallel_save = v.flag("ckpt_fully_parallel_save");
-  c.ckpt_fully_parallel_load = v.flag("ckpt_fully_parallel_load");
-  c.ckpt_format = pick<CheckpointFormat>(v.text("ckpt_format"), {{"torch", torch},
-                                                                 {"torch_dist", torch_dist},
-                                                                 {"zarr", zarr},
-                                                                 {"torch_dcp", torch_dcp},
-                                                                 {"fsdp_dtensor", fsdp_dtensor}});
+  c.save_staging_gib = v.maybe_real("save_staging_gib");
+  c.verify_resume = v.flag("verify_resume");
   c.dist_ckpt_strictness = v.text("dist_ckpt_strictness");
   return c;
 }

@@ -28,6 +28,17 @@ std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, Tr
                                       replica_groups(model, options));
 }
 
+tensor::ShardedTensor place_of(const parallel::ParameterPiece& piece) {
+  const autograd::Parameter& parameter = *piece.parameter;
+  return {.name = parameter.name,
+          .shape = parameter.shape,
+          .shard = parameter.shard,
+          .begin = piece.begin,
+          .value = piece.value.view(),
+          .rows_may_differ = parameter.embedding_or_output,
+          .saved_elsewhere = parameter.counted_elsewhere};
+}
+
 std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
                                                   const parallel::DataParallel& replicas) {
   std::vector<optim::TrainedTensor> tensors;
@@ -38,7 +49,8 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
                                   .is_embedding_or_output = parameter.embedding_or_output},
                        .value = piece.value,
                        .main_grad = piece.main_grad,
-                       .counted = parameter.counts_in_norm(model.groups().tensor->rank())});
+                       .counted = parameter.counts_in_norm(model.groups().tensor->rank()),
+                       .place = place_of(piece)});
   }
   return tensors;
 }
@@ -139,6 +151,38 @@ void TrainStep::complete_gradients() {
     sum(*model_.groups().embedding,
         [shared](const autograd::Parameter& parameter) { return &parameter == shared; });
   }
+}
+
+void TrainStep::visit_model(tensor::StateVisitor& visitor) const {
+  for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
+    tensor::ShardedTensor place = place_of(piece);
+    place.name = "model/" + place.name;
+    visitor.tensor(place);
+  }
+}
+
+void TrainStep::visit_optimizer(tensor::StateVisitor& visitor) {
+  optimizer_.visit_state(visitor);
+  scaler_.visit_state([&](const char* name, auto& value) {
+    visitor.number(std::string("loss_scaler/") + name, value);
+  });
+  optim::SchedulerState schedules = scheduler_.state();
+  schedules.visit_state([&](const char* name, auto& value) {
+    const std::string path = std::string("opt_param_scheduler/") + name;
+    if constexpr (std::is_same_v<std::remove_reference_t<decltype(value)>, std::string>) {
+      visitor.text(path, value);
+    } else {
+      visitor.number(path, value);
+    }
+  });
+  scheduler_.restore(schedules, optim::schedule_conflict(config_.optimizer));
+}
+
+void TrainStep::values_loaded(bool masters_too) {
+  if (!masters_too) {
+    optimizer_.adopt_values();
+  }
+  replicas_->gather_parameters();
 }
 
 void TrainStep::logits(const HostMicrobatch& microbatch,

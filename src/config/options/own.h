@@ -7,6 +7,15 @@ namespace mpitron::config::rows {
 
 // Options that only mpitron has.
 inline constexpr std::array kOwn = {
+    flag(
+        "allow-random-init", works,
+        "start from random weights if --load has nothing to load, instead of ending with an error"),
+    integer("save-keep-last", none, works,
+            "keep only the newest checkpoints, so many; --save-retain-interval keeps more"),
+    real("save-staging-gib", none, works,
+         "host memory in which --async-save keeps what is being written; default: all of it"),
+    flag("verify-resume", works,
+         "read every checkpoint back after it was saved and compare it bit for bit"),
     integer("world-size", none, works, "ranks to check a layout for; a training run knows its own"),
     text("device", "host", works, "where training runs: host, or reference (slow and plain)")
         .choose("host reference"),
