@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "checkpoint/folder.h"
+#include "checkpoint/choose.h"
 #include "cli/commands.h"
 #include "cli/fingerprint.h"
 #include "cli/launch.h"
@@ -28,7 +28,7 @@ std::optional<config::CheckpointArguments> checkpoint_arguments(const config::Pa
   if (!c.load || !(c.use_checkpoint_args || c.use_mp_args_from_checkpoint_args)) {
     return std::nullopt;
   }
-  const checkpoint::File file = checkpoint::newest_file(*c.load, c.ckpt_step);
+  const checkpoint::File file = checkpoint::open_newest(checkpoint::Folder(*c.load), c.ckpt_step);
   return config::CheckpointArguments{
       .configuration = file.header().configuration,
       .path = file.path().string(),

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/agreement.h"
-#include "checkpoint/folder.h"
+#include "checkpoint/choose.h"
 #include "config/checkpoint_arguments.h"
 #include "utils/log.h"
 
@@ -27,8 +27,8 @@ std::string layout_json(const config::ParallelConfig& parallel) {
       .dump();
 }
 
-checkpoint::CheckpointWriter::Options writer_options(const config::CheckpointConfig& config) {
-  checkpoint::CheckpointWriter::Options options{.asynchronous = config.async_save};
+checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config) {
+  checkpoint::WriterOptions options;
   if (config.save_staging_gib) {
     options.staging_bytes = static_cast<Index>(*config.save_staging_gib * (Index{1} << 30));
   }
@@ -244,46 +244,51 @@ void Checkpointing::save(const RunPosition& position) {
   if (!config_.no_save_optim) {
     step_.visit_optimizer(state);
   }
-  writer_.save(state.tensors(), header, Folder(*config_.save), position.iteration);
+  const bool asynchronous = config_.async_save && !config_.verify_resume;
+  writer_.save({.tensors = state.tensors(),
+                .header = &header,
+                .root = *config_.save,
+                .iteration = position.iteration,
+                .asynchronous = asynchronous});
   last_ = position.iteration;
-  if (!config_.async_save || config_.verify_resume) {
+  if (!asynchronous) {
     finish();
   }
 }
 
 void Checkpointing::poll() {
-  if (const auto outcome = writer_.finish(false)) {
-    report(*outcome);
+  if (const auto ended = writer_.finish(false)) {
+    report(*ended);
   }
 }
 
 void Checkpointing::finish() {
-  if (const auto outcome = writer_.finish(true)) {
-    report(*outcome);
+  if (const auto ended = writer_.finish(true)) {
+    report(*ended);
   }
 }
 
-void Checkpointing::report(const checkpoint::SaveOutcome& outcome) {
-  if (!outcome.error.empty()) {
+void Checkpointing::report(const checkpoint::SaveReport& save) {
+  if (!save.error.empty()) {
     log::error("the checkpoint of iteration {} could not be saved, training goes on: {}",
-               outcome.iteration, outcome.error);
+               save.iteration, save.error);
     return;
   }
-  saved_ = outcome.iteration;
+  saved_ = save.iteration;
   log::print(fmt::format(
       "  successfully saved checkpoint from iteration {:7d} to {} | {:.3f} GB | blocking: {:.3f} s "
       "| background: {:.3f} s | {:.2f} GB/s",
-      outcome.iteration, *config_.save, static_cast<double>(outcome.bytes) * 1e-9,
-      outcome.blocking_seconds, outcome.background_seconds, outcome.gb_per_second()));
+      save.iteration, *config_.save, static_cast<double>(save.bytes) * 1e-9, save.blocked_seconds,
+      save.background_seconds, save.gb_per_second()));
   if (config_.verify_resume) {
-    verify_resume(outcome.iteration);
+    verify_resume(save.iteration);
   }
   if (config_.save_retain_interval || config_.save_keep_last) {
     on_rank_0([&] {
       checkpoint::apply_retention(
           Folder(*config_.save),
           {.retain_interval = config_.save_retain_interval, .keep_last = config_.save_keep_last},
-          outcome.iteration);
+          save.iteration);
     });
   }
 }

@@ -62,7 +62,7 @@ class Checkpointing {
   void refuse_differences(checkpoint::CheckpointReader& reader, const StateToLoad& state,
                           bool with_optimizer) const;
   checkpoint::Header header(const RunPosition& position) const;
-  void report(const checkpoint::SaveOutcome& outcome);
+  void report(const checkpoint::SaveReport& save);
   void verify_resume(Index iteration);
 
   TrainedModel& model_;
