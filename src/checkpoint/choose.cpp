@@ -17,9 +17,8 @@ std::filesystem::path verified_file(const Folder& folder, Index iteration) {
     throw_data("there is no checkpoint {}; {} has those of iterations:{}", path.string(),
                folder.root().string(), others.empty() ? " none" : others);
   }
-  const File file(path);
-  if (const auto damages = verify(file); !damages.empty()) {
-    throw_data("{}: {}", path.string(), damages.front());
+  if (const Verification found = verify(File(path)); !found.damaged.empty()) {
+    throw_data("{}: {}", path.string(), found.damaged.front().sentence());
   }
   return path;
 }
