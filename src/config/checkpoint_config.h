@@ -24,9 +24,9 @@ struct CheckpointConfig {
   bool exit_on_missing_checkpoint = false;
   bool use_mp_args_from_checkpoint_args = false;
   bool async_save = false;
-  std::optional<double> save_staging_gib;  // none: as much as a save needs
+  double save_staging_gib = 2;
   bool verify_resume = false;
-  std::string dist_ckpt_strictness = "assume_ok_unexpected";
+  std::string dist_ckpt_strictness = "raise_all";  // unless the option is given
 };
 
 }  // namespace mpitron::config

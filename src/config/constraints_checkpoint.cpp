@@ -47,8 +47,8 @@ Result save_counts(const Facts& f) {
       return Violation{fmt::format("{} = {}", name, *value), ""};
     }
   }
-  if (c.save_staging_gib && !(*c.save_staging_gib > 0)) {
-    return Violation{fmt::format("save_staging_gib = {}", *c.save_staging_gib), ""};
+  if (!(c.save_staging_gib > 0)) {
+    return Violation{fmt::format("save_staging_gib = {}", c.save_staging_gib), ""};
   }
   return {};
 }
@@ -83,23 +83,23 @@ Result one_scheduler(const Facts& f) {
 
 std::span<const Constraint> checkpoint_constraints() {
   static constexpr std::array kRules = std::to_array<Constraint>({
-      {"E070", "save_folder", "options of saving need --save",
+      {"E110", "save_folder", "options of saving need --save",
        "save save-interval save-retain-interval save-keep-last async-save verify-resume",
        "Without a folder nothing is saved.", save_folder},
-      {"E071", "load_folder", "options of loading need --load",
+      {"E111", "load_folder", "options of loading need --load",
        "load ckpt-step use-checkpoint-args use-mp-args-from-checkpoint-args finetune "
        "allow-random-init",
        "Without a folder nothing is loaded.", load_folder},
-      {"E072", "save_counts", "intervals, counts and sizes of saving are positive",
+      {"E112", "save_counts", "intervals, counts and sizes of saving are positive",
        "save-interval save-retain-interval save-keep-last save-staging-gib",
        "They count iterations, checkpoints and GiB.", save_counts},
-      {"E073", "retained_are_saved", "save_retain_interval % save_interval == 0",
+      {"E113", "retained_are_saved", "save_retain_interval % save_interval == 0",
        "save-retain-interval save-interval", "Only what is saved can be kept.", retained_are_saved},
-      {"E074", "main_params", "--load-main-params-from-ckpt needs --no-load-optim or --finetune",
+      {"E114", "main_params", "--load-main-params-from-ckpt needs --no-load-optim or --finetune",
        "load-main-params-from-ckpt no-load-optim finetune",
        "It says where fp32 parameters come from when the optimizer's state is not loaded.",
        main_params},
-      {"E075", "one_scheduler",
+      {"E115", "one_scheduler",
        "one of --override-opt_param-scheduler, --use-checkpoint-opt_param-scheduler",
        "override-opt_param-scheduler use-checkpoint-opt_param-scheduler",
        "The schedule comes from the options or from the checkpoint.", one_scheduler},

@@ -456,9 +456,11 @@ CheckpointConfig resolve_checkpoint(const OptionValues& v) {
   c.use_mp_args_from_checkpoint_args = v.flag("use_mp_args_from_checkpoint_args");
   c.exit_on_missing_checkpoint = v.flag("exit_on_missing_checkpoint");
   c.async_save = v.flag("async_save");
-  c.save_staging_gib = v.maybe_real("save_staging_gib");
+  c.save_staging_gib = v.real("save_staging_gib");
   c.verify_resume = v.flag("verify_resume");
-  c.dist_ckpt_strictness = v.text("dist_ckpt_strictness");
+  if (v.given("dist_ckpt_strictness")) {
+    c.dist_ckpt_strictness = v.text("dist_ckpt_strictness");
+  }
   return c;
 }
 

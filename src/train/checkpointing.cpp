@@ -8,6 +8,7 @@
 #include "checkpoint/agreement.h"
 #include "checkpoint/choose.h"
 #include "config/checkpoint_arguments.h"
+#include "utils/error.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
@@ -28,11 +29,7 @@ std::string layout_json(const config::ParallelConfig& parallel) {
 }
 
 checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config) {
-  checkpoint::WriterOptions options;
-  if (config.save_staging_gib) {
-    options.staging_bytes = static_cast<Index>(*config.save_staging_gib * (Index{1} << 30));
-  }
-  return options;
+  return {.staging_bytes = static_cast<Index>(config.save_staging_gib * (Index{1} << 30))};
 }
 
 /// What --dist-ckpt-strictness lets pass: by default every difference ends the run.

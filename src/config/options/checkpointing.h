@@ -73,7 +73,7 @@ inline constexpr std::array kCheckpointing = {
     flag("ckpt-fully-parallel-load", neutral, "every rank reads what it needs"),
     flag("ckpt-assume-constant-structure", neutral, "a plan is reused as long as nothing changes"),
     text("dist-ckpt-strictness", "assume_ok_unexpected", works,
-         "what happens to missing and unexpected entries")
+         "what may differ between checkpoint and run; without this option, nothing")
         .choose("assume_ok_unexpected log_unexpected log_all raise_unexpected raise_all "
                 "return_unexpected return_all ignore_all"),
     flag("load-model-opt-format", refused, "state of an optimiser tool of another framework")
