@@ -90,10 +90,15 @@ void CheckpointWriter::prepare(const Request& request) {
     plan->ring = plan_ != nullptr ? std::move(plan_->ring) : std::make_unique<StagingRing>();
     plan_ = std::move(plan);
   }
-  const Index wanted = plan_->wanted_staging(request.asynchronous, options_);
-  if (wanted > plan_->ring->capacity()) {
-    plan_->ring.reset();  // first, so that there are never two
-    plan_->ring = std::make_unique<StagingRing>(wanted);
+  const std::string error = first_error(*group_, error_of([&] {
+    const Index wanted = plan_->wanted_staging(request.asynchronous, options_);
+    if (wanted > plan_->ring->capacity()) {
+      plan_->ring = std::make_unique<StagingRing>();  // first, so that there are never two
+      plan_->ring = std::make_unique<StagingRing>(wanted);
+    }
+  }));
+  if (!error.empty()) {
+    throw_environment("{}", error);
   }
 }
 
@@ -119,8 +124,7 @@ void CheckpointWriter::save(const Request& request) {
       plan_->data_sets[i].offset = offsets[i];
     }
     save_->writer = std::make_unique<BackgroundWriter>(path);
-    ShareCopier copier({world_, *group_, *plan_->ring, *save_->writer, options_.write_bytes,
-                        options_.copy_threads},
+    ShareCopier copier({world_, *group_, *plan_->ring, *save_->writer, options_.write_bytes},
                        request.tensors, plan_->data_sets);
     copier.run(plan_->share, request.asynchronous);
     save_->writer->close();
