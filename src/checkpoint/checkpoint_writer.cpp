@@ -153,6 +153,11 @@ std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
   if (save_->error.empty()) {
     save_->error = commit();
   }
+  if (!save_->error.empty() && group_->rank() == 0) {
+    std::error_code ignored;
+    std::filesystem::remove_all(save_->folder.unfinished_file(save_->iteration).parent_path(),
+                                ignored);
+  }
   report.error = save_->error;
   save_->blocked_seconds += timer.seconds();
   const double background = save_->writer != nullptr ? save_->writer->seconds() : 0;
@@ -185,10 +190,6 @@ std::string CheckpointWriter::commit() {
         folder.commit(save_->iteration);
       }
     }));
-  }
-  if (!error.empty() && group_->rank() == 0) {
-    std::error_code ignored;
-    std::filesystem::remove_all(path.parent_path(), ignored);
   }
   return error;
 }

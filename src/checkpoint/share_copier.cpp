@@ -27,11 +27,16 @@ void ShareCopier::run(const RankShare& share, bool staged) {
     const Index count = send.part.end - send.part.begin;
     sent.push_back(environment_.group.send({memory(send.part), value.dtype, {count}}, send.to));
   }
-  for (const RankShare::Gather& rows : share.gathers) {
-    gather(rows);
-  }
+  // The disk has something to do as early as possible; but while copies are made for a save in the
+  // background, it would only take the memory's bandwidth.
   for (const RankShare::Write& part : share.writes) {
     write(part, staged);
+  }
+  for (const RankShare::Gather& rows : share.gathers) {
+    if (!staged) {
+      flush();
+    }
+    gather(rows);
   }
   flush();
   for (comm::Work& work : sent) {
