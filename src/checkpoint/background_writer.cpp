@@ -1,12 +1,6 @@
 #include "checkpoint/background_writer.h"
 
-#include <cerrno>
-#include <cstring>
-
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
+#include "checkpoint/agreement.h"
 #include "utils/timer.h"
 
 namespace mpitron::checkpoint {
@@ -14,18 +8,6 @@ namespace {
 
 /// The disk begins to write while the next bytes are hashed, instead of at the end.
 constexpr Index kBeginWriting = Index{32} << 20;
-
-const char* advice(int error) {
-  switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-      return "; make room there or choose another --save";
-    case EFBIG:
-      return "; raise the limit of file sizes (ulimit -f)";
-    default:
-      return "";
-  }
-}
 
 }  // namespace
 
@@ -63,57 +45,39 @@ void BackgroundWriter::run() {
   Job job;
   bool more = next(job);
   const Timer timer;
-  if (more) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) {
-      fail("cannot be opened");
+  error_ = error_of([&] {
+    if (more) {
+      PosixFile file(path_, PosixFile::Mode::modify);
+      for (; more; more = next(job)) {
+        write(file, job);
+        release(job);
+      }
+      file.sync();
     }
-  }
-  for (; more; more = next(job)) {
-    if (error_.empty()) {
-      write(job);
-    }
-    if (job.ring != nullptr) {
-      job.ring->release(job.block);
-    }
-  }
-  if (descriptor_ >= 0) {
-    if (error_.empty() && ::fdatasync(descriptor_) != 0) {
-      fail("cannot be brought to the disk");
-    }
-    if (::close(descriptor_) != 0 && error_.empty()) {
-      fail("cannot be closed");
-    }
+  });
+  for (; more; more = next(job)) {  // whoever fills the ring waits for room
+    release(job);
   }
   seconds_ = timer.seconds();
   done_.store(true, std::memory_order_release);
 }
 
-void BackgroundWriter::write(const Job& job) {
+void BackgroundWriter::write(PosixFile& file, const Job& job) {
   extents_.push_back(
       {job.offset, job.bytes,
        hash128({reinterpret_cast<const char*>(job.data), static_cast<std::size_t>(job.bytes)})});
-  for (Index done = 0; done < job.bytes;) {
-    const ssize_t written = ::pwrite(descriptor_, job.data + done,
-                                     static_cast<std::size_t>(job.bytes - done), job.offset + done);
-    if (written < 0 && errno == EINTR) {
-      continue;
-    }
-    if (written <= 0) {
-      return fail(fmt::format("cannot be written at byte {}", job.offset + done));
-    }
-    done += written;
-  }
+  file.write(job.offset, job.data, job.bytes);
   unsynced_ += job.bytes;
   if (unsynced_ >= kBeginWriting) {
-    ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE);
+    file.begin_sync();
     unsynced_ = 0;
   }
 }
 
-void BackgroundWriter::fail(const std::string& what) {
-  error_ = fmt::format("checkpoint {} {}: {}{}", path_.string(), what, std::strerror(errno),
-                       advice(errno));
+void BackgroundWriter::release(const Job& job) {
+  if (job.ring != nullptr) {
+    job.ring->release(job.block);
+  }
 }
 
 }  // namespace mpitron::checkpoint

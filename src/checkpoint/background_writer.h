@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checkpoint/file.h"
+#include "checkpoint/posix_file.h"
 #include "checkpoint/staging_ring.h"
 
 namespace mpitron::checkpoint {
@@ -44,11 +45,10 @@ class BackgroundWriter {
  private:
   void run();
   bool next(Job& job);
-  void write(const Job& job);
-  void fail(const std::string& what);
+  void write(PosixFile& file, const Job& job);
+  static void release(const Job& job);
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
   std::string error_;
   std::vector<Extent> extents_;
   double seconds_ = 0;

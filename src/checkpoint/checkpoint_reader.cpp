@@ -2,6 +2,7 @@
 
 #include "checkpoint/agreement.h"
 #include "checkpoint/convert_elements.h"
+#include "checkpoint/parallel_read.h"
 #include "utils/error.h"
 #include "utils/timer.h"
 
@@ -36,9 +37,8 @@ std::string say(DType dtype, const Shape& shape) {
 
 }  // namespace
 
-CheckpointReader::CheckpointReader(comm::World& world, const std::filesystem::path& path,
-                                   const ReadOptions& options)
-    : group_(world.all()), file_(open_once(*group_, path)), options_(options) {}
+CheckpointReader::CheckpointReader(comm::World& world, const std::filesystem::path& path)
+    : group_(world.all()), file_(open_once(*group_, path)) {}
 
 const DataSet* CheckpointReader::source_of(const LoadTarget& target) const {
   for (const std::string& name : target.sources) {
@@ -106,7 +106,7 @@ LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
                           .to = tensor.value.data,
                           .dtype = tensor.value.dtype});
     }
-    statistics.bytes = parallel_read(file_.path(), requests, options_);
+    statistics.bytes = parallel_read(file_.path(), requests);
   });
   if (const std::string first = first_error(*group_, error); !first.empty()) {
     throw_data("{}", first);

@@ -6,7 +6,6 @@
 
 #include "checkpoint/file.h"
 #include "checkpoint/load_report.h"
-#include "checkpoint/parallel_read.h"
 #include "comm/world.h"
 #include "tensor/state.h"
 
@@ -30,8 +29,7 @@ struct LoadStatistics {
 class CheckpointReader {
  public:
   /// Rank 0 opens the file and tells the others what is in it.
-  CheckpointReader(comm::World& world, const std::filesystem::path& path,
-                   const ReadOptions& options = {});
+  CheckpointReader(comm::World& world, const std::filesystem::path& path);
 
   const File& file() const { return file_; }
 
@@ -48,7 +46,6 @@ class CheckpointReader {
 
   std::shared_ptr<comm::Group> group_;
   File file_;
-  ReadOptions options_;
 };
 
 }  // namespace mpitron::checkpoint

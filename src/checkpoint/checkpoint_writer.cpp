@@ -90,10 +90,15 @@ void CheckpointWriter::prepare(const Request& request) {
     plan->ring = plan_ != nullptr ? std::move(plan_->ring) : std::make_unique<StagingRing>();
     plan_ = std::move(plan);
   }
-  const Index wanted = plan_->wanted_staging(request.asynchronous, options_);
-  if (wanted > plan_->ring->capacity()) {
-    plan_->ring.reset();  // first, so that there are never two
-    plan_->ring = std::make_unique<StagingRing>(wanted);
+  const std::string error = first_error(*group_, error_of([&] {
+    const Index wanted = plan_->wanted_staging(request.asynchronous, options_);
+    if (wanted > plan_->ring->capacity()) {
+      plan_->ring = std::make_unique<StagingRing>();  // first, so that there are never two
+      plan_->ring = std::make_unique<StagingRing>(wanted);
+    }
+  }));
+  if (!error.empty()) {
+    throw_environment("{}", error);
   }
 }
 
@@ -119,8 +124,7 @@ void CheckpointWriter::save(const Request& request) {
       plan_->data_sets[i].offset = offsets[i];
     }
     save_->writer = std::make_unique<BackgroundWriter>(path);
-    ShareCopier copier({world_, *group_, *plan_->ring, *save_->writer, options_.write_bytes,
-                        options_.copy_threads},
+    ShareCopier copier({world_, *group_, *plan_->ring, *save_->writer, options_.write_bytes},
                        request.tensors, plan_->data_sets);
     copier.run(plan_->share, request.asynchronous);
     save_->writer->close();
@@ -148,6 +152,11 @@ std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
   SaveReport report{.iteration = save_->iteration, .bytes = plan_->total_bytes};
   if (save_->error.empty()) {
     save_->error = commit();
+  }
+  if (!save_->error.empty() && group_->rank() == 0) {
+    std::error_code ignored;
+    std::filesystem::remove_all(save_->folder.unfinished_file(save_->iteration).parent_path(),
+                                ignored);
   }
   report.error = save_->error;
   save_->blocked_seconds += timer.seconds();
@@ -181,10 +190,6 @@ std::string CheckpointWriter::commit() {
         folder.commit(save_->iteration);
       }
     }));
-  }
-  if (!error.empty() && group_->rank() == 0) {
-    std::error_code ignored;
-    std::filesystem::remove_all(path.parent_path(), ignored);
   }
   return error;
 }

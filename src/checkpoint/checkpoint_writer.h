@@ -15,7 +15,7 @@ namespace mpitron::checkpoint {
 /// How a save ended; the same on all ranks.
 struct SaveReport {
   Index iteration = 0;
-  std::string error;              // empty: the checkpoint is complete, verified names rank and file
+  std::string error;  // empty: the checkpoint is complete; otherwise it names rank, host and file
   double blocked_seconds = 0;     // in which training stood still, on the slowest rank
   double background_seconds = 0;  // from the first write to the last sync, on the slowest rank
   double total_seconds = 0;       // from the beginning of the save to the final name
@@ -28,7 +28,6 @@ struct WriterOptions {
   /// save's share is larger, `save` returns when the last of it has been copied.
   Index staging_bytes = Index{2} << 30;
   Index write_bytes = Index{4} << 20;  // of one write and one hash
-  Index copy_threads = 2;
 };
 
 /// All ranks write one checkpoint file. Every function is called by all ranks of the world, in the

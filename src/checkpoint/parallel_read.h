@@ -19,14 +19,9 @@ struct ReadRequest {
   DType dtype = DType::f32;
 };
 
-struct ReadOptions {
-  Index threads = 2;
-  Index read_bytes = Index{8} << 20;  // the largest single read
-};
-
-/// Does all requests with plain reads, of no byte that is not needed. Returns the bytes read.
-/// Error(data) names the file.
+/// Does all requests on all cores with plain reads of at most `read_bytes`, of no byte that is not
+/// needed. Returns the bytes read. Error(data) names the file.
 Index parallel_read(const std::filesystem::path& path, const std::vector<ReadRequest>& requests,
-                    const ReadOptions& options = {});
+                    Index read_bytes = Index{8} << 20);
 
 }  // namespace mpitron::checkpoint

@@ -106,6 +106,10 @@ void PosixFile::reserve(Index bytes) {
   }
 }
 
+void PosixFile::begin_sync() {
+  ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE);  // advice: failures come from sync
+}
+
 void PosixFile::sync() {
   if (::fsync(descriptor_) != 0) {
     throw_system_error(path_, "sync", errno);

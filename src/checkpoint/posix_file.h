@@ -25,6 +25,8 @@ class PosixFile {
   /// Takes the disk's room for the whole file now, where the file system can: what is not there is
   /// told before hours of work depend on it.
   void reserve(Index bytes);
+  /// The disk may begin with what was written; `sync` waits for less.
+  void begin_sync();
   /// Brings everything written to the disk.
   void sync();
 

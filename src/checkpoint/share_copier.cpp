@@ -1,19 +1,14 @@
 #include "checkpoint/share_copier.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <thread>
 
+#include "checkpoint/on_all_cores.h"
 #include "comm/stream_copy.h"
 
 namespace mpitron::checkpoint {
-namespace {
-
-constexpr Index kWorthThreads = Index{32} << 20;  // copies from here on are divided
-
-}  // namespace
 
 const std::byte* ShareCopier::memory(const RankShare::Part& part) const {
   const device::TensorView& value = tensors_[static_cast<std::size_t>(part.item)].value;
@@ -32,11 +27,16 @@ void ShareCopier::run(const RankShare& share, bool staged) {
     const Index count = send.part.end - send.part.begin;
     sent.push_back(environment_.group.send({memory(send.part), value.dtype, {count}}, send.to));
   }
-  for (const RankShare::Gather& rows : share.gathers) {
-    gather(rows);
-  }
+  // The disk has something to do as early as possible; but while copies are made for a save in the
+  // background, it would only take the memory's bandwidth.
   for (const RankShare::Write& part : share.writes) {
     write(part, staged);
+  }
+  for (const RankShare::Gather& rows : share.gathers) {
+    if (!staged) {
+      flush();
+    }
+    gather(rows);
   }
   flush();
   for (comm::Work& work : sent) {
@@ -130,24 +130,10 @@ StagingRing::Block ShareCopier::allocate(Index bytes) {
 }
 
 void ShareCopier::flush() {
-  Index total = 0;
-  for (const Copy& copy : copies_) {
-    total += copy.bytes;
-  }
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < copies_.size(); i = next++) {
-      comm::stream_copy(copies_[i].to, copies_[i].from, copies_[i].bytes);
-    }
-  };
-  std::vector<std::thread> helpers;
-  for (Index i = 1; total >= kWorthThreads && i < environment_.copy_threads; ++i) {
-    helpers.emplace_back(work);
-  }
-  work();
-  for (std::thread& helper : helpers) {
-    helper.join();
-  }
+  on_all_cores(static_cast<Index>(copies_.size()), [this](Index i) {
+    const Copy& copy = copies_[static_cast<std::size_t>(i)];
+    comm::stream_copy(copy.to, copy.from, copy.bytes);
+  });
   environment_.writer.push(jobs_);
   copies_.clear();
   jobs_.clear();

@@ -20,7 +20,6 @@ class ShareCopier {
     StagingRing& ring;
     BackgroundWriter& writer;
     Index write_bytes = 0;
-    Index copy_threads = 1;
   };
   /// `data_sets` have their offsets in the file.
   ShareCopier(const Environment& environment, std::span<const tensor::ShardedTensor> tensors,
