@@ -21,8 +21,8 @@ std::string first_given(const OptionValues& v, std::initializer_list<const char*
 }
 
 Result save_folder(const Facts& f) {
-  const std::string name = first_given(f.values, {"save_interval", "save_retain_interval",
-                                                  "save_keep_last", "async_save", "verify_resume"});
+  const std::string name = first_given(
+      f.values, {"save_retain_interval", "save_keep_last", "async_save", "verify_resume"});
   return f.run.checkpoint.save || name.empty()
              ? Result()
              : Violation{name + " without --save", "--save FOLDER"};
@@ -31,7 +31,7 @@ Result save_folder(const Facts& f) {
 Result load_folder(const Facts& f) {
   const std::string name =
       first_given(f.values, {"ckpt_step", "use_checkpoint_args", "use_mp_args_from_checkpoint_args",
-                             "finetune", "allow_random_init"});
+                             "allow_random_init"});
   const CheckpointConfig& c = f.run.checkpoint;
   return c.load || c.pretrained_checkpoint || name.empty()
              ? Result()
@@ -84,11 +84,10 @@ Result one_scheduler(const Facts& f) {
 std::span<const Constraint> checkpoint_constraints() {
   static constexpr std::array kRules = std::to_array<Constraint>({
       {"E110", "save_folder", "options of saving need --save",
-       "save save-interval save-retain-interval save-keep-last async-save verify-resume",
+       "save save-retain-interval save-keep-last async-save verify-resume",
        "Without a folder nothing is saved.", save_folder},
       {"E111", "load_folder", "options of loading need --load",
-       "load ckpt-step use-checkpoint-args use-mp-args-from-checkpoint-args finetune "
-       "allow-random-init",
+       "load ckpt-step use-checkpoint-args use-mp-args-from-checkpoint-args allow-random-init",
        "Without a folder nothing is loaded.", load_folder},
       {"E112", "save_counts", "intervals, counts and sizes of saving are positive",
        "save-interval save-retain-interval save-keep-last save-staging-gib",

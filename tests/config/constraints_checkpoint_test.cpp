@@ -9,10 +9,10 @@ namespace {
 using test::RuleCase;
 
 constexpr RuleCase kBroken[] = {
-    {"--save-interval 10", "E110", "--save-interval without --save"},
+    {"--save-keep-last 10", "E110", "--save-keep-last without --save"},
     {"--async-save", "E110", "--save FOLDER"},
     {"--ckpt-step 10", "E111", "--ckpt-step without --load"},
-    {"--finetune", "E111", "--load FOLDER"},
+    {"--use-checkpoint-args", "E111", "--load FOLDER"},
     {"--save a --save-interval 0", "E112", "save_interval = 0"},
     {"--save a --save-keep-last 0", "E112", "save_keep_last = 0"},
     {"--save a --save-staging-gib 0", "E112", "save_staging_gib = 0"},

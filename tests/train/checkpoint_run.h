@@ -2,6 +2,8 @@
 #include <map>
 #include <mutex>
 
+#include <fmt/format.h>
+
 #include "support/temporary_folder.h"
 #include "train/checkpointing.h"
 #include "train/tiny_run.h"
