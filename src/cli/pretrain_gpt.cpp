@@ -67,6 +67,17 @@ config::ParsedRun read_flags(const Arguments& arguments, Index world_size) {
   return parsed;
 }
 
+/// That of the checkpoint where it fits tokenizer and layout, so that the loss goes on as it was.
+Index padded_vocabulary(const config::RunConfig& config, const train::TrainingData& data,
+                        comm::World& world) {
+  const Index vocab_size = data.tokenizer->vocab_size();
+  const auto rows = train::vocabulary_rows(world, config.checkpoint);
+  const bool fits =
+      rows && *rows >= vocab_size && *rows % config.parallel.tensor_model_parallel_size == 0;
+  return fits && !config.data.padded_vocab_size ? *rows
+                                                : train::padded_vocab_size(config, vocab_size);
+}
+
 void print_data(const train::TrainingData& data, const config::RunConfig& config) {
   const auto size = [](const std::shared_ptr<const data::Dataset>& set) {
     return set ? set->size() : 0;
@@ -109,7 +120,7 @@ int pretrain_gpt(const Arguments& arguments) {
   const device::HostRuntime runtime;
   const auto device = device::make_device(config.training.device, world->make_allocator());
   const train::TrainingData data = train::make_training_data(config);
-  config.model.padded_vocab_size = train::padded_vocab_size(config, data.tokenizer->vocab_size());
+  config.model.padded_vocab_size = padded_vocabulary(config, data, *world);
   print_data(data, config);
   train::TrainedModel model(*device, config, *world);
   log::print(train::parameter_count_line(model.groups().tensor->rank(), model.stage(),

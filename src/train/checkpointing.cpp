@@ -46,12 +46,6 @@ bool tolerated(LoadReport::Kind kind, const std::string& strictness) {
 
 }  // namespace
 
-/// What to load: a file, and how much of it counts.
-struct Checkpointing::Source {
-  std::filesystem::path file;
-  bool weights_only = false;  // --finetune, --pretrained-checkpoint: the run starts at 0
-};
-
 Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
                              RunIdentity identity)
     : model_(model),
@@ -59,21 +53,9 @@ Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config:
       config_(config.checkpoint),
       parallel_(config.parallel),
       identity_(std::move(identity)),
+      all_(model.world().all()),
       writer_(model.world(), writer_options(config_)) {
-  on_rank_0([this] { check_save_folder(); });
-}
-
-/// Runs `work` on one rank; an error there is the error of all.
-void Checkpointing::on_rank_0(const std::function<void()>& work) const {
-  comm::Group& all = *model_.world().all();
-  const std::string error = checkpoint::error_of([&] {
-    if (all.rank() == 0) {
-      work();
-    }
-  });
-  if (const std::string first = checkpoint::first_error(all, error); !first.empty()) {
-    throw_data("{}", first);
-  }
+  on_rank_0(*all_, [this] { check_save_folder(); });
 }
 
 void Checkpointing::check_save_folder() const {
@@ -99,62 +81,22 @@ void Checkpointing::check_save_folder() const {
   }
 }
 
-/// On rank 0. None where nothing is asked for, or where it is right to start from random weights.
-std::optional<Checkpointing::Source> Checkpointing::choose_source() const {
-  std::string why;
-  if (config_.load) {
-    const Folder folder(*config_.load);
-    if (config_.ckpt_step) {
-      return Source{checkpoint::verified_file(folder, *config_.ckpt_step), config_.finetune};
-    }
-    const checkpoint::Choice choice = checkpoint::newest_verified(folder);
-    for (const std::string& skipped : choice.skipped) {
-      log::warning("{}", skipped);
-      why += "; " + skipped;
-    }
-    if (choice.iteration) {
-      return Source{folder.file(*choice.iteration), config_.finetune};
-    }
-  }
-  if (config_.pretrained_checkpoint) {
-    const Folder folder(*config_.pretrained_checkpoint);
-    if (const checkpoint::Choice choice = checkpoint::newest_verified(folder); choice.iteration) {
-      return Source{folder.file(*choice.iteration), true};
-    }
-    throw_data("--pretrained-checkpoint {}: there is no complete checkpoint",
-               *config_.pretrained_checkpoint);
-  }
-  if (config_.load && !config_.allow_random_init && !config_.exit_on_missing_checkpoint) {
-    throw_data(
-        "--load {}: there is no complete checkpoint{}; name the folder that holds iter_*/, or give "
-        "--allow-random-init to start from random weights",
-        *config_.load, why);
-  }
-  return std::nullopt;
-}
-
 std::optional<RunPosition> Checkpointing::load() {
   if (!config_.load && !config_.pretrained_checkpoint) {
     return RunPosition{};
   }
-  std::optional<Source> source;
-  on_rank_0([&] { source = choose_source(); });
-  comm::Group& all = *model_.world().all();
-  const std::string file =
-      checkpoint::broadcast_text(all, source ? source->file.string() : std::string(), 0);
-  const bool weights_only = all.reduce(source && source->weights_only ? 1 : 0) > 0;
-  if (!file.empty()) {
-    return load_from({file, weights_only});
+  if (const auto source = choose_checkpoint(model_.world(), config_)) {
+    return load_from(*source);
   }
   if (config_.exit_on_missing_checkpoint) {
-    log::print(fmt::format(">> '--exit-on-missing-checkpoint' set ... exiting. <<"));
+    log::print(">> '--exit-on-missing-checkpoint' set ... exiting. <<");
     return std::nullopt;
   }
   log::print(fmt::format("could not find a checkpoint in {}: starting from random", *config_.load));
   return RunPosition{};
 }
 
-RunPosition Checkpointing::load_from(const Source& source) {
+RunPosition Checkpointing::load_from(const CheckpointSource& source) {
   checkpoint::CheckpointReader reader(model_.world(), source.file);
   const checkpoint::Header& header = reader.file().header();
   log::print(fmt::format(" loading checkpoint from {} at iteration {}", source.file.string(),
@@ -281,7 +223,7 @@ void Checkpointing::report(const checkpoint::SaveReport& save) {
     verify_resume(save.iteration);
   }
   if (config_.save_retain_interval || config_.save_keep_last) {
-    on_rank_0([&] {
+    on_rank_0(*all_, [&] {
       checkpoint::apply_retention(
           Folder(*config_.save),
           {.retain_interval = config_.save_retain_interval, .keep_last = config_.save_keep_last},
@@ -314,12 +256,12 @@ void Checkpointing::verify_resume(Index iteration) {
       different += (different.empty() ? "" : ", ") + shadows[i].tensor.name;
     }
   }
-  const std::string error = checkpoint::first_error(*model_.world().all(), different);
+  const std::string error = checkpoint::first_error(*all_, different);
   if (!error.empty()) {
     throw_data("{}: read back, these are not what was saved: {}", folder.file(iteration).string(),
                error);
   }
-  on_rank_0([&] { checkpoint::record_verified_resume(folder, iteration, identity_.build); });
+  on_rank_0(*all_, [&] { checkpoint::record_verified_resume(folder, iteration, identity_.build); });
   log::print(fmt::format("  checkpoint of iteration {} read back: all bits are those of the run",
                          iteration));
 }

@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -8,6 +7,7 @@
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_writer.h"
 #include "config/run_config.h"
+#include "train/checkpoint_source.h"
 #include "train/checkpoint_state.h"
 #include "train/train_step.h"
 
@@ -53,12 +53,8 @@ class Checkpointing {
   std::optional<Index> saved_iteration() const { return saved_; }
 
  private:
-  struct Source;
-
-  void on_rank_0(const std::function<void()>& work) const;
   void check_save_folder() const;
-  std::optional<Source> choose_source() const;
-  RunPosition load_from(const Source& source);
+  RunPosition load_from(const CheckpointSource& source);
   void refuse_differences(checkpoint::CheckpointReader& reader, const StateToLoad& state,
                           bool with_optimizer) const;
   checkpoint::Header header(const RunPosition& position) const;
@@ -70,6 +66,7 @@ class Checkpointing {
   config::CheckpointConfig config_;
   config::ParallelConfig parallel_;
   RunIdentity identity_;
+  comm::GroupHandle all_;
   checkpoint::CheckpointWriter writer_;
   std::optional<Index> last_, saved_;
 };
