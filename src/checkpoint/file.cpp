@@ -122,6 +122,9 @@ void check_place(const DataSet& data_set, Index end, const std::string& path) {
 
 std::vector<DataSet> create_file(const std::filesystem::path& path, const Header& header,
                                  std::vector<DataSet> data_sets) {
+  // A file that is replaced by truncation is flushed at its close by ext4: seconds.
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
   Index end = 0;
   {
     Hdf5File file(path, Hdf5File::Mode::create);
