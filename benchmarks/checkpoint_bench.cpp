@@ -23,7 +23,7 @@
 namespace mpitron::checkpoint {
 namespace {
 
-constexpr int kRounds = 7;
+constexpr int kRounds = 5;
 constexpr Index kPlainWrite = Index{8} << 20;
 
 /// Parameters, which both ranks hold, and the optimizer's halves of each.
@@ -129,6 +129,10 @@ class CheckpointBench {
     }
     group_->barrier();
     const double seconds = group_->reduce(work(), comm::Reduction::maximum);
+    if (world_.rank() == 0 && std::getenv("CKPT_VERBOSE")) {
+      std::printf("%s %.3f\n", name.c_str(), seconds);
+      std::fflush(stdout);
+    }
     if (counts_) {
       seconds_[name].push_back(seconds);
     }

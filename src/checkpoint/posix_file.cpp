@@ -116,6 +116,22 @@ void PosixFile::sync() {
   }
 }
 
+void check_room(const std::filesystem::path& path, Index bytes) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    throw_system_error(path, "create", errno);
+  }
+  ::close(descriptor);
+  std::error_code ignored;
+  try {
+    PosixFile(path, PosixFile::Mode::modify).reserve(bytes);
+  } catch (...) {
+    std::filesystem::remove(path, ignored);
+    throw;
+  }
+  std::filesystem::remove(path, ignored);
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) {

@@ -35,6 +35,9 @@ class PosixFile {
   int descriptor_ = -1;
 };
 
+/// Error(data) where a new file `path` cannot get so many bytes; leaves no file.
+void check_room(const std::filesystem::path& path, Index bytes);
+
 /// Brings the names in a folder to the disk.
 void sync_folder(const std::filesystem::path& folder);
 
