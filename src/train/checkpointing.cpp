@@ -55,14 +55,15 @@ Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config:
       identity_(std::move(identity)),
       all_(model.world().all()),
       writer_(model.world(), writer_options(config_)) {
-  on_rank_0(*all_, [this] { check_save_folder(); });
+  on_rank_0(*all_, [this] { take_save_folder(); });
 }
 
-void Checkpointing::check_save_folder() const {
+void Checkpointing::take_save_folder() {
   if (!config_.save) {
     return;
   }
   const Folder folder(*config_.save);
+  lock_.emplace(folder.root());
   const std::vector<Index> iterations = folder.iterations();
   if (iterations.empty()) {
     return;

@@ -6,6 +6,7 @@
 
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_writer.h"
+#include "checkpoint/folder_lock.h"
 #include "config/run_config.h"
 #include "train/checkpoint_source.h"
 #include "train/checkpoint_state.h"
@@ -31,7 +32,8 @@ struct RunIdentity {
 /// of all, with the same message.
 class Checkpointing {
  public:
-  /// Error(data) where --save names a folder of another model's checkpoints.
+  /// Error(data) where --save names a folder of another model's checkpoints, or one that another
+  /// run saves to.
   Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
                 RunIdentity identity);
 
@@ -53,7 +55,7 @@ class Checkpointing {
   std::optional<Index> saved_iteration() const { return saved_; }
 
  private:
-  void check_save_folder() const;
+  void take_save_folder();
   RunPosition load_from(const CheckpointSource& source);
   void refuse_differences(checkpoint::CheckpointReader& reader, const StateToLoad& state,
                           bool with_optimizer) const;
@@ -67,6 +69,7 @@ class Checkpointing {
   config::ParallelConfig parallel_;
   RunIdentity identity_;
   comm::GroupHandle all_;
+  std::optional<checkpoint::FolderLock> lock_;  // of the folder that this run saves to; rank 0
   checkpoint::CheckpointWriter writer_;
   std::optional<Index> last_, saved_;
 };
