@@ -58,7 +58,7 @@ void on_rank_0(comm::Group& all, const std::function<void()>& work) {
     }
   });
   if (const std::string first = checkpoint::first_error(all, error); !first.empty()) {
-    throw_data("{}", first);
+    throw Error(ExitCode::data, first, true);
   }
 }
 

@@ -154,9 +154,13 @@ void Checkpointing::refuse_differences(checkpoint::CheckpointReader& reader,
         !missing.empty() && std::ranges::all_of(missing, [](const std::string& name) {
           return name.starts_with("optimizer/");
         });
-    throw_data("{} does not fit this run:\n{}{}", reader.file().path().string(), fatal.text(),
-               only_optimizer ? "it has no such optimizer state: --no-load-optim starts without it"
-                              : "--dist-ckpt-strictness log_all goes on with what fits");
+    throw Error(
+        ExitCode::data,
+        fmt::format("{} does not fit this run:\n{}{}", reader.file().path().string(), fatal.text(),
+                    only_optimizer
+                        ? "it has no such optimizer state: --no-load-optim starts without it"
+                        : "--dist-ckpt-strictness log_all goes on with what fits"),
+        true);
   }
   if (!passed.empty() && config_.dist_ckpt_strictness.starts_with("log_")) {
     log::warning("{}: {}", reader.file().path().string(), passed.text());
@@ -259,8 +263,10 @@ void Checkpointing::verify_resume(Index iteration) {
   }
   const std::string error = checkpoint::first_error(*all_, different);
   if (!error.empty()) {
-    throw_data("{}: read back, these are not what was saved: {}", folder.file(iteration).string(),
-               error);
+    throw Error(ExitCode::data,
+                fmt::format("{}: read back, these are not what was saved: {}",
+                            folder.file(iteration).string(), error),
+                true);
   }
   on_rank_0(*all_, [&] { checkpoint::record_verified_resume(folder, iteration, identity_.build); });
   log::print(fmt::format("  checkpoint of iteration {} read back: all bits are those of the run",
