@@ -188,6 +188,7 @@ std::optional<Index> Folder::tracked() const {
   }
   std::string text = read_file(path);
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  text.erase(0, text.find_first_not_of(" \t\r\n"));
   if (text == name_of_iteration(kRelease)) {
     return kRelease;
   }
