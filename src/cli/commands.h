@@ -11,6 +11,8 @@ int tokenizer(const Arguments& arguments);
 int parity(const Arguments& arguments);
 int plan(const Arguments& arguments);
 int replay(const Arguments& arguments);
+int inspect(const Arguments& arguments);
+int verify(const Arguments& arguments);
 int check(const Arguments& arguments);
 int configuration(const Arguments& arguments);
 int explain(const Arguments& arguments);
