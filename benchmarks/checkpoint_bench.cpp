@@ -104,13 +104,17 @@ class CheckpointBench {
     for (int round = 0; round <= kRounds; ++round) {
       counts_ = round > 0;  // the first touches memory
       measure("plain write 1", [&] { return by_rank_0([&] { return plain_write(1); }); });
+      ++iteration_;
       measure("save 1",
               [&] { return by_rank_0([&] { return save(lone_writer_, whole_, false); }); });
       measure("plain write 2", [&] { return plain_write(world_.size()); });
+      ++iteration_;
       measure("save 2", [&] { return save(writer_, part_, false); });
-      measure("async 2", [&] { return save(writer_, part_, true); });
+      ++iteration_;
       measure("async 1",
               [&] { return by_rank_0([&] { return save(lone_writer_, whole_, true); }); });
+      ++iteration_;
+      measure("async 2", [&] { return save(writer_, part_, true); });
       measure("plain read", [&] { return plain_read(false); });
       measure("load", [&] { return load(false); });
       measure("plain read cold", [&] { return plain_read(true); });
@@ -124,8 +128,13 @@ class CheckpointBench {
   static constexpr double kNone = benchmarks::Figure::kNone;
 
   void measure(const std::string& name, const std::function<double()>& work) {
-    if (world_.rank() == 0) {
-      ::sync();  // nobody pays for what others left
+    if (world_.rank() == 0) {  // nobody pays for what others left
+      for (const Index iteration : Folder(folder_).iterations()) {
+        if (iteration != iteration_) {
+          std::filesystem::remove_all(Folder(folder_).file(iteration).parent_path());
+        }
+      }
+      ::sync();
     }
     group_->barrier();
     const double seconds = group_->reduce(work(), comm::Reduction::maximum);
@@ -185,7 +194,7 @@ class CheckpointBench {
     const CheckpointWriter::Request request{.tensors = state.tensors(),
                                             .header = &header,
                                             .root = folder_,
-                                            .iteration = 1,
+                                            .iteration = iteration_,
                                             .asynchronous = asynchronous};
     writer.prepare(request);
     writer.save(request);
@@ -212,7 +221,7 @@ class CheckpointBench {
     return report.has_value();
   }
 
-  std::filesystem::path file() const { return Folder(folder_).file(1); }
+  std::filesystem::path file() const { return Folder(folder_).file(iteration_); }
   void forget() const {
     group_->barrier();
     const int file_number = ::open(file().c_str(), O_RDONLY);
@@ -291,6 +300,7 @@ class CheckpointBench {
   CheckpointWriter writer_, lone_writer_;
   SaveReport last_;
   double background_ = 0, loaded_ = 0;
+  Index iteration_ = 0;
   bool counts_ = false;
   std::map<std::string, std::vector<double>> seconds_;
 };

@@ -106,7 +106,9 @@ LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
                           .to = tensor.value.data,
                           .dtype = tensor.value.dtype});
     }
-    statistics.bytes = parallel_read(file_.path(), requests);
+    statistics.bytes = parallel_read(
+        file_.path(), requests,
+        {.begin = static_cast<double>(group_->rank()) / static_cast<double>(group_->size())});
   });
   if (const std::string first = first_error(*group_, error); !first.empty()) {
     throw_data("{}", first);

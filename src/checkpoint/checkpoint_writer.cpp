@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <future>
 #include <thread>
 
 #include "checkpoint/agreement.h"
@@ -58,6 +59,8 @@ struct CheckpointWriter::Save {
   Timer timer;
   std::string error;  // of all ranks: nothing is being written
   std::unique_ptr<BackgroundWriter> writer;
+  bool sealed = false;
+  std::future<std::string> commit;  // of rank 0, after the seal: its error
   double blocked_seconds = 0;
 };
 
@@ -132,8 +135,12 @@ void CheckpointWriter::save(const Request& request) {
   save_->blocked_seconds += save_->timer.seconds();
 }
 
-bool CheckpointWriter::all_done() {
-  const bool done = save_->writer == nullptr || save_->writer->done();
+/// Whether the present stage of the save has ended on all ranks.
+bool CheckpointWriter::stage_done() {
+  bool done = save_->writer == nullptr || save_->writer->done();
+  if (save_->commit.valid()) {
+    done = save_->commit.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
   return group_->reduce(done ? 1 : 0, comm::Reduction::minimum) > 0;
 }
 
@@ -142,56 +149,76 @@ std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
     return std::nullopt;
   }
   const Timer timer;
-  while (!all_done()) {
-    if (!wait) {
+  // Writing, then what comes after the seal.
+  for (bool ended = false; !ended;) {
+    if (stage_done()) {
+      ended = save_->sealed || !save_->error.empty();
+      if (!ended) {
+        seal();
+      }
+    } else if (wait) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } else {
       save_->blocked_seconds += timer.seconds();
       return std::nullopt;
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  SaveReport report{.iteration = save_->iteration, .bytes = plan_->total_bytes};
   if (save_->error.empty()) {
-    save_->error = commit();
+    const bool commits = save_->commit.valid();
+    save_->error = first_error(*group_, commits ? save_->commit.get() : std::string());
   }
   if (!save_->error.empty() && group_->rank() == 0) {
     std::error_code ignored;
     std::filesystem::remove_all(save_->folder.unfinished_file(save_->iteration).parent_path(),
                                 ignored);
   }
-  report.error = save_->error;
   save_->blocked_seconds += timer.seconds();
-  const double background = save_->writer != nullptr ? save_->writer->seconds() : 0;
-  report.blocked_seconds = group_->reduce(save_->blocked_seconds, comm::Reduction::maximum);
-  report.background_seconds = group_->reduce(background, comm::Reduction::maximum);
-  report.total_seconds = group_->reduce(save_->timer.seconds(), comm::Reduction::maximum);
+  const SaveReport report = make_report();
   save_.reset();
   return report;
 }
 
-/// Returns the first error of any rank.
-std::string CheckpointWriter::commit() {
+/// With every rank's extents or the first error of any of them. What needs no HDF5 goes on beside
+/// training: a folder's sync may take long.
+void CheckpointWriter::seal() {
+  save_->sealed = true;
   std::string error = save_->writer->error();
   if (!error.empty()) {
     error = fmt::format("rank {} on {}: {}", group_->rank(), world_.host(group_->rank()), error);
   }
-  error = first_error(*group_, error);
-  const Folder& folder = save_->folder;
-  const std::filesystem::path path = folder.unfinished_file(save_->iteration);
-  if (error.empty()) {
-    const std::vector<std::string> all = collect_texts(*group_, pack(save_->writer->extents()));
-    error = first_error(*group_, error_of([&] {
-      if (group_->rank() == 0) {
-        std::vector<Extent> extents;
-        for (const std::string& text : all) {
-          const auto part = unpack<Extent>(text);
-          extents.insert(extents.end(), part.begin(), part.end());
-        }
-        seal_file(path, std::move(extents));
-        folder.commit(save_->iteration);
-      }
-    }));
+  save_->error = first_error(*group_, error);
+  if (!save_->error.empty()) {
+    return;
   }
-  return error;
+  const std::vector<std::string> all = collect_texts(*group_, pack(save_->writer->extents()));
+  save_->error = first_error(*group_, error_of([&] {
+    if (group_->rank() == 0) {
+      std::vector<Extent> extents;
+      for (const std::string& text : all) {
+        const auto part = unpack<Extent>(text);
+        extents.insert(extents.end(), part.begin(), part.end());
+      }
+      seal_file(save_->folder.unfinished_file(save_->iteration), std::move(extents));
+    }
+  }));
+  if (save_->error.empty() && group_->rank() == 0) {
+    save_->commit =
+        std::async(std::launch::async, [folder = save_->folder, iteration = save_->iteration] {
+          return error_of([&] { folder.commit(iteration); });
+        });
+  }
+}
+
+SaveReport CheckpointWriter::make_report() {
+  const auto slowest = [this](double seconds) {
+    return group_->reduce(seconds, comm::Reduction::maximum);
+  };
+  return {.iteration = save_->iteration,
+          .error = save_->error,
+          .blocked_seconds = slowest(save_->blocked_seconds),
+          .background_seconds = slowest(save_->writer != nullptr ? save_->writer->seconds() : 0),
+          .total_seconds = slowest(save_->timer.seconds()),
+          .bytes = plan_->total_bytes};
 }
 
 Index CheckpointWriter::staging_bytes() const {

@@ -69,8 +69,9 @@ class CheckpointWriter {
   struct Plan;
   struct Save;
 
-  bool all_done();
-  std::string commit();
+  bool stage_done();
+  void seal();
+  SaveReport make_report();
 
   comm::World& world_;
   std::shared_ptr<comm::Group> group_;

@@ -19,9 +19,16 @@ struct ReadRequest {
   DType dtype = DType::f32;
 };
 
-/// Does all requests on all cores with plain reads of at most `read_bytes`, of no byte that is not
-/// needed. Returns the bytes read. Error(data) names the file.
+struct ReadOrder {
+  /// Where among the requests to begin, 0 to 1: ranks that read the same begin at different places,
+  /// so that each part comes from the disk once.
+  double begin = 0;
+  Index read_bytes = Index{8} << 20;  // the largest single read
+};
+
+/// Does all requests on all cores with plain reads of no byte that is not needed. Returns the bytes
+/// read. Error(data) names the file.
 Index parallel_read(const std::filesystem::path& path, const std::vector<ReadRequest>& requests,
-                    Index read_bytes = Index{8} << 20);
+                    const ReadOrder& order = {});
 
 }  // namespace mpitron::checkpoint

@@ -83,6 +83,10 @@ void PosixFile::read(Index offset, void* data, Index bytes) const {
   }
 }
 
+void PosixFile::begin_read(Index offset, Index bytes) const {
+  ::posix_fadvise(descriptor_, offset, bytes, POSIX_FADV_WILLNEED);
+}
+
 void PosixFile::write(Index offset, const void* data, Index bytes) {
   const auto* from = static_cast<const char*>(data);
   while (bytes > 0) {

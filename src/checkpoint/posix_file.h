@@ -21,6 +21,8 @@ class PosixFile {
   Index size() const;
   /// All bytes or an error: an end of file before them is one.
   void read(Index offset, void* data, Index bytes) const;
+  /// The disk may begin to read these.
+  void begin_read(Index offset, Index bytes) const;
   void write(Index offset, const void* data, Index bytes);
   /// Takes the disk's room for the whole file now, where the file system can: what is not there is
   /// told before hours of work depend on it.
