@@ -193,6 +193,43 @@ Result microbatch_groups(const Facts& f) {
       nearest_multiples("global-batch-size", f.run.training.global_batch_size, group * unit)};
 }
 
+Result schedule_fits(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const bool chunks = chunks_per_rank(p) > 1;
+  if (p.pipeline_schedule == PipelineSchedule::automatic ||
+      (p.pipeline_model_parallel_size > 1 &&
+       (p.pipeline_model_parallel_layout ||
+        chunks == (p.pipeline_schedule == PipelineSchedule::interleaved)))) {
+    return {};
+  }
+  return Violation{fmt::format("{} with {} stages of {} chunks",
+                               f.values.maybe_text("pipeline_schedule").value_or(""),
+                               p.pipeline_model_parallel_size, chunks_per_rank(p)),
+                   chunks ? "--pipeline-schedule interleaved"
+                          : "--pipeline-schedule 1f1b --pipeline-model-parallel-size 2"};
+}
+
+Result deferred_output(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  if (f.values.integer("wgrad_deferral_limit") < 0) {
+    return Violation{fmt::format("limit {}", f.values.integer("wgrad_deferral_limit")),
+                     "--wgrad-deferral-limit 0"};
+  }
+  if (!p.deferred_embedding_wgrads) {
+    return {};
+  }
+  if (p.pipeline_model_parallel_size < 2) {
+    return Violation{"1 stage", "--pipeline-model-parallel-size 2"};
+  }
+  if (!f.run.model.gradient_accumulation_fusion) {
+    return Violation{"gradients are added apart", "leave out --no-gradient-accumulation-fusion"};
+  }
+  return p.pipeline_schedule == PipelineSchedule::zero_bubble
+             ? Violation{"zero-bubble defers all weights already",
+                         "leave out --defer-embedding-wgrad-compute"}
+             : Result();
+}
+
 Result gathered_parameters(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const bool sharded = p.use_distributed_optimizer || f.values.flag("use_megatron_fsdp");
@@ -337,6 +374,18 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "A chunk runs a group of micro batches before the next chunk's turn; a short last group "
      "would stall.",
      microbatch_groups},
+    {"E086", "schedule_fits",
+     "--pipeline-schedule: several stages; several chunks per stage with interleaved, else one",
+     "pipeline-schedule pipeline-model-parallel-size num-virtual-stages-per-pipeline-rank "
+     "num-layers-per-virtual-pipeline-stage",
+     "1f1b and zero-bubble run one chunk per stage; without stages there is nothing to order.",
+     schedule_fits},
+    {"E087", "deferred_output",
+     "--defer-embedding-wgrad-compute needs several stages and fused gradient accumulation, no "
+     "zero-bubble and a limit of at least 0",
+     "defer-embedding-wgrad-compute wgrad-deferral-limit pipeline-model-parallel-size "
+     "pipeline-schedule no-gradient-accumulation-fusion",
+     "The last stage has time for the output matrix while the others finish.", deferred_output},
     {"E090", "gathered_parameters",
      "--overlap-param-gather needs sharded optimizer state and --overlap-grad-reduce",
      "overlap-param-gather use-distributed-optimizer overlap-grad-reduce",

@@ -11,6 +11,9 @@ enum class DistributedBackend { automatic, nccl, mpi };
 /// What replicas hold in parts: nothing, optimizer state, gradients too, parameters too.
 enum class ShardingStrategy { no_shard, optim, optim_grads, optim_grads_params };
 
+/// The order of a pipeline stage's passes; `automatic`: what the number of chunks asks for.
+enum class PipelineSchedule { automatic, one_forward_one_backward, interleaved, zero_bubble };
+
 /// How the ranks are laid out and how gradients travel. World = tp * cp * dp * pp ranks.
 struct ParallelConfig {
   Index world_size = 1;
@@ -35,6 +38,9 @@ struct ParallelConfig {
   bool account_for_loss_in_pipeline_split = false;
   Index microbatch_group_size_per_vp_stage = 1;  // derived: = pipeline_model_parallel_size
   bool overlap_p2p_comm = false;                 // derived: only with interleaving
+  PipelineSchedule pipeline_schedule = PipelineSchedule::automatic;
+  /// derived: --wgrad-deferral-limit with --defer-embedding-wgrad-compute; 0: no limit
+  std::optional<std::size_t> deferred_embedding_wgrads;
 
   // data parallel
   bool use_distributed_optimizer = false;

@@ -204,6 +204,16 @@ void resolve_pipeline(ParallelConfig& p, const OptionValues& v) {
   p.overlap_p2p_comm =
       (p.virtual_pipeline_model_parallel_size || p.pipeline_model_parallel_layout) &&
       v.flag("overlap_p2p_comm");
+  p.pipeline_schedule =
+      pick<PipelineSchedule>(v.maybe_text("pipeline_schedule").value_or(""),
+                             {{"", PipelineSchedule::automatic},
+                              {"1f1b", PipelineSchedule::one_forward_one_backward},
+                              {"interleaved", PipelineSchedule::interleaved},
+                              {"zero-bubble", PipelineSchedule::zero_bubble}});
+  if (v.flag("defer_embedding_wgrad_compute")) {
+    p.deferred_embedding_wgrads =
+        static_cast<std::size_t>(std::max<Index>(v.integer("wgrad_deferral_limit"), 0));
+  }
 }
 
 ShardingStrategy resolve_sharding(const OptionValues& v) {

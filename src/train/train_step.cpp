@@ -53,7 +53,8 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
       .per_token_loss = config.training.calculate_per_token_loss,
       .with_attention_mask = config.data.reset_attention_mask,
       .seed = static_cast<std::uint64_t>(config.training.seed),
-      .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1)};
+      .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
+      .deferred_outputs = config.parallel.deferred_embedding_wgrads};
 }
 
 }  // namespace

@@ -54,6 +54,17 @@ TEST(Plan, TellsLayersScheduleAndGroups) {
   EXPECT_TRUE(contains(finished.out, "F0"));
 }
 
+TEST(Plan, DrawsTheZeroBubbleSchedule) {
+  const Finished finished = plan(
+      kModel + Words{"--world-size", "4", "--pipeline-schedule", "zero-bubble", "--show-schedule"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  // A third of (2 - 1) / 16.
+  EXPECT_TRUE(contains(finished.out, "schedule zero-bubble: 16 microbatches, bubble 2.1 %"))
+      << finished.out;
+  EXPECT_TRUE(contains(finished.out, "F0 F1 B0 W0")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "F0 B0 F1 B1 W0")) << finished.out;
+}
+
 TEST(Plan, IsReadableByScriptsAndQuickForManyRanks) {
   const Finished finished = plan(kModel + Words{"--world-size", "6144", "--global-batch-size",
                                                 "3072", "--show-groups", "--json"});

@@ -42,6 +42,20 @@ constexpr RuleCase kBroken[] = {
     {"--world-size 2 --pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 "
      "--global-batch-size 6",
      "E085", "3 micro batches in groups of 2"},
+    {"--pipeline-schedule zero-bubble", "E086", "zero-bubble with 1 stages"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --pipeline-schedule interleaved", "E086",
+     "2 stages of 1 chunks"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 "
+     "--pipeline-schedule zero-bubble",
+     "E086", "--pipeline-schedule interleaved"},
+    {"--defer-embedding-wgrad-compute", "E087", "1 stage"},
+    {"--wgrad-deferral-limit -1", "E087", "limit -1"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --defer-embedding-wgrad-compute "
+     "--pipeline-schedule zero-bubble",
+     "E087", "already"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --defer-embedding-wgrad-compute "
+     "--no-gradient-accumulation-fusion",
+     "E087", "apart"},
     {"--overlap-param-gather", "E090", "--use-distributed-optimizer"},
     {"--ddp-bucket-size 1 --ddp-num-buckets 1", "E091", "both"},
     {"--world-size 4 --num-distributed-optimizer-instances 3", "E092", "4 % 3 = 1"},

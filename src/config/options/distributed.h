@@ -30,10 +30,10 @@ inline constexpr std::array kDistributed = {
     real("distributed-timeout-minutes", "10", neutral,
          "minutes until a hanging collective ends the run"),
     flag("overlap-grad-reduce", neutral, "reduce gradients while backward still runs"),
-    flag("defer-embedding-wgrad-compute", later,
+    flag("defer-embedding-wgrad-compute", works,
          "compute the output matrix's gradient in the pipeline flush"),
-    integer("wgrad-deferral-limit", "0", later,
-            "micro batches for which that gradient is deferred"),
+    integer("wgrad-deferral-limit", "0", works,
+            "micro batches for which that gradient is deferred; 0: all"),
     flag_off("no-align-grad-reduce", "align_grad_reduce", neutral,
              "pipeline stages start reductions on their own")
         .also("no-delay-grad-reduce"),

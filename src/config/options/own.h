@@ -8,6 +8,9 @@ namespace mpitron::config::rows {
 // Options that only mpitron has.
 inline constexpr std::array kOwn = {
     integer("world-size", none, works, "ranks to check a layout for; a training run knows its own"),
+    text("pipeline-schedule", none, works,
+         "order of a stage's passes; zero-bubble puts weight gradients where a stage would wait")
+        .choose("1f1b interleaved zero-bubble"),
     text("device", "host", works, "where training runs: host, or reference (slow and plain)")
         .choose("host reference"),
     flag("unigram-baseline", works,
