@@ -88,6 +88,13 @@ Result sequence_per_tensor_rank(const Facts& f) {
                              : Result();
 }
 
+Result overlapped_products(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  return f.run.model.tp_comm_overlap && p.tensor_model_parallel_size > 1 && !p.sequence_parallel
+             ? Violation{"the sequence is not split", "--sequence-parallel"}
+             : Result();
+}
+
 Result sequence_per_context_rank(const Facts& f) {
   const Index cp = f.run.parallel.context_parallel_size;
   const Index length = f.run.model.seq_length;
@@ -120,6 +127,29 @@ Result context_types(const Facts& f) {
              ? Result()
              : Violation{fmt::format("{} words for {} layers", count, f.run.model.num_layers),
                          "--cp-comm-type p2p"};
+}
+
+/// Heads travel among all context ranks, or among the inner ones: nothing is left of a division.
+Result heads_per_context_rank(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const Index tp = p.tensor_model_parallel_size;
+  const auto has = [&](std::string_view word) {
+    return std::find(p.cp_comm_type.begin(), p.cp_comm_type.end(), word) != p.cp_comm_type.end();
+  };
+  Index ranks = has("a2a") ? p.context_parallel_size : 1;
+  if (has("a2a+p2p") && !p.hierarchical_context_parallel_sizes.empty()) {
+    ranks = std::max(ranks, p.hierarchical_context_parallel_sizes.front());
+  }
+  if (ranks <= 1 || p.context_parallel_size <= 1 || tp <= 0) {
+    return {};
+  }
+  const std::string nearest = "--cp-comm-type p2p";
+  if (Result heads = divides(f.run.model.num_attention_heads, tp * ranks, nearest)) {
+    return heads;
+  }
+  // With fewer groups than tensor ranks each of these has one.
+  const Index groups = std::max(f.run.model.num_query_groups / tp, Index{1});
+  return divides(groups, ranks, nearest);
 }
 
 Result one_interleaving(const Facts& f) {
@@ -345,6 +375,14 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      context_groups},
     {"E078", "context_types", "--cp-comm-type has one word, or one per layer",
      "cp-comm-type num-layers", "Layers may differ in how attention travels.", context_types},
+    {"E079", "heads_per_context_rank",
+     "num_attention_heads % (tensor * a2a ranks) == 0 and query groups of a tensor rank % a2a "
+     "ranks == 0",
+     "cp-comm-type context-parallel-size hierarchical-context-parallel-sizes num-attention-heads "
+     "num-query-groups tensor-model-parallel-size",
+     "a2a gives each context rank whole heads; a2a+p2p does so among the first of the hierarchical "
+     "sizes.",
+     heads_per_context_rank},
     {"E080", "one_interleaving",
      "one of --num-layers-per-virtual-pipeline-stage, --num-virtual-stages-per-pipeline-rank, "
      "--pipeline-model-parallel-layout",
@@ -415,6 +453,10 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "data-parallel-sharding-strategy use-megatron-fsdp pipeline-model-parallel-size",
      "A layer is whole while one micro batch passes it; pipelines have several under way.",
      sharded_stages},
+    {"E100", "overlapped_products", "--tp-comm-overlap needs --sequence-parallel",
+     "tp-comm-overlap sequence-parallel tensor-model-parallel-size",
+     "Products run on the pieces of the sequence that are there while others travel.",
+     overlapped_products},
 });
 
 }  // namespace

@@ -31,6 +31,11 @@ constexpr RuleCase kBroken[] = {
      "2 * 3 = 6"},
     {"--cp-comm-type a2a+p2p", "E077", "without sizes"},
     {"--cp-comm-type p2p a2a", "E078", "2 words for 4 layers"},
+    {"--world-size 8 --context-parallel-size 8 --cp-comm-type a2a --seq-length 32", "E079",
+     "4 % 8 = 4. Nearest: --cp-comm-type p2p"},
+    {"--world-size 4 --context-parallel-size 4 --cp-comm-type a2a+p2p "
+     "--hierarchical-context-parallel-sizes 2 2 --group-query-attention --num-query-groups 1",
+     "E079", "1 % 2 = 1"},
     {"--num-virtual-stages-per-pipeline-rank 2 --num-layers-per-virtual-pipeline-stage 1", "E080",
      "2 of them"},
     {"--num-virtual-stages-per-pipeline-rank 2", "E081", "1 stages"},
@@ -64,6 +69,8 @@ constexpr RuleCase kBroken[] = {
     {"--world-size 2 --pipeline-model-parallel-size 2 --use-megatron-fsdp "
      "--data-parallel-sharding-strategy optim_grads_params",
      "E097", "2 stages"},
+    {"--world-size 2 --tensor-model-parallel-size 2 --tp-comm-overlap", "E100",
+     "Nearest: --sequence-parallel"},
     {"--expert-model-parallel-size 2", "E095", "no experts"},
     {"--num-experts 6 --expert-model-parallel-size 4 --world-size 4 --disable-bias-linear", "E095",
      "6 % 4 = 2"},
