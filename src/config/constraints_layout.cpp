@@ -269,6 +269,15 @@ Result gathered_parameters(const Facts& f) {
              : Result();
 }
 
+Result gathered_in_step(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  return p.overlap_param_gather_with_optimizer_step &&
+                 !(p.overlap_param_gather && p.sharding_strategy == ShardingStrategy::optim)
+             ? Violation{"one of them is missing",
+                         "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather"}
+             : Result();
+}
+
 Result one_bucket_rule(const Facts& f) {
   return f.run.parallel.ddp_bucket_size && f.run.parallel.ddp_num_buckets
              ? Violation{"both are given", ""}
@@ -296,6 +305,19 @@ Result sharded_stages(const Facts& f) {
              ? Violation{fmt::format("{} stages", p.pipeline_model_parallel_size),
                          "--pipeline-model-parallel-size 1, or "
                          "--data-parallel-sharding-strategy optim"}
+             : Result();
+}
+
+Result hybrid_sharding(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const bool units = p.sharding_strategy == ShardingStrategy::optim_grads ||
+                     p.sharding_strategy == ShardingStrategy::optim_grads_params;
+  return p.full_sharding_in_hsdp && !(units && p.num_distributed_optimizer_instances > 1)
+             ? Violation{fmt::format("{} instances, strategy {}",
+                                     p.num_distributed_optimizer_instances,
+                                     f.values.text("data_parallel_sharding_strategy")),
+                         "--use-megatron-fsdp --data-parallel-sharding-strategy "
+                         "optim_grads_params --num-distributed-optimizer-instances 2"}
              : Result();
 }
 
@@ -453,6 +475,18 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "data-parallel-sharding-strategy use-megatron-fsdp pipeline-model-parallel-size",
      "A layer is whole while one micro batch passes it; pipelines have several under way.",
      sharded_stages},
+    {"E098", "hybrid_sharding",
+     "--enable-full-sharding-in-hsdp needs gradients or parameters in parts and several instances",
+     "enable-full-sharding-in-hsdp data-parallel-sharding-strategy use-megatron-fsdp "
+     "num-distributed-optimizer-instances",
+     "It shares out what the instances would hold alike.", hybrid_sharding},
+    {"E099", "gathered_in_step",
+     "--overlap-param-gather-with-optimizer-step needs --overlap-param-gather and sharded "
+     "optimizer "
+     "state alone",
+     "overlap-param-gather-with-optimizer-step overlap-param-gather use-distributed-optimizer "
+     "data-parallel-sharding-strategy",
+     "A bucket is gathered as soon as its parts are updated.", gathered_in_step},
     {"E100", "overlapped_products", "--tp-comm-overlap needs --sequence-parallel",
      "tp-comm-overlap sequence-parallel tensor-model-parallel-size",
      "Products run on the pieces of the sequence that are there while others travel.",

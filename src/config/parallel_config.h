@@ -47,10 +47,12 @@ struct ParallelConfig {
   Index num_distributed_optimizer_instances = 1;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
+  bool overlap_param_gather_with_optimizer_step = false;
   std::optional<Index> ddp_bucket_size;
   std::optional<Index> ddp_num_buckets;
   bool ddp_average_in_collective = false;
   bool ddp_pad_buckets_for_high_nccl_busbw = false;
+  bool full_sharding_in_hsdp = false;
   // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with
   // the distributed optimizer
   ShardingStrategy sharding_strategy = ShardingStrategy::no_shard;

@@ -243,8 +243,10 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   resolve_pipeline(p, v);
   p.use_distributed_optimizer = v.flag("use_distributed_optimizer");
   p.num_distributed_optimizer_instances = v.integer("num_distributed_optimizer_instances");
+  p.full_sharding_in_hsdp = v.flag("enable_full_sharding_in_hsdp");
   p.overlap_grad_reduce = v.flag("overlap_grad_reduce");
   p.overlap_param_gather = v.flag("overlap_param_gather");
+  p.overlap_param_gather_with_optimizer_step = v.flag("overlap_param_gather_with_optimizer_step");
   p.ddp_bucket_size = v.maybe_integer("ddp_bucket_size");
   p.ddp_num_buckets = v.maybe_integer("ddp_num_buckets");
   p.ddp_average_in_collective = v.flag("ddp_average_in_collective");

@@ -62,6 +62,8 @@ constexpr RuleCase kBroken[] = {
      "--no-gradient-accumulation-fusion",
      "E087", "apart"},
     {"--overlap-param-gather", "E090", "--use-distributed-optimizer"},
+    {"--use-distributed-optimizer --overlap-param-gather-with-optimizer-step", "E099",
+     "--overlap-grad-reduce --overlap-param-gather"},
     {"--ddp-bucket-size 1 --ddp-num-buckets 1", "E091", "both"},
     {"--world-size 4 --num-distributed-optimizer-instances 3", "E092", "4 % 3 = 1"},
     {"--ddp-average-in-collective --calculate-per-token-loss", "E093", "both"},
@@ -69,6 +71,8 @@ constexpr RuleCase kBroken[] = {
     {"--world-size 2 --pipeline-model-parallel-size 2 --use-megatron-fsdp "
      "--data-parallel-sharding-strategy optim_grads_params",
      "E097", "2 stages"},
+    {"--world-size 4 --num-distributed-optimizer-instances 2 --enable-full-sharding-in-hsdp",
+     "E098", "2 instances, strategy no_shard"},
     {"--world-size 2 --tensor-model-parallel-size 2 --tp-comm-overlap", "E100",
      "Nearest: --sequence-parallel"},
     {"--expert-model-parallel-size 2", "E095", "no experts"},

@@ -134,6 +134,27 @@ Flags fully_sharded(const char* strategy) {
   return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
 }
 
+/// A bucket's values are final when its pieces are updated.
+class GatherInStep : public LayoutTest {};
+
+TEST_P(GatherInStep, ChangesNoBit) {
+  const Flags flags = model() + GetParam().flags + kSharded + kOverlap;
+  const LayoutResult behind = run_layout(flags + Flags{"--overlap-param-gather"}, GetParam().ranks);
+  const Flags during{"--overlap-param-gather", "--overlap-param-gather-with-optimizer-step"};
+  EXPECT_EQ(run_layout(flags + during, GetParam().ranks), behind);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, GatherInStep,
+                         ::testing::Values(Layout{"dp2", 2, {}}, Layout{"dp8_bf16", 8, {"--bf16"}},
+                                           Layout{"dp4_two_instances",
+                                                  4,
+                                                  {"--num-distributed-optimizer-instances", "2"}},
+                                           Layout{"tp2_pp2_dp2", 8, tensor("2") + pipeline("2")}),
+                         name_of);
+
+const Flags kHybrid = {"--num-distributed-optimizer-instances", "2",
+                       "--enable-full-sharding-in-hsdp"};
+
 INSTANTIATE_TEST_SUITE_P(
     FullySharded, LayoutTest,
     ::testing::Values(Layout{"dp4_optimizer", 4, fully_sharded("optim")},
@@ -145,6 +166,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Layout{"dp4_parameters_in_two_instances", 4,
                              fully_sharded("optim_grads_params") +
                                  Flags{"--num-distributed-optimizer-instances", "2"}},
+                      Layout{"dp4_parameters_all_shared", 4,
+                             fully_sharded("optim_grads_params") + kHybrid},
+                      Layout{"dp8_gradients_all_shared", 8, fully_sharded("optim_grads") + kHybrid},
                       Layout{"tp2_sp_dp2_parameters", 4,
                              tensor("2") + kSequence + fully_sharded("optim_grads_params")}),
     name_of);
