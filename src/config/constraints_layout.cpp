@@ -111,13 +111,13 @@ Result context_groups(const Facts& f) {
   }
   const bool mixed =
       std::find(p.cp_comm_type.begin(), p.cp_comm_type.end(), "a2a+p2p") != p.cp_comm_type.end();
-  if (sizes.empty() ? !mixed : product == p.context_parallel_size) {
+  const bool levels = !mixed || sizes.size() == 2;
+  if (levels && (sizes.empty() || product == p.context_parallel_size)) {
     return {};
   }
-  return Violation{sizes.empty()
-                       ? "a2a+p2p without sizes"
-                       : fmt::format("{} = {}, context_parallel_size {}", fmt::join(sizes, " * "),
-                                     product, p.context_parallel_size),
+  return Violation{!levels ? fmt::format("a2a+p2p with {} sizes", sizes.size())
+                           : fmt::format("{} = {}, context_parallel_size {}",
+                                         fmt::join(sizes, " * "), product, p.context_parallel_size),
                    ""};
 }
 
@@ -391,7 +391,7 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "same.",
      sequence_per_context_rank},
     {"E077", "context_groups",
-     "hierarchical sizes multiply to context_parallel_size; a2a+p2p needs them",
+     "hierarchical sizes multiply to context_parallel_size; a2a+p2p needs two",
      "hierarchical-context-parallel-sizes context-parallel-size cp-comm-type",
      "The inner group exchanges heads, the outer one passes keys and values around.",
      context_groups},

@@ -54,7 +54,10 @@ LossSums StageRunner::run(const Pass& pass, const NextMicrobatch& next) {
     hidden.shape[1] = *pass.micro_batch_size;
   }
   executor_.play(actions(pass), callbacks, hidden);
-  output_weight_.play(context({}, nullptr));
+  if (output_weight_.size() > 0) {
+    const TimerScope scope = timers_.scope("backward-compute", 2);
+    output_weight_.play(context({}, nullptr));
+  }
   return sums_;
 }
 
