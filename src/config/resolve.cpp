@@ -204,6 +204,16 @@ void resolve_pipeline(ParallelConfig& p, const OptionValues& v) {
   p.overlap_p2p_comm =
       (p.virtual_pipeline_model_parallel_size || p.pipeline_model_parallel_layout) &&
       v.flag("overlap_p2p_comm");
+  p.pipeline_schedule =
+      pick<PipelineSchedule>(v.maybe_text("pipeline_schedule").value_or(""),
+                             {{"", PipelineSchedule::automatic},
+                              {"1f1b", PipelineSchedule::one_forward_one_backward},
+                              {"interleaved", PipelineSchedule::interleaved},
+                              {"zero-bubble", PipelineSchedule::zero_bubble}});
+  if (v.flag("defer_embedding_wgrad_compute")) {
+    p.deferred_embedding_wgrads =
+        static_cast<std::size_t>(std::max<Index>(v.integer("wgrad_deferral_limit"), 0));
+  }
 }
 
 ShardingStrategy resolve_sharding(const OptionValues& v) {
@@ -233,8 +243,10 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   resolve_pipeline(p, v);
   p.use_distributed_optimizer = v.flag("use_distributed_optimizer");
   p.num_distributed_optimizer_instances = v.integer("num_distributed_optimizer_instances");
+  p.full_sharding_in_hsdp = v.flag("enable_full_sharding_in_hsdp");
   p.overlap_grad_reduce = v.flag("overlap_grad_reduce");
   p.overlap_param_gather = v.flag("overlap_param_gather");
+  p.overlap_param_gather_with_optimizer_step = v.flag("overlap_param_gather_with_optimizer_step");
   p.ddp_bucket_size = v.maybe_integer("ddp_bucket_size");
   p.ddp_num_buckets = v.maybe_integer("ddp_num_buckets");
   p.ddp_average_in_collective = v.flag("ddp_average_in_collective");

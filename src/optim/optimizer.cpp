@@ -148,8 +148,11 @@ StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& s
     scale *= coefficient < 1 ? static_cast<float>(coefficient) : 1.f;
   }
   ++updates_;
-  for (const Slot& slot : slots_) {
-    update(slot, scheduler.rates(slot.group, slot.bounds), scale);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    update(slots_[i], scheduler.rates(slots_[i].group, slots_[i].bounds), scale);
+    if (inputs.updated) {
+      inputs.updated(i);
+    }
   }
   return result;
 }

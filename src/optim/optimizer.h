@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct StepInputs {
   std::span<const tensor::ConstTensorView> gradients;
   float gradient_scale = 1;     // 1 / loss scale, and 1 / tokens with per-token loss
   bool check_overflow = false;  // fp16: a step with an infinity or NaN is skipped
+  // Hears of each tensor, by its index, when it is updated; in order.
+  std::function<void(std::size_t index)> updated = {};
 };
 
 struct StepResult {

@@ -55,6 +55,14 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
   return tensors;
 }
 
+/// Over which the norm of all parameters is summed.
+std::vector<comm::GroupHandle> sum_groups(const TrainedModel& model,
+                                          const parallel::DataParallel& replicas) {
+  std::vector<comm::GroupHandle> groups = replicas.piece_groups();
+  groups.push_back(model.groups().model);
+  return groups;
+}
+
 StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
   const config::ModelConfig& m = config.model;
   const Index pieces = model.groups().context->size() *
@@ -65,7 +73,8 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
       .per_token_loss = config.training.calculate_per_token_loss,
       .with_attention_mask = config.data.reset_attention_mask,
       .seed = static_cast<std::uint64_t>(config.training.seed),
-      .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1)};
+      .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
+      .deferred_outputs = config.parallel.deferred_embedding_wgrads};
 }
 
 }  // namespace
@@ -77,7 +86,7 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
       timers_(timers),
       replicas_(make_replicas(device, model, config)),
       optimizer_(device, config.optimizer, trained_tensors(model, *replicas_),
-                 {replicas_->groups().shard, model.groups().model}),
+                 sum_groups(model, *replicas_)),
       scheduler_(config.optimizer),
       scaler_(optim::make_loss_scaler(config.optimizer)),
       runner_(device, model, *replicas_, runner_options(config, model), timers) {}
@@ -119,7 +128,12 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
   const optim::StepResult result =
       optimizer_.step({.gradients = gradients,
                        .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
-                       .check_overflow = config_.optimizer.fp16},
+                       .check_overflow = config_.optimizer.fp16,
+                       .updated =
+                           [this](std::size_t piece) {
+                             replicas_->piece_updated(piece);
+                             model_.world().progress();
+                           }},
                       scheduler_);
   scaler_.update(result.skipped);
   report.grad_norm = result.grad_norm;

@@ -17,6 +17,9 @@ inline constexpr std::array kOwn = {
     flag("verify-resume", works,
          "read every checkpoint back after it was saved and compare it bit for bit"),
     integer("world-size", none, works, "ranks to check a layout for; a training run knows its own"),
+    text("pipeline-schedule", none, works,
+         "order of a stage's passes; zero-bubble puts weight gradients where a stage would wait")
+        .choose("1f1b interleaved zero-bubble"),
     text("device", "host", works, "where training runs: host, or reference (slow and plain)")
         .choose("host reference"),
     flag("unigram-baseline", works,
