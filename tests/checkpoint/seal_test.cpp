@@ -83,7 +83,7 @@ TEST_F(SealTest, AnyWordThatLiesIsFound) {
 TEST_F(SealTest, AnyExtentThatLiesIsFound) {
   const std::size_t table = words_[3];
   std::mt19937_64 random(4);
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     std::string bytes = intact_;
     const std::size_t word = random() % 16;
     const std::uint64_t values[] = {0, ~std::uint64_t{0}, std::uint64_t{1} << 63, random(),
@@ -129,7 +129,7 @@ TEST_F(SealTest, BrokenStructuresUnderAValidSealDoNoHarm) {
   }
   std::mt19937_64 random(7);
   int refused = 0;
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < 300; ++round) {
     std::string bytes = intact_;
     for (std::uint64_t i = 0; i <= random() % 3; ++i) {
       bytes[places[random() % places.size()]] = static_cast<char>(random());
@@ -143,12 +143,12 @@ TEST_F(SealTest, BrokenStructuresUnderAValidSealDoNoHarm) {
     write(bytes.replace(bytes.size() - 64, 64, resealed(words).substr(bytes.size() - 64)));
     refused += found();
   }
-  EXPECT_GT(refused, 800);
+  EXPECT_GT(refused, 240);
 }
 
 TEST_F(SealTest, RandomDamageIsFound) {
   std::mt19937_64 random(20261121);
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     std::string bytes = intact_;
     const std::size_t at = random() % bytes.size();
     switch (random() % 5) {
