@@ -28,7 +28,9 @@ class CheckpointRun : public testing::Test {
     EXPECT_TRUE(contains(finished.err, part)) << finished.err;
     EXPECT_TRUE(losses(finished.out).empty());
   }
-  std::filesystem::path file(const std::string& path) const { return std::filesystem::path(folder_.path()) / path; }
+  std::filesystem::path file(const std::string& path) const {
+    return std::filesystem::path(folder_.path()) / path;
+  }
 
   const TemporaryFolder folder_;
 };

@@ -78,6 +78,8 @@ inline RunRecord run_with_checkpoints(const Flags& flags, Index world_size, Inde
       }
     }
     checkpointing.finish();
+    step.replicas().make_whole();
+    world.all()->barrier();  // nobody's memory may go while others read it
     StateBytes state;
     step.visit_model(state);
     step.visit_optimizer(state);

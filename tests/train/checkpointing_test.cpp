@@ -95,8 +95,11 @@ INSTANTIATE_TEST_SUITE_P(
                                     "--pipeline-model-parallel-size", "2"}},
         ResumeCase{"pp2", 2, {"--pipeline-model-parallel-size", "2"}},
         ResumeCase{
-            "pp2_fsdp", 4,
-            fully_sharded("optim_grads_params") + Flags{"--pipeline-model-parallel-size", "2"}},
+            "tp2_fsdp", 4,
+            fully_sharded("optim_grads_params") + Flags{"--tensor-model-parallel-size", "2"}},
+        ResumeCase{"pp2_zero_bubble",
+                   2,
+                   {"--pipeline-model-parallel-size", "2", "--pipeline-schedule", "zero-bubble"}},
         ResumeCase{"cp2", 2, {"--context-parallel-size", "2"}}),
     name_of);
 
