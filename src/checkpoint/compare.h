@@ -16,8 +16,8 @@ struct Difference {
   std::optional<Index> first{};  // flat index of the first
 };
 
-/// Data sets that are not equal bit for bit, by name, on all cores. The layouts that wrote the files
-/// do not matter.
+/// Data sets that are not equal bit for bit, by name, on all cores. The layouts that wrote the
+/// files do not matter.
 std::vector<Difference> differences(const File& a, const File& b);
 
 /// What else differs of the things that decide how training goes on, a sentence each: counters,

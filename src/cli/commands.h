@@ -13,6 +13,7 @@ int plan(const Arguments& arguments);
 int replay(const Arguments& arguments);
 int inspect(const Arguments& arguments);
 int verify(const Arguments& arguments);
+int io_bench(const Arguments& arguments);
 int check(const Arguments& arguments);
 int configuration(const Arguments& arguments);
 int explain(const Arguments& arguments);
