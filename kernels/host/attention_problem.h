@@ -83,7 +83,7 @@ struct Visibility {
                                  : positions.keys.count_before(positions.queries(row) + shift);
     return std::clamp<Index>(columns, 0, s_kv);
   }
-  /// Which of the columns [col, + 16) the mask leaves open; they may lie across the split of the keys.
+  /// Which of the columns [col, + 16) the mask leaves open; they may lie across the keys' split.
   Mask16 open_lanes(Index row, Index col) const {
     const SequenceMap& keys = positions.keys;
     const std::uint8_t* const from = mask + row * mask_stride;
