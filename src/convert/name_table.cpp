@@ -373,12 +373,17 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
   if (const std::string needs = obstacle(family, description.model); !needs.empty()) {
     throw_data("this model cannot be written as {}, which has {}", model_type, needs);
   }
+  const ModelConfig& model = description.model;
+  if (description.stored_vocab_size() > model.padded_vocab_size) {
+    throw_data("vocab_size {} is more than the {} rows of padded_vocab_size",
+               description.stored_vocab_size(), model.padded_vocab_size);
+  }
   NameTable table{.rules = {},
                   .aliases = {},
                   .optional_prefix = family.optional_prefix,
                   .not_weights = {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"}};
   const auto add = [&](const Entry& entry, Index layer) {
-    if (applies(entry.when, description.model)) {
+    if (applies(entry.when, model)) {
       table.rules.push_back(make_rule(entry, layer, description));
     }
   };
@@ -391,7 +396,7 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
       add(entry, 0);
       continue;
     }
-    for (Index layer = 0; !layers_done && layer < description.model.num_layers; ++layer) {
+    for (Index layer = 0; !layers_done && layer < model.num_layers; ++layer) {
       for (const Entry& inner : family.entries) {
         if (of_layer(inner)) {
           add(inner, layer);
@@ -400,7 +405,7 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
     }
     layers_done = true;
   }
-  if (!description.model.untie_embeddings_and_output_weights) {
+  if (!model.untie_embeddings_and_output_weights) {
     table.aliases.push_back({"lm_head.weight", family.words});
   }
   return table;
