@@ -59,5 +59,14 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(MPI_CXX_SKIP_MPICXX ON)
 mpitron_require(MPI libopenmpi-dev COMPONENTS CXX)
 
+# HDF5: checkpoint files. Only its C interface, never through MPI; the parallel flavour is what training machines have.
+enable_language(C)  # CMake's module tries HDF5 with the C compiler
+set(HDF5_PREFER_PARALLEL ON)
+mpitron_require(HDF5 libhdf5-openmpi-dev COMPONENTS C)
+get_target_property(hdf5_library hdf5::hdf5 LOCATION)
+if(hdf5_library MATCHES "\\.so")  # what a shared library needs it names itself; the module adds libcurl and more
+  set_property(TARGET hdf5::hdf5 PROPERTY INTERFACE_LINK_LIBRARIES "")
+endif()
+
 # oneDNN: host matrix products. Debian's CMake package wants OpenCL headers, so by name.
 mpitron_find_library(dnnl libdnnl-dev dnnl.hpp dnnl)

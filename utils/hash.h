@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,18 @@ struct Hash128 {
 /// XXH3: 64 bits for keys and fingerprints, 128 bits where a collision must not happen.
 std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
 Hash128 hash128(std::string_view bytes);
+/// hash128 of bytes that come in pieces.
+class Hasher128 {
+ public:
+  Hasher128();
+  ~Hasher128();
+  void update(std::string_view bytes);
+  Hash128 digest() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 inline std::string hash128_hex(std::string_view bytes) {
   return hash128(bytes).hex();
 }

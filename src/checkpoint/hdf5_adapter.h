@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "checkpoint/file.h"
+
+namespace mpitron::checkpoint {
+
+using Attribute = std::variant<Index, double, std::string>;
+using Attributes = std::map<std::string, Attribute>;
+
+/// An open HDF5 file: the only place where HDF5 is called, without MPI. HDF5 is not thread-safe, so
+/// a process has at most one of these at a time: a second one waits for the end of the first.
+/// Failures are Error(data) with the file's name and HDF5's own reason.
+class Hdf5File {
+ public:
+  enum class Mode { create, modify, read };
+
+  Hdf5File(const std::filesystem::path& path, Mode mode);
+  ~Hdf5File();
+
+  /// Room for a data set without writing it: contiguous, allocated now. Returns its offset in the
+  /// file, a multiple of 4096; 0 for one without elements.
+  Index create_data_set(const DataSet& data_set);
+  /// A data set of bytes; returns its offset.
+  Index write_bytes(const std::string& name, std::string_view bytes);
+  /// The table of extents as records {offset, bytes, hash_high, hash_low} of 64 bits each; returns
+  /// its offset.
+  Index write_extents(const std::string& name, std::span<const Extent> extents);
+  /// All data sets of the file, by name, but for those of `skipped` groups ("files").
+  std::vector<DataSet> data_sets(std::span<const std::string_view> skipped) const;
+  /// Names of the data sets below a group, relative to it.
+  std::vector<std::string> names_below(const std::string& group) const;
+  std::string read_bytes(const std::string& name) const;
+
+  void create_group(const std::string& group);
+  /// Writes attributes, replacing those of the same names.
+  void set_attributes(const std::string& group, const Attributes& attributes);
+  Attributes attributes(const std::string& group) const;
+
+  /// Writes what HDF5 still holds: the destructor does too, but cannot report failures.
+  void close();
+
+ private:
+  struct Handles;
+  std::unique_ptr<Handles> handles_;
+};
+
+}  // namespace mpitron::checkpoint

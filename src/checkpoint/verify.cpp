@@ -1,0 +1,77 @@
+#include "checkpoint/verify.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "checkpoint/on_all_cores.h"
+#include "checkpoint/posix_file.h"
+#include "checkpoint/seal.h"
+#include "utils/error.h"
+#include "utils/timer.h"
+
+namespace mpitron::checkpoint {
+namespace {
+
+// An extent may hold parts of several data sets: each is named.
+std::vector<Damage> damages(const File& file, const Extent& extent, const std::string& reason) {
+  std::vector<Damage> result;
+  for (const DataSet& data_set : file.data_sets()) {
+    const Index begin = std::max(data_set.offset, extent.offset);
+    const Index end = std::min(data_set.offset + data_set.bytes(), extent.offset + extent.bytes);
+    if (begin < end) {
+      result.push_back(
+          {.data_set = data_set.name, .offset = begin, .bytes = end - begin, .reason = reason});
+    }
+  }
+  return result;
+}
+
+// Empty where the bytes are as they were written.
+std::string difference(const PosixFile& plain, const Extent& extent) {
+  try {
+    return hash_bytes(plain, extent.offset, extent.bytes) == extent.hash
+               ? ""
+               : "differ from what was written";
+  } catch (const Error& error) {
+    return fmt::format("cannot be read: {}", error.what());
+  }
+}
+
+}  // namespace
+
+std::string Damage::sentence() const {
+  return fmt::format("{}: bytes {} to {} of the file {}", data_set, offset, offset + bytes - 1,
+                     reason);
+}
+
+Verification verify(const File& file, const VerifyProgress& progress) {
+  const PosixFile plain(file.path(), PosixFile::Mode::read);
+  const Timer timer;
+  Index all = 0;
+  for (const Extent& extent : file.extents()) {
+    all += extent.bytes;
+  }
+  std::mutex mutex;
+  Verification result;
+  on_all_cores(static_cast<Index>(file.extents().size()), [&](Index i) {
+    const Extent& extent = file.extents()[static_cast<std::size_t>(i)];
+    const std::string reason = difference(plain, extent);
+    const std::lock_guard lock(mutex);
+    if (!reason.empty()) {
+      const std::vector<Damage> found = damages(file, extent, reason);
+      result.damaged.insert(result.damaged.end(), found.begin(), found.end());
+    }
+    result.bytes += extent.bytes;
+    if (progress) {
+      progress(result.bytes, all, timer.seconds());
+    }
+  });
+  std::sort(result.damaged.begin(), result.damaged.end(),
+            [](const Damage& a, const Damage& b) { return a.offset < b.offset; });
+  result.seconds = timer.seconds();
+  return result;
+}
+
+}  // namespace mpitron::checkpoint

@@ -1,0 +1,33 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/file.h"
+
+namespace mpitron::checkpoint {
+
+/// Bytes that are not as they were written.
+struct Damage {
+  std::string data_set;
+  Index offset = 0;  // in the file, of the damaged extent's part in this data set
+  Index bytes = 0;
+  std::string reason;  // a failed read; otherwise the hashes differ
+
+  /// "model/x: bytes 4096 to 8191 of the file differ from what was written".
+  std::string sentence() const;
+};
+
+struct Verification {
+  std::vector<Damage> damaged;  // by offset
+  Index bytes = 0;              // that were hashed
+  double seconds = 0;
+};
+
+/// Called from time to time, from any thread, one at a time: hashed bytes of all bytes.
+using VerifyProgress = std::function<void(Index done, Index all, double seconds)>;
+
+/// Hashes all data on all cores. (Opening the file has already checked everything else.)
+Verification verify(const File& file, const VerifyProgress& progress = {});
+
+}  // namespace mpitron::checkpoint
