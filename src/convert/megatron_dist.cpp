@@ -54,6 +54,42 @@ Index product(const std::vector<Index>& extents) {
   return std::accumulate(extents.begin(), extents.end(), Index{1}, std::multiplies<>());
 }
 
+/// Number of elements; -1 where an extent is 0 or there are more than `limit`.
+Index bounded_product(const std::vector<Index>& extents, Index limit) {
+  Index numel = 1;
+  for (const Index extent : extents) {
+    if (extent == 0 || __builtin_mul_overflow(numel, extent, &numel) || numel > limit) {
+      return -1;
+    }
+  }
+  return numel;
+}
+
+/// Whether a block lies inside an array; of one more than fits 63 bits it does not.
+bool is_inside(const std::vector<Index>& offset, const std::vector<Index>& size,
+               const std::vector<Index>& whole) {
+  if (offset.size() != whole.size() || size.size() != whole.size()) {
+    return false;
+  }
+  for (std::size_t d = 0; d < whole.size(); ++d) {
+    if (size[d] == 0 || offset[d] > whole[d] || size[d] > whole[d] - offset[d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Bytes of all files beside the metadata: what they can hold at most.
+Index bytes_of_files(const fs::path& folder) {
+  std::uintmax_t sum = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".distcp" && entry.is_regular_file()) {
+      sum += entry.file_size();
+    }
+  }
+  return static_cast<Index>(sum);
+}
+
 /// Row-major distances between neighbours.
 std::vector<Index> strides_of(const std::vector<Index>& extents) {
   std::vector<Index> strides(extents.size(), 1);
@@ -128,6 +164,7 @@ void MegatronDist::read_metadata() {
 }
 
 void MegatronDist::read_tensors(const PickleValue& list) {
+  const Index most_bytes = bytes_of_files(folder_);
   for (std::size_t i = 0; i + 1 < list.entries.size(); i += 2) {
     const std::string key(list.entries[i]->text);
     const PickleValue& value = *list.entries[i + 1];
@@ -143,11 +180,15 @@ void MegatronDist::read_tensors(const PickleValue& list) {
       broken(fmt::format("{}: expected a type (fp32, bf16 or fp16), a size and chunks", key));
     }
     global.dtype = *dtype;
+    if (bounded_product(global.size, most_bytes / static_cast<Index>(size_of(*dtype))) < 0) {
+      broken(fmt::format("{}: [{}] is more than the {} bytes of all files", key,
+                         fmt::join(global.size, ", "), most_bytes));
+    }
     for (const PickleValue* item : chunks->items) {
       Chunk chunk;
       if (!read_member(*item, "offsets", chunk.offset) || !read_member(*item, "sizes", chunk.size) ||
-          chunk.offset.size() != global.size.size() || chunk.size.size() != global.size.size()) {
-        broken(fmt::format("{}: a chunk without offsets and sizes", key));
+          !is_inside(chunk.offset, chunk.size, global.size)) {
+        broken(fmt::format("{}: expected a chunk inside [{}]", key, fmt::join(global.size, ", ")));
       }
       global.chunks.push_back(std::move(chunk));
     }
@@ -239,10 +280,14 @@ Index MegatronDist::copy_chunk(const Source& source, const Global& global, const
                source.key);
   }
   const auto element = static_cast<Index>(size_of(global.dtype));
-  std::vector<std::byte> data(static_cast<std::size_t>(tensor.numel() * element));
-  tensor.copy_to(data.data());
+  std::vector<std::byte> data;
+  const std::byte* from = tensor.storage.data();
+  if (!tensor.contiguous()) {
+    data.resize(static_cast<std::size_t>(tensor.numel() * element));
+    tensor.copy_to(data.data());
+    from = data.data();
+  }
   std::vector<Index> size = chunk.size, offset = chunk.offset, whole = global.size;
-  const std::byte* from = data.data();
   if (stacked) {
     for (auto* extents : {&size, &offset, &whole}) {
       extents->erase(extents->begin());
