@@ -144,9 +144,8 @@ class Pickle::Machine {
       push(make(Kind::object));
       return;
     }
-    std::uint64_t value = size > 0 && (std::to_integer<unsigned>(bytes.back()) & 0x80u)
-                              ? ~std::uint64_t{0}
-                              : 0;
+    std::uint64_t value =
+        size > 0 && (std::to_integer<unsigned>(bytes.back()) & 0x80u) ? ~std::uint64_t{0} : 0;
     for (std::size_t i = bytes.size(); i-- > 0;) {
       value = (value << 8) | std::to_integer<std::uint64_t>(bytes[i]);
     }

@@ -29,8 +29,8 @@ struct PickleValue {
   Kind kind = Kind::none;
   std::int64_t integer = 0;  // booleans too
   double real = 0;
-  std::string_view text;    // text and bytes; of a global its module
-  std::string_view member;  // of a global: its name in the module
+  std::string_view text;                  // text and bytes; of a global its module
+  std::string_view member;                // of a global: its name in the module
   std::vector<const PickleValue*> items;  // list and tuple
   /// dict, and objects that are filled like one: key, value, key, value, ...
   std::vector<const PickleValue*> entries;

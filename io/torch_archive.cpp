@@ -16,11 +16,11 @@ constexpr const char *kTensor = "torch._utils._rebuild_tensor_v2",
                      *kParameter = "torch._utils._rebuild_parameter";
 
 constexpr std::pair<std::string_view, ElementType> kStorages[] = {
-    {"torch.FloatStorage", ElementType::f32},  {"torch.DoubleStorage", ElementType::f64},
-    {"torch.HalfStorage", ElementType::f16},   {"torch.BFloat16Storage", ElementType::bf16},
-    {"torch.LongStorage", ElementType::i64},   {"torch.IntStorage", ElementType::i32},
-    {"torch.ShortStorage", ElementType::i16},  {"torch.CharStorage", ElementType::i8},
-    {"torch.ByteStorage", ElementType::u8},    {"torch.BoolStorage", ElementType::boolean},
+    {"torch.FloatStorage", ElementType::f32}, {"torch.DoubleStorage", ElementType::f64},
+    {"torch.HalfStorage", ElementType::f16},  {"torch.BFloat16Storage", ElementType::bf16},
+    {"torch.LongStorage", ElementType::i64},  {"torch.IntStorage", ElementType::i32},
+    {"torch.ShortStorage", ElementType::i16}, {"torch.CharStorage", ElementType::i8},
+    {"torch.ByteStorage", ElementType::u8},   {"torch.BoolStorage", ElementType::boolean},
 };
 
 std::string folder_of(const ZipArchive& zip) {

@@ -164,13 +164,12 @@ void print_report(const convert::ConvertSettings& settings, const convert::Conve
   print_list("note", report.notes);
   if (report.round_trip) {
     print_list("came back different", report.round_trip->different());
-    log::print(fmt::format("  round trip: {} of {} tensors are the same bit for bit{}",
-                           report.round_trip->tensors.size() -
-                               report.round_trip->different().size(),
-                           report.round_trip->tensors.size(),
-                           report.logits_difference
-                               ? fmt::format(", logits differ by {:g}", *report.logits_difference)
-                               : ""));
+    log::print(fmt::format(
+        "  round trip: {} of {} tensors are the same bit for bit{}",
+        report.round_trip->tensors.size() - report.round_trip->different().size(),
+        report.round_trip->tensors.size(),
+        report.logits_difference ? fmt::format(", logits differ by {:g}", *report.logits_difference)
+                                 : ""));
   }
 }
 

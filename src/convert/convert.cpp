@@ -82,8 +82,7 @@ void verify(const ConvertSettings& settings, ModelReader& source, ConvertReport&
     progress("verify", done, total, name);
   });
   if (settings.verify_logits) {
-    const std::vector<std::int64_t> prompt =
-        make_prompt(kPromptLength, describe(settings, source));
+    const std::vector<std::int64_t> prompt = make_prompt(kPromptLength, describe(settings, source));
     report.logits_difference =
         largest_difference(model_logits(source.description(), source.ours(), prompt),
                            model_logits(output.description(), output.ours(), prompt),
@@ -161,10 +160,10 @@ ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& pr
   const Progress part = [&](Index done, Index total, const std::string& name) {
     progress("convert", done, total, name);
   };
-  report.output = settings.to_format == Format::mpitron
-                      ? write_mpitron_checkpoint(settings.to, description, source.ours(),
-                                                 settings.build, part)
-                      : write_hugging_face(settings, source, description, part);
+  report.output =
+      settings.to_format == Format::mpitron
+          ? write_mpitron_checkpoint(settings.to, description, source.ours(), settings.build, part)
+          : write_hugging_face(settings, source, description, part);
   if (settings.verify || settings.verify_logits) {
     verify(settings, source, report, progress);
   }

@@ -25,8 +25,7 @@ HostTensor cast(const HostTensor& tensor, DType dtype) {
     return result;
   }
   visit_dtype(tensor.dtype(), [&]<class From>() {
-    visit_dtype(dtype,
-                [&]<class To>() { cast_elements<From, To>(tensor.bytes(), result.data()); });
+    visit_dtype(dtype, [&]<class To>() { cast_elements<From, To>(tensor.bytes(), result.data()); });
   });
   return result;
 }

@@ -29,17 +29,21 @@ constexpr Index kLlama3Context = 8192;
 struct SizeNames {
   const char *layers, *hidden, *ffn, *heads, *positions, *epsilon, *activation;
 };
-constexpr SizeNames kGpt2{"n_layer", "n_embd", "n_inner", "n_head", "n_positions",
-                          "layer_norm_epsilon", "activation_function"};
-constexpr SizeNames kLlama{"num_hidden_layers", "hidden_size", "intermediate_size",
-                           "num_attention_heads", "max_position_embeddings", "rms_norm_eps",
-                           "hidden_act"};
+constexpr SizeNames kGpt2{"n_layer",
+                          "n_embd",
+                          "n_inner",
+                          "n_head",
+                          "n_positions",
+                          "layer_norm_epsilon",
+                          "activation_function"};
+constexpr SizeNames kLlama{
+    "num_hidden_layers",       "hidden_size",  "intermediate_size", "num_attention_heads",
+    "max_position_embeddings", "rms_norm_eps", "hidden_act"};
 
-constexpr std::pair<const char*, const char*> kArchitectures[] = {
-    {"gpt2", "GPT2LMHeadModel"},
-    {"llama", "LlamaForCausalLM"},
-    {"mistral", "MistralForCausalLM"},
-    {"qwen2", "Qwen2ForCausalLM"}};
+constexpr std::pair<const char*, const char*> kArchitectures[] = {{"gpt2", "GPT2LMHeadModel"},
+                                                                  {"llama", "LlamaForCausalLM"},
+                                                                  {"mistral", "MistralForCausalLM"},
+                                                                  {"qwen2", "Qwen2ForCausalLM"}};
 
 constexpr std::pair<const char*, ActivationKind> kActivations[] = {
     {"gelu_new", ActivationKind::gelu_tanh},
@@ -85,7 +89,7 @@ class ConfigReader {
   }
   std::string text(const char* name, const std::string& otherwise = "") const {
     const Json* value = find(name);
-    return value == nullptr    ? otherwise
+    return value == nullptr     ? otherwise
            : value->is_string() ? value->get<std::string>()
                                 : value->dump();
   }
@@ -128,10 +132,9 @@ class ConfigReader {
     m.max_position_embeddings = size(names.positions);
     m.norm_epsilon = real(names.epsilon, m.norm_epsilon);
     const std::string activation = text(names.activation);
-    const auto* found = std::ranges::find(kActivations, activation,
-                                          &std::pair<const char*, ActivationKind>::first);
-    require(found != std::end(kActivations),
-            fmt::format("{} {}", names.activation, activation));
+    const auto* found =
+        std::ranges::find(kActivations, activation, &std::pair<const char*, ActivationKind>::first);
+    require(found != std::end(kActivations), fmt::format("{} {}", names.activation, activation));
     m.activation = found != std::end(kActivations) ? found->second : ActivationKind::gelu_erf;
     m.kv_channels = size("head_dim", m.hidden_size / m.num_attention_heads);
   }
@@ -196,8 +199,8 @@ class ConfigReader {
             fmt::format("rope_theta {}: only whole numbers", theta));
     m.rotary_base = static_cast<Index>(std::clamp(theta, 1.0, 1e15));
     const Json* type = member("rope_type") != nullptr ? member("rope_type") : member("type");
-    const std::string kind = type != nullptr && type->is_string() ? type->get<std::string>()
-                                                                  : "default";
+    const std::string kind =
+        type != nullptr && type->is_string() ? type->get<std::string>() : "default";
     const double factor = number(member("factor"), 1);
     if (kind == "llama3") {
       m.use_rope_scaling = true;
@@ -245,8 +248,7 @@ Json original(const ModelDescription& description, const std::string& model_type
     return Json::object();
   }
   Json json = Json::parse(file->second, nullptr, false);
-  return json.is_object() && json.value("model_type", Json()) == model_type ? json
-                                                                            : Json::object();
+  return json.is_object() && json.value("model_type", Json()) == model_type ? json : Json::object();
 }
 
 template <class Names, class Value>

@@ -16,10 +16,15 @@ using Json = nlohmann::ordered_json;
 constexpr const char *kSingle = "model.safetensors", *kIndex = "model.safetensors.index.json";
 constexpr std::uintmax_t kLargestCompanion = std::uintmax_t{256} << 20;
 
-constexpr const char* kCompanions[] = {
-    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-    "vocab.json",     "merges.txt",            "tokenizer.model",         "chat_template.jinja",
-    "generation_config.json"};
+constexpr const char* kCompanions[] = {"tokenizer.json",
+                                       "tokenizer_config.json",
+                                       "special_tokens_map.json",
+                                       "added_tokens.json",
+                                       "vocab.json",
+                                       "merges.txt",
+                                       "tokenizer.model",
+                                       "chat_template.jinja",
+                                       "generation_config.json"};
 
 /// Tensor -> file, as the index says.
 std::map<std::string, std::string> read_index(const fs::path& path) {
@@ -30,7 +35,8 @@ std::map<std::string, std::string> read_index(const fs::path& path) {
   }
   for (const auto& [tensor, file] : json["weight_map"].items()) {
     // A name, not a path: an index must not reach outside its folder.
-    if (!file.is_string() || fs::path(file.get<std::string>()).filename() != file.get<std::string>() ||
+    if (!file.is_string() ||
+        fs::path(file.get<std::string>()).filename() != file.get<std::string>() ||
         !file.get<std::string>().ends_with(".safetensors")) {
       throw_data("{}: weight_map: {}: expected the name of a safetensors file, found {}",
                  path.string(), tensor, file.dump());

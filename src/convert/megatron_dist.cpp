@@ -21,9 +21,8 @@ using Kind = PickleValue::Kind;
 constexpr const char *kMetadata = ".metadata", *kCommon = "common.pt",
                      *kStacked = "decoder.layers.";
 
-constexpr std::pair<std::string_view, DType> kTypes[] = {{"torch.float32", DType::f32},
-                                                         {"torch.bfloat16", DType::bf16},
-                                                         {"torch.float16", DType::f16}};
+constexpr std::pair<std::string_view, DType> kTypes[] = {
+    {"torch.float32", DType::f32}, {"torch.bfloat16", DType::bf16}, {"torch.float16", DType::f16}};
 
 /// Where a piece lies is looked up by the tensor's name and the piece's offset.
 std::string place_key(std::string_view name, const std::vector<Index>& offset) {
@@ -40,8 +39,8 @@ const DType* dtype_in(const PickleValue& properties) {
   if (value == nullptr) {
     return nullptr;
   }
-  const auto* found = std::ranges::find(kTypes, value->global_name(),
-                                        &std::pair<std::string_view, DType>::first);
+  const auto* found =
+      std::ranges::find(kTypes, value->global_name(), &std::pair<std::string_view, DType>::first);
   return found == std::end(kTypes) ? nullptr : &found->second;
 }
 
@@ -156,8 +155,8 @@ void MegatronDist::read_metadata() {
   const PickleValue* tensors = pickle.root().find("state_dict_metadata");
   const PickleValue* places = pickle.root().find("storage_data");
   if (tensors == nullptr || places == nullptr) {
-    broken(fmt::format("no state_dict_metadata and storage_data in {}",
-                       pickle.root().global_name()));
+    broken(
+        fmt::format("no state_dict_metadata and storage_data in {}", pickle.root().global_name()));
   }
   read_tensors(*tensors);
   read_places(*places);
@@ -186,7 +185,8 @@ void MegatronDist::read_tensors(const PickleValue& list) {
     }
     for (const PickleValue* item : chunks->items) {
       Chunk chunk;
-      if (!read_member(*item, "offsets", chunk.offset) || !read_member(*item, "sizes", chunk.size) ||
+      if (!read_member(*item, "offsets", chunk.offset) ||
+          !read_member(*item, "sizes", chunk.size) ||
           !is_inside(chunk.offset, chunk.size, global.size)) {
         broken(fmt::format("{}: expected a chunk inside [{}]", key, fmt::join(global.size, ", ")));
       }
@@ -209,8 +209,7 @@ void MegatronDist::read_places(const PickleValue& list) {
       continue;  // bytes, not a tensor
     }
     const std::string file(path->text);
-    if (fs::path(file).filename() != fs::path(file) || offset->integer < 0 ||
-        length->integer < 0) {
+    if (fs::path(file).filename() != fs::path(file) || offset->integer < 0 || length->integer < 0) {
       broken(fmt::format("{} lies in '{}' at {}: expected a file of this folder", name->text, file,
                          offset->integer));
     }
@@ -252,8 +251,8 @@ const MappedFile& MegatronDist::file(const std::string& name) {
 Index MegatronDist::copy_chunk(const Source& source, const Global& global, const Chunk& chunk,
                                HostTensor& result) {
   const bool stacked = source.layer >= 0;
-  if (stacked && (source.layer < chunk.offset[0] ||
-                  source.layer - chunk.offset[0] >= chunk.size[0])) {
+  if (stacked &&
+      (source.layer < chunk.offset[0] || source.layer - chunk.offset[0] >= chunk.size[0])) {
     return 0;
   }
   const auto place = stored_.find(place_key(source.key, chunk.offset));
@@ -265,17 +264,16 @@ Index MegatronDist::copy_chunk(const Source& source, const Global& global, const
   const auto bytes = file(stored.file).bytes();
   const auto all = static_cast<Index>(bytes.size());
   if (stored.offset > all || stored.bytes > all - stored.offset) {
-    throw_data("{}: {} bytes, but {} lies at {} to {}: truncated",
-               (folder_ / stored.file).string(), all, source.key, stored.offset,
-               stored.offset + stored.bytes);
+    throw_data("{}: {} bytes, but {} lies at {} to {}: truncated", (folder_ / stored.file).string(),
+               all, source.key, stored.offset, stored.offset + stored.bytes);
   }
-  const io::TorchArchive archive(bytes.subspan(static_cast<std::size_t>(stored.offset),
-                                               static_cast<std::size_t>(stored.bytes)),
-                                 fmt::format("{}:{}", (folder_ / stored.file).string(),
-                                             stored.offset));
+  const io::TorchArchive archive(
+      bytes.subspan(static_cast<std::size_t>(stored.offset),
+                    static_cast<std::size_t>(stored.bytes)),
+      fmt::format("{}:{}", (folder_ / stored.file).string(), stored.offset));
   const io::TorchTensor tensor = archive.tensor(archive.root(), source.key);
-  if (tensor.shape != chunk.size || info_of(tensor, source.key, archive.source()).dtype !=
-                                        global.dtype) {
+  if (tensor.shape != chunk.size ||
+      info_of(tensor, source.key, archive.source()).dtype != global.dtype) {
     throw_data("{}: {}: another shape or type than the metadata says", archive.source(),
                source.key);
   }

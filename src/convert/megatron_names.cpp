@@ -92,10 +92,11 @@ TensorInfo info_of(const io::TorchTensor& tensor, const std::string& name,
   const std::optional<DType> dtype = io::dtype_of(tensor.type);
   if (!dtype || !is_floating(*dtype) || *dtype == DType::f64 ||
       tensor.shape.size() > Shape::kMaxRank || tensor.numel() == 0) {
-    throw_data("{}: {} has the type {}, {} elements and {} dimensions; allowed are fp32, bf16 and "
-               "fp16, 1 to {} dimensions",
-               source, name, io::safetensors_name(tensor.type), tensor.numel(),
-               tensor.shape.size(), Shape::kMaxRank);
+    throw_data(
+        "{}: {} has the type {}, {} elements and {} dimensions; allowed are fp32, bf16 and "
+        "fp16, 1 to {} dimensions",
+        source, name, io::safetensors_name(tensor.type), tensor.numel(), tensor.shape.size(),
+        Shape::kMaxRank);
   }
   info.dtype = *dtype;
   for (const Index extent : tensor.shape) {

@@ -39,9 +39,10 @@ std::optional<RankName> parse_rank_name(const std::string& name) {
     result = std::from_chars(result.ptr + 1, end, rank.stage);
   }
   if (result.ec != std::errc{} || result.ptr != end) {
-    throw_data("{}: expected mp_rank_TT or mp_rank_TT_PPP (expert parallel checkpoints cannot be "
-               "read)",
-               name);
+    throw_data(
+        "{}: expected mp_rank_TT or mp_rank_TT_PPP (expert parallel checkpoints cannot be "
+        "read)",
+        name);
   }
   return rank;
 }
@@ -85,7 +86,6 @@ Index layers_in(const PickleValue& state_dict) {
   });
   return static_cast<Index>(layers.size());
 }
-
 
 /// Halves of the shards: ours is all first halves, then all second ones.
 void join_halves(const std::vector<TorchTensor>& shards, HostTensor& result) {
@@ -196,10 +196,10 @@ void MegatronTorch::add_chunk(std::size_t stage, const std::string& key, Index f
     }
     for_each_parameter(*chunk, [&](const std::string& name, const PickleValue& value) {
       const auto layer = layer_in(name);
-      add_parameter(tensor_rank, stage,
-                    layer ? kLayers + std::to_string(first_layer + layer->first) + layer->second
-                          : name,
-                    value);
+      add_parameter(
+          tensor_rank, stage,
+          layer ? kLayers + std::to_string(first_layer + layer->first) + layer->second : name,
+          value);
     });
   }
 }

@@ -39,9 +39,9 @@ void check_aliases(TensorSource& theirs, const NameTable& table, NameCheck& chec
     known.insert(repeated->name);
     check.ignored.push_back(repeated->name);
     if (!same_bytes(theirs.read(repeated->name), theirs.read(original->name))) {
-      check.mismatched.push_back(fmt::format(
-          "{} should repeat {}, as tie_word_embeddings says, and differs", repeated->name,
-          original->name));
+      check.mismatched.push_back(
+          fmt::format("{} should repeat {}, as tie_word_embeddings says, and differs",
+                      repeated->name, original->name));
     }
   }
 }
