@@ -33,7 +33,8 @@ enum class Extent {
 /// How rows are ordered in ours.
 enum class Rows {
   in_order,
-  query_groups  // theirs: all queries, all keys, all values; ours: per group its queries, key, value
+  // theirs: all queries, all keys, all values; ours: per group its queries, key, value
+  query_groups
 };
 enum class When { always, linear_bias, qkv_bias, untied };
 

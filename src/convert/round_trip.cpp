@@ -1,5 +1,7 @@
 #include "convert/round_trip.h"
 
+#include <algorithm>
+
 #include "convert/translation.h"
 
 namespace mpitron::convert {
@@ -10,6 +12,11 @@ Hash128 hash_of(const HostTensor& tensor, Index rows) {
   const std::size_t size = tensor.bytes().size() / static_cast<std::size_t>(all) *
                            static_cast<std::size_t>(std::min(rows, all));
   return hash128({reinterpret_cast<const char*>(tensor.bytes().data()), size});
+}
+
+/// Formats pad the vocabulary to different sizes.
+bool has_vocabulary_rows(const std::string& our_name) {
+  return our_name == "embedding.word_embeddings.weight" || our_name == "output_layer.weight";
 }
 
 }  // namespace
@@ -33,12 +40,13 @@ RoundTrip check_round_trip(ModelReader& source, ModelReader& output, const Progr
     back = inverse.get();
     original = &source.stored();
   }
-  const ModelDescription& description = source.description();
+  const Index words =
+      std::min(source.description().stored_vocab_size(), output.description().stored_vocab_size());
   const Index total = back->bytes();
   RoundTrip result;
   for (const TensorInfo& info : back->tensors()) {
-    const bool padded = !source.table() && info.shape[0] == description.model.padded_vocab_size;
-    const Index rows = padded ? description.stored_vocab_size() : info.shape[0];
+    const bool padded = !source.table() && has_vocabulary_rows(info.name);
+    const Index rows = padded ? words : info.shape[0];
     std::string name = info.name;
     if (original->find(name) == nullptr && source.table()) {
       name = name.substr(source.table()->optional_prefix.size());

@@ -86,7 +86,7 @@ TEST(Pickle, ListMayContainItself) {
 
 /// A tuple that is used a thousand times is not copied a thousand times.
 TEST(Pickle, MemoryIsBoundedByItsBytes) {
-  std::string text = "cx\ny\nq\0(" + std::string(100'000, 'N') + "tq\1";
+  std::string text = "cx\ny\nq\0("s + std::string(100'000, 'N') + "tq\1";
   for (int i = 0; i < 100'000; ++i) {
     text += "h\0h\1R0"s;
   }

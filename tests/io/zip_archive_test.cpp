@@ -28,7 +28,7 @@ std::string archive(const std::string& name, const std::string& content, bool zi
   put(text, size);
   put(text, name_size);
   put<std::uint16_t>(text, 5);  // padding, as torch aligns data
-  text += name + "FB\1\0Z" + content;
+  text += name + std::string("FB\1\0Z", 5) + content;
   const auto directory = static_cast<std::uint64_t>(text.size());
   text += "PK\1\2" + std::string(6, '\0');
   put(text, method);
