@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "convert/forget_pages.h"
 #include "utils/error.h"
 #include "utils/files.h"
 
@@ -166,7 +167,9 @@ HostTensor HuggingFaceFolder::read(const std::string& name) {
     throw_data("{}: no tensor {} of a floating-point type among {}", folder_.string(), name,
                tensors_.size());
   }
-  return HostTensor(*info, found_.at(name)->data);
+  forget_pages(last_);
+  last_ = found_.at(name)->data;
+  return HostTensor(*info, last_);
 }
 
 std::map<std::string, std::string> read_companions(const fs::path& folder) {

@@ -29,6 +29,7 @@ class HuggingFaceFolder : public TensorSource {
   std::map<std::string, const io::SafetensorsFile::Tensor*> found_;
   std::map<std::string, std::string> in_file_;  // tensor -> name of its file
   std::vector<TensorInfo> tensors_;
+  std::span<const std::byte> last_;  // read before
 };
 
 /// Files beside the weights that describe tokenizer and generation, by name. config.json is not

@@ -5,6 +5,7 @@
 #include "checkpoint/posix_file.h"
 #include "checkpoint/verify.h"
 #include "convert/checkpoint_folder.h"
+#include "convert/forget_pages.h"
 #include "utils/error.h"
 #include "utils/hash.h"
 
@@ -88,9 +89,10 @@ HostTensor MpitronCheckpoint::read(const std::string& name) {
   if (set == nullptr) {
     throw_data("{}: no data set {}{}", file_.path().string(), kModel, name);
   }
-  const auto bytes = mapped_.bytes().subspan(static_cast<std::size_t>(set->offset),
-                                             static_cast<std::size_t>(set->bytes()));
-  return HostTensor({name, set->shape, set->dtype}, bytes);
+  forget_pages(last_);
+  last_ = mapped_.bytes().subspan(static_cast<std::size_t>(set->offset),
+                                  static_cast<std::size_t>(set->bytes()));
+  return HostTensor({name, set->shape, set->dtype}, last_);
 }
 
 bool is_mpitron_checkpoint(const fs::path& path) {

@@ -26,6 +26,7 @@ class MpitronCheckpoint : public TensorSource {
   checkpoint::File file_;
   MappedFile mapped_;
   std::vector<TensorInfo> tensors_;
+  std::span<const std::byte> last_;  // read before
   ModelDescription description_;
 };
 
