@@ -75,10 +75,6 @@ ModelDescription read_megatron_arguments(const io::PickleValue& arguments,
   }
   constexpr auto replace = nlohmann::json::error_handler_t::replace;  // what is not UTF-8
   ModelDescription result = from_configuration(json.dump(-1, ' ', false, replace), source);
-  const auto tokenizer = json.find("tokenizer_type");
-  if (result.vocab_size > 0 && tokenizer != json.end() && *tokenizer == "NullTokenizer") {
-    ++result.vocab_size;  // the end of a document
-  }
   if (json.contains("consumed_train_samples") &&
       json["consumed_train_samples"].is_number_integer()) {
     result.consumed_train_samples = json["consumed_train_samples"];

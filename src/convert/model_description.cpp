@@ -122,6 +122,15 @@ ActivationKind activation(const Options& options, const ModelConfig& model) {
                                               : ActivationKind::gelu_erf;
 }
 
+/// With the end of document that the null tokenizer adds to what the user gave.
+Index vocab_size(const Options& options) {
+  Index size = 0;
+  std::string tokenizer;
+  options.read("vocab_size", size);
+  options.read("tokenizer_type", tokenizer);
+  return size > 0 && tokenizer == "NullTokenizer" ? size + 1 : size;
+}
+
 /// What follows from other values, as config::derive_values has it.
 void fill_derived(ModelConfig& model) {
   if (!model.group_query_attention) {
@@ -212,13 +221,16 @@ ModelDescription from_configuration(const std::string& json, const std::string& 
   if (Index factor = 0; options.read("rotary_seq_len_interpolation_factor", factor)) {
     model.rotary_seq_len_interpolation_factor = factor;
   }
+  if (model.max_position_embeddings == 0) {  // rotary models of a run may leave it out
+    options.read("seq_length", model.max_position_embeddings);
+  }
   model.activation = activation(options, model);
   model.params_dtype = options.flag("bf16")   ? DType::bf16
                        : options.flag("fp16") ? DType::f16
                                               : DType::f32;
   fill_derived(model);
   check_sizes(model, source);
-  options.read("vocab_size", result.vocab_size);
+  result.vocab_size = vocab_size(options);
   return result;
 }
 

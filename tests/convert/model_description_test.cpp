@@ -32,6 +32,12 @@ TEST(ModelDescription, DerivesWhatTrainingDerives) {
   EXPECT_EQ(parse(R"(, "num_query_groups": 1)").model.num_query_groups, 4);
 }
 
+TEST(ModelDescription, NullTokenizerHasOneTokenMore) {
+  EXPECT_EQ(parse("").vocab_size, 0);
+  EXPECT_EQ(parse(R"(, "vocab_size": 60)").vocab_size, 60);
+  EXPECT_EQ(parse(R"(, "vocab_size": 60, "tokenizer_type": "NullTokenizer")").vocab_size, 61);
+}
+
 TEST(ModelDescription, RefusesWhatCannotBeASize) {
   for (const char* wrong :
        {R"(, "num_layers": 0)", R"(, "hidden_size": -8)", R"(, "num_layers": "two")",
