@@ -1,11 +1,12 @@
 // What layouts cost: steps of GPT-2 124M on one rank with two threads, and on two ranks with one
 // core each, by the program as a user runs it.
-//   layout_bench [--summary FILE]
+//   layout_bench [--summary FILE] [PART OF A CASE'S NAME]
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -15,7 +16,7 @@ namespace mpitron::benchmarks {
 namespace {
 
 constexpr const char* kModel =
-    " pretrain-gpt --num-layers 12 --hidden-size 768 --num-attention-heads 12 --seq-length 1024"
+    " pretrain-gpt --num-layers 12 --hidden-size 768 --num-attention-heads 12"
     " --max-position-embeddings 1024 --micro-batch-size 1 --lr 1e-4 --log-interval 1 --eval-iters 0"
     " --tokenizer-type NullTokenizer --vocab-size 50256 --mock-data --attention-dropout 0"
     " --hidden-dropout 0 --train-iters 3";
@@ -51,32 +52,42 @@ double milliseconds(const std::string& command) {
 
 struct Case {
   const char* name;
-  const char* batch;   // flags of both runs
-  const char* layout;  // flags of the two ranks
+  std::string batch;   // flags of both runs
+  std::string layout;  // flags of the two ranks
   double goal;         // one rank's time / two ranks' time
-  double bubble;       // of the schedule: idle / busy
 };
-// 16 microbatches would take minutes; 8 show the same, as the bubble is taken out.
-constexpr Case kCases[] = {
-    {"dp2_overlap_fp32", " --global-batch-size 2", " --overlap-grad-reduce", 0.95, 0},
-    {"dp2_overlap_bf16", " --bf16 --global-batch-size 2", " --overlap-grad-reduce", 0.95, 0},
-    {"tp2_sp_fp32", " --global-batch-size 2", " --tensor-model-parallel-size 2 --sequence-parallel",
-     0.88, 0},
-    {"pp2_8_microbatches_bf16", " --bf16 --global-batch-size 8",
-     " --pipeline-model-parallel-size 2 --decoder-first-pipeline-num-layers 9", 0.90, 1.0 / 8}};
+const std::string kTwo = " --seq-length 1024 --global-batch-size 2";
+// Short sequences: 16 microbatches of 1024 tokens would take minutes.
+const std::string kSixteen = " --seq-length 256 --bf16 --global-batch-size 16";
+const std::string kStages =
+    " --pipeline-model-parallel-size 2 --decoder-first-pipeline-num-layers 9";
+const Case kCases[] = {
+    {"dp2_overlap_fp32", kTwo, " --overlap-grad-reduce", 0.95},
+    {"dp2_overlap_bf16", kTwo + " --bf16", " --overlap-grad-reduce", 0.95},
+    {"tp2_sp_fp32", kTwo, " --tensor-model-parallel-size 2 --sequence-parallel", 0.88},
+    {"pp2_16_microbatches_bf16", kSixteen, kStages, 0.90},
+    {"pp2_16_microbatches_zero_bubble_bf16", kSixteen, kStages + " --pipeline-schedule zero-bubble",
+     0.90}};
 
 int run(int argc, char** argv) {
   Summary summary(argc, argv);
+  const std::string wanted = argc > 1 ? argv[1] : "";
+  std::map<std::string, double> alone;  // by flags
   const std::string program =
       (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mpitron").string();
   for (const Case& which : kCases) {
-    const std::string flags = std::string(kModel) + which.batch;
-    const double alone = milliseconds(kOneRank + program + flags);
+    if (std::string(which.name).find(wanted) == std::string::npos) {
+      continue;
+    }
+    const std::string flags = kModel + which.batch;
+    if (!alone.contains(flags)) {
+      alone[flags] = milliseconds(kOneRank + program + flags);
+    }
     const double shared = milliseconds(kTwoRanks + program + flags + which.layout);
-    std::printf("  %s: one rank, two threads %.0f ms; two ranks %.0f ms\n", which.name, alone,
-                shared);
-    summary.add({std::string("layout_") + which.name + "_share_of_one_rank",
-                 alone * (1 + which.bubble) / shared, "ratio", which.goal});
+    std::printf("  %s: one rank, two threads %.0f ms; two ranks %.0f ms\n", which.name,
+                alone[flags], shared);
+    summary.add({std::string("layout_") + which.name + "_share_of_one_rank", alone[flags] / shared,
+                 "ratio", which.goal});
   }
   return summary.write() ? 0 : 1;
 }

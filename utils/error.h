@@ -23,11 +23,15 @@ enum class ExitCode : int {
 /// program prints the message once, without a stack trace, and ends with the exit code.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  /// `on_all_ranks`: every rank of the job throws the same, so that one tells it.
+  Error(ExitCode code, const std::string& message, bool on_all_ranks = false)
+      : std::runtime_error(message), code_(code), on_all_ranks_(on_all_ranks) {}
   ExitCode code() const { return code_; }
+  bool on_all_ranks() const { return on_all_ranks_ || code_ == ExitCode::usage; }
 
  private:
   ExitCode code_;
+  bool on_all_ranks_;
 };
 
 template <class... Args>

@@ -13,6 +13,13 @@ std::uint64_t mix(std::uint64_t x) {
 
 }  // namespace
 
+void release(Context& context, Parameter& parameter) {
+  --parameter.live_tapes;
+  if (context.keeper != nullptr) {
+    context.keeper->gradient_released(parameter, context.last_microbatch);
+  }
+}
+
 Philox::Key RngKey::philox() const {
   const std::uint64_t place = (std::uint64_t{layer} << 32) | site;
   const std::uint64_t key = mix(mix(mix(seed) ^ iteration) ^ place);

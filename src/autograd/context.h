@@ -32,14 +32,17 @@ struct SamplePosition {
   SequenceMap sequence;  // global positions of s
 };
 
+class DeferredGradients;
+
 /// What every op is given.
 struct Context {
   device::Device& device;
   Tape* tape = nullptr;  // records where present
   Tape* usage =
       nullptr;  // notes used parameters; also while a recomputed block runs without recording
-  ParameterKeeper* keeper = nullptr;  // null: parameters lie here whole, gradients stay here
-  bool last_microbatch = false;       // of this step, for this tape's part of the model
+  ParameterKeeper* keeper = nullptr;      // null: parameters lie here whole, gradients stay here
+  bool last_microbatch = false;           // of this step, for this tape's part of the model
+  DeferredGradients* deferred = nullptr;  // of a backward pass that leaves weights for later
   Mode mode = Mode::train;
   std::uint64_t seed = 0;
   std::uint64_t iteration = 0;
@@ -65,6 +68,9 @@ struct Context {
     }
   }
 };
+
+/// In a backward pass: a user of the parameter has added its last to the gradient.
+void release(Context& context, Parameter& parameter);
 
 template <class Kernel>
 void Context::launch_with_workspace(Kernel kernel) {

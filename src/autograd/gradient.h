@@ -1,5 +1,6 @@
 #pragma once
 #include "autograd/context.h"
+#include "autograd/deferred_gradients.h"
 
 namespace mpitron::autograd {
 
@@ -19,6 +20,11 @@ Tensor take_gradient(const Slot& slot);
 /// so do we, through a buffer of that type.
 template <class Write>
 void accumulate_parameter(Context& context, Parameter& parameter, Write&& write);
+
+/// Whether additions to this gradient are left for later (autograd/deferred_gradients.h).
+inline bool defers(const Context& context, const Parameter& parameter) {
+  return context.deferred != nullptr && context.deferred->takes(parameter);
+}
 
 namespace detail {
 bool writes_through_buffer(const Parameter& parameter);

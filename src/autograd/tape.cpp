@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/context.h"
+#include "autograd/deferred_gradients.h"
 #include "utils/check.h"
 
 namespace mpitron::autograd {
@@ -43,9 +44,10 @@ void Tape::use(Parameter& parameter) {
 void Tape::release_uses(Context& context) {
   while (unreleased_ > 0 && first_nodes_[unreleased_ - 1] >= nodes_.size()) {
     Parameter& parameter = *uses_[--unreleased_];
-    --parameter.live_tapes;
-    if (context.keeper != nullptr) {
-      context.keeper->gradient_released(parameter, context.last_microbatch);
+    const bool later = context.deferred != nullptr &&
+                       context.deferred->release_later(parameter, context.last_microbatch);
+    if (!later) {
+      release(context, parameter);
     }
   }
 }

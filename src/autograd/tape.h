@@ -35,7 +35,8 @@ class Tape {
 
   /// Seeds `output` and plays everything back. Tells the context's keeper of every
   /// parameter when the first node that used it has been played (in creation order, so the last one
-  /// here): what a recomputed block uses is a use of that block's node.
+  /// here): what a recomputed block uses is a use of that block's node. Where the context defers
+  /// additions to a gradient, the keeper is told behind the last of them.
   void backward(Context& context, const Slot& output, Tensor seed);
 
   void use(Parameter& parameter);

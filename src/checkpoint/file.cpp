@@ -122,7 +122,16 @@ void check_place(const DataSet& data_set, Index end, const std::string& path) {
 
 std::vector<DataSet> create_file(const std::filesystem::path& path, const Header& header,
                                  std::vector<DataSet> data_sets) {
+  // A file that is replaced by truncation is flushed at its close by ext4: seconds.
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
   Index end = 0;
+  for (const DataSet& data_set : data_sets) {
+    end += data_set.bytes();
+  }
+  // After a failed write HDF5 crashes at the end of the program: whether there is room is asked
+  // without it.
+  check_room(path, end);
   {
     Hdf5File file(path, Hdf5File::Mode::create);
     file.set_attributes("/", root_attributes(header));

@@ -83,6 +83,10 @@ void PosixFile::read(Index offset, void* data, Index bytes) const {
   }
 }
 
+void PosixFile::begin_read(Index offset, Index bytes) const {
+  ::posix_fadvise(descriptor_, offset, bytes, POSIX_FADV_WILLNEED);
+}
+
 void PosixFile::write(Index offset, const void* data, Index bytes) {
   const auto* from = static_cast<const char*>(data);
   while (bytes > 0) {
@@ -106,10 +110,30 @@ void PosixFile::reserve(Index bytes) {
   }
 }
 
+void PosixFile::begin_sync() {
+  ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE);  // advice: failures come from sync
+}
+
 void PosixFile::sync() {
   if (::fsync(descriptor_) != 0) {
     throw_system_error(path_, "sync", errno);
   }
+}
+
+void check_room(const std::filesystem::path& path, Index bytes) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    throw_system_error(path, "create", errno);
+  }
+  ::close(descriptor);
+  std::error_code ignored;
+  try {
+    PosixFile(path, PosixFile::Mode::modify).reserve(bytes);
+  } catch (...) {
+    std::filesystem::remove(path, ignored);
+    throw;
+  }
+  std::filesystem::remove(path, ignored);
 }
 
 void sync_folder(const std::filesystem::path& folder) {

@@ -21,10 +21,14 @@ class PosixFile {
   Index size() const;
   /// All bytes or an error: an end of file before them is one.
   void read(Index offset, void* data, Index bytes) const;
+  /// The disk may begin to read these.
+  void begin_read(Index offset, Index bytes) const;
   void write(Index offset, const void* data, Index bytes);
   /// Takes the disk's room for the whole file now, where the file system can: what is not there is
   /// told before hours of work depend on it.
   void reserve(Index bytes);
+  /// The disk may begin with what was written; `sync` waits for less.
+  void begin_sync();
   /// Brings everything written to the disk.
   void sync();
 
@@ -32,6 +36,9 @@ class PosixFile {
   std::filesystem::path path_;
   int descriptor_ = -1;
 };
+
+/// Error(data) where a new file `path` cannot get so many bytes; leaves no file.
+void check_room(const std::filesystem::path& path, Index bytes);
 
 /// Brings the names in a folder to the disk.
 void sync_folder(const std::filesystem::path& folder);

@@ -62,7 +62,7 @@ Seal read_seal(const PosixFile& file) {
   if (std::string_view(record.magic.data(), record.magic.size()) != kMagic) {
     throw_unsealed(file);
   }
-  if (record.check != check_of(record)) {
+  if (record.check != check_of(record) || record.schema_version < 1) {
     throw_data("{}: the seal (its last {} bytes) is damaged", file.path().string(), Seal::kBytes);
   }
   if (record.schema_version > static_cast<std::uint64_t>(kSchemaVersion)) {

@@ -1,8 +1,10 @@
 #include "cli/command.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
+#include <thread>
 
 #include "utils/error.h"
 #include "utils/log.h"
@@ -37,9 +39,11 @@ int dispatch_and_report(const Arguments& words) {
   try {
     return dispatch(words);
   } catch (const Error& error) {
-    // All ranks read the same flags, so one tells what is wrong with them.
-    if (error.code() != ExitCode::usage || log::rank() == 0) {
+    if (!error.on_all_ranks() || log::rank() == 0) {
       log::error("{}", error.what());
+    } else {
+      // The first rank that leaves ends the job: let rank 0 tell why.
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {

@@ -17,7 +17,8 @@ constexpr const char* kHelp =
     "Shows how a run would be laid out over N ranks, without starting any: which layers lie "
     "where,\n"
     "how much of the time the pipeline idles, who is in a group with whom (--show-groups), what\n"
-    "each stage does when (--show-schedule; F3 forward, B3 backward of microbatch 3).\n";
+    "each stage does when (--show-schedule; F3 forward, B3 backward of microbatch 3, with\n"
+    "zero-bubble W3 the weights' part of it).\n";
 
 struct NamedAxes {
   const char* name;

@@ -1,6 +1,8 @@
 #include <cmath>
 
+#include "checkpoint/choose.h"
 #include "cli/commands.h"
+#include "cli/fingerprint.h"
 #include "cli/launch.h"
 #include "config/option_help.h"
 #include "config/parse.h"
@@ -20,10 +22,28 @@ log::Level level_of(Index number) {
                         : log::Level::debug;
 }
 
+/// Where --use-checkpoint-args takes options from; none without it.
+std::optional<config::CheckpointArguments> checkpoint_arguments(const config::ParsedRun& parsed) {
+  const config::CheckpointConfig& c = parsed.run.checkpoint;
+  if (!c.load || !(c.use_checkpoint_args || c.use_mp_args_from_checkpoint_args)) {
+    return std::nullopt;
+  }
+  const checkpoint::File file = checkpoint::open_newest(checkpoint::Folder(*c.load), c.ckpt_step);
+  return config::CheckpointArguments{
+      .configuration = file.header().configuration,
+      .path = file.path().string(),
+      .layout = c.use_mp_args_from_checkpoint_args,
+      .tokenizer = parsed.values.flag("use_tokenizer_model_from_checkpoint_args")};
+}
+
 /// Reads the flags, prints the reference's block of arguments, or throws with everything that is
 /// wrong at once.
-config::RunConfig read_flags(const Arguments& arguments, Index world_size) {
-  const config::ParsedRun parsed = config::parse_valid_run(arguments, world_size);
+config::ParsedRun read_flags(const Arguments& arguments, Index world_size) {
+  config::ParsedRun parsed = config::parse_run(arguments, world_size);
+  if (const auto checkpoint = checkpoint_arguments(parsed)) {
+    parsed = config::parse_run(arguments, world_size, &*checkpoint);
+  }
+  parsed = config::checked(std::move(parsed));
   const config::DataConfig& data = parsed.run.data;
   if (data.data_path.empty() && data.train_data_path.empty() && !data.mock_data) {
     throw_usage(
@@ -44,7 +64,18 @@ config::RunConfig read_flags(const Arguments& arguments, Index world_size) {
     log::set_level(level_of(*level));
   }
   log::print(config::arguments_block(parsed.values));
-  return parsed.run;
+  return parsed;
+}
+
+/// That of the checkpoint where it fits tokenizer and layout, so that the loss goes on as it was.
+Index padded_vocabulary(const config::RunConfig& config, const train::TrainingData& data,
+                        comm::World& world) {
+  const Index vocab_size = data.tokenizer->vocab_size();
+  const auto rows = train::vocabulary_rows(world, config.checkpoint);
+  const bool fits =
+      rows && *rows >= vocab_size && *rows % config.parallel.tensor_model_parallel_size == 0;
+  return fits && !config.data.padded_vocab_size ? *rows
+                                                : train::padded_vocab_size(config, vocab_size);
 }
 
 void print_data(const train::TrainingData& data, const config::RunConfig& config) {
@@ -84,16 +115,19 @@ int pretrain_gpt(const Arguments& arguments) {
     return static_cast<int>(ExitCode::success);
   }
   const auto world = launch_world(arguments);
-  config::RunConfig config = read_flags(arguments, world->size());
+  const config::ParsedRun parsed = read_flags(arguments, world->size());
+  config::RunConfig config = parsed.run;
   const device::HostRuntime runtime;
   const auto device = device::make_device(config.training.device, world->make_allocator());
   const train::TrainingData data = train::make_training_data(config);
-  config.model.padded_vocab_size = train::padded_vocab_size(config, data.tokenizer->vocab_size());
+  config.model.padded_vocab_size = padded_vocabulary(config, data, *world);
   print_data(data, config);
   train::TrainedModel model(*device, config, *world);
   log::print(train::parameter_count_line(model.groups().tensor->rank(), model.stage(),
                                          model.parameters().numel()));
-  train::Pretraining pretraining(*device, model, data, config);
+  train::Pretraining pretraining(
+      *device, model, data, config,
+      {.configuration = config::values_json(parsed.values, false), .build = fingerprint()});
   const train::RunOutcome outcome = pretraining.run();
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {
     print_unigram_baseline(pretraining);

@@ -1,14 +1,11 @@
-#include "build_info.h"
 #include "cli/commands.h"
+#include "cli/fingerprint.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {
 
 int version(const Arguments&) {
-  namespace info = build_info;
-  log::print(fmt::format("mpitron {} (commit {}, {}, {}, -march={}, {})", info::kVersion,
-                         info::kCommit, info::kBuildType, info::kCompiler, info::kArch,
-                         info::kCuda));
+  log::print(fingerprint());
   return 0;
 }
 

@@ -23,7 +23,7 @@ namespace {
 /// What each rank tells all others once.
 struct Introduction {
   NodeMember member;
-  Index node;  // first rank of its node
+  Index node;  // a number that its node's ranks have in common
   std::array<char, 64> host;
 };
 
@@ -43,14 +43,14 @@ class MpiWorld final : public World {
  public:
   explicit MpiWorld(const MpiOptions& options)
       : mpi_(std::make_shared<MpiAdapter>()), node_(std::make_shared<Node>(mpi_->rank())) {
-    const Index n = options.ranks_per_node;
-    const Index first = n > 0 ? rank() / n * n : mpi_->ranks_of_this_node().front();
+    const Index own =
+        options.node_of ? options.node_of(rank()) : mpi_->ranks_of_this_node().front();
     const std::vector<Introduction> all =
-        introduce(*mpi_, node_->self(), first, World::host(mpi_->rank()));
+        introduce(*mpi_, node_->self(), own, World::host(mpi_->rank()));
     std::vector<NodeMember> members;
     for (const Introduction& other : all) {
       hosts_.emplace_back(other.host.data());
-      if (other.node == first) {
+      if (other.node == own) {
         local_rank_ += other.member.rank < rank() ? 1 : 0;
         members.push_back(other.member);
       }

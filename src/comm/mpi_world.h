@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 
 #include "comm/world.h"
@@ -10,8 +11,8 @@ namespace mpitron::comm {
 bool launched_by_mpi();
 
 struct MpiOptions {
-  /// For tests: so many consecutive ranks count as a node; 0: as the machines are.
-  Index ranks_per_node = 0;
+  /// For tests: the number of the node that a rank counts to; absent: as the machines are.
+  std::function<Index(Index rank)> node_of = {};
   /// A rank that lets others wait for so long ends the job (--distributed-timeout-minutes).
   double timeout_minutes = 10;
 };

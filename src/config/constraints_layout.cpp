@@ -88,6 +88,13 @@ Result sequence_per_tensor_rank(const Facts& f) {
                              : Result();
 }
 
+Result overlapped_products(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  return f.run.model.tp_comm_overlap && p.tensor_model_parallel_size > 1 && !p.sequence_parallel
+             ? Violation{"the sequence is not split", "--sequence-parallel"}
+             : Result();
+}
+
 Result sequence_per_context_rank(const Facts& f) {
   const Index cp = f.run.parallel.context_parallel_size;
   const Index length = f.run.model.seq_length;
@@ -104,13 +111,13 @@ Result context_groups(const Facts& f) {
   }
   const bool mixed =
       std::find(p.cp_comm_type.begin(), p.cp_comm_type.end(), "a2a+p2p") != p.cp_comm_type.end();
-  if (sizes.empty() ? !mixed : product == p.context_parallel_size) {
+  const bool levels = !mixed || sizes.size() == 2;
+  if (levels && (sizes.empty() || product == p.context_parallel_size)) {
     return {};
   }
-  return Violation{sizes.empty()
-                       ? "a2a+p2p without sizes"
-                       : fmt::format("{} = {}, context_parallel_size {}", fmt::join(sizes, " * "),
-                                     product, p.context_parallel_size),
+  return Violation{!levels ? fmt::format("a2a+p2p with {} sizes", sizes.size())
+                           : fmt::format("{} = {}, context_parallel_size {}",
+                                         fmt::join(sizes, " * "), product, p.context_parallel_size),
                    ""};
 }
 
@@ -120,6 +127,29 @@ Result context_types(const Facts& f) {
              ? Result()
              : Violation{fmt::format("{} words for {} layers", count, f.run.model.num_layers),
                          "--cp-comm-type p2p"};
+}
+
+/// Heads travel among all context ranks, or among the inner ones: nothing is left of a division.
+Result heads_per_context_rank(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const Index tp = p.tensor_model_parallel_size;
+  const auto has = [&](std::string_view word) {
+    return std::find(p.cp_comm_type.begin(), p.cp_comm_type.end(), word) != p.cp_comm_type.end();
+  };
+  Index ranks = has("a2a") ? p.context_parallel_size : 1;
+  if (has("a2a+p2p") && !p.hierarchical_context_parallel_sizes.empty()) {
+    ranks = std::max(ranks, p.hierarchical_context_parallel_sizes.front());
+  }
+  if (ranks <= 1 || p.context_parallel_size <= 1 || tp <= 0) {
+    return {};
+  }
+  const std::string nearest = "--cp-comm-type p2p";
+  if (Result heads = divides(f.run.model.num_attention_heads, tp * ranks, nearest)) {
+    return heads;
+  }
+  // With fewer groups than tensor ranks each of these has one.
+  const Index groups = std::max(f.run.model.num_query_groups / tp, Index{1});
+  return divides(groups, ranks, nearest);
 }
 
 Result one_interleaving(const Facts& f) {
@@ -193,12 +223,58 @@ Result microbatch_groups(const Facts& f) {
       nearest_multiples("global-batch-size", f.run.training.global_batch_size, group * unit)};
 }
 
+Result schedule_fits(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const bool chunks = chunks_per_rank(p) > 1;
+  if (p.pipeline_schedule == PipelineSchedule::automatic ||
+      (p.pipeline_model_parallel_size > 1 &&
+       (p.pipeline_model_parallel_layout ||
+        chunks == (p.pipeline_schedule == PipelineSchedule::interleaved)))) {
+    return {};
+  }
+  return Violation{fmt::format("{} with {} stages of {} chunks",
+                               f.values.maybe_text("pipeline_schedule").value_or(""),
+                               p.pipeline_model_parallel_size, chunks_per_rank(p)),
+                   chunks ? "--pipeline-schedule interleaved"
+                          : "--pipeline-schedule 1f1b --pipeline-model-parallel-size 2"};
+}
+
+Result deferred_output(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  if (f.values.integer("wgrad_deferral_limit") < 0) {
+    return Violation{fmt::format("limit {}", f.values.integer("wgrad_deferral_limit")),
+                     "--wgrad-deferral-limit 0"};
+  }
+  if (!p.deferred_embedding_wgrads) {
+    return {};
+  }
+  if (p.pipeline_model_parallel_size < 2) {
+    return Violation{"1 stage", "--pipeline-model-parallel-size 2"};
+  }
+  if (!f.run.model.gradient_accumulation_fusion) {
+    return Violation{"gradients are added apart", "leave out --no-gradient-accumulation-fusion"};
+  }
+  return p.pipeline_schedule == PipelineSchedule::zero_bubble
+             ? Violation{"zero-bubble defers all weights already",
+                         "leave out --defer-embedding-wgrad-compute"}
+             : Result();
+}
+
 Result gathered_parameters(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const bool sharded = p.use_distributed_optimizer || f.values.flag("use_megatron_fsdp");
   return p.overlap_param_gather && !(sharded && p.overlap_grad_reduce)
              ? Violation{"one of them is missing",
                          "--use-distributed-optimizer --overlap-grad-reduce"}
+             : Result();
+}
+
+Result gathered_in_step(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  return p.overlap_param_gather_with_optimizer_step &&
+                 !(p.overlap_param_gather && p.sharding_strategy == ShardingStrategy::optim)
+             ? Violation{"one of them is missing",
+                         "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather"}
              : Result();
 }
 
@@ -229,6 +305,19 @@ Result sharded_stages(const Facts& f) {
              ? Violation{fmt::format("{} stages", p.pipeline_model_parallel_size),
                          "--pipeline-model-parallel-size 1, or "
                          "--data-parallel-sharding-strategy optim"}
+             : Result();
+}
+
+Result hybrid_sharding(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const bool units = p.sharding_strategy == ShardingStrategy::optim_grads ||
+                     p.sharding_strategy == ShardingStrategy::optim_grads_params;
+  return p.full_sharding_in_hsdp && !(units && p.num_distributed_optimizer_instances > 1)
+             ? Violation{fmt::format("{} instances, strategy {}",
+                                     p.num_distributed_optimizer_instances,
+                                     f.values.text("data_parallel_sharding_strategy")),
+                         "--use-megatron-fsdp --data-parallel-sharding-strategy "
+                         "optim_grads_params --num-distributed-optimizer-instances 2"}
              : Result();
 }
 
@@ -302,12 +391,20 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "same.",
      sequence_per_context_rank},
     {"E077", "context_groups",
-     "hierarchical sizes multiply to context_parallel_size; a2a+p2p needs them",
+     "hierarchical sizes multiply to context_parallel_size; a2a+p2p needs two",
      "hierarchical-context-parallel-sizes context-parallel-size cp-comm-type",
      "The inner group exchanges heads, the outer one passes keys and values around.",
      context_groups},
     {"E078", "context_types", "--cp-comm-type has one word, or one per layer",
      "cp-comm-type num-layers", "Layers may differ in how attention travels.", context_types},
+    {"E079", "heads_per_context_rank",
+     "num_attention_heads % (tensor * a2a ranks) == 0 and query groups of a tensor rank % a2a "
+     "ranks == 0",
+     "cp-comm-type context-parallel-size hierarchical-context-parallel-sizes num-attention-heads "
+     "num-query-groups tensor-model-parallel-size",
+     "a2a gives each context rank whole heads; a2a+p2p does so among the first of the hierarchical "
+     "sizes.",
+     heads_per_context_rank},
     {"E080", "one_interleaving",
      "one of --num-layers-per-virtual-pipeline-stage, --num-virtual-stages-per-pipeline-rank, "
      "--pipeline-model-parallel-layout",
@@ -337,6 +434,18 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "A chunk runs a group of micro batches before the next chunk's turn; a short last group "
      "would stall.",
      microbatch_groups},
+    {"E086", "schedule_fits",
+     "--pipeline-schedule: several stages; several chunks per stage with interleaved, else one",
+     "pipeline-schedule pipeline-model-parallel-size num-virtual-stages-per-pipeline-rank "
+     "num-layers-per-virtual-pipeline-stage",
+     "1f1b and zero-bubble run one chunk per stage; without stages there is nothing to order.",
+     schedule_fits},
+    {"E087", "deferred_output",
+     "--defer-embedding-wgrad-compute needs several stages and fused gradient accumulation, no "
+     "zero-bubble and a limit of at least 0",
+     "defer-embedding-wgrad-compute wgrad-deferral-limit pipeline-model-parallel-size "
+     "pipeline-schedule no-gradient-accumulation-fusion",
+     "The last stage has time for the output matrix while the others finish.", deferred_output},
     {"E090", "gathered_parameters",
      "--overlap-param-gather needs sharded optimizer state and --overlap-grad-reduce",
      "overlap-param-gather use-distributed-optimizer overlap-grad-reduce",
@@ -366,6 +475,22 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "data-parallel-sharding-strategy use-megatron-fsdp pipeline-model-parallel-size",
      "A layer is whole while one micro batch passes it; pipelines have several under way.",
      sharded_stages},
+    {"E098", "hybrid_sharding",
+     "--enable-full-sharding-in-hsdp needs gradients or parameters in parts and several instances",
+     "enable-full-sharding-in-hsdp data-parallel-sharding-strategy use-megatron-fsdp "
+     "num-distributed-optimizer-instances",
+     "It shares out what the instances would hold alike.", hybrid_sharding},
+    {"E099", "gathered_in_step",
+     "--overlap-param-gather-with-optimizer-step needs --overlap-param-gather and sharded "
+     "optimizer "
+     "state alone",
+     "overlap-param-gather-with-optimizer-step overlap-param-gather use-distributed-optimizer "
+     "data-parallel-sharding-strategy",
+     "A bucket is gathered as soon as its parts are updated.", gathered_in_step},
+    {"E100", "overlapped_products", "--tp-comm-overlap needs --sequence-parallel",
+     "tp-comm-overlap sequence-parallel tensor-model-parallel-size",
+     "Products run on the pieces of the sequence that are there while others travel.",
+     overlapped_products},
 });
 
 }  // namespace

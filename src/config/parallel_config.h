@@ -11,6 +11,9 @@ enum class DistributedBackend { automatic, nccl, mpi };
 /// What replicas hold in parts: nothing, optimizer state, gradients too, parameters too.
 enum class ShardingStrategy { no_shard, optim, optim_grads, optim_grads_params };
 
+/// The order of a pipeline stage's passes; `automatic`: what the number of chunks asks for.
+enum class PipelineSchedule { automatic, one_forward_one_backward, interleaved, zero_bubble };
+
 /// How the ranks are laid out and how gradients travel. World = tp * cp * dp * pp ranks.
 struct ParallelConfig {
   Index world_size = 1;
@@ -35,16 +38,21 @@ struct ParallelConfig {
   bool account_for_loss_in_pipeline_split = false;
   Index microbatch_group_size_per_vp_stage = 1;  // derived: = pipeline_model_parallel_size
   bool overlap_p2p_comm = false;                 // derived: only with interleaving
+  PipelineSchedule pipeline_schedule = PipelineSchedule::automatic;
+  /// derived: --wgrad-deferral-limit with --defer-embedding-wgrad-compute; 0: no limit
+  std::optional<std::size_t> deferred_embedding_wgrads;
 
   // data parallel
   bool use_distributed_optimizer = false;
   Index num_distributed_optimizer_instances = 1;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
+  bool overlap_param_gather_with_optimizer_step = false;
   std::optional<Index> ddp_bucket_size;
   std::optional<Index> ddp_num_buckets;
   bool ddp_average_in_collective = false;
   bool ddp_pad_buckets_for_high_nccl_busbw = false;
+  bool full_sharding_in_hsdp = false;
   // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with
   // the distributed optimizer
   ShardingStrategy sharding_strategy = ShardingStrategy::no_shard;

@@ -51,7 +51,8 @@ std::string yaml_path(const Reading& line) {
 
 }  // namespace
 
-ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size) {
+ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size,
+                    const CheckpointArguments* checkpoint) {
   Reading line = read_command_line(arguments);
   keep_last(line.given);
   ParsedRun parsed;
@@ -60,6 +61,9 @@ ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size)
     accept_all(read_yaml_file(path), parsed.values, report);
   }
   accept_all(line, parsed.values, report);
+  if (checkpoint) {
+    adopt_checkpoint_arguments(*checkpoint, parsed.values, report);
+  }
   derive_values(parsed.values, world_size, report);
   parsed.run = resolve(parsed.values);
   parsed.findings = std::move(report.findings);
@@ -70,7 +74,10 @@ ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size)
 }
 
 ParsedRun parse_valid_run(const std::vector<std::string>& arguments, Index world_size) {
-  ParsedRun parsed = parse_run(arguments, world_size);
+  return checked(parse_run(arguments, world_size));
+}
+
+ParsedRun checked(ParsedRun parsed) {
   for (const std::string& notice : parsed.notices) {
     log::warning("{}", notice);
   }

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "config/checkpoint_arguments.h"
 #include "config/finding.h"
 #include "config/option_values.h"
 #include "config/run_config.h"
@@ -18,10 +19,13 @@ struct ParsedRun {
 
 /// Reads flags (and the file of --yaml-cfg, which flags override), derives, resolves and checks.
 /// Never throws for a mistake of the user: all of them are in `findings`. `world_size`: ranks of
-/// this run.
-ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size = 1);
+/// this run. `checkpoint`: where --use-checkpoint-args takes options from.
+ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size = 1,
+                    const CheckpointArguments* checkpoint = nullptr);
 
-/// The same, but logs the notices and throws Error(usage) with all findings.
+/// Logs the notices and throws Error(usage) with all findings.
+ParsedRun checked(ParsedRun parsed);
+/// Both.
 ParsedRun parse_valid_run(const std::vector<std::string>& arguments, Index world_size = 1);
 
 /// Of the same, what a trainer needs.

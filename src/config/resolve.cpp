@@ -204,6 +204,16 @@ void resolve_pipeline(ParallelConfig& p, const OptionValues& v) {
   p.overlap_p2p_comm =
       (p.virtual_pipeline_model_parallel_size || p.pipeline_model_parallel_layout) &&
       v.flag("overlap_p2p_comm");
+  p.pipeline_schedule =
+      pick<PipelineSchedule>(v.maybe_text("pipeline_schedule").value_or(""),
+                             {{"", PipelineSchedule::automatic},
+                              {"1f1b", PipelineSchedule::one_forward_one_backward},
+                              {"interleaved", PipelineSchedule::interleaved},
+                              {"zero-bubble", PipelineSchedule::zero_bubble}});
+  if (v.flag("defer_embedding_wgrad_compute")) {
+    p.deferred_embedding_wgrads =
+        static_cast<std::size_t>(std::max<Index>(v.integer("wgrad_deferral_limit"), 0));
+  }
 }
 
 ShardingStrategy resolve_sharding(const OptionValues& v) {
@@ -233,8 +243,10 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   resolve_pipeline(p, v);
   p.use_distributed_optimizer = v.flag("use_distributed_optimizer");
   p.num_distributed_optimizer_instances = v.integer("num_distributed_optimizer_instances");
+  p.full_sharding_in_hsdp = v.flag("enable_full_sharding_in_hsdp");
   p.overlap_grad_reduce = v.flag("overlap_grad_reduce");
   p.overlap_param_gather = v.flag("overlap_param_gather");
+  p.overlap_param_gather_with_optimizer_step = v.flag("overlap_param_gather_with_optimizer_step");
   p.ddp_bucket_size = v.maybe_integer("ddp_bucket_size");
   p.ddp_num_buckets = v.maybe_integer("ddp_num_buckets");
   p.ddp_average_in_collective = v.flag("ddp_average_in_collective");
@@ -439,30 +451,28 @@ LoggingConfig resolve_logging(const OptionValues& v) {
 }
 
 CheckpointConfig resolve_checkpoint(const OptionValues& v) {
-  using enum CheckpointFormat;
   CheckpointConfig c;
   c.save = v.maybe_text("save");
   c.save_interval = v.maybe_integer("save_interval");
   c.save_retain_interval = v.maybe_integer("save_retain_interval");
   c.no_save_optim = v.flag("no_save_optim");
-  c.no_save_rng = v.flag("no_save_rng");
+  c.save_keep_last = v.maybe_integer("save_keep_last");
   c.load = v.maybe_text("load");
   c.no_load_optim = v.flag("no_load_optim");
-  c.no_load_rng = v.flag("no_load_rng");
+  c.allow_random_init = v.flag("allow_random_init");
+  c.load_main_params_from_ckpt = v.flag("load_main_params_from_ckpt");
   c.finetune = v.flag("finetune");
   c.pretrained_checkpoint = v.maybe_text("pretrained_checkpoint");
   c.ckpt_step = v.maybe_integer("ckpt_step");
   c.use_checkpoint_args = v.flag("use_checkpoint_args");
+  c.use_mp_args_from_checkpoint_args = v.flag("use_mp_args_from_checkpoint_args");
   c.exit_on_missing_checkpoint = v.flag("exit_on_missing_checkpoint");
   c.async_save = v.flag("async_save");
-  c.ckpt_fully_parallel_save = v.flag("ckpt_fully_parallel_save");
-  c.ckpt_fully_parallel_load = v.flag("ckpt_fully_parallel_load");
-  c.ckpt_format = pick<CheckpointFormat>(v.text("ckpt_format"), {{"torch", torch},
-                                                                 {"torch_dist", torch_dist},
-                                                                 {"zarr", zarr},
-                                                                 {"torch_dcp", torch_dcp},
-                                                                 {"fsdp_dtensor", fsdp_dtensor}});
-  c.dist_ckpt_strictness = v.text("dist_ckpt_strictness");
+  c.save_staging_gib = v.real("save_staging_gib");
+  c.verify_resume = v.flag("verify_resume");
+  if (v.given("dist_ckpt_strictness")) {
+    c.dist_ckpt_strictness = v.text("dist_ckpt_strictness");
+  }
   return c;
 }
 

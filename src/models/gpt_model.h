@@ -37,6 +37,8 @@ class GptModel {
   autograd::ParameterList& parameters() { return *share_.parameters; }
   const config::ModelConfig& config() const { return config_; }
   const nn::ModelPart& part() const { return share_.part; }
+  /// Of the output layer; null where the part has none.
+  const autograd::Parameter* output_weight() const { return output_weight_; }
 
   /// `input`, [s, b, h]: what the chunk before this one computed; unused where the part has the
   /// embedding.

@@ -41,8 +41,7 @@ Tensor linear_input_gradient(Context& context, const Tensor& dy, const Parameter
   return dx;
 }
 
-void accumulate_linear(Context& context, Parameter& weight, Parameter* bias, const Tensor& dy,
-                       const Tensor& x) {
+void accumulate_weight(Context& context, Parameter& weight, const Tensor& dy, const Tensor& x) {
   autograd::accumulate_parameter(
       context, weight, [&](const device::TensorView& sink, bool accumulate) {
         context.launch_with_workspace(kernels::Matmul{.a = dy.view(),
@@ -51,6 +50,16 @@ void accumulate_linear(Context& context, Parameter& weight, Parameter* bias, con
                                                       .transpose_a = true,
                                                       .accumulate = accumulate});
       });
+}
+
+void accumulate_linear(Context& context, Parameter& weight, Parameter* bias, const Tensor& dy,
+                       const Tensor& x) {
+  if (autograd::defers(context, weight)) {
+    context.deferred->add(
+        weight, [&weight, dy, x](Context& later) { accumulate_weight(later, weight, dy, x); });
+  } else {
+    accumulate_weight(context, weight, dy, x);
+  }
   accumulate_bias(context, bias, dy);
 }
 

@@ -20,7 +20,10 @@ tensor::Tensor linear_output(autograd::Context& context, const tensor::Tensor& x
 /// dy weight.
 tensor::Tensor linear_input_gradient(autograd::Context& context, const tensor::Tensor& dy,
                                      const autograd::Parameter& weight);
-/// Adds dy^T x to the weight's gradient, and the rows of dy to the bias's.
+/// Adds dy^T x to the weight's gradient.
+void accumulate_weight(autograd::Context& context, autograd::Parameter& weight,
+                       const tensor::Tensor& dy, const tensor::Tensor& x);
+/// The same at once or, where the context defers it, later; and the rows of dy to the bias's.
 void accumulate_linear(autograd::Context& context, autograd::Parameter& weight,
                        autograd::Parameter* bias, const tensor::Tensor& dy,
                        const tensor::Tensor& x);

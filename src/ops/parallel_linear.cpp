@@ -1,5 +1,6 @@
 #include "ops/parallel_linear.h"
 
+#include "ops/bias.h"
 #include "ops/exchange.h"
 #include "ops/linear_products.h"
 #include "ops/overlapped_products.h"
@@ -31,15 +32,27 @@ struct ColumnParallelBackward {
 
   void operator()(Context& context, Tensor gradient) const {
     const Tensor dy = fold_rows(gradient);
-    Arriving x_whole = start_gather(context);
+    Arriving x_whole = defers(context, *weight) ? Arriving{} : start_gather(context);
     if (!x_slot) {
-      accumulate_linear(context, *weight, bias, dy, fold_rows(x_whole.wait()));
+      add_to_weights(context, dy, x_whole);
       return;
     }
     const Tensor part = linear_input_gradient(context, dy, *weight);
     Arriving dx = start_sum(context, part);
-    accumulate_linear(context, *weight, bias, dy, fold_rows(x_whole.wait()));
+    add_to_weights(context, dy, x_whole);
     autograd::accumulate(context, x_slot, dx.wait());
+  }
+
+  /// What is left for later gathers x then: until then only this rank's piece is kept.
+  void add_to_weights(Context& context, const Tensor& dy, Arriving& x_whole) const {
+    if (defers(context, *weight)) {
+      context.deferred->add(*weight, [self = *this, dy](Context& later) {
+        accumulate_weight(later, *self.weight, dy, fold_rows(self.start_gather(later).wait()));
+      });
+      accumulate_bias(context, bias, dy);
+    } else {
+      accumulate_linear(context, *weight, bias, dy, fold_rows(x_whole.wait()));
+    }
   }
 
   Arriving start_gather(Context& context) const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "kernels/elementwise.h"
 #include "kernels/optimizer.h"
 #include "utils/exact_sum.h"
@@ -42,8 +44,6 @@ Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& conf
     slot.master = flat(trained.value);
     if (trained.value.dtype() != DType::f32) {
       slot.master = Tensor::empty(device, {trained.value.numel()}, DType::f32);
-      device::launch(device.stream(),
-                     kernels::Cast{.x = flat(trained.value).view(), .y = slot.master.view()});
     }
     slot.first = zeros(trained.value.numel());
     if (config.optimizer == config::OptimizerKind::adam) {
@@ -52,6 +52,44 @@ Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& conf
     slot.trained = std::move(trained);
     slots_.push_back(std::move(slot));
   }
+  adopt_values();
+}
+
+void Optimizer::adopt_values() {
+  for (const Slot& slot : slots_) {
+    if (has_master(slot)) {
+      device::launch(device_.stream(),
+                     kernels::Cast{.x = flat(slot.trained.value).view(), .y = slot.master.view()});
+    }
+  }
+}
+
+void Optimizer::visit(const Slot& slot, const char* kind, const Tensor& value,
+                      tensor::StateVisitor& visitor) {
+  tensor::ShardedTensor place = slot.trained.place;
+  place.name = fmt::format("optimizer/{}/{}", kind, place.name);
+  place.value = value.view();
+  visitor.tensor(place);
+}
+
+void Optimizer::visit_masters(tensor::StateVisitor& visitor) const {
+  for (const Slot& slot : slots_) {
+    if (has_master(slot)) {
+      visit(slot, "fp32_param", slot.master, visitor);
+    }
+  }
+}
+
+void Optimizer::visit_state(tensor::StateVisitor& visitor) {
+  const bool adam = config_.optimizer == config::OptimizerKind::adam;
+  visit_masters(visitor);
+  for (const Slot& slot : slots_) {
+    visit(slot, adam ? "exp_avg" : "momentum_buffer", slot.first, visitor);
+    if (adam) {
+      visit(slot, "exp_avg_sq", slot.second, visitor);
+    }
+  }
+  visitor.number("optimizer/updates", updates_);
 }
 
 void Optimizer::add_squares(const tensor::ConstTensorView& x) {
@@ -110,8 +148,11 @@ StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& s
     scale *= coefficient < 1 ? static_cast<float>(coefficient) : 1.f;
   }
   ++updates_;
-  for (const Slot& slot : slots_) {
-    update(slot, scheduler.rates(slot.group, slot.bounds), scale);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    update(slots_[i], scheduler.rates(slots_[i].group, slots_[i].bounds), scale);
+    if (inputs.updated) {
+      inputs.updated(i);
+    }
   }
   return result;
 }
@@ -141,7 +182,7 @@ void Optimizer::update_adam(const Slot& slot, const ParameterScheduler::GroupRat
       .bias_correction1 = static_cast<float>(1 - std::pow(config_.adam_beta1, t)),
       .bias_correction2 = static_cast<float>(1 - std::pow(config_.adam_beta2, t)),
       .grad_scale = gradient_scale};
-  if (slot.trained.value.dtype() != DType::f32) {
+  if (has_master(slot)) {
     kernel.model_param = flat(slot.trained.value).view();
   }
   device::launch(device_.stream(), kernel);
@@ -156,7 +197,7 @@ void Optimizer::update_sgd(const Slot& slot, const ParameterScheduler::GroupRate
                           .momentum = static_cast<float>(config_.sgd_momentum),
                           .weight_decay = static_cast<float>(rates.weight_decay),
                           .grad_scale = gradient_scale};
-  if (slot.trained.value.dtype() != DType::f32) {
+  if (has_master(slot)) {
     kernel.model_param = flat(slot.trained.value).view();
   }
   device::launch(device_.stream(), kernel);

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -6,7 +7,7 @@
 #include "config/optimizer_config.h"
 #include "optim/parameter_group.h"
 #include "optim/parameter_scheduler.h"
-#include "tensor/tensor.h"
+#include "tensor/state.h"
 
 namespace mpitron::optim {
 
@@ -17,6 +18,7 @@ struct TrainedTensor {
   tensor::Tensor value;      // model's type
   tensor::Tensor main_grad;  // same number of elements
   bool counted = true;       // in sums over all parameters: of what several ranks hold, one counts
+  tensor::ShardedTensor place = {};  // of which global parameter this is a part
 };
 
 /// What a step is told.
@@ -25,6 +27,8 @@ struct StepInputs {
   std::span<const tensor::ConstTensorView> gradients;
   float gradient_scale = 1;     // 1 / loss scale, and 1 / tokens with per-token loss
   bool check_overflow = false;  // fp16: a step with an infinity or NaN is skipped
+  // Hears of each tensor, by its index, when it is updated; in order.
+  std::function<void(std::size_t index)> updated = {};
 };
 
 struct StepResult {
@@ -52,6 +56,15 @@ class Optimizer {
   double parameters_norm();
   Index zero_gradients();
 
+  /// What a checkpoint keeps: "optimizer/exp_avg/NAME", "optimizer/exp_avg_sq/NAME" or
+  /// "optimizer/momentum_buffer/NAME"; "optimizer/fp32_param/NAME" of parameters in half precision;
+  /// the number of updates.
+  void visit_state(tensor::StateVisitor& visitor);
+  /// Of this, the masters only.
+  void visit_masters(tensor::StateVisitor& visitor) const;
+  /// Masters become what the model's parameters are: after these were loaded without masters.
+  void adopt_values();
+
   /// The fp32 master of a parameter: the parameter itself when training in fp32.
   const tensor::Tensor& master(std::size_t index) const { return slots_[index].master; }
   std::size_t size() const { return slots_.size(); }
@@ -65,6 +78,9 @@ class Optimizer {
     tensor::Tensor first;   // exp_avg, or the momentum buffer
     tensor::Tensor second;  // exp_avg_sq
   };
+  static bool has_master(const Slot& slot) { return slot.trained.value.dtype() != DType::f32; }
+  static void visit(const Slot& slot, const char* kind, const tensor::Tensor& value,
+                    tensor::StateVisitor& visitor);
   void add_squares(const tensor::ConstTensorView& x);
   /// What was added since the last call, over all ranks.
   double take_sum();

@@ -39,7 +39,7 @@ Index distance(const Tensor& from, const Tensor& to) {
 
 BucketedDataParallel::BucketedDataParallel(device::Device& device, ParameterList& parameters,
                                            const DataParallelOptions& options, ReplicaGroups groups)
-    : DataParallel(std::move(groups)), device_(device), options_(options) {
+    : DataParallel(std::move(groups), options), device_(device) {
   for (const auto& [dtype, lane] : lanes_of(parameters, options)) {
     add_buckets(lane.parameters, lane.items);
   }
@@ -80,13 +80,14 @@ void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters
 
 void BucketedDataParallel::add_pieces(ParameterList& parameters) {
   for (Parameter& parameter : parameters) {
-    const Bucket& bucket = buckets_[bucket_of_.at(&parameter)];
+    Bucket& bucket = buckets_[bucket_of_.at(&parameter)];
     const Tensor& own = bucket.own_gradients;
     const Tensor value = flat(parameter.value), gradient = flat(parameter.main_grad);
     const Index start = distance(own, gradient);  // of the parameter, in this rank's part
     const Index begin = std::max<Index>(-start, 0);
     const Index end = std::min(gradient.numel(), own.numel() - start);
     if (begin < end) {
+      ++bucket.pieces;
       pieces_.push_back({.parameter = &parameter,
                          .begin = begin,
                          .value = value.slice(0, begin, end),
@@ -102,8 +103,10 @@ void BucketedDataParallel::begin_step() {
   }
   for (Bucket& bucket : buckets_) {
     bucket.unfinished = bucket.parameters.size();
+    bucket.updated = 0;
   }
   started_ = 0;
+  gathered_ = 0;
 }
 
 void BucketedDataParallel::gradient_released(Parameter& parameter, bool last_microbatch) {
@@ -118,7 +121,7 @@ void BucketedDataParallel::gradient_released(Parameter& parameter, bool last_mic
 
 void BucketedDataParallel::start_reduction(Bucket& bucket) {
   bucket.buffer->finish(bucket.parameters);
-  scale(device_, bucket.gradients, scale_before(options_));
+  scale(device_, bucket.gradients, scale_before());
   bucket.reduction = shards()
                          ? groups_.shard->reduce_scatter(bucket.gradients, bucket.own_gradients)
                          : groups_.replicas->all_reduce(bucket.gradients);
@@ -139,7 +142,23 @@ void BucketedDataParallel::finish_step() {
   }
   for (Bucket& bucket : buckets_) {
     bucket.reduction.wait();
-    scale(device_, bucket.own_gradients, scale_after(options_));
+    scale(device_, bucket.own_gradients, scale_after());
+  }
+}
+
+void BucketedDataParallel::start_next_gather() {
+  Bucket& bucket = buckets_[buckets_.size() - ++gathered_];
+  bucket.gathering = groups_.shard->all_gather(bucket.own_values, bucket.values);
+}
+
+void BucketedDataParallel::piece_updated(std::size_t piece) {
+  if (!shards() || !options_.gather_in_update) {
+    return;
+  }
+  ++buckets_[bucket_of_.at(pieces_[piece].parameter)].updated;
+  const auto next = [this]() -> const Bucket& { return buckets_[buckets_.size() - 1 - gathered_]; };
+  while (gathered_ < buckets_.size() && next().updated == next().pieces) {
+    start_next_gather();
   }
 }
 
@@ -147,9 +166,8 @@ void BucketedDataParallel::gather_parameters() {
   if (!shards()) {
     return;
   }
-  // In the order of their use: the buckets lie backwards.
-  for (auto bucket = buckets_.rbegin(); bucket != buckets_.rend(); ++bucket) {
-    bucket->gathering = groups_.shard->all_gather(bucket->own_values, bucket->values);
+  while (gathered_ < buckets_.size()) {
+    start_next_gather();
   }
   gathering_ = true;
   if (!options_.overlap_param_gather) {

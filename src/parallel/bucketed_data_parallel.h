@@ -9,7 +9,8 @@ namespace mpitron::parallel {
 /// rank of the shard group reduces and updates its part of every bucket only (ZeRO-1).
 ///
 /// With overlap a bucket's reduction starts in the backward pass as soon as its gradients are
-/// complete. Reductions start in the order of the buckets on every rank, whatever finishes first.
+/// complete. Reductions start in the order of the buckets on every rank, whatever finishes first;
+/// gathers of updated values in the opposite order.
 class BucketedDataParallel final : public DataParallel {
  public:
   BucketedDataParallel(device::Device& device, ParameterList& parameters,
@@ -18,6 +19,7 @@ class BucketedDataParallel final : public DataParallel {
   void begin_step() override;
   void tape_played() override;
   void finish_step() override;
+  void piece_updated(std::size_t piece) override;
   void gather_parameters() override;
   void make_whole() override;
 
@@ -34,6 +36,7 @@ class BucketedDataParallel final : public DataParallel {
     tensor::Tensor gradients, values;          // [n]; values only where they are shared out
     tensor::Tensor own_gradients, own_values;  // [n / shards]
     std::size_t unfinished = 0;                // parameters, in this step
+    std::size_t pieces = 0, updated = 0;       // of this rank; in this step
     comm::Work reduction, gathering;
   };
 
@@ -41,14 +44,16 @@ class BucketedDataParallel final : public DataParallel {
   void add_pieces(ParameterList& parameters);
   bool shards() const { return groups_.shard->size() > 1; }
   void start_reduction(Bucket& bucket);
+  /// Of the buckets in the order of their use (they lie backwards), all ranks alike.
+  void start_next_gather();
 
   device::Device& device_;
-  DataParallelOptions options_;
   std::vector<std::unique_ptr<GradientBuffer>> buffers_;  // one for each type of parameters
   std::vector<Bucket> buckets_;
   std::map<const Parameter*, std::size_t> bucket_of_;
-  std::size_t started_ = 0;  // reductions of this step
-  bool gathering_ = false;   // some bucket's values are still coming
+  std::size_t started_ = 0;   // reductions of this step
+  std::size_t gathered_ = 0;  // gathers that have begun behind this step
+  bool gathering_ = false;    // some bucket's values are still coming
 };
 
 }  // namespace mpitron::parallel

@@ -58,23 +58,31 @@ DataParallelOptions data_parallel_options(const config::RunConfig& config, Index
           .average_in_collective = parallel.ddp_average_in_collective,
           .overlap_grad_reduce = parallel.overlap_grad_reduce,
           .overlap_param_gather = parallel.overlap_param_gather,
+          .gather_in_update = parallel.overlap_param_gather_with_optimizer_step,
           .bucket_size = bucket_size(
               parallel, parallel.data_parallel_size * parallel.context_parallel_size, numel),
           .pad_for_bandwidth = parallel.ddp_pad_buckets_for_high_nccl_busbw,
+          .replicas_share = parallel.full_sharding_in_hsdp,
           .embedding_apart = parallel.sharding_strategy == config::ShardingStrategy::optim &&
                              parallel.pipeline_model_parallel_size > 1 &&
                              !config.model.untie_embeddings_and_output_weights};
 }
 
-float DataParallel::scale_before(const DataParallelOptions& options) const {
-  return options.average && !options.average_in_collective
+float DataParallel::scale_before() const {
+  return options_.average && !options_.average_in_collective
              ? 1.f / static_cast<float>(groups_.size())
              : 1.f;
 }
 
-float DataParallel::scale_after(const DataParallelOptions& options) const {
-  return options.average && options.average_in_collective ? 1.f / static_cast<float>(groups_.size())
-                                                          : 1.f;
+float DataParallel::scale_after() const {
+  return options_.average && options_.average_in_collective
+             ? 1.f / static_cast<float>(groups_.size())
+             : 1.f;
+}
+
+std::vector<comm::GroupHandle> DataParallel::piece_groups() const {
+  return options_.replicas_share ? std::vector{groups_.shard, groups_.replicas}
+                                 : std::vector{groups_.shard};
 }
 
 std::vector<tensor::ConstTensorView> DataParallel::gradients(

@@ -29,8 +29,10 @@ struct DataParallelOptions {
   bool average_in_collective = false;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
+  bool gather_in_update = false;     // a bucket as soon as it is updated
   std::optional<Index> bucket_size;  // elements; none: one bucket
   bool pad_for_bandwidth = false;
+  bool replicas_share = false;   // what a rank of `shard` updates is shared out to the replicas
   bool embedding_apart = false;  // other stages shard a tied embedding likewise: its own bucket
 };
 
@@ -62,6 +64,8 @@ class DataParallel : public autograd::ParameterKeeper {
   virtual void tape_played() = 0;
   /// All gradients are complete when this returns.
   virtual void finish_step() = 0;
+  /// This piece is updated; told of each, in order.
+  virtual void piece_updated(std::size_t) {}
   /// After the update: every rank gets what the others updated; with overlap when it is used.
   virtual void gather_parameters() = 0;
   /// Before anybody but a forward pass with this keeper reads values: all are whole and up to date.
@@ -74,14 +78,18 @@ class DataParallel : public autograd::ParameterKeeper {
   std::vector<tensor::ConstTensorView> gradients(
       const std::function<bool(const Parameter&)>& counts) const;
   const ReplicaGroups& groups() const { return groups_; }
+  /// Over which the pieces of a parameter are spread.
+  std::vector<comm::GroupHandle> piece_groups() const;
 
  protected:
-  explicit DataParallel(ReplicaGroups groups) : groups_(std::move(groups)) {}
+  DataParallel(ReplicaGroups groups, const DataParallelOptions& options)
+      : groups_(std::move(groups)), options_(options) {}
   /// Factor of the sum before (after) the collective.
-  float scale_before(const DataParallelOptions& options) const;
-  float scale_after(const DataParallelOptions& options) const;
+  float scale_before() const;
+  float scale_after() const;
 
   ReplicaGroups groups_;
+  DataParallelOptions options_;
   std::vector<ParameterPiece> pieces_;
 };
 

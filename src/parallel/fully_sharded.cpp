@@ -20,11 +20,23 @@ Index unit_number(std::string_view name) {
   return layer + 1;
 }
 
+/// The part of x that belongs to this member of the group.
+Tensor part_of(const Tensor& x, const comm::Group& group) {
+  const Index numel = x.numel() / group.size();
+  return x.slice(0, group.rank() * numel, (group.rank() + 1) * numel);
+}
+
+/// Elements from the start of one to the start of the other, in the same memory.
+Index distance(const Tensor& from, const Tensor& to) {
+  return (static_cast<const char*>(to.view().data) - static_cast<const char*>(from.view().data)) /
+         static_cast<Index>(size_of(to.dtype()));
+}
+
 }  // namespace
 
 FullySharded::FullySharded(device::Device& device, ParameterList& parameters,
                            const DataParallelOptions& options, ReplicaGroups groups)
-    : DataParallel(std::move(groups)), device_(device), options_(options) {
+    : DataParallel(std::move(groups), options), device_(device) {
   for (Parameter& parameter : parameters) {
     Unit& unit = units_[unit_number(parameter.name)];
     unit.parameters.push_back(&parameter);
@@ -40,8 +52,11 @@ FullySharded::FullySharded(device::Device& device, ParameterList& parameters,
 }
 
 Tensor FullySharded::own_part(const Tensor& whole) const {
-  const Index numel = whole.numel() / groups_.shard->size(), rank = groups_.shard->rank();
-  return whole.slice(0, rank * numel, (rank + 1) * numel);
+  return part_of(whole, *groups_.shard);
+}
+
+Tensor FullySharded::updated_part(const Tensor& own) const {
+  return options_.replicas_share ? part_of(own, *groups_.replicas) : own;
 }
 
 void FullySharded::make_unit(Unit& unit) {
@@ -52,7 +67,11 @@ void FullySharded::make_unit(Unit& unit) {
     items.push_back({.numel = parameter->value.numel()});
     unit.shapes.push_back(parameter->value.shape());
   }
-  unit.layout = lay_out_buckets(items, {.shards = groups_.shard->size()});
+  Index parts = 1;
+  for (const comm::GroupHandle& group : piece_groups()) {
+    parts *= group->size();
+  }
+  unit.layout = lay_out_buckets(items, {.shards = parts});
   unit.values = zeros(device_, unit.layout.numel(), unit.dtype);
   move_values(device_, unit.parameters, unit.layout, unit.values);
   unit.attached = true;
@@ -70,15 +89,18 @@ void FullySharded::add_piece(Parameter& parameter) {
   const Unit& unit = *unit_of_.at(&parameter);
   const auto place = std::ranges::find(unit.parameters, &parameter) - unit.parameters.begin();
   const auto i = static_cast<std::size_t>(place);
-  const Index numel = unit.own_values.numel(), first = numel * groups_.shard->rank();
-  const Index start = unit.layout.offsets[i] - first;  // of the parameter, in this rank's part
+  const Tensor values = updated_part(unit.own_values);
+  const Tensor gradients = updated_part(unit.own_gradients);
+  const Index first =
+      groups_.shard->rank() * unit.own_values.numel() + distance(unit.own_values, values);
+  const Index start = unit.layout.offsets[i] - first;  // of the parameter, in what is updated here
   const Index begin = std::max<Index>(start, 0);
-  const Index end = std::min(start + unit.shapes[i].numel(), numel);
+  const Index end = std::min(start + unit.shapes[i].numel(), values.numel());
   if (begin < end) {
     pieces_.push_back({.parameter = &parameter,
                        .begin = begin - start,
-                       .value = unit.own_values.slice(0, begin, end),
-                       .main_grad = unit.own_gradients.slice(0, begin, end),
+                       .value = values.slice(0, begin, end),
+                       .main_grad = gradients.slice(0, begin, end),
                        .buffer = unit_number(parameter.name)});
   }
 }
@@ -142,7 +164,7 @@ void FullySharded::start_reduction(Unit& unit) {
     parameter->gradient_sent = true;
     parameter->main_grad = {};
   }
-  scale(device_, unit.gradients, scale_before(options_));
+  scale(device_, unit.gradients, scale_before());
   unit.reduction = groups_.shard->reduce_scatter(unit.gradients, own_part(unit.gradients));
   unit.reducing = true;
 }
@@ -237,15 +259,26 @@ void FullySharded::finish_step() {
     if (!unit.has_gradients) {
       fill_zero(device_, unit.own_gradients);
     }
-    unit.reduction = groups_.replicas->all_reduce(unit.own_gradients);
+    unit.reduction =
+        options_.replicas_share
+            ? groups_.replicas->reduce_scatter(unit.own_gradients, updated_part(unit.own_gradients))
+            : groups_.replicas->all_reduce(unit.own_gradients);
   }
   for (auto& [number, unit] : units_) {
     unit.reduction.wait();
-    scale(device_, unit.own_gradients, scale_after(options_));
+    scale(device_, updated_part(unit.own_gradients), scale_after());
   }
 }
 
 void FullySharded::gather_parameters() {
+  if (options_.replicas_share) {
+    for (auto& [number, unit] : units_) {
+      unit.gathering = groups_.replicas->all_gather(updated_part(unit.own_values), unit.own_values);
+    }
+    for (auto& [number, unit] : units_) {
+      unit.gathering.wait();
+    }
+  }
   if (!keeps_values()) {
     return;  // the parts are the parameters
   }

@@ -13,6 +13,9 @@ namespace mpitron::parallel {
 /// are dropped when another unit begins. A unit's gradients have memory during its backward pass
 /// only and are reduced behind it, while the next unit runs; microbatches add up in the parts. So
 /// two units are whole at once, whatever the depth.
+///
+/// Where the replicas share (hybrid sharding of everything), each updates its part of what its rank
+/// of the shard group holds: optimizer state exists once among all ranks.
 class FullySharded final : public DataParallel {
  public:
   FullySharded(device::Device& device, ParameterList& parameters,
@@ -48,6 +51,8 @@ class FullySharded final : public DataParallel {
 
   bool keeps_values() const { return options_.sharding != Sharding::parameters; }
   tensor::Tensor own_part(const tensor::Tensor& whole) const;
+  /// What this rank updates of its own part.
+  tensor::Tensor updated_part(const tensor::Tensor& own) const;
   void make_unit(Unit& unit);
   void add_piece(Parameter& parameter);
   void start_gather(Unit& unit);
@@ -59,7 +64,6 @@ class FullySharded final : public DataParallel {
   void prefetch(Index number);
 
   device::Device& device_;
-  DataParallelOptions options_;
   std::map<Index, Unit> units_;  // by layer number; 0: outside the layers
   std::map<const Parameter*, Unit*> unit_of_;
   bool in_step_ = false;

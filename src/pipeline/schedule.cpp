@@ -42,6 +42,30 @@ void check_counts(const ScheduleOptions& options) {
   }
 }
 
+/// Error(usage) where the layout string has other chunks than the kind asked for.
+ScheduleKind kind_of(config::PipelineSchedule schedule, const StageLayout& layout) {
+  using enum config::PipelineSchedule;
+  const ScheduleKind fitting = default_kind(layout.stages(), layout.chunks());
+  switch (schedule) {
+    case automatic:
+      return fitting;
+    case zero_bubble:
+      return ScheduleKind::zero_bubble;
+    case one_forward_one_backward:
+    case interleaved:
+      break;
+  }
+  const bool several = schedule == interleaved;
+  if (several != (layout.chunks() > 1)) {
+    throw_usage(
+        "--pipeline-schedule {} needs {} per stage, the layout has {} (see "
+        "--pipeline-model-parallel-layout); leave the schedule out to take {}",
+        several ? "interleaved" : "1f1b", several ? "several chunks" : "1 chunk", layout.chunks(),
+        to_string(fitting));
+  }
+  return fitting;
+}
+
 }  // namespace
 
 ScheduleKind default_kind(Index stages, Index chunks) {
@@ -81,7 +105,7 @@ std::string describe(const Action& action) {
 
 ScheduleOptions make_schedule_options(const config::ParallelConfig& parallel,
                                       const StageLayout& layout, Index microbatches) {
-  return {.kind = default_kind(layout.stages(), layout.chunks()),
+  return {.kind = kind_of(parallel.pipeline_schedule, layout),
           .stages = layout.stages(),
           .chunks = layout.chunks(),
           .microbatches = microbatches,

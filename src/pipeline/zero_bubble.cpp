@@ -9,7 +9,8 @@ ActionList zero_bubble_order(const ScheduleOptions& options, Index stage) {
   if (options.chunks != 1) {
     throw_usage(
         "The zero-bubble schedule has 1 chunk per stage, given are {}; leave out "
-        "--num-layers-per-virtual-pipeline-stage and --num-virtual-stages-per-pipeline-rank",
+        "--num-layers-per-virtual-pipeline-stage and --num-virtual-stages-per-pipeline-rank, or "
+        "give --pipeline-model-parallel-layout as many parts as there are stages",
         options.chunks);
   }
   ActionList order;

@@ -17,6 +17,8 @@ struct ShardedTensor {
   /// The number of rows depends on the layout (a padded vocabulary): rows that only one side has
   /// are left as they are.
   bool rows_may_differ = false;
+  /// Another rank holds the same and saves it; here it is only loaded.
+  bool saved_elsewhere = false;
 };
 
 /// Everyone who has state describes it to a visitor, which reads it (saving) or writes it
@@ -25,9 +27,10 @@ class StateVisitor {
  public:
   virtual ~StateVisitor() = default;
   virtual void tensor(const ShardedTensor& tensor) = 0;
-  /// Numbers that are the same on all ranks.
+  /// Values that are the same on all ranks.
   virtual void number(const std::string& name, Index& value) = 0;
   virtual void number(const std::string& name, double& value) = 0;
+  virtual void text(const std::string& name, std::string& value) = 0;
 };
 
 }  // namespace mpitron::tensor

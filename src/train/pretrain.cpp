@@ -1,6 +1,5 @@
 #include "train/pretrain.h"
 
-#include "train/exit_conditions.h"
 #include "train/exit_signals.h"
 #include "train/result_checks.h"
 #include "train/unigram.h"
@@ -9,15 +8,17 @@
 namespace mpitron::train {
 namespace {
 
-ExitOptions exit_options(const config::TrainingConfig& training) {
-  return {.exit_interval = training.exit_interval,
-          .exit_duration_in_mins = training.exit_duration_in_mins};
+ExitOptions exit_options(const config::RunConfig& config) {
+  return {.save = config.checkpoint.save.has_value(),
+          .save_interval = config.checkpoint.save_interval,
+          .exit_interval = config.training.exit_interval,
+          .exit_duration_in_mins = config.training.exit_duration_in_mins};
 }
 
 }  // namespace
 
 Pretraining::Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
-                         const config::RunConfig& config)
+                         const config::RunConfig& config, const RunIdentity& identity)
     : device_(device),
       model_(model),
       data_(data),
@@ -26,10 +27,20 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       num_microbatches_(config.training, config.parallel.data_parallel_size),
       skipped_(config.training.iterations_to_skip),
       step_(device, model, config, timers_),
+      checkpointing_(model, step_, config, identity),
       log_(config, timers_, model.world().rank()) {}
 
 RunOutcome Pretraining::run() {
-  RunOutcome outcome;
+  const std::optional<RunPosition> start = checkpointing_.load();
+  if (!start) {
+    return {};
+  }
+  RunOutcome outcome{.iteration = start->iteration,
+                     .consumed_samples = start->consumed_train_samples};
+  consumed_valid_samples_ = start->consumed_valid_samples;
+  if (outcome.iteration > 0) {
+    log_.resumed_at(outcome.iteration);
+  }
   if (config_.training.skip_train || train(outcome)) {
     validate({outcome.iteration, outcome.consumed_samples, config_.training.global_batch_size},
              true);
@@ -64,11 +75,11 @@ bool Pretraining::train(RunOutcome& outcome) {
   const Timer since_start;
   const ExitSignals signals(config_.training.exit_signal_handler);
   const comm::GroupHandle all = model_.world().all();
-  const ExitConditions exits(exit_options(config_.training), [&](Index value) {
+  const ExitConditions exits(exit_options(config_), [&](Index value) {
     return static_cast<Index>(all->reduce(static_cast<double>(value), comm::Reduction::maximum));
   });
-  MicrobatchStream stream = this->stream(data_.sets.train, 0);
-  Progress progress;
+  MicrobatchStream stream = this->stream(data_.sets.train, outcome.consumed_samples);
+  Progress progress{.iteration = outcome.iteration, .consumed_samples = outcome.consumed_samples};
   while (progress.iteration < config_.training.train_iters) {
     ++progress.iteration;
     const StepReport report =
@@ -81,6 +92,7 @@ bool Pretraining::train(RunOutcome& outcome) {
     }
     outcome.iteration = progress.iteration;
     outcome.consumed_samples = progress.consumed_samples;
+    checkpointing_.poll();
     const Index interval = config_.training.eval_interval;
     if (interval > 0 && progress.iteration % interval == 0 &&
         progress.iteration < config_.training.train_iters) {
@@ -89,13 +101,39 @@ bool Pretraining::train(RunOutcome& outcome) {
     const ExitDecision decision = exits.decide({.iteration = progress.iteration,
                                                 .minutes_since_start = since_start.seconds() / 60,
                                                 .signal = signals.received()});
-    if (decision.reason != ExitReason::none) {
-      log::print(datetime_line(decision.message, std::chrono::system_clock::now()));
-      outcome.code = exit_code(decision.reason, false);
+    if (!obey(decision, progress, outcome)) {
       return false;
     }
   }
+  if (config_.checkpoint.save && progress.iteration > 0 &&
+      checkpointing_.last_save() != progress.iteration) {
+    save(progress);
+  }
+  checkpointing_.finish();
   return true;
+}
+
+bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
+                       RunOutcome& outcome) {
+  if (decision.save != SaveKind::none) {
+    save(progress);
+  }
+  if (decision.reason == ExitReason::none) {
+    return true;
+  }
+  checkpointing_.finish();
+  log::print(datetime_line(decision.message, std::chrono::system_clock::now()));
+  outcome.code = exit_code(decision.reason, checkpointing_.saved_iteration() == progress.iteration);
+  return false;
+}
+
+/// The time of a save does not count as training.
+void Pretraining::save(const Progress& progress) {
+  log_.pause();
+  checkpointing_.save({.iteration = progress.iteration,
+                       .consumed_train_samples = progress.consumed_samples,
+                       .consumed_valid_samples = consumed_valid_samples_});
+  log_.resume();
 }
 
 Index Pretraining::evaluation_microbatches() const {

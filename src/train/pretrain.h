@@ -1,6 +1,8 @@
 #pragma once
 #include "config/run_config.h"
 #include "device/device.h"
+#include "train/checkpointing.h"
+#include "train/exit_conditions.h"
 #include "train/num_microbatches.h"
 #include "train/skip_iterations.h"
 #include "train/training_data.h"
@@ -21,10 +23,10 @@ struct RunOutcome {
 class Pretraining {
  public:
   Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
-              const config::RunConfig& config);
+              const config::RunConfig& config, const RunIdentity& identity = {});
 
-  /// Trains to the end, then evaluates on validation and test sets; an exit condition ends it at
-  /// once.
+  /// Loads what the options say, trains to the end, then evaluates on validation and test sets; an
+  /// exit condition ends it at once.
   RunOutcome run();
   /// The loss of the best unigram model of the validation tokens; nothing without a validation set.
   std::optional<double> unigram_loss();
@@ -32,6 +34,9 @@ class Pretraining {
  private:
   /// False where an exit condition ended it: then nothing is evaluated, as in the reference.
   bool train(RunOutcome& outcome);
+  /// Saves what the decision asks for; false where the run ends.
+  bool obey(const ExitDecision& decision, const Progress& progress, RunOutcome& outcome);
+  void save(const Progress& progress);
   StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
                            Index& batch_size);
   /// Microbatches of one data set for this rank.
@@ -51,6 +56,7 @@ class Pretraining {
   NumMicrobatches num_microbatches_;
   SkipIterations skipped_;
   TrainStep step_;
+  Checkpointing checkpointing_;
   TrainingLog log_;
   Index consumed_valid_samples_ = 0;
 };

@@ -20,7 +20,8 @@ StageRunner::StageRunner(device::Device& device, TrainedModel& model,
       replicas_(replicas),
       options_(options),
       timers_(timers),
-      executor_(model.world(), device, model.groups().pipeline->ranks()) {}
+      executor_(model.world(), device, model.groups().pipeline->ranks()),
+      output_weight_(model.chunk(model.chunks() - 1).output_weight()) {}
 
 const pipeline::ActionList& StageRunner::actions(const Pass& pass) {
   const bool forward_only = !pass.seed_scale.has_value();
@@ -43,14 +44,20 @@ LossSums StageRunner::run(const Pass& pass, const NextMicrobatch& next) {
   const pipeline::StepCallbacks callbacks{
       .forward = [this](Index chunk, Index index,
                         Tensor input) { return forward(chunk, index, std::move(input)); },
-      .backward = [this](Index chunk, Index index, Tensor gradient,
-                         bool) { return backward(chunk, index, std::move(gradient)); },
-      .backward_weight = {}};
+      .backward =
+          [this](Index chunk, Index index, Tensor gradient, bool with_weights) {
+            return backward(chunk, index, std::move(gradient), with_weights);
+          },
+      .backward_weight = [this](Index chunk, Index index) { backward_weight(chunk, index); }};
   pipeline::HiddenState hidden = options_.hidden;
   if (pass.micro_batch_size) {
     hidden.shape[1] = *pass.micro_batch_size;
   }
   executor_.play(actions(pass), callbacks, hidden);
+  if (output_weight_.size() > 0) {
+    const TimerScope scope = timers_.scope("backward-compute", 2);
+    output_weight_.play(context({}, nullptr));
+  }
   return sums_;
 }
 
@@ -149,21 +156,45 @@ Tensor StageRunner::loss_seed(Context& context, const DeviceMicrobatch& microbat
   return seed;
 }
 
-Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient) {
+void StageRunner::finish(Index chunk, Index index) {
+  replicas_.tape_played();
+  spare_.push_back(std::move(live_.extract({chunk, index}).mapped()));
+}
+
+Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient, bool with_weights) {
   const TimerScope scope = timers_.scope("backward-compute", 2);
-  auto node = live_.extract({chunk, index});
-  Live& live = *node.mapped();
+  Live& live = *live_.at({chunk, index});
   Context context = this->context(live.position, &live.tape);
   context.last_microbatch = index + 1 == pass_.num_microbatches;
+  context.deferred = deferred(chunk, live, with_weights);
   live.tape.backward(context, live.output, live.seed ? std::move(live.seed) : std::move(gradient));
   live.tape.clear();
-  replicas_.tape_played();
   Tensor input_gradient = live.input ? autograd::take_gradient(live.input) : Tensor();
   live.input = {};
   live.output = {};
   live.seed = {};
-  spare_.push_back(std::move(node.mapped()));
+  if (const std::size_t limit = options_.deferred_outputs.value_or(0); limit > 0) {
+    output_weight_.play(context, limit);
+  }
+  if (with_weights) {
+    finish(chunk, index);
+  }
   return input_gradient;
+}
+
+autograd::DeferredGradients* StageRunner::deferred(Index chunk, Live& live, bool with_weights) {
+  if (!with_weights) {
+    return &live.weights;
+  }
+  const bool output = options_.deferred_outputs && model_.chunk(chunk).part().has_output;
+  return output ? &output_weight_ : nullptr;
+}
+
+void StageRunner::backward_weight(Index chunk, Index index) {
+  const TimerScope scope = timers_.scope("backward-compute", 2);
+  Live& live = *live_.at({chunk, index});
+  live.weights.play(context(live.position, nullptr));
+  finish(chunk, index);
 }
 
 }  // namespace mpitron::train

@@ -2,6 +2,7 @@
 #include <functional>
 #include <optional>
 
+#include "autograd/deferred_gradients.h"
 #include "parallel/data_parallel.h"
 #include "pipeline/executor.h"
 #include "train/microbatch.h"
@@ -29,6 +30,9 @@ class StageRunner {
     bool with_attention_mask = false;
     std::uint64_t seed = 0;
     pipeline::ScheduleOptions schedule;  // microbatches and forward_only are set for each run
+    /// Microbatches whose additions to the output layer's weight wait for the end of the pass (0:
+    /// all), beyond which the oldest is made; absent: none waits.
+    std::optional<std::size_t> deferred_outputs = std::nullopt;
   };
   /// One pass over a (global) batch.
   struct Pass {
@@ -54,6 +58,7 @@ class StageRunner {
   /// What a (chunk, microbatch) keeps between its passes.
   struct Live {
     autograd::Tape tape;
+    autograd::DeferredGradients weights;  // what `backward_weight` adds
     autograd::Slot input, output;
     autograd::SamplePosition position;
 
@@ -67,11 +72,15 @@ class StageRunner {
   void release_microbatches();
   autograd::Context context(const autograd::SamplePosition& position, autograd::Tape* tape) const;
   tensor::Tensor forward(Index chunk, Index index, tensor::Tensor input);
-  tensor::Tensor backward(Index chunk, Index index, tensor::Tensor gradient);
+  tensor::Tensor backward(Index chunk, Index index, tensor::Tensor gradient, bool with_weights);
+  void backward_weight(Index chunk, Index index);
+  /// What takes the additions that this backward pass leaves; null: it leaves none.
+  autograd::DeferredGradients* deferred(Index chunk, Live& live, bool with_weights);
   void add_loss(autograd::Context& context, const autograd::Var& loss,
                 const DeviceMicrobatch& microbatch);
   tensor::Tensor loss_seed(autograd::Context& context, const DeviceMicrobatch& microbatch) const;
   Live& start(Index chunk, Index index);
+  void finish(Index chunk, Index index);
 
   device::Device& device_;
   TrainedModel& model_;
@@ -80,6 +89,7 @@ class StageRunner {
   Timers& timers_;
   pipeline::Executor executor_;
   std::optional<pipeline::Schedule> schedule_;  // the last one played
+  autograd::DeferredGradients output_weight_;
   // Of the pass under way:
   Pass pass_;
   const NextMicrobatch* next_ = nullptr;

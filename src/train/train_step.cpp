@@ -28,6 +28,17 @@ std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, Tr
                                       replica_groups(model, options));
 }
 
+tensor::ShardedTensor place_of(const parallel::ParameterPiece& piece) {
+  const autograd::Parameter& parameter = *piece.parameter;
+  return {.name = parameter.name,
+          .shape = parameter.shape,
+          .shard = parameter.shard,
+          .begin = piece.begin,
+          .value = piece.value.view(),
+          .rows_may_differ = parameter.embedding_or_output,
+          .saved_elsewhere = parameter.counted_elsewhere};
+}
+
 std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
                                                   const parallel::DataParallel& replicas) {
   std::vector<optim::TrainedTensor> tensors;
@@ -38,9 +49,18 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
                                   .is_embedding_or_output = parameter.embedding_or_output},
                        .value = piece.value,
                        .main_grad = piece.main_grad,
-                       .counted = parameter.counts_in_norm(model.groups().tensor->rank())});
+                       .counted = parameter.counts_in_norm(model.groups().tensor->rank()),
+                       .place = place_of(piece)});
   }
   return tensors;
+}
+
+/// Over which the norm of all parameters is summed.
+std::vector<comm::GroupHandle> sum_groups(const TrainedModel& model,
+                                          const parallel::DataParallel& replicas) {
+  std::vector<comm::GroupHandle> groups = replicas.piece_groups();
+  groups.push_back(model.groups().model);
+  return groups;
 }
 
 StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
@@ -53,7 +73,8 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
       .per_token_loss = config.training.calculate_per_token_loss,
       .with_attention_mask = config.data.reset_attention_mask,
       .seed = static_cast<std::uint64_t>(config.training.seed),
-      .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1)};
+      .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
+      .deferred_outputs = config.parallel.deferred_embedding_wgrads};
 }
 
 }  // namespace
@@ -65,7 +86,7 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
       timers_(timers),
       replicas_(make_replicas(device, model, config)),
       optimizer_(device, config.optimizer, trained_tensors(model, *replicas_),
-                 {replicas_->groups().shard, model.groups().model}),
+                 sum_groups(model, *replicas_)),
       scheduler_(config.optimizer),
       scaler_(optim::make_loss_scaler(config.optimizer)),
       runner_(device, model, *replicas_, runner_options(config, model), timers) {}
@@ -107,7 +128,12 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
   const optim::StepResult result =
       optimizer_.step({.gradients = gradients,
                        .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
-                       .check_overflow = config_.optimizer.fp16},
+                       .check_overflow = config_.optimizer.fp16,
+                       .updated =
+                           [this](std::size_t piece) {
+                             replicas_->piece_updated(piece);
+                             model_.world().progress();
+                           }},
                       scheduler_);
   scaler_.update(result.skipped);
   report.grad_norm = result.grad_norm;
@@ -139,6 +165,38 @@ void TrainStep::complete_gradients() {
     sum(*model_.groups().embedding,
         [shared](const autograd::Parameter& parameter) { return &parameter == shared; });
   }
+}
+
+void TrainStep::visit_model(tensor::StateVisitor& visitor) const {
+  for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
+    tensor::ShardedTensor place = place_of(piece);
+    place.name = "model/" + place.name;
+    visitor.tensor(place);
+  }
+}
+
+void TrainStep::visit_optimizer(tensor::StateVisitor& visitor) {
+  optimizer_.visit_state(visitor);
+  scaler_.visit_state([&](const char* name, auto& value) {
+    visitor.number(std::string("loss_scaler/") + name, value);
+  });
+  optim::SchedulerState schedules = scheduler_.state();
+  schedules.visit_state([&](const char* name, auto& value) {
+    const std::string path = std::string("opt_param_scheduler/") + name;
+    if constexpr (std::is_same_v<std::remove_reference_t<decltype(value)>, std::string>) {
+      visitor.text(path, value);
+    } else {
+      visitor.number(path, value);
+    }
+  });
+  scheduler_.restore(schedules, optim::schedule_conflict(config_.optimizer));
+}
+
+void TrainStep::values_loaded(bool masters_too) {
+  if (!masters_too) {
+    optimizer_.adopt_values();
+  }
+  replicas_->gather_parameters();
 }
 
 void TrainStep::logits(const HostMicrobatch& microbatch,

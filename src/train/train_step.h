@@ -38,6 +38,16 @@ class TrainStep {
   void logits(const HostMicrobatch& microbatch,
               const decltype(StageRunner::Pass::on_logits)& visit);
 
+  /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME".
+  void visit_model(tensor::StateVisitor& visitor) const;
+  /// What else the next step depends on: optimizer, loss scale, schedules. Error(usage) where
+  /// schedules of a checkpoint and of the options differ.
+  void visit_optimizer(tensor::StateVisitor& visitor);
+  /// Of this, the fp32 masters of the parameters only.
+  void visit_masters(tensor::StateVisitor& visitor) const { optimizer_.visit_masters(visitor); }
+  /// After a visit has changed the parameters; `masters_too`: their fp32 masters as well.
+  void values_loaded(bool masters_too);
+
   const optim::ParameterScheduler& scheduler() const { return scheduler_; }
   const optim::LossScaler& loss_scaler() const { return scaler_; }
   optim::Optimizer& optimizer() { return optimizer_; }

@@ -16,12 +16,20 @@ constexpr const char* kLossName = "lm loss";
 }  // namespace
 
 TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index rank)
-    : config_(config), timers_(timers), bar_(config.training.train_iters, "it") {
+    : config_(config), timers_(timers) {
+  bar_.emplace(config.training.train_iters, "it");
   interval_.start();
   if (const auto& folder = config.logging.tensorboard_dir; folder && rank == 0) {
     tensorboard_ =
         std::make_unique<io::TensorboardWriter>(*folder, config.logging.tensorboard_queue_size);
     metrics_ = std::make_unique<io::MetricsFile>(std::filesystem::path(*folder) / "metrics.jsonl");
+  }
+}
+
+void TrainingLog::resumed_at(Index iteration) {
+  bar_.emplace(config_.training.train_iters, "it", iteration);
+  if (metrics_) {
+    metrics_->resume(iteration);
   }
 }
 
@@ -32,10 +40,10 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
     write_scalars(progress, step, state);
   }
   if (progress.iteration % config_.logging.log_interval == 0) {
-    bar_.clear();
+    bar_->clear();
     print_line(progress, step, state);
   }
-  bar_.update(progress.iteration, fmt::format("loss {:.4f}", step.loss()));
+  bar_->update(progress.iteration, fmt::format("loss {:.4f}", step.loss()));
 }
 
 void TrainingLog::print_line(const Progress& progress, const StepReport& step, TrainStep& state) {
@@ -111,7 +119,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
 }
 
 void TrainingLog::validation(const std::string& where, const Progress& progress, double loss) {
-  bar_.clear();
+  bar_->clear();
   const NamedLoss named{kLossName, loss};
   log::print(validation_lines(where, {&named, 1}));
   if (tensorboard_) {

@@ -26,6 +26,8 @@ class TrainingLog {
   /// Rank 0 writes; the others take part where a value is made by all.
   TrainingLog(const config::RunConfig& config, Timers& timers, Index rank = 0);
 
+  /// A run that goes on after this iteration.
+  void resumed_at(Index iteration);
   void iteration(const Progress& progress, const StepReport& step, TrainStep& state);
   /// Time between the two does not count as training (an evaluation).
   void pause() { interval_.stop(); }
@@ -43,7 +45,7 @@ class TrainingLog {
   std::unique_ptr<io::MetricsFile> metrics_;
   IntervalAverages averages_;
   NamedTimer interval_;
-  ProgressBar bar_;
+  std::optional<ProgressBar> bar_;
 };
 
 }  // namespace mpitron::train

@@ -54,6 +54,18 @@ TEST(Plan, TellsLayersScheduleAndGroups) {
   EXPECT_TRUE(contains(finished.out, "F0"));
 }
 
+TEST(Plan, DrawsTheZeroBubbleSchedule) {
+  const Finished finished =
+      plan(kModel + Words{"--world-size", "4", "--global-batch-size", "8", "--pipeline-schedule",
+                          "zero-bubble", "--show-schedule"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  // A third of (2 - 1) / 8.
+  EXPECT_TRUE(contains(finished.out, "schedule zero-bubble: 8 microbatches, bubble 4.2 %"))
+      << finished.out;
+  EXPECT_TRUE(contains(finished.out, "0 | F0 F1 .  B0 W0 F2 B1 W1")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "1 | .  F0 B0 F1 B1 W0 F2 B2 W1")) << finished.out;
+}
+
 TEST(Plan, IsReadableByScriptsAndQuickForManyRanks) {
   const Finished finished = plan(kModel + Words{"--world-size", "6144", "--global-batch-size",
                                                 "3072", "--show-groups", "--json"});

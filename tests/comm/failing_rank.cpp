@@ -24,8 +24,11 @@ void go_wrong(const std::string& mode, Group& group) {
 }
 
 void run(const std::string& mode, double timeout_minutes, bool only_messages) {
-  const auto world =
-      make_mpi_world({.ranks_per_node = only_messages ? 1 : 0, .timeout_minutes = timeout_minutes});
+  MpiOptions options{.timeout_minutes = timeout_minutes};
+  if (only_messages) {
+    options.node_of = [](Index rank) { return rank; };
+  }
+  const auto world = make_mpi_world(options);
   const auto group = world->all();
   for (int iteration = 1; iteration <= 5; ++iteration) {
     world->set_phase("iteration " + std::to_string(iteration));

@@ -30,8 +30,8 @@ class MpiWorlds : public ::testing::Environment {
   World& of(Transport transport) {
     if (shared_memory_ == nullptr) {
       shared_memory_ = make_mpi_world();
-      messages_ = make_mpi_world({.ranks_per_node = 1});
-      nodes_of_two_ = make_mpi_world({.ranks_per_node = 2});
+      messages_ = make_mpi_world({.node_of = [](Index rank) { return rank; }});
+      nodes_of_two_ = make_mpi_world({.node_of = [](Index rank) { return rank / 2; }});
     }
     return transport == Transport::messages ? *messages_
            : transport == Transport::mixed  ? *nodes_of_two_

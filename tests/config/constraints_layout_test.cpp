@@ -29,8 +29,16 @@ constexpr RuleCase kBroken[] = {
     {"--world-size 2 --context-parallel-size 2 --seq-length 30", "E076", "30 % 4 = 2"},
     {"--world-size 4 --context-parallel-size 4 --hierarchical-context-parallel-sizes 2 3", "E077",
      "2 * 3 = 6"},
-    {"--cp-comm-type a2a+p2p", "E077", "without sizes"},
+    {"--cp-comm-type a2a+p2p", "E077", "with 0 sizes"},
+    {"--world-size 8 --context-parallel-size 8 --cp-comm-type a2a+p2p "
+     "--hierarchical-context-parallel-sizes 2 2 2",
+     "E077", "with 3 sizes"},
     {"--cp-comm-type p2p a2a", "E078", "2 words for 4 layers"},
+    {"--world-size 8 --context-parallel-size 8 --cp-comm-type a2a --seq-length 32", "E079",
+     "4 % 8 = 4. Nearest: --cp-comm-type p2p"},
+    {"--world-size 4 --context-parallel-size 4 --cp-comm-type a2a+p2p "
+     "--hierarchical-context-parallel-sizes 2 2 --group-query-attention --num-query-groups 1",
+     "E079", "1 % 2 = 1"},
     {"--num-virtual-stages-per-pipeline-rank 2 --num-layers-per-virtual-pipeline-stage 1", "E080",
      "2 of them"},
     {"--num-virtual-stages-per-pipeline-rank 2", "E081", "1 stages"},
@@ -42,7 +50,23 @@ constexpr RuleCase kBroken[] = {
     {"--world-size 2 --pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 "
      "--global-batch-size 6",
      "E085", "3 micro batches in groups of 2"},
+    {"--pipeline-schedule zero-bubble", "E086", "zero-bubble with 1 stages"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --pipeline-schedule interleaved", "E086",
+     "2 stages of 1 chunks"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 "
+     "--pipeline-schedule zero-bubble",
+     "E086", "--pipeline-schedule interleaved"},
+    {"--defer-embedding-wgrad-compute", "E087", "1 stage"},
+    {"--wgrad-deferral-limit -1", "E087", "limit -1"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --defer-embedding-wgrad-compute "
+     "--pipeline-schedule zero-bubble",
+     "E087", "already"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --defer-embedding-wgrad-compute "
+     "--no-gradient-accumulation-fusion",
+     "E087", "apart"},
     {"--overlap-param-gather", "E090", "--use-distributed-optimizer"},
+    {"--use-distributed-optimizer --overlap-param-gather-with-optimizer-step", "E099",
+     "--overlap-grad-reduce --overlap-param-gather"},
     {"--ddp-bucket-size 1 --ddp-num-buckets 1", "E091", "both"},
     {"--world-size 4 --num-distributed-optimizer-instances 3", "E092", "4 % 3 = 1"},
     {"--ddp-average-in-collective --calculate-per-token-loss", "E093", "both"},
@@ -50,6 +74,10 @@ constexpr RuleCase kBroken[] = {
     {"--world-size 2 --pipeline-model-parallel-size 2 --use-megatron-fsdp "
      "--data-parallel-sharding-strategy optim_grads_params",
      "E097", "2 stages"},
+    {"--world-size 4 --num-distributed-optimizer-instances 2 --enable-full-sharding-in-hsdp",
+     "E098", "2 instances, strategy no_shard"},
+    {"--world-size 2 --tensor-model-parallel-size 2 --tp-comm-overlap", "E100",
+     "Nearest: --sequence-parallel"},
     {"--expert-model-parallel-size 2", "E095", "no experts"},
     {"--num-experts 6 --expert-model-parallel-size 4 --world-size 4 --disable-bias-linear", "E095",
      "6 % 4 = 2"},

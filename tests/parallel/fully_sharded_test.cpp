@@ -1,6 +1,7 @@
 #include "parallel/fully_sharded.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
@@ -131,6 +132,40 @@ TEST(FullySharded, GradientsAreThoseOfWholeParameters) {
       }
     }
   });
+}
+
+/// Two instances of two ranks: each element is updated by one rank of the four, and all get it.
+TEST(FullySharded, ReplicasMayShareWhatTheyUpdate) {
+  for (const Sharding sharding : {Sharding::gradients, Sharding::parameters}) {
+    comm::run_thread_world(kRanks, [sharding](comm::World& world) {
+      const auto device = device::make_device("reference");
+      Chain chain(*device);
+      FullySharded replicas(*device, chain.parameters(),
+                            {.sharding = sharding, .replicas_share = true},
+                            testing::replica_groups(world, kRanks / 2));
+      EXPECT_EQ(replicas.piece_groups().size(), 2u);
+      Index most_whole = 0;
+      run_step(*device, chain, replicas, most_whole);
+      Index updated = 0;
+      for (const ParameterPiece& piece : replicas.pieces()) {
+        std::vector<double> places(static_cast<std::size_t>(piece.value.numel()));
+        std::iota(places.begin(), places.end(), static_cast<double>(piece.begin));
+        testing::set_values(piece.value, places);
+        updated += piece.value.numel();
+      }
+      EXPECT_EQ(world.all()->reduce(static_cast<double>(updated)),
+                static_cast<double>(chain.parameters().numel()));
+      replicas.gather_parameters();
+      replicas.make_whole();
+      for (const Parameter& parameter : chain.parameters()) {
+        const std::vector<double> values = testing::values_of(parameter.value);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          ASSERT_EQ(values[i], static_cast<double>(i)) << parameter.name;
+        }
+      }
+      world.all()->barrier();
+    });
+  }
 }
 
 }  // namespace

@@ -209,6 +209,22 @@ TEST(Schedule, OptionsFollowTheConfiguration) {
   EXPECT_EQ(default_kind(1, 1), ScheduleKind::no_pipelining);
 }
 
+TEST(Schedule, TheKindMayBeAskedFor) {
+  using enum config::PipelineSchedule;
+  config::ParallelConfig parallel;
+  parallel.pipeline_model_parallel_size = 2;
+  const auto kind = [&](config::PipelineSchedule schedule) {
+    parallel.pipeline_schedule = schedule;
+    return make_schedule_options(parallel, make_stage_layout(parallel, 4), 6).kind;
+  };
+  EXPECT_EQ(kind(zero_bubble), ScheduleKind::zero_bubble);
+  EXPECT_EQ(kind(one_forward_one_backward), ScheduleKind::one_forward_one_backward);
+  EXPECT_THROW(kind(interleaved), Error);
+  parallel.pipeline_model_parallel_layout = "E|tt|t|tL";
+  EXPECT_EQ(kind(interleaved), ScheduleKind::interleaved);
+  EXPECT_THROW(kind(one_forward_one_backward), Error);
+}
+
 TEST(Schedule, RefusesCountsBelowOne) {
   EXPECT_NE(error_of({.stages = 0}).find("at least 1 stage"), std::string::npos);
   EXPECT_NE(error_of({.microbatches = 0}).find("--global-batch-size"), std::string::npos);

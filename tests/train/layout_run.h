@@ -1,12 +1,22 @@
 #pragma once
+#include <cmath>
 #include <map>
 #include <mutex>
+
+#include <gtest/gtest.h>
 
 #include "train/tiny_run.h"
 
 // A short training run in any layout, with ranks as threads: what all layouts must agree on.
 
 namespace mpitron::train {
+
+using Flags = std::vector<std::string>;
+
+inline Flags operator+(Flags flags, const Flags& more) {
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
 
 /// Puts this rank's values of a parameter where they belong in the global tensor.
 inline void place(const autograd::Parameter& parameter, std::vector<double>& global) {
@@ -28,13 +38,14 @@ inline void place(const autograd::Parameter& parameter, std::vector<double>& glo
 }
 
 struct LayoutResult {
+  bool operator==(const LayoutResult&) const = default;
   std::vector<double> losses, grad_norms;
   std::map<std::string, std::vector<double>> weights;  // after the last step, by global name
 };
 
 /// Three iterations of eight samples with dropout, on the reference device (host kernels do not
 /// run on several threads of one process).
-inline LayoutResult run_layout(const std::vector<std::string>& flags, Index world_size) {
+inline LayoutResult run_layout(const Flags& flags, Index world_size) {
   constexpr Index kIterations = 3, kBatch = 8;
   const config::RunConfig config = tiny_run(flags, world_size);
   const Index replicas = config.parallel.data_parallel_size;
@@ -69,6 +80,29 @@ inline LayoutResult run_layout(const std::vector<std::string>& flags, Index worl
     }
   });
   return result;
+}
+
+/// ||a - b|| / ||b||.
+inline double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    difference += (a[i] - b[i]) * (a[i] - b[i]);
+    norm += b[i] * b[i];
+  }
+  return norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
+}
+
+inline void expect_equal(const LayoutResult& layout, const LayoutResult& alone) {
+  ASSERT_EQ(layout.losses.size(), alone.losses.size());
+  for (std::size_t i = 0; i < alone.losses.size(); ++i) {
+    EXPECT_NEAR(layout.losses[i], alone.losses[i], 1e-6 * alone.losses[i]) << i;
+    EXPECT_NEAR(layout.grad_norms[i], alone.grad_norms[i], 2e-6 * alone.grad_norms[i]) << i;
+  }
+  ASSERT_EQ(layout.weights.size(), alone.weights.size());
+  for (const auto& [name, weights] : alone.weights) {
+    ASSERT_EQ(layout.weights.at(name).size(), weights.size()) << name;
+    EXPECT_LE(distance(layout.weights.at(name), weights), 1e-6) << name;
+  }
 }
 
 }  // namespace mpitron::train

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <gtest/gtest.h>
 
 #include "train/layout_run.h"
@@ -9,36 +7,6 @@
 
 namespace mpitron::train {
 namespace {
-
-using Flags = std::vector<std::string>;
-
-Flags operator+(Flags flags, const Flags& more) {
-  flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
-}
-
-/// ||a - b|| / ||b||.
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double difference = 0, norm = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    difference += (a[i] - b[i]) * (a[i] - b[i]);
-    norm += b[i] * b[i];
-  }
-  return norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
-}
-
-void expect_equal(const LayoutResult& layout, const LayoutResult& alone) {
-  ASSERT_EQ(layout.losses.size(), alone.losses.size());
-  for (std::size_t i = 0; i < alone.losses.size(); ++i) {
-    EXPECT_NEAR(layout.losses[i], alone.losses[i], 1e-6 * alone.losses[i]) << i;
-    EXPECT_NEAR(layout.grad_norms[i], alone.grad_norms[i], 2e-6 * alone.grad_norms[i]) << i;
-  }
-  ASSERT_EQ(layout.weights.size(), alone.weights.size());
-  for (const auto& [name, weights] : alone.weights) {
-    ASSERT_EQ(layout.weights.at(name).size(), weights.size()) << name;
-    EXPECT_LE(distance(layout.weights.at(name), weights), 1e-6) << name;
-  }
-}
 
 struct Layout {
   const char* name;
@@ -102,11 +70,90 @@ INSTANTIATE_TEST_SUITE_P(
                              kSharded + Flags{"--num-distributed-optimizer-instances", "2"}}),
     name_of);
 
-Flags fully_sharded(const char* strategy) {
-  return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
+Flags schedule(const char* kind) {
+  return {"--pipeline-schedule", kind};
 }
 const Flags kRecompute = {"--recompute-granularity", "full", "--recompute-method", "uniform",
                           "--recompute-num-layers",  "2"};
+
+INSTANTIATE_TEST_SUITE_P(
+    ZeroBubble, LayoutTest,
+    ::testing::Values(Layout{"pp2", 2, pipeline("2") + schedule("zero-bubble")},
+                      Layout{"pp4", 4, pipeline("4") + schedule("zero-bubble")},
+                      Layout{"pp2_tp2_sp", 4,
+                             pipeline("2") + tensor("2") + kSequence + schedule("zero-bubble")},
+                      Layout{"pp2_dp2_sharded_overlap", 4,
+                             pipeline("2") + kSharded + kOverlap + schedule("zero-bubble")}),
+    name_of);
+
+/// Weights' gradients wait, but are added in the same order.
+class DeferredWeights : public LayoutTest {};
+
+TEST_P(DeferredWeights, ChangeNoBit) {
+  const auto& [name, ranks, flags] = GetParam();
+  for (const Flags& kind : {Flags{}, Flags{"--untie-embeddings-and-output-weights", "--bf16"}}) {
+    const Flags layout = model() + kind + pipeline("2") + flags;
+    const LayoutResult at_once = run_layout(layout + schedule("1f1b"), ranks);
+    EXPECT_EQ(run_layout(layout + schedule("zero-bubble"), ranks), at_once);
+    EXPECT_EQ(at_once.losses.size(), 3u);
+  }
+}
+
+class DeferredOutput : public LayoutTest {};
+
+TEST_P(DeferredOutput, ChangesNoBit) {
+  const auto& [name, ranks, flags] = GetParam();
+  for (const Flags& kind : {Flags{}, Flags{"--untie-embeddings-and-output-weights"}}) {
+    const Flags layout = model() + kind + pipeline("2") + flags;
+    const LayoutResult at_once = run_layout(layout, ranks);
+    for (const char* limit : {"0", "1", "3"}) {
+      const Flags deferred{"--defer-embedding-wgrad-compute", "--wgrad-deferral-limit", limit};
+      EXPECT_EQ(run_layout(layout + deferred, ranks), at_once) << limit;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, DeferredOutput,
+                         ::testing::Values(Layout{"pp2", 2, {}}, Layout{"pp2_vpp2", 2, kVirtual},
+                                           Layout{"tp2_sp", 4, tensor("2") + kSequence},
+                                           Layout{"dp2_sharded_overlap", 4, kSharded + kOverlap}),
+                         name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, DeferredWeights,
+    ::testing::Values(
+        Layout{"pp2", 2, {}}, Layout{"recompute", 2, kRecompute},
+        Layout{"bias_everywhere", 2, {"--add-qkv-bias"}},
+        Layout{"tp2_sp", 4, tensor("2") + kSequence},
+        Layout{"tp2_sp_overlap", 4, tensor("2") + kSequence + Flags{"--tp-comm-overlap"}},
+        Layout{"cp2", 4, {"--context-parallel-size", "2"}}, Layout{"dp2_overlap", 4, kOverlap},
+        Layout{"dp2_sharded_overlap", 4, kSharded + kOverlap + Flags{"--overlap-param-gather"}}),
+    name_of);
+
+Flags fully_sharded(const char* strategy) {
+  return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
+}
+
+/// A bucket's values are final when its pieces are updated.
+class GatherInStep : public LayoutTest {};
+
+TEST_P(GatherInStep, ChangesNoBit) {
+  const Flags flags = model() + GetParam().flags + kSharded + kOverlap;
+  const LayoutResult behind = run_layout(flags + Flags{"--overlap-param-gather"}, GetParam().ranks);
+  const Flags during{"--overlap-param-gather", "--overlap-param-gather-with-optimizer-step"};
+  EXPECT_EQ(run_layout(flags + during, GetParam().ranks), behind);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, GatherInStep,
+                         ::testing::Values(Layout{"dp2", 2, {}}, Layout{"dp8_bf16", 8, {"--bf16"}},
+                                           Layout{"dp4_two_instances",
+                                                  4,
+                                                  {"--num-distributed-optimizer-instances", "2"}},
+                                           Layout{"tp2_pp2_dp2", 8, tensor("2") + pipeline("2")}),
+                         name_of);
+
+const Flags kHybrid = {"--num-distributed-optimizer-instances", "2",
+                       "--enable-full-sharding-in-hsdp"};
 
 INSTANTIATE_TEST_SUITE_P(
     FullySharded, LayoutTest,
@@ -119,16 +166,21 @@ INSTANTIATE_TEST_SUITE_P(
                       Layout{"dp4_parameters_in_two_instances", 4,
                              fully_sharded("optim_grads_params") +
                                  Flags{"--num-distributed-optimizer-instances", "2"}},
+                      Layout{"dp4_parameters_all_shared", 4,
+                             fully_sharded("optim_grads_params") + kHybrid},
+                      Layout{"dp8_gradients_all_shared", 8, fully_sharded("optim_grads") + kHybrid},
                       Layout{"tp2_sp_dp2_parameters", 4,
                              tensor("2") + kSequence + fully_sharded("optim_grads_params")}),
     name_of);
 
-INSTANTIATE_TEST_SUITE_P(Tensor, LayoutTest,
-                         ::testing::Values(Layout{"tp2", 2, tensor("2")},
-                                           Layout{"tp4", 4, tensor("4")},
-                                           Layout{"tp2_sp", 2, tensor("2") + kSequence},
-                                           Layout{"tp4_sp", 4, tensor("4") + kSequence}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Tensor, LayoutTest,
+    ::testing::Values(Layout{"tp2", 2, tensor("2")}, Layout{"tp4", 4, tensor("4")},
+                      Layout{"tp2_sp", 2, tensor("2") + kSequence},
+                      Layout{"tp4_sp", 4, tensor("4") + kSequence},
+                      Layout{"tp4_sp_overlap", 4,
+                             tensor("4") + kSequence + Flags{"--tp-comm-overlap"}}),
+    name_of);
 
 Flags context(const char* size, const char* exchange) {
   return {"--context-parallel-size", size, "--cp-comm-type", exchange};

@@ -10,40 +10,45 @@
 
 namespace mpitron::train {
 
-/// The flags of a run that takes milliseconds a step, `extra` behind them.
+/// The flags of a run that takes milliseconds a step.
+inline std::vector<std::string> tiny_flags() {
+  return {"--num-layers",
+          "2",
+          "--hidden-size",
+          "16",
+          "--num-attention-heads",
+          "4",
+          "--seq-length",
+          "8",
+          "--max-position-embeddings",
+          "8",
+          "--transformer-impl",
+          "local",
+          "--tokenizer-type",
+          "NullTokenizer",
+          "--vocab-size",
+          "23",
+          "--make-vocab-size-divisible-by",
+          "1",
+          "--mock-data",
+          "--micro-batch-size",
+          "2",
+          "--global-batch-size",
+          "8",
+          "--train-iters",
+          "40",
+          "--lr",
+          "0.01",
+          "--lr-decay-style",
+          "constant",
+          "--init-method-std",
+          "0.1"};
+}
+
+/// That run with `extra` behind its flags.
 inline config::RunConfig tiny_run(const std::vector<std::string>& extra = {},
                                   Index world_size = 1) {
-  std::vector<std::string> flags = {"--num-layers",
-                                    "2",
-                                    "--hidden-size",
-                                    "16",
-                                    "--num-attention-heads",
-                                    "4",
-                                    "--seq-length",
-                                    "8",
-                                    "--max-position-embeddings",
-                                    "8",
-                                    "--transformer-impl",
-                                    "local",
-                                    "--tokenizer-type",
-                                    "NullTokenizer",
-                                    "--vocab-size",
-                                    "23",
-                                    "--make-vocab-size-divisible-by",
-                                    "1",
-                                    "--mock-data",
-                                    "--micro-batch-size",
-                                    "2",
-                                    "--global-batch-size",
-                                    "8",
-                                    "--train-iters",
-                                    "40",
-                                    "--lr",
-                                    "0.01",
-                                    "--lr-decay-style",
-                                    "constant",
-                                    "--init-method-std",
-                                    "0.1"};
+  std::vector<std::string> flags = tiny_flags();
   flags.insert(flags.end(), extra.begin(), extra.end());
   config::RunConfig config = config::parse_run_config(flags, world_size);
   config.model.padded_vocab_size = 24;

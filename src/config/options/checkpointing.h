@@ -6,19 +6,22 @@
 namespace mpitron::config::rows {
 
 inline constexpr std::array kCheckpointing = {
-    text("save", none, later, "folder to write checkpoints to"),
-    integer("save-interval", none, later, "iterations between two checkpoints")
+    text("save", none, works, "folder to write checkpoints to"),
+    integer("save-interval", none, works,
+            "iterations between two checkpoints; without it, only the end is saved")
         .also("persistent-save-interval"),
-    integer("save-retain-interval", none, later,
+    integer("save-retain-interval", none, works,
             "keep only checkpoints whose iteration is a multiple of this"),
-    flag("no-save-optim", later, "leave optimizer state out of checkpoints").unset(),
-    flag("no-save-rng", later, "leave random state out of checkpoints").unset(),
-    text("load", none, later, "folder to continue from"),
-    flag("no-load-optim", later, "do not read optimizer state").unset(),
-    flag("load-main-params-from-ckpt", later,
+    flag("no-save-optim", works, "leave optimizer state out of checkpoints").unset(),
+    flag("no-save-rng", neutral, "random numbers have no state: they depend on seed and place")
+        .unset(),
+    text("load", none, works, "folder to continue from"),
+    flag("no-load-optim", works, "do not read optimizer state").unset(),
+    flag("load-main-params-from-ckpt", works,
          "read the fp32 parameters instead of deriving them from half precision")
         .unset(),
-    flag("no-load-rng", later, "do not read random state").unset(),
+    flag("no-load-rng", neutral, "random numbers have no state: they depend on seed and place")
+        .unset(),
     flag_off("no-strict-fsdp-dtensor-load", "strict_fsdp_dtensor_load", later,
              "accept missing entries in a sharded-parameter checkpoint"),
     integer("non-persistent-save-interval", none, later,
@@ -32,28 +35,29 @@ inline constexpr std::array kCheckpointing = {
     text("non-persistent-local-ckpt-algo", "fully_parallel", later,
          "how local checkpoints are written")
         .choose("fully_parallel atomic"),
-    flag("finetune", later, "load only the weights and start at iteration 0"),
-    text("pretrained-checkpoint", none, later,
+    flag("finetune", works, "load only the weights and start at iteration 0"),
+    text("pretrained-checkpoint", none, works,
          "weights to start from when there is nothing to continue"),
-    integer("ckpt-step", none, later, "iteration to load instead of the latest"),
-    flag_off("no-initialization", "perform_initialization", later,
-             "skip random initial weights before a checkpoint is loaded"),
-    flag("use-checkpoint-args", later, "take model options from the checkpoint"),
-    flag("use-mp-args-from-checkpoint-args", later, "take layout options from the checkpoint too"),
+    integer("ckpt-step", none, works, "iteration to load instead of the latest"),
+    flag_off("no-initialization", "perform_initialization", neutral,
+             "what is loaded replaces the random initial weights in any case"),
+    flag("use-checkpoint-args", works, "take model options from the checkpoint"),
+    flag("use-mp-args-from-checkpoint-args", works, "take layout options from the checkpoint too"),
     flag_off("no-use-tokenizer-model-from-checkpoint-args",
-             "use_tokenizer_model_from_checkpoint_args", later,
+             "use_tokenizer_model_from_checkpoint_args", works,
              "keep the tokenizer given here although the checkpoint names one"),
-    flag("exit-on-missing-checkpoint", later,
-         "fail if there is nothing to load, instead of starting from scratch"),
+    flag("exit-on-missing-checkpoint", works,
+         "end quietly, with exit code 0, if there is nothing to load"),
     flag("use-dist-ckpt", deprecated, "no longer has a meaning")
         .stored_as("use_dist_ckpt_deprecated")
         .use("--ckpt-format"),
-    flag("use-persistent-ckpt-worker", later, "one long-lived writer for asynchronous checkpoints"),
-    flag("auto-detect-ckpt-format", later, "find out the format of the checkpoint to load"),
+    flag("use-persistent-ckpt-worker", neutral, "one thread of each rank writes, always"),
+    flag("auto-detect-ckpt-format", neutral, "there is one format; others are converted"),
     text("dist-ckpt-format", none, deprecated, "old name")
         .stored_as("dist_ckpt_format_deprecated")
         .use("--ckpt-format"),
-    text("ckpt-format", "torch_dist", later, "layout of checkpoints on disk")
+    text("ckpt-format", "torch_dist", neutral,
+         "checkpoints are HDF5 files that load in any layout, whatever is given")
         .choose("torch torch_dist zarr torch_dcp fsdp_dtensor"),
     text("ckpt-convert-format", none, later,
          "write the loaded checkpoint in another format and end")
@@ -63,13 +67,13 @@ inline constexpr std::array kCheckpointing = {
          "such checkpoints cannot exist here"),
     flag("ckpt-fully-parallel-save", deprecated, "is the default now")
         .stored_as("ckpt_fully_parallel_save_deprecated"),
-    flag_off("no-ckpt-fully-parallel-save", "ckpt_fully_parallel_save", later,
-             "only the first replica writes"),
-    flag("async-save", later, "write checkpoints in the background").unset(),
-    flag("ckpt-fully-parallel-load", later, "replicas read parts and exchange them"),
-    flag("ckpt-assume-constant-structure", later, "plan a checkpoint once and reuse the plan"),
-    text("dist-ckpt-strictness", "assume_ok_unexpected", later,
-         "what happens to missing and unexpected entries")
+    flag_off("no-ckpt-fully-parallel-save", "ckpt_fully_parallel_save", neutral,
+             "replicas always divide the writing"),
+    flag("async-save", works, "write checkpoints in the background").unset(),
+    flag("ckpt-fully-parallel-load", neutral, "every rank reads what it needs"),
+    flag("ckpt-assume-constant-structure", neutral, "a plan is reused as long as nothing changes"),
+    text("dist-ckpt-strictness", "assume_ok_unexpected", works,
+         "what may differ between checkpoint and run; without this option, nothing")
         .choose("assume_ok_unexpected log_unexpected log_all raise_unexpected raise_all "
                 "return_unexpected return_all ignore_all"),
     flag("load-model-opt-format", refused, "state of an optimiser tool of another framework")

@@ -7,7 +7,19 @@ namespace mpitron::config::rows {
 
 // Options that only mpitron has.
 inline constexpr std::array kOwn = {
+    flag(
+        "allow-random-init", works,
+        "start from random weights if --load has nothing to load, instead of ending with an error"),
+    integer("save-keep-last", none, works,
+            "keep only the newest checkpoints, so many; --save-retain-interval keeps more"),
+    real("save-staging-gib", "2", works,
+         "host memory of each rank in which --async-save keeps what is being written"),
+    flag("verify-resume", works,
+         "read every checkpoint back after it was saved and compare it bit for bit"),
     integer("world-size", none, works, "ranks to check a layout for; a training run knows its own"),
+    text("pipeline-schedule", none, works,
+         "order of a stage's passes; zero-bubble puts weight gradients where a stage would wait")
+        .choose("1f1b interleaved zero-bubble"),
     text("device", "host", works, "where training runs: host, or reference (slow and plain)")
         .choose("host reference"),
     flag("unigram-baseline", works,

@@ -6,7 +6,7 @@
 namespace mpitron::config::rows {
 
 inline constexpr std::array kTrainingRun = {
-    flag("tp-comm-overlap", later, "overlap tensor-parallel communication with matrix products"),
+    flag("tp-comm-overlap", works, "overlap tensor-parallel communication with matrix products"),
     text("tp-comm-overlap-cfg", none, later,
          "settings of that overlap, one entry per matrix product"),
     flag_off("disable-tp-comm-overlap-ag", "tp_comm_overlap_ag", neutral,

@@ -1,0 +1,34 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "comm/group.h"
+
+namespace mpitron::checkpoint {
+
+/// Collectives of texts and of errors; every member of the group calls them.
+
+/// The root's text.
+std::string broadcast_text(comm::Group& group, const std::string& text, Index root);
+/// Every member's text, in group order, on all members.
+std::vector<std::string> gather_texts(comm::Group& group, const std::string& text);
+/// Every member's text at member 0; nothing elsewhere.
+std::vector<std::string> collect_texts(comm::Group& group, const std::string& text);
+/// The error of the first member that has one; empty where all went well. Every member gets the
+/// same text.
+std::string first_error(comm::Group& group, const std::string& error);
+
+/// What went wrong in `work`, empty where nothing did: an error of one rank must not keep it from
+/// the collectives that the others wait in.
+template <class Work>
+std::string error_of(Work&& work) {
+  try {
+    work();
+    return {};
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    return text.empty() ? "unknown error" : text;
+  }
+}
+
+}  // namespace mpitron::checkpoint

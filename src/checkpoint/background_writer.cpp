@@ -1,0 +1,83 @@
+#include "checkpoint/background_writer.h"
+
+#include "checkpoint/agreement.h"
+#include "utils/timer.h"
+
+namespace mpitron::checkpoint {
+namespace {
+
+/// The disk begins to write while the next bytes are hashed, instead of at the end.
+constexpr Index kBeginWriting = Index{32} << 20;
+
+}  // namespace
+
+BackgroundWriter::BackgroundWriter(std::filesystem::path path)
+    : path_(std::move(path)), thread_([this] { run(); }) {}
+
+BackgroundWriter::~BackgroundWriter() {
+  close();
+  thread_.join();
+}
+
+void BackgroundWriter::push(const std::vector<Job>& jobs) {
+  const std::lock_guard lock(mutex_);
+  jobs_.insert(jobs_.end(), jobs.begin(), jobs.end());
+  changed_.notify_one();
+}
+
+void BackgroundWriter::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_one();
+}
+
+bool BackgroundWriter::next(Job& job) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return taken_ < jobs_.size() || closed_; });
+  if (taken_ == jobs_.size()) {
+    return false;
+  }
+  job = jobs_[taken_++];
+  return true;
+}
+
+void BackgroundWriter::run() {
+  Job job;
+  bool more = next(job);
+  const Timer timer;
+  error_ = error_of([&] {
+    if (more) {
+      PosixFile file(path_, PosixFile::Mode::modify);
+      for (; more; more = next(job)) {
+        write(file, job);
+        release(job);
+      }
+      file.sync();
+    }
+  });
+  for (; more; more = next(job)) {  // whoever fills the ring waits for room
+    release(job);
+  }
+  seconds_ = timer.seconds();
+  done_.store(true, std::memory_order_release);
+}
+
+void BackgroundWriter::write(PosixFile& file, const Job& job) {
+  extents_.push_back(
+      {job.offset, job.bytes,
+       hash128({reinterpret_cast<const char*>(job.data), static_cast<std::size_t>(job.bytes)})});
+  file.write(job.offset, job.data, job.bytes);
+  unsynced_ += job.bytes;
+  if (unsynced_ >= kBeginWriting) {
+    file.begin_sync();
+    unsynced_ = 0;
+  }
+}
+
+void BackgroundWriter::release(const Job& job) {
+  if (job.ring != nullptr) {
+    job.ring->release(job.block);
+  }
+}
+
+}  // namespace mpitron::checkpoint

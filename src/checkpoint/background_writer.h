@@ -1,0 +1,66 @@
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "checkpoint/file.h"
+#include "checkpoint/posix_file.h"
+#include "checkpoint/staging_ring.h"
+
+namespace mpitron::checkpoint {
+
+/// A thread that hashes bytes, writes them to their place in one file, and at last brings them to
+/// the disk. After a failure it only empties the queue.
+class BackgroundWriter {
+ public:
+  struct Job {
+    const std::byte* data = nullptr;  // stays until the job is done
+    Index bytes = 0;
+    Index offset = 0;             // in the file
+    StagingRing* ring = nullptr;  // gets the block back, if not null
+    StagingRing::Block block = {};
+  };
+
+  /// The file must exist.
+  explicit BackgroundWriter(std::filesystem::path path);
+  /// Waits for the thread.
+  ~BackgroundWriter();
+  BackgroundWriter(const BackgroundWriter&) = delete;
+  BackgroundWriter& operator=(const BackgroundWriter&) = delete;
+
+  void push(const std::vector<Job>& jobs);
+  /// No more jobs will come.
+  void close();
+
+  /// Every job is done and on the disk, or something failed; the rest may be read then.
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  const std::string& error() const { return error_; }
+  const std::vector<Extent>& extents() const { return extents_; }
+  double seconds() const { return seconds_; }  // of work, since the first job
+
+ private:
+  void run();
+  bool next(Job& job);
+  void write(PosixFile& file, const Job& job);
+  static void release(const Job& job);
+
+  std::filesystem::path path_;
+  std::string error_;
+  std::vector<Extent> extents_;
+  double seconds_ = 0;
+  Index unsynced_ = 0;  // bytes since the disk was last told to begin
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Job> jobs_;
+  std::size_t taken_ = 0;
+  bool closed_ = false;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;  // last: it uses all others
+};
+
+}  // namespace mpitron::checkpoint

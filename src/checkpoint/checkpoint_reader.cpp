@@ -1,0 +1,120 @@
+#include "checkpoint/checkpoint_reader.h"
+
+#include "checkpoint/agreement.h"
+#include "checkpoint/convert_elements.h"
+#include "checkpoint/parallel_read.h"
+#include "utils/error.h"
+#include "utils/timer.h"
+
+namespace mpitron::checkpoint {
+namespace {
+
+File open_once(comm::Group& group, const std::filesystem::path& path) {
+  std::string metadata;
+  const std::string error = error_of([&] {
+    if (group.rank() == 0) {
+      metadata = File(path).serialize();
+    }
+  });
+  if (const std::string first = first_error(group, error); !first.empty()) {
+    throw_data("{}", first);
+  }
+  return File::deserialize(broadcast_text(group, metadata, 0));
+}
+
+/// But for the number of rows, where that may differ.
+bool fits(const DataSet& data_set, const tensor::ShardedTensor& tensor) {
+  Shape wanted = tensor.shape;
+  if (tensor.rows_may_differ && wanted.rank() > 0 && data_set.shape.rank() == wanted.rank()) {
+    wanted[0] = data_set.shape[0];
+  }
+  return data_set.shape == wanted && convertible(data_set.dtype, tensor.value.dtype);
+}
+
+std::string say(DType dtype, const Shape& shape) {
+  return fmt::format("{} {}", name_of(dtype), to_string(shape));
+}
+
+}  // namespace
+
+CheckpointReader::CheckpointReader(comm::World& world, const std::filesystem::path& path)
+    : group_(world.all()), file_(open_once(*group_, path)) {}
+
+const DataSet* CheckpointReader::source_of(const LoadTarget& target) const {
+  for (const std::string& name : target.sources) {
+    if (const DataSet* const data_set = file_.find(name)) {
+      return data_set;
+    }
+  }
+  return target.sources.empty() ? file_.find(target.tensor.name) : nullptr;
+}
+
+LoadReport CheckpointReader::compare(std::span<const LoadTarget> targets) {
+  const std::vector<DataSet>& data_sets = file_.data_sets();
+  std::vector<std::uint8_t> used(data_sets.size() + 1);  // never empty
+  LoadReport report;
+  for (const LoadTarget& target : targets) {
+    const tensor::ShardedTensor& tensor = target.tensor;
+    const DataSet* const data_set = source_of(target);
+    const std::string wanted = say(tensor.value.dtype, tensor.shape);
+    if (data_set == nullptr) {
+      report.differences.push_back({LoadReport::Kind::missing, tensor.name, "", wanted});
+      continue;
+    }
+    used[static_cast<std::size_t>(data_set - data_sets.data())] = 1;
+    if (!fits(*data_set, tensor)) {
+      report.differences.push_back({LoadReport::Kind::mismatched, tensor.name,
+                                    say(data_set->dtype, data_set->shape), wanted});
+    }
+  }
+  group_
+      ->all_reduce({used.data(), DType::u8, {static_cast<Index>(used.size())}},
+                   comm::Reduction::maximum)
+      .wait();
+  for (std::size_t i = 0; i < data_sets.size(); ++i) {
+    if (used[i] == 0) {
+      report.differences.push_back({LoadReport::Kind::unexpected, data_sets[i].name,
+                                    say(data_sets[i].dtype, data_sets[i].shape), ""});
+    }
+  }
+  LoadReport all;
+  std::string merged;
+  for (const std::string& text : gather_texts(*group_, report.serialize())) {
+    merged += text;
+  }
+  all.merge(merged);
+  return all;
+}
+
+LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
+  const Timer timer;
+  LoadStatistics statistics;
+  const std::string error = error_of([&] {
+    std::vector<ReadRequest> requests;
+    for (const LoadTarget& target : targets) {
+      const tensor::ShardedTensor& tensor = target.tensor;
+      const DataSet* const data_set = source_of(target);
+      if (data_set == nullptr || !fits(*data_set, tensor)) {
+        continue;
+      }
+      MPITRON_CHECK(tensor.value.contiguous(), tensor.name);
+      requests.push_back({.data_set = *data_set,
+                          .map = ShardMap(tensor.shape, tensor.shard),
+                          .begin = tensor.begin,
+                          .end = tensor.begin + tensor.value.numel(),
+                          .limit = data_set->shape.numel(),
+                          .to = tensor.value.data,
+                          .dtype = tensor.value.dtype});
+    }
+    statistics.bytes = parallel_read(
+        file_.path(), requests,
+        {.begin = static_cast<double>(group_->rank()) / static_cast<double>(group_->size())});
+  });
+  if (const std::string first = first_error(*group_, error); !first.empty()) {
+    throw_data("{}", first);
+  }
+  statistics.seconds = timer.seconds();
+  return statistics;
+}
+
+}  // namespace mpitron::checkpoint

@@ -1,0 +1,232 @@
+#include "checkpoint/checkpoint_writer.h"
+
+#include <chrono>
+#include <cstring>
+#include <future>
+#include <thread>
+
+#include "checkpoint/agreement.h"
+#include "checkpoint/background_writer.h"
+#include "checkpoint/rank_share.h"
+#include "checkpoint/share_copier.h"
+#include "checkpoint/staging_ring.h"
+#include "utils/error.h"
+#include "utils/timer.h"
+
+namespace mpitron::checkpoint {
+namespace {
+
+constexpr Index kGatherStaging = Index{64} << 20;  // enough where only gathered rows are staged
+
+template <class T>
+std::string pack(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+template <class T>
+std::vector<T> unpack(const std::string& text) {
+  std::vector<T> values(text.size() / sizeof(T));
+  std::memcpy(values.data(), text.data(), values.size() * sizeof(T));
+  return values;
+}
+
+}  // namespace
+
+/// What stays the same while the ranks' tensors do.
+struct CheckpointWriter::Plan {
+  Description own;
+  std::vector<DataSet> data_sets;
+  RankShare share;
+  Index total_bytes = 0;
+  double imbalance = 1;
+  Index share_bytes = 0, gathered_bytes = 0, largest_block = 0;  // of this rank
+  std::unique_ptr<StagingRing> ring;
+
+  Index wanted_staging(bool asynchronous, const WriterOptions& options) const {
+    const Index most = std::max(options.staging_bytes, 4 * largest_block);
+    const Index wanted = asynchronous ? share_bytes : std::min(gathered_bytes, kGatherStaging);
+    // Blocks begin at pages, and some room is lost where the ring closes.
+    const Index blocks = static_cast<Index>(share.writes.size() + share.gathers.size()) +
+                         wanted / options.write_bytes;
+    return wanted == 0 ? 0 : std::min(most, wanted + blocks * 4096 + 2 * largest_block);
+  }
+};
+
+/// A save in flight.
+struct CheckpointWriter::Save {
+  Folder folder;
+  Index iteration;
+  Timer timer;
+  std::string error;  // of all ranks: nothing is being written
+  std::unique_ptr<BackgroundWriter> writer;
+  bool sealed = false;
+  std::future<std::string> commit;  // of rank 0, after the seal: its error
+  double blocked_seconds = 0;
+};
+
+CheckpointWriter::CheckpointWriter(comm::World& world, const WriterOptions& options)
+    : world_(world), group_(world.all()), options_(options) {}
+
+CheckpointWriter::~CheckpointWriter() = default;
+
+void CheckpointWriter::prepare(const Request& request) {
+  Description own(request.tensors);
+  const bool changed = plan_ == nullptr || !(plan_->own == own);
+  if (group_->reduce(changed ? 1 : 0, comm::Reduction::maximum) > 0) {
+    auto plan = std::make_unique<Plan>();
+    const Holdings holdings = gather_holdings(*group_, own);
+    const SavePlan save_plan = plan_save(holdings);
+    plan->share = share_of(save_plan, holdings, group_->rank());
+    plan->data_sets = holdings.data_sets;
+    plan->total_bytes = save_plan.total_bytes();
+    plan->imbalance = save_plan.imbalance();
+    plan->share_bytes = save_plan.rank_bytes[static_cast<std::size_t>(group_->rank())];
+    plan->largest_block = options_.write_bytes;
+    for (const RankShare::Gather& gather : plan->share.gathers) {
+      const auto data_set = static_cast<std::size_t>(gather.data_set);
+      const Index bytes = (gather.end - gather.begin) *
+                          static_cast<Index>(size_of(holdings.data_sets[data_set].dtype));
+      plan->gathered_bytes += bytes;
+      plan->largest_block = std::max(plan->largest_block, bytes);
+    }
+    plan->own = std::move(own);
+    plan->ring = plan_ != nullptr ? std::move(plan_->ring) : std::make_unique<StagingRing>();
+    plan_ = std::move(plan);
+  }
+  const std::string error = first_error(*group_, error_of([&] {
+    const Index wanted = plan_->wanted_staging(request.asynchronous, options_);
+    if (wanted > plan_->ring->capacity()) {
+      plan_->ring = std::make_unique<StagingRing>();  // first, so that there are never two
+      plan_->ring = std::make_unique<StagingRing>(wanted);
+    }
+  }));
+  if (!error.empty()) {
+    throw_environment("{}", error);
+  }
+}
+
+void CheckpointWriter::save(const Request& request) {
+  MPITRON_CHECK(save_ == nullptr, request.iteration);
+  save_ = std::make_unique<Save>(Folder(request.root), request.iteration);
+  prepare(request);
+  const std::filesystem::path path = save_->folder.unfinished_file(request.iteration);
+  std::string layout;
+  save_->error = first_error(*group_, error_of([&] {
+    if (group_->rank() == 0) {
+      save_->folder.begin(request.iteration);
+      std::vector<Index> offsets;
+      for (const DataSet& data_set : create_file(path, *request.header, plan_->data_sets)) {
+        offsets.push_back(data_set.offset);
+      }
+      layout = pack(offsets);
+    }
+  }));
+  if (save_->error.empty()) {
+    const auto offsets = unpack<Index>(broadcast_text(*group_, layout, 0));
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      plan_->data_sets[i].offset = offsets[i];
+    }
+    save_->writer = std::make_unique<BackgroundWriter>(path);
+    ShareCopier copier({world_, *group_, *plan_->ring, *save_->writer, options_.write_bytes},
+                       request.tensors, plan_->data_sets);
+    copier.run(plan_->share, request.asynchronous);
+    save_->writer->close();
+  }
+  save_->blocked_seconds += save_->timer.seconds();
+}
+
+/// Whether the present stage of the save has ended on all ranks.
+bool CheckpointWriter::stage_done() {
+  bool done = save_->writer == nullptr || save_->writer->done();
+  if (save_->commit.valid()) {
+    done = save_->commit.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
+  return group_->reduce(done ? 1 : 0, comm::Reduction::minimum) > 0;
+}
+
+std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
+  if (save_ == nullptr) {
+    return std::nullopt;
+  }
+  const Timer timer;
+  // Writing, then what comes after the seal.
+  for (bool ended = false; !ended;) {
+    if (stage_done()) {
+      ended = save_->sealed || !save_->error.empty();
+      if (!ended) {
+        seal();
+      }
+    } else if (wait) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } else {
+      save_->blocked_seconds += timer.seconds();
+      return std::nullopt;
+    }
+  }
+  if (save_->error.empty()) {
+    const bool commits = save_->commit.valid();
+    save_->error = first_error(*group_, commits ? save_->commit.get() : std::string());
+  }
+  if (!save_->error.empty() && group_->rank() == 0) {
+    std::error_code ignored;
+    std::filesystem::remove_all(save_->folder.unfinished_file(save_->iteration).parent_path(),
+                                ignored);
+  }
+  save_->blocked_seconds += timer.seconds();
+  const SaveReport report = make_report();
+  save_.reset();
+  return report;
+}
+
+/// With every rank's extents or the first error of any of them. What needs no HDF5 goes on beside
+/// training: a folder's sync may take long.
+void CheckpointWriter::seal() {
+  save_->sealed = true;
+  std::string error = save_->writer->error();
+  if (!error.empty()) {
+    error = fmt::format("rank {} on {}: {}", group_->rank(), world_.host(group_->rank()), error);
+  }
+  save_->error = first_error(*group_, error);
+  if (!save_->error.empty()) {
+    return;
+  }
+  const std::vector<std::string> all = collect_texts(*group_, pack(save_->writer->extents()));
+  save_->error = first_error(*group_, error_of([&] {
+    if (group_->rank() == 0) {
+      std::vector<Extent> extents;
+      for (const std::string& text : all) {
+        const auto part = unpack<Extent>(text);
+        extents.insert(extents.end(), part.begin(), part.end());
+      }
+      seal_file(save_->folder.unfinished_file(save_->iteration), std::move(extents));
+    }
+  }));
+  if (save_->error.empty() && group_->rank() == 0) {
+    save_->commit =
+        std::async(std::launch::async, [folder = save_->folder, iteration = save_->iteration] {
+          return error_of([&] { folder.commit(iteration); });
+        });
+  }
+}
+
+SaveReport CheckpointWriter::make_report() {
+  const auto slowest = [this](double seconds) {
+    return group_->reduce(seconds, comm::Reduction::maximum);
+  };
+  return {.iteration = save_->iteration,
+          .error = save_->error,
+          .blocked_seconds = slowest(save_->blocked_seconds),
+          .background_seconds = slowest(save_->writer != nullptr ? save_->writer->seconds() : 0),
+          .total_seconds = slowest(save_->timer.seconds()),
+          .bytes = plan_->total_bytes};
+}
+
+Index CheckpointWriter::staging_bytes() const {
+  return plan_ != nullptr ? plan_->ring->capacity() : 0;
+}
+
+double CheckpointWriter::imbalance() const {
+  return plan_ != nullptr ? plan_->imbalance : 1;
+}
+
+}  // namespace mpitron::checkpoint

@@ -1,0 +1,34 @@
+#pragma once
+#include <filesystem>
+#include <vector>
+
+#include "checkpoint/file.h"
+#include "checkpoint/shard_map.h"
+#include "device/tensor_view.h"
+
+namespace mpitron::checkpoint {
+
+/// What one rank takes out of a data set: elements [begin, end) of a shard.
+struct ReadRequest {
+  DataSet data_set;
+  ShardMap map;
+  Index begin = 0, end = 0;
+  /// Elements of the global tensor from here on are not in the file; they are left as they are.
+  Index limit = 0;
+  void* to = nullptr;  // element `begin`
+  DType dtype = DType::f32;
+};
+
+struct ReadOrder {
+  /// Where among the requests to begin, 0 to 1: ranks that read the same begin at different places,
+  /// so that each part comes from the disk once.
+  double begin = 0;
+  Index read_bytes = Index{8} << 20;  // the largest single read
+};
+
+/// Does all requests on all cores with plain reads of no byte that is not needed. Returns the bytes
+/// read. Error(data) names the file.
+Index parallel_read(const std::filesystem::path& path, const std::vector<ReadRequest>& requests,
+                    const ReadOrder& order = {});
+
+}  // namespace mpitron::checkpoint

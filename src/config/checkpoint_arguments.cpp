@@ -1,0 +1,124 @@
+#include "config/checkpoint_arguments.h"
+
+#include <array>
+#include <span>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace mpitron::config {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Source: load_args_from_checkpoint of the reference. These decide names and shapes of tensors...
+constexpr std::array kShapes = std::to_array<const char*>(
+    {"num_layers", "hidden_size", "ffn_hidden_size", "num_attention_heads", "group_query_attention",
+     "num_query_groups", "kv_channels", "position_embedding_type", "add_position_embedding",
+     "add_bias_linear", "add_qkv_bias", "swiglu", "untie_embeddings_and_output_weights",
+     "normalization", "qk_layernorm", "num_experts", "multi_latent_attention"});
+
+/// ... these what a model computes with them.
+constexpr std::array kMeanings = std::to_array<const char*>(
+    {"seq_length", "max_position_embeddings", "use_rotary_position_embeddings", "rotary_base",
+     "rotary_percent", "rotary_interleaved", "use_rope_scaling", "rope_scaling_factor",
+     "squared_relu", "apply_layernorm_1p", "norm_epsilon", "apply_query_key_layer_scaling",
+     "attention_dropout", "hidden_dropout", "make_vocab_size_divisible_by", "vocab_size"});
+
+constexpr std::array kLayout = std::to_array<const char*>(
+    {"tensor_model_parallel_size", "pipeline_model_parallel_size",
+     "num_layers_per_virtual_pipeline_stage", "num_virtual_stages_per_pipeline_rank",
+     "context_parallel_size", "expert_model_parallel_size"});
+
+constexpr std::array kTokenizer = std::to_array<const char*>(
+    {"tokenizer_type", "tokenizer_model", "vocab_file", "merge_file", "tiktoken_pattern",
+     "tiktoken_num_special_tokens", "tiktoken_special_tokens"});
+
+std::string word(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::vector<std::string> words(const Json& value) {
+  std::vector<std::string> out;
+  if (value.is_array()) {
+    for (const Json& item : value) {
+      out.push_back(word(item));
+    }
+  } else {
+    out.push_back(word(value));
+  }
+  return out;
+}
+
+class Adoption {
+ public:
+  Adoption(const CheckpointArguments& checkpoint, const Json& saved, OptionValues& values,
+           Reading& report)
+      : checkpoint_(checkpoint), saved_(saved), values_(values), report_(report) {}
+
+  void take(std::span<const char* const> dests) {
+    for (const char* dest : dests) {
+      const std::size_t slot = option_index().slot_of_dest(dest);
+      const auto found = saved_.find(dest);
+      if (slot == OptionIndex::kNotFound || found == saved_.end() || found->is_null()) {
+        continue;
+      }
+      std::vector<std::string> taken = words(*found);
+      if (values_.given(dest) && values_.words(dest) != taken) {
+        report_.notices.push_back(fmt::format("--{}: {} of the checkpoint is used",
+                                              option_index().option(slot).name, word(*found)));
+      }
+      values_.set(slot, std::move(taken), {Origin::Source::yaml, checkpoint_.path});
+    }
+  }
+
+ private:
+  const CheckpointArguments& checkpoint_;
+  const Json& saved_;
+  OptionValues& values_;
+  Reading& report_;
+};
+
+}  // namespace
+
+void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionValues& values,
+                                Reading& report) {
+  const Json saved = Json::parse(checkpoint.configuration, nullptr, false);
+  if (!saved.is_object()) {
+    report.findings.push_back(
+        {ids::kFile,
+         "configuration_file",
+         fmt::format("{} holds no configuration that could be used.", checkpoint.path),
+         "leave --use-checkpoint-args out and give the model's options",
+         {"--use-checkpoint-args"}});
+    return;
+  }
+  Adoption adoption(checkpoint, saved, values, report);
+  adoption.take(kShapes);
+  adoption.take(kMeanings);
+  if (checkpoint.layout) {
+    adoption.take(kLayout);
+  }
+  if (checkpoint.tokenizer) {
+    adoption.take(kTokenizer);
+  }
+}
+
+std::string model_differences(const std::string& checkpoint_configuration,
+                              const std::string& configuration) {
+  const Json theirs = Json::parse(checkpoint_configuration, nullptr, false);
+  const Json ours = Json::parse(configuration, nullptr, false);
+  std::string text;
+  if (!theirs.is_object() || !ours.is_object()) {
+    return text;
+  }
+  for (const char* dest : kShapes) {
+    if (theirs.contains(dest) && ours.contains(dest) && theirs[dest] != ours[dest]) {
+      text += fmt::format("{}{} {}, here {}", text.empty() ? "" : "; ", dest, word(theirs[dest]),
+                          word(ours[dest]));
+    }
+  }
+  return text;
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,109 @@
+#include <array>
+
+#include <fmt/format.h>
+
+#include "config/constraint.h"
+
+namespace mpitron::config {
+namespace {
+
+using Result = std::optional<Violation>;
+
+/// The first of these options that the user gave; empty if none.
+std::string first_given(const OptionValues& v, std::initializer_list<const char*> dests) {
+  for (const char* dest : dests) {
+    if (v.given(dest)) {
+      const OptionIndex& index = option_index();
+      return fmt::format("--{}", index.option(index.slot_of_dest(dest)).name);
+    }
+  }
+  return {};
+}
+
+Result save_folder(const Facts& f) {
+  const std::string name = first_given(
+      f.values, {"save_retain_interval", "save_keep_last", "async_save", "verify_resume"});
+  return f.run.checkpoint.save || name.empty()
+             ? Result()
+             : Violation{name + " without --save", "--save FOLDER"};
+}
+
+Result load_folder(const Facts& f) {
+  const std::string name =
+      first_given(f.values, {"ckpt_step", "use_checkpoint_args", "use_mp_args_from_checkpoint_args",
+                             "allow_random_init"});
+  const CheckpointConfig& c = f.run.checkpoint;
+  return c.load || c.pretrained_checkpoint || name.empty()
+             ? Result()
+             : Violation{name + " without --load", "--load FOLDER"};
+}
+
+Result save_counts(const Facts& f) {
+  const CheckpointConfig& c = f.run.checkpoint;
+  for (const auto& [name, value] : {std::pair{"save_interval", c.save_interval},
+                                    {"save_retain_interval", c.save_retain_interval},
+                                    {"save_keep_last", c.save_keep_last}}) {
+    if (value && *value < 1) {
+      return Violation{fmt::format("{} = {}", name, *value), ""};
+    }
+  }
+  if (!(c.save_staging_gib > 0)) {
+    return Violation{fmt::format("save_staging_gib = {}", c.save_staging_gib), ""};
+  }
+  return {};
+}
+
+Result retained_are_saved(const Facts& f) {
+  const CheckpointConfig& c = f.run.checkpoint;
+  if (!c.save_retain_interval || !c.save_interval || *c.save_interval < 1 ||
+      *c.save_retain_interval % *c.save_interval == 0) {
+    return {};
+  }
+  return Violation{
+      fmt::format("{} % {} = {}", *c.save_retain_interval, *c.save_interval,
+                  *c.save_retain_interval % *c.save_interval),
+      nearest_multiples("save-retain-interval", *c.save_retain_interval, *c.save_interval)};
+}
+
+Result main_params(const Facts& f) {
+  const CheckpointConfig& c = f.run.checkpoint;
+  return c.load_main_params_from_ckpt && !c.no_load_optim && !c.finetune
+             ? Violation{"the optimizer's state is loaded, which holds them", "--no-load-optim"}
+             : Result();
+}
+
+Result one_scheduler(const Facts& f) {
+  const OptimizerConfig& o = f.run.optimizer;
+  return o.override_opt_param_scheduler && o.use_checkpoint_opt_param_scheduler
+             ? Violation{"both are given", "--override-opt_param-scheduler"}
+             : Result();
+}
+
+}  // namespace
+
+std::span<const Constraint> checkpoint_constraints() {
+  static constexpr std::array kRules = std::to_array<Constraint>({
+      {"E110", "save_folder", "options of saving need --save",
+       "save save-retain-interval save-keep-last async-save verify-resume",
+       "Without a folder nothing is saved.", save_folder},
+      {"E111", "load_folder", "options of loading need --load",
+       "load ckpt-step use-checkpoint-args use-mp-args-from-checkpoint-args allow-random-init",
+       "Without a folder nothing is loaded.", load_folder},
+      {"E112", "save_counts", "intervals, counts and sizes of saving are positive",
+       "save-interval save-retain-interval save-keep-last save-staging-gib",
+       "They count iterations, checkpoints and GiB.", save_counts},
+      {"E113", "retained_are_saved", "save_retain_interval % save_interval == 0",
+       "save-retain-interval save-interval", "Only what is saved can be kept.", retained_are_saved},
+      {"E114", "main_params", "--load-main-params-from-ckpt needs --no-load-optim or --finetune",
+       "load-main-params-from-ckpt no-load-optim finetune",
+       "It says where fp32 parameters come from when the optimizer's state is not loaded.",
+       main_params},
+      {"E115", "one_scheduler",
+       "one of --override-opt_param-scheduler, --use-checkpoint-opt_param-scheduler",
+       "override-opt_param-scheduler use-checkpoint-opt_param-scheduler",
+       "The schedule comes from the options or from the checkpoint.", one_scheduler},
+  });
+  return kRules;
+}
+
+}  // namespace mpitron::config

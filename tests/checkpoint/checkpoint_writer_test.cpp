@@ -1,0 +1,227 @@
+#include "checkpoint/checkpoint_writer.h"
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checkpoint/agreement.h"
+#include "checkpoint/saved.h"
+#include "comm/worlds.h"
+#include "support/temporary_folder.h"
+
+namespace mpitron::checkpoint {
+namespace {
+
+using comm::World;
+using testing::TemporaryFolder;
+
+/// One folder for all ranks, removed when all are done with it.
+class SharedFolder {
+ public:
+  explicit SharedFolder(World& world) : group_(world.all()) {
+    if (world.rank() == 0) {
+      own_ = std::make_unique<TemporaryFolder>();
+    }
+    path_ = broadcast_text(*group_, own_ != nullptr ? own_->path().string() : "", 0);
+  }
+  ~SharedFolder() { group_->barrier(); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::unique_ptr<TemporaryFolder> own_;
+  std::shared_ptr<comm::Group> group_;
+  std::filesystem::path path_;
+};
+
+class CheckpointWorlds : public ::testing::TestWithParam<comm::WorldKind> {};
+
+TEST_P(CheckpointWorlds, AnyLayoutLoadsWhatAnyOtherSaved) {
+  comm::run_world(GetParam(), [](World& world) {
+    const SharedFolder folder(world);
+    std::mt19937_64 random(static_cast<std::uint64_t>(world.size()));  // the same on all ranks
+    for (Index round = 0; round < 6; ++round) {
+      // Large enough for gathered rows, and for parts of several replicas, in every other round.
+      const std::vector<TestTensor> tensors =
+          random_tensors(random, 1 + static_cast<Index>(random() % 3), round % 2 == 0 ? 1 : 6);
+      const TestLayout from = random_layout(random, world.size());
+      const TestLayout to = random_layout(random, world.size());
+      SCOPED_TRACE(name_of(from) + " to " + name_of(to));
+      const HeldState saved = hold_state(tensors, from, world.rank());
+      CheckpointWriter writer(world, {.staging_bytes = round < 3 ? 1 << 20 : 1 << 30,
+                                      .write_bytes = round % 3 == 0 ? 1 << 12 : 1 << 18});
+      const Folder files(folder.path());
+      EXPECT_EQ(save_and_wait(writer, saved, folder.path(), 2 * round, round % 2 == 0).error, "");
+      EXPECT_EQ(contents_of(files.file(2 * round)), contents_of(tensors));
+
+      const HeldState expected = hold_state(tensors, to, world.rank());
+      const HeldState loaded = hold_state(tensors, to, world.rank(), false);
+      CheckpointReader reader(world, files.file(2 * round));
+      EXPECT_EQ(reader.compare(targets_of(loaded)).text(), "");
+      Index needed = 0;
+      for (const tensor::ShardedTensor& tensor : loaded.tensors) {
+        needed += tensor.value.bytes();
+      }
+      EXPECT_EQ(reader.read(targets_of(loaded)).bytes, needed);
+      EXPECT_EQ(loaded.memory, expected.memory);
+
+      EXPECT_EQ(save_and_wait(writer, loaded, folder.path(), 2 * round + 1, true).error, "");
+      EXPECT_EQ(contents_of(files.file(2 * round + 1)), contents_of(tensors));
+    }
+  });
+}
+
+TEST_P(CheckpointWorlds, AsynchronousSavesKeepWhatTheTensorsHeld) {
+  comm::run_world(GetParam(), [](World& world) {
+    const SharedFolder folder(world);
+    std::mt19937_64 random(5);
+    const std::vector<TestTensor> tensors = random_tensors(random, 2, 4);
+    const TestLayout layout{1, 1, world.size(), true};
+    HeldState state = hold_state(tensors, layout, world.rank());
+    CheckpointWriter writer(world);
+    const Header header;
+    writer.save({state.tensors, &header, folder.path(), 7, true});
+    EXPECT_TRUE(writer.in_flight());
+    for (std::vector<std::byte>& memory : state.memory) {
+      std::fill(memory.begin(), memory.end(), std::byte{0x55});
+    }
+    std::optional<SaveReport> report;
+    for (int iteration = 0; !report.has_value(); ++iteration) {
+      ASSERT_LT(iteration, 10000);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      report = writer.finish(false);
+    }
+    EXPECT_EQ(report->error, "");
+    EXPECT_EQ(report->iteration, 7);
+    EXPECT_GT(report->bytes, 0);
+    EXPECT_LE(report->blocked_seconds, report->total_seconds);
+    EXPECT_FALSE(writer.finish(true).has_value());
+    EXPECT_EQ(contents_of(Folder(folder.path()).file(7)), contents_of(tensors));
+  });
+}
+
+/// Lets no file of this process grow beyond a size.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_P(CheckpointWorlds, AFailureOfOneRankIsToldToAllAndTheNextSaveWorks) {
+  const bool threads = GetParam().transport == comm::Transport::threads;
+  const auto limit = threads ? std::make_unique<FileSizeLimit>(100'000) : nullptr;
+  comm::run_world(GetParam(), [threads](World& world) {
+    const SharedFolder folder(world);
+    std::mt19937_64 random(5);
+    const std::vector<TestTensor> tensors = random_tensors(random, 2, 4);
+    const TestLayout layout{1, 1, world.size(), true};
+    const HeldState state = hold_state(tensors, layout, world.rank());
+    CheckpointWriter writer(world);
+    EXPECT_EQ(threads, save_and_wait(writer, state, folder.path(), 1, false).error != "");
+    {
+      // A limit of the last process alone: the file is created, and one part cannot be written.
+      std::unique_ptr<FileSizeLimit> own;
+      if (!threads && world.rank() == world.size() - 1) {
+        own = std::make_unique<FileSizeLimit>(100'000);
+      }
+      const SaveReport report = save_and_wait(writer, state, folder.path(), 2, true);
+      EXPECT_NE(report.error.find("checkpoint.h5"), std::string::npos) << report.error;
+      EXPECT_NE(report.error.find("too large"), std::string::npos) << report.error;
+      EXPECT_FALSE(std::filesystem::exists(Folder(folder.path()).file(2)));
+      EXPECT_FALSE(std::filesystem::exists(Folder(folder.path()).unfinished_file(2)));
+    }
+    if (!threads) {
+      EXPECT_EQ(save_and_wait(writer, state, folder.path(), 3, true).error, "");
+      EXPECT_EQ(contents_of(Folder(folder.path()).file(3)), contents_of(tensors));
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, CheckpointWorlds, ::testing::ValuesIn(comm::worlds_to_test()),
+                         comm::name_of_world);
+
+Index resident_bytes() {
+  std::ifstream statistics("/proc/self/statm");
+  Index size = 0, resident = 0;
+  statistics >> size >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST(CheckpointWriter, MemoryDoesNotGrowOverFiftySaves) {
+  const TemporaryFolder folder;
+  const auto world = comm::make_single_world();
+  std::mt19937_64 random(3);
+  const HeldState state = hold_state(random_tensors(random, 3, 4), {}, 0);
+  CheckpointWriter writer(*world);
+  Index first = 0, staging = 0;
+  for (Index i = 0; i < 50; ++i) {
+    ASSERT_EQ(save_and_wait(writer, state, folder.path(), i % 3, true).error, "");
+    if (i == 9) {
+      first = resident_bytes();
+      staging = writer.staging_bytes();
+    }
+  }
+  EXPECT_EQ(writer.staging_bytes(), staging);
+  EXPECT_LE(resident_bytes() - first, Index{1} << 20);
+}
+
+TEST(CheckpointWriter, KilledAtAnyMomentLeavesNoIncompleteCheckpoint) {
+  const TemporaryFolder folder;
+  std::mt19937_64 random(9);
+  const std::vector<TestTensor> tensors = random_tensors(random, 3, 6);
+  const Folder files(folder.path());
+  const HeldState state = hold_state(tensors, {}, 0);
+  const auto save_from = [&](Index first, Index last) {
+    const auto world = comm::make_single_world();
+    CheckpointWriter writer(*world);
+    for (Index i = first; i < last; ++i) {
+      ASSERT_EQ(save_and_wait(writer, state, folder.path(), i, i % 2 == 0).error, "");
+    }
+  };
+  const auto expected = contents_of(tensors);
+  Index next = 0;
+  for (int round = 0; round < 20; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      save_from(next, next + 1000);
+      std::_Exit(1);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(20'000 + random() % 100'000));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "round " << round;
+    for (const Index iteration : files.iterations()) {
+      EXPECT_EQ(contents_of(files.file(iteration)), expected) << iteration;
+      next = std::max(next, iteration + 1);
+    }
+    if (files.tracked().has_value()) {
+      EXPECT_TRUE(std::filesystem::exists(files.file(*files.tracked())));
+    }
+    for (const Index iteration : files.iterations()) {
+      if (iteration + 1 < next) {
+        std::filesystem::remove_all(files.file(iteration).parent_path());
+      }
+    }
+  }
+  EXPECT_GT(next, 0);
+  save_from(next, next + 1);  // over what the last kill left
+  EXPECT_EQ(contents_of(files.file(next)), expected);
+}
+
+}  // namespace
+}  // namespace mpitron::checkpoint

@@ -1,0 +1,101 @@
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "cli/tiny_run.h"
+
+// Saving and loading as a user sees it.
+
+namespace mpitron::cli {
+namespace {
+
+using namespace mpitron::test;
+
+class CheckpointRun : public testing::Test {
+ protected:
+  Finished run(const Words& words, const Surroundings& surroundings = {}) {
+    return run_program(folder_.path(), kTinyMock + words, surroundings);
+  }
+  std::string train(const Words& words) {
+    const Finished finished = run(words);
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    return finished.out;
+  }
+  void expect_refused(const Words& words, const std::string& part) {
+    const Finished finished = run(words);
+    EXPECT_EQ(finished.code, 4) << finished.err;
+    EXPECT_TRUE(contains(finished.err, part)) << finished.err;
+    EXPECT_TRUE(losses(finished.out).empty());
+  }
+  std::filesystem::path file(const std::string& path) const {
+    return std::filesystem::path(folder_.path()) / path;
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(CheckpointRun, AResumedRunPrintsTheSameDigits) {
+  const Words half{"--bf16", "--attention-dropout", "0.1", "--save-interval", "2"};
+  const Words whole = result_lines(train(half + Words{"--save", "a"}));
+  ASSERT_EQ(whole.size(), 6U);  // 4 iterations, validation, test
+  const Words rest = result_lines(train(half + Words{"--load", "a", "--ckpt-step", "2"}));
+  EXPECT_EQ(rest, Words(whole.begin() + 2, whole.end()));
+  EXPECT_EQ(result_lines(train(half + Words{"--load", "a"})),
+            Words(whole.begin() + 4, whole.end()));  // nothing is left to train
+}
+
+TEST_F(CheckpointRun, ASignalSavesAndTheNextRunGoesOn) {
+  const Words flags{"--save", "a", "--load", "a", "--exit-interval", "3"};
+  expect_refused(flags, "--allow-random-init");
+  const std::string first = train(flags + Words{"--allow-random-init"});
+  EXPECT_TRUE(contains(first, "successfully saved checkpoint from iteration       3"));
+  EXPECT_EQ(losses(train({"--load", "a"})).size(), 1U);
+}
+
+TEST_F(CheckpointRun, WhatCannotBeLoadedIsNamed) {
+  train({"--save", "a"});
+  expect_refused({"--load", "b"}, "b: there is no complete checkpoint");
+  expect_refused({"--load", "a", "--ckpt-step", "3"}, "iter_0000003");
+  expect_refused({"--save", "a", "--num-layers", "3"}, "num_layers 2, here 3");
+  expect_refused({"--load", "a", "--num-layers", "3"}, "decoder.layers.2");
+  EXPECT_EQ(run({"--load", "b", "--exit-on-missing-checkpoint"}).code, 0);
+  std::filesystem::resize_file(file("a/iter_0000004/checkpoint.h5"), 10000);
+  expect_refused({"--load", "a"}, "a/iter_0000004/checkpoint.h5");
+}
+
+TEST_F(CheckpointRun, ADamagedCheckpointIsSkippedForTheOneBefore) {
+  train({"--save", "a", "--save-interval", "2"});
+  std::fstream damaged(file("a/iter_0000004/checkpoint.h5"),
+                       std::ios::in | std::ios::out | std::ios::binary);
+  damaged.seekp(static_cast<std::streamoff>(
+                    std::filesystem::file_size(file("a/iter_0000004/checkpoint.h5"))) /
+                2);
+  damaged.put('!');
+  damaged.close();
+  const Finished finished = run({"--load", "a"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.err, "a/iter_0000004/checkpoint.h5")) << finished.err;
+  EXPECT_EQ(losses(finished.out).size(), 2U);
+}
+
+TEST_F(CheckpointRun, AFullDiskDoesNotEndTheTraining) {
+  for (const Words& kind : {Words{}, Words{"--async-save"}}) {
+    const Finished finished =
+        run(kind + Words{"--save", "a", "--save-interval", "2"}, {.largest_file = 100000});
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(losses(finished.out).size(), 4U);
+    EXPECT_TRUE(contains(finished.err, "could not be saved")) << finished.err;
+    EXPECT_FALSE(std::filesystem::exists(file("a/iter_0000002")));
+  }
+}
+
+TEST_F(CheckpointRun, TheModelsOptionsComeFromTheCheckpoint) {
+  const std::string whole = train({"--save", "a", "--swiglu", "--num-layers", "3"});
+  const std::string loaded = train({"--load", "a", "--use-checkpoint-args", "--finetune"});
+  EXPECT_TRUE(contains(loaded, "num_layers ...................................... 3"));
+  EXPECT_EQ(losses(loaded).size(), 4U);
+}
+
+}  // namespace
+}  // namespace mpitron::cli

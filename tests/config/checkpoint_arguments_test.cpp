@@ -1,0 +1,53 @@
+#include "config/checkpoint_arguments.h"
+
+#include <gtest/gtest.h>
+
+#include "config/flags.h"
+#include "config/report.h"
+
+namespace mpitron::config {
+namespace {
+
+std::string configuration(const char* flags) {
+  return values_json(test::parse_base(flags).values, false);
+}
+
+ParsedRun parse_with(const char* flags, const CheckpointArguments& checkpoint) {
+  return parse_run(split_words(std::string(test::kBase) + " " + flags), 1, &checkpoint);
+}
+
+TEST(CheckpointArguments, TheModelIsTheCheckpointsWhateverIsGiven) {
+  const CheckpointArguments checkpoint{
+      .configuration = configuration("--num-layers 6 --swiglu --lr 0.5 --seq-length 32 "
+                                     "--max-position-embeddings 32"),
+      .path = "a/checkpoint.h5"};
+  const ParsedRun parsed = parse_with("--num-layers 2 --load a", checkpoint);
+  EXPECT_EQ(parsed.run.model.num_layers, 6);
+  EXPECT_TRUE(parsed.values.flag("swiglu"));
+  EXPECT_EQ(parsed.run.training.seq_length, 32);
+  EXPECT_NE(parsed.run.optimizer.lr, 0.5);
+  ASSERT_FALSE(parsed.notices.empty());
+  EXPECT_NE(parsed.notices[0].find("--num-layers"), std::string::npos);
+  EXPECT_EQ(parsed.values.origin_at(option_index().slot_of_dest("num_layers")).detail,
+            checkpoint.path);
+}
+
+TEST(CheckpointArguments, ALayoutIsTakenWhenAskedFor) {
+  CheckpointArguments checkpoint{.configuration = R"({"tensor_model_parallel_size": 2})"};
+  EXPECT_EQ(parse_with("--load a", checkpoint).run.parallel.tensor_model_parallel_size, 1);
+  checkpoint.layout = true;
+  EXPECT_EQ(parse_with("--load a", checkpoint).run.parallel.tensor_model_parallel_size, 2);
+}
+
+TEST(CheckpointArguments, WithoutAConfigurationItIsAFinding) {
+  EXPECT_TRUE(test::has_finding(parse_with("--load a", {.configuration = "no json"}), ids::kFile));
+}
+
+TEST(CheckpointArguments, DifferencesNameBothValues) {
+  EXPECT_EQ(model_differences(configuration("--num-layers 6"), configuration("--num-layers 4")),
+            "num_layers 6, here 4");
+  EXPECT_EQ(model_differences(configuration("--lr 0.5"), configuration("")), "");
+}
+
+}  // namespace
+}  // namespace mpitron::config

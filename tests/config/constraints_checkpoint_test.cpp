@@ -1,0 +1,53 @@
+#include <gtest/gtest.h>
+
+#include "config/constraint.h"
+#include "config/flags.h"
+
+namespace mpitron::config {
+namespace {
+
+using test::RuleCase;
+
+constexpr RuleCase kBroken[] = {
+    {"--save-keep-last 10", "E110", "--save-keep-last without --save"},
+    {"--async-save", "E110", "--save FOLDER"},
+    {"--ckpt-step 10", "E111", "--ckpt-step without --load"},
+    {"--use-checkpoint-args", "E111", "--load FOLDER"},
+    {"--save a --save-interval 0", "E112", "save_interval = 0"},
+    {"--save a --save-keep-last 0", "E112", "save_keep_last = 0"},
+    {"--save a --save-staging-gib 0", "E112", "save_staging_gib = 0"},
+    {"--save a --save-interval 10 --save-retain-interval 25", "E113", "25 % 10 = 5"},
+    {"--load a --load-main-params-from-ckpt", "E114", "--no-load-optim"},
+    {"--override-opt_param-scheduler --use-checkpoint-opt_param-scheduler", "E115", "both"},
+};
+
+TEST(CheckpointConstraints, EachRuleIsBrokenByItsSmallestExample) {
+  for (const RuleCase& broken : kBroken) {
+    const ParsedRun parsed = test::parse_base(broken.flags);
+    EXPECT_TRUE(test::has_finding(parsed, broken.id)) << broken.flags << "\n"
+                                                      << test::all_findings(parsed);
+    EXPECT_NE(test::all_findings(parsed).find(broken.in_message), std::string::npos)
+        << broken.flags << "\n"
+        << test::all_findings(parsed);
+  }
+}
+
+TEST(CheckpointConstraints, UsualFlagsBreakNone) {
+  for (const char* flags :
+       {"--save a --save-interval 10 --save-retain-interval 100 --load a --async-save",
+        "--pretrained-checkpoint a --finetune", "--load a --no-load-optim --ckpt-step 3",
+        "--load a --load-main-params-from-ckpt --no-load-optim"}) {
+    const ParsedRun parsed = test::parse_base(flags);
+    EXPECT_TRUE(parsed.findings.empty()) << flags << "\n" << test::all_findings(parsed);
+  }
+}
+
+TEST(CheckpointConstraints, StrictnessIsWhatTheUserSaysElseNothingMayDiffer) {
+  EXPECT_EQ(test::parse_base("").run.checkpoint.dist_ckpt_strictness, "raise_all");
+  EXPECT_EQ(test::parse_base("--dist-ckpt-strictness assume_ok_unexpected")
+                .run.checkpoint.dist_ckpt_strictness,
+            "assume_ok_unexpected");
+}
+
+}  // namespace
+}  // namespace mpitron::config

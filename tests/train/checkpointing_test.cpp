@@ -1,0 +1,194 @@
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "checkpoint/folder.h"
+#include "train/checkpoint_run.h"
+#include "utils/error.h"
+
+namespace mpitron::train {
+namespace {
+
+struct ResumeCase {
+  const char* name;
+  Index ranks;
+  Flags flags;
+};
+void PrintTo(const ResumeCase& resume, std::ostream* out) {
+  *out << resume.name;
+}
+
+const Flags kDropout = {"--hidden-dropout", "0.1", "--attention-dropout", "0.1"};
+
+class ResumeTest : public ::testing::TestWithParam<ResumeCase> {
+ protected:
+  static std::string last_iterations(const std::vector<double>& values, std::size_t count) {
+    std::string text;
+    for (std::size_t i = values.size() - count; i < values.size(); ++i) {
+      text += fmt::format("{:a} ", values[i]);
+    }
+    return text;
+  }
+};
+
+TEST_P(ResumeTest, AnInterruptedRunEndsWithTheBitsOfOneThatWasNot) {
+  const Flags flags = kDropout + GetParam().flags;
+  const Index ranks = GetParam().ranks;
+  const testing::TemporaryFolder folder;
+  const Flags save{"--save", folder.path()}, load{"--load", folder.path()};
+  run_with_checkpoints(flags + save, ranks, 3, {3});
+  const RunRecord rest = run_with_checkpoints(flags + save + load, ranks, 6);
+  const RunRecord whole = run_with_checkpoints(flags + save, ranks, 6);
+  EXPECT_EQ(rest.start, 3);
+  EXPECT_EQ(last_iterations(rest.losses, 3), last_iterations(whole.losses, 3));
+  EXPECT_EQ(last_iterations(rest.grad_norms, 3), last_iterations(whole.grad_norms, 3));
+  for (std::size_t rank = 0; rank < whole.state.size(); ++rank) {
+    ASSERT_FALSE(whole.state[rank].empty());
+    ASSERT_EQ(rest.state[rank].size(), whole.state[rank].size());
+    for (const auto& [name, bytes] : whole.state[rank]) {
+      EXPECT_TRUE(rest.state[rank].at(name) == bytes) << name << " on rank " << rank;
+    }
+  }
+}
+
+const Flags kSharded = {"--use-distributed-optimizer"};
+const Flags kHalf = {"--bf16"};
+Flags fully_sharded(const char* strategy) {
+  return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
+}
+
+std::string name_of(const ::testing::TestParamInfo<ResumeCase>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Precisions, ResumeTest,
+    ::testing::Values(
+        ResumeCase{"fp32", 1, {}}, ResumeCase{"bf16", 1, kHalf},
+        ResumeCase{
+            "fp16", 1, {"--fp16", "--initial-loss-scale", "65536", "--loss-scale-window", "2"}},
+        ResumeCase{"sgd", 1, {"--optimizer", "sgd"}},
+        ResumeCase{"sgd_bf16", 1, kHalf + Flags{"--optimizer", "sgd"}},
+        ResumeCase{"async", 1, {"--async-save"}},
+        ResumeCase{"async_bf16_dp2", 2, kHalf + kSharded + Flags{"--async-save"}},
+        ResumeCase{"small_staging_pool", 2, {"--async-save", "--save-staging-gib", "0.00001"}},
+        ResumeCase{"verified", 2, kSharded + Flags{"--verify-resume"}}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, ResumeTest,
+    ::testing::Values(
+        ResumeCase{"dp2", 2, {}}, ResumeCase{"dp4_sharded", 4, kSharded},
+        ResumeCase{"dp4_sharded_bf16", 4, kSharded + kHalf},
+        ResumeCase{"dp4_sharded_overlap", 4,
+                   kSharded + Flags{"--overlap-grad-reduce", "--overlap-param-gather",
+                                    "--ddp-bucket-size", "500"}},
+        ResumeCase{"dp4_two_instances", 4,
+                   kSharded + Flags{"--num-distributed-optimizer-instances", "2"}},
+        ResumeCase{"fsdp_optimizer", 2, fully_sharded("optim")},
+        ResumeCase{"fsdp_gradients", 2, fully_sharded("optim_grads")},
+        ResumeCase{"fsdp_parameters", 4, fully_sharded("optim_grads_params")},
+        ResumeCase{"fsdp_parameters_bf16", 2, fully_sharded("optim_grads_params") + kHalf},
+        ResumeCase{"tp2", 2, {"--tensor-model-parallel-size", "2"}},
+        ResumeCase{"tp2_sp_pp2_dp2", 8,
+                   kSharded + Flags{"--tensor-model-parallel-size", "2", "--sequence-parallel",
+                                    "--pipeline-model-parallel-size", "2"}},
+        ResumeCase{"pp2", 2, {"--pipeline-model-parallel-size", "2"}},
+        ResumeCase{
+            "tp2_fsdp", 4,
+            fully_sharded("optim_grads_params") + Flags{"--tensor-model-parallel-size", "2"}},
+        ResumeCase{"pp2_zero_bubble",
+                   2,
+                   {"--pipeline-model-parallel-size", "2", "--pipeline-schedule", "zero-bubble"}},
+        ResumeCase{"cp2", 2, {"--context-parallel-size", "2"}}),
+    name_of);
+
+class CheckpointingTest : public ::testing::Test {
+ protected:
+  Flags save(const char* where = "a") const { return {"--save", (root_ / where).string()}; }
+  Flags load(const char* where = "a") const { return {"--load", (root_ / where).string()}; }
+
+  static std::string message(const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::data);
+      return error.what();
+    }
+    return "no error";
+  }
+  void expect_refused(const Flags& flags, const char* part) const {
+    const std::string text = message([&] { run_with_checkpoints(flags, 1, 2); });
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+
+  const testing::TemporaryFolder folder_;
+  const std::filesystem::path root_ = folder_.path();
+};
+
+TEST_F(CheckpointingTest, NothingToLoadIsAnErrorUnlessRandomWeightsAreAllowed) {
+  expect_refused(load(), "--allow-random-init");
+  EXPECT_EQ(run_with_checkpoints(load() + Flags{"--allow-random-init"}, 1, 2).start, 0);
+}
+
+TEST_F(CheckpointingTest, AStepThatIsNotThereIsAnError) {
+  run_with_checkpoints(save(), 1, 3, {1, 3});
+  EXPECT_EQ(run_with_checkpoints(load() + Flags{"--ckpt-step", "1"}, 1, 2).start, 1);
+  expect_refused(load() + Flags{"--ckpt-step", "2"}, "iter_0000002");
+}
+
+TEST_F(CheckpointingTest, FinetuningTakesTheWeightsOnly) {
+  run_with_checkpoints(save(), 1, 2, {2});
+  const RunRecord finetuned = run_with_checkpoints(load() + Flags{"--finetune"}, 1, 1);
+  const RunRecord fresh = run_with_checkpoints({}, 1, 1);
+  const RunRecord resumed = run_with_checkpoints(load(), 1, 3);
+  EXPECT_EQ(finetuned.start, 0);
+  EXPECT_NE(finetuned.losses, fresh.losses);
+  EXPECT_NE(finetuned.losses, resumed.losses);
+  EXPECT_EQ(run_with_checkpoints({"--pretrained-checkpoint", (root_ / "a").string()}, 1, 1).losses,
+            finetuned.losses);
+}
+
+TEST_F(CheckpointingTest, OptimizerStateCanBeLeftOut) {
+  run_with_checkpoints(save() + Flags{"--no-save-optim"}, 1, 2, {2});
+  expect_refused(load(), "--no-load-optim");
+  EXPECT_EQ(run_with_checkpoints(load() + Flags{"--no-load-optim"}, 1, 3).start, 2);
+}
+
+TEST_F(CheckpointingTest, AnotherModelsTensorsAreListed) {
+  run_with_checkpoints(save(), 1, 1, {1});
+  expect_refused(load() + Flags{"--num-layers", "3"}, "decoder.layers.2.mlp.linear_fc1.weight");
+  expect_refused(load() + Flags{"--num-layers", "1"}, "unexpected: model/decoder.layers.1");
+  expect_refused(load() + Flags{"--ffn-hidden-size", "24"}, "mismatched");
+  EXPECT_EQ(run_with_checkpoints(
+                load() + Flags{"--num-layers", "3", "--dist-ckpt-strictness", "log_all"}, 1, 1)
+                .start,
+            1);
+}
+
+TEST_F(CheckpointingTest, OldOnesAreDeleted) {
+  run_with_checkpoints(save() + Flags{"--save-keep-last", "2"}, 1, 4, {1, 2, 3, 4});
+  EXPECT_EQ(checkpoint::Folder(root_ / "a").iterations(), (std::vector<Index>{3, 4}));
+  run_with_checkpoints(save("b") + Flags{"--save-retain-interval", "2", "--save-interval", "1"}, 1,
+                       5, {1, 2, 3, 4, 5});
+  EXPECT_EQ(checkpoint::Folder(root_ / "b").iterations(), (std::vector<Index>{2, 4, 5}));
+}
+
+TEST_F(CheckpointingTest, PrecisionMayChange) {
+  const RunRecord half = run_with_checkpoints(save() + Flags{"--bf16"}, 1, 2, {2});
+  run_with_checkpoints(load() + save("single"), 1, 2);
+  const RunRecord single = run_with_checkpoints(load(), 1, 2);
+  for (const auto& [name, bytes] : single.state[0]) {
+    if (name.starts_with("model/")) {
+      EXPECT_TRUE(bytes == half.state[0].at("optimizer/fp32_param/" + name.substr(6))) << name;
+    }
+  }
+}
+
+TEST_F(CheckpointingTest, WhereNoFolderCanBeNothingIsTrained) {
+  std::ofstream(root_ / "file") << "no folder";
+  expect_refused(save("file"), "file");
+}
+
+}  // namespace
+}  // namespace mpitron::train

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "train/layout_space.h"
+
+// Whatever `mpitron check` calls legal trains as one rank does. A sample of all layouts of up to
+// eight ranks; its seed is printed. MPITRON_LAYOUTS=all takes all of them (or how many),
+// MPITRON_LAYOUT_SEED another sample.
+
+namespace mpitron::train {
+namespace {
+
+constexpr Index kMostRanks = 8, kSample = 24;
+
+/// Kinds of models whose layouts differ: what is tied, cut, shared, computed again.
+std::vector<Flags> models() {
+  const Flags common = {"--num-layers", "4",   "--hidden-dropout",   "0.1", "--attention-dropout",
+                        "0.1",  // SGD: the first steps of Adam are the gradients' signs
+                        "--optimizer",  "sgd", "--micro-batch-size", "1"};
+  const Flags groups{"--group-query-attention", "--num-query-groups"};
+  const Flags llama{"--swiglu",
+                    "--position-embedding-type",
+                    "rope",
+                    "--normalization",
+                    "RMSNorm",
+                    "--disable-bias-linear",
+                    "--untie-embeddings-and-output-weights"};
+  const Flags all_again{"--recompute-granularity", "full", "--recompute-method", "uniform",
+                        "--recompute-num-layers",  "1"};
+  return {common,
+          common + Flags{"--untie-embeddings-and-output-weights"},
+          common + llama + groups + Flags{"2"},
+          common + groups + Flags{"1"} + all_again,
+          common + llama + Flags{"--recompute-granularity", "selective"},
+          common + Flags{"--tp-comm-overlap", "--calculate-per-token-loss"}};
+}
+
+const std::vector<GeneratedLayout>& all_layouts() {
+  static const std::vector<GeneratedLayout> layouts = [] {
+    std::vector<GeneratedLayout> all;
+    for (const Flags& model : models()) {
+      for (GeneratedLayout& layout : LayoutSpace(model, kMostRanks).legal()) {
+        all.push_back(std::move(layout));
+      }
+    }
+    return all;
+  }();
+  return layouts;
+}
+
+unsigned seed() {
+  const char* given = std::getenv("MPITRON_LAYOUT_SEED");
+  return given != nullptr ? static_cast<unsigned>(std::atol(given)) : std::random_device()();
+}
+
+std::vector<GeneratedLayout> sample(unsigned seed) {
+  const char* given = std::getenv("MPITRON_LAYOUTS");
+  std::vector<GeneratedLayout> layouts = all_layouts();
+  if (given == nullptr || std::string_view(given) != "all") {
+    std::shuffle(layouts.begin(), layouts.end(), std::mt19937(seed));
+    const Index wanted = given != nullptr ? std::atol(given) : kSample;
+    layouts.resize(std::min(layouts.size(), static_cast<std::size_t>(wanted)));
+  }
+  return layouts;
+}
+
+TEST(EveryLayout, TheGeneratorFindsWhatThereIs) {
+  std::set<Index> ranks;
+  std::set<std::pair<Index, Flags>> distinct;
+  std::set<std::string> words;
+  for (const GeneratedLayout& layout : all_layouts()) {
+    ranks.insert(layout.ranks);
+    distinct.emplace(layout.ranks, layout.model + layout.layout);
+    words.insert(layout.layout.begin(), layout.layout.end());
+  }
+  EXPECT_EQ(ranks, (std::set<Index>{1, 2, 4, 8}));
+  EXPECT_EQ(distinct.size(), all_layouts().size());
+  EXPECT_GT(distinct.size(), 1000u);
+  for (const char* word :
+       {"--sequence-parallel", "zero-bubble", "optim_grads_params", "a2a+p2p",
+        "--num-virtual-stages-per-pipeline-rank", "--defer-embedding-wgrad-compute",
+        "--num-distributed-optimizer-instances", "--overlap-param-gather"}) {
+    EXPECT_TRUE(words.contains(word)) << word;
+  }
+}
+
+TEST(EveryLayout, TrainsAsOneRankDoes) {
+  const unsigned chosen = seed();
+  const std::vector<GeneratedLayout> layouts = sample(chosen);
+  std::printf("%zu of %zu layouts, MPITRON_LAYOUT_SEED=%u\n", layouts.size(), all_layouts().size(),
+              chosen);
+  std::map<Flags, LayoutResult> alone;
+  for (const GeneratedLayout& layout : layouts) {
+    SCOPED_TRACE(::testing::PrintToString(layout));
+    if (!alone.contains(layout.model)) {
+      alone[layout.model] = run_layout(layout.model, 1);
+    }
+    try {
+      expect_equal(run_layout(layout.model + layout.layout, layout.ranks), alone.at(layout.model));
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::train

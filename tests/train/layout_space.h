@@ -1,0 +1,130 @@
+#pragma once
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "train/layout_run.h"
+
+// All layouts of a tiny model, by the rules that users meet: what `mpitron check` calls legal.
+
+namespace mpitron::train {
+
+struct GeneratedLayout {
+  Index ranks;
+  Flags model, layout;
+};
+inline void PrintTo(const GeneratedLayout& layout, std::ostream* out) {
+  *out << fmt::format("{} ranks: {} {}", layout.ranks, fmt::join(layout.model, " "),
+                      fmt::join(layout.layout, " "));
+}
+
+/// Walks the choices of one axis after the other; each axis sees what the axes before it chose.
+class LayoutSpace {
+ public:
+  /// `model`: flags behind those of tiny_run.
+  LayoutSpace(Flags model, Index max_ranks) : model_(std::move(model)), max_ranks_(max_ranks) {}
+
+  std::vector<GeneratedLayout> legal() {
+    for (sizes_.tensor = 1; sizes_.tensor <= max_ranks_; ++sizes_.tensor) {
+      for (sizes_.context = 1; sizes_.ranks() <= max_ranks_; ++sizes_.context) {
+        for (sizes_.pipeline = 1; sizes_.ranks() <= max_ranks_; ++sizes_.pipeline) {
+          for (sizes_.data = 1; sizes_.ranks() <= max_ranks_; ++sizes_.data) {
+            walk(0, {});
+          }
+          sizes_.data = 1;
+        }
+        sizes_.pipeline = 1;
+      }
+      sizes_.context = 1;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  struct Sizes {
+    Index tensor = 1, context = 1, pipeline = 1, data = 1;
+    Index ranks() const { return tensor * context * pipeline * data; }
+  };
+
+  /// What may be chosen on an axis; one empty choice where the axis means nothing.
+  std::vector<Flags> choices(std::size_t axis) const {
+    switch (axis) {
+      case 0:
+        return {{"--tensor-model-parallel-size", std::to_string(sizes_.tensor),
+                 "--context-parallel-size", std::to_string(sizes_.context),
+                 "--pipeline-model-parallel-size", std::to_string(sizes_.pipeline)}};
+      case 1:
+        return sizes_.tensor > 1 ? std::vector<Flags>{{}, {"--sequence-parallel"}}
+                                 : std::vector<Flags>{{}};
+      case 2:
+        return pipelines();
+      case 3:
+        return exchanges();
+      case 4:
+        return shardings();
+      default:
+        return {};
+    }
+  }
+  std::vector<Flags> pipelines() const {
+    if (sizes_.pipeline == 1) {
+      return {{}};
+    }
+    return {{},
+            {"--pipeline-schedule", "zero-bubble"},
+            {"--defer-embedding-wgrad-compute", "--wgrad-deferral-limit", "2"},
+            {"--num-virtual-stages-per-pipeline-rank", "2"}};
+  }
+  std::vector<Flags> exchanges() const {
+    std::vector<Flags> all{{}};
+    if (sizes_.context > 1) {
+      all = {{}, {"--cp-comm-type", "all_gather"}, {"--cp-comm-type", "a2a"}};
+    }
+    if (sizes_.context == 4) {
+      all.push_back(
+          {"--cp-comm-type", "a2a+p2p", "--hierarchical-context-parallel-sizes", "2", "2"});
+    }
+    return all;
+  }
+  std::vector<Flags> shardings() const {
+    if (sizes_.data * sizes_.context == 1) {
+      return {{}};
+    }
+    const Flags overlap{"--overlap-grad-reduce", "--ddp-bucket-size", "500"};
+    const Flags gathers{"--overlap-param-gather"}, optimizer{"--use-distributed-optimizer"};
+    const Flags fully{"--use-megatron-fsdp", "--data-parallel-sharding-strategy"};
+    return {{},
+            overlap,
+            optimizer,
+            optimizer + overlap + gathers,
+            optimizer + overlap + gathers + Flags{"--overlap-param-gather-with-optimizer-step"},
+            optimizer + Flags{"--num-distributed-optimizer-instances", "2"},
+            fully + Flags{"optim_grads"},
+            fully + Flags{"optim_grads_params"},
+            fully + Flags{"optim_grads_params"} + overlap + gathers,
+            fully + Flags{"optim_grads_params", "--num-distributed-optimizer-instances", "2",
+                          "--enable-full-sharding-in-hsdp"}};
+  }
+
+  void walk(std::size_t axis, const Flags& chosen) {
+    const std::vector<Flags> next = choices(axis);
+    if (next.empty()) {
+      return keep_if_legal(chosen);
+    }
+    for (const Flags& choice : next) {
+      walk(axis + 1, chosen + choice);
+    }
+  }
+  void keep_if_legal(const Flags& layout) {
+    const Flags flags = tiny_flags() + model_ + layout;
+    if (config::parse_run(flags, sizes_.ranks()).findings.empty()) {
+      found_.push_back({sizes_.ranks(), model_, layout});
+    }
+  }
+
+  Flags model_;
+  Index max_ranks_;
+  Sizes sizes_;
+  std::vector<GeneratedLayout> found_;
+};
+
+}  // namespace mpitron::train
