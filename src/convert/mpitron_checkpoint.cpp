@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/folder.h"
 #include "checkpoint/posix_file.h"
 #include "checkpoint/verify.h"
 #include "convert/checkpoint_folder.h"
@@ -106,8 +107,13 @@ bool is_mpitron_checkpoint(const fs::path& path) {
 fs::path write_mpitron_checkpoint(const fs::path& root, const ModelDescription& description,
                                   TensorSource& source, const std::string& build,
                                   const Progress& progress) {
-  const NewIteration place(root, description.iteration);
-  const fs::path path = place.unfinished() / kFile;
+  const checkpoint::Folder folder(root);
+  if (fs::exists(folder.file(description.iteration))) {
+    throw_data("--to {}: {} is there already; give another folder", root.string(),
+               folder.file(description.iteration).string());
+  }
+  folder.begin(description.iteration);
+  const fs::path path = folder.unfinished_file(description.iteration);
   std::vector<checkpoint::DataSet> sets;
   for (const TensorInfo& info : source.tensors()) {
     sets.push_back({.name = kModel + info.name, .shape = info.shape, .dtype = info.dtype});
@@ -132,7 +138,8 @@ fs::path write_mpitron_checkpoint(const fs::path& root, const ModelDescription& 
     }
   }
   checkpoint::seal_file(path, std::move(extents));
-  return place.commit() / kFile;
+  folder.commit(description.iteration);
+  return folder.file(description.iteration);
 }
 
 }  // namespace mpitron::convert

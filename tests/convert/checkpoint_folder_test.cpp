@@ -14,6 +14,7 @@ TEST(CheckpointFolder, FollowsTheTracker) {
   const testing::TemporaryFolder folder;
   const fs::path tracker = folder.path() / "latest_checkpointed_iteration.txt";
   EXPECT_EQ(iteration_folder(folder.path()), folder.path());
+  EXPECT_FALSE(has_tracker(folder.path()));
   testing::write_text(tracker, "123\n");
   EXPECT_EQ(iteration_folder(folder.path()), folder.path() / "iter_0000123");
   testing::write_text(tracker, "release");
@@ -24,19 +25,6 @@ TEST(CheckpointFolder, FollowsTheTracker) {
   }
   EXPECT_EQ(iteration_of("x/iter_0000123"), 123);
   EXPECT_EQ(iteration_of("x/release"), -1);
-}
-
-TEST(CheckpointFolder, IsThereWhenItIsComplete) {
-  const testing::TemporaryFolder folder;
-  const fs::path root = folder.path() / "new";
-  const NewIteration place(root, 7);
-  testing::write_text(place.unfinished() / "x", "data");
-  EXPECT_FALSE(has_tracker(root));
-  EXPECT_FALSE(fs::exists(root / "iter_0000007"));
-  EXPECT_EQ(place.commit(), root / "iter_0000007");
-  EXPECT_EQ(read_file(iteration_folder(root) / "x"), "data");
-  EXPECT_THROW(NewIteration(root, 7), Error);
-  EXPECT_EQ(NewIteration(root, -1).commit(), iteration_folder(root));
 }
 
 }  // namespace
