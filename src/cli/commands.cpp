@@ -10,6 +10,7 @@ std::span<const Command> commands() {
       Command{"preprocess", "tokenise JSONL or plain text into .bin and .idx files", preprocess},
       Command{"tokenizer", "train a byte-level BPE vocabulary", tokenizer},
       Command{"tokenize", "encode, decode or count texts", tokenize},
+      Command{"convert", "convert models from and to Hugging Face and from Megatron", convert},
       Command{"replay", "replay a recorded run of the reference and compare", replay},
       Command{"parity", "prove that a layout computes what one rank computes", parity},
       Command{"plan", "show how a run lies on its ranks, without starting it", plan},

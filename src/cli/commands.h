@@ -8,6 +8,7 @@ int pretrain_gpt(const Arguments& arguments);
 int preprocess(const Arguments& arguments);
 int tokenize(const Arguments& arguments);
 int tokenizer(const Arguments& arguments);
+int convert(const Arguments& arguments);
 int parity(const Arguments& arguments);
 int plan(const Arguments& arguments);
 int replay(const Arguments& arguments);

@@ -1,0 +1,173 @@
+#include "convert/convert.h"
+
+#include "convert/conversion_record.h"
+#include "convert/hugging_face_config.h"
+#include "convert/hugging_face_folder.h"
+#include "convert/model_logits.h"
+#include "convert/mpitron_checkpoint.h"
+#include "convert/translation.h"
+#include "utils/error.h"
+#include "utils/files.h"
+
+namespace mpitron::convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Index kPromptLength = 500;
+
+void write_text(const fs::path& path, const std::string& text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+/// The family to write, and which names the description's tensors have there.
+std::string family_for(const ConvertSettings& settings, const ModelDescription& description) {
+  if (!settings.model_type.empty()) {
+    return settings.model_type;
+  }
+  return description.model_type.empty() ? std::string(matching_model_type(description))
+                                        : description.model_type;
+}
+
+ModelDescription describe(const ConvertSettings& settings, const ModelReader& reader) {
+  ModelDescription description = reader.description();
+  if (settings.true_vocab_size > 0) {
+    description.vocab_size = settings.true_vocab_size;
+  }
+  description.model_type = family_for(settings, description);
+  return description;
+}
+
+fs::path write_hugging_face(const ConvertSettings& settings, ModelReader& source,
+                            const ModelDescription& description, const Progress& progress) {
+  if (description.model_type.empty()) {
+    throw_data(
+        "{}: no family of Hugging Face has such a model; --model-type tells what one would need",
+        settings.from.string());
+  }
+  const NameTable table = make_name_table(description.model_type, description);
+  if (const std::string problems = check_ours(source.ours(), table).problems(settings.strict);
+      !problems.empty()) {
+    throw_data("{}: tensors and configuration do not fit:{}", settings.from.string(), problems);
+  }
+  std::error_code error;
+  fs::create_directories(settings.to, error);
+  if (error) {
+    throw_data("--to {}: cannot make the folder: {}", settings.to.string(), error.message());
+  }
+  const auto theirs = to_theirs(source.ours(), table);
+  write_hugging_face_weights(settings.to, *theirs, settings.bytes_per_file, progress);
+  for (const auto& [name, bytes] : description.files) {
+    write_text(settings.to / fs::path(name).filename(), bytes);
+  }
+  write_text(settings.to / "config.json",
+             write_hugging_face_config(description, description.model_type));
+  return settings.to;
+}
+
+ModelReader::Settings output_settings(const ConvertSettings& settings) {
+  return {.format = settings.to_format,
+          .model_type = {},
+          .make_vocab_size_divisible_by = settings.make_vocab_size_divisible_by,
+          .dtype = {},
+          .strict = true};
+}
+
+void verify(const ConvertSettings& settings, ModelReader& source, ConvertReport& report,
+            const ConvertProgress& progress) {
+  ModelReader output(report.output, output_settings(settings));
+  report.round_trip = check_round_trip(source, output, [&](Index done, Index total, auto& name) {
+    progress("verify", done, total, name);
+  });
+  if (settings.verify_logits) {
+    const std::vector<std::int64_t> prompt = make_prompt(kPromptLength, describe(settings, source));
+    report.logits_difference =
+        largest_difference(model_logits(source.description(), source.ours(), prompt),
+                           model_logits(output.description(), output.ours(), prompt),
+                           describe(settings, source).stored_vocab_size());
+  }
+  write_text(settings.to / "conversion_record.json", record_json(settings, report));
+}
+
+/// A checkpoint of this program has no layout, so this is only what loading would find.
+void check_layout(const ConvertSettings& settings, const config::ModelConfig& model,
+                  ConvertReport& report) {
+  const Index t = settings.target_tensor_ranks, p = settings.target_pipeline_ranks;
+  const std::pair<const char*, Index> divided[] = {
+      {"num_attention_heads", model.num_attention_heads},
+      {"ffn_hidden_size", model.ffn_hidden_size},
+      {"padded_vocab_size", model.padded_vocab_size}};
+  for (const auto& [name, value] : divided) {
+    if (value % t != 0) {
+      throw_usage("--target-tensor-parallel-size {}: {} is {}, which it does not divide", t, name,
+                  value);
+    }
+  }
+  if (model.num_layers % p != 0) {
+    throw_usage("--target-pipeline-parallel-size {}: num_layers is {}, which it does not divide", p,
+                model.num_layers);
+  }
+  if (t * p > 1) {
+    report.notes.push_back(fmt::format(
+        "the checkpoint has no layout: {} tensor and {} pipeline ranks load it, and so does every "
+        "other layout that fits the model",
+        t, p));
+  }
+}
+
+void note_surprises(const ConvertSettings& settings, const ModelDescription& description,
+                    ConvertReport& report) {
+  const Index padded = description.model.padded_vocab_size;
+  if (settings.to_format == Format::hugging_face && description.vocab_size == 0) {
+    report.notes.push_back(fmt::format(
+        "how many of the {} rows of the vocabulary stand for tokens is not known: all are written; "
+        "--true-vocab-size N cuts off the padding",
+        padded));
+  }
+  if (!description.model.rotary_interleaved || settings.to_format == Format::mpitron) {
+    return;
+  }
+  report.notes.emplace_back(
+      "rows of queries and keys were reordered from --rotary-interleaved to rotated halves");
+}
+
+}  // namespace
+
+ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& progress) {
+  ConvertReport report;
+  report.from_format = settings.from_format.value_or(detect_format(settings.from));
+  if (settings.to_format != Format::mpitron && settings.to_format != Format::hugging_face) {
+    throw_usage("--to-format {}: only mpitron and huggingface can be written",
+                name_of(settings.to_format));
+  }
+  const bool theirs = report.from_format == Format::hugging_face;
+  ModelReader source(settings.from,
+                     {.format = report.from_format,
+                      .model_type = theirs ? settings.model_type : "",
+                      .make_vocab_size_divisible_by = settings.make_vocab_size_divisible_by,
+                      .dtype = settings.dtype,
+                      .strict = settings.strict});
+  const ModelDescription description = describe(settings, source);
+  report.model_type = description.model_type;
+  report.ignored = source.ignored();
+  report.unmapped = source.unmapped();
+  report.tensors = static_cast<Index>(source.ours().tensors().size());
+  report.bytes = source.ours().bytes();
+  check_layout(settings, description.model, report);
+  note_surprises(settings, description, report);
+  const Progress part = [&](Index done, Index total, const std::string& name) {
+    progress("convert", done, total, name);
+  };
+  report.output =
+      settings.to_format == Format::mpitron
+          ? write_mpitron_checkpoint(settings.to, description, source.ours(), settings.build, part)
+          : write_hugging_face(settings, source, description, part);
+  if (settings.verify || settings.verify_logits) {
+    verify(settings, source, report, progress);
+  }
+  return report;
+}
+
+}  // namespace mpitron::convert

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "convert/model_description.h"
+#include "convert/tensor_source.h"
+
+namespace mpitron::convert {
+
+/// Scores of the next token behind every position: [rows, columns], row-major.
+struct Logits {
+  Index rows = 0, columns = 0;
+  std::vector<float> values;
+};
+
+/// Reproducible tokens, none of them padding; at most as many as the model has positions.
+std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& description);
+
+/// Logits of one sequence over the padded vocabulary, computed on the host by the model that the
+/// tensors make. The whole model is in memory. Kokkos must run (device::HostRuntime).
+Logits model_logits(const ModelDescription& description, TensorSource& ours,
+                    const std::vector<std::int64_t>& prompt);
+
+/// Over the first `columns` columns; values that are not finite are infinitely far from everything.
+double largest_difference(const Logits& a, const Logits& b, Index columns);
+
+}  // namespace mpitron::convert

@@ -1,0 +1,97 @@
+#include "convert/model_reader.h"
+
+#include "convert/hugging_face_config.h"
+#include "convert/hugging_face_folder.h"
+#include "convert/megatron_dist.h"
+#include "convert/megatron_torch.h"
+#include "convert/mpitron_checkpoint.h"
+#include "convert/translation.h"
+#include "utils/error.h"
+#include "utils/files.h"
+
+namespace mpitron::convert {
+namespace {
+
+constexpr const char* kWords = "embedding.word_embeddings.weight";
+
+void refuse(const std::filesystem::path& path, const std::string& problems) {
+  if (!problems.empty()) {
+    throw_data("{}: tensors and configuration do not fit:{}", path.string(), problems);
+  }
+}
+
+}  // namespace
+
+ModelReader::ModelReader(const std::filesystem::path& path, const Settings& settings) {
+  switch (settings.format) {
+    case Format::mpitron:
+      open<MpitronCheckpoint>(path);
+      break;
+    case Format::megatron_torch:
+      open<MegatronTorch>(path);
+      ignored_ = static_cast<MegatronTorch&>(*files_).ignored();
+      break;
+    case Format::megatron_torch_dist:
+      open<MegatronDist>(path);
+      break;
+    case Format::hugging_face:
+      open_hugging_face(path, settings);
+      break;
+  }
+  if (settings.dtype) {
+    cast_ = cast_source(*files_, *settings.dtype);
+  }
+  if (table_) {
+    translate(path, settings.strict);
+  }
+  const TensorInfo* words = ours().find(kWords);
+  if (words == nullptr) {
+    throw_data("{}: no {}", path.string(), kWords);
+  }
+  description_.model.params_dtype = words->dtype;
+  description_.model.padded_vocab_size = words->shape[0];
+  if (!table_) {
+    check_own_names(path, settings.strict);
+  }
+}
+
+template <class Source>
+void ModelReader::open(const std::filesystem::path& path) {
+  auto source = std::make_unique<Source>(path);
+  description_ = source->description();
+  files_ = std::move(source);
+}
+
+void ModelReader::open_hugging_face(const std::filesystem::path& path, const Settings& settings) {
+  const std::filesystem::path config = path / "config.json";
+  description_ = read_hugging_face_config(read_file(config), config.string(),
+                                          settings.make_vocab_size_divisible_by);
+  description_.files.merge(read_companions(path));
+  if (!settings.model_type.empty() && settings.model_type != description_.model_type) {
+    throw_data("--model-type {}: {} says {}", settings.model_type, config.string(),
+               description_.model_type);
+  }
+  files_ = std::make_unique<HuggingFaceFolder>(path);
+  table_ = make_name_table(description_.model_type, description_);
+}
+
+void ModelReader::translate(const std::filesystem::path& path, bool strict) {
+  NameCheck check = check_theirs(stored(), *table_);
+  refuse(path, check.problems(strict));
+  ignored_ = std::move(check.ignored);
+  unmapped_ = std::move(check.unmapped);
+  translated_ = to_ours(stored(), *table_);
+}
+
+/// Any family's table of names also says which of our tensors a model of this shape has.
+void ModelReader::check_own_names(const std::filesystem::path& path, bool strict) {
+  const std::string_view type = matching_model_type(description_);
+  if (type.empty()) {
+    return;
+  }
+  NameCheck check = check_ours(ours(), make_name_table(type, description_));
+  refuse(path, check.problems(strict));
+  unmapped_ = std::move(check.unmapped);
+}
+
+}  // namespace mpitron::convert

@@ -1,0 +1,52 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convert/format.h"
+#include "convert/name_table.h"
+#include "convert/tensor_source.h"
+
+namespace mpitron::convert {
+
+/// A model in any format, as ours: description and tensors. Not copied or moved: views lie over
+/// views.
+class ModelReader {
+ public:
+  struct Settings {
+    Format format = Format::mpitron;
+    std::string model_type;  // overrides what the files say; empty: theirs
+    Index make_vocab_size_divisible_by = 128;
+    std::optional<DType> dtype;  // every tensor in this type
+    bool strict = true;          // tensors without counterpart are an error
+  };
+  ModelReader(const std::filesystem::path& path, const Settings& settings);
+  ModelReader(const ModelReader&) = delete;
+  ModelReader& operator=(const ModelReader&) = delete;
+
+  const ModelDescription& description() const { return description_; }
+  TensorSource& ours() { return translated_ ? *translated_ : stored(); }
+  /// As the files have them, in the type of the settings: under their names, if there is a table.
+  TensorSource& stored() { return cast_ ? *cast_ : *files_; }
+  /// None for formats that have our names.
+  const std::optional<NameTable>& table() const { return table_; }
+  /// Tensors of the files that are not used, and why that is right.
+  const std::vector<std::string>& ignored() const { return ignored_; }
+  const std::vector<std::string>& unmapped() const { return unmapped_; }
+
+ private:
+  template <class Source>
+  void open(const std::filesystem::path& path);
+  void open_hugging_face(const std::filesystem::path& path, const Settings& settings);
+  void translate(const std::filesystem::path& path, bool strict);
+  void check_own_names(const std::filesystem::path& path, bool strict);
+
+  ModelDescription description_;
+  std::unique_ptr<TensorSource> files_, cast_, translated_;
+  std::optional<NameTable> table_;
+  std::vector<std::string> ignored_, unmapped_;
+};
+
+}  // namespace mpitron::convert

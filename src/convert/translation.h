@@ -1,0 +1,32 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convert/name_table.h"
+#include "convert/tensor_source.h"
+
+namespace mpitron::convert {
+
+/// How the tensors of a file and a table fit.
+struct NameCheck {
+  std::vector<std::string> missing;     // of the table, not in the file
+  std::vector<std::string> mismatched;  // with both shapes
+  std::vector<std::string> unmapped;    // in the file, not in the table
+  std::vector<std::string> ignored;     // no weights, or repetitions
+
+  /// One line for each that makes a conversion wrong; `strict`: unmapped ones too. Empty: none.
+  std::string problems(bool strict) const;
+};
+
+/// Their tensors against the table.
+NameCheck check_theirs(TensorSource& theirs, const NameTable& table);
+/// Ours against the table.
+NameCheck check_ours(const TensorSource& ours, const NameTable& table);
+
+/// Our tensors, made from theirs while they are read.
+std::unique_ptr<TensorSource> to_ours(TensorSource& theirs, const NameTable& table);
+/// Their tensors, made from ours while they are read.
+std::unique_ptr<TensorSource> to_theirs(TensorSource& ours, const NameTable& table);
+
+}  // namespace mpitron::convert

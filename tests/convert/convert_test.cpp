@@ -1,0 +1,144 @@
+#include "convert/convert.h"
+
+#include <gtest/gtest.h>
+
+#include "convert/mpitron_checkpoint.h"
+#include "convert/tiny_models.h"
+#include "support/host_runtime.h"
+#include "support/temporary_folder.h"
+
+namespace mpitron::convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+ConvertReport run(ConvertSettings settings) {
+  return convert(settings, [](const char*, Index, Index, const std::string&) {});
+}
+
+std::map<std::string, std::vector<float>> tensors_of(const fs::path& file) {
+  std::map<std::string, std::vector<float>> result;
+  const io::SafetensorsFile tensors(file);
+  for (const auto& [name, tensor] : tensors.tensors()) {
+    const auto values = tensor.as<float>();
+    for (Index i = 0; i < static_cast<Index>(tensor.data.size() / sizeof(float)); ++i) {
+      result[name].push_back(values[i]);
+    }
+  }
+  return result;
+}
+
+TEST(Convert, GoesToMpitronAndBackUnchanged) {
+  for (const std::string& family : testing::families()) {
+    const testing::TemporaryFolder folder;
+    const fs::path in = folder.path() / "in", middle = folder.path() / "middle",
+                   out = folder.path() / "out";
+    testing::write_hugging_face_folder(in, family);
+    const ConvertReport first = run({.from = in,
+                                     .to = middle,
+                                     .from_format = {},
+                                     .make_vocab_size_divisible_by = 8,
+                                     .dtype = {},
+                                     .verify = true,
+                                     .verify_logits = true});
+    EXPECT_TRUE(first.proven());
+    EXPECT_EQ(first.round_trip->different().size(), 0u);
+    EXPECT_EQ(first.logits_difference, 0);
+    EXPECT_EQ(first.model_type, family);
+    EXPECT_TRUE(fs::exists(middle / "conversion_record.json"));
+    const ConvertReport second = run({.from = middle,
+                                      .to = out,
+                                      .from_format = {},
+                                      .to_format = Format::hugging_face,
+                                      .dtype = {},
+                                      .verify = true});
+    EXPECT_TRUE(second.proven());
+    EXPECT_EQ(second.model_type, family);
+    EXPECT_EQ(tensors_of(out / "model.safetensors"), tensors_of(in / "model.safetensors"))
+        << family;
+    EXPECT_EQ(read_file(out / "tokenizer.json"), read_file(in / "tokenizer.json"));
+    const auto before = nlohmann::ordered_json::parse(read_file(in / "config.json"));
+    const auto after = nlohmann::ordered_json::parse(read_file(out / "config.json"));
+    for (const auto& [key, value] : before.items()) {
+      EXPECT_EQ(after.at(key), value) << family << " " << key;
+    }
+  }
+}
+
+TEST(Convert, MegatronGoesWhereItIsWanted) {
+  for (const char* name : {"megatron/torch", "megatron/dist"}) {
+    const testing::TemporaryFolder folder;
+    const fs::path ours = folder.path() / "ours", theirs = folder.path() / "theirs";
+    const ConvertReport first = run({.from = testing::convert_data(name),
+                                     .to = ours,
+                                     .from_format = {},
+                                     .dtype = {},
+                                     .verify = true});
+    EXPECT_TRUE(first.proven());
+    EXPECT_EQ(first.tensors, 31);
+    EXPECT_EQ(first.model_type, "qwen2");
+    const ConvertReport second = run({.from = ours,
+                                      .to = theirs,
+                                      .from_format = {},
+                                      .to_format = Format::hugging_face,
+                                      .dtype = {},
+                                      .verify = true});
+    EXPECT_TRUE(second.proven());
+    const auto tensors = tensors_of(theirs / "model.safetensors");
+    EXPECT_EQ(tensors.at("lm_head.weight").size(), 21u * 8) << "without the padding";
+    EXPECT_EQ(tensors.at("model.layers.3.mlp.down_proj.weight"),
+              testing::elements("decoder.layers.3.mlp.linear_fc2.weight", 8 * 12));
+  }
+}
+
+TEST(Convert, RoundsToAnotherTypeOnce) {
+  const testing::TemporaryFolder folder;
+  testing::write_hugging_face_folder(folder.path() / "in", "gpt2");
+  const ConvertReport report = run({.from = folder.path() / "in",
+                                    .to = folder.path() / "out",
+                                    .from_format = {},
+                                    .dtype = DType::bf16,
+                                    .verify = true});
+  EXPECT_TRUE(report.proven());
+  const MpitronCheckpoint checkpoint(folder.path() / "out");
+  EXPECT_EQ(checkpoint.description().model.params_dtype, DType::bf16);
+  EXPECT_EQ(checkpoint.tensors()[0].dtype, DType::bf16);
+}
+
+TEST(Convert, ChecksTheLayoutThatIsAskedFor) {
+  const testing::TemporaryFolder folder;
+  testing::write_hugging_face_folder(folder.path() / "in", "llama");
+  ConvertSettings settings{.from = folder.path() / "in",
+                           .to = folder.path() / "out",
+                           .from_format = {},
+                           .dtype = {},
+                           .target_tensor_ranks = 3};
+  EXPECT_THROW(run(settings), Error);
+  settings.target_tensor_ranks = 2;
+  settings.target_pipeline_ranks = 3;
+  EXPECT_THROW(run(settings), Error);
+  EXPECT_FALSE(fs::exists(settings.to)) << "nothing is written before all is checked";
+  settings.target_pipeline_ranks = 2;
+  EXPECT_EQ(run(settings).notes.size(), 1u);
+}
+
+TEST(Convert, SaysWhichFamilyAModelWouldNeed) {
+  const testing::TemporaryFolder folder;
+  testing::write_hugging_face_folder(folder.path() / "in", "gpt2");
+  EXPECT_THROW(run({.from = testing::convert_data("megatron/dist"),
+                    .to = folder.path() / "out",
+                    .from_format = {},
+                    .to_format = Format::hugging_face,
+                    .model_type = "llama",
+                    .dtype = {}}),
+               Error);
+  EXPECT_THROW(run({.from = folder.path() / "in",
+                    .to = folder.path() / "out",
+                    .from_format = {},
+                    .to_format = Format::megatron_torch,
+                    .dtype = {}}),
+               Error);
+}
+
+}  // namespace
+}  // namespace mpitron::convert

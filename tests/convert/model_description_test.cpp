@@ -1,0 +1,88 @@
+#include "convert/model_description.h"
+
+#include <gtest/gtest.h>
+
+#include "config/parse.h"
+#include "convert/hugging_face_config.h"
+#include "convert/tiny_models.h"
+#include "support/temporary_folder.h"
+
+namespace mpitron::convert {
+namespace {
+
+constexpr const char* kSmallest =
+    R"({"num_layers": 2, "hidden_size": 8, "num_attention_heads": 4, "max_position_embeddings": 16)";
+
+ModelDescription parse(const std::string& more) {
+  return from_configuration(std::string(kSmallest) + more + "}", "x");
+}
+
+TEST(ModelDescription, DerivesWhatTrainingDerives) {
+  const config::ModelConfig gpt = parse("").model;
+  EXPECT_EQ(gpt.ffn_hidden_size, 32);
+  EXPECT_EQ(gpt.kv_channels, 2);
+  EXPECT_EQ(gpt.num_query_groups, 4);
+  EXPECT_EQ(gpt.activation, config::ActivationKind::gelu_tanh);
+  EXPECT_TRUE(gpt.add_qkv_bias);
+  EXPECT_EQ(parse(R"(, "bias_gelu_fusion": false)").model.activation,
+            config::ActivationKind::gelu_erf);
+  EXPECT_EQ(parse(R"(, "swiglu": true)").model.activation, config::ActivationKind::silu);
+  EXPECT_EQ(parse(R"(, "bf16": true)").model.params_dtype, DType::bf16);
+  // Without --group-query-attention the number of groups has no meaning.
+  EXPECT_EQ(parse(R"(, "num_query_groups": 1)").model.num_query_groups, 4);
+}
+
+TEST(ModelDescription, NullTokenizerHasOneTokenMore) {
+  EXPECT_EQ(parse("").vocab_size, 0);
+  EXPECT_EQ(parse(R"(, "vocab_size": 60)").vocab_size, 60);
+  EXPECT_EQ(parse(R"(, "vocab_size": 60, "tokenizer_type": "NullTokenizer")").vocab_size, 61);
+}
+
+TEST(ModelDescription, RefusesWhatCannotBeASize) {
+  for (const char* wrong :
+       {R"(, "num_layers": 0)", R"(, "hidden_size": -8)", R"(, "num_layers": "two")",
+        R"(, "num_layers": 2.5)", R"(, "hidden_size": 1e300)", R"(, "swiglu": 1)",
+        R"(, "normalization": "BatchNorm")",
+        R"(, "group_query_attention": true, "num_query_groups": 3)"}) {
+    EXPECT_THROW(parse(wrong), Error) << wrong;
+  }
+  EXPECT_THROW(from_configuration("[1", "x"), Error);
+  EXPECT_THROW(from_configuration("{}", "x"), Error);
+}
+
+/// What is written is what `--yaml-cfg` takes, and means the same model.
+TEST(ModelDescription, IsAConfigurationFile) {
+  for (const std::string& family : testing::families()) {
+    const ModelDescription before =
+        read_hugging_face_config(testing::reference_model(family).config, family, 8);
+    const std::string json = to_configuration(before);
+    const ModelDescription after = from_configuration(json, family);
+    EXPECT_EQ(to_configuration(after), json);
+    EXPECT_EQ(after.vocab_size, 61);
+    const testing::TemporaryFolder folder;
+    testing::write_text(folder.path() / "run.yaml", json);
+    const config::ParsedRun run =
+        config::parse_run({"--yaml-cfg", (folder.path() / "run.yaml").string(), "--seq-length", "8",
+                           "--micro-batch-size", "1", "--train-iters", "1", "--lr", "0.1",
+                           "--mock-data", "--tokenizer-type", "NullTokenizer"});
+    EXPECT_EQ(config::to_text(run.findings).find("E0"), std::string::npos)
+        << config::to_text(run.findings);
+    const config::ModelConfig &a = run.run.model, &b = before.model;
+    EXPECT_EQ(a.activation, b.activation) << family;
+    EXPECT_EQ(a.gated_linear_unit, b.gated_linear_unit);
+    EXPECT_EQ(a.num_query_groups, b.num_query_groups);
+    EXPECT_EQ(a.kv_channels, b.kv_channels);
+    EXPECT_EQ(a.add_bias_linear, b.add_bias_linear);
+    EXPECT_EQ(a.add_qkv_bias, b.add_qkv_bias);
+    EXPECT_EQ(a.normalization, b.normalization);
+    EXPECT_EQ(a.norm_epsilon, b.norm_epsilon);
+    EXPECT_EQ(a.rotary_base, b.rotary_base);
+    EXPECT_EQ(a.use_rope_scaling, b.use_rope_scaling);
+    EXPECT_EQ(a.position_embedding_type, b.position_embedding_type);
+    EXPECT_EQ(a.padded_vocab_size, 64);
+    EXPECT_EQ(a.untie_embeddings_and_output_weights, b.untie_embeddings_and_output_weights);
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::convert

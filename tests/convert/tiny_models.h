@@ -1,0 +1,101 @@
+#pragma once
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "convert/tensor_source.h"
+#include "io/safetensors.h"
+#include "support/foreign_files.h"
+
+// Models of four families as their files would have them; the values and the logits that belong to
+// them come from reference_logits.py, the Megatron checkpoints from megatron_files.py.
+
+namespace mpitron::testing {
+
+/// Tensors in memory under any names.
+class MemorySource : public convert::TensorSource {
+ public:
+  void add(const std::string& name, const Shape& shape, std::vector<float> values) {
+    MPITRON_CHECK(static_cast<Index>(values.size()) == shape.numel(), name);
+    infos_.push_back({name, shape, DType::f32});
+    values_[name] = std::move(values);
+  }
+  /// With the values of reference_logits.py.
+  void add(const std::string& name, const Shape& shape) {
+    add(name, shape, elements(name, shape.numel()));
+  }
+  void remove(const std::string& name) {
+    std::erase_if(infos_, [&](const auto& info) { return info.name == name; });
+  }
+
+  const std::vector<convert::TensorInfo>& tensors() const override { return infos_; }
+  convert::HostTensor read(const std::string& name) override {
+    return {*find(name), std::as_bytes(std::span(values_.at(name)))};
+  }
+
+ private:
+  std::vector<convert::TensorInfo> infos_;
+  std::map<std::string, std::vector<float>> values_;
+};
+
+inline std::vector<float> floats_of(const convert::HostTensor& tensor) {
+  std::vector<float> values(tensor.bytes().size() / sizeof(float));
+  std::memcpy(values.data(), tensor.bytes().data(), tensor.bytes().size());
+  return values;
+}
+
+struct ReferenceModel {
+  std::string config;  // of config.json
+  std::vector<std::int64_t> tokens;
+  std::vector<std::vector<float>> logits;
+  MemorySource weights;
+};
+
+inline ReferenceModel reference_model(const std::string& family) {
+  const auto all = nlohmann::ordered_json::parse(read_file(convert_data("reference_logits.json")));
+  const auto& entry = all.at(family);
+  ReferenceModel model{.config = entry.at("config").dump(2),
+                       .tokens = entry.at("tokens"),
+                       .logits = entry.at("logits"),
+                       .weights = {}};
+  for (const auto& [name, extents] : entry.at("tensors").items()) {
+    Shape shape;
+    for (const Index extent : extents) {
+      shape.push_back(extent);
+    }
+    model.weights.add(name, shape);
+  }
+  return model;
+}
+
+inline const std::vector<std::string>& families() {
+  static const std::vector<std::string> names{"gpt2", "llama", "mistral", "qwen2"};
+  return names;
+}
+
+/// A folder in Hugging Face's layout, written without the program's own writer of such folders.
+inline void write_hugging_face_folder(const std::filesystem::path& folder,
+                                      const std::string& family) {
+  std::filesystem::create_directories(folder);
+  ReferenceModel model = reference_model(family);
+  write_text(folder / "config.json", model.config);
+  write_text(folder / "tokenizer.json", R"({"model": {"type": "BPE"}})");
+  std::vector<io::SafetensorsEntry> layout;
+  for (const auto& info : model.weights.tensors()) {
+    layout.push_back({info.name, io::ElementType::f32, {}});
+    for (int i = 0; i < info.shape.rank(); ++i) {
+      layout.back().shape.push_back(info.shape[i]);
+    }
+  }
+  io::SafetensorsWriter writer(folder / "model.safetensors", layout, {{"format", "pt"}});
+  for (const auto& info : model.weights.tensors()) {
+    writer.write(model.weights.read(info.name).bytes());
+  }
+  writer.commit();
+}
+
+}  // namespace mpitron::testing
