@@ -43,7 +43,6 @@ struct ParallelConfig {
   bool overlap_param_gather = false;
   std::optional<Index> ddp_bucket_size;
   std::optional<Index> ddp_num_buckets;
-  bool ddp_average_in_collective = false;
   bool ddp_pad_buckets_for_high_nccl_busbw = false;
   // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with
   // the distributed optimizer

@@ -61,7 +61,6 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   p.overlap_param_gather = v.flag("overlap_param_gather");
   p.ddp_bucket_size = v.maybe_integer("ddp_bucket_size");
   p.ddp_num_buckets = v.maybe_integer("ddp_num_buckets");
-  p.ddp_average_in_collective = v.flag("ddp_average_in_collective");
   p.ddp_pad_buckets_for_high_nccl_busbw = v.flag("ddp_pad_buckets_for_high_nccl_busbw");
   p.sharding_strategy = resolve_sharding(v);
   p.cp_comm_type = v.words("cp_comm_type");

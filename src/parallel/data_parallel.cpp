@@ -54,8 +54,6 @@ DataParallelOptions data_parallel_options(const config::RunConfig& config, Index
                             config.model.gradient_accumulation_fusion && fp32_sink,
                         .round_gradients = optimizer.fp16},
           .sharding = sharding_of(parallel.sharding_strategy),
-          .average = !config.training.calculate_per_token_loss,
-          .average_in_collective = parallel.ddp_average_in_collective,
           .overlap_grad_reduce = parallel.overlap_grad_reduce,
           .overlap_param_gather = parallel.overlap_param_gather,
           .bucket_size = bucket_size(
@@ -64,17 +62,6 @@ DataParallelOptions data_parallel_options(const config::RunConfig& config, Index
           .embedding_apart = parallel.sharding_strategy == config::ShardingStrategy::optim &&
                              parallel.pipeline_model_parallel_size > 1 &&
                              !config.model.untie_embeddings_and_output_weights};
-}
-
-float DataParallel::scale_before(const DataParallelOptions& options) const {
-  return options.average && !options.average_in_collective
-             ? 1.f / static_cast<float>(groups_.size())
-             : 1.f;
-}
-
-float DataParallel::scale_after(const DataParallelOptions& options) const {
-  return options.average && options.average_in_collective ? 1.f / static_cast<float>(groups_.size())
-                                                          : 1.f;
 }
 
 std::vector<tensor::ConstTensorView> DataParallel::gradients(

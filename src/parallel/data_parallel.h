@@ -25,8 +25,6 @@ enum class Sharding { none, optimizer, gradients, parameters };
 struct DataParallelOptions {
   GradientPolicy gradients;
   Sharding sharding = Sharding::none;
-  bool average = true;  // false: gradients are summed (per-token loss)
-  bool average_in_collective = false;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
   std::optional<Index> bucket_size;  // elements; none: one bucket
@@ -53,8 +51,8 @@ struct ParameterPiece {
 /// `gather_parameters`.
 ///
 /// Numerical contract: a gradient is the sum over replicas in group order, in the gradients' type
-/// (half types: in fp32, rounded once); averages are multiplied by 1/replicas in fp32, before the
-/// sum or with `average_in_collective` behind it. Overlap and bucket sizes change no bit.
+/// (half types: in fp32, rounded once); whoever wants their mean divides the loss. Overlap and
+/// bucket sizes change no bit.
 class DataParallel : public autograd::ParameterKeeper {
  public:
   virtual void begin_step() = 0;
@@ -77,9 +75,6 @@ class DataParallel : public autograd::ParameterKeeper {
 
  protected:
   explicit DataParallel(ReplicaGroups groups) : groups_(std::move(groups)) {}
-  /// Factor of the sum before (after) the collective.
-  float scale_before(const DataParallelOptions& options) const;
-  float scale_after(const DataParallelOptions& options) const;
 
   ReplicaGroups groups_;
   std::vector<ParameterPiece> pieces_;

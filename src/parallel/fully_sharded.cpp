@@ -142,7 +142,6 @@ void FullySharded::start_reduction(Unit& unit) {
     parameter->gradient_sent = true;
     parameter->main_grad = {};
   }
-  scale(device_, unit.gradients, scale_before(options_));
   unit.reduction = groups_.shard->reduce_scatter(unit.gradients, own_part(unit.gradients));
   unit.reducing = true;
 }
@@ -241,7 +240,6 @@ void FullySharded::finish_step() {
   }
   for (auto& [number, unit] : units_) {
     unit.reduction.wait();
-    scale(device_, unit.own_gradients, scale_after(options_));
   }
 }
 

@@ -21,9 +21,8 @@ parallel::ReplicaGroups replica_groups(const TrainedModel& model,
 
 std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
                                                       const config::RunConfig& config) {
-  parallel::DataParallelOptions options =
+  const parallel::DataParallelOptions options =
       parallel::data_parallel_options(config, model.parameters().numel());
-  options.average = false;  // seeds are divided by the number of replicas
   return parallel::make_data_parallel(device, model.parameters(), options,
                                       replica_groups(model, options));
 }

@@ -40,7 +40,8 @@ inline constexpr std::array kDistributed = {
     integer("ddp-num-buckets", none, neutral, "number of gradient buckets"),
     integer("ddp-bucket-size", none, neutral, "elements per gradient bucket"),
     flag("ddp-pad-buckets-for-high-nccl-busbw", neutral, "round bucket sizes up for bandwidth"),
-    flag("ddp-average-in-collective", neutral, "average inside the collective"),
+    flag("ddp-average-in-collective", neutral,
+         "no effect: the loss is divided by the replicas, so their sum is the average"),
     flag("overlap-param-gather", works, "gather updated parameters while forward runs"),
     flag("overlap-param-gather-with-optimizer-step", later, "the same during the optimizer step"),
     flag_off("no-align-param-gather", "align_param_gather", neutral,
@@ -64,7 +65,7 @@ inline constexpr std::array kDistributed = {
          "what replicas share: nothing, optimizer state, gradients, parameters")
         .choose("no_shard optim optim_grads optim_grads_params"),
     flag_off("no-gradient-reduce-div-fusion", "gradient_reduce_div_fusion", neutral,
-             "divide gradients before the collective"),
+             "no effect: there is no division beside the collective"),
     flag("fsdp-double-buffer", neutral, "two persistent buffers for gathered parameters"),
     integer("suggested-communication-unit-size", none, neutral,
             "elements per gather of sharded parameters"),
