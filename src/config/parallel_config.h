@@ -44,6 +44,8 @@ struct ParallelConfig {
   std::optional<Index> ddp_bucket_size;
   std::optional<Index> ddp_num_buckets;
   bool ddp_pad_buckets_for_high_nccl_busbw = false;
+  std::optional<Index> suggested_communication_unit_size;
+  bool fsdp_double_buffer = false;
   // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with
   // the distributed optimizer
   ShardingStrategy sharding_strategy = ShardingStrategy::no_shard;

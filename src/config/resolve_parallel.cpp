@@ -62,6 +62,8 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   p.ddp_bucket_size = v.maybe_integer("ddp_bucket_size");
   p.ddp_num_buckets = v.maybe_integer("ddp_num_buckets");
   p.ddp_pad_buckets_for_high_nccl_busbw = v.flag("ddp_pad_buckets_for_high_nccl_busbw");
+  p.suggested_communication_unit_size = v.maybe_integer("suggested_communication_unit_size");
+  p.fsdp_double_buffer = v.flag("fsdp_double_buffer");
   p.sharding_strategy = resolve_sharding(v);
   p.cp_comm_type = v.words("cp_comm_type");
   p.hierarchical_context_parallel_sizes = v.integers("hierarchical_context_parallel_sizes");

@@ -59,6 +59,8 @@ DataParallelOptions data_parallel_options(const config::RunConfig& config, Index
           .bucket_size = bucket_size(
               parallel, parallel.data_parallel_size * parallel.context_parallel_size, numel),
           .pad_for_bandwidth = parallel.ddp_pad_buckets_for_high_nccl_busbw,
+          .gathered_elements = parallel.suggested_communication_unit_size,
+          .keep_gather_buffers = parallel.fsdp_double_buffer,
           .embedding_apart = parallel.sharding_strategy == config::ShardingStrategy::optim &&
                              parallel.pipeline_model_parallel_size > 1 &&
                              !config.model.untie_embeddings_and_output_weights};

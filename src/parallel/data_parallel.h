@@ -29,6 +29,10 @@ struct DataParallelOptions {
   bool overlap_param_gather = false;
   std::optional<Index> bucket_size;  // elements; none: one bucket
   bool pad_for_bandwidth = false;
+  // Fully sharded parameters: layers are gathered ahead until so many elements are whole (none: one
+  // layer ahead), into memory that is kept for the next ones.
+  std::optional<Index> gathered_elements;
+  bool keep_gather_buffers = false;
   bool embedding_apart = false;  // other stages shard a tied embedding likewise: its own bucket
 };
 

@@ -107,6 +107,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Layout{"dp2_parameters_overlap_recompute", 2,
                              fully_sharded("optim_grads_params") + kRecompute +
                                  Flags{"--overlap-grad-reduce", "--overlap-param-gather"}},
+                      Layout{"dp4_parameters_gathered_ahead", 4,
+                             fully_sharded("optim_grads_params") +
+                                 Flags{"--suggested-communication-unit-size", "20000",
+                                       "--fsdp-double-buffer"}},
                       Layout{"dp4_parameters_in_two_instances", 4,
                              fully_sharded("optim_grads_params") +
                                  Flags{"--num-distributed-optimizer-instances", "2"}},
