@@ -26,8 +26,8 @@ struct GemmProblem {
 
 /// A planned product: oneDNN's primitives and their argument lists, made once per problem. With
 /// AVX-512 the plain source never makes oneDNN 2.6 split k over threads (a transposed one does), so
-/// the bits do not depend on their number. Below AVX-512 it does split k: there c is cut into blocks
-/// that depend on the shape alone, each the work of one thread.
+/// the bits do not depend on their number. Below AVX-512 it does split k: there c is cut into
+/// blocks that depend on the shape alone, each the work of one thread.
 class Gemm {
  public:
   /// The plan of a problem, kept for the thread that asks for as long as it lives.

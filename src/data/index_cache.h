@@ -15,9 +15,9 @@ struct IndexContent {
 };
 
 /// Indices on disk under Megatron's names: `<md5 of description>-<class>-<split>-<name>.npy` and
-/// `...-description.txt`, with `...-content.txt` for the corpora that they were built from: a corpus
-/// may be made anew under its old name. Each file appears complete or not at all, so that jobs may build the same
-/// index at the same time; the last rename wins, with equal content.
+/// `...-description.txt`, with `...-content.txt` for the corpora that they were built from: a
+/// corpus may be made anew under its old name. Each file appears complete or not at all, so that
+/// jobs may build the same index at the same time; the last rename wins, with equal content.
 class IndexCache {
  public:
   /// An empty folder means no cache.

@@ -10,9 +10,9 @@ namespace mpitron::parallel {
 /// the layers is unit 0 and stays whole during a step.
 ///
 /// A unit's values are gathered when its pass begins, those of the next unit (or units, see
-/// DataParallelOptions) while it runs; they are dropped when another unit begins. A unit's gradients have memory during its backward pass
-/// only and are reduced behind it, while the next unit runs; microbatches add up in the parts. So
-/// two units are whole at once, whatever the depth.
+/// DataParallelOptions) while it runs; they are dropped when another unit begins. A unit's
+/// gradients have memory during its backward pass only and are reduced behind it, while the next
+/// unit runs; microbatches add up in the parts. So two units are whole at once, whatever the depth.
 class FullySharded final : public DataParallel {
  public:
   FullySharded(device::Device& device, ParameterList& parameters,
