@@ -1,9 +1,13 @@
 #include "kernels/host/gemm.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
 #include <dnnl.hpp>
+#include <omp.h>
+
+#include "kernels/host/parallel.h"
 
 namespace mpitron::kernels::host {
 namespace {
@@ -23,6 +27,37 @@ dnnl::stream& stream() {
 Memory::data_type type_of(DType dtype) {
   MPITRON_CHECK(dtype == DType::f32 || dtype == DType::bf16, name_of(dtype));
   return dtype == DType::f32 ? Memory::data_type::f32 : Memory::data_type::bf16;
+}
+
+bool has_avx512() {
+  static const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  constexpr auto kAvx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+  return (isa & kAvx512) == kAvx512;
+}
+
+/// Makes oneDNN plan and run on the calling thread alone, while it lives.
+class OneThread {
+ public:
+  OneThread() { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_ = omp_get_max_threads();
+};
+
+// A block of c: large enough that what a product spends on packing its arguments does not show.
+constexpr Index kBlockRows = 256, kBlockColumns = 256;
+
+Index blocks_of(Index extent, Index block) {
+  return (extent + block - 1) / block;
+}
+
+/// What lies `elements` behind.
+template <class Byte>
+Byte* behind(Byte* start, Index elements, DType type) {
+  return start + elements * static_cast<Index>(size_of(type));
 }
 
 void append_activation(dnnl::post_ops& steps, Activation activation) {
@@ -52,11 +87,18 @@ Memory::desc plain_b(const GemmProblem& p) {
   return {{p.k, p.n}, type_of(p.type), strides};
 }
 
+Memory::desc dense_b(const GemmProblem& p) {
+  return {{p.k, p.n}, type_of(p.type), Memory::dims{p.n, 1}};
+}
+
 dnnl::matmul::primitive_desc describe(const GemmProblem& p) {
   const Memory::desc a({p.m, p.k}, type_of(p.type), Memory::dims{p.a_stride, 1});
   const Memory::desc c({p.m, p.n}, type_of(p.c_type), Memory::dims{p.c_stride, 1});
-  const Memory::desc b =
-      p.b_packed ? Memory::desc({p.k, p.n}, type_of(p.type), Memory::format_tag::any) : plain_b(p);
+  // Blocks lie anywhere in b, so that it keeps plain rows below AVX-512.
+  const Memory::desc b = p.b_packed && !has_avx512() ? dense_b(p)
+                         : p.b_packed
+                             ? Memory::desc({p.k, p.n}, type_of(p.type), Memory::format_tag::any)
+                             : plain_b(p);
   dnnl::post_ops steps;
   if (p.accumulate) {
     steps.append_sum(1);
@@ -93,7 +135,8 @@ struct ProblemHash {
   }
 };
 
-void execute(const dnnl::primitive& primitive, const dnnl_exec_arg_t* arguments, int count) {
+void execute_primitive(const dnnl::primitive& primitive, const dnnl_exec_arg_t* arguments,
+                       int count) {
   const dnnl_status_t status =
       dnnl_primitive_execute(primitive.get(), stream().get(), count, arguments);
   MPITRON_CHECK(status == dnnl_success, static_cast<int>(status));
@@ -127,7 +170,8 @@ struct Gemm::Primitives {
   dnnl::reorder packing;
 };
 
-Gemm::Gemm(const GemmProblem& problem) : primitives_(std::make_unique<Primitives>(problem)) {}
+Gemm::Gemm(const GemmProblem& problem)
+    : problem_(problem), primitives_(std::make_unique<Primitives>(problem)) {}
 Gemm::~Gemm() = default;
 
 Gemm& Gemm::of(const GemmProblem& problem) {
@@ -140,9 +184,11 @@ Gemm& Gemm::of(const GemmProblem& problem) {
 }
 
 bool Gemm::multiplies(DType type) {
-  static const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  constexpr auto kAvx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
-  return type == DType::f32 || (type == DType::bf16 && (isa & kAvx512) == kAvx512);
+  return type == DType::f32 || (type == DType::bf16 && has_avx512());
+}
+
+bool Gemm::packs() {
+  return has_avx512();
 }
 
 Index Gemm::packed_bytes() const {
@@ -154,10 +200,44 @@ void Gemm::pack(const void* b, void* packed) {
   point(p.unpacked, b);
   point(p.b, packed);
   const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, p.unpacked.get()}, {DNNL_ARG_TO, p.b.get()}};
-  execute(p.packing, arguments, 2);
+  execute_primitive(p.packing, arguments, 2);
+}
+
+/// The blocks of a product, in any order on any thread.
+void Gemm::run_blocks(const void* a, const void* b, const void* bias, void* c) const {
+  GemmProblem whole = problem_;
+  whole.threads = 1;
+  if (whole.b_packed) {  // as dense_b has it
+    whole.b_packed = whole.b_transposed = false;
+    whole.b_stride = whole.n;
+  }
+  const Index columns = blocks_of(whole.n, kBlockColumns);
+  const auto run_block = [&](Index number) {
+    const Index row = number / columns * kBlockRows, column = number % columns * kBlockColumns;
+    GemmProblem block = whole;
+    block.m = std::min(kBlockRows, whole.m - row);
+    block.n = std::min(kBlockColumns, whole.n - column);
+    const Index b_skipped = whole.b_transposed ? column * whole.b_stride : column;
+    const auto* bias_start = static_cast<const char*>(bias);
+    const OneThread alone;
+    Gemm::of(block).execute(
+        behind(static_cast<const char*>(a), row * whole.a_stride, whole.type),
+        behind(static_cast<const char*>(b), b_skipped, whole.type),
+        whole.has_bias ? behind(bias_start, column, whole.bias_type) : nullptr,
+        behind(static_cast<char*>(c), row * whole.c_stride + column, whole.c_type));
+  };
+  for_blocks(blocks_of(whole.m, kBlockRows) * columns, whole.m * whole.n * whole.k, run_block);
 }
 
 void Gemm::run(const void* a, const void* b, const void* bias, void* c) {
+  if (has_avx512()) {
+    execute(a, b, bias, c);
+  } else {
+    run_blocks(a, b, bias, c);
+  }
+}
+
+void Gemm::execute(const void* a, const void* b, const void* bias, void* c) {
   Primitives& p = *primitives_;
   point(p.a, a);
   point(p.b, b);
@@ -171,7 +251,7 @@ void Gemm::run(const void* a, const void* b, const void* bias, void* c) {
     point(p.bias, bias);
     arguments[3].memory = p.bias.get();
   }
-  execute(p.product, arguments, has_bias ? 4 : 3);
+  execute_primitive(p.product, arguments, has_bias ? 4 : 3);
 }
 
 }  // namespace mpitron::kernels::host

@@ -24,15 +24,18 @@ struct GemmProblem {
   bool operator==(const GemmProblem&) const = default;
 };
 
-/// A planned product: oneDNN's primitives and their argument lists, made once per problem. The
-/// plain source never makes oneDNN 2.6 split k over threads (a transposed one does), so the bits do
-/// not depend on their number.
+/// A planned product: oneDNN's primitives and their argument lists, made once per problem. With
+/// AVX-512 the plain source never makes oneDNN 2.6 split k over threads (a transposed one does), so
+/// the bits do not depend on their number. Below AVX-512 it does split k: there c is cut into
+/// blocks that depend on the shape alone, each the work of one thread.
 class Gemm {
  public:
   /// The plan of a problem, kept for the thread that asks for as long as it lives.
   static Gemm& of(const GemmProblem& problem);
   /// Whether oneDNN multiplies this type here: bf16 needs AVX-512, and fp16 it never does.
   static bool multiplies(DType type);
+  /// Whether oneDNN has a layout of its own here, in which b is multiplied faster.
+  static bool packs();
   explicit Gemm(const GemmProblem& problem);
   ~Gemm();
 
@@ -42,6 +45,10 @@ class Gemm {
 
  private:
   struct Primitives;
+  void execute(const void* a, const void* b, const void* bias, void* c);
+  void run_blocks(const void* a, const void* b, const void* bias, void* c) const;
+
+  GemmProblem problem_;
   std::unique_ptr<Primitives> primitives_;
 };
 

@@ -62,7 +62,8 @@ Plan plan_of(const Matmul& kernel) {
   p.b_transposed = kernel.transpose_b;
   p.accumulate = kernel.accumulate;
   p.threads = static_cast<int>(max_workers());
-  p.b_packed = p.m >= packing_rows(p.type, p.b_transposed) && p.n * p.k >= kPackingElements;
+  p.b_packed =
+      Gemm::packs() && p.m >= packing_rows(p.type, p.b_transposed) && p.n * p.k >= kPackingElements;
   plan.row_panel = p.m;
   plan.column_panel = p.n;
   if (kernel.transpose_a) {

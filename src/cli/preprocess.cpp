@@ -6,6 +6,7 @@
 #include "cli/flags.h"
 #include "cli/tokenizer_flags.h"
 #include "data/json_text.h"
+#include "train/exit_signals.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -123,6 +124,8 @@ int preprocess(const Arguments& arguments) {
   options.preprocess.workers = static_cast<int>(options.workers);
   options.preprocess.text_documents = text_documents_of(options.text_documents);
   const auto tokenizer = data::make_tokenizer(options.tokenizer);
+  const train::ExitSignals signals(true);
+  options.preprocess.stop = [&] { return signals.received() != 0; };
   const data::PreprocessReport report = data::preprocess(*tokenizer, options.preprocess);
   log::print(options.json ? summary_json(report, *tokenizer) : summary_text(report));
   return 0;

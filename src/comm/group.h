@@ -27,6 +27,7 @@ class Group {
   const std::vector<Index>& ranks() const { return ranks_; }
   Index rank() const { return rank_; }
   Index size() const { return static_cast<Index>(ranks_.size()); }
+  Index world_rank(Index member) const { return ranks_[static_cast<std::size_t>(member)]; }
 
   /// x = reduction of every member's x.
   Work all_reduce(const TensorView& x, Reduction reduction = Reduction::sum);

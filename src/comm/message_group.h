@@ -1,8 +1,6 @@
 #pragma once
-#include <array>
-
-#include "comm/group.h"
-#include "comm/messages.h"
+#include "comm/message_transfers.h"
+#include "comm/sequence_numbers.h"
 
 namespace mpitron::comm {
 
@@ -10,7 +8,7 @@ namespace mpitron::comm {
 /// exchange of pieces and a local sum in rank order, several blocks at a time.
 class MessageGroup final : public Group {
  public:
-  static constexpr int kTagBits = 9;  // of a tag, told apart within a group
+  static constexpr int kTagBits = MessageMembers::kTagBits;
 
   /// What the groups of one rank share.
   struct Fabric {
@@ -23,28 +21,11 @@ class MessageGroup final : public Group {
   MessageGroup(std::string name, std::vector<Index> ranks, Index rank, Fabric fabric, int number);
 
  private:
-  class Transfers;
-  class Collective;
-  class Exchange;
-  class Broadcast;
-  class Barrier;
-  class Reduce;
-  class ReduceBlock;
-  class Message;
-
-  static constexpr int kUnderWay = 32;  // collectives; each has kTagsEach tags
-  static constexpr int kTagsEach = 16;
-
   Work start(const Request& request) override;
-  int tag(std::uint64_t sequence, int part) const {
-    return (number_ << kTagBits) + static_cast<int>(sequence % kUnderWay) * kTagsEach + part;
-  }
-  Index world_rank(Index member) const { return ranks()[static_cast<std::size_t>(member)]; }
 
   Fabric fabric_;
-  int number_;
-  std::uint64_t collectives_ = 0;             // started here
-  std::array<bool, kUnderWay> tags_taken_{};  // by collectives that have begun and not ended
+  MessageMembers members_;
+  SequenceNumbers numbers_;
 };
 
 }  // namespace mpitron::comm

@@ -1,17 +1,12 @@
 #pragma once
-#include "comm/address_spaces.h"
-#include "comm/group.h"
-#include "comm/shared_table.h"
+#include "comm/sequence_numbers.h"
+#include "comm/shared_members.h"
 
 namespace mpitron::comm {
 
 /// A group whose members reach each other's memory (threads, or processes with shared pages). Every
 /// operation is "post, wait until all have posted, do this rank's share, wait until all are done";
 /// data is read where it lies and moves once.
-///
-/// Shares: of a reduction, the piece of this rank, stored to every member; of all others, what this
-/// rank receives. A share is done in steps of a few MiB, so that `progress` between two kernels is
-/// short and the next operation need not wait for all of it.
 class SharedGroup final : public Group {
  public:
   /// What the groups of one rank share.
@@ -25,19 +20,11 @@ class SharedGroup final : public Group {
               Fabric fabric);
 
  private:
-  class Exposed;
-  class Collective;
-  class Message;
-  class Send;
-  class Receive;
-
   Work start(const Request& request) override;
-  AddressSpaces& spaces() const { return *fabric_.spaces; }
 
-  SharedTable table_;
   Fabric fabric_;
-  std::uint64_t collectives_ = 0;                // started here
-  std::vector<std::uint64_t> sends_, receives_;  // started here, for each member
+  SharedMembers members_;
+  SequenceNumbers numbers_;
 };
 
 }  // namespace mpitron::comm

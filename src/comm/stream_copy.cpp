@@ -9,6 +9,11 @@
 #endif
 
 namespace mpitron::comm {
+namespace {
+
+constexpr Index kStreamBytes = Index{16} << 20;  // copies from here on would only fill the caches
+
+}  // namespace
 
 #ifdef __SSE2__
 void stream_copy(void* to, const void* from, Index bytes) {
@@ -32,5 +37,19 @@ void stream_copy(void* to, const void* from, Index bytes) {
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 #endif
+
+void copy_part(void* to, const void* from, Index bytes, Index whole) {
+  if (whole >= kStreamBytes) {
+    stream_copy(to, from, bytes);
+  } else {
+    copy_bytes(to, from, bytes);
+  }
+}
+
+void copy_bytes(void* to, const void* from, Index bytes) {
+  if (to != from && bytes > 0) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+}
 
 }  // namespace mpitron::comm

@@ -292,7 +292,7 @@ Result optimizer_instances(const Facts& f) {
 }
 
 Result averaged_sum(const Facts& f) {
-  return f.run.parallel.ddp_average_in_collective && f.run.training.calculate_per_token_loss
+  return f.values.flag("ddp_average_in_collective") && f.run.training.calculate_per_token_loss
              ? Violation{"both are given", ""}
              : Result();
 }

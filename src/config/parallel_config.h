@@ -50,9 +50,10 @@ struct ParallelConfig {
   bool overlap_param_gather_with_optimizer_step = false;
   std::optional<Index> ddp_bucket_size;
   std::optional<Index> ddp_num_buckets;
-  bool ddp_average_in_collective = false;
   bool ddp_pad_buckets_for_high_nccl_busbw = false;
   bool full_sharding_in_hsdp = false;
+  std::optional<Index> suggested_communication_unit_size;
+  bool fsdp_double_buffer = false;
   // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with
   // the distributed optimizer
   ShardingStrategy sharding_strategy = ShardingStrategy::no_shard;

@@ -8,4 +8,17 @@ namespace mpitron::config {
 /// for the constraints to tell.
 RunConfig resolve(const OptionValues& values);
 
+// Its parts; each fills one struct.
+ModelConfig resolve_model(const OptionValues& v);
+ParallelConfig resolve_parallel(const OptionValues& v);
+TrainingConfig resolve_training(const OptionValues& v);
+/// `t`: what the schedules' lengths are counted with.
+OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t);
+DataConfig resolve_data(const OptionValues& v);
+LoggingConfig resolve_logging(const OptionValues& v);
+CheckpointConfig resolve_checkpoint(const OptionValues& v);
+
+/// The type of parameters and activations.
+DType params_dtype(const OptionValues& v);
+
 }  // namespace mpitron::config

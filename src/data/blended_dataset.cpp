@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include <fmt/ranges.h>
+
 #include "data/blend.h"
 #include "data/description.h"
 #include "data/index_cache.h"
@@ -43,7 +45,8 @@ BlendedDataset::BlendedDataset(std::vector<std::shared_ptr<const Dataset>> membe
   size_ = options.size.value_or(total);
   description_ = describe(BlendDescription{descriptions, options.split, weights, options.size});
   const IndexCache cache(options.cache_folder,
-                         std::string("BlendedDataset-") + to_string(options.split), description_);
+                         std::string("BlendedDataset-") + to_string(options.split), description_,
+                         {.sequences = fmt::format("{}", fmt::join(lengths, " "))});
   const std::vector<std::string> names{"dataset_index", "dataset_sample_index"};
   const std::vector<std::vector<Index>> shapes{{size_}, {size_}};
   if (auto found = cache.load(names, shapes)) {

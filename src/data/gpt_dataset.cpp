@@ -6,6 +6,7 @@
 #include "data/index_cache.h"
 #include "utils/check.h"
 #include "utils/error.h"
+#include "utils/hash.h"
 
 namespace mpitron::data {
 namespace {
@@ -42,6 +43,11 @@ void check_not_empty(const SequenceSource& source, const GptDatasetOptions& opti
   }
 }
 
+std::string hash_of(const SequenceSource& source) {
+  const std::span<const std::byte> bytes = source.lengths().bytes();
+  return hash128_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 /// Options that change the index but not the reference's description, and so not its file name.
 std::string variant(const GptDatasetOptions& options) {
   return std::string(options.add_extra_token ? "" : "-no_extra_token") +
@@ -61,7 +67,9 @@ GptDataset::GptDataset(std::shared_ptr<const SequenceSource> source, GptDatasetO
   const IndexCache cache(
       options.cache_folder,
       options.description.class_name + "-" + to_string(options.description.index_split),
-      description_, variant(options));
+      description_,
+      {.variant = variant(options),
+       .sequences = options.cache_folder.empty() ? "" : hash_of(*source_)});
   const std::vector<std::string> names{"document_index", "sample_index", "shuffle_index"};
   const std::vector<std::vector<Index>> shapes{
       {plan_.epochs * (options.end - options.begin)}, {plan_.samples + 1, 2}, {plan_.samples}};

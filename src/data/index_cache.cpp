@@ -16,10 +16,21 @@ bool is_index(io::ElementType type) {
 }  // namespace
 
 IndexCache::IndexCache(std::filesystem::path folder, std::string class_and_split,
-                       std::string description, const std::string& variant)
+                       std::string description, IndexContent content)
     : folder_(std::move(folder)),
-      stem_(md5_hex(description) + "-" + class_and_split + variant),
-      description_(std::move(description)) {}
+      stem_(md5_hex(description) + "-" + class_and_split + content.variant),
+      description_(std::move(description)),
+      content_(std::move(content.sequences)) {}
+
+bool IndexCache::has_content() const {
+  const std::filesystem::path file = path("content.txt");
+  try {
+    return std::filesystem::exists(file) && read_file(file) == content_;
+  } catch (const Error& error) {
+    log::warning("{}", error.what());
+    return false;
+  }
+}
 
 std::filesystem::path IndexCache::path(const std::string& name) const {
   return folder_ / (stem_ + "-" + name);
@@ -27,10 +38,18 @@ std::filesystem::path IndexCache::path(const std::string& name) const {
 
 std::optional<std::vector<IndexArray>> IndexCache::load(
     const std::vector<std::string>& names, const std::vector<std::vector<Index>>& shapes) const {
+  if (folder_.empty() || names.empty() || !std::filesystem::exists(path(names[0] + ".npy"))) {
+    return std::nullopt;
+  }
+  if (!has_content()) {
+    log::warning("{}: not known to be the index of this corpus; building it anew",
+                 path(names[0] + ".npy").string());
+    return std::nullopt;
+  }
   std::vector<IndexArray> arrays;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::filesystem::path file = path(names[i] + ".npy");
-    if (folder_.empty() || !std::filesystem::exists(file)) {
+    if (!std::filesystem::exists(file)) {
       return std::nullopt;
     }
     try {
@@ -60,9 +79,13 @@ void IndexCache::store(const std::vector<std::string>& names,
     for (std::size_t i = 0; i < names.size(); ++i) {
       io::write_npy(path(names[i] + ".npy"), arrays[i].type(), shapes[i], arrays[i].bytes());
     }
-    AtomicFile text(path("description.txt"));
-    text.write(description_);
-    text.commit();
+    // The content comes last: what it says holds for all files.
+    for (const auto& [name, text] :
+         {std::pair("description.txt", &description_), std::pair("content.txt", &content_)}) {
+      AtomicFile file(path(name));
+      file.write(*text);
+      file.commit();
+    }
   } catch (const std::exception& error) {
     log::warning("no index cache (set --data-cache-path to a writable folder): {}", error.what());
   }

@@ -8,20 +8,26 @@
 
 namespace mpitron::data {
 
+/// What an index depends on and the reference's description does not tell.
+struct IndexContent {
+  std::string variant = "";    // of the options: told apart by file name
+  std::string sequences = "";  // of the corpora, a hash: kept beside the arrays
+};
+
 /// Indices on disk under Megatron's names: `<md5 of description>-<class>-<split>-<name>.npy` and
-/// `...-description.txt`. Each file appears complete or not at all, so that jobs may build the same
-/// index at the same time; the last rename wins, with equal content.
+/// `...-description.txt`, with `...-content.txt` for the corpora that they were built from: a
+/// corpus may be made anew under its old name. Each file appears complete or not at all, so that
+/// jobs may build the same index at the same time; the last rename wins, with equal content.
 class IndexCache {
  public:
-  /// An empty folder means no cache. `variant` keeps apart what the reference's description does
-  /// not tell.
+  /// An empty folder means no cache.
   IndexCache(std::filesystem::path folder, std::string class_and_split, std::string description,
-             const std::string& variant = "");
+             IndexContent content);
 
   std::filesystem::path path(const std::string& name) const;
 
-  /// The arrays `names`, when all are there, readable and of the `sizes` that a fresh build would
-  /// have. A file that does not fit is reported and built anew.
+  /// The arrays `names`, when all are there, readable, of this content and of the `shapes` that a
+  /// fresh build would have. What does not fit is reported and built anew.
   std::optional<std::vector<IndexArray>> load(const std::vector<std::string>& names,
                                               const std::vector<std::vector<Index>>& shapes) const;
   /// A folder that cannot be written is reported; the run goes on with the index in memory.
@@ -29,9 +35,12 @@ class IndexCache {
              const std::vector<IndexArray>& arrays) const;
 
  private:
+  bool has_content() const;
+
   std::filesystem::path folder_;
   std::string stem_;
   std::string description_;
+  std::string content_;
 };
 
 }  // namespace mpitron::data

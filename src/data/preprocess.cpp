@@ -137,6 +137,16 @@ void check_options(const PreprocessOptions& options) {
   }
 }
 
+/// False at the end of the input. Asks whether to stop behind the reading: a pipe may end because
+/// the signal that stops this run has ended the program at its other end.
+bool next_batch(DocumentReader& reader, Batch& batch, const PreprocessOptions& options) {
+  const bool more = reader.next(batch.raw);
+  if (options.stop && options.stop()) {
+    throw Error(ExitCode::interrupted_unsaved, "preprocess was stopped; nothing was written");
+  }
+  return more;
+}
+
 }  // namespace
 
 PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions& options) {
@@ -151,7 +161,7 @@ PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions&
     encoders.emplace_back(tokenizer, options);
   Progress progress("preprocess", reader.total_bytes(), options.log_interval);
   OrderedPipeline<Batch>(options.workers)
-      .run([&](Batch& batch) { return reader.next(batch.raw); },
+      .run([&](Batch& batch) { return next_batch(reader, batch, options); },
            [&](int worker, Batch& batch) {
              encoders[static_cast<std::size_t>(worker)].encode(batch);
            },

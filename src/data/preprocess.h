@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct PreprocessOptions {
   int workers = 1;
   Index log_interval = 1000;                                 // documents between two progress lines
   TextDocuments text_documents = TextDocuments::paragraphs;  // of `.txt` inputs
+  std::function<bool()> stop;  // asked at each batch: true ends the run with nothing written
   std::size_t batch_bytes = std::size_t{1} << 18;  // of input that a worker takes at a time
 };
 
@@ -35,7 +37,8 @@ struct PreprocessReport {
 /// without a sequence. Blank lines are skipped and counted. Memory: 4 * workers - 3 batches, each
 /// about six times batch_bytes (or six times its one longer document); for each worker 12 MiB of
 /// cache and about twelve times its longest document; 12 bytes for each document written.
-/// Error(data) names file, line and byte; then there is no `.idx`.
+/// Error(data) names file, line and byte; then there is no `.idx`. Error(interrupted_unsaved) where
+/// it was stopped; then no file of this run is left.
 PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions& options);
 
 }  // namespace mpitron::data

@@ -121,7 +121,6 @@ void BucketedDataParallel::gradient_released(Parameter& parameter, bool last_mic
 
 void BucketedDataParallel::start_reduction(Bucket& bucket) {
   bucket.buffer->finish(bucket.parameters);
-  scale(device_, bucket.gradients, scale_before());
   bucket.reduction = shards()
                          ? groups_.shard->reduce_scatter(bucket.gradients, bucket.own_gradients)
                          : groups_.replicas->all_reduce(bucket.gradients);
@@ -142,7 +141,6 @@ void BucketedDataParallel::finish_step() {
   }
   for (Bucket& bucket : buckets_) {
     bucket.reduction.wait();
-    scale(device_, bucket.own_gradients, scale_after());
   }
 }
 

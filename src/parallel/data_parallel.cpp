@@ -54,8 +54,6 @@ DataParallelOptions data_parallel_options(const config::RunConfig& config, Index
                             config.model.gradient_accumulation_fusion && fp32_sink,
                         .round_gradients = optimizer.fp16},
           .sharding = sharding_of(parallel.sharding_strategy),
-          .average = !config.training.calculate_per_token_loss,
-          .average_in_collective = parallel.ddp_average_in_collective,
           .overlap_grad_reduce = parallel.overlap_grad_reduce,
           .overlap_param_gather = parallel.overlap_param_gather,
           .gather_in_update = parallel.overlap_param_gather_with_optimizer_step,
@@ -63,21 +61,11 @@ DataParallelOptions data_parallel_options(const config::RunConfig& config, Index
               parallel, parallel.data_parallel_size * parallel.context_parallel_size, numel),
           .pad_for_bandwidth = parallel.ddp_pad_buckets_for_high_nccl_busbw,
           .replicas_share = parallel.full_sharding_in_hsdp,
+          .gathered_elements = parallel.suggested_communication_unit_size,
+          .keep_gather_buffers = parallel.fsdp_double_buffer,
           .embedding_apart = parallel.sharding_strategy == config::ShardingStrategy::optim &&
                              parallel.pipeline_model_parallel_size > 1 &&
                              !config.model.untie_embeddings_and_output_weights};
-}
-
-float DataParallel::scale_before() const {
-  return options_.average && !options_.average_in_collective
-             ? 1.f / static_cast<float>(groups_.size())
-             : 1.f;
-}
-
-float DataParallel::scale_after() const {
-  return options_.average && options_.average_in_collective
-             ? 1.f / static_cast<float>(groups_.size())
-             : 1.f;
 }
 
 std::vector<comm::GroupHandle> DataParallel::piece_groups() const {

@@ -25,14 +25,16 @@ enum class Sharding { none, optimizer, gradients, parameters };
 struct DataParallelOptions {
   GradientPolicy gradients;
   Sharding sharding = Sharding::none;
-  bool average = true;  // false: gradients are summed (per-token loss)
-  bool average_in_collective = false;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
   bool gather_in_update = false;     // a bucket as soon as it is updated
   std::optional<Index> bucket_size;  // elements; none: one bucket
   bool pad_for_bandwidth = false;
-  bool replicas_share = false;   // what a rank of `shard` updates is shared out to the replicas
+  bool replicas_share = false;  // what a rank of `shard` updates is shared out to the replicas
+  // Fully sharded parameters: layers are gathered ahead until so many elements are whole (none: one
+  // layer ahead), into memory that is kept for the next ones.
+  std::optional<Index> gathered_elements;
+  bool keep_gather_buffers = false;
   bool embedding_apart = false;  // other stages shard a tied embedding likewise: its own bucket
 };
 
@@ -55,8 +57,8 @@ struct ParameterPiece {
 /// `gather_parameters`.
 ///
 /// Numerical contract: a gradient is the sum over replicas in group order, in the gradients' type
-/// (half types: in fp32, rounded once); averages are multiplied by 1/replicas in fp32, before the
-/// sum or with `average_in_collective` behind it. Overlap and bucket sizes change no bit.
+/// (half types: in fp32, rounded once); whoever wants their mean divides the loss. Overlap and
+/// bucket sizes change no bit.
 class DataParallel : public autograd::ParameterKeeper {
  public:
   virtual void begin_step() = 0;
@@ -84,9 +86,6 @@ class DataParallel : public autograd::ParameterKeeper {
  protected:
   DataParallel(ReplicaGroups groups, const DataParallelOptions& options)
       : groups_(std::move(groups)), options_(options) {}
-  /// Factor of the sum before (after) the collective.
-  float scale_before() const;
-  float scale_after() const;
 
   ReplicaGroups groups_;
   DataParallelOptions options_;

@@ -12,12 +12,6 @@ void copy(device::Device& device, const Tensor& x, const Tensor& y) {
   device::launch(device.stream(), kernels::Cast{.x = x.view(), .y = y.view()});
 }
 
-void scale(device::Device& device, const Tensor& x, float factor) {
-  if (factor != 1) {
-    device::launch(device.stream(), kernels::Scale{.x = x.view(), .y = x.view(), .factor = factor});
-  }
-}
-
 Tensor zeros(device::Device& device, Index numel, DType dtype) {
   const Tensor x = Tensor::empty(device, {numel}, dtype);
   fill_zero(device, x);

@@ -12,7 +12,6 @@ using tensor::Tensor;
 void fill_zero(device::Device& device, const Tensor& x);
 /// y = x, any types.
 void copy(device::Device& device, const Tensor& x, const Tensor& y);
-void scale(device::Device& device, const Tensor& x, float factor);
 Tensor zeros(device::Device& device, Index numel, DType dtype);
 /// [numel]
 Tensor flat(const Tensor& x);

@@ -9,6 +9,8 @@
 namespace mpitron::parallel {
 namespace {
 
+constexpr std::size_t kKeptBuffers = 2;  // one layer runs, the next one comes
+
 /// `decoder.layers.3.mlp...` belongs to layer number 4; 0: outside the layers.
 Index unit_number(std::string_view name) {
   constexpr std::string_view kLayers = "decoder.layers.";
@@ -45,10 +47,16 @@ FullySharded::FullySharded(device::Device& device, ParameterList& parameters,
   }
   for (auto& [number, unit] : units_) {
     make_unit(unit);
+    largest_layer_ = std::max(largest_layer_, number > 0 ? unit.layout.numel() : 0);
   }
   for (Parameter& parameter : parameters) {
     add_piece(parameter);
   }
+}
+
+FullySharded::Unit* FullySharded::outside_layers() {
+  const auto outside = units_.find(0);
+  return outside != units_.end() ? &outside->second : nullptr;
 }
 
 Tensor FullySharded::own_part(const Tensor& whole) const {
@@ -107,7 +115,12 @@ void FullySharded::add_piece(Parameter& parameter) {
 
 void FullySharded::start_gather(Unit& unit) {
   if (!unit.values) {
-    unit.values = Tensor::empty(device_, {unit.layout.numel()}, unit.dtype);
+    if (options_.keep_gather_buffers && &unit != outside_layers()) {
+      unit.buffer = take_buffer(unit.dtype);
+      unit.values = unit.buffer.slice(0, 0, unit.layout.numel());
+    } else {
+      unit.values = Tensor::empty(device_, {unit.layout.numel()}, unit.dtype);
+    }
     unit.gathering = groups_.shard->all_gather(unit.own_values, unit.values);
   }
 }
@@ -135,6 +148,21 @@ void FullySharded::release(Unit& unit) {
   }
   unit.values = {};
   unit.attached = false;
+  std::vector<Tensor>& spare = spare_buffers_[unit.dtype];
+  if (unit.buffer && spare.size() < kKeptBuffers) {
+    spare.push_back(unit.buffer);
+  }
+  unit.buffer = {};
+}
+
+Tensor FullySharded::take_buffer(DType dtype) {
+  std::vector<Tensor>& spare = spare_buffers_[dtype];
+  if (spare.empty()) {
+    return Tensor::empty(device_, {largest_layer_}, dtype);
+  }
+  Tensor buffer = std::move(spare.back());
+  spare.pop_back();
+  return buffer;
 }
 
 void FullySharded::start_gradients(Unit& unit) {
@@ -164,7 +192,6 @@ void FullySharded::start_reduction(Unit& unit) {
     parameter->gradient_sent = true;
     parameter->main_grad = {};
   }
-  scale(device_, unit.gradients, scale_before());
   unit.reduction = groups_.shard->reduce_scatter(unit.gradients, own_part(unit.gradients));
   unit.reducing = true;
 }
@@ -186,25 +213,38 @@ void FullySharded::finish_reduction(Unit& unit) {
   unit.reducing = false;
 }
 
-void FullySharded::prefetch(Index number) {
-  const auto next = units_.find(number);
-  if (number > 0 && next != units_.end()) {
-    start_gather(next->second);
+/// The last layer to have whole while `number` runs and the next ones follow in `direction`.
+Index FullySharded::last_ahead(Index number, Index direction) const {
+  const auto exists = [this](Index n) { return n > 0 && units_.contains(n); };
+  if (!options_.gathered_elements) {
+    return exists(number + direction) ? number + direction : number;
   }
+  Index whole = units_.at(number).layout.numel();
+  while (whole < *options_.gathered_elements && exists(number + direction)) {
+    number += direction;
+    whole += units_.at(number).layout.numel();
+  }
+  return number;
 }
 
 void FullySharded::enter(Index number, autograd::Pass pass) {
   Unit& unit = units_.at(number);
+  // Who comes back to a layer, or to one before it, replays it for the backward pass.
+  const bool backwards = pass == autograd::Pass::backward || number <= last_entered_;
+  last_entered_ = number;
+  const Index direction = backwards ? -1 : 1;
+  const Index last = number > 0 ? last_ahead(number, direction) : number;
   for (auto& [other, held] : units_) {
-    if (other != number && other != 0) {
+    const bool ahead = (other - number) * direction > 0 && (last - other) * direction >= 0;
+    if (other != number && other != 0 && !ahead) {
       release(held);
     }
   }
   attach(unit);
-  // Who comes back to a layer, or to one before it, replays it for the backward pass.
-  const bool backwards = pass == autograd::Pass::backward || number <= last_entered_;
-  last_entered_ = number;
-  prefetch(backwards ? number - 1 : number + 1);
+  for (Index next = number; next != last;) {
+    next += direction;
+    start_gather(units_.at(next));
+  }
   if (pass == autograd::Pass::backward) {
     for (auto& [other, reduced] : units_) {
       finish_reduction(reduced);
@@ -226,8 +266,7 @@ void FullySharded::leave(Index number, autograd::Pass pass) {
 void FullySharded::before_use(Parameter& parameter) {
   Unit& unit = *unit_of_.at(&parameter);
   attach(unit);
-  const bool is_layer = units_.contains(0) ? &unit != &units_.at(0) : true;
-  if (in_step_ && !is_layer && !unit.gradients) {
+  if (in_step_ && &unit == outside_layers() && !unit.gradients) {
     start_gradients(unit);
   }
 }
@@ -242,9 +281,9 @@ void FullySharded::begin_step() {
 
 void FullySharded::tape_played() {
   last_entered_ = 0;
-  const auto outside = units_.find(0);
-  if (outside != units_.end() && outside->second.gradients) {
-    start_reduction(outside->second);
+  Unit* const outside = outside_layers();
+  if (outside != nullptr && outside->gradients) {
+    start_reduction(*outside);
   }
   for (auto& [number, unit] : units_) {
     finish_reduction(unit);
@@ -266,7 +305,6 @@ void FullySharded::finish_step() {
   }
   for (auto& [number, unit] : units_) {
     unit.reduction.wait();
-    scale(device_, updated_part(unit.own_gradients), scale_after());
   }
 }
 

@@ -9,10 +9,10 @@ namespace mpitron::parallel {
 /// parts on the ranks of the shard group (ZeRO-2, ZeRO-3). A unit is one layer; what lies outside
 /// the layers is unit 0 and stays whole during a step.
 ///
-/// A unit's values are gathered when its pass begins, those of the next unit while it runs; they
-/// are dropped when another unit begins. A unit's gradients have memory during its backward pass
-/// only and are reduced behind it, while the next unit runs; microbatches add up in the parts. So
-/// two units are whole at once, whatever the depth.
+/// A unit's values are gathered when its pass begins, those of the next unit (or units, see
+/// DataParallelOptions) while it runs; they are dropped when another unit begins. A unit's
+/// gradients have memory during its backward pass only and are reduced behind it, while the next
+/// unit runs; microbatches add up in the parts. So two units are whole at once, whatever the depth.
 ///
 /// Where the replicas share (hybrid sharding of everything), each updates its part of what its rank
 /// of the shard group holds: optimizer state exists once among all ranks.
@@ -40,6 +40,7 @@ class FullySharded final : public DataParallel {
     DType dtype = DType::f32;
     tensor::Tensor own_values;  // [n / shards]
     tensor::Tensor values;      // [n], while gathered
+    tensor::Tensor buffer;      // what a layer's values lie in where buffers are kept
     comm::Work gathering;
     bool attached = false;         // the parameters see `values`
     tensor::Tensor own_gradients;  // [n / shards], the sum over microbatches
@@ -50,6 +51,8 @@ class FullySharded final : public DataParallel {
   };
 
   bool keeps_values() const { return options_.sharding != Sharding::parameters; }
+  /// Unit 0, if this rank has one.
+  Unit* outside_layers();
   tensor::Tensor own_part(const tensor::Tensor& whole) const;
   /// What this rank updates of its own part.
   tensor::Tensor updated_part(const tensor::Tensor& own) const;
@@ -61,11 +64,14 @@ class FullySharded final : public DataParallel {
   void start_gradients(Unit& unit);
   void start_reduction(Unit& unit);
   void finish_reduction(Unit& unit);
-  void prefetch(Index number);
+  Index last_ahead(Index number, Index direction) const;
+  tensor::Tensor take_buffer(DType dtype);
 
   device::Device& device_;
   std::map<Index, Unit> units_;  // by layer number; 0: outside the layers
   std::map<const Parameter*, Unit*> unit_of_;
+  Index largest_layer_ = 0;                                     // elements
+  std::map<DType, std::vector<tensor::Tensor>> spare_buffers_;  // [largest_layer_] each
   bool in_step_ = false;
   Index last_entered_ = 0;
 };

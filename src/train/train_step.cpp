@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "parallel/flat_sum.h"
 #include "parallel/weight_hash.h"
 
 namespace mpitron::train {
@@ -21,9 +22,8 @@ parallel::ReplicaGroups replica_groups(const TrainedModel& model,
 
 std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
                                                       const config::RunConfig& config) {
-  parallel::DataParallelOptions options =
+  const parallel::DataParallelOptions options =
       parallel::data_parallel_options(config, model.parameters().numel());
-  options.average = false;  // seeds are divided by the number of replicas
   return parallel::make_data_parallel(device, model.parameters(), options,
                                       replica_groups(model, options));
 }
@@ -81,7 +81,8 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
 
 TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::RunConfig& config,
                      Timers& timers)
-    : model_(model),
+    : device_(device),
+      model_(model),
       config_(config),
       timers_(timers),
       replicas_(make_replicas(device, model, config)),
@@ -149,15 +150,13 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
 /// rank has a part, and the tied table, of which first and last stage each know one use.
 void TrainStep::complete_gradients() {
   const auto sum = [this](comm::Group& group, const auto& concerns) {
-    std::vector<comm::Work> works;
+    std::vector<tensor::Tensor> gradients;
     for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
-      if (group.size() > 1 && concerns(*piece.parameter)) {
-        works.push_back(group.all_reduce(piece.main_grad.view()));
+      if (concerns(*piece.parameter)) {
+        gradients.push_back(piece.main_grad);
       }
     }
-    for (comm::Work& work : works) {
-      work.wait();
-    }
+    parallel::sum_together(device_, group, gradients);
   };
   sum(*model_.groups().tensor,
       [](const autograd::Parameter& parameter) { return parameter.sum_over_tensor; });

@@ -60,6 +60,7 @@ class TrainStep {
   void report_loss(const LossSums& sums, StepReport& report) const;
   void complete_gradients();
 
+  device::Device& device_;
   TrainedModel& model_;
   config::RunConfig config_;
   Timers& timers_;

@@ -1,5 +1,7 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "cli/tiny_run.h"
 #include "io/token_file.h"
@@ -25,6 +27,16 @@ class Preprocess : public testing::Test {
   bool complete() const {
     return std::filesystem::exists(folder_ / "out_text_document.idx") &&
            std::filesystem::exists(folder_ / "out_text_document.bin");
+  }
+  /// What the folder holds of an output: files, temporary files, locks.
+  Words files_of(const std::string& name) const {
+    Words files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      if (entry.path().filename().string().starts_with(name)) {
+        files.push_back(entry.path().filename());
+      }
+    }
+    return files;
   }
   /// Refused with code 4, the place named, and no pair of files that looks complete.
   void expect_bad_input(const std::string& text, const std::string& part) {
@@ -86,6 +98,26 @@ TEST_F(Preprocess, AFullDiskLeavesNothingThatLooksComplete) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out_text_document.idx"));
   EXPECT_EQ(preprocess_ids(folder_, "ids.jsonl", "out").code, 0);  // and again with space
   EXPECT_TRUE(complete());
+}
+
+/// Ctrl-C and a scheduler's SIGTERM while the input, a pipe, still comes.
+TEST_F(Preprocess, ASignalLeavesNoFile) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    const std::string pipe = folder_ / "pipe.jsonl";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const int writer = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+    const std::string line = "{\"text\": \"1 2 3\"}\n";
+    ASSERT_EQ(::write(writer, line.data(), line.size()), static_cast<ssize_t>(line.size()));
+    RunningProgram program(folder_.path(), preprocess_words("pipe.jsonl", "out"));
+    EXPECT_TRUE(program.wait([&] { return !files_of("out").empty(); }));
+    program.signal(number);
+    ::close(writer);
+    const Finished finished = program.wait_for_end();
+    EXPECT_EQ(finished.code, 86) << finished.err;
+    EXPECT_TRUE(contains(finished.err, "stopped")) << finished.err;
+    EXPECT_EQ(files_of("out"), Words());
+    std::filesystem::remove(pipe);
+  }
 }
 
 TEST_F(Preprocess, RefusesWhatItDoesNotDo) {

@@ -81,15 +81,14 @@ inline void write_ids(const std::string& path, int documents, int length) {
 }
 
 /// `mpitron preprocess` of such a file: prefix `folder`/`name`_text_document.
+inline Words preprocess_words(const std::string& input, const std::string& name) {
+  return {"preprocess",    "--input",      input, "--output-prefix", name, "--tokenizer-type",
+          "NullTokenizer", "--vocab-size", "63",  "--append-eod"};
+}
 inline Finished preprocess_ids(const TemporaryFolder& folder, const std::string& input,
                                const std::string& name, const Words& more = {},
                                const Surroundings& surroundings = {}) {
-  return run_program(
-      folder.path(),
-      Words{"preprocess", "--input", input, "--output-prefix", name, "--tokenizer-type",
-            "NullTokenizer", "--vocab-size", "63", "--append-eod"} +
-          more,
-      surroundings);
+  return run_program(folder.path(), preprocess_words(input, name) + more, surroundings);
 }
 
 }  // namespace mpitron::test

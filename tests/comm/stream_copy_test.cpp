@@ -1,5 +1,6 @@
 #include "comm/stream_copy.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -20,6 +21,22 @@ TEST(StreamCopy, CopiesExactlyTheseBytesAtAnyAlignment) {
       ASSERT_EQ(to, expected) << bytes << " at " << shift;
     }
   }
+}
+
+TEST(StreamCopy, PartsOfLargeAndSmallCopiesAreCopied) {
+  const std::vector<unsigned char> from(300, 7);
+  for (const Index whole : {Index{300}, Index{1} << 30}) {
+    std::vector<unsigned char> to(300, 0);
+    copy_part(to.data(), from.data(), 200, whole);
+    EXPECT_EQ(std::count(to.begin(), to.end(), 7), 200);
+  }
+}
+
+TEST(StreamCopy, CopyingNothingTouchesNothing) {
+  copy_bytes(nullptr, nullptr, 0);
+  unsigned char byte = 3;
+  copy_bytes(&byte, &byte, 1);
+  EXPECT_EQ(byte, 3);
 }
 
 }  // namespace

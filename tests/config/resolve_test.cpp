@@ -14,66 +14,6 @@ namespace {
 using Json = nlohmann::json;
 using test::parse_base;
 
-TEST(Resolve, Activations) {
-  EXPECT_EQ(parse_base("").run.model.activation, ActivationKind::gelu_tanh);
-  EXPECT_EQ(parse_base("--no-bias-gelu-fusion").run.model.activation, ActivationKind::gelu_erf);
-  EXPECT_EQ(parse_base("--disable-bias-linear").run.model.activation, ActivationKind::gelu_erf);
-  EXPECT_EQ(parse_base("--disable-bias-linear --openai-gelu").run.model.activation,
-            ActivationKind::gelu_tanh);
-  EXPECT_EQ(parse_base("--squared-relu").run.model.activation, ActivationKind::squared_relu);
-  EXPECT_EQ(parse_base("--swiglu").run.model.activation, ActivationKind::silu);
-  EXPECT_TRUE(parse_base("--swiglu").run.model.gated_linear_unit);
-}
-
-TEST(Resolve, Biases) {
-  EXPECT_TRUE(parse_base("").run.model.add_qkv_bias);
-  EXPECT_FALSE(parse_base("--disable-bias-linear").run.model.add_qkv_bias);
-  EXPECT_TRUE(parse_base("--disable-bias-linear --add-qkv-bias").run.model.add_qkv_bias);
-}
-
-TEST(Resolve, VirtualStagesCountEmbeddingAndLossWhereTheyAreAccountedFor) {
-  const std::string flags =
-      "--world-size 2 --pipeline-model-parallel-size 2 --num-layers 6 --global-batch-size 8 "
-      "--num-layers-per-virtual-pipeline-stage 2 ";
-  const std::string accounted =
-      "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split";
-  const ParallelConfig plain = parse_base(flags).run.parallel;
-  EXPECT_EQ(plain.num_layers_per_virtual_pipeline_stage, 2);
-  EXPECT_EQ(plain.virtual_pipeline_model_parallel_size, 1);
-  EXPECT_EQ(parse_base(flags + accounted).run.parallel.virtual_pipeline_model_parallel_size, 2);
-}
-
-TEST(Resolve, MessagesOverlapWithInterleavingOfEitherForm) {
-  const auto overlaps = [](const std::string& flags) {
-    return parse_base("--world-size 2 --pipeline-model-parallel-size 2 " + flags)
-        .run.parallel.overlap_p2p_comm;
-  };
-  EXPECT_FALSE(overlaps(""));
-  EXPECT_TRUE(overlaps("--num-virtual-stages-per-pipeline-rank 2"));
-  EXPECT_TRUE(overlaps("--pipeline-model-parallel-layout Et|t|t|tL"));
-  EXPECT_FALSE(
-      overlaps("--pipeline-model-parallel-layout Et|t|t|tL --no-overlap-p2p-communication"));
-}
-
-TEST(Resolve, LayersWithoutRotation) {
-  const std::string rope = "--position-embedding-type rope ";
-  EXPECT_TRUE(parse_base(rope).run.model.no_rope_layers.empty());
-  EXPECT_EQ(parse_base(rope + "--no-rope-freq 2").run.model.no_rope_layers,
-            (std::vector<bool>{false, true, false, true}));
-  EXPECT_EQ(parse_base(rope + "--no-rope-freq [1,0,0,1]").run.model.no_rope_layers,
-            (std::vector<bool>{true, false, false, true}));
-}
-
-TEST(Resolve, SchedulesCountSamples) {
-  const RunConfig iterations = parse_base("--lr-warmup-iters 4").run;
-  EXPECT_EQ(iterations.optimizer.lr_decay_steps, 160);
-  EXPECT_EQ(iterations.optimizer.lr_warmup_steps, 32);
-  EXPECT_EQ(iterations.optimizer.wd_incr_steps, 160);
-  EXPECT_DOUBLE_EQ(parse_base("--lr-warmup-fraction 0.01").run.optimizer.lr_warmup_steps, 1.6);
-  const RunConfig wsd = parse_base("--lr-decay-style WSD --lr-wsd-decay-iters 8").run;
-  EXPECT_EQ(wsd.optimizer.lr_wsd_decay_steps, 64);
-}
-
 TEST(Resolve, TypesOfParametersAndGradients) {
   EXPECT_EQ(parse_base("").run.optimizer.main_grad_dtype, DType::f32);
   EXPECT_EQ(parse_base("--bf16").run.model.params_dtype, DType::bf16);

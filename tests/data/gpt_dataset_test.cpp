@@ -183,6 +183,20 @@ TEST(GptDataset, NamesATokenOutsideTheVocabulary) {
   EXPECT_NE(message.find("another tokenizer"), std::string::npos) << message;
 }
 
+/// As many sequences and samples as before, but others.
+TEST(GptDataset, ACorpusMadeAnewUnderItsNameGetsANewIndex) {
+  const TemporaryFolder folder;
+  auto options = small_options(2);
+  options.cache_folder = folder / "cache";
+  const GptDataset before(small_corpus(folder / "x", {20, 30}), options);
+  const auto source = small_corpus(folder / "x", {29, 21});
+  const GptDataset after(source, options);
+  options.cache_folder = "";
+  const GptDataset without(source, options);
+  EXPECT_EQ(integers(after.sample_index()), integers(without.sample_index()));
+  EXPECT_NE(integers(after.sample_index()), integers(before.sample_index()));
+}
+
 TEST(GptDataset, ACorruptCacheIsNamedOrBuiltAnew) {
   const TemporaryFolder folder;
   const auto source = small_corpus(folder / "x", {20, 30});

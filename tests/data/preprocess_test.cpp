@@ -1,5 +1,6 @@
 #include "data/preprocess.h"
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 
@@ -28,20 +29,23 @@ class PreprocessTest : public testing::Test {
     options.output_prefix = folder_ / "out";
     return options;
   }
-  // The message of a run that must fail with exit code 4 and leave nothing: no token file, no
+  // The message of a run that must fail with this exit code and leave nothing: no token file, no
   // index, no temporary file, no lock.
-  std::string failure(const PreprocessOptions& options,
-                      const Tokenizer& tokenizer = gpt2_tokenizer()) const {
+  std::string failure(const PreprocessOptions& options, const Tokenizer& tokenizer,
+                      ExitCode code = ExitCode::data) const {
     try {
       preprocess(tokenizer, options);
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::data);
+      EXPECT_EQ(error.code(), code);
       for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
         EXPECT_FALSE(entry.path().filename().string().starts_with("out")) << entry.path();
       return error.what();
     }
     ADD_FAILURE() << "accepted";
     return "";
+  }
+  std::string failure(const PreprocessOptions& options, ExitCode code = ExitCode::data) const {
+    return failure(options, gpt2_tokenizer(), code);
   }
   std::string failure_of_line(const std::string& line) const {
     return failure(options({file("in.jsonl", "{\"text\": \"fine\"}\n\n" + line + "\n")}));
@@ -56,6 +60,25 @@ class PreprocessTest : public testing::Test {
 };
 
 using Tokens = std::vector<std::int64_t>;
+
+TEST_F(PreprocessTest, AStoppedRunLeavesNoFile) {
+  for (const int workers : {1, 3}) {
+    PreprocessOptions stopped =
+        options({file("in.jsonl", "{\"text\": \"a\"}\n{\"text\": \"b\"}\n")});
+    stopped.workers = workers;
+    stopped.batch_bytes = 1;
+    int asked = 0;
+    stopped.stop = [&] {
+      const bool writing =
+          std::ranges::any_of(std::filesystem::directory_iterator(folder_.path()),
+                              [](const auto& entry) { return entry.path().extension() == ".tmp"; });
+      EXPECT_TRUE(writing);
+      return ++asked == 2;
+    };
+    EXPECT_EQ(failure(stopped, ExitCode::interrupted_unsaved),
+              "preprocess was stopped; nothing was written");
+  }
+}
 
 TEST_F(PreprocessTest, WritesMegatronsLayout) {
   const NullTokenizer tokenizer(100);

@@ -86,6 +86,63 @@ TEST(FullySharded, HoldsTwoLayersAtOnce) {
   });
 }
 
+/// What a gathered layer takes: 64 elements, padded to 64 for every rank.
+Index layer_bytes() {
+  const auto device = device::make_device("reference");
+  const auto layer = tensor::Tensor::empty(*device, {64 * kRanks}, DType::f32);
+  return device->allocator().statistics().bytes_in_use;
+}
+
+/// Bytes in use at the most, in a step of a chain.
+Index most_bytes(const DataParallelOptions& options) {
+  Index most = 0;
+  comm::run_thread_world(kRanks, [&](comm::World& world) {
+    const auto device = device::make_device("reference");
+    Chain chain(*device);
+    FullySharded replicas(*device, chain.parameters(), options,
+                          testing::replica_groups(world, kRanks));
+    Index most_whole = 0;
+    run_step(*device, chain, replicas, most_whole);
+    if (world.rank() == 0) {
+      most = device->allocator().statistics().high_water;
+    }
+  });
+  return most;
+}
+
+/// The size to have whole says how many layers are gathered ahead.
+TEST(FullySharded, GathersAheadUpToTheSuggestedSize) {
+  constexpr Index kLayer = 64 * kRanks;
+  DataParallelOptions options{.sharding = Sharding::parameters};
+  const Index one_ahead = most_bytes(options);
+  options.gathered_elements = 2 * kLayer;
+  EXPECT_EQ(most_bytes(options), one_ahead);
+  options.gathered_elements = kLayer;
+  EXPECT_EQ(most_bytes(options), one_ahead - layer_bytes());
+  options.gathered_elements = 3 * kLayer;
+  EXPECT_EQ(most_bytes(options), one_ahead + layer_bytes());
+}
+
+/// Two buffers stay, whatever the depth; also behind a gathering of all layers.
+TEST(FullySharded, KeptBuffersAreTwo) {
+  comm::run_thread_world(kRanks, [](comm::World& world) {
+    const auto device = device::make_device("reference");
+    const auto bytes_kept = [&](bool keep) {
+      Chain chain(*device);
+      FullySharded replicas(*device, chain.parameters(),
+                            {.sharding = Sharding::parameters, .keep_gather_buffers = keep},
+                            testing::replica_groups(world, kRanks));
+      Index most_whole = 0;
+      for (int step = 0; step < 2; ++step) {
+        replicas.make_whole();
+        run_step(*device, chain, replicas, most_whole);
+      }
+      return device->allocator().statistics().bytes_in_use;
+    };
+    EXPECT_EQ(bytes_kept(true) - bytes_kept(false), 2 * layer_bytes());
+  });
+}
+
 /// The memory between steps is the rank's part: parameters, gradients.
 TEST(FullySharded, KeepsPartsOnly) {
   comm::run_thread_world(kRanks, [](comm::World& world) {
@@ -112,7 +169,11 @@ TEST(FullySharded, GradientsAreThoseOfWholeParameters) {
         Chain chain(*device);
         const auto replicas = make_data_parallel(
             *device, chain.parameters(),
-            {.sharding = sharding, .overlap_grad_reduce = overlap, .overlap_param_gather = overlap},
+            {.sharding = sharding,
+             .overlap_grad_reduce = overlap,
+             .overlap_param_gather = overlap,
+             .gathered_elements = overlap ? std::optional<Index>(700) : std::nullopt,
+             .keep_gather_buffers = overlap},
             testing::replica_groups(world, sharding == Sharding::none ? 1 : kRanks));
         Index most_whole = 0;
         run_step(*device, chain, *replicas, most_whole);

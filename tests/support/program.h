@@ -63,6 +63,18 @@ class RunningProgram {
     return wait(
         [&] { return std::filesystem::exists(out_) && output().find(part) != std::string::npos; });
   }
+  /// Waits until the condition holds; false after the limit.
+  template <class Condition>
+  bool wait(Condition&& condition) const {
+    const auto end = std::chrono::steady_clock::now() + limit_;
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) {
+        return false;
+      }
+      ::usleep(2000);
+    }
+    return true;
+  }
   Finished wait_for_end() {
     int status = 0;
     const bool ended = wait([&] { return ::waitpid(child_, &status, WNOHANG) == child_; });
@@ -77,18 +89,6 @@ class RunningProgram {
   }
 
  private:
-  template <class Condition>
-  bool wait(Condition&& condition) const {
-    const auto end = std::chrono::steady_clock::now() + limit_;
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > end) {
-        return false;
-      }
-      ::usleep(2000);
-    }
-    return true;
-  }
-
   [[noreturn]] void start(const std::string& folder, const std::vector<std::string>& arguments,
                           const Surroundings& surroundings) const {
     const auto redirect = [](const std::string& path, int flags, int to) {

@@ -6,18 +6,11 @@
 
 #include "support/temporary_folder.h"
 #include "train/checkpointing.h"
-#include "train/tiny_run.h"
+#include "train/layout_cases.h"
 
 // Short runs that save and load, in any layout, with ranks as threads.
 
 namespace mpitron::train {
-
-using Flags = std::vector<std::string>;
-
-inline Flags operator+(Flags flags, const Flags& more) {
-  flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
-}
 
 /// What a run printed and what it ended with.
 struct RunRecord {

@@ -137,15 +137,6 @@ TEST_P(OnRanks, ShardsChangeNoBitInHalfPrecision) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, OnRanks, ::testing::Values(1, 2, 4, 8));
 
-TEST(DataParallelTrainingTest, AveragesInTheCollective) {
-  const Outcome alone = DataParallelTraining::run({});
-  for (Sharing way : ways_of(4)) {
-    SCOPED_TRACE(way.name);
-    way.options.average_in_collective = true;
-    expect_near(DataParallelTraining::run(way), alone);
-  }
-}
-
 /// Two copies of the sharded state: a shard is reduced inside its instance, then over the copies.
 TEST(DataParallelTrainingTest, SeveralOptimizerInstances) {
   const Outcome alone = DataParallelTraining::run({});

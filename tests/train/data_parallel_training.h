@@ -117,9 +117,7 @@ class DataParallelTraining {
 
   std::unique_ptr<parallel::DataParallel> make_replicas() {
     model_.initialize();
-    parallel::DataParallelOptions options = sharing_.options;
-    options.average = !sharing_.uneven_tokens;
-    return parallel::make_data_parallel(*device_, model_.parameters(), options,
+    return parallel::make_data_parallel(*device_, model_.parameters(), sharing_.options,
                                         testing::replica_groups(world_, sharing_.shard_size));
   }
 
@@ -153,7 +151,7 @@ class DataParallelTraining {
     for (Index position = 0; position < kLength; ++position) {
       for (Index sample = first; sample < first + size; ++sample) {
         const bool counts = !sharing_.uneven_tokens || position <= sample % kLength;
-        const double mean = 1. / static_cast<double>(kLength * kBatch / world_.size());
+        const double mean = 1. / static_cast<double>(kLength * kBatch);
         seed.push_back(counts ? (sharing_.uneven_tokens ? 1 : mean) : 0);
         sums[0] += counts ? losses[seed.size() - 1] : 0;
         sums[1] += counts ? 1 : 0;

@@ -93,7 +93,7 @@ TEST(EveryLayout, TrainsAsOneRankDoes) {
   const std::vector<GeneratedLayout> layouts = sample(chosen);
   std::printf("%zu of %zu layouts, MPITRON_LAYOUT_SEED=%u\n", layouts.size(), all_layouts().size(),
               chosen);
-  std::map<Flags, LayoutResult> alone;
+  std::map<Flags, LayoutOutcome> alone;
   for (const GeneratedLayout& layout : layouts) {
     SCOPED_TRACE(::testing::PrintToString(layout));
     if (!alone.contains(layout.model)) {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "train/layout_run.h"
+#include "train/layout_cases.h"
 
 // All layouts of a tiny model, by the rules that users meet: what `mpitron check` calls legal.
 

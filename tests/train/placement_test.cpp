@@ -7,7 +7,7 @@
 #include "comm/mpi_world.h"
 #include "support/program.h"
 #include "support/temporary_folder.h"
-#include "train/layout_run.h"
+#include "train/layout_cases.h"
 
 // The same bits from the same layout, wherever its ranks lie and however many threads they have:
 // on one node, on two of which each has every other rank, on two unequal ones, and each alone

@@ -1,0 +1,74 @@
+#include "config/pick.h"
+#include "config/resolve.h"
+
+namespace mpitron::config {
+namespace {
+
+void resolve_lr(OptimizerConfig& o, const OptionValues& v, const TrainingConfig& t) {
+  using enum LrDecayStyle;
+  o.lr = v.maybe_real("lr").value_or(0);
+  o.min_lr = v.real("min_lr");
+  o.lr_decay_style =
+      pick<LrDecayStyle>(v.text("lr_decay_style"), {{"constant", constant},
+                                                    {"linear", linear},
+                                                    {"cosine", cosine},
+                                                    {"inverse-square-root", inverse_square_root},
+                                                    {"WSD", wsd}});
+  o.lr_wsd_decay_style = pick<WsdDecayStyle>(v.text("lr_wsd_decay_style"),
+                                             {{"exponential", WsdDecayStyle::exponential},
+                                              {"linear", WsdDecayStyle::linear},
+                                              {"cosine", WsdDecayStyle::cosine},
+                                              {"minus_sqrt", WsdDecayStyle::minus_sqrt}});
+  o.lr_warmup_init = v.real("lr_warmup_init");
+  const bool samples = t.train_samples.has_value() && !v.has("train_iters");
+  const Index unit = samples ? 1 : t.global_batch_size;
+  const char* decay = samples ? "lr_decay_samples" : "lr_decay_iters";
+  const char* last_phase = samples ? "lr_wsd_decay_samples" : "lr_wsd_decay_iters";
+  const char* warmup = samples ? "lr_warmup_samples" : "lr_warmup_iters";
+  o.lr_decay_steps = v.maybe_integer(decay).value_or(0) * unit;
+  o.lr_wsd_decay_steps = v.maybe_integer(last_phase).value_or(0) * unit;
+  const std::optional<double> fraction = v.maybe_real("lr_warmup_fraction");
+  o.lr_warmup_steps = fraction ? *fraction * static_cast<double>(o.lr_decay_steps)
+                               : static_cast<double>(v.integer(warmup) * unit);
+  o.wd_incr_steps = samples ? *t.train_samples : t.train_iters * t.global_batch_size;
+  o.decoupled_lr = v.maybe_real("decoupled_lr");
+  o.decoupled_min_lr = v.maybe_real("decoupled_min_lr");
+  o.override_opt_param_scheduler = v.flag("override_opt_param_scheduler");
+  o.use_checkpoint_opt_param_scheduler = v.flag("use_checkpoint_opt_param_scheduler");
+}
+
+}  // namespace
+
+OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t) {
+  OptimizerConfig o;
+  o.optimizer = pick<OptimizerKind>(v.text("optimizer"),
+                                    {{"adam", OptimizerKind::adam}, {"sgd", OptimizerKind::sgd}});
+  o.adam_beta1 = v.real("adam_beta1");
+  o.adam_beta2 = v.real("adam_beta2");
+  o.adam_eps = v.real("adam_eps");
+  o.sgd_momentum = v.real("sgd_momentum");
+  o.clip_grad = v.real("clip_grad");
+  resolve_lr(o, v, t);
+  o.weight_decay = v.real("weight_decay");
+  o.start_weight_decay = v.maybe_real("start_weight_decay").value_or(o.weight_decay);
+  o.end_weight_decay = v.maybe_real("end_weight_decay").value_or(o.weight_decay);
+  o.weight_decay_incr_style = pick<WeightDecayIncrStyle>(
+      v.text("weight_decay_incr_style"), {{"constant", WeightDecayIncrStyle::constant},
+                                          {"linear", WeightDecayIncrStyle::linear},
+                                          {"cosine", WeightDecayIncrStyle::cosine}});
+  o.no_weight_decay_on_embedding = v.has("embedding_init_method_std");
+  o.fp16 = v.flag("fp16");
+  o.bf16 = v.flag("bf16");
+  o.params_dtype = params_dtype(v);
+  o.accumulate_allreduce_grads_in_fp32 = v.flag("accumulate_allreduce_grads_in_fp32");
+  o.main_grad_dtype = o.accumulate_allreduce_grads_in_fp32 ? DType::f32 : o.params_dtype;
+  o.loss_scale = v.maybe_real("loss_scale");
+  o.initial_loss_scale = v.real("initial_loss_scale");
+  o.min_loss_scale = v.real("min_loss_scale");
+  o.loss_scale_window = v.real("loss_scale_window");
+  o.hysteresis = v.integer("hysteresis");
+  o.log_num_zeros_in_grad = v.flag("log_num_zeros_in_grad");
+  return o;
+}
+
+}  // namespace mpitron::config

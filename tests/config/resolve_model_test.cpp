@@ -1,0 +1,37 @@
+#include <gtest/gtest.h>
+
+#include "config/flags.h"
+
+namespace mpitron::config {
+namespace {
+
+using test::parse_base;
+
+TEST(ResolveModel, Activations) {
+  EXPECT_EQ(parse_base("").run.model.activation, ActivationKind::gelu_tanh);
+  EXPECT_EQ(parse_base("--no-bias-gelu-fusion").run.model.activation, ActivationKind::gelu_erf);
+  EXPECT_EQ(parse_base("--disable-bias-linear").run.model.activation, ActivationKind::gelu_erf);
+  EXPECT_EQ(parse_base("--disable-bias-linear --openai-gelu").run.model.activation,
+            ActivationKind::gelu_tanh);
+  EXPECT_EQ(parse_base("--squared-relu").run.model.activation, ActivationKind::squared_relu);
+  EXPECT_EQ(parse_base("--swiglu").run.model.activation, ActivationKind::silu);
+  EXPECT_TRUE(parse_base("--swiglu").run.model.gated_linear_unit);
+}
+
+TEST(ResolveModel, Biases) {
+  EXPECT_TRUE(parse_base("").run.model.add_qkv_bias);
+  EXPECT_FALSE(parse_base("--disable-bias-linear").run.model.add_qkv_bias);
+  EXPECT_TRUE(parse_base("--disable-bias-linear --add-qkv-bias").run.model.add_qkv_bias);
+}
+
+TEST(ResolveModel, LayersWithoutRotation) {
+  const std::string rope = "--position-embedding-type rope ";
+  EXPECT_TRUE(parse_base(rope).run.model.no_rope_layers.empty());
+  EXPECT_EQ(parse_base(rope + "--no-rope-freq 2").run.model.no_rope_layers,
+            (std::vector<bool>{false, true, false, true}));
+  EXPECT_EQ(parse_base(rope + "--no-rope-freq [1,0,0,1]").run.model.no_rope_layers,
+            (std::vector<bool>{true, false, false, true}));
+}
+
+}  // namespace
+}  // namespace mpitron::config

@@ -1,0 +1,42 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include "train/layout_run.h"
+#include "train/tiny_run.h"
+
+// A short training run in any layout, and what all layouts must agree on.
+
+namespace mpitron::train {
+
+using Flags = std::vector<std::string>;
+
+inline Flags operator+(Flags flags, const Flags& more) {
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
+
+/// Three iterations of a tiny model.
+inline LayoutOutcome run_layout(const Flags& flags, Index world_size) {
+  return run_layout(tiny_run(flags, world_size), 3);
+}
+
+inline void expect_equal(const LayoutOutcome& layout, const LayoutOutcome& alone) {
+  ASSERT_EQ(layout.losses.size(), alone.losses.size());
+  for (std::size_t i = 0; i < alone.losses.size(); ++i) {
+    EXPECT_NEAR(layout.losses[i], alone.losses[i], 1e-6 * alone.losses[i]) << i;
+    EXPECT_NEAR(layout.grad_norms[i], alone.grad_norms[i], 2e-6 * alone.grad_norms[i]) << i;
+  }
+  ASSERT_EQ(layout.weights.size(), alone.weights.size());
+  for (const auto& [name, weights] : alone.weights) {
+    EXPECT_LE(relative_distance(layout.weights.at(name), weights), 1e-6) << name;
+  }
+}
+
+/// Bit for bit; names may come in another order.
+inline void expect_same_bits(const LayoutOutcome& a, const LayoutOutcome& b) {
+  EXPECT_EQ(a.losses, b.losses);
+  EXPECT_EQ(a.grad_norms, b.grad_norms);
+  EXPECT_EQ(a.weights, b.weights);
+}
+
+}  // namespace mpitron::train
