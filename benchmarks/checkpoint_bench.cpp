@@ -138,10 +138,6 @@ class CheckpointBench {
     }
     group_->barrier();
     const double seconds = group_->reduce(work(), comm::Reduction::maximum);
-    if (world_.rank() == 0 && std::getenv("CKPT_VERBOSE")) {
-      std::printf("%s %.3f\n", name.c_str(), seconds);
-      std::fflush(stdout);
-    }
     if (counts_) {
       seconds_[name].push_back(seconds);
     }

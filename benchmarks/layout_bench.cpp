@@ -45,7 +45,9 @@ double milliseconds(const std::string& command) {
     }
   }
   if (::pclose(output) != 0 || best == 0) {
-    throw std::runtime_error(command + " failed:\n" + all);
+    constexpr std::size_t kShown = 2000;  // of a failed run the end tells why
+    throw std::runtime_error(command + " failed:\n" +
+                             all.substr(all.size() - std::min(all.size(), kShown)));
   }
   return best;
 }

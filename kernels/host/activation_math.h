@@ -37,17 +37,20 @@ struct GeluTanh {
 
 /// x Phi(x) = max(x, 0) - |x| Phi(-|x|), which keeps the precision of the left tail.
 struct GeluErf {
-  static simd::Float value(simd::Float x) { return value(x, simd::normal_tail(x)); }
+  static simd::Float value(simd::Float x) {
+    const simd::Float a = simd::min(simd::splat(14.f), simd::abs(x));
+    return value(x, a, simd::exp2(simd::log2_normal_tail(a)));
+  }
   static ValueAndSlope both(simd::Float x) {
     constexpr float kDensity = 0.398942280f;  // 1 / sqrt(2 pi)
     const simd::NormalTail n = simd::normal_tail(x);
     const simd::Float cdf = x < 0.f ? n.tail : 1.f - n.tail;
-    return {value(x, n), simd::fma(x, n.gauss * kDensity, cdf)};
+    return {value(x, n.a, n.tail), simd::fma(x, n.gauss * kDensity, cdf)};
   }
 
  private:
-  static simd::Float value(simd::Float x, const simd::NormalTail& n) {
-    return simd::fma(-n.a, n.tail, simd::max(simd::Float{}, x));
+  static simd::Float value(simd::Float x, simd::Float a, simd::Float tail) {
+    return simd::fma(-a, tail, simd::max(simd::Float{}, x));
   }
 };
 

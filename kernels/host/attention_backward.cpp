@@ -115,6 +115,7 @@ class BackwardGroup {
     for (Index r = 0; r < queries_; ++r) {
       Vec sum = zero();
       if (r < problem_.s) {
+        o.fetch(r + kRowsAhead, dv_.size());
         for (Index c = 0; c < dv_.columns(); c += 16) {
           sum = fma(dv_.load_columns(o.row(r), c), dv_.load_columns(d_o.row(r), c), sum);
         }
@@ -214,16 +215,16 @@ class BackwardGroup {
 
   template <int N>
   [[gnu::always_inline]] void probabilities(Block<N>& acc, Index row, Index col) {
+    const bool all = visible_.all(row, col, col + 16 * N);
+    const SeenColumns seen = all ? SeenColumns{} : visible_.block(row, col);
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {q_rows_ + row * d_.words(), d_.words(), 1},
                      k_transposed_ + col * d_.words(), d_.steps());
     const Vec c = broadcast(problem_.scale * kLog2e);
     for_block<N>(
         [&](int m, int n) { acc[m][n] = exp2<T>(fms(acc[m][n], c, broadcast(lse2_[row + m]))); });
-    if (!visible_.all(row, col, col + 16 * N)) {
-      for_block<N>([&](int m, int n) {
-        acc[m][n] = keep(visible_.lanes(row + m, col + 16 * n), acc[m][n]);
-      });
+    if (!all) {
+      for_block<N>([&](int m, int n) { acc[m][n] = keep(seen.lanes(m, n), acc[m][n]); });
     }
   }
 
@@ -255,6 +256,7 @@ class BackwardGroup {
                     float factor) {
     const Vec f = broadcast(factor);
     for (Index r = 0; r < to.valid; ++r) {
+      to.fetch(r + kRowsAhead, head.size());
       for (Index c = 0; c < head.columns(); c += 16) {
         head.store_columns(to.row(r), c, load(from + r * head.columns() + c) * f);
       }

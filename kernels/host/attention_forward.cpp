@@ -95,14 +95,14 @@ class ForwardHead {
   template <int N>
   [[gnu::noinline]] void scores(Index row, const float* q, Index col, float* to,
                                 Vec (&top)[kRows]) {
+    const bool all = visible_.all(row, col, col + 16 * N);
+    const SeenColumns seen = all ? SeenColumns{} : visible_.block(row, col);
     Block<N> acc;
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {q, d_.words(), 1}, k_transposed_ + col * d_.words(), d_.steps());
-    if (!visible_.all(row, col, col + 16 * N)) {
+    if (!all) {
       const Vec hidden = broadcast(-kInfinity);
-      for_block<N>([&](int m, int n) {
-        acc[m][n] = select(visible_.lanes(row + m, col + 16 * n), acc[m][n], hidden);
-      });
+      for_block<N>([&](int m, int n) { acc[m][n] = select(seen.lanes(m, n), acc[m][n], hidden); });
     }
     for_block<N>([&](int m, int n) {
       top[m] = max(top[m], acc[m][n]);

@@ -23,6 +23,14 @@ struct Heads {
   }
 };
 
+/// Which of 64 columns the rows of a block see.
+struct SeenColumns {
+  std::uint64_t rows[kRows];
+
+  /// Of the columns [16 n, + 16).
+  Mask16 lanes(int m, int n) const { return static_cast<Mask16>(rows[m] >> 16 * n); }
+};
+
 /// Which keys a query sees: the columns [begin(row), end(row)), less those that the mask hides.
 struct Visibility {
   Index s = 0, s_kv = 0;
@@ -41,23 +49,41 @@ struct Visibility {
   bool all(Index row, Index first, Index last) const {
     return mask == nullptr && last <= end(row) && begin(row + kRows - 1) <= first;
   }
-  /// Lanes of the columns [col, + 16) that the row sees.
-  Mask16 lanes(Index row, Index col) const {
-    auto seen = static_cast<Mask16>(first_lanes(end(row) - col) & ~first_lanes(begin(row) - col));
+  /// Bit j: the row sees column col + j, of 64.
+  std::uint64_t columns(Index row, Index col) const {
+    std::uint64_t seen = first_bits(end(row) - col) & ~first_bits(begin(row) - col);
     if (mask != nullptr && row < s) {
-      seen = static_cast<Mask16>(seen & open_lanes(row, col));
+      std::uint64_t open = 0;
+      for (Index i = 0; i < kCols && col + i < s_kv; i += 16) {
+        open |= std::uint64_t{open_lanes(row, col + i)} << i;
+      }
+      seen &= open;
+    }
+    return seen;
+  }
+  /// Lanes of the columns [col, + 16) that the row sees.
+  Mask16 lanes(Index row, Index col) const { return static_cast<Mask16>(columns(row, col)); }
+  /// `columns` of the rows [row, + kRows). Not inline: few blocks need it, and a block's registers
+  /// are all taken.
+  [[gnu::noinline]] SeenColumns block(Index row, Index col) const {
+    SeenColumns seen;
+    for (Index m = 0; m < kRows; ++m) {
+      seen.rows[m] = columns(row + m, col);
     }
     return seen;
   }
 
  private:
+  static std::uint64_t first_bits(Index count) {
+    return count <= 0 ? 0 : ~std::uint64_t{0} >> (64 - std::min<Index>(count, 64));
+  }
   /// Columns that stand before the position `shift` after that of the row.
   Index columns_before(Index row, Index shift) const {
     const Index columns = ranges ? row + diagonal + shift
                                  : positions.keys.count_before(positions.queries(row) + shift);
     return std::clamp<Index>(columns, 0, s_kv);
   }
-  /// Lanes of the columns that the mask leaves open; they may lie across the split of the keys.
+  /// Which of the columns [col, + 16) the mask leaves open; they may lie across the keys' split.
   Mask16 open_lanes(Index row, Index col) const {
     const SequenceMap& keys = positions.keys;
     const std::uint8_t* const from = mask + row * mask_stride;

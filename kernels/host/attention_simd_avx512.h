@@ -155,29 +155,53 @@ inline void store_transposed(float* to, Index stride, const Vec (&x)[16]) {
   }
 }
 
+inline __m512i splat(std::uint32_t x) {
+  return _mm512_set1_epi32(static_cast<int>(x));
+}
+
+/// Both halves of the 64-bit products of 16 words and a factor. The upper halves of the even ones
+/// move down into the gaps of the odd ones.
+struct Products {
+  __m512i high, low;
+
+  Products(__m512i a, std::uint32_t factor) {
+    const __m512i m = splat(factor), odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), m);
+    high = _mm512_mask_shuffle_epi32(odd, 0x5555, _mm512_mul_epu32(a, m), _MM_PERM_CDAB);
+    low = _mm512_mullo_epi32(a, m);
+  }
+};
+
 /// Philox of 16 counters {counter[0] + lane, ...}: keep[h][w], bit lane: half h (0 low) of word w
-/// >= threshold.
+/// >= threshold. Three of the words are the same in all lanes, so the first two rounds have one
+/// product of vectors each.
 inline void philox_keep(const Philox::Counter& counter, Philox::Key key, std::uint32_t threshold,
                         Mask16 (&keep)[2][4]) {
-  const auto set = [](std::uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); };
-  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  __m512i x[4] = {_mm512_add_epi32(lane, set(counter[0])), set(counter[1]), set(counter[2]),
-                  set(counter[3])};
-  const __m512i m0 = set(0xD2511F53u), m1 = set(0xCD9E8D57u);
-  const auto high = [](__m512i a, __m512i m) {
-    const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(a, m), 32);
-    return _mm512_mask_mov_epi32(even, 0xaaaa, _mm512_mul_epu32(_mm512_srli_epi64(a, 32), m));
+  constexpr std::uint32_t kFactor0 = 0xD2511F53u, kFactor1 = 0xCD9E8D57u;
+  const auto next_round = [&] { key[0] += 0x9E3779B9u, key[1] += 0xBB67AE85u; };
+  const auto sum = [](__m512i a, __m512i b, __m512i c) {
+    return _mm512_ternarylogic_epi32(a, b, c, 0x96);
   };
-#pragma GCC unroll 10
-  for (int round = 0; round < 10; ++round, key[0] += 0x9E3779B9u, key[1] += 0xBB67AE85u) {
-    const __m512i high0 = high(x[0], m0), low0 = _mm512_mullo_epi32(x[0], m0);
-    const __m512i high1 = high(x[2], m1), low1 = _mm512_mullo_epi32(x[2], m1);
-    x[0] = _mm512_ternarylogic_epi32(high1, x[1], set(key[0]), 0x96);
-    x[2] = _mm512_ternarylogic_epi32(high0, x[3], set(key[1]), 0x96);
-    x[1] = low1;
-    x[3] = low0;
+  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const Products first(_mm512_add_epi32(lane, splat(counter[0])), kFactor0);
+  const std::uint64_t same1 = std::uint64_t{kFactor1} * counter[2];
+  const std::uint64_t same0 =
+      std::uint64_t{kFactor0} * (static_cast<std::uint32_t>(same1 >> 32) ^ counter[1] ^ key[0]);
+  const Products second(_mm512_xor_si512(first.high, splat(counter[3] ^ key[1])), kFactor1);
+  next_round();
+  __m512i x[4] = {
+      _mm512_xor_si512(second.high, splat(static_cast<std::uint32_t>(same1) ^ key[0])), second.low,
+      _mm512_xor_si512(first.low, splat(static_cast<std::uint32_t>(same0 >> 32) ^ key[1])),
+      splat(static_cast<std::uint32_t>(same0))};
+  next_round();
+#pragma GCC unroll 8
+  for (int round = 2; round < 10; ++round, next_round()) {
+    const Products p0(x[0], kFactor0), p1(x[2], kFactor1);
+    x[0] = sum(p1.high, x[1], splat(key[0]));
+    x[2] = sum(p0.high, x[3], splat(key[1]));
+    x[1] = p1.low;
+    x[3] = p0.low;
   }
-  const __m512i limit = set(threshold << 16);
+  const __m512i limit = splat(threshold << 16);
   for (int w = 0; w < 4; ++w) {
     keep[0][w] = _mm512_cmpge_epu32_mask(_mm512_slli_epi32(x[w], 16), limit);
     keep[1][w] = _mm512_cmpge_epu32_mask(x[w], limit);

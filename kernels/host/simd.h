@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <utility>
 
 #include "kernels/host/simd_types.h"
 #include "utils/philox.h"
@@ -26,6 +27,10 @@ namespace mpitron::kernels::simd {
 
 inline Float splat(float x) {
   return x - Float{};  // not x + 0: keeps the sign of zero
+}
+
+inline Float abs(Float x) {
+  return (Float)((UInt)x & 0x7FFFFFFFu);
 }
 
 /// e^x to 2e-7 relative; 0 (subnormal at best) from -104 on down, infinity above 88.72, NaN for NaN
@@ -90,7 +95,7 @@ struct NormalTail {
   Float a, tail, gauss;
 };
 inline NormalTail normal_tail(Float x) {
-  const Float a = min(splat(14.f), x < 0.f ? -x : x);
+  const Float a = min(splat(14.f), abs(x));
   // Phi(-a) = e^(-a^2 / 2) q(a); q is a polynomial in 1 / (1 + 0.35 a)
   const Float t = reciprocal(fma(a, splat(0.35f), splat(1.f))) - 0.584745763f;
   Float q = fma(splat(0.0489424450f), t, splat(-0.00178706940f));
@@ -108,6 +113,21 @@ inline NormalTail normal_tail(Float x) {
   return {a, gauss * q, gauss};
 }
 
+/// log2 Phi(-a) for a in [0, 14]: Phi(-a) to 2e-6 up to 4.2, 5e-5 up to 6, 3e-3 up to 9, too low
+/// beyond, where it is below 1e-18. A minimax polynomial.
+inline Float log2_normal_tail(Float a) {
+  Float p = fma(splat(-6.467437696500156e-09f), a, splat(2.458724850384897e-07f));
+  p = fma(p, a, splat(-3.881039901898475e-06f));
+  p = fma(p, a, splat(3.147144161630422e-05f));
+  p = fma(p, a, splat(-0.00010861448390642181f));
+  p = fma(p, a, splat(-0.00039871674380265176f));
+  p = fma(p, a, splat(0.0075071812607347965f));
+  p = fma(p, a, splat(-0.052889250218868256f));
+  p = fma(p, a, splat(-0.45904049277305603f));
+  p = fma(p, a, splat(-1.1511321067810059f));
+  return fma(p, a, splat(-0.9999992847442627f));
+}
+
 /// Halves are added until one lane is left.
 inline float lane_sum(Float x) {
   using Half [[gnu::vector_size(32)]] = float;
@@ -117,6 +137,30 @@ inline float lane_sum(Float x) {
   const Quarter s = __builtin_shufflevector(half, half, 0, 1, 2, 3) +
                     __builtin_shufflevector(half, half, 4, 5, 6, 7);
   return (s[0] + s[2]) + (s[1] + s[3]);
+}
+/// Of every 2 `width` lanes of a, then of b: the first half plus the second.
+template <int width, int... lane>
+Float fold(Float a, Float b, std::integer_sequence<int, lane...>) {
+  constexpr auto kSource = [](int j) {
+    return j / 8 * kLanes + j % 8 / width * 2 * width + j % width;
+  };
+  return __builtin_shufflevector(a, b, kSource(lane)...) +
+         __builtin_shufflevector(a, b, (kSource(lane) + width)...);
+}
+/// lane_sum of each of sixteen vectors.
+inline Float lane_sums(const Float (&x)[kLanes]) {
+  constexpr auto kAll = std::make_integer_sequence<int, kLanes>();
+  Float halves[8], quarters[4], pairs[2];
+  for (int i = 0; i < 8; ++i) {
+    halves[i] = fold<8>(x[2 * i], x[2 * i + 1], kAll);
+  }
+  for (int i = 0; i < 4; ++i) {
+    quarters[i] = fold<4>(halves[2 * i], halves[2 * i + 1], kAll);
+  }
+  for (int i = 0; i < 2; ++i) {
+    pairs[i] = fold<2>(quarters[2 * i], quarters[2 * i + 1], kAll);
+  }
+  return fold<1>(pairs[0], pairs[1], kAll);
 }
 inline float lane_max(Float x) {
   float m = x[0];

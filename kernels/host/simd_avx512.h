@@ -49,8 +49,8 @@ inline Float reciprocal(Float x) {
 /// High 32 bits of the 64-bit products.
 inline UInt multiply_high(UInt a, std::uint32_t factor) {
   const __m512i m = _mm512_set1_epi32(static_cast<int>(factor)), x = (__m512i)a;
-  const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(x, m), 32);
-  return (UInt)_mm512_mask_mov_epi32(even, 0xaaaa, _mm512_mul_epu32(_mm512_srli_epi64(x, 32), m));
+  const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), m);
+  return (UInt)_mm512_mask_shuffle_epi32(odd, 0x5555, _mm512_mul_epu32(x, m), _MM_PERM_CDAB);
 }
 
 #ifdef __AVX512BF16__

@@ -120,7 +120,7 @@ Handle access_properties() {
   return properties;
 }
 
-// Without times, equal contents give equal files.
+// Times would make files of equal contents differ; only the root group still has one.
 Handle untimed(hid_t property_class) {
   Handle properties(H5Pcreate(property_class), H5Pclose);
   H5Pset_obj_track_times(properties, false);
@@ -129,7 +129,6 @@ Handle untimed(hid_t property_class) {
 
 Handle link_properties() {
   Handle properties(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(properties, 1);
   H5Pset_char_encoding(properties, H5T_CSET_UTF8);
   return properties;
 }
@@ -168,6 +167,8 @@ struct Hdf5File::Handles {
     return {check(id, action), close};
   }
 
+  /// Makes the groups that `path` lies in. HDF5 would do so by itself, but note the time.
+  void make_groups_of(const std::string& path) const;
   Handle create(const std::string& name, hid_t type, const Shape& shape) const;
   Handle open(const std::string& name) const;
   Handle open_group(const std::string& name) const;
@@ -178,7 +179,20 @@ struct Hdf5File::Handles {
   Attribute attribute(hid_t group, const std::string& name) const;
 };
 
+void Hdf5File::Handles::make_groups_of(const std::string& path) const {
+  const Handle creation = untimed(H5P_GROUP_CREATE);
+  const Handle link = link_properties();
+  for (auto end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
+    const std::string group = path.substr(0, end);
+    if (check(H5Lexists(file, group.c_str(), H5P_DEFAULT), "look for the group " + group) == 0) {
+      own(H5Gcreate2(file, group.c_str(), link, creation, H5P_DEFAULT), H5Gclose,
+          "create the group " + group);
+    }
+  }
+}
+
 Handle Hdf5File::Handles::create(const std::string& name, hid_t type, const Shape& shape) const {
+  make_groups_of(name);
   std::array<hsize_t, Shape::kMaxRank> extents{};
   for (int i = 0; i < shape.rank(); ++i) {
     extents[static_cast<std::size_t>(i)] = static_cast<hsize_t>(shape[i]);
@@ -373,10 +387,7 @@ std::string Hdf5File::read_bytes(const std::string& name) const {
 }
 
 void Hdf5File::create_group(const std::string& group) {
-  const Handle creation = untimed(H5P_GROUP_CREATE);
-  const Handle link = link_properties();
-  handles_->own(H5Gcreate2(handles_->file, group.c_str(), link, creation, H5P_DEFAULT), H5Gclose,
-                "create the group " + group);
+  handles_->make_groups_of(group + "/");
 }
 
 void Hdf5File::set_attributes(const std::string& group, const Attributes& attributes) {

@@ -77,6 +77,26 @@ TEST(AttentionProblem, LanesObeyTheMaskAndTheEnd) {
   }
 }
 
+TEST(AttentionProblem, ABlockKnowsWhatEachOfItsRowsSees) {
+  Index seen = 0, hidden = 0;
+  for (const Visibility& v : visibility_cases()) {
+    for (Index row = 0; row + kRows <= v.s; row += kRows) {
+      for (Index col = 0; col < v.s_kv; col += kCols) {
+        const SeenColumns block = v.block(row, col);
+        for (int m = 0; m < kRows; ++m) {
+          for (int c = 0; c < kCols; ++c) {
+            const bool open = sees(v, row + m, col + c);
+            ASSERT_EQ(block.lanes(m, c / 16) >> c % 16 & 1, open ? 1 : 0)
+                << row + m << ", " << col + c;
+            ++(open ? seen : hidden);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(std::min(seen, hidden), 10000);
+}
+
 TEST(AttentionProblem, AMaskOfOneSampleServesAll) {
   std::uint8_t bytes[3 * 2 * 5] = {};
   Problem<float> problem;

@@ -64,6 +64,31 @@ TEST(Simd, TailOfTheNormalDistribution) {
   EXPECT_TRUE(std::isnan(normal_tail(splat(NAN)).tail[0]));
 }
 
+TEST(Simd, LogarithmOfTheNormalTail) {
+  const auto tail = [](double x) { return 0.5 * std::erfc(std::abs(x) / std::sqrt(2.)); };
+  const auto value = [](Float x) { return exp2(log2_normal_tail(abs(x))); };
+  EXPECT_LT(largest_error(value, tail, -4.2, 4.2), 2e-6);
+  EXPECT_LT(largest_error(value, tail, -6, 6), 5e-5);
+  EXPECT_LT(largest_error(value, tail, -9, 9), 3e-3);
+  for (float x = 6; x <= 14; x += 0.01f) {
+    EXPECT_LE(value(splat(x))[0], tail(x) * 1.01) << x;
+  }
+  EXPECT_TRUE(std::isnan(value(splat(NAN))[0]));
+}
+
+TEST(Simd, SixteenLaneSumsAreThoseOfEachVector) {
+  Float x[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      x[i][lane] = 1.f / static_cast<float>(1 + i * kLanes + lane * lane);
+    }
+  }
+  const Float sums = lane_sums(x);
+  for (int i = 0; i < kLanes; ++i) {
+    EXPECT_EQ(sums[i], lane_sum(x[i])) << i;
+  }
+}
+
 TEST(Simd, SumsOfOddRows) {
   std::vector<float> x(300);
   for (std::size_t i = 0; i < x.size(); ++i) {
