@@ -298,6 +298,8 @@ Attribute Hdf5File::Handles::attribute(hid_t group, const std::string& name) con
 
 Hdf5File::Hdf5File(const std::filesystem::path& path, Mode mode)
     : handles_(new Handles{.lock = std::unique_lock(library_mutex()), .path = path}) {
+  // HDF5's own end of program would touch what a failed close (a full disk) left behind, and crash.
+  [[maybe_unused]] static const herr_t no_exit_handler = H5dont_atexit();
   handles_->check(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), "silence HDF5");
   const Handle access = access_properties();
   if (mode == Mode::create) {

@@ -13,7 +13,9 @@ using Json = nlohmann::ordered_json;
 
 Json with(const std::string& family, const Json& changes) {
   Json json = Json::parse(testing::reference_model(family).config);
-  json.update(changes);
+  if (!changes.is_null()) {
+    json.update(changes);
+  }
   return json;
 }
 config::ModelConfig model_of(const Json& json) {
@@ -87,7 +89,7 @@ TEST(HuggingFaceConfig, RefusesWhatWouldChangeTheModel) {
   }
   // All of them at once, not one after the other.
   const std::string text = refusal(with("llama", {{"hidden_act", "gelu"}, {"rope_theta", 0.5}}));
-  EXPECT_NE(text.find("hidden_act gelu"), std::string::npos) << text;
+  EXPECT_NE(text.find("a gated MLP"), std::string::npos) << text;
   EXPECT_NE(text.find("rope_theta"), std::string::npos) << text;
 }
 

@@ -75,7 +75,7 @@ TEST(HuggingFaceFolder, SurvivesDamage) {
   write_hugging_face_weights(folder.path(), model.weights, 20000, ignore_progress);
   std::mt19937 random(5);
   int refused = 0, read = 0;
-  for (const char* name : {"model.safetensors.index.json", "model-00001-of-00002.safetensors"}) {
+  for (const char* name : {"model.safetensors.index.json", "model-00001-of-00003.safetensors"}) {
     const std::string good = read_file(folder.path() / name);
     for (int i = 0; i < 500; ++i) {
       // Only the header of a weight file: any values are legal weights.

@@ -26,7 +26,8 @@ TEST(ModelDescription, DerivesWhatTrainingDerives) {
   EXPECT_TRUE(gpt.add_qkv_bias);
   EXPECT_EQ(parse(R"(, "bias_gelu_fusion": false)").model.activation,
             config::ActivationKind::gelu_erf);
-  EXPECT_EQ(parse(R"(, "swiglu": true)").model.activation, config::ActivationKind::silu);
+  EXPECT_EQ(parse(R"(, "swiglu": true, "ffn_hidden_size": 16)").model.activation,
+            config::ActivationKind::silu);
   EXPECT_EQ(parse(R"(, "bf16": true)").model.params_dtype, DType::bf16);
   // Without --group-query-attention the number of groups has no meaning.
   EXPECT_EQ(parse(R"(, "num_query_groups": 1)").model.num_query_groups, 4);

@@ -90,7 +90,7 @@ TEST(Pickle, MemoryIsBoundedByItsBytes) {
   for (int i = 0; i < 100'000; ++i) {
     text += "h\0h\1R0"s;
   }
-  EXPECT_TRUE(Read(text + "h\0h\1R.").root().is_object_of("x.y"));
+  EXPECT_TRUE(Read(text + "h\0h\1R."s).root().is_object_of("x.y"));
 }
 
 TEST(Pickle, SurvivesRandomBytes) {
