@@ -32,8 +32,8 @@ TEST(PostingAgreement, WhoAgreesWithTheFewestIsOdd) {
   EXPECT_EQ(found->odd, 1);
   EXPECT_EQ(found->other, 0);
   EXPECT_EQ(describe(*found, postings, NamedGroup("replicas", {3, 5, 7, 9}, 0)),
-            "in group replicas rank 5 calls all_reduce of 9 float32 elements where rank 3 calls "
-            "all_reduce of 8 float32 elements");
+            "in group replicas rank 5 calls all_reduce of 9 fp32 elements where rank 3 calls "
+            "all_reduce of 8 fp32 elements");
 }
 
 TEST(PostingAgreement, OfTwoTheLastIsOdd) {
