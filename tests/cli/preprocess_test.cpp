@@ -105,10 +105,14 @@ TEST_F(Preprocess, ASignalLeavesNoFile) {
   for (const int number : {SIGINT, SIGTERM}) {
     const std::string pipe = folder_ / "pipe.jsonl";
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-    const int writer = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+    RunningProgram program(folder_.path(), preprocess_words("pipe.jsonl", "out"));
+    int writer = -1;  // opens as soon as the program reads
+    ASSERT_TRUE(program.wait([&] {
+      writer = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+      return writer >= 0;
+    }));
     const std::string line = "{\"text\": \"1 2 3\"}\n";
     ASSERT_EQ(::write(writer, line.data(), line.size()), static_cast<ssize_t>(line.size()));
-    RunningProgram program(folder_.path(), preprocess_words("pipe.jsonl", "out"));
     EXPECT_TRUE(program.wait([&] { return !files_of("out").empty(); }));
     program.signal(number);
     ::close(writer);
