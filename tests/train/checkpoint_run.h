@@ -37,7 +37,8 @@ class StateBytes final : public tensor::StateVisitor {
   std::map<std::string, std::string> bytes;
 };
 
-/// Loads what the flags say, trains to iteration `last`, saves after each of `saves`.
+/// Loads what the flags say, trains to iteration `last`, saves at each of `saves`, also right
+/// after loading.
 inline RunRecord run_with_checkpoints(const Flags& flags, Index world_size, Index last,
                                       const std::vector<Index>& saves = {}) {
   constexpr Index kBatch = 8;
@@ -55,6 +56,12 @@ inline RunRecord run_with_checkpoints(const Flags& flags, Index world_size, Inde
     Checkpointing checkpointing(model, step, config, {.configuration = "{}", .build = "test"});
     RunPosition position = *checkpointing.load();
     const Index start = position.iteration;
+    const auto save_if_asked = [&] {
+      if (std::ranges::find(saves, position.iteration) != saves.end()) {
+        checkpointing.save(position);
+      }
+    };
+    save_if_asked();
     TinyCorpus corpus;
     std::vector<StepReport> reports;
     while (position.iteration < last) {
@@ -66,9 +73,7 @@ inline RunRecord run_with_checkpoints(const Flags& flags, Index world_size, Inde
       reports.push_back(step.run(position.iteration, kBatch / (rows * replicas), kBatch, next));
       position.consumed_train_samples += kBatch;
       checkpointing.poll();
-      if (std::ranges::find(saves, position.iteration) != saves.end()) {
-        checkpointing.save(position);
-      }
+      save_if_asked();
     }
     checkpointing.finish();
     step.replicas().make_whole();
