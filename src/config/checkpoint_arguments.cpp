@@ -22,8 +22,9 @@ constexpr std::array kShapes = std::to_array<const char*>(
 constexpr std::array kMeanings = std::to_array<const char*>(
     {"seq_length", "max_position_embeddings", "use_rotary_position_embeddings", "rotary_base",
      "rotary_percent", "rotary_interleaved", "use_rope_scaling", "rope_scaling_factor",
-     "squared_relu", "apply_layernorm_1p", "norm_epsilon", "apply_query_key_layer_scaling",
-     "attention_dropout", "hidden_dropout", "make_vocab_size_divisible_by", "vocab_size"});
+     "squared_relu", "openai_gelu", "bias_gelu_fusion", "apply_layernorm_1p", "norm_epsilon",
+     "apply_query_key_layer_scaling", "attention_dropout", "hidden_dropout",
+     "make_vocab_size_divisible_by", "vocab_size"});
 
 constexpr std::array kLayout = std::to_array<const char*>(
     {"tensor_model_parallel_size", "pipeline_model_parallel_size",

@@ -11,25 +11,29 @@ namespace {
 using checkpoint::Folder;
 
 /// --load's; none where it has none that could be used, and `why`.
-std::optional<std::filesystem::path> to_continue(const config::CheckpointConfig& config,
-                                                 std::string& why) {
+/// A checkpoint without an iteration (a converted model) has weights only.
+std::optional<CheckpointSource> to_continue(const config::CheckpointConfig& config,
+                                            std::string& why) {
   const Folder folder(*config.load);
   if (config.ckpt_step) {
-    return checkpoint::verified_file(folder, *config.ckpt_step);
+    return CheckpointSource{checkpoint::verified_file(folder, *config.ckpt_step), config.finetune};
   }
   const checkpoint::Choice choice = checkpoint::newest_verified(folder);
   for (const std::string& skipped : choice.skipped) {
     log::warning("{}", skipped);
     why += "; " + skipped;
   }
-  return choice.iteration ? std::optional(folder.file(*choice.iteration)) : std::nullopt;
+  if (!choice.iteration) {
+    return std::nullopt;
+  }
+  return CheckpointSource{folder.file(*choice.iteration), config.finetune || *choice.iteration < 0};
 }
 
 std::optional<CheckpointSource> choose(const config::CheckpointConfig& config) {
   std::string why;
   if (config.load) {
-    if (const auto file = to_continue(config, why)) {
-      return CheckpointSource{*file, config.finetune};
+    if (auto source = to_continue(config, why)) {
+      return source;
     }
   }
   if (config.pretrained_checkpoint) {
