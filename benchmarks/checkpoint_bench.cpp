@@ -120,7 +120,9 @@ class CheckpointBench {
       measure("plain read cold", [&] { return plain_read(true); });
       measure("load cold", [&] { return load(true); });
     }
-    std::filesystem::remove_all(folder_);
+    if (world_.rank() == 0) {
+      std::filesystem::remove_all(folder_);
+    }
     report();
   }
 
