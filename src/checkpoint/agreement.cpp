@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "utils/error.h"
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -75,6 +77,12 @@ std::string first_error(comm::Group& group, const std::string& error) {
   Index first = error.empty() ? none : group.rank();
   group.all_reduce({&first, DType::i64, {1}}, comm::Reduction::minimum).wait();
   return first == none ? std::string() : broadcast_text(group, error, first);
+}
+
+void throw_first_error(comm::Group& group, const std::string& error) {
+  if (const std::string first = first_error(group, error); !first.empty()) {
+    throw Error(ExitCode::data, first, true);
+  }
 }
 
 }  // namespace mpitron::checkpoint

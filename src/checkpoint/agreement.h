@@ -31,4 +31,17 @@ std::string error_of(Work&& work) {
   }
 }
 
+/// Error(data) on every member where one has an error: the first's, told once.
+void throw_first_error(comm::Group& group, const std::string& error);
+
+/// Runs `work` on member 0; an error there is thrown by all.
+template <class Work>
+void on_member_0(comm::Group& group, Work&& work) {
+  throw_first_error(group, error_of([&] {
+                      if (group.rank() == 0) {
+                        work();
+                      }
+                    }));
+}
+
 }  // namespace mpitron::checkpoint

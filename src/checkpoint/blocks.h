@@ -61,11 +61,9 @@ template <class F>
 void visit_storage(DType dtype, F&& f) {
   switch (dtype) {
     case DType::f32:
-      return f.template operator()<float>();
     case DType::bf16:
-      return f.template operator()<BFloat16>();
     case DType::f16:
-      return f.template operator()<Float16>();
+      return visit_dtype(dtype, f);
     case DType::f64:
       return f.template operator()<double>();
     case DType::u8:

@@ -1,9 +1,10 @@
 #include "checkpoint/checkpoint_reader.h"
 
+#include <fmt/format.h>
+
 #include "checkpoint/agreement.h"
 #include "checkpoint/convert_elements.h"
 #include "checkpoint/parallel_read.h"
-#include "utils/error.h"
 #include "utils/timer.h"
 
 namespace mpitron::checkpoint {
@@ -11,14 +12,7 @@ namespace {
 
 File open_once(comm::Group& group, const std::filesystem::path& path) {
   std::string metadata;
-  const std::string error = error_of([&] {
-    if (group.rank() == 0) {
-      metadata = File(path).serialize();
-    }
-  });
-  if (const std::string first = first_error(group, error); !first.empty()) {
-    throw_data("{}", first);
-  }
+  on_member_0(group, [&] { metadata = File(path).serialize(); });
   return File::deserialize(broadcast_text(group, metadata, 0));
 }
 
@@ -89,7 +83,7 @@ LoadReport CheckpointReader::compare(std::span<const LoadTarget> targets) {
 LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
   const Timer timer;
   LoadStatistics statistics;
-  const std::string error = error_of([&] {
+  throw_first_error(*group_, error_of([&] {
     std::vector<ReadRequest> requests;
     for (const LoadTarget& target : targets) {
       const tensor::ShardedTensor& tensor = target.tensor;
@@ -109,10 +103,7 @@ LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
     statistics.bytes = parallel_read(
         file_.path(), requests,
         {.begin = static_cast<double>(group_->rank()) / static_cast<double>(group_->size())});
-  });
-  if (const std::string first = first_error(*group_, error); !first.empty()) {
-    throw_data("{}", first);
-  }
+  }));
   statistics.seconds = timer.seconds();
   return statistics;
 }

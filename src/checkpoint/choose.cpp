@@ -1,6 +1,5 @@
 #include "checkpoint/choose.h"
 
-#include "checkpoint/verify.h"
 #include "io/json_text.h"
 #include "utils/error.h"
 #include "utils/files.h"
@@ -17,8 +16,8 @@ std::filesystem::path verified_file(const Folder& folder, Index iteration) {
     throw_data("there is no checkpoint {}; {} has those of iterations:{}", path.string(),
                folder.root().string(), others.empty() ? " none" : others);
   }
-  if (const Verification found = verify(File(path)); !found.damaged.empty()) {
-    throw_data("{}: {}", path.string(), found.damaged.front().sentence());
+  if (const std::string reason = reason_against(path); !reason.empty()) {
+    throw_data("{}", reason);
   }
   return path;
 }

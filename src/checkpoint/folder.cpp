@@ -104,21 +104,6 @@ void put_in_place(const fs::path& from, const fs::path& to) {
   remove_folder(replaced);
 }
 
-// The reason why a checkpoint cannot be used, as a sentence; empty where it can.
-std::string reason_against(const fs::path& path) {
-  try {
-    const Verification found = verify(File(path));
-    if (found.damaged.empty()) {
-      return "";
-    }
-    const std::size_t others = found.damaged.size() - 1;
-    return fmt::format("{}: is damaged: {}{}", path.string(), found.damaged[0].sentence(),
-                       others > 0 ? fmt::format(", and {} more", others) : "");
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 /// What symbolic links in the folder point to: somebody gave those checkpoints a name.
 std::set<fs::path> linked(const fs::path& root) {
   std::set<fs::path> targets;
@@ -200,6 +185,20 @@ std::optional<Index> Folder::tracked() const {
         path.string(), text.substr(0, 40));
   }
   return iteration;
+}
+
+std::string reason_against(const fs::path& path) {
+  try {
+    const Verification found = verify(File(path));
+    if (found.damaged.empty()) {
+      return "";
+    }
+    const std::size_t others = found.damaged.size() - 1;
+    return fmt::format("{}: is damaged: {}{}", path.string(), found.damaged[0].sentence(),
+                       others > 0 ? fmt::format(", and {} more", others) : "");
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 Choice newest_verified(const Folder& folder) {

@@ -37,6 +37,10 @@ class Folder {
   std::filesystem::path root_;
 };
 
+/// Why a checkpoint file cannot be used, as a sentence that names it; empty where every byte is as
+/// it was written.
+std::string reason_against(const std::filesystem::path& file);
+
 /// The newest checkpoint whose every byte is as it was written.
 struct Choice {
   std::optional<Index> iteration;    // none: there is no usable one

@@ -56,8 +56,8 @@ std::string alternatives(std::string_view option, std::vector<Index> values) {
 
 std::vector<Constraint> all_constraints() {
   std::vector<Constraint> all;
-  for (const auto part :
-       {model_constraints(), run_constraints(), checkpoint_constraints(), layout_constraints()}) {
+  for (const auto part : {model_constraints(), run_constraints(), checkpoint_constraints(),
+                          layout_constraints(), pipeline_constraints()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   std::stable_sort(all.begin(), all.end(),
@@ -90,6 +90,13 @@ std::optional<std::string> explain_rule(std::string_view id) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<Violation> divides(Index value, Index divisor, const std::string& nearest) {
+  if (divisor <= 0 || value % divisor == 0) {
+    return {};
+  }
+  return Violation{fmt::format("{} % {} = {}", value, divisor, value % divisor), nearest};
 }
 
 std::string nearest_multiples(std::string_view option, Index value, Index unit) {

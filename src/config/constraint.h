@@ -37,6 +37,7 @@ struct Constraint {
 std::span<const Constraint> model_constraints();
 std::span<const Constraint> run_constraints();
 std::span<const Constraint> layout_constraints();
+std::span<const Constraint> pipeline_constraints();
 std::span<const Constraint> checkpoint_constraints();
 
 /// All rules in the order of their ids.
@@ -47,6 +48,9 @@ std::vector<Finding> check_constraints(const Facts& facts);
 
 /// The page of `mpitron explain` for an id or the name of a rule; none if there is no such rule.
 std::optional<std::string> explain_rule(std::string_view id);
+
+/// value % divisor == 0, else the violation "46 % 4 = 2"; a divisor below 1 is for other rules.
+std::optional<Violation> divides(Index value, Index divisor, const std::string& nearest);
 
 /// Multiples of `unit` around `value`, as "--option 44 | --option 48"; no zero.
 std::string nearest_multiples(std::string_view option, Index value, Index unit);

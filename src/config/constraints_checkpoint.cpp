@@ -55,14 +55,8 @@ Result save_counts(const Facts& f) {
 
 Result retained_are_saved(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
-  if (!c.save_retain_interval || !c.save_interval || *c.save_interval < 1 ||
-      *c.save_retain_interval % *c.save_interval == 0) {
-    return {};
-  }
-  return Violation{
-      fmt::format("{} % {} = {}", *c.save_retain_interval, *c.save_interval,
-                  *c.save_retain_interval % *c.save_interval),
-      nearest_multiples("save-retain-interval", *c.save_retain_interval, *c.save_interval)};
+  const Index interval = c.save_interval.value_or(0), retained = c.save_retain_interval.value_or(0);
+  return divides(retained, interval, nearest_multiples("save-retain-interval", retained, interval));
 }
 
 Result main_params(const Facts& f) {

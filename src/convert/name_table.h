@@ -3,7 +3,6 @@
 #include <string_view>
 #include <vector>
 
-#include "convert/host_tensor.h"
 #include "convert/model_description.h"
 
 namespace mpitron::convert {
@@ -59,10 +58,5 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
 
 /// The family whose tensors look like the description's; empty if none does.
 std::string_view matching_model_type(const ModelDescription& description);
-
-/// Our tensor from all of theirs, in the order of the rule.
-HostTensor join(const NameRule& rule, const std::vector<HostTensor>& theirs);
-/// One of theirs from ours.
-HostTensor take_part(const NameRule& rule, const HostTensor& ours, std::size_t part);
 
 }  // namespace mpitron::convert

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "convert/move_rows.h"
 #include "utils/error.h"
 
 namespace mpitron::convert {

@@ -10,8 +10,8 @@ namespace {
 
 using checkpoint::Folder;
 
-/// --load's; none where it has none that could be used, and `why`.
-/// A checkpoint without an iteration (a converted model) has weights only.
+/// --load's; none where it has none that could be used, and `why`. A checkpoint without an
+/// iteration (a converted model) has weights only.
 std::optional<CheckpointSource> to_continue(const config::CheckpointConfig& config,
                                             std::string& why) {
   const Folder folder(*config.load);
@@ -55,17 +55,6 @@ std::optional<CheckpointSource> choose(const config::CheckpointConfig& config) {
 
 }  // namespace
 
-void on_rank_0(comm::Group& all, const std::function<void()>& work) {
-  const std::string error = checkpoint::error_of([&] {
-    if (all.rank() == 0) {
-      work();
-    }
-  });
-  if (const std::string first = checkpoint::first_error(all, error); !first.empty()) {
-    throw Error(ExitCode::data, first, true);
-  }
-}
-
 std::optional<CheckpointSource> choose_checkpoint(comm::World& world,
                                                   const config::CheckpointConfig& config) {
   if (!config.load && !config.pretrained_checkpoint) {
@@ -73,7 +62,7 @@ std::optional<CheckpointSource> choose_checkpoint(comm::World& world,
   }
   const std::shared_ptr<comm::Group> all = world.all();
   std::optional<CheckpointSource> source;
-  on_rank_0(*all, [&] { source = choose(config); });
+  checkpoint::on_member_0(*all, [&] { source = choose(config); });
   const std::string file =
       checkpoint::broadcast_text(*all, source ? source->file.string() : std::string(), 0);
   const bool weights_only = all->reduce(source && source->weights_only ? 1 : 0) > 0;

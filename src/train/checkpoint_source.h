@@ -1,6 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <functional>
 #include <optional>
 
 #include "comm/world.h"
@@ -13,9 +12,6 @@ struct CheckpointSource {
   std::filesystem::path file;
   bool weights_only = false;  // --finetune, --pretrained-checkpoint: the run starts at iteration 0
 };
-
-/// Runs `work` on rank 0; an Error there becomes Error(data) on all ranks.
-void on_rank_0(comm::Group& all, const std::function<void()>& work);
 
 /// The newest checkpoint of --load whose every byte is as it was written (or that of --ckpt-step),
 /// else that of --pretrained-checkpoint. None where the options ask for nothing, or say what to do

@@ -55,7 +55,7 @@ Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config:
       identity_(std::move(identity)),
       all_(model.world().all()),
       writer_(model.world(), writer_options(config_)) {
-  on_rank_0(*all_, [this] { take_save_folder(); });
+  checkpoint::on_member_0(*all_, [this] { take_save_folder(); });
 }
 
 void Checkpointing::take_save_folder() {
@@ -228,7 +228,7 @@ void Checkpointing::report(const checkpoint::SaveReport& save) {
     verify_resume(save.iteration);
   }
   if (config_.save_retain_interval || config_.save_keep_last) {
-    on_rank_0(*all_, [&] {
+    checkpoint::on_member_0(*all_, [&] {
       checkpoint::apply_retention(
           Folder(*config_.save),
           {.retain_interval = config_.save_retain_interval, .keep_last = config_.save_keep_last},
@@ -261,14 +261,13 @@ void Checkpointing::verify_resume(Index iteration) {
       different += (different.empty() ? "" : ", ") + shadows[i].tensor.name;
     }
   }
-  const std::string error = checkpoint::first_error(*all_, different);
-  if (!error.empty()) {
-    throw Error(ExitCode::data,
-                fmt::format("{}: read back, these are not what was saved: {}",
-                            folder.file(iteration).string(), error),
-                true);
+  if (!different.empty()) {
+    different = fmt::format("{}: read back, these are not what was saved: {}",
+                            folder.file(iteration).string(), different);
   }
-  on_rank_0(*all_, [&] { checkpoint::record_verified_resume(folder, iteration, identity_.build); });
+  checkpoint::throw_first_error(*all_, different);
+  checkpoint::on_member_0(
+      *all_, [&] { checkpoint::record_verified_resume(folder, iteration, identity_.build); });
   log::print(fmt::format("  checkpoint of iteration {} read back: all bits are those of the run",
                          iteration));
 }

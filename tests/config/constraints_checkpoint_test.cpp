@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "config/constraint.h"
-#include "config/flags.h"
+#include "config/rule_cases.h"
 
 namespace mpitron::config {
 namespace {
@@ -22,14 +21,11 @@ constexpr RuleCase kBroken[] = {
 };
 
 TEST(CheckpointConstraints, EachRuleIsBrokenByItsSmallestExample) {
-  for (const RuleCase& broken : kBroken) {
-    const ParsedRun parsed = test::parse_base(broken.flags);
-    EXPECT_TRUE(test::has_finding(parsed, broken.id)) << broken.flags << "\n"
-                                                      << test::all_findings(parsed);
-    EXPECT_NE(test::all_findings(parsed).find(broken.in_message), std::string::npos)
-        << broken.flags << "\n"
-        << test::all_findings(parsed);
-  }
+  test::expect_broken(kBroken);
+}
+
+TEST(CheckpointConstraints, EveryRuleHasAnExample) {
+  test::expect_examples(checkpoint_constraints(), kBroken);
 }
 
 TEST(CheckpointConstraints, UsualFlagsBreakNone) {

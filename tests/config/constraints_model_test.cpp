@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "config/constraint.h"
-#include "config/flags.h"
+#include "config/rule_cases.h"
 
 namespace mpitron::config {
 namespace {
@@ -38,22 +37,11 @@ constexpr RuleCase kBroken[] = {
 };
 
 TEST(ModelConstraints, EachIsBrokenByItsSmallestExample) {
-  for (const RuleCase& broken : kBroken) {
-    const ParsedRun parsed = test::parse_base(broken.flags);
-    EXPECT_TRUE(test::has_finding(parsed, broken.id)) << broken.flags << "\n"
-                                                      << test::all_findings(parsed);
-    EXPECT_NE(test::all_findings(parsed).find(broken.in_message), std::string::npos)
-        << broken.flags << "\n"
-        << test::all_findings(parsed);
-  }
+  test::expect_broken(kBroken);
 }
 
 TEST(ModelConstraints, EveryRuleHasAnExample) {
-  for (const Constraint& rule : model_constraints()) {
-    const bool found = std::any_of(std::begin(kBroken), std::end(kBroken),
-                                   [&](const RuleCase& c) { return c.id == rule.id; });
-    EXPECT_TRUE(found || rule.id == "E010") << rule.id << " " << rule.name;
-  }
+  test::expect_examples(model_constraints(), kBroken);
 }
 
 constexpr const char* kLegal[] = {

@@ -47,11 +47,4 @@ inline std::filesystem::path golden_folder() {
   return set ? set : std::filesystem::path(MPITRON_SOURCE_DIR) / "tests/golden";
 }
 
-/// One broken rule and the smallest change of the base run that breaks it.
-struct RuleCase {
-  const char* flags;
-  const char* id;
-  const char* in_message;
-};
-
 }  // namespace mpitron::config::test

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "convert/hugging_face_config.h"
+#include "convert/move_rows.h"
 #include "convert/tiny_models.h"
 #include "models/gpt_model.h"
 

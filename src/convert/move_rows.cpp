@@ -1,0 +1,90 @@
+#include "convert/move_rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mpitron::convert {
+namespace {
+
+/// Calls `copy(row of ours, part, row of the part, rows)` for every run of rows that is contiguous
+/// on both sides.
+template <class Copy>
+void for_each_run(const NameRule& rule, const Copy& copy) {
+  std::vector<Index> first{0};
+  for (const NameRule::Part& part : rule.theirs) {
+    first.push_back(first.back() + part.rows);
+  }
+  for (RowMove move : rule.moves) {
+    while (move.count > 0) {
+      const auto next = std::ranges::upper_bound(first, move.theirs);
+      const auto part = static_cast<std::size_t>(next - first.begin()) - 1;
+      const Index rows = std::min(move.count, *next - move.theirs);
+      copy(move.ours, part, move.theirs - first[part], rows);
+      move = {move.ours + rows, move.theirs + rows, move.count - rows};
+    }
+  }
+}
+
+template <std::size_t kSize>
+void transpose_elements(const std::byte* from, Index rows, Index columns, std::byte* to) {
+  constexpr Index kBlock = 32;  // both sides stay in the cache
+  for (Index first = 0; first < rows; first += kBlock) {
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = first; i < std::min(rows, first + kBlock); ++i) {
+        std::memcpy(to + static_cast<std::size_t>(j * rows + i) * kSize,
+                    from + static_cast<std::size_t>(i * columns + j) * kSize, kSize);
+      }
+    }
+  }
+}
+
+HostTensor transposed(const HostTensor& tensor) {
+  const Index rows = tensor.shape()[0], columns = tensor.shape()[1];
+  HostTensor result(TensorInfo{"", {columns, rows}, tensor.dtype()});
+  if (size_of(tensor.dtype()) == 2) {
+    transpose_elements<2>(tensor.bytes().data(), rows, columns, result.data());
+  } else {
+    MPITRON_CHECK(size_of(tensor.dtype()) == 4, name_of(tensor.dtype()));
+    transpose_elements<4>(tensor.bytes().data(), rows, columns, result.data());
+  }
+  return result;
+}
+
+}  // namespace
+
+HostTensor join(const NameRule& rule, const std::vector<HostTensor>& theirs) {
+  const DType dtype = theirs.at(0).dtype();
+  std::vector<HostTensor> turned;
+  for (const HostTensor& tensor : theirs) {
+    MPITRON_CHECK(tensor.dtype() == dtype, rule.ours);
+    if (rule.transposed) {
+      turned.push_back(transposed(tensor));
+    }
+  }
+  const std::vector<HostTensor>& from = rule.transposed ? turned : theirs;
+  const std::size_t row_bytes = static_cast<std::size_t>(rule.columns()) * size_of(dtype);
+  HostTensor ours(TensorInfo{rule.ours, rule.shape, dtype});
+  for_each_run(rule, [&](Index row, std::size_t part, Index from_row, Index rows) {
+    std::memcpy(ours.data() + static_cast<std::size_t>(row) * row_bytes,
+                from[part].bytes().data() + static_cast<std::size_t>(from_row) * row_bytes,
+                static_cast<std::size_t>(rows) * row_bytes);
+  });
+  return ours;
+}
+
+HostTensor take_part(const NameRule& rule, const HostTensor& ours, std::size_t part) {
+  const std::size_t row_bytes = static_cast<std::size_t>(rule.columns()) * size_of(ours.dtype());
+  Shape shape = rule.shape;
+  shape[0] = rule.theirs[part].rows;
+  HostTensor result(TensorInfo{rule.theirs[part].name, shape, ours.dtype()});
+  for_each_run(rule, [&](Index row, std::size_t of, Index to_row, Index rows) {
+    if (of == part) {
+      std::memcpy(result.data() + static_cast<std::size_t>(to_row) * row_bytes,
+                  ours.bytes().data() + static_cast<std::size_t>(row) * row_bytes,
+                  static_cast<std::size_t>(rows) * row_bytes);
+    }
+  });
+  return rule.transposed ? transposed(result) : std::move(result);
+}
+
+}  // namespace mpitron::convert

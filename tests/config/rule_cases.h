@@ -1,0 +1,39 @@
+#pragma once
+#include <algorithm>
+#include <span>
+
+#include <gtest/gtest.h>
+
+#include "config/constraint.h"
+#include "config/flags.h"
+
+namespace mpitron::config::test {
+
+/// One broken rule and the smallest change of the base run that breaks it.
+struct RuleCase {
+  const char* flags;
+  const char* id;
+  const char* in_message;
+};
+
+/// Each case is found, with the words that it must say.
+inline void expect_broken(std::span<const RuleCase> cases) {
+  for (const RuleCase& broken : cases) {
+    const ParsedRun parsed = parse_base(broken.flags);
+    EXPECT_TRUE(has_finding(parsed, broken.id)) << broken.flags << "\n" << all_findings(parsed);
+    EXPECT_NE(all_findings(parsed).find(broken.in_message), std::string::npos)
+        << broken.flags << "\n"
+        << all_findings(parsed);
+  }
+}
+
+/// Every rule is broken by one of the cases.
+inline void expect_examples(std::span<const Constraint> rules, std::span<const RuleCase> cases) {
+  for (const Constraint& rule : rules) {
+    const bool found =
+        std::ranges::any_of(cases, [&](const RuleCase& c) { return c.id == rule.id; });
+    EXPECT_TRUE(found || rule.id == "E010") << rule.id << " " << rule.name;
+  }
+}
+
+}  // namespace mpitron::config::test
