@@ -14,15 +14,15 @@
 
 #include <unistd.h>
 
-#include "data/byte_pair_encoding.h"
-#include "data/gpt2_lexer.h"
 #include "data/json_text.h"
 #include "data/preprocess.h"
-#include "data/utf8.h"
+#include "tokenizers/byte_pair_encoding.h"
+#include "tokenizers/gpt2_lexer.h"
 #include "utils/check.h"
 #include "utils/error.h"
 #include "utils/files.h"
 #include "utils/log.h"
+#include "utils/utf8.h"
 
 namespace mpitron::data {
 namespace {
@@ -99,20 +99,20 @@ std::string load_text(const std::string& path, const std::string& name, std::siz
   return replace_invalid_utf8(read_file(path));
 }
 
-void measure(const Tokenizer& tokenizer, const std::string& name, const std::string& text,
-             double goal, double peer, std::vector<Figure>& figures) {
+void measure(const tokenizers::Tokenizer& tokenizer, const std::string& name,
+             const std::string& text, double goal, double peer, std::vector<Figure>& figures) {
   const auto documents = documents_of(text);
   const double lexer = best_rate(text.size(), kRepetitions, [&] {
     std::size_t pieces = 0;
     for (const std::string_view document : documents) {
-      Gpt2Lexer lexer(document);
+      tokenizers::Gpt2Lexer lexer(document);
       while (!lexer.next().empty())
         ++pieces;
     }
     MPITRON_CHECK(pieces > 0);
   });
-  TokenIds ids;
-  const auto pass = [&](Tokenizer::Cache& cache) {
+  tokenizers::TokenIds ids;
+  const auto pass = [&](tokenizers::Tokenizer::Cache& cache) {
     for (const std::string_view document : documents) {
       ids.clear();
       tokenizer.encode(document, cache, ids);
@@ -152,7 +152,7 @@ PreprocessInput make_preprocess_input(const std::string& text,
 // time of all threads (so of the writer too), the same documents, the bytes of their text without
 // JSON's quotes, a cache that starts empty. Neither side loads the vocabulary. Only preprocess
 // reads, parses, narrows, writes and syncs.
-void measure_preprocess(const Tokenizer& tokenizer, const std::string& name,
+void measure_preprocess(const tokenizers::Tokenizer& tokenizer, const std::string& name,
                         const std::string& text, std::vector<Figure>& figures) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("mpitron-bench-{}", ::getpid());
@@ -163,7 +163,7 @@ void measure_preprocess(const Tokenizer& tokenizer, const std::string& name,
   for (int i = 0; i < kRepetitions; ++i) {  // in turns, so that both see the same machine
     const double encode = best_rate(input.text.size(), 1, [&] {
       const auto cache = tokenizer.make_cache();
-      TokenIds ids;
+      tokenizers::TokenIds ids;
       for (const std::string_view document : input.documents) {
         ids.clear();
         tokenizer.encode(document, *cache, ids);
@@ -212,7 +212,7 @@ int run(int argc, char** argv) {
     }
     options[argv[i]] = argv[i + 1];
   }
-  const BytePairEncoding tokenizer(options["--vocab-file"], options["--merge-file"]);
+  const tokenizers::BytePairEncoding tokenizer(options["--vocab-file"], options["--merge-file"]);
   std::vector<Figure> figures;
   const auto dictionary = load_text(options["--dictionary"], "dictionary", 200'000);
   measure(tokenizer, "dictionary", dictionary, 40, 14.4, figures);

@@ -15,7 +15,7 @@ namespace {
 
 struct Options {
   data::PreprocessOptions preprocess;
-  data::TokenizerOptions tokenizer;
+  tokenizers::TokenizerOptions tokenizer;
   Index workers = std::max(1U, std::thread::hardware_concurrency());
   Index partitions = 1;
   std::string text_documents = "paragraphs";
@@ -76,7 +76,8 @@ data::TextDocuments text_documents_of(const std::string& name) {
   return name == "file" ? data::TextDocuments::file : data::TextDocuments::paragraphs;
 }
 
-std::string summary_json(const data::PreprocessReport& report, const data::Tokenizer& tokenizer) {
+std::string summary_json(const data::PreprocessReport& report,
+                         const tokenizers::Tokenizer& tokenizer) {
   std::string files;
   for (const std::string& prefix : report.prefixes)
     files += (files.empty() ? "" : ",") + data::quote_json(prefix);
@@ -123,7 +124,7 @@ int preprocess(const Arguments& arguments) {
   }
   options.preprocess.workers = static_cast<int>(options.workers);
   options.preprocess.text_documents = text_documents_of(options.text_documents);
-  const auto tokenizer = data::make_tokenizer(options.tokenizer);
+  const auto tokenizer = tokenizers::make_tokenizer(options.tokenizer);
   const train::ExitSignals signals(true);
   options.preprocess.stop = [&] { return signals.received() != 0; };
   const data::PreprocessReport report = data::preprocess(*tokenizer, options.preprocess);

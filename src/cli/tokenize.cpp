@@ -18,7 +18,7 @@ constexpr const char* kUsage =
     "  count:  {\"text\": \"...\"} on each line -> one object with the sums";
 
 struct Options {
-  data::TokenizerOptions tokenizer;
+  tokenizers::TokenizerOptions tokenizer;
   std::string input = "/dev/stdin";
   std::string key = "text";
 };
@@ -40,11 +40,11 @@ void for_each_line(const Options& options, const PerLine& per_line) {
 }
 
 // Calls `use` with the ids of each line.
-void encode_lines(const Options& options, const data::Tokenizer& tokenizer,
-                  const std::function<void(std::size_t bytes, const data::TokenIds&)>& use) {
+void encode_lines(const Options& options, const tokenizers::Tokenizer& tokenizer,
+                  const std::function<void(std::size_t bytes, const tokenizers::TokenIds&)>& use) {
   const auto cache = tokenizer.make_cache();
   data::JsonTextParser parser;
-  data::TokenIds ids;
+  tokenizers::TokenIds ids;
   const std::vector<std::string> keys = {options.key};
   for_each_line(options, [&](std::string_view line) {
     ids.clear();
@@ -57,14 +57,14 @@ void encode_lines(const Options& options, const data::Tokenizer& tokenizer,
   });
 }
 
-int encode(const Options& options, const data::Tokenizer& tokenizer) {
-  encode_lines(options, tokenizer, [](std::size_t, const data::TokenIds& ids) {
+int encode(const Options& options, const tokenizers::Tokenizer& tokenizer) {
+  encode_lines(options, tokenizer, [](std::size_t, const tokenizers::TokenIds& ids) {
     log::print(fmt::format("{{\"ids\": [{}]}}", fmt::join(ids, ", ")));
   });
   return 0;
 }
 
-int decode(const Options& options, const data::Tokenizer& tokenizer) {
+int decode(const Options& options, const tokenizers::Tokenizer& tokenizer) {
   for_each_line(options, [&](std::string_view line) {
     const std::string text = tokenizer.decode(data::parse_id_list(line, "ids"));
     log::print(fmt::format("{{\"text\": {}}}", data::quote_json(text)));
@@ -72,11 +72,11 @@ int decode(const Options& options, const data::Tokenizer& tokenizer) {
   return 0;
 }
 
-int count(const Options& options, const data::Tokenizer& tokenizer) {
+int count(const Options& options, const tokenizers::Tokenizer& tokenizer) {
   Index documents = 0;
   Index tokens = 0;
   Index bytes = 0;
-  encode_lines(options, tokenizer, [&](std::size_t text_bytes, const data::TokenIds& ids) {
+  encode_lines(options, tokenizer, [&](std::size_t text_bytes, const tokenizers::TokenIds& ids) {
     ++documents;
     tokens += static_cast<Index>(ids.size());
     bytes += static_cast<Index>(text_bytes);
@@ -114,7 +114,7 @@ int tokenize(const Arguments& arguments) {
   if (!flags.parse({arguments.begin() + 1, arguments.end()})) {
     return 0;
   }
-  return run(options, *data::make_tokenizer(options.tokenizer));
+  return run(options, *tokenizers::make_tokenizer(options.tokenizer));
 }
 
 }  // namespace mpitron::cli

@@ -1,12 +1,11 @@
-#include "data/tokenizer.h"
-
 #include <filesystem>
 #include <thread>
 
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "data/bpe_trainer.h"
+#include "data/count_words.h"
 #include "data/progress.h"
+#include "tokenizers/bpe_trainer.h"
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/timer.h"
@@ -25,9 +24,9 @@ struct TrainOptions {
   Index workers = std::max(1U, std::thread::hardware_concurrency());
 };
 
-data::BpeModel train_with_progress(const data::WordCounts& counts, Index vocab_size) {
+tokenizers::BpeModel train_with_progress(const tokenizers::WordCounts& counts, Index vocab_size) {
   Timer since_line;
-  return data::train_bpe(counts, vocab_size, [&](Index done, Index all) {
+  return tokenizers::train_bpe(counts, vocab_size, [&](Index done, Index all) {
     if (since_line.seconds() > 1.0) {
       log::info("train: {} of {} merges ({} %)", done, all, 100 * done / all);
       since_line.restart();
@@ -59,7 +58,7 @@ int train(const Arguments& arguments) {
   const auto counts =
       data::count_words(options.inputs, options.json_key, static_cast<int>(options.workers));
   log::info("{} distinct words in {:.1f} s", counts.distinct(), timer.seconds());
-  const data::BpeModel model = train_with_progress(counts, options.vocab_size);
+  const tokenizers::BpeModel model = train_with_progress(counts, options.vocab_size);
   const auto size = static_cast<Index>(model.tokens.size());
   if (size < options.vocab_size) {
     log::warning("no pair occurs twice any more: the vocabulary has {} tokens, not {}", size,
@@ -71,7 +70,7 @@ int train(const Arguments& arguments) {
     throw_data("--output-dir {}: {}", options.output_dir, error.message());
   }
   const std::filesystem::path folder = options.output_dir;
-  data::save_bpe_model(model, folder / "vocab.json", folder / "merges.txt");
+  tokenizers::save_bpe_model(model, folder / "vocab.json", folder / "merges.txt");
   log::print(fmt::format("{} tokens, {} merges in {:.1f} s\nwrote {} and {}", size,
                          model.merges.size(), timer.seconds(), (folder / "vocab.json").string(),
                          (folder / "merges.txt").string()));

@@ -1,11 +1,11 @@
 #pragma once
 #include "cli/flags.h"
-#include "data/tokenizer.h"
+#include "tokenizers/tokenizer.h"
 
 namespace mpitron::cli {
 
 /// Megatron's options that choose a tokenizer.
-inline void add_tokenizer_options(Flags& flags, data::TokenizerOptions& options) {
+inline void add_tokenizer_options(Flags& flags, tokenizers::TokenizerOptions& options) {
   flags.option("--tokenizer-type", options.type, "GPT2BPETokenizer or NullTokenizer");
   flags.option("--vocab-file", options.vocab_file, "GPT-2 BPE: vocab.json");
   flags.option("--merge-file", options.merge_file, "GPT-2 BPE: merges.txt");

@@ -91,7 +91,7 @@ std::string describe(const SplitMatrix& matrix) {
   return block('[', ']', rows);
 }
 
-std::string describe(const TokenizerIdentity& tokenizer) {
+std::string describe(const tokenizers::TokenizerIdentity& tokenizer) {
   std::vector<std::string> paths;
   for (const auto& path : tokenizer.paths) {
     paths.push_back(or_null(path, quoted));

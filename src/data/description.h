@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "data/split.h"
-#include "data/tokenizer_identity.h"
+#include "tokenizers/tokenizer_identity.h"
 #include "utils/shape.h"
 
 namespace mpitron::data {
@@ -18,7 +18,7 @@ struct GptDescription {
   Index seed = 0;
   Index seq_length = 0;
   std::optional<std::string> split;  // null with per-split paths, like `split_matrix`
-  TokenizerIdentity tokenizer;
+  tokenizers::TokenizerIdentity tokenizer;
 };
 
 struct BlendDescription {

@@ -4,8 +4,8 @@
 
 #include <simdjson.h>
 
-#include "data/utf8.h"
 #include "utils/error.h"
+#include "utils/utf8.h"
 
 namespace mpitron::data {
 namespace dom = simdjson::dom;
@@ -116,20 +116,6 @@ std::span<const std::vector<std::string_view>> JsonTextParser::parse(
     }
   }
   return state_->texts;
-}
-
-std::vector<std::pair<std::string, std::int64_t>> parse_integer_object(std::string_view json) {
-  dom::parser parser;
-  std::vector<std::pair<std::string, std::int64_t>> members;
-  for (const dom::key_value_pair field : object_or_throw(parse_or_throw(parser, json, false))) {
-    std::int64_t value = 0;
-    if (field.value.get(value) != simdjson::SUCCESS) {
-      throw_data("key \"{}\" must hold an integer, found {}", field.key,
-                 type_name(field.value.type()));
-    }
-    members.emplace_back(field.key, value);
-  }
-  return members;
 }
 
 std::vector<std::int32_t> parse_id_list(std::string_view json, std::string_view key) {

@@ -33,9 +33,6 @@ class JsonTextParser {
   std::unique_ptr<State> state_;
 };
 
-/// All members of one JSON object of integers, in the file's order. Error(data) for anything else.
-std::vector<std::pair<std::string, std::int64_t>> parse_integer_object(std::string_view json);
-
 /// The integers of {"ids": [...]}, as `mpitron tokenize decode` reads them. Error(data) for
 /// anything else.
 std::vector<std::int32_t> parse_id_list(std::string_view json, std::string_view key);

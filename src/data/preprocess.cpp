@@ -22,7 +22,7 @@ struct Batch {
 // What one thread needs to encode.
 class Encoder {
  public:
-  Encoder(const Tokenizer& tokenizer, const PreprocessOptions& options)
+  Encoder(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& options)
       : tokenizer_(tokenizer),
         options_(options),
         type_(io::token_type_for(tokenizer.vocab_size())),
@@ -78,12 +78,12 @@ class Encoder {
     key.add_document(ids_, lengths_);
   }
 
-  const Tokenizer& tokenizer_;
+  const tokenizers::Tokenizer& tokenizer_;
   const PreprocessOptions& options_;
   io::TokenType type_;
-  std::unique_ptr<Tokenizer::Cache> cache_;
+  std::unique_ptr<tokenizers::Tokenizer::Cache> cache_;
   JsonTextParser parser_;
-  TokenIds ids_;
+  tokenizers::TokenIds ids_;
   std::vector<std::int32_t> lengths_;
 };
 
@@ -149,7 +149,8 @@ bool next_batch(DocumentReader& reader, Batch& batch, const PreprocessOptions& o
 
 }  // namespace
 
-PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions& options) {
+PreprocessReport preprocess(const tokenizers::Tokenizer& tokenizer,
+                            const PreprocessOptions& options) {
   check_options(options);
   DocumentReader reader(options.inputs, options.text_documents, options.batch_bytes);
   PreprocessReport report;

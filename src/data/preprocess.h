@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "data/document_reader.h"
-#include "data/tokenizer.h"
+#include "tokenizers/tokenizer.h"
 
 namespace mpitron::data {
 
@@ -39,6 +39,7 @@ struct PreprocessReport {
 /// cache and about twelve times its longest document; 12 bytes for each document written.
 /// Error(data) names file, line and byte; then there is no `.idx`. Error(interrupted_unsaved) where
 /// it was stopped; then no file of this run is left.
-PreprocessReport preprocess(const Tokenizer& tokenizer, const PreprocessOptions& options);
+PreprocessReport preprocess(const tokenizers::Tokenizer& tokenizer,
+                            const PreprocessOptions& options);
 
 }  // namespace mpitron::data

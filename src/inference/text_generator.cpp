@@ -51,7 +51,7 @@ Index sample_token(const std::vector<float>& logits, double temperature, double 
   return static_cast<Index>(logits.size()) - 1;
 }
 
-std::vector<float> TextGenerator::next_logits(const data::TokenIds& ids) const {
+std::vector<float> TextGenerator::next_logits(const tokenizers::TokenIds& ids) const {
   const std::size_t window =
       std::min(ids.size(), static_cast<std::size_t>(model_.config().seq_length));
   const auto first = ids.end() - static_cast<std::ptrdiff_t>(window);
@@ -74,7 +74,7 @@ std::vector<float> TextGenerator::next_logits(const data::TokenIds& ids) const {
 
 std::string TextGenerator::generate(const std::string& prompt,
                                     const SamplingSettings& settings) const {
-  data::TokenIds ids = tokenizer_.encode(prompt);
+  tokenizers::TokenIds ids = tokenizer_.encode(prompt);
   const std::size_t start = ids.empty() ? 1 : 0;  // a text begins behind the end of another
   if (ids.empty()) {
     ids.push_back(tokenizer_.eod());
@@ -85,7 +85,7 @@ std::string TextGenerator::generate(const std::string& prompt,
     if (token == tokenizer_.eod()) {
       break;
     }
-    ids.push_back(static_cast<data::TokenId>(token));
+    ids.push_back(static_cast<tokenizers::TokenId>(token));
   }
   return tokenizer_.decode(std::span(ids).subspan(start));
 }

@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
 
-#include "data/tokenizer.h"
 #include "models/gpt_model.h"
+#include "tokenizers/tokenizer.h"
 
 namespace mpitron::inference {
 
@@ -17,7 +17,7 @@ struct SamplingSettings {
 class TextGenerator {
  public:
   TextGenerator(device::Device& device, const models::GptModel& model,
-                const data::Tokenizer& tokenizer)
+                const tokenizers::Tokenizer& tokenizer)
       : device_(device), model_(model), tokenizer_(tokenizer) {}
 
   /// The prompt and its continuation, up to the first end of document. Deterministic for a seed.
@@ -25,11 +25,11 @@ class TextGenerator {
 
  private:
   /// Logits of the token that follows, fp32, padded rows of the vocabulary cut off.
-  std::vector<float> next_logits(const data::TokenIds& ids) const;
+  std::vector<float> next_logits(const tokenizers::TokenIds& ids) const;
 
   device::Device& device_;
   const models::GptModel& model_;
-  const data::Tokenizer& tokenizer_;
+  const tokenizers::Tokenizer& tokenizer_;
 };
 
 /// Draws from softmax(logits / temperature) with `uniform` in [0, 1).

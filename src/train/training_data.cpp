@@ -7,7 +7,7 @@ namespace mpitron::train {
 namespace {
 
 data::GptSampleOptions sample_options(const config::RunConfig& config,
-                                      const data::Tokenizer& tokenizer) {
+                                      const tokenizers::Tokenizer& tokenizer) {
   return {.seq_length = config.training.seq_length,
           .reset_position_ids = config.data.reset_position_ids,
           .reset_attention_mask = config.data.reset_attention_mask,
@@ -61,16 +61,16 @@ Index padded_vocab_size(const config::RunConfig& config, Index vocab_size) {
                                 config.parallel.tensor_model_parallel_size);
 }
 
-std::unique_ptr<data::Tokenizer> make_run_tokenizer(const config::DataConfig& config) {
-  return data::make_tokenizer({.type = name_of(config.tokenizer_type),
-                               .vocab_file = config.vocab_file.value_or(""),
-                               .merge_file = config.merge_file.value_or(""),
-                               .vocab_size = config.vocab_size.value_or(0)});
+std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config) {
+  return tokenizers::make_tokenizer({.type = name_of(config.tokenizer_type),
+                                     .vocab_file = config.vocab_file.value_or(""),
+                                     .merge_file = config.merge_file.value_or(""),
+                                     .vocab_size = config.vocab_size.value_or(0)});
 }
 
 TrainingData make_training_data(const config::RunConfig& config) {
   TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
-  const data::Tokenizer& tokenizer = *result.tokenizer;
+  const tokenizers::Tokenizer& tokenizer = *result.tokenizer;
   data::GptDataRequest request;
   request.blend = data::parse_blend(config.data.data_path);
   request.split = config.data.split;
@@ -95,7 +95,7 @@ TrainingData make_training_data(const config::RunConfig& config) {
 
 MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
                                    const config::RunConfig& config,
-                                   const data::Tokenizer& tokenizer, Index consumed_samples,
+                                   const tokenizers::Tokenizer& tokenizer, Index consumed_samples,
                                    const StreamShare& share)
     : share_(share),
       micro_batch_size_(config.training.micro_batch_size),

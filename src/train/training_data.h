@@ -5,7 +5,7 @@
 #include "config/run_config.h"
 #include "data/batch_loader.h"
 #include "data/gpt_data.h"
-#include "data/tokenizer.h"
+#include "tokenizers/tokenizer.h"
 #include "train/microbatch.h"
 
 namespace mpitron::train {
@@ -16,11 +16,11 @@ Index padded_vocab_size(const config::RunConfig& config, Index vocab_size);
 
 /// Tokenizer and data sets of a run.
 struct TrainingData {
-  std::unique_ptr<data::Tokenizer> tokenizer;
+  std::unique_ptr<tokenizers::Tokenizer> tokenizer;
   data::GptData sets;
 };
 
-std::unique_ptr<data::Tokenizer> make_run_tokenizer(const config::DataConfig& config);
+std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config);
 /// Opens the corpora and builds or loads the indices for the samples that the run will consume.
 TrainingData make_training_data(const config::RunConfig& config);
 
@@ -36,7 +36,7 @@ struct StreamShare {
 class MicrobatchStream {
  public:
   MicrobatchStream(std::shared_ptr<const data::Dataset> dataset, const config::RunConfig& config,
-                   const data::Tokenizer& tokenizer, Index consumed_samples,
+                   const tokenizers::Tokenizer& tokenizer, Index consumed_samples,
                    const StreamShare& share = {});
   /// Valid until the next call; Error(data) at the end of the data.
   HostMicrobatch next();

@@ -6,7 +6,7 @@ namespace mpitron::cli {
 namespace {
 
 TEST(TokenizerFlags, FillTheOptionsUnderMegatronsNames) {
-  data::TokenizerOptions options;
+  tokenizers::TokenizerOptions options;
   Flags flags("test", "A test.");
   add_tokenizer_options(flags, options);
   EXPECT_TRUE(flags.parse({"--tokenizer-type", "NullTokenizer", "--vocab_file", "v", "--merge-file",
@@ -18,7 +18,7 @@ TEST(TokenizerFlags, FillTheOptionsUnderMegatronsNames) {
 }
 
 TEST(TokenizerFlags, DefaultToGpt2) {
-  data::TokenizerOptions options;
+  tokenizers::TokenizerOptions options;
   Flags flags("test", "A test.");
   add_tokenizer_options(flags, options);
   EXPECT_TRUE(flags.parse({}));

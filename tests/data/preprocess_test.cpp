@@ -7,10 +7,10 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "data/golden_tokenizer.h"
-#include "data/null_tokenizer.h"
 #include "data/output_lock.h"
 #include "io/token_file.h"
+#include "tokenizers/golden_tokenizer.h"
+#include "tokenizers/null_tokenizer.h"
 #include "utils/error.h"
 #include "utils/files.h"
 
@@ -31,7 +31,7 @@ class PreprocessTest : public testing::Test {
   }
   // The message of a run that must fail with this exit code and leave nothing: no token file, no
   // index, no temporary file, no lock.
-  std::string failure(const PreprocessOptions& options, const Tokenizer& tokenizer,
+  std::string failure(const PreprocessOptions& options, const tokenizers::Tokenizer& tokenizer,
                       ExitCode code = ExitCode::data) const {
     try {
       preprocess(tokenizer, options);
@@ -45,7 +45,7 @@ class PreprocessTest : public testing::Test {
     return "";
   }
   std::string failure(const PreprocessOptions& options, ExitCode code = ExitCode::data) const {
-    return failure(options, gpt2_tokenizer(), code);
+    return failure(options, tokenizers::gpt2_tokenizer(), code);
   }
   std::string failure_of_line(const std::string& line) const {
     return failure(options({file("in.jsonl", "{\"text\": \"fine\"}\n\n" + line + "\n")}));
@@ -81,7 +81,7 @@ TEST_F(PreprocessTest, AStoppedRunLeavesNoFile) {
 }
 
 TEST_F(PreprocessTest, WritesMegatronsLayout) {
-  const NullTokenizer tokenizer(100);
+  const tokenizers::NullTokenizer tokenizer(100);
   PreprocessOptions given = options({file("in.jsonl",
                                           "{\"text\": \"1 2 3\"}\n\n{\"text\": \"\"}\n"
                                           "{\"text\": [\"4 5\", \"\", \"6\"], \"x\": 1}")});
@@ -107,7 +107,7 @@ TEST_F(PreprocessTest, WritesMegatronsLayout) {
 TEST_F(PreprocessTest, EveryKeyHasItsFiles) {
   PreprocessOptions given = options({file("in.jsonl", "{\"b\": \"7\", \"a\": \"8 9\"}\n")});
   given.json_keys = {"a", "b"};
-  preprocess(NullTokenizer(70000), given);
+  preprocess(tokenizers::NullTokenizer(70000), given);
   EXPECT_EQ(sequence(io::TokenFile(folder_ / "out_a_document"), 0), (Tokens{8, 9}));
   EXPECT_EQ(sequence(io::TokenFile(folder_ / "out_b_document"), 0), (Tokens{7}));
   EXPECT_EQ(io::TokenFile(folder_ / "out_b_document").type(), io::TokenType::i32);
@@ -125,14 +125,14 @@ TEST_F(PreprocessTest, AnyNumberOfWorkersWritesTheSameBytes) {
   std::vector<std::string> contents;
   for (const int workers : {1, 2, 7}) {
     given.workers = workers;
-    preprocess(gpt2_tokenizer(), given);
+    preprocess(tokenizers::gpt2_tokenizer(), given);
     contents.push_back(read_file(folder_ / "out_text_document.bin") +
                        read_file(folder_ / "out_text_document.idx"));
     EXPECT_EQ(contents.back(), contents.front()) << workers;
   }
   const io::TokenFile corpus(folder_ / "out_text_document");
   EXPECT_EQ(corpus.document_count(), 4000 + 1334);
-  const auto ids = gpt2_tokenizer().encode("Line 9 of the book.");
+  const auto ids = tokenizers::gpt2_tokenizer().encode("Line 9 of the book.");
   EXPECT_EQ(sequence(corpus, 3), Tokens(ids.begin(), ids.end()));
 }
 
@@ -150,7 +150,7 @@ TEST_F(PreprocessTest, BadInputNamesFileLineAndByte) {
                 .find("t.txt:3: document at byte 6: text is not valid UTF-8 "
                       "at byte 1"),
             std::string::npos);
-  EXPECT_NE(failure(options({file("n.jsonl", "{\"text\": \"1 x\"}")}), NullTokenizer(5))
+  EXPECT_NE(failure(options({file("n.jsonl", "{\"text\": \"1 x\"}")}), tokenizers::NullTokenizer(5))
                 .find("n.jsonl:1"),
             std::string::npos);
   EXPECT_NE(failure(options({folder_ / "none.jsonl"})).find("No such file"), std::string::npos);
@@ -164,9 +164,9 @@ TEST_F(PreprocessTest, ADocumentLongerThanManyBatches) {
       options({file("in.jsonl", "{\"text\": \"" + text + "\"}\n{\"text\": \"end\"}\n")});
   given.batch_bytes = 1000;
   given.workers = 2;
-  EXPECT_EQ(preprocess(gpt2_tokenizer(), given).documents, 2);
+  EXPECT_EQ(preprocess(tokenizers::gpt2_tokenizer(), given).documents, 2);
   const io::TokenFile corpus(folder_ / "out_text_document");
-  EXPECT_EQ(corpus.length(0), static_cast<Index>(gpt2_tokenizer().encode(text).size()));
+  EXPECT_EQ(corpus.length(0), static_cast<Index>(tokenizers::gpt2_tokenizer().encode(text).size()));
 }
 
 // A file size limit makes write fail as a full disk does (SIGXFSZ ignored).
@@ -188,20 +188,21 @@ TEST_F(PreprocessTest, FullDiskLeavesNoOutput) {
     EXPECT_NE(message.find("and run again"), std::string::npos) << message;
   }
   std::signal(SIGXFSZ, handler);
-  EXPECT_EQ(preprocess(gpt2_tokenizer(), given).documents, 200'000);
+  EXPECT_EQ(preprocess(tokenizers::gpt2_tokenizer(), given).documents, 200'000);
 }
 
 TEST_F(PreprocessTest, TwoRunsOfOnePrefix) {
   const OutputLock other(folder_ / "out_text_document");
-  const std::string message = test::message_of(
-      [&] { preprocess(gpt2_tokenizer(), options({file("in.jsonl", "{\"text\": \"x\"}\n")})); });
+  const std::string message = test::message_of([&] {
+    preprocess(tokenizers::gpt2_tokenizer(), options({file("in.jsonl", "{\"text\": \"x\"}\n")}));
+  });
   EXPECT_NE(message.find("another run is writing"), std::string::npos);
 }
 
 TEST_F(PreprocessTest, OptionsThatContradict) {
   const auto code = [](const PreprocessOptions& given) {
     try {
-      preprocess(NullTokenizer(5), given);
+      preprocess(tokenizers::NullTokenizer(5), given);
     } catch (const Error& error) {
       return error.code();
     }

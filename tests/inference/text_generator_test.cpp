@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "config/parse.h"
-#include "data/null_tokenizer.h"
 #include "support/host_runtime.h"
+#include "tokenizers/null_tokenizer.h"
 
 namespace mpitron::inference {
 namespace {
@@ -60,7 +60,7 @@ struct Tiny {
     return TextGenerator(*device, model, tokenizer).generate(prompt, settings);
   }
   std::unique_ptr<device::Device> device = device::make_device("host");
-  data::NullTokenizer tokenizer{15};
+  tokenizers::NullTokenizer tokenizer{15};
   models::GptModel model;
 };
 
@@ -70,7 +70,7 @@ TEST(TextGenerator, ContinuesThePromptTheSameWayForASeed) {
   EXPECT_TRUE(text.starts_with("1 2 3")) << text;
   EXPECT_EQ(tiny.generate("1 2 3", {.tokens = 20, .seed = 1}), text);
   EXPECT_NE(tiny.generate("1 2 3", {.tokens = 20, .seed = 2}), text);
-  for (const data::TokenId id : tiny.tokenizer.encode(text)) {
+  for (const tokenizers::TokenId id : tiny.tokenizer.encode(text)) {
     EXPECT_LT(id, 15);  // neither eod nor a padded row of the vocabulary
   }
 }

@@ -1,0 +1,57 @@
+#include "data/count_words.h"
+
+#include "data/document_reader.h"
+#include "data/json_text.h"
+#include "data/ordered_pipeline.h"
+#include "data/progress.h"
+#include "utils/error.h"
+
+namespace mpitron::data {
+namespace {
+
+struct Counter {
+  JsonTextParser parser;
+  tokenizers::WordCounts counts;
+
+  void count(const DocumentBatch& batch, const std::string& key) {
+    for (const RawDocument& document : batch.documents) {
+      try {
+        if (!batch.json) {
+          counts.add_text(document.text);
+          continue;
+        }
+        for (const std::string_view text : parser.parse(document.text, {&key, 1})[0])
+          counts.add_text(text);
+      } catch (const Error& error) {
+        throw_data("{}:{}: document at byte {}: {}", *batch.file, document.line, document.offset,
+                   error.what());
+      }
+    }
+  }
+};
+
+}  // namespace
+
+tokenizers::WordCounts count_words(const std::vector<std::string>& files, const std::string& key,
+                                   int workers) {
+  DocumentReader reader(files, TextDocuments::paragraphs);
+  Progress progress("count words", reader.total_bytes(), 1);
+  std::vector<Counter> counters(static_cast<std::size_t>(workers));
+  Index documents = 0;
+  Index bytes = 0;
+  OrderedPipeline<DocumentBatch>(workers).run(
+      [&](DocumentBatch& batch) { return reader.next(batch); },
+      [&](int worker, DocumentBatch& batch) {
+        counters[static_cast<std::size_t>(worker)].count(batch, key);
+      },
+      [&](DocumentBatch& batch) {
+        documents += static_cast<Index>(batch.documents.size());
+        bytes += batch.file_bytes;
+        progress.update(documents, bytes);
+      });
+  for (std::size_t i = 1; i < counters.size(); ++i)
+    counters[0].counts.add(counters[i].counts);
+  return std::move(counters[0].counts);
+}
+
+}  // namespace mpitron::data

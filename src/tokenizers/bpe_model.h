@@ -1,0 +1,35 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizers/tokenizer.h"
+
+namespace mpitron::tokenizers {
+
+inline constexpr std::string_view kEndOfText = "<|endoftext|>";
+
+/// A byte-level BPE vocabulary as its two files hold it.
+struct BpeModel {
+  struct Merge {
+    TokenId left;
+    TokenId right;
+    TokenId result;
+  };
+  std::vector<std::string> tokens;  // [v] bytes of every id (text of the special one)
+  std::vector<TokenId> byte_ids;    // [256] id of every single byte
+  std::vector<Merge> merges;        // by rank: the first is applied first
+  TokenId eod = 0;
+};
+
+/// Reads vocab.json and merges.txt. Error(data), naming file and line, where one of them is not
+/// what it should be or where the two do not belong together.
+BpeModel load_bpe_model(const std::filesystem::path& vocab_file,
+                        const std::filesystem::path& merge_file);
+
+/// Writes both files as GPT-2, Megatron and Hugging Face read them. Error(data) when a write fails.
+void save_bpe_model(const BpeModel& model, const std::filesystem::path& vocab_file,
+                    const std::filesystem::path& merge_file);
+
+}  // namespace mpitron::tokenizers

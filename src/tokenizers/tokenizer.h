@@ -1,0 +1,69 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tokenizers/tokenizer_identity.h"
+#include "utils/shape.h"
+
+namespace mpitron::tokenizers {
+
+using TokenId = std::int32_t;
+using TokenIds = std::vector<TokenId>;
+
+/// Text to token ids and back. Const methods may run on any number of threads at once, each with
+/// its own Cache.
+class Tokenizer {
+ public:
+  /// What one thread remembers between calls (of the same tokenizer); of bounded size.
+  class Cache {
+   public:
+    virtual ~Cache() = default;
+  };
+
+  virtual ~Tokenizer() = default;
+
+  /// The value of --tokenizer-type.
+  virtual std::string_view name() const = 0;
+  virtual TokenizerIdentity identity() const = 0;
+  /// Hash of the content (not of the paths): equal fingerprints give equal ids.
+  virtual std::string fingerprint() const = 0;
+  /// Ids are 0 .. vocab_size() - 1, before padding for the model.
+  virtual Index vocab_size() const = 0;
+  /// The id that ends a document.
+  virtual TokenId eod() const = 0;
+
+  virtual std::unique_ptr<Cache> make_cache() const { return std::make_unique<Cache>(); }
+
+  /// Appends the ids of `text`. Special tokens in the text count as ordinary text. Error(data) for
+  /// invalid UTF-8.
+  virtual void encode(std::string_view text, Cache& cache, TokenIds& ids) const = 0;
+
+  /// Bytes of the ids, which need not be whole UTF-8 characters. Error(data) for an id outside the
+  /// vocabulary.
+  virtual std::string decode(std::span<const TokenId> ids) const = 0;
+
+  /// encode with a cache of its own, for single calls.
+  TokenIds encode(std::string_view text) const;
+};
+
+/// Options that choose a tokenizer, named after Megatron's flags.
+struct TokenizerOptions {
+  std::string type = "GPT2BPETokenizer";
+  std::string vocab_file;
+  std::string merge_file;
+  Index vocab_size = 0;  // NullTokenizer only
+};
+
+/// Error(usage) for an unknown type or a missing option, Error(data) for files that do not fit.
+std::unique_ptr<Tokenizer> make_tokenizer(const TokenizerOptions& options);
+
+/// Error(data) unless 0 <= id < vocab_size.
+void check_token_id(TokenId id, Index vocab_size);
+
+}  // namespace mpitron::tokenizers
