@@ -82,12 +82,15 @@ void print_data(const train::TrainingData& data, const config::RunConfig& config
   const auto size = [](const std::shared_ptr<const data::Dataset>& set) {
     return set ? set->size() : 0;
   };
+  std::string valid;
+  for (const auto& set : data.sets.valid) {
+    valid += fmt::format("{}{}", valid.empty() ? "" : " + ", size(set));
+  }
   const Index vocab_size = data.tokenizer->vocab_size(), padded = config.model.padded_vocab_size;
   log::print(fmt::format(" > padded vocab (size: {}) with {} dummy tokens (new size: {})",
                          vocab_size, padded - vocab_size, padded));
   log::print(fmt::format(" > samples: train {}, validation {}, test {}", size(data.sets.train),
-                         data.sets.valid.empty() ? 0 : size(data.sets.valid[0]),
-                         size(data.sets.test)));
+                         valid.empty() ? "0" : valid, size(data.sets.test)));
 }
 
 void print_unigram_baseline(train::Pretraining& pretraining) {

@@ -9,17 +9,38 @@ namespace mpitron::nn {
 
 using autograd::Context;
 using autograd::Var;
+using tensor::Tensor;
+
+namespace {
+
+bool recomputes(const config::ModelConfig& config, config::RecomputeModule module) {
+  return config.recompute_granularity == config::RecomputeGranularity::selective &&
+         std::ranges::count(config.recompute_modules, module) > 0;
+}
+
+}  // namespace
 
 TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number)
     : shared_(builder.tensor_parallel()),
       hidden_dropout_(builder.config().hidden_dropout),
       layer_number_(static_cast<std::uint32_t>(layer_number)),
-      recompute_mlp_(
-          std::ranges::count(builder.config().recompute_modules, config::RecomputeModule::mlp) > 0),
+      recompute_mlp_(recomputes(builder.config(), config::RecomputeModule::mlp)),
+      recompute_norms_(recomputes(builder.config(), config::RecomputeModule::layernorm)),
       input_norm_(builder, "input_layernorm", builder.config().hidden_size),
       attention_(builder.child("self_attention"), layer_number),
       pre_mlp_norm_(builder, "pre_mlp_layernorm", builder.config().hidden_size),
       mlp_(builder.child("mlp")) {}
+
+Var TransformerLayer::normed(Context& context, const Norm& norm, const Var& x) const {
+  Var y = norm.forward(context, x);
+  if (recompute_norms_ && context.recording()) {
+    y.recipe = std::make_shared<const autograd::Recipe>(
+        [&norm, input = x.value](Context& again) -> Tensor {
+          return norm.forward(again, autograd::constant(input)).value;
+        });
+  }
+  return y;
+}
 
 Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Var& residual,
                           DropoutSite site) const {
@@ -31,14 +52,14 @@ Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Va
 
 Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs& inputs) const {
   const Var attended =
-      add(context, attention_.forward(context, input_norm_.forward(context, x), inputs), x,
+      add(context, attention_.forward(context, normed(context, input_norm_, x), inputs), x,
           DropoutSite::attention_output);
-  const Var normed = pre_mlp_norm_.forward(context, attended);
+  const Var mlp_input = normed(context, pre_mlp_norm_, attended);
   const auto mlp = [this](Context& inner, const Var& input) {
     return mlp_.forward(inner, input).output;
   };
   const BranchOutput branch{
-      recompute_mlp_ ? autograd::recompute(context, mlp, normed) : mlp(context, normed),
+      recompute_mlp_ ? autograd::recompute(context, mlp, mlp_input) : mlp(context, mlp_input),
       mlp_.output_bias()};
   return add(context, branch, attended, DropoutSite::mlp_output);
 }

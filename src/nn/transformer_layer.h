@@ -15,6 +15,8 @@ class TransformerLayer {
   Index number() const { return static_cast<Index>(layer_number_); }
 
  private:
+  /// norm(x), not kept where the norms are recomputed.
+  autograd::Var normed(autograd::Context& context, const Norm& norm, const autograd::Var& x) const;
   autograd::Var add(autograd::Context& context, const BranchOutput& branch,
                     const autograd::Var& residual, DropoutSite site) const;
 
@@ -22,6 +24,7 @@ class TransformerLayer {
   double hidden_dropout_;
   std::uint32_t layer_number_;
   bool recompute_mlp_;
+  bool recompute_norms_;
   Norm input_norm_;
   SelfAttention attention_;
   Norm pre_mlp_norm_;

@@ -4,7 +4,8 @@
 
 namespace mpitron::ops {
 
-KeepPiece::Kept KeepPiece::operator()(Context& context, const Tensor& input) const {
+KeepPiece::Kept KeepPiece::operator()(Context& context, const Var& x) const {
+  const Tensor& input = x.value;
   if (!shared.shared()) {
     return {input, input.shape(), nullptr};
   }

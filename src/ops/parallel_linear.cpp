@@ -1,5 +1,6 @@
 #include "ops/parallel_linear.h"
 
+#include "autograd/kept.h"
 #include "ops/bias.h"
 #include "ops/exchange.h"
 #include "ops/linear_products.h"
@@ -24,7 +25,7 @@ struct Arriving {
 };
 
 struct ColumnParallelBackward {
-  Tensor x;  // [s, b, in], or this rank's piece of s
+  autograd::Kept x;  // [s, b, in], or this rank's piece of s
   Slot x_slot;
   Parameter* weight;
   Parameter* bias;
@@ -57,17 +58,18 @@ struct ColumnParallelBackward {
 
   Arriving start_gather(Context& context) const {
     if (!shared.cuts_sequence()) {
-      return {x};
+      return {x(context)};
     }
-    const Tensor whole = context.empty(joined_shape(x.shape(), 0, shared.size()), x.dtype());
-    return {whole, shared.group->all_gather(x, whole.view())};
+    const Tensor piece = x(context);
+    const Tensor whole = context.empty(joined_shape(x.shape(), 0, shared.size()), piece.dtype());
+    return {whole, shared.group->all_gather(piece, whole.view())};
   }
   Arriving start_sum(Context& context, const Tensor& part) const {
     if (!shared.cuts_sequence()) {
       const Tensor dx = part.reshape(x.shape());
       return {dx, shared.group->all_reduce(dx.view())};
     }
-    const Tensor dx = context.empty(x.shape(), x.dtype());
+    const Tensor dx = context.empty(x.shape(), part.dtype());
     return {dx, shared.group->reduce_scatter(part, dx.view())};
   }
 };
@@ -133,7 +135,7 @@ Var column_parallel_linear(Context& context, const Var& x, Parameter& weight, Pa
   Var result = autograd::variable(column_parallel_output(context, x.value, weight, bias, shared));
   if (context.recording()) {
     context.tape->record(result.slot,
-                         ColumnParallelBackward{x.value, x.slot, &weight, bias, shared});
+                         ColumnParallelBackward{autograd::Kept(x), x.slot, &weight, bias, shared});
   }
   return result;
 }

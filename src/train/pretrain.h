@@ -2,6 +2,7 @@
 #include "config/run_config.h"
 #include "device/device.h"
 #include "train/checkpointing.h"
+#include "train/evaluation.h"
 #include "train/exit_conditions.h"
 #include "train/num_microbatches.h"
 #include "train/skip_iterations.h"
@@ -30,6 +31,9 @@ class Pretraining {
   RunOutcome run();
   /// The loss of the best unigram model of the validation tokens; nothing without a validation set.
   std::optional<double> unigram_loss();
+  /// The mean loss on each validation set, from sample `consumed` on: over `--eval-iters` batches,
+  /// or the whole set with `--full-validation`; nothing for a set without data.
+  std::vector<std::optional<double>> validation_losses(Index consumed);
 
  private:
   /// False where an exit condition ended it: then nothing is evaluated, as in the reference.
@@ -40,12 +44,11 @@ class Pretraining {
   StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
                            Index& batch_size);
   /// Microbatches of one data set for this rank.
-  MicrobatchStream stream(const std::shared_ptr<const data::Dataset>& dataset,
-                          Index consumed) const;
-  Index evaluation_microbatches() const;
-  /// The mean loss over `--eval-iters` batches; nothing without such data.
-  std::optional<double> evaluate(const std::shared_ptr<const data::Dataset>& dataset,
-                                 Index consumed);
+  MicrobatchStream stream(const std::shared_ptr<const data::Dataset>& dataset, Index consumed,
+                          Index padded_samples = 0) const;
+  /// The mean loss; nothing without such data.
+  std::optional<double> evaluate(const Evaluation& evaluation);
+  Evaluation validation(const std::shared_ptr<const data::Dataset>& dataset, Index consumed) const;
   void validate(const Progress& progress, bool at_end);
 
   device::Device& device_;

@@ -14,14 +14,15 @@ inline constexpr std::array kLogging = {
             "0: whole iterations, 1: their main parts, 2: everything")
         .choose("0 1 2"),
     flag("log-energy", later, "log the energy per iteration"),
-    flag_off("no-barrier-with-level-1-timing", "barrier_with_L1_time", neutral,
+    flag_off("no-barrier-with-level-1-timing", "barrier_with_L1_time", works,
              "do not wait for other ranks before timing"),
     text("timing-log-option", "minmax", works,
          "over ranks: the largest time, smallest and largest, or all")
         .choose("max minmax all"),
     integer("tensorboard-log-interval", "1", works, "iterations between two TensorBoard entries"),
     integer("tensorboard-queue-size", "1000", neutral, "entries kept before they are written"),
-    flag("log-timers-to-tensorboard", later, "write timers to TensorBoard"),
+    flag("log-timers-to-tensorboard", works,
+         "write the timers (see --timing-log-level) and the time of an iteration to TensorBoard"),
     flag_off("no-log-loss-scale-to-tensorboard", "log_loss_scale_to_tensorboard", works,
              "do not write the loss scale to TensorBoard"),
     flag("log-validation-ppl-to-tensorboard", works,
