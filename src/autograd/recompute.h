@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "autograd/gradient.h"
-#include "autograd/kept.h"
 
 namespace mpitron::autograd {
 
@@ -13,7 +12,9 @@ namespace mpitron::autograd {
 /// `keep(context, input)` gives what is kept of the input: a function of the context that returns
 /// it (ranks that all have it may each keep a piece).
 struct KeepInput {
-  Kept operator()(Context&, const Var& input) const { return Kept(input); }
+  auto operator()(Context&, const Tensor& input) const {
+    return [input](Context&) { return input; };
+  }
 };
 template <class Block, class Keep = KeepInput>
 Var recompute(Context& context, Block block, const Var& input, const Keep& keep = {});
@@ -49,7 +50,7 @@ Var recompute(Context& context, Block block, const Var& input, const Keep& keep)
   Context quiet = context;
   quiet.tape = nullptr;
   const Var output = variable(block(quiet, input).value);
-  auto kept = keep(context, input);
+  auto kept = keep(context, input.value);
   context.tape->record(output.slot, detail::Replay<Block, decltype(kept)>{
                                         std::move(block), std::move(kept), input.slot});
   return output;

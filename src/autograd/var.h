@@ -1,6 +1,4 @@
 #pragma once
-#include <functional>
-#include <memory>
 #include <utility>
 
 #include "tensor/tensor.h"
@@ -43,16 +41,11 @@ class Slot {
   Cell* cell_ = nullptr;
 };
 
-struct Context;
-/// Makes a value again in the backward pass, bit for bit.
-using Recipe = std::function<Tensor(Context&)>;
-
 /// A value of the forward pass and the slot of its gradient. Nodes keep slots and the tensors they
 /// need, never a Var, so an activation lives exactly as long as some op saved it.
 struct Var {
   Tensor value;
   Slot slot;
-  std::shared_ptr<const Recipe> recipe = nullptr;  // where keeping the value is dearer; see kept.h
 
   const Shape& shape() const { return value.shape(); }
 };

@@ -17,8 +17,6 @@ struct LoggingConfig {
   bool log_progress = false;
   Index timing_log_level = 0;  // 0, 1, 2
   TimingLogOption timing_log_option = TimingLogOption::minmax;
-  bool barrier_with_level_1_timing = true;
-  bool log_timers_to_tensorboard = false;
   bool barrier_with_l1_time = true;
   std::optional<Index> logging_level;  // Python's numbers: 10 debug ... 40 error
 

@@ -11,8 +11,6 @@ LoggingConfig resolve_logging(const OptionValues& v) {
   l.log_throughput = v.flag("log_throughput");
   l.log_progress = v.flag("log_progress");
   l.timing_log_level = v.integer("timing_log_level");
-  l.barrier_with_level_1_timing = v.flag("barrier_with_L1_time");
-  l.log_timers_to_tensorboard = v.flag("log_timers_to_tensorboard");
   l.timing_log_option =
       pick<TimingLogOption>(v.text("timing_log_option"), {{"max", TimingLogOption::max},
                                                           {"minmax", TimingLogOption::minmax},

@@ -8,6 +8,7 @@
 namespace mpitron::nn {
 
 using autograd::Context;
+using autograd::Renewable;
 using autograd::Var;
 using tensor::Tensor;
 
@@ -31,15 +32,14 @@ TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number)
       pre_mlp_norm_(builder, "pre_mlp_layernorm", builder.config().hidden_size),
       mlp_(builder.child("mlp")) {}
 
-Var TransformerLayer::normed(Context& context, const Norm& norm, const Var& x) const {
+Renewable TransformerLayer::normed(Context& context, const Norm& norm, const Var& x) const {
   Var y = norm.forward(context, x);
-  if (recompute_norms_ && context.recording()) {
-    y.recipe = std::make_shared<const autograd::Recipe>(
-        [&norm, input = x.value](Context& again) -> Tensor {
-          return norm.forward(again, autograd::constant(input)).value;
-        });
+  if (!recompute_norms_ || !context.recording()) {
+    return y;
   }
-  return y;
+  return {std::move(y), [&norm, input = x.value](Context& again) {
+            return norm.forward(again, autograd::constant(input)).value;
+          }};
 }
 
 Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Var& residual,
@@ -54,14 +54,19 @@ Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs&
   const Var attended =
       add(context, attention_.forward(context, normed(context, input_norm_, x), inputs), x,
           DropoutSite::attention_output);
-  const Var mlp_input = normed(context, pre_mlp_norm_, attended);
-  const auto mlp = [this](Context& inner, const Var& input) {
+  return add(context, mlp_branch(context, normed(context, pre_mlp_norm_, attended)), attended,
+             DropoutSite::mlp_output);
+}
+
+BranchOutput TransformerLayer::mlp_branch(Context& context, const Renewable& x) const {
+  if (!recompute_mlp_) {
+    return mlp_.forward(context, x);
+  }
+  const auto output = [this](Context& inner, const Var& input) {
     return mlp_.forward(inner, input).output;
   };
-  const BranchOutput branch{
-      recompute_mlp_ ? autograd::recompute(context, mlp, mlp_input) : mlp(context, mlp_input),
-      mlp_.output_bias()};
-  return add(context, branch, attended, DropoutSite::mlp_output);
+  const auto keep = [&x](Context&, const Tensor&) { return autograd::Kept(x); };
+  return {autograd::recompute(context, output, x.var, keep), mlp_.output_bias()};
 }
 
 }  // namespace mpitron::nn

@@ -16,7 +16,9 @@ class TransformerLayer {
 
  private:
   /// norm(x), not kept where the norms are recomputed.
-  autograd::Var normed(autograd::Context& context, const Norm& norm, const autograd::Var& x) const;
+  autograd::Renewable normed(autograd::Context& context, const Norm& norm,
+                             const autograd::Var& x) const;
+  BranchOutput mlp_branch(autograd::Context& context, const autograd::Renewable& x) const;
   autograd::Var add(autograd::Context& context, const BranchOutput& branch,
                     const autograd::Var& residual, DropoutSite site) const;
 

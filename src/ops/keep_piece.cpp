@@ -4,8 +4,7 @@
 
 namespace mpitron::ops {
 
-KeepPiece::Kept KeepPiece::operator()(Context& context, const Var& x) const {
-  const Tensor& input = x.value;
+KeepPiece::Kept KeepPiece::operator()(Context& context, const Tensor& input) const {
   if (!shared.shared()) {
     return {input, input.shape(), nullptr};
   }

@@ -16,7 +16,7 @@ struct KeepPiece {
 
     tensor::Tensor operator()(autograd::Context& context) const;
   };
-  Kept operator()(autograd::Context& context, const autograd::Var& input) const;
+  Kept operator()(autograd::Context& context, const tensor::Tensor& input) const;
 };
 
 }  // namespace mpitron::ops

@@ -1,6 +1,5 @@
 #include "ops/linear.h"
 
-#include "autograd/kept.h"
 #include "ops/linear_products.h"
 #include "ops/rows.h"
 
@@ -28,14 +27,15 @@ struct LinearBackward {
 
 }  // namespace
 
-Var linear(Context& context, const Var& x, Parameter& weight, Parameter* bias) {
+Var linear(Context& context, const Renewable& input, Parameter& weight, Parameter* bias) {
+  const Var& x = input.var;
   const Tensor rows = fold_rows(x.value);
   const Tensor y = linear_output(context, rows, weight, bias);
   Shape shape = x.shape();
   shape[-1] = y.shape()[1];
   Var result = autograd::variable(y.reshape(shape));
   if (context.recording()) {
-    context.tape->record(result.slot, LinearBackward{autograd::Kept(x), x.slot, &weight, bias});
+    context.tape->record(result.slot, LinearBackward{autograd::Kept(input), x.slot, &weight, bias});
   }
   return result;
 }

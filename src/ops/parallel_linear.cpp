@@ -1,6 +1,5 @@
 #include "ops/parallel_linear.h"
 
-#include "autograd/kept.h"
 #include "ops/bias.h"
 #include "ops/exchange.h"
 #include "ops/linear_products.h"
@@ -127,15 +126,16 @@ Var overlapped_row_parallel(Context& context, const Var& x, Parameter& weight,
 
 }  // namespace
 
-Var column_parallel_linear(Context& context, const Var& x, Parameter& weight, Parameter* bias,
-                           const TensorParallel& shared) {
+Var column_parallel_linear(Context& context, const Renewable& input, Parameter& weight,
+                           Parameter* bias, const TensorParallel& shared) {
   if (!shared.shared()) {
-    return linear(context, x, weight, bias);
+    return linear(context, input, weight, bias);
   }
+  const Var& x = input.var;
   Var result = autograd::variable(column_parallel_output(context, x.value, weight, bias, shared));
   if (context.recording()) {
     context.tape->record(result.slot,
-                         ColumnParallelBackward{autograd::Kept(x), x.slot, &weight, bias, shared});
+                         ColumnParallelBackward{autograd::Kept(input), x.slot, &weight, bias, shared});
   }
   return result;
 }

@@ -28,7 +28,7 @@ TimerGroup timer_group(const comm::GroupHandle& all, const config::LoggingConfig
         .wait();
     return times;
   };
-  if (logging.barrier_with_level_1_timing && all->size() > 1) {
+  if (logging.barrier_with_l1_time && all->size() > 1) {
     group.barrier = [all] { all->barrier(); };
   }
   return group;
@@ -50,8 +50,8 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       checkpointing_(model, step_, config, identity),
       log_(config, timers_, model.world().rank()) {}
 
-RunOutcome Pretraining::run() {
-  const std::optional<RunPosition> start = checkpointing_.load();
+RunOutcome Pretraining::run(const std::optional<CheckpointSource>& source) {
+  const std::optional<RunPosition> start = checkpointing_.load(source);
   if (!start) {
     return {};
   }

@@ -26,9 +26,11 @@ class Pretraining {
   Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
               const config::RunConfig& config, const RunIdentity& identity = {});
 
-  /// Loads what the options say, trains to the end, then evaluates on validation and test sets; an
-  /// exit condition ends it at once.
-  RunOutcome run();
+  /// Starts from `source`, what `choose_checkpoint` said, trains to the end, then evaluates on
+  /// validation and test sets; an exit condition ends it at once.
+  RunOutcome run(const std::optional<CheckpointSource>& source);
+  /// Chooses, then runs.
+  RunOutcome run() { return run(choose_checkpoint(model_.world(), config_.checkpoint)); }
   /// The loss of the best unigram model of the validation tokens; nothing without a validation set.
   std::optional<double> unigram_loss();
   /// The mean loss on each validation set, from sample `consumed` on: over `--eval-iters` batches,

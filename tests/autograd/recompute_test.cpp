@@ -37,8 +37,8 @@ TEST_F(RecomputeTest, GivesTheBitsOfStoredActivationsWithDropoutOn) {
 /// What is kept of the input is the caller's choice; backward starts from what it gives back.
 TEST_F(RecomputeTest, StartsFromWhatTheCallerKept) {
   int asked = 0;
-  const auto keep = [&asked](Context&, const Var& input) {
-    return [&asked, copy = input.value](Context&) {
+  const auto keep = [&asked](Context&, const Tensor& input) {
+    return [&asked, copy = input](Context&) {
       ++asked;
       return copy;
     };

@@ -8,8 +8,7 @@ namespace {
 TEST(KeepPiece, EveryRankKeepsItsPart) {
   on_ranks(2, [](TestRank& rank) {
     const Tensor input = rank.tensor({3, 2}, {1, 2, 3, 4, 5, 6});
-    const KeepPiece::Kept kept =
-        KeepPiece{{&rank.group, false}}(rank.context, autograd::constant(input));
+    const KeepPiece::Kept kept = KeepPiece{{&rank.group, false}}(rank.context, input);
     EXPECT_EQ(kept.piece.numel(), 3);
     EXPECT_NE(kept.piece.view().data, input.view().data);
     const Tensor joined = kept(rank.context);
@@ -28,8 +27,7 @@ TEST(KeepPiece, OtherGroupsOfTheWorldHaveOtherInputs) {
     const auto group = world.make_group("tensor", {first, first + 1});
     const auto x = static_cast<double>(first);
     const Tensor input = testing::make_tensor(*device, {2}, DType::f64, {x, x + 1});
-    const KeepPiece::Kept kept =
-        KeepPiece{{group.get(), false}}(context, autograd::constant(input));
+    const KeepPiece::Kept kept = KeepPiece{{group.get(), false}}(context, input);
     EXPECT_EQ(testing::values_of(kept(context)), (std::vector<double>{x, x + 1}));
   });
 }
@@ -37,8 +35,7 @@ TEST(KeepPiece, OtherGroupsOfTheWorldHaveOtherInputs) {
 TEST(KeepPiece, AloneIsTheInputItself) {
   on_ranks(1, [](TestRank& rank) {
     const Tensor input = rank.tensor({2}, {1, 2});
-    const KeepPiece::Kept kept =
-        KeepPiece{{&rank.group, false}}(rank.context, autograd::constant(input));
+    const KeepPiece::Kept kept = KeepPiece{{&rank.group, false}}(rank.context, input);
     EXPECT_EQ(kept(rank.context).view().data, input.view().data);
   });
 }
