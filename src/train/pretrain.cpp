@@ -1,7 +1,9 @@
 #include "train/pretrain.h"
 
+#include "checkpoint/agreement.h"
 #include "train/exit_signals.h"
-#include "train/result_checks.h"
+#include "train/flops.h"
+#include "train/rejected_results.h"
 #include "train/unigram.h"
 #include "utils/log.h"
 
@@ -13,6 +15,29 @@ ExitOptions exit_options(const config::RunConfig& config) {
           .save_interval = config.checkpoint.save_interval,
           .exit_interval = config.training.exit_interval,
           .exit_duration_in_mins = config.training.exit_duration_in_mins};
+}
+
+/// --iterations-to-skip, and those that earlier runs rejected again and again, as rank 0 read them.
+SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training) {
+  std::vector<Index> skipped = training.iterations_to_skip;
+  if (training.result_rejected_tracker_filename) {
+    const comm::GroupHandle all = world.all();
+    std::string words;
+    checkpoint::on_member_0(*all, [&] {
+      for (const Index iteration :
+           rejected_iterations(*training.result_rejected_tracker_filename)) {
+        words += fmt::format("{}{}", words.empty() ? "" : ",", iteration);
+      }
+    });
+    words = checkpoint::broadcast_text(*all, words, 0);
+    if (!words.empty()) {
+      log::print(fmt::format(" skipping iterations that were rejected twice: {}", words));
+      const std::string_view word = words;
+      const std::vector<Index> rejected = parse_iterations({&word, 1});
+      skipped.insert(skipped.end(), rejected.begin(), rejected.end());
+    }
+  }
+  return SkipIterations(skipped);
 }
 
 /// Times of all ranks; a barrier before each part of a step, unless options say otherwise.
@@ -45,7 +70,8 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       timers_(config.logging.timing_log_level, config.logging.timing_log_option,
               timer_group(model.world().all(), config.logging)),
       num_microbatches_(config.training, config.parallel.data_parallel_size),
-      skipped_(config.training.iterations_to_skip),
+      skipped_(skipped_iterations(model.world(), config.training)),
+      checks_(config.training, model.world().rank()),
       step_(device, model, config, timers_),
       checkpointing_(model, step_, config, identity),
       log_(config, timers_, model.world().rank()) {}
@@ -58,6 +84,13 @@ RunOutcome Pretraining::run(const std::optional<CheckpointSource>& source) {
   RunOutcome outcome{.iteration = start->iteration,
                      .consumed_samples = start->consumed_train_samples};
   consumed_valid_samples_ = start->consumed_valid_samples;
+  first_sample_ = outcome.consumed_samples;
+  if (config_.logging.log_progress && config_.checkpoint.save) {
+    checkpoint::on_member_0(*model_.world().all(), [&] {
+      progress_log_.emplace(*config_.checkpoint.save, config_.parallel.world_size,
+                            std::chrono::system_clock::now());
+    });
+  }
   if (outcome.iteration > 0) {
     log_.resumed_at(outcome.iteration);
   }
@@ -81,9 +114,8 @@ StepReport Pretraining::one_iteration(Index iteration, Index consumed, Microbatc
     return {.skipped = true};
   }
   const StepReport report = step_.run(iteration, batch.num_microbatches, batch.running, next);
-  if (config_.training.check_for_nan_in_loss_and_grad) {
-    check_finite(report.loss(), "loss", {.iteration = iteration});
-    check_finite(report.grad_norm, "gradient norm", {.iteration = iteration});
+  if (!report.skipped || config_.training.check_for_nan_in_loss_and_grad) {
+    checks_(iteration, report.loss(), report.grad_norm);
   }
   return report;
 }
@@ -153,7 +185,29 @@ void Pretraining::save(const Progress& progress) {
   checkpointing_.save({.iteration = progress.iteration,
                        .consumed_train_samples = progress.consumed_samples,
                        .consumed_valid_samples = consumed_valid_samples_});
+  note_progress(progress);
   log_.resume();
+}
+
+/// A full disk here does not end a training either.
+void Pretraining::note_progress(const Progress& progress) {
+  if (!progress_log_) {
+    return;
+  }
+  const auto flops = [&](Index samples) {
+    return flops_per_iteration(model_dimensions(config_.model), samples);
+  };
+  try {
+    progress_log_->saved(
+        {.iteration = progress.iteration,
+         .asynchronous = config_.checkpoint.async_save,
+         .job_flops = flops(progress.consumed_samples - first_sample_),
+         .flops = flops(progress.consumed_samples),
+         .tokens = static_cast<double>(progress.consumed_samples * config_.training.seq_length)},
+        std::chrono::system_clock::now());
+  } catch (const Error& error) {
+    log::warning("{}", error.what());
+  }
 }
 
 MicrobatchStream Pretraining::stream(const std::shared_ptr<const data::Dataset>& dataset,

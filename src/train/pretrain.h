@@ -5,6 +5,8 @@
 #include "train/evaluation.h"
 #include "train/exit_conditions.h"
 #include "train/num_microbatches.h"
+#include "train/progress_log.h"
+#include "train/result_checks.h"
 #include "train/skip_iterations.h"
 #include "train/training_data.h"
 #include "train/training_log.h"
@@ -43,6 +45,7 @@ class Pretraining {
   /// Saves what the decision asks for; false where the run ends.
   bool obey(const ExitDecision& decision, const Progress& progress, RunOutcome& outcome);
   void save(const Progress& progress);
+  void note_progress(const Progress& progress);
   StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
                            Index& batch_size);
   /// Microbatches of one data set for this rank.
@@ -60,9 +63,12 @@ class Pretraining {
   Timers timers_;
   NumMicrobatches num_microbatches_;
   SkipIterations skipped_;
+  ResultChecks checks_;
   TrainStep step_;
   Checkpointing checkpointing_;
   TrainingLog log_;
+  std::optional<ProgressLog> progress_log_;  // rank 0 with --log-progress
+  Index first_sample_ = 0;                   // where this program started
   Index consumed_valid_samples_ = 0;
 };
 

@@ -9,7 +9,7 @@ inline constexpr std::array kLogging = {
     flag("log-params-norm", works, "log the L2 norm of all parameters"),
     flag("log-num-zeros-in-grad", works, "log how many gradient elements are zero"),
     flag("log-throughput", works, "log the achieved TFLOP/s"),
-    flag("log-progress", later, "append progress to a file in the checkpoint folder"),
+    flag("log-progress", works, "append starts and saves to progress.txt in the --save folder"),
     integer("timing-log-level", "0", works,
             "0: whole iterations, 1: their main parts, 2: everything")
         .choose("0 1 2"),

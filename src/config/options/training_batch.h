@@ -43,8 +43,9 @@ inline constexpr std::array kTrainingBatch = {
     integer("profile-step-end", "12", neutral, "step at which profiling ends"),
     integer("iterations-to-skip", "", works, "iterations whose batch is read but not trained on")
         .list(),
-    text("result-rejected-tracker-filename", none, later,
-         "file with iterations that failed validation and shall be skipped"),
+    text("result-rejected-tracker-filename", none, works,
+         "file of iterations whose loss or gradient was not finite; one that is in it twice is "
+         "skipped"),
     flag_off("disable-gloo-process-groups", "enable_gloo_process_groups", neutral,
              "no separate host groups"),
     flag("use-pytorch-profiler", unneeded, "profiler of another framework"),
