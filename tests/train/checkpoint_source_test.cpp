@@ -6,6 +6,7 @@
 
 #include "checkpoint/folder.h"
 #include "train/checkpoint_run.h"
+#include "utils/error.h"
 
 namespace mpitron::train {
 namespace {
