@@ -12,10 +12,11 @@ namespace {
 
 using autograd::Slot;
 
-/// A collective under way, with the tensor that it fills.
+/// A collective under way, with the tensor that it fills and the one that others read.
 struct Arriving {
   Tensor tensor;
   comm::Work work = {};
+  Tensor source = {};
 
   const Tensor& wait() {
     work.wait();
@@ -61,7 +62,7 @@ struct ColumnParallelBackward {
     }
     const Tensor piece = x(context);
     const Tensor whole = context.empty(joined_shape(x.shape(), 0, shared.size()), piece.dtype());
-    return {whole, shared.group->all_gather(piece, whole.view())};
+    return {whole, shared.group->all_gather(piece, whole.view()), piece};
   }
   Arriving start_sum(Context& context, const Tensor& part) const {
     if (!shared.cuts_sequence()) {
@@ -69,7 +70,7 @@ struct ColumnParallelBackward {
       return {dx, shared.group->all_reduce(dx.view())};
     }
     const Tensor dx = context.empty(x.shape(), part.dtype());
-    return {dx, shared.group->reduce_scatter(part, dx.view())};
+    return {dx, shared.group->reduce_scatter(part, dx.view()), part};
   }
 };
 
@@ -134,8 +135,8 @@ Var column_parallel_linear(Context& context, const Renewable& input, Parameter& 
   const Var& x = input.var;
   Var result = autograd::variable(column_parallel_output(context, x.value, weight, bias, shared));
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         ColumnParallelBackward{autograd::Kept(input), x.slot, &weight, bias, shared});
+    context.tape->record(
+        result.slot, ColumnParallelBackward{autograd::Kept(input), x.slot, &weight, bias, shared});
   }
   return result;
 }

@@ -44,8 +44,7 @@ inline constexpr std::array kTrainingBatch = {
     integer("iterations-to-skip", "", works, "iterations whose batch is read but not trained on")
         .list(),
     text("result-rejected-tracker-filename", none, works,
-         "file of iterations whose loss or gradient was not finite; one that is in it twice is "
-         "skipped"),
+         "file of iterations that were not finite; one that is in it twice is skipped"),
     flag_off("disable-gloo-process-groups", "enable_gloo_process_groups", neutral,
              "no separate host groups"),
     flag("use-pytorch-profiler", unneeded, "profiler of another framework"),

@@ -7,8 +7,7 @@ namespace mpitron::config::rows {
 
 inline constexpr std::array kValidation = {
     flag("full-validation", works,
-         "evaluate on the whole validation set each time; --eval-iters then counts for the test "
-         "set only"),
+         "evaluate on the whole validation set; --eval-iters then counts for the test set only"),
     flag("multiple-validation-sets", works, "report each corpus of --valid-data-path on its own"),
     integer("eval-iters", "100", works, "iterations of one evaluation"),
     integer("eval-interval", "1000", works,
