@@ -62,7 +62,7 @@ class MpiWorld final : public World {
           "ranks of one machine cannot open each other's memory (/proc/PID/fd): they send messages "
           "instead, which is slower");
     }
-    watch(members, options.timeout_minutes);
+    watch(members, options);
   }
 
   Index rank() const override { return mpi_->rank(); }
@@ -87,14 +87,15 @@ class MpiWorld final : public World {
   }
 
  private:
-  void watch(const std::vector<NodeMember>& members, double timeout_minutes) {
+  void watch(const std::vector<NodeMember>& members, const MpiOptions& options) {
     Watchdog::Surroundings surroundings = {
         .rank = rank(),
         .neighbours = {},
         .host = [hosts = hosts_,
                  node = node_](Index rank) { return hosts[static_cast<std::size_t>(rank)]; },
         .last_word = &node_->last_word(),
-        .timeout_seconds = 60 * timeout_minutes};
+        .timeout_seconds = 60 * options.timeout_minutes,
+        .trace = options.trace};
     for (const NodeMember& member : members) {
       if (shares_memory_ && member.rank != rank()) {
         surroundings.neighbours.push_back({member.rank, member.process, &node_->ring(member.rank)});

@@ -53,15 +53,43 @@ void Watchdog::started(const Operation& operation, const Group& group, const Req
 void Watchdog::ended(const Operation& operation) {
   const auto at = under_way_.find(&operation);
   if (at != under_way_.end()) {
-    const auto [record, number] = at->second;
-    if (record->number == number) {  // else a later operation has taken its place
-      FlightRecorder::finish(*record);
+    const Kept& kept = at->second;
+    if (kept.record->number == kept.number) {  // else a later operation has taken its place
+      FlightRecorder::finish(*kept.record);
+      add_to_trace(kept);
     }
     under_way_.erase(at);
   }
 }
 
+void Watchdog::add_to_trace(const Kept& kept) const {
+  if (surroundings_.trace == nullptr || !surroundings_.trace->recording()) {
+    return;
+  }
+  const FlightRecord& record = *kept.record;
+  TraceSpan span{.kind = TraceKind::operation,
+                 .name = trace_name(name_of(record.kind)),
+                 .begin = record.started,
+                 .end = record.finished.load(std::memory_order_relaxed),
+                 .bytes = record.bytes,
+                 .number = static_cast<std::int64_t>(record.number),
+                 .ranks = record.group_size,
+                 .group = trace_name(record.group)};
+  surroundings_.trace->add(span);
+  if (kept.waited_since != 0) {
+    span.kind = TraceKind::wait;
+    span.begin = kept.waited_since;
+    surroundings_.trace->add(span);
+  }
+}
+
 void Watchdog::waiting(const Operation& operation, double seconds) {
+  if (seconds == 0) {  // a wait begins; it ends with the operation
+    if (surroundings_.trace != nullptr && surroundings_.trace->recording()) {
+      under_way_.at(&operation).waited_since = Trace::now();
+    }
+    return;
+  }
   if (seconds < std::min(kGraceSeconds, surroundings_.timeout_seconds)) {
     return;
   }

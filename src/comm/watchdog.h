@@ -1,11 +1,13 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <thread>
 #include <unordered_map>
 
 #include <sys/types.h>
 
 #include "comm/flight_recorder.h"
+#include "utils/trace.h"
 
 namespace mpitron::comm {
 
@@ -31,6 +33,7 @@ class Watchdog final : public Witness {
     std::function<std::string(Index)> host;  // of a rank
     std::atomic<int>* last_word = nullptr;   // of the node: who changes it may speak
     double timeout_seconds = 600;
+    std::shared_ptr<Trace> trace = nullptr;  // gets every operation and every wait for one
   };
   Watchdog(FlightRing& own, Surroundings surroundings);
   /// Tells the neighbours that this rank ends on purpose, or fails and says itself why.
@@ -49,8 +52,10 @@ class Watchdog final : public Witness {
   struct Kept {
     FlightRecord* record;
     std::uint64_t number;
+    std::int64_t waited_since = 0;  // 0: nobody has waited for it
   };
 
+  void add_to_trace(const Kept& kept) const;
   void watch();
   void look_after_death_of(const Neighbour& neighbour);
   const Neighbour* find(Index rank) const;

@@ -15,19 +15,26 @@ ExitOptions exit_options(const config::RunConfig& config) {
           .exit_duration_in_mins = config.training.exit_duration_in_mins};
 }
 
+Timers& traced(Timers& timers, const Profile& profile) {
+  timers.set_trace(profile.trace());
+  return timers;
+}
+
 }  // namespace
 
 Pretraining::Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
-                         const config::RunConfig& config, const RunIdentity& identity)
+                         const config::RunConfig& config, const RunIdentity& identity,
+                         std::shared_ptr<Trace> trace)
     : device_(device),
       model_(model),
       data_(data),
       config_(config),
       timers_(config.logging.timing_log_level, config.logging.timing_log_option),
+      profile_(device, model.world(), config.training, std::move(trace)),
       num_microbatches_(config.training, config.parallel.data_parallel_size),
       skipped_(config.training.iterations_to_skip),
-      step_(device, model, config, timers_),
-      checkpointing_(model, step_, config, identity),
+      step_(device, model, config, traced(timers_, profile_)),
+      checkpointing_(model, step_, config, identity, profile_.trace()),
       log_(config, timers_, model.world().rank()) {}
 
 RunOutcome Pretraining::run() {
@@ -82,8 +89,10 @@ bool Pretraining::train(RunOutcome& outcome) {
   Progress progress{.iteration = outcome.iteration, .consumed_samples = outcome.consumed_samples};
   while (progress.iteration < config_.training.train_iters) {
     ++progress.iteration;
+    profile_.begin_step(progress.iteration);
     const StepReport report =
         one_iteration(progress.iteration, progress.consumed_samples, stream, progress.batch_size);
+    profile_.end_step(progress.iteration);
     progress.consumed_samples += progress.batch_size;
     log_.iteration(progress, report, step_);
     const auto check = config_.training.check_weight_hash_across_dp_replicas_interval;
@@ -130,6 +139,7 @@ bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
 /// The time of a save does not count as training.
 void Pretraining::save(const Progress& progress) {
   log_.pause();
+  const TraceScope scope(profile_.trace(), TraceKind::phase, "save-checkpoint");
   checkpointing_.save({.iteration = progress.iteration,
                        .consumed_train_samples = progress.consumed_samples,
                        .consumed_valid_samples = consumed_valid_samples_});
@@ -177,6 +187,7 @@ std::optional<double> Pretraining::unigram_loss() {
 
 void Pretraining::validate(const Progress& progress, bool at_end) {
   log_.pause();
+  const TraceScope scope(profile_.trace(), TraceKind::phase, "evaluate");
   const std::string where = fmt::format("iteration {}", progress.iteration);
   for (const auto& dataset : data_.sets.valid) {
     if (const auto loss = evaluate(dataset, at_end ? 0 : consumed_valid_samples_)) {

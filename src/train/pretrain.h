@@ -4,6 +4,7 @@
 #include "train/checkpointing.h"
 #include "train/exit_conditions.h"
 #include "train/num_microbatches.h"
+#include "train/profile.h"
 #include "train/skip_iterations.h"
 #include "train/training_data.h"
 #include "train/training_log.h"
@@ -22,8 +23,10 @@ struct RunOutcome {
 /// print the same losses for any number of threads.
 class Pretraining {
  public:
+  /// `trace`: what the world's operations are added to, for --profile.
   Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
-              const config::RunConfig& config, const RunIdentity& identity = {});
+              const config::RunConfig& config, const RunIdentity& identity = {},
+              std::shared_ptr<Trace> trace = nullptr);
 
   /// Loads what the options say, trains to the end, then evaluates on validation and test sets; an
   /// exit condition ends it at once.
@@ -53,6 +56,7 @@ class Pretraining {
   const TrainingData& data_;
   config::RunConfig config_;
   Timers timers_;
+  Profile profile_;
   NumMicrobatches num_microbatches_;
   SkipIterations skipped_;
   TrainStep step_;
