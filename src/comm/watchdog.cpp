@@ -138,11 +138,18 @@ void Watchdog::watch() {
                        .events = POLLIN,
                        .revents = 0});
   }
+  const std::size_t asked = watched.size();  // by other machines
+  const auto& service = surroundings_.service;
+  watched.push_back(
+      {.fd = service != nullptr ? service->descriptor() : -1, .events = POLLIN, .revents = 0});
   while ((watched[0].revents & POLLIN) == 0) {
     if (::poll(watched.data(), watched.size(), -1) < 0) {
       continue;
     }
-    for (std::size_t i = 1; i < watched.size(); ++i) {
+    if (watched[asked].revents != 0) {
+      service->answer([this](Index rank) { return known_here(rank); });
+    }
+    for (std::size_t i = 1; i < asked; ++i) {
       if (watched[i].revents != 0) {
         look_after_death_of(surroundings_.neighbours[i - 1]);
         ::close(watched[i].fd);
@@ -150,7 +157,7 @@ void Watchdog::watch() {
       }
     }
   }
-  for (std::size_t i = 1; i < watched.size(); ++i) {
+  for (std::size_t i = 1; i < asked; ++i) {
     if (watched[i].fd >= 0) {
       ::close(watched[i].fd);
     }
@@ -185,16 +192,24 @@ std::string Watchdog::name_of_rank(Index rank) const {
   return fmt::format("rank {} (host {}{})", rank, surroundings_.host(rank), process);
 }
 
-std::string Watchdog::known_of(Index rank) const {
+std::string Watchdog::known_here(Index rank) const {
   if (rank == surroundings_.rank) {
     return describe(recorder_.ring());
   }
   const Neighbour* const neighbour = find(rank);
   if (neighbour == nullptr) {
-    return "it runs on another machine, whose ranks say more";
+    return "";
   }
   return describe(*neighbour->ring) +
          (is_stopped(neighbour->process) ? "; its process is stopped (SIGSTOP)" : "");
+}
+
+std::string Watchdog::known_of(Index rank) const {
+  std::string known = known_here(rank);
+  if (known.empty() && surroundings_.ask) {
+    known = surroundings_.ask(rank);
+  }
+  return known.empty() ? "it runs on another machine, which does not answer" : known;
 }
 
 void Watchdog::end_job(const std::string& sentence) const {

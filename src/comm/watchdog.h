@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "comm/flight_recorder.h"
+#include "comm/flight_service.h"
 #include "utils/trace.h"
 
 namespace mpitron::comm {
@@ -29,9 +30,12 @@ class Watchdog final : public Witness {
  public:
   struct Surroundings {
     Index rank = 0;
-    std::vector<Neighbour> neighbours;       // without this rank
-    std::function<std::string(Index)> host;  // of a rank
-    std::atomic<int>* last_word = nullptr;   // of the node: who changes it may speak
+    std::vector<Neighbour> neighbours;                       // without this rank
+    std::function<std::string(Index)> host;                  // of a rank
+    std::shared_ptr<const FlightService> service = nullptr;  // where other machines ask
+    /// What another machine's service says of a rank of its; empty: it does not answer.
+    std::function<std::string(Index)> ask = {};
+    std::atomic<int>* last_word = nullptr;  // of the node: who changes it may speak
     double timeout_seconds = 600;
     std::shared_ptr<Trace> trace = nullptr;  // gets every operation and every wait for one
   };
@@ -62,6 +66,8 @@ class Watchdog final : public Witness {
   /// "rank 3 (host, process 123)" and what is known of it.
   std::string name_of_rank(Index rank) const;
   std::string known_of(Index rank) const;
+  /// The same as far as this machine knows; empty for ranks of others.
+  std::string known_here(Index rank) const;
   [[noreturn]] void end_job(const std::string& sentence) const;
 
   FlightRecorder recorder_;
