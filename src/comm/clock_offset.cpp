@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 
 #include "utils/trace.h"
 
@@ -49,7 +50,7 @@ ClockOffset measure_clock(World& world, const std::vector<Index>& ranks) {
   const auto all = world.all();
   if (world.rank() == 0) {
     const std::int64_t origin = Trace::now();
-    for (const Index rank : ranks) {
+    for (const Index rank : std::set<Index>(ranks.begin(), ranks.end())) {
       if (rank != 0) {
         answer(*all, rank, origin);
       }

@@ -12,8 +12,9 @@ TEST(LaunchTrace, AddsEveryLaunchWhileItLives) {
   Trace trace;
   trace.start();
   std::array<float, 8> x{}, y{};
-  const kernels::Scale scale{
-      .x = {x.data(), DType::f32, {8}}, .y = {y.data(), DType::f32, {8}}, .factor = 2};
+  const kernels::Scale scale{.x = TensorView{x.data(), DType::f32, {8}},
+                             .y = TensorView{y.data(), DType::f32, {8}},
+                             .factor = 2};
   launch(device->stream(), scale);
   {
     const LaunchTrace launches(*device, trace);
