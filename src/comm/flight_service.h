@@ -34,7 +34,7 @@ class FlightService {
   Address address_;
 };
 
-/// What the service at `address` of `host` says of `rank`; empty where none answers within a second.
+/// What the service at `address` of `host` says of `rank`; empty where none answers in a second.
 std::string ask_flight_service(const std::string& host, const FlightService::Address& address,
                                Index rank);
 

@@ -39,8 +39,8 @@ class MpiTransfer final : public Messages::Transfer {
 };
 
 /// Until every rank is here. MPI_Finalize would wait as well, but as an entry in the launcher's
-/// tables; Open MPI's launcher dies of such an entry (PMIx_server_finalize, SIGSEGV) where the ranks
-/// that are missing have ended the job meanwhile, and its exit code is lost.
+/// tables; Open MPI's launcher dies of such an entry, or hangs (PMIx_server_finalize), where the
+/// ranks that are missing have ended the job meanwhile, and the exit code is lost.
 void wait_for_all() {
   MPI_Request request = MPI_REQUEST_NULL;
   int all = 0;

@@ -75,8 +75,8 @@ class Timers {
   void set_trace(Trace* trace) { trace_ = trace; }
   Trace* trace() const { return trace_; }
 
-  /// Times a scope: `const TimerScope scope = timers.scope("optimizer", 1);`. `span`: what the trace
-  /// says besides the name.
+  /// Times a scope: `const TimerScope scope = timers.scope("optimizer", 1);`. `span`: what the
+  /// trace says besides the name.
   TimerScope scope(std::string_view name, Index level, TraceSpan span = {}) {
     NamedTimer* timer = find(name, level);
     if (timer != nullptr && level == 1 && group_.barrier) {

@@ -44,8 +44,8 @@ class Summary : public ::testing::Test {
   const testing::TemporaryFolder folder_;
 };
 
-/// A step of 20 ms: 10 ms of kernels; an operation of 8 ms of which 3 were waited for; 4 ms in which
-/// the pipeline's message was waited for, while the message alone was under way.
+/// A step of 20 ms: 10 ms of kernels; an operation of 8 ms of which 3 were waited for; 4 ms in
+/// which the pipeline's message was waited for, while the message alone was under way.
 TEST_F(Summary, TellsHiddenFromExposedAndBubble) {
   const auto path = write(
       1, {span(TraceKind::iteration, 0, 20), span(TraceKind::layer, 0, 10),
