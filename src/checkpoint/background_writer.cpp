@@ -11,8 +11,8 @@ constexpr Index kBeginWriting = Index{32} << 20;
 
 }  // namespace
 
-BackgroundWriter::BackgroundWriter(std::filesystem::path path)
-    : path_(std::move(path)), thread_([this] { run(); }) {}
+BackgroundWriter::BackgroundWriter(std::filesystem::path path, Trace* trace)
+    : path_(std::move(path)), trace_(trace), thread_([this] { run(); }) {}
 
 BackgroundWriter::~BackgroundWriter() {
   close();
@@ -45,6 +45,7 @@ void BackgroundWriter::run() {
   Job job;
   bool more = next(job);
   const Timer timer;
+  const TraceScope scope(more ? trace_ : nullptr, TraceKind::background, "write checkpoint");
   error_ = error_of([&] {
     if (more) {
       PosixFile file(path_, PosixFile::Mode::modify);

@@ -10,6 +10,7 @@
 #include "checkpoint/file.h"
 #include "checkpoint/posix_file.h"
 #include "checkpoint/staging_ring.h"
+#include "utils/trace.h"
 
 namespace mpitron::checkpoint {
 
@@ -25,8 +26,8 @@ class BackgroundWriter {
     StagingRing::Block block = {};
   };
 
-  /// The file must exist.
-  explicit BackgroundWriter(std::filesystem::path path);
+  /// The file must exist. `trace`: gets the time from the first job to the end, if not null.
+  explicit BackgroundWriter(std::filesystem::path path, Trace* trace = nullptr);
   /// Waits for the thread.
   ~BackgroundWriter();
   BackgroundWriter(const BackgroundWriter&) = delete;
@@ -49,6 +50,7 @@ class BackgroundWriter {
   static void release(const Job& job);
 
   std::filesystem::path path_;
+  Trace* trace_;
   std::string error_;
   std::vector<Extent> extents_;
   double seconds_ = 0;

@@ -126,7 +126,7 @@ void CheckpointWriter::save(const Request& request) {
     for (std::size_t i = 0; i < offsets.size(); ++i) {
       plan_->data_sets[i].offset = offsets[i];
     }
-    save_->writer = std::make_unique<BackgroundWriter>(path);
+    save_->writer = std::make_unique<BackgroundWriter>(path, options_.trace);
     ShareCopier copier({world_, *group_, *plan_->ring, *save_->writer, options_.write_bytes},
                        request.tensors, plan_->data_sets);
     copier.run(plan_->share, request.asynchronous);

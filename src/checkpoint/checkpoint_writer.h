@@ -10,6 +10,10 @@
 #include "comm/world.h"
 #include "tensor/state.h"
 
+namespace mpitron {
+class Trace;
+}
+
 namespace mpitron::checkpoint {
 
 /// How a save ended; the same on all ranks.
@@ -28,6 +32,7 @@ struct WriterOptions {
   /// save's share is larger, `save` returns when the last of it has been copied.
   Index staging_bytes = Index{2} << 30;
   Index write_bytes = Index{4} << 20;  // of one write and one hash
+  Trace* trace = nullptr;              // gets the time of each save's thread
 };
 
 /// All ranks write one checkpoint file. Every function is called by all ranks of the world, in the

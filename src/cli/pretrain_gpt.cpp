@@ -115,7 +115,8 @@ int pretrain_gpt(const Arguments& arguments) {
     log::print(*help);
     return static_cast<int>(ExitCode::success);
   }
-  const auto world = launch_world(arguments);
+  const auto trace = std::make_shared<Trace>();
+  const auto world = launch_world(arguments, trace);
   const config::ParsedRun parsed = read_flags(arguments, world->size());
   config::RunConfig config = parsed.run;
   const device::HostRuntime runtime;
@@ -130,7 +131,7 @@ int pretrain_gpt(const Arguments& arguments) {
                                          model.parameters().numel()));
   train::Pretraining pretraining(
       *device, model, data, config,
-      {.configuration = config::values_json(parsed.values, false), .build = fingerprint()});
+      {.configuration = config::values_json(parsed.values, false), .build = fingerprint()}, trace);
   const train::RunOutcome outcome = pretraining.run(source);
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {
     print_unigram_baseline(pretraining);

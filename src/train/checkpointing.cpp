@@ -28,8 +28,9 @@ std::string layout_json(const config::ParallelConfig& parallel) {
       .dump();
 }
 
-checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config) {
-  return {.staging_bytes = static_cast<Index>(config.save_staging_gib * (Index{1} << 30))};
+checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config, Trace* trace) {
+  return {.staging_bytes = static_cast<Index>(config.save_staging_gib * (Index{1} << 30)),
+          .trace = trace};
 }
 
 /// What --dist-ckpt-strictness lets pass: by default every difference ends the run.
@@ -47,14 +48,14 @@ bool tolerated(LoadReport::Kind kind, const std::string& strictness) {
 }  // namespace
 
 Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
-                             RunIdentity identity)
+                             RunIdentity identity, Trace* trace)
     : model_(model),
       step_(step),
       config_(config.checkpoint),
       parallel_(config.parallel),
       identity_(std::move(identity)),
       all_(model.world().all()),
-      writer_(model.world(), writer_options(config_)) {
+      writer_(model.world(), writer_options(config_, trace)) {
   checkpoint::on_member_0(*all_, [this] { take_save_folder(); });
 }
 

@@ -35,7 +35,7 @@ class Checkpointing {
   /// Error(data) where --save names a folder of another model's checkpoints, or one that another
   /// run saves to.
   Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
-                RunIdentity identity);
+                RunIdentity identity, Trace* trace = nullptr);
 
   /// Starts from `source`, what `choose_checkpoint` said. Nothing is loaded where the options ask
   /// for nothing; no position where --exit-on-missing-checkpoint ends the run. Error(data) where

@@ -59,21 +59,28 @@ TimerGroup timer_group(const comm::GroupHandle& all, const config::LoggingConfig
   return group;
 }
 
+Timers& traced(Timers& timers, const Profile& profile) {
+  timers.set_trace(profile.trace());
+  return timers;
+}
+
 }  // namespace
 
 Pretraining::Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
-                         const config::RunConfig& config, const RunIdentity& identity)
+                         const config::RunConfig& config, const RunIdentity& identity,
+                         std::shared_ptr<Trace> trace)
     : device_(device),
       model_(model),
       data_(data),
       config_(config),
       timers_(config.logging.timing_log_level, config.logging.timing_log_option,
               timer_group(model.world().all(), config.logging)),
+      profile_(device, model.world(), config.training, std::move(trace)),
       num_microbatches_(config.training, config.parallel.data_parallel_size),
       skipped_(skipped_iterations(model.world(), config.training)),
       checks_(config.training, model.world().rank()),
-      step_(device, model, config, timers_),
-      checkpointing_(model, step_, config, identity),
+      step_(device, model, config, traced(timers_, profile_)),
+      checkpointing_(model, step_, config, identity, profile_.trace()),
       log_(config, timers_, model.world().rank()) {}
 
 RunOutcome Pretraining::run(const std::optional<CheckpointSource>& source) {
@@ -134,8 +141,10 @@ bool Pretraining::train(RunOutcome& outcome) {
   Progress progress{.iteration = outcome.iteration, .consumed_samples = outcome.consumed_samples};
   while (progress.iteration < config_.training.train_iters) {
     ++progress.iteration;
+    profile_.begin_step(progress.iteration);
     const StepReport report =
         one_iteration(progress.iteration, progress.consumed_samples, stream, progress.batch_size);
+    profile_.end_step(progress.iteration);
     progress.consumed_samples += progress.batch_size;
     log_.iteration(progress, report, step_);
     const auto check = config_.training.check_weight_hash_across_dp_replicas_interval;
@@ -182,6 +191,7 @@ bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
 /// The time of a save does not count as training.
 void Pretraining::save(const Progress& progress) {
   log_.pause();
+  const TraceScope scope(profile_.trace(), TraceKind::phase, "save-checkpoint");
   checkpointing_.save({.iteration = progress.iteration,
                        .consumed_train_samples = progress.consumed_samples,
                        .consumed_valid_samples = consumed_valid_samples_});
@@ -267,6 +277,7 @@ std::vector<std::optional<double>> Pretraining::validation_losses(Index consumed
 
 void Pretraining::validate(const Progress& progress, bool at_end) {
   log_.pause();
+  const TraceScope scope(profile_.trace(), TraceKind::phase, "evaluate");
   const std::string where = fmt::format("iteration {}", progress.iteration);
   const auto losses = validation_losses(at_end ? 0 : consumed_valid_samples_);
   for (std::size_t set = 0; set < losses.size(); ++set) {

@@ -5,6 +5,7 @@
 #include "train/evaluation.h"
 #include "train/exit_conditions.h"
 #include "train/num_microbatches.h"
+#include "train/profile.h"
 #include "train/progress_log.h"
 #include "train/result_checks.h"
 #include "train/skip_iterations.h"
@@ -25,8 +26,10 @@ struct RunOutcome {
 /// print the same losses for any number of threads.
 class Pretraining {
  public:
+  /// `trace`: what the world's operations are added to, for --profile.
   Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
-              const config::RunConfig& config, const RunIdentity& identity = {});
+              const config::RunConfig& config, const RunIdentity& identity = {},
+              std::shared_ptr<Trace> trace = nullptr);
 
   /// Starts from `source`, what `choose_checkpoint` said, trains to the end, then evaluates on
   /// validation and test sets; an exit condition ends it at once.
@@ -61,6 +64,7 @@ class Pretraining {
   const TrainingData& data_;
   config::RunConfig config_;
   Timers timers_;
+  Profile profile_;
   NumMicrobatches num_microbatches_;
   SkipIterations skipped_;
   ResultChecks checks_;
