@@ -14,12 +14,6 @@ using simd::Float;
 
 constexpr Index kWork = 2;
 
-/// The row to fetch while `row` is written: 4 KiB ahead or more, which is what memory wants.
-Index row_ahead(Index row, Index end, Index row_bytes) {
-  constexpr Index kDistance = 4096;
-  return std::min(row + std::max<Index>(1, kDistance / std::max<Index>(1, row_bytes)), end - 1);
-}
-
 /// gamma + offset, or 1 without gamma.
 template <class T>
 struct Weight {
@@ -48,13 +42,9 @@ void visit_norm_types(DType x, DType y, const device::ConstTensorView& gamma, F&
 // ---------------------------------------------------------------------------------------------
 // forward
 
-// The first pass over a row fetches the row that is `next`, the last one writes: memory is busy all
-// the time.
-
 template <class Tx>
-[[gnu::always_inline]] inline float mean_square(const Tx* x, const Tx* next, Index h) {
+[[gnu::always_inline]] inline float mean_square(const Tx* x, Index h) {
   const auto [sum] = simd::row_sums<1>(h, [&](Index i, auto lanes, auto& acc) {
-    simd::prefetch(next + i);
     const Float v = simd::load(x + i, lanes);
     acc[0] = simd::fma(v, v, acc[0]);
   });
@@ -68,13 +58,12 @@ struct Moments {
 /// One pass over deviations from a pivot, the mean of the first 64 elements: by Cauchy and Schwarz
 /// (mean - pivot)^2 <= variance h / 64, which bounds what cancels in the last line.
 template <class Tx>
-[[gnu::always_inline]] inline Moments moments(const Tx* x, const Tx* next, Index h) {
+[[gnu::always_inline]] inline Moments moments(const Tx* x, Index h) {
   const Index head = std::min<Index>(h, 64);
   const auto [head_sum] = simd::row_sums<1>(
       head, [&](Index i, auto lanes, auto& acc) { acc[0] += simd::load(x + i, lanes); });
   const float pivot = head_sum / static_cast<float>(head);
   const auto [sum, squares] = simd::row_sums<2>(h, [&](Index i, auto lanes, auto& acc) {
-    simd::prefetch(next + i);
     const Float d = simd::inside(simd::load(x + i, lanes) - pivot, lanes);
     acc[0] += d;
     acc[1] = simd::fma(d, d, acc[1]);
@@ -96,8 +85,7 @@ void rms_norm(const RmsNormForward& k) {
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
-        const Tx* next = xs[row_ahead(row, end, h * Index{sizeof(Tx)})];
-        const float rstd = 1.f / std::sqrt(mean_square(x, next, h) + k.eps);
+        const float rstd = 1.f / std::sqrt(mean_square(x, h) + k.eps);
         rstds[row] = rstd;
         simd::for_lanes(h, [&](Index i, auto lanes) {
           store(y + i, simd::load(x + i, lanes) * rstd * gamma(i, lanes), lanes);
@@ -120,8 +108,7 @@ void layer_norm(const LayerNormForward& k) {
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
-        const Tx* next = xs[row_ahead(row, end, h * Index{sizeof(Tx)})];
-        const Moments m = moments(x, next, h);
+        const Moments m = moments(x, h);
         const float rstd = 1.f / std::sqrt(m.variance + k.eps);
         means[row] = m.mean;
         rstds[row] = rstd;
@@ -143,29 +130,15 @@ void layer_norm(const LayerNormForward& k) {
 template <class T>
 inline constexpr int kGroup = sizeof(T) == 4 ? 1 : 2;
 
-/// body(rows, first, partial) over groups of `rows` (a constant: `group`, or 1 for what is left of
-/// a block) rows; `partial` is the zeroed row of `width` floats of their block, or null without a
-/// workspace.
-template <int group, class F>
-void for_row_groups(Index t, Index work, const Out& workspace, Index width, F&& body) {
-  const Index rows = block_rows(t);
-  float* partials = workspace ? static_cast<float*>(workspace.data) : nullptr;
-  MPITRON_CHECK(!workspace || workspace.bytes() >= block_count(t) * width * 4, workspace.bytes());
-  for_blocks(block_count(t), work, [&](Index block) {
-    float* partial = partials == nullptr ? nullptr : partials + block * width;
-    if (partial != nullptr) {
-      std::fill_n(partial, width, 0.f);
-    }
-    Index row = block * rows;
-    const Index end = std::min(t, row + rows);
-    for (; row + group <= end; row += group) {
-      body(std::integral_constant<int, group>{}, row, partial);
-    }
-    for (; row < end; ++row) {
-      body(std::integral_constant<int, 1>{}, row, partial);
-    }
-    simd::stream_fence();
-  });
+/// Whether rows to come are fetched ahead: four short rows at a time are more than the processor
+/// follows by itself. Two long ones it follows better without help.
+template <class T>
+inline constexpr bool kFetches = kGroup<T> > 1;
+
+/// The row to fetch with row `row`: 4 KiB ahead of it or more.
+Index row_ahead(Index row, Index end, Index row_bytes) {
+  constexpr Index kDistance = 4096;
+  return std::min(row + std::max<Index>(1, kDistance / std::max<Index>(1, row_bytes)), end - 1);
 }
 
 /// The arguments of one row of a backward pass; rms norm leaves `shift` zero.
@@ -201,10 +174,11 @@ struct Backward {
   }
 
   /// First pass over a group: sums of each row, and what they add to dgamma and dbeta (or null).
-  /// Fetches `next`, the rows of a group to come.
+  /// Fetches x of `next`, the rows of a group to come; the second pass fetches dy.
   template <int n>
   [[gnu::always_inline]] void sum(BackwardRow<Tx, Ty> (&rows)[n],
-                                  const BackwardRow<Tx, Ty> (&next)[n], float* dgamma) const {
+                                  [[maybe_unused]] const BackwardRow<Tx, Ty> (&next)[n],
+                                  float* dgamma) const {
     Float acc[n][2] = {};
     simd::for_lanes(h, [&](Index i, auto lanes) {
       const Float weight = simd::inside(gamma(i, lanes), lanes);
@@ -212,8 +186,9 @@ struct Backward {
       Float db = dgamma == nullptr || !centred ? Float{} : simd::load(dgamma + h + i, lanes);
 #pragma GCC unroll 2
       for (int r = 0; r < n; ++r) {
-        simd::prefetch(next[r].x + i);
-        simd::prefetch(next[r].dy + i);
+        if constexpr (kFetches<Tx>) {
+          simd::prefetch(next[r].x + i);
+        }
         const Float normal = simd::fma(simd::load(rows[r].x + i, lanes), simd::splat(rows[r].rstd),
                                        simd::splat(rows[r].shift));
         const Float d = simd::load(rows[r].dy + i, lanes), g = d * weight;
@@ -240,10 +215,13 @@ struct Backward {
   /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add. One row at a
   /// time: two streams of stores past the caches halve each other's speed.
   template <class Store>
-  void finish(Store store, const BackwardRow<Tx, Ty> row) const {
+  void finish(Store store, const BackwardRow<Tx, Ty> row, [[maybe_unused]] const Ty* next) const {
     const Float rstd_lanes = simd::splat(row.rstd), slope = simd::splat(row.slope);
     const Float offset = simd::splat(row.offset);
     simd::for_lanes(h, [&, weight = gamma](Index i, auto lanes) {
+      if constexpr (kFetches<Tx>) {
+        simd::prefetch(next + i);
+      }
       const Float g = simd::load(row.dy + i, lanes) * weight(i, lanes);
       const Float inner = simd::fma(simd::load(row.x + i, lanes), slope, offset);
       const Float gradient = simd::fma(g, rstd_lanes, inner);
@@ -262,8 +240,8 @@ struct Backward {
         next[r] = (*this)[row_ahead(first + r + n - 1, t, h * Index{sizeof(Tx)})];
       }
       sum<n>(rows, next, dgamma);
-      for (const auto& row : rows) {
-        finish(store, row);
+      for (int r = 0; r < n; ++r) {
+        finish(store, rows[r], next[r].dy);
       }
     }
   }
