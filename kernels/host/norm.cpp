@@ -125,21 +125,8 @@ void layer_norm(const LayerNormForward& k) {
 // ---------------------------------------------------------------------------------------------
 // backward
 
-/// Rows that share one pass over their block's partial sums. More of them fall out of L1, whose
-/// sets all rows of a power of two share.
-template <class T>
-inline constexpr int kGroup = sizeof(T) == 4 ? 1 : 2;
-
-/// Whether rows to come are fetched ahead: four short rows at a time are more than the processor
-/// follows by itself. Two long ones it follows better without help.
-template <class T>
-inline constexpr bool kFetches = kGroup<T> > 1;
-
-/// The row to fetch with row `row`: 4 KiB ahead of it or more.
-Index row_ahead(Index row, Index end, Index row_bytes) {
-  constexpr Index kDistance = 4096;
-  return std::min(row + std::max<Index>(1, kDistance / std::max<Index>(1, row_bytes)), end - 1);
-}
+// Rows one after the other, and none fetched ahead: four streams of two rows, and fetching against
+// what the processor fetches by itself, were measured to be slower.
 
 /// The arguments of one row of a backward pass; rms norm leaves `shift` zero.
 template <class Tx, class Ty>
@@ -173,77 +160,40 @@ struct Backward {
     return {x[row], add ? add[row] : nullptr, dy[row], dx[row], r, shift, 0, 0};
   }
 
-  /// First pass over a group: sums of each row, and what they add to dgamma and dbeta (or null).
-  /// Fetches x of `next`, the rows of a group to come; the second pass fetches dy.
-  template <int n>
-  [[gnu::always_inline]] void sum(BackwardRow<Tx, Ty> (&rows)[n],
-                                  [[maybe_unused]] const BackwardRow<Tx, Ty> (&next)[n],
-                                  float* dgamma) const {
-    Float acc[n][2] = {};
-    simd::for_lanes(h, [&](Index i, auto lanes) {
-      const Float weight = simd::inside(gamma(i, lanes), lanes);
-      Float dg = dgamma == nullptr ? Float{} : simd::load(dgamma + i, lanes);
-      Float db = dgamma == nullptr || !centred ? Float{} : simd::load(dgamma + h + i, lanes);
-#pragma GCC unroll 2
-      for (int r = 0; r < n; ++r) {
-        if constexpr (kFetches<Tx>) {
-          simd::prefetch(next[r].x + i);
-        }
-        const Float normal = simd::fma(simd::load(rows[r].x + i, lanes), simd::splat(rows[r].rstd),
-                                       simd::splat(rows[r].shift));
-        const Float d = simd::load(rows[r].dy + i, lanes), g = d * weight;
-        acc[r][0] = simd::fma(g, normal, acc[r][0]);
-        dg = simd::fma(d, normal, dg);
-        if constexpr (centred) {
-          acc[r][1] += g;
-          db += d;
-        }
-      }
+  /// First pass over a row: its sums, and what it adds to dgamma and dbeta (or null).
+  [[gnu::always_inline]] void sum(BackwardRow<Tx, Ty>& row, float* dgamma) const {
+    const Float rstd_lanes = simd::splat(row.rstd), shift = simd::splat(row.shift);
+    Float dot{}, sum{};
+    simd::for_lanes(h, [&, weight = gamma](Index i, auto lanes) {
+      const Float normal = simd::fma(simd::load(row.x + i, lanes), rstd_lanes, shift);
+      const Float d = simd::load(row.dy + i, lanes);
+      const Float g = d * simd::inside(weight(i, lanes), lanes);
+      dot = simd::fma(g, normal, dot);
       if (dgamma != nullptr) {
-        simd::store(dgamma + i, dg, lanes);
-        if constexpr (centred) {
-          simd::store(dgamma + h + i, db, lanes);
+        simd::store(dgamma + i, simd::fma(d, normal, simd::load(dgamma + i, lanes)), lanes);
+      }
+      if constexpr (centred) {
+        sum += g;
+        if (dgamma != nullptr) {
+          simd::store(dgamma + h + i, simd::load(dgamma + h + i, lanes) + d, lanes);
         }
       }
     });
-#pragma GCC unroll 2
-    for (int r = 0; r < n; ++r) {
-      rows[r].set_sums(simd::lane_sum(acc[r][0]), simd::lane_sum(acc[r][1]), h);
-    }
+    row.set_sums(simd::lane_sum(dot), simd::lane_sum(sum), h);
   }
 
-  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add. One row at a
-  /// time: two streams of stores past the caches halve each other's speed.
+  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add.
   template <class Store>
-  void finish(Store store, const BackwardRow<Tx, Ty> row, [[maybe_unused]] const Ty* next) const {
+  void finish(Store store, const BackwardRow<Tx, Ty> row) const {
     const Float rstd_lanes = simd::splat(row.rstd), slope = simd::splat(row.slope);
     const Float offset = simd::splat(row.offset);
     simd::for_lanes(h, [&, weight = gamma](Index i, auto lanes) {
-      if constexpr (kFetches<Tx>) {
-        simd::prefetch(next + i);
-      }
       const Float g = simd::load(row.dy + i, lanes) * weight(i, lanes);
       const Float inner = simd::fma(simd::load(row.x + i, lanes), slope, offset);
       const Float gradient = simd::fma(g, rstd_lanes, inner);
       store(row.dx + i, row.add == nullptr ? gradient : simd::load(row.add + i, lanes) + gradient,
             lanes);
     });
-  }
-
-  /// Rows [begin, end) in groups of n, which divides their number.
-  template <int n, class Store>
-  void run_groups(Store store, Index begin, Index end, float* dgamma) const {
-    for (Index first = begin; first < end; first += n) {
-      BackwardRow<Tx, Ty> rows[n], next[n];
-      for (int r = 0; r < n; ++r) {
-        rows[r] = (*this)[first + r];
-        next[r] = (*this)[row_ahead(first + r + n - 1, t, h * Index{sizeof(Tx)})];
-      }
-      sum<n>(rows, next, dgamma);
-      for (int r = 0; r < n; ++r) {
-        finish(store, rows[r], next[r].dy);
-      }
-    }
   }
 
   void run(const Out& workspace, bool streaming) const {
@@ -255,12 +205,13 @@ struct Backward {
       if (dgamma != nullptr) {
         std::fill_n(dgamma, width, 0.f);
       }
-      constexpr int n = kGroup<Tx>;
       const Index begin = index * block, end = std::min(t, begin + block);
-      const Index grouped = end - (end - begin) % n;
       with_store(streaming, [&](auto store) {
-        run_groups<n>(store, begin, grouped, dgamma);
-        run_groups<1>(store, grouped, end, dgamma);
+        for (Index first = begin; first < end; ++first) {
+          BackwardRow<Tx, Ty> row = (*this)[first];
+          sum(row, dgamma);
+          finish(store, row);
+        }
       });
     });
   }
