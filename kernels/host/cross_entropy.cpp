@@ -14,8 +14,8 @@ using simd::Float;
 constexpr Index kWork = 2;
 /// Logits between two looks at the maximum: they are in L1 still where they must be read again.
 constexpr Index kChunk = 4096;
-/// Between what is fetched and what is added. From a page on, what fetches by itself in the processor
-/// works against it.
+/// Between what is fetched and what is added. From a page on, what fetches by itself in the
+/// processor works against it.
 constexpr Index kBytesAhead = 2048;
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 

@@ -4,9 +4,9 @@
 
 namespace mpitron::kernels::host {
 
-/// Adds sixteen floats at a time to an exact sum (utils/exact_sum.h). Those of a window of 64 powers
-/// of two, in which nearly all sums of squares of a tensor lie, are added as integers in lanes; the
-/// window follows the values.
+/// Adds sixteen floats at a time to an exact sum (utils/exact_sum.h). Those of a window of 64
+/// powers of two, in which nearly all sums of squares of a tensor lie, are added as integers in
+/// lanes; the window follows the values.
 class ExactLanes {
  public:
   explicit ExactLanes(exact_sum::Bins bins) : bins_(bins) {}

@@ -131,8 +131,8 @@ inline bool any(Int mask) {
   return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
 }
 
-/// Lane i gets x[2 i]^2 + x[2 i + 1]^2 more, where no square is below 2^-126: smaller ones may count
-/// as zero.
+/// Lane i gets x[2 i]^2 + x[2 i + 1]^2 more, where no square is below 2^-126: smaller ones may
+/// count as zero.
 inline Float add_pair_squares(const BFloat16* x, Float sum) {
 #ifdef __AVX512BF16__
   const auto pairs = (__m512bh)_mm512_loadu_si512(x);
