@@ -13,6 +13,7 @@ namespace {
 ExitOptions exit_options(const config::RunConfig& config) {
   return {.save = config.checkpoint.save.has_value(),
           .save_interval = config.checkpoint.save_interval,
+          .non_persistent_save_interval = config.checkpoint.non_persistent.save_interval,
           .exit_interval = config.training.exit_interval,
           .exit_duration_in_mins = config.training.exit_duration_in_mins};
 }
@@ -83,10 +84,14 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       checkpointing_(model, step_, config, identity, profile_.trace()),
       log_(config, timers_, model.world().rank()) {}
 
-RunOutcome Pretraining::run(const std::optional<CheckpointSource>& source) {
-  const std::optional<RunPosition> start = checkpointing_.load(source);
+RunOutcome Pretraining::run() {
+  const std::optional<RunPosition> start = checkpointing_.load();
   if (!start) {
     return {};
+  }
+  if (config_.checkpoint.convert_to) {
+    checkpointing_.convert(*start, *config_.checkpoint.convert_to);
+    return {.iteration = start->iteration, .consumed_samples = start->consumed_train_samples};
   }
   RunOutcome outcome{.iteration = start->iteration,
                      .consumed_samples = start->consumed_train_samples};
@@ -168,7 +173,7 @@ bool Pretraining::train(RunOutcome& outcome) {
   }
   if (config_.checkpoint.save && progress.iteration > 0 &&
       checkpointing_.last_save() != progress.iteration) {
-    save(progress);
+    save(progress, SaveKind::persistent);
   }
   checkpointing_.finish();
   return true;
@@ -177,7 +182,7 @@ bool Pretraining::train(RunOutcome& outcome) {
 bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
                        RunOutcome& outcome) {
   if (decision.save != SaveKind::none) {
-    save(progress);
+    save(progress, decision.save);
   }
   if (decision.reason == ExitReason::none) {
     return true;
@@ -189,12 +194,13 @@ bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
 }
 
 /// The time of a save does not count as training.
-void Pretraining::save(const Progress& progress) {
+void Pretraining::save(const Progress& progress, SaveKind kind) {
   log_.pause();
   const TraceScope scope(profile_.trace(), TraceKind::phase, "save-checkpoint");
   checkpointing_.save({.iteration = progress.iteration,
                        .consumed_train_samples = progress.consumed_samples,
-                       .consumed_valid_samples = consumed_valid_samples_});
+                       .consumed_valid_samples = consumed_valid_samples_},
+                      kind);
   note_progress(progress);
   log_.resume();
 }
