@@ -55,6 +55,8 @@ constexpr std::pair<const char*, PositionEmbedding> kPositions[] = {
 constexpr std::pair<const char*, Normalization> kNorms[] = {
     {"LayerNorm", Normalization::layer_norm}, {"RMSNorm", Normalization::rms_norm}};
 
+constexpr Index kLargest = Index{1} << 31;  // of any size
+
 /// Reads what is there; a value that is absent or null leaves `into` as it was.
 class Options {
  public:
@@ -77,6 +79,11 @@ class Options {
                                                        : is_integer(*found);
     if (!fits) {
       throw_data("{}: {} has the value {}, which is of another kind", source_, name, found->dump());
+    }
+    if constexpr (std::is_same_v<T, Index>) {
+      if (std::abs(found->get<double>()) > static_cast<double>(kLargest)) {
+        throw_data("{}: {} is {}, allowed are at most {}", source_, name, found->dump(), kLargest);
+      }
     }
     into = found->get<T>();
     return true;
@@ -150,7 +157,6 @@ void fill_derived(ModelConfig& model) {
 }
 
 void check_sizes(const ModelConfig& model, const std::string& source) {
-  constexpr Index kLargest = Index{1} << 31;
   for (const auto& [name, member] : kIntegers) {
     const bool may_be_unknown = member == &ModelConfig::padded_vocab_size;
     if (model.*member < (may_be_unknown ? 0 : 1) || model.*member > kLargest) {

@@ -53,6 +53,9 @@ void take_shard(const ConstTensorView& global, const Shard& shard, const TensorV
     }
     const auto element = static_cast<Index>(size_of(from.dtype));
     const Index row = rows > 0 ? from.numel() / rows * element : 0;
+    if (row == 0) {
+      return;  // an empty view may have no memory
+    }
     const Index step = shard.dim > 0 ? from.stride(shard.dim - 1) * element : row;
     const Index local_step = shard.dim > 0 ? to.stride(shard.dim - 1) * element : row;
     for (Index i = 0; i < rows; ++i) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <random>
@@ -75,7 +76,7 @@ inline void hold(HeldState& state, const TestTensor& tensor, const tensor::Shard
   const auto [begin, end] = cut;
   std::vector<std::byte> part(static_cast<std::size_t>((end - begin) * element), std::byte{0xee});
   if (filled) {
-    std::memcpy(part.data(), whole.data() + begin * element, part.size());
+    std::copy(whole.begin() + begin * element, whole.begin() + end * element, part.begin());
   }
   state.memory.push_back(std::move(part));
   state.tensors.push_back({.name = tensor.name,

@@ -61,7 +61,8 @@ TEST(Interleaved, TablesAndWarmupsEqualReferenceTable) {
 
 TEST(Interleaved, OrdersOfTheFirstStageEqualReferenceTable) {
   int refused = 0;
-  for (const json& row : testing::golden_table("schedules").at("interleaved")) {
+  const json rows = testing::golden_table("schedules").at("interleaved");
+  for (const json& row : rows) {
     const ScheduleOptions options = options_of(row);
     const Index rest = options.microbatches % options.group_size();
     if (rest != 0 && rest < options.stages) {  // the reference refuses it elsewhere
