@@ -78,7 +78,7 @@ Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config:
         checkpoint::LocalCheckpoints::Options{.folder = *short_lived.local_folder,
                                               .replication_jump = short_lived.replication_jump,
                                               .replication_factor = short_lived.replication_factor,
-                                              .writer = writer_options(config_)});
+                                              .writer = writer_options(config_, trace)});
   }
   step_.before_update([this] {
     writer_.wait_for_copies();
