@@ -1,8 +1,8 @@
-// Speed of the tokenizer on one thread:
-//   tokenizer_bench [--vocab-file F --merge-file F] [--dictionary TEXT] [--prose TEXT] [--summary
-// FILE] TEXT: plain UTF-8 (goals are set for the first 8 MB of Debian's dict-gcide and for
-// bible-kjv). Defaults come from MPITRON_BENCH_DICTIONARY, MPITRON_BENCH_PROSE and
-// MPITRON_GOLDEN_DIR/tokenizer/gpt2.
+// Speed of byte-level BPE on one thread:
+//   tokenizer_bench [--dictionary TEXT] [--prose TEXT] [--only VOCABULARY] [--summary FILE]
+// TEXT: plain UTF-8 (goals are set for the first 8 MB of Debian's dict-gcide and for bible-kjv).
+// Defaults come from MPITRON_BENCH_DICTIONARY and MPITRON_BENCH_PROSE. VOCABULARY: gpt2 or cl100k,
+// both from MPITRON_GOLDEN_DIR/tokenizer.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -16,8 +16,8 @@
 
 #include "data/json_text.h"
 #include "data/preprocess.h"
-#include "tokenizers/byte_pair_encoding.h"
-#include "tokenizers/gpt2_lexer.h"
+#include "tokenizers/pre_tokenizer.h"
+#include "tokenizers/tokenizer.h"
 #include "utils/check.h"
 #include "utils/error.h"
 #include "utils/files.h"
@@ -99,18 +99,33 @@ std::string load_text(const std::string& path, const std::string& name, std::siz
   return replace_invalid_utf8(read_file(path));
 }
 
-void measure(const tokenizers::Tokenizer& tokenizer, const std::string& name,
-             const std::string& text, double goal, double peer, std::vector<Figure>& figures) {
-  const auto documents = documents_of(text);
-  const double lexer = best_rate(text.size(), kRepetitions, [&] {
+struct Subject {
+  std::string name;
+  std::string_view pattern;
+  tokenizers::TokenizerOptions options;
+};
+
+struct Text {
+  std::string name;
+  std::string text;
+  double goal;  // of encoding
+  double peer;  // the best one known
+};
+
+double lexer_rate(std::string_view pattern, const Text& text) {
+  const tokenizers::PreTokenizer pre_tokenizer(pattern);
+  const auto documents = documents_of(text.text);
+  return best_rate(text.text.size(), kRepetitions, [&] {
     std::size_t pieces = 0;
-    for (const std::string_view document : documents) {
-      tokenizers::Gpt2Lexer lexer(document);
-      while (!lexer.next().empty())
-        ++pieces;
-    }
+    for (const std::string_view document : documents)
+      pre_tokenizer.for_each_piece(document, [&](std::string_view) { ++pieces; });
     MPITRON_CHECK(pieces > 0);
   });
+}
+
+void measure(const tokenizers::Tokenizer& tokenizer, const std::string& name, const Text& text,
+             std::vector<Figure>& figures) {
+  const auto documents = documents_of(text.text);
   tokenizers::TokenIds ids;
   const auto pass = [&](tokenizers::Tokenizer::Cache& cache) {
     for (const std::string_view document : documents) {
@@ -118,13 +133,26 @@ void measure(const tokenizers::Tokenizer& tokenizer, const std::string& name,
       tokenizer.encode(document, cache, ids);
     }
   };
-  const double cold = best_rate(text.size(), kRepetitions, [&] { pass(*tokenizer.make_cache()); });
+  const double cold =
+      best_rate(text.text.size(), kRepetitions, [&] { pass(*tokenizer.make_cache()); });
   const auto cache = tokenizer.make_cache();
   pass(*cache);
-  const double warm = best_rate(text.size(), kRepetitions, [&] { pass(*cache); });
-  figures.push_back({"tokenizer_lexer_" + name, lexer, "MB/s", 294, 0});
-  figures.push_back({"tokenizer_gpt2_" + name, cold, "MB/s", goal, peer});
-  figures.push_back({"tokenizer_gpt2_" + name + "_warm_cache", warm, "MB/s", goal, peer});
+  const double warm = best_rate(text.text.size(), kRepetitions, [&] { pass(*cache); });
+  const std::string row = fmt::format("tokenizer_{}_{}", name, text.name);
+  figures.push_back({row, cold, "MB/s", text.goal, text.peer});
+  figures.push_back({row + "_warm_cache", warm, "MB/s", text.goal, text.peer});
+}
+
+// A megabyte without a space, which is one piece: merging must not be quadratic.
+void measure_long_word(const tokenizers::Tokenizer& tokenizer, const std::string& name,
+                       std::vector<Figure>& figures) {
+  std::string word = synthetic_text(1000, std::size_t{1} << 20);
+  std::erase_if(word, [](char c) { return c < 'a' || c > 'z'; });
+  const double start = cpu_seconds();
+  MPITRON_CHECK(!tokenizer.encode(word).empty());
+  figures.push_back({fmt::format("tokenizer_{}_word_of_1_mb", name),
+                     static_cast<double>(word.size()) * 1e-6 / (cpu_seconds() - start), "MB/s", 1,
+                     0});
 }
 
 struct PreprocessInput {
@@ -153,11 +181,11 @@ PreprocessInput make_preprocess_input(const std::string& text,
 // JSON's quotes, a cache that starts empty. Neither side loads the vocabulary. Only preprocess
 // reads, parses, narrows, writes and syncs.
 void measure_preprocess(const tokenizers::Tokenizer& tokenizer, const std::string& name,
-                        const std::string& text, std::vector<Figure>& figures) {
+                        const Text& text, std::vector<Figure>& figures) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("mpitron-bench-{}", ::getpid());
   std::filesystem::create_directory(folder);
-  const PreprocessInput input = make_preprocess_input(text, folder);
+  const PreprocessInput input = make_preprocess_input(text.text, folder);
   std::vector<double> whole;
   std::vector<double> share;
   for (int i = 0; i < kRepetitions; ++i) {  // in turns, so that both see the same machine
@@ -173,8 +201,9 @@ void measure_preprocess(const tokenizers::Tokenizer& tokenizer, const std::strin
     share.push_back(100 * whole.back() / encode);
   }
   std::filesystem::remove_all(folder);
-  figures.push_back({"preprocess_jsonl_" + name, median(whole), "MB/s", 0, 0});
-  figures.push_back({"preprocess_share_of_encode_" + name, median(share), "%", 90, 0});
+  const std::string row = fmt::format("{}_{}", name, text.name);
+  figures.push_back({"preprocess_jsonl_" + row, median(whole), "MB/s", text.goal, text.peer});
+  figures.push_back({"preprocess_share_of_encode_" + row, median(share), "%", 90, 0});
 }
 
 void write_summary(const std::string& path, const std::vector<Figure>& figures) {
@@ -197,14 +226,48 @@ std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-int run(int argc, char** argv) {
+std::vector<Subject> subjects() {
   const std::string given = environment("MPITRON_GOLDEN_DIR");
-  const std::string golden = given.empty() ? MPITRON_SOURCE_DIR "/tests/golden" : given;
+  const std::string golden =
+      (given.empty() ? MPITRON_SOURCE_DIR "/tests/golden" : given) + "/tokenizer/";
+  return {{"gpt2",
+           tokenizers::kGpt2Pattern,
+           {.vocab_file = golden + "gpt2/vocab.json", .merge_file = golden + "gpt2/merges.txt"}},
+          {"cl100k",
+           tokenizers::kCl100kPattern,
+           {.type = "TikTokenizer",
+            .tokenizer_model = golden + "cl100k_base.tiktoken",
+            .tiktoken_pattern = "cl100k"}}};
+}
+
+std::vector<Figure> measure_all(const std::vector<Text>& texts, const std::string& only) {
+  std::vector<Figure> figures;
+  for (const Text& text : texts) {
+    for (const auto& [name, pattern] : {std::pair("gpt2", tokenizers::kGpt2Pattern),
+                                        std::pair("cl100k", tokenizers::kCl100kPattern),
+                                        std::pair("o200k", tokenizers::kO200kPattern)})
+      figures.push_back({fmt::format("tokenizer_lexer_{}_{}", name, text.name),
+                         lexer_rate(pattern, text), "MB/s", 250, 0});
+  }
+  for (const Subject& subject : subjects()) {
+    if (!only.empty() && subject.name != only) {
+      continue;
+    }
+    const auto tokenizer = tokenizers::make_tokenizer(subject.options);
+    for (const Text& text : texts)
+      measure(*tokenizer, subject.name, text, figures);
+    measure_long_word(*tokenizer, subject.name, figures);
+    for (const Text& text : texts)
+      measure_preprocess(*tokenizer, subject.name, text, figures);
+  }
+  return figures;
+}
+
+int run(int argc, char** argv) {
   std::map<std::string, std::string> options = {
-      {"--vocab-file", golden + "/tokenizer/gpt2/vocab.json"},
-      {"--merge-file", golden + "/tokenizer/gpt2/merges.txt"},
       {"--dictionary", environment("MPITRON_BENCH_DICTIONARY")},
       {"--prose", environment("MPITRON_BENCH_PROSE")},
+      {"--only", ""},
       {"--summary", ""}};
   for (int i = 1; i < argc; i += 2) {
     if (!options.contains(argv[i]) || i + 1 == argc) {
@@ -212,14 +275,10 @@ int run(int argc, char** argv) {
     }
     options[argv[i]] = argv[i + 1];
   }
-  const tokenizers::BytePairEncoding tokenizer(options["--vocab-file"], options["--merge-file"]);
-  std::vector<Figure> figures;
-  const auto dictionary = load_text(options["--dictionary"], "dictionary", 200'000);
-  measure(tokenizer, "dictionary", dictionary, 40, 14.4, figures);
-  const auto prose = load_text(options["--prose"], "prose", 10'000);
-  measure(tokenizer, "prose", prose, 80, 38.0, figures);
-  measure_preprocess(tokenizer, "dictionary", dictionary, figures);
-  measure_preprocess(tokenizer, "prose", prose, figures);
+  const std::vector<Text> texts = {
+      {"dictionary", load_text(options["--dictionary"], "dictionary", 200'000), 40, 14.4},
+      {"prose", load_text(options["--prose"], "prose", 10'000), 80, 38.0}};
+  const std::vector<Figure> figures = measure_all(texts, options["--only"]);
   for (const Figure& figure : figures)
     log::print(fmt::format("{:<40} {:8.1f} {} (goal {})", figure.name, figure.value, figure.unit,
                            figure.goal));

@@ -4,6 +4,7 @@
 
 #include <simdjson.h>
 
+#include "data/flat_object.h"
 #include "utils/error.h"
 #include "utils/utf8.h"
 
@@ -11,7 +12,8 @@ namespace mpitron::data {
 namespace dom = simdjson::dom;
 namespace {
 
-static_assert(JsonTextParser::kPadding >= simdjson::SIMDJSON_PADDING);
+static_assert(JsonTextParser::kPadding >= simdjson::SIMDJSON_PADDING &&
+              JsonTextParser::kPadding >= FlatObject::kPadding);
 
 const char* type_name(dom::element_type type) {
   switch (type) {
@@ -87,6 +89,7 @@ void append_texts(dom::element value, std::string_view key, std::vector<std::str
 }  // namespace
 
 struct JsonTextParser::State {
+  FlatObject flat;
   dom::parser parser;
   std::vector<std::vector<std::string_view>> texts;
   std::vector<char> found;
@@ -100,6 +103,11 @@ JsonTextParser& JsonTextParser::operator=(JsonTextParser&&) noexcept = default;
 std::span<const std::vector<std::string_view>> JsonTextParser::parse(
     std::string_view json, std::span<const std::string> keys) {
   state_->texts.resize(keys.size());
+  if (state_->flat.parse(json, keys)) {
+    for (std::size_t k = 0; k < keys.size(); ++k)
+      state_->texts[k].assign(1, state_->flat.texts()[k]);
+    return state_->texts;
+  }
   state_->found.assign(keys.size(), 0);
   for (const dom::key_value_pair field :
        object_or_throw(parse_or_throw(state_->parser, json, true))) {
@@ -142,13 +150,14 @@ std::string quote_json(std::string_view text) {
   static constexpr std::string_view kLetters = "\"\\bfnrt";
   std::string quoted = "\"";
   for (const char c : replace_invalid_utf8(text)) {
-    if (const std::size_t at = kEscaped.find(c); at != std::string_view::npos) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7F && c != '"' && c != '\\') {
+      quoted += c;
+    } else if (const std::size_t at = kEscaped.find(c); at != std::string_view::npos) {
       quoted += '\\';
       quoted += kLetters[at];
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
-      quoted += c;
+      quoted += fmt::format("\\u{:04x}", byte);
     }
   }
   return quoted + '"';

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizers/split_patterns.h"
 #include "tokenizers/tokenizer.h"
 
 namespace mpitron::tokenizers {
@@ -21,6 +22,9 @@ struct BpeModel {
   std::vector<TokenId> byte_ids;    // [256] id of every single byte
   std::vector<Merge> merges;        // by rank: the first is applied first
   TokenId eod = 0;
+  std::string pattern{kGpt2Pattern};  // splits text into the pieces that are merged
+  /// Tokens that no merges make: only a piece that is one of them as a whole becomes it.
+  std::vector<TokenId> whole_pieces;
 };
 
 /// Reads vocab.json and merges.txt. Error(data), naming file and line, where one of them is not

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <queue>
 
-#include "tokenizers/gpt2_lexer.h"
 #include "tokenizers/word_cache.h"
 #include "utils/check.h"
 #include "utils/error.h"
@@ -25,6 +24,10 @@ std::string content_hash(const BpeModel& model) {
     content += fmt::format("{}:{}", token.size(), token);
   for (const BpeModel::Merge& merge : model.merges)
     content += fmt::format("{} {},", merge.left, merge.right);
+  if (model.pattern != kGpt2Pattern) {
+    content +=
+        fmt::format("{}:{},{}", model.pattern, model.eod, fmt::join(model.whole_pieces, " "));
+  }
   return hash128_hex(content);
 }
 
@@ -38,6 +41,7 @@ BytePairEncoding::BytePairEncoding(const std::filesystem::path& vocab_file,
 
 BytePairEncoding::BytePairEncoding(BpeModel model)
     : model_(std::move(model)),
+      pre_tokenizer_(model_.pattern),
       fingerprint_(content_hash(model_)),
       ranks_(model_.merges),
       byte_ranks_(256 * 256) {
@@ -47,6 +51,8 @@ BytePairEncoding::BytePairEncoding(BpeModel model)
   }
   for (std::size_t i = 0; i < byte_ranks_.size(); ++i)
     byte_ranks_[i] = ranks_.rank(model_.byte_ids[i / 256], model_.byte_ids[i % 256]);
+  for (const TokenId id : model_.whole_pieces)
+    whole_pieces_.emplace(model_.tokens[static_cast<std::size_t>(id)], id);
 }
 
 TokenizerIdentity BytePairEncoding::identity() const {
@@ -145,6 +151,10 @@ void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
 }
 
 void BytePairEncoding::merge(std::string_view piece, TokenIds& ids) const {
+  if (const auto whole = whole_pieces_.find(piece); whole != whole_pieces_.end()) {
+    ids.push_back(whole->second);
+    return;
+  }
   if (piece.size() > kShortBytes) {
     merge_long(piece, ids);
     return;
@@ -156,20 +166,27 @@ void BytePairEncoding::merge(std::string_view piece, TokenIds& ids) const {
 
 std::size_t BytePairEncoding::encode_missed(std::string_view piece, WordCache& cache,
                                             TokenId* ids) const {
-  const std::size_t count = merge_short(piece, ids);
+  const auto whole = whole_pieces_.empty() ? whole_pieces_.end() : whole_pieces_.find(piece);
+  std::size_t count = 1;
+  if (whole == whole_pieces_.end()) {
+    count = merge_short(piece, ids);
+  } else {
+    ids[0] = whole->second;
+  }
   if (piece.size() <= WordCache::kMaxBytes) {
     cache.insert(WordCache::key_of(piece, false), {ids, count});
   }
   return count;
 }
 
-void BytePairEncoding::encode(std::string_view text, Cache& cache, TokenIds& ids) const {
-  auto& words = static_cast<WordCache&>(cache);
-  Gpt2Lexer lexer(text);
+template <class Lexer>
+void BytePairEncoding::encode_pieces(Lexer& lexer, std::size_t bytes, WordCache& words,
+                                     TokenIds& ids) const {
   std::size_t used = ids.size();
-  // Ids are written past `used` into room that always has space for one more short piece.
-  constexpr std::size_t kGrowth = 16384;
-  const std::size_t step = std::min(text.size(), kGrowth) + kShortBytes;
+  // Ids are written past `used` into room that always has space for one more short piece. It is
+  // filled with zeros before, so that there is not much more of it than most texts need.
+  constexpr std::size_t kGrowth = 8192;
+  const std::size_t step = std::min(bytes / 3, kGrowth) + kShortBytes;
   ids.resize(used + step);
   for (std::string_view piece = lexer.next(); !piece.empty(); piece = lexer.next()) {
     if (used + kShortBytes > ids.size()) [[unlikely]]
@@ -192,11 +209,17 @@ void BytePairEncoding::encode(std::string_view text, Cache& cache, TokenIds& ids
       used += encode_missed(piece, words, out);
     } else {
       ids.resize(used);
-      merge_long(piece, ids);
+      merge(piece, ids);
       used = ids.size();
     }
   }
   ids.resize(used);
+}
+
+void BytePairEncoding::encode(std::string_view text, Cache& cache, TokenIds& ids) const {
+  pre_tokenizer_.visit(text, [&](auto&& lexer) {
+    encode_pieces(lexer, text.size(), static_cast<WordCache&>(cache), ids);
+  });
 }
 
 std::string BytePairEncoding::decode(std::span<const TokenId> ids) const {
@@ -206,6 +229,16 @@ std::string BytePairEncoding::decode(std::span<const TokenId> ids) const {
     text += model_.tokens[static_cast<std::size_t>(id)];
   }
   return text;
+}
+
+std::unique_ptr<Tokenizer> make_gpt2_tokenizer(const TokenizerOptions& options) {
+  if (options.vocab_file.empty() || options.merge_file.empty()) {
+    throw_usage(
+        "--tokenizer-type GPT2BPETokenizer needs --vocab-file vocab.json and --merge-file "
+        "merges.txt; {} is missing",
+        options.vocab_file.empty() ? "--vocab-file" : "--merge-file");
+  }
+  return std::make_unique<BytePairEncoding>(options.vocab_file, options.merge_file);
 }
 
 }  // namespace mpitron::tokenizers

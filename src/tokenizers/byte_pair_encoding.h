@@ -1,23 +1,27 @@
 #pragma once
 #include <array>
 #include <filesystem>
+#include <unordered_map>
 
 #include "tokenizers/bpe_model.h"
 #include "tokenizers/pair_ranks.h"
+#include "tokenizers/pre_tokenizer.h"
 #include "tokenizers/tokenizer.h"
 
 namespace mpitron::tokenizers {
 
 class WordCache;
 
-/// GPT-2's byte-level BPE: the pre-tokenizer's pieces, each merged pair by pair in the order of the
-/// ranks. Words of up to 16 bytes are remembered in the thread's cache (12 MiB). Source: Sennrich
-/// et al. 2016; GPT-2's encoder.py.
+/// Byte-level BPE: the pre-tokenizer's pieces, each merged pair by pair in the order of the ranks.
+/// As such it is GPT-2's; others derive from it. Words of up to 16 bytes are remembered in the
+/// thread's cache (12 MiB). Source: Sennrich et al. 2016; GPT-2's encoder.py.
 class BytePairEncoding : public Tokenizer {
  public:
   BytePairEncoding(const std::filesystem::path& vocab_file,
                    const std::filesystem::path& merge_file);
   explicit BytePairEncoding(BpeModel model);
+  BytePairEncoding(const BytePairEncoding&) = delete;
+  BytePairEncoding& operator=(const BytePairEncoding&) = delete;
 
   std::string_view name() const override { return "GPT2BPETokenizer"; }
   TokenizerIdentity identity() const override;
@@ -32,18 +36,28 @@ class BytePairEncoding : public Tokenizer {
   /// Appends the ids of one piece, past any cache.
   void merge(std::string_view piece, TokenIds& ids) const;
 
+ protected:
+  const BpeModel& model() const { return model_; }
+
  private:
   static constexpr std::size_t kShortBytes = 64;
 
   std::size_t merge_short(std::string_view piece, TokenId* ids) const;
   void merge_long(std::string_view piece, TokenIds& ids) const;
   std::size_t encode_missed(std::string_view piece, WordCache& cache, TokenId* ids) const;
+  template <class Lexer>
+  void encode_pieces(Lexer& lexer, std::size_t bytes, WordCache& words, TokenIds& ids) const;
 
   BpeModel model_;
+  PreTokenizer pre_tokenizer_;
   std::vector<std::string> paths_;
   std::string fingerprint_;
   PairRanks ranks_;
-  std::vector<std::uint32_t> byte_ranks_;  // [256 * 256] rank of two bytes
+  std::vector<std::uint32_t> byte_ranks_;                       // [256 * 256] rank of two bytes
+  std::unordered_map<std::string_view, TokenId> whole_pieces_;  // views of the model's tokens
 };
+
+/// GPT2BPETokenizer: --vocab-file and --merge-file.
+std::unique_ptr<Tokenizer> make_gpt2_tokenizer(const TokenizerOptions& options);
 
 }  // namespace mpitron::tokenizers

@@ -53,4 +53,8 @@ std::string NullTokenizer::decode(std::span<const TokenId> ids) const {
   return text;
 }
 
+std::unique_ptr<Tokenizer> make_null_tokenizer(const TokenizerOptions& options) {
+  return std::make_unique<NullTokenizer>(options.vocab_size);
+}
+
 }  // namespace mpitron::tokenizers

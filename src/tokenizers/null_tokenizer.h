@@ -22,4 +22,6 @@ class NullTokenizer : public Tokenizer {
   Index ids_;
 };
 
+std::unique_ptr<Tokenizer> make_null_tokenizer(const TokenizerOptions& options);
+
 }  // namespace mpitron::tokenizers

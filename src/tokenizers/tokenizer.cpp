@@ -1,10 +1,28 @@
 #include "tokenizers/tokenizer.h"
 
+#include <array>
+
 #include "tokenizers/byte_pair_encoding.h"
 #include "tokenizers/null_tokenizer.h"
+#include "tokenizers/tik_tokenizer.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
+namespace {
+
+struct Family {
+  std::string_view type;  // the value of --tokenizer-type
+  std::unique_ptr<Tokenizer> (*make)(const TokenizerOptions&);
+};
+
+// One line for each type.
+constexpr Family kFamilies[] = {
+    {"GPT2BPETokenizer", make_gpt2_tokenizer},
+    {"NullTokenizer", make_null_tokenizer},
+    {"TikTokenizer", make_tik_tokenizer},
+};
+
+}  // namespace
 
 TokenIds Tokenizer::encode(std::string_view text) const {
   TokenIds ids;
@@ -12,22 +30,20 @@ TokenIds Tokenizer::encode(std::string_view text) const {
   return ids;
 }
 
+std::string tokenizer_types() {
+  std::string types;
+  for (const Family& family : kFamilies)
+    types += fmt::format("{}{}", types.empty() ? "" : ", ", family.type);
+  return types;
+}
+
 std::unique_ptr<Tokenizer> make_tokenizer(const TokenizerOptions& options) {
-  if (options.type == "GPT2BPETokenizer") {
-    if (options.vocab_file.empty() || options.merge_file.empty()) {
-      throw_usage(
-          "--tokenizer-type GPT2BPETokenizer needs --vocab-file vocab.json and --merge-file "
-          "merges.txt; {} is "
-          "missing",
-          options.vocab_file.empty() ? "--vocab-file" : "--merge-file");
+  for (const Family& family : kFamilies) {
+    if (options.type == family.type) {
+      return family.make(options);
     }
-    return std::make_unique<BytePairEncoding>(options.vocab_file, options.merge_file);
   }
-  if (options.type == "NullTokenizer") {
-    return std::make_unique<NullTokenizer>(options.vocab_size);
-  }
-  throw_usage("--tokenizer-type {}: supported are GPT2BPETokenizer and NullTokenizer",
-              options.type);
+  throw_usage("--tokenizer-type {}: allowed are {}", options.type, tokenizer_types());
 }
 
 void check_token_id(TokenId id, Index vocab_size) {

@@ -57,8 +57,15 @@ struct TokenizerOptions {
   std::string type = "GPT2BPETokenizer";
   std::string vocab_file;
   std::string merge_file;
-  Index vocab_size = 0;  // NullTokenizer only
+  Index vocab_size = 0;  // 0: not given
+  std::string tokenizer_model;
+  std::string tiktoken_pattern;
+  Index tiktoken_num_special_tokens = 1000;
+  std::vector<std::string> tiktoken_special_tokens;
 };
+
+/// The values of --tokenizer-type that make_tokenizer knows, for messages.
+std::string tokenizer_types();
 
 /// Error(usage) for an unknown type or a missing option, Error(data) for files that do not fit.
 std::unique_ptr<Tokenizer> make_tokenizer(const TokenizerOptions& options);

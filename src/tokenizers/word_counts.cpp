@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tokenizers/gpt2_lexer.h"
+#include "tokenizers/split_lexer.h"
 
 namespace mpitron::tokenizers {
 

@@ -45,17 +45,19 @@ void check_whole_sets(const std::vector<std::shared_ptr<const data::Dataset>>& s
   }
 }
 
-const char* name_of(config::TokenizerType type) {
+std::string name_of(config::TokenizerType type) {
+  using enum config::TokenizerType;
   switch (type) {
-    case config::TokenizerType::gpt2_bpe:
+    case gpt2_bpe:
       return "GPT2BPETokenizer";
-    case config::TokenizerType::null:
+    case null:
       return "NullTokenizer";
-    case config::TokenizerType::none:
-      throw_usage(
-          "--tokenizer-type is missing; this build trains with GPT2BPETokenizer or NullTokenizer");
+    case tik_token:
+      return "TikTokenizer";
+    case none:
+      throw_usage("--tokenizer-type is missing; allowed are {}", tokenizers::tokenizer_types());
     default:
-      throw_usage("--tokenizer-type: this build trains with GPT2BPETokenizer or NullTokenizer");
+      throw_usage("--tokenizer-type: this build trains with {}", tokenizers::tokenizer_types());
   }
 }
 
@@ -75,10 +77,15 @@ Index padded_vocab_size(const config::RunConfig& config, Index vocab_size) {
 }
 
 std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config) {
-  return tokenizers::make_tokenizer({.type = name_of(config.tokenizer_type),
-                                     .vocab_file = config.vocab_file.value_or(""),
-                                     .merge_file = config.merge_file.value_or(""),
-                                     .vocab_size = config.vocab_size.value_or(0)});
+  return tokenizers::make_tokenizer(
+      {.type = name_of(config.tokenizer_type),
+       .vocab_file = config.vocab_file.value_or(""),
+       .merge_file = config.merge_file.value_or(""),
+       .vocab_size = config.vocab_size.value_or(0),
+       .tokenizer_model = config.tokenizer_model.value_or(""),
+       .tiktoken_pattern = config.tiktoken_pattern.value_or(""),
+       .tiktoken_num_special_tokens = config.tiktoken_num_special_tokens,
+       .tiktoken_special_tokens = config.tiktoken_special_tokens});
 }
 
 TrainingData make_training_data(const config::RunConfig& config) {

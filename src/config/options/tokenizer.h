@@ -15,11 +15,11 @@ inline constexpr std::array kTokenizer = {
         .choose("BertWordPieceLowerCase BertWordPieceCase GPT2BPETokenizer SentencePieceTokenizer "
                 "GPTSentencePieceTokenizer HuggingFaceTokenizer Llama2Tokenizer TikTokenizer "
                 "MultimodalTokenizer NullTokenizer NullMultimodalTokenizer SFTTokenizer")
-        .works_with("GPT2BPETokenizer NullTokenizer"),
-    text("tokenizer-model", none, later, "file or name of the tokenizer model"),
-    text("tiktoken-pattern", none, later, "version of the splitting pattern"),
-    integer("tiktoken-num-special-tokens", "1000", later, "ids set aside for special tokens"),
-    text("tiktoken-special-tokens", none, later, "names of the special tokens").list(),
+        .works_with("GPT2BPETokenizer NullTokenizer TikTokenizer"),
+    text("tokenizer-model", none, works, "file or name of the tokenizer model"),
+    text("tiktoken-pattern", none, works, "splitting pattern: v1, v2, gpt2, cl100k, o200k, llama3"),
+    integer("tiktoken-num-special-tokens", "1000", works, "ids set aside for special tokens"),
+    text("tiktoken-special-tokens", none, works, "names of the special tokens").list(),
 };
 
 }  // namespace mpitron::config::rows

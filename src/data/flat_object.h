@@ -1,0 +1,42 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mpitron::data {
+
+/// Reads JSON objects whose members are all strings in one pass, which is most of what corpora
+/// hold; anything else is left to a whole JSON parser.
+class FlatObject {
+ public:
+  /// Bytes behind an object that must be readable; their content does not matter.
+  static constexpr std::size_t kPadding = 16;
+
+  /// True where `json` is such an object, is valid, and has each of the keys (all keys printable
+  /// ASCII without escapes); then texts()[k] is the last value of keys[k]. False says nothing about
+  /// `json`.
+  bool parse(std::string_view json, std::span<const std::string> keys);
+
+  /// [keys] They live until the next call.
+  std::span<const std::string_view> texts() const { return texts_; }
+
+ private:
+  bool parse_members(std::span<const std::string> keys);
+  bool parse_key(std::string_view& key);
+  bool parse_string(std::string_view& text);
+  bool parse_escape();
+  bool parse_unicode_escape();
+  bool take(char expected);
+  bool ended();
+
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
+  char* out_ = nullptr;
+  std::uint64_t bits_ = 0;  // all bytes of strings, or-ed together
+  std::string storage_;     // grows only
+  std::vector<std::string_view> texts_;
+};
+
+}  // namespace mpitron::data

@@ -1,0 +1,60 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mpitron::tokenizers {
+
+/// A compiled splitting pattern (PCRE2 with Unicode properties, JIT-compiled where the processor
+/// allows). Immutable: any number of threads may use it.
+class Regex {
+ public:
+  /// Error(data) with PCRE2's reason and the place in the pattern.
+  explicit Regex(std::string_view pattern);
+  ~Regex();
+  Regex(const Regex&) = delete;
+  Regex& operator=(const Regex&) = delete;
+
+  const std::string& pattern() const { return pattern_; }
+
+ private:
+  friend class RegexLexer;
+  struct State;
+  std::string pattern_;
+  std::unique_ptr<State> state_;
+};
+
+/// Splits text by any pattern: the matches, and what lies between them, in order; empty matches do
+/// not count. The same interface as SplitLexer.
+class RegexLexer {
+ public:
+  RegexLexer(const Regex& regex, std::string_view text);
+  ~RegexLexer();
+  RegexLexer(const RegexLexer&) = delete;
+  RegexLexer& operator=(const RegexLexer&) = delete;
+
+  /// The next piece, or an empty view at the end. Error(data) with the byte offset where the text
+  /// is not UTF-8, and where the pattern needs more than 64 MiB of stack.
+  std::string_view next();
+
+  /// Whether the piece before is a match of the pattern (and not what lies between two).
+  bool matched() const { return matched_; }
+
+  bool readable(std::string_view piece) const {
+    return text_.data() + text_.size() - piece.data() >= 16;
+  }
+
+ private:
+  struct State;
+  bool find_match();
+
+  const Regex& regex_;
+  std::string_view text_;
+  std::unique_ptr<State> state_;
+  std::size_t at_ = 0;
+  std::size_t match_begin_ = 0;  // of a match found and not handed out yet
+  std::size_t match_end_ = 0;
+  bool matched_ = false;
+};
+
+}  // namespace mpitron::tokenizers
