@@ -1,10 +1,63 @@
 #include "tokenizers/tokenizer.h"
 
+#include "tokenizers/bert_tokenizer.h"
 #include "tokenizers/byte_pair_encoding.h"
 #include "tokenizers/null_tokenizer.h"
+#include "tokenizers/sentencepiece_tokenizer.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
+namespace {
+
+using Made = std::unique_ptr<Tokenizer>;
+using Options = TokenizerOptions;
+using Kind = SentencePieceTokenizer::Kind;
+
+const std::string& need(const Options& options, const std::string& value, const char* option) {
+  if (value.empty()) {
+    throw_usage("--tokenizer-type {} needs {} FILE, which is missing", options.type, option);
+  }
+  return value;
+}
+
+Made make_gpt2(const Options& o) {
+  return std::make_unique<BytePairEncoding>(need(o, o.vocab_file, "--vocab-file"),
+                                            need(o, o.merge_file, "--merge-file"));
+}
+
+Made make_null(const Options& o) {
+  return std::make_unique<NullTokenizer>(o.vocab_size);
+}
+
+template <bool lower>
+Made make_bert(const Options& o) {
+  return std::make_unique<BertTokenizer>(
+      need(o, o.vocab_file, "--vocab-file"),
+      BertTokenizer::Options{.lower_case = lower, .extra_ids = o.vocab_extra_ids});
+}
+
+template <Kind kind>
+Made make_sentencepiece(const Options& o) {
+  return std::make_unique<SentencePieceTokenizer>(need(o, o.model, "--tokenizer-model"), kind,
+                                                  kind == Kind::plain ? o.vocab_extra_ids : 0);
+}
+
+struct Type {
+  std::string_view name;
+  Made (*make)(const Options&);
+};
+
+constexpr Type kTypes[] = {
+    {"GPT2BPETokenizer", make_gpt2},
+    {"NullTokenizer", make_null},
+    {"BertWordPieceLowerCase", make_bert<true>},
+    {"BertWordPieceCase", make_bert<false>},
+    {"SentencePieceTokenizer", make_sentencepiece<Kind::plain>},
+    {"GPTSentencePieceTokenizer", make_sentencepiece<Kind::gpt>},
+    {"Llama2Tokenizer", make_sentencepiece<Kind::llama2>},
+};
+
+}  // namespace
 
 TokenIds Tokenizer::encode(std::string_view text) const {
   TokenIds ids;
@@ -13,21 +66,14 @@ TokenIds Tokenizer::encode(std::string_view text) const {
 }
 
 std::unique_ptr<Tokenizer> make_tokenizer(const TokenizerOptions& options) {
-  if (options.type == "GPT2BPETokenizer") {
-    if (options.vocab_file.empty() || options.merge_file.empty()) {
-      throw_usage(
-          "--tokenizer-type GPT2BPETokenizer needs --vocab-file vocab.json and --merge-file "
-          "merges.txt; {} is "
-          "missing",
-          options.vocab_file.empty() ? "--vocab-file" : "--merge-file");
+  std::string names;
+  for (const Type& type : kTypes) {
+    if (type.name == options.type) {
+      return type.make(options);
     }
-    return std::make_unique<BytePairEncoding>(options.vocab_file, options.merge_file);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", type.name);
   }
-  if (options.type == "NullTokenizer") {
-    return std::make_unique<NullTokenizer>(options.vocab_size);
-  }
-  throw_usage("--tokenizer-type {}: supported are GPT2BPETokenizer and NullTokenizer",
-              options.type);
+  throw_usage("--tokenizer-type {}: supported are {}", options.type, names);
 }
 
 void check_token_id(TokenId id, Index vocab_size) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,12 @@ using TokenIds = std::vector<TokenId>;
 /// its own Cache.
 class Tokenizer {
  public:
+  /// Ids with a meaning of their own; nothing where the vocabulary has no such token.
+  struct SpecialIds {
+    std::optional<TokenId> bos, eos, pad, cls, sep, mask;
+    TokenIds sentinels;  // <extra_id_0> onwards
+  };
+
   /// What one thread remembers between calls (of the same tokenizer); of bounded size.
   class Cache {
    public:
@@ -37,11 +44,15 @@ class Tokenizer {
   virtual Index vocab_size() const = 0;
   /// The id that ends a document.
   virtual TokenId eod() const = 0;
+  virtual SpecialIds special_ids() const { return {}; }
+  /// What it was read from, for copies in checkpoints; nothing where it needs no file.
+  virtual std::vector<std::filesystem::path> files() const = 0;
 
   virtual std::unique_ptr<Cache> make_cache() const { return std::make_unique<Cache>(); }
 
-  /// Appends the ids of `text`. Special tokens in the text count as ordinary text. Error(data) for
-  /// invalid UTF-8.
+  /// Appends the ids of `text`. Special tokens in the text count as ordinary text, except where the
+  /// reference's tokenizer of this type knows them (SentencePieceTokenizer, HuggingFaceTokenizer).
+  /// Error(data) for invalid UTF-8.
   virtual void encode(std::string_view text, Cache& cache, TokenIds& ids) const = 0;
 
   /// Bytes of the ids, which need not be whole UTF-8 characters. Error(data) for an id outside the
@@ -57,7 +68,10 @@ struct TokenizerOptions {
   std::string type = "GPT2BPETokenizer";
   std::string vocab_file;
   std::string merge_file;
-  Index vocab_size = 0;  // NullTokenizer only
+  std::string model;          // a file; of HuggingFaceTokenizer and SFTTokenizer also a folder
+  Index vocab_size = 0;       // NullTokenizer only
+  Index vocab_extra_ids = 0;  // BertWordPiece*, SentencePieceTokenizer: <extra_id_i>
+  std::string prompt_format = "nemotron-h-aligned";  // SFTTokenizer
 };
 
 /// Error(usage) for an unknown type or a missing option, Error(data) for files that do not fit.
