@@ -2,6 +2,7 @@
 
 #include "tokenizers/bert_words.h"
 #include "tokenizers/cached_words.h"
+#include "tokenizers/text_cleanup.h"
 #include "utils/error.h"
 #include "utils/files.h"
 #include "utils/hash.h"
@@ -43,12 +44,6 @@ std::vector<std::string> read_vocabulary(const std::filesystem::path& file) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return tokens;
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
 }
 
 }  // namespace
@@ -126,11 +121,7 @@ std::string BertTokenizer::decode(std::span<const TokenId> ids) const {
   }
   replace_all(text, " ##", "");
   text = strip(text);
-  constexpr std::pair<std::string_view, std::string_view> kCleanUp[] = {
-      {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
-      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-  for (const auto& [from, to] : kCleanUp)
-    replace_all(text, from, to);
+  clean_up_spaces(text);
   return text;
 }
 

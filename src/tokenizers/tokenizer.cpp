@@ -2,8 +2,10 @@
 
 #include "tokenizers/bert_tokenizer.h"
 #include "tokenizers/byte_pair_encoding.h"
+#include "tokenizers/huggingface_tokenizer.h"
 #include "tokenizers/null_tokenizer.h"
 #include "tokenizers/sentencepiece_tokenizer.h"
+#include "tokenizers/sft_tokenizer.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
@@ -42,6 +44,14 @@ Made make_sentencepiece(const Options& o) {
                                                   kind == Kind::plain ? o.vocab_extra_ids : 0);
 }
 
+Made make_hugging_face(const Options& o) {
+  return std::make_unique<HuggingFaceTokenizer>(need(o, o.model, "--tokenizer-model"));
+}
+
+Made make_sft(const Options& o) {
+  return std::make_unique<SftTokenizer>(need(o, o.model, "--tokenizer-model"), o.prompt_format);
+}
+
 struct Type {
   std::string_view name;
   Made (*make)(const Options&);
@@ -55,6 +65,8 @@ constexpr Type kTypes[] = {
     {"SentencePieceTokenizer", make_sentencepiece<Kind::plain>},
     {"GPTSentencePieceTokenizer", make_sentencepiece<Kind::gpt>},
     {"Llama2Tokenizer", make_sentencepiece<Kind::llama2>},
+    {"HuggingFaceTokenizer", make_hugging_face},
+    {"SFTTokenizer", make_sft},
 };
 
 }  // namespace

@@ -135,6 +135,25 @@ std::string strip_nonspacing_marks(std::string_view text) {
   return stripped;
 }
 
+void for_graphemes(std::string_view text, const std::function<void(std::string_view)>& handle) {
+  utf8proc_int32_t state = 0;
+  utf8proc_int32_t previous = -1;
+  std::size_t start = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const Utf8Char next = decode_utf8(text.substr(at));
+    const auto c = static_cast<utf8proc_int32_t>(next.code_point);
+    if (previous >= 0 && utf8proc_grapheme_break_stateful(previous, c, &state)) {
+      handle(text.substr(start, at - start));
+      start = at;
+    }
+    previous = c;
+    at += static_cast<std::size_t>(next.bytes == 0 ? 1 : next.bytes);
+  }
+  if (start < text.size()) {
+    handle(text.substr(start));
+  }
+}
+
 bool is_mark(std::uint32_t c) {
   return category(c) >= UTF8PROC_CATEGORY_MN && category(c) <= UTF8PROC_CATEGORY_ME;
 }

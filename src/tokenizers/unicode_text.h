@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ std::string lower_case_with_final_sigma(std::string_view text);
 
 /// `text` without characters of category Mn (accents of a decomposed text).
 std::string strip_nonspacing_marks(std::string_view text);
+
+/// Calls handle(std::string_view) for every extended grapheme cluster of valid UTF-8.
+void for_graphemes(std::string_view text, const std::function<void(std::string_view)>& handle);
 
 /// Category M, N, P (with all ASCII punctuation in is_bert_punctuation), Cc or Cf, C but unassigned.
 bool is_mark(std::uint32_t code_point);

@@ -45,17 +45,29 @@ void check_whole_sets(const std::vector<std::shared_ptr<const data::Dataset>>& s
   }
 }
 
-const char* name_of(config::TokenizerType type) {
+std::string name_of(config::TokenizerType type) {
+  using enum config::TokenizerType;
   switch (type) {
-    case config::TokenizerType::gpt2_bpe:
+    case bert_word_piece_lower_case:
+      return "BertWordPieceLowerCase";
+    case bert_word_piece_case:
+      return "BertWordPieceCase";
+    case gpt2_bpe:
       return "GPT2BPETokenizer";
-    case config::TokenizerType::null:
+    case sentence_piece:
+      return "SentencePieceTokenizer";
+    case gpt_sentence_piece:
+      return "GPTSentencePieceTokenizer";
+    case hugging_face:
+      return "HuggingFaceTokenizer";
+    case llama2:
+      return "Llama2Tokenizer";
+    case null:
       return "NullTokenizer";
-    case config::TokenizerType::none:
-      throw_usage(
-          "--tokenizer-type is missing; this build trains with GPT2BPETokenizer or NullTokenizer");
     default:
-      throw_usage("--tokenizer-type: this build trains with GPT2BPETokenizer or NullTokenizer");
+      throw_usage(
+          "--tokenizer-type is missing or of a type that this build does not train with; "
+          "`mpitron options tokenizer` lists those that work");
   }
 }
 
@@ -78,7 +90,9 @@ std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConf
   return tokenizers::make_tokenizer({.type = name_of(config.tokenizer_type),
                                      .vocab_file = config.vocab_file.value_or(""),
                                      .merge_file = config.merge_file.value_or(""),
-                                     .vocab_size = config.vocab_size.value_or(0)});
+                                     .model = config.tokenizer_model.value_or(""),
+                                     .vocab_size = config.vocab_size.value_or(0),
+                                     .vocab_extra_ids = config.vocab_extra_ids});
 }
 
 TrainingData make_training_data(const config::RunConfig& config) {

@@ -1,0 +1,157 @@
+#include "tokenizers/json_view.h"
+
+#include <nlohmann/json.hpp>
+
+#include "utils/error.h"
+
+namespace mpitron::tokenizers {
+namespace {
+
+const nlohmann::json& null_value() {
+  static const nlohmann::json null;
+  return null;
+}
+
+}  // namespace
+
+JsonView::JsonView(const nlohmann::json& value, std::string path)
+    : value_(&value), path_(std::move(path)) {}
+
+bool JsonView::is_null() const {
+  return value_->is_null();
+}
+bool JsonView::is_text() const {
+  return value_->is_string();
+}
+bool JsonView::is_object() const {
+  return value_->is_object();
+}
+bool JsonView::is_array() const {
+  return value_->is_array();
+}
+
+void JsonView::refuse(std::string_view why) const {
+  std::string value = value_->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  if (value.size() > 80) {
+    value = value.substr(0, 77) + "...";
+  }
+  throw_data("{} is {}: {}", path_, value, why);
+}
+
+bool JsonView::has(const char* key) const {
+  return !get(key).is_null();
+}
+
+JsonView JsonView::get(const char* key) const {
+  if (!value_->is_object()) {
+    refuse("an object is expected");
+  }
+  const auto found = value_->find(key);
+  return {found == value_->end() ? null_value() : *found, path_.empty() ? key : path_ + '.' + key};
+}
+
+JsonView JsonView::at(const char* key) const {
+  JsonView member = get(key);
+  if (member.is_null()) {
+    throw_data("{} is missing", member.path_);
+  }
+  return member;
+}
+
+JsonView JsonView::at(Index i) const {
+  if (i >= size()) {
+    refuse("it has too few elements");
+  }
+  return {(*value_)[static_cast<std::size_t>(i)], fmt::format("{}[{}]", path_, i)};
+}
+
+Index JsonView::size() const {
+  if (!value_->is_array()) {
+    refuse("an array is expected");
+  }
+  return static_cast<Index>(value_->size());
+}
+
+std::string JsonView::text() const {
+  if (!value_->is_string()) {
+    refuse("a string is expected");
+  }
+  return value_->get<std::string>();
+}
+
+double JsonView::number() const {
+  if (!value_->is_number()) {
+    refuse("a number is expected");
+  }
+  return value_->get<double>();
+}
+
+Index JsonView::integer() const {
+  if (!value_->is_number_integer()) {
+    refuse("an integer is expected");
+  }
+  return value_->get<Index>();
+}
+
+bool JsonView::boolean() const {
+  if (!value_->is_boolean()) {
+    refuse("true or false is expected");
+  }
+  return value_->get<bool>();
+}
+
+std::string JsonView::text(const char* key, std::string_view otherwise) const {
+  return has(key) ? get(key).text() : std::string(otherwise);
+}
+
+bool JsonView::boolean(const char* key, bool otherwise) const {
+  return has(key) ? get(key).boolean() : otherwise;
+}
+
+void JsonView::for_elements(const std::function<void(const JsonView&)>& handle) const {
+  for (Index i = 0; i < size(); ++i)
+    handle(at(i));
+}
+
+void JsonView::for_members(
+    const std::function<void(const std::string&, const JsonView&)>& handle) const {
+  if (!value_->is_object()) {
+    refuse("an object is expected");
+  }
+  for (const auto& [key, value] : value_->items())
+    handle(key, {value, path_ + '.' + key});
+}
+
+Index JsonView::choose(const char* key, std::initializer_list<std::string_view> names,
+                       Index otherwise) const {
+  if (!has(key)) {
+    return otherwise;
+  }
+  const std::string given = get(key).text();
+  std::string allowed;
+  Index index = 0;
+  for (const std::string_view name : names) {
+    if (name == given) {
+      return index;
+    }
+    ++index;
+    allowed += (allowed.empty() ? "" : ", ") + std::string(name);
+  }
+  get(key).refuse("supported are " + allowed);
+}
+
+JsonDocument::JsonDocument(std::string_view text)
+    : value_(std::make_unique<nlohmann::json>(
+          nlohmann::json::parse(text.begin(), text.end(), nullptr, false))) {
+  if (value_->is_discarded()) {
+    throw_data("it is not valid JSON");
+  }
+}
+
+JsonDocument::~JsonDocument() = default;
+
+JsonView JsonDocument::root() const {
+  return {*value_, ""};
+}
+
+}  // namespace mpitron::tokenizers
