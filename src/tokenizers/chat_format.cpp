@@ -1,6 +1,7 @@
 #include "tokenizers/chat_format.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tokenizers/text_cleanup.h"
 #include "utils/error.h"
@@ -46,6 +47,13 @@ ChatTurn nemotron_nano(const ChatMessage& message) {
           ""};
 }
 
+std::string joined_names() {
+  std::string names;
+  for (const std::string_view name : kNames)
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
+
 // Text in front of the content and text that ends the turn.
 ChatTurn framed(const ChatMessage& message, const std::string& before, const std::string& text) {
   return message.role == "assistant" ? ChatTurn{before, text} : ChatTurn{before + text, ""};
@@ -73,9 +81,9 @@ void check_conversation(std::span<const ChatMessage> conversation) {
 ChatFormat ChatFormat::named(std::string_view name, Ends ends) {
   if (std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames)) {
     throw_usage(
-        "--sft-tokenizer-prompt-format {}: supported are {}, or default for the "
+        "--sft-tokenizer-prompt-format {}: supported are {}, identity, or default for the "
         "tokenizer's own template",
-        name, fmt::join(kNames, ", "));
+        name, joined_names());
   }
   return {name, std::move(ends)};
 }

@@ -116,6 +116,10 @@ class UnigramModel : public HfModel {
   static constexpr TokenId kNoUnknown = -1;
 
   void append_unknown(std::string_view text, TokenIds& ids) const {
+    if (const TokenId id = find_token(text); id >= 0) {
+      ids.push_back(id);
+      return;
+    }
     const auto id_of = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)]; };
     if (!byte_ids_.empty() &&
         std::all_of(text.begin(), text.end(), [&](char byte) { return id_of(byte) >= 0; })) {

@@ -1,11 +1,55 @@
 #include "tokenizers/json_view.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
 namespace {
+
+// The number that serde_json (the parser of Hugging Face's library) reads: all digits as one integer,
+// rounded, divided by a power of ten, rounded again. The last bit of a score decides between paths
+// of equal sums.
+double rust_number(const std::string& text) {
+  const std::size_t exponent_at = std::min(text.find_first_of("eE"), text.size());
+  std::uint64_t digits = 0;
+  int exponent = exponent_at < text.size() ? std::atoi(text.c_str() + exponent_at + 1) : 0;
+  bool behind_point = false;
+  for (const char c : std::string_view(text).substr(0, exponent_at)) {
+    if (c < '0' || c > '9') {
+      behind_point |= c == '.';
+      continue;
+    }
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    constexpr std::uint64_t kLargest = ~std::uint64_t{0};
+    if (digits > (kLargest - digit) / 10) {
+      exponent += behind_point ? 0 : 1;
+      continue;
+    }
+    digits = digits * 10 + digit;
+    exponent -= behind_point ? 1 : 0;
+  }
+  const auto whole = static_cast<double>(digits);
+  constexpr int kExactly = 308;
+  if (std::abs(exponent) > kExactly) {
+    return std::strtod(text.c_str(), nullptr);
+  }
+  const double power = std::strtod(fmt::format("1e{}", std::abs(exponent)).c_str(), nullptr);
+  const double value = exponent < 0 ? whole / power : whole * power;
+  return text.front() == '-' ? -value : value;
+}
+
+class Builder : public nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
+ public:
+  using json_sax_dom_parser::json_sax_dom_parser;
+  bool number_float(double /*value*/, const std::string& text) {
+    return json_sax_dom_parser::number_float(rust_number(text), text);
+  }
+};
 
 const nlohmann::json& null_value() {
   static const nlohmann::json null;
@@ -140,10 +184,10 @@ Index JsonView::choose(const char* key, std::initializer_list<std::string_view> 
   get(key).refuse("supported are " + allowed);
 }
 
-JsonDocument::JsonDocument(std::string_view text)
-    : value_(std::make_unique<nlohmann::json>(
-          nlohmann::json::parse(text.begin(), text.end(), nullptr, false))) {
-  if (value_->is_discarded()) {
+JsonDocument::JsonDocument(std::string_view text) : value_(std::make_unique<nlohmann::json>()) {
+  constexpr bool kExceptions = false;
+  Builder builder(*value_, kExceptions);
+  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
     throw_data("it is not valid JSON");
   }
 }

@@ -5,6 +5,7 @@
 #include <cfloat>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "tokenizers/cached_words.h"
 #include "utils/utf8.h"

@@ -58,6 +58,9 @@ TEST_P(Families, EncodesAsTheReference) {
   const auto cache = tokenizer_->make_cache();
   for (int round = 0; round < 2; ++round) {  // the second one finds its words in the cache
     for (std::size_t i = 0; i < texts_.size(); ++i) {
+      if (spec_["ids"][i].is_null()) {
+        continue;  // characters of a later Unicode than ours
+      }
       TokenIds ids;
       tokenizer_->encode(texts_[i], *cache, ids);
       EXPECT_EQ(ids, spec_["ids"][i].get<TokenIds>()) << i << ": " << texts_[i];
@@ -67,6 +70,9 @@ TEST_P(Families, EncodesAsTheReference) {
 
 TEST_P(Families, DecodesAsTheReference) {
   for (std::size_t i = 0; i < texts_.size(); ++i) {
+    if (spec_["ids"][i].is_null()) {
+      continue;
+    }
     const std::string expected = spec_["decoded"][i];
     // Ours gives the bytes of a cut character, the reference U+FFFD.
     const std::string decoded = tokenizer_->decode(spec_["ids"][i].get<TokenIds>());
