@@ -1,7 +1,7 @@
 // Speed of the SentencePiece engine against the library of that name, on one thread, in turns:
 //   sentencepiece_bench [--text FILE] [--summary FILE]
-// FILE: plain UTF-8; default MPITRON_BENCH_PROSE. Both models (8000 pieces) are trained on it by the
-// library. Built only where libsentencepiece is installed.
+// FILE: plain UTF-8; default MPITRON_BENCH_PROSE. Both models (8000 pieces) are trained on it by
+// the library. Built only where libsentencepiece is installed.
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>

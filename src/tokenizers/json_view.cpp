@@ -9,11 +9,18 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
+
 namespace {
 
-// The number that serde_json (the parser of Hugging Face's library) reads: all digits as one integer,
-// rounded, divided by a power of ten, rounded again. The last bit of a score decides between paths
-// of equal sums.
+using Json = nlohmann::json;
+
+const Json& json_of(const void* value) {
+  return *static_cast<const Json*>(value);
+}
+
+// The number that serde_json (the parser of Hugging Face's library) reads: all digits as one
+// integer, rounded, divided by a power of ten, rounded again. The last bit of a score decides
+// between paths of equal sums.
 double rust_number(const std::string& text) {
   const std::size_t exponent_at = std::min(text.find_first_of("eE"), text.size());
   std::uint64_t digits = 0;
@@ -51,31 +58,28 @@ class Builder : public nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
   }
 };
 
-const nlohmann::json& null_value() {
-  static const nlohmann::json null;
+const Json& null_value() {
+  static const Json null;
   return null;
 }
 
 }  // namespace
 
-JsonView::JsonView(const nlohmann::json& value, std::string path)
-    : value_(&value), path_(std::move(path)) {}
-
 bool JsonView::is_null() const {
-  return value_->is_null();
+  return json_of(value_).is_null();
 }
 bool JsonView::is_text() const {
-  return value_->is_string();
+  return json_of(value_).is_string();
 }
 bool JsonView::is_object() const {
-  return value_->is_object();
+  return json_of(value_).is_object();
 }
 bool JsonView::is_array() const {
-  return value_->is_array();
+  return json_of(value_).is_array();
 }
 
 void JsonView::refuse(std::string_view why) const {
-  std::string value = value_->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  std::string value = json_of(value_).dump(-1, ' ', true, Json::error_handler_t::replace);
   if (value.size() > 80) {
     value = value.substr(0, 77) + "...";
   }
@@ -87,11 +91,12 @@ bool JsonView::has(const char* key) const {
 }
 
 JsonView JsonView::get(const char* key) const {
-  if (!value_->is_object()) {
+  if (!json_of(value_).is_object()) {
     refuse("an object is expected");
   }
-  const auto found = value_->find(key);
-  return {found == value_->end() ? null_value() : *found, path_.empty() ? key : path_ + '.' + key};
+  const Json& object = json_of(value_);
+  const auto found = object.find(key);
+  return {found == object.end() ? &null_value() : &*found, path_.empty() ? key : path_ + '.' + key};
 }
 
 JsonView JsonView::at(const char* key) const {
@@ -106,42 +111,42 @@ JsonView JsonView::at(Index i) const {
   if (i >= size()) {
     refuse("it has too few elements");
   }
-  return {(*value_)[static_cast<std::size_t>(i)], fmt::format("{}[{}]", path_, i)};
+  return {&json_of(value_)[static_cast<std::size_t>(i)], fmt::format("{}[{}]", path_, i)};
 }
 
 Index JsonView::size() const {
-  if (!value_->is_array()) {
+  if (!json_of(value_).is_array()) {
     refuse("an array is expected");
   }
-  return static_cast<Index>(value_->size());
+  return static_cast<Index>(json_of(value_).size());
 }
 
 std::string JsonView::text() const {
-  if (!value_->is_string()) {
+  if (!json_of(value_).is_string()) {
     refuse("a string is expected");
   }
-  return value_->get<std::string>();
+  return json_of(value_).get<std::string>();
 }
 
 double JsonView::number() const {
-  if (!value_->is_number()) {
+  if (!json_of(value_).is_number()) {
     refuse("a number is expected");
   }
-  return value_->get<double>();
+  return json_of(value_).get<double>();
 }
 
 Index JsonView::integer() const {
-  if (!value_->is_number_integer()) {
+  if (!json_of(value_).is_number_integer()) {
     refuse("an integer is expected");
   }
-  return value_->get<Index>();
+  return json_of(value_).get<Index>();
 }
 
 bool JsonView::boolean() const {
-  if (!value_->is_boolean()) {
+  if (!json_of(value_).is_boolean()) {
     refuse("true or false is expected");
   }
-  return value_->get<bool>();
+  return json_of(value_).get<bool>();
 }
 
 std::string JsonView::text(const char* key, std::string_view otherwise) const {
@@ -159,11 +164,11 @@ void JsonView::for_elements(const std::function<void(const JsonView&)>& handle) 
 
 void JsonView::for_members(
     const std::function<void(const std::string&, const JsonView&)>& handle) const {
-  if (!value_->is_object()) {
+  if (!json_of(value_).is_object()) {
     refuse("an object is expected");
   }
-  for (const auto& [key, value] : value_->items())
-    handle(key, {value, path_ + '.' + key});
+  for (const auto& [key, value] : json_of(value_).items())
+    handle(key, {&value, path_ + '.' + key});
 }
 
 Index JsonView::choose(const char* key, std::initializer_list<std::string_view> names,
@@ -184,18 +189,24 @@ Index JsonView::choose(const char* key, std::initializer_list<std::string_view> 
   get(key).refuse("supported are " + allowed);
 }
 
-JsonDocument::JsonDocument(std::string_view text) : value_(std::make_unique<nlohmann::json>()) {
+struct JsonDocument::Value {
+  Json root;
+};
+
+JsonDocument::JsonDocument(std::string_view text) {
   constexpr bool kExceptions = false;
-  Builder builder(*value_, kExceptions);
-  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) {
+  auto value = std::make_unique<Value>();
+  Builder builder(value->root, kExceptions);
+  if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
     throw_data("it is not valid JSON");
   }
+  value_ = std::move(value);
 }
 
 JsonDocument::~JsonDocument() = default;
 
 JsonView JsonDocument::root() const {
-  return {*value_, ""};
+  return {&value_->root, ""};
 }
 
 }  // namespace mpitron::tokenizers

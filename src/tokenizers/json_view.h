@@ -5,8 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "utils/shape.h"
 
 namespace mpitron::tokenizers {
@@ -15,8 +13,6 @@ namespace mpitron::tokenizers {
 /// the document, which must live on. All accessors throw Error(data) for a value of another type.
 class JsonView {
  public:
-  JsonView(const nlohmann::json& value, std::string path);
-
   const std::string& path() const { return path_; }
   bool is_null() const;
   bool is_text() const;
@@ -48,7 +44,10 @@ class JsonView {
                Index otherwise) const;
 
  private:
-  const nlohmann::json* value_;
+  friend class JsonDocument;
+  JsonView(const void* value, std::string path) : value_(value), path_(std::move(path)) {}
+
+  const void* value_;  // of the JSON library's type, which stays out of this header
   std::string path_;
 };
 
@@ -61,7 +60,8 @@ class JsonDocument {
   JsonView root() const;
 
  private:
-  std::unique_ptr<nlohmann::json> value_;
+  struct Value;
+  std::unique_ptr<const Value> value_;
 };
 
 }  // namespace mpitron::tokenizers

@@ -8,8 +8,8 @@
 namespace mpitron::tokenizers {
 
 /// Megatron's three tokenizers on a SentencePiece model. Source: its tokenizer.py.
-///   SentencePieceTokenizer     adds <CLS> <SEP> <EOD> <MASK>, <PAD> <BOS> <EOS> where the model has
-///                              none, and <extra_id_i>; finds them in text; eod is <EOD>
+///   SentencePieceTokenizer     adds <CLS> <SEP> <EOD> <MASK>, <PAD> <BOS> <EOS> where the model
+///                              has none, and <extra_id_i>; finds them in text; eod is <EOD>
 ///   GPTSentencePieceTokenizer  the model's ids alone; eod is its </s>
 ///   Llama2Tokenizer            the same, with <s> in front of every text
 class SentencePieceTokenizer : public Tokenizer {

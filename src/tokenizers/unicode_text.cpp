@@ -32,7 +32,7 @@ bool is_cased(std::uint32_t c) {
          kind == UTF8PROC_CATEGORY_LT;
 }
 
-// Word_Break MidLetter, MidNumLet and Single_Quote, and the categories of the property's definition.
+// Word_Break MidLetter, MidNumLet, Single_Quote, and the categories of the property's definition.
 bool is_case_ignorable(std::uint32_t c) {
   constexpr std::uint32_t kMiddle[] = {0x27,   0x2E,   0x3A,   0xB7,   0x387,  0x55F,
                                        0x5F4,  0x2018, 0x2019, 0x2024, 0x2027, 0xFE13,

@@ -23,7 +23,7 @@ std::string strip_nonspacing_marks(std::string_view text);
 /// Calls handle(std::string_view) for every extended grapheme cluster of valid UTF-8.
 void for_graphemes(std::string_view text, const std::function<void(std::string_view)>& handle);
 
-/// Category M, N, P (with all ASCII punctuation in is_bert_punctuation), Cc or Cf, C but unassigned.
+/// Category M, N, P (is_bert_punctuation: and all ASCII punctuation), Cc or Cf, C but unassigned.
 bool is_mark(std::uint32_t code_point);
 bool is_number(std::uint32_t code_point);
 bool is_punctuation(std::uint32_t code_point);
