@@ -17,7 +17,7 @@ using Kind = SentencePieceTokenizer::Kind;
 
 const std::string& need(const Options& options, const std::string& value, const char* option) {
   if (value.empty()) {
-    throw_usage("--tokenizer-type {} needs {} FILE, which is missing", options.type, option);
+    throw_usage("--tokenizer-type {} needs {} FILE; {} is missing", options.type, option, option);
   }
   return value;
 }
