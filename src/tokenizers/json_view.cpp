@@ -26,6 +26,7 @@ double rust_number(const std::string& text) {
   std::uint64_t digits = 0;
   int exponent = exponent_at < text.size() ? std::atoi(text.c_str() + exponent_at + 1) : 0;
   bool behind_point = false;
+  bool full = false;
   for (const char c : std::string_view(text).substr(0, exponent_at)) {
     if (c < '0' || c > '9') {
       behind_point |= c == '.';
@@ -33,7 +34,8 @@ double rust_number(const std::string& text) {
     }
     const auto digit = static_cast<std::uint64_t>(c - '0');
     constexpr std::uint64_t kLargest = ~std::uint64_t{0};
-    if (digits > (kLargest - digit) / 10) {
+    full |= digits > (kLargest - digit) / 10;
+    if (full) {
       exponent += behind_point ? 0 : 1;
       continue;
     }
