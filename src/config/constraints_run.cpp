@@ -272,6 +272,18 @@ Result tokenizer_files(const Facts& f) {
     return Violation{"GPT2BPETokenizer without both files",
                      "--vocab-file vocab.json --merge-file merges.txt"};
   }
+  const bool is_bert = d.tokenizer_type == TokenizerType::bert_word_piece_lower_case ||
+                       d.tokenizer_type == TokenizerType::bert_word_piece_case;
+  if (is_bert && !d.vocab_file) {
+    return Violation{"BertWordPiece without its vocabulary", "--vocab-file vocab.txt"};
+  }
+  const bool has_model = d.tokenizer_type == TokenizerType::sentence_piece ||
+                         d.tokenizer_type == TokenizerType::gpt_sentence_piece ||
+                         d.tokenizer_type == TokenizerType::llama2 ||
+                         d.tokenizer_type == TokenizerType::hugging_face;
+  if (has_model && !d.tokenizer_model) {
+    return Violation{"a tokenizer of a model file without that file", "--tokenizer-model FILE"};
+  }
   return {};
 }
 
@@ -367,7 +379,7 @@ std::span<const Constraint> run_constraints() {
        "multiple-validation-sets full-validation", "Each set is evaluated as a whole.",
        validation_sets},
       {"E064", "tokenizer_files", "a tokenizer needs its vocabulary",
-       "tokenizer-type vocab-size vocab-file merge-file",
+       "tokenizer-type vocab-size vocab-file merge-file tokenizer-model",
        "GPT2BPETokenizer reads vocab.json and merges.txt; NullTokenizer knows only the number of "
        "its ids.",
        tokenizer_files},

@@ -28,6 +28,10 @@ class BytePairEncoding : public Tokenizer {
   std::string fingerprint() const override { return fingerprint_; }
   Index vocab_size() const override { return static_cast<Index>(model_.tokens.size()); }
   TokenId eod() const override { return model_.eod; }
+  SpecialIds special_ids() const override { return {.eos = model_.eod}; }
+  std::vector<std::filesystem::path> files() const override {
+    return {paths_.begin(), paths_.end()};
+  }
   std::unique_ptr<Cache> make_cache() const override;
   using Tokenizer::encode;
   void encode(std::string_view text, Cache& cache, TokenIds& ids) const override;

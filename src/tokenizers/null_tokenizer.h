@@ -14,6 +14,7 @@ class NullTokenizer : public Tokenizer {
   std::string fingerprint() const override;
   Index vocab_size() const override { return ids_ + 1; }
   TokenId eod() const override { return static_cast<TokenId>(ids_); }
+  std::vector<std::filesystem::path> files() const override { return {}; }
   using Tokenizer::encode;
   void encode(std::string_view text, Cache& cache, TokenIds& ids) const override;
   std::string decode(std::span<const TokenId> ids) const override;

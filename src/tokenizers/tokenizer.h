@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,12 @@ using TokenIds = std::vector<TokenId>;
 /// its own Cache.
 class Tokenizer {
  public:
+  /// Ids with a meaning of their own; nothing where the vocabulary has no such token.
+  struct SpecialIds {
+    std::optional<TokenId> bos, eos, pad, cls, sep, mask;
+    TokenIds sentinels;  // <extra_id_0> onwards
+  };
+
   /// What one thread remembers between calls (of the same tokenizer); of bounded size.
   class Cache {
    public:
@@ -37,11 +44,15 @@ class Tokenizer {
   virtual Index vocab_size() const = 0;
   /// The id that ends a document.
   virtual TokenId eod() const = 0;
+  virtual SpecialIds special_ids() const { return {}; }
+  /// What it was read from, for copies in checkpoints; nothing where it needs no file.
+  virtual std::vector<std::filesystem::path> files() const = 0;
 
   virtual std::unique_ptr<Cache> make_cache() const { return std::make_unique<Cache>(); }
 
-  /// Appends the ids of `text`. Special tokens in the text count as ordinary text. Error(data) for
-  /// invalid UTF-8.
+  /// Appends the ids of `text`. Special tokens in the text count as ordinary text, except where the
+  /// reference's tokenizer of this type knows them (SentencePieceTokenizer, HuggingFaceTokenizer).
+  /// Error(data) for invalid UTF-8.
   virtual void encode(std::string_view text, Cache& cache, TokenIds& ids) const = 0;
 
   /// Bytes of the ids, which need not be whole UTF-8 characters. Error(data) for an id outside the
@@ -57,11 +68,13 @@ struct TokenizerOptions {
   std::string type = "GPT2BPETokenizer";
   std::string vocab_file;
   std::string merge_file;
-  Index vocab_size = 0;  // 0: not given
-  std::string tokenizer_model;
+  std::string tokenizer_model;  // a file; of HuggingFaceTokenizer and SFTTokenizer also a folder
+  Index vocab_size = 0;         // NullTokenizer, TikTokenizer; 0: not given
+  Index vocab_extra_ids = 0;    // BertWordPiece*, SentencePieceTokenizer: <extra_id_i>
   std::string tiktoken_pattern;
   Index tiktoken_num_special_tokens = 1000;
   std::vector<std::string> tiktoken_special_tokens;
+  std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
 };
 
 /// The values of --tokenizer-type that make_tokenizer knows, for messages.

@@ -48,16 +48,29 @@ void check_whole_sets(const std::vector<std::shared_ptr<const data::Dataset>>& s
 std::string name_of(config::TokenizerType type) {
   using enum config::TokenizerType;
   switch (type) {
+    case bert_word_piece_lower_case:
+      return "BertWordPieceLowerCase";
+    case bert_word_piece_case:
+      return "BertWordPieceCase";
     case gpt2_bpe:
       return "GPT2BPETokenizer";
-    case null:
-      return "NullTokenizer";
+    case sentence_piece:
+      return "SentencePieceTokenizer";
+    case gpt_sentence_piece:
+      return "GPTSentencePieceTokenizer";
+    case hugging_face:
+      return "HuggingFaceTokenizer";
+    case llama2:
+      return "Llama2Tokenizer";
     case tik_token:
       return "TikTokenizer";
-    case none:
-      throw_usage("--tokenizer-type is missing; allowed are {}", tokenizers::tokenizer_types());
+    case null:
+      return "NullTokenizer";
     default:
-      throw_usage("--tokenizer-type: this build trains with {}", tokenizers::tokenizer_types());
+      throw_usage(
+          "--tokenizer-type is missing or of a type that this build does not train with; known are "
+          "{}",
+          tokenizers::tokenizer_types());
   }
 }
 
@@ -81,8 +94,9 @@ std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConf
       {.type = name_of(config.tokenizer_type),
        .vocab_file = config.vocab_file.value_or(""),
        .merge_file = config.merge_file.value_or(""),
-       .vocab_size = config.vocab_size.value_or(0),
        .tokenizer_model = config.tokenizer_model.value_or(""),
+       .vocab_size = config.vocab_size.value_or(0),
+       .vocab_extra_ids = config.vocab_extra_ids,
        .tiktoken_pattern = config.tiktoken_pattern.value_or(""),
        .tiktoken_num_special_tokens = config.tiktoken_num_special_tokens,
        .tiktoken_special_tokens = config.tiktoken_special_tokens});

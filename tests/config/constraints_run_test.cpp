@@ -36,6 +36,8 @@ constexpr RuleCase kBroken[] = {
     {"--multiple-validation-sets", "E063", "--full-validation"},
     {"--tokenizer-type NullTokenizer", "E064", "--vocab-size N"},
     {"--tokenizer-type GPT2BPETokenizer --vocab-file v", "E064", "--merge-file"},
+    {"--tokenizer-type BertWordPieceCase", "E064", "--vocab-file vocab.txt"},
+    {"--tokenizer-type HuggingFaceTokenizer", "E064", "--tokenizer-model FILE"},
     {"--deterministic-mode --use-flash-attn", "E065", "flash"},
     {"--profile --profile-step-start 5 --profile-step-end 5", "E066", "5 <= 5"},
 };

@@ -1,0 +1,232 @@
+#include "tokenizers/hf_pre_tokenizer.h"
+
+#include <memory>
+#include <vector>
+
+#include "tokenizers/gpt2_lexer.h"
+#include "tokenizers/hf_pattern.h"
+#include "tokenizers/unicode_text.h"
+#include "utils/utf8.h"
+
+namespace mpitron::tokenizers {
+namespace {
+
+using Behavior = TextPieces::Behavior;
+using Cut = std::function<void(TextPieces&)>;
+using Parts = std::vector<TextPieces::Part>;
+
+Behavior parse_behavior(const JsonView& spec, const char* key) {
+  return static_cast<Behavior>(spec.choose(
+      key, {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"},
+      static_cast<Index>(Behavior::isolated)));
+}
+
+// Runs of characters of the same class; `is_match` says whether a class is one of the pattern, and
+// of those in `alone` every character stands for itself.
+template <class ClassOf>
+void cut_runs(std::string_view text, ClassOf&& class_of, Parts& parts) {
+  int previous = -1;
+  for (std::size_t at = 0; at < text.size();) {
+    const Utf8Char next = decode_utf8(text.substr(at));
+    const auto bytes = static_cast<std::size_t>(next.bytes == 0 ? 1 : next.bytes);
+    const int kind = class_of(next.code_point);
+    if (kind == previous && kind == 0) {
+      parts.back().text = {parts.back().text.data(), parts.back().text.size() + bytes};
+    } else {
+      parts.push_back({text.substr(at, bytes), kind != 0});
+    }
+    previous = kind;
+    at += bytes;
+  }
+}
+
+// Every character for which `matches` holds is a match of its own, what lies between is none.
+Cut cut_characters(Behavior behavior, bool (*matches)(std::uint32_t)) {
+  return [behavior, matches](TextPieces& pieces) {
+    pieces.split(behavior, [matches](std::string_view text, Parts& parts) {
+      cut_runs(
+          text, [matches](std::uint32_t c) { return matches(c) ? 1 : 0; }, parts);
+    });
+  };
+}
+
+Cut make_byte_level(const JsonView& spec) {
+  const bool add_space = spec.boolean("add_prefix_space", true);
+  const bool use_regex = spec.boolean("use_regex", true);
+  return [=](TextPieces& pieces) {
+    if (add_space) {
+      pieces.rewrite([](std::string_view piece, bool, std::string& out) {
+        out.append(piece.starts_with(' ') ? "" : " ").append(piece);
+      });
+    }
+    if (use_regex) {
+      pieces.split(Behavior::isolated, [](std::string_view text, Parts& parts) {
+        Gpt2Lexer lexer(text);
+        for (std::string_view piece = lexer.next(); !piece.empty(); piece = lexer.next())
+          parts.push_back({piece, false});
+      });
+    }
+  };
+}
+
+Cut make_metaspace(const JsonView& spec) {
+  const std::string mark = spec.text("replacement", "\xE2\x96\x81");
+  const bool legacy = spec.boolean("add_prefix_space", true);
+  const Index scheme = spec.choose("prepend_scheme", {"first", "never", "always"}, legacy ? 2 : 1);
+  const bool split = spec.boolean("split", true);
+  return [=](TextPieces& pieces) {
+    pieces.rewrite([&](std::string_view piece, bool first, std::string& out) {
+      const std::size_t before = out.size();
+      for (const char c : piece)
+        c == ' ' ? out.append(mark) : out.append(1, c);
+      const bool prepends = scheme == 2 || (scheme == 0 && first);
+      if (prepends && !std::string_view(out).substr(before).starts_with(mark)) {
+        out.insert(before, mark);
+      }
+    });
+    if (split) {
+      pieces.split(Behavior::merged_with_next, [&](std::string_view text, Parts& parts) {
+        std::size_t at = 0;
+        for (std::size_t found = text.find(mark); found != std::string_view::npos;
+             found = text.find(mark, at)) {
+          parts.push_back({text.substr(at, found - at), false});
+          parts.push_back({text.substr(found, mark.size()), true});
+          at = found + mark.size();
+        }
+        parts.push_back({text.substr(at), false});
+      });
+    }
+  };
+}
+
+Cut make_split(const JsonView& spec) {
+  const auto pattern = std::make_shared<const TextPattern>(parse_hf_pattern(spec.at("pattern")));
+  const Behavior behavior = parse_behavior(spec, "behavior");
+  const bool invert = spec.boolean("invert", false);
+  return [=](TextPieces& pieces) {
+    pieces.split(behavior, [&](std::string_view text, Parts& parts) {
+      std::size_t at = 0;
+      while (const auto match = pattern->find(text, at)) {
+        parts.push_back({text.substr(at, match->begin - at), invert});
+        parts.push_back({text.substr(match->begin, match->end - match->begin), !invert});
+        at = match->end;
+      }
+      parts.push_back({text.substr(at), invert});
+    });
+  };
+}
+
+// \w+|[^\w\s]+
+Cut make_whitespace(const JsonView&) {
+  return [](TextPieces& pieces) {
+    pieces.split(Behavior::removed, [](std::string_view text, Parts& parts) {
+      int previous = -1;
+      for (std::size_t at = 0; at < text.size();) {
+        const Utf8Char next = decode_utf8(text.substr(at));
+        const auto bytes = static_cast<std::size_t>(next.bytes == 0 ? 1 : next.bytes);
+        const std::uint32_t c = next.code_point;
+        const int kind = is_white_space(c) ? 2 : is_word(c) ? 1 : 0;
+        if (kind == previous) {
+          parts.back().text = {parts.back().text.data(), parts.back().text.size() + bytes};
+        } else {
+          parts.push_back({text.substr(at, bytes), kind == 2});
+        }
+        previous = kind;
+        at += bytes;
+      }
+    });
+  };
+}
+
+Cut make_digits(const JsonView& spec) {
+  return cut_characters(
+      spec.boolean("individual_digits", false) ? Behavior::isolated : Behavior::contiguous,
+      is_number);
+}
+
+Cut make_bert(const JsonView&) {
+  return [](TextPieces& pieces) {
+    cut_characters(Behavior::removed, is_white_space)(pieces);
+    cut_characters(Behavior::isolated, is_bert_punctuation)(pieces);
+  };
+}
+
+Cut make_delimiter(const JsonView& spec) {
+  const auto pattern =
+      std::make_shared<const TextPattern>(TextPattern::literal(spec.at("delimiter").text()));
+  return [pattern](TextPieces& pieces) {
+    pieces.split(Behavior::removed, [&](std::string_view text, Parts& parts) {
+      std::size_t at = 0;
+      while (const auto match = pattern->find(text, at)) {
+        parts.push_back({text.substr(at, match->begin - at), false});
+        parts.push_back({text.substr(match->begin, match->end - match->begin), true});
+        at = match->end;
+      }
+      parts.push_back({text.substr(at), false});
+    });
+  };
+}
+
+struct Kind {
+  std::string_view name;
+  Cut (*make)(const JsonView&);
+};
+
+constexpr Kind kKinds[] = {
+    {"ByteLevel", make_byte_level},
+    {"Metaspace", make_metaspace},
+    {"Split", make_split},
+    {"Whitespace", make_whitespace},
+    {"WhitespaceSplit",
+     [](const JsonView&) { return cut_characters(Behavior::removed, is_white_space); }},
+    {"Digits", make_digits},
+    {"Punctuation",
+     [](const JsonView& spec) {
+       return cut_characters(parse_behavior(spec, "behavior"), is_bert_punctuation);
+     }},
+    {"BertPreTokenizer", make_bert},
+    {"CharDelimiterSplit", make_delimiter},
+};
+
+HfPreTokenizer make_sequence(const JsonView& spec) {
+  std::vector<Cut> cuts;
+  bool byte_level = false;
+  spec.at("pretokenizers").for_elements([&](const JsonView& element) {
+    if (byte_level) {
+      element.refuse("nothing may follow ByteLevel");
+    }
+    HfPreTokenizer next = make_hf_pre_tokenizer(element);
+    cuts.push_back(std::move(next.cut));
+    byte_level = next.byte_level;
+  });
+  return {[cuts](TextPieces& pieces) {
+            for (const Cut& cut : cuts) {
+              if (cut) {
+                cut(pieces);
+              }
+            }
+          },
+          byte_level};
+}
+
+}  // namespace
+
+HfPreTokenizer make_hf_pre_tokenizer(const JsonView& spec) {
+  if (spec.is_null()) {
+    return {};
+  }
+  const JsonView type = spec.at("type");
+  if (type.text() == "Sequence") {
+    return make_sequence(spec);
+  }
+  std::string names = "Sequence";
+  for (const Kind& kind : kKinds) {
+    if (kind.name == type.text()) {
+      return {kind.make(spec), kind.name == "ByteLevel"};
+    }
+    names += ", " + std::string(kind.name);
+  }
+  type.refuse("this pre-tokenizer is not supported; supported are " + names);
+}
+
+}  // namespace mpitron::tokenizers

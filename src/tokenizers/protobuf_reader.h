@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace mpitron::tokenizers {
+
+/// Walks through the fields of one protobuf message in memory, without a schema and without
+/// copying. Every length is checked. Error(data) with the byte offset for broken bytes.
+class ProtobufReader {
+ public:
+  struct Field {
+    std::uint64_t number = 0;
+    std::uint64_t integer = 0;  // varints and fixed-size numbers, as they are stored
+    std::string_view bytes;     // strings, byte strings, messages
+
+    bool boolean() const { return integer != 0; }
+    std::int32_t int32() const { return static_cast<std::int32_t>(integer); }
+    float single() const;  // a fixed 32-bit field
+  };
+
+  explicit ProtobufReader(std::string_view message) : message_(message) {}
+
+  /// False at the end.
+  bool next(Field& field);
+
+ private:
+  std::uint64_t varint();
+  std::uint64_t fixed(std::size_t bytes);
+  std::string_view take(std::uint64_t bytes);
+
+  std::string_view message_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace mpitron::tokenizers
