@@ -1,5 +1,7 @@
 #include "data/conversation_file.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "utils/check.h"
@@ -27,7 +29,8 @@ std::string parse(std::string_view line, Conversation& conversation) {
     if (!text("role") || !text("content")) {
       return "a message without the texts \"role\" and \"content\"";
     }
-    conversation.push_back({message["role"], message["content"]});
+    conversation.push_back(
+        {message["role"].get<std::string>(), message["content"].get<std::string>()});
   }
   return conversation.empty() ? "a conversation without messages" : "";
 }

@@ -1,7 +1,7 @@
 // Random corpora and blends against a slow implementation of the reference's rules, written from
 // their description: every token of every epoch is laid out, every draw is made on its own.
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 
