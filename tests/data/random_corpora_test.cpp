@@ -83,9 +83,10 @@ SlowIndex slow_index(const std::vector<std::int32_t>& lengths, const GptIndexReq
   std::vector<Index> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), Index{0});
   const auto cut = order.begin() + (separate ? before_last : count);
-  index.shuffle =
-      joined(slow_shuffle({order.begin(), cut}, random),
-             separate ? slow_shuffle({cut, order.end()}, random) : std::vector<Index>{});
+  index.shuffle = slow_shuffle({order.begin(), cut}, random);
+  if (separate) {
+    index.shuffle = joined(index.shuffle, slow_shuffle({cut, order.end()}, random));
+  }
   return index;
 }
 

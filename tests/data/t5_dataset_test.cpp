@@ -21,7 +21,9 @@ T5DatasetOptions golden_t5(const nlohmann::json& expected, const MaskedLmIndexOp
 /// body(corpus, reference split, options) for every split of every case.
 template <class Body>
 void for_each_golden(Body&& body) {
-  for (const auto& expected : test::golden_json("dataset/indices.json")["t5"]) {
+  const auto cases = test::golden_json("dataset/indices.json")["t5"];
+  ASSERT_FALSE(cases.empty());
+  for (const auto& expected : cases) {
     const auto corpus = golden_sentences(expected);
     for_each_split(expected, *corpus,
                    [&](const auto& reference, const MaskedLmIndexOptions& index) {
