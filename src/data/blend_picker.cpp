@@ -1,11 +1,22 @@
 #include "data/blend_picker.h"
 
+#include <cstring>
 #include <limits>
 
 namespace mpitron::data {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+constexpr std::size_t kWidth = 8;
+using Vector = double __attribute__((vector_size(kWidth * sizeof(double))));
+constexpr Vector kCount = {0, 1, 2, 3, 4, 5, 6, 7};
+
+Vector load(const double* values) {
+  Vector vector;
+  std::memcpy(&vector, values, sizeof(vector));
+  return vector;
+}
 
 }  // namespace
 
@@ -33,35 +44,32 @@ std::size_t BlendPicker::best_of_few(double scale) const {
   return best;
 }
 
-// Each lane keeps the first largest of its members; then the lanes are halved, and of equals the
-// smaller number wins. Numbers are doubles so that they move with the values.
+// Each lane of two vectors keeps the first largest of its members; of equals the smaller number wins
+// in the end. Numbers are doubles so that they move with the values.
 std::size_t BlendPicker::best_of_many(double scale) const {
-  alignas(64) double largest[kLanes];
-  alignas(64) double member[kLanes];
-  for (std::size_t l = 0; l < kLanes; ++l) {
-    largest[l] = weights_[l] * scale - taken_[l];
-    member[l] = static_cast<double>(l);
-  }
-  for (std::size_t base = kLanes; base < weights_.size(); base += kLanes) {
-    const double* weights = &weights_[base];
-    const double* taken = &taken_[base];
-    const auto first = static_cast<double>(base);
-    for (std::size_t l = 0; l < kLanes; ++l) {
-      const double lag = weights[l] * scale - taken[l];
-      const bool better = lag > largest[l];
-      largest[l] = better ? lag : largest[l];
-      member[l] = better ? first + static_cast<double>(l) : member[l];
+  Vector largest[2] = {Vector{} + kNever, Vector{} + kNever};
+  Vector member[2] = {};
+  for (std::size_t base = 0; base < weights_.size(); base += kLanes) {
+    for (std::size_t half = 0; half < 2; ++half) {
+      const std::size_t first = base + half * kWidth;
+      const Vector lag = load(&weights_[first]) * scale - load(&taken_[first]);
+      const auto better = lag > largest[half];
+      largest[half] = better ? lag : largest[half];
+      member[half] = better ? kCount + static_cast<double>(first) : member[half];
     }
   }
-  for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
-    for (std::size_t l = 0; l < half; ++l) {
-      const bool other = largest[l + half] > largest[l] ||
-                         (largest[l + half] == largest[l] && member[l + half] < member[l]);
-      largest[l] = other ? largest[l + half] : largest[l];
-      member[l] = other ? member[l + half] : member[l];
-    }
+  const auto other =
+      (largest[1] > largest[0]) | ((largest[1] == largest[0]) & (member[1] < member[0]));
+  const Vector values = other ? largest[1] : largest[0];
+  const Vector numbers = other ? member[1] : member[0];
+  double best = values[0];
+  double number = numbers[0];
+  for (std::size_t lane = 1; lane < kWidth; ++lane) {
+    const bool wins = values[lane] > best || (values[lane] == best && numbers[lane] < number);
+    best = wins ? values[lane] : best;
+    number = wins ? numbers[lane] : number;
   }
-  return static_cast<std::size_t>(member[0]);
+  return static_cast<std::size_t>(number);
 }
 
 }  // namespace mpitron::data

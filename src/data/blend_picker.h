@@ -27,7 +27,7 @@ class BlendPicker {
 
  private:
   static constexpr std::size_t kFew = 8;     // a plain loop is faster up to so many
-  static constexpr std::size_t kLanes = 32;  // compared at a time
+  static constexpr std::size_t kLanes = 16;  // compared at a time
 
   std::size_t best_of_few(double scale) const;
   std::size_t best_of_many(double scale) const;
