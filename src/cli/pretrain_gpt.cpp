@@ -68,10 +68,8 @@ config::ParsedRun read_flags(const Arguments& arguments, Index world_size) {
 }
 
 /// That of the checkpoint where it fits tokenizer and layout, so that the loss goes on as it was.
-Index padded_vocabulary(const config::RunConfig& config, const train::TrainingData& data,
-                        comm::World& world) {
-  const Index vocab_size = data.tokenizer->vocab_size();
-  const auto rows = train::vocabulary_rows(world, config.checkpoint);
+Index padded_vocabulary(const config::RunConfig& config, Index vocab_size,
+                        std::optional<Index> rows) {
   const bool fits =
       rows && *rows >= vocab_size && *rows % config.parallel.tensor_model_parallel_size == 0;
   return fits && !config.data.padded_vocab_size ? *rows
@@ -82,12 +80,15 @@ void print_data(const train::TrainingData& data, const config::RunConfig& config
   const auto size = [](const std::shared_ptr<const data::Dataset>& set) {
     return set ? set->size() : 0;
   };
+  std::string valid;
+  for (const auto& set : data.sets.valid) {
+    valid += fmt::format("{}{}", valid.empty() ? "" : " + ", size(set));
+  }
   const Index vocab_size = data.tokenizer->vocab_size(), padded = config.model.padded_vocab_size;
   log::print(fmt::format(" > padded vocab (size: {}) with {} dummy tokens (new size: {})",
                          vocab_size, padded - vocab_size, padded));
   log::print(fmt::format(" > samples: train {}, validation {}, test {}", size(data.sets.train),
-                         data.sets.valid.empty() ? 0 : size(data.sets.valid[0]),
-                         size(data.sets.test)));
+                         valid.empty() ? "0" : valid, size(data.sets.test)));
 }
 
 void print_unigram_baseline(train::Pretraining& pretraining) {
@@ -120,7 +121,9 @@ int pretrain_gpt(const Arguments& arguments) {
   const device::HostRuntime runtime;
   const auto device = device::make_device(config.training.device, world->make_allocator());
   const train::TrainingData data = train::make_training_data(config);
-  config.model.padded_vocab_size = padded_vocabulary(config, data, *world);
+  const auto source = train::choose_checkpoint(*world, config.checkpoint);
+  config.model.padded_vocab_size = padded_vocabulary(config, data.tokenizer->vocab_size(),
+                                                     train::vocabulary_rows(*world, source));
   print_data(data, config);
   train::TrainedModel model(*device, config, *world);
   log::print(train::parameter_count_line(model.groups().tensor->rank(), model.stage(),
@@ -128,7 +131,7 @@ int pretrain_gpt(const Arguments& arguments) {
   train::Pretraining pretraining(
       *device, model, data, config,
       {.configuration = config::values_json(parsed.values, false), .build = fingerprint()});
-  const train::RunOutcome outcome = pretraining.run();
+  const train::RunOutcome outcome = pretraining.run(source);
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {
     print_unigram_baseline(pretraining);
   }

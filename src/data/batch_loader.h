@@ -32,7 +32,7 @@ struct BatchLoaderOptions {
 
 /// Micro-batches of this data-parallel rank, read ahead. Its whole position is the number of
 /// consumed samples. No allocation after the first batches. With drop_last false, the last batch is
-/// filled up with rows of loss mask 0.
+/// filled up with rows of loss mask 0, and so are those that `padded_samples` asks for.
 class BatchLoader {
  public:
   BatchLoader(std::shared_ptr<const Dataset> dataset, const BatchLoaderOptions& options);

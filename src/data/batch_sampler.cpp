@@ -42,7 +42,8 @@ bool BatchSampler::next(std::vector<Index>& samples) {
 }
 
 bool BatchSampler::next_single(std::vector<Index>& samples) {
-  const Index left = request_.total_samples - consumed_;
+  const Index last = std::max(request_.total_samples, request_.padded_samples);
+  const Index left = last - consumed_;
   if (left < (request_.drop_last ? step_ : 1)) {
     return false;
   }

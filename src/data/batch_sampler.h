@@ -17,6 +17,7 @@ struct BatchSamplerRequest {
   Index data_parallel_size = 1;
   bool drop_last = true;      // single: false gives shorter, even empty, last batches
   bool data_sharding = true;  // cyclic: each rank shuffles samples of its own
+  Index padded_samples = 0;   // single, not dropping: empty batches follow up to this position
 };
 
 /// Sample numbers of this rank's micro-batches. Single: in order, once. Cyclic: a new permutation

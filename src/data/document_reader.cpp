@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 namespace mpitron::data {
 namespace {
 
+constexpr int kAskedEveryMs = 100;  // a signal may have reached another thread than the waiting one
 constexpr std::string_view kBlank = " \t\r\n\v\f";
 
 bool blank(std::string_view line) {
@@ -67,11 +69,16 @@ std::size_t end_of_paragraphs(std::string_view block) {
 // One open file that hands out blocks ending at a document boundary.
 class DocumentReader::Input {
  public:
-  explicit Input(const std::string& file)
-      : file_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+  /// Does not wait for a pipe's writer: that is left to the first reading, which can be stopped.
+  Input(const std::string& file, const std::function<bool()>& stop)
+      : file_(file),
+        stop_(stop),
+        descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (descriptor_ < 0) {
       throw_data("--input {}: cannot open: {}", file, std::strerror(errno));
     }
+    struct stat info {};
+    waits_ = ::fstat(descriptor_, &info) == 0 && !S_ISREG(info.st_mode);
     ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);  // the kernel reads farther ahead
   }
   ~Input() { ::close(descriptor_); }
@@ -104,6 +111,21 @@ class DocumentReader::Input {
     block.resize(std::max(block.size(), bytes + JsonTextParser::kPadding));
   }
 
+  // False where the input was stopped before anything came.
+  bool something_to_read() const {
+    while (waits_) {
+      pollfd input{.fd = descriptor_, .events = POLLIN, .revents = 0};
+      const int ready = ::poll(&input, 1, stop_ ? kAskedEveryMs : -1);
+      if (ready > 0 || (ready < 0 && errno != EINTR)) {
+        break;  // a writer that has gone is ready too: reading says that it ends
+      }
+      if (stop_ && stop_()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   // One successful read behind `filled` bytes, up to `size` of them together: a pipe's block holds
   // what has come so far.
   std::size_t read_some(std::string& block, std::size_t filled, std::size_t size) {
@@ -111,8 +133,8 @@ class DocumentReader::Input {
     reserve(block, size);
     ssize_t n = 0;
     do {
-      n = ::read(descriptor_, block.data() + filled, size - filled);
-    } while (n < 0 && errno == EINTR);
+      n = something_to_read() ? ::read(descriptor_, block.data() + filled, size - filled) : 0;
+    } while (n < 0 && (errno == EINTR || errno == EAGAIN));
     if (n < 0) {
       throw_data("--input {}: cannot read: {}", file_, std::strerror(errno));
     }
@@ -121,14 +143,19 @@ class DocumentReader::Input {
   }
 
   const std::string& file_;
+  const std::function<bool()>& stop_;
   int descriptor_;
+  bool waits_ = false;  // a pipe or a terminal
   bool ended_ = false;
   std::string rest_;
 };
 
 DocumentReader::DocumentReader(std::vector<std::string> files, TextDocuments text_documents,
-                               std::size_t batch_bytes)
-    : files_(std::move(files)), text_documents_(text_documents), batch_bytes_(batch_bytes) {
+                               std::size_t batch_bytes, std::function<bool()> stop)
+    : files_(std::move(files)),
+      text_documents_(text_documents),
+      batch_bytes_(batch_bytes),
+      stop_(std::move(stop)) {
   bool pipe = false;
   for (const std::string& file : files_) {
     struct stat info {};
@@ -154,7 +181,7 @@ bool DocumentReader::next(DocumentBatch& batch) {
   for (; file_ < files_.size(); ++file_, input_.reset()) {
     const std::string& file = files_[file_];
     if (!input_) {
-      input_ = std::make_unique<Input>(file);
+      input_ = std::make_unique<Input>(file, stop_);
       line_ = 1;
       offset_ = 0;
     }

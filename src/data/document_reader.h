@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,9 +40,10 @@ struct DocumentBatch {
 /// document.
 class DocumentReader {
  public:
-  /// Error(data) when a file is missing, unreadable, a folder, or compressed.
+  /// Error(data) when a file is missing, unreadable, a folder, or compressed. `stop` is asked while
+  /// a pipe has nothing to read, or nobody at its other end yet: true ends the input there.
   DocumentReader(std::vector<std::string> files, TextDocuments text_documents,
-                 std::size_t batch_bytes = std::size_t{1} << 18);
+                 std::size_t batch_bytes = std::size_t{1} << 18, std::function<bool()> stop = {});
   ~DocumentReader();
 
   /// Fills the next batch, reusing its storage; false at the end of the last file. Error(data) when
@@ -59,6 +61,7 @@ class DocumentReader {
   std::vector<std::string> files_;
   TextDocuments text_documents_;
   std::size_t batch_bytes_;
+  std::function<bool()> stop_;
   Index total_bytes_ = 0;
   std::size_t file_ = 0;
   std::unique_ptr<Input> input_;

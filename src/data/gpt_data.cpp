@@ -189,6 +189,11 @@ GptData per_split_data(const GptDataRequest& request, const Builder& builder) {
     const Matrix matrix = only<Fractions>(split, Fractions{0.0, 1.0});
     const Counts counts = only<Index>(split, request.num_samples[split]);
     if (split == Split::valid && request.multiple_validation_sets) {
+      if (!blend.weights.empty()) {
+        throw_usage(
+            "--multiple-validation-sets: --valid-data-path has weights, but each set is evaluated "
+            "on its own; give prefixes without weights");
+      }
       for (const std::string& prefix : blend.prefixes) {
         found[split].push_back(builder.corpus(prefix, matrix, counts)[split]);
       }

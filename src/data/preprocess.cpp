@@ -152,7 +152,7 @@ bool next_batch(DocumentReader& reader, Batch& batch, const PreprocessOptions& o
 PreprocessReport preprocess(const tokenizers::Tokenizer& tokenizer,
                             const PreprocessOptions& options) {
   check_options(options);
-  DocumentReader reader(options.inputs, options.text_documents, options.batch_bytes);
+  DocumentReader reader(options.inputs, options.text_documents, options.batch_bytes, options.stop);
   PreprocessReport report;
   for (const std::string& key : options.json_keys)
     report.prefixes.push_back(fmt::format("{}_{}_document", options.output_prefix, key));

@@ -33,7 +33,7 @@ Mlp::Mlp(const Builder& builder) : shared_(builder.tensor_parallel()) {
   fc2_bias_ = builder.output_bias("linear_fc2.bias", h, config.add_bias_linear);
 }
 
-BranchOutput Mlp::forward(autograd::Context& context, const autograd::Var& x) const {
+BranchOutput Mlp::forward(autograd::Context& context, const autograd::Renewable& x) const {
   const autograd::Var hidden =
       ops::column_parallel_linear(context, x, *fc1_weight_, nullptr, shared_);
   const autograd::Var activated = ops::activation(context, hidden, fc1_bias_, activation_);

@@ -1,4 +1,5 @@
 #pragma once
+#include "autograd/renewable.h"
 #include "nn/branch.h"
 #include "nn/builder.h"
 #include "ops/activation.h"
@@ -10,7 +11,7 @@ class Mlp {
  public:
   explicit Mlp(const Builder& builder);
 
-  BranchOutput forward(autograd::Context& context, const autograd::Var& x) const;
+  BranchOutput forward(autograd::Context& context, const autograd::Renewable& x) const;
   Parameter* output_bias() const { return fc2_bias_; }
 
  private:

@@ -56,7 +56,7 @@ Var SelfAttention::normed_queries_and_keys(Context& context, Var qkv) const {
   return query_norm_ ? ops::qk_norm(context, qkv, settings_.layout, *query_norm_, *key_norm_) : qkv;
 }
 
-BranchOutput SelfAttention::forward(Context& context, const Var& x,
+BranchOutput SelfAttention::forward(Context& context, const autograd::Renewable& x,
                                     const LayerInputs& inputs) const {
   Var qkv = ops::column_parallel_linear(context, x, *qkv_weight_, qkv_bias_, shared_);
   qkv = normed_queries_and_keys(context, ops::join_keys_values(context, qkv, share_, shared_));

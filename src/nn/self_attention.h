@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 
+#include "autograd/renewable.h"
 #include "nn/branch.h"
 #include "nn/builder.h"
 #include "nn/norm.h"
@@ -25,7 +26,7 @@ class SelfAttention {
   /// `layer_number` is global and starts at 1.
   SelfAttention(const Builder& builder, Index layer_number);
 
-  BranchOutput forward(autograd::Context& context, const autograd::Var& x,
+  BranchOutput forward(autograd::Context& context, const autograd::Renewable& x,
                        const LayerInputs& inputs) const;
 
  private:

@@ -8,18 +8,39 @@
 namespace mpitron::nn {
 
 using autograd::Context;
+using autograd::Renewable;
 using autograd::Var;
+using tensor::Tensor;
+
+namespace {
+
+bool recomputes(const config::ModelConfig& config, config::RecomputeModule module) {
+  return config.recompute_granularity == config::RecomputeGranularity::selective &&
+         std::ranges::count(config.recompute_modules, module) > 0;
+}
+
+}  // namespace
 
 TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number)
     : shared_(builder.tensor_parallel()),
       hidden_dropout_(builder.config().hidden_dropout),
       layer_number_(static_cast<std::uint32_t>(layer_number)),
-      recompute_mlp_(
-          std::ranges::count(builder.config().recompute_modules, config::RecomputeModule::mlp) > 0),
+      recompute_mlp_(recomputes(builder.config(), config::RecomputeModule::mlp)),
+      recompute_norms_(recomputes(builder.config(), config::RecomputeModule::layernorm)),
       input_norm_(builder, "input_layernorm", builder.config().hidden_size),
       attention_(builder.child("self_attention"), layer_number),
       pre_mlp_norm_(builder, "pre_mlp_layernorm", builder.config().hidden_size),
       mlp_(builder.child("mlp")) {}
+
+Renewable TransformerLayer::normed(Context& context, const Norm& norm, const Var& x) const {
+  Var y = norm.forward(context, x);
+  if (!recompute_norms_ || !context.recording()) {
+    return y;
+  }
+  return {std::move(y), [&norm, input = x.value](Context& again) {
+            return norm.forward(again, autograd::constant(input)).value;
+          }};
+}
 
 Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Var& residual,
                           DropoutSite site) const {
@@ -31,16 +52,21 @@ Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Va
 
 Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs& inputs) const {
   const Var attended =
-      add(context, attention_.forward(context, input_norm_.forward(context, x), inputs), x,
+      add(context, attention_.forward(context, normed(context, input_norm_, x), inputs), x,
           DropoutSite::attention_output);
-  const Var normed = pre_mlp_norm_.forward(context, attended);
-  const auto mlp = [this](Context& inner, const Var& input) {
+  return add(context, mlp_branch(context, normed(context, pre_mlp_norm_, attended)), attended,
+             DropoutSite::mlp_output);
+}
+
+BranchOutput TransformerLayer::mlp_branch(Context& context, const Renewable& x) const {
+  if (!recompute_mlp_) {
+    return mlp_.forward(context, x);
+  }
+  const auto output = [this](Context& inner, const Var& input) {
     return mlp_.forward(inner, input).output;
   };
-  const BranchOutput branch{
-      recompute_mlp_ ? autograd::recompute(context, mlp, normed) : mlp(context, normed),
-      mlp_.output_bias()};
-  return add(context, branch, attended, DropoutSite::mlp_output);
+  const auto keep = [&x](Context&, const Tensor&) { return autograd::Kept(x); };
+  return {autograd::recompute(context, output, x.var, keep), mlp_.output_bias()};
 }
 
 }  // namespace mpitron::nn

@@ -15,6 +15,10 @@ class TransformerLayer {
   Index number() const { return static_cast<Index>(layer_number_); }
 
  private:
+  /// norm(x), not kept where the norms are recomputed.
+  autograd::Renewable normed(autograd::Context& context, const Norm& norm,
+                             const autograd::Var& x) const;
+  BranchOutput mlp_branch(autograd::Context& context, const autograd::Renewable& x) const;
   autograd::Var add(autograd::Context& context, const BranchOutput& branch,
                     const autograd::Var& residual, DropoutSite site) const;
 
@@ -22,6 +26,7 @@ class TransformerLayer {
   double hidden_dropout_;
   std::uint32_t layer_number_;
   bool recompute_mlp_;
+  bool recompute_norms_;
   Norm input_norm_;
   SelfAttention attention_;
   Norm pre_mlp_norm_;

@@ -10,32 +10,32 @@ using autograd::Slot;
 using tensor::Tensor;
 
 struct LinearBackward {
-  Tensor x;  // [t, in]
+  autograd::Kept x;  // [..., in]
   Slot x_slot;
-  Shape x_shape;
   Parameter* weight;
   Parameter* bias;
 
   void operator()(Context& context, Tensor gradient) const {
     const Tensor dy = fold_rows(gradient);
-    accumulate_linear(context, *weight, bias, dy, x);
+    accumulate_linear(context, *weight, bias, dy, fold_rows(x(context)));
     if (x_slot) {
       const Tensor dx = linear_input_gradient(context, dy, *weight);
-      autograd::accumulate(context, x_slot, dx.reshape(x_shape));
+      autograd::accumulate(context, x_slot, dx.reshape(x.shape()));
     }
   }
 };
 
 }  // namespace
 
-Var linear(Context& context, const Var& x, Parameter& weight, Parameter* bias) {
+Var linear(Context& context, const Renewable& input, Parameter& weight, Parameter* bias) {
+  const Var& x = input.var;
   const Tensor rows = fold_rows(x.value);
   const Tensor y = linear_output(context, rows, weight, bias);
   Shape shape = x.shape();
   shape[-1] = y.shape()[1];
   Var result = autograd::variable(y.reshape(shape));
   if (context.recording()) {
-    context.tape->record(result.slot, LinearBackward{rows, x.slot, x.shape(), &weight, bias});
+    context.tape->record(result.slot, LinearBackward{autograd::Kept(input), x.slot, &weight, bias});
   }
   return result;
 }

@@ -1,11 +1,13 @@
 #pragma once
 #include "autograd/context.h"
 #include "autograd/parameter.h"
+#include "autograd/renewable.h"
 
 namespace mpitron::ops {
 
 using autograd::Context;
 using autograd::Parameter;
+using autograd::Renewable;
 using autograd::Var;
 
 /// y[..., out] = x[..., in] weight[out, in]^T (+ bias[out]).
@@ -13,6 +15,6 @@ using autograd::Var;
 /// Numerical contract: products accumulate in fp32 and are rounded once; the weight's gradient is
 /// added to main_grad in main_grad's type by the product itself, the bias's over fixed blocks of
 /// rows.
-Var linear(Context& context, const Var& x, Parameter& weight, Parameter* bias);
+Var linear(Context& context, const Renewable& x, Parameter& weight, Parameter* bias);
 
 }  // namespace mpitron::ops

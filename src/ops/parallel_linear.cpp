@@ -12,10 +12,11 @@ namespace {
 
 using autograd::Slot;
 
-/// A collective under way, with the tensor that it fills.
+/// A collective under way, with the tensor that it fills and the one that others read.
 struct Arriving {
   Tensor tensor;
   comm::Work work = {};
+  Tensor source = {};
 
   const Tensor& wait() {
     work.wait();
@@ -24,7 +25,7 @@ struct Arriving {
 };
 
 struct ColumnParallelBackward {
-  Tensor x;  // [s, b, in], or this rank's piece of s
+  autograd::Kept x;  // [s, b, in], or this rank's piece of s
   Slot x_slot;
   Parameter* weight;
   Parameter* bias;
@@ -57,18 +58,19 @@ struct ColumnParallelBackward {
 
   Arriving start_gather(Context& context) const {
     if (!shared.cuts_sequence()) {
-      return {x};
+      return {x(context)};
     }
-    const Tensor whole = context.empty(joined_shape(x.shape(), 0, shared.size()), x.dtype());
-    return {whole, shared.group->all_gather(x, whole.view())};
+    const Tensor piece = x(context);
+    const Tensor whole = context.empty(joined_shape(x.shape(), 0, shared.size()), piece.dtype());
+    return {whole, shared.group->all_gather(piece, whole.view()), piece};
   }
   Arriving start_sum(Context& context, const Tensor& part) const {
     if (!shared.cuts_sequence()) {
       const Tensor dx = part.reshape(x.shape());
       return {dx, shared.group->all_reduce(dx.view())};
     }
-    const Tensor dx = context.empty(x.shape(), x.dtype());
-    return {dx, shared.group->reduce_scatter(part, dx.view())};
+    const Tensor dx = context.empty(x.shape(), part.dtype());
+    return {dx, shared.group->reduce_scatter(part, dx.view()), part};
   }
 };
 
@@ -125,15 +127,16 @@ Var overlapped_row_parallel(Context& context, const Var& x, Parameter& weight,
 
 }  // namespace
 
-Var column_parallel_linear(Context& context, const Var& x, Parameter& weight, Parameter* bias,
-                           const TensorParallel& shared) {
+Var column_parallel_linear(Context& context, const Renewable& input, Parameter& weight,
+                           Parameter* bias, const TensorParallel& shared) {
   if (!shared.shared()) {
-    return linear(context, x, weight, bias);
+    return linear(context, input, weight, bias);
   }
+  const Var& x = input.var;
   Var result = autograd::variable(column_parallel_output(context, x.value, weight, bias, shared));
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         ColumnParallelBackward{x.value, x.slot, &weight, bias, shared});
+    context.tape->record(
+        result.slot, ColumnParallelBackward{autograd::Kept(input), x.slot, &weight, bias, shared});
   }
   return result;
 }

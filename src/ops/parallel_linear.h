@@ -14,7 +14,7 @@ namespace mpitron::ops {
 /// is on all ranks, or cut along s (x [s_local, b, in]): then s is gathered here and again in
 /// backward, so that only this rank's piece is kept. The sum of x's gradient over the ranks is
 /// under way while the weight's gradient is computed.
-Var column_parallel_linear(Context& context, const Var& x, Parameter& weight, Parameter* bias,
+Var column_parallel_linear(Context& context, const Renewable& x, Parameter& weight, Parameter* bias,
                            const TensorParallel& shared);
 
 /// Columns of weight [out, in] lie here, x is [s, b, in_local]: y = the sum over the ranks of x

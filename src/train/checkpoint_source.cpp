@@ -69,19 +69,19 @@ std::optional<CheckpointSource> choose_checkpoint(comm::World& world,
   return file.empty() ? std::nullopt : std::optional(CheckpointSource{file, weights_only});
 }
 
-std::optional<Index> vocabulary_rows(comm::World& world, const config::CheckpointConfig& config) {
-  Index rows = 0;
-  const auto root = config.load ? config.load : config.pretrained_checkpoint;
-  if (root && world.rank() == 0) {
-    try {
-      const checkpoint::File file = checkpoint::open_newest(Folder(*root), config.ckpt_step);
-      const auto* table = file.find("model/embedding.word_embeddings.weight");
-      rows = table != nullptr ? table->shape[0] : 0;
-    } catch (const Error&) {
-      rows = 0;  // whoever loads it says what is wrong
-    }
+std::optional<Index> vocabulary_rows(comm::World& world,
+                                     const std::optional<CheckpointSource>& source) {
+  if (!source) {
+    return std::nullopt;
   }
-  world.all()->broadcast({&rows, DType::i64, {1}}, 0).wait();
+  Index rows = 0;
+  const std::shared_ptr<comm::Group> all = world.all();
+  checkpoint::on_member_0(*all, [&] {
+    const checkpoint::File file(source->file);
+    const auto* table = file.find("model/embedding.word_embeddings.weight");
+    rows = table != nullptr ? table->shape[0] : 0;
+  });
+  all->broadcast({&rows, DType::i64, {1}}, 0).wait();
   return rows > 0 ? std::optional(rows) : std::nullopt;
 }
 

@@ -19,8 +19,9 @@ struct CheckpointSource {
 std::optional<CheckpointSource> choose_checkpoint(comm::World& world,
                                                   const config::CheckpointConfig& config);
 
-/// Rows of the vocabulary in the checkpoint that the run will start from, if any: the padding takes
-/// part in the loss, so a run goes on with the same. All ranks call it.
-std::optional<Index> vocabulary_rows(comm::World& world, const config::CheckpointConfig& config);
+/// Rows of the vocabulary in that checkpoint, if it says so: the padding takes part in the loss, so
+/// a run goes on with the same. All ranks call it with the same source.
+std::optional<Index> vocabulary_rows(comm::World& world,
+                                     const std::optional<CheckpointSource>& source);
 
 }  // namespace mpitron::train

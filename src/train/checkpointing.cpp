@@ -82,11 +82,11 @@ void Checkpointing::take_save_folder() {
   }
 }
 
-std::optional<RunPosition> Checkpointing::load() {
+std::optional<RunPosition> Checkpointing::load(const std::optional<CheckpointSource>& source) {
   if (!config_.load && !config_.pretrained_checkpoint) {
     return RunPosition{};
   }
-  if (const auto source = choose_checkpoint(model_.world(), config_)) {
+  if (source) {
     return load_from(*source);
   }
   if (config_.exit_on_missing_checkpoint) {

@@ -37,10 +37,12 @@ class Checkpointing {
   Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
                 RunIdentity identity);
 
-  /// What --load, --pretrained-checkpoint and their companions ask for. Nothing is loaded without
-  /// them; no position where --exit-on-missing-checkpoint ends the run. Error(data) where there is
-  /// nothing to load, or where tensors are missing, unexpected or of another shape: all are listed.
-  std::optional<RunPosition> load();
+  /// Starts from `source`, what `choose_checkpoint` said. Nothing is loaded where the options ask
+  /// for nothing; no position where --exit-on-missing-checkpoint ends the run. Error(data) where
+  /// tensors are missing, unexpected or of another shape: all are listed.
+  std::optional<RunPosition> load(const std::optional<CheckpointSource>& source);
+  /// Chooses, then loads.
+  std::optional<RunPosition> load() { return load(choose_checkpoint(model_.world(), config_)); }
 
   /// Writes a checkpoint; with --async-save while training goes on. A save that fails says so and
   /// does not end the run.

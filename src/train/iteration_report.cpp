@@ -127,8 +127,13 @@ std::string iteration_line(const IterationReport& report) {
   return line;
 }
 
-std::string validation_lines(std::string_view where, std::span<const NamedLoss> losses) {
-  std::string line = fmt::format(" validation loss at {} | ", where);
+std::string validation_name(std::optional<Index> set) {
+  return set ? fmt::format("validation-{}", *set) : "validation";
+}
+
+std::string validation_lines(std::string_view where, std::span<const NamedLoss> losses,
+                             std::optional<Index> set) {
+  std::string line = fmt::format(" {} loss at {} | ", validation_name(set), where);
   for (const auto& [name, value] : losses) {
     const double perplexity = std::exp(std::min(20.0, value));
     fmt::format_to(std::back_inserter(line), "{} value: {:.6E} | {} PPL: {:.6E} | ", name, value,

@@ -72,8 +72,12 @@ struct IterationReport {
 std::string iteration_line(const IterationReport& report);
 
 /// Three lines joined by newlines: a rule of dashes, the losses with their perplexities, the rule.
-/// `where` is "iteration 100", or "iteration 100 on test set" at the end.
-std::string validation_lines(std::string_view where, std::span<const NamedLoss> losses);
+/// `where` is "iteration 100", or "iteration 100 on test set" at the end; `set` numbers one of
+/// several validation sets.
+std::string validation_lines(std::string_view where, std::span<const NamedLoss> losses,
+                             std::optional<Index> set = std::nullopt);
+/// "validation", or "validation-1" for the second of several sets.
+std::string validation_name(std::optional<Index> set);
 
 /// ` > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 124475904`.
 std::string parameter_count_line(Index tensor_rank, Index pipeline_rank, Index parameters);

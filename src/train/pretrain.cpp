@@ -1,7 +1,9 @@
 #include "train/pretrain.h"
 
+#include "checkpoint/agreement.h"
 #include "train/exit_signals.h"
-#include "train/result_checks.h"
+#include "train/flops.h"
+#include "train/rejected_results.h"
 #include "train/unigram.h"
 #include "utils/log.h"
 
@@ -15,6 +17,48 @@ ExitOptions exit_options(const config::RunConfig& config) {
           .exit_duration_in_mins = config.training.exit_duration_in_mins};
 }
 
+/// --iterations-to-skip, and those that earlier runs rejected again and again, as rank 0 read them.
+SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training) {
+  std::vector<Index> skipped = training.iterations_to_skip;
+  if (training.result_rejected_tracker_filename) {
+    const comm::GroupHandle all = world.all();
+    std::string words;
+    checkpoint::on_member_0(*all, [&] {
+      for (const Index iteration :
+           rejected_iterations(*training.result_rejected_tracker_filename)) {
+        words += fmt::format("{}{}", words.empty() ? "" : ",", iteration);
+      }
+    });
+    words = checkpoint::broadcast_text(*all, words, 0);
+    if (!words.empty()) {
+      log::print(fmt::format(" skipping iterations that were rejected twice: {}", words));
+      const std::string_view word = words;
+      const std::vector<Index> rejected = parse_iterations({&word, 1});
+      skipped.insert(skipped.end(), rejected.begin(), rejected.end());
+    }
+  }
+  return SkipIterations(skipped);
+}
+
+/// Times of all ranks; a barrier before each part of a step, unless options say otherwise.
+TimerGroup timer_group(const comm::GroupHandle& all, const config::LoggingConfig& logging) {
+  TimerGroup group;
+  group.world_size = all->size();
+  group.gather = [all](std::span<const float> own) {
+    const auto count = static_cast<Index>(own.size());
+    std::vector<float> copy(own.begin(), own.end());
+    std::vector<float> times(copy.size() * static_cast<std::size_t>(all->size()));
+    all->all_gather(device::TensorView(copy.data(), DType::f32, {count}),
+                    device::TensorView(times.data(), DType::f32, {count * all->size()}))
+        .wait();
+    return times;
+  };
+  if (logging.barrier_with_l1_time && all->size() > 1) {
+    group.barrier = [all] { all->barrier(); };
+  }
+  return group;
+}
+
 }  // namespace
 
 Pretraining::Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
@@ -23,21 +67,30 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       model_(model),
       data_(data),
       config_(config),
-      timers_(config.logging.timing_log_level, config.logging.timing_log_option),
+      timers_(config.logging.timing_log_level, config.logging.timing_log_option,
+              timer_group(model.world().all(), config.logging)),
       num_microbatches_(config.training, config.parallel.data_parallel_size),
-      skipped_(config.training.iterations_to_skip),
+      skipped_(skipped_iterations(model.world(), config.training)),
+      checks_(config.training, model.world().rank()),
       step_(device, model, config, timers_),
       checkpointing_(model, step_, config, identity),
       log_(config, timers_, model.world().rank()) {}
 
-RunOutcome Pretraining::run() {
-  const std::optional<RunPosition> start = checkpointing_.load();
+RunOutcome Pretraining::run(const std::optional<CheckpointSource>& source) {
+  const std::optional<RunPosition> start = checkpointing_.load(source);
   if (!start) {
     return {};
   }
   RunOutcome outcome{.iteration = start->iteration,
                      .consumed_samples = start->consumed_train_samples};
   consumed_valid_samples_ = start->consumed_valid_samples;
+  first_sample_ = outcome.consumed_samples;
+  if (config_.logging.log_progress && config_.checkpoint.save) {
+    checkpoint::on_member_0(*model_.world().all(), [&] {
+      progress_log_.emplace(*config_.checkpoint.save, config_.parallel.world_size,
+                            std::chrono::system_clock::now());
+    });
+  }
   if (outcome.iteration > 0) {
     log_.resumed_at(outcome.iteration);
   }
@@ -61,9 +114,8 @@ StepReport Pretraining::one_iteration(Index iteration, Index consumed, Microbatc
     return {.skipped = true};
   }
   const StepReport report = step_.run(iteration, batch.num_microbatches, batch.running, next);
-  if (config_.training.check_for_nan_in_loss_and_grad) {
-    check_finite(report.loss(), "loss", {.iteration = iteration});
-    check_finite(report.grad_norm, "gradient norm", {.iteration = iteration});
+  if (!report.skipped || config_.training.check_for_nan_in_loss_and_grad) {
+    checks_(iteration, report.loss(), report.grad_norm);
   }
   return report;
 }
@@ -133,17 +185,33 @@ void Pretraining::save(const Progress& progress) {
   checkpointing_.save({.iteration = progress.iteration,
                        .consumed_train_samples = progress.consumed_samples,
                        .consumed_valid_samples = consumed_valid_samples_});
+  note_progress(progress);
   log_.resume();
 }
 
-Index Pretraining::evaluation_microbatches() const {
-  const config::TrainingConfig& training = config_.training;
-  return training.eval_iters * (training.global_batch_size /
-                                (training.micro_batch_size * config_.parallel.data_parallel_size));
+/// A full disk here does not end a training either.
+void Pretraining::note_progress(const Progress& progress) {
+  if (!progress_log_) {
+    return;
+  }
+  const auto flops = [&](Index samples) {
+    return flops_per_iteration(model_dimensions(config_.model), samples);
+  };
+  try {
+    progress_log_->saved(
+        {.iteration = progress.iteration,
+         .asynchronous = config_.checkpoint.async_save,
+         .job_flops = flops(progress.consumed_samples - first_sample_),
+         .flops = flops(progress.consumed_samples),
+         .tokens = static_cast<double>(progress.consumed_samples * config_.training.seq_length)},
+        std::chrono::system_clock::now());
+  } catch (const Error& error) {
+    log::warning("{}", error.what());
+  }
 }
 
 MicrobatchStream Pretraining::stream(const std::shared_ptr<const data::Dataset>& dataset,
-                                     Index consumed) const {
+                                     Index consumed, Index padded_samples) const {
   return {dataset,
           config_,
           *data_.tokenizer,
@@ -151,42 +219,70 @@ MicrobatchStream Pretraining::stream(const std::shared_ptr<const data::Dataset>&
           {.data_parallel_rank = model_.groups().data->rank(),
            .data_parallel_size = model_.groups().data->size(),
            .reads = model_.groups().tensor->rank() == 0 &&
-                    model_.reads_data(config_.data.reset_attention_mask)}};
+                    model_.reads_data(config_.data.reset_attention_mask),
+           .padded_samples = padded_samples}};
 }
 
-std::optional<double> Pretraining::evaluate(const std::shared_ptr<const data::Dataset>& dataset,
-                                            Index consumed) {
-  if (!dataset || config_.training.eval_iters == 0) {
+Evaluation Pretraining::validation(const std::shared_ptr<const data::Dataset>& dataset,
+                                   Index consumed) const {
+  const config::TrainingConfig& training = config_.training;
+  return training.full_validation ? whole_of(dataset, training)
+                                  : part_of(dataset, training, consumed);
+}
+
+std::optional<double> Pretraining::evaluate(const Evaluation& evaluation) {
+  if (!evaluation) {
     return std::nullopt;
   }
-  MicrobatchStream stream = this->stream(dataset, consumed);
-  return step_.evaluate(evaluation_microbatches(), [&] { return stream.next(); }).loss();
+  const Index step = config_.training.micro_batch_size * model_.groups().data->size();
+  MicrobatchStream stream = this->stream(evaluation.dataset, evaluation.consumed,
+                                         evaluation.whole ? evaluation.samples() : 0);
+  return step_.evaluate(evaluation.samples() / step, [&] { return stream.next(); }).loss();
 }
 
 std::optional<double> Pretraining::unigram_loss() {
-  if (data_.sets.valid.empty() || !data_.sets.valid[0] || config_.training.eval_iters == 0) {
+  if (data_.sets.valid.empty()) {
     return std::nullopt;
   }
-  MicrobatchStream stream(data_.sets.valid[0], config_, *data_.tokenizer, 0);
+  const Evaluation evaluation = validation(data_.sets.valid[0], 0);
+  if (!evaluation) {
+    return std::nullopt;
+  }
+  MicrobatchStream stream(evaluation.dataset, config_, *data_.tokenizer, 0,
+                          {.padded_samples = evaluation.whole ? evaluation.samples() : 0});
   UnigramLoss unigram;
-  for (Index i = 0; i < evaluation_microbatches() * config_.parallel.data_parallel_size; ++i) {
+  for (Index read = 0; read < evaluation.samples(); read += config_.training.micro_batch_size) {
     unigram.add(stream.next());
   }
   return unigram.loss();
 }
 
+std::vector<std::optional<double>> Pretraining::validation_losses(Index consumed) {
+  std::vector<std::optional<double>> losses;
+  for (const auto& dataset : data_.sets.valid) {
+    losses.push_back(evaluate(validation(dataset, consumed)));
+  }
+  return losses;
+}
+
 void Pretraining::validate(const Progress& progress, bool at_end) {
   log_.pause();
   const std::string where = fmt::format("iteration {}", progress.iteration);
-  for (const auto& dataset : data_.sets.valid) {
-    if (const auto loss = evaluate(dataset, at_end ? 0 : consumed_valid_samples_)) {
-      log_.validation(at_end ? where + " on validation set" : where, progress, *loss);
+  const auto losses = validation_losses(at_end ? 0 : consumed_valid_samples_);
+  for (std::size_t set = 0; set < losses.size(); ++set) {
+    if (losses[set]) {
+      ValidationReport report{.where = at_end ? where + " on validation set" : where,
+                              .loss = *losses[set]};
+      if (config_.training.multiple_validation_sets) {
+        report.set = static_cast<Index>(set);
+      }
+      log_.validation(report, progress);
     }
+    consumed_valid_samples_ += validation(data_.sets.valid[set], 0).samples();
   }
-  consumed_valid_samples_ += config_.training.eval_iters * config_.training.global_batch_size;
   if (at_end) {
-    if (const auto loss = evaluate(data_.sets.test, 0)) {
-      log_.validation(where + " on test set", progress, *loss);
+    if (const auto loss = evaluate(part_of(data_.sets.test, config_.training, 0))) {
+      log_.validation({.where = where + " on test set", .loss = *loss}, progress);
     }
   }
   log_.resume();

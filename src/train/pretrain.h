@@ -2,8 +2,11 @@
 #include "config/run_config.h"
 #include "device/device.h"
 #include "train/checkpointing.h"
+#include "train/evaluation.h"
 #include "train/exit_conditions.h"
 #include "train/num_microbatches.h"
+#include "train/progress_log.h"
+#include "train/result_checks.h"
 #include "train/skip_iterations.h"
 #include "train/training_data.h"
 #include "train/training_log.h"
@@ -25,11 +28,16 @@ class Pretraining {
   Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
               const config::RunConfig& config, const RunIdentity& identity = {});
 
-  /// Loads what the options say, trains to the end, then evaluates on validation and test sets; an
-  /// exit condition ends it at once.
-  RunOutcome run();
+  /// Starts from `source`, what `choose_checkpoint` said, trains to the end, then evaluates on
+  /// validation and test sets; an exit condition ends it at once.
+  RunOutcome run(const std::optional<CheckpointSource>& source);
+  /// Chooses, then runs.
+  RunOutcome run() { return run(choose_checkpoint(model_.world(), config_.checkpoint)); }
   /// The loss of the best unigram model of the validation tokens; nothing without a validation set.
   std::optional<double> unigram_loss();
+  /// The mean loss on each validation set, from sample `consumed` on: over `--eval-iters` batches,
+  /// or the whole set with `--full-validation`; nothing for a set without data.
+  std::vector<std::optional<double>> validation_losses(Index consumed);
 
  private:
   /// False where an exit condition ended it: then nothing is evaluated, as in the reference.
@@ -37,15 +45,15 @@ class Pretraining {
   /// Saves what the decision asks for; false where the run ends.
   bool obey(const ExitDecision& decision, const Progress& progress, RunOutcome& outcome);
   void save(const Progress& progress);
+  void note_progress(const Progress& progress);
   StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
                            Index& batch_size);
   /// Microbatches of one data set for this rank.
-  MicrobatchStream stream(const std::shared_ptr<const data::Dataset>& dataset,
-                          Index consumed) const;
-  Index evaluation_microbatches() const;
-  /// The mean loss over `--eval-iters` batches; nothing without such data.
-  std::optional<double> evaluate(const std::shared_ptr<const data::Dataset>& dataset,
-                                 Index consumed);
+  MicrobatchStream stream(const std::shared_ptr<const data::Dataset>& dataset, Index consumed,
+                          Index padded_samples = 0) const;
+  /// The mean loss; nothing without such data.
+  std::optional<double> evaluate(const Evaluation& evaluation);
+  Evaluation validation(const std::shared_ptr<const data::Dataset>& dataset, Index consumed) const;
   void validate(const Progress& progress, bool at_end);
 
   device::Device& device_;
@@ -55,9 +63,12 @@ class Pretraining {
   Timers timers_;
   NumMicrobatches num_microbatches_;
   SkipIterations skipped_;
+  ResultChecks checks_;
   TrainStep step_;
   Checkpointing checkpointing_;
   TrainingLog log_;
+  std::optional<ProgressLog> progress_log_;  // rank 0 with --log-progress
+  Index first_sample_ = 0;                   // where this program started
   Index consumed_valid_samples_ = 0;
 };
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "train/rejected_results.h"
 #include "utils/error.h"
+#include "utils/log.h"
 
 namespace mpitron::train {
 namespace {
@@ -45,6 +47,39 @@ std::string spike_message(double value, std::string_view what, const ResultOrigi
                           const UnexpectedlyLarge& check) {
   return fmt::format("{}: the {} is {}, far above {}, the largest of the first samples",
                      place(origin), what, value, check.largest());
+}
+
+ResultChecks::ResultChecks(const config::TrainingConfig& training, Index rank)
+    : finite_(training.check_for_nan_in_loss_and_grad),
+      tracker_(training.result_rejected_tracker_filename),
+      rank_(rank) {
+  if (training.check_for_spiky_loss) {
+    spiky_loss_.emplace();
+  }
+  if (training.check_for_large_grads) {
+    large_gradients_.emplace();
+  }
+}
+
+void ResultChecks::operator()(Index iteration, double loss, double grad_norm) {
+  check(iteration, loss, "loss", spiky_loss_);
+  check(iteration, grad_norm, "gradient norm", large_gradients_);
+}
+
+void ResultChecks::check(Index iteration, double value, std::string_view what,
+                         std::optional<UnexpectedlyLarge>& spikes) {
+  const ResultOrigin origin{.iteration = iteration};
+  if (finite_) {
+    if (tracker_ && rank_ == 0 && !std::isfinite(value)) {
+      record_rejection(*tracker_, {.iteration = iteration,
+                                   .result = value,
+                                   .message = fmt::format("the {} is not finite", what)});
+    }
+    check_finite(value, what, origin);
+  }
+  if (spikes && (*spikes)(value) && rank_ == 0) {
+    log::warning("{}", spike_message(value, what, origin, *spikes));
+  }
 }
 
 }  // namespace mpitron::train

@@ -1,7 +1,9 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "config/training_config.h"
 #include "utils/shape.h"
 
 namespace mpitron::train {
@@ -47,5 +49,25 @@ class UnexpectedlyLarge {
 /// The warning for a spike, which does not end the run.
 std::string spike_message(double value, std::string_view what, const ResultOrigin& origin,
                           const UnexpectedlyLarge& check);
+
+/// What the options ask of every iteration's loss and gradient norm. Every rank calls it with the
+/// same figures; rank 0 writes.
+class ResultChecks {
+ public:
+  ResultChecks(const config::TrainingConfig& training, Index rank);
+
+  /// Error(result_rejected) for what is not finite, which goes into the file of
+  /// --result-rejected-tracker-filename too; a warning for a spike.
+  void operator()(Index iteration, double loss, double grad_norm);
+
+ private:
+  void check(Index iteration, double value, std::string_view what,
+             std::optional<UnexpectedlyLarge>& spikes);
+
+  bool finite_;
+  std::optional<std::string> tracker_;
+  Index rank_;
+  std::optional<UnexpectedlyLarge> spiky_loss_, large_gradients_;
+};
 
 }  // namespace mpitron::train

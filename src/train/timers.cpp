@@ -53,11 +53,12 @@ NamedTimer* Timers::make(std::string_view name, Index level) {
   return &entries_.emplace(std::string(name), std::move(entry)).first->second->timer;
 }
 
-std::vector<float> Timers::gather(std::span<const std::string> names, double normalizer) {
+std::vector<float> Timers::gather(std::span<const std::string> names, double normalizer,
+                                  bool reset) {
   std::vector<float> own;
   for (const std::string& name : names) {
     const auto found = entries_.find(name);
-    const double seconds = found == entries_.end() ? 0.0 : found->second->timer.elapsed();
+    const double seconds = found == entries_.end() ? 0.0 : found->second->timer.elapsed(reset);
     own.push_back(static_cast<float>(seconds * 1000.0 / normalizer));
   }
   std::vector<float> all = group_.gather(own);
@@ -102,8 +103,24 @@ std::string Timers::table(std::span<const std::string> names, std::span<const fl
   return lines;
 }
 
+std::vector<std::pair<std::string, double>> Timers::longest(std::span<const std::string> names,
+                                                            double normalizer) {
+  const std::vector<float> times = gather(names, normalizer, false);
+  std::vector<std::pair<std::string, double>> result;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    float most = 0;
+    for (std::size_t at = i; at < times.size(); at += names.size()) {
+      most = std::max(most, times[at]);
+    }
+    if (most > 0) {
+      result.emplace_back(names[i], most / 1000.0);
+    }
+  }
+  return result;
+}
+
 std::optional<std::string> Timers::report(std::span<const std::string> names, double normalizer) {
-  const std::vector<float> times = gather(names, normalizer);
+  const std::vector<float> times = gather(names, normalizer, true);
   const bool all = option_ == config::TimingLogOption::all;
   const std::string lines = all ? table(names, times) : ranges(names, times);
   if (lines.empty()) {

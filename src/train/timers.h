@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/logging_config.h"
@@ -83,12 +84,17 @@ class Timers {
   /// Milliseconds of the named timers divided by `normalizer` over all ranks, in lines; none where
   /// nothing was timed. Collective over the group; resets the timers it reports.
   std::optional<std::string> report(std::span<const std::string> names, double normalizer = 1.0);
+  /// Seconds of the named timers divided by `normalizer`, of the rank that took longest; those that
+  /// nobody ran are left out. Collective over the group; resets nothing.
+  std::vector<std::pair<std::string, double>> longest(std::span<const std::string> names,
+                                                      double normalizer = 1.0);
   /// All timers made so far, in order of creation.
   const std::vector<std::string>& names() const { return names_; }
 
  private:
   NamedTimer* make(std::string_view name, Index level);
-  std::vector<float> gather(std::span<const std::string> names, double normalizer);
+  /// Milliseconds of all ranks, [rank][name].
+  std::vector<float> gather(std::span<const std::string> names, double normalizer, bool reset);
   std::string ranges(std::span<const std::string> names, std::span<const float> times) const;
   std::string table(std::span<const std::string> names, std::span<const float> times) const;
 

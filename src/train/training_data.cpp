@@ -32,6 +32,19 @@ data::PerSplit<std::optional<Index>> num_samples(const config::TrainingConfig& t
   return samples;
 }
 
+/// A set of less than one sample would go by in silence.
+void check_whole_sets(const std::vector<std::shared_ptr<const data::Dataset>>& sets,
+                      Index seq_length) {
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    if (sets[i] && sets[i]->size() == 0) {
+      throw_usage(
+          "--full-validation: validation set {} has fewer than the {} tokens of one sample (and "
+          "one more); leave it out of --valid-data-path, or take a shorter --seq-length",
+          i, seq_length);
+    }
+  }
+}
+
 const char* name_of(config::TokenizerType type) {
   switch (type) {
     case config::TokenizerType::gpt2_bpe:
@@ -95,6 +108,9 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
 TrainingData make_training_data(const config::RunConfig& config) {
   TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
   result.sets = data::make_gpt_data(make_data_request(config, *result.tokenizer));
+  if (config.training.full_validation) {
+    check_whole_sets(result.sets.valid, config.training.seq_length);
+  }
   return result;
 }
 
@@ -108,19 +124,21 @@ MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
       consumed_(consumed_samples),
       with_mask_(config.data.reset_attention_mask) {
   if (share.reads) {
+    const bool shuffles = config.data.dataloader_type == config::DataloaderType::cyclic;
+    const bool whole = share.padded_samples > 0;
     loader_.emplace(
         std::move(dataset),
-        data::BatchLoaderOptions{
-            .sample = sample_options(config, tokenizer),
-            .sampler = {.kind = config.data.dataloader_type == config::DataloaderType::cyclic
-                                    ? data::SamplerKind::cyclic
-                                    : data::SamplerKind::single,
-                        .consumed_samples = consumed_samples,
-                        .micro_batch_size = micro_batch_size_,
-                        .data_parallel_rank = share.data_parallel_rank,
-                        .data_parallel_size = share.data_parallel_size,
-                        .data_sharding = config.data.data_sharding},
-            .prefetch = config.data.num_workers});
+        data::BatchLoaderOptions{.sample = sample_options(config, tokenizer),
+                                 .sampler = {.kind = shuffles && !whole ? data::SamplerKind::cyclic
+                                                                        : data::SamplerKind::single,
+                                             .consumed_samples = consumed_samples,
+                                             .micro_batch_size = micro_batch_size_,
+                                             .data_parallel_rank = share.data_parallel_rank,
+                                             .data_parallel_size = share.data_parallel_size,
+                                             .drop_last = !whole,
+                                             .data_sharding = config.data.data_sharding,
+                                             .padded_samples = share.padded_samples},
+                                 .prefetch = config.data.num_workers});
   }
 }
 

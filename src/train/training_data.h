@@ -32,6 +32,8 @@ struct StreamShare {
   Index data_parallel_rank = 0;
   Index data_parallel_size = 1;
   bool reads = true;
+  /// > 0: every sample once, in order, then samples without loss up to this many.
+  Index padded_samples = 0;
 };
 
 /// Microbatches of one split, in the order of the run: its position is the number of samples that

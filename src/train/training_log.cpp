@@ -13,6 +13,13 @@ namespace {
 
 constexpr const char* kLossName = "lm loss";
 
+/// In the reference's order; every rank asks for the same ones, whether it ran them or not.
+const std::vector<std::string>& timed_parts() {
+  static const std::vector<std::string> names = {
+      "forward-backward", "forward-compute", "backward-compute", "batch-generator", "optimizer"};
+  return names;
+}
+
 }  // namespace
 
 TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index rank)
@@ -39,6 +46,10 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
   if (tensorboard_ && progress.iteration % config_.logging.tensorboard_log_interval == 0) {
     write_scalars(progress, step, state);
   }
+  if (config_.logging.log_timers_to_tensorboard && config_.logging.tensorboard_dir &&
+      progress.iteration % config_.logging.tensorboard_log_interval == 0) {
+    write_timers(progress.iteration);
+  }
   if (progress.iteration % config_.logging.log_interval == 0) {
     bar_->clear();
     print_line(progress, step, state);
@@ -49,6 +60,9 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
 void TrainingLog::print_line(const Progress& progress, const StepReport& step, TrainStep& state) {
   const Index iterations = averages_.iterations();
   const double seconds = interval_.elapsed() / static_cast<double>(iterations);
+  if (tensorboard_ && config_.logging.log_timers_to_tensorboard) {
+    tensorboard_->add_scalar("iteration-time", seconds, progress.iteration);
+  }
   IterationReport report{.time = std::chrono::system_clock::now(),
                          .iteration = progress.iteration,
                          .train_iters = config_.training.train_iters,
@@ -83,10 +97,19 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
   if (progress.iteration == config_.logging.log_interval) {
     log::print(memory_line(0, progress.iteration, process_memory()));
   }
-  if (const auto lines = timers_.report(timers_.names(), static_cast<double>(iterations))) {
+  if (const auto lines = timers_.report(timed_parts(), static_cast<double>(iterations))) {
     log::print(*lines);
   }
   averages_.reset();
+}
+
+void TrainingLog::write_timers(Index iteration) {
+  const auto times = timers_.longest(timed_parts(), static_cast<double>(averages_.iterations()));
+  for (const auto& [name, seconds] : times) {
+    if (tensorboard_) {
+      tensorboard_->add_scalar(name + "-time", seconds, iteration);
+    }
+  }
 }
 
 void TrainingLog::write_scalars(const Progress& progress, const StepReport& step,
@@ -118,21 +141,25 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   metrics_->add(progress.iteration, metrics);
 }
 
-void TrainingLog::validation(const std::string& where, const Progress& progress, double loss) {
+void TrainingLog::validation(const ValidationReport& report, const Progress& progress) {
   bar_->clear();
-  const NamedLoss named{kLossName, loss};
-  log::print(validation_lines(where, {&named, 1}));
-  if (tensorboard_) {
-    tensorboard_->add_scalar("lm loss validation", loss, progress.iteration);
-    tensorboard_->add_scalar("lm loss validation vs samples", loss, progress.consumed_samples);
-    if (config_.logging.log_validation_ppl_to_tensorboard) {
-      tensorboard_->add_scalar("lm loss validation ppl", std::exp(std::min(20.0, loss)),
-                               progress.iteration);
-    }
-    const std::array metrics{io::Metric{"lm loss validation", loss}};
-    metrics_->add(progress.iteration, metrics);
-    tensorboard_->flush();
+  const NamedLoss named{kLossName, report.loss};
+  log::print(validation_lines(report.where, {&named, 1}, report.set));
+  if (!tensorboard_) {
+    return;
   }
+  const std::string tag = std::string(kLossName) + ' ' + validation_name(report.set);
+  const auto both = [&](const std::string& name, double value) {
+    tensorboard_->add_scalar(name, value, progress.iteration);
+    tensorboard_->add_scalar(name + " vs samples", value, progress.consumed_samples);
+  };
+  both(tag, report.loss);
+  if (config_.logging.log_validation_ppl_to_tensorboard) {
+    both(tag + " ppl", std::exp(std::min(20.0, report.loss)));
+  }
+  const std::array metrics{io::Metric{tag, report.loss}};
+  metrics_->add(progress.iteration, metrics);
+  tensorboard_->flush();
 }
 
 }  // namespace mpitron::train

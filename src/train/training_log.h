@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "config/run_config.h"
 #include "io/metrics_file.h"
@@ -19,6 +20,13 @@ struct Progress {
   Index batch_size = 0;  // of this iteration
 };
 
+/// What one evaluation found.
+struct ValidationReport {
+  std::string where;         // "iteration 100", or "iteration 100 on test set"
+  std::optional<Index> set;  // its number with --multiple-validation-sets
+  double loss = 0;
+};
+
 /// Everything that a run says of its iterations: the reference's line every `--log-interval`,
 /// TensorBoard events, metrics.jsonl in the TensorBoard folder, a progress bar on a terminal.
 class TrainingLog {
@@ -32,11 +40,12 @@ class TrainingLog {
   /// Time between the two does not count as training (an evaluation).
   void pause() { interval_.stop(); }
   void resume() { interval_.start(); }
-  /// `where`: "iteration 100", or "iteration 100 on test set".
-  void validation(const std::string& where, const Progress& progress, double loss);
+  void validation(const ValidationReport& report, const Progress& progress);
 
  private:
   void print_line(const Progress& progress, const StepReport& step, TrainStep& state);
+  /// Collective.
+  void write_timers(Index iteration);
   void write_scalars(const Progress& progress, const StepReport& step, TrainStep& state);
 
   config::RunConfig config_;

@@ -124,6 +124,31 @@ TEST_F(Preprocess, ASignalLeavesNoFile) {
   }
 }
 
+/// Nobody has opened the other end, or somebody has and says nothing.
+TEST_F(Preprocess, ASignalEndsTheWaitForASilentPipe) {
+  for (const bool opened : {false, true}) {
+    const std::string pipe = folder_ / "pipe.jsonl";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    RunningProgram program(folder_.path(), preprocess_words("pipe.jsonl", "out"));
+    EXPECT_TRUE(program.wait([&] { return !files_of("out").empty(); }));  // handles signals by now
+    int writer = -1;
+    if (opened) {
+      ASSERT_TRUE(program.wait([&] {
+        writer = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        return writer >= 0;
+      }));
+    }
+    program.signal(SIGTERM);
+    const Finished finished = program.wait_for_end();
+    EXPECT_EQ(finished.code, 86) << finished.err;
+    EXPECT_EQ(files_of("out"), Words());
+    if (opened) {
+      ::close(writer);
+    }
+    std::filesystem::remove(pipe);
+  }
+}
+
 TEST_F(Preprocess, RefusesWhatItDoesNotDo) {
   const std::string text = "{\"text\": \"1\"}\n";
   EXPECT_EQ(run(text, {"--split-sentences"}).code, 2);

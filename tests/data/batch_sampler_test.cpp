@@ -72,6 +72,24 @@ TEST(BatchSampler, ResumesAnywhereAcrossEpochs) {
   }
 }
 
+TEST(BatchSampler, PadsWithEmptyBatches) {
+  const auto batches = [](Index rank) {
+    BatchSampler sampler({.total_samples = 5,
+                          .micro_batch_size = 2,
+                          .data_parallel_rank = rank,
+                          .data_parallel_size = 2,
+                          .drop_last = false,
+                          .padded_samples = 12});
+    std::vector<std::vector<Index>> all;
+    for (std::vector<Index> batch; sampler.next(batch);) {
+      all.push_back(batch);
+    }
+    return all;
+  };
+  EXPECT_EQ(batches(0), (std::vector<std::vector<Index>>{{0, 1}, {4}, {}}));
+  EXPECT_EQ(batches(1), (std::vector<std::vector<Index>>{{2, 3}, {}, {}}));
+}
+
 TEST(BatchSampler, RefusesWhatItCannotServe) {
   EXPECT_THROW(BatchSampler({SamplerKind::single, 0, 0}), Error);
   EXPECT_THROW(BatchSampler({SamplerKind::single, 10, 10}), Error);

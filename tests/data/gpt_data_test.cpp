@@ -138,6 +138,9 @@ TEST_F(GptData, PerSplitPathsUseWholeCorpora) {
   data = make_gpt_data(request);
   ASSERT_EQ(data.valid.size(), 2u);
   EXPECT_EQ(data.valid[0]->size(), (3372 - 1) / 16);
+  request.per_split[Split::valid].weights = {1, 2};
+  EXPECT_NE(message_of([&] { make_gpt_data(request); }).find("--multiple-validation-sets"),
+            std::string::npos);
 }
 
 TEST_F(GptData, ReadsWithoutMappingToo) {

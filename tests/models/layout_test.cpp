@@ -112,6 +112,18 @@ const std::vector<Variant>& variants() {
          c.recompute_granularity = RecomputeGranularity::selective;
          c.recompute_modules = {config::RecomputeModule::mlp};
        }},
+      {"RecomputedNorms",
+       [](ModelConfig& c) {
+         c.recompute_granularity = RecomputeGranularity::selective;
+         c.recompute_modules = {config::RecomputeModule::layernorm};
+       }},
+      {"RecomputedNormsOfOverlappedProducts",
+       [](ModelConfig& c) {
+         use_llama(c);
+         c.tp_comm_overlap = true;
+         c.recompute_granularity = RecomputeGranularity::selective;
+         c.recompute_modules = {config::RecomputeModule::layernorm};
+       }},
       {"OverlappedProducts", [](ModelConfig& c) { c.tp_comm_overlap = true; }},
       {"OverlappedProductsOfALlama",
        [](ModelConfig& c) {

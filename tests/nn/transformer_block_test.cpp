@@ -50,9 +50,13 @@ TEST_F(TransformerBlockTest, SelectiveRecomputationGivesTheBitsOfStoredActivatio
   config_.recompute_granularity = config::RecomputeGranularity::selective;
   config_.recompute_modules = {config::RecomputeModule::core_attn};
   EXPECT_EQ(block_step(), stored);
-  config_.recompute_modules = {config::RecomputeModule::mlp};
-  EXPECT_EQ(block_step(), stored);
-  EXPECT_LT(held(), all);
+  using enum config::RecomputeModule;
+  for (const auto& modules :
+       {std::vector{mlp}, std::vector{layernorm}, std::vector{mlp, layernorm}}) {
+    config_.recompute_modules = modules;
+    EXPECT_EQ(block_step(), stored);
+    EXPECT_LT(held(), all);
+  }
 }
 
 TEST_F(TransformerBlockTest, DropoutIsOn) {

@@ -46,5 +46,34 @@ TEST_F(TransformerLayerTest, LayersDrawTheirOwnMasks) {
   EXPECT_NE(output(1), output(2));
 }
 
+/// Neither norm's output lives from forward to backward, and no bit changes.
+TEST_F(TransformerLayerTest, RecomputedNormsAreNotKept) {
+  Index live = 0;
+  const auto layer_step = [&] {
+    parameters_ = {};
+    const TransformerLayer layer(builder_, 1);
+    const Step result = step([&](Context& context, const Var& x) {
+      const Index before = device_->allocator().statistics().bytes_in_use;
+      const Var y = layer.forward(context, x, {});
+      live = device_->allocator().statistics().bytes_in_use - before;
+      return y;
+    });
+    return result;
+  };
+  for (const bool rms : {false, true}) {
+    config_.normalization =
+        rms ? config::Normalization::rms_norm : config::Normalization::layer_norm;
+    config_.recompute_granularity = config::RecomputeGranularity::none;
+    const Step stored = layer_step();
+    const Index all = live;
+    config_.recompute_granularity = config::RecomputeGranularity::selective;
+    config_.recompute_modules = {config::RecomputeModule::layernorm};
+    EXPECT_EQ(layer_step(), stored);
+    const Index before = device_->allocator().statistics().bytes_in_use;
+    const Tensor one = Tensor::empty(*device_, input().shape(), DType::f32);
+    EXPECT_EQ(all - live, 2 * (device_->allocator().statistics().bytes_in_use - before));
+  }
+}
+
 }  // namespace
 }  // namespace mpitron::nn

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/corpus.h"
+#include "train/rejected_results.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -65,6 +67,33 @@ TEST(UnexpectedlyLarge, StateSurvives) {
     value = static_cast<std::remove_reference_t<decltype(value)>>(saved.at(name));
   });
   EXPECT_TRUE(second(21.0));
+}
+
+TEST(ResultChecks, SpikesAreWarnedOfAndNanEndsTheRun) {
+  config::TrainingConfig training;
+  training.check_for_spiky_loss = true;
+  const test::TemporaryFolder folder;
+  training.result_rejected_tracker_filename = folder / "rejected";
+  ResultChecks checks(training, 0);
+  ::testing::internal::CaptureStderr();
+  for (Index iteration = 1; iteration <= 100; ++iteration) {
+    checks(iteration, 2.0, 1.0);
+  }
+  checks(101, 19.0, 1000.0);  // large gradients are not asked for
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  ::testing::internal::CaptureStderr();
+  checks(102, 21.0, 1.0);
+  const std::string warning = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(warning.find("iteration 102, rank 0: the loss is 21"), std::string::npos) << warning;
+  EXPECT_FALSE(std::filesystem::exists(folder / "rejected"));
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_THROW(checks(103, 2.0, kNan), Error);
+  }
+  EXPECT_EQ(rejected_iterations(folder / "rejected"), std::vector<Index>{103});
+  ResultChecks other_rank(training, 1);
+  EXPECT_THROW(other_rank(104, kNan, 1.0), Error);
+  EXPECT_THROW(other_rank(104, kNan, 1.0), Error);
+  EXPECT_EQ(rejected_iterations(folder / "rejected"), std::vector<Index>{103});
 }
 
 TEST(SpikeMessage, Text) {

@@ -47,6 +47,22 @@ TEST(Timers, AllRanks) {
             "\n  optimizer:\n     rank  1: 3.00");
 }
 
+TEST(Timers, TheLongestAreInSecondsAndNotReset) {
+  Timers timers(1, TimingLogOption::max, two_ranks({250, 0, 500, 0}));
+  const auto longest = timers.longest(kNames, 1.0);
+  ASSERT_EQ(longest.size(), 1u);  // nobody ran the optimizer
+  EXPECT_EQ(longest[0], std::pair(std::string("forward-backward"), 0.5));
+  Timers own(0, TimingLogOption::max);
+  {
+    const TimerScope scope = own.scope("optimizer", 0);
+    std::this_thread::sleep_for(2ms);
+  }
+  const auto once = own.longest(kNames, 1.0), half = own.longest(kNames, 2.0);
+  ASSERT_EQ(once.size(), 1u);
+  EXPECT_GE(once[0].second, 2e-3);
+  EXPECT_NEAR(half[0].second, once[0].second / 2, 1e-9);
+}
+
 TEST(Timers, NothingTimedGivesNoReport) {
   for (const auto option : {TimingLogOption::minmax, TimingLogOption::max, TimingLogOption::all}) {
     Timers timers(2, option);

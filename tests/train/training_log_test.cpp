@@ -74,7 +74,7 @@ TEST(TrainingLog, WritesEventsAndMetrics) {
     Logged logged({"--tensorboard-dir", folder / "board"});
     logged.iteration(1, 2.5);
     ::testing::internal::CaptureStdout();
-    logged.log.validation("iteration 1 on test set", {1, 4, 4}, 2.0);
+    logged.log.validation({.where = "iteration 1 on test set", .loss = 2.0}, {1, 4, 4});
     const std::string text = ::testing::internal::GetCapturedStdout();
     EXPECT_TRUE(has(text, "iteration 1 on test set | lm loss value: 2.000000E+00")) << text;
   }
@@ -85,6 +85,49 @@ TEST(TrainingLog, WritesEventsAndMetrics) {
   EXPECT_EQ(nlohmann::json::parse(line).at("consumed-samples"), 4);
   ASSERT_TRUE(std::getline(lines, line));
   EXPECT_EQ(nlohmann::json::parse(line).at("lm loss validation"), 2.0);
+}
+
+TEST(TrainingLog, TimersGoToTheBoardOnRequest) {
+  for (const bool asked : {false, true}) {
+    const test::TemporaryFolder folder;
+    std::vector<std::string> flags = {"--tensorboard-dir", folder / "board", "--log-interval", "2"};
+    if (asked) {
+      flags.push_back("--log-timers-to-tensorboard");
+    }
+    {
+      Logged logged(flags);
+      { const TimerScope scope = logged.timers.scope("optimizer", 0); }
+      logged.iteration(1, 1.0);
+      logged.iteration(2, 1.0);
+    }
+    std::string events;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "board")) {
+      events += read_file(entry.path());
+    }
+    EXPECT_EQ(has(events, "optimizer-time"), asked);
+    EXPECT_EQ(has(events, "iteration-time"), asked);
+    EXPECT_FALSE(has(events, "forward-backward-time"));
+  }
+}
+
+TEST(TrainingLog, SeveralValidationSetsHaveNumbers) {
+  const test::TemporaryFolder folder;
+  {
+    Logged logged({"--tensorboard-dir", folder / "board", "--log-validation-ppl-to-tensorboard"});
+    ::testing::internal::CaptureStdout();
+    logged.log.validation({.where = "iteration 3", .set = 1, .loss = 2.0}, {3, 12, 4});
+    const std::string text = ::testing::internal::GetCapturedStdout();
+    EXPECT_TRUE(has(text, " validation-1 loss at iteration 3 | lm loss value: 2.000000E+00"))
+        << text;
+  }
+  std::string events;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "board")) {
+    events += read_file(entry.path());
+  }
+  for (const char* tag : {"lm loss validation-1", "lm loss validation-1 vs samples",
+                          "lm loss validation-1 ppl", "lm loss validation-1 ppl vs samples"}) {
+    EXPECT_TRUE(has(events, tag)) << tag;
+  }
 }
 
 }  // namespace

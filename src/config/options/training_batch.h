@@ -22,10 +22,11 @@ inline constexpr std::array kTrainingBatch = {
         .choose("full selective"),
     flag_off("no-check-for-nan-in-loss-and-grad", "check_for_nan_in_loss_and_grad", works,
              "go on when a loss or gradient is not finite"),
-    flag("check-for-spiky-loss", later,
-         "reject a loss more than ten times the largest of the first samples"),
-    flag("check-for-large-grads", later, "reject gradients more than ten times the largest so far"),
-    flag("distribute-saved-activations", later,
+    flag("check-for-spiky-loss", works,
+         "warn of a loss more than ten times the largest of the first 100 iterations"),
+    flag("check-for-large-grads", works,
+         "warn of a gradient norm more than ten times the largest of the first 100 iterations"),
+    flag("distribute-saved-activations", works,
          "spread the stored inputs of recomputed layers over tensor ranks"),
     text("recompute-method", none, works,
          "which layers full recompute covers: groups of n (uniform) or the first n (block)")
@@ -34,7 +35,7 @@ inline constexpr std::array kTrainingBatch = {
             "layers per group (uniform) or layers to recompute (block)"),
     text("recompute-modules", none, works, "parts of a layer that selective recompute drops")
         .any_list()
-        .works_with("core_attn mlp"),
+        .works_with("core_attn layernorm mlp"),
     flag_off("no-clone-scatter-output-in-embedding", "clone_scatter_output_in_embedding", neutral,
              "memory detail of another framework"),
     flag("profile", unneeded, "mark the profiled steps for an external GPU profiler"),
@@ -42,8 +43,8 @@ inline constexpr std::array kTrainingBatch = {
     integer("profile-step-end", "12", neutral, "step at which profiling ends"),
     integer("iterations-to-skip", "", works, "iterations whose batch is read but not trained on")
         .list(),
-    text("result-rejected-tracker-filename", none, later,
-         "file with iterations that failed validation and shall be skipped"),
+    text("result-rejected-tracker-filename", none, works,
+         "file of iterations that were not finite; one that is in it twice is skipped"),
     flag_off("disable-gloo-process-groups", "enable_gloo_process_groups", neutral,
              "no separate host groups"),
     flag("use-pytorch-profiler", unneeded, "profiler of another framework"),

@@ -6,8 +6,9 @@
 namespace mpitron::config::rows {
 
 inline constexpr std::array kValidation = {
-    flag("full-validation", later, "evaluate on the whole validation set each time"),
-    flag("multiple-validation-sets", later, "report each validation set on its own"),
+    flag("full-validation", works,
+         "evaluate on the whole validation set; --eval-iters then counts for the test set only"),
+    flag("multiple-validation-sets", works, "report each corpus of --valid-data-path on its own"),
     integer("eval-iters", "100", works, "iterations of one evaluation"),
     integer("eval-interval", "1000", works,
             "training iterations between two evaluations; 0: only at the end"),
