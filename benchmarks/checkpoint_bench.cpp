@@ -1,6 +1,7 @@
 // Saving and loading GPT-2 124M with its optimizer (1.49 GB) by one rank and by two, against plain
 // writes and reads of the same bytes in the same run.
-//   checkpoint_bench [--summary FILE] [--folder DIR]     starts itself under mpirun
+//   checkpoint_bench [--summary FILE] [--folder DIR] [--rounds N] [--only save|async|load]
+// It starts itself under mpirun.
 // Each save alternates with its peers; figures are medians, as disks are noisy.
 #include <algorithm>
 #include <cstdlib>
@@ -23,7 +24,6 @@
 namespace mpitron::checkpoint {
 namespace {
 
-constexpr int kRounds = 5;
 constexpr Index kPlainWrite = Index{8} << 20;
 
 /// Parameters, which both ranks hold, and the optimizer's halves of each.
@@ -86,13 +86,20 @@ class State {
   std::vector<tensor::ShardedTensor> tensors_;
 };
 
+struct Options {
+  std::filesystem::path folder = "checkpoint_bench.tmp";
+  int rounds = 5;
+  std::string only;  // of the first word of the measurements; empty: all
+};
+
 class CheckpointBench {
  public:
-  CheckpointBench(comm::World& world, benchmarks::Summary& summary, std::filesystem::path folder)
+  CheckpointBench(comm::World& world, benchmarks::Summary& summary, const Options& options)
       : world_(world),
         group_(world.all()),
         summary_(summary),
-        folder_(std::move(folder)),
+        options_(options),
+        folder_(options.folder),
         alone_(comm::make_single_world()),
         whole_(*alone_, 0, 1),
         part_(world, world.rank(), world.size()),
@@ -101,24 +108,28 @@ class CheckpointBench {
 
   void run() {
     std::filesystem::create_directories(folder_);
-    for (int round = 0; round <= kRounds; ++round) {
+    for (int round = 0; round <= options_.rounds; ++round) {
       counts_ = round > 0;  // the first touches memory
-      measure("plain write 1", [&] { return by_rank_0([&] { return plain_write(1); }); });
-      ++iteration_;
-      measure("save 1",
-              [&] { return by_rank_0([&] { return save(lone_writer_, whole_, false); }); });
-      measure("plain write 2", [&] { return plain_write(world_.size()); });
-      ++iteration_;
-      measure("save 2", [&] { return save(writer_, part_, false); });
-      ++iteration_;
-      measure("async 1",
-              [&] { return by_rank_0([&] { return save(lone_writer_, whole_, true); }); });
-      ++iteration_;
-      measure("async 2", [&] { return save(writer_, part_, true); });
-      measure("plain read", [&] { return plain_read(false); });
-      measure("load", [&] { return load(false); });
-      measure("plain read cold", [&] { return plain_read(true); });
-      measure("load cold", [&] { return load(true); });
+      if (wanted("save")) {
+        measure_saves();
+      }
+      if (wanted("async")) {
+        ++iteration_;
+        measure("async 1",
+                [&] { return by_rank_0([&] { return save(lone_writer_, whole_, true); }); });
+        ++iteration_;
+        measure("async 2", [&] { return save(writer_, part_, true); });
+        ++iteration_;
+        training_ = 500'000;
+        measure("async beside 2", [&] { return save(writer_, part_, true); });
+        training_ = 0;
+      }
+      if (wanted("load")) {
+        measure("plain read", [&] { return plain_read(false); });
+        measure("load", [&] { return load(false); });
+        measure("plain read cold", [&] { return plain_read(true); });
+        measure("load cold", [&] { return load(true); });
+      }
     }
     if (world_.rank() == 0) {
       std::filesystem::remove_all(folder_);
@@ -128,6 +139,19 @@ class CheckpointBench {
 
  private:
   static constexpr double kNone = benchmarks::Figure::kNone;
+
+  /// The first round does everything: the others read what it saved.
+  bool wanted(const std::string& kind) const {
+    return !counts_ || options_.only.empty() || options_.only == kind;
+  }
+  void measure_saves() {
+    measure("plain write 1", [&] { return by_rank_0([&] { return plain_write(1); }); });
+    ++iteration_;
+    measure("save 1", [&] { return by_rank_0([&] { return save(lone_writer_, whole_, false); }); });
+    measure("plain write 2", [&] { return plain_write(world_.size()); });
+    ++iteration_;
+    measure("save 2", [&] { return save(writer_, part_, false); });
+  }
 
   void measure(const std::string& name, const std::function<double()>& work) {
     if (world_.rank() == 0) {  // nobody pays for what others left
@@ -197,6 +221,8 @@ class CheckpointBench {
     writer.prepare(request);
     writer.save(request);
     if (asynchronous) {
+      ::usleep(training_);
+      writer.wait_for_copies();  // before the update
       while (!poll(writer)) {
       }
     } else {
@@ -267,31 +293,39 @@ class CheckpointBench {
       return;
     }
     const auto gigabytes = static_cast<double>(whole_.bytes()) * 1e-9;
-    const auto add = [&](const std::string& name, double value, const std::string& unit,
-                         double goal, const std::string& peer, double limit = kNone) {
-      summary_.add({name, value, unit, goal, unit != "s", limit, peer});
-    };
-    for (const char* name : {"plain write 1", "save 1", "plain write 2", "save 2"}) {
-      add(std::string("checkpoint ") + name, gigabytes / median(name), "GB/s", kNone, "");
+    if (wanted("save")) {
+      for (const char* name : {"plain write 1", "save 1", "plain write 2", "save 2"}) {
+        add(std::string("checkpoint ") + name, gigabytes / median(name), "GB/s", kNone, "");
+      }
+      add("checkpoint save 1 against 1 plain writer", ratio("plain write 1", "save 1"), "x", 0.85,
+          "pwrite + fsync");
+      add("checkpoint save 2 against 1 plain writer", ratio("plain write 1", "save 2"), "x", 0.85,
+          "pwrite + fsync");
+      add("checkpoint save 2 against 2 plain writers", ratio("plain write 2", "save 2"), "x", 0.7,
+          "pwrite + fsync");
     }
-    add("checkpoint save 1 against 1 plain writer", ratio("plain write 1", "save 1"), "x", 0.85,
-        "pwrite + fsync");
-    add("checkpoint save 2 against 1 plain writer", ratio("plain write 1", "save 2"), "x", 0.85,
-        "pwrite + fsync");
-    add("checkpoint save 2 against 2 plain writers", ratio("plain write 2", "save 2"), "x", 0.7,
-        "pwrite + fsync");
-    add("checkpoint async save blocks 2 ranks", median("async 2"), "s", 0.15, "");
-    add("checkpoint async save blocks 1 rank", median("async 1"), "s", 0.15, "");
-    add("checkpoint async save in the background", background_, "s", kNone, "");
-    add("checkpoint load warm", loaded_ * 1e-9 / median("load"), "GB/s", 9, "",
-        gigabytes / median("plain read"));
-    add("checkpoint load cold against plain cold read", ratio("plain read cold", "load cold"), "x",
-        0.8, "pread");
+    if (wanted("async")) {
+      add("checkpoint async save blocks 2 ranks", median("async beside 2"), "s", 0.15, "");
+      add("checkpoint async save blocks with nothing beside it", median("async 2"), "s", kNone, "");
+      add("checkpoint async save blocks 1 rank likewise", median("async 1"), "s", kNone, "");
+      add("checkpoint async save in the background", background_, "s", kNone, "");
+    }
+    if (wanted("load")) {
+      add("checkpoint load warm", loaded_ * 1e-9 / median("load"), "GB/s", 9, "",
+          gigabytes / median("plain read"));
+      add("checkpoint load cold against plain cold read", ratio("plain read cold", "load cold"),
+          "x", 0.8, "pread");
+    }
+  }
+  void add(const std::string& name, double value, const std::string& unit, double goal,
+           const std::string& peer, double limit = kNone) {
+    summary_.add({name, value, unit, goal, unit != "s", limit, peer});
   }
 
   comm::World& world_;
   std::shared_ptr<comm::Group> group_;
   benchmarks::Summary& summary_;
+  const Options options_;
   const std::filesystem::path folder_;
   std::unique_ptr<comm::World> alone_;
   State whole_, part_;
@@ -299,6 +333,7 @@ class CheckpointBench {
   SaveReport last_;
   double background_ = 0, loaded_ = 0;
   Index iteration_ = 0;
+  useconds_t training_ = 0;  // a forward and backward pass that the copies have to themselves
   bool counts_ = false;
   std::map<std::string, std::vector<double>> seconds_;
 };
@@ -322,14 +357,18 @@ class CheckpointBench {
 
 int run(int argc, char** argv) {
   benchmarks::Summary summary(argc, argv);
-  std::filesystem::path folder = "checkpoint_bench.tmp";
+  Options options;
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::strcmp(argv[i], "--folder") == 0) {
-      folder = argv[i + 1];
+      options.folder = argv[i + 1];
+    } else if (std::strcmp(argv[i], "--rounds") == 0) {
+      options.rounds = std::max(1, std::atoi(argv[i + 1]));
+    } else if (std::strcmp(argv[i], "--only") == 0) {
+      options.only = argv[i + 1];
     }
   }
   const auto world = comm::make_mpi_world();
-  CheckpointBench(*world, summary, folder).run();
+  CheckpointBench(*world, summary, options).run();
   return world->rank() != 0 || summary.write() ? 0 : 1;
 }
 

@@ -53,7 +53,8 @@ struct SgdStep {
 /// NaN.
 /// Contract: x is cut into blocks of 64 elements from its start; a block's squares are summed in
 /// fp32 in a fixed order (in fp64 where fp32 overflows; reference: always), the blocks without
-/// rounding. So a vector cut at multiples of 64 has the same sum in any pieces, on any rank.
+/// rounding; bf16 squares below 2^-126 may count as zero. So a vector cut at multiples of 64 has
+/// the same sum in any pieces, on any rank.
 struct SumOfSquares {
   static constexpr const char* name = "sum_of_squares";
   static constexpr Index kBlock = 64;

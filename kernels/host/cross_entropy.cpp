@@ -12,9 +12,12 @@ using namespace host;
 using simd::Float;
 
 constexpr Index kWork = 2;
-/// Logits whose maximum is taken before their exponentials: they are in L1 then, and the row is
-/// read from memory once.
+/// Logits between two looks at the maximum: they are in L1 still where they must be read again.
 constexpr Index kChunk = 4096;
+/// Between what is fetched and what is added. From a page on, what fetches by itself in the
+/// processor works against it.
+constexpr Index kBytesAhead = 2048;
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 /// a' of the contract: the weight that smoothing takes from the target.
 float spread(float label_smoothing, Index v) {
@@ -24,7 +27,7 @@ float spread(float label_smoothing, Index v) {
 
 template <class T>
 float row_max(const T* x, Index n) {
-  const Float lowest = simd::splat(-std::numeric_limits<float>::infinity());
+  const Float lowest = simd::splat(kLowest);
   Float m[4] = {lowest, lowest, lowest, lowest};
   Index i = 0;
   for (; i + 4 * simd::kLanes <= n; i += 4 * simd::kLanes) {
@@ -58,36 +61,56 @@ struct Power {
   float excess;  // the result is e^(x - origin) e^excess
 };
 
-/// The maximum of a row and the sum of exp(x - max), in one pass over memory.
+/// The maximum of a row and the sum of exp(x - max).
 struct SoftmaxSums {
-  float max = -std::numeric_limits<float>::infinity();
+  float max = kLowest;
   float sum = 0;
   float logits = 0;  // their plain sum, for smoothing
 };
 
+/// The same of a chunk, but the sum is that of exp(x - pivot).
+template <bool kPlainSum, class T>
+SoftmaxSums chunk_sums(const T* x, Index n, float pivot) {
+  const Power power(pivot);
+  Float top = simd::splat(kLowest);
+  const auto [exps, plain] = simd::row_sums<2>(n, [&](Index i, auto lanes, auto& acc) {
+    simd::prefetch(x + i + kBytesAhead / Index{sizeof(T)});
+    const Float value = simd::load(x + i, lanes);
+    if constexpr (std::is_same_v<decltype(lanes), simd::Full>) {
+      top = simd::max(value, top);
+    }
+    acc[0] += simd::inside(power(value), lanes);
+    if constexpr (kPlainSum) {
+      acc[1] += value;
+    }
+  });
+  const Index part = n / simd::kLanes * simd::kLanes;
+  const float max = std::max(simd::lane_max(top), row_max(x + part, n - part));
+  return {max, exps * std::exp(-power.excess), plain};
+}
+
+/// One pass over a row: exponentials are of x - pivot, the maximum of the row's start, and where a
+/// later logit is far above it, the pivot moves there.
 template <bool kPlainSum, class T>
 SoftmaxSums softmax_sums(const T* x, Index v) {
+  constexpr Index kHead = 512;
+  constexpr float kFar = 8;  // e^8 costs no precision yet, e^88 overflows
+  const float head_max = row_max(x, std::min(kHead, v));
+  float pivot = head_max == kLowest ? 0 : head_max;
   SoftmaxSums sums;
   for (Index begin = 0; begin < v; begin += kChunk) {
-    const T* chunk = x + begin;
     const Index n = std::min(kChunk, v - begin);
-    const float top = row_max(chunk, n);
-    if (top > sums.max) {
-      sums.sum *= std::exp(sums.max - top);
-      sums.max = top;
+    SoftmaxSums chunk = chunk_sums<kPlainSum>(x + begin, n, pivot);
+    if (chunk.max > pivot + kFar) [[unlikely]] {
+      sums.sum *= std::exp(pivot - chunk.max);
+      pivot = chunk.max;
+      chunk = chunk_sums<kPlainSum>(x + begin, n, pivot);
     }
-    const Power power(sums.max);
-    const auto [exps, plain] = simd::row_sums<2>(n, [&](Index i, auto lanes, auto& acc) {
-      simd::prefetch(chunk + kChunk + i);
-      const Float value = simd::load(chunk + i, lanes);
-      acc[0] += simd::inside(power(value), lanes);
-      if constexpr (kPlainSum) {
-        acc[1] += value;
-      }
-    });
-    sums.sum += exps * std::exp(-power.excess);
-    sums.logits += plain;
+    sums.max = std::max(sums.max, chunk.max);
+    sums.sum += chunk.sum;
+    sums.logits += chunk.logits;
   }
+  sums.sum *= std::exp(pivot - sums.max);
   return sums;
 }
 
@@ -149,7 +172,7 @@ void join(const CrossEntropyJoin& k, Index row) {
   float target = 0;
   for (Index rank = 0; rank < ranks; ++rank) {
     const float* part = sums + 4 * rank * rows;
-    if (part[0] > -std::numeric_limits<float>::infinity()) {  // else all of its logits are masked
+    if (part[0] > kLowest) {  // else all of its logits are masked
       all.sum += part[1] * std::exp(part[0] - all.max);
     }
     target += part[2];
@@ -177,7 +200,7 @@ void cross_entropy(const CrossEntropyBackward& k) {
   const bool streaming = should_stream(k.dlogits, dlogits, k.logits);
   for_ranges(row_count(k.logits), k.logits.numel() * kWork, [&](Index begin, Index end) {
     with_store(streaming, [&](auto store) {
-      for (Index row = begin; row < end; ++row) {
+      for (Index row = end; row-- > begin;) {  // the last rows of the forward pass are in a cache
         const T* x = logits[row];
         T* dx = dlogits[row];
         const float lse = lses[row], dloss = dlosses[row];

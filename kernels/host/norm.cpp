@@ -14,12 +14,6 @@ using simd::Float;
 
 constexpr Index kWork = 2;
 
-/// The row to fetch while `row` is written: 4 KiB ahead or more, which is what memory wants.
-Index row_ahead(Index row, Index end, Index row_bytes) {
-  constexpr Index kDistance = 4096;
-  return std::min(row + std::max<Index>(1, kDistance / std::max<Index>(1, row_bytes)), end - 1);
-}
-
 /// gamma + offset, or 1 without gamma.
 template <class T>
 struct Weight {
@@ -48,13 +42,9 @@ void visit_norm_types(DType x, DType y, const device::ConstTensorView& gamma, F&
 // ---------------------------------------------------------------------------------------------
 // forward
 
-// The first pass over a row fetches the row that is `next`, the last one writes: memory is busy all
-// the time.
-
 template <class Tx>
-[[gnu::always_inline]] inline float mean_square(const Tx* x, const Tx* next, Index h) {
+[[gnu::always_inline]] inline float mean_square(const Tx* x, Index h) {
   const auto [sum] = simd::row_sums<1>(h, [&](Index i, auto lanes, auto& acc) {
-    simd::prefetch(next + i);
     const Float v = simd::load(x + i, lanes);
     acc[0] = simd::fma(v, v, acc[0]);
   });
@@ -68,13 +58,12 @@ struct Moments {
 /// One pass over deviations from a pivot, the mean of the first 64 elements: by Cauchy and Schwarz
 /// (mean - pivot)^2 <= variance h / 64, which bounds what cancels in the last line.
 template <class Tx>
-[[gnu::always_inline]] inline Moments moments(const Tx* x, const Tx* next, Index h) {
+[[gnu::always_inline]] inline Moments moments(const Tx* x, Index h) {
   const Index head = std::min<Index>(h, 64);
   const auto [head_sum] = simd::row_sums<1>(
       head, [&](Index i, auto lanes, auto& acc) { acc[0] += simd::load(x + i, lanes); });
   const float pivot = head_sum / static_cast<float>(head);
   const auto [sum, squares] = simd::row_sums<2>(h, [&](Index i, auto lanes, auto& acc) {
-    simd::prefetch(next + i);
     const Float d = simd::inside(simd::load(x + i, lanes) - pivot, lanes);
     acc[0] += d;
     acc[1] = simd::fma(d, d, acc[1]);
@@ -96,8 +85,7 @@ void rms_norm(const RmsNormForward& k) {
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
-        const Tx* next = xs[row_ahead(row, end, h * Index{sizeof(Tx)})];
-        const float rstd = 1.f / std::sqrt(mean_square(x, next, h) + k.eps);
+        const float rstd = 1.f / std::sqrt(mean_square(x, h) + k.eps);
         rstds[row] = rstd;
         simd::for_lanes(h, [&](Index i, auto lanes) {
           store(y + i, simd::load(x + i, lanes) * rstd * gamma(i, lanes), lanes);
@@ -120,8 +108,7 @@ void layer_norm(const LayerNormForward& k) {
       for (Index row = begin; row < end; ++row) {
         const Tx* x = xs[row];
         Ty* y = ys[row];
-        const Tx* next = xs[row_ahead(row, end, h * Index{sizeof(Tx)})];
-        const Moments m = moments(x, next, h);
+        const Moments m = moments(x, h);
         const float rstd = 1.f / std::sqrt(m.variance + k.eps);
         means[row] = m.mean;
         rstds[row] = rstd;
@@ -138,35 +125,8 @@ void layer_norm(const LayerNormForward& k) {
 // ---------------------------------------------------------------------------------------------
 // backward
 
-/// Rows that share one pass over their block's partial sums. More of them fall out of L1, whose
-/// sets all rows of a power of two share.
-template <class T>
-inline constexpr int kGroup = sizeof(T) == 4 ? 1 : 2;
-
-/// body(rows, first, partial) over groups of `rows` (a constant: `group`, or 1 for what is left of
-/// a block) rows; `partial` is the zeroed row of `width` floats of their block, or null without a
-/// workspace.
-template <int group, class F>
-void for_row_groups(Index t, Index work, const Out& workspace, Index width, F&& body) {
-  const Index rows = block_rows(t);
-  float* partials = workspace ? static_cast<float*>(workspace.data) : nullptr;
-  MPITRON_CHECK(!workspace || workspace.bytes() >= block_count(t) * width * 4, workspace.bytes());
-  for_blocks(block_count(t), work, [&](Index block) {
-    float* partial = partials == nullptr ? nullptr : partials + block * width;
-    if (partial != nullptr) {
-      std::fill_n(partial, width, 0.f);
-    }
-    Index row = block * rows;
-    const Index end = std::min(t, row + rows);
-    for (; row + group <= end; row += group) {
-      body(std::integral_constant<int, group>{}, row, partial);
-    }
-    for (; row < end; ++row) {
-      body(std::integral_constant<int, 1>{}, row, partial);
-    }
-    simd::stream_fence();
-  });
-}
+// Rows one after the other, and none fetched ahead: four streams of two rows, and fetching against
+// what the processor fetches by itself, were measured to be slower.
 
 /// The arguments of one row of a backward pass; rms norm leaves `shift` zero.
 template <class Tx, class Ty>
@@ -200,45 +160,29 @@ struct Backward {
     return {x[row], add ? add[row] : nullptr, dy[row], dx[row], r, shift, 0, 0};
   }
 
-  /// First pass over a group: sums of each row, and what they add to dgamma and dbeta (or null).
-  /// Fetches `next`, the rows of a group to come.
-  template <int n>
-  [[gnu::always_inline]] void sum(BackwardRow<Tx, Ty> (&rows)[n],
-                                  const BackwardRow<Tx, Ty> (&next)[n], float* dgamma) const {
-    Float acc[n][2] = {};
-    simd::for_lanes(h, [&](Index i, auto lanes) {
-      const Float weight = simd::inside(gamma(i, lanes), lanes);
-      Float dg = dgamma == nullptr ? Float{} : simd::load(dgamma + i, lanes);
-      Float db = dgamma == nullptr || !centred ? Float{} : simd::load(dgamma + h + i, lanes);
-#pragma GCC unroll 2
-      for (int r = 0; r < n; ++r) {
-        simd::prefetch(next[r].x + i);
-        simd::prefetch(next[r].dy + i);
-        const Float normal = simd::fma(simd::load(rows[r].x + i, lanes), simd::splat(rows[r].rstd),
-                                       simd::splat(rows[r].shift));
-        const Float d = simd::load(rows[r].dy + i, lanes), g = d * weight;
-        acc[r][0] = simd::fma(g, normal, acc[r][0]);
-        dg = simd::fma(d, normal, dg);
-        if constexpr (centred) {
-          acc[r][1] += g;
-          db += d;
-        }
-      }
+  /// First pass over a row: its sums, and what it adds to dgamma and dbeta (or null).
+  [[gnu::always_inline]] void sum(BackwardRow<Tx, Ty>& row, float* dgamma) const {
+    const Float rstd_lanes = simd::splat(row.rstd), shift = simd::splat(row.shift);
+    Float dot{}, sum{};
+    simd::for_lanes(h, [&, weight = gamma](Index i, auto lanes) {
+      const Float normal = simd::fma(simd::load(row.x + i, lanes), rstd_lanes, shift);
+      const Float d = simd::load(row.dy + i, lanes);
+      const Float g = d * simd::inside(weight(i, lanes), lanes);
+      dot = simd::fma(g, normal, dot);
       if (dgamma != nullptr) {
-        simd::store(dgamma + i, dg, lanes);
-        if constexpr (centred) {
-          simd::store(dgamma + h + i, db, lanes);
+        simd::store(dgamma + i, simd::fma(d, normal, simd::load(dgamma + i, lanes)), lanes);
+      }
+      if constexpr (centred) {
+        sum += g;
+        if (dgamma != nullptr) {
+          simd::store(dgamma + h + i, simd::load(dgamma + h + i, lanes) + d, lanes);
         }
       }
     });
-#pragma GCC unroll 2
-    for (int r = 0; r < n; ++r) {
-      rows[r].set_sums(simd::lane_sum(acc[r][0]), simd::lane_sum(acc[r][1]), h);
-    }
+    row.set_sums(simd::lane_sum(dot), simd::lane_sum(sum), h);
   }
 
-  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add. One row at a
-  /// time: two streams of stores past the caches halve each other's speed.
+  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add.
   template <class Store>
   void finish(Store store, const BackwardRow<Tx, Ty> row) const {
     const Float rstd_lanes = simd::splat(row.rstd), slope = simd::splat(row.slope);
@@ -252,22 +196,6 @@ struct Backward {
     });
   }
 
-  /// Rows [begin, end) in groups of n, which divides their number.
-  template <int n, class Store>
-  void run_groups(Store store, Index begin, Index end, float* dgamma) const {
-    for (Index first = begin; first < end; first += n) {
-      BackwardRow<Tx, Ty> rows[n], next[n];
-      for (int r = 0; r < n; ++r) {
-        rows[r] = (*this)[first + r];
-        next[r] = (*this)[row_ahead(first + r + n - 1, t, h * Index{sizeof(Tx)})];
-      }
-      sum<n>(rows, next, dgamma);
-      for (const auto& row : rows) {
-        finish(store, row);
-      }
-    }
-  }
-
   void run(const Out& workspace, bool streaming) const {
     const Index block = block_rows(t), width = centred ? 2 * h : h;
     MPITRON_CHECK(!workspace || workspace.bytes() >= block_count(t) * width * 4, workspace.bytes());
@@ -277,12 +205,13 @@ struct Backward {
       if (dgamma != nullptr) {
         std::fill_n(dgamma, width, 0.f);
       }
-      constexpr int n = kGroup<Tx>;
       const Index begin = index * block, end = std::min(t, begin + block);
-      const Index grouped = end - (end - begin) % n;
       with_store(streaming, [&](auto store) {
-        run_groups<n>(store, begin, grouped, dgamma);
-        run_groups<1>(store, grouped, end, dgamma);
+        for (Index first = begin; first < end; ++first) {
+          BackwardRow<Tx, Ty> row = (*this)[first];
+          sum(row, dgamma);
+          finish(store, row);
+        }
       });
     });
   }

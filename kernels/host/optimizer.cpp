@@ -1,11 +1,9 @@
 #include "kernels/optimizer.h"
 
-#include <array>
 #include <atomic>
 #include <cmath>
 
 #include "kernels/host/views.h"
-#include "utils/exact_sum.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -77,82 +75,6 @@ void run(device::HostStream&, const SgdStep& k) {
       const Float velocity = simd::fma(simd::load(buffer + i, lanes), simd::splat(k.momentum), g);
       simd::store(buffer + i, velocity, lanes);
       store_param(i, p - velocity * k.lr, lanes);
-    });
-  });
-}
-
-namespace {
-
-constexpr Index kBlock = SumOfSquares::kBlock;
-
-/// Adds a block's sum of squares: as given in fp32, or in fp64 where that overflows.
-template <class T>
-void add_block(const T* x, Index n, float sum, exact_sum::Bins bins) {
-  if (std::isfinite(sum)) [[likely]] {
-    exact_sum::add(bins, sum);
-    return;
-  }
-  double wide = 0;
-  for (Index i = 0; i < n; ++i) {
-    const auto value = static_cast<double>(static_cast<float>(x[i]));
-    wide += value * value;
-  }
-  exact_sum::add(bins, wide);
-}
-
-/// Adds sixteen blocks, whose lanes are summed together: that takes a third of the time.
-template <class T>
-void add_sixteen_blocks(const T* x, exact_sum::Bins bins) {
-  constexpr Index kAhead = 1024;
-  Float sums[simd::kLanes];
-  for (int block = 0; block < simd::kLanes; ++block) {
-    Float square[4];
-    for (int i = 0; i < 4; ++i) {
-      const T* from = x + block * kBlock + i * simd::kLanes;
-      simd::prefetch(from + kAhead);
-      const Float value = simd::load(from);
-      square[i] = simd::fma(value, value, Float{});
-    }
-    sums[block] = (square[0] + square[1]) + (square[2] + square[3]);
-  }
-  const Float totals = simd::lane_sums(sums);
-  for (int block = 0; block < simd::kLanes; ++block) {
-    add_block(x + block * kBlock, kBlock, totals[block], bins);
-  }
-}
-
-/// Adds blocks from the start of x on, the last of which may be a part of one.
-template <class T>
-void add_blocks(const T* x, Index n, exact_sum::Bins bins) {
-  constexpr Index kSixteen = simd::kLanes * kBlock;
-  Index i = 0;
-  for (; i + kSixteen <= n; i += kSixteen) {
-    add_sixteen_blocks(x + i, bins);
-  }
-  for (; i < n; i += kBlock) {
-    const Index size = std::min(kBlock, n - i);
-    const auto [sum] = simd::row_sums<1>(size, [&](Index j, auto lanes, auto& acc) {
-      const Float value = simd::load(x + i + j, lanes);
-      acc[0] = simd::fma(value, value, acc[0]);
-    });
-    add_block(x + i, size, sum, bins);
-  }
-}
-
-}  // namespace
-
-void run(device::HostStream&, const SumOfSquares& k) {
-  const Index n = k.x.numel();
-  auto* bins = k.bins.as<std::int64_t>();
-  visit_dtype(k.x.dtype, [&]<class T>() {
-    const T* x = k.x.as<T>();
-    for_ranges((n + kBlock - 1) / kBlock, n, [&](Index first, Index last) {
-      std::array<std::int64_t, exact_sum::kBins> own{};
-      add_blocks(x + first * kBlock, std::min(n, last * kBlock) - first * kBlock,
-                 exact_sum::Bins(own));
-      for (std::size_t i = 0; i < own.size(); ++i) {  // integers: any order gives the same sum
-        std::atomic_ref(bins[i]).fetch_add(own[i], std::memory_order_relaxed);
-      }
     });
   });
 }

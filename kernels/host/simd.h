@@ -172,7 +172,8 @@ inline float lane_max(Float x) {
 
 /// Asks for a line of what is read next, into L2: L1 belongs to what is read now. Any address will
 /// do.
-inline void prefetch(const void* p) {
+/// Inlined at once: as a call, the compiler would drop it for having no effect.
+[[gnu::always_inline]] inline void prefetch(const void* p) {
   constexpr int kRead = 0, kSecondLevel = 2;
   __builtin_prefetch(p, kRead, kSecondLevel);
 }

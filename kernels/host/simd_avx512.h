@@ -126,6 +126,25 @@ inline void stream_fence() {
   _mm_sfence();
 }
 
+/// Whether a lane of a comparison's result is true.
+inline bool any(Int mask) {
+  return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
+}
+
+/// Lane i gets x[2 i]^2 + x[2 i + 1]^2 more, where no square is below 2^-126: smaller ones may
+/// count as zero.
+inline Float add_pair_squares(const BFloat16* x, Float sum) {
+#ifdef __AVX512BF16__
+  const auto pairs = (__m512bh)_mm512_loadu_si512(x);
+  return _mm512_dpbf16_ps(sum, pairs, pairs);
+#else
+  const __m512i pairs = _mm512_loadu_si512(x);
+  const Float low = _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16));
+  const Float high = _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(~0xFFFF)));
+  return fma(high, high, fma(low, low, sum));
+#endif
+}
+
 /// Zero in the lanes outside.
 inline Float inside(Float x, Full) {
   return x;

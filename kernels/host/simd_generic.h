@@ -100,6 +100,24 @@ inline void stream(T* p, Float x) {
 }
 inline void stream_fence() {}
 
+/// Whether a lane of a comparison's result is true.
+inline bool any(Int mask) {
+  std::int32_t result = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    result |= mask[i];
+  }
+  return result != 0;
+}
+
+/// Lane i gets x[2 i]^2 + x[2 i + 1]^2 more.
+inline Float add_pair_squares(const BFloat16* x, Float sum) {
+  for (int i = 0; i < kLanes; ++i) {
+    const auto low = static_cast<float>(x[2 * i]), high = static_cast<float>(x[2 * i + 1]);
+    sum[i] = high * high + (low * low + sum[i]);
+  }
+  return sum;
+}
+
 /// Zero in the lanes outside.
 inline Float inside(Float x, Full) {
   return x;

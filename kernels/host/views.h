@@ -72,8 +72,10 @@ void visit_dtypes(DType a, DType b, F&& f) {
       a, [&]<class A>() { visit_dtype(b, [&]<class B>() { f.template operator()<A, B>(); }); });
 }
 
-/// Outputs of this size and more go past the caches: they would be evicted before they are read.
-inline constexpr Index kStreamBytes = Index{32} << 20;
+/// Outputs of this size and more go past the caches: with the inputs beside them, and what others
+/// do in a shared cache, they would be evicted before they are read, and each line read before it
+/// is written.
+inline constexpr Index kStreamBytes = Index{8} << 20;
 inline constexpr Index kStreamAlignment = 64;
 
 struct PlainStore {

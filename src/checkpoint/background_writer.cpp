@@ -11,17 +11,37 @@ constexpr Index kBeginWriting = Index{32} << 20;
 
 }  // namespace
 
-BackgroundWriter::BackgroundWriter(std::filesystem::path path)
-    : path_(std::move(path)), thread_([this] { run(); }) {}
+BackgroundWriter::BackgroundWriter(std::filesystem::path path, Trace* trace)
+    : path_(std::move(path)), trace_(trace), thread_([this] { run(); }) {}
 
 BackgroundWriter::~BackgroundWriter() {
+  cancel();
   close();
   thread_.join();
+}
+
+void BackgroundWriter::copy(std::shared_ptr<CopyQueue> copies) {
+  const std::lock_guard lock(mutex_);
+  copies_ = std::move(copies);
+  changed_.notify_one();
 }
 
 void BackgroundWriter::push(const std::vector<Job>& jobs) {
   const std::lock_guard lock(mutex_);
   jobs_.insert(jobs_.end(), jobs.begin(), jobs.end());
+  changed_.notify_one();
+}
+
+void BackgroundWriter::start(std::vector<Index> data_set_offsets) {
+  const std::lock_guard lock(mutex_);
+  data_set_offsets_ = std::move(data_set_offsets);
+  started_ = true;
+  changed_.notify_one();
+}
+
+void BackgroundWriter::cancel() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = !started_;
   changed_.notify_one();
 }
 
@@ -31,9 +51,22 @@ void BackgroundWriter::close() {
   changed_.notify_one();
 }
 
+void BackgroundWriter::do_copies() {
+  std::shared_ptr<CopyQueue> copies;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return copies_ != nullptr || started_ || cancelled_; });
+    copies = copies_;
+  }
+  if (copies != nullptr) {
+    copies->finish();
+  }
+}
+
 bool BackgroundWriter::next(Job& job) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return taken_ < jobs_.size() || closed_; });
+  changed_.wait(lock,
+                [this] { return (started_ || cancelled_) && (taken_ < jobs_.size() || closed_); });
   if (taken_ == jobs_.size()) {
     return false;
   }
@@ -42,11 +75,13 @@ bool BackgroundWriter::next(Job& job) {
 }
 
 void BackgroundWriter::run() {
+  do_copies();
   Job job;
   bool more = next(job);
   const Timer timer;
+  const TraceScope scope(more ? trace_ : nullptr, TraceKind::background, "write checkpoint");
   error_ = error_of([&] {
-    if (more) {
+    if (more && started_) {
       PosixFile file(path_, PosixFile::Mode::modify);
       for (; more; more = next(job)) {
         write(file, job);
@@ -63,10 +98,11 @@ void BackgroundWriter::run() {
 }
 
 void BackgroundWriter::write(PosixFile& file, const Job& job) {
+  const Index offset = data_set_offsets_[static_cast<std::size_t>(job.data_set)] + job.offset;
   extents_.push_back(
-      {job.offset, job.bytes,
+      {offset, job.bytes,
        hash128({reinterpret_cast<const char*>(job.data), static_cast<std::size_t>(job.bytes)})});
-  file.write(job.offset, job.data, job.bytes);
+  file.write(offset, job.data, job.bytes);
   unsynced_ += job.bytes;
   if (unsynced_ >= kBeginWriting) {
     file.begin_sync();

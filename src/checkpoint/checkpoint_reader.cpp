@@ -4,7 +4,8 @@
 
 #include "checkpoint/agreement.h"
 #include "checkpoint/convert_elements.h"
-#include "checkpoint/parallel_read.h"
+#include "checkpoint/verify.h"
+#include "utils/error.h"
 #include "utils/timer.h"
 
 namespace mpitron::checkpoint {
@@ -83,6 +84,7 @@ LoadReport CheckpointReader::compare(std::span<const LoadTarget> targets) {
 LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
   const Timer timer;
   LoadStatistics statistics;
+  ReadOutcome outcome;
   throw_first_error(*group_, error_of([&] {
     std::vector<ReadRequest> requests;
     for (const LoadTarget& target : targets) {
@@ -100,12 +102,42 @@ LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
                           .to = tensor.value.data,
                           .dtype = tensor.value.dtype});
     }
-    statistics.bytes = parallel_read(
-        file_.path(), requests,
+    outcome = parallel_read(
+        file_, requests,
         {.begin = static_cast<double>(group_->rank()) / static_cast<double>(group_->size())});
   }));
+  statistics.bytes = outcome.bytes;
+  check_extents(outcome);
   statistics.seconds = timer.seconds();
   return statistics;
+}
+
+/// Extents of which no rank needed the whole are divided among all.
+void CheckpointReader::check_extents(ReadOutcome& outcome) {
+  outcome.extents.push_back(ExtentUse::unused);  // never empty
+  group_
+      ->all_reduce(
+          {outcome.extents.data(), DType::u8, {static_cast<Index>(outcome.extents.size())}},
+          comm::Reduction::maximum)
+      .wait();
+  std::vector<Index> own;
+  Index open = 0;
+  for (std::size_t i = 0; i < outcome.extents.size(); ++i) {
+    if (outcome.extents[i] == ExtentUse::used && open++ % group_->size() == group_->rank()) {
+      own.push_back(static_cast<Index>(i));
+    }
+  }
+  throw_first_error(*group_, error_of([&] {
+    std::vector<Damage> damaged = verify_extents(file_, own).damaged;
+    for (const Index i : outcome.damaged) {
+      const Extent& extent = file_.extents()[static_cast<std::size_t>(i)];
+      const std::vector<Damage> found = damages(file_, extent, kBytesDiffer);
+      damaged.insert(damaged.end(), found.begin(), found.end());
+    }
+    if (!damaged.empty()) {
+      throw_data("{}", damage_text(file_, damaged));
+    }
+  }));
 }
 
 }  // namespace mpitron::checkpoint

@@ -6,6 +6,7 @@
 
 #include "checkpoint/file.h"
 #include "checkpoint/load_report.h"
+#include "checkpoint/parallel_read.h"
 #include "comm/world.h"
 #include "tensor/state.h"
 
@@ -37,12 +38,15 @@ class CheckpointReader {
   /// decides what it tolerates.
   LoadReport compare(std::span<const LoadTarget> targets);
 
-  /// Fills all targets but those that `compare` found missing or mismatched.
+  /// Fills all targets but those that `compare` found missing or mismatched. Every byte that any
+  /// rank reads is checked against its hash: Error(data) names what is damaged, and the targets
+  /// hold anything then.
   LoadStatistics read(std::span<const LoadTarget> targets);
 
  private:
   /// Null where none of the sources is there.
   const DataSet* source_of(const LoadTarget& target) const;
+  void check_extents(ReadOutcome& outcome);
 
   std::shared_ptr<comm::Group> group_;
   File file_;

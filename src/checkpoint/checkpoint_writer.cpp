@@ -42,13 +42,16 @@ struct CheckpointWriter::Plan {
   Index share_bytes = 0, gathered_bytes = 0, largest_block = 0;  // of this rank
   std::unique_ptr<StagingRing> ring;
 
+  Index most_staging(const WriterOptions& options) const {
+    return std::max(options.staging_bytes, 4 * largest_block);
+  }
+  /// For everything at once.
   Index wanted_staging(bool asynchronous, const WriterOptions& options) const {
-    const Index most = std::max(options.staging_bytes, 4 * largest_block);
     const Index wanted = asynchronous ? share_bytes : std::min(gathered_bytes, kGatherStaging);
     // Blocks begin at pages, and some room is lost where the ring closes.
     const Index blocks = static_cast<Index>(share.writes.size() + share.gathers.size()) +
                          wanted / options.write_bytes;
-    return wanted == 0 ? 0 : std::min(most, wanted + blocks * 4096 + 2 * largest_block);
+    return wanted == 0 ? 0 : wanted + blocks * 4096 + 2 * largest_block;
   }
 };
 
@@ -57,8 +60,11 @@ struct CheckpointWriter::Save {
   Folder folder;
   Index iteration;
   Timer timer;
-  std::string error;  // of all ranks: nothing is being written
+  std::string error;                     // of all ranks: nothing is being written
+  std::future<std::vector<Index>> file;  // of rank 0, until writing starts: its data sets' offsets
+  bool started = false;
   std::unique_ptr<BackgroundWriter> writer;
+  std::shared_ptr<CopyQueue> copies;  // not known to be done
   bool sealed = false;
   std::future<std::string> commit;  // of rank 0, after the seal: its error
   double blocked_seconds = 0;
@@ -94,7 +100,8 @@ void CheckpointWriter::prepare(const Request& request) {
     plan_ = std::move(plan);
   }
   const std::string error = first_error(*group_, error_of([&] {
-    const Index wanted = plan_->wanted_staging(request.asynchronous, options_);
+    const Index wanted = std::min(plan_->most_staging(options_),
+                                  plan_->wanted_staging(request.asynchronous, options_));
     if (wanted > plan_->ring->capacity()) {
       plan_->ring = std::make_unique<StagingRing>();  // first, so that there are never two
       plan_->ring = std::make_unique<StagingRing>(wanted);
@@ -109,38 +116,79 @@ void CheckpointWriter::save(const Request& request) {
   MPITRON_CHECK(save_ == nullptr, request.iteration);
   save_ = std::make_unique<Save>(Folder(request.root), request.iteration);
   prepare(request);
-  const std::filesystem::path path = save_->folder.unfinished_file(request.iteration);
-  std::string layout;
+  begin_file(request);
+  const bool room =
+      plan_->wanted_staging(request.asynchronous, options_) <= plan_->ring->capacity();
+  const bool later =
+      request.asynchronous && group_->reduce(room ? 1 : 0, comm::Reduction::minimum) > 0;
+  save_->writer = std::make_unique<BackgroundWriter>(
+      save_->folder.unfinished_file(request.iteration), options_.trace);
+  if (!later) {
+    start_writing();
+  }
+  if (save_->error.empty()) {
+    const Snapshot snapshot = later                  ? Snapshot::later
+                              : request.asynchronous ? Snapshot::now
+                                                     : Snapshot::none;
+    ShareCopier copier({world_, *group_, *plan_->ring, *save_->writer, options_.write_bytes},
+                       request.tensors, plan_->data_sets);
+    save_->copies = copier.run(plan_->share, snapshot);
+  }
+  save_->writer->close();
+  save_->blocked_seconds += save_->timer.seconds();
+}
+
+/// On rank 0, beside the copies: allocating the file takes as long as many of them.
+void CheckpointWriter::begin_file(const Request& request) {
+  if (group_->rank() != 0) {
+    return;
+  }
+  save_->file =
+      std::async(std::launch::async, [folder = save_->folder, iteration = request.iteration,
+                                      header = *request.header, data_sets = plan_->data_sets] {
+        folder.begin(iteration);
+        std::vector<Index> offsets;
+        for (const DataSet& data_set :
+             create_file(folder.unfinished_file(iteration), header, data_sets)) {
+          offsets.push_back(data_set.offset);
+        }
+        return offsets;
+      });
+}
+
+/// All ranks learn where the data sets lie, or why there is no file.
+void CheckpointWriter::start_writing() {
+  save_->started = true;
+  std::vector<Index> offsets;
   save_->error = first_error(*group_, error_of([&] {
     if (group_->rank() == 0) {
-      save_->folder.begin(request.iteration);
-      std::vector<Index> offsets;
-      for (const DataSet& data_set : create_file(path, *request.header, plan_->data_sets)) {
-        offsets.push_back(data_set.offset);
-      }
-      layout = pack(offsets);
+      offsets = save_->file.get();
     }
   }));
   if (save_->error.empty()) {
-    const auto offsets = unpack<Index>(broadcast_text(*group_, layout, 0));
-    for (std::size_t i = 0; i < offsets.size(); ++i) {
-      plan_->data_sets[i].offset = offsets[i];
-    }
-    save_->writer = std::make_unique<BackgroundWriter>(path);
-    ShareCopier copier({world_, *group_, *plan_->ring, *save_->writer, options_.write_bytes},
-                       request.tensors, plan_->data_sets);
-    copier.run(plan_->share, request.asynchronous);
-    save_->writer->close();
+    save_->writer->start(unpack<Index>(broadcast_text(*group_, pack(offsets), 0)));
+  } else {
+    save_->writer->cancel();
   }
-  save_->blocked_seconds += save_->timer.seconds();
+}
+
+void CheckpointWriter::wait_for_copies() {
+  if (save_ != nullptr && save_->copies != nullptr) {
+    const Timer timer;
+    save_->copies->finish();
+    save_->copies.reset();
+    save_->blocked_seconds += timer.seconds();
+  }
 }
 
 /// Whether the present stage of the save has ended on all ranks.
 bool CheckpointWriter::stage_done() {
-  bool done = save_->writer == nullptr || save_->writer->done();
-  if (save_->commit.valid()) {
-    done = save_->commit.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-  }
+  const auto ready = [](const auto& future) {
+    return !future.valid() || future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  const bool done = !save_->started ? ready(save_->file)
+                    : save_->sealed ? ready(save_->commit)
+                                    : save_->writer->done();
   return group_->reduce(done ? 1 : 0, comm::Reduction::minimum) > 0;
 }
 
@@ -149,11 +197,13 @@ std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
     return std::nullopt;
   }
   const Timer timer;
-  // Writing, then what comes after the seal.
+  // Making the file, writing, and what comes after the seal.
   for (bool ended = false; !ended;) {
     if (stage_done()) {
       ended = save_->sealed || !save_->error.empty();
-      if (!ended) {
+      if (!save_->started) {
+        start_writing();
+      } else if (!ended) {
         seal();
       }
     } else if (wait) {
@@ -216,7 +266,7 @@ SaveReport CheckpointWriter::make_report() {
   return {.iteration = save_->iteration,
           .error = save_->error,
           .blocked_seconds = slowest(save_->blocked_seconds),
-          .background_seconds = slowest(save_->writer != nullptr ? save_->writer->seconds() : 0),
+          .background_seconds = slowest(save_->writer->seconds()),
           .total_seconds = slowest(save_->timer.seconds()),
           .bytes = plan_->total_bytes};
 }

@@ -10,6 +10,10 @@
 #include "comm/world.h"
 #include "tensor/state.h"
 
+namespace mpitron {
+class Trace;
+}
+
 namespace mpitron::checkpoint {
 
 /// How a save ended; the same on all ranks.
@@ -24,10 +28,12 @@ struct SaveReport {
 };
 
 struct WriterOptions {
-  /// At most so much memory per rank for copies of what is being written. If an asynchronous
-  /// save's share is larger, `save` returns when the last of it has been copied.
+  /// At most so much memory per rank for copies of what is being written. If a rank's share of an
+  /// asynchronous save is larger, `save` returns when the last of it has been copied; otherwise at
+  /// once, and the copies are made beside what the caller does next.
   Index staging_bytes = Index{2} << 30;
   Index write_bytes = Index{4} << 20;  // of one write and one hash
+  Trace* trace = nullptr;              // gets the time of each save's thread
 };
 
 /// All ranks write one checkpoint file. Every function is called by all ranks of the world, in the
@@ -51,9 +57,12 @@ class CheckpointWriter {
   /// Error(data) where the ranks' tensors do not fit together.
   void prepare(const Request& request);
 
-  /// Begins a save. None may be in flight. After an asynchronous one the tensors may change;
-  /// otherwise they may not before `finish` has returned a report.
+  /// Begins a save. None may be in flight. The tensors may change after `wait_for_copies` where it
+  /// is asynchronous; otherwise not before `finish` has returned a report.
   void save(const Request& request);
+  /// Returns when the copies of an asynchronous save are made (beside training, as long as there is
+  /// room for all of them). Not collective; nothing where none is in flight.
+  void wait_for_copies();
   bool in_flight() const { return save_ != nullptr; }
 
   /// Ends the save in flight where every rank's thread is done, or waits for that. Nothing where
@@ -69,6 +78,8 @@ class CheckpointWriter {
   struct Plan;
   struct Save;
 
+  void begin_file(const Request& request);
+  void start_writing();
   bool stage_done();
   void seal();
   SaveReport make_report();

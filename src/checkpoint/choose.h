@@ -3,8 +3,8 @@
 
 namespace mpitron::checkpoint {
 
-/// The file of this iteration, whose every byte is as it was written; Error(data) otherwise.
-std::filesystem::path verified_file(const Folder& folder, Index iteration);
+/// The file of this iteration; Error(data) names those that are there where it is not.
+std::filesystem::path existing_file(const Folder& folder, Index iteration);
 
 /// The checkpoint of `iteration`, or the newest one that opens, without reading its data: for what
 /// its header says. Error(data) where there is none.

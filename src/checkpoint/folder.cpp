@@ -189,13 +189,8 @@ std::optional<Index> Folder::tracked() const {
 
 std::string reason_against(const fs::path& path) {
   try {
-    const Verification found = verify(File(path));
-    if (found.damaged.empty()) {
-      return "";
-    }
-    const std::size_t others = found.damaged.size() - 1;
-    return fmt::format("{}: is damaged: {}{}", path.string(), found.damaged[0].sentence(),
-                       others > 0 ? fmt::format(", and {} more", others) : "");
+    const File file(path);
+    return damage_text(file, verify(file).damaged);
   } catch (const Error& error) {
     return error.what();
   }

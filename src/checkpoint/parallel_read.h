@@ -1,5 +1,5 @@
 #pragma once
-#include <filesystem>
+#include <cstdint>
 #include <vector>
 
 #include "checkpoint/file.h"
@@ -23,12 +23,22 @@ struct ReadOrder {
   /// Where among the requests to begin, 0 to 1: ranks that read the same begin at different places,
   /// so that each part comes from the disk once.
   double begin = 0;
-  Index read_bytes = Index{8} << 20;  // the largest single read
+  Index read_bytes = Index{8} << 20;  // the largest single read outside of whole extents
 };
 
-/// Does all requests on all cores with plain reads of no byte that is not needed. Returns the bytes
-/// read. Error(data) names the file.
-Index parallel_read(const std::filesystem::path& path, const std::vector<ReadRequest>& requests,
-                    const ReadOrder& order = {});
+/// What became of the file's extents; the larger of two ranks' is what both know.
+enum class ExtentUse : std::uint8_t { unused, used, verified };
+
+struct ReadOutcome {
+  Index bytes = 0;                 // read
+  std::vector<ExtentUse> extents;  // in the file's order
+  std::vector<Index> damaged;      // extents whose bytes are not those of their hash
+};
+
+/// Does all requests on all cores with plain reads of no byte that is not needed. What one request
+/// needs the whole of an extent of is checked against its hash on the way. Error(data) names the
+/// file.
+ReadOutcome parallel_read(const File& file, const std::vector<ReadRequest>& requests,
+                          const ReadOrder& order = {});
 
 }  // namespace mpitron::checkpoint

@@ -7,6 +7,7 @@
 
 #include "checkpoint/on_all_cores.h"
 #include "comm/stream_copy.h"
+#include "utils/check.h"
 
 namespace mpitron::checkpoint {
 
@@ -20,7 +21,8 @@ Index ShareCopier::element(Index data_set) const {
   return static_cast<Index>(size_of(data_sets_[static_cast<std::size_t>(data_set)].dtype));
 }
 
-void ShareCopier::run(const RankShare& share, bool staged) {
+std::shared_ptr<CopyQueue> ShareCopier::run(const RankShare& share, Snapshot snapshot) {
+  snapshot_ = snapshot;
   std::vector<comm::Work> sent;
   for (const RankShare::Send& send : share.sends) {
     const auto& value = tensors_[static_cast<std::size_t>(send.part.item)].value;
@@ -30,30 +32,37 @@ void ShareCopier::run(const RankShare& share, bool staged) {
   // The disk has something to do as early as possible; but while copies are made for a save in the
   // background, it would only take the memory's bandwidth.
   for (const RankShare::Write& part : share.writes) {
-    write(part, staged);
+    write(part);
   }
   for (const RankShare::Gather& rows : share.gathers) {
-    if (!staged) {
+    if (snapshot_ == Snapshot::none) {
       flush();
     }
     gather(rows);
+  }
+  std::shared_ptr<CopyQueue> open;
+  if (snapshot_ == Snapshot::later) {
+    open = std::make_shared<CopyQueue>(std::exchange(copies_, {}));
+    environment_.writer.copy(open);
   }
   flush();
   for (comm::Work& work : sent) {
     work.wait();
   }
+  return open;
 }
 
-void ShareCopier::write(const RankShare::Write& write, bool staged) {
-  const DataSet& data_set = data_sets_[static_cast<std::size_t>(write.data_set)];
+void ShareCopier::write(const RankShare::Write& write) {
   const Index size = element(write.data_set);
   const Index total = (write.part.end - write.part.begin) * size;
   const std::byte* const from = memory(write.part);
-  const Index offset = data_set.offset + write.begin * size;
   for (Index done = 0; done < total;) {
     const Index bytes = std::min(total - done, environment_.write_bytes);
-    BackgroundWriter::Job job{.data = from + done, .bytes = bytes, .offset = offset + done};
-    if (staged) {
+    BackgroundWriter::Job job{.data = from + done,
+                              .bytes = bytes,
+                              .data_set = write.data_set,
+                              .offset = write.begin * size + done};
+    if (snapshot_ != Snapshot::none) {
       job.ring = &environment_.ring;
       job.block = allocate(bytes);
       job.data = job.block.data;
@@ -90,10 +99,12 @@ void ShareCopier::gather(const RankShare::Gather& gather) {
     at += own ? 0 : gather.rows * columns.map.width() * size;
   }
   // One block may take several writes: the last of them gives it back.
-  const Index offset = data_set.offset + gather.begin * size;
   for (Index done = 0; done < total;) {
     const Index bytes = std::min(total - done, environment_.write_bytes);
-    BackgroundWriter::Job job{.data = block.data + done, .bytes = bytes, .offset = offset + done};
+    BackgroundWriter::Job job{.data = block.data + done,
+                              .bytes = bytes,
+                              .data_set = gather.data_set,
+                              .offset = gather.begin * size + done};
     done += bytes;
     if (done == total) {
       job.ring = &environment_.ring;
@@ -119,6 +130,7 @@ void ShareCopier::scatter(const RankShare::Gather& gather, const RankShare::Colu
 StagingRing::Block ShareCopier::allocate(Index bytes) {
   StagingRing::Block block = environment_.ring.allocate(bytes);
   if (block.data == nullptr) {
+    MPITRON_CHECK(snapshot_ != Snapshot::later, bytes, environment_.ring.capacity());
     flush();  // what the writer has to empty
   }
   while (block.data == nullptr) {
@@ -131,7 +143,7 @@ StagingRing::Block ShareCopier::allocate(Index bytes) {
 
 void ShareCopier::flush() {
   on_all_cores(static_cast<Index>(copies_.size()), [this](Index i) {
-    const Copy& copy = copies_[static_cast<std::size_t>(i)];
+    const CopyQueue::Copy& copy = copies_[static_cast<std::size_t>(i)];
     comm::stream_copy(copy.to, copy.from, copy.bytes);
   });
   environment_.writer.push(jobs_);

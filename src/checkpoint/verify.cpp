@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,22 @@
 namespace mpitron::checkpoint {
 namespace {
 
-// An extent may hold parts of several data sets: each is named.
+// Empty where the bytes are as they were written.
+std::string difference(const PosixFile& plain, const Extent& extent) {
+  try {
+    return hash_bytes(plain, extent.offset, extent.bytes) == extent.hash ? "" : kBytesDiffer;
+  } catch (const Error& error) {
+    return fmt::format("cannot be read: {}", error.what());
+  }
+}
+
+}  // namespace
+
+std::string Damage::sentence() const {
+  return fmt::format("{}: bytes {} to {} of the file {}", data_set, offset, offset + bytes - 1,
+                     reason);
+}
+
 std::vector<Damage> damages(const File& file, const Extent& extent, const std::string& reason) {
   std::vector<Damage> result;
   for (const DataSet& data_set : file.data_sets()) {
@@ -28,35 +44,34 @@ std::vector<Damage> damages(const File& file, const Extent& extent, const std::s
   return result;
 }
 
-// Empty where the bytes are as they were written.
-std::string difference(const PosixFile& plain, const Extent& extent) {
-  try {
-    return hash_bytes(plain, extent.offset, extent.bytes) == extent.hash
-               ? ""
-               : "differ from what was written";
-  } catch (const Error& error) {
-    return fmt::format("cannot be read: {}", error.what());
+std::string damage_text(const File& file, const std::vector<Damage>& damaged) {
+  if (damaged.empty()) {
+    return "";
   }
-}
-
-}  // namespace
-
-std::string Damage::sentence() const {
-  return fmt::format("{}: bytes {} to {} of the file {}", data_set, offset, offset + bytes - 1,
-                     reason);
+  const std::size_t others = damaged.size() - 1;
+  return fmt::format("{}: is damaged: {}{}", file.path().string(), damaged[0].sentence(),
+                     others > 0 ? fmt::format(", and {} more", others) : "");
 }
 
 Verification verify(const File& file, const VerifyProgress& progress) {
+  std::vector<Index> all(file.extents().size());
+  std::iota(all.begin(), all.end(), Index{0});
+  return verify_extents(file, all, progress);
+}
+
+Verification verify_extents(const File& file, const std::vector<Index>& extents,
+                            const VerifyProgress& progress) {
   const PosixFile plain(file.path(), PosixFile::Mode::read);
   const Timer timer;
   Index all = 0;
-  for (const Extent& extent : file.extents()) {
-    all += extent.bytes;
+  for (const Index i : extents) {
+    all += file.extents()[static_cast<std::size_t>(i)].bytes;
   }
   std::mutex mutex;
   Verification result;
-  on_all_cores(static_cast<Index>(file.extents().size()), [&](Index i) {
-    const Extent& extent = file.extents()[static_cast<std::size_t>(i)];
+  on_all_cores(static_cast<Index>(extents.size()), [&](Index i) {
+    const Index index = extents[static_cast<std::size_t>(i)];
+    const Extent& extent = file.extents()[static_cast<std::size_t>(index)];
     const std::string reason = difference(plain, extent);
     const std::lock_guard lock(mutex);
     if (!reason.empty()) {

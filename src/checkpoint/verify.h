@@ -18,6 +18,14 @@ struct Damage {
   std::string sentence() const;
 };
 
+/// The damage of an extent, for each data set that it has a part of.
+std::vector<Damage> damages(const File& file, const Extent& extent, const std::string& reason);
+
+/// "PATH: is damaged: SENTENCE, and N more"; empty where nothing is.
+std::string damage_text(const File& file, const std::vector<Damage>& damaged);
+
+constexpr const char* kBytesDiffer = "differ from what was written";
+
 struct Verification {
   std::vector<Damage> damaged;  // by offset
   Index bytes = 0;              // that were hashed
@@ -29,5 +37,8 @@ using VerifyProgress = std::function<void(Index done, Index all, double seconds)
 
 /// Hashes all data on all cores. (Opening the file has already checked everything else.)
 Verification verify(const File& file, const VerifyProgress& progress = {});
+/// Some of its extents, by their indices.
+Verification verify_extents(const File& file, const std::vector<Index>& extents,
+                            const VerifyProgress& progress = {});
 
 }  // namespace mpitron::checkpoint

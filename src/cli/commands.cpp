@@ -19,6 +19,7 @@ std::span<const Command> commands() {
       Command{"plan", "show how a run lies on its ranks, without starting it", plan},
       Command{"inspect", "show what a checkpoint holds, or how two differ", inspect},
       Command{"verify", "check that every byte of a checkpoint is as it was written", verify},
+      Command{"trace", "join the traces of --profile, and tell where the time went", trace},
       Command{"io-bench", "measure how fast a folder takes checkpoints", io_bench},
       Command{"check", "check the options of a training run without starting it", check},
       Command{"config", "show every option with its value and where it comes from", configuration},

@@ -19,6 +19,7 @@ int plan(const Arguments& arguments);
 int replay(const Arguments& arguments);
 int inspect(const Arguments& arguments);
 int verify(const Arguments& arguments);
+int trace(const Arguments& arguments);
 int io_bench(const Arguments& arguments);
 int check(const Arguments& arguments);
 int configuration(const Arguments& arguments);

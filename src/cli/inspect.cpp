@@ -10,6 +10,8 @@
 #include "cli/flags.h"
 #include "io/json_text.h"
 #include "utils/error.h"
+#include "utils/files.h"
+#include "utils/hash.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {
@@ -25,6 +27,7 @@ struct Options {
   bool statistics = false;
   bool configuration = false;
   bool json = false;
+  std::string extract_tokenizer;  // folder
 };
 
 // Layers in the order of their numbers, not of their digits.
@@ -87,8 +90,9 @@ void print_header(const File& file, const Options& options) {
     log::print(fmt::format("  state   {} = {}", name, value));
   }
   for (const auto& [name, bytes] : header.files) {
-    log::print(
-        fmt::format("  file    {} ({})", name, readable_bytes(static_cast<Index>(bytes.size()))));
+    const Hash128 hash = hash128(bytes);
+    log::print(fmt::format("  file    {} ({}, XXH3 {:016x}{:016x})", name,
+                           readable_bytes(static_cast<Index>(bytes.size())), hash.high, hash.low));
   }
 }
 
@@ -177,7 +181,32 @@ std::string to_json(const File& file, const std::vector<Statistics>& statistics)
                      io::json_string(file.path().string()), to_json(file.header()), data_sets);
 }
 
+/// Names come from a file that anybody may have made: none may lead out of the folder.
+void extract_tokenizer(const File& file, const std::filesystem::path& folder) {
+  const auto& files = file.header().files;
+  if (files.empty()) {
+    throw_data("{}: holds no tokenizer files: its run read none (the null tokenizer has none)",
+               file.path().string());
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  for (const auto& [name, bytes] : files) {
+    if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos) {
+      throw_data("{}: the embedded file \"{}\" has no plain name; it is not written",
+                 file.path().string(), name);
+    }
+    AtomicFile copy(folder / name);
+    copy.write(bytes);
+    copy.commit();
+    log::print("wrote " + (folder / name).string());
+  }
+}
+
 int inspect_one(const File& file, const Options& options) {
+  if (!options.extract_tokenizer.empty()) {
+    extract_tokenizer(file, options.extract_tokenizer);
+    return 0;
+  }
   const std::vector<Statistics> statistics =
       options.statistics ? checkpoint::statistics(file) : std::vector<Statistics>{};
   if (options.json) {
@@ -248,6 +277,8 @@ int inspect(const Arguments& arguments) {
              "minimum, maximum, mean, standard deviation and NaN of each tensor");
   flags.flag("--configuration", options.configuration, "print the options of the run");
   flags.flag("--json", options.json, "print one JSON object");
+  flags.option("--extract-tokenizer", options.extract_tokenizer,
+               "write the tokenizer's files to this folder");
   if (!flags.parse(words)) {
     return 0;
   }

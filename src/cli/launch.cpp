@@ -6,8 +6,9 @@
 
 namespace mpitron::cli {
 
-std::unique_ptr<comm::World> launch_world(const Arguments& arguments) {
-  comm::MpiOptions options;
+std::unique_ptr<comm::World> launch_world(const Arguments& arguments,
+                                          std::shared_ptr<Trace> trace) {
+  comm::MpiOptions options{.trace = std::move(trace)};
   if (comm::launched_by_mpi()) {
     options.timeout_minutes = config::parse_run(arguments).run.parallel.distributed_timeout_minutes;
   }

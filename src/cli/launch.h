@@ -1,12 +1,15 @@
 #pragma once
 #include "cli/commands.h"
 #include "comm/world.h"
+#include "utils/trace.h"
 
 namespace mpitron::cli {
 
 /// The ranks of this command: those that mpirun or srun started, else this process alone. From here
 /// on only rank 0 prints results. `arguments`: flags, of which only --distributed-timeout-minutes
 /// matters here; their mistakes are reported later, when the number of ranks is known.
-std::unique_ptr<comm::World> launch_world(const Arguments& arguments);
+/// `trace`: gets this rank's operations while it records.
+std::unique_ptr<comm::World> launch_world(const Arguments& arguments,
+                                          std::shared_ptr<Trace> trace = nullptr);
 
 }  // namespace mpitron::cli

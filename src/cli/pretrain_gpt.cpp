@@ -9,6 +9,7 @@
 #include "config/report.h"
 #include "inference/text_generator.h"
 #include "train/pretrain.h"
+#include "train/tokenizer_files.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {
@@ -115,23 +116,26 @@ int pretrain_gpt(const Arguments& arguments) {
     log::print(*help);
     return static_cast<int>(ExitCode::success);
   }
-  const auto world = launch_world(arguments);
+  const auto trace = std::make_shared<Trace>();
+  const auto world = launch_world(arguments, trace);
   const config::ParsedRun parsed = read_flags(arguments, world->size());
   config::RunConfig config = parsed.run;
   const device::HostRuntime runtime;
   const auto device = device::make_device(config.training.device, world->make_allocator());
   const train::TrainingData data = train::make_training_data(config);
-  const auto source = train::choose_checkpoint(*world, config.checkpoint);
+  const auto sources = train::checkpoint_sources(*world, config.checkpoint);
   config.model.padded_vocab_size = padded_vocabulary(config, data.tokenizer->vocab_size(),
-                                                     train::vocabulary_rows(*world, source));
+                                                     train::vocabulary_rows(*world, sources));
   print_data(data, config);
   train::TrainedModel model(*device, config, *world);
   log::print(train::parameter_count_line(model.groups().tensor->rank(), model.stage(),
                                          model.parameters().numel()));
-  train::Pretraining pretraining(
-      *device, model, data, config,
-      {.configuration = config::values_json(parsed.values, false), .build = fingerprint()});
-  const train::RunOutcome outcome = pretraining.run(source);
+  train::Pretraining pretraining(*device, model, data, config,
+                                 {.configuration = config::values_json(parsed.values, false),
+                                  .build = fingerprint(),
+                                  .files = train::tokenizer_files(config.data)},
+                                 trace);
+  const train::RunOutcome outcome = pretraining.run();
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {
     print_unigram_baseline(pretraining);
   }

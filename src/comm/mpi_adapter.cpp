@@ -4,6 +4,7 @@
 #include <exception>
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include "utils/check.h"
 #include "utils/error.h"
@@ -37,6 +38,19 @@ class MpiTransfer final : public Messages::Transfer {
   std::vector<MPI_Request> requests_;
 };
 
+/// Until every rank is here. MPI_Finalize would wait as well, but as an entry in the launcher's
+/// tables; Open MPI's launcher dies of such an entry, or hangs (PMIx_server_finalize), where the
+/// ranks that are missing have ended the job meanwhile, and the exit code is lost.
+void wait_for_all() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int all = 0;
+  int code = MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  while (code == MPI_SUCCESS && all == 0) {
+    code = MPI_Test(&request, &all, MPI_STATUS_IGNORE);
+    ::usleep(all == 0 ? 100 : 0);
+  }
+}
+
 template <class Start>
 std::unique_ptr<Messages::Transfer> in_parts(Index bytes, const Start& start) {
   auto transfer = std::make_unique<MpiTransfer>();
@@ -68,6 +82,7 @@ MpiAdapter::MpiAdapter() {
 
 MpiAdapter::~MpiAdapter() {
   if (owns_ && std::uncaught_exceptions() == 0) {
+    wait_for_all();
     MPI_Finalize();
   }
 }

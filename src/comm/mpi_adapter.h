@@ -10,8 +10,8 @@ namespace mpitron::comm {
 class MpiAdapter final : public Messages {
  public:
   MpiAdapter();
-  /// Finalises, but not while an exception leaves: the others will not, and MPI would wait for
-  /// them.
+  /// Waits for all ranks and finalises, but not while an exception leaves: the others will not, and
+  /// MPI would wait for them.
   ~MpiAdapter() override;
   MpiAdapter(const MpiAdapter&) = delete;
   MpiAdapter& operator=(const MpiAdapter&) = delete;

@@ -25,11 +25,11 @@ struct Introduction {
   NodeMember member;
   Index node;  // a number that its node's ranks have in common
   std::array<char, 64> host;
+  FlightService::Address service;
 };
 
-std::vector<Introduction> introduce(const MpiAdapter& mpi, const NodeMember& self, Index node,
+std::vector<Introduction> introduce(const MpiAdapter& mpi, Introduction mine,
                                     const std::string& host) {
-  Introduction mine{.member = self, .node = node, .host = {}};
   host.copy(mine.host.data(), mine.host.size() - 1);
   std::vector<Introduction> all;
   for (const std::string& bytes :
@@ -39,14 +39,36 @@ std::vector<Introduction> introduce(const MpiAdapter& mpi, const NodeMember& sel
   return all;
 }
 
+/// What the machine of `rank` says of it. Its neighbours are asked first: its own thread may be
+/// stopped with it.
+std::string ask_neighbours(const std::vector<Introduction>& all, Index rank) {
+  const Introduction& itself = all[static_cast<std::size_t>(rank)];
+  std::vector<const Introduction*> asked;
+  constexpr std::size_t kNeighbours = 3;  // each may cost a second
+  for (const Introduction& other : all) {
+    if (other.node == itself.node && other.member.rank != rank && asked.size() < kNeighbours) {
+      asked.push_back(&other);
+    }
+  }
+  asked.push_back(&itself);
+  for (const Introduction* const one : asked) {
+    if (std::string known = ask_flight_service(one->host.data(), one->service, rank);
+        !known.empty()) {
+      return known;
+    }
+  }
+  return "";
+}
+
 class MpiWorld final : public World {
  public:
   explicit MpiWorld(const MpiOptions& options)
       : mpi_(std::make_shared<MpiAdapter>()), node_(std::make_shared<Node>(mpi_->rank())) {
     const Index own =
         options.node_of ? options.node_of(rank()) : mpi_->ranks_of_this_node().front();
-    const std::vector<Introduction> all =
-        introduce(*mpi_, node_->self(), own, World::host(mpi_->rank()));
+    const std::vector<Introduction> all = introduce(
+        *mpi_, {.member = node_->self(), .node = own, .host = {}, .service = service_->address()},
+        World::host(mpi_->rank()));
     std::vector<NodeMember> members;
     for (const Introduction& other : all) {
       hosts_.emplace_back(other.host.data());
@@ -62,7 +84,7 @@ class MpiWorld final : public World {
           "ranks of one machine cannot open each other's memory (/proc/PID/fd): they send messages "
           "instead, which is slower");
     }
-    watch(members, options.timeout_minutes);
+    watch(members, all, options);
   }
 
   Index rank() const override { return mpi_->rank(); }
@@ -87,14 +109,18 @@ class MpiWorld final : public World {
   }
 
  private:
-  void watch(const std::vector<NodeMember>& members, double timeout_minutes) {
+  void watch(const std::vector<NodeMember>& members, const std::vector<Introduction>& all,
+             const MpiOptions& options) {
     Watchdog::Surroundings surroundings = {
         .rank = rank(),
         .neighbours = {},
         .host = [hosts = hosts_,
                  node = node_](Index rank) { return hosts[static_cast<std::size_t>(rank)]; },
+        .service = service_,
+        .ask = [all](Index rank) { return ask_neighbours(all, rank); },
         .last_word = &node_->last_word(),
-        .timeout_seconds = 60 * timeout_minutes};
+        .timeout_seconds = 60 * options.timeout_minutes,
+        .trace = options.trace};
     for (const NodeMember& member : members) {
       if (shares_memory_ && member.rank != rank()) {
         surroundings.neighbours.push_back({member.rank, member.process, &node_->ring(member.rank)});
@@ -132,6 +158,7 @@ class MpiWorld final : public World {
 
   std::shared_ptr<MpiAdapter> mpi_;
   std::shared_ptr<Node> node_;
+  std::shared_ptr<const FlightService> service_ = std::make_shared<const FlightService>();
   std::shared_ptr<Watchdog> watchdog_;
   std::shared_ptr<ProgressEngine> engine_;
   std::vector<std::string> hosts_;

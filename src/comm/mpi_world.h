@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "comm/world.h"
+#include "utils/trace.h"
 
 namespace mpitron::comm {
 
@@ -15,6 +16,8 @@ struct MpiOptions {
   std::function<Index(Index rank)> node_of = {};
   /// A rank that lets others wait for so long ends the job (--distributed-timeout-minutes).
   double timeout_minutes = 10;
+  /// Gets every operation and every wait of this rank, while it records.
+  std::shared_ptr<Trace> trace = nullptr;
 };
 
 /// The ranks that mpirun or srun started; every one of them calls this. Groups within a node share

@@ -53,15 +53,43 @@ void Watchdog::started(const Operation& operation, const Group& group, const Req
 void Watchdog::ended(const Operation& operation) {
   const auto at = under_way_.find(&operation);
   if (at != under_way_.end()) {
-    const auto [record, number] = at->second;
-    if (record->number == number) {  // else a later operation has taken its place
-      FlightRecorder::finish(*record);
+    const Kept& kept = at->second;
+    if (kept.record->number == kept.number) {  // else a later operation has taken its place
+      FlightRecorder::finish(*kept.record);
+      add_to_trace(kept);
     }
     under_way_.erase(at);
   }
 }
 
+void Watchdog::add_to_trace(const Kept& kept) const {
+  if (surroundings_.trace == nullptr || !surroundings_.trace->recording()) {
+    return;
+  }
+  const FlightRecord& record = *kept.record;
+  TraceSpan span{.kind = TraceKind::operation,
+                 .name = trace_name(name_of(record.kind)),
+                 .begin = record.started,
+                 .end = record.finished.load(std::memory_order_relaxed),
+                 .bytes = record.bytes,
+                 .number = static_cast<std::int64_t>(record.number),
+                 .ranks = record.group_size,
+                 .group = trace_name(record.group)};
+  surroundings_.trace->add(span);
+  if (kept.waited_since != 0) {
+    span.kind = TraceKind::wait;
+    span.begin = kept.waited_since;
+    surroundings_.trace->add(span);
+  }
+}
+
 void Watchdog::waiting(const Operation& operation, double seconds) {
+  if (seconds == 0) {  // a wait begins; it ends with the operation
+    if (surroundings_.trace != nullptr && surroundings_.trace->recording()) {
+      under_way_.at(&operation).waited_since = Trace::now();
+    }
+    return;
+  }
   if (seconds < std::min(kGraceSeconds, surroundings_.timeout_seconds)) {
     return;
   }
@@ -110,11 +138,18 @@ void Watchdog::watch() {
                        .events = POLLIN,
                        .revents = 0});
   }
+  const std::size_t asked = watched.size();  // by other machines
+  const auto& service = surroundings_.service;
+  watched.push_back(
+      {.fd = service != nullptr ? service->descriptor() : -1, .events = POLLIN, .revents = 0});
   while ((watched[0].revents & POLLIN) == 0) {
     if (::poll(watched.data(), watched.size(), -1) < 0) {
       continue;
     }
-    for (std::size_t i = 1; i < watched.size(); ++i) {
+    if (watched[asked].revents != 0) {
+      service->answer([this](Index rank) { return known_here(rank); });
+    }
+    for (std::size_t i = 1; i < asked; ++i) {
       if (watched[i].revents != 0) {
         look_after_death_of(surroundings_.neighbours[i - 1]);
         ::close(watched[i].fd);
@@ -122,7 +157,7 @@ void Watchdog::watch() {
       }
     }
   }
-  for (std::size_t i = 1; i < watched.size(); ++i) {
+  for (std::size_t i = 1; i < asked; ++i) {
     if (watched[i].fd >= 0) {
       ::close(watched[i].fd);
     }
@@ -157,16 +192,24 @@ std::string Watchdog::name_of_rank(Index rank) const {
   return fmt::format("rank {} (host {}{})", rank, surroundings_.host(rank), process);
 }
 
-std::string Watchdog::known_of(Index rank) const {
+std::string Watchdog::known_here(Index rank) const {
   if (rank == surroundings_.rank) {
     return describe(recorder_.ring());
   }
   const Neighbour* const neighbour = find(rank);
   if (neighbour == nullptr) {
-    return "it runs on another machine, whose ranks say more";
+    return "";
   }
   return describe(*neighbour->ring) +
          (is_stopped(neighbour->process) ? "; its process is stopped (SIGSTOP)" : "");
+}
+
+std::string Watchdog::known_of(Index rank) const {
+  std::string known = known_here(rank);
+  if (known.empty() && surroundings_.ask) {
+    known = surroundings_.ask(rank);
+  }
+  return known.empty() ? "it runs on another machine, which does not answer" : known;
 }
 
 void Watchdog::end_job(const std::string& sentence) const {

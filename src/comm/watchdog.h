@@ -1,11 +1,14 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <thread>
 #include <unordered_map>
 
 #include <sys/types.h>
 
 #include "comm/flight_recorder.h"
+#include "comm/flight_service.h"
+#include "utils/trace.h"
 
 namespace mpitron::comm {
 
@@ -27,10 +30,14 @@ class Watchdog final : public Witness {
  public:
   struct Surroundings {
     Index rank = 0;
-    std::vector<Neighbour> neighbours;       // without this rank
-    std::function<std::string(Index)> host;  // of a rank
-    std::atomic<int>* last_word = nullptr;   // of the node: who changes it may speak
+    std::vector<Neighbour> neighbours;                       // without this rank
+    std::function<std::string(Index)> host;                  // of a rank
+    std::shared_ptr<const FlightService> service = nullptr;  // where other machines ask
+    /// What another machine's service says of a rank of its; empty: it does not answer.
+    std::function<std::string(Index)> ask = {};
+    std::atomic<int>* last_word = nullptr;  // of the node: who changes it may speak
     double timeout_seconds = 600;
+    std::shared_ptr<Trace> trace = nullptr;  // gets every operation and every wait for one
   };
   Watchdog(FlightRing& own, Surroundings surroundings);
   /// Tells the neighbours that this rank ends on purpose, or fails and says itself why.
@@ -49,14 +56,18 @@ class Watchdog final : public Witness {
   struct Kept {
     FlightRecord* record;
     std::uint64_t number;
+    std::int64_t waited_since = 0;  // 0: nobody has waited for it
   };
 
+  void add_to_trace(const Kept& kept) const;
   void watch();
   void look_after_death_of(const Neighbour& neighbour);
   const Neighbour* find(Index rank) const;
   /// "rank 3 (host, process 123)" and what is known of it.
   std::string name_of_rank(Index rank) const;
   std::string known_of(Index rank) const;
+  /// The same as far as this machine knows; empty for ranks of others.
+  std::string known_here(Index rank) const;
   [[noreturn]] void end_job(const std::string& sentence) const;
 
   FlightRecorder recorder_;

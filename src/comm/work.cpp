@@ -40,6 +40,9 @@ void Work::wait() {
   constexpr int kPollsBetweenReports = 1024;
   std::chrono::steady_clock::time_point start;
   for (int polls = 0; !test(); ++polls) {
+    if (polls == 0 && engine_->witness() != nullptr) {
+      engine_->witness()->waiting(*operation_, 0);
+    }
     if (polls == kPolls) {
       start = std::chrono::steady_clock::now();
     }

@@ -6,6 +6,19 @@
 
 namespace mpitron::config {
 
+/// Short-lived checkpoints between the persistent ones; of each kind only the newest is kept.
+struct NonPersistentConfig {
+  std::optional<Index> save_interval;        // iterations
+  bool global = false;                       // whole checkpoints in a shared folder
+  bool local = false;                        // each rank's state in a folder of its node
+  std::optional<std::string> global_folder;  // none: --save/non_persistent
+  std::optional<std::string> local_folder;
+  /// Ranks r, r + jump, ... hold each other's local checkpoints, so many in a group; a factor of 1
+  /// means none does.
+  Index replication_jump = 0;
+  Index replication_factor = 1;
+};
+
 /// Where the training state is written and read.
 struct CheckpointConfig {
   std::optional<std::string> save;
@@ -26,6 +39,9 @@ struct CheckpointConfig {
   bool async_save = false;
   double save_staging_gib = 2;
   bool verify_resume = false;
+  NonPersistentConfig non_persistent;
+  /// --ckpt-convert-save/--ckpt-convert-format: what was loaded is written there, and the run ends.
+  std::optional<std::string> convert_to;
   std::string dist_ckpt_strictness = "raise_all";  // unless the option is given
 };
 

@@ -73,6 +73,61 @@ Result one_scheduler(const Facts& f) {
              : Result();
 }
 
+Result non_persistent(const Facts& f) {
+  const NonPersistentConfig& c = f.run.checkpoint.non_persistent;
+  const std::string type = f.values.maybe_text("non_persistent_ckpt_type").value_or("None");
+  if (type == "in_memory") {
+    return Violation{"non_persistent_ckpt_type = in_memory exists nowhere",
+                     "--non-persistent-ckpt-type local"};
+  }
+  if ((c.global || c.local) && !c.save_interval) {
+    return Violation{"no interval", "--non-persistent-save-interval 100"};
+  }
+  if (c.save_interval && !c.global && !c.local) {
+    return Violation{"no type", "--non-persistent-ckpt-type global | local"};
+  }
+  if (c.save_interval && (*c.save_interval < 1 || !f.run.checkpoint.save)) {
+    return *c.save_interval < 1
+               ? Violation{fmt::format("non_persistent_save_interval = {}", *c.save_interval), ""}
+               : Violation{"there is no --save", "--save FOLDER"};
+  }
+  return c.local && !c.local_folder
+             ? Violation{"no folder of the node", "--non-persistent-local-ckpt-dir FOLDER"}
+             : Result();
+}
+
+Result replication(const Facts& f) {
+  const NonPersistentConfig& c = f.run.checkpoint.non_persistent;
+  if (!f.values.flag("replication")) {
+    const std::string name = first_given(f.values, {"replication_jump", "replication_factor"});
+    return name.empty() ? Result() : Violation{name + " without --replication", "--replication"};
+  }
+  if (!c.local) {
+    return Violation{"checkpoints are not local", "--non-persistent-ckpt-type local"};
+  }
+  const Index world = f.run.parallel.world_size;
+  if (c.replication_jump < 1 || c.replication_factor < 2) {
+    return Violation{fmt::format("jump {}, factor {}", c.replication_jump, c.replication_factor),
+                     "--replication-jump 1 --replication-factor 2"};
+  }
+  return divides(
+      world, c.replication_jump * c.replication_factor,
+      nearest_divisors("replication-factor", world / c.replication_jump, c.replication_factor));
+}
+
+Result conversion(const Facts& f) {
+  const bool format = f.values.maybe_text("ckpt_convert_format").has_value();
+  const bool save = f.values.maybe_text("ckpt_convert_save").has_value();
+  if (!format && !save) {
+    return {};
+  }
+  const bool loads = f.run.checkpoint.load || f.run.checkpoint.pretrained_checkpoint;
+  return format && save && loads
+             ? Result()
+             : Violation{!loads ? "nothing is loaded" : "only one of the two is given",
+                         "--load FOLDER --ckpt-convert-format torch_dist --ckpt-convert-save DIR"};
+}
+
 }  // namespace
 
 std::span<const Constraint> checkpoint_constraints() {
@@ -96,6 +151,17 @@ std::span<const Constraint> checkpoint_constraints() {
        "one of --override-opt_param-scheduler, --use-checkpoint-opt_param-scheduler",
        "override-opt_param-scheduler use-checkpoint-opt_param-scheduler",
        "The schedule comes from the options or from the checkpoint.", one_scheduler},
+      {"E116", "non_persistent",
+       "short-lived checkpoints have an interval, a type, --save, and local ones a folder",
+       "non-persistent-save-interval non-persistent-ckpt-type non-persistent-local-ckpt-dir save",
+       "They fill the time between the persistent ones of --save.", non_persistent},
+      {"E117", "replication",
+       "world_size % (replication_jump * replication_factor) == 0, factor >= 2, local checkpoints",
+       "replication replication-jump replication-factor non-persistent-ckpt-type",
+       "Ranks r, r + jump, ... hold each other's local checkpoints.", replication},
+      {"E118", "conversion", "--ckpt-convert-format, --ckpt-convert-save and --load come together",
+       "ckpt-convert-format ckpt-convert-save load", "What is loaded is written to DIR/FORMAT.",
+       conversion},
   });
   return kRules;
 }

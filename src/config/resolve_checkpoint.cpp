@@ -1,6 +1,27 @@
 #include "config/resolve.h"
 
 namespace mpitron::config {
+namespace {
+
+NonPersistentConfig resolve_non_persistent(const OptionValues& v) {
+  NonPersistentConfig c;
+  const std::string type = v.maybe_text("non_persistent_ckpt_type").value_or("None");
+  c.save_interval = v.maybe_integer("non_persistent_save_interval");
+  c.global = type == "global";
+  c.local = type == "local";
+  c.global_folder = v.maybe_text("non_persistent_global_ckpt_dir");
+  if (const auto save = v.maybe_text("save"); save && !c.global_folder) {
+    c.global_folder = *save + "/non_persistent";
+  }
+  c.local_folder = v.maybe_text("non_persistent_local_ckpt_dir");
+  if (v.flag("replication")) {
+    c.replication_jump = v.maybe_integer("replication_jump").value_or(0);
+    c.replication_factor = v.integer("replication_factor");
+  }
+  return c;
+}
+
+}  // namespace
 
 CheckpointConfig resolve_checkpoint(const OptionValues& v) {
   CheckpointConfig c;
@@ -22,6 +43,10 @@ CheckpointConfig resolve_checkpoint(const OptionValues& v) {
   c.async_save = v.flag("async_save");
   c.save_staging_gib = v.real("save_staging_gib");
   c.verify_resume = v.flag("verify_resume");
+  c.non_persistent = resolve_non_persistent(v);
+  if (const auto format = v.maybe_text("ckpt_convert_format")) {
+    c.convert_to = v.maybe_text("ckpt_convert_save").value_or("") + "/" + *format;
+  }
   if (v.given("dist_ckpt_strictness")) {
     c.dist_ckpt_strictness = v.text("dist_ckpt_strictness");
   }

@@ -2,6 +2,14 @@
 #include "config/resolve.h"
 
 namespace mpitron::config {
+namespace {
+
+std::string profile_dir(const OptionValues& v) {
+  const auto events = v.maybe_text("tensorboard_dir");
+  return v.maybe_text("profile_dir").value_or(events ? *events + "/profile" : "profile");
+}
+
+}  // namespace
 
 TrainingConfig resolve_training(const OptionValues& v) {
   TrainingConfig t;
@@ -41,6 +49,8 @@ TrainingConfig resolve_training(const OptionValues& v) {
   t.profile = v.flag("profile");
   t.profile_step_start = v.integer("profile_step_start");
   t.profile_step_end = v.integer("profile_step_end");
+  t.profile_ranks = v.integers("profile_ranks");
+  t.profile_dir = profile_dir(v);
   return t;
 }
 

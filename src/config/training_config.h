@@ -60,6 +60,8 @@ struct TrainingConfig {
   bool profile = false;
   Index profile_step_start = 10;
   Index profile_step_end = 12;
+  std::vector<Index> profile_ranks = {0};
+  std::string profile_dir = "profile";
 };
 
 }  // namespace mpitron::config

@@ -1,87 +1,91 @@
 #include "train/checkpoint_source.h"
 
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
 #include "checkpoint/agreement.h"
 #include "checkpoint/choose.h"
 #include "utils/error.h"
-#include "utils/log.h"
 
 namespace mpitron::train {
 namespace {
 
 using checkpoint::Folder;
 
-/// --load's; none where it has none that could be used, and `why`. A checkpoint without an
-/// iteration (a converted model) has weights only.
-std::optional<CheckpointSource> to_continue(const config::CheckpointConfig& config,
-                                            std::string& why) {
-  const Folder folder(*config.load);
-  if (config.ckpt_step) {
-    return CheckpointSource{checkpoint::verified_file(folder, *config.ckpt_step), config.finetune};
+/// Newest first.
+void add_all(const Folder& folder, bool weights_only, std::vector<CheckpointSource>& sources) {
+  for (const Index iteration : folder.iterations()) {
+    sources.push_back({.iteration = iteration,
+                       .file = folder.file(iteration),
+                       .weights_only = weights_only || iteration < 0});
   }
-  const checkpoint::Choice choice = checkpoint::newest_verified(folder);
-  for (const std::string& skipped : choice.skipped) {
-    log::warning("{}", skipped);
-    why += "; " + skipped;
-  }
-  if (!choice.iteration) {
-    return std::nullopt;
-  }
-  return CheckpointSource{folder.file(*choice.iteration), config.finetune || *choice.iteration < 0};
 }
 
-std::optional<CheckpointSource> choose(const config::CheckpointConfig& config) {
-  std::string why;
+std::vector<CheckpointSource> find(const config::CheckpointConfig& config) {
+  std::vector<CheckpointSource> sources;
+  const auto newer = [](const CheckpointSource& a, const CheckpointSource& b) {
+    return a.iteration > b.iteration;
+  };
+  if (config.load && config.ckpt_step) {
+    return {{.iteration = *config.ckpt_step,
+             .file = checkpoint::existing_file(Folder(*config.load), *config.ckpt_step),
+             .weights_only = config.finetune}};
+  }
   if (config.load) {
-    if (auto source = to_continue(config, why)) {
-      return source;
+    add_all(Folder(*config.load), config.finetune, sources);
+    if (config.non_persistent.global) {
+      add_all(Folder(*config.non_persistent.global_folder), config.finetune, sources);
     }
+    std::stable_sort(sources.begin(), sources.end(), newer);
   }
   if (config.pretrained_checkpoint) {
-    const Folder folder(*config.pretrained_checkpoint);
-    if (const checkpoint::Choice choice = checkpoint::newest_verified(folder); choice.iteration) {
-      return CheckpointSource{folder.file(*choice.iteration), true};
-    }
-    throw_data("--pretrained-checkpoint {}: there is no complete checkpoint",
-               *config.pretrained_checkpoint);
+    std::vector<CheckpointSource> pretrained;
+    add_all(Folder(*config.pretrained_checkpoint), true, pretrained);
+    std::stable_sort(pretrained.begin(), pretrained.end(), newer);
+    sources.insert(sources.end(), pretrained.begin(), pretrained.end());
   }
-  if (config.load && !config.allow_random_init && !config.exit_on_missing_checkpoint) {
-    throw_data(
-        "--load {}: there is no complete checkpoint{}; name the folder that holds iter_*/, or give "
-        "--allow-random-init to start from random weights",
-        *config.load, why);
-  }
-  return std::nullopt;
+  return sources;
 }
 
 }  // namespace
 
-std::optional<CheckpointSource> choose_checkpoint(comm::World& world,
-                                                  const config::CheckpointConfig& config) {
-  if (!config.load && !config.pretrained_checkpoint) {
-    return std::nullopt;
-  }
+std::vector<CheckpointSource> checkpoint_sources(comm::World& world,
+                                                 const config::CheckpointConfig& config) {
   const std::shared_ptr<comm::Group> all = world.all();
-  std::optional<CheckpointSource> source;
-  checkpoint::on_member_0(*all, [&] { source = choose(config); });
-  const std::string file =
-      checkpoint::broadcast_text(*all, source ? source->file.string() : std::string(), 0);
-  const bool weights_only = all->reduce(source && source->weights_only ? 1 : 0) > 0;
-  return file.empty() ? std::nullopt : std::optional(CheckpointSource{file, weights_only});
+  std::string lines;
+  checkpoint::on_member_0(*all, [&] {
+    for (const CheckpointSource& source : find(config)) {
+      lines += fmt::format("{} {} {}\n", source.iteration, source.weights_only ? 1 : 0,
+                           source.file.string());
+    }
+  });
+  std::vector<CheckpointSource> sources;
+  std::istringstream stream(checkpoint::broadcast_text(*all, lines, 0));
+  CheckpointSource source;
+  while (stream >> source.iteration >> source.weights_only) {
+    std::string file;
+    std::getline(stream.ignore(), file);
+    source.file = file;
+    sources.push_back(source);
+  }
+  return sources;
 }
 
 std::optional<Index> vocabulary_rows(comm::World& world,
-                                     const std::optional<CheckpointSource>& source) {
-  if (!source) {
-    return std::nullopt;
-  }
+                                     const std::vector<CheckpointSource>& sources) {
   Index rows = 0;
-  const std::shared_ptr<comm::Group> all = world.all();
-  checkpoint::on_member_0(*all, [&] {
-    const checkpoint::File file(source->file);
-    const auto* table = file.find("model/embedding.word_embeddings.weight");
-    rows = table != nullptr ? table->shape[0] : 0;
-  });
-  all->broadcast({&rows, DType::i64, {1}}, 0).wait();
+  for (std::size_t i = 0; world.rank() == 0 && rows == 0 && i < sources.size(); ++i) {
+    try {
+      const checkpoint::File file(sources[i].file);
+      const auto* table = file.find("model/embedding.word_embeddings.weight");
+      rows = table != nullptr ? table->shape[0] : 0;
+    } catch (const Error&) {
+      rows = 0;  // whoever loads it says what is wrong
+    }
+  }
+  world.all()->broadcast({&rows, DType::i64, {1}}, 0).wait();
   return rows > 0 ? std::optional(rows) : std::nullopt;
 }
 

@@ -1,27 +1,30 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "comm/world.h"
 #include "config/checkpoint_config.h"
 
 namespace mpitron::train {
 
-/// The checkpoint that a run starts from, and how much of it counts.
+/// A checkpoint that a run may start from, and how much of it counts.
 struct CheckpointSource {
-  std::filesystem::path file;
-  bool weights_only = false;  // --finetune, --pretrained-checkpoint: the run starts at iteration 0
+  Index iteration = 0;         // by its name; -1: none (a converted model, weights only)
+  std::filesystem::path file;  // empty: each rank's own (LocalCheckpoints)
+  bool weights_only = false;   // --finetune, --pretrained-checkpoint: the run starts at iteration 0
+  bool local() const { return file.empty(); }
 };
 
-/// The newest checkpoint of --load whose every byte is as it was written (or that of --ckpt-step),
-/// else that of --pretrained-checkpoint. None where the options ask for nothing, or say what to do
-/// without one. All ranks call it. Error(data) where there is nothing to load.
-std::optional<CheckpointSource> choose_checkpoint(comm::World& world,
-                                                  const config::CheckpointConfig& config);
+/// Checkpoints by their names, the best first: of --load (with short-lived ones) the newest, or
+/// only that of --ckpt-step; then of --pretrained-checkpoint. All ranks call it and get the same.
+/// Error(data) where the one of --ckpt-step is not there.
+std::vector<CheckpointSource> checkpoint_sources(comm::World& world,
+                                                 const config::CheckpointConfig& config);
 
-/// Rows of the vocabulary in that checkpoint, if it says so: the padding takes part in the loss, so
-/// a run goes on with the same. All ranks call it with the same source.
+/// Rows of the vocabulary in the first of these that opens, if it says so: the padding takes part
+/// in the loss, so a run goes on with the same. All ranks call it with the same sources.
 std::optional<Index> vocabulary_rows(comm::World& world,
-                                     const std::optional<CheckpointSource>& source);
+                                     const std::vector<CheckpointSource>& sources);
 
 }  // namespace mpitron::train

@@ -11,7 +11,7 @@ constexpr std::string_view kMasters = "optimizer/fp32_param/";
 }  // namespace
 
 void StateToSave::tensor(const tensor::ShardedTensor& tensor) {
-  if (!tensor.saved_elsewhere) {
+  if (own_ || !tensor.saved_elsewhere) {
     tensors_.push_back(tensor);
   }
 }

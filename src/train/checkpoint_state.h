@@ -10,7 +10,8 @@ namespace mpitron::train {
 /// Collects what is to be saved: tensors to write, and values into a checkpoint's header.
 class StateToSave final : public tensor::StateVisitor {
  public:
-  explicit StateToSave(checkpoint::Header& header) : header_(header) {}
+  /// `own`: everything that this rank holds, also what another rank saves for all.
+  explicit StateToSave(checkpoint::Header& header, bool own = false) : header_(header), own_(own) {}
 
   void tensor(const tensor::ShardedTensor& tensor) override;
   void number(const std::string& name, Index& value) override { header_.integers[name] = value; }
@@ -21,6 +22,7 @@ class StateToSave final : public tensor::StateVisitor {
 
  private:
   checkpoint::Header& header_;
+  bool own_;
   std::vector<tensor::ShardedTensor> tensors_;
 };
 

@@ -8,6 +8,7 @@
 #include "checkpoint/agreement.h"
 #include "checkpoint/choose.h"
 #include "config/checkpoint_arguments.h"
+#include "train/tokenizer_files.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -28,8 +29,9 @@ std::string layout_json(const config::ParallelConfig& parallel) {
       .dump();
 }
 
-checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config) {
-  return {.staging_bytes = static_cast<Index>(config.save_staging_gib * (Index{1} << 30))};
+checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config, Trace* trace) {
+  return {.staging_bytes = static_cast<Index>(config.save_staging_gib * (Index{1} << 30)),
+          .trace = trace};
 }
 
 /// What --dist-ckpt-strictness lets pass: by default every difference ends the run.
@@ -44,18 +46,50 @@ bool tolerated(LoadReport::Kind kind, const std::string& strictness) {
          strictness == "raise_unexpected";
 }
 
+/// As they are in this rank's own file.
+std::vector<checkpoint::LoadTarget> own_targets(std::vector<checkpoint::LoadTarget> targets) {
+  using checkpoint::LocalCheckpoints;
+  std::erase_if(targets, [](const auto& target) { return target.tensor.value.numel() == 0; });
+  for (checkpoint::LoadTarget& target : targets) {
+    for (std::string& name : target.sources) {
+      name = LocalCheckpoints::own_name(name, target.tensor);
+    }
+    target.tensor = LocalCheckpoints::own(target.tensor);
+  }
+  return targets;
+}
+
 }  // namespace
 
 Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
-                             RunIdentity identity)
+                             RunIdentity identity, Trace* trace)
     : model_(model),
       step_(step),
       config_(config.checkpoint),
       parallel_(config.parallel),
       identity_(std::move(identity)),
       all_(model.world().all()),
-      writer_(model.world(), writer_options(config_)) {
+      writer_(model.world(), writer_options(config_, trace)) {
   checkpoint::on_member_0(*all_, [this] { take_save_folder(); });
+  const config::NonPersistentConfig& short_lived = config_.non_persistent;
+  if (short_lived.local) {
+    local_ = std::make_unique<checkpoint::LocalCheckpoints>(
+        model.world(),
+        checkpoint::LocalCheckpoints::Options{.folder = *short_lived.local_folder,
+                                              .replication_jump = short_lived.replication_jump,
+                                              .replication_factor = short_lived.replication_factor,
+                                              .writer = writer_options(config_, trace)});
+  }
+  step_.before_update([this] {
+    writer_.wait_for_copies();
+    if (local_ != nullptr) {
+      local_->wait_for_copies();
+    }
+  });
+}
+
+Checkpointing::~Checkpointing() {
+  step_.before_update([] {});
 }
 
 void Checkpointing::take_save_folder() {
@@ -82,41 +116,113 @@ void Checkpointing::take_save_folder() {
   }
 }
 
-std::optional<RunPosition> Checkpointing::load(const std::optional<CheckpointSource>& source) {
+std::optional<RunPosition> Checkpointing::load() {
   if (!config_.load && !config_.pretrained_checkpoint) {
     return RunPosition{};
   }
-  if (source) {
-    return load_from(*source);
+  std::string all_reasons;
+  for (const CheckpointSource& source : sources()) {
+    std::string why;
+    if (const auto position = load_from(source, why)) {
+      return position;
+    }
+    if (model_.world().rank() == 0) {
+      log::warning("skipped: {}", why);
+    }
+    all_reasons += "; " + why;
   }
   if (config_.exit_on_missing_checkpoint) {
     log::print(">> '--exit-on-missing-checkpoint' set ... exiting. <<");
     return std::nullopt;
   }
+  // After a failed attempt the weights are neither random nor a checkpoint's.
+  if (partly_loaded_ || !config_.allow_random_init || !config_.load) {
+    throw_nothing_to_load(all_reasons);
+  }
   log::print(fmt::format("could not find a checkpoint in {}: starting from random", *config_.load));
   return RunPosition{};
 }
 
-RunPosition Checkpointing::load_from(const CheckpointSource& source) {
-  checkpoint::CheckpointReader reader(model_.world(), source.file);
-  const checkpoint::Header& header = reader.file().header();
-  log::print(fmt::format(" loading checkpoint from {} at iteration {}", source.file.string(),
-                         header.iteration));
+void Checkpointing::throw_nothing_to_load(const std::string& why) const {
+  if (!config_.load) {
+    throw Error(ExitCode::data,
+                fmt::format("--pretrained-checkpoint {}: there is no complete checkpoint{}",
+                            *config_.pretrained_checkpoint, why),
+                true);
+  }
+  throw Error(ExitCode::data,
+              fmt::format("--load {}: there is no complete checkpoint{}; name the folder that "
+                          "holds iter_*/, or give --allow-random-init to start from random weights",
+                          *config_.load, why),
+              true);
+}
+
+/// Each rank's own state loads fastest, and is taken where it is newer than what all share.
+std::vector<CheckpointSource> Checkpointing::sources() {
+  std::vector<CheckpointSource> all = checkpoint_sources(model_.world(), config_);
+  if (local_ != nullptr && config_.load && !config_.finetune && !config_.ckpt_step) {
+    if (const auto newest = local_->newest(layout_json(parallel_))) {
+      const auto older = std::ranges::find_if(
+          all, [&](const CheckpointSource& s) { return s.iteration < *newest || s.weights_only; });
+      all.insert(older, {.iteration = *newest});
+    }
+  }
+  return all;
+}
+
+std::optional<RunPosition> Checkpointing::load_from(const CheckpointSource& source,
+                                                    std::string& why) {
+  std::optional<checkpoint::CheckpointReader> reader;
+  why = checkpoint::first_error(*all_, checkpoint::error_of([&] {
+    if (source.local()) {
+      reader.emplace(local_->alone(), local_->fetch(source.iteration));
+    } else {
+      reader.emplace(model_.world(), source.file);
+    }
+  }));
+  if (!why.empty()) {
+    return std::nullopt;
+  }
+  const std::string path = reader->file().path().string();
+  log::print(fmt::format(" loading checkpoint from {} at iteration {}", path,
+                         reader->file().header().iteration));
+  refuse_other_tokenizer(reader->file(), identity_.files, source.weights_only);
   const bool with_optimizer = !source.weights_only && !config_.no_load_optim;
   const bool with_masters = with_optimizer || config_.load_main_params_from_ckpt;
-  StateToLoad state(header, with_masters);
+  partly_loaded_ = true;
+  StateToLoad state(reader->file().header(), with_masters);
   step_.visit_model(state);
   if (with_optimizer) {
     step_.visit_optimizer(state);
   } else if (with_masters) {
     step_.visit_masters(state);
   }
-  refuse_differences(reader, state, with_optimizer);
-  const checkpoint::LoadStatistics statistics = reader.read(state.tensors());
+  const std::vector<checkpoint::LoadTarget> targets =
+      source.local() ? own_targets(state.tensors()) : state.tensors();
+  checkpoint::LoadStatistics statistics;
+  if (!source.local()) {
+    refuse_differences(*reader, targets, state, with_optimizer);
+  }
+  why = checkpoint::first_error(*all_, checkpoint::error_of([&] {
+    if (source.local()) {
+      refuse_differences(*reader, targets, state, with_optimizer);
+    }
+    statistics = reader->read(targets);
+  }));
+  if (!why.empty()) {
+    return std::nullopt;
+  }
   step_.values_loaded(with_masters);
   for (const std::string& name : state.missing_values()) {
-    log::warning("{} has no {}: it starts as in a new run", source.file.string(), name);
+    log::warning("{} has no {}: it starts as in a new run", path, name);
   }
+  return loaded(source, *reader, statistics.gb_per_second());
+}
+
+RunPosition Checkpointing::loaded(const CheckpointSource& source,
+                                  const checkpoint::CheckpointReader& reader,
+                                  double gb_per_second) {
+  const checkpoint::Header& header = reader.file().header();
   const RunPosition position =
       source.weights_only
           ? RunPosition{}
@@ -128,18 +234,21 @@ RunPosition Checkpointing::load_from(const CheckpointSource& source) {
   log::print(fmt::format(
       "  successfully loaded checkpoint from {} [ t {}/{}, p {}/{} ] at iteration {} ({:.2f} "
       "GB/s)",
-      source.file.string(), model_.groups().tensor->rank() + 1, model_.groups().tensor->size(),
-      model_.stage() + 1, model_.groups().pipeline->size(), position.iteration,
-      statistics.gb_per_second()));
-  last_ = position.iteration;
+      reader.file().path().string(), model_.groups().tensor->rank() + 1,
+      model_.groups().tensor->size(), model_.stage() + 1, model_.groups().pipeline->size(),
+      position.iteration, gb_per_second));
+  if (!source.local()) {
+    last_ = position.iteration;
+  }
   return position;
 }
 
 /// All differences at once; fatal unless --dist-ckpt-strictness lets them pass.
 void Checkpointing::refuse_differences(checkpoint::CheckpointReader& reader,
+                                       std::span<const checkpoint::LoadTarget> targets,
                                        const StateToLoad& state, bool with_optimizer) const {
   LoadReport fatal, passed;
-  for (const LoadReport::Difference& difference : reader.compare(state.tensors()).differences) {
+  for (const LoadReport::Difference& difference : reader.compare(targets).differences) {
     const bool unexpected = difference.kind == LoadReport::Kind::unexpected;
     const bool not_asked_for = !with_optimizer && difference.name.starts_with("optimizer/");
     if (unexpected && (not_asked_for || state.replaced(reader.file(), difference.name))) {
@@ -178,38 +287,71 @@ checkpoint::Header Checkpointing::header(const RunPosition& position) const {
   return header;
 }
 
-void Checkpointing::save(const RunPosition& position) {
+void Checkpointing::save(const RunPosition& position, SaveKind kind) {
+  const bool persistent = kind == SaveKind::persistent;
+  const bool local = !persistent && local_ != nullptr;
+  begin_save(position,
+             persistent ? *config_.save
+             : local    ? *config_.non_persistent.local_folder
+                        : *config_.non_persistent.global_folder,
+             local);
+  if (persistent) {
+    last_ = position.iteration;
+  }
+  if (!config_.async_save || config_.verify_resume) {
+    end_save(true);
+  }
+}
+
+void Checkpointing::begin_save(const RunPosition& position, const std::filesystem::path& root,
+                               bool local) {
   finish();
   log::print(
-      fmt::format("saving checkpoint at iteration {:7d} to {}", position.iteration, *config_.save));
+      fmt::format("saving checkpoint at iteration {:7d} to {}", position.iteration, root.string()));
   checkpoint::Header header = this->header(position);
-  StateToSave state(header);
+  StateToSave state(header, local);
   step_.visit_model(state);
   if (!config_.no_save_optim) {
     step_.visit_optimizer(state);
   }
-  const bool asynchronous = config_.async_save && !config_.verify_resume;
-  writer_.save({.tensors = state.tensors(),
-                .header = &header,
-                .root = *config_.save,
-                .iteration = position.iteration,
-                .asynchronous = asynchronous});
-  last_ = position.iteration;
-  if (!asynchronous) {
-    finish();
+  root_ = root;
+  saves_locally_ = local;
+  const checkpoint::CheckpointWriter::Request request{
+      .tensors = state.tensors(),
+      .header = &header,
+      .root = root,
+      .iteration = position.iteration,
+      .asynchronous = config_.async_save && !config_.verify_resume};
+  if (local) {
+    local_->save(request);
+  } else {
+    writer_.save(request);
+  }
+}
+
+void Checkpointing::convert(const RunPosition& position, const std::filesystem::path& folder) {
+  begin_save(position, folder, false);
+  const auto ended = writer_.finish(true);
+  if (!ended->error.empty()) {
+    throw Error(ExitCode::data, ended->error, true);
+  }
+  log::print(fmt::format("> converted checkpoint: {} of iteration {}", folder.string(),
+                         position.iteration));
+}
+
+void Checkpointing::end_save(bool wait) {
+  if (const auto ended = saves_locally_ ? local_->finish(wait) : writer_.finish(wait)) {
+    report(*ended);
   }
 }
 
 void Checkpointing::poll() {
-  if (const auto ended = writer_.finish(false)) {
-    report(*ended);
-  }
+  end_save(false);
 }
 
 void Checkpointing::finish() {
-  if (const auto ended = writer_.finish(true)) {
-    report(*ended);
-  }
+  end_save(true);
+  wait_for_retention();
 }
 
 void Checkpointing::report(const checkpoint::SaveReport& save) {
@@ -222,24 +364,45 @@ void Checkpointing::report(const checkpoint::SaveReport& save) {
   log::print(fmt::format(
       "  successfully saved checkpoint from iteration {:7d} to {} | {:.3f} GB | blocking: {:.3f} s "
       "| background: {:.3f} s | {:.2f} GB/s",
-      save.iteration, *config_.save, static_cast<double>(save.bytes) * 1e-9, save.blocked_seconds,
+      save.iteration, root_.string(), static_cast<double>(save.bytes) * 1e-9, save.blocked_seconds,
       save.background_seconds, save.gb_per_second()));
+  if (saves_locally_) {
+    return;
+  }
   if (config_.verify_resume) {
     verify_resume(save.iteration);
   }
-  if (config_.save_retain_interval || config_.save_keep_last) {
-    checkpoint::on_member_0(*all_, [&] {
-      checkpoint::apply_retention(
-          Folder(*config_.save),
-          {.retain_interval = config_.save_retain_interval, .keep_last = config_.save_keep_last},
-          save.iteration);
+  retain(save.iteration);
+}
+
+/// Beside training, and only once every byte of the newest has been read back.
+void Checkpointing::retain(Index newest) {
+  const bool persistent = root_ == *config_.save;
+  const checkpoint::Retention retention{
+      .retain_interval = persistent ? config_.save_retain_interval : std::nullopt,
+      .keep_last = persistent ? config_.save_keep_last : 1};
+  if (all_->rank() != 0 || (!retention.retain_interval && !retention.keep_last)) {
+    return;
+  }
+  retention_ = std::async(std::launch::async, [folder = Folder(root_), retention, newest] {
+    const std::string reason = checkpoint::reason_against(folder.file(newest));
+    return !reason.empty() ? reason : checkpoint::error_of([&] {
+      checkpoint::apply_retention(folder, retention, newest);
     });
+  });
+}
+
+void Checkpointing::wait_for_retention() {
+  if (retention_.valid()) {
+    if (const std::string error = retention_.get(); !error.empty()) {
+      log::warning("older checkpoints are kept: {}", error);
+    }
   }
 }
 
 /// Reads the checkpoint into memory of its own and compares it with the run's state.
 void Checkpointing::verify_resume(Index iteration) {
-  const Folder folder(*config_.save);
+  const Folder folder(root_);
   checkpoint::CheckpointReader reader(model_.world(), folder.file(iteration));
   StateToLoad state(reader.file().header(), false);
   step_.visit_model(state);

@@ -1,4 +1,5 @@
 #pragma once
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -6,10 +7,13 @@
 
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_writer.h"
+#include "checkpoint/folder.h"
 #include "checkpoint/folder_lock.h"
+#include "checkpoint/local_checkpoints.h"
 #include "config/run_config.h"
 #include "train/checkpoint_source.h"
 #include "train/checkpoint_state.h"
+#include "train/exit_conditions.h"
 #include "train/train_step.h"
 
 namespace mpitron::train {
@@ -35,34 +39,50 @@ class Checkpointing {
   /// Error(data) where --save names a folder of another model's checkpoints, or one that another
   /// run saves to.
   Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
-                RunIdentity identity);
+                RunIdentity identity, Trace* trace = nullptr);
 
-  /// Starts from `source`, what `choose_checkpoint` said. Nothing is loaded where the options ask
-  /// for nothing; no position where --exit-on-missing-checkpoint ends the run. Error(data) where
-  /// tensors are missing, unexpected or of another shape: all are listed.
-  std::optional<RunPosition> load(const std::optional<CheckpointSource>& source);
-  /// Chooses, then loads.
-  std::optional<RunPosition> load() { return load(choose_checkpoint(model_.world(), config_)); }
+  ~Checkpointing();
+  Checkpointing(const Checkpointing&) = delete;
+  Checkpointing& operator=(const Checkpointing&) = delete;
 
-  /// Writes a checkpoint; with --async-save while training goes on. A save that fails says so and
+  /// What --load, --pretrained-checkpoint and their companions ask for: the newest checkpoint of
+  /// which every byte that is read is as it was written. Nothing is loaded without them; no
+  /// position where --exit-on-missing-checkpoint ends the run. Error(data) where there is
+  /// nothing to load, or where tensors are missing, unexpected or of another shape: all are listed.
+  std::optional<RunPosition> load();
+
+  /// Writes a checkpoint; with --async-save while training goes on: copies are made beside the next
+  /// forward and backward pass, and the update waits for them. A save that fails says so and
   /// does not end the run.
-  void save(const RunPosition& position);
+  void save(const RunPosition& position, SaveKind kind = SaveKind::persistent);
+  /// Writes the run to another folder and waits; Error(data) where that fails.
+  void convert(const RunPosition& position, const std::filesystem::path& folder);
   /// Between iterations: completes a save whose data are written.
   void poll();
-  /// Waits for a save under way.
+  /// Waits for a save under way, and for the deletion of older ones.
   void finish();
-  /// The iteration of the last call of `save`, or what was loaded.
+  /// The iteration of the last persistent save, or what was loaded.
   std::optional<Index> last_save() const { return last_; }
   /// The newest complete checkpoint that this run saved.
   std::optional<Index> saved_iteration() const { return saved_; }
 
  private:
   void take_save_folder();
-  RunPosition load_from(const CheckpointSource& source);
-  void refuse_differences(checkpoint::CheckpointReader& reader, const StateToLoad& state,
+  std::vector<CheckpointSource> sources();
+  /// None, and why, where the checkpoint cannot be used. The run's state holds anything then.
+  std::optional<RunPosition> load_from(const CheckpointSource& source, std::string& why);
+  [[noreturn]] void throw_nothing_to_load(const std::string& why) const;
+  RunPosition loaded(const CheckpointSource& source, const checkpoint::CheckpointReader& reader,
+                     double gb_per_second);
+  void refuse_differences(checkpoint::CheckpointReader& reader,
+                          std::span<const checkpoint::LoadTarget> targets, const StateToLoad& state,
                           bool with_optimizer) const;
   checkpoint::Header header(const RunPosition& position) const;
+  void begin_save(const RunPosition& position, const std::filesystem::path& root, bool local);
+  void end_save(bool wait);
   void report(const checkpoint::SaveReport& save);
+  void retain(Index newest);
+  void wait_for_retention();
   void verify_resume(Index iteration);
 
   TrainedModel& model_;
@@ -73,6 +93,11 @@ class Checkpointing {
   comm::GroupHandle all_;
   std::optional<checkpoint::FolderLock> lock_;  // of the folder that this run saves to; rank 0
   checkpoint::CheckpointWriter writer_;
+  std::unique_ptr<checkpoint::LocalCheckpoints> local_;  // null where there are none
+  std::filesystem::path root_;                           // of the save in flight
+  bool partly_loaded_ = false;                           // or wholly
+  bool saves_locally_ = false;                           // it is local_'s
+  std::future<std::string> retention_;                   // of rank 0: what went wrong
   std::optional<Index> last_, saved_;
 };
 

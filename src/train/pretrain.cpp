@@ -13,6 +13,7 @@ namespace {
 ExitOptions exit_options(const config::RunConfig& config) {
   return {.save = config.checkpoint.save.has_value(),
           .save_interval = config.checkpoint.save_interval,
+          .non_persistent_save_interval = config.checkpoint.non_persistent.save_interval,
           .exit_interval = config.training.exit_interval,
           .exit_duration_in_mins = config.training.exit_duration_in_mins};
 }
@@ -59,27 +60,38 @@ TimerGroup timer_group(const comm::GroupHandle& all, const config::LoggingConfig
   return group;
 }
 
+Timers& traced(Timers& timers, const Profile& profile) {
+  timers.set_trace(profile.trace());
+  return timers;
+}
+
 }  // namespace
 
 Pretraining::Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
-                         const config::RunConfig& config, const RunIdentity& identity)
+                         const config::RunConfig& config, const RunIdentity& identity,
+                         std::shared_ptr<Trace> trace)
     : device_(device),
       model_(model),
       data_(data),
       config_(config),
       timers_(config.logging.timing_log_level, config.logging.timing_log_option,
               timer_group(model.world().all(), config.logging)),
+      profile_(device, model.world(), config.training, std::move(trace)),
       num_microbatches_(config.training, config.parallel.data_parallel_size),
       skipped_(skipped_iterations(model.world(), config.training)),
       checks_(config.training, model.world().rank()),
-      step_(device, model, config, timers_),
-      checkpointing_(model, step_, config, identity),
+      step_(device, model, config, traced(timers_, profile_)),
+      checkpointing_(model, step_, config, identity, profile_.trace()),
       log_(config, timers_, model.world().rank()) {}
 
-RunOutcome Pretraining::run(const std::optional<CheckpointSource>& source) {
-  const std::optional<RunPosition> start = checkpointing_.load(source);
+RunOutcome Pretraining::run() {
+  const std::optional<RunPosition> start = checkpointing_.load();
   if (!start) {
     return {};
+  }
+  if (config_.checkpoint.convert_to) {
+    checkpointing_.convert(*start, *config_.checkpoint.convert_to);
+    return {.iteration = start->iteration, .consumed_samples = start->consumed_train_samples};
   }
   RunOutcome outcome{.iteration = start->iteration,
                      .consumed_samples = start->consumed_train_samples};
@@ -134,8 +146,10 @@ bool Pretraining::train(RunOutcome& outcome) {
   Progress progress{.iteration = outcome.iteration, .consumed_samples = outcome.consumed_samples};
   while (progress.iteration < config_.training.train_iters) {
     ++progress.iteration;
+    profile_.begin_step(progress.iteration);
     const StepReport report =
         one_iteration(progress.iteration, progress.consumed_samples, stream, progress.batch_size);
+    profile_.end_step(progress.iteration);
     progress.consumed_samples += progress.batch_size;
     log_.iteration(progress, report, step_);
     const auto check = config_.training.check_weight_hash_across_dp_replicas_interval;
@@ -159,7 +173,7 @@ bool Pretraining::train(RunOutcome& outcome) {
   }
   if (config_.checkpoint.save && progress.iteration > 0 &&
       checkpointing_.last_save() != progress.iteration) {
-    save(progress);
+    save(progress, SaveKind::persistent);
   }
   checkpointing_.finish();
   return true;
@@ -168,7 +182,7 @@ bool Pretraining::train(RunOutcome& outcome) {
 bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
                        RunOutcome& outcome) {
   if (decision.save != SaveKind::none) {
-    save(progress);
+    save(progress, decision.save);
   }
   if (decision.reason == ExitReason::none) {
     return true;
@@ -180,11 +194,13 @@ bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
 }
 
 /// The time of a save does not count as training.
-void Pretraining::save(const Progress& progress) {
+void Pretraining::save(const Progress& progress, SaveKind kind) {
   log_.pause();
+  const TraceScope scope(profile_.trace(), TraceKind::phase, "save-checkpoint");
   checkpointing_.save({.iteration = progress.iteration,
                        .consumed_train_samples = progress.consumed_samples,
-                       .consumed_valid_samples = consumed_valid_samples_});
+                       .consumed_valid_samples = consumed_valid_samples_},
+                      kind);
   note_progress(progress);
   log_.resume();
 }
@@ -267,6 +283,7 @@ std::vector<std::optional<double>> Pretraining::validation_losses(Index consumed
 
 void Pretraining::validate(const Progress& progress, bool at_end) {
   log_.pause();
+  const TraceScope scope(profile_.trace(), TraceKind::phase, "evaluate");
   const std::string where = fmt::format("iteration {}", progress.iteration);
   const auto losses = validation_losses(at_end ? 0 : consumed_valid_samples_);
   for (std::size_t set = 0; set < losses.size(); ++set) {

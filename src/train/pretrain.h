@@ -5,6 +5,7 @@
 #include "train/evaluation.h"
 #include "train/exit_conditions.h"
 #include "train/num_microbatches.h"
+#include "train/profile.h"
 #include "train/progress_log.h"
 #include "train/result_checks.h"
 #include "train/skip_iterations.h"
@@ -25,14 +26,14 @@ struct RunOutcome {
 /// print the same losses for any number of threads.
 class Pretraining {
  public:
+  /// `trace`: what the world's operations are added to, for --profile.
   Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
-              const config::RunConfig& config, const RunIdentity& identity = {});
+              const config::RunConfig& config, const RunIdentity& identity = {},
+              std::shared_ptr<Trace> trace = nullptr);
 
-  /// Starts from `source`, what `choose_checkpoint` said, trains to the end, then evaluates on
+  /// Starts from the checkpoint that the options ask for, trains to the end, then evaluates on
   /// validation and test sets; an exit condition ends it at once.
-  RunOutcome run(const std::optional<CheckpointSource>& source);
-  /// Chooses, then runs.
-  RunOutcome run() { return run(choose_checkpoint(model_.world(), config_.checkpoint)); }
+  RunOutcome run();
   /// The loss of the best unigram model of the validation tokens; nothing without a validation set.
   std::optional<double> unigram_loss();
   /// The mean loss on each validation set, from sample `consumed` on: over `--eval-iters` batches,
@@ -44,7 +45,7 @@ class Pretraining {
   bool train(RunOutcome& outcome);
   /// Saves what the decision asks for; false where the run ends.
   bool obey(const ExitDecision& decision, const Progress& progress, RunOutcome& outcome);
-  void save(const Progress& progress);
+  void save(const Progress& progress, SaveKind kind);
   void note_progress(const Progress& progress);
   StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
                            Index& batch_size);
@@ -61,6 +62,7 @@ class Pretraining {
   const TrainingData& data_;
   config::RunConfig config_;
   Timers timers_;
+  Profile profile_;
   NumMicrobatches num_microbatches_;
   SkipIterations skipped_;
   ResultChecks checks_;

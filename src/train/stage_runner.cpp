@@ -13,6 +13,17 @@ using autograd::SamplePosition;
 using autograd::Var;
 using tensor::Tensor;
 
+namespace {
+
+/// How a trace tells the passes of microbatches apart.
+TraceSpan pass_span(Index chunk, Index microbatch) {
+  return {.kind = TraceKind::pass,
+          .chunk = static_cast<std::int32_t>(chunk),
+          .microbatch = static_cast<std::int32_t>(microbatch)};
+}
+
+}  // namespace
+
 StageRunner::StageRunner(device::Device& device, TrainedModel& model,
                          parallel::DataParallel& replicas, const Options& options, Timers& timers)
     : device_(device),
@@ -20,6 +31,7 @@ StageRunner::StageRunner(device::Device& device, TrainedModel& model,
       replicas_(replicas),
       options_(options),
       timers_(timers),
+      layers_(replicas, timers.trace()),
       executor_(model.world(), device, model.groups().pipeline->ranks()),
       output_weight_(model.chunk(model.chunks() - 1).output_weight()) {}
 
@@ -87,7 +99,7 @@ Context StageRunner::context(const SamplePosition& position, autograd::Tape* tap
   return {.device = device_,
           .tape = tape,
           .usage = tape,
-          .keeper = &replicas_,
+          .keeper = &layers_.keeper(),
           .mode = tape != nullptr ? autograd::Mode::train : autograd::Mode::evaluate,
           .seed = options_.seed,
           .iteration = static_cast<std::uint64_t>(pass_.iteration),
@@ -107,7 +119,7 @@ StageRunner::Live& StageRunner::start(Index chunk, Index index) {
 }
 
 Tensor StageRunner::forward(Index chunk, Index index, Tensor input) {
-  const TimerScope scope = timers_.scope("forward-compute", 2);
+  const TimerScope scope = timers_.scope("forward-compute", 2, pass_span(chunk, index));
   const DeviceMicrobatch& microbatch = this->microbatch(index);
   const models::GptModel& part = model_.chunk(chunk);
   Live* live = pass_.seed_scale ? &start(chunk, index) : nullptr;
@@ -162,7 +174,7 @@ void StageRunner::finish(Index chunk, Index index) {
 }
 
 Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient, bool with_weights) {
-  const TimerScope scope = timers_.scope("backward-compute", 2);
+  const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(chunk, index));
   Live& live = *live_.at({chunk, index});
   Context context = this->context(live.position, &live.tape);
   context.last_microbatch = index + 1 == pass_.num_microbatches;
@@ -191,7 +203,7 @@ autograd::DeferredGradients* StageRunner::deferred(Index chunk, Live& live, bool
 }
 
 void StageRunner::backward_weight(Index chunk, Index index) {
-  const TimerScope scope = timers_.scope("backward-compute", 2);
+  const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(chunk, index));
   Live& live = *live_.at({chunk, index});
   live.weights.play(context(live.position, nullptr));
   finish(chunk, index);

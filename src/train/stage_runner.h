@@ -5,6 +5,7 @@
 #include "autograd/deferred_gradients.h"
 #include "parallel/data_parallel.h"
 #include "pipeline/executor.h"
+#include "train/layer_trace.h"
 #include "train/microbatch.h"
 #include "train/timers.h"
 #include "train/trained_model.h"
@@ -87,6 +88,7 @@ class StageRunner {
   parallel::DataParallel& replicas_;
   Options options_;
   Timers& timers_;
+  mutable LayerTrace layers_;
   pipeline::Executor executor_;
   std::optional<pipeline::Schedule> schedule_;  // the last one played
   autograd::DeferredGradients output_weight_;

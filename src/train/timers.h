@@ -13,6 +13,7 @@
 #include "config/logging_config.h"
 #include "utils/check.h"
 #include "utils/shape.h"
+#include "utils/trace.h"
 
 namespace mpitron::train {
 
@@ -32,10 +33,11 @@ class NamedTimer {
   bool running_ = false;
 };
 
-/// Runs a timer for one scope; empty (level off) it does nothing.
+/// Runs a timer for one scope and records it in a trace; without either it does nothing.
 class TimerScope {
  public:
-  explicit TimerScope(NamedTimer* timer) : timer_(timer) {
+  explicit TimerScope(NamedTimer* timer, Trace* trace = nullptr, const TraceSpan& span = {})
+      : timer_(timer), trace_(trace, span) {
     if (timer_ != nullptr) {
       timer_->start();
     }
@@ -50,6 +52,7 @@ class TimerScope {
 
  private:
   NamedTimer* timer_;
+  TraceScope trace_;
 };
 
 /// What timers need of the other ranks; a group of one needs neither.
@@ -69,13 +72,21 @@ class Timers {
  public:
   Timers(Index log_level, config::TimingLogOption option, TimerGroup group = {});
 
-  /// Times a scope: `const TimerScope scope = timers.scope("optimizer", 1);`.
-  TimerScope scope(std::string_view name, Index level) {
+  /// From now on every scope is a span as well, whatever its level.
+  void set_trace(Trace* trace) { trace_ = trace; }
+  Trace* trace() const { return trace_; }
+
+  /// Times a scope: `const TimerScope scope = timers.scope("optimizer", 1);`. `span`: what the
+  /// trace says besides the name.
+  TimerScope scope(std::string_view name, Index level, TraceSpan span = {}) {
     NamedTimer* timer = find(name, level);
     if (timer != nullptr && level == 1 && group_.barrier) {
       group_.barrier();
     }
-    return TimerScope(timer);
+    if (trace_ != nullptr && trace_->recording()) [[unlikely]] {
+      span.name = trace_name(name);
+    }
+    return TimerScope(timer, trace_, span);
   }
   /// The timer, for start and stop far apart; null where its level is off.
   NamedTimer* find(std::string_view name, Index level) {
@@ -105,6 +116,7 @@ class Timers {
   Index log_level_;
   config::TimingLogOption option_;
   TimerGroup group_;
+  Trace* trace_ = nullptr;
   std::map<std::string, std::unique_ptr<Entry>, std::less<>> entries_;
   std::vector<std::string> names_;
 };

@@ -126,6 +126,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
   const auto gradients = replicas_->gradients([tensor_rank](const autograd::Parameter& parameter) {
     return parameter.counts_in_norm(tensor_rank);
   });
+  before_update_();
   const optim::StepResult result =
       optimizer_.step({.gradients = gradients,
                        .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),

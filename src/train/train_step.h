@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+
 #include "config/run_config.h"
 #include "optim/loss_scaler.h"
 #include "optim/optimizer.h"
@@ -31,6 +33,8 @@ class TrainStep {
   /// One iteration (1-based) of `num_microbatches` microbatches, `batch_size` samples in all.
   StepReport run(Index iteration, Index num_microbatches, Index batch_size,
                  const NextMicrobatch& next);
+  /// Called by `run` when gradients are complete and before anything that is saved changes.
+  void before_update(std::function<void()> call) { before_update_ = std::move(call); }
   /// Sum of the masked losses and of the mask, without dropout and without gradients.
   StepReport evaluate(Index num_microbatches, const NextMicrobatch& next);
 
@@ -69,6 +73,7 @@ class TrainStep {
   optim::ParameterScheduler scheduler_;
   optim::LossScaler scaler_;
   StageRunner runner_;
+  std::function<void()> before_update_ = [] {};
 };
 
 }  // namespace mpitron::train

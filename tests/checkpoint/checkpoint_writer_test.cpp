@@ -88,6 +88,7 @@ TEST_P(CheckpointWorlds, AsynchronousSavesKeepWhatTheTensorsHeld) {
     const Header header;
     writer.save({state.tensors, &header, folder.path(), 7, true});
     EXPECT_TRUE(writer.in_flight());
+    writer.wait_for_copies();
     for (std::vector<std::byte>& memory : state.memory) {
       std::fill(memory.begin(), memory.end(), std::byte{0x55});
     }

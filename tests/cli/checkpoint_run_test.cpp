@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/tiny_run.h"
+#include "convert/tiny_models.h"
 
 // Saving and loading as a user sees it.
 
@@ -12,7 +13,7 @@ namespace {
 
 using namespace mpitron::test;
 
-class CheckpointRun : public testing::Test {
+class CheckpointRun : public ::testing::Test {
  protected:
   Finished run(const Words& words, const Surroundings& surroundings = {}) {
     return run_program(folder_.path(), kTinyMock + words, surroundings);
@@ -95,6 +96,59 @@ TEST_F(CheckpointRun, TheModelsOptionsComeFromTheCheckpoint) {
   const std::string loaded = train({"--load", "a", "--use-checkpoint-args", "--finetune"});
   EXPECT_TRUE(contains(loaded, "num_layers ...................................... 3"));
   EXPECT_EQ(losses(loaded).size(), 4U);
+}
+
+TEST_F(CheckpointRun, IsConvertedAndTrainedOnFrom) {
+  train({"--save", "a", "--exit-interval", "3"});
+  const std::string out =
+      train({"--load", "a", "--ckpt-convert-format", "torch_dist", "--ckpt-convert-save", "b"});
+  EXPECT_TRUE(contains(out, "> converted checkpoint: b/torch_dist of iteration 3")) << out;
+  EXPECT_TRUE(losses(out).empty());
+  EXPECT_EQ(run_program(folder_.path(), {"inspect", "a", "b/torch_dist"}).code, 0);
+  EXPECT_EQ(losses(train({"--load", "b/torch_dist"})).size(), 1U);
+}
+
+/// Of what `convert` wrote, as documentation says.
+TEST_F(CheckpointRun, ForeignModelsAreTrainedOn) {
+  mpitron::testing::write_hugging_face_folder(file("hf"), "llama");
+  const Finished hf = run_program(folder_.path(), {"convert", "--from", "hf", "--to", "ours"});
+  ASSERT_EQ(hf.code, 0) << hf.err;
+  const Finished megatron = run_program(
+      folder_.path(),
+      {"convert", "--from", mpitron::testing::convert_data("megatron") / "dist", "--to", "theirs"});
+  ASSERT_EQ(megatron.code, 0) << megatron.err;
+  for (const char* from : {"ours", "theirs"}) {
+    const Words flags{"pretrain-gpt",
+                      "--load",
+                      from,
+                      "--use-checkpoint-args",
+                      "--finetune",
+                      "--mock-data",
+                      "--train-iters",
+                      "2",
+                      "--micro-batch-size",
+                      "2",
+                      "--global-batch-size",
+                      "4",
+                      "--lr",
+                      "1e-4",
+                      "--log-interval",
+                      "1",
+                      "--eval-iters",
+                      "1",
+                      "--tokenizer-type",
+                      "NullTokenizer",
+                      "--vocab-size",
+                      "60",
+                      "--seq-length",
+                      "16",
+                      "--save",
+                      std::string("from_") + from};
+    const Finished trained = run_program(folder_.path(), flags);
+    EXPECT_EQ(trained.code, 0) << trained.err;
+    EXPECT_EQ(losses(trained.out).size(), 2U) << trained.out;
+    EXPECT_TRUE(contains(trained.out, "at iteration 0")) << trained.out;
+  }
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST_F(Inspect, ShowsTheNewestOfAFolder) {
   EXPECT_EQ(finished.code, 0) << finished.err;
   for (const char* part :
        {"save/iter_0000007/checkpoint.h5", "iteration 7, 3584 consumed train samples",
-        "optimizer/updates = 7", "loss_scaler/scale = 65536", "merges.txt (8 B)", "model/\n",
+        "optimizer/updates = 7", "loss_scaler/scale = 65536", "merges.txt (8 B, XXH3 ", "model/\n",
         "embedding.word_embeddings.weight", "[37, 4]", "bf16", "592 B", "13 data sets"}) {
     EXPECT_TRUE(contains(finished.out, part)) << part << '\n' << finished.out;
   }
@@ -80,6 +80,13 @@ TEST_F(Inspect, ComparesTwo) {
   EXPECT_EQ(result.at("equal"), false);
   EXPECT_EQ(result.at("state").size(), 3U);
   EXPECT_EQ(result.at("data_sets").size(), 0U);
+}
+
+TEST_F(Inspect, WritesTheTokenizersFiles) {
+  const Finished finished = run({"save", "--extract-tokenizer", "out/tokenizer"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_EQ(read_file(folder_ / "out/tokenizer/merges.txt"), "a b\nc d\n");
+  EXPECT_EQ(read_file(folder_ / "out/tokenizer/bytes.bin"), std::string("\0\x01\xff\0", 4));
 }
 
 TEST_F(Inspect, NamesWhatIsNotThere) {

@@ -24,25 +24,31 @@ int rounds() {
   return given != nullptr ? std::atoi(given) : 12;
 }
 
-TEST(KilledSave, NothingIsLostButTheUnfinishedOne) {
+/// Where the run went on; 0 where it began anew.
+long start_of(const std::string& out) {
+  const auto at = out.rfind(" loading checkpoint from ");
+  return at == std::string::npos
+             ? 0
+             : last_number(out.substr(at, out.find('\n', at) - at), "at iteration ");
+}
+
+struct KilledRuns {
+  const char* name;
+  Words flags;
+};
+
+class KilledSave : public ::testing::TestWithParam<KilledRuns> {};
+
+TEST_P(KilledSave, NothingIsLostButTheUnfinishedOne) {
   const TemporaryFolder folder;
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
-  Words flags = kTinyModel + Words{"--mock-data",
-                                   "--train-iters",
-                                   "1000000",
-                                   "--save-interval",
-                                   "1",
-                                   "--save",
-                                   "a",
-                                   "--load",
-                                   "a",
-                                   "--save-keep-last",
-                                   "2",
-                                   "--allow-random-init",
-                                   "--log-interval",
-                                   "1000"};
+  const Words flags =
+      kTinyModel +
+      Words{"--mock-data", "--train-iters",       "1000000",        "--save", "a", "--load",
+            "a",           "--allow-random-init", "--log-interval", "1000"} +
+      GetParam().flags;
   long saved = 0;
   for (int round = 0; round < rounds(); ++round) {
     RunningProgram run(folder.path(), flags + (round % 2 == 0 ? Words{} : Words{"--async-save"}));
@@ -51,7 +57,7 @@ TEST(KilledSave, NothingIsLostButTheUnfinishedOne) {
     run.signal(SIGKILL);
     const Finished killed = run.wait_for_end();
     EXPECT_EQ(killed.code, 128 + SIGKILL) << killed.err;
-    const long start = last_number(killed.out, "loading checkpoint from a/iter_");
+    const long start = start_of(killed.out);
     EXPECT_GE(start, saved) << killed.out << killed.err;
     saved =
         std::max(start, last_number(killed.out, "successfully saved checkpoint from iteration"));
@@ -60,6 +66,19 @@ TEST(KilledSave, NothingIsLostButTheUnfinishedOne) {
   const Finished verified = run_program(folder.path(), {"verify", "a"});
   EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, KilledSave,
+    ::testing::Values(
+        KilledRuns{"persistent", {"--save-interval", "1", "--save-keep-last", "2"}},
+        KilledRuns{"global",
+                   {"--save-interval", "2", "--save-keep-last", "2", "--non-persistent-ckpt-type",
+                    "global", "--non-persistent-save-interval", "1"}},
+        KilledRuns{
+            "local",
+            {"--save-interval", "3", "--save-keep-last", "2", "--non-persistent-ckpt-type", "local",
+             "--non-persistent-local-ckpt-dir", "node", "--non-persistent-save-interval", "1"}}),
+    [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace mpitron::cli

@@ -1,8 +1,10 @@
-// A rank of a small job of which rank 1 goes wrong: failing_rank MODE TIMEOUT_MINUTES
+// A rank of a small job of which rank 1 goes wrong: failing_rank MODE TIMEOUT_MINUTES [NODES]
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+
+#include <unistd.h>
 
 #include "comm/mpi_world.h"
 #include "utils/error.h"
@@ -12,7 +14,9 @@ namespace {
 
 void go_wrong(const std::string& mode, Group& group) {
   double x = 0;
-  if (mode == "kill") {
+  if (mode == "sleep") {
+    ::sleep(60);
+  } else if (mode == "kill") {
     std::raise(SIGKILL);
   } else if (mode == "stop") {
     std::raise(SIGSTOP);
@@ -23,10 +27,11 @@ void go_wrong(const std::string& mode, Group& group) {
   }
 }
 
-void run(const std::string& mode, double timeout_minutes, bool only_messages) {
+/// `nodes`: the node of each rank, a digit; empty: all are on one.
+void run(const std::string& mode, double timeout_minutes, const std::string& nodes) {
   MpiOptions options{.timeout_minutes = timeout_minutes};
-  if (only_messages) {
-    options.node_of = [](Index rank) { return rank; };
+  if (!nodes.empty()) {
+    options.node_of = [nodes](Index rank) { return Index{nodes[static_cast<std::size_t>(rank)]}; };
   }
   const auto world = make_mpi_world(options);
   const auto group = world->all();
@@ -37,6 +42,9 @@ void run(const std::string& mode, double timeout_minutes, bool only_messages) {
       if (mode == "leave") {
         return;
       }
+    }
+    if (iteration == 4 && world->rank() == 2 && !nodes.empty() && mode != "none") {
+      ::sleep(60);  // so that rank 0 alone waits and speaks
     }
     group->reduce(1);
   }
@@ -51,7 +59,7 @@ void run(const std::string& mode, double timeout_minutes, bool only_messages) {
 int main(int argc, char** argv) {
   const std::string mode = argv[1];
   try {
-    mpitron::comm::run(mode, std::stod(argv[2]), argc > 3);
+    mpitron::comm::run(mode, std::stod(argv[2]), argc > 3 ? argv[3] : "");
   } catch (const mpitron::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return static_cast<int>(error.code());

@@ -15,11 +15,12 @@ namespace {
 /// (of three seconds; a minute for the others).
 class FailingRank : public ::testing::Test {
  protected:
-  test::Finished run(const std::string& mode, bool only_messages = false) {
+  /// `nodes`: the node of each rank, a digit.
+  test::Finished run(const std::string& mode, const std::string& nodes = "") {
     std::vector<std::string> arguments = {"-n", "3", MPITRON_FAILING_RANK, mode,
-                                          mode == "stop" ? "0.05" : "1"};
-    if (only_messages) {
-      arguments.emplace_back("messages");
+                                          mode == "stop" || mode == "sleep" ? "0.05" : "1"};
+    if (!nodes.empty()) {
+      arguments.push_back(nodes);
     }
     const auto start = std::chrono::steady_clock::now();
     const test::Finished end =
@@ -114,16 +115,41 @@ TEST_F(FailingRank, ThatFailsSpeaksForItselfAndGivesTheExitCode) {
   EXPECT_FALSE(test::contains(end.err, "mpitron: error:"));
 }
 
-TEST_F(FailingRank, OfAnotherMachineIsNamedAfterTheTimeout) {
-  const test::Finished end = run("stop", true);
+/// The sentence of rank 0, which is alone on its machine.
+std::string sentence_of_rank_0(const std::string& err) {
+  const auto at = err.find("; rank 0 waits for it in ");
+  const auto begin = err.rfind("mpitron: error: ", at);
+  return at == std::string::npos ? "" : err.substr(begin, err.find('\n', at) - begin);
+}
+
+TEST_F(FailingRank, OfAnotherMachineThatIsStoppedIsKnownFromItsNeighbour) {
+  const test::Finished end = run("stop", "011");
   EXPECT_EQ(end.code, 3);
-  EXPECT_TRUE(test::contains(end.err, "rank 1 (host " + host())) << end.err;
-  EXPECT_TRUE(test::contains(end.err, "has not arrived within")) << end.err;
+  expect_parts(sentence_of_rank_0(end.err),
+               {"rank 1 (host " + host(), "has not arrived within",
+                "its last operation was all_reduce 3 of group world (3 ranks, fp64, 8 bytes)",
+                "in phase 'iteration 4'", "its process is stopped (SIGSTOP)"});
+}
+
+TEST_F(FailingRank, OfAnotherMachineThatIsBusySaysItself) {
+  const test::Finished end = run("sleep", "012");
+  EXPECT_EQ(end.code, 3);
+  expect_parts(sentence_of_rank_0(end.err),
+               {"rank 1 (host " + host(), "has not arrived within",
+                "its last operation was all_reduce 3 of group world (3 ranks, fp64, 8 bytes)",
+                "in phase 'iteration 4'"});
+}
+
+TEST_F(FailingRank, OfAnotherMachineThatDoesNotAnswerIsNamed) {
+  const test::Finished end = run("stop", "012");
+  EXPECT_EQ(end.code, 3);
+  expect_parts(sentence_of_rank_0(end.err), {"rank 1 (host " + host(), "has not arrived within",
+                                             "another machine, which does not answer"});
 }
 
 TEST_F(FailingRank, NoneMeansNoSentence) {
-  for (const bool only_messages : {false, true}) {
-    const test::Finished end = run("none", only_messages);
+  for (const std::string nodes : {"", "012"}) {
+    const test::Finished end = run("none", nodes);
     EXPECT_EQ(end.code, 0) << end.err;
     EXPECT_TRUE(test::contains(end.out, "all iterations done"));
     EXPECT_EQ(end.err, "");

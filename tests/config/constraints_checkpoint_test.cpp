@@ -18,6 +18,17 @@ constexpr RuleCase kBroken[] = {
     {"--save a --save-interval 10 --save-retain-interval 25", "E113", "25 % 10 = 5"},
     {"--load a --load-main-params-from-ckpt", "E114", "--no-load-optim"},
     {"--override-opt_param-scheduler --use-checkpoint-opt_param-scheduler", "E115", "both"},
+    {"--save a --non-persistent-save-interval 5", "E116", "no type"},
+    {"--save a --non-persistent-ckpt-type global", "E116", "no interval"},
+    {"--save a --non-persistent-ckpt-type in_memory --non-persistent-save-interval 5", "E116",
+     "local"},
+    {"--non-persistent-ckpt-type global --non-persistent-save-interval 5", "E116", "--save FOLDER"},
+    {"--save a --non-persistent-ckpt-type local --non-persistent-save-interval 5", "E116",
+     "--non-persistent-local-ckpt-dir"},
+    {"--replication-jump 1", "E117", "without --replication"},
+    {"--replication --replication-jump 1", "E117", "--non-persistent-ckpt-type local"},
+    {"--load a --ckpt-convert-format torch", "E118", "only one"},
+    {"--ckpt-convert-save b --ckpt-convert-format torch", "E118", "nothing is loaded"},
 };
 
 TEST(CheckpointConstraints, EachRuleIsBrokenByItsSmallestExample) {
@@ -32,7 +43,9 @@ TEST(CheckpointConstraints, UsualFlagsBreakNone) {
   for (const char* flags :
        {"--save a --save-interval 10 --save-retain-interval 100 --load a --async-save",
         "--pretrained-checkpoint a --finetune", "--load a --no-load-optim --ckpt-step 3",
-        "--load a --load-main-params-from-ckpt --no-load-optim"}) {
+        "--load a --load-main-params-from-ckpt --no-load-optim",
+        "--save a --non-persistent-ckpt-type global --non-persistent-save-interval 5",
+        "--load a --ckpt-convert-format torch_dist --ckpt-convert-save b"}) {
     const ParsedRun parsed = test::parse_base(flags);
     EXPECT_TRUE(parsed.findings.empty()) << flags << "\n" << test::all_findings(parsed);
   }

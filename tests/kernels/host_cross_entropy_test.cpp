@@ -41,6 +41,30 @@ TEST(HostCrossEntropy, Forward) {
   });
 }
 
+/// The largest logit may lie anywhere, far above those before it.
+TEST(HostCrossEntropy, LargestLogitsAnywhere) {
+  constexpr Index kColumns = 13000;
+  for (const bool rising : {false, true}) {
+    Workbench bench;
+    Twin& logits = bench.input(DType::f32, {kTokens, kColumns});
+    Twin &labels = bench.integers(labels_for(kColumns)), &sums = bench.output(DType::f32, {6, 4});
+    std::vector<double> values = test_values(kTokens * kColumns, 3);
+    for (Index row = 0; row < kTokens; ++row) {
+      auto* x = values.data() + row * kColumns;
+      for (Index i = 0; rising && i < kColumns; ++i) {
+        x[i] += 0.02 * static_cast<double>(i);  // to 260
+      }
+      x[(row + 1) * 2100] += 300;
+    }
+    logits.fill(values);
+    bench.check(
+        [&](Side side) {
+          return CrossEntropySums{logits(side), labels(side), sums(side), 0, true};
+        },
+        2e-6);
+  }
+}
+
 TEST(HostCrossEntropy, BackwardInPlace) {
   for_cases([](DType dtype, Index v, float smoothing, double scale) {
     Workbench bench({1, 3});

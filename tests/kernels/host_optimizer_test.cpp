@@ -1,6 +1,5 @@
 #include "kernels/optimizer.h"
 #include "tests/kernels/host_check.h"
-#include "utils/exact_sum.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -71,50 +70,6 @@ TEST(HostOptimizer, Sgd) {
         },
         kTolerance);
   });
-}
-
-template <class Stream>
-double sum_of_squares(const device::ConstTensorView& x, Index cut = 0) {
-  TestTensor bins(DType::i64, {exact_sum::kBins});
-  Stream stream;
-  for (const auto& [begin, end] : {std::pair(cut, x.numel()), std::pair(Index{0}, cut)}) {
-    run(stream, SumOfSquares{device::slice(x, 0, begin, end), bins.view()});
-  }
-  return exact_sum::value(exact_sum::Bins(bins.view().as<std::int64_t>(), exact_sum::kBins));
-}
-
-TEST(HostOptimizer, SumOfSquares) {
-  for (const DType dtype : kTrainingTypes) {
-    for (const Index n : kSizes) {
-      TestTensor x(dtype, {n}, test_values(n, 5));
-      const double expected = sum_of_squares<device::ReferenceStream>(x.view());
-      EXPECT_NEAR(sum_of_squares<device::HostStream>(x.view()), expected, kTolerance * expected);
-    }
-  }
-}
-
-/// Not even the last bit depends on where a vector is cut.
-TEST(HostOptimizer, SumOfSquaresOfPieces) {
-  TestTensor x(DType::f32, {40000}, test_values(40000, 5));
-  const double whole = sum_of_squares<device::HostStream>(x.view());
-  for (const Index cut : {64, 640, 39936}) {
-    EXPECT_EQ(sum_of_squares<device::HostStream>(x.view(), cut), whole);
-    EXPECT_EQ(sum_of_squares<device::ReferenceStream>(x.view(), cut),
-              sum_of_squares<device::ReferenceStream>(x.view()));
-  }
-}
-
-TEST(HostOptimizer, SumOfSquaresBeyondFp32) {
-  for (const double huge : {1e30, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
-    std::vector<double> values(5000, 1);
-    values[4500] = huge;
-    TestTensor x(DType::f32, {5000}, values);
-    const double sum = sum_of_squares<device::HostStream>(x.view());
-    EXPECT_EQ(std::isfinite(sum), std::isfinite(huge));
-    if (std::isfinite(huge)) {
-      EXPECT_NEAR(sum, 1e60, 1e54);
-    }
-  }
 }
 
 TEST(HostOptimizer, CountZeros) {

@@ -58,6 +58,29 @@ TEST(Avx512Simd, HighHalvesOfProducts) {
   }
 }
 
+TEST(Avx512Simd, AnyLaneOfAMask) {
+  EXPECT_FALSE(avx512::any(Int{}));
+  for (int lane = 0; lane < 16; ++lane) {
+    Int mask{};
+    mask[lane] = -1;
+    EXPECT_TRUE(avx512::any(mask));
+  }
+}
+
+TEST(Avx512Simd, SquaresOfPairs) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::array<BFloat16, 32> x;
+    generic::store(x.data(), vec(random_lanes(seed, 1000)));
+    generic::store(x.data() + 16, vec(random_lanes(seed + 100, 3)));
+    const Lanes sum = lanes_of(vec(random_lanes(seed + 200)) + 2.f);
+    const Lanes got = lanes_of(avx512::add_pair_squares(x.data(), vec(sum)));
+    const Lanes want = lanes_of(generic::add_pair_squares(x.data(), vec(sum)));
+    for (int lane = 0; lane < 16; ++lane) {
+      EXPECT_NEAR(got[lane], want[lane], 3e-7f * want[lane]);
+    }
+  }
+}
+
 template <class T>
 void check_memory() {
   for (const Lanes& x : lanes_of_all_magnitudes()) {

@@ -85,6 +85,26 @@ TEST(GenericSimd, HighHalvesOfProducts) {
   }
 }
 
+TEST(GenericSimd, AnyLaneOfAMask) {
+  EXPECT_FALSE(any(Int{}));
+  for (int lane = 0; lane < 16; ++lane) {
+    Int mask{};
+    mask[lane] = -1;
+    EXPECT_TRUE(any(mask));
+  }
+}
+
+TEST(GenericSimd, SquaresOfPairs) {
+  std::array<BFloat16, 32> x;
+  for (int i = 0; i < 32; ++i) {
+    x[static_cast<std::size_t>(i)] = BFloat16(static_cast<float>(i - 5));
+  }
+  expect_same(lanes_of(add_pair_squares(x.data(), Float{} + 0.5f)), make_lanes([](int lane) {
+                const auto low = static_cast<float>(2 * lane - 5);
+                return 0.5f + low * low + (low + 1) * (low + 1);
+              }));
+}
+
 template <class T>
 void check_memory() {
   for (const Lanes& x : lanes_of_all_magnitudes()) {

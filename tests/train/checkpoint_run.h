@@ -38,7 +38,7 @@ class StateBytes final : public tensor::StateVisitor {
 };
 
 /// Loads what the flags say, trains to iteration `last`, saves at each of `saves`, also right
-/// after loading.
+/// after loading; and short-lived checkpoints at their interval.
 inline RunRecord run_with_checkpoints(const Flags& flags, Index world_size, Index last,
                                       const std::vector<Index>& saves = {}) {
   constexpr Index kBatch = 8;
@@ -56,9 +56,12 @@ inline RunRecord run_with_checkpoints(const Flags& flags, Index world_size, Inde
     Checkpointing checkpointing(model, step, config, {.configuration = "{}", .build = "test"});
     RunPosition position = *checkpointing.load();
     const Index start = position.iteration;
+    const Index interval = config.checkpoint.non_persistent.save_interval.value_or(0);
     const auto save_if_asked = [&] {
       if (std::ranges::find(saves, position.iteration) != saves.end()) {
         checkpointing.save(position);
+      } else if (interval > 0 && position.iteration > start && position.iteration % interval == 0) {
+        checkpointing.save(position, SaveKind::non_persistent);
       }
     };
     save_if_asked();

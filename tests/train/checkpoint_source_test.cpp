@@ -31,37 +31,44 @@ class CheckpointSourceTest : public ::testing::Test {
   std::unique_ptr<comm::World> world_ = comm::make_single_world();
 };
 
-TEST_F(CheckpointSourceTest, IsTheNewestOne) {
-  const auto source = choose_checkpoint(*world_, config_);
-  ASSERT_TRUE(source);
-  EXPECT_EQ(source->file, file(2));
-  EXPECT_FALSE(source->weights_only);
-  EXPECT_EQ(vocabulary_rows(*world_, source), 24);
+TEST_F(CheckpointSourceTest, TheNewestComesFirst) {
+  const auto sources = checkpoint_sources(*world_, config_);
+  ASSERT_EQ(sources.size(), 2U);
+  EXPECT_EQ(sources[0].file, file(2));
+  EXPECT_EQ(sources[1].file, file(1));
+  EXPECT_FALSE(sources[0].weights_only);
+  EXPECT_EQ(vocabulary_rows(*world_, sources), 24);
   config_.ckpt_step = 1;
   config_.finetune = true;
-  const auto first = choose_checkpoint(*world_, config_);
-  EXPECT_EQ(first->file, file(1));
-  EXPECT_TRUE(first->weights_only);
+  const auto first = checkpoint_sources(*world_, config_);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].file, file(1));
+  EXPECT_TRUE(first[0].weights_only);
+  config_.ckpt_step = 3;
+  EXPECT_THROW(checkpoint_sources(*world_, config_), Error);
 }
 
-/// What a run takes the vocabulary's size from is what it loads.
-TEST_F(CheckpointSourceTest, ADamagedOneIsPassedByOnce) {
+TEST_F(CheckpointSourceTest, TheVocabularyIsThatOfTheFirstThatOpens) {
   damage(2);
-  const auto source = choose_checkpoint(*world_, config_);
-  ASSERT_TRUE(source);
-  EXPECT_EQ(source->file, file(1));
-  EXPECT_EQ(vocabulary_rows(*world_, source), 24);
+  EXPECT_EQ(vocabulary_rows(*world_, checkpoint_sources(*world_, config_)), 24);
   damage(1);
-  EXPECT_THROW(choose_checkpoint(*world_, config_), Error);
+  EXPECT_FALSE(vocabulary_rows(*world_, checkpoint_sources(*world_, config_)));
+}
+
+TEST_F(CheckpointSourceTest, PretrainedWeightsComeLast) {
+  config_.pretrained_checkpoint = config_.load;
+  const auto sources = checkpoint_sources(*world_, config_);
+  ASSERT_EQ(sources.size(), 4U);
+  EXPECT_FALSE(sources[1].weights_only);
+  EXPECT_TRUE(sources[2].weights_only);
+  EXPECT_EQ(sources[2].file, file(2));
 }
 
 TEST_F(CheckpointSourceTest, NothingIsAskedForOrNothingIsThere) {
-  EXPECT_FALSE(choose_checkpoint(*world_, {}));
-  EXPECT_FALSE(vocabulary_rows(*world_, std::nullopt));
+  EXPECT_TRUE(checkpoint_sources(*world_, {}).empty());
+  EXPECT_FALSE(vocabulary_rows(*world_, {}));
   config_.load = folder_.path() / "empty";
-  EXPECT_THROW(choose_checkpoint(*world_, config_), Error);
-  config_.allow_random_init = true;
-  EXPECT_FALSE(choose_checkpoint(*world_, config_));
+  EXPECT_TRUE(checkpoint_sources(*world_, config_).empty());
 }
 
 }  // namespace

@@ -174,6 +174,81 @@ TEST_F(CheckpointingTest, OldOnesAreDeleted) {
   EXPECT_EQ(checkpoint::Folder(root_ / "b").iterations(), (std::vector<Index>{2, 4, 5}));
 }
 
+void damage(const std::filesystem::path& path) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(std::filesystem::file_size(path)) / 2);
+  const int byte = file.get();
+  file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(path)) / 2);
+  file.put(static_cast<char>(byte ^ 1));
+}
+
+TEST_F(CheckpointingTest, DamageIsFoundWhileLoadingAndTheOneBeforeIsTaken) {
+  for (const Index ranks : {1, 2}) {
+    const char* where = ranks == 1 ? "one" : "two";
+    run_with_checkpoints(save(where), ranks, 2, {1, 2});
+    const RunRecord expected = run_with_checkpoints(load(where) + Flags{"--ckpt-step", "1"}, 1, 3);
+    damage(checkpoint::Folder(root_ / where).file(2));
+    const RunRecord found = run_with_checkpoints(load(where), 1, 3);
+    EXPECT_EQ(found.start, 1);
+    EXPECT_EQ(found.losses, expected.losses);
+    EXPECT_EQ(found.state, expected.state);
+    expect_refused(load(where) + Flags{"--ckpt-step", "2"}, "iter_0000002");
+    damage(checkpoint::Folder(root_ / where).file(1));
+    expect_refused(load(where), "iter_0000001");
+  }
+}
+
+class NonPersistentTest : public CheckpointingTest {
+ protected:
+  Flags flags(const char* type) const {
+    return save() +
+           Flags{"--non-persistent-ckpt-type", type, "--non-persistent-save-interval", "2"};
+  }
+  Flags local() const {
+    return flags("local") + Flags{"--non-persistent-local-ckpt-dir", (root_ / "local").string()};
+  }
+};
+
+TEST_F(NonPersistentTest, OfGlobalOnesTheNewestIsKeptAndLoaded) {
+  const RunRecord whole = run_with_checkpoints({}, 1, 6);
+  run_with_checkpoints(flags("global"), 1, 5, {3});
+  const checkpoint::Folder folder(root_ / "a/non_persistent");
+  EXPECT_EQ(folder.iterations(), std::vector<Index>{4});
+  EXPECT_EQ(checkpoint::Folder(root_ / "a").iterations(), std::vector<Index>{3});
+  const RunRecord resumed = run_with_checkpoints(flags("global") + load(), 1, 6);
+  EXPECT_EQ(resumed.start, 4);
+  EXPECT_EQ(resumed.state, whole.state);
+  EXPECT_EQ(folder.iterations(), std::vector<Index>{6});
+  run_with_checkpoints(flags("global") + load(), 1, 7, {7});
+  EXPECT_EQ(run_with_checkpoints(flags("global") + load(), 1, 7).start, 7);
+}
+
+TEST_F(NonPersistentTest, LocalOnesGoOnWithTheSameBits) {
+  const Flags layout{"--tensor-model-parallel-size", "2", "--use-distributed-optimizer"};
+  const RunRecord whole = run_with_checkpoints(layout, 4, 6);
+  run_with_checkpoints(local() + layout + Flags{"--async-save"}, 4, 5, {3});
+  const RunRecord resumed = run_with_checkpoints(local() + layout + load(), 4, 6);
+  EXPECT_EQ(resumed.start, 4);
+  EXPECT_EQ(resumed.state, whole.state);
+  const Flags stages{"--pipeline-model-parallel-size", "2", "--non-persistent-local-ckpt-dir",
+                     (root_ / "stages").string()};  // both hold the tied table
+  run_with_checkpoints(flags("local") + stages, 2, 5, {3});
+  EXPECT_EQ(run_with_checkpoints(flags("local") + stages + load(), 2, 5).start, 4);
+  // Another layout cannot take them, and goes on from what all share.
+  EXPECT_EQ(run_with_checkpoints(local() + load(), 1, 3).start, 3);
+}
+
+TEST_F(NonPersistentTest, ALostLocalOneComesFromItsReplicaOrThePersistentOneIsTaken) {
+  const Flags replicas = local() + Flags{"--replication", "--replication-jump", "1"};
+  run_with_checkpoints(replicas, 2, 5, {3});
+  std::filesystem::remove_all(root_ / "local/rank_00001");
+  const RunRecord resumed = run_with_checkpoints(replicas + load(), 2, 6);
+  EXPECT_EQ(resumed.start, 4);
+  EXPECT_EQ(resumed.state, run_with_checkpoints({}, 2, 6).state);
+  std::filesystem::remove_all(root_ / "local");
+  EXPECT_EQ(run_with_checkpoints(replicas + load(), 2, 4).start, 3);
+}
+
 TEST_F(CheckpointingTest, PrecisionMayChange) {
   const RunRecord half = run_with_checkpoints(save() + Flags{"--bf16"}, 1, 2, {2});
   run_with_checkpoints(load() + save("single"), 1, 2);

@@ -24,16 +24,17 @@ inline constexpr std::array kCheckpointing = {
         .unset(),
     flag_off("no-strict-fsdp-dtensor-load", "strict_fsdp_dtensor_load", later,
              "accept missing entries in a sharded-parameter checkpoint"),
-    integer("non-persistent-save-interval", none, later,
-            "iterations between two short-lived checkpoints"),
-    text("non-persistent-ckpt-type", none, later, "where short-lived checkpoints live")
+    integer("non-persistent-save-interval", none, works,
+            "iterations between two short-lived checkpoints; the newest is kept"),
+    text("non-persistent-ckpt-type", none, works,
+         "short-lived checkpoints are whole ones (global) or each rank's state (local)")
         .choose("global local in_memory None"),
-    text("non-persistent-global-ckpt-dir", none, later,
-         "shared folder for short-lived checkpoints"),
-    text("non-persistent-local-ckpt-dir", none, later,
+    text("non-persistent-global-ckpt-dir", none, works,
+         "shared folder for short-lived checkpoints; without it, --save/non_persistent"),
+    text("non-persistent-local-ckpt-dir", none, works,
          "node-local folder for short-lived checkpoints"),
-    text("non-persistent-local-ckpt-algo", "fully_parallel", later,
-         "how local checkpoints are written")
+    text("non-persistent-local-ckpt-algo", "fully_parallel", neutral,
+         "each rank writes the state that it holds")
         .choose("fully_parallel atomic"),
     flag("finetune", works, "load only the weights and start at iteration 0"),
     text("pretrained-checkpoint", none, works,
@@ -59,10 +60,10 @@ inline constexpr std::array kCheckpointing = {
     text("ckpt-format", "torch_dist", neutral,
          "checkpoints are HDF5 files that load in any layout, whatever is given")
         .choose("torch torch_dist zarr torch_dcp fsdp_dtensor"),
-    text("ckpt-convert-format", none, later,
-         "write the loaded checkpoint in another format and end")
+    text("ckpt-convert-format", none, works,
+         "write what was loaded to the sub-folder of this name (always HDF5), and end")
         .choose("torch torch_dist zarr"),
-    text("ckpt-convert-save", none, later, "folder for the converted checkpoint"),
+    text("ckpt-convert-save", none, works, "folder for the converted checkpoint"),
     flag("ckpt-convert-update-legacy-dist-opt-format", refused,
          "such checkpoints cannot exist here"),
     flag("ckpt-fully-parallel-save", deprecated, "is the default now")

@@ -88,10 +88,10 @@ inline constexpr std::array kDistributed = {
         .list(),
     text("nccl-communicator-config-path", none, later, "file with NCCL settings per group"),
     flag("use-tp-pp-dp-mapping", neutral, "neighbouring ranks form pipelines before replicas"),
-    flag("replication", later, "keep copies of local checkpoints on other nodes"),
-    integer("replication-jump", none, later,
+    flag("replication", works, "keep copies of local checkpoints on other nodes"),
+    integer("replication-jump", none, works,
             "distance between ranks that hold copies of each other"),
-    integer("replication-factor", "2", later, "copies of a local checkpoint"),
+    integer("replication-factor", "2", works, "copies of a local checkpoint, with the first"),
 };
 
 }  // namespace mpitron::config::rows

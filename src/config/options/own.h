@@ -22,6 +22,8 @@ inline constexpr std::array kOwn = {
         .choose("1f1b interleaved zero-bubble"),
     text("device", "host", works, "where training runs: host, or reference (slow and plain)")
         .choose("host reference"),
+    text("profile-dir", none, works,
+         "where --profile writes; by default profile/ below --tensorboard-dir, or here"),
     flag("unigram-baseline", works,
          "at the end, print the loss of the best unigram model of the validation tokens"),
     text("sample-prompt", none, works, "at the end, print a text that continues this prompt"),
