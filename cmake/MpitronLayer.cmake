@@ -33,6 +33,8 @@ function(mpitron_layer name)
   foreach(source ${sources})
     if(source MATCHES "/kernels/host/|/comm/reduce")
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MPITRON_HOST_FLAGS}")
+    elseif(source MATCHES "/data/(blend_picker|gpt_sample)")  # the reference rounds products: no fused multiply-add
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MPITRON_HOST_FLAGS};-ffp-contract=off")
     endif()
   endforeach()
   if(MPITRON_HAS_CUDA AND cuda IN_LIST ARG_SUBFOLDERS)

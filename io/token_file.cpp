@@ -2,12 +2,14 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/token_hdf5.h"
 #include "utils/error.h"
 
 namespace mpitron::io {
@@ -79,31 +81,77 @@ TokenFile::Descriptor& TokenFile::Descriptor::operator=(Descriptor&& other) noex
   return *this;
 }
 
-TokenFile::TokenFile(const std::string& prefix, BinAccess access)
-    : prefix_(prefix), idx_(prefix + ".idx") {
-  read_header();
+TokenFile::TokenFile(const std::string& prefix, BinAccess access) : prefix_(prefix) {
+  const std::string beside = prefix + ".h5";
+  if (prefix.ends_with(".h5")) {
+    idx_path_ = bin_path_ = prefix;
+    open_hdf5();
+  } else if (!std::filesystem::exists(prefix + ".idx") && std::filesystem::exists(beside)) {
+    idx_path_ = bin_path_ = beside;
+    open_hdf5();
+  } else {
+    idx_path_ = prefix + ".idx";
+    bin_path_ = prefix + ".bin";
+    open_index();
+  }
+  if (documents_[0] != 0 || documents_[document_count()] != sequence_count()) {
+    throw_data("{}: byte {}: expected document indices from 0 to {}, found {} to {}", idx_path_,
+               index_byte(documents_, 0), sequence_count(), documents_[0],
+               documents_[document_count()]);
+  }
   open_bin(access);
   if (const Index n = sequence_count(); n > 0) {
     byte_offset(n - 1, 0, lengths_[n - 1]);  // finds a truncated .bin without a walk over the index
   }
 }
 
+void TokenFile::open_index() {
+  idx_ = MappedFile(idx_path_);
+  read_header();
+}
+
+void TokenFile::open_hdf5() {
+  idx_ = MappedFile(idx_path_);
+  const TokenHdf5 layout = read_token_hdf5(idx_);
+  const auto part = [&](const ByteRange& range) { return idx_.bytes().data() + range.begin; };
+  const Index n = layout.lengths.bytes / 4;
+  type_ = layout.type;
+  tokenizer_hash_ = layout.tokenizer_hash;
+  lengths_ = {part(layout.lengths), n};
+  pointers_ = {part(layout.offsets), n};
+  documents_ = {part(layout.documents), layout.documents.bytes / 8};
+  modes_ = {part(layout.modes), layout.modes.bytes};
+  pointer_unit_ = static_cast<Index>(size_of(type_));
+  bin_begin_ = layout.tokens.begin;
+  bin_bytes_ = layout.tokens.bytes;
+}
+
 void TokenFile::open_bin(BinAccess access) {
+  const bool is_hdf5 = idx_path_ == bin_path_;
   if (access == BinAccess::mapped) {
-    bin_ = MappedFile(prefix_ + ".bin");
-    bin_bytes_ = static_cast<Index>(bin_.bytes().size());
+    bin_ = is_hdf5 ? MappedFile() : MappedFile(bin_path_);
+    bin_bytes_ = is_hdf5 ? bin_bytes_ : static_cast<Index>(bin_.bytes().size());
+    tokens_ =
+        (is_hdf5 ? idx_ : bin_)
+            .bytes()
+            .subspan(static_cast<std::size_t>(bin_begin_), static_cast<std::size_t>(bin_bytes_));
     return;
   }
-  descriptor_ = Descriptor(::open((prefix_ + ".bin").c_str(), O_RDONLY | O_CLOEXEC));
+  descriptor_ = Descriptor(::open(bin_path_.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &info) != 0) {
-    throw_data("{}.bin: cannot open: {}", prefix_, std::strerror(errno));
+    throw_data("{}: cannot open: {}", bin_path_, std::strerror(errno));
   }
-  bin_bytes_ = static_cast<Index>(info.st_size);
+  bin_bytes_ = is_hdf5 ? bin_bytes_ : static_cast<Index>(info.st_size);
+}
+
+template <class T>
+Index TokenFile::index_byte(const PackedArray<T>& array, Index i) const {
+  return array.bytes().data() - idx_.bytes().data() + i * static_cast<Index>(sizeof(T));
 }
 
 void TokenFile::read_header() {
-  const std::string path = prefix_ + ".idx";
+  const std::string& path = idx_path_;
   const std::byte* data = idx_.bytes().data();
   const Index size = static_cast<Index>(idx_.bytes().size());
   if (size < kHeaderBytes) {
@@ -140,53 +188,49 @@ void TokenFile::read_header() {
   pointers_ = {data + kHeaderBytes + 4 * n, n};
   documents_ = {data + kHeaderBytes + 12 * n, d};
   modes_ = {data + kHeaderBytes + 12 * n + 8 * d, body == arrays ? 0 : n};
-  if (documents_[0] != 0 || documents_[d - 1] != n) {
-    throw_data("{}: byte {}: expected document indices from 0 to {}, found {} to {}", path,
-               kHeaderBytes + 12 * n, n, documents_[0], documents_[d - 1]);
-  }
 }
 
 Index TokenFile::byte_offset(Index sequence, Index offset, Index count) const {
   if (sequence < 0 || sequence >= sequence_count()) {
-    throw_data("{}.idx: sequence {} asked for, but there are {}", prefix_, sequence,
+    throw_data("{}: sequence {} asked for, but there are {}", idx_path_, sequence,
                sequence_count());
   }
   const Index width = static_cast<Index>(size_of(type_));
   const Index length = lengths_[sequence];
   const Index pointer = pointers_[sequence];
-  const bool inside = length >= 0 && pointer >= 0 && pointer <= bin_bytes_ &&
-                      length <= (bin_bytes_ - pointer) / width;
+  const bool inside = length >= 0 && pointer >= 0 && pointer <= bin_bytes_ / pointer_unit_ &&
+                      length <= (bin_bytes_ - pointer * pointer_unit_) / width;
   if (!inside || offset < 0 || offset > length || count > length - offset) [[unlikely]] {
     fail_range(sequence, offset, count);
   }
-  return pointer + offset * width;
+  return pointer * pointer_unit_ + offset * width;
 }
 
 void TokenFile::fail_range(Index sequence, Index offset, Index count) const {
   const Index length = lengths_[sequence];
   if (length < 0) {
-    throw_data("{}.idx: byte {}: expected a length of at least 0, found {}", prefix_,
-               kHeaderBytes + 4 * sequence, length);
+    throw_data("{}: byte {}: expected a length of at least 0, found {}", idx_path_,
+               index_byte(lengths_, sequence), length);
   }
   if (offset > 0 || (count > length && length <= bin_bytes_)) {
     throw_data("{}: tokens [{}, {}) asked of sequence {}, which has {}", prefix_, offset,
                offset + count, sequence, length);
   }
   throw_data(
-      "{}.idx: byte {}: sequence {} has {} tokens of {} bytes from byte {} on, but {}.bin has {} "
-      "bytes (truncated, or of another corpus)",
-      prefix_, kHeaderBytes + 4 * sequence_count() + 8 * sequence, sequence, length, size_of(type_),
-      pointers_[sequence], prefix_, bin_bytes_);
+      "{}: byte {}: sequence {} has {} tokens of {} bytes from {} {} on, but {} has {} bytes of "
+      "tokens (truncated, or of another corpus)",
+      idx_path_, index_byte(pointers_, sequence), sequence, length, size_of(type_),
+      pointer_unit_ == 1 ? "byte" : "token", pointers_[sequence], bin_path_, bin_bytes_);
 }
 
 void TokenFile::read(Index sequence, Index offset, std::span<std::int64_t> out) const {
   const Index start = byte_offset(sequence, offset, static_cast<Index>(out.size()));
   if (descriptor_.get() < 0) {
-    return widen(type_, bin_.bytes().data() + start, out);
+    return widen(type_, tokens_.data() + start, out);
   }
   // The raw tokens are read into the end of `out` and widened in place: no buffer of our own.
   const std::span<std::byte> raw = std::as_writable_bytes(out).last(out.size() * size_of(type_));
-  read_bytes(start, raw);
+  read_bytes(bin_begin_ + start, raw);
   widen(type_, raw.data(), out);
 }
 
@@ -194,7 +238,7 @@ void TokenFile::read_bytes(Index start, std::span<std::byte> out) const {
   while (!out.empty()) {
     const ssize_t n = ::pread(descriptor_.get(), out.data(), out.size(), start);
     if (n == 0 || (n < 0 && errno != EINTR)) {
-      throw_data("{}.bin: byte {}: cannot read: {}", prefix_, start,
+      throw_data("{}: byte {}: cannot read: {}", bin_path_, start,
                  n == 0 ? "the file became shorter" : std::strerror(errno));
     }
     start += n > 0 ? n : 0;
@@ -205,8 +249,8 @@ void TokenFile::read_bytes(Index start, std::span<std::byte> out) const {
 std::span<const std::byte> TokenFile::raw(Index sequence) const {
   MPITRON_CHECK(descriptor_.get() < 0);
   const Index start = byte_offset(sequence, 0, 0);
-  return bin_.bytes().subspan(static_cast<std::size_t>(start),
-                              static_cast<std::size_t>(lengths_[sequence]) * size_of(type_));
+  return tokens_.subspan(static_cast<std::size_t>(start),
+                         static_cast<std::size_t>(lengths_[sequence]) * size_of(type_));
 }
 
 void TokenFile::verify() const {
@@ -215,8 +259,8 @@ void TokenFile::verify() const {
   }
   for (Index i = 0; i < document_count(); ++i) {
     if (documents_[i] > documents_[i + 1]) {
-      throw_data("{}.idx: byte {}: document {} begins at sequence {}, after its end {}", prefix_,
-                 kHeaderBytes + 12 * sequence_count() + 8 * i, i, documents_[i], documents_[i + 1]);
+      throw_data("{}: byte {}: document {} begins at sequence {}, after its end {}", idx_path_,
+                 index_byte(documents_, i), i, documents_[i], documents_[i + 1]);
     }
   }
 }

@@ -25,16 +25,24 @@ inline constexpr std::uint64_t kTokenIndexVersion = 1;
 
 enum class BinAccess { mapped, read };  ///< `read`: pread, for file systems where mapping is slow
 
-/// A tokenised corpus `prefix.bin` + `prefix.idx` (Megatron's IndexedDataset): sequences of tokens,
-/// grouped into documents. Opening checks every header field against the size of both files;
+/// A tokenised corpus: sequences of tokens, grouped into documents. `prefix.bin` + `prefix.idx`
+/// (Megatron's IndexedDataset), or the same in one HDF5 file: a name that ends in `.h5`, or that of
+/// a prefix without `.idx` beside which `prefix.h5` lies (token_hdf5.h). Opening checks every header field against the size of both files;
 /// `verify` checks every entry; each `read` checks its own range, so that a corrupt file is an
 /// Error(data) with file, offset and expectation. Reading from several threads is safe. Written by
-/// TokenFileWriter.
+/// TokenFileWriter and write_token_hdf5.
 class TokenFile {
  public:
   explicit TokenFile(const std::string& prefix, BinAccess access = BinAccess::mapped);
 
+  /// The name as given.
   const std::string& prefix() const { return prefix_; }
+  /// The file of the tokens, and the byte in it of the first token of a sequence.
+  const std::string& token_path() const { return bin_path_; }
+  Index byte_position(Index sequence) const { return bin_begin_ + byte_offset(sequence, 0, 0); }
+  /// Tokenizer::fingerprint of who wrote the corpus; empty where it is not known (`.bin` + `.idx`
+  /// do not tell).
+  const std::string& tokenizer_hash() const { return tokenizer_hash_; }
   TokenType type() const { return type_; }
   Index sequence_count() const { return lengths_.size(); }
   Index document_count() const { return documents_.size() - 1; }
@@ -44,6 +52,8 @@ class TokenFile {
   const PackedArray<std::int32_t>& lengths() const { return lengths_; }
   /// First sequence of a document; `document == document_count()` gives the end of the last one.
   Index document_begin(Index document) const { return documents_[document]; }
+  /// [documents + 1] what document_begin gives.
+  const PackedArray<std::int64_t>& documents() const { return documents_; }
   int mode(Index sequence) const { return modes_.size() > 0 ? modes_[sequence] : 0; }
 
   /// Tokens [offset, offset + out.size()) of a sequence, widened to int64.
@@ -68,17 +78,26 @@ class TokenFile {
     int value_ = -1;
   };
 
+  void open_index();
+  void open_hdf5();
   void read_header();
   void open_bin(BinAccess access);
+  template <class T>
+  Index index_byte(const PackedArray<T>& array, Index i) const;
   void read_bytes(Index start, std::span<std::byte> out) const;
   Index byte_offset(Index sequence, Index offset, Index count) const;
   [[noreturn]] void fail_range(Index sequence, Index offset, Index count) const;
 
   std::string prefix_;
-  MappedFile idx_;
+  std::string idx_path_, bin_path_;  // one file in HDF5
+  std::string tokenizer_hash_;
+  MappedFile idx_;  // HDF5: holds the tokens too
   MappedFile bin_;
   Descriptor descriptor_;
+  std::span<const std::byte> tokens_;  // mapped
+  Index bin_begin_ = 0;                // of the tokens in their file
   Index bin_bytes_ = 0;
+  Index pointer_unit_ = 1;  // bytes: `.idx` counts bytes, HDF5 tokens
   TokenType type_ = TokenType::i32;
   PackedArray<std::int32_t> lengths_;
   PackedArray<std::int64_t> pointers_;

@@ -5,13 +5,16 @@
 #include <set>
 #include <utility>
 
-#include "checkpoint/hdf5_adapter.h"
 #include "checkpoint/posix_file.h"
 #include "checkpoint/seal.h"
+#include "io/hdf5_file.h"
 #include "utils/error.h"
 
 namespace mpitron::checkpoint {
 namespace {
+
+using io::Attributes;
+using io::Hdf5File;
 
 // Groups beside those of the data sets: embedded files, counters and texts, hashes.
 constexpr std::array<std::string_view, 3> kReserved = {"files", "state", "integrity"};

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "io/hdf5_file.h"
 #include "utils/dtype.h"
 #include "utils/hash.h"
 #include "utils/shape.h"
@@ -13,16 +14,8 @@ namespace mpitron::checkpoint {
 /// The schema that this program writes; docs/checkpoint-format.md describes each.
 constexpr Index kSchemaVersion = 1;
 
-/// One global tensor in the file: contiguous, row-major, little-endian.
-struct DataSet {
-  std::string name;  // path from the root group: "model/decoder.layers.0.mlp.linear_fc1.weight"
-  Shape shape;
-  DType dtype = DType::f32;
-  Index offset = 0;  // of its first byte in the file
-
-  Index bytes() const { return shape.numel() * static_cast<Index>(size_of(dtype)); }
-  bool operator==(const DataSet&) const = default;
-};
+/// One global tensor in the file.
+using io::DataSet;
 
 /// What a checkpoint says besides tensors. Everything is an attribute or a small data set that any
 /// HDF5 tool shows.
@@ -41,15 +34,8 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-/// Bytes of the file that were written in one go, and their hash. The extents of a complete file
-/// cover every data set exactly once.
-struct Extent {
-  Index offset = 0;  // in the file
-  Index bytes = 0;
-  Hash128 hash;
-
-  bool operator==(const Extent&) const = default;
-};
+/// The extents of a complete file cover every data set exactly once.
+using io::Extent;
 
 /// Creates `path` with room for all data sets, marked incomplete; an existing file is replaced.
 /// Returns the data sets with their offsets, which are multiples of 4096. No data is written:

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "data/blend_picker.h"
 #include "utils/error.h"
 
 namespace mpitron::data {
 namespace {
-
-constexpr double kUsedUp = -std::numeric_limits<double>::infinity();  // never the largest weight
 
 std::optional<double> as_number(const std::string& word) {
   double value = 0.0;
@@ -39,21 +37,6 @@ double pairwise_sum(std::span<const double> x) {
     total = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
   }
   return std::accumulate(x.begin() + static_cast<std::ptrdiff_t>(i), x.end(), total);
-}
-
-/// The member with the largest weight * max(step, 1) - taken.
-std::size_t most_behind(std::span<const double> weights, std::span<const Index> taken, Index step) {
-  const auto scale = static_cast<double>(std::max(step, Index{1}));
-  std::size_t best = 0;
-  double best_error = -std::numeric_limits<double>::infinity();
-  for (std::size_t j = 0; j < weights.size(); ++j) {
-    const double error = weights[j] * scale - static_cast<double>(taken[j]);
-    if (error > best_error) {
-      best = j;
-      best_error = error;
-    }
-  }
-  return best;
 }
 
 }  // namespace
@@ -110,11 +93,11 @@ BlendIndex build_blend(std::span<const double> weights, Index size) {
   BlendIndex index;
   index.member.resize(static_cast<std::size_t>(size));
   index.sample.resize(static_cast<std::size_t>(size));
-  std::vector<Index> taken(weights.size());
+  BlendPicker picker(weights);
   for (Index i = 0; i < size; ++i) {
-    const std::size_t best = most_behind(weights, taken, i);
+    const std::size_t best = picker.pick(i);
     index.member[static_cast<std::size_t>(i)] = static_cast<std::int16_t>(best);
-    index.sample[static_cast<std::size_t>(i)] = taken[best]++;
+    index.sample[static_cast<std::size_t>(i)] = picker.taken(best) - 1;
   }
   return index;
 }
@@ -122,20 +105,25 @@ BlendIndex build_blend(std::span<const double> weights, Index size) {
 BlendIndex build_exhaustive_blend(std::span<const Index> sizes) {
   MPITRON_CHECK(sizes.size() < std::size_t{1} << 15, sizes.size());
   const Index total = std::accumulate(sizes.begin(), sizes.end(), Index{0});
+  std::vector<double> weights;
+  for (const Index size : sizes) {
+    weights.push_back(static_cast<double>(size) / static_cast<double>(total));
+  }
+  BlendPicker picker(weights);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) {
+      picker.close(i);
+    }
+  }
   BlendIndex index;
   index.member.reserve(static_cast<std::size_t>(total));
   index.sample.reserve(static_cast<std::size_t>(total));
-  std::vector<Index> taken(sizes.size());
-  std::vector<double> weights;
-  for (const Index size : sizes) {
-    weights.push_back(size > 0 ? static_cast<double>(size) / static_cast<double>(total) : kUsedUp);
-  }
   for (Index i = 0; i < total; ++i) {
-    const std::size_t best = most_behind(weights, taken, i);
+    const std::size_t best = picker.pick(i);
     index.member.push_back(static_cast<std::int16_t>(best));
-    index.sample.push_back(taken[best]++);
-    if (taken[best] == sizes[best]) {
-      weights[best] = kUsedUp;
+    index.sample.push_back(picker.taken(best) - 1);
+    if (picker.taken(best) == sizes[best]) {
+      picker.close(best);
     }
   }
   return index;

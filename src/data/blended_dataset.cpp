@@ -1,5 +1,6 @@
 #include "data/blended_dataset.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/ranges.h>
@@ -49,13 +50,12 @@ BlendedDataset::BlendedDataset(std::vector<std::shared_ptr<const Dataset>> membe
                          {.sequences = fmt::format("{}", fmt::join(lengths, " "))});
   const std::vector<std::string> names{"dataset_index", "dataset_sample_index"};
   const std::vector<std::vector<Index>> shapes{{size_}, {size_}};
-  if (auto found = cache.load(names, shapes)) {
-    member_ = (*found)[0];
-    sample_ = (*found)[1];
-    return;
-  }
-  build(options, weights);
-  cache.store(names, shapes, {member_, sample_});
+  const std::vector<IndexArray> arrays = cache.get(names, shapes, [&] {
+    build(options, weights);
+    return std::vector{member_, sample_};
+  });
+  member_ = arrays[0];
+  sample_ = arrays[1];
 }
 
 void BlendedDataset::build(const BlendedDatasetOptions& options,
@@ -83,7 +83,7 @@ std::pair<Index, Index> BlendedDataset::locate(Index sample) const {
   return {member_[sample], sample_[sample]};
 }
 
-void BlendedDataset::read(Index sample, std::span<std::int64_t> tokens) const {
+std::pair<const Dataset&, Index> BlendedDataset::member_of(Index sample) const {
   const auto [member, inner] = locate(sample);
   if (member < 0 || member >= static_cast<Index>(members_.size()) || inner < 0 ||
       inner >= members_[static_cast<std::size_t>(member)]->size()) {
@@ -92,7 +92,47 @@ void BlendedDataset::read(Index sample, std::span<std::int64_t> tokens) const {
         "exist; delete the files of the index cache (--data-cache-path)",
         inner, member + 1);
   }
-  members_[static_cast<std::size_t>(member)]->read(inner, tokens);
+  return {*members_[static_cast<std::size_t>(member)], inner};
+}
+
+void BlendedDataset::read(Index sample, std::span<std::int64_t> tokens) const {
+  const auto [member, inner] = member_of(sample);
+  member.read(inner, tokens);
+}
+
+void BlendedDataset::trace(Index sample, std::vector<SamplePiece>& pieces) const {
+  const auto [member, inner] = member_of(sample);
+  member.trace(inner, pieces);
+}
+
+void BlendedDataset::find(const std::string& name, Index begin, Index end,
+                          std::vector<Index>& samples) const {
+  std::vector<std::vector<bool>> wanted(members_.size());
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    std::vector<Index> found;
+    members_[i]->find(name, begin, end, found);
+    wanted[i].resize(found.empty() ? 0 : static_cast<std::size_t>(members_[i]->size()));
+    for (const Index sample : found) {
+      wanted[i][static_cast<std::size_t>(sample)] = true;
+    }
+  }
+  for (Index sample = 0; sample < size_; ++sample) {
+    const auto [member, inner] = locate(sample);
+    const std::vector<bool>& own = wanted.at(static_cast<std::size_t>(member));
+    if (!own.empty() && own.at(static_cast<std::size_t>(inner))) {
+      samples.push_back(sample);
+    }
+  }
+}
+
+void BlendedDataset::add_shares(Index samples, std::vector<SourceShare>& shares) const {
+  std::vector<Index> taken(members_.size());
+  for (Index sample = 0; sample < std::min(samples, size_); ++sample) {
+    ++taken.at(static_cast<std::size_t>(member_[sample]));
+  }
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    members_[i]->add_shares(taken[i], shares);
+  }
 }
 
 }  // namespace mpitron::data

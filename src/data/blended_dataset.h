@@ -30,11 +30,16 @@ class BlendedDataset final : public Dataset {
   Index size() const override { return size_; }
   void read(Index sample, std::span<std::int64_t> tokens) const override;
   const std::string& description() const override { return description_; }
+  void trace(Index sample, std::vector<SamplePiece>& pieces) const override;
+  void find(const std::string& name, Index begin, Index end,
+            std::vector<Index>& samples) const override;
+  void add_shares(Index samples, std::vector<SourceShare>& shares) const override;
 
   /// (member, its sample) of a sample of the blend.
   std::pair<Index, Index> locate(Index sample) const;
 
  private:
+  std::pair<const Dataset&, Index> member_of(Index sample) const;
   void build(const BlendedDatasetOptions& options, const std::vector<double>& weights);
 
   std::vector<std::shared_ptr<const Dataset>> members_;

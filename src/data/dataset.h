@@ -2,10 +2,32 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "utils/shape.h"
 
 namespace mpitron::data {
+
+class SequenceSource;
+
+/// Tokens of a sample that lie next to each other in a corpus.
+struct SamplePiece {
+  const SequenceSource* source = nullptr;  // lives as long as the data set
+  Index sequence = 0;
+  Index offset = 0;  // of the first token in the sequence
+  Index tokens = 0;
+};
+
+/// What a number of samples takes from one corpus.
+struct SourceShare {
+  std::string name;
+  Index sequences = 0;  // of this split
+  Index tokens = 0;     // of them, in one epoch
+  Index epochs = 0;     // that the index holds
+  Index samples = 0;    // that the index holds
+  Index used = 0;       // samples
+  Index used_tokens = 0;
+};
 
 /// Samples of tokens in the order training consumes them. Reading from several threads is safe.
 class Dataset {
@@ -17,6 +39,16 @@ class Dataset {
   virtual void read(Index sample, std::span<std::int64_t> tokens) const = 0;
   /// The JSON text that identifies the data set (Megatron's unique description).
   virtual const std::string& description() const = 0;
+
+  /// Appends where the tokens of a sample come from, in order, without padding. Data sets without a
+  /// corpus append nothing, here and below.
+  virtual void trace(Index /*sample*/, std::vector<SamplePiece>& /*pieces*/) const {}
+  /// Appends the samples, in any order, that hold tokens of sequences [begin, end) of the corpus of
+  /// this name.
+  virtual void find(const std::string& /*name*/, Index /*begin*/, Index /*end*/,
+                    std::vector<Index>& /*samples*/) const {}
+  /// Appends what the first `samples` samples take from each corpus.
+  virtual void add_shares(Index /*samples*/, std::vector<SourceShare>& /*shares*/) const {}
 };
 
 }  // namespace mpitron::data

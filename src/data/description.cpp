@@ -104,21 +104,43 @@ std::string describe(const tokenizers::TokenizerIdentity& tokenizer) {
   return block('{', '}', fields);
 }
 
+void add_fields(const MaskedLmDescription& masking, std::vector<std::string>& fields) {
+  const auto flag = [](bool value) { return value ? "true" : "false"; };
+  for (std::string& text : std::vector{
+           field("masking_probability", number(masking.masking_probability)),
+           field("short_sequence_probability", number(masking.short_sequence_probability)),
+           field("masking_max_ngram", number(masking.masking_max_ngram)),
+           field("masking_do_full_word", flag(true)), field("masking_do_permutation", flag(false)),
+           field("masking_use_longer_ngrams", flag(false)),
+           field("masking_use_geometric_distribution", flag(masking.geometric))}) {
+    fields.push_back(std::move(text));
+  }
+  if (masking.classification_head) {
+    fields.push_back(field("classification_head", flag(*masking.classification_head)));
+  }
+  if (masking.decoder_seq_length) {
+    fields.push_back(field("sequence_length_decoder", number(*masking.decoder_seq_length)));
+  }
+}
+
 }  // namespace
 
 std::string describe(const GptDescription& dataset) {
   const auto matrix = [](const std::string& split) { return describe(parse_split(split)); };
-  return block(
-      '{', '}',
-      {field("class", quoted(dataset.class_name)),
-       field("dataset_path", or_null(dataset.dataset_path, quoted)),
-       field("num_samples", or_null(dataset.num_samples, [](Index n) { return number(n); })),
-       field("index_split", quoted(to_string(dataset.index_split))),
-       field("random_seed", number(dataset.seed)),
-       field("sequence_length", number(dataset.seq_length)),
-       field("split", or_null(dataset.split, quoted)),
-       field("split_matrix", or_null(dataset.split, matrix)),
-       field("tokenizer", describe(dataset.tokenizer))});
+  std::vector<std::string> fields{
+      field("class", quoted(dataset.class_name)),
+      field("dataset_path", or_null(dataset.dataset_path, quoted)),
+      field("num_samples", or_null(dataset.num_samples, [](Index n) { return number(n); })),
+      field("index_split", quoted(to_string(dataset.index_split))),
+      field("random_seed", number(dataset.seed)),
+      field("sequence_length", number(dataset.seq_length)),
+      field("split", or_null(dataset.split, quoted)),
+      field("split_matrix", or_null(dataset.split, matrix)),
+      field("tokenizer", describe(dataset.tokenizer))};
+  if (dataset.masked_lm) {
+    add_fields(*dataset.masked_lm, fields);
+  }
+  return block('{', '}', fields);
 }
 
 std::string describe(const BlendDescription& blend) {

@@ -10,6 +10,16 @@
 
 namespace mpitron::data {
 
+/// What the description of a masked language model's data set says besides.
+struct MaskedLmDescription {
+  double masking_probability = 0.15;
+  double short_sequence_probability = 0.1;
+  Index masking_max_ngram = 3;              // words of a masked span; T5: 10
+  bool geometric = false;                   // T5
+  std::optional<bool> classification_head;  // BERT: samples of two parts, perhaps swapped
+  std::optional<Index> decoder_seq_length;  // T5
+};
+
 struct GptDescription {
   std::string class_name = "GPTDataset";
   std::optional<std::string> dataset_path;  // the prefix as given; null for mock data
@@ -19,6 +29,7 @@ struct GptDescription {
   Index seq_length = 0;
   std::optional<std::string> split;  // null with per-split paths, like `split_matrix`
   tokenizers::TokenizerIdentity tokenizer;
+  std::optional<MaskedLmDescription> masked_lm;
 };
 
 struct BlendDescription {

@@ -55,6 +55,7 @@ class Builder {
                               const Counts& counts) const {
     const auto source = std::make_shared<const CorpusSource>(
         prefix, request_.mmap_bin_files ? io::BinAccess::mapped : io::BinAccess::read);
+    check_tokenizer(source->file());
     const std::filesystem::path beside =
         std::filesystem::path(prefix).parent_path() / "cache" / "GPTDataset_indices";
     GptDatasetOptions options = base_options();
@@ -96,6 +97,16 @@ class Builder {
   }
 
  private:
+  void check_tokenizer(const io::TokenFile& file) const {
+    const std::string& hash = file.tokenizer_hash();
+    if (!hash.empty() && !request_.tokenizer_hash.empty() && hash != request_.tokenizer_hash) {
+      throw_data(
+          "{}: was made with another tokenizer (fingerprint {}, that of --tokenizer-type is {}); "
+          "give the tokenizer's files that it was made with",
+          file.prefix(), hash, request_.tokenizer_hash);
+    }
+  }
+
   GptDatasetOptions base_options() const {
     GptDatasetOptions options;
     options.description.seed = request_.seed;

@@ -29,7 +29,8 @@ struct GptDataRequest {
   double surplus = 0.005;  // --mid-level-dataset-surplus
   bool drop_last_partial_validation = true;
   bool multiple_validation_sets = false;
-  Index builder_threads = 1;  // --num-dataset-builder-threads
+  Index builder_threads = 1;        // --num-dataset-builder-threads
+  std::string tokenizer_hash = "";  // not empty: corpora that name another are refused
 };
 
 /// Null where a split has no data; `valid` has one entry, or one per corpus with multiple

@@ -60,7 +60,10 @@ GptDataset::GptDataset(std::shared_ptr<const SequenceSource> source, GptDatasetO
     : source_(std::move(source)),
       description_(describe(options.description)),
       pad_(options.pad),
-      vocab_size_(options.vocab_size) {
+      vocab_size_(options.vocab_size),
+      sequences_(options.end - options.begin),
+      seq_length_(options.description.seq_length),
+      extra_token_(options.add_extra_token ? 1 : 0) {
   check_not_empty(*source_, options);
   const GptIndexRequest request = index_request(*source_, options);
   plan_ = plan_gpt_index(request);
@@ -73,14 +76,13 @@ GptDataset::GptDataset(std::shared_ptr<const SequenceSource> source, GptDatasetO
   const std::vector<std::string> names{"document_index", "sample_index", "shuffle_index"};
   const std::vector<std::vector<Index>> shapes{
       {plan_.epochs * (options.end - options.begin)}, {plan_.samples + 1, 2}, {plan_.samples}};
-  if (auto found = cache.load(names, shapes)) {
-    documents_ = (*found)[0];
-    samples_ = (*found)[1];
-    shuffle_ = (*found)[2];
-    return;
-  }
-  build(request);
-  cache.store(names, shapes, {documents_, samples_, shuffle_});
+  const std::vector<IndexArray> arrays = cache.get(names, shapes, [&] {
+    build(request);
+    return std::vector{documents_, samples_, shuffle_};
+  });
+  documents_ = arrays[0];
+  samples_ = arrays[1];
+  shuffle_ = arrays[2];
 }
 
 void GptDataset::build(const GptIndexRequest& request) {
@@ -107,7 +109,9 @@ void GptDataset::build_samples(const GptIndexRequest& request, std::vector<Docum
   documents_ = IndexArray(std::move(documents));
 }
 
-void GptDataset::read(Index sample, std::span<std::int64_t> tokens) const {
+/// Calls body(sequence, offset, tokens) for the pieces of a sample, as far as the corpus goes.
+template <class Body>
+void GptDataset::for_each_piece(Index sample, Index tokens, Body&& body) const {
   MPITRON_CHECK(sample >= 0 && sample < size(), sample, size());
   const Index row = shuffle_[sample];
   if (row < 0 || row >= plan_.samples) {
@@ -115,21 +119,90 @@ void GptDataset::read(Index sample, std::span<std::int64_t> tokens) const {
   }
   Index position = samples_[2 * row];
   Index offset = samples_[2 * row + 1];
-  for (; !tokens.empty() && position < documents_.size(); ++position, offset = 0) {
+  for (; tokens > 0 && position < documents_.size(); ++position, offset = 0) {
     const Index sequence = position < 0 ? -1 : documents_[position];
     if (sequence < 0 || sequence >= source_->lengths().size() || offset < 0) {
       fail_index(sample);
     }
     const Index left = std::max(source_->lengths()[sequence] - offset, Index{0});
-    const auto count = std::min(static_cast<std::size_t>(left), tokens.size());
-    const std::span<std::int64_t> piece = tokens.first(count);
+    const Index count = std::min(left, tokens);
     if (count > 0) {
-      source_->read(sequence, offset, piece);
-      check_vocabulary(sequence, piece);
+      body(sequence, offset, count);
     }
-    tokens = tokens.subspan(count);
+    tokens -= count;
   }
+}
+
+void GptDataset::read(Index sample, std::span<std::int64_t> tokens) const {
+  for_each_piece(sample, static_cast<Index>(tokens.size()),
+                 [&](Index sequence, Index offset, Index count) {
+                   const auto piece = tokens.first(static_cast<std::size_t>(count));
+                   source_->read(sequence, offset, piece);
+                   check_vocabulary(sequence, piece);
+                   tokens = tokens.subspan(piece.size());
+                 });
   std::fill(tokens.begin(), tokens.end(), pad_);
+}
+
+void GptDataset::trace(Index sample, std::vector<SamplePiece>& pieces) const {
+  for_each_piece(sample, seq_length_ + extra_token_,
+                 [&](Index sequence, Index offset, Index count) {
+                   pieces.push_back({source_.get(), sequence, offset, count});
+                 });
+}
+
+/// The first row that may hold tokens of the sequence at a position of the document index.
+Index GptDataset::row_holding(Index position) const {
+  Index low = 0;
+  Index high = plan_.samples;
+  while (low < high) {
+    const Index middle = low + (high - low) / 2;
+    if (samples_[2 * (middle + 1)] < position) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+void GptDataset::find(const std::string& name, Index begin, Index end,
+                      std::vector<Index>& samples) const {
+  const auto inside = [&](Index sequence) { return sequence >= begin && sequence < end; };
+  if (source_->name() != name) {
+    return;
+  }
+  std::vector<bool> wanted(static_cast<std::size_t>(plan_.samples));
+  for (Index position = 0; position < documents_.size(); ++position) {
+    if (inside(documents_[position])) {
+      for (Index row = row_holding(position); row < plan_.samples && samples_[2 * row] <= position;
+           ++row) {
+        wanted[static_cast<std::size_t>(row)] = true;
+      }
+    }
+  }
+  // A row may end right before the sequence, or begin behind its last token.
+  for (Index sample = 0; sample < size(); ++sample) {
+    if (wanted[static_cast<std::size_t>(shuffle_[sample])]) {
+      bool holds = false;
+      for_each_piece(sample, seq_length_ + extra_token_,
+                     [&](Index sequence, Index, Index) { holds = holds || inside(sequence); });
+      if (holds) {
+        samples.push_back(sample);
+      }
+    }
+  }
+}
+
+void GptDataset::add_shares(Index samples, std::vector<SourceShare>& shares) const {
+  const Index used = std::min(samples, size());
+  shares.push_back({.name = source_->name(),
+                    .sequences = sequences_,
+                    .tokens = plan_.tokens_per_epoch,
+                    .epochs = plan_.epochs,
+                    .samples = size(),
+                    .used = used,
+                    .used_tokens = used * seq_length_});
 }
 
 void GptDataset::check_vocabulary(Index sequence, std::span<const std::int64_t> tokens) const {

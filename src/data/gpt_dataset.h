@@ -31,6 +31,10 @@ class GptDataset final : public Dataset {
   Index size() const override { return plan_.samples; }
   void read(Index sample, std::span<std::int64_t> tokens) const override;
   const std::string& description() const override { return description_; }
+  void trace(Index sample, std::vector<SamplePiece>& pieces) const override;
+  void find(const std::string& name, Index begin, Index end,
+            std::vector<Index>& samples) const override;
+  void add_shares(Index samples, std::vector<SourceShare>& shares) const override;
 
   const GptIndexPlan& plan() const { return plan_; }
   const IndexArray& document_index() const { return documents_; }
@@ -41,6 +45,9 @@ class GptDataset final : public Dataset {
   void build(const GptIndexRequest& request);
   template <class Document>
   void build_samples(const GptIndexRequest& request, std::vector<Document> documents);
+  template <class Body>
+  void for_each_piece(Index sample, Index tokens, Body&& body) const;
+  Index row_holding(Index position) const;
   void check_vocabulary(Index sequence, std::span<const std::int64_t> tokens) const;
   [[noreturn]] void fail_index(Index sample) const;
 
@@ -48,6 +55,9 @@ class GptDataset final : public Dataset {
   std::string description_;
   std::int64_t pad_;
   Index vocab_size_;
+  Index sequences_;
+  Index seq_length_;
+  Index extra_token_;
   GptIndexPlan plan_;
   IndexArray documents_;
   IndexArray samples_;

@@ -10,6 +10,7 @@ namespace mpitron::data {
 namespace {
 
 constexpr double kSeparateBelow = 0.80;
+constexpr std::size_t kAhead = 32;  // documents whose lengths are on their way
 
 Index ceil_div(Index a, Index b) {
   return (a + b - 1) / b;
@@ -82,6 +83,10 @@ std::vector<T> build_sample_index(const GptIndexRequest& request, const GptIndex
                behind;  // token whose document holds the row, from the start of this document
   const std::size_t rows = static_cast<std::size_t>(plan.samples) + 1;
   for (std::size_t d = 0; d < documents.size() && row < rows; ++d) {
+    // The order is random, and the lengths of a large corpus are not in cache.
+    const std::size_t ahead = std::min(d + kAhead, documents.size() - 1);
+    __builtin_prefetch(request.lengths.bytes().data() +
+                       4 * static_cast<std::size_t>(documents[ahead]));
     const Index length = request.lengths[static_cast<Index>(documents[d])];
     for (; next < length && row < rows; next += request.seq_length, ++row) {
       index[2 * row] = static_cast<T>(d);

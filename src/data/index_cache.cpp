@@ -1,5 +1,8 @@
 #include "data/index_cache.h"
 
+#include <algorithm>
+
+#include "data/build_lock.h"
 #include "utils/error.h"
 #include "utils/files.h"
 #include "utils/log.h"
@@ -11,6 +14,22 @@ namespace {
 bool is_index(io::ElementType type) {
   return type == io::ElementType::i16 || type == io::ElementType::i32 ||
          type == io::ElementType::u32 || type == io::ElementType::i64;
+}
+
+bool fits(const std::vector<Index>& shape, const std::vector<Index>& wanted) {
+  return std::equal(shape.begin(), shape.end(), wanted.begin(), wanted.end(),
+                    [](Index a, Index b) { return b == IndexCache::kAnyExtent || a == b; });
+}
+
+/// The shape with the extent that follows from the number of elements.
+std::vector<Index> completed(std::vector<Index> shape, Index elements) {
+  Index known = 1;
+  for (const Index extent : shape) {
+    known *= extent == IndexCache::kAnyExtent ? 1 : extent;
+  }
+  std::replace(shape.begin(), shape.end(), IndexCache::kAnyExtent,
+               elements / std::max(known, Index{1}));
+  return shape;
 }
 
 }  // namespace
@@ -36,6 +55,26 @@ std::filesystem::path IndexCache::path(const std::string& name) const {
   return folder_ / (stem_ + "-" + name);
 }
 
+std::vector<IndexArray> IndexCache::get(
+    const std::vector<std::string>& names, const std::vector<std::vector<Index>>& shapes,
+    const std::function<std::vector<IndexArray>()>& build) const {
+  if (folder_.empty()) {
+    return build();
+  }
+  if (auto found = load(names, shapes)) {
+    return std::move(*found);
+  }
+  std::error_code ignored;  // `store` tells what is wrong with the folder
+  std::filesystem::create_directories(folder_, ignored);
+  const BuildLock lock(path("lock"));
+  if (auto found = load(names, shapes)) {
+    return std::move(*found);
+  }
+  std::vector<IndexArray> built = build();
+  store(names, shapes, built);
+  return built;
+}
+
 std::optional<std::vector<IndexArray>> IndexCache::load(
     const std::vector<std::string>& names, const std::vector<std::vector<Index>>& shapes) const {
   if (folder_.empty() || names.empty() || !std::filesystem::exists(path(names[0] + ".npy"))) {
@@ -54,7 +93,7 @@ std::optional<std::vector<IndexArray>> IndexCache::load(
     }
     try {
       io::NpyFile npy(file);
-      if (npy.shape() != shapes[i] || !is_index(npy.type())) {
+      if (!fits(npy.shape(), shapes[i]) || !is_index(npy.type())) {
         log::warning("{}: not the index of this corpus (it changed, perhaps); building it anew",
                      file.string());
         return std::nullopt;
@@ -77,7 +116,8 @@ void IndexCache::store(const std::vector<std::string>& names,
   try {
     std::filesystem::create_directories(folder_);
     for (std::size_t i = 0; i < names.size(); ++i) {
-      io::write_npy(path(names[i] + ".npy"), arrays[i].type(), shapes[i], arrays[i].bytes());
+      io::write_npy(path(names[i] + ".npy"), arrays[i].type(),
+                    completed(shapes[i], arrays[i].size()), arrays[i].bytes());
     }
     // The content comes last: what it says holds for all files.
     for (const auto& [name, text] :

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,11 +21,19 @@ struct IndexContent {
 /// jobs may build the same index at the same time; the last rename wins, with equal content.
 class IndexCache {
  public:
+  static constexpr Index kAnyExtent = -1;  ///< in a shape: known only once the index is built
+
   /// An empty folder means no cache.
   IndexCache(std::filesystem::path folder, std::string class_and_split, std::string description,
              IndexContent content);
 
   std::filesystem::path path(const std::string& name) const;
+
+  /// The arrays of `load`, or of `build`, stored. Of those on one machine that want an index which
+  /// is not there, one builds it and the others wait for that one only.
+  std::vector<IndexArray> get(const std::vector<std::string>& names,
+                              const std::vector<std::vector<Index>>& shapes,
+                              const std::function<std::vector<IndexArray>()>& build) const;
 
   /// The arrays `names`, when all are there, readable, of this content and of the `shapes` that a
   /// fresh build would have. What does not fit is reported and built anew.

@@ -10,6 +10,26 @@ constexpr std::int64_t kMockMaxLength = 4096;
 
 }  // namespace
 
+Index CorpusSource::document_of(Index sequence) const {
+  Index low = 0;
+  Index high = file_.document_count() - 1;
+  while (low < high) {  // the last document that begins at or before the sequence
+    const Index middle = low + (high - low + 1) / 2;
+    if (file_.document_begin(middle) <= sequence) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+std::optional<BytePlace> CorpusSource::place(Index sequence, Index offset, Index tokens) const {
+  const auto width = static_cast<Index>(io::size_of(file_.type()));
+  return BytePlace{file_.token_path(), file_.byte_position(sequence) + offset * width,
+                   tokens * width};
+}
+
 MockSource::MockSource(std::int64_t eod, Index vocab_size)
     : eod_(eod), vocab_size_(vocab_size), values_(kMockSequences) {
   Pcg64 random(0);

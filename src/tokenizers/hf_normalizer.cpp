@@ -92,8 +92,11 @@ TextRule make_bert(const JsonView& spec) {
 // A grapheme of up to five bytes is looked up whole, anything else character by character; the
 // shortest rule counts. Source: the crate spm_precompiled.
 TextRule make_precompiled(const JsonView& spec) {
-  const auto rules =
-      std::make_shared<const CharsMap>(decode_base64(spec.at("precompiled_charsmap").text()));
+  const auto map = decode_base64(spec.at("precompiled_charsmap").text());
+  if (!map) {
+    throw_data("precompiled_charsmap is not base64");
+  }
+  const auto rules = std::make_shared<const CharsMap>(*map);
   return [rules](std::string& text) {
     std::string out;
     for_graphemes(text, [&](std::string_view grapheme) {

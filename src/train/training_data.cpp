@@ -102,9 +102,8 @@ std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConf
        .tiktoken_special_tokens = config.tiktoken_special_tokens});
 }
 
-TrainingData make_training_data(const config::RunConfig& config) {
-  TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
-  const tokenizers::Tokenizer& tokenizer = *result.tokenizer;
+data::GptDataRequest make_data_request(const config::RunConfig& config,
+                                       const tokenizers::Tokenizer& tokenizer) {
   data::GptDataRequest request;
   request.blend = data::parse_blend(config.data.data_path);
   request.split = config.data.split;
@@ -123,7 +122,13 @@ TrainingData make_training_data(const config::RunConfig& config) {
   request.surplus = config.data.mid_level_dataset_surplus;
   request.multiple_validation_sets = config.data.multiple_validation_sets;
   request.builder_threads = config.data.num_dataset_builder_threads;
-  result.sets = data::make_gpt_data(request);
+  request.tokenizer_hash = tokenizer.fingerprint();
+  return request;
+}
+
+TrainingData make_training_data(const config::RunConfig& config) {
+  TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
+  result.sets = data::make_gpt_data(make_data_request(config, *result.tokenizer));
   if (config.training.full_validation) {
     check_whole_sets(result.sets.valid, config.training.seq_length);
   }

@@ -21,6 +21,9 @@ struct TrainingData {
 };
 
 std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config);
+/// Everything that decides which samples a run sees.
+data::GptDataRequest make_data_request(const config::RunConfig& config,
+                                       const tokenizers::Tokenizer& tokenizer);
 /// Opens the corpora and builds or loads the indices for the samples that the run will consume.
 TrainingData make_training_data(const config::RunConfig& config);
 

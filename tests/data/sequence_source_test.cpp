@@ -61,5 +61,24 @@ TEST(CorpusSource, ReadsTheSameMappedOrNot) {
   }
 }
 
+TEST(CorpusSource, KnowsTheDocumentAndTheBytesOfEverySequence) {
+  for (const std::string& prefix : test::dataset_corpora()) {
+    const CorpusSource source(prefix, io::BinAccess::mapped);
+    const auto width = static_cast<Index>(io::size_of(source.file().type()));
+    Index byte = 0;
+    for (Index document = 0; document < source.document_count(); ++document) {
+      const auto [begin, end] = source.sequences_of(document);
+      for (Index i = begin; i < end; ++i) {
+        EXPECT_EQ(source.document_of(i), document) << prefix << ' ' << i;
+        const auto place = source.place(i, 0, source.lengths()[i]);
+        EXPECT_EQ(place->begin, byte);
+        EXPECT_EQ(place->file, prefix + ".bin");
+        byte += place->bytes;
+        EXPECT_EQ(place->bytes, source.lengths()[i] * width);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mpitron::data

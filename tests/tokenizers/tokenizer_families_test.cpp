@@ -50,7 +50,7 @@ class Families : public testing::TestWithParam<std::string> {
   std::unique_ptr<Tokenizer> tokenizer_ =
       make_tokenizer({.type = spec_["type"],
                       .vocab_file = path_of(spec_, "vocab_file"),
-                      .model = path_of(spec_, "model"),
+                      .tokenizer_model = path_of(spec_, "model"),
                       .vocab_extra_ids = spec_.value("vocab_extra_ids", 0)});
 };
 

@@ -1,4 +1,4 @@
-#include "checkpoint/hdf5_adapter.h"
+#include "io/hdf5_file.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "utils/error.h"
 
-namespace mpitron::checkpoint {
+namespace mpitron::io {
 namespace {
 
 // Nothing a checkpoint holds as one attribute or file comes near these; a damaged size does.
@@ -257,7 +257,7 @@ DType Hdf5File::Handles::dtype(hid_t data_set, const std::string& name) const {
       return dtype;
     }
   }
-  throw_data("{}: the data set {} has a type that no checkpoint has", path.string(), name);
+  throw_data("{}: the data set {} has a type that no file of ours has", path.string(), name);
 }
 
 DataSet Hdf5File::Handles::describe(const std::string& name) const {
@@ -277,7 +277,7 @@ Attribute Hdf5File::Handles::attribute(hid_t group, const std::string& name) con
   const std::size_t size = H5Tget_size(type);
   if (H5Sget_simple_extent_npoints(space) != 1 || size > kLargestAttribute ||
       H5Tis_variable_str(type) > 0) {
-    throw_data("{}: the attribute {} is no number or text that a checkpoint has", path.string(),
+    throw_data("{}: the attribute {} is no number or text that a file of ours has", path.string(),
                name);
   }
   if (kind == H5T_INTEGER) {
@@ -427,4 +427,4 @@ Attributes Hdf5File::attributes(const std::string& group) const {
   return attributes;
 }
 
-}  // namespace mpitron::checkpoint
+}  // namespace mpitron::io

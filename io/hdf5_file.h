@@ -9,9 +9,31 @@
 #include <variant>
 #include <vector>
 
-#include "checkpoint/file.h"
+#include "utils/dtype.h"
+#include "utils/hash.h"
+#include "utils/shape.h"
 
-namespace mpitron::checkpoint {
+namespace mpitron::io {
+
+/// An array in an HDF5 file: contiguous, row-major, little-endian.
+struct DataSet {
+  std::string name;  // path from the root group: "model/decoder.layers.0.mlp.linear_fc1.weight"
+  Shape shape;
+  DType dtype = DType::f32;
+  Index offset = 0;  // of its first byte in the file
+
+  Index bytes() const { return shape.numel() * static_cast<Index>(size_of(dtype)); }
+  bool operator==(const DataSet&) const = default;
+};
+
+/// Bytes of a file that were written in one go, and their hash.
+struct Extent {
+  Index offset = 0;  // in the file
+  Index bytes = 0;
+  Hash128 hash;
+
+  bool operator==(const Extent&) const = default;
+};
 
 using Attribute = std::variant<Index, double, std::string>;
 using Attributes = std::map<std::string, Attribute>;
@@ -53,4 +75,4 @@ class Hdf5File {
   std::unique_ptr<Handles> handles_;
 };
 
-}  // namespace mpitron::checkpoint
+}  // namespace mpitron::io
