@@ -42,6 +42,8 @@ mpitron_require(simdjson libsimdjson-dev)
 add_library(simdjson ALIAS simdjson::simdjson)
 mpitron_find_library(pcre2 libpcre2-dev pcre2.h pcre2-8)
 mpitron_find_library(xxhash libxxhash-dev xxhash.h "")
+mpitron_find_library(zlib zlib1g-dev zlib.h z)
+mpitron_find_library(zstd libzstd-dev zstd.h zstd)
 
 # Kokkos with OpenMP: the host kernels' rows on threads.
 include(MpitronKokkos)
