@@ -1,10 +1,9 @@
 #include "data/preprocess.h"
 
-#include <thread>
-
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/tokenizer_flags.h"
+#include "cli/worker_flag.h"
 #include "data/json_text.h"
 #include "data/sentence_words.h"
 #include "train/exit_signals.h"
@@ -17,7 +16,7 @@ namespace {
 struct Options {
   data::PreprocessOptions preprocess;
   tokenizers::TokenizerOptions tokenizer;
-  Index workers = std::max(1U, std::thread::hardware_concurrency());
+  WorkerFlag workers;
   std::string text_documents = "paragraphs";
   bool json = false;
 };
@@ -35,7 +34,7 @@ void declare(Flags& flags, Options& options) {
                "keys of the texts in each JSON object");
   flags.flag("--append-eod", options.preprocess.append_eod,
              "end every document that is not empty with eod");
-  flags.option("--workers", options.workers, "threads; the output does not depend on them");
+  options.workers.add(flags);
   flags.option("--log-interval", options.preprocess.log_interval,
                "documents between two progress lines (at most one a second)");
   flags.option("--text-documents", options.text_documents,
@@ -112,11 +111,7 @@ int preprocess(const Arguments& arguments) {
   if (!flags.parse(arguments)) {
     return 0;
   }
-  constexpr Index kMaxWorkers = 1024;
-  if (options.workers < 1 || options.workers > kMaxWorkers) {
-    throw_usage("--workers {}: allowed are 1 to {}", options.workers, kMaxWorkers);
-  }
-  options.preprocess.workers = static_cast<int>(options.workers);
+  options.preprocess.workers = options.workers.value();
   options.preprocess.text_documents = text_documents_of(options.text_documents);
   const auto tokenizer = tokenizers::make_tokenizer(options.tokenizer);
   const train::ExitSignals signals(true);

@@ -122,7 +122,8 @@ bool SentenceSplitter::is_abbreviation(const std::string& type) const {
 }
 
 bool SentenceSplitter::is_starter(std::string_view next) const {
-  if (!is_upper(next[0])) {
+  const bool initial = next.size() == 2 && next[1] == '.';  // "Mr. A. Smith"
+  if (!is_upper(next[0]) || initial) {
     return false;
   }
   std::string word;

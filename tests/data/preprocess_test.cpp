@@ -178,7 +178,7 @@ TEST_F(PreprocessTest, FullDiskLeavesNoOutput) {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  for (const rlim_t limit : {rlim_t{100'000}, rlim_t{1'000'000}, rlim_t{2'500'000}}) {
+  for (const rlim_t limit : {rlim_t{100'000}, rlim_t{500'000}, rlim_t{2'500'000}}) {
     const rlimit small{limit, before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
     const std::string message = failure(given);

@@ -29,6 +29,7 @@ TEST(SentenceSplitterTest, AbbreviationsInitialsAndNumbersDoNotEndOne) {
   EXPECT_EQ(
       split("Dr. J. R. Smith of the U.S. Army met Mrs. Jones, e.g. in Fig. 5. He left."),
       (Sentences{"Dr. J. R. Smith of the U.S. Army met Mrs. Jones, e.g. in Fig. 5.", "He left."}));
+  EXPECT_EQ(split("Mr. A. Smith came."), Sentences{"Mr. A. Smith came."});
   EXPECT_EQ(split("We went to the U.S. The trip was long."),
             (Sentences{"We went to the U.S.", "The trip was long."}));
   EXPECT_EQ(split("Wait... what? Well... The end."),
@@ -53,7 +54,7 @@ TEST(SentenceSplitterTest, LongTextIsCutIntoPiecesOfCharacters) {
   const std::string text = "ää. bb. cc.";
   std::vector<std::string_view> views;
   SentenceSplitter("english", BetweenSentences::dropped).split_long(text, 6, views);
-  EXPECT_EQ(Sentences(views.begin(), views.end()), (Sentences{"ää.", "bb", ". cc", "."}));
+  EXPECT_EQ(Sentences(views.begin(), views.end()), (Sentences{"ää.", "bb", ".", "cc."}));
 }
 
 // Whatever comes in, sentences follow each other and leave out nothing but white space.
