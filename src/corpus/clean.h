@@ -59,9 +59,10 @@ struct CleanReport {
 
 /// Cleans a corpus of web texts into one JSONL file, in the order of the input for any number of
 /// workers. Documents that nothing changes are written as they were read; other keys are kept. With
-/// task files the input is read twice (no pipe). Memory does not grow with the corpus: 4 * workers -
-/// 3 batches of 256 KiB (or of one longer document) and three times their texts, and the n-grams of
-/// the tasks. The output appears whole or not at all. Error(data) names file, line and byte.
+/// task files the input is read twice (no pipe). Memory does not grow with the corpus: for each of
+/// 4 * workers - 3 batches of 256 KiB (or of one longer document) three times its text, and the
+/// n-grams of the tasks. The output appears whole or not at all. Error(data) names file, line and
+/// byte.
 CleanReport clean(const CleanOptions& options);
 
 }  // namespace mpitron::corpus

@@ -37,7 +37,8 @@ struct DedupReport {
 /// also by way of others, is a group. Documents that stay are written as they were read, in their
 /// order; the result does not depend on the number of workers. Memory: 8 * bands + 24 bytes for
 /// each document, 16 more while a band is sorted, and for each worker 8 bytes for each character
-/// of up to 65 documents that share a band and are not alike. Error(data) names file, line and byte.
+/// of up to 65 documents that share a band and are not alike. Error(data) names file, line and
+/// byte.
 DedupReport dedup(const DedupOptions& options);
 
 }  // namespace mpitron::corpus
