@@ -71,8 +71,9 @@ std::string registered_domain(const std::string& host) {
 
 }  // namespace
 
-UrlFilter::UrlFilter(const std::vector<std::string>& more_domains)
-    : domains_(std::begin(kDomains), std::end(kDomains)) {
+UrlFilter::UrlFilter(const std::vector<std::string>& more_domains) {
+  for (const std::string_view domain : kDomains)
+    domains_.emplace(domain);
   for (const std::string& domain : more_domains)
     domains_.insert(lower(domain));
 }
