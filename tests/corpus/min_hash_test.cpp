@@ -1,6 +1,7 @@
 #include "corpus/min_hash.h"
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <set>
 
@@ -50,10 +51,10 @@ TEST(MinHashTest, EqualRowsEstimateTheSimilarity) {
       for (int repeat = 0; repeat < 20; ++repeat) {
         MinHash hash(400, 400, static_cast<std::uint64_t>(repeat));
         std::vector<std::uint64_t> a(size);
-        std::ranges::generate(a, random);
+        std::ranges::generate(a, std::ref(random));
         std::vector<std::uint64_t> b = a;
         const auto common = static_cast<std::size_t>(share * static_cast<double>(size));
-        std::generate(b.begin() + static_cast<std::ptrdiff_t>(common), b.end(), random);
+        std::generate(b.begin() + static_cast<std::ptrdiff_t>(common), b.end(), std::ref(random));
         std::vector<std::uint64_t> keys_a(400);
         std::vector<std::uint64_t> keys_b(400);
         hash.band_keys(a, keys_a);
