@@ -44,6 +44,8 @@ mpitron_find_library(pcre2 libpcre2-dev pcre2.h pcre2-8)
 target_compile_definitions(pcre2 INTERFACE PCRE2_CODE_UNIT_WIDTH=8)  # its header wants it
 mpitron_find_library(utf8proc libutf8proc-dev utf8proc.h utf8proc)
 mpitron_find_library(xxhash libxxhash-dev xxhash.h "")
+mpitron_find_library(zlib zlib1g-dev zlib.h z)
+mpitron_find_library(zstd libzstd-dev zstd.h zstd)
 
 # Kokkos with OpenMP: the host kernels' rows on threads.
 include(MpitronKokkos)

@@ -8,9 +8,12 @@ std::span<const Command> commands() {
   static constexpr std::array kCommands{
       Command{"pretrain-gpt", "train a GPT with Megatron-LM's flags", pretrain_gpt},
       Command{"preprocess", "tokenise JSONL or plain text into .bin and .idx files", preprocess},
+      Command{"merge-datasets", "write the corpora of a folder as one", merge_datasets},
+      Command{"dataset", "inspect a tokenised corpus, or convert it to .h5 and back", dataset},
+      Command{"clean", "filter and repair a corpus of web texts", clean},
+      Command{"dedup", "leave out near-duplicates of a corpus", dedup},
       Command{"tokenizer", "train a byte-level BPE vocabulary", tokenizer},
       Command{"tokenize", "encode, decode or count texts", tokenize},
-      Command{"dataset", "turn .bin and .idx into one .h5 file, or back", dataset},
       Command{"data", "tell what a run reads: shares of its corpora, documents of an iteration",
               data},
       Command{"convert", "convert models from and to Hugging Face and from Megatron", convert},

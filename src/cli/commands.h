@@ -6,12 +6,16 @@ namespace mpitron::cli {
 // One function per sub-command; each lives in the file of its name.
 int pretrain_gpt(const Arguments& arguments);
 int preprocess(const Arguments& arguments);
+int merge_datasets(const Arguments& arguments);
+int clean(const Arguments& arguments);
+int dedup(const Arguments& arguments);
 int tokenize(const Arguments& arguments);
 int tokenizer(const Arguments& arguments);
 int data(const Arguments& arguments);
 int data_report(const Arguments& arguments);
 int data_trace(const Arguments& arguments);
 int dataset(const Arguments& arguments);
+int dataset_inspect(const Arguments& arguments);
 int dataset_convert(const Arguments& arguments);
 int convert(const Arguments& arguments);
 int parity(const Arguments& arguments);

@@ -83,6 +83,11 @@ void Flags::option(const std::string& name, Index& target, const std::string& he
   state_->last = state_->app.add_option(name, target, help)->capture_default_str();
 }
 
+void Flags::option(const std::string& name, double& target, const std::string& help) {
+  state_->names.push_back(name);
+  state_->last = state_->app.add_option(name, target, help)->capture_default_str();
+}
+
 void Flags::option(const std::string& name, std::vector<std::string>& target,
                    const std::string& help) {
   state_->names.push_back(name);

@@ -21,6 +21,7 @@ class Flags {
 
   void option(const std::string& name, std::string& target, const std::string& help);
   void option(const std::string& name, Index& target, const std::string& help);
+  void option(const std::string& name, double& target, const std::string& help);
   /// One or more values behind the name.
   void option(const std::string& name, std::vector<std::string>& target, const std::string& help);
   void flag(const std::string& name, bool& target, const std::string& help);

@@ -1,11 +1,11 @@
 #include "data/preprocess.h"
 
-#include <thread>
-
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/tokenizer_flags.h"
+#include "cli/worker_flag.h"
 #include "data/json_text.h"
+#include "data/sentence_words.h"
 #include "train/exit_signals.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -16,57 +16,48 @@ namespace {
 struct Options {
   data::PreprocessOptions preprocess;
   tokenizers::TokenizerOptions tokenizer;
-  Index workers = std::max(1U, std::thread::hardware_concurrency());
-  Index partitions = 1;
+  WorkerFlag workers;
   std::string text_documents = "paragraphs";
-  bool keep_sequential = false;
-  bool split_sentences = false;
-  bool keep_newlines = false;
   bool json = false;
 };
 
 void declare(Flags& flags, Options& options) {
   flags.option("--input", options.preprocess.inputs,
-               "JSONL files, or plain text where the name ends in .txt");
+               "JSONL (plain text where a name ends in .txt), also gzip or zstd: files, patterns, "
+               "folders, - for standard input");
   flags.required();
   flags.option("--output-prefix", options.preprocess.output_prefix,
-               "written are PREFIX_KEY_document.bin and .idx for each key");
+               "written are PREFIX_KEY_document.bin and .idx for each key (_sentence with "
+               "--split-sentences)");
   flags.required();
   flags.option("--json-keys", options.preprocess.json_keys,
                "keys of the texts in each JSON object");
   flags.flag("--append-eod", options.preprocess.append_eod,
              "end every document that is not empty with eod");
-  flags.option("--workers", options.workers, "threads; the output does not depend on them");
+  options.workers.add(flags);
   flags.option("--log-interval", options.preprocess.log_interval,
                "documents between two progress lines (at most one a second)");
   flags.option("--text-documents", options.text_documents,
                "where .txt files are cut into documents: paragraphs, lines or file");
   flags.choices({"paragraphs", "lines", "file"});
   add_tokenizer_options(flags, options.tokenizer);
-  flags.option("--partitions", options.partitions,
-               "1, or any number together with --keep-sequential-samples");
-  flags.flag("--keep-sequential-samples", options.keep_sequential,
-             "always so here: input order is kept");
-  flags.flag("--split-sentences", options.split_sentences, "not supported");
-  flags.flag("--keep-newlines", options.keep_newlines, "not supported");
+  data::PreprocessOptions& preprocess = options.preprocess;
+  flags.flag("--split-sentences", preprocess.split_sentences,
+             "each sentence becomes a sequence (BERT and T5)");
+  flags.flag("--keep-newlines", preprocess.keep_newlines,
+             "with --split-sentences: white space behind a sentence stays");
+  flags.option("--lang", preprocess.language, "language of --split-sentences");
+  flags.choices(data::sentence_languages());
+  flags.option("--partitions", preprocess.partitions,
+               "deal the documents out to so many parts, which then follow each other; for the "
+               "reference's order (speed comes from --workers)");
+  flags.flag("--keep-sequential-samples", preprocess.keep_sequential_samples,
+             "with --partitions: keep the input's order");
+  flags.flag("--skip-bad-lines", preprocess.skip_bad_lines,
+             "leave out and count documents that cannot be read");
+  flags.option("--journal-bytes", preprocess.journal_bytes,
+               "input between two entries of the journal from which a killed run goes on");
   flags.flag("--json", options.json, "print the summary as one JSON object");
-}
-
-void refuse_unsupported(const Options& options) {
-  if (options.split_sentences || options.keep_newlines) {
-    throw_usage(
-        "{} is not supported: split the sentences before and give each text as a list of strings, "
-        "which "
-        "becomes one document of several sequences",
-        options.split_sentences ? "--split-sentences" : "--keep-newlines");
-  }
-  if (options.partitions < 1 || (options.partitions > 1 && !options.keep_sequential)) {
-    throw_usage(
-        "--partitions {}: would deal the documents round-robin; leave it away (--workers alone "
-        "uses all "
-        "cores), or add --keep-sequential-samples to keep the input's order",
-        options.partitions);
-  }
 }
 
 data::TextDocuments text_documents_of(const std::string& name) {
@@ -82,11 +73,11 @@ std::string summary_json(const data::PreprocessReport& report,
   for (const std::string& prefix : report.prefixes)
     files += (files.empty() ? "" : ",") + data::quote_json(prefix);
   return fmt::format(
-      R"({{"documents":{},"empty_documents":{},"blank_lines":{},"tokens":{},"bytes":{},"seconds":{:.3f},)"
+      R"({{"documents":{},"empty_documents":{},"blank_lines":{},"bad_lines":{},"tokens":{},"bytes":{},"seconds":{:.3f},)"
       R"("tokenizer":{},"tokenizer_fingerprint":{},"vocab_size":{},"prefixes":[{}]}})",
-      report.documents, report.empty_documents, report.blank_lines, report.tokens, report.bytes,
-      report.seconds, data::quote_json(tokenizer.name()), data::quote_json(tokenizer.fingerprint()),
-      tokenizer.vocab_size(), files);
+      report.documents, report.empty_documents, report.blank_lines, report.bad_lines, report.tokens,
+      report.bytes, report.seconds, data::quote_json(tokenizer.name()),
+      data::quote_json(tokenizer.fingerprint()), tokenizer.vocab_size(), files);
 }
 
 std::string summary_text(const data::PreprocessReport& report) {
@@ -98,6 +89,9 @@ std::string summary_text(const data::PreprocessReport& report) {
                   static_cast<double>(report.bytes) * 1e-6 / seconds);
   if (report.blank_lines > 0) {
     text += fmt::format("; {} blank lines skipped", report.blank_lines);
+  }
+  if (report.bad_lines > 0) {
+    text += fmt::format("; {} bad lines left out", report.bad_lines);
   }
   if (report.empty_documents > 0) {
     text += fmt::format("; {} documents are empty", report.empty_documents);
@@ -117,12 +111,7 @@ int preprocess(const Arguments& arguments) {
   if (!flags.parse(arguments)) {
     return 0;
   }
-  refuse_unsupported(options);
-  constexpr Index kMaxWorkers = 1024;
-  if (options.workers < 1 || options.workers > kMaxWorkers) {
-    throw_usage("--workers {}: allowed are 1 to {}", options.workers, kMaxWorkers);
-  }
-  options.preprocess.workers = static_cast<int>(options.workers);
+  options.preprocess.workers = options.workers.value();
   options.preprocess.text_documents = text_documents_of(options.text_documents);
   const auto tokenizer = tokenizers::make_tokenizer(options.tokenizer);
   const train::ExitSignals signals(true);

@@ -1,49 +1,25 @@
 #include "data/document_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/json_text.h"
+#include "io/byte_source.h"
 #include "utils/error.h"
 
 namespace mpitron::data {
 namespace {
 
-constexpr int kAskedEveryMs = 100;  // a signal may have reached another thread than the waiting one
 constexpr std::string_view kBlank = " \t\r\n\v\f";
 
 bool blank(std::string_view line) {
   return line.find_first_not_of(kBlank) == std::string_view::npos;
 }
-
-bool plain_text(const std::string& file) {
-  return std::filesystem::path(file).extension() == ".txt";
-}
-
-void refuse_compressed(const std::string& file) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPrograms = {
-      {{".gz", "zcat"}, {".zst", "zstdcat"}, {".xz", "xzcat"}, {".bz2", "bzcat"}}};
-  for (const auto& [ending, program] : kPrograms) {
-    if (file.ends_with(ending)) {
-      throw_data(
-          "--input {}: compressed input is not read directly; use: {} {} | mpitron preprocess "
-          "--input "
-          "/dev/stdin ...",
-          file, program, file);
-    }
-  }
-}
-
-// Where the last whole document of a block ends; 0 where none does.
-using EndOfDocuments = std::size_t (*)(std::string_view block);
 
 std::size_t nowhere(std::string_view) {
   return 0;
@@ -66,24 +42,17 @@ std::size_t end_of_paragraphs(std::string_view block) {
 
 }  // namespace
 
+bool names_plain_text(const std::string& file) {
+  return file.ends_with(".txt") || file.ends_with(".txt.gz") || file.ends_with(".txt.zst");
+}
+
 // One open file that hands out blocks ending at a document boundary.
 class DocumentReader::Input {
  public:
-  /// Does not wait for a pipe's writer: that is left to the first reading, which can be stopped.
-  Input(const std::string& file, const std::function<bool()>& stop)
-      : file_(file),
-        stop_(stop),
-        descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (descriptor_ < 0) {
-      throw_data("--input {}: cannot open: {}", file, std::strerror(errno));
-    }
-    struct stat info {};
-    waits_ = ::fstat(descriptor_, &info) == 0 && !S_ISREG(info.st_mode);
-    ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);  // the kernel reads farther ahead
+  Input(const std::string& file, Index offset, const std::function<bool()>& stop)
+      : source_(io::open_source(file, stop)) {
+    source_->skip(offset);
   }
-  ~Input() { ::close(descriptor_); }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
 
   /// Puts whole documents at the front of `block` and returns their bytes: about `bytes`, or more
   /// until `end_of_documents` finds an end in them; 0 at the end of the file. The block only grows,
@@ -111,41 +80,17 @@ class DocumentReader::Input {
     block.resize(std::max(block.size(), bytes + JsonTextParser::kPadding));
   }
 
-  // False where the input was stopped before anything came.
-  bool something_to_read() const {
-    while (waits_) {
-      pollfd input{.fd = descriptor_, .events = POLLIN, .revents = 0};
-      const int ready = ::poll(&input, 1, stop_ ? kAskedEveryMs : -1);
-      if (ready > 0 || (ready < 0 && errno != EINTR)) {
-        break;  // a writer that has gone is ready too: reading says that it ends
-      }
-      if (stop_ && stop_()) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   // One successful read behind `filled` bytes, up to `size` of them together: a pipe's block holds
   // what has come so far.
   std::size_t read_some(std::string& block, std::size_t filled, std::size_t size) {
     size = std::max(size, filled + 1);
     reserve(block, size);
-    ssize_t n = 0;
-    do {
-      n = something_to_read() ? ::read(descriptor_, block.data() + filled, size - filled) : 0;
-    } while (n < 0 && (errno == EINTR || errno == EAGAIN));
-    if (n < 0) {
-      throw_data("--input {}: cannot read: {}", file_, std::strerror(errno));
-    }
+    const std::size_t n = source_->read(block.data() + filled, size - filled);
     ended_ = n == 0;
-    return static_cast<std::size_t>(n);
+    return n;
   }
 
-  const std::string& file_;
-  const std::function<bool()>& stop_;
-  int descriptor_;
-  bool waits_ = false;  // a pipe or a terminal
+  std::unique_ptr<io::ByteSource> source_;
   bool ended_ = false;
   std::string rest_;
 };
@@ -156,9 +101,13 @@ DocumentReader::DocumentReader(std::vector<std::string> files, TextDocuments tex
       text_documents_(text_documents),
       batch_bytes_(batch_bytes),
       stop_(std::move(stop)) {
-  bool pipe = false;
+  bool unknown = false;
   for (const std::string& file : files_) {
     struct stat info {};
+    if (file == "-") {
+      unknown = true;
+      continue;
+    }
     if (::stat(file.c_str(), &info) != 0) {
       throw_data("--input {}: {}", file, std::strerror(errno));
     }
@@ -168,34 +117,44 @@ DocumentReader::DocumentReader(std::vector<std::string> files, TextDocuments tex
     if (::access(file.c_str(), R_OK) != 0) {
       throw_data("--input {}: {}", file, std::strerror(errno));
     }
-    refuse_compressed(file);
-    pipe = pipe || !S_ISREG(info.st_mode);
+    unknown = unknown || !S_ISREG(info.st_mode) || io::names_compressed(file);
     total_bytes_ += info.st_size;
   }
-  total_bytes_ = pipe ? 0 : total_bytes_;
+  total_bytes_ = unknown ? 0 : total_bytes_;
 }
 
 DocumentReader::~DocumentReader() = default;
 
+void DocumentReader::start_at(const InputPosition& position) {
+  at_ = position;
+}
+
+DocumentReader::EndOfDocuments DocumentReader::end_of_documents(bool json) const {
+  if (json || text_documents_ == TextDocuments::lines) {
+    return end_of_lines;
+  }
+  return text_documents_ == TextDocuments::paragraphs ? end_of_paragraphs : nowhere;
+}
+
 bool DocumentReader::next(DocumentBatch& batch) {
-  for (; file_ < files_.size(); ++file_, input_.reset()) {
-    const std::string& file = files_[file_];
+  for (; at_.file < std::ssize(files_); at_ = {at_.file + 1, 0, 1, at_.documents}, input_.reset()) {
+    const std::string& file = files_[static_cast<std::size_t>(at_.file)];
     if (!input_) {
-      input_ = std::make_unique<Input>(file, stop_);
-      line_ = 1;
-      offset_ = 0;
+      input_ = std::make_unique<Input>(file, at_.offset, stop_);
     }
-    batch.json = !plain_text(file);
-    const EndOfDocuments end = batch.json || text_documents_ == TextDocuments::lines ? end_of_lines
-                               : text_documents_ == TextDocuments::paragraphs ? end_of_paragraphs
-                                                                              : nowhere;
-    if (const std::size_t bytes = input_->next(batch.storage, batch_bytes_, end); bytes > 0) {
+    batch.json = !names_plain_text(file);
+    if (const std::size_t bytes =
+            input_->next(batch.storage, batch_bytes_, end_of_documents(batch.json));
+        bytes > 0) {
       batch.number = batches_++;
+      batch.first_document = at_.documents;
       batch.file = &file;
       batch.file_bytes = static_cast<Index>(bytes);
       batch.blank_lines = 0;
       batch.documents.clear();
       cut(batch);
+      at_.documents += std::ssize(batch.documents);
+      batch.end = at_;
       return true;
     }
   }
@@ -221,7 +180,7 @@ void DocumentReader::cut(DocumentBatch& batch) {
     const bool empty = blank(text.substr(at, feed - at));
     if (begin == std::string_view::npos && (whole || !empty)) {
       begin = at;
-      open = {{}, line_, offset_ + static_cast<Index>(at)};
+      open = {{}, at_.line, at_.offset + static_cast<Index>(at)};
     } else if (paragraphs && empty) {
       close(at - 1);
     }
@@ -230,10 +189,10 @@ void DocumentReader::cut(DocumentBatch& batch) {
       batch.blank_lines += batch.json && empty;
     }
     at = feed + 1;
-    ++line_;
+    ++at_.line;
   }
   close(text.size() - (paragraphs && text.ends_with('\n') ? 1 : 0));
-  offset_ += batch.file_bytes;
+  at_.offset += batch.file_bytes;
 }
 
 }  // namespace mpitron::data

@@ -24,9 +24,19 @@ struct RawDocument {
   Index offset = 0;  // of its first byte in the file
 };
 
+/// A place between two documents, from which reading can go on.
+struct InputPosition {
+  Index file = 0;       // of the reader's files
+  Index offset = 0;     // bytes of its (decompressed) content
+  Index line = 1;       // at the offset
+  Index documents = 0;  // before it, of all files
+};
+
 /// A run of whole documents of one file, in the file's order.
 struct DocumentBatch {
-  Index number = 0;  // batches of all files, from 0
+  Index number = 0;          // batches of all files, from 0
+  Index first_document = 0;  // its number among the documents of all files
+  InputPosition end;         // behind its last document
   const std::string* file = nullptr;
   bool json = false;
   Index file_bytes = 0;   // read for this batch, blank lines included
@@ -35,13 +45,16 @@ struct DocumentBatch {
   std::vector<RawDocument> documents;
 };
 
+/// True for `.txt`, `.txt.gz` and `.txt.zst`: plain text; everything else is JSONL.
+bool names_plain_text(const std::string& file);
+
 /// Cuts input files into batches of about `batch_bytes` (a longer document is a batch of its own).
-/// Files that end in `.txt` are plain text, all others JSONL. Memory: one block and the longest
-/// document.
+/// gzip and zstd data are read directly; "-" is standard input (JSONL). Memory: one block and the
+/// longest document, and for a compressed file its window.
 class DocumentReader {
  public:
-  /// Error(data) when a file is missing, unreadable, a folder, or compressed. `stop` is asked while
-  /// a pipe has nothing to read, or nobody at its other end yet: true ends the input there.
+  /// Error(data) when a file is missing, unreadable or a folder. `stop` is asked while a pipe has
+  /// nothing to read, or nobody at its other end yet: true ends the input there.
   DocumentReader(std::vector<std::string> files, TextDocuments text_documents,
                  std::size_t batch_bytes = std::size_t{1} << 18, std::function<bool()> stop = {});
   ~DocumentReader();
@@ -50,12 +63,18 @@ class DocumentReader {
   /// reading fails.
   bool next(DocumentBatch& batch);
 
-  /// Bytes of all inputs, or 0 where one of them is a pipe.
+  /// Goes on from a place that a batch of the same files named. Before the first `next` only.
+  void start_at(const InputPosition& position);
+
+  /// Bytes of all inputs, or 0 where one of them is a pipe or compressed.
   Index total_bytes() const { return total_bytes_; }
 
  private:
   class Input;
+  // Where the last whole document of a block ends; 0 where none does.
+  using EndOfDocuments = std::size_t (*)(std::string_view block);
 
+  EndOfDocuments end_of_documents(bool json) const;
   void cut(DocumentBatch& batch);
 
   std::vector<std::string> files_;
@@ -63,11 +82,9 @@ class DocumentReader {
   std::size_t batch_bytes_;
   std::function<bool()> stop_;
   Index total_bytes_ = 0;
-  std::size_t file_ = 0;
+  InputPosition at_;
   std::unique_ptr<Input> input_;
   Index batches_ = 0;
-  Index line_ = 1;
-  Index offset_ = 0;
 };
 
 }  // namespace mpitron::data

@@ -34,6 +34,9 @@ const char* type_name(dom::element_type type) {
 
 // Shortens the library's messages, which say how to program with it.
 std::string explain(simdjson::error_code code, std::string_view json) {
+  if (const std::size_t at = json.find('\0'); at != std::string_view::npos) {
+    return fmt::format("a NUL byte at byte {} of the line: the file is damaged, or has a hole", at);
+  }
   if (code == simdjson::UTF8_ERROR) {
     for (std::size_t at = 0; at < json.size();) {
       const Utf8Char next = decode_utf8(json.substr(at));

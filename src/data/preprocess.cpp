@@ -1,22 +1,32 @@
 #include "data/preprocess.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <set>
 
+#include "data/input_files.h"
 #include "data/json_text.h"
 #include "data/ordered_pipeline.h"
-#include "data/output_lock.h"
+#include "data/preprocess_output.h"
 #include "data/progress.h"
-#include "io/token_file_writer.h"
+#include "data/sentence_splitter.h"
 #include "utils/error.h"
+#include "utils/hash.h"
+#include "utils/log.h"
 
 namespace mpitron::data {
 namespace {
 
+constexpr Index kMaxParts = 256;      // keys times partitions: three open files each
+constexpr Index kMaxComplaints = 10;  // lines about single documents
+constexpr std::size_t kSplitterCharacters = 1'000'000;  // Megatron's limit on one call
+
 struct Batch {
   DocumentBatch raw;
-  std::vector<io::TokenBlock> keys;
+  std::vector<io::TokenBlock> blocks;   // [partition, key]
+  std::vector<std::string> complaints;  // of documents that are left out
 };
 
 // What one thread needs to encode.
@@ -26,56 +36,98 @@ class Encoder {
       : tokenizer_(tokenizer),
         options_(options),
         type_(io::token_type_for(tokenizer.vocab_size())),
-        cache_(tokenizer.make_cache()) {}
+        cache_(tokenizer.make_cache()) {
+    if (options.split_sentences) {
+      splitter_.emplace(options.language,
+                        options.keep_newlines ? BetweenSentences::kept : BetweenSentences::dropped);
+    }
+  }
 
   void encode(Batch& batch) {
-    batch.keys.resize(options_.json_keys.size(), io::TokenBlock(type_));
-    for (io::TokenBlock& key : batch.keys)
-      key.clear();
+    const std::size_t keys = options_.json_keys.size();
+    batch.blocks.resize(keys * static_cast<std::size_t>(options_.lanes()), io::TokenBlock(type_));
+    for (io::TokenBlock& block : batch.blocks)
+      block.clear();
+    batch.complaints.clear();
+    Index number = batch.raw.first_document;
     for (const RawDocument& document : batch.raw.documents) {
+      const auto lane = static_cast<std::size_t>(number++ % options_.lanes());
       try {
-        encode_document(batch, document);
+        encode_document(batch.raw, document, {&batch.blocks[lane * keys], keys});
       } catch (const Error& error) {
-        throw_data("{}:{}: document at byte {}: {}", *batch.raw.file, document.line,
-                   document.offset, error.what());
+        std::string complaint = fmt::format("{}:{}: document at byte {}: {}", *batch.raw.file,
+                                            document.line, document.offset, error.what());
+        if (!options_.skip_bad_lines) {
+          throw_data("{}", complaint);
+        }
+        batch.complaints.push_back(std::move(complaint));
       }
     }
   }
 
  private:
-  void encode_document(Batch& batch, const RawDocument& document) {
-    if (!batch.raw.json) {
-      const std::string_view text[] = {document.text};
-      encode_texts(text, batch.keys[0]);
-      return;
+  // Nothing of a document that cannot be read gets into the blocks.
+  void encode_document(const DocumentBatch& raw, const RawDocument& document,
+                       std::span<io::TokenBlock> blocks) {
+    texts_.resize(blocks.size());
+    if (raw.json) {
+      const auto texts = parser_.parse(document.text, options_.json_keys);
+      std::copy(texts.begin(), texts.end(), texts_.begin());
+    } else {
+      check_no_nul(document.text);
+      texts_[0] = {document.text};
     }
-    const auto texts = parser_.parse(document.text, options_.json_keys);
-    for (std::size_t k = 0; k < batch.keys.size(); ++k)
-      encode_texts(texts[k], batch.keys[k]);
+    if (splitter_) {
+      split_texts();
+    }
+    encoded_.resize(blocks.size());
+    for (std::size_t k = 0; k < blocks.size(); ++k)
+      encode_texts(texts_[k], encoded_[k]);
+    for (std::size_t k = 0; k < blocks.size(); ++k)
+      blocks[k].add_document(encoded_[k].ids, encoded_[k].lengths);
   }
+
+  static void check_no_nul(std::string_view text) {
+    if (const std::size_t at = text.find('\0'); at != std::string_view::npos) {
+      throw_data("a NUL byte at byte {} of the text: the file is no text, or has a hole", at);
+    }
+  }
+
+  void split_texts() {
+    for (std::vector<std::string_view>& texts : texts_) {
+      sentences_.clear();
+      for (const std::string_view text : texts)
+        splitter_->split_long(text, kSplitterCharacters, sentences_);
+      texts.swap(sentences_);
+    }
+  }
+
+  struct Encoded {
+    tokenizers::TokenIds ids;
+    std::vector<std::int32_t> lengths;
+  };
 
   // The ids of one document stay in the processor's cache until they lie in the block in the file's
   // type.
-  void encode_texts(std::span<const std::string_view> texts, io::TokenBlock& key) {
-    ids_.clear();
-    lengths_.clear();
+  void encode_texts(std::span<const std::string_view> texts, Encoded& out) {
+    out.ids.clear();
+    out.lengths.clear();
     for (const std::string_view text : texts) {
-      const std::size_t before = ids_.size();
-      tokenizer_.encode(text, *cache_, ids_);
-      const std::size_t length = ids_.size() - before;
+      const std::size_t before = out.ids.size();
+      tokenizer_.encode(text, *cache_, out.ids);
+      const std::size_t length = out.ids.size() - before;
       if (length >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
         throw_data("{} tokens in one text; the file format holds at most {}", length,
                    std::numeric_limits<std::int32_t>::max() - 1);
       }
       if (length > 0) {
-        lengths_.push_back(static_cast<std::int32_t>(length));
+        out.lengths.push_back(static_cast<std::int32_t>(length));
       }
     }
-    if (options_.append_eod && !lengths_.empty()) {
-      ids_.push_back(tokenizer_.eod());
-      ++lengths_.back();
+    if (options_.append_eod && !out.lengths.empty()) {
+      out.ids.push_back(tokenizer_.eod());
+      ++out.lengths.back();
     }
-    key.add_document(ids_, lengths_);
   }
 
   const tokenizers::Tokenizer& tokenizer_;
@@ -83,39 +135,10 @@ class Encoder {
   io::TokenType type_;
   std::unique_ptr<tokenizers::Tokenizer::Cache> cache_;
   JsonTextParser parser_;
-  tokenizers::TokenIds ids_;
-  std::vector<std::int32_t> lengths_;
-};
-
-class Output {
- public:
-  Output(const std::vector<std::string>& prefixes, io::TokenType type) {
-    for (const std::string& prefix : prefixes)
-      locks_.emplace_back(prefix);
-    for (const std::string& prefix : prefixes)
-      files_.push_back(std::make_unique<io::TokenFileWriter>(prefix, type));
-  }
-
-  void write(const Batch& batch, PreprocessReport& report) {
-    for (std::size_t k = 0; k < files_.size(); ++k) {
-      const io::TokenBlock& key = batch.keys[k];
-      files_[k]->append(key);
-      report.tokens += key.token_count();
-      report.empty_documents += key.empty_document_count();
-    }
-    report.documents += static_cast<Index>(batch.raw.documents.size());
-    report.blank_lines += batch.raw.blank_lines;
-    report.bytes += batch.raw.file_bytes;
-  }
-
-  void commit() {
-    for (const auto& file : files_)
-      file->commit();
-  }
-
- private:
-  std::vector<OutputLock> locks_;
-  std::vector<std::unique_ptr<io::TokenFileWriter>> files_;
+  std::optional<SentenceSplitter> splitter_;
+  std::vector<std::vector<std::string_view>> texts_;  // of each key
+  std::vector<std::string_view> sentences_;
+  std::vector<Encoded> encoded_;  // of each key
 };
 
 void check_options(const PreprocessOptions& options) {
@@ -129,34 +152,78 @@ void check_options(const PreprocessOptions& options) {
   if (options.json_keys.empty() || distinct.size() != options.json_keys.size()) {
     throw_usage("--json-keys: one or more different keys are needed");
   }
-  for (const std::string& input : options.inputs) {
-    if (options.json_keys.size() > 1 && std::filesystem::path(input).extension() == ".txt") {
+  if (options.partitions < 1 || options.lanes() * std::ssize(options.json_keys) > kMaxParts) {
+    throw_usage(
+        "--partitions {} with {} keys: allowed are 1 to {} files at a time; --workers alone uses "
+        "all "
+        "cores",
+        options.partitions, options.json_keys.size(), kMaxParts);
+  }
+  if (options.keep_newlines && !options.split_sentences) {
+    throw_usage("--keep-newlines says what --split-sentences does; give both or none");
+  }
+}
+
+void check_keys(const std::vector<std::string>& inputs, const PreprocessOptions& options) {
+  for (const std::string& input : inputs) {
+    if (options.json_keys.size() > 1 && names_plain_text(input)) {
       throw_usage("--json-keys names {} keys, but --input {} is plain text, which has one",
                   options.json_keys.size(), input);
     }
   }
 }
 
+/// What makes a run the same run, so that it may go on with the work of an earlier one. Empty where
+/// an input cannot be read again.
+std::string identity(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& options,
+                     const std::vector<std::string>& inputs) {
+  std::string text = fmt::format(
+      "{} {} {} {} {} {} {} {} {} {} {}", tokenizer.fingerprint(), tokenizer.vocab_size(),
+      tokenizer.eod(), options.append_eod, options.split_sentences, options.keep_newlines,
+      options.language, options.lanes(), options.skip_bad_lines,
+      static_cast<int>(options.text_documents), fmt::join(options.json_keys, "\n"));
+  for (const std::string& input : inputs) {
+    if (input == "-" || !std::filesystem::is_regular_file(input)) {
+      return "";
+    }
+    text += fmt::format("\n{} {} {}", input, std::filesystem::file_size(input),
+                        std::filesystem::last_write_time(input).time_since_epoch().count());
+  }
+  return hash128_hex(text);
+}
+
 /// False at the end of the input. Asks whether to stop behind the reading: a pipe may end because
 /// the signal that stops this run has ended the program at its other end.
 bool next_batch(DocumentReader& reader, Batch& batch, const PreprocessOptions& options) {
-  const bool more = reader.next(batch.raw);
-  if (options.stop && options.stop()) {
+  const auto stopped = [&] { return options.stop && options.stop(); };
+  bool more = false;
+  try {
+    more = reader.next(batch.raw);
+  } catch (const Error&) {
+    if (!stopped()) {
+      throw;
+    }
+  }
+  if (stopped()) {
     throw Error(ExitCode::interrupted_unsaved, "preprocess was stopped; nothing was written");
   }
   return more;
 }
 
-}  // namespace
+void count(const Batch& batch, PreprocessReport& report) {
+  for (const std::string& complaint : batch.complaints) {
+    if (++report.bad_lines <= kMaxComplaints) {
+      log::warning("left out: {}{}", complaint,
+                   report.bad_lines == kMaxComplaints ? "; more of them are only counted" : "");
+    }
+  }
+  report.documents += std::ssize(batch.raw.documents) - std::ssize(batch.complaints);
+  report.blank_lines += batch.raw.blank_lines;
+  report.bytes += batch.raw.file_bytes;
+}
 
-PreprocessReport preprocess(const tokenizers::Tokenizer& tokenizer,
-                            const PreprocessOptions& options) {
-  check_options(options);
-  DocumentReader reader(options.inputs, options.text_documents, options.batch_bytes, options.stop);
-  PreprocessReport report;
-  for (const std::string& key : options.json_keys)
-    report.prefixes.push_back(fmt::format("{}_{}_document", options.output_prefix, key));
-  Output output(report.prefixes, io::token_type_for(tokenizer.vocab_size()));
+void write_all(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& options,
+               DocumentReader& reader, PreprocessOutput& output, PreprocessReport& report) {
   std::vector<Encoder> encoders;
   for (int worker = 0; worker < options.workers; ++worker)
     encoders.emplace_back(tokenizer, options);
@@ -167,11 +234,42 @@ PreprocessReport preprocess(const tokenizers::Tokenizer& tokenizer,
              encoders[static_cast<std::size_t>(worker)].encode(batch);
            },
            [&](Batch& batch) {
-             output.write(batch, report);
+             count(batch, report);
+             output.write(batch.blocks, batch.raw.end);
              progress.update(report.documents, report.bytes);
            });
   output.commit();
   report.seconds = progress.seconds();
+}
+
+}  // namespace
+
+PreprocessReport preprocess(const tokenizers::Tokenizer& tokenizer,
+                            const PreprocessOptions& options) {
+  check_options(options);
+  const std::vector<std::string> inputs = find_input_files(options.inputs);
+  check_keys(inputs, options);
+  DocumentReader reader(inputs, options.text_documents, options.batch_bytes, options.stop);
+  PreprocessReport report;
+  for (const std::string& key : options.json_keys) {
+    report.prefixes.push_back(fmt::format("{}_{}_{}", options.output_prefix, key,
+                                          options.split_sentences ? "sentence" : "document"));
+  }
+  PreprocessOutput output(options, io::token_type_for(tokenizer.vocab_size()),
+                          identity(tokenizer, options, inputs), report);
+  reader.start_at(output.start());
+  try {
+    write_all(tokenizer, options, reader, output, report);
+  } catch (const Error& error) {
+    if (output.abandon() && error.code() == ExitCode::interrupted_unsaved) {
+      throw Error(
+          ExitCode::interrupted,
+          fmt::format("preprocess was stopped behind {} documents; the same command goes on "
+                      "from there",
+                      report.documents));
+    }
+    throw;
+  }
   return report;
 }
 

@@ -151,13 +151,50 @@ TEST_F(Preprocess, ASignalEndsTheWaitForASilentPipe) {
 
 TEST_F(Preprocess, RefusesWhatItDoesNotDo) {
   const std::string text = "{\"text\": \"1\"}\n";
-  EXPECT_EQ(run(text, {"--split-sentences"}).code, 2);
-  EXPECT_EQ(run(text, {"--partitions", "2"}).code, 2);
+  EXPECT_EQ(run(text, {"--keep-newlines"}).code, 2);
+  EXPECT_EQ(run(text, {"--split-sentences", "--lang", "klingon"}).code, 2);
+  EXPECT_EQ(run(text, {"--partitions", "0"}).code, 2);
   EXPECT_EQ(run(text, {"--workers", "0"}).code, 2);
   EXPECT_EQ(run(text, {"--no-such-option"}).code, 2);
   EXPECT_FALSE(complete());
   EXPECT_EQ(run(text, {"--partitions", "2", "--keep-sequential-samples"}).code, 0);
   EXPECT_TRUE(complete());
+}
+
+TEST_F(Preprocess, ReadsStandardInput) {
+  write_ids(folder_ / "ids.jsonl", 50, 8);
+  ASSERT_EQ(preprocess_ids(folder_, "ids.jsonl", "file").code, 0);
+  const Finished finished =
+      preprocess_ids(folder_, "-", "out", {}, {.standard_input = folder_ / "ids.jsonl"});
+  ASSERT_EQ(finished.code, 0) << finished.err;
+  EXPECT_EQ(read_file(folder_ / "out_text_document.bin"),
+            read_file(folder_ / "file_text_document.bin"));
+}
+
+/// kill -9 at moments spread over the run; what is there then is never mistaken for the whole, and
+/// the same command goes on to the same bytes.
+TEST_F(Preprocess, AKilledRunGoesOn) {
+  write_ids(folder_ / "ids.jsonl", 30000, 60);
+  const Words more = {"--journal-bytes", "200000", "--workers", "2", "--partitions", "2"};
+  ASSERT_EQ(preprocess_ids(folder_, "ids.jsonl", "whole", more).code, 0);
+  int killed = 0;
+  for (unsigned wait = 3000;; wait = wait * 3 / 2) {
+    RunningProgram program(folder_.path(), preprocess_words("ids.jsonl", "out") + more);
+    ::usleep(wait);
+    program.signal(SIGKILL);
+    const Finished finished = program.wait_for_end();
+    if (finished.code == 0) {
+      break;
+    }
+    ++killed;
+    EXPECT_EQ(finished.code, 128 + SIGKILL);
+  }
+  EXPECT_GT(killed, 2);
+  for (const char* end : {"_text_document.bin", "_text_document.idx"}) {
+    EXPECT_EQ(read_file(folder_ / ("out" + std::string(end))),
+              read_file(folder_ / ("whole" + std::string(end))));
+  }
+  EXPECT_EQ(files_of("out").size(), 2U);
 }
 
 }  // namespace

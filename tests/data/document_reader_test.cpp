@@ -72,7 +72,33 @@ TEST_F(DocumentReaderTest, RefusesWhatItCannotRead) {
   };
   EXPECT_NE(message(folder_ / "none.jsonl").find("none.jsonl: No such file"), std::string::npos);
   EXPECT_NE(message(folder_.path()).find("is a folder"), std::string::npos);
-  EXPECT_NE(message(file("x.jsonl.gz", "")).find("zcat"), std::string::npos);
+}
+
+TEST_F(DocumentReaderTest, GoesOnFromTheEndOfAnyBatch) {
+  const std::string first = file("a.jsonl", "{\"a\": 1}\n\n{\"b\": 2}\n{\"c\": 3}\n");
+  const std::string second = file("b.txt", "one\ntwo\n\nthree\n");
+  const auto rest = [&](const InputPosition& from) {
+    DocumentReader reader({first, second}, TextDocuments::paragraphs, 1);
+    reader.start_at(from);
+    DocumentBatch batch;
+    std::vector<Found> found;
+    while (reader.next(batch)) {
+      EXPECT_EQ(batch.first_document, from.documents + std::ssize(found));
+      for (const RawDocument& document : batch.documents)
+        found.push_back({std::string(document.text), document.line, document.offset});
+    }
+    return found;
+  };
+  const std::vector<Found> all = rest({});
+  ASSERT_EQ(all.size(), 5U);
+  DocumentReader reader({first, second}, TextDocuments::paragraphs, 1);
+  DocumentBatch batch;
+  int places = 0;
+  for (; reader.next(batch); ++places) {
+    const std::vector<Found> expected(all.begin() + batch.end.documents, all.end());
+    EXPECT_EQ(rest(batch.end), expected) << places;
+  }
+  EXPECT_GE(places, 4);
 }
 
 TEST_F(DocumentReaderTest, EmptyFilesHaveNoDocuments) {

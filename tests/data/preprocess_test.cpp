@@ -69,9 +69,9 @@ TEST_F(PreprocessTest, AStoppedRunLeavesNoFile) {
     stopped.batch_bytes = 1;
     int asked = 0;
     stopped.stop = [&] {
-      const bool writing =
-          std::ranges::any_of(std::filesystem::directory_iterator(folder_.path()),
-                              [](const auto& entry) { return entry.path().extension() == ".tmp"; });
+      const bool writing = std::ranges::any_of(
+          std::filesystem::directory_iterator(folder_.path()),
+          [](const auto& entry) { return entry.path().extension() == ".part"; });
       EXPECT_TRUE(writing);
       return ++asked == 2;
     };
@@ -178,7 +178,7 @@ TEST_F(PreprocessTest, FullDiskLeavesNoOutput) {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  for (const rlim_t limit : {rlim_t{100'000}, rlim_t{1'000'000}, rlim_t{2'500'000}}) {
+  for (const rlim_t limit : {rlim_t{100'000}, rlim_t{500'000}, rlim_t{2'500'000}}) {
     const rlimit small{limit, before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
     const std::string message = failure(given);
@@ -199,6 +199,149 @@ TEST_F(PreprocessTest, TwoRunsOfOnePrefix) {
   EXPECT_NE(message.find("another run is writing"), std::string::npos);
 }
 
+TEST_F(PreprocessTest, SentencesAreSequences) {
+  PreprocessOptions given = options(
+      {file("in.jsonl", "{\"text\": \"Mr. A. Smith came.  He left.\"}\n{\"text\": \"One.\"}\n")});
+  given.split_sentences = true;
+  given.append_eod = true;
+  preprocess(tokenizers::gpt2_tokenizer(), given);
+  const io::TokenFile corpus(folder_ / "out_text_sentence");
+  ASSERT_EQ(corpus.sequence_count(), 3);
+  EXPECT_EQ(corpus.document_begin(1), 2);
+  const auto& tokenizer = tokenizers::gpt2_tokenizer();
+  const auto ids = tokenizer.encode("Mr. A. Smith came.");
+  EXPECT_EQ(sequence(corpus, 0), Tokens(ids.begin(), ids.end()));
+  Tokens second;
+  for (const auto id : tokenizer.encode("He left."))
+    second.push_back(id);
+  second.push_back(tokenizer.eod());
+  EXPECT_EQ(sequence(corpus, 1), second);
+}
+
+// The reference deals lines out to partition files in turn and joins those.
+TEST_F(PreprocessTest, PartitionsDealTheDocumentsOut) {
+  std::string json;
+  for (int i = 0; i < 50; ++i)
+    json += "{\"a\": \"" + std::to_string(i) + "\", \"b\": \"" + std::to_string(99 - i) + "\"}\n";
+  PreprocessOptions given = options({file("in.jsonl", json)});
+  given.json_keys = {"a", "b"};
+  given.partitions = 3;
+  given.batch_bytes = 100;
+  for (const int workers : {1, 3}) {
+    given.workers = workers;
+    preprocess(tokenizers::NullTokenizer(100), given);
+    const io::TokenFile a(folder_ / "out_a_document");
+    const io::TokenFile b(folder_ / "out_b_document");
+    ASSERT_EQ(a.sequence_count(), 50);
+    a.verify();
+    Index at = 0;
+    for (std::int64_t lane = 0; lane < 3; ++lane) {
+      for (std::int64_t i = lane; i < 50; i += 3, ++at) {
+        EXPECT_EQ(sequence(a, at), Tokens{i});
+        EXPECT_EQ(sequence(b, at), Tokens{99 - i});
+        EXPECT_EQ(a.document_begin(at), at);
+      }
+    }
+  }
+  given.keep_sequential_samples = true;
+  preprocess(tokenizers::NullTokenizer(100), given);
+  EXPECT_EQ(sequence(io::TokenFile(folder_ / "out_a_document"), 1), Tokens{1});
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 5);  // no parts
+}
+
+TEST_F(PreprocessTest, BadLinesCanBeLeftOut) {
+  PreprocessOptions given = options(
+      {file("in.jsonl",
+            "{\"a\": \"1\", \"b\": \"2\"}\nbroken\n{\"a\": \"3\"}\n{\"a\": \"4\", \"b\": \"x\"}\n"
+            "{\"a\": \"5\", \"b\": \"6\"}\n"),
+       file("end.jsonl", "{\"a\": \"7\", \"b\": \"8\"}")});
+  given.json_keys = {"a", "b"};
+  given.skip_bad_lines = true;
+  const PreprocessReport report = preprocess(tokenizers::NullTokenizer(10), given);
+  EXPECT_EQ(report.bad_lines, 3);
+  EXPECT_EQ(report.documents, 3);
+  const io::TokenFile a(folder_ / "out_a_document");
+  ASSERT_EQ(a.sequence_count(), 3);  // of a bad line neither key
+  EXPECT_EQ(sequence(a, 1), (Tokens{5}));
+  EXPECT_EQ(io::TokenFile(folder_ / "out_b_document").sequence_count(), 3);
+}
+
+TEST_F(PreprocessTest, NulBytesAreNoText) {
+  const std::string nul(1, '\0');
+  EXPECT_NE(failure(options({file("t.txt", "ab" + nul + "c")})).find("NUL byte at byte 2"),
+            std::string::npos);
+  EXPECT_NE(failure_of_line("{\"text\": \"a" + nul + "\"}").find("NUL byte at byte 11"),
+            std::string::npos);
+  EXPECT_NE(failure_of_line(std::string(100, '\0')).find("NUL byte at byte 0"), std::string::npos);
+}
+
+// Stops behind each entry of the journal in turn, and goes on with another number of workers.
+TEST_F(PreprocessTest, AStoppedRunGoesOnToTheSameBytes) {
+  std::string json;
+  for (int i = 0; i < 400; ++i)
+    json +=
+        "{\"a\": \"" + std::to_string(i) + " 1\", \"b\": \"" + (i % 7 == 0 ? "" : "2") + "\"}\n";
+  PreprocessOptions given = options({file("in.jsonl", json), file("more.jsonl", json)});
+  given.json_keys = {"a", "b"};
+  given.append_eod = true;
+  given.partitions = 2;
+  given.batch_bytes = 500;
+  const tokenizers::NullTokenizer tokenizer(1000);
+  const auto bytes = [&] {
+    std::string all;
+    for (const char* name :
+         {"a_document.bin", "a_document.idx", "b_document.bin", "b_document.idx"})
+      all += read_file(folder_ / ("out_" + std::string(name)));
+    return all;
+  };
+  const PreprocessReport whole = preprocess(tokenizer, given);
+  const std::string expected = bytes();
+  given.journal_bytes = 1000;
+  int stops = 0;
+  for (bool stopped = true; stopped; ++stops) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      if (entry.path().extension() == ".idx" && stops == 0) {
+        std::filesystem::remove(entry.path());
+      }
+    }
+    int asked = 0;
+    given.workers = 1 + stops % 3;
+    given.stop = [&] { return ++asked > 9; };
+    try {
+      const PreprocessReport report = preprocess(tokenizer, given);
+      EXPECT_EQ(report.documents, whole.documents);
+      EXPECT_EQ(report.tokens, whole.tokens);
+      EXPECT_EQ(report.empty_documents, whole.empty_documents);
+      EXPECT_EQ(report.bytes, whole.bytes);
+      stopped = false;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::interrupted) << error.what();
+      EXPECT_FALSE(std::filesystem::exists(folder_ / "out_a_document.idx"));
+    }
+  }
+  EXPECT_GE(stops, 3);
+  EXPECT_EQ(bytes(), expected);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 6);
+}
+
+TEST_F(PreprocessTest, OtherOptionsBeginAnew) {
+  std::string json;
+  for (int i = 0; i < 400; ++i)
+    json += "{\"text\": \"" + std::to_string(i) + "\"}\n";
+  PreprocessOptions given = options({file("in.jsonl", json)});
+  given.batch_bytes = 500;
+  given.journal_bytes = 500;
+  int asked = 0;
+  given.stop = [&] { return ++asked > 4; };
+  const tokenizers::NullTokenizer tokenizer(1000);
+  EXPECT_THROW(preprocess(tokenizer, given), Error);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out_text_document.journal"));
+  given.append_eod = true;
+  given.stop = {};
+  EXPECT_EQ(preprocess(tokenizer, given).tokens, 800);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out_text_document.journal"));
+}
+
 TEST_F(PreprocessTest, OptionsThatContradict) {
   const auto code = [](const PreprocessOptions& given) {
     try {
@@ -214,6 +357,17 @@ TEST_F(PreprocessTest, OptionsThatContradict) {
   EXPECT_EQ(code(given), ExitCode::usage);
   given.json_keys = {"a"};
   given.workers = 0;
+  EXPECT_EQ(code(given), ExitCode::usage);
+  given = options({file("a.jsonl", "{}")});
+  given.partitions = 0;
+  EXPECT_EQ(code(given), ExitCode::usage);
+  given.partitions = 257;
+  EXPECT_EQ(code(given), ExitCode::usage);
+  given.partitions = 1;
+  given.keep_newlines = true;
+  EXPECT_EQ(code(given), ExitCode::usage);
+  given.split_sentences = true;
+  given.language = "klingon";
   EXPECT_EQ(code(given), ExitCode::usage);
 }
 

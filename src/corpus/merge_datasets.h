@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "utils/shape.h"
+
+namespace mpitron::corpus {
+
+struct MergeReport {
+  std::vector<std::string> parts;  // prefixes, in their order
+  Index documents = 0;
+  Index sequences = 0;
+  Index tokens = 0;
+};
+
+/// Writes all corpora of a folder one behind the other, in the order of their names, byte for byte
+/// as Megatron's merge_datasets does. Memory does not grow with them. Error(data) for a folder
+/// without a corpus, a `.bin` without `.idx` or the other way round, corpora of different types.
+MergeReport merge_datasets(const std::string& folder, const std::string& output_prefix);
+
+}  // namespace mpitron::corpus

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "utils/shape.h"
+
+namespace mpitron::corpus {
+
+/// Hashes of all runs of `width` characters of `text` (UTF-8), in any order, with repetitions. A
+/// shorter text is one shingle.
+void hash_shingles(std::string_view text, int width, std::vector<std::uint64_t>& hashes);
+
+/// |A and B| / |A or B| of two sets, both sorted and without repetitions; 1 for two empty ones.
+double jaccard(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b);
+
+/// MinHash signatures by one permutation with densification (Li, Owen & Zhang 2012; Shrivastava &
+/// Li 2014): two texts agree in a row with the probability of their Jaccard similarity, for one
+/// hash per shingle instead of one per row. Bands of rows are hashed together (LSH): texts that
+/// agree in a band are candidates.
+class MinHash {
+ public:
+  /// Error(usage) unless `rows` is a multiple of `bands`.
+  MinHash(Index rows, Index bands, std::uint64_t seed);
+
+  Index bands() const { return bands_; }
+  /// [bands] keys of the text with these shingles; equal keys make candidates.
+  void band_keys(std::span<const std::uint64_t> shingles, std::span<std::uint64_t> keys);
+
+ private:
+  Index bands_;
+  std::uint64_t seed_;
+  std::vector<std::uint64_t> minima_;  // [rows]
+};
+
+}  // namespace mpitron::corpus

@@ -1,0 +1,173 @@
+#include "corpus/ngram_filter.h"
+
+#include <algorithm>
+#include <set>
+
+#include "tokenizers/unicode_classes.h"
+#include "utils/error.h"
+#include "utils/hash.h"
+#include "utils/utf8.h"
+
+namespace mpitron::corpus {
+namespace {
+
+constexpr std::string_view kSentenceEnds = ".!?";
+
+bool continues_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+// Order counts: the hash of the n-gram's words, one after the other.
+std::uint64_t join(std::uint64_t hash, std::uint64_t word) {
+  return (hash ^ word) * 0x9E3779B97F4A7C15 + (hash >> 29);
+}
+
+// `characters` before `at`, then back to the end of a sentence: one past it, or 0.
+std::size_t end_of_first(std::string_view text, std::size_t at, Index characters) {
+  while (at > 0 && characters > 0) {
+    --at;
+    characters -= !continues_character(text[at]);
+  }
+  while (at > 0 && kSentenceEnds.find(text[at]) == std::string_view::npos)
+    --at;
+  return at > 0 ? at + 1 : 0;
+}
+
+// `characters` behind `at`, then on to the end of a sentence: one past it, or the end.
+std::size_t begin_of_second(std::string_view text, std::size_t at, Index characters) {
+  while (at < text.size() && characters > 0) {
+    ++at;
+    characters -= at == text.size() || !continues_character(text[at]);
+  }
+  while (at < text.size() && kSentenceEnds.find(text[at]) == std::string_view::npos)
+    ++at;
+  return std::min(at + 1, text.size());
+}
+
+Index characters_in(std::string_view text) {
+  return std::ranges::count_if(text, [](char c) { return !continues_character(c); });
+}
+
+}  // namespace
+
+NgramFilter::NgramFilter(const NgramOptions& options) : options_(options) {
+  if (options.least_words < 1 || options.words < options.least_words) {
+    throw_usage("--ngram-size {}: at least {} words are needed", options.words,
+                options.least_words);
+  }
+}
+
+std::vector<NgramFilter::Word> NgramFilter::words_of(std::string_view text) {
+  std::vector<Word> words;
+  std::string word;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= text.size();) {
+    const Utf8Char next = at < text.size() ? decode_utf8(text.substr(at)) : Utf8Char{};
+    const auto kind = tokenizers::char_class(next.code_point);
+    const bool inside =
+        next.bytes > 0 && (kind == tokenizers::CharClass::letter ||
+                           kind == tokenizers::CharClass::number || text[at] == '_');
+    const auto bytes = static_cast<std::size_t>(std::max(next.bytes, 1));
+    if (inside) {
+      begin = word.empty() ? at : begin;
+      const char c = text[at];
+      word += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
+      word += text.substr(at + 1, bytes - 1);
+    } else if (!word.empty()) {
+      words.push_back({begin, at, hash64(word)});
+      word.clear();
+    }
+    at += bytes;
+  }
+  return words;
+}
+
+void NgramFilter::add_task(std::string_view text) {
+  const std::vector<Word> words = words_of(text);
+  const Index length = std::min(options_.words, std::ssize(words));
+  if (length < options_.least_words) {
+    return;
+  }
+  for (Index first = 0; first + length <= std::ssize(words); ++first) {
+    std::uint64_t hash = static_cast<std::uint64_t>(length);
+    for (Index i = first; i < first + length; ++i)
+      hash = join(hash, words[static_cast<std::size_t>(i)].hash);
+    counts_.try_emplace(hash, 0);
+  }
+  if (std::ranges::find(lengths_, length) == lengths_.end()) {
+    lengths_.push_back(length);
+    std::ranges::sort(lengths_, std::greater());
+  }
+}
+
+// Calls visit(hash, first word, last word) until it returns true.
+template <class Visit>
+void NgramFilter::for_each_known(const std::vector<Word>& words, const Visit& visit) const {
+  for (Index first = 0; first < std::ssize(words); ++first) {
+    for (const Index length : lengths_) {
+      if (first + length > std::ssize(words)) {
+        continue;
+      }
+      std::uint64_t hash = static_cast<std::uint64_t>(length);
+      for (Index i = first; i < first + length; ++i)
+        hash = join(hash, words[static_cast<std::size_t>(i)].hash);
+      if (counts_.contains(hash) && visit(hash, words[static_cast<std::size_t>(first)],
+                                          words[static_cast<std::size_t>(first + length - 1)])) {
+        return;
+      }
+    }
+  }
+}
+
+std::vector<std::uint64_t> NgramFilter::find(std::string_view text) const {
+  std::set<std::uint64_t> found;
+  for_each_known(words_of(text), [&](std::uint64_t hash, const Word&, const Word&) {
+    found.insert(hash);
+    return false;
+  });
+  return {found.begin(), found.end()};
+}
+
+void NgramFilter::count(const std::vector<std::uint64_t>& found) {
+  for (const std::uint64_t hash : found)
+    ++counts_.at(hash);
+}
+
+void NgramFilter::drop_idioms() {
+  std::erase_if(counts_, [&](const auto& ngram) { return ngram.second > options_.most_documents; });
+}
+
+std::optional<NgramFilter::Hit> NgramFilter::first_hit(std::string_view text) const {
+  std::optional<Hit> hit;
+  for_each_known(words_of(text), [&](std::uint64_t, const Word& first, const Word& last) {
+    hit = Hit{first.begin, last.end};
+    return true;
+  });
+  return hit;
+}
+
+std::optional<std::vector<std::string_view>> NgramFilter::split(std::string_view text) const {
+  std::vector<std::string_view> pieces;
+  std::optional<Hit> hit = first_hit(text);
+  if (!hit) {
+    pieces.push_back(text);
+    return pieces;
+  }
+  const auto keep = [&](std::string_view piece) {
+    if (characters_in(piece) > options_.least_characters) {
+      pieces.push_back(piece);
+    }
+  };
+  for (Index splits = 1; hit; ++splits) {
+    if (splits > options_.most_splits) {
+      return std::nullopt;
+    }
+    keep(text.substr(0, end_of_first(text, hit->begin, options_.margin)));
+    text.remove_prefix(begin_of_second(text, hit->end, options_.margin));
+    hit = first_hit(text);
+  }
+  keep(text);
+  return pieces;
+}
+
+}  // namespace mpitron::corpus

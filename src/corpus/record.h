@@ -1,0 +1,34 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mpitron::corpus {
+
+/// Fields to set in a record: a key and its new text.
+using Changes = std::vector<std::pair<std::string_view, std::string_view>>;
+
+/// One JSON object of a corpus, one parser per thread.
+class Record {
+ public:
+  Record();
+  ~Record();
+  Record(Record&&) noexcept;
+  Record& operator=(Record&&) = delete;
+
+  /// Error(data) for anything that is no JSON object. The fields live until the next call.
+  void parse(std::string_view line);
+  /// Text of a key; nullptr where it is absent or no text.
+  const std::string_view* text(std::string_view key);
+  /// The object as one line of JSON, behind its opening brace, with these fields set: keys that it
+  /// has stay where they are, new ones come last. Without changes the line as it was read.
+  std::string tail_with(const Changes& changes) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mpitron::corpus

@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace mpitron::data {
+
+/// The files that --input means: a file is itself, "-" is standard input, a folder is every JSONL
+/// and text file below it (`.jsonl`, `.json`, `.ndjson`, `.txt`, each also with `.gz` or `.zst`), a
+/// pattern with `*`, `?` or `[` is what it matches. The files of a folder or pattern come in the
+/// order of their names. Error(data) where one of them means no file, Error(usage) for a file that
+/// is named twice.
+std::vector<std::string> find_input_files(const std::vector<std::string>& inputs);
+
+}  // namespace mpitron::data

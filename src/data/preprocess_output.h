@@ -1,0 +1,53 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/document_reader.h"
+#include "data/journal.h"
+#include "data/output_lock.h"
+#include "data/preprocess.h"
+#include "io/token_block.h"
+#include "io/token_file_parts.h"
+
+namespace mpitron::data {
+
+/// What `preprocess` writes: for each key the parts of a corpus (for each partition one), and the
+/// journal from which a killed run goes on. Without an entry of the journal an abandoned run leaves
+/// nothing; with one it leaves the journal and the parts.
+class PreprocessOutput {
+ public:
+  /// `identity`: of options, inputs and tokenizer; empty where the input cannot be read again.
+  /// `report`: filled with what an earlier run has done.
+  PreprocessOutput(const PreprocessOptions& options, io::TokenType type,
+                   const std::string& identity, PreprocessReport& report);
+
+  /// Where reading begins.
+  const InputPosition& start() const { return start_; }
+
+  /// `blocks`: [partition, key], the documents of one batch; `end`: behind them in the input.
+  void write(const std::vector<io::TokenBlock>& blocks, const InputPosition& end);
+  /// Joins the partitions and makes the files.
+  void commit();
+  /// Ends without the files. True where the next run can go on.
+  bool abandon();
+
+ private:
+  void read_journal(const std::vector<std::string>& names, io::TokenType type,
+                    std::vector<io::TokenExtent>& extents);
+  bool go_on(const std::vector<Index>& entry, std::vector<io::TokenExtent>& extents);
+  void add_entry();
+
+  PreprocessReport& report_;
+  Index keys_;
+  Index bytes_per_entry_;
+  Index next_entry_ = 0;  // of report_.bytes
+  bool whole_ = true;     // no write has failed halfway
+  InputPosition start_;
+  InputPosition at_;
+  std::vector<OutputLock> locks_;
+  std::optional<Journal> journal_;
+  std::vector<io::TokenFileParts> parts_;  // [partition, key]
+};
+
+}  // namespace mpitron::data

@@ -1,0 +1,56 @@
+#include "corpus/language.h"
+
+#include <gtest/gtest.h>
+
+namespace mpitron::corpus {
+namespace {
+
+TEST(LanguageTest, TellsSentencesApart) {
+  const std::vector<std::pair<std::string_view, std::string_view>> samples = {
+      {"en",
+       "The cat sat on the mat, and it was not at all pleased when they came back from town."},
+      {"de", "Die Katze saß auf der Matte und war gar nicht erfreut, als sie aus der Stadt kamen."},
+      {"fr",
+       "Le chat était sur le tapis et il n'était pas content quand ils sont revenus de la ville."},
+      {"es",
+       "El gato estaba en la alfombra y no le gustó nada cuando los vio volver de la ciudad."},
+      {"it",
+       "Il gatto era sul tappeto e non era contento quando sono tornati dalla città con gli "
+       "altri."},
+      {"pt",
+       "O gato estava no tapete e não ficou nada contente quando eles voltaram da cidade com os "
+       "outros."},
+      {"nl",
+       "De kat zat op de mat en was niet blij toen ze uit de stad kwamen met een hond die ook "
+       "kwam."},
+      {"pl",
+       "Kot był na macie i nie był zadowolony, kiedy przyszli do niego z miasta, ale już go nie "
+       "ma."},
+      {"ru", "Кошка сидела на коврике и была недовольна."},
+      {"el", "Η γάτα κάθισε στο χαλί."},
+      {"zh", "猫坐在垫子上,一点也不高兴。"},
+      {"ja", "猫はマットの上に座っていて、まったく喜んでいませんでした。"},
+      {"ko", "고양이가 매트 위에 앉았다."},
+      {"ar", "جلست القطة على الحصيرة."},
+  };
+  for (const auto& [code, text] : samples)
+    EXPECT_EQ(guess_language(text).code, code) << text;
+}
+
+TEST(LanguageTest, AListHasNoLanguage) {
+  EXPECT_EQ(guess_language("").code, "");
+  EXPECT_EQ(guess_language("1234 !!! 5678").code, "");
+  EXPECT_EQ(guess_language("foo_bar baz(qux) std vector int main return printf").code, "");
+  EXPECT_EQ(guess_language("\xFF\xFE\x80").code, "");
+}
+
+TEST(LanguageTest, EveryCodeIsKnownOnce) {
+  const auto codes = known_languages();
+  for (const std::string& code : codes) {
+    EXPECT_EQ(code.size(), 2U);
+    EXPECT_EQ(std::count(codes.begin(), codes.end(), code), 1) << code;
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::corpus
