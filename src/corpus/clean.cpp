@@ -15,7 +15,7 @@
 #include "data/json_text.h"
 #include "data/ordered_pipeline.h"
 #include "data/progress.h"
-#include "tokenizers/gpt2_lexer.h"
+#include "tokenizers/split_lexer.h"
 #include "utils/error.h"
 #include "utils/files.h"
 #include "utils/log.h"

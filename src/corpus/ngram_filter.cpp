@@ -65,8 +65,8 @@ std::vector<NgramFilter::Word> NgramFilter::words_of(std::string_view text) {
     const Utf8Char next = at < text.size() ? decode_utf8(text.substr(at)) : Utf8Char{};
     const auto kind = tokenizers::char_class(next.code_point);
     const bool inside =
-        next.bytes > 0 && (kind == tokenizers::CharClass::letter ||
-                           kind == tokenizers::CharClass::number || text[at] == '_');
+        next.bytes > 0 &&
+        ((kind & (tokenizers::kLetter | tokenizers::kNumber)) != 0 || text[at] == '_');
     const auto bytes = static_cast<std::size_t>(std::max(next.bytes, 1));
     if (inside) {
       begin = word.empty() ? at : begin;

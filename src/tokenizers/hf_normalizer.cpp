@@ -7,6 +7,7 @@
 #include "tokenizers/charsmap.h"
 #include "tokenizers/hf_pattern.h"
 #include "tokenizers/unicode_text.h"
+#include "utils/error.h"
 #include "utils/utf8.h"
 
 namespace mpitron::tokenizers {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "tokenizers/gpt2_lexer.h"
 #include "tokenizers/hf_pattern.h"
+#include "tokenizers/split_lexer.h"
 #include "tokenizers/unicode_text.h"
 #include "utils/utf8.h"
 

@@ -184,7 +184,7 @@ bool is_space_separator(std::uint32_t c) {
 }
 
 bool is_white_space(std::uint32_t c) {
-  return char_class(c) == CharClass::space;
+  return (char_class(c) & kSpace) != 0;
 }
 
 bool is_word(std::uint32_t c) {

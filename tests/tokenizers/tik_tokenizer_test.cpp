@@ -59,8 +59,8 @@ class SampleVocabulary : public testing::Test {
     std::ofstream(folder_ / "v.json") << tiktoken_json(ranks_);
     std::ofstream(folder_ / "v.tiktoken") << tiktoken_lines(ranks_);
     options_ = {.type = "TikTokenizer",
-                .vocab_size = size_ + 10,
                 .tokenizer_model = folder_ / "v.json",
+                .vocab_size = size_ + 10,
                 .tiktoken_pattern = "v2",
                 .tiktoken_num_special_tokens = 10};
   }
