@@ -133,7 +133,7 @@ int pretrain_gpt(const Arguments& arguments) {
   train::Pretraining pretraining(*device, model, data, config,
                                  {.configuration = config::values_json(parsed.values, false),
                                   .build = fingerprint(),
-                                  .files = train::tokenizer_files(config.data)},
+                                  .files = train::tokenizer_files(*data.tokenizer)},
                                  trace);
   const train::RunOutcome outcome = pretraining.run();
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {

@@ -45,13 +45,10 @@ std::string names(const Files& files) {
 
 }  // namespace
 
-std::map<std::string, std::string> tokenizer_files(const config::DataConfig& config) {
+std::map<std::string, std::string> tokenizer_files(const tokenizers::Tokenizer& tokenizer) {
   Files files;
-  for (const auto& path : {config.vocab_file, config.merge_file, config.tokenizer_model}) {
-    // A name of a model, or a folder of one, is no file to keep.
-    if (path && std::filesystem::is_regular_file(*path)) {
-      files.emplace(std::filesystem::path(*path).filename().string(), read_file(*path));
-    }
+  for (const std::filesystem::path& path : tokenizer.files()) {
+    files.emplace(path.filename().string(), read_file(path));
   }
   return files;
 }

@@ -3,13 +3,13 @@
 #include <string>
 
 #include "checkpoint/file.h"
-#include "config/data_config.h"
+#include "tokenizers/tokenizer.h"
 
 namespace mpitron::train {
 
-/// The files of the run's tokenizer, by their names without folders: a checkpoint keeps them.
+/// The files that the tokenizer read, by their names without folders: a checkpoint keeps them.
 /// Error(data) where one cannot be read.
-std::map<std::string, std::string> tokenizer_files(const config::DataConfig& config);
+std::map<std::string, std::string> tokenizer_files(const tokenizers::Tokenizer& tokenizer);
 
 /// Error(data) naming both where the checkpoint was trained with another tokenizer than the run's
 /// `files`; only a warning where just its weights are taken. A checkpoint without files says

@@ -4,6 +4,8 @@
 
 #include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
+#include "tokenizers/bert_tokenizer.h"
+#include "tokenizers/null_tokenizer.h"
 #include "utils/error.h"
 #include "utils/files.h"
 
@@ -12,22 +14,16 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-void write(const std::filesystem::path& path, const std::string& text) {
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
-}
-
-TEST(TokenizerFiles, AreThoseOfTheOptionsThatAreFiles) {
+TEST(TokenizerFiles, AreThoseThatItRead) {
+  EXPECT_EQ(tokenizer_files(tokenizers::NullTokenizer(9)), Files{});
   const testing::TemporaryFolder folder;
-  write(folder.path() / "vocab.json", "{}");
-  write(folder.path() / "merges.txt", "a b\n");
-  config::DataConfig config;
-  EXPECT_EQ(tokenizer_files(config), Files{});
-  config.vocab_file = (folder.path() / "vocab.json").string();
-  config.merge_file = (folder.path() / "merges.txt").string();
-  config.tokenizer_model = "a name of a model";
-  EXPECT_EQ(tokenizer_files(config), (Files{{"vocab.json", "{}"}, {"merges.txt", "a b\n"}}));
+  const std::filesystem::path vocab = folder.path() / "vocab.txt";
+  const std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n";
+  AtomicFile file(vocab);
+  file.write(words);
+  file.commit();
+  const tokenizers::BertTokenizer tokenizer(vocab, {.lower_case = true});
+  EXPECT_EQ(tokenizer_files(tokenizer), (Files{{"vocab.txt", words}}));
 }
 
 class OtherTokenizer : public ::testing::Test {
