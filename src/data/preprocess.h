@@ -44,14 +44,15 @@ struct PreprocessReport {
 
 /// Tokenises JSONL and text files into `{output_prefix}_{key}_document.{bin,idx}` (`_sentence`
 /// where sentences are split), byte for byte as Megatron's preprocess_data does: documents in the
-/// order of the input for any number of workers, a list of strings as one document of several sequences,
-/// a text without tokens as a document without a sequence. Blank lines are skipped and counted.
+/// order of the input for any number of workers, a list of strings as one document of several
+/// sequences, a text without tokens as a document without a sequence. Blank lines are skipped and
+/// counted.
 ///
 /// A run that was killed goes on where its journal says, and writes the same bytes. Pipes cannot be
 /// read again, so a run that reads one keeps no journal. Memory does not grow with the corpus:
 /// 4 * workers - 3 batches, each about six times batch_bytes (or six times its one longer
-/// document); for each worker 12 MiB of cache and about twelve times its longest document; 3 MiB for each key
-/// and partition.
+/// document); for each worker 12 MiB of cache and about twelve times its longest document; 3 MiB
+/// for each key and partition.
 ///
 /// Error(data) names file, line and byte; then there is no `.idx`. Where it was stopped:
 /// Error(interrupted) if the same call goes on, Error(interrupted_unsaved) if no file of this run
