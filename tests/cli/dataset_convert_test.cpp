@@ -44,9 +44,9 @@ TEST_F(DatasetConvert, TrainsOnBothWithTheSameLosses) {
 }
 
 TEST_F(DatasetConvert, RemembersTheTokenizer) {
-  ASSERT_EQ(convert({golden_, "a.h5", "--tokenizer-type", "NullTokenizer", "--vocab-size", "999"})
-                .code,
-            0);
+  ASSERT_EQ(
+      convert({golden_, "a.h5", "--tokenizer-type", "NullTokenizer", "--vocab-size", "999"}).code,
+      0);
   EXPECT_EQ(train("a.h5").code, 0);
   const Finished other = train("a.h5", "1500");
   EXPECT_EQ(other.code, 4);
