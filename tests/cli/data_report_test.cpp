@@ -51,8 +51,9 @@ TEST(DataReport, CountsSamplesTokensAndEpochs) {
 
 TEST(DataReport, PrintsATable) {
   const TemporaryFolder folder;
-  const Finished finished = run_program(
-      folder.path(), report({"--data-path", corpus("a"), "--data-cache-path", folder / "cache"}));
+  const Finished finished =
+      run_program(folder.path(), report({"--data-path", corpus("a"), "--split", "8,1,1",
+                                         "--data-cache-path", folder / "cache"}));
   EXPECT_EQ(finished.code, 0) << finished.err;
   EXPECT_TRUE(contains(finished.out, "train: 40 samples, 640 tokens")) << finished.out;
   EXPECT_TRUE(contains(finished.out, "100.00%")) << finished.out;

@@ -14,8 +14,8 @@ class DatasetConvert : public ::testing::Test {
   }
   Finished train(const std::string& data, const std::string& vocab_size = "999") const {
     Words flags(kTinyModel.begin(), kTinyModel.end() - 1);
-    return run_program(folder_.path(),
-                       flags + Words{vocab_size, "--data-path", data, "--train-iters", "3"});
+    return run_program(folder_.path(), flags + Words{vocab_size, "--data-path", data, "--split",
+                                                     "8,1,1", "--train-iters", "3"});
   }
 
   TemporaryFolder folder_;
