@@ -60,8 +60,9 @@ void measure_sample_index(Index count, Summary& summary) {
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     lengths[i] = static_cast<std::int32_t>(200 + i * 2654435761u % 1600);
   }
-  const GptIndexRequest request{
-      .lengths = {std::as_bytes(std::span(lengths)).data(), count}, .end = count, .seq_length = 4096};
+  const GptIndexRequest request{.lengths = {std::as_bytes(std::span(lengths)).data(), count},
+                                .end = count,
+                                .seq_length = 4096};
   const std::vector<std::int32_t> order = scattered(count);
   GptIndexPlan plan;
   std::vector<std::int32_t> index;

@@ -26,11 +26,12 @@ inline constexpr std::uint64_t kTokenIndexVersion = 1;
 enum class BinAccess { mapped, read };  ///< `read`: pread, for file systems where mapping is slow
 
 /// A tokenised corpus: sequences of tokens, grouped into documents. `prefix.bin` + `prefix.idx`
-/// (Megatron's IndexedDataset), or the same in one HDF5 file: a name that ends in `.h5`, or that of
-/// a prefix without `.idx` beside which `prefix.h5` lies (token_hdf5.h). Opening checks every header field against the size of both files;
-/// `verify` checks every entry; each `read` checks its own range, so that a corrupt file is an
-/// Error(data) with file, offset and expectation. Reading from several threads is safe. Written by
-/// TokenFileWriter and write_token_hdf5.
+/// (Megatron's IndexedDataset), or the same in one HDF5 file: a name that ends in `.h5`, or
+/// that of a prefix without `.idx` beside which `prefix.h5` lies (token_hdf5.h). Opening checks
+/// every header field against the size of both files; `verify` checks every entry; each `read`
+/// checks its own range, so that a corrupt file is an Error(data) with file, offset and
+/// expectation. Reading from several threads is safe. Written by TokenFileWriter and
+/// write_token_hdf5.
 class TokenFile {
  public:
   explicit TokenFile(const std::string& prefix, BinAccess access = BinAccess::mapped);

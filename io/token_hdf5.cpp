@@ -55,7 +55,7 @@ void in_file_order(const Ranges& ranges, Body&& body) {
   }
 }
 
-/// Hash of everything that is in no array; nothing where the arrays do not lie one behind the other.
+/// Hash of everything that is in no array; nothing where arrays overlap or lie outside.
 std::optional<Hash128> hash_metadata(std::string_view text, const Ranges& ranges) {
   Hasher128 hasher;
   Index position = 0;

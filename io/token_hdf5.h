@@ -26,10 +26,11 @@ struct TokenHdf5 {
   ByteRange modes;             // int8 [sequences], or nothing
 };
 
-/// Error(data) for what write_token_hdf5 did not write. The last 128 bytes of a file are a seal:
-/// it says where the arrays lie and hashes everything else, because HDF5 may hang or crash on
-/// damaged structures; it is checked first, then HDF5 is asked for the places too. Damage inside the
-/// arrays is left to TokenFile's checks: hashing them would read the whole file.
+/// Error(data) for what write_token_hdf5 did not write. The last 128 bytes of a file are a
+/// seal: it says where the arrays lie and hashes everything else, because HDF5 may hang or
+/// crash on damaged structures; it is checked first, then HDF5 is asked for the places too.
+/// Damage inside the arrays is left to TokenFile's checks: hashing them would read the whole
+/// file.
 TokenHdf5 read_token_hdf5(const MappedFile& file);
 
 /// The content of a corpus (opened `mapped`) as one HDF5 file, complete or not at all.

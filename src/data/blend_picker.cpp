@@ -44,8 +44,8 @@ std::size_t BlendPicker::best_of_few(double scale) const {
   return best;
 }
 
-// Each lane of two vectors keeps the first largest of its members; of equals the smaller number wins
-// in the end. Numbers are doubles so that they move with the values.
+// Each lane of two vectors keeps the first largest of its members; of equals the smaller number
+// wins in the end. Numbers are doubles so that they move with the values.
 std::size_t BlendPicker::best_of_many(double scale) const {
   Vector largest[2] = {Vector{} + kNever, Vector{} + kNever};
   Vector member[2] = {};

@@ -7,9 +7,9 @@
 
 namespace mpitron::data {
 
-/// Chooses the member of a blend that the next sample comes from: the largest weight * step - taken,
-/// the first of equals. The product is rounded before the difference, as in the reference: no fused
-/// multiply-add.
+/// Chooses the member of a blend that the next sample comes from: the largest weight * step -
+/// taken, the first of equals. The product is rounded before the difference, as in the reference:
+/// no fused multiply-add.
 class BlendPicker {
  public:
   explicit BlendPicker(std::span<const double> weights);

@@ -18,8 +18,8 @@ Words report(const Words& data, const Words& more = {}) {
 
 json run_json(const Words& words) {
   const TemporaryFolder folder;
-  const Finished finished = run_program(
-      folder.path(), words + Words{"--json", "--data-cache-path", folder / "cache"});
+  const Finished finished =
+      run_program(folder.path(), words + Words{"--json", "--data-cache-path", folder / "cache"});
   EXPECT_EQ(finished.code, 0) << finished.err;
   return json::parse(finished.out, nullptr, false);
 }
@@ -29,8 +29,8 @@ std::string corpus(const std::string& name) {
 }
 
 TEST(DataReport, CountsSamplesTokensAndEpochs) {
-  const json found = run_json(
-      report({"--data-path", "0.7", corpus("a"), "0.3", corpus("b"), "--split", "8,1,1"}));
+  const json found =
+      run_json(report({"--data-path", "0.7", corpus("a"), "0.3", corpus("b"), "--split", "8,1,1"}));
   const json& train = found.at("splits").at("train");
   EXPECT_EQ(train.at("samples"), 40);  // 10 iterations of 4
   ASSERT_EQ(train.at("corpora").size(), 2U);
@@ -51,8 +51,9 @@ TEST(DataReport, CountsSamplesTokensAndEpochs) {
 
 TEST(DataReport, PrintsATable) {
   const TemporaryFolder folder;
-  const Finished finished = run_program(
-      folder.path(), report({"--data-path", corpus("a"), "--data-cache-path", folder / "cache"}));
+  const Finished finished =
+      run_program(folder.path(), report({"--data-path", corpus("a"), "--split", "8,1,1",
+                                         "--data-cache-path", folder / "cache"}));
   EXPECT_EQ(finished.code, 0) << finished.err;
   EXPECT_TRUE(contains(finished.out, "train: 40 samples, 640 tokens")) << finished.out;
   EXPECT_TRUE(contains(finished.out, "100.00%")) << finished.out;
@@ -65,12 +66,10 @@ TEST(DataReport, KnowsTheSamplesOfBertAndT5) {
   EXPECT_EQ(train.at("samples"), 40);
   EXPECT_GE(train.at("corpora")[0].at("indexed_samples"), 40);
   EXPECT_LE(train.at("corpora")[0].at("tokens"), 40 * 13);  // 16 without CLS, SEP and SEP
-  const json t5 =
-      run_json(report(data, {"--dataset", "t5", "--decoder-seq-length", "8"}));
+  const json t5 = run_json(report(data, {"--dataset", "t5", "--decoder-seq-length", "8"}));
   EXPECT_EQ(t5.at("splits").at("train").at("samples"), 40);
   const TemporaryFolder folder;
-  const Finished refused =
-      run_program(folder.path(), report(data, {"--dataset", "vision"}));
+  const Finished refused = run_program(folder.path(), report(data, {"--dataset", "vision"}));
   EXPECT_EQ(refused.code, 2);
   EXPECT_TRUE(contains(refused.err, "allowed are gpt, bert and t5"));
 }

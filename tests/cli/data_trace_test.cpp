@@ -18,8 +18,8 @@ Words words(const Words& command, const Words& more) {
   const std::string folder = golden_folder() + "/dataset/";
   Words flags(kTinyModel.begin() + 1, kTinyModel.end() - 2);
   return command + flags +
-         Words{"--vocab-size", "999",  "--data-path", "0.7",           folder + "a", "0.3",
-               folder + "b",   "--split", "8,1,1",      "--train-iters", "10"} +
+         Words{"--vocab-size", "999",     "--data-path", "0.7",           folder + "a", "0.3",
+               folder + "b",   "--split", "8,1,1",       "--train-iters", "10"} +
          more;
 }
 

@@ -14,8 +14,8 @@ class DatasetConvert : public ::testing::Test {
   }
   Finished train(const std::string& data, const std::string& vocab_size = "999") const {
     Words flags(kTinyModel.begin(), kTinyModel.end() - 1);
-    return run_program(folder_.path(),
-                       flags + Words{vocab_size, "--data-path", data, "--train-iters", "3"});
+    return run_program(folder_.path(), flags + Words{vocab_size, "--data-path", data, "--split",
+                                                     "8,1,1", "--train-iters", "3"});
   }
 
   TemporaryFolder folder_;
@@ -44,9 +44,9 @@ TEST_F(DatasetConvert, TrainsOnBothWithTheSameLosses) {
 }
 
 TEST_F(DatasetConvert, RemembersTheTokenizer) {
-  ASSERT_EQ(convert({golden_, "a.h5", "--tokenizer-type", "NullTokenizer", "--vocab-size", "999"})
-                .code,
-            0);
+  ASSERT_EQ(
+      convert({golden_, "a.h5", "--tokenizer-type", "NullTokenizer", "--vocab-size", "999"}).code,
+      0);
   EXPECT_EQ(train("a.h5").code, 0);
   const Finished other = train("a.h5", "1500");
   EXPECT_EQ(other.code, 4);

@@ -43,8 +43,7 @@ void for_each_split(const nlohmann::json& expected, const io::TokenFile& corpus,
     MaskedLmIndexOptions options;
     GptDescription& description = options.description;
     description.dataset_path = expected["prefix"].get<std::string>();
-    description.num_samples =
-        expected["num_samples"][static_cast<std::size_t>(split)].get<Index>();
+    description.num_samples = expected["num_samples"][static_cast<std::size_t>(split)].get<Index>();
     description.index_split = split;
     description.seed = expected["seed"];
     description.split = expected["split"].get<std::string>();

@@ -142,8 +142,7 @@ TEST(IndexCache, ABuildThatFailsLeavesTheWayFree) {
   const TemporaryFolder folder;
   const IndexCache cache(folder.path(), "C-train", "text", {});
   EXPECT_THROW(
-      cache.get(kNames, {{5}},
-                []() -> std::vector<IndexArray> { throw std::runtime_error("no"); }),
+      cache.get(kNames, {{5}}, []() -> std::vector<IndexArray> { throw std::runtime_error("no"); }),
       std::runtime_error);
   EXPECT_EQ(cache.get(kNames, {{5}}, [] { return std::vector{some_array(5)}; })[0].size(), 5);
 }

@@ -15,8 +15,7 @@ EncodedConversation encode(const Conversation& conversation) {
   for (const Message& message : conversation) {
     for (const char c : message.content) {
       encoded.tokens.push_back(c);
-      encoded.targets.push_back(message.role == "assistant" ? c
-                                                            : EncodedConversation::kNotLearned);
+      encoded.targets.push_back(message.role == "assistant" ? c : EncodedConversation::kNotLearned);
     }
   }
   return encoded;
