@@ -181,7 +181,7 @@ Counts count(std::string_view text) {
   for (std::size_t at = 0; at < text.size() && counts.words < kMostWords;) {
     const Utf8Char next = decode_utf8(text.substr(at));
     at += static_cast<std::size_t>(std::max(next.bytes, 1));
-    const Script script = script_of(next.code_point);
+    const Script script = next.bytes > 0 ? script_of(next.code_point) : scripts;
     if (script != scripts) {
       ++counts.letters[script];
     }
@@ -212,8 +212,9 @@ LanguageGuess guess_language(std::string_view text) {
   }
   if (script != latin) {
     const bool japanese = script == han && letters[kana] * 10 > letters[han];
+    const int speaking = letters[script] + (japanese ? letters[kana] : 0);
     return {kCodeOfScript[japanese ? static_cast<std::size_t>(kana) : script],
-            static_cast<double>(letters[script]) / all};
+            static_cast<double>(speaking) / all};
   }
   const auto best = std::ranges::max_element(counts.hits);
   const double share = static_cast<double>(*best) / std::max(counts.words, 1);

@@ -56,6 +56,9 @@ Utf8Char read_misread(std::string_view text) {
   std::string bytes;
   int used = 0;
   for (int wanted = 1; static_cast<int>(bytes.size()) < wanted;) {
+    if (static_cast<std::size_t>(used) == text.size()) {
+      return {};
+    }
     const Utf8Char next = decode_utf8(text.substr(static_cast<std::size_t>(used)));
     const int byte = next.bytes == 0 ? -1 : byte_of(next.code_point);
     if (byte < 0 || (bytes.empty() && !is_lead(byte))) {
@@ -145,7 +148,9 @@ std::size_t terminal_escape(std::string_view text) {
   std::size_t at = 2;
   while (at < text.size() && ((text[at] >= '0' && text[at] <= '9') || text[at] == ';'))
     ++at;
-  return at < text.size() ? at + 1 : at;
+  const bool ends =
+      at < text.size() && text[at] >= '@' && text[at] <= '~';  // ECMA-48: the last byte
+  return ends ? at + 1 : at;
 }
 
 bool is_control(std::uint32_t c) {

@@ -31,6 +31,9 @@ TokenRule make_byte_level(const JsonView&) {
 
 TokenRule make_metaspace(const JsonView& spec) {
   const std::string mark = spec.text("replacement", "\xE2\x96\x81");
+  if (mark.empty()) {
+    spec.at("replacement").refuse("it must not be empty");
+  }
   const bool legacy = spec.boolean("add_prefix_space", true);
   const bool drops =
       spec.choose("prepend_scheme", {"first", "never", "always"}, legacy ? 2 : 1) != 1;
@@ -57,7 +60,11 @@ TokenRule make_word_piece(const JsonView& spec) {
 }
 
 TokenRule make_bpe(const JsonView& spec) {
-  return [suffix = spec.text("suffix", "</w>")](Tokens& tokens) {
+  const std::string suffix = spec.text("suffix", "</w>");
+  if (suffix.empty()) {
+    spec.at("suffix").refuse("it must not be empty");
+  }
+  return [suffix](Tokens& tokens) {
     for (std::size_t i = 0; i < tokens.size(); ++i)
       replace_all(tokens[i], suffix, i + 1 < tokens.size() ? " " : "");
   };

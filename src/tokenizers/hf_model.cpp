@@ -75,9 +75,14 @@ class UnigramModel : public HfModel {
       add_token(entry, entry.at(Index{0}).text(), static_cast<Index>(scores.size()));
       scores.push_back(entry.at(1).number());
     });
-    unknown_ = spec.has("unk_id") ? static_cast<TokenId>(spec.at("unk_id").integer()) : kNoUnknown;
-    if (scores.empty() || unknown_ >= static_cast<TokenId>(scores.size()) ||
-        unknown_ < kNoUnknown) {
+    if (spec.has("unk_id")) {
+      const Index id = spec.at("unk_id").integer();
+      if (id < 0 || id >= static_cast<Index>(scores.size())) {
+        spec.refuse("its vocabulary is empty or its unk_id is outside");
+      }
+      unknown_ = static_cast<TokenId>(id);
+    }
+    if (scores.empty()) {
       spec.refuse("its vocabulary is empty or its unk_id is outside");
     }
     std::vector<Unigram<double>::Piece> pieces;

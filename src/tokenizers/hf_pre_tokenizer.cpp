@@ -71,6 +71,9 @@ Cut make_byte_level(const JsonView& spec) {
 
 Cut make_metaspace(const JsonView& spec) {
   const std::string mark = spec.text("replacement", "\xE2\x96\x81");
+  if (mark.empty()) {
+    spec.at("replacement").refuse("it must not be empty");
+  }
   const bool legacy = spec.boolean("add_prefix_space", true);
   const Index scheme = spec.choose("prepend_scheme", {"first", "never", "always"}, legacy ? 2 : 1);
   const bool split = spec.boolean("split", true);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -141,6 +142,10 @@ Index JsonView::integer() const {
   if (!json_of(value_).is_number_integer()) {
     refuse("an integer is expected");
   }
+  if (json_of(value_).is_number_unsigned() &&
+      json_of(value_).get<std::uint64_t>() > std::uint64_t{std::numeric_limits<Index>::max()}) {
+    refuse("an integer of at most 63 bits is expected");
+  }
   return json_of(value_).get<Index>();
 }
 
@@ -170,7 +175,7 @@ void JsonView::for_members(
     refuse("an object is expected");
   }
   for (const auto& [key, value] : json_of(value_).items())
-    handle(key, {&value, path_ + '.' + key});
+    handle(key, {&value, path_.empty() ? key : path_ + '.' + key});
 }
 
 Index JsonView::choose(const char* key, std::initializer_list<std::string_view> names,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include <utf8proc.h>
 
@@ -26,10 +27,22 @@ utf8proc_category_t category(std::uint32_t code_point) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(code_point));
 }
 
+// Other_Lowercase and Other_Uppercase of Unicode 14, which the library does not hold.
+constexpr std::pair<std::uint32_t, std::uint32_t> kOtherCased[] = {
+    {0xAA, 0xAA},       {0xBA, 0xBA},       {0x2B0, 0x2B8},     {0x2C0, 0x2C1},
+    {0x2E0, 0x2E4},     {0x345, 0x345},     {0x37A, 0x37A},     {0x1D2C, 0x1D6A},
+    {0x1D78, 0x1D78},   {0x1D9B, 0x1DBF},   {0x2071, 0x2071},   {0x207F, 0x207F},
+    {0x2090, 0x209C},   {0x2160, 0x217F},   {0x24B6, 0x24E9},   {0x2C7C, 0x2C7D},
+    {0xA69C, 0xA69D},   {0xA770, 0xA770},   {0xA7F8, 0xA7F9},   {0xAB5C, 0xAB5F},
+    {0x10780, 0x10780}, {0x10783, 0x10785}, {0x10787, 0x107B0}, {0x107B2, 0x107BA},
+    {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
+
 bool is_cased(std::uint32_t c) {
   const utf8proc_category_t kind = category(c);
   return kind == UTF8PROC_CATEGORY_LU || kind == UTF8PROC_CATEGORY_LL ||
-         kind == UTF8PROC_CATEGORY_LT;
+         kind == UTF8PROC_CATEGORY_LT || std::ranges::any_of(kOtherCased, [c](const auto& range) {
+           return c >= range.first && c <= range.second;
+         });
 }
 
 // Word_Break MidLetter, MidNumLet, Single_Quote, and the categories of the property's definition.

@@ -52,5 +52,47 @@ TEST(LanguageTest, EveryCodeIsKnownOnce) {
   }
 }
 
+TEST(LanguageTest, TheShareIsOfTheWordsInLatin) {
+  EXPECT_EQ(guess_language("the").code, "en");
+  EXPECT_DOUBLE_EQ(guess_language("the").share, 1.0);
+  EXPECT_DOUBLE_EQ(guess_language("THE cat, 12 cats; The dog").share, 0.4);  // digits are no words
+  EXPECT_EQ(guess_language("FÜR").code, "de");
+  EXPECT_EQ(guess_language("été").code, "fr");
+}
+
+TEST(LanguageTest, EightOfAHundredWordsAreEnough) {
+  const auto text = [](int common, int others) {
+    std::string words;
+    for (int i = 0; i < common + others; ++i)
+      words += i < common ? "they " : "xqz ";
+    return words;
+  };
+  EXPECT_EQ(guess_language(text(2, 23)).code, "en");  // 0.08
+  const LanguageGuess few = guess_language(text(1, 12));
+  EXPECT_EQ(few.code, "");
+  EXPECT_DOUBLE_EQ(few.share, 1.0 / 13);
+  EXPECT_DOUBLE_EQ(guess_language(text(4000, 9000)).share, 1.0);  // the rest is not looked at
+  EXPECT_DOUBLE_EQ(guess_language(text(3999, 9000)).share, 0.99975);
+}
+
+TEST(LanguageTest, TheShareIsOfTheLettersInOtherScripts) {
+  EXPECT_EQ(guess_language("привет abc").code, "ru");
+  EXPECT_DOUBLE_EQ(guess_language("привет abc").share, 6.0 / 9);
+  EXPECT_EQ(guess_language("они they").code, "en");  // more Latin letters
+  EXPECT_EQ(guess_language("שלום").code, "he");
+  EXPECT_EQ(guess_language("日本国憲法改正の").code, "ja");        // one kana for seven Han
+  EXPECT_EQ(guess_language("一二三四五六七八九十の").code, "zh");  // one for ten is too few
+  EXPECT_DOUBLE_EQ(guess_language("日本の").share, 1.0);           // both scripts are Japanese
+}
+
+TEST(LanguageTest, WhatIsNoLetterSaysNothing) {
+  for (const std::string_view text : {" ", "×÷", "😀 – €", "\xF0\x9F", "\xC3"}) {
+    EXPECT_EQ(guess_language(text).code, "") << text;
+    EXPECT_DOUBLE_EQ(guess_language(text).share, 0.0) << text;
+  }
+  EXPECT_DOUBLE_EQ(guess_language(std::string_view("the\0the", 7)).share, 1.0);  // NUL ends a word
+  EXPECT_DOUBLE_EQ(guess_language("the\xFFthe").share, 1.0);
+}
+
 }  // namespace
 }  // namespace mpitron::corpus

@@ -1,5 +1,6 @@
 #pragma once
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -42,6 +43,9 @@ class RunningProgram {
     const std::string stem = folder + "/.program-" + std::to_string(count++);
     out_ = stem + ".out";
     err_ = stem + ".err";
+    for (const std::string& path : {out_, err_}) {  // it may be killed before it makes them
+      std::ofstream file(path);
+    }
     child_ = ::fork();
     if (child_ == 0) {
       start(folder, arguments, surroundings);
