@@ -6,13 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
+#include "tokenizers/families_folder.h"
 #include "utils/files.h"
 
 namespace mpitron::tokenizers {
 namespace {
 
 std::filesystem::path family(const std::string& name) {
-  return std::filesystem::path(test::golden_folder()) / "tokenizer/families" / name;
+  return families_folder() / name;
 }
 
 class HuggingFaceFile : public testing::Test {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
+#include "tokenizers/families_folder.h"
 #include "tokenizers/sentencepiece.h"
 #include "utils/files.h"
 
@@ -12,8 +13,7 @@ namespace mpitron::tokenizers {
 namespace {
 
 std::string golden_model(const std::string& name) {
-  return read_file(std::filesystem::path(test::golden_folder()) / "tokenizer/families" / name /
-                   "tokenizer.model");
+  return read_file(families_folder() / name / "tokenizer.model");
 }
 
 TEST(SentencePieceModel, ReadsTheSpecialPieces) {

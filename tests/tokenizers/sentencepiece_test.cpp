@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
+#include "tokenizers/families_folder.h"
 #include "utils/utf8.h"
 
 // Fuzzed texts against the library's own program spm_encode, where it is installed (Debian:
@@ -18,8 +19,7 @@ namespace mpitron::tokenizers {
 namespace {
 
 std::filesystem::path family(const std::string& name) {
-  return std::filesystem::path(test::golden_folder()) / "tokenizer/families" / name /
-         "tokenizer.model";
+  return families_folder() / name / "tokenizer.model";
 }
 
 // One line: words of several alphabets, runs of spaces, symbols of the models, rare characters.

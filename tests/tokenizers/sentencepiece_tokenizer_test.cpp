@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
+#include "tokenizers/families_folder.h"
 
 namespace mpitron::tokenizers {
 namespace {
@@ -10,8 +11,7 @@ namespace {
 using Kind = SentencePieceTokenizer::Kind;
 
 std::filesystem::path model(const std::string& name) {
-  return std::filesystem::path(test::golden_folder()) / "tokenizer/families" / name /
-         "tokenizer.model";
+  return families_folder() / name / "tokenizer.model";
 }
 
 TEST(SentencePieceTokenizer, AddsItsTokensBehindTheModel) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/corpus.h"
+#include "tokenizers/families_folder.h"
 #include "tokenizers/tokenizer.h"
 #include "utils/utf8.h"
 
@@ -17,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::filesystem::path families_dir() {
-  return std::filesystem::path(test::golden_folder()) / "tokenizer/families";
+  return families_folder();
 }
 
 Json read_json(const std::filesystem::path& file) {
