@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
+#include "tokenizers/families_folder.h"
 #include "tokenizers/sentencepiece_model.h"
 #include "utils/error.h"
 
@@ -11,8 +12,7 @@ namespace {
 
 TEST(CharsMap, RulesOfNmtNfkc) {
   const CharsMap rules(
-      load_sentencepiece_model(std::filesystem::path(test::golden_folder()) /
-                               "tokenizer/families/sp_unigram_nfkc/tokenizer.model")
+      load_sentencepiece_model(families_folder() / "sp_unigram_nfkc/tokenizer.model")
           .normalizer.charsmap);
   EXPECT_EQ(rules.longest("\ufb01x")->replacement, "fi");
   EXPECT_EQ(rules.longest("\ufb01x")->bytes, 3U);

@@ -3,12 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
+#include "tokenizers/families_folder.h"
 
 namespace mpitron::tokenizers {
 namespace {
 
 std::filesystem::path qwen2() {
-  return std::filesystem::path(test::golden_folder()) / "tokenizer/families/hf_qwen2";
+  return families_folder() / "hf_qwen2";
 }
 
 TEST(SftTokenizer, MasksEverythingButAnswers) {
