@@ -26,8 +26,8 @@ struct Parameter {
   // A tied weight that first and last pipeline stage hold, and the first counts in norms.
   bool shared_over_stages = false;
   bool counted_elsewhere = false;
-  /// Of an expert: other ranks hold its replicas than those of other layers, and no two ranks of one
-  /// replica hold the same.
+  /// Of an expert: other ranks hold its replicas than those of other layers, and no two ranks of
+  /// one replica hold the same.
   bool expert = false;
   /// The values are the same on every tensor parallel rank, but each knows only a part of the
   /// gradient's sum (of its rows of the sequence, of its heads): summed once a step.
