@@ -10,6 +10,12 @@ namespace mpitron::autograd {
 class ParameterList {
  public:
   Parameter& add(Parameter parameter) { return parameters_.emplace_back(std::move(parameter)); }
+  /// Those of which `chosen(parameter)` is true, in order.
+  template <class Chosen>
+  std::vector<Parameter*> where(Chosen&& chosen);
+  std::vector<Parameter*> all() {
+    return where([](const Parameter&) { return true; });
+  }
   /// Null where no parameter has this name.
   Parameter* find(std::string_view name);
 
@@ -24,5 +30,16 @@ class ParameterList {
  private:
   std::deque<Parameter> parameters_;
 };
+
+template <class Chosen>
+std::vector<Parameter*> ParameterList::where(Chosen&& chosen) {
+  std::vector<Parameter*> some;
+  for (Parameter& parameter : parameters_) {
+    if (chosen(parameter)) {
+      some.push_back(&parameter);
+    }
+  }
+  return some;
+}
 
 }  // namespace mpitron::autograd

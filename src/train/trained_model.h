@@ -27,6 +27,8 @@ class TrainedModel {
   /// The table of word embeddings where first and last stage each hold it; null otherwise.
   autograd::Parameter* shared_embedding() const { return shared_embedding_; }
 
+  /// In any stage; their parameters have replicas of their own.
+  bool has_experts() const { return parts_.front().config().num_experts.has_value(); }
   bool has_embedding() const { return parts_.front().part().has_embedding; }
   bool has_output() const { return parts_.back().part().has_output; }
   /// Whether this stage needs tokens, labels or masks.

@@ -6,8 +6,8 @@
 namespace mpitron::config::rows {
 
 inline constexpr std::array kMoe = {
-    integer("expert-model-parallel-size", "1", later, "ranks that share the experts"),
-    integer("expert-tensor-parallel-size", none, later, "ranks that share each expert's matrices"),
+    integer("expert-model-parallel-size", "1", works, "ranks that share the experts"),
+    integer("expert-tensor-parallel-size", none, works, "ranks that share each expert's matrices"),
     integer("num-experts", none, later, "experts per mixture-of-experts layer"),
     value("moe-layer-freq", Type::frequency, "1", later,
           "which layers have experts: every n-th, or a list such as ([1]*3+[0])*3"),

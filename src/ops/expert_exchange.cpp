@@ -1,0 +1,222 @@
+#include "ops/expert_exchange.h"
+
+#include <numeric>
+
+#include "autograd/gradient.h"
+#include "kernels/elementwise.h"
+
+namespace mpitron::ops {
+namespace {
+
+using autograd::Context;
+using autograd::Slot;
+using autograd::Var;
+using tensor::Tensor;
+
+Index sum_of(const std::vector<Index>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), Index{0});
+}
+
+Tensor rows_like(Context& context, const Tensor& x, Index rows, DType dtype) {
+  Shape shape = x.shape();
+  shape[0] = rows;
+  return context.empty(shape, dtype);
+}
+
+Tensor rows_like(Context& context, const Tensor& x, Index rows) {
+  return rows_like(context, x, rows, x.dtype());
+}
+
+/// Elements of a row, also where there is none.
+Index width_of(const Tensor& x) {
+  return x.shape().rank() == 1 ? 1 : x.shape()[1];
+}
+
+Tensor rows_of(const Tensor& x, Index first, Index count) {
+  return x.slice(0, first, first + count);
+}
+
+void copy_rows(Context& context, const Tensor& from, const Tensor& to) {
+  if (from.numel() > 0) {
+    context.launch(kernels::Cast{.x = from.view(), .y = to.view()});
+  }
+}
+
+using Exchange = Tensor (ExpertExchange::*)(Context&, const Tensor&) const;
+
+struct ExchangeBackward {
+  Slot x_slot, y_slot;
+  Shape y_shape;
+  DType dtype;
+  ExchangeHandle exchange;
+  Exchange conjugate;
+
+  void operator()(Context& context) const {
+    Tensor gradient = autograd::take_gradient(y_slot);
+    if (!gradient) {
+      gradient = context.empty(y_shape, dtype);
+      context.launch(kernels::Fill{.x = gradient.view(), .value = 0});
+    }
+    autograd::accumulate(context, x_slot, (*exchange.*conjugate)(context, gradient));
+  }
+};
+
+Var pass_through(Context& context, const Var& x, const ExchangeHandle& exchange,
+                 std::pair<Exchange, Exchange> pair) {
+  if (exchange->group()->size() == 1) {
+    return x;
+  }
+  const auto [forward, conjugate] = pair;
+  Var y = autograd::variable((*exchange.*forward)(context, x.value));
+  if (context.recording()) {
+    context.tape->record_always(
+        ExchangeBackward{x.slot, y.slot, y.shape(), y.value.dtype(), exchange, conjugate});
+  }
+  return y;
+}
+
+}  // namespace
+
+ExpertExchange::ExpertExchange(Context& context, ExpertRanks ranks,
+                               const std::vector<Index>& counts)
+    : ranks_(std::move(ranks)), rows_here_(sum_of(counts)) {
+  MPITRON_CHECK(static_cast<Index>(counts.size()) == ranks_.experts, counts.size());
+  const Index members = ranks_.group->size();
+  const Tensor mine = context.empty({ranks_.experts}, DType::i64);
+  std::copy(counts.begin(), counts.end(), mine.data<std::int64_t>());
+  const Tensor all = context.empty({members, ranks_.experts}, DType::i64);
+  ranks_.group->all_gather(mine, all.view()).wait();
+  add_sent(counts);
+  add_received(all.data<std::int64_t>());
+}
+
+void ExpertExchange::add_sent(const std::vector<Index>& counts) {
+  const Index members = ranks_.group->size();
+  Index first = 0, sent = 0;
+  for (Index member = 0; member < members; ++member) {
+    const auto begin = counts.begin() + ranks_.first_expert(member);
+    const Index rows = std::accumulate(begin, begin + ranks_.local_experts(), Index{0});
+    copies_.push_back({.here = first, .there = sent, .rows = rows});
+    sent_.push_back(rows);
+    sent += rows;
+    const bool last_shard = (member + 1) % ranks_.tensor_ranks == 0;
+    first += last_shard ? rows : 0;
+  }
+}
+
+void ExpertExchange::add_received(const std::int64_t* counts) {
+  const Index members = ranks_.group->size(), local = ranks_.local_experts();
+  const Index first = ranks_.first_expert(ranks_.group->rank());
+  const auto count = [&](Index member, Index expert) {
+    return counts[member * ranks_.experts + first + expert];
+  };
+  local_counts_.assign(static_cast<std::size_t>(local), 0);
+  std::vector<Index> starts;  // of each member's rows, as they come
+  for (Index member = 0, start = 0; member < members; ++member) {
+    starts.push_back(start);
+    Index rows = 0;
+    for (Index expert = 0; expert < local; ++expert) {
+      rows += count(member, expert);
+      local_counts_[static_cast<std::size_t>(expert)] += count(member, expert);
+    }
+    received_.push_back(rows);
+    start += rows;
+  }
+  Index there = 0;
+  for (Index expert = 0; expert < local; ++expert) {
+    for (Index member = 0; member < members; ++member) {
+      const Index rows = count(member, expert);
+      Index& here = starts[static_cast<std::size_t>(member)];
+      sorting_.push_back({.here = here, .there = there, .rows = rows});
+      here += rows;
+      there += rows;
+    }
+  }
+}
+
+Tensor ExpertExchange::exchanged(Context& context, const Tensor& x, const std::vector<Index>& sent,
+                                 const std::vector<Index>& received) const {
+  const auto elements = [&](std::vector<Index> rows) {
+    for (Index& n : rows) {
+      n *= width_of(x);
+    }
+    return rows;
+  };
+  const Tensor y = rows_like(context, x, sum_of(received));
+  ranks_.group->all_to_all(x, y.view(), elements(sent), elements(received)).wait();
+  return y;
+}
+
+Tensor ExpertExchange::to_experts(Context& context, const Tensor& x) const {
+  MPITRON_CHECK(x.shape()[0] == rows_here_, x.shape()[0], rows_here_);
+  if (ranks_.group->size() == 1) {
+    return x;
+  }
+  Tensor sent = x;
+  if (ranks_.tensor_ranks > 1) {
+    sent = rows_like(context, x, sum_of(sent_));
+    for (const Block& block : copies_) {
+      copy_rows(context, rows_of(x, block.here, block.rows),
+                rows_of(sent, block.there, block.rows));
+    }
+  }
+  Tensor received = exchanged(context, sent, sent_, received_);
+  if (ranks_.local_experts() == 1) {
+    return received;
+  }
+  const Tensor sorted = rows_like(context, x, received.shape()[0]);
+  for (const Block& block : sorting_) {
+    copy_rows(context, rows_of(received, block.here, block.rows),
+              rows_of(sorted, block.there, block.rows));
+  }
+  return sorted;
+}
+
+Tensor ExpertExchange::from_experts(Context& context, const Tensor& y) const {
+  if (ranks_.group->size() == 1) {
+    return y;
+  }
+  Tensor sent = y;
+  if (ranks_.local_experts() > 1) {
+    sent = rows_like(context, y, y.shape()[0]);
+    for (const Block& block : sorting_) {
+      copy_rows(context, rows_of(y, block.there, block.rows),
+                rows_of(sent, block.here, block.rows));
+    }
+  }
+  const Tensor received = exchanged(context, sent, received_, sent_);
+  return ranks_.tensor_ranks == 1 ? received : sum_of_shards(context, received);
+}
+
+/// The members that hold shards of the same experts are neighbours, and so are what they sent.
+Tensor ExpertExchange::sum_of_shards(Context& context, const Tensor& x) const {
+  const Tensor sums = rows_like(context, x, rows_here_);
+  const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  for (std::size_t member = 0; member < copies_.size();) {
+    const Block& block = copies_[member];
+    Tensor sum = rows_of(x, block.there, block.rows);
+    for (Index shard = 1; shard < ranks_.tensor_ranks; ++shard) {
+      const bool last = shard + 1 == ranks_.tensor_ranks;
+      const Tensor next =
+          last ? rows_of(sums, block.here, block.rows) : rows_like(context, x, block.rows, wide);
+      const Index there = copies_[++member].there;
+      context.launch(kernels::Add{
+          .a = sum.view(), .b = rows_of(x, there, block.rows).view(), .y = next.view()});
+      sum = next;
+    }
+    ++member;
+  }
+  return sums;
+}
+
+Var to_experts(Context& context, const Var& x, const ExchangeHandle& exchange) {
+  return pass_through(context, x, exchange,
+                      {&ExpertExchange::to_experts, &ExpertExchange::from_experts});
+}
+
+Var from_experts(Context& context, const Var& y, const ExchangeHandle& exchange) {
+  return pass_through(context, y, exchange,
+                      {&ExpertExchange::from_experts, &ExpertExchange::to_experts});
+}
+
+}  // namespace mpitron::ops
