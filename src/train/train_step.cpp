@@ -23,20 +23,25 @@ parallel::ReplicaGroups replica_groups(const TrainedModel& model,
                  : parallel::ReplicaGroups{groups.optimizer_instance, groups.optimizer_replicas};
 }
 
+/// Those of experts, or all others.
+std::vector<autograd::Parameter*> parameters_of(TrainedModel& model, bool experts) {
+  return model.parameters().where(
+      [experts](const autograd::Parameter& parameter) { return parameter.expert == experts; });
+}
+
 std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
                                                       const config::RunConfig& config) {
   const parallel::DataParallelOptions options =
       parallel::data_parallel_options(config, model.parameters().numel());
-  const auto make = [&](bool experts) {
-    const auto parameters = model.parameters().where(
-        [experts](const autograd::Parameter& parameter) { return parameter.expert == experts; });
-    return parallel::make_data_parallel(device, parameters, options,
-                                        replica_groups(model, options, experts));
-  };
-  if (!model.has_experts()) {
-    return make(false);
+  auto dense = parallel::make_data_parallel(device, parameters_of(model, false), options,
+                                            replica_groups(model, options, false));
+  const std::vector<autograd::Parameter*> experts = parameters_of(model, true);
+  if (experts.empty()) {
+    return dense;
   }
-  return std::make_unique<parallel::JoinedDataParallel>(make(false), make(true));
+  return std::make_unique<parallel::JoinedDataParallel>(
+      std::move(dense),
+      parallel::make_data_parallel(device, experts, options, replica_groups(model, options, true)));
 }
 
 tensor::ShardedTensor place_of(const parallel::ParameterPiece& piece) {
@@ -94,14 +99,21 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
       optimizer_(device, config.optimizer, trained_tensors(model, *replicas_), model.world().all()),
       scheduler_(config.optimizer),
       scaler_(optim::make_loss_scaler(config.optimizer)),
-      runner_(device, model, *replicas_, runner_options(config, model), timers) {}
+      runner_(device, model, *replicas_, runner_options(config, model), timers),
+      tracked_(config, model.groups()) {}
 
 /// Every rank of the last stages counts its tokens; ranks of a tensor group hold the same ones.
-void TrainStep::report_loss(const LossSums& sums, StepReport& report) const {
+void TrainStep::report_loss(const std::vector<LossSums>& sums, StepReport& report) const {
   const bool counts = model_.has_output() && model_.groups().tensor->rank() == 0;
   const comm::GroupHandle all = model_.world().all();
-  report.loss_sum = all->reduce(counts ? sums.loss : 0);
-  report.loss_tokens = all->reduce(counts ? sums.tokens : 0);
+  const auto sum = [&](double own) { return all->reduce(counts ? own : 0); };
+  report.loss_sum = sum(sums[0].loss);
+  report.loss_tokens = sum(sums[0].tokens);
+  const auto traits = model_.chunk(0).objective_traits();
+  for (std::size_t i = 1; i < sums.size(); ++i) {
+    const double loss = sum(sums[i].loss), tokens = sum(sums[i].tokens);
+    report.other_losses.emplace_back(traits[i].name, tokens > 0 ? loss / tokens : 0);
+  }
 }
 
 StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_size,
@@ -118,6 +130,8 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
     const StageRunner::Pass pass{
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
     report_loss(runner_.run(pass, next), report);
+    report.layer_losses =
+        tracked_.means(runner_.layer_sums(), num_microbatches, *model_.world().all());
     replicas_->finish_step();
     complete_gradients();
   }
@@ -211,15 +225,9 @@ void TrainStep::logits(const HostMicrobatch& microbatch,
 
 void TrainStep::check_replicas() {
   replicas_->make_whole();
-  const auto check = [this](bool experts, comm::Group& replicas) {
-    parallel::check_weight_hashes(
-        model_.parameters().where([experts](const autograd::Parameter& parameter) {
-          return parameter.expert == experts;
-        }),
-        replicas);
-  };
-  check(false, *model_.groups().data_context);
-  check(true, *model_.groups().expert_data);
+  const comm::ParallelGroups& groups = model_.groups();
+  parallel::check_weight_hashes(parameters_of(model_, false), *groups.data_context);
+  parallel::check_weight_hashes(parameters_of(model_, true), *groups.expert_data);
 }
 
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {
