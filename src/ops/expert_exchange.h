@@ -32,8 +32,8 @@ class ExpertExchange {
   const comm::GroupHandle& group() const { return ranks_.group; }
   /// Of each expert here, the rows of all members.
   const std::vector<Index>& local_counts() const { return local_counts_; }
-  /// [n, w] or [n], by expert -> [m, w] or [m], by local expert, and of each expert member by member. A row goes
-  /// to every shard of its expert.
+  /// [n, w] or [n], by expert -> [m, w] or [m], by local expert, and of each expert member by
+  /// member. A row goes to every shard of its expert.
   tensor::Tensor to_experts(autograd::Context& context, const tensor::Tensor& x) const;
   /// Back; the sums over the shards.
   tensor::Tensor from_experts(autograd::Context& context, const tensor::Tensor& y) const;

@@ -68,11 +68,11 @@ Tensor rows_for_experts(const TestRank& rank, const Sharing& sharing) {
 
 ExchangeHandle make_exchange(const TestRank& rank, const Sharing& sharing,
                              const std::vector<Index>& counts) {
-  return std::make_shared<const ExpertExchange>(
-      rank.context,
-      ExpertRanks{
-          .group = rank.handle, .tensor_ranks = sharing.tensor_ranks, .experts = sharing.experts},
-      counts);
+  return std::make_shared<const ExpertExchange>(rank.context,
+                                                ExpertRanks{.group = rank.world.all(),
+                                                            .tensor_ranks = sharing.tensor_ranks,
+                                                            .experts = sharing.experts},
+                                                counts);
 }
 
 ExchangeHandle make_exchange(const TestRank& rank, const Sharing& sharing) {
