@@ -3,8 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "utils/dtype.h"
-#include "utils/shape.h"
+#include "config/moe_config.h"
 
 namespace mpitron::config {
 
@@ -121,10 +120,11 @@ struct ModelConfig {
   // With sequence parallelism: products run on pieces of the sequence while others travel.
   bool tp_comm_overlap = false;
 
+  std::optional<MoeConfig> moe;  // absent: no layer has experts
+
   // later areas, present because FLOPs, parameter counts and constraints speak of them
   std::optional<Index> mtp_num_layers;
   double mtp_loss_scaling_factor = 0.1;
-  std::optional<Index> num_experts;
   bool multi_latent_attention = false;
 };
 
