@@ -42,14 +42,25 @@ void copy_rows(Context& context, const Tensor& from, const Tensor& to) {
   }
 }
 
-using Exchange = Tensor (ExpertExchange::*)(Context&, const Tensor&) const;
+using Journey = ExpertExchange::Journey;
 
-struct ExchangeBackward {
-  Slot x_slot, y_slot;
+/// One way through an exchange.
+struct Way {
+  Journey (ExpertExchange::*send)(Context&, const Tensor&) const;
+  Tensor (ExpertExchange::*arrive)(Context&, Journey) const;
+};
+constexpr Way kToExperts = {&ExpertExchange::sent_to_experts, &ExpertExchange::arrived_at_experts};
+constexpr Way kFromExperts = {&ExpertExchange::sent_from_experts,
+                              &ExpertExchange::arrived_from_experts};
+
+/// A gradient sets out in the backward pass of the rows' arrival.
+struct ArrivalBackward {
+  Slot y_slot;
   Shape y_shape;
   DType dtype;
   ExchangeHandle exchange;
-  Exchange conjugate;
+  Way back;
+  std::shared_ptr<Journey> journey;
 
   void operator()(Context& context) const {
     Tensor gradient = autograd::take_gradient(y_slot);
@@ -57,20 +68,34 @@ struct ExchangeBackward {
       gradient = context.empty(y_shape, dtype);
       context.launch(kernels::Fill{.x = gradient.view(), .value = 0});
     }
-    autograd::accumulate(context, x_slot, (*exchange.*conjugate)(context, gradient));
+    *journey = (*exchange.*back.send)(context, gradient);
   }
 };
 
-Var pass_through(Context& context, const Var& x, const ExchangeHandle& exchange,
-                 std::pair<Exchange, Exchange> pair) {
-  if (exchange->group()->size() == 1) {
-    return x;
+struct DepartureBackward {
+  Slot x_slot;
+  ExchangeHandle exchange;
+  Way back;
+  std::shared_ptr<Journey> journey;
+
+  void operator()(Context& context) const {
+    autograd::accumulate(context, x_slot, (*exchange.*back.arrive)(context, std::move(*journey)));
   }
-  const auto [forward, conjugate] = pair;
-  Var y = autograd::variable((*exchange.*forward)(context, x.value));
+};
+
+Var travel(Context& context, const Var& x, const ExchangeHandle& exchange,
+           std::pair<Way, Way> there_and_back, const std::function<void()>& meanwhile) {
+  const auto [there, back] = there_and_back;
+  const auto gradient = std::make_shared<Journey>();
+  Journey journey = (*exchange.*there.send)(context, x.value);
+  if (context.recording()) {
+    context.tape->record_always(DepartureBackward{x.slot, exchange, back, gradient});
+  }
+  meanwhile();
+  Var y = autograd::variable((*exchange.*there.arrive)(context, std::move(journey)));
   if (context.recording()) {
     context.tape->record_always(
-        ExchangeBackward{x.slot, y.slot, y.shape(), y.value.dtype(), exchange, conjugate});
+        ArrivalBackward{y.slot, y.shape(), y.value.dtype(), exchange, back, gradient});
   }
   return y;
 }
@@ -134,8 +159,8 @@ void ExpertExchange::add_received(const std::int64_t* counts) {
   }
 }
 
-Tensor ExpertExchange::exchanged(Context& context, const Tensor& x, const std::vector<Index>& sent,
-                                 const std::vector<Index>& received) const {
+Journey ExpertExchange::start(Context& context, const Tensor& x, const std::vector<Index>& sent,
+                              const std::vector<Index>& received) const {
   const auto elements = [&](std::vector<Index> rows) {
     for (Index& n : rows) {
       n *= width_of(x);
@@ -143,49 +168,50 @@ Tensor ExpertExchange::exchanged(Context& context, const Tensor& x, const std::v
     return rows;
   };
   const Tensor y = rows_like(context, x, sum_of(received));
-  ranks_.group->all_to_all(x, y.view(), elements(sent), elements(received)).wait();
-  return y;
+  return {x, y, ranks_.group->all_to_all(x, y.view(), elements(sent), elements(received))};
 }
 
-Tensor ExpertExchange::to_experts(Context& context, const Tensor& x) const {
+Journey ExpertExchange::sent_to_experts(Context& context, const Tensor& x) const {
   MPITRON_CHECK(x.shape()[0] == rows_here_, x.shape()[0], rows_here_);
-  if (ranks_.group->size() == 1) {
-    return x;
+  if (ranks_.tensor_ranks == 1) {
+    return start(context, x, sent_, received_);
   }
-  Tensor sent = x;
-  if (ranks_.tensor_ranks > 1) {
-    sent = rows_like(context, x, sum_of(sent_));
-    for (const Block& block : copies_) {
-      copy_rows(context, rows_of(x, block.here, block.rows),
-                rows_of(sent, block.there, block.rows));
-    }
+  const Tensor copies = rows_like(context, x, sum_of(sent_));
+  for (const Block& block : copies_) {
+    copy_rows(context, rows_of(x, block.here, block.rows),
+              rows_of(copies, block.there, block.rows));
   }
-  Tensor received = exchanged(context, sent, sent_, received_);
+  return start(context, copies, sent_, received_);
+}
+
+Tensor ExpertExchange::arrived_at_experts(Context& context, Journey journey) const {
+  journey.work.wait();
   if (ranks_.local_experts() == 1) {
-    return received;
+    return journey.received;
   }
-  const Tensor sorted = rows_like(context, x, received.shape()[0]);
+  const Tensor sorted = rows_like(context, journey.received, journey.received.shape()[0]);
   for (const Block& block : sorting_) {
-    copy_rows(context, rows_of(received, block.here, block.rows),
+    copy_rows(context, rows_of(journey.received, block.here, block.rows),
               rows_of(sorted, block.there, block.rows));
   }
   return sorted;
 }
 
-Tensor ExpertExchange::from_experts(Context& context, const Tensor& y) const {
-  if (ranks_.group->size() == 1) {
-    return y;
+Journey ExpertExchange::sent_from_experts(Context& context, const Tensor& y) const {
+  if (ranks_.local_experts() == 1) {
+    return start(context, y, received_, sent_);
   }
-  Tensor sent = y;
-  if (ranks_.local_experts() > 1) {
-    sent = rows_like(context, y, y.shape()[0]);
-    for (const Block& block : sorting_) {
-      copy_rows(context, rows_of(y, block.there, block.rows),
-                rows_of(sent, block.here, block.rows));
-    }
+  const Tensor by_member = rows_like(context, y, y.shape()[0]);
+  for (const Block& block : sorting_) {
+    copy_rows(context, rows_of(y, block.there, block.rows),
+              rows_of(by_member, block.here, block.rows));
   }
-  const Tensor received = exchanged(context, sent, received_, sent_);
-  return ranks_.tensor_ranks == 1 ? received : sum_of_shards(context, received);
+  return start(context, by_member, received_, sent_);
+}
+
+Tensor ExpertExchange::arrived_from_experts(Context& context, Journey journey) const {
+  journey.work.wait();
+  return ranks_.tensor_ranks == 1 ? journey.received : sum_of_shards(context, journey.received);
 }
 
 /// The members that hold shards of the same experts are neighbours, and so are what they sent.
@@ -209,14 +235,20 @@ Tensor ExpertExchange::sum_of_shards(Context& context, const Tensor& x) const {
   return sums;
 }
 
-Var to_experts(Context& context, const Var& x, const ExchangeHandle& exchange) {
-  return pass_through(context, x, exchange,
-                      {&ExpertExchange::to_experts, &ExpertExchange::from_experts});
+Var to_experts(Context& context, const Var& x, const ExchangeHandle& exchange,
+               const std::function<void()>& meanwhile) {
+  if (exchange->alone()) {
+    meanwhile();
+    return x;
+  }
+  return travel(context, x, exchange, {kToExperts, kFromExperts}, meanwhile);
 }
 
 Var from_experts(Context& context, const Var& y, const ExchangeHandle& exchange) {
-  return pass_through(context, y, exchange,
-                      {&ExpertExchange::from_experts, &ExpertExchange::to_experts});
+  if (exchange->alone()) {
+    return y;
+  }
+  return travel(context, y, exchange, {kFromExperts, kToExperts}, [] {});
 }
 
 }  // namespace mpitron::ops

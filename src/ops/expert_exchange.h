@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,14 +30,30 @@ class ExpertExchange {
   /// `counts`: this rank's rows for each expert of the layer.
   ExpertExchange(autograd::Context& context, ExpertRanks ranks, const std::vector<Index>& counts);
 
-  const comm::GroupHandle& group() const { return ranks_.group; }
+  /// Nobody else has experts: rows stay where they are.
+  bool alone() const { return ranks_.group->size() == 1; }
   /// Of each expert here, the rows of all members.
   const std::vector<Index>& local_counts() const { return local_counts_; }
   /// [n, w] or [n], by expert -> [m, w] or [m], by local expert, and of each expert member by
   /// member. A row goes to every shard of its expert.
-  tensor::Tensor to_experts(autograd::Context& context, const tensor::Tensor& x) const;
+  tensor::Tensor to_experts(autograd::Context& context, const tensor::Tensor& x) const {
+    return alone() ? x : arrived_at_experts(context, sent_to_experts(context, x));
+  }
   /// Back; the sums over the shards.
-  tensor::Tensor from_experts(autograd::Context& context, const tensor::Tensor& y) const;
+  tensor::Tensor from_experts(autograd::Context& context, const tensor::Tensor& y) const {
+    return alone() ? y : arrived_from_experts(context, sent_from_experts(context, y));
+  }
+
+  /// Rows on their way.
+  struct Journey {
+    tensor::Tensor sent, received;
+    comm::Work work;
+  };
+  // Both ways in two steps, between which something else may run.
+  Journey sent_to_experts(autograd::Context& context, const tensor::Tensor& x) const;
+  tensor::Tensor arrived_at_experts(autograd::Context& context, Journey journey) const;
+  Journey sent_from_experts(autograd::Context& context, const tensor::Tensor& y) const;
+  tensor::Tensor arrived_from_experts(autograd::Context& context, Journey journey) const;
 
  private:
   /// So many rows have one place in one order and another one in the other.
@@ -45,9 +62,8 @@ class ExpertExchange {
   };
   void add_sent(const std::vector<Index>& counts);
   void add_received(const std::int64_t* counts);
-  tensor::Tensor exchanged(autograd::Context& context, const tensor::Tensor& x,
-                           const std::vector<Index>& sent,
-                           const std::vector<Index>& received) const;
+  Journey start(autograd::Context& context, const tensor::Tensor& x, const std::vector<Index>& sent,
+                const std::vector<Index>& received) const;
   tensor::Tensor sum_of_shards(autograd::Context& context, const tensor::Tensor& x) const;
 
   ExpertRanks ranks_;
@@ -63,8 +79,10 @@ using ExchangeHandle = std::shared_ptr<const ExpertExchange>;
 // The same as parts of a pass, each the gradient of the other. Where no gradient arrives it is
 // zero: whoever gets none still takes part in the exchange. In a group of one both are x itself.
 
-autograd::Var to_experts(autograd::Context& context, const autograd::Var& x,
-                         const ExchangeHandle& exchange);
+/// `meanwhile` runs, and its backward pass as well, while the rows travel.
+autograd::Var to_experts(
+    autograd::Context& context, const autograd::Var& x, const ExchangeHandle& exchange,
+    const std::function<void()>& meanwhile = [] {});
 autograd::Var from_experts(autograd::Context& context, const autograd::Var& y,
                            const ExchangeHandle& exchange);
 

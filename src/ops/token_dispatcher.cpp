@@ -23,10 +23,11 @@ class AllToAllDispatcher final : public TokenDispatcher {
  public:
   explicit AllToAllDispatcher(ExpertRanks ranks) : ranks_(std::move(ranks)) {}
 
-  ExpertInput dispatch(Context& context, const Var& x, const ExpertVisits& visits) const override {
+  ExpertInput dispatch(Context& context, const Var& x, const ExpertVisits& visits,
+                       const std::function<void()>& meanwhile) const override {
     const auto exchange = std::make_shared<const ExpertExchange>(context, ranks_, visits.counts);
     const Var sorted = permute(context, x, visits.rows);
-    return {.tokens = to_experts(context, sorted, exchange),
+    return {.tokens = to_experts(context, sorted, exchange, meanwhile),
             .probabilities = to_experts(context, visits.probabilities, exchange),
             .counts = exchange->local_counts(),
             .route = std::make_shared<const ExpertInput::Route>(
@@ -47,7 +48,9 @@ class AllGatherDispatcher final : public TokenDispatcher {
  public:
   explicit AllGatherDispatcher(ExpertRanks ranks) : ranks_(std::move(ranks)) {}
 
-  ExpertInput dispatch(Context& context, const Var& x, const ExpertVisits& visits) const override {
+  ExpertInput dispatch(Context& context, const Var& x, const ExpertVisits& visits,
+                       const std::function<void()>& meanwhile) const override {
+    meanwhile();
     const auto exchange = std::make_shared<const ExpertExchange>(context, ranks_, visits.counts);
     const Var gathered = gather_from_sp(context, x, *ranks_.group);
     const Tensor rows = exchange->to_experts(context, gathered_rows(context, x, visits.rows));
