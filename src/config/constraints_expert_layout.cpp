@@ -10,7 +10,7 @@ namespace {
 using Result = std::optional<Violation>;
 
 bool has_experts(const Facts& f) {
-  return f.values.has("num_experts");
+  return f.run.model.moe.has_value();
 }
 
 /// Ranks between a rank and its neighbour in the next pipeline stage, for experts and for others.
@@ -51,11 +51,27 @@ Result expert_instances(const Facts& f) {
 }
 
 Result width_per_expert_rank(const Facts& f) {
-  const Index width =
-      f.values.maybe_integer("moe_ffn_hidden_size").value_or(f.run.model.ffn_hidden_size);
+  if (!has_experts(f)) {
+    return {};
+  }
+  const Index width = f.run.model.moe->ffn_hidden_size;
   const Index ranks = f.run.parallel.expert_tensor_parallel_size;
-  return has_experts(f)
-             ? divides(width, ranks, nearest_divisors("expert-tensor-parallel-size", width, ranks))
+  return divides(width, ranks, nearest_divisors("expert-tensor-parallel-size", width, ranks));
+}
+
+Result overlapped_shared_expert(const Facts& f) {
+  if (!f.run.model.moe || !f.run.model.moe->shared_expert_overlap) {
+    return {};
+  }
+  const MoeConfig& m = *f.run.model.moe;
+  if (m.shared_expert_intermediate_size == 0) {
+    return Violation{"there is no shared expert", "--moe-shared-expert-intermediate-size N"};
+  }
+  if (m.dispatcher != TokenDispatcherType::alltoall) {
+    return Violation{"tokens travel by allgather", "--moe-token-dispatcher-type alltoall"};
+  }
+  return f.run.model.recomputes(RecomputeModule::shared_experts)
+             ? Violation{"the shared expert is computed again", "--recompute-modules moe_act"}
              : Result();
 }
 
@@ -94,6 +110,13 @@ constexpr std::array kRules = std::to_array<Constraint>({
     {"E146", "expert_ranks", "expert_model_parallel_size >= 1 and expert_tensor_parallel_size >= 1",
      "expert-model-parallel-size expert-tensor-parallel-size", "Somebody holds the experts.",
      expert_sizes},
+    {"E147", "overlapped_shared_expert",
+     "--moe-shared-expert-overlap needs a shared expert that is not recomputed, and "
+     "--moe-token-dispatcher-type alltoall",
+     "moe-shared-expert-overlap moe-shared-expert-intermediate-size moe-token-dispatcher-type "
+     "recompute-modules",
+     "The shared expert runs while tokens are on their way to the others.",
+     overlapped_shared_expert},
 });
 
 }  // namespace

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -126,6 +127,12 @@ struct ModelConfig {
   std::optional<Index> mtp_num_layers;
   double mtp_loss_scaling_factor = 0.1;
   bool multi_latent_attention = false;
+
+  /// Whether selective recomputation drops what `module` computes.
+  bool recomputes(RecomputeModule module) const {
+    return recompute_granularity == RecomputeGranularity::selective &&
+           std::ranges::count(recompute_modules, module) > 0;
+  }
 };
 
 /// Rounds a vocabulary up to a multiple of make_vocab_size_divisible_by *

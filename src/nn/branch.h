@@ -16,7 +16,9 @@ enum class DropoutSite : std::uint32_t {
   embedding = 0,
   attention_probabilities = 1,
   attention_output = 2,
-  mlp_output = 3
+  mlp_output = 3,
+  router_input = 4,
+  router_logits = 5
 };
 
 }  // namespace mpitron::nn

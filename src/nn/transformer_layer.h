@@ -1,10 +1,14 @@
 #pragma once
+#include <variant>
+
 #include "nn/mlp.h"
+#include "nn/moe_layer.h"
 #include "nn/self_attention.h"
 
 namespace mpitron::nn {
 
-/// A pre-norm layer: x = x + dropout(attention(norm(x)) + bias), then the same with the MLP.
+/// A pre-norm layer: x = x + dropout(attention(norm(x)) + bias), then the same with the MLP or the
+/// mixture of experts (config/layer_kind.h).
 class TransformerLayer {
  public:
   TransformerLayer(const Builder& builder, Index layer_number);
@@ -19,18 +23,19 @@ class TransformerLayer {
   autograd::Renewable normed(autograd::Context& context, const Norm& norm,
                              const autograd::Var& x) const;
   BranchOutput mlp_branch(autograd::Context& context, const autograd::Renewable& x) const;
+  Parameter* output_bias() const;  // of the MLP
   autograd::Var add(autograd::Context& context, const BranchOutput& branch,
                     const autograd::Var& residual, DropoutSite site) const;
 
   ops::TensorParallel shared_;
   double hidden_dropout_;
   std::uint32_t layer_number_;
-  bool recompute_mlp_;
   bool recompute_norms_;
   Norm input_norm_;
   SelfAttention attention_;
   Norm pre_mlp_norm_;
-  Mlp mlp_;
+  std::variant<Mlp, MoeLayer> mlp_;
+  bool recompute_mlp_;
 };
 
 }  // namespace mpitron::nn

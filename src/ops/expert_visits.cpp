@@ -2,27 +2,11 @@
 
 #include <numeric>
 
-#include "autograd/gradient.h"
 #include "ops/cast.h"
 #include "ops/permute.h"
+#include "ops/reshape.h"
 
 namespace mpitron::ops {
-namespace {
-
-/// x under another shape; so is its gradient.
-Var reshaped(Context& context, const Var& x, const Shape& shape) {
-  Var result = autograd::variable(x.value.reshape(shape));
-  if (context.recording()) {
-    context.tape->record(result.slot,
-                         [slot = x.slot, from = x.shape()](Context& inner, const Tensor& gradient) {
-                           autograd::accumulate(inner, slot, gradient.reshape(from));
-                         });
-  }
-  return result;
-}
-
-}  // namespace
-
 ExpertVisits expert_visits(Context& context, const Routing& routing, Index num_experts,
                            const ExpertCapacity& capacity) {
   const Tensor counts = context.empty({num_experts}, DType::i64);
@@ -42,9 +26,9 @@ ExpertVisits expert_visits(Context& context, const Routing& routing, Index num_e
                            .slots = slots.view(),
                            .workspace = {},
                            .capacity = capacity});
-  const Var flat = reshaped(context, cast(context, routing.probabilities, DType::f32),
-                            {routing.experts.numel(), 1});
-  visits.probabilities = reshaped(context, permute(context, flat, slots), {n});
+  const Var flat = reshape(context, cast(context, routing.probabilities, DType::f32),
+                           {routing.experts.numel(), 1});
+  visits.probabilities = reshape(context, permute(context, flat, slots), {n});
   return visits;
 }
 

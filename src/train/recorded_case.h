@@ -27,6 +27,7 @@ class RecordedCase {
   explicit RecordedCase(const std::filesystem::path& folder);
 
   const std::string& name() const { return name_; }
+  const std::filesystem::path& folder() const { return folder_; }
   /// gpt, bert or t5.
   const std::string& model_type() const { return model_type_; }
   const std::vector<std::string>& flags() const { return flags_; }

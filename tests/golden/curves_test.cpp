@@ -29,10 +29,9 @@ std::string waits_for(const RecordedCase& recorded) {
   }
   const std::vector<std::string>& flags = recorded.flags();
   const auto given = [&](const char* flag) { return std::ranges::count(flags, flag) > 0; };
-  return given("--num-experts")              ? "mixture of experts"
-         : given("--multi-latent-attention") ? "multi-latent attention"
-         : given("--mtp-num-layers")         ? "multi-token prediction"
-                                             : "";
+  return given("--multi-latent-attention") ? "multi-latent attention"
+         : given("--mtp-num-layers")       ? "multi-token prediction"
+                                           : "";
 }
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
@@ -57,6 +56,8 @@ TEST_P(Curves, ContinuesWhatTheReferenceComputed) {
   EXPECT_LE(result.max_relative_loss, result.tolerance.loss);
   EXPECT_LE(result.max_relative_grad_norm, result.tolerance.grad_norm);
   EXPECT_LE(result.max_absolute_logits, result.tolerance.logits);
+  EXPECT_LE(result.max_layer_losses, result.tolerance.layer_losses);
+  EXPECT_TRUE(result.buffers_agree);
   EXPECT_TRUE(result.pass());
 }
 

@@ -192,6 +192,16 @@ TEST_F(ExpertTraps, AnExpertLayerMayBeComputedTwice) {
   expect_layouts(kBalanced + recompute);
 }
 
+/// The shared expert runs while tokens travel: sums of its input's gradients come in another order.
+TEST_F(ExpertTraps, TheSharedExpertMayRunMeanwhile) {
+  const Flags flags = kBalanced + kAllToAll;
+  const LayoutOutcome alone = run_layout(model() + flags, 1);
+  for (const Flags& layout : {experts("2"), kTensor + experts("1", "2")}) {
+    expect_equal(run_layout(model() + flags + layout + Flags{"--moe-shared-expert-overlap"}, 2),
+                 alone);
+  }
+}
+
 /// With one expert for each token most experts get none in a microbatch.
 TEST_F(ExpertTraps, ExpertsWithoutTokensTakePart) {
   expect_layouts({"--moe-router-topk", "1", "--moe-router-pre-softmax", "--num-experts", "16"});

@@ -14,7 +14,7 @@ inline constexpr std::array kMoe = {
     integer("moe-ffn-hidden-size", none, works, "inner width of an expert"),
     integer("moe-shared-expert-intermediate-size", none, works,
             "inner width of the expert all tokens visit"),
-    flag("moe-shared-expert-overlap", later, "overlap the shared expert with communication"),
+    flag("moe-shared-expert-overlap", works, "the shared expert runs while tokens travel"),
     flag("moe-grouped-gemm", neutral, "experts always are one grouped matrix product here"),
     flag("moe-use-legacy-grouped-gemm", unneeded, "weight layout of an older class"),
     flag("moe-layer-recompute", deprecated, "old switch for recomputing expert layers")
