@@ -30,7 +30,7 @@ GptModel::GptModel(const config::ModelConfig& config, device::Device& device, Sh
   if (embedding_ && !share_.part.has_output && !config_.untie_embeddings_and_output_weights) {
     embedding_->word_embeddings().shared_over_stages = true;
   }
-  if (config_.position_embedding_type == config::PositionEmbedding::rope) {
+  if (config_.has_rotary_positions()) {
     rotary_ = nn::make_rotary_tables(device, config_, config_.seq_length, config_.params_dtype);
   }
 }

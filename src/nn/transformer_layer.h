@@ -1,5 +1,8 @@
 #pragma once
+#include <variant>
+
 #include "nn/mlp.h"
+#include "nn/multi_latent_attention.h"
 #include "nn/self_attention.h"
 
 namespace mpitron::nn {
@@ -18,6 +21,8 @@ class TransformerLayer {
   /// norm(x), not kept where the norms are recomputed.
   autograd::Renewable normed(autograd::Context& context, const Norm& norm,
                              const autograd::Var& x) const;
+  BranchOutput attention_branch(autograd::Context& context, const autograd::Renewable& x,
+                                const LayerInputs& inputs) const;
   BranchOutput mlp_branch(autograd::Context& context, const autograd::Renewable& x) const;
   autograd::Var add(autograd::Context& context, const BranchOutput& branch,
                     const autograd::Var& residual, DropoutSite site) const;
@@ -28,7 +33,7 @@ class TransformerLayer {
   bool recompute_mlp_;
   bool recompute_norms_;
   Norm input_norm_;
-  SelfAttention attention_;
+  std::variant<SelfAttention, MultiLatentAttention> attention_;
   Norm pre_mlp_norm_;
   Mlp mlp_;
 };

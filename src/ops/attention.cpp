@@ -16,13 +16,14 @@ AttentionKeys own_keys(const Tensor& qkv, const QkvLayout& layout) {
 }
 
 struct AttentionBackward {
-  Tensor qkv;
+  autograd::Kept kept_qkv;
   Attended attended;
   Slot qkv_slot;
   AttentionSettings settings;
 
   void operator()(Context& context, const Tensor& gradient) const {
     const QkvLayout& layout = settings.layout;
+    const Tensor qkv = kept_qkv(context);
     const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
     launch_backward(context, qkv, own_keys(qkv, layout), settings, attended,
                     {gradient, layout.queries(dqkv.view()), layout.keys(dqkv.view()),
@@ -33,12 +34,14 @@ struct AttentionBackward {
 
 }  // namespace
 
-Var attention(Context& context, const Var& qkv, const AttentionSettings& settings) {
+Var attention(Context& context, const Renewable& input, const AttentionSettings& settings) {
+  const Var& qkv = input.var;
   const Attended attended = empty_attended(context, qkv.value, settings, qkv.value.dtype());
   launch_forward(context, qkv.value, own_keys(qkv.value, settings.layout), settings, attended);
   Var result = autograd::variable(attended.o);
   if (context.recording()) {
-    context.tape->record(result.slot, AttentionBackward{qkv.value, attended, qkv.slot, settings});
+    context.tape->record(result.slot,
+                         AttentionBackward{autograd::Kept(input), attended, qkv.slot, settings});
   }
   return result;
 }
