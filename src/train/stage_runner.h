@@ -54,6 +54,8 @@ class StageRunner {
 
   /// The sums of this rank's microbatches; zero on ranks without the output layer.
   LossSums run(const Pass& pass, const NextMicrobatch& next);
+  /// What the layers told of their own losses in the last training pass; of this rank.
+  const autograd::LayerSums& layer_sums() const { return layer_sums_; }
 
  private:
   /// What a (chunk, microbatch) keeps between its passes.
@@ -62,6 +64,7 @@ class StageRunner {
     autograd::DeferredGradients weights;  // what `backward_weight` adds
     autograd::Slot input, output;
     autograd::SamplePosition position;
+    autograd::AuxiliaryLosses auxiliary;
 
     tensor::Tensor seed;  // gradient of the token losses; where the chunk has the output
   };
@@ -80,6 +83,7 @@ class StageRunner {
   void add_loss(autograd::Context& context, const autograd::Var& loss,
                 const DeviceMicrobatch& microbatch);
   tensor::Tensor loss_seed(autograd::Context& context, const DeviceMicrobatch& microbatch) const;
+  autograd::AuxiliaryLosses auxiliary_losses(const DeviceMicrobatch& microbatch);
   Live& start(Index chunk, Index index);
   void finish(Index chunk, Index index);
 
@@ -96,6 +100,7 @@ class StageRunner {
   Pass pass_;
   const NextMicrobatch* next_ = nullptr;
   LossSums sums_;
+  autograd::LayerSums layer_sums_;
   std::deque<DeviceMicrobatch> microbatches_;  // from `first_microbatch_` on
   Index first_microbatch_ = 0;
   std::vector<Index> taken_;  // for each chunk: microbatches whose forward pass is over

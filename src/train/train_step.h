@@ -7,6 +7,7 @@
 #include "optim/parameter_scheduler.h"
 #include "parallel/data_parallel.h"
 #include "train/stage_runner.h"
+#include "train/tracked_losses.h"
 
 namespace mpitron::train {
 
@@ -19,6 +20,8 @@ struct StepReport {
   double weight_decay = 0;   // likewise
   double loss_scale = 1;     // used by this step
   bool skipped = false;      // an fp16 overflow: the update was not made
+  /// Beside the main one.
+  std::vector<LayerLosses> layer_losses = {};
   double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
 };
 
@@ -73,6 +76,7 @@ class TrainStep {
   optim::ParameterScheduler scheduler_;
   optim::LossScaler scaler_;
   StageRunner runner_;
+  TrackedLosses tracked_;
   std::function<void()> before_update_ = [] {};
 };
 
