@@ -1,5 +1,8 @@
 #pragma once
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "config/run_config.h"
 #include "optim/loss_scaler.h"
@@ -20,8 +23,8 @@ struct StepReport {
   double weight_decay = 0;   // likewise
   double loss_scale = 1;     // used by this step
   bool skipped = false;      // an fp16 overflow: the update was not made
-  /// Beside the main one.
-  std::vector<LayerLosses> layer_losses = {};
+  std::vector<std::pair<std::string, double>> other_losses = {};  // objectives beside the first
+  std::vector<LayerLosses> layer_losses = {};                       // of the layers themselves
   double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
 };
 
@@ -64,7 +67,7 @@ class TrainStep {
 
  private:
   /// Adds this rank's sums up over all ranks.
-  void report_loss(const LossSums& sums, StepReport& report) const;
+  void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
   void complete_gradients();
 
   device::Device& device_;
