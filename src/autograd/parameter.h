@@ -19,6 +19,7 @@ struct Parameter {
   Shape shape;       // global
   tensor::Shard shard = {};  // which part of it `value` is
   Initialization initialization;
+  Index unit = 0;  // the layer that it is gathered with where it lies in pieces; 0: outside layers
   bool linear_weight =
       false;  // of a linear layer: its gradient may be added in fp32 by the product itself
   bool embedding_or_output = false;  // its learning rate may be decoupled
