@@ -142,9 +142,11 @@ struct ModelConfig {
     return recompute_granularity == RecomputeGranularity::selective &&
            std::ranges::count(recompute_modules, module) > 0;
   }
-  /// Of a layer counted from 1, in a model with rotary positions.
+  /// Of a layer counted from 1, in a model with rotary positions; layers behind the last one (of
+  /// multi-token prediction) do as that one.
   bool rotates(Index layer_number) const {
-    return no_rope_layers.empty() || !no_rope_layers[static_cast<std::size_t>(layer_number - 1)];
+    return no_rope_layers.empty() ||
+           !no_rope_layers[static_cast<std::size_t>(std::min(layer_number, num_layers) - 1)];
   }
   /// Width of the part of a head that rotary positions turn, before rotary_percent.
   Index rotary_head_dim() const {

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "nn/rotary_frequencies.h"
+#include "ops/columns.h"
 #include "ops/parallel_linear.h"
 #include "ops/regions.h"
-#include "ops/split_columns.h"
 
 namespace mpitron::nn {
 
