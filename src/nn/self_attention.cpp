@@ -9,7 +9,7 @@ namespace mpitron::nn {
 using autograd::Context;
 using autograd::Var;
 
-SelfAttention::SelfAttention(const Builder& builder, Index layer_number)
+SelfAttention::SelfAttention(const Builder& builder, Index layer_number, bool causal)
     : shared_(builder.tensor_parallel()),
       exchange_(builder.groups().exchange_of(layer_number)),
       context_groups_{builder.groups().context, builder.groups().context_levels},
@@ -23,6 +23,7 @@ SelfAttention::SelfAttention(const Builder& builder, Index layer_number)
   settings_.layout = share_.local;
   ops::check_context_exchange(exchange_, context_groups_, settings_.layout);
   settings_.scale = static_cast<float>(config.softmax_scale);
+  settings_.causal = causal;
   settings_.window = config.window_size ? (*config.window_size)[0] : -1;
   const auto layer = static_cast<std::size_t>(layer_number - 1);
   rotates_ = config.no_rope_layers.empty() || !config.no_rope_layers[layer];
@@ -65,10 +66,12 @@ BranchOutput SelfAttention::forward(Context& context, const autograd::Renewable&
   }
   ops::AttentionSettings settings = settings_;
   settings.mask = inputs.attention_mask;
+  settings.bias = inputs.relative_bias;
   settings.dropout =
       ops::dropout_mask(context, attention_dropout_, layer_number_,
                         static_cast<std::uint32_t>(DropoutSite::attention_probabilities));
-  settings.dropout.index.column_offset = shared_.rank() * settings.layout.heads;
+  settings.first_head = shared_.rank() * settings.layout.heads;
+  settings.dropout.index.column_offset = settings.first_head;
   const Var attended = ops::context_attention(context, qkv, settings, exchange_, context_groups_);
   return {ops::row_parallel_linear(context, attended, *proj_weight_, shared_), proj_bias_};
 }

@@ -14,17 +14,21 @@ namespace mpitron::nn {
 /// What all layers of one forward pass share.
 struct LayerInputs {
   std::optional<ops::RotaryTables> rotary;  // absent without rotary positions
-  // [b or 1, s, s], u8, 1 = hidden; optional. With context parallelism the rows of this rank: all
-  // columns.
+  // [b or 1, s or 1, s], u8, 1 = hidden; optional. With context parallelism the rows of this rank:
+  // all columns.
   tensor::Tensor attention_mask;
+  autograd::Var relative_bias = {};  // of self attention's scores, [2 s - 1, 1, n]; optional
+  // What layers with cross attention look at: [s_e, b, h], and [b or 1, 1, s_e] as above.
+  autograd::Var encoder_output = {};
+  tensor::Tensor encoder_mask = {};
 };
 
 /// Multi-head or grouped-query self attention: linear_qkv, norm of queries and keys, rotary
 /// positions, softmax attention, linear_proj (Vaswani et al. 2017; Ainslie et al. 2023).
 class SelfAttention {
  public:
-  /// `layer_number` is global and starts at 1.
-  SelfAttention(const Builder& builder, Index layer_number);
+  /// `layer_number` is global and starts at 1. `causal`: keys behind the query are hidden.
+  SelfAttention(const Builder& builder, Index layer_number, bool causal = true);
 
   BranchOutput forward(autograd::Context& context, const autograd::Renewable& x,
                        const LayerInputs& inputs) const;

@@ -9,6 +9,7 @@ namespace {
 
 using autograd::Slot;
 using comm::GroupHandle;
+using device::ConstTensorView;
 using tensor::Tensor;
 
 /// Where this member's queries stand among all keys.
@@ -43,7 +44,8 @@ struct GatheredBackward {
     const Tensor keys = gathered_keys(context, qkv, layout, *group);
     const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
     const Tensor dkeys = context.empty(keys.shape(), wide_type(qkv.dtype()));
-    launch_backward(context, qkv, keys_of(keys, positions_of(qkv, *group)), settings, attended,
+    launch_backward(context, layout.queries(ConstTensorView(qkv)),
+                    keys_of(keys, positions_of(qkv, *group)), settings, attended,
                     gradients_of(gradient, layout.queries(dqkv.view()), dkeys));
     const Tensor pieces = by_member(context, dkeys, 2, group->size());
     const Tensor own =
@@ -61,8 +63,8 @@ Var gathered_attention(Context& context, const Var& qkv, const AttentionSettings
                        const GroupHandle& group) {
   const Tensor keys = gathered_keys(context, qkv.value, settings.layout, *group);
   const Attended attended = empty_attended(context, qkv.value, settings, qkv.value.dtype());
-  launch_forward(context, qkv.value, keys_of(keys, positions_of(qkv.value, *group)), settings,
-                 attended);
+  launch_forward(context, settings.layout.queries(ConstTensorView(qkv.value)),
+                 keys_of(keys, positions_of(qkv.value, *group)), settings, attended);
   Var result = autograd::variable(attended.o);
   if (context.recording()) {
     context.tape->record(result.slot,
