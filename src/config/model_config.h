@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -51,7 +52,7 @@ struct ModelConfig {
   // attention
   AttentionBackend attention_backend = AttentionBackend::automatic;
   double softmax_scale =
-      0;  // derived: 1 / sqrt(kv_channels); the layer-number factor of qk scaling is not in it
+      0;  // derived: 1 / sqrt(kv_channels), not of latent attention; without qk scaling's layer number
   bool apply_query_key_layer_scaling = false;
   bool attention_softmax_in_fp32 = false;  // derived: forced on with apply_query_key_layer_scaling
   bool qk_layernorm = false;
@@ -121,11 +122,40 @@ struct ModelConfig {
   // With sequence parallelism: products run on pieces of the sequence while others travel.
   bool tp_comm_overlap = false;
 
-  // later areas, present because FLOPs, parameter counts and constraints speak of them
+  // latent attention
+  bool multi_latent_attention = false;
+  std::optional<Index> q_lora_rank;  // none: queries are not compressed
+  Index kv_lora_rank = 32;
+  Index qk_head_dim = 128;         // of a query or key, without positions
+  Index qk_pos_emb_head_dim = 64;  // with rotary positions
+  Index v_head_dim = 128;
+
+  // multi-token prediction
   std::optional<Index> mtp_num_layers;
   double mtp_loss_scaling_factor = 0.1;
+
+  // later areas, present because FLOPs, parameter counts and constraints speak of them
   std::optional<Index> num_experts;
-  bool multi_latent_attention = false;
+
+  /// Whether selective recomputation drops what `module` computes.
+  bool recomputes(RecomputeModule module) const {
+    return recompute_granularity == RecomputeGranularity::selective &&
+           std::ranges::count(recompute_modules, module) > 0;
+  }
+  /// Of a layer counted from 1, in a model with rotary positions; layers behind the last one (of
+  /// multi-token prediction) do as that one.
+  bool rotates(Index layer_number) const {
+    return no_rope_layers.empty() ||
+           !no_rope_layers[static_cast<std::size_t>(std::min(layer_number, num_layers) - 1)];
+  }
+  /// Width of the part of a head that rotary positions turn, before rotary_percent.
+  Index rotary_head_dim() const {
+    return multi_latent_attention ? qk_pos_emb_head_dim : kv_channels;
+  }
+  /// Latent attention turns a part of its heads whatever the other positions are.
+  bool has_rotary_positions() const {
+    return multi_latent_attention || position_embedding_type == PositionEmbedding::rope;
+  }
 };
 
 /// Rounds a vocabulary up to a multiple of make_vocab_size_divisible_by *

@@ -68,7 +68,15 @@ void resolve_size(ModelConfig& m, const OptionValues& v) {
   m.mtp_num_layers = v.maybe_integer("mtp_num_layers");
   m.mtp_loss_scaling_factor = v.real("mtp_loss_scaling_factor");
   m.num_experts = v.maybe_integer("num_experts");
+}
+
+void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
   m.multi_latent_attention = v.flag("multi_latent_attention");
+  m.q_lora_rank = v.maybe_integer("q_lora_rank");
+  m.kv_lora_rank = v.integer("kv_lora_rank");
+  m.qk_head_dim = v.integer("qk_head_dim");
+  m.qk_pos_emb_head_dim = v.integer("qk_pos_emb_head_dim");
+  m.v_head_dim = v.integer("v_head_dim");
 }
 
 void resolve_attention(ModelConfig& m, const OptionValues& v) {
@@ -156,6 +164,7 @@ ModelConfig resolve_model(const OptionValues& v) {
   ModelConfig m;
   resolve_size(m, v);
   resolve_attention(m, v);
+  resolve_latent_attention(m, v);
   resolve_positions(m, v);
   resolve_layers(m, v);
   resolve_precision(m, v);

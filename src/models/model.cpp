@@ -10,10 +10,13 @@ using autograd::Parameter;
 Model::Model(const config::ModelConfig& config, device::Device& device, Share share,
              Index token_types)
     : config_(config), device_(device), share_(std::move(share)) {
-  if (part().has_embedding) {
+  if (part().looks_up_words()) {
     embedding_.emplace(builder("embedding."), token_types);
-    embedding_->word_embeddings().shared_over_stages =
-        !part().has_output && !config_.untie_embeddings_and_output_weights;
+    const bool used_at_both_ends =
+        !config_.untie_embeddings_and_output_weights || config_.mtp_num_layers.value_or(0) > 0;
+    Parameter& words = embedding_->word_embeddings();
+    words.shared_over_stages = used_at_both_ends && part().has_embedding != part().has_output;
+    words.counted_elsewhere = !part().has_embedding;
   }
 }
 

@@ -73,7 +73,7 @@ class Model {
   virtual std::vector<ObjectiveTraits> objective_traits() const { return {{.name = "lm loss"}}; }
 
  protected:
-  /// Creates the embedding where the part has it.
+  /// Creates the embedding where the part looks up words.
   Model(const config::ModelConfig& config, device::Device& device, Share share,
         Index token_types = 0);
 

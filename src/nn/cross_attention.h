@@ -1,5 +1,9 @@
 #pragma once
-#include "nn/self_attention.h"
+#include "autograd/renewable.h"
+#include "nn/branch.h"
+#include "nn/builder.h"
+#include "nn/layer_inputs.h"
+#include "ops/attention.h"
 
 namespace mpitron::nn {
 

@@ -21,9 +21,6 @@ class TransformerBlock {
  private:
   autograd::Var run_layers(autograd::Context& context, autograd::Var x, const LayerInputs& inputs,
                            std::size_t first, std::size_t last) const;
-  template <class Block>
-  autograd::Var recompute(autograd::Context& context, const Block& block,
-                          const autograd::Var& x) const;
   /// How many layers from `first` on are recomputed as one piece; 0: this one keeps its
   /// activations.
   std::size_t recomputed_layers(std::size_t first) const;

@@ -1,7 +1,5 @@
 #include "nn/transformer_layer.h"
 
-#include <algorithm>
-
 #include "autograd/recompute.h"
 #include "ops/bias_dropout_add.h"
 
@@ -14,9 +12,12 @@ using tensor::Tensor;
 
 namespace {
 
-bool recomputes(const config::ModelConfig& config, config::RecomputeModule module) {
-  return config.recompute_granularity == config::RecomputeGranularity::selective &&
-         std::ranges::count(config.recompute_modules, module) > 0;
+std::variant<SelfAttention, MultiLatentAttention> make_attention(const Builder& builder,
+                                                                 Index layer_number, bool causal) {
+  if (builder.config().multi_latent_attention) {
+    return MultiLatentAttention(builder, layer_number);
+  }
+  return SelfAttention(builder, layer_number, causal);
 }
 
 }  // namespace
@@ -25,10 +26,10 @@ TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number, A
     : shared_(builder.tensor_parallel()),
       hidden_dropout_(builder.config().hidden_dropout),
       layer_number_(static_cast<std::uint32_t>(layer_number)),
-      recompute_mlp_(recomputes(builder.config(), config::RecomputeModule::mlp)),
-      recompute_norms_(recomputes(builder.config(), config::RecomputeModule::layernorm)),
+      recompute_mlp_(builder.config().recomputes(config::RecomputeModule::mlp)),
+      recompute_norms_(builder.config().recomputes(config::RecomputeModule::layernorm)),
       input_norm_(builder, "input_layernorm", builder.config().hidden_size),
-      attention_(builder.child("self_attention"), layer_number, kind.causal),
+      attention_(make_attention(builder.child("self_attention"), layer_number, kind.causal)),
       pre_cross_attention_norm_(kind.cross_attention
                                     ? std::optional(Norm(builder, "pre_cross_attn_layernorm",
                                                          builder.config().hidden_size))
@@ -58,8 +59,8 @@ Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Va
 }
 
 Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs& inputs) const {
-  Var attended = add(context, attention_.forward(context, normed(context, input_norm_, x), inputs),
-                     x, DropoutSite::attention_output);
+  Var attended = add(context, attention_branch(context, normed(context, input_norm_, x), inputs), x,
+                     DropoutSite::attention_output);
   if (cross_attention_) {
     const Renewable queries = normed(context, *pre_cross_attention_norm_, attended);
     attended = add(context, cross_attention_->forward(context, queries, inputs), attended,
@@ -67,6 +68,12 @@ Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs&
   }
   return add(context, mlp_branch(context, normed(context, pre_mlp_norm_, attended)), attended,
              DropoutSite::mlp_output);
+}
+
+BranchOutput TransformerLayer::attention_branch(Context& context, const Renewable& x,
+                                                const LayerInputs& inputs) const {
+  return std::visit([&](const auto& attention) { return attention.forward(context, x, inputs); },
+                    attention_);
 }
 
 BranchOutput TransformerLayer::mlp_branch(Context& context, const Renewable& x) const {

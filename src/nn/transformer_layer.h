@@ -1,6 +1,9 @@
 #pragma once
+#include <variant>
+
 #include "nn/cross_attention.h"
 #include "nn/mlp.h"
+#include "nn/multi_latent_attention.h"
 #include "nn/self_attention.h"
 
 namespace mpitron::nn {
@@ -27,6 +30,8 @@ class TransformerLayer {
   /// norm(x), not kept where the norms are recomputed.
   autograd::Renewable normed(autograd::Context& context, const Norm& norm,
                              const autograd::Var& x) const;
+  BranchOutput attention_branch(autograd::Context& context, const autograd::Renewable& x,
+                                const LayerInputs& inputs) const;
   BranchOutput mlp_branch(autograd::Context& context, const autograd::Renewable& x) const;
   autograd::Var add(autograd::Context& context, const BranchOutput& branch,
                     const autograd::Var& residual, DropoutSite site) const;
@@ -37,7 +42,7 @@ class TransformerLayer {
   bool recompute_mlp_;
   bool recompute_norms_;
   Norm input_norm_;
-  SelfAttention attention_;
+  std::variant<SelfAttention, MultiLatentAttention> attention_;
   std::optional<Norm> pre_cross_attention_norm_;
   std::optional<CrossAttention> cross_attention_;
   Norm pre_mlp_norm_;

@@ -21,13 +21,14 @@ ConstTensorView queries_of(const Tensor& qkv, const QkvLayout& layout) {
 }
 
 struct AttentionBackward {
-  Tensor qkv;
+  autograd::Kept kept_qkv;
   Attended attended;
   Slot qkv_slot;
   AttentionSettings settings;
 
   void operator()(Context& context, const Tensor& gradient) const {
     const QkvLayout& layout = settings.layout;
+    const Tensor qkv = kept_qkv(context);
     const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
     const BiasGradient dbias(context, settings, qkv.shape()[1]);
     launch_backward(context, queries_of(qkv, layout), own_keys(qkv, layout), settings, attended,
@@ -40,13 +41,15 @@ struct AttentionBackward {
 
 }  // namespace
 
-Var attention(Context& context, const Var& qkv, const AttentionSettings& settings) {
+Var attention(Context& context, const Renewable& input, const AttentionSettings& settings) {
+  const Var& qkv = input.var;
   const Attended attended = empty_attended(context, qkv.value, settings, qkv.value.dtype());
   launch_forward(context, queries_of(qkv.value, settings.layout),
                  own_keys(qkv.value, settings.layout), settings, attended);
   Var result = autograd::variable(attended.o);
   if (context.recording()) {
-    context.tape->record(result.slot, AttentionBackward{qkv.value, attended, qkv.slot, settings});
+    context.tape->record(result.slot,
+                         AttentionBackward{autograd::Kept(input), attended, qkv.slot, settings});
   }
   return result;
 }

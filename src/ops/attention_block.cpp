@@ -38,10 +38,11 @@ void set_inputs(Kernel& kernel, const ConstTensorView& queries, const AttentionK
   }
 }
 
-/// The keys' half of packed rows, or the values'.
-TensorView half_of(const Tensor& packed, Index which) {
-  const Index rows = packed.shape()[0] / 2;
-  return packed.slice(0, which * rows, (which + 1) * rows).view();
+TensorView packed_keys_of(const Tensor& packed, const QkvLayout& layout) {
+  return device::slice(packed.view(), 3, 0, layout.head_dim);
+}
+TensorView packed_values_of(const Tensor& packed, const QkvLayout& layout) {
+  return device::slice(packed.view(), 3, layout.head_dim, layout.head_dim + layout.value_dim);
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ Attended empty_attended(Context& context, const Tensor& qkv, const AttentionSett
                         DType dtype) {
   const QkvLayout& layout = settings.layout;
   const Index s = qkv.shape()[0], b = qkv.shape()[1];
-  return {.o = context.empty({s, b, layout.heads * layout.head_dim}, dtype),
+  return {.o = context.empty({s, b, layout.heads * layout.value_dim}, dtype),
           .lse = context.empty({b, layout.heads, s}, wide_type(qkv.dtype()))};
 }
 
@@ -118,26 +119,30 @@ void BiasGradient::accumulate(Context& context) const {
 }
 
 Tensor packed_keys(Context& context, const Tensor& qkv, const QkvLayout& layout) {
-  const ConstTensorView view = qkv;
-  const Tensor packed = context.empty(
-      {2 * qkv.shape()[0], qkv.shape()[1], layout.query_groups, layout.head_dim}, qkv.dtype());
-  context.launch(kernels::Cast{.x = layout.keys(view), .y = half_of(packed, 0)});
-  context.launch(kernels::Cast{.x = layout.values(view), .y = half_of(packed, 1)});
+  const ConstTensorView both = layout.keys_and_values(ConstTensorView(qkv));
+  const Tensor packed = context.empty(both.shape, qkv.dtype());
+  context.launch(kernels::Cast{.x = both, .y = packed.view()});
   return packed;
 }
 
-AttentionKeys keys_of(const Tensor& packed, const kernels::AttentionPositions& positions) {
-  return {.k = half_of(packed, 0), .v = half_of(packed, 1), .positions = positions};
+AttentionKeys keys_of(const Tensor& packed, const QkvLayout& layout,
+                      const kernels::AttentionPositions& positions) {
+  return {.k = packed_keys_of(packed, layout),
+          .v = packed_values_of(packed, layout),
+          .positions = positions};
 }
 
-AttentionGradients gradients_of(const Tensor& d_o, const TensorView& dq, const Tensor& packed) {
-  return {.d_o = d_o, .dq = dq, .dk = half_of(packed, 0), .dv = half_of(packed, 1)};
+AttentionGradients gradients_of(const Tensor& d_o, const TensorView& dq, const Tensor& packed,
+                                const QkvLayout& layout) {
+  return {.d_o = d_o,
+          .dq = dq,
+          .dk = packed_keys_of(packed, layout),
+          .dv = packed_values_of(packed, layout)};
 }
 
 void unpack_gradients(Context& context, const Tensor& packed, const QkvLayout& layout,
                       const Tensor& dqkv) {
-  context.launch(kernels::Cast{.x = half_of(packed, 0), .y = layout.keys(dqkv.view())});
-  context.launch(kernels::Cast{.x = half_of(packed, 1), .y = layout.values(dqkv.view())});
+  context.launch(kernels::Cast{.x = packed.view(), .y = layout.keys_and_values(dqkv.view())});
 }
 
 }  // namespace mpitron::ops

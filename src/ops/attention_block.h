@@ -7,17 +7,17 @@ namespace mpitron::ops {
 // One attention of some queries to some keys: what the attentions of a whole sequence, on one rank
 // or on a group, and those to another sequence are made of.
 
-/// Keys and values, [s_kv, b, g, d] each, and the positions of queries and keys.
+/// Keys [s_kv, b, g, d], values [s_kv, b, g, dv], and the positions of queries and keys.
 struct AttentionKeys {
   device::ConstTensorView k, v;
   std::optional<kernels::AttentionPositions> positions;
 };
 
-/// [s, b, n d] as the kernels want it.
+/// [s, b, n d] or [s, b, n dv] as the kernels want it.
 template <class View>
 View heads_of(const View& x, const QkvLayout& layout) {
-  return device::reshape(
-      x, {x.size(0), x.size(1), layout.query_groups, layout.queries_per_group(), layout.head_dim});
+  return device::reshape(x, {x.size(0), x.size(1), layout.query_groups, layout.queries_per_group(),
+                             x.size(2) / layout.heads});
 }
 
 /// What sums of partial results are kept in.
@@ -25,7 +25,7 @@ inline DType wide_type(DType dtype) {
   return dtype == DType::f64 ? DType::f64 : DType::f32;
 }
 
-/// An output [s, b, n d] in `dtype`, and lse, both without values.
+/// An output [s, b, n dv] in `dtype`, and lse, both without values.
 struct Attended {
   tensor::Tensor o, lse;
 };
@@ -37,8 +37,8 @@ void launch_forward(Context& context, const device::ConstTensorView& queries,
                     const AttentionKeys& keys, const AttentionSettings& settings,
                     const Attended& to);
 
-/// The gradient of the output, [s, b, n d], and where those of the inputs go: [s, b, g, n/g, d] and
-/// twice [s_kv, b, g, d]; with a bias [b, n, s + s_kv - 1].
+/// The gradient of the output, [s, b, n dv], and where those of the inputs go: [s, b, g, n/g, d],
+/// [s_kv, b, g, d] and [s_kv, b, g, dv]; with a bias [b, n, s + s_kv - 1].
 struct AttentionGradients {
   device::ConstTensorView d_o;
   device::TensorView dq, dk, dv;
@@ -63,13 +63,14 @@ class BiasGradient {
   tensor::Tensor samples_;  // [b, distances, n], fp32
 };
 
-/// Keys and values of `qkv` one after the other: [2 s, b, g, d], contiguous.
+/// Keys and values of `qkv` alone: [s, b, g, d + dv], contiguous.
 tensor::Tensor packed_keys(Context& context, const tensor::Tensor& qkv, const QkvLayout& layout);
 /// As keys and values at `positions`.
-AttentionKeys keys_of(const tensor::Tensor& packed, const kernels::AttentionPositions& positions);
+AttentionKeys keys_of(const tensor::Tensor& packed, const QkvLayout& layout,
+                      const kernels::AttentionPositions& positions);
 /// With the gradients of keys and values packed.
 AttentionGradients gradients_of(const tensor::Tensor& d_o, const device::TensorView& dq,
-                                const tensor::Tensor& packed);
+                                const tensor::Tensor& packed, const QkvLayout& layout);
 /// Packed gradients, in qkv's type, into the gradient of qkv.
 void unpack_gradients(Context& context, const tensor::Tensor& packed, const QkvLayout& layout,
                       const tensor::Tensor& dqkv);

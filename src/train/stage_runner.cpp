@@ -51,6 +51,7 @@ const pipeline::ActionList& StageRunner::actions(const Pass& pass) {
 std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& next) {
   pass_ = pass;
   next_ = &next;
+  layer_sums_.clear();
   sums_.assign(objectives_.size(), {});
   first_microbatch_ = 0;
   taken_.assign(static_cast<std::size_t>(model_.chunks()), 0);
@@ -127,6 +128,9 @@ Tensor StageRunner::forward(Index chunk, Index index, Tensor input) {
   const SamplePosition position{.first_sample = microbatch.first_sample,
                                 .sequence = microbatch.positions};
   Context context = this->context(position, live != nullptr ? &live->tape : nullptr);
+  if (live != nullptr) {
+    live->auxiliary = context.auxiliary = auxiliary_losses(microbatch);
+  }
   const Var x = live != nullptr && input ? autograd::variable(std::move(input))
                                          : autograd::constant(std::move(input));
   Tensor to_send;
@@ -186,6 +190,15 @@ Tensor StageRunner::loss_seed(Context& context, const models::Objective& objecti
   return seed;
 }
 
+autograd::AuxiliaryLosses StageRunner::auxiliary_losses(const DeviceMicrobatch& microbatch) {
+  const auto tokens = static_cast<double>(microbatch.samples * microbatch.whole_length);
+  const auto pieces = static_cast<double>(model_.groups().context->size());
+  return {.microbatch_seed = *pass_.seed_scale * (options_.per_token_loss ? tokens : pieces),
+          .token_seed = *pass_.seed_scale,
+          .per_token_loss = options_.per_token_loss,
+          .sums = &layer_sums_};
+}
+
 void StageRunner::finish(Index chunk, Index index) {
   replicas_.tape_played();
   spare_.push_back(std::move(live_.extract({chunk, index}).mapped()));
@@ -195,6 +208,7 @@ Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient, bool wit
   const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(chunk, index));
   Live& live = *live_.at({chunk, index});
   Context context = this->context(live.position, &live.tape);
+  context.auxiliary = live.auxiliary;
   context.last_microbatch = index + 1 == pass_.num_microbatches;
   context.deferred = deferred(chunk, live, with_weights);
   Live::Output last = std::move(live.outputs.back());

@@ -56,6 +56,8 @@ class StageRunner {
   /// The sums of this rank's microbatches, of each objective; zero on ranks without the output
   /// layer.
   std::vector<LossSums> run(const Pass& pass, const NextMicrobatch& next);
+  /// What the layers told of their own losses in the last training pass; of this rank.
+  const autograd::LayerSums& layer_sums() const { return layer_sums_; }
 
  private:
   /// What a (chunk, microbatch) keeps between its passes.
@@ -70,6 +72,7 @@ class StageRunner {
     autograd::Slot input;
     std::vector<Output> outputs;
     autograd::SamplePosition position;
+    autograd::AuxiliaryLosses auxiliary;
   };
 
   const pipeline::ActionList& actions(const Pass& pass);
@@ -89,6 +92,7 @@ class StageRunner {
                                    const DeviceMicrobatch& microbatch, const autograd::Var& input);
   void add_loss(autograd::Context& context, const models::Objective& objective, std::size_t index);
   tensor::Tensor loss_seed(autograd::Context& context, const models::Objective& objective) const;
+  autograd::AuxiliaryLosses auxiliary_losses(const DeviceMicrobatch& microbatch);
   Live& start(Index chunk, Index index);
   void finish(Index chunk, Index index);
 
@@ -106,6 +110,7 @@ class StageRunner {
   Pass pass_;
   const NextMicrobatch* next_ = nullptr;
   std::vector<LossSums> sums_;
+  autograd::LayerSums layer_sums_;
   std::deque<DeviceMicrobatch> microbatches_;  // from `first_microbatch_` on
   Index first_microbatch_ = 0;
   std::vector<Index> taken_;  // for each chunk: microbatches whose forward pass is over

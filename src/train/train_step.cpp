@@ -90,7 +90,8 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
                  sum_groups(model, *replicas_)),
       scheduler_(config.optimizer),
       scaler_(optim::make_loss_scaler(config.optimizer)),
-      runner_(device, model, *replicas_, runner_options(config, model), timers) {}
+      runner_(device, model, *replicas_, runner_options(config, model), timers),
+      tracked_(config, model.groups()) {}
 
 /// Every rank of the last stages counts its tokens; ranks of a tensor group hold the same ones.
 void TrainStep::report_loss(const std::vector<LossSums>& sums, StepReport& report) const {
@@ -120,6 +121,8 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
     const StageRunner::Pass pass{
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
     report_loss(runner_.run(pass, next), report);
+    report.layer_losses =
+        tracked_.means(runner_.layer_sums(), num_microbatches, *model_.world().all());
     replicas_->finish_step();
     complete_gradients();
   }

@@ -10,6 +10,7 @@
 #include "optim/parameter_scheduler.h"
 #include "parallel/data_parallel.h"
 #include "train/stage_runner.h"
+#include "train/tracked_losses.h"
 
 namespace mpitron::train {
 
@@ -23,6 +24,7 @@ struct StepReport {
   double loss_scale = 1;     // used by this step
   bool skipped = false;      // an fp16 overflow: the update was not made
   std::vector<std::pair<std::string, double>> other_losses = {};  // objectives beside the first
+  std::vector<LayerLosses> layer_losses = {};                       // of the layers themselves
   double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
 };
 
@@ -77,6 +79,7 @@ class TrainStep {
   optim::ParameterScheduler scheduler_;
   optim::LossScaler scaler_;
   StageRunner runner_;
+  TrackedLosses tracked_;
   std::function<void()> before_update_ = [] {};
 };
 

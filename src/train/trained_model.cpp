@@ -22,7 +22,8 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
                            comm::World& world)
     : world_(world),
       groups_(make_groups(world, config.parallel)),
-      layout_(pipeline::make_stage_layout(config.parallel, config.model.num_layers)),
+      layout_(pipeline::make_stage_layout(config.parallel, config.model.num_layers,
+                                          config.model.mtp_num_layers.value_or(0))),
       parameters_(std::make_shared<autograd::ParameterList>()) {
   for (Index chunk = 0; chunk < layout_.chunks(); ++chunk) {
     const pipeline::ChunkLayers& layers = layout_.layers(stage(), chunk);
@@ -32,7 +33,8 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
                              .part = {.first_layer = layers.first,
                                       .num_layers = layers.count,
                                       .has_embedding = layers.has_embedding,
-                                      .has_output = layers.has_loss},
+                                      .has_output = layers.has_loss,
+                                      .prediction_depths = layers.mtp_count},
                              .parameters = parameters_}));
   }
   parts_.front()->initialize();

@@ -68,10 +68,10 @@ inline constexpr std::array kNetworkSize = {
              "BERT: no sentence-order head and loss"),
     flag("untie-embeddings-and-output-weights", works,
          "give the output projection a matrix of its own"),
-    flag("multi-latent-attention", later,
+    flag("multi-latent-attention", works,
          "multi-head latent attention with compressed keys and values"),
-    integer("mtp-num-layers", none, later, "number of multi-token prediction depths"),
-    real("mtp-loss-scaling-factor", "0.1", later, "weight of the mean multi-token prediction loss"),
+    integer("mtp-num-layers", none, works, "number of multi-token prediction depths"),
+    real("mtp-loss-scaling-factor", "0.1", works, "weight of the mean multi-token prediction loss"),
 };
 
 }  // namespace mpitron::config::rows
