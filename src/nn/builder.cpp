@@ -58,7 +58,7 @@ Parameter* Builder::output_bias(const std::string& name, Index size, bool presen
   return parameter;
 }
 
-Parameter& Builder::table(const std::string& name, Index rows, Index columns) const {
+Parameter& Builder::matrix(const std::string& name, Index rows, Index columns) const {
   return add({.name = name,
               .shape = {rows, columns},
               .initialization = {.kind = Initialization::Kind::normal,

@@ -33,7 +33,7 @@ RelativePositionBias::RelativePositionBias(const Builder& builder, device::Devic
     buckets_.data<std::int64_t>()[i] = bucket(i - (s - 1));
   }
   table_ =
-      &builder.table("relative_attention_bias.weight", bucket.count, config.num_attention_heads);
+      &builder.matrix("relative_attention_bias.weight", bucket.count, config.num_attention_heads);
   table_->sum_over_tensor = builder.tensor_parallel().shared();  // each rank knows its heads
 }
 
