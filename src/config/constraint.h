@@ -40,6 +40,7 @@ std::span<const Constraint> run_constraints();
 std::span<const Constraint> layout_constraints();
 std::span<const Constraint> pipeline_constraints();
 std::span<const Constraint> checkpoint_constraints();
+std::span<const Constraint> encoder_constraints();
 
 /// All rules in the order of their ids.
 std::vector<Constraint> all_constraints();

@@ -9,6 +9,8 @@
 
 namespace mpitron::config {
 
+/// What is trained: a decoder, an encoder that fills in masked tokens, or both (Raffel et al. 2020).
+enum class ModelKind { gpt, bert, t5 };
 enum class Normalization { layer_norm, rms_norm };
 enum class PositionEmbedding { learned_absolute, rope, mrope, relative, none };
 enum class RopeType { rope, yarn };
@@ -30,8 +32,9 @@ enum class AttentionBackend { automatic, flash, fused, unfused, local };
 /// are global (not per rank). `Index` fields without a default are set by the user or derived by
 /// `resolve`.
 struct ModelConfig {
+  ModelKind kind = ModelKind::gpt;
   // network size
-  Index num_layers = 0;
+  Index num_layers = 0;  // of an encoder-decoder: of each of the two
   Index hidden_size = 0;
   Index ffn_hidden_size =
       0;  // derived: 4 h, with SwiGLU int(4h * 2/3 / 64) * 64; width of one half when gated
@@ -39,7 +42,8 @@ struct ModelConfig {
   Index kv_channels = 0;       // head dimension d; derived: h / heads
   Index num_query_groups = 0;  // derived: = num_attention_heads without --group-query-attention
   bool group_query_attention = false;
-  Index seq_length = 0;
+  Index seq_length = 0;          // of an encoder-decoder: the encoder's
+  Index decoder_seq_length = 0;  // 0 without a decoder beside an encoder
   Index max_position_embeddings = 0;
   /// Rows of the embedding and of the output matrix; 0 until the tokenizer is known (see
   /// `pad_vocab_size`).
@@ -134,6 +138,9 @@ struct ModelConfig {
   std::optional<Index> mtp_num_layers;
   double mtp_loss_scaling_factor = 0.1;
 
+  // BERT: with the head that tells whether two parts are in order, and the loss of it.
+  bool bert_binary_head = true;
+
   // later areas, present because FLOPs, parameter counts and constraints speak of them
   std::optional<Index> num_experts;
 
@@ -142,6 +149,8 @@ struct ModelConfig {
     return recompute_granularity == RecomputeGranularity::selective &&
            std::ranges::count(recompute_modules, module) > 0;
   }
+  /// Of the whole model.
+  Index all_layers() const { return kind == ModelKind::t5 ? 2 * num_layers : num_layers; }
   /// Of a layer counted from 1, in a model with rotary positions; layers behind the last one (of
   /// multi-token prediction) do as that one.
   bool rotates(Index layer_number) const {

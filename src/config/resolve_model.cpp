@@ -51,6 +51,10 @@ std::vector<RecomputeModule> recompute_modules(const OptionValues& v) {
 }
 
 void resolve_size(ModelConfig& m, const OptionValues& v) {
+  m.kind = pick<ModelKind>(
+      v.text("model"), {{"gpt", ModelKind::gpt}, {"bert", ModelKind::bert}, {"t5", ModelKind::t5}});
+  m.decoder_seq_length = v.maybe_integer("decoder_seq_length").value_or(0);
+  m.bert_binary_head = v.flag("bert_binary_head");
   m.num_layers = v.maybe_integer("num_layers").value_or(0);
   m.hidden_size = v.maybe_integer("hidden_size").value_or(0);
   m.ffn_hidden_size = v.maybe_integer("ffn_hidden_size").value_or(0);

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
-#include "nn/rotary_embedding.h"
 #include "ops/auxiliary_loss.h"
-#include "ops/parallel_linear.h"
-#include "ops/regions.h"
 #include "ops/shift_sequence.h"
 #include "ops/token_losses.h"
-#include "ops/vocab_parallel_cross_entropy.h"
 
 namespace mpitron::models {
 
@@ -30,21 +26,12 @@ GptModel::GptModel(const config::ModelConfig& config, device::Device& device, Sh
   if (part().has_output) {
     make_output_weight();
   }
-  if (config.has_rotary_positions()) {
-    rotary_ = nn::make_rotary_tables(device, config, config.seq_length, config.params_dtype);
-  }
 }
 
 nn::LayerInputs GptModel::layer_inputs(Context& context, const Batch& batch,
                                        const Var& stream) const {
-  nn::LayerInputs inputs{.rotary = {}, .attention_mask = batch.attention_mask};
-  if (rotary_.cos) {
-    const ops::TensorParallel shared = tensor_parallel();
-    const Index s = stream.shape()[0] * (shared.cuts_sequence() ? shared.size() : 1);
-    inputs.rotary =
-        ops::rotary_rows(context, rotary_, {.map = context.position.sequence, .length = s});
-  }
-  return inputs;
+  return {.rotary = rotary_rows(context, whole_rows(stream)),
+          .attention_mask = batch.attention_mask};
 }
 
 Var GptModel::hidden(Context& context, const Batch& batch, const Var& input) const {
@@ -54,20 +41,8 @@ Var GptModel::hidden(Context& context, const Batch& batch, const Var& input) con
   return decoder_.forward(context, x, layer_inputs(context, batch, x));
 }
 
-Var GptModel::local_logits(Context& context, const Var& hidden) const {
-  MPITRON_CHECK(output_weight() != nullptr, part().first_layer, part().num_layers);
-  return ops::column_parallel_linear(context, hidden, *output_weight(), nullptr, tensor_parallel());
-}
-
-Var GptModel::token_losses(Context& context, const Var& hidden,
-                           const tensor::Tensor& labels) const {
-  return ops::vocab_parallel_cross_entropy(context, local_logits(context, hidden), labels,
-                                           tensor_parallel());
-}
-
 Var GptModel::logits(Context& context, const Batch& batch, const Var& input) const {
-  return ops::gather_from_tp(context, local_logits(context, hidden(context, batch, input)),
-                             *groups().tensor);
+  return whole_logits(context, hidden(context, batch, input));
 }
 
 std::vector<GptModel::Prediction> GptModel::predictions(Context& context, const Batch& batch,
@@ -96,8 +71,7 @@ std::vector<Var> GptModel::prediction_logits(Context& context, const Batch& batc
                                              const Var& input) const {
   std::vector<Var> result;
   for (const Prediction& depth : predictions(context, batch, hidden(context, batch, input))) {
-    result.push_back(
-        ops::gather_from_tp(context, local_logits(context, depth.hidden), *groups().tensor));
+    result.push_back(whole_logits(context, depth.hidden));
   }
   return result;
 }

@@ -41,10 +41,6 @@ class GptModel final : public Model {
   /// `stream`: activations between the layers.
   nn::LayerInputs layer_inputs(autograd::Context& context, const Batch& batch,
                                const autograd::Var& stream) const;
-  /// [s, b, v_local]: this rank's columns.
-  autograd::Var local_logits(autograd::Context& context, const autograd::Var& hidden) const;
-  autograd::Var token_losses(autograd::Context& context, const autograd::Var& hidden,
-                             const tensor::Tensor& labels) const;
   std::vector<Prediction> predictions(autograd::Context& context, const Batch& batch,
                                       const autograd::Var& hidden) const;
   /// `hidden`, with the losses of the depths beside it.
@@ -53,7 +49,6 @@ class GptModel final : public Model {
 
   nn::TransformerBlock decoder_;
   std::deque<nn::MultiTokenPrediction> predictions_;
-  ops::RotaryTables rotary_;
 };
 
 }  // namespace mpitron::models

@@ -6,7 +6,7 @@
 namespace mpitron::nn {
 
 CoreAttention::CoreAttention(const Builder& builder, Index layer_number,
-                             const ops::QkvLayout& layout, double scale)
+                             const ops::QkvLayout& layout, double scale, bool causal)
     : exchange_(builder.groups().exchange_of(layer_number)),
       context_groups_{builder.groups().context, builder.groups().context_levels},
       dropout_(builder.config().attention_dropout),
@@ -15,6 +15,7 @@ CoreAttention::CoreAttention(const Builder& builder, Index layer_number,
   const config::ModelConfig& config = builder.config();
   settings_.layout = layout;
   settings_.scale = static_cast<float>(scale);
+  settings_.causal = causal;
   settings_.window = config.window_size ? (*config.window_size)[0] : -1;
   ops::check_context_exchange(exchange_, context_groups_, layout);
 }
@@ -23,6 +24,8 @@ autograd::Var CoreAttention::forward(autograd::Context& context, const autograd:
                                      const LayerInputs& inputs) const {
   ops::AttentionSettings settings = settings_;
   settings.mask = inputs.attention_mask;
+  settings.bias = inputs.relative_bias;
+  settings.first_head = first_head_;
   settings.dropout =
       ops::dropout_mask(context, dropout_, layer_number_,
                         static_cast<std::uint32_t>(DropoutSite::attention_probabilities));

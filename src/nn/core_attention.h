@@ -11,9 +11,9 @@ namespace mpitron::nn {
 class CoreAttention {
  public:
   /// `layer_number` is global and starts at 1; `layout` has this rank's heads; scores are
-  /// multiplied by `scale`.
+  /// multiplied by `scale`; `causal`: keys behind the query are hidden.
   CoreAttention(const Builder& builder, Index layer_number, const ops::QkvLayout& layout,
-                double scale);
+                double scale, bool causal = true);
 
   /// [s, b, n dv] of a fused qkv.
   autograd::Var forward(autograd::Context& context, const autograd::Renewable& qkv,

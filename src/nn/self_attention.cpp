@@ -17,10 +17,10 @@ ops::QkvShare share_of(const config::ModelConfig& config, const ops::TensorParal
 
 }  // namespace
 
-SelfAttention::SelfAttention(const Builder& builder, Index layer_number)
+SelfAttention::SelfAttention(const Builder& builder, Index layer_number, bool causal)
     : shared_(builder.tensor_parallel()),
       share_(share_of(builder.config(), shared_)),
-      core_(builder, layer_number, share_.local, builder.config().softmax_scale),
+      core_(builder, layer_number, share_.local, builder.config().softmax_scale, causal),
       rotates_(builder.config().rotates(layer_number)) {
   const config::ModelConfig& config = builder.config();
   const Index h = config.hidden_size, projection = config.num_attention_heads * config.kv_channels;

@@ -13,8 +13,8 @@ namespace mpitron::nn {
 /// positions, softmax attention, linear_proj (Vaswani et al. 2017; Ainslie et al. 2023).
 class SelfAttention {
  public:
-  /// `layer_number` is global and starts at 1.
-  SelfAttention(const Builder& builder, Index layer_number);
+  /// `layer_number` is global and starts at 1. `causal`: keys behind the query are hidden.
+  SelfAttention(const Builder& builder, Index layer_number, bool causal = true);
 
   BranchOutput forward(autograd::Context& context, const autograd::Renewable& x,
                        const LayerInputs& inputs) const;

@@ -7,11 +7,13 @@
 
 namespace mpitron::nn {
 
-/// The layers of a decoder that a part holds, and its final norm where the part has the output;
-/// with full recomputation by `--recompute-method` where asked.
+/// The layers of an encoder or decoder that a part holds, and its final norm where the part has the
+/// output; with full recomputation by `--recompute-method` where asked.
 class TransformerBlock {
  public:
-  TransformerBlock(const Builder& builder, const ModelPart& part);
+  /// `layers_before`: of the model, in front of the block's first one; its layers' numbers go on.
+  TransformerBlock(const Builder& builder, const ModelPart& part, AttentionKind kind = {},
+                   Index layers_before = 0);
 
   autograd::Var forward(autograd::Context& context, autograd::Var x,
                         const LayerInputs& inputs) const;

@@ -13,23 +13,30 @@ using tensor::Tensor;
 namespace {
 
 std::variant<SelfAttention, MultiLatentAttention> make_attention(const Builder& builder,
-                                                                 Index layer_number) {
+                                                                 Index layer_number, bool causal) {
   if (builder.config().multi_latent_attention) {
     return MultiLatentAttention(builder, layer_number);
   }
-  return SelfAttention(builder, layer_number);
+  return SelfAttention(builder, layer_number, causal);
 }
 
 }  // namespace
 
-TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number)
+TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number, AttentionKind kind)
     : shared_(builder.tensor_parallel()),
       hidden_dropout_(builder.config().hidden_dropout),
       layer_number_(static_cast<std::uint32_t>(layer_number)),
       recompute_mlp_(builder.config().recomputes(config::RecomputeModule::mlp)),
       recompute_norms_(builder.config().recomputes(config::RecomputeModule::layernorm)),
       input_norm_(builder, "input_layernorm", builder.config().hidden_size),
-      attention_(make_attention(builder.child("self_attention"), layer_number)),
+      attention_(make_attention(builder.child("self_attention"), layer_number, kind.causal)),
+      pre_cross_attention_norm_(kind.cross_attention
+                                    ? std::optional(Norm(builder, "pre_cross_attn_layernorm",
+                                                         builder.config().hidden_size))
+                                    : std::nullopt),
+      cross_attention_(kind.cross_attention ? std::optional(CrossAttention(
+                                                  builder.child("cross_attention"), layer_number))
+                                            : std::nullopt),
       pre_mlp_norm_(builder, "pre_mlp_layernorm", builder.config().hidden_size),
       mlp_(builder.child("mlp")) {}
 
@@ -52,9 +59,13 @@ Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Va
 }
 
 Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs& inputs) const {
-  const Var attended =
-      add(context, attention_branch(context, normed(context, input_norm_, x), inputs), x,
-          DropoutSite::attention_output);
+  Var attended = add(context, attention_branch(context, normed(context, input_norm_, x), inputs), x,
+                     DropoutSite::attention_output);
+  if (cross_attention_) {
+    const Renewable queries = normed(context, *pre_cross_attention_norm_, attended);
+    attended = add(context, cross_attention_->forward(context, queries, inputs), attended,
+                   DropoutSite::cross_attention_output);
+  }
   return add(context, mlp_branch(context, normed(context, pre_mlp_norm_, attended)), attended,
              DropoutSite::mlp_output);
 }

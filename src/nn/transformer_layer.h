@@ -1,16 +1,25 @@
 #pragma once
 #include <variant>
 
+#include "nn/cross_attention.h"
 #include "nn/mlp.h"
 #include "nn/multi_latent_attention.h"
 #include "nn/self_attention.h"
 
 namespace mpitron::nn {
 
-/// A pre-norm layer: x = x + dropout(attention(norm(x)) + bias), then the same with the MLP.
+/// What a layer attends to: a decoder's to what it has read, an encoder's to all; a decoder that
+/// has an encoder, to that, too.
+struct AttentionKind {
+  bool causal = true;
+  bool cross_attention = false;
+};
+
+/// A pre-norm layer: x = x + dropout(attention(norm(x)) + bias), then the same with cross attention
+/// where there is one and with the MLP.
 class TransformerLayer {
  public:
-  TransformerLayer(const Builder& builder, Index layer_number);
+  TransformerLayer(const Builder& builder, Index layer_number, AttentionKind kind = {});
 
   autograd::Var forward(autograd::Context& context, const autograd::Var& x,
                         const LayerInputs& inputs) const;
@@ -34,6 +43,8 @@ class TransformerLayer {
   bool recompute_norms_;
   Norm input_norm_;
   std::variant<SelfAttention, MultiLatentAttention> attention_;
+  std::optional<Norm> pre_cross_attention_norm_;
+  std::optional<CrossAttention> cross_attention_;
   Norm pre_mlp_norm_;
   Mlp mlp_;
 };

@@ -4,8 +4,8 @@
 
 namespace mpitron::ops {
 
-// One attention of some queries of a fused qkv to some keys: what the attentions of a whole
-// sequence, on one rank or on a group, are made of.
+// One attention of some queries to some keys: what the attentions of a whole sequence, on one rank
+// or on a group, and those to another sequence are made of.
 
 /// Keys [s_kv, b, g, d], values [s_kv, b, g, dv], and the positions of queries and keys.
 struct AttentionKeys {
@@ -32,20 +32,36 @@ struct Attended {
 Attended empty_attended(Context& context, const tensor::Tensor& qkv,
                         const AttentionSettings& settings, DType dtype);
 
-/// The queries of `qkv` on `keys`.
-void launch_forward(Context& context, const tensor::Tensor& qkv, const AttentionKeys& keys,
-                    const AttentionSettings& settings, const Attended& to);
+/// `queries`, [s, b, g, n/g, d], on `keys`.
+void launch_forward(Context& context, const device::ConstTensorView& queries,
+                    const AttentionKeys& keys, const AttentionSettings& settings,
+                    const Attended& to);
 
 /// The gradient of the output, [s, b, n dv], and where those of the inputs go: [s, b, g, n/g, d],
-/// [s_kv, b, g, d] and [s_kv, b, g, dv].
+/// [s_kv, b, g, d] and [s_kv, b, g, dv]; with a bias [b, n, s + s_kv - 1].
 struct AttentionGradients {
   device::ConstTensorView d_o;
   device::TensorView dq, dk, dv;
+  device::TensorView dbias = {};
 };
 /// `whole`: output and lse over all keys of the queries, which these may be a part of.
-void launch_backward(Context& context, const tensor::Tensor& qkv, const AttentionKeys& keys,
-                     const AttentionSettings& settings, const Attended& whole,
-                     const AttentionGradients& gradients);
+void launch_backward(Context& context, const device::ConstTensorView& queries,
+                     const AttentionKeys& keys, const AttentionSettings& settings,
+                     const Attended& whole, const AttentionGradients& gradients);
+
+/// Gradients of the bias of some samples, on their way to its slot; nothing without a bias.
+class BiasGradient {
+ public:
+  BiasGradient(Context& context, const AttentionSettings& settings, Index samples);
+  /// [b, n, distances], for the kernel; absent without a bias.
+  device::TensorView view() const;
+  /// Adds the samples in their order.
+  void accumulate(Context& context) const;
+
+ private:
+  const AttentionSettings& settings_;
+  tensor::Tensor samples_;  // [b, distances, n], fp32
+};
 
 /// Keys and values of `qkv` alone: [s, b, g, d + dv], contiguous.
 tensor::Tensor packed_keys(Context& context, const tensor::Tensor& qkv, const QkvLayout& layout);

@@ -9,6 +9,7 @@ namespace {
 
 using autograd::Slot;
 using comm::GroupHandle;
+using device::ConstTensorView;
 using tensor::Tensor;
 
 /// Where this member's queries stand among all keys.
@@ -44,8 +45,9 @@ struct GatheredBackward {
     const Tensor keys = gathered_keys(context, qkv, layout, *group);
     const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
     const Tensor dkeys = context.empty(keys.shape(), wide_type(qkv.dtype()));
-    launch_backward(context, qkv, keys_of(keys, layout, positions_of(qkv, *group)), settings,
-                    attended, gradients_of(gradient, layout.queries(dqkv.view()), dkeys, layout));
+    launch_backward(context, layout.queries(ConstTensorView(qkv)),
+                    keys_of(keys, layout, positions_of(qkv, *group)), settings, attended,
+                    gradients_of(gradient, layout.queries(dqkv.view()), dkeys, layout));
     const Tensor pieces = by_member(context, dkeys, group->size());
     const Tensor own = context.empty(
         {qkv.shape()[0], pieces.shape()[1], pieces.shape()[2], pieces.shape()[3]}, pieces.dtype());
@@ -62,7 +64,7 @@ Var gathered_attention(Context& context, const Renewable& input, const Attention
   const Var& qkv = input.var;
   const Tensor keys = gathered_keys(context, qkv.value, settings.layout, *group);
   const Attended attended = empty_attended(context, qkv.value, settings, qkv.value.dtype());
-  launch_forward(context, qkv.value,
+  launch_forward(context, settings.layout.queries(ConstTensorView(qkv.value)),
                  keys_of(keys, settings.layout, positions_of(qkv.value, *group)), settings,
                  attended);
   Var result = autograd::variable(attended.o);

@@ -11,6 +11,7 @@ namespace {
 
 using autograd::Slot;
 using comm::GroupHandle;
+using device::ConstTensorView;
 using tensor::Tensor;
 
 /// The keys that are here, with the positions of this member's queries and of theirs.
@@ -61,7 +62,8 @@ struct RingBackward {
       const Tensor& contribution = dkeys.start_step();
       keys.start_step();
       const Tensor& to = first ? dq : dq_part;
-      launch_backward(context, qkv, keys_here(keys, layout, *group), settings, attended,
+      launch_backward(context, layout.queries(ConstTensorView(qkv)),
+                      keys_here(keys, layout, *group), settings, attended,
                       gradients_of(gradient, heads_of(to.view(), layout), contribution, layout));
       if (!first) {
         context.launch(kernels::Add{.a = dq.view(), .b = dq_part.view(), .y = dq.view()});
@@ -88,8 +90,8 @@ Var ring_attention(Context& context, const Renewable& input, const AttentionSett
   PieceRing keys(context, *group, packed_keys(context, qkv.value, settings.layout));
   for (bool first = true; !keys.done(); first = false) {
     keys.start_step();
-    launch_forward(context, qkv.value, keys_here(keys, settings.layout, *group), settings,
-                   first ? attended : part);
+    launch_forward(context, settings.layout.queries(ConstTensorView(qkv.value)),
+                   keys_here(keys, settings.layout, *group), settings, first ? attended : part);
     if (!first) {
       merge(context, attended, part, settings.layout);
     }
