@@ -51,8 +51,8 @@ const pipeline::ActionList& StageRunner::actions(const Pass& pass) {
 std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& next) {
   pass_ = pass;
   next_ = &next;
-  layer_sums_.clear();
   sums_.assign(objectives_.size(), {});
+  layer_sums_.clear();
   first_microbatch_ = 0;
   taken_.assign(static_cast<std::size_t>(model_.chunks()), 0);
   const pipeline::StepCallbacks callbacks{

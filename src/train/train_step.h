@@ -24,7 +24,8 @@ struct StepReport {
   double loss_scale = 1;     // used by this step
   bool skipped = false;      // an fp16 overflow: the update was not made
   std::vector<std::pair<std::string, double>> other_losses = {};  // objectives beside the first
-  std::vector<LayerLosses> layer_losses = {};                     // of the layers themselves
+  /// Beside the main one.
+  std::vector<LayerLosses> layer_losses = {};
   double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
 };
 
