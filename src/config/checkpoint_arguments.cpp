@@ -12,19 +12,54 @@ namespace {
 using Json = nlohmann::json;
 
 /// Source: load_args_from_checkpoint of the reference. These decide names and shapes of tensors...
-constexpr std::array kShapes = std::to_array<const char*>(
-    {"num_layers", "hidden_size", "ffn_hidden_size", "num_attention_heads", "group_query_attention",
-     "num_query_groups", "kv_channels", "position_embedding_type", "add_position_embedding",
-     "add_bias_linear", "add_qkv_bias", "swiglu", "untie_embeddings_and_output_weights",
-     "normalization", "qk_layernorm", "num_experts", "multi_latent_attention"});
+constexpr std::array kShapes = std::to_array<const char*>({"num_layers",
+                                                           "hidden_size",
+                                                           "ffn_hidden_size",
+                                                           "num_attention_heads",
+                                                           "group_query_attention",
+                                                           "num_query_groups",
+                                                           "kv_channels",
+                                                           "position_embedding_type",
+                                                           "add_position_embedding",
+                                                           "add_bias_linear",
+                                                           "add_qkv_bias",
+                                                           "swiglu",
+                                                           "untie_embeddings_and_output_weights",
+                                                           "normalization",
+                                                           "qk_layernorm",
+                                                           "num_experts",
+                                                           "multi_latent_attention",
+                                                           "q_lora_rank",
+                                                           "kv_lora_rank",
+                                                           "qk_head_dim",
+                                                           "qk_pos_emb_head_dim",
+                                                           "v_head_dim",
+                                                           "mtp_num_layers"});
 
 /// ... these what a model computes with them.
-constexpr std::array kMeanings = std::to_array<const char*>(
-    {"seq_length", "max_position_embeddings", "use_rotary_position_embeddings", "rotary_base",
-     "rotary_percent", "rotary_interleaved", "use_rope_scaling", "rope_scaling_factor",
-     "squared_relu", "openai_gelu", "bias_gelu_fusion", "apply_layernorm_1p", "norm_epsilon",
-     "apply_query_key_layer_scaling", "attention_dropout", "hidden_dropout",
-     "make_vocab_size_divisible_by", "vocab_size"});
+constexpr std::array kMeanings = std::to_array<const char*>({"seq_length",
+                                                             "max_position_embeddings",
+                                                             "use_rotary_position_embeddings",
+                                                             "rotary_base",
+                                                             "rotary_percent",
+                                                             "rotary_interleaved",
+                                                             "use_rope_scaling",
+                                                             "rope_scaling_factor",
+                                                             "rope_type",
+                                                             "rotary_scaling_factor",
+                                                             "mscale",
+                                                             "mscale_all_dim",
+                                                             "mtp_loss_scaling_factor",
+                                                             "squared_relu",
+                                                             "openai_gelu",
+                                                             "bias_gelu_fusion",
+                                                             "apply_layernorm_1p",
+                                                             "norm_epsilon",
+                                                             "apply_query_key_layer_scaling",
+                                                             "attention_dropout",
+                                                             "hidden_dropout",
+                                                             "make_vocab_size_divisible_by",
+                                                             "vocab_size"});
 
 constexpr std::array kLayout = std::to_array<const char*>(
     {"tensor_model_parallel_size", "pipeline_model_parallel_size",

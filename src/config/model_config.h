@@ -56,7 +56,7 @@ struct ModelConfig {
   // attention
   AttentionBackend attention_backend = AttentionBackend::automatic;
   double softmax_scale =
-      0;  // derived: 1 / sqrt(kv_channels), not of latent attention; without qk scaling's layer number
+      0;  // derived: 1 / sqrt(kv_channels); latent attention has its own
   bool apply_query_key_layer_scaling = false;
   bool attention_softmax_in_fp32 = false;  // derived: forced on with apply_query_key_layer_scaling
   bool qk_layernorm = false;

@@ -29,6 +29,24 @@ std::vector<Flags> models() {
                     "RMSNorm",
                     "--disable-bias-linear",
                     "--untie-embeddings-and-output-weights"};
+  const Flags latent{"--multi-latent-attention",
+                     "--qk-layernorm",
+                     "--q-lora-rank",
+                     "6",
+                     "--kv-lora-rank",
+                     "5",
+                     "--qk-head-dim",
+                     "3",
+                     "--qk-pos-emb-head-dim",
+                     "2",
+                     "--v-head-dim",
+                     "7",
+                     "--recompute-granularity",
+                     "selective",
+                     "--recompute-modules",
+                     "mla_up_proj"};
+  const Flags predictions{"--mtp-num-layers", "2"};
+  const Flags rotary{"--position-embedding-type", "rope"};
   const Flags all_again{"--recompute-granularity", "full", "--recompute-method", "uniform",
                         "--recompute-num-layers",  "1"};
   return {common,
@@ -36,7 +54,10 @@ std::vector<Flags> models() {
           common + llama + groups + Flags{"2"},
           common + groups + Flags{"1"} + all_again,
           common + llama + Flags{"--recompute-granularity", "selective"},
-          common + Flags{"--tp-comm-overlap", "--calculate-per-token-loss"}};
+          common + Flags{"--tp-comm-overlap", "--calculate-per-token-loss"},
+          common + llama + latent,
+          common + llama + predictions,
+          common + rotary + predictions + Flags{"--calculate-per-token-loss"}};
 }
 
 const std::vector<GeneratedLayout>& all_layouts() {
