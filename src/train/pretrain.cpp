@@ -235,7 +235,7 @@ MicrobatchStream Pretraining::stream(const std::shared_ptr<const data::Dataset>&
           {.data_parallel_rank = model_.groups().data->rank(),
            .data_parallel_size = model_.groups().data->size(),
            .reads = model_.groups().tensor->rank() == 0 &&
-                    model_.reads_data(config_.data.reset_attention_mask),
+                    model_.reads_data(microbatch_parts(config_).masks()),
            .padded_samples = padded_samples}};
 }
 

@@ -22,16 +22,12 @@ std::vector<std::string> recorded_cases() {
   return names;
 }
 
-/// Why a case waits for a later part of the program; empty for a dense GPT.
+/// Why a case waits for a later part of the program; empty where it does not.
 std::string waits_for(const RecordedCase& recorded) {
   if (recorded.model_type() != "gpt") {
     return recorded.model_type();
   }
-  const std::vector<std::string>& flags = recorded.flags();
-  const auto given = [&](const char* flag) { return std::ranges::count(flags, flag) > 0; };
-  return given("--multi-latent-attention") ? "multi-latent attention"
-         : given("--mtp-num-layers")       ? "multi-token prediction"
-                                           : "";
+  return "";
 }
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
