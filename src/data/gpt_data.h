@@ -13,8 +13,8 @@
 
 namespace mpitron::data {
 
-/// Everything that decides which samples a run sees, of GPT or of BERT and T5. Exactly one of `blend` (with `split`),
-/// `per_split` and `mock`.
+/// Everything that decides which samples a run sees, of GPT or of BERT and T5. Exactly one of
+/// `blend` (with `split`), `per_split` and `mock`.
 struct GptDataRequest {
   Blend blend;  // --data-path, --split
   std::string split = "969, 30, 1";

@@ -24,13 +24,13 @@ struct MaskedLmBatch {
 /// consumed samples.
 class MaskedLmLoader {
  public:
-  /// `dataset`: rows of `layout`. `sampler.total_samples` is taken from it; `prefetch` micro-batches
-  /// are read ahead by a thread, 0: none.
+  /// `dataset`: rows of `layout`. `sampler.total_samples` is taken from it; `prefetch`
+  /// micro-batches are read ahead by a thread, 0: none.
   MaskedLmLoader(std::shared_ptr<const Dataset> dataset, const MaskedLmLayout& layout,
                  BatchSamplerRequest sampler, Index prefetch);
 
-  /// The next micro-batch, valid until the next call; null at the end of the data. Errors of reading
-  /// are thrown here.
+  /// The next micro-batch, valid until the next call; null at the end of the data. Errors of
+  /// reading are thrown here.
   const MaskedLmBatch* next() { return prefetcher_.next(); }
 
  private:
