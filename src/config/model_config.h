@@ -8,7 +8,7 @@
 
 namespace mpitron::config {
 
-/// What is trained: a decoder, an encoder that fills in masked tokens, or both (Raffel et al. 2020).
+/// What is trained: a decoder, an encoder that fills in masked tokens, or one with a decoder.
 enum class ModelKind { gpt, bert, t5 };
 enum class Normalization { layer_norm, rms_norm };
 enum class PositionEmbedding { learned_absolute, rope, mrope, relative, none };
@@ -54,7 +54,8 @@ struct ModelConfig {
 
   // attention
   AttentionBackend attention_backend = AttentionBackend::automatic;
-  double softmax_scale = 0;  // derived: 1 / sqrt(kv_channels); latent attention has its own
+  /// Derived: 1 / sqrt(kv_channels), not of latent attention; without qk scaling's layer number.
+  double softmax_scale = 0;
   bool apply_query_key_layer_scaling = false;
   bool attention_softmax_in_fp32 = false;  // derived: forced on with apply_query_key_layer_scaling
   bool qk_layernorm = false;
