@@ -8,6 +8,7 @@
 #include "data/dataset.h"
 #include "data/description.h"
 #include "data/gpt_sample.h"
+#include "data/sft_dataset.h"
 #include "data/split.h"
 
 namespace mpitron::data {
@@ -30,6 +31,7 @@ struct GptDataRequest {
   bool drop_last_partial_validation = true;
   bool multiple_validation_sets = false;
   Index builder_threads = 1;        // --num-dataset-builder-threads
+  EncodeConversation encode = {};   // --sft: the prefixes are files of conversations
   std::string tokenizer_hash = "";  // not empty: corpora that name another are refused
 };
 
