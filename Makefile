@@ -37,7 +37,7 @@ run: build ## train a tokenizer and a small GPT on real English text, then let i
 
 test: deps lint build ## install what is missing, lint, build, run every test
 	$(call say,'test: every test (GPU tests skip themselves without a GPU)')
-	@ctest --test-dir build -j $(JOBS) --output-on-failure --no-label-summary -R '$(TESTS)'
+	@bash tests/run.sh build '$(JOBS)' '$(TESTS)'
 
 lint: deps ## check layers, formatting, style budget and contracts without compiling (a few seconds)
 	$(call say,'lint: layers; formatting; style budget; numerical contracts')

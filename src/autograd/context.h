@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 
+#include "autograd/auxiliary_losses.h"
 #include "autograd/parameter_keeper.h"
 #include "autograd/tape.h"
 #include "device/device.h"
@@ -47,6 +48,7 @@ struct Context {
   std::uint64_t seed = 0;
   std::uint64_t iteration = 0;
   SamplePosition position;
+  AuxiliaryLosses auxiliary = {};
 
   bool recording() const { return tape != nullptr; }
   bool training() const { return mode == Mode::train; }

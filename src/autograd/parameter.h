@@ -19,12 +19,16 @@ struct Parameter {
   Shape shape;       // global
   tensor::Shard shard = {};  // which part of it `value` is
   Initialization initialization;
+  Index unit = 0;  // the layer that it is gathered with where it lies in pieces; 0: outside layers
   bool linear_weight =
       false;  // of a linear layer: its gradient may be added in fp32 by the product itself
   bool embedding_or_output = false;  // its learning rate may be decoupled
   // A tied weight that first and last pipeline stage hold, and the first counts in norms.
   bool shared_over_stages = false;
   bool counted_elsewhere = false;
+  /// Of an expert: other ranks hold its replicas than those of other layers, and no two ranks of
+  /// one replica hold the same.
+  bool expert = false;
   /// The values are the same on every tensor parallel rank, but each knows only a part of the
   /// gradient's sum (of its rows of the sequence, of its heads): summed once a step.
   bool sum_over_tensor = false;
@@ -41,7 +45,7 @@ struct Parameter {
   /// Whether this rank of the tensor parallel group counts it in a norm over all parameters: a
   /// shard counts where it lies, what all ranks have counts once.
   bool counts_in_norm(Index tensor_rank) const {
-    return !counted_elsewhere && (!shard.whole() || tensor_rank == 0);
+    return !counted_elsewhere && (expert || !shard.whole() || tensor_rank == 0);
   }
 };
 

@@ -27,6 +27,10 @@ struct NamedAxes {
 constexpr NamedAxes kGroups[] = {{"tensor", "tp"},   {"context", "cp"},
                                  {"data", "dp"},     {"data x context", "dp-cp"},
                                  {"pipeline", "pp"}, {"tensor x pipeline", "tp-pp"}};
+constexpr NamedAxes kExpertGroups[] = {{"expert", "ep"},
+                                       {"expert tensor", "tp"},
+                                       {"expert tensor x expert", "tp-ep"},
+                                       {"expert data", "dp"}};
 
 /// Everything that the command tells.
 struct Plan {
@@ -35,7 +39,26 @@ struct Plan {
   pipeline::Schedule schedule;
   pipeline::Simulation simulation;
   comm::RankGrid grid;
+  bool has_experts = false;
 };
+
+struct NamedGroups {
+  const char* name;
+  std::vector<std::vector<Index>> groups;
+};
+
+std::vector<NamedGroups> groups_of(const Plan& plan) {
+  std::vector<NamedGroups> all;
+  for (const NamedAxes& named : kGroups) {
+    all.push_back({named.name, plan.grid.dense().groups(comm::AxisSet::parse(named.axes))});
+  }
+  if (plan.has_experts) {
+    for (const NamedAxes& named : kExpertGroups) {
+      all.push_back({named.name, plan.grid.expert().groups(comm::AxisSet::parse(named.axes))});
+    }
+  }
+  return all;
+}
 
 Plan make_plan(const config::RunConfig& run) {
   const config::TrainingConfig& training = run.training;
@@ -45,7 +68,8 @@ Plan make_plan(const config::RunConfig& run) {
             .layout = pipeline::make_stage_layout(run.parallel, run.model.num_layers),
             .schedule = {},
             .simulation = {},
-            .grid = train::make_rank_grid(run.parallel, run.parallel.world_size)};
+            .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
+            .has_experts = run.model.num_experts.has_value()};
   plan.schedule = pipeline::make_schedule(
       pipeline::make_schedule_options(run.parallel, plan.layout, microbatches));
   plan.simulation = pipeline::simulate(plan.schedule);
@@ -66,6 +90,13 @@ void print_summary(const Plan& plan) {
   log::print(fmt::format("{} ranks = {} tensor x {} context x {} data x {} pipeline", p.world_size,
                          p.tensor_model_parallel_size, p.context_parallel_size,
                          p.data_parallel_size, p.pipeline_model_parallel_size));
+  if (plan.has_experts) {
+    using enum comm::Axis;
+    const comm::Grid& experts = plan.grid.expert();
+    log::print(fmt::format("for experts {} tensor x {} expert x {} data x {} pipeline",
+                           experts.size(tensor), experts.size(expert), experts.size(data),
+                           experts.size(pipeline)));
+  }
   for (Index stage = 0; stage < plan.layout.stages(); ++stage) {
     for (Index chunk = 0; chunk < plan.layout.chunks(); ++chunk) {
       log::print(fmt::format("  stage {} chunk {}: {}", stage, chunk,
@@ -82,11 +113,10 @@ void print_summary(const Plan& plan) {
       100 * plan.simulation.bubble(), live));
 }
 
-void print_groups(const comm::RankGrid& grid) {
+void print_groups(const Plan& plan) {
   constexpr std::size_t kShown = 16;
-  for (const NamedAxes& named : kGroups) {
-    const auto groups = grid.dense().groups(comm::AxisSet::parse(named.axes));
-    log::print(fmt::format("{}: {} groups of {}", named.name, groups.size(), groups[0].size()));
+  for (const auto& [name, groups] : groups_of(plan)) {
+    log::print(fmt::format("{}: {} groups of {}", name, groups.size(), groups[0].size()));
     for (std::size_t i = 0; i < std::min(kShown, groups.size()); ++i) {
       const auto& ranks = groups[i];
       const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, ranks.size()));
@@ -108,11 +138,11 @@ std::string to_json(const Plan& plan, bool with_groups) {
       p.pipeline_model_parallel_size, plan.layout.chunks(),
       pipeline::to_string(plan.schedule.options.kind), plan.schedule.options.microbatches,
       plan.simulation.bubble());
-  for (const NamedAxes& named : kGroups) {
-    if (with_groups) {
-      text += fmt::format(R"(, "{} groups": [)", named.name);
+  if (with_groups) {
+    for (const auto& [name, groups] : groups_of(plan)) {
+      text += fmt::format(R"(, "{} groups": [)", name);
       const char* separator = "";
-      for (const auto& ranks : plan.grid.dense().groups(comm::AxisSet::parse(named.axes))) {
+      for (const auto& ranks : groups) {
         text += fmt::format("{}[{}]", separator, fmt::join(ranks, ", "));
         separator = ", ";
       }
@@ -140,7 +170,7 @@ int plan(const Arguments& arguments) {
   }
   print_summary(plan);
   if (show_groups) {
-    print_groups(plan.grid);
+    print_groups(plan);
   }
   if (show_schedule) {
     constexpr Index kColumns = 200;

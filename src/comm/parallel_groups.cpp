@@ -1,6 +1,7 @@
 #include "comm/parallel_groups.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "utils/error.h"
 
@@ -14,6 +15,9 @@ class Maker {
 
   GroupHandle along(const std::string& name, AxisSet axes) const {
     return world_.make_group(name, grid_.dense().group_of(world_.rank(), axes));
+  }
+  GroupHandle along_experts(const std::string& name, AxisSet axes) const {
+    return world_.make_group(name, grid_.expert().group_of(world_.rank(), axes));
   }
 
   /// Those of `pipeline` at these stages; null where this rank is none of them.
@@ -49,6 +53,19 @@ class Maker {
   const RankGrid& grid_;
 };
 
+/// Of `whole`, the replicas of some parameters: who shares the state of one instance of the
+/// optimizer, and who holds the same in all instances.
+std::pair<GroupHandle, GroupHandle> instances_of(const Maker& make, const std::string& name,
+                                                 const Group& whole, Index instances) {
+  if (instances < 1 || whole.size() % instances != 0) {
+    throw_usage("--num-distributed-optimizer-instances {}: must divide the {} replicas of {}",
+                instances, whole.size(), name);
+  }
+  const auto levels =
+      make.levels(name + "_instance_", whole, {whole.size() / instances, instances});
+  return {levels[0], levels[1]};
+}
+
 std::vector<Index> first_and_last(const Group& pipeline) {
   return pipeline.size() == 1 ? std::vector<Index>{0} : std::vector<Index>{0, pipeline.size() - 1};
 }
@@ -70,7 +87,13 @@ ParallelGroups groups_of_one(World& world) {
           .position_embedding = alone,
           .context_levels = {},
           .optimizer_instance = alone,
-          .optimizer_replicas = alone};
+          .optimizer_replicas = alone,
+          .expert = alone,
+          .expert_tensor = alone,
+          .expert_layer = alone,
+          .expert_data = alone,
+          .expert_optimizer_instance = alone,
+          .expert_optimizer_replicas = alone};
 }
 
 ContextExchange context_exchange_of(const std::string& word) {
@@ -114,18 +137,14 @@ ParallelGroups make_parallel_groups(World& world, const RankGrid& grid,
                                                                : options.position_embedding_stages);
   groups.context_levels =
       make.levels("context_level_", *groups.context, options.context_level_sizes);
-  const Index replicas = groups.data_context->size();
-  if (options.optimizer_instances < 1 || replicas % options.optimizer_instances != 0) {
-    throw_usage(
-        "--num-distributed-optimizer-instances {}: must divide the {} replicas (data parallel x "
-        "context parallel ranks)",
-        options.optimizer_instances, replicas);
-  }
-  const auto optimizer =
-      make.levels("optimizer_", *groups.data_context,
-                  {replicas / options.optimizer_instances, options.optimizer_instances});
-  groups.optimizer_instance = optimizer[0];
-  groups.optimizer_replicas = optimizer[1];
+  groups.expert = make.along_experts("expert", {Axis::expert});
+  groups.expert_tensor = make.along_experts("expert_tensor", {Axis::tensor});
+  groups.expert_layer = make.along_experts("expert_layer", {Axis::tensor, Axis::expert});
+  groups.expert_data = make.along_experts("expert_data", {Axis::data});
+  std::tie(groups.optimizer_instance, groups.optimizer_replicas) =
+      instances_of(make, "parameters", *groups.data_context, options.optimizer_instances);
+  std::tie(groups.expert_optimizer_instance, groups.expert_optimizer_replicas) =
+      instances_of(make, "experts", *groups.expert_data, options.optimizer_instances);
   groups.sequence_parallel = options.sequence_parallel;
   groups.context_exchange = options.context_exchange;
   return groups;

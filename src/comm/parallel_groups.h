@@ -45,6 +45,14 @@ struct ParallelGroups {
   // shares one instance's state, and who holds the same shard in all instances.
   GroupHandle optimizer_instance;
   GroupHandle optimizer_replicas;
+  // The same ranks as the experts see them (RankGrid::expert).
+  GroupHandle expert;         // the experts of a layer
+  GroupHandle expert_tensor;  // the shards of each expert
+  GroupHandle expert_layer;   // expert_tensor x expert: together the experts of a layer
+  GroupHandle expert_data;    // all replicas of an expert's shard
+  // The two levels of `expert_data` with several instances of the distributed optimizer.
+  GroupHandle expert_optimizer_instance;
+  GroupHandle expert_optimizer_replicas;
   // Of each layer, or one of all; none: ring.
   std::vector<ContextExchange> context_exchange;
 

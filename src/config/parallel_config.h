@@ -23,7 +23,7 @@ struct ParallelConfig {
   std::optional<Index> virtual_pipeline_model_parallel_size;  // derived: chunks per pipeline rank
   Index context_parallel_size = 1;
   Index expert_model_parallel_size = 1;
-  Index expert_tensor_parallel_size = 1;  // derived: = tensor_model_parallel_size
+  Index expert_tensor_parallel_size = 0;  // derived; 0: = tensor_model_parallel_size
   bool sequence_parallel = false;         // derived: off with one tensor rank
   bool use_tp_pp_dp_mapping = false;
   DistributedBackend distributed_backend = DistributedBackend::automatic;

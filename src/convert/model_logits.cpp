@@ -55,10 +55,10 @@ Logits model_logits(const ModelDescription& description, TensorSource& ours,
   for (std::size_t i = 0; i < positions.size(); ++i) {
     positions[i] = static_cast<std::int64_t>(i);
   }
-  const models::GptBatch batch{.tokens = column(*device, prompt),
-                               .position_ids = column(*device, positions),
-                               .labels = {},
-                               .attention_mask = {}};
+  const models::Batch batch{.tokens = column(*device, prompt),
+                            .position_ids = column(*device, positions),
+                            .labels = {},
+                            .attention_mask = {}};
   autograd::Context context{.device = *device, .mode = autograd::Mode::evaluate};
   const autograd::Var logits = ops::cast(context, model.logits(context, batch), DType::f32);
   const auto* values = logits.value.data<float>();

@@ -55,7 +55,7 @@ std::vector<float> TextGenerator::next_logits(const tokenizers::TokenIds& ids) c
   const std::size_t window =
       std::min(ids.size(), static_cast<std::size_t>(model_.config().seq_length));
   const auto first = ids.end() - static_cast<std::ptrdiff_t>(window);
-  const models::GptBatch batch{
+  const models::Batch batch{
       .tokens = column(device_, window,
                        [&](std::size_t i) { return first[static_cast<std::ptrdiff_t>(i)]; }),
       .position_ids =

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "models/gpt_model.h"
+#include "models/model.h"
 #include "tokenizers/tokenizer.h"
 
 namespace mpitron::inference {
@@ -16,7 +16,7 @@ struct SamplingSettings {
 /// there is no cache of keys and values yet.
 class TextGenerator {
  public:
-  TextGenerator(device::Device& device, const models::GptModel& model,
+  TextGenerator(device::Device& device, const models::Model& model,
                 const tokenizers::Tokenizer& tokenizer)
       : device_(device), model_(model), tokenizer_(tokenizer) {}
 
@@ -28,7 +28,7 @@ class TextGenerator {
   std::vector<float> next_logits(const tokenizers::TokenIds& ids) const;
 
   device::Device& device_;
-  const models::GptModel& model_;
+  const models::Model& model_;
   const tokenizers::Tokenizer& tokenizer_;
 };
 

@@ -11,15 +11,27 @@ tensor::Shard Builder::piece(int dim, Index extent, Index blocks) const {
   return tensor::even_shard(dim, extent, {shared.rank(), shared.size()}, blocks);
 }
 
+Builder Builder::layer(const std::string& name, Index number) const {
+  Builder result = child(name);
+  result.site_.layer = number;
+  return result;
+}
+
+Parameter& Builder::add(Parameter parameter) const {
+  parameter.name = prefix_ + parameter.name;
+  parameter.unit = site_.layer;
+  return site_.parameters.add(std::move(parameter));
+}
+
 Parameter& Builder::weight(const std::string& name, const Shape& shape, const tensor::Shard& shard,
                            double std) const {
   const auto kind = site_.config.init_method_xavier_uniform ? Initialization::Kind::xavier_uniform
                                                             : Initialization::Kind::normal;
-  return site_.parameters.add({.name = prefix_ + name,
-                               .shape = shape,
-                               .shard = shard,
-                               .initialization = {.kind = kind, .std = std},
-                               .linear_weight = true});
+  return add({.name = name,
+              .shape = shape,
+              .shard = shard,
+              .initialization = {.kind = kind, .std = std},
+              .linear_weight = true});
 }
 
 Parameter& Builder::linear_weight(const std::string& name, Index out, Index in,
@@ -35,8 +47,7 @@ Parameter& Builder::output_weight(const std::string& name, Index out, Index in) 
 
 Parameter* Builder::bias(const std::string& name, Index size, bool present,
                          const tensor::Shard& shard) const {
-  return present ? &site_.parameters.add({.name = prefix_ + name, .shape = {size}, .shard = shard})
-                 : nullptr;
+  return present ? &add({.name = name, .shape = {size}, .shard = shard}) : nullptr;
 }
 
 Parameter* Builder::output_bias(const std::string& name, Index size, bool present) const {
@@ -50,26 +61,24 @@ Parameter* Builder::output_bias(const std::string& name, Index size, bool presen
 Parameter& Builder::embedding(const std::string& name, Index rows, Index h,
                               const tensor::Shard& shard) const {
   const double std = site_.config.embedding_init_method_std.value_or(site_.config.init_method_std);
-  return site_.parameters.add({.name = prefix_ + name,
-                               .shape = {rows, h},
-                               .shard = shard,
-                               .initialization = {.kind = Initialization::Kind::normal, .std = std},
-                               .embedding_or_output = true});
+  return add({.name = name,
+              .shape = {rows, h},
+              .shard = shard,
+              .initialization = {.kind = Initialization::Kind::normal, .std = std},
+              .embedding_or_output = true});
 }
 
 Parameter& Builder::norm_weight(const std::string& name, Index size) const {
   const auto kind =
       site_.config.apply_layernorm_1p ? Initialization::Kind::zeros : Initialization::Kind::ones;
-  return site_.parameters.add({.name = prefix_ + name,
-                               .shape = {size},
-                               .initialization = {.kind = kind},
-                               .sum_over_tensor = tensor_parallel().cuts_sequence()});
+  return add({.name = name,
+              .shape = {size},
+              .initialization = {.kind = kind},
+              .sum_over_tensor = tensor_parallel().cuts_sequence()});
 }
 
 Parameter& Builder::norm_bias(const std::string& name, Index size) const {
-  return site_.parameters.add({.name = prefix_ + name,
-                               .shape = {size},
-                               .sum_over_tensor = tensor_parallel().cuts_sequence()});
+  return add({.name = name, .shape = {size}, .sum_over_tensor = tensor_parallel().cuts_sequence()});
 }
 
 }  // namespace mpitron::nn

@@ -19,6 +19,7 @@ class Builder {
     const config::ModelConfig& config;
     const comm::ParallelGroups& groups;
     autograd::ParameterList& parameters;
+    Index layer = 0;  // whose parameters are made; 0: outside the layers
   };
   explicit Builder(const Site& site, std::string prefix = "")
       : site_(site), prefix_(std::move(prefix)) {}
@@ -27,6 +28,8 @@ class Builder {
   const comm::ParallelGroups& groups() const { return site_.groups; }
   /// A builder for a child: names get `name + "."` in front.
   Builder child(const std::string& name) const { return Builder(site_, prefix_ + name + "."); }
+  /// A child for layer `number` of the model, from 1.
+  Builder layer(const std::string& name, Index number) const;
 
   /// Who shares the weights of this layer.
   ops::TensorParallel tensor_parallel() const {
@@ -52,6 +55,7 @@ class Builder {
   Parameter& norm_bias(const std::string& name, Index size) const;
 
  private:
+  Parameter& add(Parameter parameter) const;
   Parameter& weight(const std::string& name, const Shape& shape, const tensor::Shard& shard,
                     double std) const;
 

@@ -14,7 +14,7 @@ using autograd::Var;
 TransformerBlock::TransformerBlock(const Builder& builder, const ModelPart& part)
     : config_(builder.config()), shared_(builder.tensor_parallel()) {
   for (Index i = part.first_layer; i < part.first_layer + part.num_layers; ++i) {
-    layers_.emplace_back(builder.child("layers." + std::to_string(i)), i + 1);
+    layers_.emplace_back(builder.layer("layers." + std::to_string(i), i + 1), i + 1);
   }
   if (part.has_output) {
     final_norm_.emplace(builder, "final_layernorm", config_.hidden_size);

@@ -1,7 +1,6 @@
 #include "parallel/fully_sharded.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "kernels/elementwise.h"
 #include "parallel/flat_memory.h"
@@ -10,17 +9,6 @@ namespace mpitron::parallel {
 namespace {
 
 constexpr std::size_t kKeptBuffers = 2;  // one layer runs, the next one comes
-
-/// `decoder.layers.3.mlp...` belongs to layer number 4; 0: outside the layers.
-Index unit_number(std::string_view name) {
-  constexpr std::string_view kLayers = "decoder.layers.";
-  if (!name.starts_with(kLayers)) {
-    return 0;
-  }
-  Index layer = 0;
-  std::from_chars(name.data() + kLayers.size(), name.data() + name.size(), layer);
-  return layer + 1;
-}
 
 /// The part of x that belongs to this member of the group.
 Tensor part_of(const Tensor& x, const comm::Group& group) {
@@ -40,7 +28,7 @@ FullySharded::FullySharded(device::Device& device, ParameterList& parameters,
                            const DataParallelOptions& options, ReplicaGroups groups)
     : DataParallel(std::move(groups), options), device_(device) {
   for (Parameter& parameter : parameters) {
-    Unit& unit = units_[unit_number(parameter.name)];
+    Unit& unit = units_[parameter.unit];
     unit.parameters.push_back(&parameter);
     unit_of_[&parameter] = &unit;
     parameter.round_gradient = rounds_gradient(parameter, options.gradients);
@@ -109,7 +97,7 @@ void FullySharded::add_piece(Parameter& parameter) {
                        .begin = begin - start,
                        .value = values.slice(0, begin, end),
                        .main_grad = gradients.slice(0, begin, end),
-                       .buffer = unit_number(parameter.name)});
+                       .buffer = parameter.unit});
   }
 }
 

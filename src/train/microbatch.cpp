@@ -51,10 +51,9 @@ DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch
   result.batch = {.tokens = transposed(device, microbatch.tokens, result),
                   .position_ids = transposed(device, microbatch.position_ids, result),
                   .labels = transposed(device, microbatch.labels, result),
-                  .attention_mask = {}};
-  result.loss_mask = transposed(device, microbatch.loss_mask, result);
-  for (Index i = 0; i < result.loss_mask.numel(); ++i) {
-    result.loss_tokens += static_cast<double>(result.loss_mask.data<float>()[i]);
+                  .loss_mask = transposed(device, microbatch.loss_mask, result)};
+  for (Index i = 0; i < result.batch.loss_mask.numel(); ++i) {
+    result.batch.loss_tokens += static_cast<double>(result.batch.loss_mask.data<float>()[i]);
   }
   if (!microbatch.attention_mask.empty()) {
     result.batch.attention_mask = mask_rows(device, microbatch.attention_mask, result);

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <span>
 
-#include "models/gpt_model.h"
+#include "models/model.h"
 
 namespace mpitron::train {
 
@@ -25,9 +25,7 @@ struct DeviceMicrobatch {
   Index sequence_length = 0;  // s, of this rank
   Index whole_length = 0;     // of the sequences: the columns of attention_mask
   SequenceMap positions;      // global ones of s
-  models::GptBatch batch;
-  tensor::Tensor loss_mask;  // [s, b], fp32
-  double loss_tokens = 0;    // sum of the mask, on this rank
+  models::Batch batch = {};
   Index first_sample = 0;
 };
 

@@ -20,14 +20,14 @@ void broadcast_microbatch(device::Device& device, comm::Group& group, bool with_
   broadcast(microbatch.batch.tokens, {s, b}, DType::i64);
   broadcast(microbatch.batch.position_ids, {s, b}, DType::i64);
   broadcast(microbatch.batch.labels, {s, b}, DType::i64);
-  broadcast(microbatch.loss_mask, {s, b}, DType::f32);
+  broadcast(microbatch.batch.loss_mask, {s, b}, DType::f32);
   if (with_attention_mask) {
     broadcast(microbatch.batch.attention_mask, {b, s, microbatch.whole_length}, DType::u8);
   }
   for (comm::Work& work : works) {
     work.wait();
   }
-  group.broadcast({&microbatch.loss_tokens, DType::f64, {1}}, 0).wait();
+  group.broadcast({&microbatch.batch.loss_tokens, DType::f64, {1}}, 0).wait();
 }
 
 }  // namespace mpitron::train

@@ -33,7 +33,8 @@ StageRunner::StageRunner(device::Device& device, TrainedModel& model,
       timers_(timers),
       layers_(replicas, timers.trace()),
       executor_(model.world(), device, model.groups().pipeline->ranks()),
-      output_weight_(model.chunk(model.chunks() - 1).output_weight()) {}
+      output_weight_(model.chunk(model.chunks() - 1).output_weight()),
+      objectives_(model.chunk(0).objective_traits()) {}
 
 const pipeline::ActionList& StageRunner::actions(const Pass& pass) {
   const bool forward_only = !pass.seed_scale.has_value();
@@ -47,10 +48,11 @@ const pipeline::ActionList& StageRunner::actions(const Pass& pass) {
   return schedule_->stages[static_cast<std::size_t>(model_.stage())];
 }
 
-LossSums StageRunner::run(const Pass& pass, const NextMicrobatch& next) {
+std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& next) {
   pass_ = pass;
   next_ = &next;
-  sums_ = {};
+  sums_.assign(objectives_.size(), {});
+  layer_sums_.clear();
   first_microbatch_ = 0;
   taken_.assign(static_cast<std::size_t>(model_.chunks()), 0);
   const pipeline::StepCallbacks callbacks{
@@ -121,51 +123,80 @@ StageRunner::Live& StageRunner::start(Index chunk, Index index) {
 Tensor StageRunner::forward(Index chunk, Index index, Tensor input) {
   const TimerScope scope = timers_.scope("forward-compute", 2, pass_span(chunk, index));
   const DeviceMicrobatch& microbatch = this->microbatch(index);
-  const models::GptModel& part = model_.chunk(chunk);
+  const models::Model& part = model_.chunk(chunk);
   Live* live = pass_.seed_scale ? &start(chunk, index) : nullptr;
   const SamplePosition position{.first_sample = microbatch.first_sample,
                                 .sequence = microbatch.positions};
   Context context = this->context(position, live != nullptr ? &live->tape : nullptr);
+  if (live != nullptr) {
+    live->auxiliary = context.auxiliary = auxiliary_losses(microbatch);
+  }
   const Var x = live != nullptr && input ? autograd::variable(std::move(input))
                                          : autograd::constant(std::move(input));
   Tensor to_send;
-  Var output;
+  std::vector<Live::Output> outputs;
   if (part.part().has_output && pass_.on_logits) {
     pass_.on_logits(part.logits(context, microbatch.batch, x).value, microbatch);
   } else if (part.part().has_output) {
-    output = part.loss(context, microbatch.batch, x);
-    add_loss(context, output, microbatch);
+    outputs = losses(context, part, microbatch, x);
   } else {
-    output = part.hidden(context, microbatch.batch, x);
+    const Var output = part.hidden(context, microbatch.batch, x);
     to_send = output.value;
+    outputs.push_back({output.slot, {}});
   }
   if (live != nullptr) {
     live->input = x.slot;
-    live->output = output.slot;
+    live->outputs = std::move(outputs);
     live->position = position;
-    live->seed = part.part().has_output ? loss_seed(context, microbatch) : Tensor();
   }
   ++taken_[static_cast<std::size_t>(chunk)];
   release_microbatches();
   return to_send;
 }
 
-void StageRunner::add_loss(Context& context, const Var& loss, const DeviceMicrobatch& microbatch) {
+std::vector<StageRunner::Live::Output> StageRunner::losses(Context& context,
+                                                           const models::Model& part,
+                                                           const DeviceMicrobatch& microbatch,
+                                                           const Var& input) {
+  std::vector<Live::Output> outputs;
+  const auto objectives = part.objectives(context, microbatch.batch, input);
+  for (std::size_t i = 0; i < objectives.size(); ++i) {
+    add_loss(context, objectives[i], i);
+    if (context.recording()) {
+      outputs.push_back({objectives[i].losses.slot, loss_seed(context, objectives[i])});
+    }
+  }
+  return outputs;
+}
+
+void StageRunner::add_loss(Context& context, const models::Objective& objective,
+                           std::size_t index) {
   const Tensor sums = context.empty({2}, DType::f64);
   context.launch(kernels::MaskedSum{
-      .x = loss.value.view(), .mask = microbatch.loss_mask.view(), .y = sums.view()});
-  sums_.loss += sums.data<double>()[0];
-  sums_.tokens += sums.data<double>()[1];
+      .x = objective.losses.value.view(), .mask = objective.mask.view(), .y = sums.view()});
+  const double loss = sums.data<double>()[0], tokens = sums.data<double>()[1];
+  const bool means = objectives_[index].mean_of_means;
+  sums_[index].loss += means ? loss / std::max(tokens, 1.0) : loss;
+  sums_[index].tokens += means ? 1 : tokens;
 }
 
 /// d(objective) / d(token loss): the mask, divided by what the reference's objective divides by.
-Tensor StageRunner::loss_seed(Context& context, const DeviceMicrobatch& microbatch) const {
-  const double divisor = options_.per_token_loss ? 1.0 : std::max(microbatch.loss_tokens, 1.0);
-  Tensor seed = context.empty(microbatch.loss_mask.shape(), DType::f32);
-  context.launch(kernels::Scale{.x = microbatch.loss_mask.view(),
+Tensor StageRunner::loss_seed(Context& context, const models::Objective& objective) const {
+  const double divisor = options_.per_token_loss ? 1.0 : std::max(objective.count, 1.0);
+  Tensor seed = context.empty(objective.mask.shape(), DType::f32);
+  context.launch(kernels::Scale{.x = objective.mask.view(),
                                 .y = seed.view(),
                                 .factor = static_cast<float>(*pass_.seed_scale / divisor)});
   return seed;
+}
+
+autograd::AuxiliaryLosses StageRunner::auxiliary_losses(const DeviceMicrobatch& microbatch) {
+  const auto tokens = static_cast<double>(microbatch.samples * microbatch.whole_length);
+  const auto pieces = static_cast<double>(model_.groups().context->size());
+  return {.microbatch_seed = *pass_.seed_scale * (options_.per_token_loss ? tokens : pieces),
+          .token_seed = *pass_.seed_scale,
+          .per_token_loss = options_.per_token_loss,
+          .sums = &layer_sums_};
 }
 
 void StageRunner::finish(Index chunk, Index index) {
@@ -177,14 +208,20 @@ Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient, bool wit
   const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(chunk, index));
   Live& live = *live_.at({chunk, index});
   Context context = this->context(live.position, &live.tape);
+  context.auxiliary = live.auxiliary;
   context.last_microbatch = index + 1 == pass_.num_microbatches;
   context.deferred = deferred(chunk, live, with_weights);
-  live.tape.backward(context, live.output, live.seed ? std::move(live.seed) : std::move(gradient));
+  Live::Output last = std::move(live.outputs.back());
+  live.outputs.pop_back();
+  for (Live::Output& output : live.outputs) {
+    autograd::accumulate(context, output.slot, std::move(output.gradient));
+  }
+  live.tape.backward(context, last.slot,
+                     last.gradient ? std::move(last.gradient) : std::move(gradient));
   live.tape.clear();
   Tensor input_gradient = live.input ? autograd::take_gradient(live.input) : Tensor();
   live.input = {};
-  live.output = {};
-  live.seed = {};
+  live.outputs.clear();
   if (const std::size_t limit = options_.deferred_outputs.value_or(0); limit > 0) {
     output_weight_.play(context, limit);
   }

@@ -15,7 +15,8 @@ namespace mpitron::train {
 /// Where the step's microbatches come from: called once for each, in order.
 using NextMicrobatch = std::function<HostMicrobatch()>;
 
-/// Masked losses and mask, summed over tokens.
+/// An objective's losses and what they are divided by: masked losses and mask, summed over tokens,
+/// or means of microbatches and their number (models::ObjectiveTraits::mean_of_means).
 struct LossSums {
   double loss = 0;
   double tokens = 0;
@@ -52,18 +53,26 @@ class StageRunner {
   StageRunner(device::Device& device, TrainedModel& model, parallel::DataParallel& replicas,
               const Options& options, Timers& timers);
 
-  /// The sums of this rank's microbatches; zero on ranks without the output layer.
-  LossSums run(const Pass& pass, const NextMicrobatch& next);
+  /// The sums of this rank's microbatches, of each objective; zero on ranks without the output
+  /// layer.
+  std::vector<LossSums> run(const Pass& pass, const NextMicrobatch& next);
+  /// What the layers told of their own losses in the last training pass; of this rank.
+  const autograd::LayerSums& layer_sums() const { return layer_sums_; }
 
  private:
   /// What a (chunk, microbatch) keeps between its passes.
   struct Live {
+    /// What the chunk computes, and its gradient where that is known: that of losses.
+    struct Output {
+      autograd::Slot slot;
+      tensor::Tensor gradient;
+    };
     autograd::Tape tape;
     autograd::DeferredGradients weights;  // what `backward_weight` adds
-    autograd::Slot input, output;
+    autograd::Slot input;
+    std::vector<Output> outputs;
     autograd::SamplePosition position;
-
-    tensor::Tensor seed;  // gradient of the token losses; where the chunk has the output
+    autograd::AuxiliaryLosses auxiliary;
   };
 
   const pipeline::ActionList& actions(const Pass& pass);
@@ -77,9 +86,13 @@ class StageRunner {
   void backward_weight(Index chunk, Index index);
   /// What takes the additions that this backward pass leaves; null: it leaves none.
   autograd::DeferredGradients* deferred(Index chunk, Live& live, bool with_weights);
-  void add_loss(autograd::Context& context, const autograd::Var& loss,
-                const DeviceMicrobatch& microbatch);
-  tensor::Tensor loss_seed(autograd::Context& context, const DeviceMicrobatch& microbatch) const;
+  /// The objectives of the part with the output, added to the sums; their gradients where the pass
+  /// has a backward half.
+  std::vector<Live::Output> losses(autograd::Context& context, const models::Model& part,
+                                   const DeviceMicrobatch& microbatch, const autograd::Var& input);
+  void add_loss(autograd::Context& context, const models::Objective& objective, std::size_t index);
+  tensor::Tensor loss_seed(autograd::Context& context, const models::Objective& objective) const;
+  autograd::AuxiliaryLosses auxiliary_losses(const DeviceMicrobatch& microbatch);
   Live& start(Index chunk, Index index);
   void finish(Index chunk, Index index);
 
@@ -92,10 +105,12 @@ class StageRunner {
   pipeline::Executor executor_;
   std::optional<pipeline::Schedule> schedule_;  // the last one played
   autograd::DeferredGradients output_weight_;
+  const std::vector<models::ObjectiveTraits> objectives_;
   // Of the pass under way:
   Pass pass_;
   const NextMicrobatch* next_ = nullptr;
-  LossSums sums_;
+  std::vector<LossSums> sums_;
+  autograd::LayerSums layer_sums_;
   std::deque<DeviceMicrobatch> microbatches_;  // from `first_microbatch_` on
   Index first_microbatch_ = 0;
   std::vector<Index> taken_;  // for each chunk: microbatches whose forward pass is over

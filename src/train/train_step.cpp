@@ -90,14 +90,21 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
                  sum_groups(model, *replicas_)),
       scheduler_(config.optimizer),
       scaler_(optim::make_loss_scaler(config.optimizer)),
-      runner_(device, model, *replicas_, runner_options(config, model), timers) {}
+      runner_(device, model, *replicas_, runner_options(config, model), timers),
+      tracked_(config, model.groups()) {}
 
 /// Every rank of the last stages counts its tokens; ranks of a tensor group hold the same ones.
-void TrainStep::report_loss(const LossSums& sums, StepReport& report) const {
+void TrainStep::report_loss(const std::vector<LossSums>& sums, StepReport& report) const {
   const bool counts = model_.has_output() && model_.groups().tensor->rank() == 0;
   const comm::GroupHandle all = model_.world().all();
-  report.loss_sum = all->reduce(counts ? sums.loss : 0);
-  report.loss_tokens = all->reduce(counts ? sums.tokens : 0);
+  const auto sum = [&](double own) { return all->reduce(counts ? own : 0); };
+  report.loss_sum = sum(sums[0].loss);
+  report.loss_tokens = sum(sums[0].tokens);
+  const auto traits = model_.chunk(0).objective_traits();
+  for (std::size_t i = 1; i < sums.size(); ++i) {
+    const double loss = sum(sums[i].loss), tokens = sum(sums[i].tokens);
+    report.other_losses.emplace_back(traits[i].name, tokens > 0 ? loss / tokens : 0);
+  }
 }
 
 StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_size,
@@ -114,6 +121,8 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
     const StageRunner::Pass pass{
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
     report_loss(runner_.run(pass, next), report);
+    report.layer_losses =
+        tracked_.means(runner_.layer_sums(), num_microbatches, *model_.world().all());
     replicas_->finish_step();
     complete_gradients();
   }

@@ -1,5 +1,8 @@
 #pragma once
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "config/run_config.h"
 #include "optim/loss_scaler.h"
@@ -7,6 +10,7 @@
 #include "optim/parameter_scheduler.h"
 #include "parallel/data_parallel.h"
 #include "train/stage_runner.h"
+#include "train/tracked_losses.h"
 
 namespace mpitron::train {
 
@@ -19,6 +23,9 @@ struct StepReport {
   double weight_decay = 0;   // likewise
   double loss_scale = 1;     // used by this step
   bool skipped = false;      // an fp16 overflow: the update was not made
+  std::vector<std::pair<std::string, double>> other_losses = {};  // objectives beside the first
+  /// Beside the main one.
+  std::vector<LayerLosses> layer_losses = {};
   double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
 };
 
@@ -61,7 +68,7 @@ class TrainStep {
 
  private:
   /// Adds this rank's sums up over all ranks.
-  void report_loss(const LossSums& sums, StepReport& report) const;
+  void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
   void complete_gradients();
 
   device::Device& device_;
@@ -73,6 +80,7 @@ class TrainStep {
   optim::ParameterScheduler scheduler_;
   optim::LossScaler scaler_;
   StageRunner runner_;
+  TrackedLosses tracked_;
   std::function<void()> before_update_ = [] {};
 };
 

@@ -1,5 +1,6 @@
 #include "train/trained_model.h"
 
+#include "models/gpt_model.h"
 #include "train/rank_layout.h"
 
 namespace mpitron::train {
@@ -25,15 +26,16 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
       parameters_(std::make_shared<autograd::ParameterList>()) {
   for (Index chunk = 0; chunk < layout_.chunks(); ++chunk) {
     const pipeline::ChunkLayers& layers = layout_.layers(stage(), chunk);
-    parts_.emplace_back(config.model, device,
-                        models::GptModel::Share{.groups = groups_,
-                                                .part = {.first_layer = layers.first,
-                                                         .num_layers = layers.count,
-                                                         .has_embedding = layers.has_embedding,
-                                                         .has_output = layers.has_loss},
-                                                .parameters = parameters_});
+    parts_.push_back(std::make_unique<models::GptModel>(
+        config.model, device,
+        models::Model::Share{.groups = groups_,
+                             .part = {.first_layer = layers.first,
+                                      .num_layers = layers.count,
+                                      .has_embedding = layers.has_embedding,
+                                      .has_output = layers.has_loss},
+                             .parameters = parameters_}));
   }
-  parts_.front().initialize();
+  parts_.front()->initialize();
   for (autograd::Parameter& parameter : *parameters_) {
     if (parameter.shared_over_stages) {
       shared_embedding_ = &parameter;

@@ -1,8 +1,6 @@
 #pragma once
-#include <deque>
-
 #include "config/run_config.h"
-#include "models/gpt_model.h"
+#include "models/model.h"
 #include "pipeline/stage_layout.h"
 
 namespace mpitron::train {
@@ -21,14 +19,14 @@ class TrainedModel {
   const pipeline::StageLayout& layout() const { return layout_; }
   Index stage() const { return groups_.pipeline->rank(); }
   Index chunks() const { return static_cast<Index>(parts_.size()); }
-  models::GptModel& chunk(Index i) { return parts_[static_cast<std::size_t>(i)]; }
+  models::Model& chunk(Index i) { return *parts_[static_cast<std::size_t>(i)]; }
   /// Of all chunks.
   autograd::ParameterList& parameters() { return *parameters_; }
   /// The table of word embeddings where first and last stage each hold it; null otherwise.
   autograd::Parameter* shared_embedding() const { return shared_embedding_; }
 
-  bool has_embedding() const { return parts_.front().part().has_embedding; }
-  bool has_output() const { return parts_.back().part().has_output; }
+  bool has_embedding() const { return parts_.front()->part().has_embedding; }
+  bool has_output() const { return parts_.back()->part().has_output; }
   /// Whether this stage needs tokens, labels or masks.
   bool reads_data(bool with_attention_mask) const {
     return has_embedding() || has_output() || with_attention_mask;
@@ -39,7 +37,7 @@ class TrainedModel {
   comm::ParallelGroups groups_;
   pipeline::StageLayout layout_;
   std::shared_ptr<autograd::ParameterList> parameters_;
-  std::deque<models::GptModel> parts_;
+  std::vector<std::unique_ptr<models::Model>> parts_;
   autograd::Parameter* shared_embedding_ = nullptr;
 };
 

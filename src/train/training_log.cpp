@@ -43,6 +43,9 @@ void TrainingLog::resumed_at(Index iteration) {
 void TrainingLog::iteration(const Progress& progress, const StepReport& step, TrainStep& state) {
   const NamedLoss loss{kLossName, step.loss()};
   averages_.add({&loss, 1}, step.skipped);
+  for (const auto& [name, value] : summaries(step.layer_losses)) {
+    averages_.add_tracked(name, value);
+  }
   if (tensorboard_ && progress.iteration % config_.logging.tensorboard_log_interval == 0) {
     write_scalars(progress, step, state);
   }
@@ -131,13 +134,17 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   if (config_.logging.log_memory_to_tensorboard) {
     both("mem-reserved-bytes", static_cast<double>(process_memory().resident));
   }
-  const std::array metrics{
+  std::vector<io::Metric> metrics{
       io::Metric{"lm loss", step.loss()},
       io::Metric{"learning-rate", step.learning_rate},
       io::Metric{"grad-norm", step.grad_norm},
       io::Metric{"loss-scale", step.loss_scale},
       io::Metric{"batch-size", static_cast<double>(progress.batch_size)},
       io::Metric{"consumed-samples", static_cast<double>(progress.consumed_samples)}};
+  for (const auto& [name, value] : summaries(step.layer_losses)) {
+    both(name, value);
+    metrics.push_back({name, value});
+  }
   metrics_->add(progress.iteration, metrics);
 }
 

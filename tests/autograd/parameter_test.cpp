@@ -17,5 +17,11 @@ TEST(Parameter, AShardCountsOnEveryRankAndACopyOnceInTheNorm) {
   EXPECT_FALSE(bias.counts_in_norm(1));
 }
 
+/// Ranks that share the tensors of other layers hold different experts, or pieces of the same.
+TEST(Parameter, AnExpertCountsWhereItLies) {
+  const Parameter expert{.name = "expert", .shape = {4}, .expert = true};
+  EXPECT_TRUE(expert.counts_in_norm(0) && expert.counts_in_norm(1));
+}
+
 }  // namespace
 }  // namespace mpitron::autograd

@@ -57,6 +57,33 @@ TEST(ParallelGroups, LevelsOfContextAndOfTheOptimizer) {
   EXPECT_THROW(make_parallel_groups(*world, grid, {.optimizer_instances = 3}), Error);
 }
 
+TEST(ParallelGroups, ExpertsHaveAGridOfTheirOwn) {
+  // dense: tensor 2, context 2, data 2, pipeline 2; experts: tensor 1, expert 4, data 2, pipeline 2
+  const RankGrid grid(16,
+                      {.tensor = 2, .context = 2, .pipeline = 2, .expert = 4, .expert_tensor = 1});
+  const auto world = make_fake_world(13, 16);
+  const ParallelGroups groups = make_parallel_groups(*world, grid);
+  EXPECT_EQ(groups.expert->ranks(), (Ranks{12, 13, 14, 15}));
+  EXPECT_EQ(groups.expert_tensor->ranks(), (Ranks{13}));
+  EXPECT_EQ(groups.expert_layer->ranks(), (Ranks{12, 13, 14, 15}));
+  EXPECT_EQ(groups.expert_data->ranks(), (Ranks{9, 13}));
+  EXPECT_EQ(groups.data_context->ranks(), (Ranks{9, 11, 13, 15}));
+}
+
+TEST(ParallelGroups, ShardsOfAnExpertAreNeighboursAmongThoseOfItsLayer) {
+  const RankGrid grid(8, {.expert = 2, .expert_tensor = 2});
+  const auto world = make_fake_world(6, 8);
+  const ParallelGroups groups = make_parallel_groups(*world, grid, {.optimizer_instances = 2});
+  EXPECT_EQ(groups.tensor->size(), 1);
+  EXPECT_EQ(groups.expert_tensor->ranks(), (Ranks{6, 7}));
+  EXPECT_EQ(groups.expert->ranks(), (Ranks{4, 6}));
+  EXPECT_EQ(groups.expert_layer->ranks(), (Ranks{4, 5, 6, 7}));
+  EXPECT_EQ(groups.expert_data->ranks(), (Ranks{2, 6}));
+  EXPECT_EQ(groups.expert_optimizer_instance->ranks(), (Ranks{6}));
+  EXPECT_EQ(groups.expert_optimizer_replicas->ranks(), (Ranks{2, 6}));
+  EXPECT_THROW(make_parallel_groups(*world, grid, {.optimizer_instances = 4}), Error);
+}
+
 TEST(ParallelGroups, KnowTheReferencesWordsForTheExchange) {
   EXPECT_EQ(context_exchange_of("p2p"), ContextExchange::ring);
   EXPECT_EQ(context_exchange_of("all_gather"), ContextExchange::all_gather);

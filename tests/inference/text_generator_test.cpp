@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "config/parse.h"
+#include "models/gpt_model.h"
 #include "support/host_runtime.h"
 #include "tokenizers/null_tokenizer.h"
 

@@ -36,8 +36,8 @@ std::vector<std::int64_t> ids_of(const tensor::Tensor& x) {
   return {x.data<std::int64_t>(), x.data<std::int64_t>() + x.numel()};
 }
 
-GptBatch batch_of(device::Device& device, const SequenceSlice& slice) {
-  const GptBatch whole = testing::tiny_batch(device, kLength, 5, kBatch);
+Batch batch_of(device::Device& device, const SequenceSlice& slice) {
+  const Batch whole = testing::tiny_batch(device, kLength, 5, kBatch);
   const auto cut = [&](const tensor::Tensor& x) {
     const std::vector<std::int64_t> all = ids_of(x);
     std::vector<std::int64_t> ids;

@@ -32,7 +32,7 @@ class GptModelParts : public ::testing::TestWithParam<bool> {
 
   Results run(const std::vector<nn::ModelPart>& parts) {
     const auto groups = comm::groups_of_one(*comm::make_single_world());
-    const GptBatch batch = testing::tiny_batch(*device_, 6, 0, 2);
+    const Batch batch = testing::tiny_batch(*device_, 6, 0, 2);
     std::deque<GptModel> models;
     std::deque<Tape> tapes;
     std::vector<Var> inputs, outputs;

@@ -186,7 +186,7 @@ TEST_F(GptModelTest, AnAttentionMaskReplacesNothingWhenItHidesNothingMore) {
   model.initialize();
   Context cx = context();
   cx.mode = autograd::Mode::evaluate;
-  GptBatch batch = tiny_batch(*device_, 6, 0, 2);
+  Batch batch = tiny_batch(*device_, 6, 0, 2);
   const std::vector<double> causal = testing::values_of(model.loss(cx, batch).value);
   batch.attention_mask = testing::make_mask(*device_, {1, 6, 6}, std::vector<std::uint8_t>(36, 0));
   EXPECT_EQ(testing::values_of(model.loss(cx, batch).value), causal);

@@ -27,8 +27,8 @@ ModelConfig base() {
   return config;
 }
 
-GptBatch batch(device::Device& device, Index microbatch) {
-  GptBatch batch = testing::tiny_batch(device, kSequence, 2 * microbatch, 2);
+Batch batch(device::Device& device, Index microbatch) {
+  Batch batch = testing::tiny_batch(device, kSequence, 2 * microbatch, 2);
   batch.labels.data<std::int64_t>()[3] = -1;  // no target
   return batch;
 }

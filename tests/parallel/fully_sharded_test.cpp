@@ -23,9 +23,10 @@ constexpr Index kRanks = 4, kLayers = 5;
 class Chain {
  public:
   explicit Chain(device::Device& device) : device_(device) {
-    make("tied");
-    for (Index layer = 0; layer < kLayers; ++layer) {
-      make("decoder.layers." + std::to_string(layer) + ".weight");
+    for (Index unit = 0; unit <= kLayers; ++unit) {
+      Parameter& weight = toy::make_weight(device_, parameters_, 8, 8);
+      weight.name = unit == 0 ? "tied" : "layer " + std::to_string(unit);
+      weight.unit = unit;
     }
   }
   /// Counts the layers whose values are here while one runs.
@@ -48,7 +49,6 @@ class Chain {
   ParameterList& parameters() { return parameters_; }
 
  private:
-  void make(const std::string& name) { toy::make_weight(device_, parameters_, 8, 8).name = name; }
   device::Device& device_;
   ParameterList parameters_;
 };

@@ -29,7 +29,7 @@ struct Surroundings {
   std::map<std::string, std::string> environment = {};
   std::string standard_input = {};      // a file; empty: nothing to read
   rlim_t largest_file = RLIM_INFINITY;  // bytes: what a full disk allows
-  std::chrono::seconds limit{120};      // a program that hangs is killed
+  std::chrono::seconds limit{150};      // a program that hangs is killed; a busy machine is slow
 };
 
 /// A running `mpitron ARGUMENTS` whose outputs go to files in `folder`, which is its working

@@ -112,7 +112,7 @@ inline WholeStep put_together(std::vector<RankStep> ranks) {
 }
 
 /// What a rank trains on; called on its thread, once for each microbatch.
-using NextBatch = std::function<models::GptBatch(device::Device&, Index microbatch)>;
+using NextBatch = std::function<models::Batch(device::Device&, Index microbatch)>;
 
 inline RankStep run_rank(const config::ModelConfig& config, const comm::ParallelGroups& groups,
                          const NextBatch& next) {

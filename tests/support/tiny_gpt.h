@@ -26,7 +26,7 @@ inline config::ModelConfig tiny_gpt() {
 }
 
 /// Samples [first, first + count) of an endless corpus of 24 words: [s, b].
-inline models::GptBatch tiny_batch(device::Device& device, Index s, Index first, Index count) {
+inline models::Batch tiny_batch(device::Device& device, Index s, Index first, Index count) {
   std::vector<std::int64_t> tokens, labels, positions;
   for (Index i = 0; i < s; ++i) {
     for (Index sample = first; sample < first + count; ++sample) {

@@ -45,7 +45,7 @@ Outcome run(Index ranks, bool per_token, const std::vector<float>& mask) {
       HostMicrobatch microbatch = corpus.rows(4, kRows);
       microbatch.loss_mask = mask;
       return microbatch;
-    });
+    })[0];
     replicas->finish_step();
     EXPECT_EQ(model.groups().data_context->size(), ranks);
     const double loss = model.groups().data_context->reduce(sums.loss);

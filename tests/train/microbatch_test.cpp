@@ -29,8 +29,9 @@ TEST(Upload, PutsTheSequenceFirst) {
   EXPECT_EQ(ids(uploaded.batch.tokens), (std::vector<std::int64_t>{1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(ids(uploaded.batch.labels), (std::vector<std::int64_t>{2, 5, 3, 6, 4, 7}));
   EXPECT_EQ(ids(uploaded.batch.position_ids), (std::vector<std::int64_t>{0, 0, 1, 1, 2, 2}));
-  EXPECT_EQ(testing::values_of(uploaded.loss_mask), (std::vector<double>{1, 1, 1, 0.5, 0, 0}));
-  EXPECT_EQ(uploaded.loss_tokens, 3.5);
+  EXPECT_EQ(testing::values_of(uploaded.batch.loss_mask),
+            (std::vector<double>{1, 1, 1, 0.5, 0, 0}));
+  EXPECT_EQ(uploaded.batch.loss_tokens, 3.5);
   EXPECT_EQ(uploaded.first_sample, 40);
   EXPECT_FALSE(uploaded.batch.attention_mask);
 }
@@ -95,13 +96,13 @@ TEST(Upload, GivesARankItsZigzagSlice) {
           EXPECT_EQ(got.batch.tokens.data<std::int64_t>()[element], sample * 100 + at);
           EXPECT_EQ(got.batch.labels.data<std::int64_t>()[element], sample * 100 + at);
           EXPECT_EQ(got.batch.position_ids.data<std::int64_t>()[element], sample * 100 + at);
-          EXPECT_EQ(got.loss_mask.data<float>()[element], static_cast<float>(at));
+          EXPECT_EQ(got.batch.loss_mask.data<float>()[element], static_cast<float>(at));
           const std::uint8_t* mask_data = got.batch.attention_mask.data<std::uint8_t>();
           EXPECT_EQ(mask_data[(sample * length + i) * s + s - 1], sample * 100 + mask_row);
           weights += static_cast<double>(at);
         }
       }
-      EXPECT_EQ(got.loss_tokens, weights);
+      EXPECT_EQ(got.batch.loss_tokens, weights);
     }
   }
 }

@@ -56,19 +56,25 @@ TEST(Profile, DISABLED_Rank) {
 
 struct Interval {
   double begin, end;
-  bool holds(const Interval& other) const { return begin <= other.begin && other.end <= end; }
+  bool has_begin_of(const Interval& other) const {
+    return begin <= other.begin && other.begin < end;
+  }
 };
 
 /// Of one rank: what the proof needs.
 struct RankSpans {
   std::vector<Interval> steps, backward, reductions, kernels;
 
-  /// Reductions that lie in a backward pass from begin to end, with a kernel that ran meanwhile.
+  /// Reductions that were begun in a backward pass which had kernels to run yet. Only the order of
+  /// events is looked at: how long a reduction takes depends on what else the machine does.
   Index overlapped() const {
     return std::ranges::count_if(reductions, [this](const Interval& reduction) {
-      const auto inside = [&](const Interval& pass) { return pass.holds(reduction); };
-      const auto meanwhile = [&](const Interval& kernel) { return reduction.holds(kernel); };
-      return std::ranges::any_of(backward, inside) && std::ranges::any_of(kernels, meanwhile);
+      return std::ranges::any_of(backward, [&](const Interval& pass) {
+        const auto later = [&](const Interval& kernel) {
+          return pass.has_begin_of(kernel) && kernel.begin > reduction.begin;
+        };
+        return pass.has_begin_of(reduction) && std::ranges::any_of(kernels, later);
+      });
     });
   }
 };

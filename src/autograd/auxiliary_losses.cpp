@@ -1,0 +1,31 @@
+#include "autograd/auxiliary_losses.h"
+
+#include <algorithm>
+
+#include "utils/check.h"
+
+namespace mpitron::autograd {
+
+void LayerSums::add(std::string_view name, Index layer, std::span<const double> row) {
+  auto rows = sums_.find(name);
+  if (rows == sums_.end()) {
+    rows = sums_.emplace(name, Rows{}).first;
+  }
+  std::vector<double>& sum = rows->second[layer];
+  sum.resize(row.size());
+  std::ranges::transform(sum, row, sum.begin(), std::plus<>{});
+}
+
+std::vector<double> LayerSums::of(std::string_view name, Index layers, Index width) const {
+  std::vector<double> result(static_cast<std::size_t>(layers * width));
+  if (const auto rows = sums_.find(name); rows != sums_.end()) {
+    for (const auto& [layer, sum] : rows->second) {
+      MPITRON_CHECK(layer >= 1 && layer <= layers && static_cast<Index>(sum.size()) == width, layer,
+                    layers, sum.size(), width);
+      std::ranges::copy(sum, result.begin() + (layer - 1) * width);
+    }
+  }
+  return result;
+}
+
+}  // namespace mpitron::autograd

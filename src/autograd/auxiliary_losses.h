@@ -1,0 +1,42 @@
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "utils/shape.h"
+
+namespace mpitron::autograd {
+
+/// Named rows of numbers of layers, summed over the microbatches of a step: what is told of
+/// auxiliary losses (one number for a layer) and of the tokens of experts.
+class LayerSums {
+ public:
+  /// `layer` is 1-based and global (a depth of multi-token prediction counts from 1 as well).
+  void add(std::string_view name, Index layer, std::span<const double> row);
+  void add(std::string_view name, Index layer, double value) { add(name, layer, {&value, 1}); }
+  /// [layers, width], 0 where nothing was added.
+  std::vector<double> of(std::string_view name, Index layers, Index width = 1) const;
+  void clear() { sums_.clear(); }
+
+ private:
+  using Rows = std::map<Index, std::vector<double>>;  // of layers
+  std::map<std::string, Rows, std::less<>> sums_;
+};
+
+/// What a pass over one microbatch tells layers that have losses of their own, beside the model's
+/// main one: the gradient that a unit of such a loss gets, and where its value is summed. Nothing
+/// is added in an evaluation, nor in the first pass of a recomputed block.
+struct AuxiliaryLosses {
+  /// Of a mean over all tokens of the microbatch, whichever ranks hold them (router losses; each
+  /// rank adds its part of the gradient): loss scale / (microbatches x data parallel replicas).
+  /// With per-token loss the whole step is divided by its tokens later: times the microbatch's.
+  double microbatch_seed = 0;
+  /// Of a mean over this rank's tokens, or of a token's loss with per-token loss: the main loss's.
+  double token_seed = 0;
+  bool per_token_loss = false;
+  LayerSums* sums = nullptr;
+};
+
+}  // namespace mpitron::autograd

@@ -1,0 +1,96 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nn/language_model_embedding.h"
+#include "nn/model_part.h"
+
+namespace mpitron::models {
+
+/// One microbatch on the device. What a model does not read is absent.
+struct Batch {
+  tensor::Tensor tokens;               // [s, b], int64
+  tensor::Tensor position_ids;         // [s, b], int64
+  tensor::Tensor labels;               // [s, b], int64; absent when only logits are wanted
+  tensor::Tensor attention_mask = {};  // [b or 1, s or 1, s], u8, 1 = hidden; absent: none is
+  tensor::Tensor loss_mask = {};       // like labels, fp32
+  double loss_tokens = 0;              // sum of the mask, on this rank
+};
+
+/// Something that training lowers: the mean of losses over what a mask counts.
+struct Objective {
+  autograd::Var losses;  // fp32
+  tensor::Tensor mask;   // fp32, of the same shape
+  double count = 0;      // sum of the mask
+};
+
+/// How an objective appears in the log.
+struct ObjectiveTraits {
+  std::string name;
+  bool mean_of_means = false;  // of the microbatches; else the mean over the global batch
+};
+
+/// A model, or the part of it that one pipeline chunk holds: word embedding, layers, output layer
+/// tied to the embedding or its own. Parameter names are those of Megatron-Core's local layer spec.
+class Model {
+ public:
+  /// Which part of the model it is, this rank's groups, and where its parameters go: the chunks of
+  /// one rank share a list.
+  struct Share {
+    comm::ParallelGroups groups;
+    nn::ModelPart part;
+    std::shared_ptr<autograd::ParameterList> parameters =
+        std::make_shared<autograd::ParameterList>();
+  };
+
+  virtual ~Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  /// Gives every parameter of the list its memory and first values.
+  void initialize();
+  autograd::ParameterList& parameters() { return *share_.parameters; }
+  const config::ModelConfig& config() const { return config_; }
+  const nn::ModelPart& part() const { return share_.part; }
+  /// Of the output layer; null where the part has none.
+  autograd::Parameter* output_weight() const { return output_weight_; }
+
+  // `input`, [s, b, h]: what the chunk before this one computed; unused where the part has the
+  // embedding.
+
+  /// [s, b, h]: what the next chunk takes.
+  virtual autograd::Var hidden(autograd::Context& context, const Batch& batch,
+                               const autograd::Var& input = {}) const = 0;
+  /// [s, b, v], in the model's type, of the whole vocabulary on every tensor parallel rank. Rows of
+  /// the padded vocabulary take part in the softmax like all others.
+  virtual autograd::Var logits(autograd::Context& context, const Batch& batch,
+                               const autograd::Var& input = {}) const = 0;
+  /// Of the part with the output: one for each of `objective_traits`. Their sum is what is trained.
+  virtual std::vector<Objective> objectives(autograd::Context& context, const Batch& batch,
+                                            const autograd::Var& input = {}) const = 0;
+  /// The same on all parts; the first is the language model's loss.
+  virtual std::vector<ObjectiveTraits> objective_traits() const { return {{.name = "lm loss"}}; }
+
+ protected:
+  /// Creates the embedding where the part has it.
+  Model(const config::ModelConfig& config, device::Device& device, Share share,
+        Index token_types = 0);
+
+  nn::Builder builder(const std::string& prefix) const;
+  ops::TensorParallel tensor_parallel() const;
+  const comm::ParallelGroups& groups() const { return share_.groups; }
+  device::Device& device() const { return device_; }
+  const std::optional<nn::LanguageModelEmbedding>& embedding() const { return embedding_; }
+  /// Creates the output layer's matrix, or finds the one that it shares with the embedding.
+  void make_output_weight();
+
+ private:
+  const config::ModelConfig config_;
+  device::Device& device_;
+  const Share share_;
+  std::optional<nn::LanguageModelEmbedding> embedding_;
+  autograd::Parameter* output_weight_ = nullptr;
+};
+
+}  // namespace mpitron::models

@@ -1,0 +1,43 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "autograd/auxiliary_losses.h"
+#include "comm/parallel_groups.h"
+#include "config/run_config.h"
+#include "train/iteration_report.h"
+
+namespace mpitron::train {
+
+/// One of the losses beside the main one: means over the step's microbatches and replicas, for each
+/// layer (0 where a layer has none) or depth of multi-token prediction.
+struct LayerLosses {
+  enum class Summary { mean, each } summary = Summary::mean;
+  std::string name;  // in the log; `each`: with the layer's number in it
+  std::vector<double> layers;
+  Index layers_with_one = 0;  // by which the mean divides
+};
+
+/// Which of these losses a run has, the same on every rank.
+class TrackedLosses {
+ public:
+  TrackedLosses(const config::RunConfig& config, const comm::ParallelGroups& groups);
+
+  /// Of one step, from what this rank's passes summed. Collective over all ranks.
+  std::vector<LayerLosses> means(const autograd::LayerSums& sums, Index num_microbatches,
+                                 comm::Group& all) const;
+
+ private:
+  struct Loss {
+    std::string name;  // in LayerSums
+    LayerLosses entry;
+    double share = 1;  // what this rank's sum counts in the sum over all ranks
+  };
+  std::vector<Loss> losses_;
+};
+
+/// What the log tells of them: the mean over the layers that have one, or each.
+std::vector<NamedLoss> summaries(std::span<const LayerLosses> losses);
+
+}  // namespace mpitron::train
