@@ -49,7 +49,7 @@ Regex::Regex(std::string_view pattern, Syntax syntax)
   state_->code.reset(
       pcre2_compile(bytes_of(pattern), pattern.size(), options, &code, &offset, nullptr));
   if (state_->code == nullptr) {
-    throw_data("the splitting pattern \"{}\" is not valid at byte {}: {}", pattern_, offset,
+    throw_data("the regular expression \"{}\" is not understood at byte {}: {}", pattern_, offset,
                message_of(code));
   }
   pcre2_jit_compile(state_->code.get(), PCRE2_JIT_COMPLETE);  // without it, matching is only slower
@@ -93,7 +93,7 @@ bool RegexLexer::find_match() {
                static_cast<unsigned>(static_cast<unsigned char>(text_[at])));
   }
   if (found < 0) {
-    throw_data("the splitting pattern \"{}\" fails at byte {} of the text: {}", regex_.pattern(),
+    throw_data("the regular expression \"{}\" fails at byte {} of the text: {}", regex_.pattern(),
                at_, message_of(found));
   }
   const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(state_->match.get());
