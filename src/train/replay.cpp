@@ -59,7 +59,7 @@ double compare_logits(TrainStep& step, comm::Group& all, RecordedCase& recorded)
 /// Largest relative difference of the losses of multi-token prediction.
 double compare_predictions(const StepReport& step, const std::vector<double>& recorded) {
   std::vector<double> losses;
-  for (const LayerLosses& loss : step.layer_losses) {
+  for (const LayerLosses& loss : step.layers.losses) {
     if (loss.summary == LayerLosses::Summary::each) {
       losses = loss.layers;
     }
