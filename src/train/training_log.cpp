@@ -29,7 +29,7 @@ std::vector<NamedLoss> losses_of(const StepReport& step) {
 }  // namespace
 
 TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index rank)
-    : config_(config), timers_(timers) {
+    : config_(config), timers_(timers), collapsed_(config.model.moe ? config.model.moe->topk : 0) {
   bar_.emplace(config.training.train_iters, "it");
   interval_.start();
   if (const auto& folder = config.logging.tensorboard_dir; folder && rank == 0) {
@@ -50,6 +50,9 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
   averages_.add(losses_of(step), step.skipped);
   for (const auto& [name, value] : summaries(step.layers.losses)) {
     averages_.add_tracked(name, value);
+  }
+  for (const std::string& warning : collapsed_(progress.iteration, step.layers)) {
+    log::warning("{}", warning);
   }
   if (tensorboard_ && progress.iteration % config_.logging.tensorboard_log_interval == 0) {
     write_scalars(progress, step, state);
@@ -102,6 +105,9 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
         state.scheduler().learning_rate_schedule().at(state.scheduler().num_steps(), bounds);
   }
   log::print(iteration_line(report));
+  if (config_.logging.moe_per_layer_logging && !step.layers.expert_tokens.empty()) {
+    log::print(balance_lines(step.layers));
+  }
   if (progress.iteration == config_.logging.log_interval) {
     log::print(memory_line(0, progress.iteration, process_memory()));
   }
@@ -151,9 +157,16 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   for (const auto& [name, loss] : step.other_losses) {
     metrics.push_back({name, loss});
   }
-  for (const auto& [name, value] : summaries(step.layers.losses)) {
+  const std::vector<NamedLoss> tracked = summaries(step.layers.losses);
+  for (const auto& [name, value] : tracked) {
     both(name, value);
-    metrics.push_back({name, value});
+    metrics.emplace_back(name, value);
+  }
+  const std::vector<NamedLoss> of_layers =
+      config_.logging.moe_per_layer_logging ? layer_metrics(step.layers) : std::vector<NamedLoss>{};
+  for (const auto& [name, value] : of_layers) {
+    tensorboard_->add_scalar(name, value, progress.iteration);
+    metrics.emplace_back(name, value);
   }
   metrics_->add(progress.iteration, metrics);
 }

@@ -6,6 +6,7 @@
 #include "config/run_config.h"
 #include "io/metrics_file.h"
 #include "io/tensorboard.h"
+#include "train/expert_balance.h"
 #include "train/iteration_report.h"
 #include "train/progress_bar.h"
 #include "train/timers.h"
@@ -54,6 +55,7 @@ class TrainingLog {
   std::unique_ptr<io::TensorboardWriter> tensorboard_;
   std::unique_ptr<io::MetricsFile> metrics_;
   IntervalAverages averages_;
+  CollapsedRouters collapsed_;
   NamedTimer interval_;
   std::optional<ProgressBar> bar_;
 };
