@@ -16,6 +16,15 @@ constexpr test::RuleCase kBroken[] = {
      "--moe-ffn-hidden-size 31",
      "E145", "31 % 2 = 1. Nearest: --expert-tensor-parallel-size 1"},
     {"--num-experts 4 --disable-bias-linear --expert-model-parallel-size 0", "E146", "0 and 1"},
+    {"--num-experts 4 --disable-bias-linear --moe-shared-expert-overlap", "E147",
+     "no shared expert"},
+    {"--num-experts 4 --disable-bias-linear --moe-shared-expert-overlap "
+     "--moe-shared-expert-intermediate-size 8",
+     "E147", "allgather. Nearest: --moe-token-dispatcher-type alltoall"},
+    {"--num-experts 4 --disable-bias-linear --moe-shared-expert-overlap "
+     "--moe-shared-expert-intermediate-size 8 --moe-token-dispatcher-type alltoall "
+     "--recompute-granularity selective --recompute-modules shared_experts",
+     "E147", "computed again"},
 };
 
 TEST(ExpertLayoutConstraints, EachIsBrokenByItsSmallestExample) {
@@ -33,6 +42,8 @@ constexpr const char* kLegal[] = {
     "--context-parallel-size 2 --expert-model-parallel-size 2 --use-tp-pp-dp-mapping",
     "--num-experts 4 --disable-bias-linear --world-size 4 --expert-tensor-parallel-size 2 "
     "--expert-model-parallel-size 2",
+    "--num-experts 4 --disable-bias-linear --moe-shared-expert-overlap "
+    "--moe-shared-expert-intermediate-size 8 --moe-token-dispatcher-type alltoall",
 };
 
 TEST(ExpertLayoutConstraints, LegalNeighboursPass) {
