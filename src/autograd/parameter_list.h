@@ -6,7 +6,8 @@
 
 namespace mpitron::autograd {
 
-/// The parameters of a model in the order of their creation, at addresses that stay.
+/// The parameters of a model in the order of their creation, and its buffers, at addresses that
+/// stay.
 class ParameterList {
  public:
   Parameter& add(Parameter parameter) { return parameters_.emplace_back(std::move(parameter)); }
@@ -18,11 +19,14 @@ class ParameterList {
   auto begin() const { return parameters_.begin(); }
   auto end() const { return parameters_.end(); }
   std::size_t size() const { return parameters_.size(); }
+  Buffer& add_buffer(Buffer buffer) { return buffers_.emplace_back(std::move(buffer)); }
+  std::deque<Buffer>& buffers() { return buffers_; }
   /// Elements of all parameters.
   Index numel() const;
 
  private:
   std::deque<Parameter> parameters_;
+  std::deque<Buffer> buffers_;
 };
 
 }  // namespace mpitron::autograd

@@ -4,8 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "utils/dtype.h"
-#include "utils/shape.h"
+#include "config/moe_config.h"
 
 namespace mpitron::config {
 
@@ -55,8 +54,7 @@ struct ModelConfig {
 
   // attention
   AttentionBackend attention_backend = AttentionBackend::automatic;
-  double softmax_scale =
-      0;  // derived: 1 / sqrt(kv_channels); latent attention has its own
+  double softmax_scale = 0;  // derived: 1 / sqrt(kv_channels); latent attention has its own
   bool apply_query_key_layer_scaling = false;
   bool attention_softmax_in_fp32 = false;  // derived: forced on with apply_query_key_layer_scaling
   bool qk_layernorm = false;
@@ -141,8 +139,7 @@ struct ModelConfig {
   // BERT: with the head that tells whether two parts are in order, and the loss of it.
   bool bert_binary_head = true;
 
-  // later areas, present because FLOPs, parameter counts and constraints speak of them
-  std::optional<Index> num_experts;
+  std::optional<MoeConfig> moe;  // absent: no layer has experts
 
   /// Whether selective recomputation drops what `module` computes.
   bool recomputes(RecomputeModule module) const {

@@ -102,7 +102,7 @@ Context StageRunner::context(const SamplePosition& position, autograd::Tape* tap
           .tape = tape,
           .usage = tape,
           .keeper = &layers_.keeper(),
-          .mode = tape != nullptr ? autograd::Mode::train : autograd::Mode::evaluate,
+          .mode = tape != nullptr ? autograd::Mode::train : pass_.mode,
           .seed = options_.seed,
           .iteration = static_cast<std::uint64_t>(pass_.iteration),
           .position = position};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/expert_bias.h"
 #include "parallel/flat_sum.h"
 #include "parallel/weight_hash.h"
 
@@ -122,8 +123,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
     const StageRunner::Pass pass{
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
     report_loss(runner_.run(pass, next), report);
-    report.layer_losses =
-        tracked_.means(runner_.layer_sums(), num_microbatches, *model_.world().all());
+    report.layers = tracked_.report(runner_.layer_sums(), num_microbatches, *model_.world().all());
     replicas_->finish_step();
     complete_gradients();
   }
@@ -137,6 +137,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
     return parameter.counts_in_norm(tensor_rank);
   });
   before_update_();
+  update_expert_biases(report.layers);
   const optim::StepResult result =
       optimizer_.step({.gradients = gradients,
                        .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
@@ -177,11 +178,29 @@ void TrainStep::complete_gradients() {
   }
 }
 
+void TrainStep::update_expert_biases(const LayerReport& layers) {
+  for (const autograd::Buffer& bias : model_.parameters().buffers()) {
+    const std::vector<double>& tokens = layers.expert_tokens.at(bias.layer);
+    const Index experts = bias.shape[0];
+    const tensor::Tensor counts = tensor::Tensor::empty(device_, {experts}, DType::f64);
+    std::ranges::copy(tokens, counts.data<double>());
+    device::launch(
+        device_.stream(),
+        kernels::ExpertBiasUpdate{.tokens = counts.view(),
+                                  .bias = bias.value.view(),
+                                  .rate = static_cast<float>(config_.model.moe->bias_update_rate)});
+  }
+}
+
 void TrainStep::visit_model(tensor::StateVisitor& visitor) const {
   for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
     tensor::ShardedTensor place = place_of(piece);
     place.name = "model/" + place.name;
     visitor.tensor(place);
+  }
+  for (const autograd::Buffer& buffer : model_.parameters().buffers()) {
+    visitor.tensor(
+        {.name = "model/" + buffer.name, .shape = buffer.shape, .value = buffer.value.view()});
   }
 }
 
@@ -210,8 +229,8 @@ void TrainStep::values_loaded(bool masters_too) {
 }
 
 void TrainStep::logits(const HostMicrobatch& microbatch,
-                       const decltype(StageRunner::Pass::on_logits)& visit) {
-  runner_.run({.on_logits = visit, .micro_batch_size = microbatch.samples},
+                       const decltype(StageRunner::Pass::on_logits)& visit, autograd::Mode mode) {
+  runner_.run({.on_logits = visit, .mode = mode, .micro_batch_size = microbatch.samples},
               [&] { return microbatch; });
 }
 

@@ -43,7 +43,7 @@ void TrainingLog::resumed_at(Index iteration) {
 void TrainingLog::iteration(const Progress& progress, const StepReport& step, TrainStep& state) {
   const NamedLoss loss{kLossName, step.loss()};
   averages_.add({&loss, 1}, step.skipped);
-  for (const auto& [name, value] : summaries(step.layer_losses)) {
+  for (const auto& [name, value] : summaries(step.layers.losses)) {
     averages_.add_tracked(name, value);
   }
   if (tensorboard_ && progress.iteration % config_.logging.tensorboard_log_interval == 0) {
@@ -141,7 +141,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
       io::Metric{"loss-scale", step.loss_scale},
       io::Metric{"batch-size", static_cast<double>(progress.batch_size)},
       io::Metric{"consumed-samples", static_cast<double>(progress.consumed_samples)}};
-  for (const auto& [name, value] : summaries(step.layer_losses)) {
+  for (const auto& [name, value] : summaries(step.layers.losses)) {
     both(name, value);
     metrics.push_back({name, value});
   }
