@@ -62,13 +62,11 @@ TEST(AcceptOption, RefusesWhatDoesNotWorkYetButNotItsDefault) {
             std::string::npos);
   EXPECT_EQ(two.values.integer("expert_model_parallel_size"), 2);
   EXPECT_EQ(only_id(accept("expert-model-parallel-size", {"1"})), "");
-  EXPECT_EQ(only_id(accept("moe-aux-loss-coeff", {"0"})), "");
-  EXPECT_EQ(only_id(accept("num-experts", {"8"})), "E005");
-  EXPECT_EQ(only_id(accept("multi-latent-attention", {})), "E005");
-  EXPECT_EQ(only_id(accept("position-embedding-type", {"relative"})), "E005");
+  EXPECT_EQ(only_id(accept("is-hybrid-model", {})), "E005");
+  EXPECT_EQ(only_id(accept("position-embedding-type", {"mrope"})), "E005");
   EXPECT_EQ(only_id(accept("position-embedding-type", {"rope"})), "");
   EXPECT_EQ(only_id(accept("spec", {"local"})), "");
-  EXPECT_EQ(only_id(accept("recompute-modules", {"core_attn", "moe"})), "E005");
+  EXPECT_EQ(only_id(accept("recompute-modules", {"core_attn", "attention"})), "E005");
 }
 
 TEST(AcceptOption, RemovedRefusedAndDeprecatedNamesSayWhatToUse) {
