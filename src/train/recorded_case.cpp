@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
@@ -44,12 +43,6 @@ RecordedIteration recorded(const json& row, const std::filesystem::path& path) {
   }
   if (const auto sop = row.find("sop_loss"); sop != row.end()) {
     result.sop_loss = sop->get<double>();
-  }
-  const auto prediction = [&row](std::size_t depth) {
-    return row.find(fmt::format("mtp_{}_loss", depth));
-  };
-  for (std::size_t depth = 1; prediction(depth) != row.end(); ++depth) {
-    result.prediction_losses.push_back(prediction(depth)->get<double>());
   }
   return result;
 }

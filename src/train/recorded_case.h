@@ -17,7 +17,6 @@ struct RecordedIteration {
   std::optional<bool> update_skipped;
   double learning_rate = 0;
   std::optional<double> sop_loss = std::nullopt;  // of BERT's binary head
-  std::vector<double> prediction_losses = {};     // of the depths of multi-token prediction
 };
 
 /// A recorded run of the reference: a folder with config.json (its flags among them),

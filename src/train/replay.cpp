@@ -56,21 +56,6 @@ double compare_logits(TrainStep& step, comm::Group& all, RecordedCase& recorded)
   return all.reduce(worst, comm::Reduction::maximum);
 }
 
-/// Largest relative difference of the losses of multi-token prediction.
-double compare_predictions(const StepReport& step, const std::vector<double>& recorded) {
-  std::vector<double> losses;
-  for (const LayerLosses& loss : step.layers.losses) {
-    if (loss.summary == LayerLosses::Summary::each) {
-      losses = loss.layers;
-    }
-  }
-  double worst = losses.size() == recorded.size() ? 0 : INFINITY;
-  for (std::size_t i = 0; i < std::min(losses.size(), recorded.size()); ++i) {
-    worst = std::max(worst, relative(losses[i], recorded[i]));
-  }
-  return worst;
-}
-
 ReplayedIteration compare(const StepReport& step, const RecordedIteration& recorded) {
   ReplayedIteration result{.loss = step.loss(),
                            .recorded_loss = recorded.loss,
@@ -80,8 +65,6 @@ ReplayedIteration compare(const StepReport& step, const RecordedIteration& recor
     result.relative_loss =
         std::max(result.relative_loss, relative(loss, recorded.sop_loss.value_or(NAN)));
   }
-  result.relative_loss =
-      std::max(result.relative_loss, compare_predictions(step, recorded.prediction_losses));
   if (recorded.grad_norm) {
     result.relative_grad_norm = relative(step.grad_norm, *recorded.grad_norm);
   }

@@ -23,8 +23,7 @@ struct ReplayTolerance {
 };
 
 struct ReplayedIteration {
-  double loss = 0, recorded_loss = 0;
-  double relative_loss = 0;                      // the largest, of the losses beside it too
+  double loss = 0, recorded_loss = 0, relative_loss = 0;
   double grad_norm = 0, relative_grad_norm = 0;  // 0 where the reference skipped the update
   bool skip_differs = false;  // one of the two skipped the update, the other did not
 };
