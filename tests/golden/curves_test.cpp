@@ -24,9 +24,6 @@ std::vector<std::string> recorded_cases() {
 
 /// Why a case waits for a later part of the program; empty for a dense GPT.
 std::string waits_for(const RecordedCase& recorded) {
-  if (recorded.model_type() != "gpt") {
-    return recorded.model_type();
-  }
   const std::vector<std::string>& flags = recorded.flags();
   const auto given = [&](const char* flag) { return std::ranges::count(flags, flag) > 0; };
   return given("--num-experts")              ? "mixture of experts"

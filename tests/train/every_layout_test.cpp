@@ -36,7 +36,10 @@ std::vector<Flags> models() {
           common + llama + groups + Flags{"2"},
           common + groups + Flags{"1"} + all_again,
           common + llama + Flags{"--recompute-granularity", "selective"},
-          common + Flags{"--tp-comm-overlap", "--calculate-per-token-loss"}};
+          common + Flags{"--tp-comm-overlap", "--calculate-per-token-loss"},
+          common + Flags{"--model", "bert"},
+          common + all_again +
+              Flags{"--model", "t5", "--num-layers", "2", "--decoder-seq-length", "4"}};
 }
 
 const std::vector<GeneratedLayout>& all_layouts() {
