@@ -70,7 +70,7 @@ Plan make_plan(const config::RunConfig& run) {
             .schedule = {},
             .simulation = {},
             .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
-            .has_experts = run.model.num_experts.has_value()};
+            .has_experts = run.model.moe.has_value()};
   plan.schedule = pipeline::make_schedule(
       pipeline::make_schedule_options(run.parallel, plan.layout, microbatches));
   plan.simulation = pipeline::simulate(plan.schedule);

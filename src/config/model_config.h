@@ -4,8 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "utils/dtype.h"
-#include "utils/shape.h"
+#include "config/moe_config.h"
 
 namespace mpitron::config {
 
@@ -126,6 +125,8 @@ struct ModelConfig {
   // With sequence parallelism: products run on pieces of the sequence while others travel.
   bool tp_comm_overlap = false;
 
+  std::optional<MoeConfig> moe;  // absent: no layer has experts
+
   // latent attention
   bool multi_latent_attention = false;
   std::optional<Index> q_lora_rank;  // none: queries are not compressed
@@ -140,9 +141,6 @@ struct ModelConfig {
 
   // BERT: with the head that tells whether two parts are in order, and the loss of it.
   bool bert_binary_head = true;
-
-  // later areas, present because FLOPs, parameter counts and constraints speak of them
-  std::optional<Index> num_experts;
 
   /// Whether selective recomputation drops what `module` computes.
   bool recomputes(RecomputeModule module) const {

@@ -71,7 +71,6 @@ void resolve_size(ModelConfig& m, const OptionValues& v) {
   m.add_qkv_bias = v.flag("add_qkv_bias");
   m.mtp_num_layers = v.maybe_integer("mtp_num_layers");
   m.mtp_loss_scaling_factor = v.real("mtp_loss_scaling_factor");
-  m.num_experts = v.maybe_integer("num_experts");
 }
 
 void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
@@ -172,6 +171,7 @@ ModelConfig resolve_model(const OptionValues& v) {
   resolve_positions(m, v);
   resolve_layers(m, v);
   resolve_precision(m, v);
+  m.moe = resolve_moe(v);
   return m;
 }
 

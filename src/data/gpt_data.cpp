@@ -56,6 +56,9 @@ class Builder {
     if (request_.masked_lm) {
       return sentences(prefix, matrix, counts);
     }
+    if (request_.encode) {
+      return conversations(prefix, matrix, counts);
+    }
     const auto source = std::make_shared<const CorpusSource>(
         prefix, request_.mmap_bin_files ? io::BinAccess::mapped : io::BinAccess::read);
     check_tokenizer(source->file());
@@ -139,6 +142,27 @@ class Builder {
     options.pad = request_.sample.pad;
     options.vocab_size = request_.vocab_size;
     return options;
+  }
+
+  PerSplit<DatasetPtr> conversations(const std::string& path, const Matrix& matrix,
+                                     const Counts& counts) const {
+    const auto file = std::make_shared<const ConversationFile>(path);
+    SftDatasetOptions options{.description = base_options().description,
+                              .eod = request_.sample.eod,
+                              .pad = request_.sample.pad};
+    options.description.class_name = "SFTDataset";
+    options.description.dataset_path = path;
+    PerSplit<DatasetPtr> result;
+    for (const Split split : kSplits) {
+      if (!matrix[split] || counts[split] == Index{0}) {
+        continue;
+      }
+      std::tie(options.begin, options.end) = split_bounds(*matrix[split], file->size());
+      options.description.index_split = split;
+      options.description.num_samples = counts[split];
+      result[split] = std::make_shared<const SftDataset>(file, options, request_.encode);
+    }
+    return result;
   }
 
   PerSplit<DatasetPtr> splits(const std::shared_ptr<const SequenceSource>& source,

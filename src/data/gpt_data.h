@@ -9,6 +9,7 @@
 #include "data/description.h"
 #include "data/gpt_sample.h"
 #include "data/masked_lm_dataset.h"
+#include "data/sft_dataset.h"
 #include "data/split.h"
 
 namespace mpitron::data {
@@ -32,6 +33,7 @@ struct GptDataRequest {
   bool multiple_validation_sets = false;
   Index builder_threads = 1;                                // --num-dataset-builder-threads
   std::optional<MaskedLmRequest> masked_lm = std::nullopt;  // BERT, T5: corpora of sentences
+  EncodeConversation encode = {};   // --sft: the prefixes are files of conversations
   std::string tokenizer_hash = "";  // not empty: corpora that name another are refused
 };
 

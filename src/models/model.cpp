@@ -101,6 +101,9 @@ void Model::initialize() {
       ops::initialize(device_, parameter, config_.params_dtype, seed);
     }
   }
+  for (autograd::Buffer& buffer : share_.parameters->buffers()) {
+    ops::initialize(device_, buffer);
+  }
 }
 
 }  // namespace mpitron::models

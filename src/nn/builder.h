@@ -43,6 +43,12 @@ class Builder {
                            const tensor::Shard& rows = {}) const;
   /// linear_proj and linear_fc2: row parallel.
   Parameter& output_weight(const std::string& name, Index out, Index in) const;
+  /// The same of an expert; its pieces lie on the ranks of groups().expert_tensor. Rows are cut
+  /// in each of `blocks` blocks.
+  Parameter& expert_weight(const std::string& name, Index out, Index in, Index blocks) const;
+  Parameter& expert_output_weight(const std::string& name, Index out, Index in) const;
+  /// Of a router, whose input is cut where the sequence is.
+  Parameter& router_weight(const std::string& name, Index out, Index in) const;
   /// Null where the layer has no bias.
   Parameter* bias(const std::string& name, Index size, bool present,
                   const tensor::Shard& shard = {}) const;
@@ -55,9 +61,13 @@ class Builder {
   /// Norms between the layers; with a cut sequence each rank sees some of the rows that they norm.
   Parameter& norm_weight(const std::string& name, Index size) const;
   Parameter& norm_bias(const std::string& name, Index size) const;
+  /// Zeros, fp32.
+  autograd::Buffer& buffer(const std::string& name, Index size) const;
 
  private:
   Parameter& add(Parameter parameter) const;
+  /// Standard deviation of layers that write into the residual stream.
+  double output_std() const;
   Parameter& weight(const std::string& name, const Shape& shape, const tensor::Shard& shard,
                     double std) const;
 

@@ -1,6 +1,7 @@
 #include "nn/transformer_layer.h"
 
 #include "autograd/recompute.h"
+#include "config/layer_kind.h"
 #include "ops/bias_dropout_add.h"
 
 namespace mpitron::nn {
@@ -20,13 +21,25 @@ std::variant<SelfAttention, MultiLatentAttention> make_attention(const Builder& 
   return SelfAttention(builder, layer_number, causal);
 }
 
+std::variant<Mlp, MoeLayer> make_mlp(const Builder& builder, Index layer_number) {
+  using FeedForward = config::LayerKind::FeedForward;
+  if (config::layer_kind(builder.config(), layer_number).feed_forward == FeedForward::experts) {
+    return MoeLayer(builder, layer_number);
+  }
+  return Mlp(builder);
+}
+
+bool recomputes_mlp(const config::ModelConfig& config, const std::variant<Mlp, MoeLayer>& mlp) {
+  return config.recomputes(std::holds_alternative<Mlp>(mlp) ? config::RecomputeModule::mlp
+                                                            : config::RecomputeModule::moe);
+}
+
 }  // namespace
 
 TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number, AttentionKind kind)
     : shared_(builder.tensor_parallel()),
       hidden_dropout_(builder.config().hidden_dropout),
       layer_number_(static_cast<std::uint32_t>(layer_number)),
-      recompute_mlp_(builder.config().recomputes(config::RecomputeModule::mlp)),
       recompute_norms_(builder.config().recomputes(config::RecomputeModule::layernorm)),
       input_norm_(builder, "input_layernorm", builder.config().hidden_size),
       attention_(make_attention(builder.child("self_attention"), layer_number, kind.causal)),
@@ -38,7 +51,8 @@ TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number, A
                                                   builder.child("cross_attention"), layer_number))
                                             : std::nullopt),
       pre_mlp_norm_(builder, "pre_mlp_layernorm", builder.config().hidden_size),
-      mlp_(builder.child("mlp")) {}
+      mlp_(make_mlp(builder.child("mlp"), layer_number)),
+      recompute_mlp_(recomputes_mlp(builder.config(), mlp_)) {}
 
 Renewable TransformerLayer::normed(Context& context, const Norm& norm, const Var& x) const {
   Var y = norm.forward(context, x);
@@ -77,14 +91,22 @@ BranchOutput TransformerLayer::attention_branch(Context& context, const Renewabl
 }
 
 BranchOutput TransformerLayer::mlp_branch(Context& context, const Renewable& x) const {
+  const auto forward = [this](Context& inner, const Renewable& input) {
+    return std::visit([&](const auto& mlp) { return mlp.forward(inner, input); }, mlp_);
+  };
   if (!recompute_mlp_) {
-    return mlp_.forward(context, x);
+    return forward(context, x);
   }
-  const auto output = [this](Context& inner, const Var& input) {
-    return mlp_.forward(inner, input).output;
+  const auto output = [forward](Context& inner, const Var& input) {
+    return forward(inner, input).output;
   };
   const auto keep = [&x](Context&, const Tensor&) { return autograd::Kept(x); };
-  return {autograd::recompute(context, output, x.var, keep), mlp_.output_bias()};
+  return {autograd::recompute(context, output, x.var, keep), output_bias()};
+}
+
+Parameter* TransformerLayer::output_bias() const {
+  const Mlp* mlp = std::get_if<Mlp>(&mlp_);
+  return mlp != nullptr ? mlp->output_bias() : nullptr;
 }
 
 }  // namespace mpitron::nn

@@ -5,8 +5,7 @@
 namespace mpitron::ops {
 
 /// Attention over a sequence whose zigzag slices the group's members hold: keys and values of all
-/// are gathered, the queries stay. `qkv` is a fused qkv of s_local rows, a mask [b or 1, s_local,
-/// s].
+/// are gathered, the queries stay. `qkv` has s_local rows, a mask is [b or 1, s_local, s].
 ///
 /// Numerical contract: one kernel sees all keys, so the output has one rank's bits. Gradients of
 /// keys and values are added in fp32 (fp64 for fp64) in the order of the members, and rounded once.

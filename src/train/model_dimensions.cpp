@@ -19,6 +19,19 @@ double latent_attention_parameters(const ModelDimensions& model) {
   return query + rkv * (h + n * (dq + dv) + 1) + h * dr + n * dv * h;
 }
 
+namespace {
+
+ExpertDimensions expert_dimensions(const config::MoeConfig& moe) {
+  return {.num_experts = moe.num_experts,
+          .num_moe_layers = moe.count_layers(),
+          .last_layer_is_moe = !moe.layers.empty() && moe.layers.back(),
+          .moe_router_topk = moe.topk,
+          .moe_ffn_hidden_size = moe.ffn_hidden_size,
+          .moe_shared_expert_intermediate_size = moe.shared_expert_intermediate_size};
+}
+
+}  // namespace
+
 ModelDimensions model_dimensions(const config::ModelConfig& config) {
   ModelDimensions dimensions{
       .num_layers = config.num_layers,
@@ -31,7 +44,8 @@ ModelDimensions model_dimensions(const config::ModelConfig& config) {
       .padded_vocab_size = config.padded_vocab_size,
       .swiglu = config.gated_linear_unit,
       .untie_embeddings_and_output_weights = config.untie_embeddings_and_output_weights,
-      .mtp_num_layers = config.mtp_num_layers.value_or(0)};
+      .mtp_num_layers = config.mtp_num_layers.value_or(0),
+      .experts = config.moe ? std::optional(expert_dimensions(*config.moe)) : std::nullopt};
   if (config.multi_latent_attention) {
     dimensions.latent_attention =
         LatentAttentionDimensions{.q_lora_rank = config.q_lora_rank,

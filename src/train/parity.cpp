@@ -1,6 +1,7 @@
 #include "train/parity.h"
 
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,11 @@ config::RunConfig scaled_down(config::RunConfig run) {
   config::ParallelConfig& p = run.parallel;
   const Index tensor = p.tensor_model_parallel_size;
   const Index model = tensor * p.pipeline_model_parallel_size * p.context_parallel_size;
-  p.data_parallel_size = std::min<Index>(p.data_parallel_size, 2);
+  // Two replicas, or as many as hold one of all experts.
+  const Index experts =
+      p.expert_tensor_parallel_size * p.expert_model_parallel_size * p.pipeline_model_parallel_size;
+  p.data_parallel_size =
+      std::min<Index>(p.data_parallel_size, 2 * std::lcm(model, experts) / model);
   p.num_distributed_optimizer_instances =
       std::min(p.num_distributed_optimizer_instances, p.data_parallel_size);
   p.world_size = model * p.data_parallel_size;

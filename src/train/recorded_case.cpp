@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
@@ -43,6 +44,12 @@ RecordedIteration recorded(const json& row, const std::filesystem::path& path) {
   }
   if (const auto sop = row.find("sop_loss"); sop != row.end()) {
     result.sop_loss = sop->get<double>();
+  }
+  const auto prediction = [&row](std::size_t depth) {
+    return row.find(fmt::format("mtp_{}_loss", depth));
+  };
+  for (std::size_t depth = 1; prediction(depth) != row.end(); ++depth) {
+    result.prediction_losses.push_back(prediction(depth)->get<double>());
   }
   return result;
 }

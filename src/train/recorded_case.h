@@ -17,6 +17,7 @@ struct RecordedIteration {
   std::optional<bool> update_skipped;
   double learning_rate = 0;
   std::optional<double> sop_loss = std::nullopt;  // of BERT's binary head
+  std::vector<double> prediction_losses = {};     // of the depths of multi-token prediction
 };
 
 /// A recorded run of the reference: a folder with config.json (its flags among them),
@@ -27,6 +28,7 @@ class RecordedCase {
   explicit RecordedCase(const std::filesystem::path& folder);
 
   const std::string& name() const { return name_; }
+  const std::filesystem::path& folder() const { return folder_; }
   /// gpt, bert or t5.
   const std::string& model_type() const { return model_type_; }
   const std::vector<std::string>& flags() const { return flags_; }

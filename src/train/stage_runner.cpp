@@ -51,8 +51,8 @@ const pipeline::ActionList& StageRunner::actions(const Pass& pass) {
 std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& next) {
   pass_ = pass;
   next_ = &next;
-  layer_sums_.clear();
   sums_.assign(objectives_.size(), {});
+  layer_sums_.clear();
   first_microbatch_ = 0;
   taken_.assign(static_cast<std::size_t>(model_.chunks()), 0);
   const pipeline::StepCallbacks callbacks{
@@ -102,7 +102,7 @@ Context StageRunner::context(const SamplePosition& position, autograd::Tape* tap
           .tape = tape,
           .usage = tape,
           .keeper = &layers_.keeper(),
-          .mode = tape != nullptr ? autograd::Mode::train : autograd::Mode::evaluate,
+          .mode = tape != nullptr ? autograd::Mode::train : pass_.mode,
           .seed = options_.seed,
           .iteration = static_cast<std::uint64_t>(pass_.iteration),
           .position = position};

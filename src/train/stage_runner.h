@@ -47,6 +47,8 @@ class StageRunner {
     /// on the ranks with the output layer.
     std::function<void(const tensor::Tensor& logits, const DeviceMicrobatch& microbatch)>
         on_logits = {};
+    /// In an evaluation: whether routers (and dropout) behave as in training.
+    autograd::Mode mode = autograd::Mode::evaluate;
     std::optional<Index> micro_batch_size = std::nullopt;  // where it is not that of the options
   };
 

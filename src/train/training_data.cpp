@@ -1,6 +1,7 @@
 #include "train/training_data.h"
 
 #include "data/split.h"
+#include "train/conversation_encoder.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -14,7 +15,8 @@ data::GptSampleOptions sample_options(const config::RunConfig& config,
           .eod_mask_loss = config.data.eod_mask_loss,
           // The causal mask needs no bytes; only packed documents do.
           .create_attention_mask = config.data.reset_attention_mask,
-          .eod = tokenizer.eod()};
+          .eod = tokenizer.eod(),
+          .pad = config.data.sft ? tokenizer.special_ids().pad.value_or(-1) : -1};
 }
 
 /// Samples of each split, as the reference counts them (features: training.py).
@@ -66,6 +68,8 @@ std::string name_of(config::TokenizerType type) {
       return "TikTokenizer";
     case null:
       return "NullTokenizer";
+    case sft:
+      return "SFTTokenizer";
     default:
       throw_usage(
           "--tokenizer-type is missing or of a type that this build does not train with; known are "
@@ -99,7 +103,8 @@ std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConf
        .vocab_extra_ids = config.vocab_extra_ids,
        .tiktoken_pattern = config.tiktoken_pattern.value_or(""),
        .tiktoken_num_special_tokens = config.tiktoken_num_special_tokens,
-       .tiktoken_special_tokens = config.tiktoken_special_tokens});
+       .tiktoken_special_tokens = config.tiktoken_special_tokens,
+       .sft_tokenizer_prompt_format = config.sft_tokenizer_prompt_format});
 }
 
 data::GptDataRequest make_data_request(const config::RunConfig& config,
@@ -124,6 +129,9 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
   request.builder_threads = config.data.num_dataset_builder_threads;
   request.tokenizer_hash = tokenizer.fingerprint();
   request.masked_lm = masked_lm_request(config, tokenizer);
+  if (config.data.sft) {
+    request.encode = make_conversation_encoder(tokenizer);
+  }
   return request;
 }
 

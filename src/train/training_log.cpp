@@ -48,7 +48,7 @@ void TrainingLog::resumed_at(Index iteration) {
 
 void TrainingLog::iteration(const Progress& progress, const StepReport& step, TrainStep& state) {
   averages_.add(losses_of(step), step.skipped);
-  for (const auto& [name, value] : summaries(step.layer_losses)) {
+  for (const auto& [name, value] : summaries(step.layers.losses)) {
     averages_.add_tracked(name, value);
   }
   if (tensorboard_ && progress.iteration % config_.logging.tensorboard_log_interval == 0) {
@@ -151,7 +151,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   for (const auto& [name, loss] : step.other_losses) {
     metrics.push_back({name, loss});
   }
-  for (const auto& [name, value] : summaries(step.layer_losses)) {
+  for (const auto& [name, value] : summaries(step.layers.losses)) {
     both(name, value);
     metrics.push_back({name, value});
   }

@@ -187,6 +187,48 @@ TEST_F(PretrainGpt, LearnsATextAndWritesItBack) {
   EXPECT_TRUE(contains(out, "writes:\n\n5 8 11 14 17 20 23 26 29\n")) << out;
 }
 
+/// Two turns each; the answer is learned, the question is not.
+TEST_F(PretrainGpt, LearnsFromConversations) {
+  const std::filesystem::path family = golden_folder() + "/tokenizer/families/hf_qwen2";
+  std::filesystem::create_directory(folder_ / "chat");
+  std::filesystem::copy(family / "tokenizer.json", folder_ / "chat/tokenizer.json");
+  const std::string config = R"({"eos_token": "<|im_end|>")";
+  write_bytes(folder_ / "chat/tokenizer_config.json",
+              config + R"(, "pad_token": "<|endoftext|>"})");
+  std::string lines;
+  for (int i = 0; i < 30; ++i)
+    lines += R"({"messages": [{"role": "user", "content": "go"}, )"
+             R"({"role": "assistant", "content": "and so on"}]})"
+             "\n";
+  write_bytes(folder_ / "talk.jsonl", lines);
+  const Words flags = kTinyModel + Words{"--seq-length",
+                                         "32",
+                                         "--max-position-embeddings",
+                                         "32",
+                                         "--tokenizer-type",
+                                         "SFTTokenizer",
+                                         "--tokenizer-model",
+                                         "chat",
+                                         "--sft-tokenizer-prompt-format",
+                                         "chatml",
+                                         "--sft",
+                                         "--data-path",
+                                         "talk.jsonl",
+                                         "--split",
+                                         "8,1,1",
+                                         "--lr",
+                                         "1e-2",
+                                         "--train-iters",
+                                         "30"};
+  const std::vector<double> curve = losses(train(flags));
+  ASSERT_EQ(curve.size(), 30U);
+  EXPECT_NEAR(curve.front(), std::log(1024), 0.5);  // 903 tokens padded to 1024
+  EXPECT_LT(curve.back(), 1.0);
+  write_bytes(folder_ / "chat/tokenizer_config.json", config + "}");
+  expect_refused(flags, 2, "no token for padding");
+  expect_refused(flags + Words{"--tokenizer-type", "NullTokenizer"}, 2, "SFTTokenizer");
+}
+
 TEST_F(PretrainGpt, ASplitThatGivesTrainingNothingIsRefused) {
   write_ids(folder_ / "ids.jsonl", 40, 100);
   ASSERT_EQ(preprocess_ids(folder_, "ids.jsonl", "ids").code, 0);

@@ -26,6 +26,10 @@ TEST_F(AttentionTest, BackwardIsTheGradientWithOneHeadPerGroup) {
   check({.layout = {.heads = 2, .query_groups = 2, .head_dim = 3}, .scale = 0.5f});
 }
 
+TEST_F(AttentionTest, BackwardIsTheGradientWithNarrowerValues) {
+  check({.layout = {.heads = 2, .query_groups = 2, .head_dim = 3, .value_dim = 2}, .scale = 0.5f});
+}
+
 TEST_F(AttentionTest, BackwardIsTheGradientWithAWindow) {
   AttentionSettings settings = grouped();
   settings.window = 1;
