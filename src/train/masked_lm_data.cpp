@@ -69,6 +69,9 @@ std::optional<data::MaskedLmRequest> masked_lm_request(const config::RunConfig& 
   if (model.kind == config::ModelKind::gpt) {
     return std::nullopt;
   }
+  if (config.data.mock_data) {
+    throw_usage("--mock-data: samples of BERT and T5 are made of sentences; give --data-path");
+  }
   const bool t5 = model.kind == config::ModelKind::t5;
   data::MaskedLmRequest request{
       .description = {.masking_probability = config.data.mask_prob,

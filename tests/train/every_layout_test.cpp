@@ -63,7 +63,10 @@ std::vector<Flags> models() {
                     "--moe-router-enable-expert-bias"},
           common + llama + latent,
           common + llama + predictions,
-          common + rotary + predictions + Flags{"--calculate-per-token-loss"}};
+          common + rotary + predictions + Flags{"--calculate-per-token-loss"},
+          common + Flags{"--model", "bert"},
+          common + all_again +
+              Flags{"--model", "t5", "--num-layers", "2", "--decoder-seq-length", "4"}};
 }
 
 const std::vector<GeneratedLayout>& all_layouts() {
