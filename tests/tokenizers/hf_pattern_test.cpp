@@ -51,7 +51,8 @@ TEST(HfPattern, ReplacesMatches) {
 }
 
 TEST(HfPattern, RefusesWhatItCannotRead) {
-  EXPECT_NE(test::message_of([] { regex("(a"); }).find("not understood at byte 2"), std::string::npos);
+  EXPECT_NE(test::message_of([] { regex("(a"); }).find("not understood at byte 2"),
+            std::string::npos);
   EXPECT_NE(test::message_of([] { regex("[a-z&&[^b]]"); }).find("&&"), std::string::npos);
   EXPECT_NE(test::message_of([] { pattern(R"({"Text": "a"})"); }).find("\"Regex\""),
             std::string::npos);
