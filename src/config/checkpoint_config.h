@@ -37,6 +37,7 @@ struct CheckpointConfig {
   bool exit_on_missing_checkpoint = false;
   bool use_mp_args_from_checkpoint_args = false;
   bool async_save = false;
+  bool save_file_per_writer = false;
   double save_staging_gib = 2;
   bool verify_resume = false;
   NonPersistentConfig non_persistent;

@@ -21,8 +21,9 @@ std::string first_given(const OptionValues& v, std::initializer_list<const char*
 }
 
 Result save_folder(const Facts& f) {
-  const std::string name = first_given(
-      f.values, {"save_retain_interval", "save_keep_last", "async_save", "verify_resume"});
+  const std::string name =
+      first_given(f.values, {"save_retain_interval", "save_keep_last", "save_file_per_writer",
+                             "async_save", "verify_resume"});
   return f.run.checkpoint.save || name.empty()
              ? Result()
              : Violation{name + " without --save", "--save FOLDER"};
@@ -133,7 +134,8 @@ Result conversion(const Facts& f) {
 std::span<const Constraint> checkpoint_constraints() {
   static constexpr std::array kRules = std::to_array<Constraint>({
       {"E110", "save_folder", "options of saving need --save",
-       "save save-retain-interval save-keep-last async-save verify-resume",
+       "save save-retain-interval save-keep-last save-file-per-writer "
+       "async-save verify-resume",
        "Without a folder nothing is saved.", save_folder},
       {"E111", "load_folder", "options of loading need --load",
        "load ckpt-step use-checkpoint-args use-mp-args-from-checkpoint-args allow-random-init",

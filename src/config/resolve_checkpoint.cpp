@@ -41,6 +41,7 @@ CheckpointConfig resolve_checkpoint(const OptionValues& v) {
   c.use_mp_args_from_checkpoint_args = v.flag("use_mp_args_from_checkpoint_args");
   c.exit_on_missing_checkpoint = v.flag("exit_on_missing_checkpoint");
   c.async_save = v.flag("async_save");
+  c.save_file_per_writer = v.flag("save_file_per_writer");
   c.save_staging_gib = v.real("save_staging_gib");
   c.verify_resume = v.flag("verify_resume");
   c.non_persistent = resolve_non_persistent(v);

@@ -31,6 +31,7 @@ std::string layout_json(const config::ParallelConfig& parallel) {
 
 checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config, Trace* trace) {
   return {.staging_bytes = static_cast<Index>(config.save_staging_gib * (Index{1} << 30)),
+          .file_per_writer = config.save_file_per_writer,
           .trace = trace};
 }
 

@@ -10,6 +10,7 @@ using test::RuleCase;
 constexpr RuleCase kBroken[] = {
     {"--save-keep-last 10", "E110", "--save-keep-last without --save"},
     {"--async-save", "E110", "--save FOLDER"},
+    {"--save-file-per-writer", "E110", "--save-file-per-writer without --save"},
     {"--ckpt-step 10", "E111", "--ckpt-step without --load"},
     {"--use-checkpoint-args", "E111", "--load FOLDER"},
     {"--save a --save-interval 0", "E112", "save_interval = 0"},
@@ -41,7 +42,8 @@ TEST(CheckpointConstraints, EveryRuleHasAnExample) {
 
 TEST(CheckpointConstraints, UsualFlagsBreakNone) {
   for (const char* flags :
-       {"--save a --save-interval 10 --save-retain-interval 100 --load a --async-save",
+       {"--save a --save-interval 10 --save-retain-interval 100 --load a --async-save "
+        "--save-file-per-writer",
         "--pretrained-checkpoint a --finetune", "--load a --no-load-optim --ckpt-step 3",
         "--load a --load-main-params-from-ckpt --no-load-optim",
         "--save a --non-persistent-ckpt-type global --non-persistent-save-interval 5",

@@ -12,6 +12,8 @@ inline constexpr std::array kOwn = {
         "start from random weights if --load has nothing to load, instead of ending with an error"),
     integer("save-keep-last", none, works,
             "keep only the newest checkpoints, so many; --save-retain-interval keeps more"),
+    flag("save-file-per-writer", works,
+         "each rank writes a file of its own, and one small file shows them as one checkpoint"),
     real("save-staging-gib", "2", works,
          "host memory of each rank in which --async-save keeps what is being written"),
     flag("verify-resume", works,
