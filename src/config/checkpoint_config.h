@@ -25,6 +25,7 @@ struct CheckpointConfig {
   std::optional<Index> save_interval;  // iterations
   std::optional<Index> save_retain_interval;
   std::optional<Index> save_keep_last;
+  std::optional<Index> save_keep_optim_last;
   bool no_save_optim = false;
   std::optional<std::string> load;
   bool allow_random_init = false;

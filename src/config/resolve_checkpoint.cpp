@@ -30,6 +30,7 @@ CheckpointConfig resolve_checkpoint(const OptionValues& v) {
   c.save_retain_interval = v.maybe_integer("save_retain_interval");
   c.no_save_optim = v.flag("no_save_optim");
   c.save_keep_last = v.maybe_integer("save_keep_last");
+  c.save_keep_optim_last = v.maybe_integer("save_keep_optim_last");
   c.load = v.maybe_text("load");
   c.no_load_optim = v.flag("no_load_optim");
   c.allow_random_init = v.flag("allow_random_init");

@@ -15,6 +15,8 @@ constexpr RuleCase kBroken[] = {
     {"--use-checkpoint-args", "E111", "--load FOLDER"},
     {"--save a --save-interval 0", "E112", "save_interval = 0"},
     {"--save a --save-keep-last 0", "E112", "save_keep_last = 0"},
+    {"--save a --save-keep-optim-last 0", "E112", "save_keep_optim_last = 0"},
+    {"--save a --save-keep-optim-last 2 --no-save-optim", "E163", "--no-save-optim"},
     {"--save a --save-staging-gib 0", "E112", "save_staging_gib = 0"},
     {"--save a --save-interval 10 --save-retain-interval 25", "E113", "25 % 10 = 5"},
     {"--load a --load-main-params-from-ckpt", "E114", "--no-load-optim"},

@@ -178,6 +178,16 @@ TEST_F(CheckpointingTest, OldOnesAreDeleted) {
   EXPECT_EQ(checkpoint::Folder(root_ / "b").iterations(), (std::vector<Index>{2, 4, 5}));
 }
 
+TEST_F(CheckpointingTest, OldOnesLoseTheirOptimizerState) {
+  run_with_checkpoints(save() + Flags{"--save-keep-last", "3", "--save-keep-optim-last", "1"}, 1, 4,
+                       {1, 2, 3, 4});
+  EXPECT_EQ(checkpoint::Folder(root_ / "a").iterations(), (std::vector<Index>{2, 3, 4}));
+  EXPECT_EQ(run_with_checkpoints(load(), 1, 5).start, 4);
+  expect_refused(load() + Flags{"--ckpt-step", "3"}, "--no-load-optim");
+  EXPECT_EQ(run_with_checkpoints(load() + Flags{"--ckpt-step", "3", "--no-load-optim"}, 1, 4).start,
+            3);
+}
+
 void damage(const std::filesystem::path& path) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekg(static_cast<std::streamoff>(std::filesystem::file_size(path)) / 2);
