@@ -26,7 +26,7 @@ struct Fill {
 };
 
 /// y = x, converted to y's type; both are [..., h] with any strides but a contiguous last
-/// dimension.
+/// dimension. Also int64 to int64.
 struct Cast {
   static constexpr const char* name = "cast";
   In x;

@@ -26,6 +26,7 @@ struct ValidationReport {
   std::string where;         // "iteration 100", or "iteration 100 on test set"
   std::optional<Index> set;  // its number with --multiple-validation-sets
   double loss = 0;
+  std::vector<NamedLoss> other_losses = {};  // objectives beside the first
 };
 
 /// Everything that a run says of its iterations: the reference's line every `--log-interval`,
