@@ -8,7 +8,7 @@ using device::In;
 using device::InOut;
 using device::Out;
 
-enum class Activation { none, gelu_tanh, gelu_erf, silu, squared_relu };
+enum class Activation { none, gelu_tanh, gelu_erf, silu, squared_relu, tanh };
 
 /// c = activation(op(a) op(b) + bias), or c += op(a) op(b). All row-major; a and b may have a row
 /// stride.

@@ -78,6 +78,9 @@ void append_activation(dnnl::post_ops& steps, Activation activation) {
       steps.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
       steps.append_eltwise(1, algorithm::eltwise_square, 0, 0);
       break;
+    case Activation::tanh:
+      steps.append_eltwise(1, algorithm::eltwise_tanh, 0, 0);
+      break;
   }
 }
 

@@ -17,8 +17,11 @@ enum class DropoutSite : std::uint32_t {
   attention_probabilities = 1,
   attention_output = 2,
   mlp_output = 3,
-  router_input = 4,
-  router_logits = 5
+  decoder_embedding = 4,  // of an encoder-decoder, whose encoder has site 0
+  cross_attention_probabilities = 5,
+  cross_attention_output = 6,
+  router_input = 7,
+  router_logits = 8
 };
 
 }  // namespace mpitron::nn

@@ -84,6 +84,13 @@ Parameter* Builder::output_bias(const std::string& name, Index size, bool presen
   return parameter;
 }
 
+Parameter& Builder::matrix(const std::string& name, Index rows, Index columns) const {
+  return add({.name = name,
+              .shape = {rows, columns},
+              .initialization = {.kind = Initialization::Kind::normal,
+                                 .std = site_.config.init_method_std}});
+}
+
 Parameter& Builder::embedding(const std::string& name, Index rows, Index h,
                               const tensor::Shard& shard) const {
   const double std = site_.config.embedding_init_method_std.value_or(site_.config.init_method_std);

@@ -54,6 +54,8 @@ class Builder {
                   const tensor::Shard& shard = {}) const;
   /// Of a row parallel layer: added after the sum over the ranks.
   Parameter* output_bias(const std::string& name, Index size, bool present) const;
+  /// A matrix that every rank has whole: a small table or layer.
+  Parameter& matrix(const std::string& name, Index rows, Index columns) const;
   Parameter& embedding(const std::string& name, Index rows, Index h,
                        const tensor::Shard& shard = {}) const;
   /// Norms between the layers; with a cut sequence each rank sees some of the rows that they norm.

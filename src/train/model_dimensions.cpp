@@ -33,18 +33,28 @@ ExpertDimensions expert_dimensions(const config::MoeConfig& moe) {
 }  // namespace
 
 ModelDimensions model_dimensions(const config::ModelConfig& config) {
-  return {.num_layers = config.num_layers,
-          .hidden_size = config.hidden_size,
-          .num_attention_heads = config.num_attention_heads,
-          .num_query_groups = config.num_query_groups,
-          .kv_channels = config.kv_channels,
-          .ffn_hidden_size = config.ffn_hidden_size,
-          .seq_length = config.seq_length,
-          .padded_vocab_size = config.padded_vocab_size,
-          .swiglu = config.gated_linear_unit,
-          .untie_embeddings_and_output_weights = config.untie_embeddings_and_output_weights,
-          .mtp_num_layers = config.mtp_num_layers.value_or(0),
-          .experts = config.moe ? std::optional(expert_dimensions(*config.moe)) : std::nullopt};
+  ModelDimensions dimensions{
+      .num_layers = config.num_layers,
+      .hidden_size = config.hidden_size,
+      .num_attention_heads = config.num_attention_heads,
+      .num_query_groups = config.num_query_groups,
+      .kv_channels = config.kv_channels,
+      .ffn_hidden_size = config.ffn_hidden_size,
+      .seq_length = config.seq_length,
+      .padded_vocab_size = config.padded_vocab_size,
+      .swiglu = config.gated_linear_unit,
+      .untie_embeddings_and_output_weights = config.untie_embeddings_and_output_weights,
+      .mtp_num_layers = config.mtp_num_layers.value_or(0),
+      .experts = config.moe ? std::optional(expert_dimensions(*config.moe)) : std::nullopt};
+  if (config.multi_latent_attention) {
+    dimensions.latent_attention =
+        LatentAttentionDimensions{.q_lora_rank = config.q_lora_rank,
+                                  .kv_lora_rank = config.kv_lora_rank,
+                                  .qk_head_dim = config.qk_head_dim,
+                                  .qk_pos_emb_head_dim = config.qk_pos_emb_head_dim,
+                                  .v_head_dim = config.v_head_dim};
+  }
+  return dimensions;
 }
 
 HybridDimensions count_hybrid_layers(Index num_layers, double attention_ratio, double mlp_ratio,

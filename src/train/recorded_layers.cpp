@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
@@ -25,19 +26,36 @@ double difference_of(const std::vector<double>& got, const std::vector<double>& 
   return worst;
 }
 
+/// Of the depths of multi-token prediction, in one iteration.
+std::vector<double> prediction_losses(const json& row) {
+  std::vector<double> losses;
+  const auto next = [&] { return row.find(fmt::format("mtp_{}_loss", losses.size() + 1)); };
+  for (auto loss = next(); loss != row.end(); loss = next()) {
+    losses.push_back(loss->get<double>());
+  }
+  return losses;
+}
+
 }  // namespace
 
 RecordedLayers::RecordedLayers(const std::filesystem::path& folder) {
   try {
-    buffers_ = json::parse(read_file(folder / "losses.json"))
-                   .value("final_buffers", std::map<std::string, std::vector<float>>{});
+    const json recorded = json::parse(read_file(folder / "losses.json"));
+    buffers_ = recorded.value("final_buffers", std::map<std::string, std::vector<float>>{});
+    for (const json& row : recorded.at("iterations")) {
+      Losses& losses = losses_.emplace_back();
+      if (std::vector<double> depths = prediction_losses(row); !depths.empty()) {
+        losses["mtp_{} loss"] = std::move(depths);
+      }
+    }
     const std::filesystem::path path = folder / "aux_losses.json";
     if (!std::filesystem::exists(path)) {
       return;
     }
-    const json recorded = json::parse(read_file(path));
-    for (const json& row : recorded.at("per_layer_mean_over_microbatches")) {
-      Losses& losses = losses_.emplace_back();
+    const json layers = json::parse(read_file(path));
+    std::size_t iteration = 0;
+    for (const json& row : layers.at("per_layer_mean_over_microbatches")) {
+      Losses& losses = losses_.at(iteration++);
       for (const auto& [name, values] : row.items()) {
         if (name != "iteration") {
           losses[name] = values.get<std::vector<double>>();

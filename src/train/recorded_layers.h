@@ -10,7 +10,8 @@
 namespace mpitron::train {
 
 /// What a recorded run of the reference tells of single layers: their own losses in each iteration
-/// (aux_losses.json) and the buffers that it ended with (losses.json). Empty for dense models.
+/// (aux_losses.json; of the depths of multi-token prediction losses.json) and the buffers that it
+/// ended with (losses.json). Empty for dense models.
 class RecordedLayers {
  public:
   /// Reads the files in `folder`; Error(data) names what is wrong.

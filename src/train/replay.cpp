@@ -22,6 +22,14 @@ float as_float(const tensor::Tensor& x, Index at) {
   return visit_dtype(x.dtype(), [&]<class T>() { return static_cast<float>(x.data<T>()[at]); });
 }
 
+/// Behind the text, where nothing is learned or looked at: what is computed there is not defined.
+bool is_padding(const models::Batch& batch, Index sample, Index position) {
+  const tensor::Tensor& mask =
+      batch.decoder_attention_mask ? batch.decoder_attention_mask : batch.attention_mask;
+  return mask && mask.shape()[1] == 1 &&
+         mask.data<std::uint8_t>()[sample * mask.shape()[2] + position] != 0;
+}
+
 /// Largest difference of the logits of the first microbatch over all ranks; recorded [b, s, v],
 /// ours [s, b, v] of this rank's positions.
 double compare_logits(TrainStep& step, comm::Group& all, RecordedCase& recorded) {
@@ -34,6 +42,9 @@ double compare_logits(TrainStep& step, comm::Group& all, RecordedCase& recorded)
     MPITRON_CHECK(recorded.first_logits().shape.at(2) == v, v);
     for (Index i = 0; i < s * b * v; ++i) {
       const Index position = microbatch.positions(i / (b * v)), sample = i / v % b;
+      if (is_padding(microbatch.batch, sample, position)) {
+        continue;
+      }
       const double difference =
           std::abs(static_cast<double>(as_float(logits, i)) -
                    static_cast<double>(expected[(sample * length + position) * v + i % v]));
@@ -50,6 +61,10 @@ ReplayedIteration compare(const StepReport& step, const RecordedIteration& recor
                            .recorded_loss = recorded.loss,
                            .relative_loss = relative(step.loss(), recorded.loss),
                            .grad_norm = step.grad_norm};
+  for (const auto& [name, loss] : step.other_losses) {
+    result.relative_loss =
+        std::max(result.relative_loss, relative(loss, recorded.sop_loss.value_or(NAN)));
+  }
   if (recorded.grad_norm) {
     result.relative_grad_norm = relative(step.grad_norm, *recorded.grad_norm);
   }
@@ -59,11 +74,8 @@ ReplayedIteration compare(const StepReport& step, const RecordedIteration& recor
 
 config::RunConfig configuration(const RecordedCase& recorded,
                                 const std::vector<std::string>& extra_flags, Index world_size) {
-  if (recorded.model_type() != "gpt") {
-    throw_usage("{}: a recorded {} run; replay works for gpt so far", recorded.name(),
-                recorded.model_type());
-  }
   std::vector<std::string> flags = recorded.flags();
+  flags.insert(flags.end(), {"--model", recorded.model_type()});
   flags.insert(flags.end(), extra_flags.begin(), extra_flags.end());
   config::RunConfig config = config::parse_run_config(flags, world_size);
   recorded.apply_settings_without_flags(config);

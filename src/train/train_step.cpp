@@ -78,14 +78,15 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
   const config::ModelConfig& m = config.model;
   const Index pieces = model.groups().context->size() *
                        (model.groups().sequence_parallel ? model.groups().tensor->size() : 1);
-  return {
-      .hidden = {.shape = {m.seq_length / pieces, config.training.micro_batch_size, m.hidden_size},
-                 .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
-      .per_token_loss = config.training.calculate_per_token_loss,
-      .with_attention_mask = config.data.reset_attention_mask,
-      .seed = static_cast<std::uint64_t>(config.training.seed),
-      .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
-      .deferred_outputs = config.parallel.deferred_embedding_wgrads};
+  return {// An encoder-decoder's stages pass both streams on, one behind the other.
+          .hidden = {.shape = {(m.seq_length + m.decoder_seq_length) / pieces,
+                               config.training.micro_batch_size, m.hidden_size},
+                     .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
+          .per_token_loss = config.training.calculate_per_token_loss,
+          .parts = microbatch_parts(config),
+          .seed = static_cast<std::uint64_t>(config.training.seed),
+          .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
+          .deferred_outputs = config.parallel.deferred_embedding_wgrads};
 }
 
 }  // namespace

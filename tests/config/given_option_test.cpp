@@ -63,11 +63,11 @@ TEST(AcceptOption, RefusesWhatDoesNotWorkYetButNotItsDefault) {
   EXPECT_EQ(only_id(accept("moe-deepep-num-sms", {"20"})), "");
   EXPECT_EQ(only_id(accept("moe-aux-loss-coeff", {"0"})), "");
   EXPECT_EQ(only_id(accept("moe-token-dispatcher-type", {"flex"})), "E005");
-  EXPECT_EQ(only_id(accept("multi-latent-attention", {})), "E005");
-  EXPECT_EQ(only_id(accept("position-embedding-type", {"relative"})), "E005");
+  EXPECT_EQ(only_id(accept("is-hybrid-model", {})), "E005");
+  EXPECT_EQ(only_id(accept("position-embedding-type", {"mrope"})), "E005");
   EXPECT_EQ(only_id(accept("position-embedding-type", {"rope"})), "");
   EXPECT_EQ(only_id(accept("spec", {"local"})), "");
-  EXPECT_EQ(only_id(accept("recompute-modules", {"core_attn", "mla_up_proj"})), "E005");
+  EXPECT_EQ(only_id(accept("recompute-modules", {"core_attn", "attention"})), "E005");
 }
 
 TEST(AcceptOption, RemovedRefusedAndDeprecatedNamesSayWhatToUse) {

@@ -31,6 +31,24 @@ std::vector<Flags> models() {
                     "--disable-bias-linear",
                     "--untie-embeddings-and-output-weights"};
   const Flags experts{"--disable-bias-linear", "--num-experts", "4"};
+  const Flags latent{"--multi-latent-attention",
+                     "--qk-layernorm",
+                     "--q-lora-rank",
+                     "6",
+                     "--kv-lora-rank",
+                     "5",
+                     "--qk-head-dim",
+                     "3",
+                     "--qk-pos-emb-head-dim",
+                     "2",
+                     "--v-head-dim",
+                     "7",
+                     "--recompute-granularity",
+                     "selective",
+                     "--recompute-modules",
+                     "mla_up_proj"};
+  const Flags predictions{"--mtp-num-layers", "2"};
+  const Flags rotary{"--position-embedding-type", "rope"};
   const Flags all_again{"--recompute-granularity", "full", "--recompute-method", "uniform",
                         "--recompute-num-layers",  "1"};
   return {common,
@@ -42,7 +60,13 @@ std::vector<Flags> models() {
           common + experts + Flags{"--moe-aux-loss-coeff", "0.1"},
           common + experts +
               Flags{"--moe-layer-freq", "2", "--swiglu", "--moe-router-score-function", "sigmoid",
-                    "--moe-router-enable-expert-bias"}};
+                    "--moe-router-enable-expert-bias"},
+          common + llama + latent,
+          common + llama + predictions,
+          common + rotary + predictions + Flags{"--calculate-per-token-loss"},
+          common + Flags{"--model", "bert"},
+          common + all_again +
+              Flags{"--model", "t5", "--num-layers", "2", "--decoder-seq-length", "4"}};
 }
 
 const std::vector<GeneratedLayout>& all_layouts() {

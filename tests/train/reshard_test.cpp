@@ -6,7 +6,8 @@
 #include "train/layout_space.h"
 
 // A checkpoint of any layout loads in any other: what that saves is the same, bit for bit, and the
-// loss goes on, with experts or without. Random pairs of all legal layouts; MPITRON_RESHARD_PAIRS says how many (default 8).
+// loss goes on, with experts or without. Random pairs of all legal layouts;
+// MPITRON_RESHARD_PAIRS says how many (default 8).
 
 namespace mpitron::train {
 namespace {
