@@ -44,6 +44,11 @@ config::RunConfig scaled_down(config::RunConfig run) {
   m.max_position_embeddings = m.seq_length;
   m.padded_vocab_size = rounded_up(kVocabulary, tensor);
   m.params_dtype = DType::f32;
+  if (m.moe) {
+    m.moe->ffn_hidden_size = rounded_up(64, p.expert_tensor_parallel_size);
+    Index& shared = m.moe->shared_expert_intermediate_size;
+    shared = shared > 0 ? rounded_up(64, tensor) : 0;
+  }
 
   config::TrainingConfig& t = run.training;
   t.seq_length = m.seq_length;
