@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+
 #include "device/streams.h"
 #include "device/tensor_view.h"
 
@@ -21,6 +23,13 @@ struct CountVisits {
 };
 
 enum class DropPolicy { lowest_probability, last_position };
+
+/// ceil(visits / experts * factor): what an expert takes of `visits` at a
+/// --moe-expert-capacity-factor.
+inline Index expert_capacity(Index visits, Index experts, double factor) {
+  const double even = static_cast<double>(visits) / static_cast<double>(experts);
+  return static_cast<Index>(std::ceil(even * factor));
+}
 
 /// How many tokens an expert takes. Beyond it, visits are dropped: those of the lowest probability
 /// (of equal ones the later tokens'), or the later tokens'.

@@ -4,8 +4,10 @@
 namespace mpitron::kernels {
 
 // Random numbers of routers, counted by global token and column, so that they do not depend on the
-// layout. Rows are [s, b] with the given b. Types: fp32, bf16, fp16 (fp64 logits and reference:
-// also fp64); one rounding; outputs `=`.
+// layout. Rows are [s, b] with the given b.
+//
+// Numerical contract: fp32, bf16, fp16 (logits and reference: also fp64); fp32 arithmetic
+// (reference: double), one rounding; outputs `=`.
 
 /// Whose numbers: key and place of the rows.
 struct TokenNoise {

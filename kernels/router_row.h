@@ -16,6 +16,17 @@ namespace mpitron::kernels::router {
 template <class T>
 using Row = std::array<T, static_cast<std::size_t>(kMostExperts)>;
 
+/// The logits of one token.
+template <class T>
+struct Logits {
+  const T* values;
+  Index n;
+
+  T operator[](Index i) const { return values[i]; }
+  const T* begin() const { return values; }
+  const T* end() const { return values + n; }
+};
+
 /// Of a chosen sigmoid's sum.
 inline constexpr double kSumGuard = 1e-20;
 
@@ -25,14 +36,14 @@ T sigmoid(T x) {
 }
 
 template <class T>
-void softmax(const T* logits, Index n, T* probabilities) {
-  const T largest = *std::max_element(logits, logits + n);
+void softmax(const Logits<T>& x, T* probabilities) {
+  const T largest = *std::max_element(x.begin(), x.end());
   T sum = 0;
-  for (Index i = 0; i < n; ++i) {
-    probabilities[i] = std::exp(logits[i] - largest);
+  for (Index i = 0; i < x.n; ++i) {
+    probabilities[i] = std::exp(x[i] - largest);
     sum += probabilities[i];
   }
-  for (Index i = 0; i < n; ++i) {
+  for (Index i = 0; i < x.n; ++i) {
     probabilities[i] /= sum;
   }
 }
@@ -83,39 +94,39 @@ void keep_best_groups(T* scores, Index n, Index k, const RoutingRule& rule) {
 
 /// What experts are chosen by, where it is not given.
 template <class T>
-void scores_of(const T* logits, Index n, const RoutingRule& rule, T* scores) {
+void scores_of(const Logits<T>& x, const RoutingRule& rule, T* scores) {
   if (rule.score == RouterScore::sigmoid) {
-    std::transform(logits, logits + n, scores, [](T x) { return sigmoid(x); });
+    std::transform(x.begin(), x.end(), scores, [](T logit) { return sigmoid(logit); });
   } else if (rule.pre_softmax) {
-    softmax(logits, n, scores);
+    softmax(x, scores);
   } else {
-    std::copy_n(logits, n, scores);
+    std::copy(x.begin(), x.end(), scores);
   }
 }
 
 /// Probabilities of the k chosen experts. `chosen`: index by place.
 template <class T, class Chosen>
-void probabilities_of(const T* logits, Index n, Index k, const RoutingRule& rule, Chosen&& chosen,
+void probabilities_of(const Logits<T>& x, Index k, const RoutingRule& rule, Chosen&& chosen,
                       T* probabilities) {
   Row<T> row;
   if (rule.score == RouterScore::softmax && rule.pre_softmax) {
-    softmax(logits, n, row.data());
+    softmax(x, row.data());
     for (Index j = 0; j < k; ++j) {
       probabilities[j] = row[static_cast<std::size_t>(chosen(j))];
     }
   } else if (rule.score == RouterScore::softmax) {
     for (Index j = 0; j < k; ++j) {
-      row[static_cast<std::size_t>(j)] = logits[chosen(j)];
+      row[static_cast<std::size_t>(j)] = x[chosen(j)];
     }
-    softmax(row.data(), k, probabilities);
+    softmax(Logits<T>{row.data(), k}, probabilities);
   } else {
-    T sum = 0;
+    T sum = static_cast<T>(kSumGuard);
     for (Index j = 0; j < k; ++j) {
-      probabilities[j] = sigmoid(logits[chosen(j)]);
+      probabilities[j] = sigmoid(x[chosen(j)]);
       sum += probabilities[j];
     }
     for (Index j = 0; k > 1 && j < k; ++j) {
-      probabilities[j] /= sum + static_cast<T>(kSumGuard);
+      probabilities[j] /= sum;
     }
   }
   for (Index j = 0; j < k; ++j) {
@@ -123,94 +134,100 @@ void probabilities_of(const T* logits, Index n, Index k, const RoutingRule& rule
   }
 }
 
-/// Adds sum_j gradient[j] d(probability j) / d(logit) to the zeros in dlogits.
+/// Adds what the gradients `weights` of unscaled probabilities make of the logits: for softmax ...
 template <class T, class Chosen>
-void logit_gradients(const T* logits, Index n, Index k, const RoutingRule& rule, Chosen&& chosen,
-                     const T* gradient, T* dlogits) {
+void softmax_gradients(const Logits<T>& x, Index k, bool pre_softmax, Chosen&& chosen,
+                       const T* weights, T* dlogits) {
   Row<T> probabilities;
-  RoutingRule unscaled = rule;
-  unscaled.scaling = 1;
-  probabilities_of(logits, n, k, unscaled, chosen, probabilities.data());
-  const T scaling = static_cast<T>(rule.scaling);
+  probabilities_of(x, k, {.pre_softmax = pre_softmax}, chosen, probabilities.data());
   T mean = 0;
   for (Index j = 0; j < k; ++j) {
-    mean += scaling * gradient[j] * probabilities[static_cast<std::size_t>(j)];
+    mean += weights[j] * probabilities[static_cast<std::size_t>(j)];
   }
-  if (rule.score == RouterScore::softmax) {
-    if (rule.pre_softmax) {
-      Row<T> all;
-      softmax(logits, n, all.data());
-      std::transform(all.begin(), all.begin() + n, dlogits, [mean](T p) { return -p * mean; });
-    }
-    for (Index j = 0; j < k; ++j) {
-      const T shift = rule.pre_softmax ? 0 : mean;
-      dlogits[chosen(j)] +=
-          probabilities[static_cast<std::size_t>(j)] * (scaling * gradient[j] - shift);
-    }
-    return;
+  if (pre_softmax) {
+    Row<T> all;
+    softmax(x, all.data());
+    std::transform(all.begin(), all.begin() + x.n, dlogits, [mean](T p) { return -p * mean; });
   }
-  T sum = static_cast<T>(kSumGuard);
+  const T shift = pre_softmax ? 0 : mean;
   for (Index j = 0; j < k; ++j) {
-    sum += sigmoid(logits[chosen(j)]);
+    dlogits[chosen(j)] += probabilities[static_cast<std::size_t>(j)] * (weights[j] - shift);
+  }
+}
+
+/// ... and for sigmoids divided by their sum where k > 1.
+template <class T, class Chosen>
+void sigmoid_gradients(const Logits<T>& x, Index k, Chosen&& chosen, const T* weights, T* dlogits) {
+  T sum = static_cast<T>(kSumGuard), product = 0;
+  for (Index j = 0; j < k; ++j) {
+    const T value = sigmoid(x[chosen(j)]);
+    sum += value;
+    product += weights[j] * value;
   }
   for (Index j = 0; j < k; ++j) {
-    const T value = sigmoid(logits[chosen(j)]);
-    const T dvalue = k > 1 ? (scaling * gradient[j] - mean) / sum : scaling * gradient[j];
+    const T value = sigmoid(x[chosen(j)]);
+    const T dvalue = k > 1 ? (weights[j] - product / sum) / sum : weights[j];
     dlogits[chosen(j)] += dvalue * value * (1 - value);
   }
 }
 
-/// The scores that balancing losses see: softmax, or sigmoids divided by their sum where k > 1.
+/// Adds sum_j gradient[j] d(probability j) / d(logit) to the zeros in dlogits.
+template <class T, class Chosen>
+void logit_gradients(const Logits<T>& x, Index k, const RoutingRule& rule, Chosen&& chosen,
+                     const T* gradient, T* dlogits) {
+  Row<T> weights;
+  std::transform(gradient, gradient + k, weights.data(),
+                 [&](T g) { return static_cast<T>(rule.scaling) * g; });
+  if (rule.score == RouterScore::softmax) {
+    softmax_gradients(x, k, rule.pre_softmax, chosen, weights.data(), dlogits);
+  } else {
+    sigmoid_gradients(x, k, chosen, weights.data(), dlogits);
+  }
+}
+
+/// The scores that balancing losses see: of all experts. Sigmoids are divided by their sum where
+/// k > 1.
 template <class T>
-void balance_scores(const T* logits, Index n, Index k, RouterScore score, T* scores) {
+void balance_scores(const Logits<T>& x, Index k, RouterScore score, T* scores) {
   if (score == RouterScore::softmax) {
-    softmax(logits, n, scores);
+    softmax(x, scores);
     return;
   }
   T sum = static_cast<T>(kSumGuard);
-  for (Index i = 0; i < n; ++i) {
-    scores[i] = sigmoid(logits[i]);
+  for (Index i = 0; i < x.n; ++i) {
+    scores[i] = sigmoid(x[i]);
     sum += scores[i];
   }
-  for (Index i = 0; k > 1 && i < n; ++i) {
+  for (Index i = 0; k > 1 && i < x.n; ++i) {
     scores[i] /= sum;
   }
 }
 
 /// dlogits = sum_i gradient[i] d(score i) / d(logit).
 template <class T>
-void balance_score_gradients(const T* logits, Index n, Index k, RouterScore score,
-                             const T* gradient, T* dlogits) {
-  Row<T> scores;
-  balance_scores(logits, n, k, score, scores.data());
-  T mean = 0;
-  for (Index i = 0; i < n; ++i) {
-    mean += gradient[i] * scores[static_cast<std::size_t>(i)];
-  }
+void balance_score_gradients(const Logits<T>& x, Index k, RouterScore score, const T* gradient,
+                             T* dlogits) {
+  const auto every = [](Index i) { return i; };
+  std::fill_n(dlogits, x.n, T{});
   if (score == RouterScore::softmax) {
-    for (Index i = 0; i < n; ++i) {
-      dlogits[i] = scores[static_cast<std::size_t>(i)] * (gradient[i] - mean);
+    softmax_gradients(x, x.n, false, every, gradient, dlogits);
+  } else if (k > 1) {
+    sigmoid_gradients(x, x.n, every, gradient, dlogits);
+  } else {
+    for (Index i = 0; i < x.n; ++i) {
+      sigmoid_gradients(
+          x, 1, [i](Index) { return i; }, gradient + i, dlogits);
     }
-    return;
-  }
-  T sum = static_cast<T>(kSumGuard);
-  for (Index i = 0; i < n; ++i) {
-    sum += sigmoid(logits[i]);
-  }
-  for (Index i = 0; i < n; ++i) {
-    const T value = sigmoid(logits[i]);
-    const T dvalue = k > 1 ? (gradient[i] - mean) / sum : gradient[i];
-    dlogits[i] = dvalue * value * (1 - value);
   }
 }
 
 /// ln sum e^logit.
 template <class T>
-T log_sum_exp(const T* logits, Index n) {
-  const T largest = *std::max_element(logits, logits + n);
+T log_sum_exp(const Logits<T>& x) {
+  const T largest = *std::max_element(x.begin(), x.end());
   T sum = 0;
-  for (Index i = 0; i < n; ++i) {
-    sum += std::exp(logits[i] - largest);
+  for (const T logit : x) {
+    sum += std::exp(logit - largest);
   }
   return largest + std::log(sum);
 }

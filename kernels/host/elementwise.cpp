@@ -29,6 +29,15 @@ bool streams_flat(const device::TensorView& y, const Inputs&... inputs) {
   return should_stream(flat, Rows<T>(flat), inputs...);
 }
 
+/// Row numbers: few, so one thread copies them.
+void copy_integers(const Cast& k) {
+  const Rows<const std::int64_t> x(k.x);
+  const Rows<std::int64_t> y(k.y);
+  for (Index row = 0; row < row_count(k.x); ++row) {
+    std::copy_n(x[row], k.x.size(-1), y[row]);
+  }
+}
+
 }  // namespace
 
 void run(device::HostStream&, const Fill& k) {
@@ -44,6 +53,9 @@ void run(device::HostStream&, const Fill& k) {
 
 void run(device::HostStream&, const Cast& k) {
   MPITRON_CHECK(k.x.shape == k.y.shape, to_string(k.x.shape), to_string(k.y.shape));
+  if (k.x.dtype == DType::i64) {
+    return copy_integers(k);
+  }
   if (run_fp64(k, k.x.dtype) || run_fp64(k, k.y.dtype)) {
     return;
   }

@@ -18,7 +18,7 @@ void choose_row(const TopKRouting& k, const RowReader<T, Tx>& logits, Index row)
   if (k.chosen_by) {
     std::copy_n(k.chosen_by.as<float>() + row * n, n, scores.data());
   } else {
-    router::scores_of(x.data(), n, k.rule, scores.data());
+    router::scores_of(router::Logits<T>{x.data(), n}, k.rule, scores.data());
     for (Index i = 0; k.expert_bias && i < n; ++i) {
       scores[static_cast<std::size_t>(i)] += static_cast<T>(k.expert_bias.as<float>()[i]);
     }
@@ -29,7 +29,7 @@ void choose_row(const TopKRouting& k, const RowReader<T, Tx>& logits, Index row)
   std::int64_t* experts = k.experts.as<std::int64_t>() + row * chosen;
   router::largest(scores.data(), n, chosen, [&](Index j, Index i) { experts[j] = i; });
   router::probabilities_of(
-      x.data(), n, chosen, k.rule, [&](Index j) { return experts[j]; },
+      router::Logits<T>{x.data(), n}, chosen, k.rule, [&](Index j) { return experts[j]; },
       k.probabilities.as<T>() + row * chosen);
 }
 
@@ -55,7 +55,7 @@ void run(device::HostStream&, const TopKRoutingBackward& k) {
       std::fill_n(dx.data(), n, T{});
       const std::int64_t* experts = k.experts.as<std::int64_t>() + row * chosen;
       router::logit_gradients(
-          x.data(), n, chosen, k.rule, [&](Index j) { return experts[j]; },
+          router::Logits<T>{x.data(), n}, chosen, k.rule, [&](Index j) { return experts[j]; },
           k.dprobabilities.as<T>() + row * chosen, dx.data());
       write_row<T, Tx>(dx.data(), k.dlogits, row);
     });

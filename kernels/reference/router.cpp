@@ -27,7 +27,7 @@ std::vector<double> choosing_scores(const TopKRouting& kernel, Index row,
     return row_of(Reader(kernel.chosen_by), row, n);
   }
   std::vector<double> scores(logits.size());
-  router::scores_of(logits.data(), n, kernel.rule, scores.data());
+  router::scores_of(router::Logits<double>{logits.data(), n}, kernel.rule, scores.data());
   for (Index i = 0; kernel.expert_bias && i < n; ++i) {
     scores[static_cast<std::size_t>(i)] += Reader(kernel.expert_bias)(i);
   }
@@ -51,7 +51,8 @@ void run(device::ReferenceStream&, const TopKRouting& kernel) {
     router::largest(scores.data(), n, k,
                     [&](Index j, Index i) { chosen[static_cast<std::size_t>(j)] = i; });
     const auto index = [&](Index j) { return chosen[static_cast<std::size_t>(j)]; };
-    router::probabilities_of(x.data(), n, k, kernel.rule, index, values.data());
+    router::probabilities_of(router::Logits<double>{x.data(), n}, k, kernel.rule, index,
+                             values.data());
     for (Index j = 0; j < k; ++j) {
       experts.set(static_cast<double>(index(j)), row, j);
       probabilities.set(values[static_cast<std::size_t>(j)], row, j);
@@ -66,7 +67,8 @@ void run(device::ReferenceStream&, const TopKRoutingBackward& kernel) {
   for (Index row = 0; row < kernel.logits.size(0); ++row) {
     std::vector<double> dx(static_cast<std::size_t>(n));
     const auto index = [&](Index j) { return static_cast<Index>(experts(row, j)); };
-    router::logit_gradients(row_of(logits, row, n).data(), n, k, kernel.rule, index,
+    const std::vector<double> x = row_of(logits, row, n);
+    router::logit_gradients(router::Logits<double>{x.data(), n}, k, kernel.rule, index,
                             row_of(gradients, row, k).data(), dx.data());
     for (Index i = 0; i < n; ++i) {
       dlogits.set(dx[static_cast<std::size_t>(i)], row, i);

@@ -31,10 +31,13 @@ void write(const std::vector<double>& values, const Out& view, Index row) {
   }
 }
 
+router::Logits<double> logits_of(const std::vector<double>& x) {
+  return {x.data(), static_cast<Index>(x.size())};
+}
+
 std::vector<double> scores_of(const std::vector<double>& x, const BalanceRule& rule) {
   std::vector<double> scores(x.size());
-  router::balance_scores(x.data(), static_cast<Index>(x.size()), rule.topk, rule.score,
-                         scores.data());
+  router::balance_scores(logits_of(x), rule.topk, rule.score, scores.data());
   return scores;
 }
 
@@ -72,8 +75,8 @@ void run(device::ReferenceStream&, const BalanceLossBackward& kernel) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       gradient[i] = factor * counts(row % kernel.counts.size(0), i);
     }
-    router::balance_score_gradients(x.data(), static_cast<Index>(x.size()), kernel.rule.topk,
-                                    kernel.rule.score, gradient.data(), dx.data());
+    router::balance_score_gradients(logits_of(x), kernel.rule.topk, kernel.rule.score,
+                                    gradient.data(), dx.data());
     write(dx, kernel.dlogits, row);
   });
 }
@@ -81,7 +84,7 @@ void run(device::ReferenceStream&, const BalanceLossBackward& kernel) {
 void run(device::ReferenceStream&, const RouterZLoss& kernel) {
   double sum = 0;
   for_rows(kernel.logits, [&](Index, const std::vector<double>& x) {
-    const double z = router::log_sum_exp(x.data(), static_cast<Index>(x.size()));
+    const double z = router::log_sum_exp(logits_of(x));
     sum += z * z;
   });
   Writer(kernel.loss).set(kernel.factor * sum, 0);
@@ -90,10 +93,9 @@ void run(device::ReferenceStream&, const RouterZLoss& kernel) {
 void run(device::ReferenceStream&, const RouterZLossBackward& kernel) {
   const double factor = kernel.factor * Reader(kernel.dloss)(0);
   for_rows(kernel.logits, [&](Index row, const std::vector<double>& x) {
-    const auto n = static_cast<Index>(x.size());
     std::vector<double> dx(x.size());
-    router::softmax(x.data(), n, dx.data());
-    const double slope = 2 * factor * router::log_sum_exp(x.data(), n);
+    router::softmax(logits_of(x), dx.data());
+    const double slope = 2 * factor * router::log_sum_exp(logits_of(x));
     for (double& value : dx) {
       value *= slope;
     }

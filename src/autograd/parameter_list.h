@@ -11,6 +11,12 @@ namespace mpitron::autograd {
 class ParameterList {
  public:
   Parameter& add(Parameter parameter) { return parameters_.emplace_back(std::move(parameter)); }
+  /// Those of which `chosen(parameter)` is true, in order.
+  template <class Chosen>
+  std::vector<Parameter*> where(Chosen&& chosen);
+  std::vector<Parameter*> all() {
+    return where([](const Parameter&) { return true; });
+  }
   /// Null where no parameter has this name.
   Parameter* find(std::string_view name);
 
@@ -28,5 +34,16 @@ class ParameterList {
   std::deque<Parameter> parameters_;
   std::deque<Buffer> buffers_;
 };
+
+template <class Chosen>
+std::vector<Parameter*> ParameterList::where(Chosen&& chosen) {
+  std::vector<Parameter*> some;
+  for (Parameter& parameter : parameters_) {
+    if (chosen(parameter)) {
+      some.push_back(&parameter);
+    }
+  }
+  return some;
+}
 
 }  // namespace mpitron::autograd

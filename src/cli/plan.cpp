@@ -65,7 +65,7 @@ Plan make_plan(const config::RunConfig& run) {
   const Index microbatches =
       training.global_batch_size / training.micro_batch_size / run.parallel.data_parallel_size;
   Plan plan{.parallel = run.parallel,
-            .layout = pipeline::make_stage_layout(run.parallel, run.model.num_layers,
+            .layout = pipeline::make_stage_layout(run.parallel, run.model.all_layers(),
                                                   run.model.mtp_num_layers.value_or(0)),
             .schedule = {},
             .simulation = {},

@@ -11,6 +11,9 @@ namespace {
 
 using Result = std::optional<Violation>;
 
+/// A router keeps the scores of a token in a fixed room (kernels/router.h).
+constexpr Index kMostExperts = 2048;
+
 /// A rule of models with experts; it holds for all others.
 template <Result (*rule)(const Facts&, const MoeConfig&)>
 Result with_experts(const Facts& f) {
@@ -25,6 +28,9 @@ Result sizes(const Facts& f, const MoeConfig& m) {
     }
   };
   at_least("num_experts", m.num_experts, 1);
+  if (m.num_experts > kMostExperts) {
+    bad.push_back(fmt::format("num_experts = {}", m.num_experts));
+  }
   at_least("moe_ffn_hidden_size", m.ffn_hidden_size, 1);
   at_least("moe_shared_expert_intermediate_size", m.shared_expert_intermediate_size,
            f.values.given("moe_shared_expert_intermediate_size") ? 1 : 0);
@@ -170,7 +176,7 @@ Result half_precision_ranks(const Facts& f, const MoeConfig&) {
 
 std::span<const Constraint> moe_constraints() {
   static constexpr std::array kRules = std::to_array<Constraint>({
-      {"E130", "expert_sizes", "experts and their widths are at least 1",
+      {"E130", "expert_sizes", "1 <= num_experts <= 2048, widths of experts are at least 1",
        "num-experts moe-ffn-hidden-size moe-shared-expert-intermediate-size",
        "A size of zero or less describes nothing.", with_experts<sizes>},
       {"E131", "expert_layers", "moe_layer_freq >= 1, or a list of 0 and 1, one for each layer",

@@ -51,6 +51,7 @@ struct DataConfig {
   double mid_level_dataset_surplus = 0.005;
   bool full_validation = false;
   bool multiple_validation_sets = false;
+  bool sft = false;  // the paths are files of conversations
 
   // loading
   DataloaderType dataloader_type = DataloaderType::single;
@@ -71,6 +72,7 @@ struct DataConfig {
   std::optional<std::string> tiktoken_pattern;
   Index tiktoken_num_special_tokens = 1000;
   std::vector<std::string> tiktoken_special_tokens;
+  std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
 };
 
 }  // namespace mpitron::config

@@ -8,7 +8,7 @@
 
 namespace mpitron::config {
 
-/// What is trained: a decoder, an encoder that fills in masked tokens, or both (Raffel et al. 2020).
+/// What is trained: a decoder, an encoder that fills in masked tokens, or one with a decoder.
 enum class ModelKind { gpt, bert, t5 };
 enum class Normalization { layer_norm, rms_norm };
 enum class PositionEmbedding { learned_absolute, rope, mrope, relative, none };
@@ -54,7 +54,8 @@ struct ModelConfig {
 
   // attention
   AttentionBackend attention_backend = AttentionBackend::automatic;
-  double softmax_scale = 0;  // derived: 1 / sqrt(kv_channels); latent attention has its own
+  /// Derived: 1 / sqrt(kv_channels), not of latent attention; without qk scaling's layer number.
+  double softmax_scale = 0;
   bool apply_query_key_layer_scaling = false;
   bool attention_softmax_in_fp32 = false;  // derived: forced on with apply_query_key_layer_scaling
   bool qk_layernorm = false;
@@ -124,6 +125,8 @@ struct ModelConfig {
   // With sequence parallelism: products run on pieces of the sequence while others travel.
   bool tp_comm_overlap = false;
 
+  std::optional<MoeConfig> moe;  // absent: no layer has experts
+
   // latent attention
   bool multi_latent_attention = false;
   std::optional<Index> q_lora_rank;  // none: queries are not compressed
@@ -138,8 +141,6 @@ struct ModelConfig {
 
   // BERT: with the head that tells whether two parts are in order, and the loss of it.
   bool bert_binary_head = true;
-
-  std::optional<MoeConfig> moe;  // absent: no layer has experts
 
   /// Whether selective recomputation drops what `module` computes.
   bool recomputes(RecomputeModule module) const {

@@ -50,6 +50,7 @@ struct MoeConfig {
 
   TokenDispatcherType dispatcher = TokenDispatcherType::allgather;
   bool apply_probs_on_input = false;
+  bool shared_expert_overlap = false;  // the shared expert runs while tokens travel
 
   /// How many of the model's layers have experts.
   Index count_layers() const {

@@ -81,6 +81,7 @@ std::optional<MoeConfig> resolve_moe(const OptionValues& v) {
   moe.dispatcher =
       dispatcher == "alltoall" ? TokenDispatcherType::alltoall : TokenDispatcherType::allgather;
   moe.apply_probs_on_input = v.flag("moe_apply_probs_on_input");
+  moe.shared_expert_overlap = v.flag("moe_shared_expert_overlap");
   return moe;
 }
 

@@ -7,8 +7,8 @@
 
 namespace mpitron::nn {
 
-/// Attention of a decoder's layer to the encoder's output: linear_q of the decoder, linear_kv of the
-/// encoder, softmax attention without positions, linear_proj (Vaswani et al. 2017).
+/// Attention of a decoder's layer to the encoder's output: linear_q of the decoder, linear_kv of
+/// the encoder, softmax attention without positions, linear_proj (Vaswani et al. 2017).
 class CrossAttention {
  public:
   /// `layer_number` is global and starts at 1. The tensor parallel ranks share whole query groups.

@@ -26,23 +26,34 @@ Experts::Experts(const Builder& builder)
   }
 }
 
+/// What the activation makes of x, weighed where the tokens are not; neither is kept where it is
+/// recomputed.
+Renewable Experts::activated(Context& context, const Var& x, const Var& probabilities) const {
+  const bool again = recompute_activation_ && context.recording();
+  Renewable y = ops::activation(context, x, nullptr, activation_);
+  if (again) {
+    y = {y.var, [settings = activation_, input = x.value](Context& later) {
+           return ops::activation(later, autograd::constant(input), nullptr, settings).value;
+         }};
+  }
+  if (weighs_input_) {
+    return y;
+  }
+  Renewable weighed = ops::scale_rows(context, y, probabilities);
+  if (again) {
+    weighed = {weighed.var, [recipe = y.recipe, factors = probabilities.value](Context& later) {
+                 return ops::scaled_rows(later, (*recipe)(later), factors);
+               }};
+  }
+  return weighed;
+}
+
 Var Experts::forward(Context& context, const Var& tokens, const Var& probabilities,
                      const std::vector<Index>& counts) const {
   const Var input = weighs_input_ ? ops::scale_rows(context, tokens, probabilities) : tokens;
   const Var hidden = ops::grouped_linear(context, input, fc1_weights_, counts);
-  const auto inner = [settings = activation_, weighs = !weighs_input_](Context& cx, const Var& x,
-                                                                       const Var& factors) {
-    const Var y = ops::activation(cx, x, nullptr, settings);
-    return weighs ? ops::scale_rows(cx, y, factors) : y;
-  };
-  Renewable activated = inner(context, hidden, probabilities);
-  if (recompute_activation_ && context.recording()) {
-    activated = {activated.var,
-                 [inner, x = hidden.value, factors = probabilities.value](Context& again) {
-                   return inner(again, autograd::constant(x), autograd::constant(factors)).value;
-                 }};
-  }
-  return ops::grouped_linear(context, activated, fc2_weights_, counts);
+  return ops::grouped_linear(context, activated(context, hidden, probabilities), fc2_weights_,
+                             counts);
 }
 
 }  // namespace mpitron::nn

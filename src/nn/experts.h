@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "autograd/renewable.h"
 #include "nn/builder.h"
 #include "ops/activation.h"
 
@@ -18,6 +19,9 @@ class Experts {
                         const autograd::Var& probabilities, const std::vector<Index>& counts) const;
 
  private:
+  autograd::Renewable activated(autograd::Context& context, const autograd::Var& x,
+                                const autograd::Var& probabilities) const;
+
   ops::ActivationSettings activation_;
   bool weighs_input_;  // the tokens instead of what the activation makes of them
   bool recompute_activation_;

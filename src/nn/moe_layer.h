@@ -6,6 +6,7 @@
 #include "nn/experts.h"
 #include "nn/mlp.h"
 #include "nn/router.h"
+#include "ops/token_dispatcher.h"
 
 namespace mpitron::nn {
 
@@ -19,12 +20,16 @@ class MoeLayer {
   BranchOutput forward(autograd::Context& context, const autograd::Renewable& x) const;
 
  private:
-  autograd::Var routed(autograd::Context& context, const autograd::Var& x) const;
+  /// `meanwhile` runs while the tokens travel.
+  autograd::Var routed(autograd::Context& context, const autograd::Var& x,
+                       const std::function<void()>& meanwhile) const;
   autograd::Var shared(autograd::Context& context, const autograd::Renewable& x) const;
 
   Router router_;
+  std::shared_ptr<const ops::TokenDispatcher> dispatcher_;
   Experts experts_;
   std::optional<Mlp> shared_experts_;
+  bool overlap_shared_;  // runs while the tokens travel
   bool recompute_shared_;
 };
 

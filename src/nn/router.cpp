@@ -1,7 +1,6 @@
 #include "nn/router.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "ops/auxiliary_loss.h"
 #include "ops/reshape.h"
@@ -123,9 +122,9 @@ ops::ExpertCapacity Router::capacity(Index tokens) const {
   if (!config_.capacity_factor) {
     return {};
   }
-  const double even = static_cast<double>(tokens * config_.topk) /
-                      static_cast<double>(config_.num_experts) * *config_.capacity_factor;
-  return {.tokens = std::min(static_cast<Index>(std::ceil(even)), tokens),
+  const Index even = kernels::expert_capacity(tokens * config_.topk, config_.num_experts,
+                                              *config_.capacity_factor);
+  return {.tokens = std::min(even, tokens),
           .pad = config_.pad_to_capacity,
           .drop = config_.drop_policy == config::TokenDropPolicy::probs
                       ? ops::DropPolicy::lowest_probability

@@ -22,14 +22,16 @@ Tensor unpermuted(Context& context, const Tensor& y, const Tensor& rows, Index t
 }
 
 struct ScaleRowsBackward {
-  Tensor x, factors;
+  autograd::Kept x;
+  Tensor factors;
   Slot x_slot, factors_slot;
 
   void operator()(Context& context, const Tensor& gradient) const {
-    const Tensor dx = context.empty(x.shape(), x.dtype());
+    const Tensor input = x(context);
+    const Tensor dx = context.empty(input.shape(), input.dtype());
     const Tensor dfactors = context.empty(factors.shape(), factors.dtype());
     context.launch(kernels::ScaleRowsBackward{.dy = gradient.view(),
-                                              .x = x.view(),
+                                              .x = input.view(),
                                               .factors = factors.view(),
                                               .dx = dx.view(),
                                               .dfactors = dfactors.view()});
@@ -68,11 +70,11 @@ Tensor scaled_rows(Context& context, const Tensor& x, const Tensor& factors) {
   return y;
 }
 
-Var scale_rows(Context& context, const Var& x, const Var& factors) {
-  Var result = autograd::variable(scaled_rows(context, x.value, factors.value));
+Var scale_rows(Context& context, const autograd::Renewable& x, const Var& factors) {
+  Var result = autograd::variable(scaled_rows(context, x.var.value, factors.value));
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         ScaleRowsBackward{x.value, factors.value, x.slot, factors.slot});
+    context.tape->record(
+        result.slot, ScaleRowsBackward{autograd::Kept(x), factors.value, x.var.slot, factors.slot});
   }
   return result;
 }

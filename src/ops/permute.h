@@ -1,5 +1,5 @@
 #pragma once
-#include "autograd/context.h"
+#include "autograd/renewable.h"
 
 namespace mpitron::ops {
 
@@ -16,8 +16,9 @@ Var permute(Context& context, const Var& x, const Tensor& rows);
 /// permute.
 Var unpermute(Context& context, const Var& y, const Tensor& rows, Index t);
 
-/// x[i] * factors[i] for the rows of x [n, h]; factors [n], fp32.
-Var scale_rows(Context& context, const Var& x, const Var& factors);
+/// x[i] * factors[i] for the rows of x [n, h], which is not kept where it comes with a recipe;
+/// factors [n], fp32.
+Var scale_rows(Context& context, const autograd::Renewable& x, const Var& factors);
 
 /// The forward pass of scale_rows alone.
 Tensor scaled_rows(Context& context, const Tensor& x, const Tensor& factors);

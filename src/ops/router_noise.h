@@ -14,6 +14,8 @@ using tensor::Tensor;
 TokenNoise token_noise(const Context& context, const TensorParallel& shared, Index s_local, Index b,
                        const autograd::RngKey& key);
 
+// Numerical contract: kernels/router_noise.h.
+
 /// x [t, h] times numbers between 1 - eps and 1 + eps.
 Var jitter(Context& context, const Var& x, double eps, const TokenNoise& noise);
 

@@ -4,29 +4,45 @@
 
 #include "kernels/expert_bias.h"
 #include "parallel/flat_sum.h"
+#include "parallel/joined_data_parallel.h"
 #include "parallel/weight_hash.h"
 
 namespace mpitron::train {
 namespace {
 
-/// The replicas of this rank's parameters: with sharing, those within one instance share, and the
-/// instances hold the same.
+/// The replicas of this rank's experts, or of its other parameters: with sharing, those within one
+/// instance share, and the instances hold the same.
 parallel::ReplicaGroups replica_groups(const TrainedModel& model,
-                                       const parallel::DataParallelOptions& options) {
+                                       const parallel::DataParallelOptions& options, bool experts) {
   const comm::ParallelGroups& groups = model.groups();
   if (options.sharding == parallel::Sharding::none) {
     return {.shard = model.world().make_group("alone", {model.world().rank()}),
-            .replicas = groups.data_context};
+            .replicas = experts ? groups.expert_data : groups.data_context};
   }
-  return {.shard = groups.optimizer_instance, .replicas = groups.optimizer_replicas};
+  return experts ? parallel::ReplicaGroups{groups.expert_optimizer_instance,
+                                           groups.expert_optimizer_replicas}
+                 : parallel::ReplicaGroups{groups.optimizer_instance, groups.optimizer_replicas};
+}
+
+/// Those of experts, or all others.
+std::vector<autograd::Parameter*> parameters_of(TrainedModel& model, bool experts) {
+  return model.parameters().where(
+      [experts](const autograd::Parameter& parameter) { return parameter.expert == experts; });
 }
 
 std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
                                                       const config::RunConfig& config) {
   const parallel::DataParallelOptions options =
       parallel::data_parallel_options(config, model.parameters().numel());
-  return parallel::make_data_parallel(device, model.parameters(), options,
-                                      replica_groups(model, options));
+  auto dense = parallel::make_data_parallel(device, parameters_of(model, false), options,
+                                            replica_groups(model, options, false));
+  const std::vector<autograd::Parameter*> experts = parameters_of(model, true);
+  if (experts.empty()) {
+    return dense;
+  }
+  return std::make_unique<parallel::JoinedDataParallel>(
+      std::move(dense),
+      parallel::make_data_parallel(device, experts, options, replica_groups(model, options, true)));
 }
 
 tensor::ShardedTensor place_of(const parallel::ParameterPiece& piece) {
@@ -45,23 +61,17 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
   std::vector<optim::TrainedTensor> tensors;
   for (const parallel::ParameterPiece& piece : replicas.pieces()) {
     const autograd::Parameter& parameter = *piece.parameter;
-    tensors.push_back({.traits = {.name = parameter.name,
-                                  .rank = parameter.shape.rank(),
-                                  .is_embedding_or_output = parameter.embedding_or_output},
-                       .value = piece.value,
-                       .main_grad = piece.main_grad,
-                       .counted = parameter.counts_in_norm(model.groups().tensor->rank()),
-                       .place = place_of(piece)});
+    tensors.push_back(
+        {.traits = {.name = parameter.name,
+                    .rank = parameter.shape.rank(),
+                    .is_expert = parameter.expert,
+                    .is_embedding_or_output = parameter.embedding_or_output},
+         .value = piece.value,
+         .main_grad = piece.main_grad,
+         .counted = piece.counted && parameter.counts_in_norm(model.groups().tensor->rank()),
+         .place = place_of(piece)});
   }
   return tensors;
-}
-
-/// Over which the norm of all parameters is summed.
-std::vector<comm::GroupHandle> sum_groups(const TrainedModel& model,
-                                          const parallel::DataParallel& replicas) {
-  std::vector<comm::GroupHandle> groups = replicas.piece_groups();
-  groups.push_back(model.groups().model);
-  return groups;
 }
 
 StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
@@ -88,8 +98,7 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
       config_(config),
       timers_(timers),
       replicas_(make_replicas(device, model, config)),
-      optimizer_(device, config.optimizer, trained_tensors(model, *replicas_),
-                 sum_groups(model, *replicas_)),
+      optimizer_(device, config.optimizer, trained_tensors(model, *replicas_), model.world().all()),
       scheduler_(config.optimizer),
       scaler_(optim::make_loss_scaler(config.optimizer)),
       runner_(device, model, *replicas_, runner_options(config, model), timers),
@@ -236,7 +245,9 @@ void TrainStep::logits(const HostMicrobatch& microbatch,
 
 void TrainStep::check_replicas() {
   replicas_->make_whole();
-  parallel::check_weight_hashes(model_.parameters(), *model_.groups().data_context);
+  const comm::ParallelGroups& groups = model_.groups();
+  parallel::check_weight_hashes(parameters_of(model_, false), *groups.data_context);
+  parallel::check_weight_hashes(parameters_of(model_, true), *groups.expert_data);
 }
 
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {

@@ -25,7 +25,7 @@ inline constexpr std::array kDataAndDataloader = {
             "other name of --seq-length; give only one of the two"),
     integer("decoder-seq-length", none, works, "tokens per sample of the T5 decoder"),
     integer("retriever-seq-length", "256", later, "tokens per passage of the retriever"),
-    real("sample-rate", "1.0", later, "share of the evidence that is used"),
+    real("sample-rate", "1.0", unneeded, "only evidence of retrieval is thinned out"),
     real("mask-prob", "0.15", works, "BERT and T5: share of the tokens that is masked"),
     real("short-seq-prob", "0.1", works,
          "BERT: probability of a sample shorter than the sequence length"),

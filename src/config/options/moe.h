@@ -6,15 +6,15 @@
 namespace mpitron::config::rows {
 
 inline constexpr std::array kMoe = {
-    integer("expert-model-parallel-size", "1", later, "ranks that share the experts"),
-    integer("expert-tensor-parallel-size", none, later, "ranks that share each expert's matrices"),
+    integer("expert-model-parallel-size", "1", works, "ranks that share the experts"),
+    integer("expert-tensor-parallel-size", none, works, "ranks that share each expert's matrices"),
     integer("num-experts", none, works, "experts per mixture-of-experts layer"),
     value("moe-layer-freq", Type::frequency, "1", works,
           "which layers have experts: every n-th, or a list such as ([1]*3+[0])*3"),
     integer("moe-ffn-hidden-size", none, works, "inner width of an expert"),
     integer("moe-shared-expert-intermediate-size", none, works,
             "inner width of the expert all tokens visit"),
-    flag("moe-shared-expert-overlap", later, "overlap the shared expert with communication"),
+    flag("moe-shared-expert-overlap", works, "the shared expert runs while tokens travel"),
     flag("moe-grouped-gemm", neutral, "experts always are one grouped matrix product here"),
     flag("moe-use-legacy-grouped-gemm", unneeded, "weight layout of an older class"),
     flag("moe-layer-recompute", deprecated, "old switch for recomputing expert layers")
