@@ -89,8 +89,7 @@ Index first_apart(const std::vector<double>& a, const std::vector<double>& b, do
 
 std::string ParityCertificate::first_difference() const {
   if (const Index i = first_apart(losses, expected_losses, tolerance); i >= 0) {
-    const auto objectives = static_cast<Index>(losses.size() / grad_norms.size());
-    return fmt::format("loss of iteration {}", i / objectives + 1);
+    return fmt::format("loss of iteration {}", i / static_cast<Index>(objectives()) + 1);
   }
   if (const Index i = first_apart(grad_norms, expected_grad_norms, tolerance); i >= 0) {
     return fmt::format("gradient norm of iteration {}", i + 1);
