@@ -17,7 +17,7 @@
 #include "data/batch_loader.h"
 #include "data/blend.h"
 #include "data/gpt_dataset.h"
-#include "io/token_file_writer.h"
+#include "io/token_index_writer.h"
 #include "utils/check.h"
 #include "utils/timer.h"
 
@@ -120,29 +120,16 @@ class SparseCorpus {
   SparseCorpus() : folder_(make_folder()) {
     constexpr std::int32_t kTokens = 1000;
     constexpr Index kSequences = 10000000;
-    std::vector<std::int32_t> lengths(kSequences, kTokens);
-    std::vector<std::int64_t> pointers(kSequences), documents(kSequences + 1);
+    const std::vector<std::int32_t> lengths(kSequences, kTokens);
+    std::vector<std::int64_t> documents(kSequences + 1);
     std::iota(documents.begin(), documents.end(), std::int64_t{0});
-    for (std::size_t i = 0; i < pointers.size(); ++i) {
-      pointers[i] = static_cast<std::int64_t>(i) * 2 * kTokens;
-    }
-    std::ofstream idx(prefix() + ".idx", std::ios::binary);
-    const auto put = [&](const void* data, std::size_t bytes) {
-      idx.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
-    };
-    const std::uint64_t version = 1, sequences = kSequences, ends = kSequences + 1;
-    const auto type = static_cast<std::uint8_t>(io::TokenType::u16);
-    put(io::kTokenIndexMagic.data(), io::kTokenIndexMagic.size());
-    put(&version, 8);
-    put(&type, 1);
-    put(&sequences, 8);
-    put(&ends, 8);
-    put(lengths.data(), lengths.size() * 4);
-    put(pointers.data(), pointers.size() * 8);
-    put(documents.data(), documents.size() * 8);
-    idx.close();
     std::ofstream(prefix() + ".bin").close();
     std::filesystem::resize_file(prefix() + ".bin", std::uintmax_t{kSequences} * kTokens * 2);
+    io::TokenIndexWriter index(prefix(), io::TokenType::u16, kSequences, kSequences);
+    index.add_lengths(lengths);
+    index.add_pointers(lengths);
+    index.add_documents(documents);
+    index.commit([] {});
   }
   ~SparseCorpus() { std::filesystem::remove_all(folder_); }
   SparseCorpus(const SparseCorpus&) = delete;

@@ -2,7 +2,7 @@
 //   tokenizer_bench [--dictionary TEXT] [--prose TEXT] [--only VOCABULARY] [--summary FILE]
 // TEXT: plain UTF-8 (goals are set for the first 8 MB of Debian's dict-gcide and for bible-kjv).
 // Defaults come from MPITRON_BENCH_DICTIONARY and MPITRON_BENCH_PROSE. VOCABULARY: gpt2 or cl100k,
-// both from MPITRON_GOLDEN_DIR/tokenizer.
+// both from MPITRON_GOLDEN_DIR/tokenizer, or huggingface, the folder MPITRON_BENCH_HUGGINGFACE.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -230,14 +230,19 @@ std::vector<Subject> subjects() {
   const std::string given = environment("MPITRON_GOLDEN_DIR");
   const std::string golden =
       (given.empty() ? MPITRON_SOURCE_DIR "/tests/golden" : given) + "/tokenizer/";
-  return {{"gpt2",
-           tokenizers::kGpt2Pattern,
-           {.vocab_file = golden + "gpt2/vocab.json", .merge_file = golden + "gpt2/merges.txt"}},
-          {"cl100k",
-           tokenizers::kCl100kPattern,
-           {.type = "TikTokenizer",
-            .tokenizer_model = golden + "cl100k_base.tiktoken",
-            .tiktoken_pattern = "cl100k"}}};
+  std::vector<Subject> all = {
+      {"gpt2",
+       tokenizers::kGpt2Pattern,
+       {.vocab_file = golden + "gpt2/vocab.json", .merge_file = golden + "gpt2/merges.txt"}},
+      {"cl100k",
+       tokenizers::kCl100kPattern,
+       {.type = "TikTokenizer",
+        .tokenizer_model = golden + "cl100k_base.tiktoken",
+        .tiktoken_pattern = "cl100k"}}};
+  if (const std::string folder = environment("MPITRON_BENCH_HUGGINGFACE"); !folder.empty()) {
+    all.push_back({"huggingface", {}, {.type = "HuggingFaceTokenizer", .tokenizer_model = folder}});
+  }
+  return all;
 }
 
 std::vector<Figure> measure_all(const std::vector<Text>& texts, const std::string& only) {

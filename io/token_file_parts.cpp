@@ -1,6 +1,7 @@
 #include "io/token_file_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -8,9 +9,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "io/token_index_writer.h"
 #include "utils/check.h"
 #include "utils/error.h"
-#include "utils/files.h"
 
 namespace mpitron::io {
 namespace {
@@ -69,21 +70,18 @@ class TokenFileParts::Part {
     }
   }
 
-  /// Calls `use(bytes)` with the content, piece by piece.
-  template <class Use>
+  /// Calls `use(std::span<const T>)` with the content, piece by piece.
+  template <class T, class Use>
   void for_each_piece(const Use& use) {
     flush();
-    std::vector<std::byte> piece(kBuffer);
+    std::vector<T> piece(kBuffer / sizeof(T));
     for (off_t at = 0;;) {
-      const ssize_t n = ::pread(descriptor_, piece.data(), piece.size(), at);
-      if (n < 0) {
-        fail("read");
-      }
-      if (n == 0) {
+      const std::size_t bytes = read_at(at, piece.data(), kBuffer);
+      if (bytes == 0) {
         return;
       }
-      use(std::span<const std::byte>(piece.data(), static_cast<std::size_t>(n)));
-      at += n;
+      use(std::span<const T>(piece.data(), bytes / sizeof(T)));
+      at += static_cast<off_t>(bytes);
     }
   }
 
@@ -105,6 +103,23 @@ class TokenFileParts::Part {
       ::close(descriptor_);
       descriptor_ = -1;
     }
+  }
+
+  // Fewer than `bytes` only at the end.
+  std::size_t read_at(off_t at, void* out, std::size_t bytes) const {
+    std::size_t got = 0;
+    while (got < bytes) {
+      const ssize_t n = ::pread(descriptor_, static_cast<char*>(out) + got, bytes - got,
+                                at + static_cast<off_t>(got));
+      if (n < 0 && errno != EINTR) {
+        fail("read");
+      }
+      if (n == 0) {
+        break;
+      }
+      got += n > 0 ? static_cast<std::size_t>(n) : 0;
+    }
+    return got;
   }
 
   void write_through(std::string_view bytes) const {
@@ -191,16 +206,14 @@ void TokenFileParts::append(const TokenFile& corpus) {
 void TokenFileParts::append(TokenFileParts& other) {
   MPITRON_CHECK(other.type_ == type_, prefix_);
   const auto copy = [](Part& from, Part& to) {
-    from.for_each_piece(
+    from.for_each_piece<std::byte>(
         [&](std::span<const std::byte> piece) { to.write(piece.data(), piece.size()); });
   };
   copy(*other.bin_, *bin_);
   copy(*other.lengths_, *lengths_);
-  other.documents_->for_each_piece([&](std::span<const std::byte> piece) {
-    for (std::size_t at = 0; at < piece.size(); at += sizeof(std::int64_t)) {
-      std::int64_t end = 0;
-      std::memcpy(&end, piece.data() + at, sizeof end);
-      end += extent_.sequences;
+  other.documents_->for_each_piece<std::int64_t>([&](std::span<const std::int64_t> piece) {
+    for (const std::int64_t sequences : piece) {
+      const std::int64_t end = extent_.sequences + sequences;
       documents_->write(&end, sizeof end);
     }
   });
@@ -215,45 +228,18 @@ void TokenFileParts::sync() {
   documents_->sync();
 }
 
-void TokenFileParts::write_index() {
-  AtomicFile idx(prefix_ + ".idx");
-  const auto put = [&](const auto& value) { idx.write(&value, sizeof(value)); };
-  const auto put_piece = [&](std::span<const std::byte> piece) {
-    idx.write(piece.data(), piece.size());
-  };
-  idx.write(kTokenIndexMagic);
-  put(kTokenIndexVersion);
-  put(static_cast<std::uint8_t>(type_));
-  put(static_cast<std::uint64_t>(extent_.sequences));
-  put(static_cast<std::uint64_t>(extent_.documents + 1));
-  lengths_->for_each_piece(put_piece);
-  std::int64_t pointer = 0;
-  lengths_->for_each_piece([&](std::span<const std::byte> piece) {
-    for (std::size_t at = 0; at < piece.size(); at += sizeof(std::int32_t)) {
-      std::int32_t length = 0;
-      std::memcpy(&length, piece.data() + at, sizeof length);
-      put(pointer);
-      pointer += static_cast<std::int64_t>(length) * static_cast<std::int64_t>(size_of(type_));
-    }
-  });
-  put(std::int64_t{0});
-  documents_->for_each_piece(put_piece);
-  // A disk that is full shows here, while the names still belong to the earlier corpus or to none.
-  idx.sync();
-  // An index of an earlier corpus under this name must not meet the new tokens.
-  std::error_code failed;
-  std::filesystem::remove(prefix_ + ".idx", failed);
-  if (failed) {
-    throw_data("{}.idx: cannot replace the earlier index: {}; remove it and run again", prefix_,
-               failed.message());
-  }
-  bin_->rename_to(prefix_ + ".bin");
-  idx.commit();
-}
-
 void TokenFileParts::commit() {
   sync();
-  write_index();
+  TokenIndexWriter index(prefix_, type_, extent_.sequences, extent_.documents);
+  lengths_->for_each_piece<std::int32_t>(
+      [&](std::span<const std::int32_t> piece) { index.add_lengths(piece); });
+  lengths_->for_each_piece<std::int32_t>(
+      [&](std::span<const std::int32_t> piece) { index.add_pointers(piece); });
+  constexpr std::array<std::int64_t, 1> kFirst = {0};
+  index.add_documents(kFirst);
+  documents_->for_each_piece<std::int64_t>(
+      [&](std::span<const std::int64_t> piece) { index.add_documents(piece); });
+  index.commit([&] { bin_->rename_to(prefix_ + ".bin"); });
   lengths_->remove();
   documents_->remove();
 }

@@ -51,8 +51,6 @@ class TokenFileParts {
  private:
   class Part;
 
-  void write_index();
-
   std::string prefix_;
   TokenType type_;
   TokenExtent extent_;

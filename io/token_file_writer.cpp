@@ -1,15 +1,16 @@
 #include "io/token_file_writer.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 
+#include "io/token_index_writer.h"
 #include "utils/check.h"
 #include "utils/error.h"
 
 namespace mpitron::io {
+
 TokenFileWriter::TokenFileWriter(const std::string& prefix, TokenType type, Modes modes)
-    : prefix_(prefix), type_(type), modes_(modes), bin_(prefix + ".bin"), idx_(prefix + ".idx") {}
+    : prefix_(prefix), type_(type), modes_(modes), bin_(prefix + ".bin") {}
 
 template <class T>
 void TokenFileWriter::add_tokens(std::span<const T> tokens, int mode) {
@@ -83,40 +84,17 @@ void TokenFileWriter::append(const TokenFile& part) {
   }
 }
 
-void TokenFileWriter::write_index() {
-  const auto put = [&](const auto& value) { idx_.write(&value, sizeof(value)); };
-  idx_.write(kTokenIndexMagic);
-  put(kTokenIndexVersion);
-  put(static_cast<std::uint8_t>(type_));
-  put(static_cast<std::uint64_t>(lengths_.size()));
-  put(static_cast<std::uint64_t>(documents_.size()));
-  idx_.write(lengths_.data(), lengths_.size() * sizeof(lengths_[0]));
-  std::int64_t pointer = 0;
-  for (const std::int32_t length : lengths_) {
-    put(pointer);
-    pointer += static_cast<std::int64_t>(length) * static_cast<std::int64_t>(size_of(type_));
-  }
-  idx_.write(documents_.data(), documents_.size() * sizeof(documents_[0]));
-  idx_.write(mode_of_sequence_.data(), mode_of_sequence_.size());
-}
-
 void TokenFileWriter::commit() {
   if (documents_.back() != sequence_count()) {
     end_document();  // sequences after the last end_document belong to a last document
   }
-  write_index();
-  // A disk that is full shows here, while the names still belong to the earlier corpus or to none.
+  TokenIndexWriter index(prefix_, type_, sequence_count(), document_count());
+  index.add_lengths(lengths_);
+  index.add_pointers(lengths_);
+  index.add_documents(documents_);
+  index.add_modes(mode_of_sequence_);
   bin_.sync();
-  idx_.sync();
-  // An index of an earlier corpus under this name must not meet the new tokens.
-  std::error_code failed;
-  std::filesystem::remove(prefix_ + ".idx", failed);
-  if (failed) {
-    throw_data("{}.idx: cannot replace the earlier index: {}; remove it and run again", prefix_,
-               failed.message());
-  }
-  bin_.commit();
-  idx_.commit();
+  index.commit([&] { bin_.commit(); });
 }
 
 }  // namespace mpitron::io

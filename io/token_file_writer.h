@@ -43,13 +43,11 @@ class TokenFileWriter {
   template <class T>
   void add_tokens(std::span<const T> tokens, int mode);
   void add_entry(Index length, int mode);
-  void write_index();
 
   std::string prefix_;
   TokenType type_;
   Modes modes_;
   AtomicFile bin_;
-  AtomicFile idx_;
   std::vector<std::byte> scratch_;
   std::vector<std::int32_t> lengths_;
   std::vector<std::int64_t> documents_{0};

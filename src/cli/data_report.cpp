@@ -110,10 +110,13 @@ std::vector<SplitReport> masked_lm_reports(const data::GptDataRequest& request, 
   return reports;
 }
 
+/// Of tokens; where these are not counted, of sequences, which are samples then (conversations).
 double epochs_used(const SourceShare& share) {
-  return share.tokens > 0
-             ? static_cast<double>(share.used_tokens) / static_cast<double>(share.tokens)
-             : 0.0;
+  const bool counted = share.tokens > 0;
+  const Index epoch = counted ? share.tokens : share.sequences;
+  return epoch > 0 ? static_cast<double>(counted ? share.used_tokens : share.used) /
+                         static_cast<double>(epoch)
+                   : 0.0;
 }
 
 void print_report(const SplitReport& report) {

@@ -153,6 +153,11 @@ int data_trace(const Arguments& arguments) {
     throw_usage("data trace: give one of --iteration K and --document PREFIX:N\n{}", kHelp);
   }
   const config::RunConfig config = config::parse_run_config(flags);
+  if (config.data.sft) {
+    throw_usage(
+        "data trace: --sft needs none: sample k is conversation k modulo the conversations of its "
+        "split, which `mpitron data report` counts");
+  }
   const auto tokenizer = train::make_run_tokenizer(config.data);
   const data::GptDataRequest request = train::make_data_request(config, *tokenizer);
   const data::GptData sets = data::make_gpt_data(request);

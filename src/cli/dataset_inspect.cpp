@@ -50,8 +50,9 @@ int dataset_inspect(const Arguments& words) {
     options.prefix = arguments.front();
     arguments.erase(arguments.begin());
   }
-  Flags flags("dataset inspect PREFIX",
-              "Shows what PREFIX.bin and PREFIX.idx hold: documents, tokens, lengths.");
+  Flags flags("dataset inspect PREFIX | FILE.h5",
+              "Shows what PREFIX.bin and PREFIX.idx, or one HDF5 file, hold: documents, tokens, "
+              "lengths.");
   flags.option("--document", options.document,
                "print this document (from 0): its text where a tokenizer is given, else its ids");
   add_tokenizer_options(flags, options.tokenizer);
@@ -60,7 +61,8 @@ int dataset_inspect(const Arguments& words) {
     return 0;
   }
   if (options.prefix.empty()) {
-    throw_usage("mpitron dataset inspect PREFIX: name the corpus, without .bin or .idx");
+    throw_usage(
+        "mpitron dataset inspect PREFIX: name the corpus, without .bin or .idx, or its .h5 file");
   }
   for (const std::string_view ending : {".bin", ".idx"}) {
     if (options.prefix.ends_with(ending)) {

@@ -9,27 +9,30 @@ namespace mpitron::cli {
 
 int merge_datasets(const Arguments& arguments) {
   std::string input;
-  std::string output_prefix;
+  std::string output;
   bool json = false;
   Flags flags("merge-datasets",
-              "Writes all .bin/.idx corpora of a folder as one, in the order of their names.");
+              "Writes all corpora of a folder (.bin with .idx, .h5) as one, in the order of their "
+              "names.");
   flags.option("--input", input, "folder of the corpora");
   flags.required();
-  flags.option("--output-prefix", output_prefix, "written are PREFIX.bin and PREFIX.idx");
+  flags.option("--output-prefix", output,
+               "written are PREFIX.bin and PREFIX.idx, or one file where it ends in .h5");
   flags.required();
   flags.flag("--json", json, "print the summary as one JSON object");
   if (!flags.parse(arguments)) {
     return 0;
   }
-  const corpus::MergeReport report = corpus::merge_datasets(input, output_prefix);
+  const corpus::MergeReport report = corpus::merge_datasets(input, output);
+  const std::string files =
+      output.ends_with(".h5") ? output : fmt::format("{0}.bin and {0}.idx", output);
   log::print(
       json ? fmt::format(R"({{"parts":{},"documents":{},"sequences":{},"tokens":{},"prefix":{}}})",
                          report.parts.size(), report.documents, report.sequences, report.tokens,
-                         data::quote_json(output_prefix))
-           : fmt::format("{0} corpora, {1} documents, {2} sequences, {3} tokens\nwrote {4}.bin "
-                         "and {4}.idx",
+                         data::quote_json(output))
+           : fmt::format("{} corpora, {} documents, {} sequences, {} tokens\nwrote {}",
                          report.parts.size(), report.documents, report.sequences, report.tokens,
-                         output_prefix));
+                         files));
   return 0;
 }
 

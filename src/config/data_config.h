@@ -45,10 +45,13 @@ struct DataConfig {
   bool reset_position_ids = false;
   bool reset_attention_mask = false;
   bool eod_mask_loss = false;
+  double mask_prob = 0.15;      // BERT, T5: share of the tokens that is masked
+  double short_seq_prob = 0.1;  // BERT, T5: of a sample shorter than the sequence length
   bool create_attention_mask_in_dataloader = true;
   double mid_level_dataset_surplus = 0.005;
   bool full_validation = false;
   bool multiple_validation_sets = false;
+  bool sft = false;  // the paths are files of conversations
 
   // loading
   DataloaderType dataloader_type = DataloaderType::single;
@@ -69,6 +72,7 @@ struct DataConfig {
   std::optional<std::string> tiktoken_pattern;
   Index tiktoken_num_special_tokens = 1000;
   std::vector<std::string> tiktoken_special_tokens;
+  std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
 };
 
 }  // namespace mpitron::config

@@ -39,10 +39,13 @@ DataConfig resolve_data(const OptionValues& v) {
   d.reset_position_ids = v.flag("reset_position_ids");
   d.reset_attention_mask = v.flag("reset_attention_mask");
   d.eod_mask_loss = v.flag("eod_mask_loss");
+  d.mask_prob = v.real("mask_prob");
+  d.short_seq_prob = v.real("short_seq_prob");
   d.create_attention_mask_in_dataloader = v.flag("create_attention_mask_in_dataloader");
   d.mid_level_dataset_surplus = v.real("mid_level_dataset_surplus");
   d.full_validation = v.flag("full_validation");
   d.multiple_validation_sets = v.flag("multiple_validation_sets");
+  d.sft = v.flag("sft");
   d.dataloader_type =
       pick<DataloaderType>(v.text("dataloader_type"), {{"single", DataloaderType::single},
                                                        {"cyclic", DataloaderType::cyclic},
@@ -61,6 +64,7 @@ DataConfig resolve_data(const OptionValues& v) {
   d.tiktoken_pattern = v.maybe_text("tiktoken_pattern");
   d.tiktoken_num_special_tokens = v.integer("tiktoken_num_special_tokens");
   d.tiktoken_special_tokens = v.words("tiktoken_special_tokens");
+  d.sft_tokenizer_prompt_format = v.text("sft_tokenizer_prompt_format");
   return d;
 }
 

@@ -193,6 +193,12 @@ class Cleaner {
   tokenizers::TokenIds ids_;
 };
 
+void throw_if_stopped(const CleanOptions& options) {
+  if (options.stop && options.stop()) {
+    throw Error(ExitCode::interrupted_unsaved, "clean was stopped; nothing was written");
+  }
+}
+
 /// One pass over the input: `process(cleaner, batch)` on the workers, `consume(batch)` in order.
 template <class Process, class Consume>
 void for_each_batch(const CleanOptions& options, const std::vector<std::string>& inputs,
@@ -206,9 +212,7 @@ void for_each_batch(const CleanOptions& options, const std::vector<std::string>&
       .run(
           [&](Batch& batch) {
             const bool more = reader.next(batch.raw);
-            if (options.stop && options.stop()) {
-              throw Error(ExitCode::interrupted_unsaved, "clean was stopped; nothing was written");
-            }
+            throw_if_stopped(options);
             return more;
           },
           [&](int worker, Batch& batch) {
@@ -345,6 +349,7 @@ CleanReport clean(const CleanOptions& options) {
   for_each_batch(
       options, inputs, cleaners, [](Cleaner& cleaner, Batch& batch) { cleaner.clean(batch); },
       [&](const Batch& batch) { output.write(batch); });
+  throw_if_stopped(options);
   output.commit();
   report.seconds = timer.seconds();
   return report;

@@ -40,6 +40,7 @@ DatasetReport inspect_dataset(const io::TokenFile& corpus) {
   DatasetReport report;
   report.prefix = corpus.prefix();
   report.type = io::to_string(corpus.type());
+  report.tokenizer_hash = corpus.tokenizer_hash();
   report.documents = corpus.document_count();
   report.sequences = corpus.sequence_count();
   std::vector<Index> lengths = document_lengths(corpus);
@@ -77,6 +78,9 @@ std::string to_text(const DatasetReport& report) {
       fmt::format("{}: {} documents ({} empty), {} sequences, {} tokens of {} ({:.1f} MB)\n",
                   report.prefix, report.documents, report.empty_documents, report.sequences,
                   report.tokens, report.type, static_cast<double>(report.bytes) * 1e-6);
+  if (!report.tokenizer_hash.empty()) {
+    text += fmt::format("made with the tokenizer of fingerprint {}\n", report.tokenizer_hash);
+  }
   const Index filled = report.documents - report.empty_documents;
   if (filled == 0) {
     return text;
@@ -107,11 +111,12 @@ std::string to_json(const DatasetReport& report) {
                            bucket.from, bucket.to, bucket.documents);
   }
   return fmt::format(
-      R"({{"prefix":{},"type":"{}","documents":{},"empty_documents":{},"sequences":{},"tokens":{},)"
+      R"({{"prefix":{},"type":"{}","tokenizer_fingerprint":{},"documents":{},"empty_documents":{},"sequences":{},"tokens":{},)"
       R"("bytes":{},"shortest":{},"longest":{},"median":{},"percentile_90":{},"histogram":[{}]}})",
-      data::quote_json(report.prefix), report.type, report.documents, report.empty_documents,
-      report.sequences, report.tokens, report.bytes, report.shortest, report.longest, report.median,
-      report.percentile_90, buckets);
+      data::quote_json(report.prefix), report.type,
+      report.tokenizer_hash.empty() ? "null" : data::quote_json(report.tokenizer_hash),
+      report.documents, report.empty_documents, report.sequences, report.tokens, report.bytes,
+      report.shortest, report.longest, report.median, report.percentile_90, buckets);
 }
 
 }  // namespace mpitron::corpus

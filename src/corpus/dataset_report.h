@@ -18,6 +18,7 @@ struct LengthBucket {
 struct DatasetReport {
   std::string prefix;
   std::string type;
+  std::string tokenizer_hash;  // empty: the corpus does not tell
   Index documents = 0;
   Index empty_documents = 0;
   Index sequences = 0;

@@ -112,7 +112,7 @@ void sign(const Documents& documents, const DedupOptions& options, Signer& signe
   }
 }
 
-void check_stop(const DedupOptions& options) {
+void throw_if_stopped(const DedupOptions& options) {
   if (options.stop && options.stop()) {
     throw Error(ExitCode::interrupted_unsaved, "dedup was stopped; nothing was written");
   }
@@ -130,7 +130,7 @@ std::vector<std::uint64_t> sign_all(Documents& documents, const DedupOptions& op
   data::OrderedPipeline<SignatureBatch>(options.workers)
       .run(
           [&](SignatureBatch& batch) {
-            check_stop(options);
+            throw_if_stopped(options);
             return reader.next(batch.raw);
           },
           [&](int worker, SignatureBatch& batch) {
@@ -229,7 +229,7 @@ DuplicateGroups join_similar(const Documents& documents, const std::vector<Bucke
   data::OrderedPipeline<Comparison>(options.workers)
       .run(
           [&](Comparison& comparison) {
-            check_stop(options);
+            throw_if_stopped(options);
             comparison.bucket = next++;
             return comparison.bucket < std::ssize(buckets);
           },
@@ -259,6 +259,7 @@ void write(const Documents& documents, DuplicateGroups& groups, const DedupOptio
   const auto found = groups.groups();
   report.groups = std::ssize(found);
   output.sync();
+  throw_if_stopped(options);
   if (!options.groups.empty()) {
     AtomicFile list(options.groups);
     for (const auto& group : found)

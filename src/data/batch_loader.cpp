@@ -57,8 +57,7 @@ bool BatchLoader::fill(Batch& batch) {
   for (Index i = 0; i < batch.rows; ++i) {
     const Index sample = batch.samples[static_cast<std::size_t>(i)];
     const GptSample row = batch.row(i);
-    dataset_->read(std::max(sample, Index{0}), text_);
-    make_gpt_sample(text_, options_, row);
+    dataset_->read_row(std::max(sample, Index{0}), options_, text_, row);
     if (sample < 0) {  // padding: any tokens, no loss
       std::fill(row.loss_mask.begin(), row.loss_mask.end(), 0.0f);
     }

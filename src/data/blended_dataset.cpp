@@ -100,6 +100,12 @@ void BlendedDataset::read(Index sample, std::span<std::int64_t> tokens) const {
   member.read(inner, tokens);
 }
 
+void BlendedDataset::read_row(Index sample, const GptSampleOptions& options,
+                              std::span<std::int64_t> text, const GptSample& row) const {
+  const auto [member, inner] = member_of(sample);
+  member.read_row(inner, options, text, row);
+}
+
 void BlendedDataset::trace(Index sample, std::vector<SamplePiece>& pieces) const {
   const auto [member, inner] = member_of(sample);
   member.trace(inner, pieces);

@@ -29,6 +29,8 @@ class BlendedDataset final : public Dataset {
 
   Index size() const override { return size_; }
   void read(Index sample, std::span<std::int64_t> tokens) const override;
+  void read_row(Index sample, const GptSampleOptions& options, std::span<std::int64_t> text,
+                const GptSample& row) const override;
   const std::string& description() const override { return description_; }
   void trace(Index sample, std::vector<SamplePiece>& pieces) const override;
   void find(const std::string& name, Index begin, Index end,

@@ -2,16 +2,13 @@
 #include <string>
 #include <vector>
 
+#include "tokenizers/chat_format.h"
 #include "utils/files.h"
 #include "utils/shape.h"
 
 namespace mpitron::data {
 
-struct Message {
-  std::string role;  // "system", "user", "assistant"
-  std::string content;
-};
-using Conversation = std::vector<Message>;
+using Conversation = std::vector<tokenizers::ChatMessage>;
 
 /// JSONL of conversations, one a line: {"messages": [{"role": ..., "content": ...}, ...]}. Mapped;
 /// only the beginnings of lines are kept. Empty lines do not count. Reading from several threads is

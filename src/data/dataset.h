@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "data/gpt_sample.h"
 #include "utils/shape.h"
 
 namespace mpitron::data {
@@ -37,6 +38,13 @@ class Dataset {
   /// Fills `tokens` (sequence length, one more with the extra token); what the corpus lacks is
   /// padded.
   virtual void read(Index sample, std::span<std::int64_t> tokens) const = 0;
+  /// Fills a row of a batch: what `read` gives, as the options make inputs, labels and masks of it.
+  /// `text` is scratch of `options.text_length()` tokens.
+  virtual void read_row(Index sample, const GptSampleOptions& options, std::span<std::int64_t> text,
+                        const GptSample& row) const {
+    read(sample, text);
+    make_gpt_sample(text, options, row);
+  }
   /// The JSON text that identifies the data set (Megatron's unique description).
   virtual const std::string& description() const = 0;
 

@@ -50,18 +50,21 @@ class Builder {
  public:
   explicit Builder(const GptDataRequest& request) : request_(request) {}
 
-  /// One GPT data set per split of one corpus; null for splits without a share.
+  /// One data set per split of one corpus; null for splits without a share.
   PerSplit<DatasetPtr> corpus(const std::string& prefix, const Matrix& matrix,
                               const Counts& counts) const {
+    if (request_.masked_lm) {
+      return sentences(prefix, matrix, counts);
+    }
+    if (request_.encode) {
+      return conversations(prefix, matrix, counts);
+    }
     const auto source = std::make_shared<const CorpusSource>(
         prefix, request_.mmap_bin_files ? io::BinAccess::mapped : io::BinAccess::read);
     check_tokenizer(source->file());
-    const std::filesystem::path beside =
-        std::filesystem::path(prefix).parent_path() / "cache" / "GPTDataset_indices";
     GptDatasetOptions options = base_options();
     options.description.dataset_path = prefix;
-    options.cache_folder =
-        request_.cache_path ? std::filesystem::path(*request_.cache_path) : beside;
+    options.cache_folder = cache_folder(prefix, "GPTDataset");
     return splits(source, options, matrix, counts);
   }
 
@@ -107,6 +110,26 @@ class Builder {
     }
   }
 
+  /// --data-cache-path, else beside the corpus.
+  std::filesystem::path cache_folder(const std::string& prefix,
+                                     const std::string& class_name) const {
+    return request_.cache_path
+               ? std::filesystem::path(*request_.cache_path)
+               : std::filesystem::path(prefix).parent_path() / "cache" / (class_name + "_indices");
+  }
+
+  PerSplit<DatasetPtr> sentences(const std::string& prefix, const Matrix& matrix,
+                                 const Counts& counts) const {
+    const bool t5 = request_.masked_lm->description.decoder_seq_length.has_value();
+    MaskedLmCorpus corpus{
+        .description = base_options().description,
+        .cache_folder =
+            cache_folder(prefix, t5 ? "T5MaskedWordPieceDataset" : "BERTMaskedWordPieceDataset"),
+        .access = request_.mmap_bin_files ? io::BinAccess::mapped : io::BinAccess::read};
+    corpus.description.dataset_path = prefix;
+    return make_masked_lm_splits(*request_.masked_lm, corpus, matrix, counts);
+  }
+
   GptDatasetOptions base_options() const {
     GptDatasetOptions options;
     options.description.seed = request_.seed;
@@ -119,6 +142,27 @@ class Builder {
     options.pad = request_.sample.pad;
     options.vocab_size = request_.vocab_size;
     return options;
+  }
+
+  PerSplit<DatasetPtr> conversations(const std::string& path, const Matrix& matrix,
+                                     const Counts& counts) const {
+    const auto file = std::make_shared<const ConversationFile>(path);
+    SftDatasetOptions options{.description = base_options().description,
+                              .eod = request_.sample.eod,
+                              .pad = request_.sample.pad};
+    options.description.class_name = "SFTDataset";
+    options.description.dataset_path = path;
+    PerSplit<DatasetPtr> result;
+    for (const Split split : kSplits) {
+      if (!matrix[split] || counts[split] == Index{0}) {
+        continue;
+      }
+      std::tie(options.begin, options.end) = split_bounds(*matrix[split], file->size());
+      options.description.index_split = split;
+      options.description.num_samples = counts[split];
+      result[split] = std::make_shared<const SftDataset>(file, options, request_.encode);
+    }
+    return result;
   }
 
   PerSplit<DatasetPtr> splits(const std::shared_ptr<const SequenceSource>& source,

@@ -209,10 +209,7 @@ void GptDataset::check_vocabulary(Index sequence, std::span<const std::int64_t> 
   if (vocab_size_ == 0) {
     return;
   }
-  std::uint64_t largest = 0;
-  for (const std::int64_t token : tokens) {
-    largest = std::max(largest, static_cast<std::uint64_t>(token));
-  }
+  const std::uint64_t largest = largest_token(tokens);
   if (largest >= static_cast<std::uint64_t>(vocab_size_)) {
     throw_data(
         "{}: sequence {} holds the token id {}, but the vocabulary has {}; the corpus was made "

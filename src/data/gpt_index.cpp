@@ -3,17 +3,57 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <thread>
+#include <utility>
 
+#include "data/ordered_pipeline.h"
 #include "utils/check.h"
 
 namespace mpitron::data {
 namespace {
 
 constexpr double kSeparateBelow = 0.80;
-constexpr std::size_t kAhead = 32;  // documents whose lengths are on their way
+constexpr std::size_t kAhead = 32;                    // documents whose lengths are on their way
+constexpr std::size_t kBlock = std::size_t{1} << 16;  // documents of one thread at a time
+constexpr std::size_t kMostThreads = 16;
 
 Index ceil_div(Index a, Index b) {
   return (a + b - 1) / b;
+}
+
+/// Calls use(d, length) for the documents in order. Their order is random, and the lengths of a
+/// large corpus are not in cache: threads fetch them, a block each.
+template <class Document, class Use>
+void for_lengths(const io::PackedArray<std::int32_t>& lengths, std::span<const Document> documents,
+                 const Use& use) {
+  struct Block {
+    std::size_t begin = 0;
+    std::vector<std::int32_t> lengths;
+  };
+  const std::size_t blocks = documents.size() / kBlock + 1;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t threads = std::min({blocks, cores, kMostThreads});
+  std::size_t next = 0;
+  OrderedPipeline<Block>(static_cast<int>(threads))
+      .run(
+          [&](Block& block) {
+            block.begin = std::exchange(next, next + kBlock);
+            return block.begin < documents.size();
+          },
+          [&](int, Block& block) {
+            const auto own =
+                documents.subspan(block.begin, std::min(kBlock, documents.size() - block.begin));
+            block.lengths.resize(own.size());
+            for (std::size_t i = 0; i < own.size(); ++i) {
+              const std::size_t ahead = std::min(i + kAhead, own.size() - 1);
+              __builtin_prefetch(lengths.bytes().data() + 4 * static_cast<std::size_t>(own[ahead]));
+              block.lengths[i] = lengths[static_cast<Index>(own[i])];
+            }
+          },
+          [&](const Block& block) {
+            for (std::size_t i = 0; i < block.lengths.size(); ++i)
+              use(block.begin + i, Index{block.lengths[i]});
+          });
 }
 
 /// All whole samples, or with a partial one at the end: then in fp32, as the reference counts, but
@@ -82,18 +122,13 @@ std::vector<T> build_sample_index(const GptIndexRequest& request, const GptIndex
   Index next = request.seq_length -
                behind;  // token whose document holds the row, from the start of this document
   const std::size_t rows = static_cast<std::size_t>(plan.samples) + 1;
-  for (std::size_t d = 0; d < documents.size() && row < rows; ++d) {
-    // The order is random, and the lengths of a large corpus are not in cache.
-    const std::size_t ahead = std::min(d + kAhead, documents.size() - 1);
-    __builtin_prefetch(request.lengths.bytes().data() +
-                       4 * static_cast<std::size_t>(documents[ahead]));
-    const Index length = request.lengths[static_cast<Index>(documents[d])];
+  for_lengths(request.lengths, documents, [&](std::size_t d, Index length) {
     for (; next < length && row < rows; next += request.seq_length, ++row) {
       index[2 * row] = static_cast<T>(d);
       index[2 * row + 1] = static_cast<T>(next + behind);
     }
     next -= length;
-  }
+  });
   if (row < rows) {  // the partial sample ends with the stream
     MPITRON_CHECK(row + 1 == rows && !request.drop_last_partial, row, rows);
     index[2 * row] = static_cast<T>(documents.size() - 1);

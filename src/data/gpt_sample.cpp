@@ -1,6 +1,7 @@
 #include "data/gpt_sample.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "utils/check.h"
 
@@ -24,12 +25,35 @@ void fill_attention_mask(const GptSampleOptions& options, const GptSample& out) 
 }
 
 void fill_position_ids(const GptSampleOptions& options, const GptSample& out) {
+  if (!options.reset_position_ids) {
+    std::iota(out.position_ids.begin(), out.position_ids.end(), std::int64_t{0});
+    return;
+  }
   std::int64_t position = 0;
   for (std::size_t i = 0; i < out.tokens.size(); ++i) {
     out.position_ids[i] = position++;
-    if (options.reset_position_ids && out.tokens[i] == options.eod) {
+    if (out.tokens[i] == options.eod) {
       position = 0;
     }
+  }
+}
+
+/// The loss mask, and the token 0 for padding, which ends no document. Plain pointers and values:
+/// the compiler makes vectors of them.
+void mask_padding(const GptSampleOptions& options, const GptSample& out) {
+  const std::size_t s = out.tokens.size();
+  std::int64_t* const tokens = out.tokens.data();
+  std::int64_t* const labels = out.labels.data();
+  float* const mask = out.loss_mask.data();
+  const std::int64_t pad = options.pad;
+  const std::int64_t eod = options.eod;
+  const bool mask_eod = options.eod_mask_loss;
+  for (std::size_t i = 0; i < s; ++i) {
+    const std::int64_t token = tokens[i];
+    const std::int64_t label = labels[i];
+    mask[i] = (mask_eod & (token == eod)) | (label == pad) ? 0.0f : 1.0f;
+    tokens[i] = token == pad ? 0 : token;
+    labels[i] = label == pad ? 0 : label;
   }
 }
 
@@ -48,14 +72,14 @@ void make_gpt_sample(std::span<const std::int64_t> text, const GptSampleOptions&
   if (options.create_attention_mask) {
     fill_attention_mask(options, out);
   }
-  // Ends of documents are found above, before padding becomes the token 0.
-  for (std::size_t i = 0; i < s; ++i) {
-    const bool ends = options.eod_mask_loss && out.tokens[i] == options.eod;
-    const bool padded = out.labels[i] == options.pad;
-    out.loss_mask[i] = ends || padded ? 0.0f : 1.0f;
-    out.tokens[i] = out.tokens[i] == options.pad ? 0 : out.tokens[i];
-    out.labels[i] = padded ? 0 : out.labels[i];
-  }
+  mask_padding(options, out);  // ends of documents are found above
+}
+
+std::uint64_t largest_token(std::span<const std::int64_t> tokens) {
+  std::uint64_t largest = 0;
+  for (const std::int64_t token : tokens)
+    largest = std::max(largest, static_cast<std::uint64_t>(token));
+  return largest;
 }
 
 }  // namespace mpitron::data

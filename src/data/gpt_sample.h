@@ -34,4 +34,7 @@ struct GptSample {
 void make_gpt_sample(std::span<const std::int64_t> text, const GptSampleOptions& options,
                      const GptSample& out);
 
+/// As unsigned numbers: a negative token is larger than any vocabulary. 0 of no tokens.
+std::uint64_t largest_token(std::span<const std::int64_t> tokens);
+
 }  // namespace mpitron::data

@@ -192,21 +192,23 @@ std::string identity(const tokenizers::Tokenizer& tokenizer, const PreprocessOpt
   return hash128_hex(text);
 }
 
+void throw_if_stopped(const PreprocessOptions& options) {
+  if (options.stop && options.stop()) {
+    throw Error(ExitCode::interrupted_unsaved, "preprocess was stopped; nothing was written");
+  }
+}
+
 /// False at the end of the input. Asks whether to stop behind the reading: a pipe may end because
 /// the signal that stops this run has ended the program at its other end.
 bool next_batch(DocumentReader& reader, Batch& batch, const PreprocessOptions& options) {
-  const auto stopped = [&] { return options.stop && options.stop(); };
   bool more = false;
   try {
     more = reader.next(batch.raw);
   } catch (const Error&) {
-    if (!stopped()) {
-      throw;
-    }
+    throw_if_stopped(options);
+    throw;
   }
-  if (stopped()) {
-    throw Error(ExitCode::interrupted_unsaved, "preprocess was stopped; nothing was written");
-  }
+  throw_if_stopped(options);
   return more;
 }
 
@@ -238,6 +240,8 @@ void write_all(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& 
              output.write(batch.blocks, batch.raw.end);
              progress.update(report.documents, report.bytes);
            });
+  // The thread that saw the input's end may have been ahead of the one that gets the signals.
+  throw_if_stopped(options);
   output.commit();
   report.seconds = progress.seconds();
 }

@@ -17,7 +17,7 @@ struct PreprocessOptions {
   int workers = 1;
   Index log_interval = 1000;                                 // documents between two progress lines
   TextDocuments text_documents = TextDocuments::paragraphs;  // of `.txt` inputs
-  std::function<bool()> stop;    // asked at each batch: true ends the run with nothing written
+  std::function<bool()> stop;    // true ends the run; asked at each batch and before the commit
   bool split_sentences = false;  // each sentence is a sequence of its own
   bool keep_newlines = false;    // the white space behind a sentence belongs to it
   std::string language = "english";

@@ -2,11 +2,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "data/conversation_file.h"
-#include "data/gpt_sample.h"
+#include "data/dataset.h"
+#include "data/description.h"
 
 namespace mpitron::data {
 
@@ -16,13 +17,13 @@ struct EncodedConversation {
   std::vector<std::int64_t> tokens;
   std::vector<std::int64_t> targets;
 };
+/// May be called from several threads.
 using EncodeConversation = std::function<EncodedConversation(const Conversation&)>;
 
 struct SftDatasetOptions {
-  Index begin = 0;  // conversations [begin, end) of the file
+  GptDescription description;  // sequence length; number of samples, nothing: each once
+  Index begin = 0;             // conversations [begin, end) of the file
   Index end = 0;
-  std::optional<Index> num_samples;  // nothing: each once
-  Index seq_length = 0;
   std::int64_t eod = 0;
   std::int64_t pad = 0;
 };
@@ -30,20 +31,31 @@ struct SftDatasetOptions {
 /// Megatron's SFTDataset: a conversation a sample, in the order of the file, again from the first
 /// after the last. Cut to the sequence length less one, eod, padding; labels are the targets one
 /// token later.
-class SftDataset {
+class SftDataset final : public Dataset {
  public:
   /// Error(usage) for an empty share of the file, or a tokenizer without a token for padding.
   SftDataset(std::shared_ptr<const ConversationFile> file, SftDatasetOptions options,
              EncodeConversation encode);
 
-  Index size() const { return options_.num_samples.value_or(options_.end - options_.begin); }
-  /// Tokens, labels, loss mask and positions. Labels that do not count are kNotLearned or padding,
-  /// as in the reference; their loss mask is 0.
-  void read(Index sample, const GptSample& out) const;
+  Index size() const override {
+    return options_.description.num_samples.value_or(options_.end - options_.begin);
+  }
+  void read(Index sample, std::span<std::int64_t> tokens) const override;
+  /// The loss mask is 0 for labels that are not learned, which are the token 0 (the reference has
+  /// -100 there), and for padding. Positions count from 0, the mask is causal.
+  void read_row(Index sample, const GptSampleOptions& options, std::span<std::int64_t> text,
+                const GptSample& row) const override;
+  const std::string& description() const override { return description_; }
+  /// Tokens are not counted: that would encode the whole file.
+  void add_shares(Index samples, std::vector<SourceShare>& shares) const override;
 
  private:
+  /// Tokens and targets of the sequence length and one.
+  EncodedConversation padded(Index sample) const;
+
   std::shared_ptr<const ConversationFile> file_;
   SftDatasetOptions options_;
+  std::string description_;
   EncodeConversation encode_;
 };
 

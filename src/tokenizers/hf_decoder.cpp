@@ -71,10 +71,10 @@ TokenRule make_bpe(const JsonView& spec) {
 }
 
 TokenRule make_replace(const JsonView& spec) {
-  const auto pattern = std::make_shared<const TextPattern>(parse_hf_pattern(spec.at("pattern")));
-  return [pattern, content = spec.at("content").text()](Tokens& tokens) {
+  return [pattern = HfPattern(spec.at("pattern")),
+          content = spec.at("content").text()](Tokens& tokens) {
     for (std::string& token : tokens)
-      replace_matches(*pattern, content, token);
+      pattern.replace(token, content);
   };
 }
 

@@ -56,10 +56,8 @@ TextRule make_prepend(const JsonView& spec) {
 }
 
 TextRule make_replace(const JsonView& spec) {
-  const auto pattern = std::make_shared<const TextPattern>(parse_hf_pattern(spec.at("pattern")));
-  return [pattern, content = spec.at("content").text()](std::string& text) {
-    replace_matches(*pattern, content, text);
-  };
+  return [pattern = HfPattern(spec.at("pattern")), content = spec.at("content").text()](
+             std::string& text) { pattern.replace(text, content); };
 }
 
 TextRule make_bert(const JsonView& spec) {

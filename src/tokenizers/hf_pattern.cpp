@@ -4,29 +4,30 @@
 
 namespace mpitron::tokenizers {
 
-TextPattern parse_hf_pattern(const JsonView& spec) {
+HfPattern::HfPattern(const JsonView& spec) {
   if (spec.has("String")) {
-    return TextPattern::literal(spec.at("String").text());
+    literal_ = spec.at("String").text();
+    return;
   }
   if (!spec.has("Regex")) {
     spec.refuse("{\"String\": ...} or {\"Regex\": ...} is expected");
   }
   try {
-    return TextPattern::regex(spec.at("Regex").text());
+    regex_.emplace(spec.at("Regex").text(), Regex::Syntax::oniguruma);
   } catch (const Error& error) {
     spec.refuse(error.what());
   }
 }
 
-void replace_matches(const TextPattern& pattern, const std::string& content, std::string& text) {
+void HfPattern::replace(std::string& text, const std::string& content) const {
   std::string out;
-  std::size_t at = 0;
-  while (const auto match = pattern.find(text, at)) {
-    out.append(text, at, match->begin - at).append(content);
-    at = match->end;
-  }
-  if (at > 0) {
-    text = out.append(text, at, std::string::npos);
+  bool replaced = false;
+  for_each_part(text, [&](std::string_view part, bool is_match) {
+    out += is_match ? content : part;
+    replaced |= is_match;
+  });
+  if (replaced) {
+    text = std::move(out);
   }
 }
 

@@ -1,6 +1,6 @@
 #include "tokenizers/hf_pre_tokenizer.h"
 
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "tokenizers/hf_pattern.h"
@@ -50,6 +50,16 @@ Cut cut_characters(Behavior behavior, bool (*matches)(std::uint32_t)) {
   };
 }
 
+Cut cut_pattern(HfPattern pattern, Behavior behavior, bool invert) {
+  return [pattern = std::move(pattern), behavior, invert](TextPieces& pieces) {
+    pieces.split(behavior, [&](std::string_view text, Parts& parts) {
+      pattern.for_each_part(text, [&](std::string_view part, bool is_match) {
+        parts.push_back({part, is_match != invert});
+      });
+    });
+  };
+}
+
 Cut make_byte_level(const JsonView& spec) {
   const bool add_space = spec.boolean("add_prefix_space", true);
   const bool use_regex = spec.boolean("use_regex", true);
@@ -76,7 +86,9 @@ Cut make_metaspace(const JsonView& spec) {
   }
   const bool legacy = spec.boolean("add_prefix_space", true);
   const Index scheme = spec.choose("prepend_scheme", {"first", "never", "always"}, legacy ? 2 : 1);
-  const bool split = spec.boolean("split", true);
+  const Cut cut = spec.boolean("split", true)
+                      ? cut_pattern(HfPattern(mark), Behavior::merged_with_next, false)
+                      : Cut();
   return [=](TextPieces& pieces) {
     pieces.rewrite([&](std::string_view piece, bool first, std::string& out) {
       const std::size_t before = out.size();
@@ -87,36 +99,15 @@ Cut make_metaspace(const JsonView& spec) {
         out.insert(before, mark);
       }
     });
-    if (split) {
-      pieces.split(Behavior::merged_with_next, [&](std::string_view text, Parts& parts) {
-        std::size_t at = 0;
-        for (std::size_t found = text.find(mark); found != std::string_view::npos;
-             found = text.find(mark, at)) {
-          parts.push_back({text.substr(at, found - at), false});
-          parts.push_back({text.substr(found, mark.size()), true});
-          at = found + mark.size();
-        }
-        parts.push_back({text.substr(at), false});
-      });
+    if (cut) {
+      cut(pieces);
     }
   };
 }
 
 Cut make_split(const JsonView& spec) {
-  const auto pattern = std::make_shared<const TextPattern>(parse_hf_pattern(spec.at("pattern")));
-  const Behavior behavior = parse_behavior(spec, "behavior");
-  const bool invert = spec.boolean("invert", false);
-  return [=](TextPieces& pieces) {
-    pieces.split(behavior, [&](std::string_view text, Parts& parts) {
-      std::size_t at = 0;
-      while (const auto match = pattern->find(text, at)) {
-        parts.push_back({text.substr(at, match->begin - at), invert});
-        parts.push_back({text.substr(match->begin, match->end - match->begin), !invert});
-        at = match->end;
-      }
-      parts.push_back({text.substr(at), invert});
-    });
-  };
+  return cut_pattern(HfPattern(spec.at("pattern")), parse_behavior(spec, "behavior"),
+                     spec.boolean("invert", false));
 }
 
 // \w+|[^\w\s]+
@@ -155,19 +146,7 @@ Cut make_bert(const JsonView&) {
 }
 
 Cut make_delimiter(const JsonView& spec) {
-  const auto pattern =
-      std::make_shared<const TextPattern>(TextPattern::literal(spec.at("delimiter").text()));
-  return [pattern](TextPieces& pieces) {
-    pieces.split(Behavior::removed, [&](std::string_view text, Parts& parts) {
-      std::size_t at = 0;
-      while (const auto match = pattern->find(text, at)) {
-        parts.push_back({text.substr(at, match->begin - at), false});
-        parts.push_back({text.substr(match->begin, match->end - match->begin), true});
-        at = match->end;
-      }
-      parts.push_back({text.substr(at), false});
-    });
-  };
+  return cut_pattern(HfPattern(spec.at("delimiter").text()), Behavior::removed, false);
 }
 
 struct Kind {

@@ -22,8 +22,8 @@ PreTokenizer::Kind PreTokenizer::kind_of(std::string_view pattern) {
   return other;
 }
 
-PreTokenizer::PreTokenizer(std::string_view pattern)
+PreTokenizer::PreTokenizer(std::string_view pattern, Regex::Syntax syntax)
     : kind_(kind_of(pattern)),
-      regex_(kind_ == Kind::other ? std::make_shared<const Regex>(pattern) : nullptr) {}
+      regex_(kind_ == Kind::other ? std::make_shared<const Regex>(pattern, syntax) : nullptr) {}
 
 }  // namespace mpitron::tokenizers

@@ -14,7 +14,8 @@ namespace mpitron::tokenizers {
 class PreTokenizer {
  public:
   /// Error(data) for a pattern that PCRE2 refuses.
-  explicit PreTokenizer(std::string_view pattern = kGpt2Pattern);
+  explicit PreTokenizer(std::string_view pattern = kGpt2Pattern,
+                        Regex::Syntax syntax = Regex::Syntax::perl);
 
   /// Calls use(lexer), whose next() returns piece after piece, with the concrete type of the lexer,
   /// so that its inner loop is compiled into the caller's.

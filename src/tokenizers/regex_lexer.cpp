@@ -2,7 +2,6 @@
 
 #include <array>
 
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 #include "utils/error.h"
@@ -36,13 +35,21 @@ struct Regex::State {
   Owned<pcre2_code, pcre2_code_free> code;
 };
 
-Regex::Regex(std::string_view pattern) : pattern_(pattern), state_(std::make_unique<State>()) {
+Regex::Regex(std::string_view pattern, Syntax syntax)
+    : pattern_(pattern), state_(std::make_unique<State>()) {
+  const bool oniguruma = syntax == Syntax::oniguruma;
+  if (oniguruma && pattern.find("&&") != std::string_view::npos) {
+    throw_data("the regular expression \"{}\" intersects classes (&&), which is not supported",
+               pattern_);
+  }
   int code = 0;
   PCRE2_SIZE offset = 0;
-  state_->code.reset(pcre2_compile(bytes_of(pattern), pattern.size(), PCRE2_UTF | PCRE2_UCP, &code,
-                                   &offset, nullptr));
+  const std::uint32_t options =
+      PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | (oniguruma ? PCRE2_MULTILINE : 0);
+  state_->code.reset(
+      pcre2_compile(bytes_of(pattern), pattern.size(), options, &code, &offset, nullptr));
   if (state_->code == nullptr) {
-    throw_data("the splitting pattern \"{}\" is not valid at byte {}: {}", pattern_, offset,
+    throw_data("the regular expression \"{}\" is not understood at byte {}: {}", pattern_, offset,
                message_of(code));
   }
   pcre2_jit_compile(state_->code.get(), PCRE2_JIT_COMPLETE);  // without it, matching is only slower
@@ -86,7 +93,7 @@ bool RegexLexer::find_match() {
                static_cast<unsigned>(static_cast<unsigned char>(text_[at])));
   }
   if (found < 0) {
-    throw_data("the splitting pattern \"{}\" fails at byte {} of the text: {}", regex_.pattern(),
+    throw_data("the regular expression \"{}\" fails at byte {} of the text: {}", regex_.pattern(),
                at_, message_of(found));
   }
   const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(state_->match.get());

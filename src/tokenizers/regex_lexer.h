@@ -5,12 +5,16 @@
 
 namespace mpitron::tokenizers {
 
-/// A compiled splitting pattern (PCRE2 with Unicode properties, JIT-compiled where the processor
-/// allows). Immutable: any number of threads may use it.
+/// A compiled pattern (PCRE2 with Unicode properties, JIT-compiled where the processor allows).
+/// Immutable: any number of threads may use it.
 class Regex {
  public:
-  /// Error(data) with PCRE2's reason and the place in the pattern.
-  explicit Regex(std::string_view pattern);
+  /// oniguruma, of tokenizer.json: ^ and $ stand at every line, && would intersect classes.
+  enum class Syntax { perl, oniguruma };
+
+  /// Error(data) with PCRE2's reason and the place in the pattern, and for what oniguruma reads in
+  /// another way.
+  explicit Regex(std::string_view pattern, Syntax syntax = Syntax::perl);
   ~Regex();
   Regex(const Regex&) = delete;
   Regex& operator=(const Regex&) = delete;

@@ -182,10 +182,11 @@ std::string_view SplitLexer<kRules>::next_general() {
       first = read(at);
       at += first.bytes;
     }
-    for (const CharSet set : {kLetter, kNumber, kSymbol}) {
-      if ((first.set & set) != 0) {
-        return take(end_of_run(at, set));
-      }
+    if ((first.set & kSpace) == 0) {
+      const CharSet set = (first.set & kLetter) != 0   ? kLetter
+                          : (first.set & kSymbol) != 0 ? kSymbol
+                                                       : kNumber;
+      return take(end_of_run(at, set));
     }
   } else {
     const char* end = kRules.cased_words ? end_of_cased_word() : end_of_word();

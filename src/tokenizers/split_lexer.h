@@ -55,6 +55,9 @@ class SplitLexer {
   /// is not UTF-8.
   std::string_view next();
 
+  /// As RegexLexer's: these patterns match all there is.
+  static constexpr bool matched() { return true; }
+
   /// True where at least 16 bytes from the start of `piece` may be read (callers load keys in one
   /// go).
   bool readable(std::string_view piece) const { return end_ - piece.data() >= 16; }

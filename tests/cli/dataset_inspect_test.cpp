@@ -69,6 +69,22 @@ TEST_F(DatasetInspect, PrintsADocument) {
   EXPECT_EQ(json({prefix_, "--document", "2"}).at("ids"), nlohmann::json::array());
 }
 
+TEST_F(DatasetInspect, AnHdf5FileHasTheSameNumbers) {
+  const Words tokenizer = {"--tokenizer-type", "NullTokenizer", "--vocab-size", "63"};
+  const Words convert = {"dataset", "convert", prefix_, "c.h5"};
+  ASSERT_EQ(run_program(folder_.path(), convert + tokenizer).code, 0);
+  auto expected = json({prefix_}), found = json({"c.h5"});
+  EXPECT_TRUE(expected.at("tokenizer_fingerprint").is_null());
+  EXPECT_TRUE(found.at("tokenizer_fingerprint").is_string());
+  for (nlohmann::json* report : {&expected, &found}) {
+    report->erase("prefix");
+    report->erase("tokenizer_fingerprint");
+  }
+  EXPECT_EQ(found, expected);
+  EXPECT_TRUE(contains(inspect({"c.h5"}).out, "made with the tokenizer of fingerprint "));
+  EXPECT_EQ(inspect({"c.h5", "--document", "1"}).out, "4 5 63\n");
+}
+
 TEST_F(DatasetInspect, SaysWhatIsWrong) {
   for (const char* document : {"4", "-2"}) {
     const Finished refused = inspect({prefix_, "--document", document});

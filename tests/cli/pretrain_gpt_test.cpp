@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/tiny_run.h"
+#include "tokenizers/families_folder.h"
 
 namespace mpitron::cli {
 namespace {
@@ -185,6 +186,48 @@ TEST_F(PretrainGpt, LearnsATextAndWritesItBack) {
                          "--sample-temperature", "0", "--log-interval", "50"});
   EXPECT_LT(losses(out).back(), 0.5);
   EXPECT_TRUE(contains(out, "writes:\n\n5 8 11 14 17 20 23 26 29\n")) << out;
+}
+
+/// Two turns each; the answer is learned, the question is not.
+TEST_F(PretrainGpt, LearnsFromConversations) {
+  const std::filesystem::path family = tokenizers::families_folder() / "hf_qwen2";
+  std::filesystem::create_directory(folder_ / "chat");
+  std::filesystem::copy(family / "tokenizer.json", folder_ / "chat/tokenizer.json");
+  const std::string config = R"({"eos_token": "<|im_end|>")";
+  write_bytes(folder_ / "chat/tokenizer_config.json",
+              config + R"(, "pad_token": "<|endoftext|>"})");
+  std::string lines;
+  for (int i = 0; i < 30; ++i)
+    lines += R"({"messages": [{"role": "user", "content": "go"}, )"
+             R"({"role": "assistant", "content": "and so on"}]})"
+             "\n";
+  write_bytes(folder_ / "talk.jsonl", lines);
+  const Words flags = kTinyModel + Words{"--seq-length",
+                                         "32",
+                                         "--max-position-embeddings",
+                                         "32",
+                                         "--tokenizer-type",
+                                         "SFTTokenizer",
+                                         "--tokenizer-model",
+                                         "chat",
+                                         "--sft-tokenizer-prompt-format",
+                                         "chatml",
+                                         "--sft",
+                                         "--data-path",
+                                         "talk.jsonl",
+                                         "--split",
+                                         "8,1,1",
+                                         "--lr",
+                                         "1e-2",
+                                         "--train-iters",
+                                         "30"};
+  const std::vector<double> curve = losses(train(flags));
+  ASSERT_EQ(curve.size(), 30U);
+  EXPECT_NEAR(curve.front(), std::log(1024), 0.5);  // 903 tokens padded to 1024
+  EXPECT_LT(curve.back(), 2.0);
+  write_bytes(folder_ / "chat/tokenizer_config.json", config + "}");
+  expect_refused(flags, 2, "no token for padding");
+  expect_refused(flags + Words{"--tokenizer-type", "NullTokenizer"}, 2, "SFTTokenizer");
 }
 
 TEST_F(PretrainGpt, ASplitThatGivesTrainingNothingIsRefused) {

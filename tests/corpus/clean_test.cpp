@@ -87,6 +87,22 @@ TEST_F(CleanTest, TasksAreCutOut) {
   EXPECT_NE(test::message_of([&] { clean(given); }).find("no text has 8 words"), std::string::npos);
 }
 
+TEST_F(CleanTest, AStopAtAnyMomentLeavesNoFile) {
+  CleanOptions given = options(line("x"));
+  int asked = 0;
+  int answered = 1 << 20;
+  given.stop = [&] { return ++asked == answered; };
+  clean(given);
+  std::filesystem::remove(given.output);
+  const int moments = asked;
+  EXPECT_GE(moments, 3);  // the one batch, the end of the input, the commit
+  for (answered = 1; answered <= moments; ++answered) {
+    asked = 0;
+    EXPECT_EQ(test::message_of([&] { clean(given); }), "clean was stopped; nothing was written");
+    EXPECT_FALSE(std::filesystem::exists(given.output));
+  }
+}
+
 TEST_F(CleanTest, OptionsThatCannotBe) {
   CleanOptions given = options(line("x"));
   given.language = "xx";

@@ -59,6 +59,24 @@ TEST_F(DedupTest, TheThresholdIsExact) {
   EXPECT_EQ(dedup(given).removed, 1);  // only the copy
 }
 
+TEST_F(DedupTest, AStopAtAnyMomentLeavesNoFile) {
+  DedupOptions given = options();
+  int asked = 0;
+  int answered = 1 << 20;
+  given.stop = [&] { return ++asked == answered; };
+  const Index buckets = dedup(given).groups;
+  std::filesystem::remove(given.output);
+  std::filesystem::remove(given.groups);
+  const int moments = asked;
+  EXPECT_GE(moments, buckets + 4);  // reading and its end, each bucket and their end, the commit
+  for (answered = 1; answered <= moments; ++answered) {
+    asked = 0;
+    EXPECT_EQ(test::message_of([&] { dedup(given); }), "dedup was stopped; nothing was written");
+    EXPECT_FALSE(std::filesystem::exists(given.output));
+    EXPECT_FALSE(std::filesystem::exists(given.groups));
+  }
+}
+
 TEST_F(DedupTest, RefusesWhatItCannotReadTwice) {
   const auto message = [](const DedupOptions& given) {
     return test::message_of([&] { dedup(given); });

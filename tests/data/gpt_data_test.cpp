@@ -158,6 +158,36 @@ TEST_F(GptData, ReadsWithoutMappingToo) {
   }
 }
 
+TEST_F(GptData, MakesSamplesOfConversations) {
+  std::string lines;
+  for (int i = 0; i < 10; ++i)
+    lines +=
+        R"({"messages": [{"role": "assistant", "content": ")" + std::string(1, 'a' + i) + "\"}]}\n";
+  test::write_bytes(cache_ / "x.jsonl", lines);
+  GptDataRequest request;
+  const std::string file = cache_ / "x.jsonl";
+  request.blend = parse_blend(std::vector<std::string>{"0.5", file, "0.5", file});
+  request.split = "8,2,0";
+  request.num_samples[Split::train] = 20;
+  request.num_samples[Split::valid] = 3;
+  request.sample = {.seq_length = 4, .eod = 1, .pad = 0};
+  request.encode = [](const Conversation& conversation) {
+    const std::int64_t token = conversation.front().content[0];
+    return EncodedConversation{{token}, {token}};
+  };
+  const data::GptData data = make_gpt_data(request);
+  ASSERT_EQ(data.train->size(), 20);
+  ASSERT_EQ(data.valid.size(), 1U);
+  EXPECT_EQ(data.test, nullptr);
+  std::vector<std::int64_t> tokens(5);
+  data.train->read(19, tokens);  // the tenth of a member, which has eight
+  EXPECT_EQ(tokens, (std::vector<std::int64_t>{'b', 1, 0, 0, 0}));
+  data.valid.front()->read(0, tokens);
+  EXPECT_EQ(tokens[0], 'i');
+  request.blend = parse_blend(std::vector<std::string>{cache_ / "absent.jsonl"});
+  EXPECT_NE(message_of([&] { make_gpt_data(request); }).find("absent.jsonl"), std::string::npos);
+}
+
 TEST_F(GptData, SaysWhatIsWrong) {
   const auto expected = test::golden_json("dataset/indices.json")["blended"][0];
   GptDataRequest request = request_of(expected);

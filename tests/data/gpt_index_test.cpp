@@ -17,6 +17,34 @@ struct Corpus {
                           .seed = 1};
 };
 
+/// More documents than one thread takes at a time, some of them empty or of many samples.
+TEST(GptIndex, ManyDocumentsGiveWhatALoopGives) {
+  constexpr Index kDocuments = 150'000;
+  std::vector<std::int32_t> lengths(kDocuments);
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    lengths[i] = static_cast<std::int32_t>(i % 5 == 0 ? 0 : i % 1000 == 1 ? 400 : i % 17);
+  const GptIndexRequest request{.lengths = {std::as_bytes(std::span(lengths)).data(), kDocuments},
+                                .end = kDocuments,
+                                .seq_length = 32};
+  const GptIndexPlan plan = plan_gpt_index(request);
+  RandomState random(3);
+  const auto documents = build_document_index<std::int32_t>(request, plan, random);
+  const auto index = build_sample_index<std::int32_t>(request, plan, std::span(documents));
+  ASSERT_EQ(std::ssize(index), 2 * (plan.samples + 1));
+  std::size_t row = 0;
+  Index token = 0;  // of the stream of documents
+  for (std::size_t d = 0; d < documents.size(); ++d) {
+    const Index length = lengths[static_cast<std::size_t>(documents[d])];
+    for (; static_cast<Index>(row) <= plan.samples && static_cast<Index>(row) * 32 < token + length;
+         ++row) {
+      ASSERT_EQ(index[2 * row], row == 0 ? 0 : static_cast<Index>(d)) << row;
+      ASSERT_EQ(index[2 * row + 1], row == 0 ? 0 : static_cast<Index>(row) * 32 - token) << row;
+    }
+    token += length;
+  }
+  EXPECT_EQ(static_cast<Index>(row), plan.samples + 1);
+}
+
 TEST(GptIndex, PlansOneEpochWithoutAWish) {
   const Corpus corpus;
   const GptIndexPlan plan = plan_gpt_index(corpus.request);

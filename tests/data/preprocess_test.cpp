@@ -80,6 +80,17 @@ TEST_F(PreprocessTest, AStoppedRunLeavesNoFile) {
   }
 }
 
+// One batch for each document and one for the end of the input ask; the last one to ask is who
+// commits.
+TEST_F(PreprocessTest, AStopBehindTheLastDocumentLeavesNoFile) {
+  PreprocessOptions stopped = options({file("in.jsonl", "{\"text\": \"a\"}\n{\"text\": \"b\"}\n")});
+  stopped.batch_bytes = 1;
+  int asked = 0;
+  stopped.stop = [&] { return ++asked > 3; };
+  EXPECT_EQ(failure(stopped, ExitCode::interrupted_unsaved),
+            "preprocess was stopped; nothing was written");
+}
+
 TEST_F(PreprocessTest, WritesMegatronsLayout) {
   const tokenizers::NullTokenizer tokenizer(100);
   PreprocessOptions given = options({file("in.jsonl",

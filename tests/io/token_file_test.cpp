@@ -88,24 +88,5 @@ TEST(TokenFile, EveryTruncationIsAnError) {
   }
 }
 
-TEST(TokenFile, MutationsNeverCrash) {
-  const TemporaryFolder folder;
-  write_small(folder / "x");
-  test::for_each_mutation(read_file(folder / "x.idx"), 5000, [&](const std::string& bytes) {
-    test::write_bytes(folder / "x.idx", bytes);
-    try {
-      const TokenFile file(folder / "x");
-      file.verify();
-      for (Index i = 0; i < file.sequence_count(); ++i) {
-        if (file.type() != TokenType::f32 && file.type() != TokenType::f64) {
-          sequence_of(file, i);
-        }
-      }
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::data);
-    }
-  });
-}
-
 }  // namespace
 }  // namespace mpitron::io

@@ -57,8 +57,9 @@ TEST_P(HostMatmul, EveryTransposeAndLayout) {
 }
 
 TEST_P(HostMatmul, BiasAndActivation) {
-  for (const Activation activation : {Activation::none, Activation::gelu_tanh, Activation::gelu_erf,
-                                      Activation::silu, Activation::squared_relu}) {
+  for (const Activation activation :
+       {Activation::none, Activation::gelu_tanh, Activation::gelu_erf, Activation::silu,
+        Activation::squared_relu, Activation::tanh}) {
     for (const Case& size : {Case{5, 17, 9}, Case{300, 500, 270}}) {
       SCOPED_TRACE(::testing::Message() << static_cast<int>(activation) << " " << size.m);
       Workbench bench;

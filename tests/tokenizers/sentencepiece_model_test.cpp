@@ -1,12 +1,9 @@
 #include "tokenizers/sentencepiece_model.h"
 
-#include <random>
-
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
 #include "tokenizers/families_folder.h"
-#include "tokenizers/sentencepiece.h"
 #include "utils/files.h"
 
 namespace mpitron::tokenizers {
@@ -37,34 +34,6 @@ TEST(SentencePieceModel, SaysWhatIsWrong) {
   EXPECT_NE(
       test::message_of([] { load_sentencepiece_model("/nowhere/x.model"); }).find("no such file"),
       std::string::npos);
-}
-
-// Broken bytes are refused with an Error or make a model that works; nothing else happens.
-TEST(SentencePieceModel, SurvivesMutations) {
-  std::mt19937 random(17);
-  for (const char* name : {"sp_unigram_identity", "sp_bpe_user", "sp_unigram_nfkc"}) {
-    const std::string good = golden_model(name);
-    for (int round = 0; round < 60; ++round) {
-      std::string bytes = good;
-      for (std::size_t i = 1 + random() % 8; i > 0; --i) {
-        // The pieces come first; the rest lies behind them.
-        const std::size_t from = random() % 2 == 0 ? 0 : bytes.size() - bytes.size() / 20;
-        bytes[from + random() % (bytes.size() - from)] = static_cast<char>(random());
-      }
-      if (random() % 4 == 0) {
-        bytes.resize(random() % bytes.size());
-      }
-      try {
-        const SentencePiece pieces(parse_sentencepiece_model(bytes));
-        SentencePiece::Cache cache;
-        TokenIds ids;
-        pieces.encode("some text  with <sep> and ab 123 \u00e9\u4e2d", cache, ids);
-        pieces.decode(ids);
-      } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ExitCode::data);
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -54,6 +54,17 @@ TEST_P(ResumeTest, AnInterruptedRunEndsWithTheBitsOfOneThatWasNot) {
 }
 
 const Flags kSharded = {"--use-distributed-optimizer"};
+/// Experts of every layer, kept even by losses and by a bias, which is state too.
+const Flags kExperts = {"--disable-bias-linear",
+                        "--num-experts",
+                        "4",
+                        "--moe-router-score-function",
+                        "sigmoid",
+                        "--moe-router-enable-expert-bias",
+                        "--moe-aux-loss-coeff",
+                        "0.01",
+                        "--moe-input-jitter-eps",
+                        "0.1"};
 const Flags kHalf = {"--bf16"};
 Flags fully_sharded(const char* strategy) {
   return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
@@ -69,6 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         ResumeCase{"fp32", 1, {}}, ResumeCase{"bf16", 1, kHalf},
         ResumeCase{
             "fp16", 1, {"--fp16", "--initial-loss-scale", "65536", "--loss-scale-window", "2"}},
+        ResumeCase{"experts", 1, kExperts}, ResumeCase{"experts_bf16", 1, kExperts + kHalf},
         ResumeCase{"sgd", 1, {"--optimizer", "sgd"}},
         ResumeCase{"sgd_bf16", 1, kHalf + Flags{"--optimizer", "sgd"}},
         ResumeCase{"async", 1, {"--async-save"}},
@@ -82,8 +94,9 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Layouts, ResumeTest,
     ::testing::Values(
-        ResumeCase{"dp2", 2, {}}, ResumeCase{"dp4_sharded", 4, kSharded},
-        ResumeCase{"dp4_sharded_bf16", 4, kSharded + kHalf},
+        ResumeCase{"dp2", 2, {}}, ResumeCase{"experts_dp2_sharded", 2, kExperts + kSharded},
+        ResumeCase{"experts_pp2", 2, kExperts + Flags{"--pipeline-model-parallel-size", "2"}},
+        ResumeCase{"dp4_sharded", 4, kSharded}, ResumeCase{"dp4_sharded_bf16", 4, kSharded + kHalf},
         ResumeCase{"dp4_sharded_overlap", 4,
                    kSharded + Flags{"--overlap-grad-reduce", "--overlap-param-gather",
                                     "--ddp-bucket-size", "500"}},

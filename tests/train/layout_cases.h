@@ -24,6 +24,9 @@ inline void expect_equal(const LayoutOutcome& layout, const LayoutOutcome& alone
   ASSERT_EQ(layout.losses.size(), alone.losses.size());
   for (std::size_t i = 0; i < alone.losses.size(); ++i) {
     EXPECT_NEAR(layout.losses[i], alone.losses[i], 1e-6 * alone.losses[i]) << i;
+  }
+  ASSERT_EQ(layout.grad_norms.size(), alone.grad_norms.size());
+  for (std::size_t i = 0; i < alone.grad_norms.size(); ++i) {
     EXPECT_NEAR(layout.grad_norms[i], alone.grad_norms[i], 2e-6 * alone.grad_norms[i]) << i;
   }
   ASSERT_EQ(layout.weights.size(), alone.weights.size());

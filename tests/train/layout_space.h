@@ -60,6 +60,8 @@ class LayoutSpace {
       case 3:
         return exchanges();
       case 4:
+        return expert_ranks();
+      case 5:
         return shardings();
       default:
         return {};
@@ -82,6 +84,22 @@ class LayoutSpace {
     if (sizes_.context == 4) {
       all.push_back(
           {"--cp-comm-type", "a2a+p2p", "--hierarchical-context-parallel-sizes", "2", "2"});
+    }
+    return all;
+  }
+  std::vector<Flags> expert_ranks() const {
+    if (std::ranges::find(model_, "--num-experts") == model_.end()) {
+      return {{}};
+    }
+    std::vector<Flags> all;
+    for (Index ranks = 1; ranks <= sizes_.ranks() / sizes_.pipeline; ranks *= 2) {
+      for (Index tensor = 1; tensor * ranks <= sizes_.ranks() / sizes_.pipeline; tensor *= 2) {
+        for (const char* dispatcher : {"allgather", "alltoall"}) {
+          all.push_back({"--expert-model-parallel-size", std::to_string(ranks),
+                         "--expert-tensor-parallel-size", std::to_string(tensor),
+                         "--moe-token-dispatcher-type", dispatcher});
+        }
+      }
     }
     return all;
   }

@@ -7,6 +7,8 @@ namespace mpitron::config::rows {
 
 // Options that only mpitron has.
 inline constexpr std::array kOwn = {
+    text("model", "gpt", works, "what is trained; pretrain-bert and pretrain-t5 set it themselves")
+        .choose("gpt bert t5"),
     flag(
         "allow-random-init", works,
         "start from random weights if --load has nothing to load, instead of ending with an error"),

@@ -58,8 +58,8 @@ inline constexpr std::array kKitchen = {
 };
 
 inline constexpr std::array kSft = {
-    flag("sft", later, "train on conversations, no loss on prompts"),
-    text("sft-tokenizer-prompt-format", "nemotron-h-aligned", later,
+    flag("sft", works, "train on conversations, no loss on prompts"),
+    text("sft-tokenizer-prompt-format", "nemotron-h-aligned", works,
          "how a conversation becomes text"),
 };
 

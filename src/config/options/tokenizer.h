@@ -17,7 +17,7 @@ inline constexpr std::array kTokenizer = {
                 "MultimodalTokenizer NullTokenizer NullMultimodalTokenizer SFTTokenizer")
         .works_with("BertWordPieceLowerCase BertWordPieceCase GPT2BPETokenizer "
                     "SentencePieceTokenizer GPTSentencePieceTokenizer HuggingFaceTokenizer "
-                    "Llama2Tokenizer NullTokenizer TikTokenizer"),
+                    "Llama2Tokenizer NullTokenizer SFTTokenizer TikTokenizer"),
     text("tokenizer-model", none, works, "file (Hugging Face: or folder) of the tokenizer model"),
     text("tiktoken-pattern", none, works, "splitting pattern: v1, v2, gpt2, cl100k, o200k, llama3"),
     integer("tiktoken-num-special-tokens", "1000", works, "ids set aside for special tokens"),
