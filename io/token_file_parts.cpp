@@ -18,6 +18,21 @@ namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20;
 
+/// Index files that a killed run had not finished, under the names that AtomicFile gives.
+void remove_unfinished_index(const std::filesystem::path& index) {
+  const std::string begin = index.filename().string() + ".";
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator
+           at(index.parent_path().empty() ? "." : index.parent_path(), ignored),
+       end;
+       at != end; at.increment(ignored)) {
+    const std::string name = at->path().filename();
+    if (name.starts_with(begin) && name.ends_with(".tmp")) {
+      std::filesystem::remove(at->path(), ignored);
+    }
+  }
+}
+
 }  // namespace
 
 // A file that grows; messages name the file that it is to become.
@@ -152,7 +167,9 @@ TokenFileParts::TokenFileParts(const std::string& prefix, TokenType type, const 
       lengths_(
           std::make_unique<Part>(prefix + ".lengths.part", prefix + ".idx", extent.sequences * 4)),
       documents_(std::make_unique<Part>(prefix + ".documents.part", prefix + ".idx",
-                                        extent.documents * 8)) {}
+                                        extent.documents * 8)) {
+  remove_unfinished_index(prefix + ".idx");
+}
 
 TokenFileParts::~TokenFileParts() = default;
 TokenFileParts::TokenFileParts(TokenFileParts&&) noexcept = default;

@@ -24,7 +24,7 @@ struct TokenExtent {
 class TokenFileParts {
  public:
   /// Goes on behind `extent`, dropping what lies beyond it; TokenExtent{} begins anew. Error(data)
-  /// where the parts hold less.
+  /// where the parts hold less. The caller sees to it that nobody else writes this corpus.
   TokenFileParts(const std::string& prefix, TokenType type, const TokenExtent& extent = {});
   ~TokenFileParts();
   TokenFileParts(TokenFileParts&&) noexcept;

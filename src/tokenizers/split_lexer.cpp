@@ -99,16 +99,22 @@ const char* SplitLexer<kRules>::end_of_cased_letters(const char* at, bool mixed)
 // word, which may be a mark and so a part of the word as well.
 template <SplitRules kRules>
 const char* SplitLexer<kRules>::end_of_cased_word() const {
+  constexpr CharSet kOfWords = kLetter | kMark;
   const Char first = read(at_);
-  const bool prefix = (first.set & (kSymbol | kBlank)) != 0;
+  const char* const behind = at_ + first.bytes;
+  const bool prefix =
+      (first.set & (kSymbol | kBlank)) != 0 && behind < end_ && (read(behind).set & kOfWords) != 0;
+  if (!prefix && (first.set & kOfWords) == 0) {
+    return nullptr;
+  }
   for (const bool mixed : {true, false}) {
-    const char* end = prefix ? end_of_cased_letters(at_ + first.bytes, mixed) : nullptr;
+    const char* end = prefix ? end_of_cased_letters(behind, mixed) : nullptr;
     end = end != nullptr ? end : end_of_cased_letters(at_, mixed);
     if (end != nullptr) {
-      const char* behind = kRules.contractions == Contractions::trailing_any_case
-                               ? end_of_contraction(end)
-                               : nullptr;
-      return behind != nullptr ? behind : end;
+      const char* contracted = kRules.contractions == Contractions::trailing_any_case
+                                   ? end_of_contraction(end)
+                                   : nullptr;
+      return contracted != nullptr ? contracted : end;
     }
   }
   return nullptr;

@@ -44,6 +44,11 @@ config::RunConfig scaled_down(config::RunConfig run) {
   m.max_position_embeddings = m.seq_length;
   m.padded_vocab_size = rounded_up(kVocabulary, tensor);
   m.params_dtype = DType::f32;
+  if (m.moe) {
+    m.moe->ffn_hidden_size = rounded_up(64, p.expert_tensor_parallel_size);
+    Index& shared = m.moe->shared_expert_intermediate_size;
+    shared = shared > 0 ? rounded_up(64, tensor) : 0;
+  }
 
   config::TrainingConfig& t = run.training;
   t.seq_length = m.seq_length;
@@ -84,8 +89,7 @@ Index first_apart(const std::vector<double>& a, const std::vector<double>& b, do
 
 std::string ParityCertificate::first_difference() const {
   if (const Index i = first_apart(losses, expected_losses, tolerance); i >= 0) {
-    const auto objectives = static_cast<Index>(losses.size() / grad_norms.size());
-    return fmt::format("loss of iteration {}", i / objectives + 1);
+    return fmt::format("loss of iteration {}", i / static_cast<Index>(objectives()) + 1);
   }
   if (const Index i = first_apart(grad_norms, expected_grad_norms, tolerance); i >= 0) {
     return fmt::format("gradient norm of iteration {}", i + 1);

@@ -94,5 +94,14 @@ TEST_F(TokenFilePartsTest, JoinsPartsAndCorpora) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "d.bin.part"));
 }
 
+TEST_F(TokenFilePartsTest, WhatAKilledCommitLeftIsTakenAway) {
+  test::write_bytes(folder_ / "a.idx.0123abcd.tmp", "half an index");
+  test::write_bytes(folder_ / "ab.idx.0123abcd.tmp", "of another corpus");
+  TokenFileParts parts(folder_ / "a", TokenType::u16);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.idx.0123abcd.tmp"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "ab.idx.0123abcd.tmp"));
+  parts.discard();
+}
+
 }  // namespace
 }  // namespace mpitron::io

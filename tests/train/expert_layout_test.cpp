@@ -29,6 +29,8 @@ Flags model() {
           "--micro-batch-size",
           "1",
           "--disable-bias-linear",
+          "--ffn-hidden-size",
+          "32",
           "--num-experts",
           "4",
           "--moe-ffn-hidden-size",
@@ -55,18 +57,18 @@ const Flags kBiased = {"--moe-layer-freq",
                        "selective",
                        "--recompute-modules",
                        "moe"};
-/// Sequences balanced one by one; an expert takes what it has room for.
-const Flags kBounded = {"--moe-router-load-balancing-type",
-                        "seq_aux_loss",
-                        "--moe-aux-loss-coeff",
-                        "0.1",
-                        "--moe-router-pre-softmax",
-                        "--calculate-per-token-loss"};
+/// Every sequence balanced by itself; losses counted by tokens.
+const Flags kSequences = {"--moe-router-load-balancing-type",
+                          "seq_aux_loss",
+                          "--moe-aux-loss-coeff",
+                          "0.1",
+                          "--moe-router-pre-softmax",
+                          "--calculate-per-token-loss"};
 
 class ExpertLayoutTest : public ::testing::TestWithParam<Layout> {};
 
 TEST_P(ExpertLayoutTest, TrainsAsOneRankDoes) {
-  for (const Flags& kind : {kBalanced, kBiased, kBounded}) {
+  for (const Flags& kind : {kBalanced, kBiased, kSequences}) {
     expect_equal(run_layout(model() + kind + GetParam().flags, GetParam().ranks),
                  run_layout(model() + kind, 1));
   }

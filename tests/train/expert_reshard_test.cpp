@@ -19,6 +19,8 @@ Flags model() {
           "0.1",
           "--disable-bias-linear",
           "--swiglu",
+          "--ffn-hidden-size",
+          "32",
           "--num-experts",
           "4",
           "--moe-layer-freq",

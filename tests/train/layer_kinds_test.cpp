@@ -26,7 +26,10 @@ Flags latent() {
                          "2",
                          "--v-head-dim",
                          "7",
-                         "--qk-layernorm"};
+                         "--qk-layernorm",
+                         "--normalization",
+                         "RMSNorm",
+                         "--disable-bias-linear"};
 }
 Flags predictions() {
   return model() + Flags{"--mtp-num-layers", "2"};
