@@ -85,7 +85,7 @@ const std::vector<GeneratedLayout>& all_layouts() {
 
 unsigned seed() {
   const char* given = std::getenv("MPITRON_LAYOUT_SEED");
-  return given != nullptr ? static_cast<unsigned>(std::atol(given)) : std::random_device()();
+  return given != nullptr ? static_cast<unsigned>(std::atol(given)) : 1;
 }
 
 /// In a random order, in which the kinds of models take turns.
