@@ -74,7 +74,7 @@ TEST_P(HostMatmul, BiasAndActivation) {
             kernel.activation = activation;
             return kernel;
           },
-          2e-6);
+          activation == Activation::tanh ? 4e-6 : 2e-6);  // oneDNN's
     }
   }
 }
