@@ -28,8 +28,8 @@ Result latent_attention_alone(const Facts& f) {
   }
   return senseless.empty() ? Result()
                            : Violation{fmt::format("given: {}", fmt::join(senseless, ", ")),
-                                       "without them: --qk-head-dim, --qk-pos-emb-head-dim and "
-                                       "--v-head-dim give the heads their sizes"};
+                                       "--qk-head-dim, --qk-pos-emb-head-dim and --v-head-dim "
+                                       "instead of them"};
 }
 
 Result latent_sizes(const Facts& f) {

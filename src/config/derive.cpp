@@ -25,6 +25,19 @@ void derive_replaced_names(OptionValues& v) {
   if (v.flag("recompute_activations")) {
     v.derive("recompute_granularity", "selective", "from --recompute-activations");
   }
+  // With full recompute the experts' layers are recomputed anyway.
+  if (v.flag("moe_layer_recompute") &&
+      v.maybe_text("recompute_granularity").value_or("selective") == "selective") {
+    std::vector<std::string> modules = v.words("recompute_modules");
+    if (modules.empty()) {
+      modules.push_back("core_attn");
+    }
+    if (std::ranges::count(modules, "moe") == 0) {
+      modules.push_back("moe");
+    }
+    v.derive("recompute_granularity", "selective", "from --moe-layer-recompute");
+    v.derive("recompute_modules", modules, "with moe, from --moe-layer-recompute");
+  }
   if (v.flag("use_flash_attn") && !v.given("attention_backend")) {
     v.derive("attention_backend", "flash", "from --use-flash-attn");
   }

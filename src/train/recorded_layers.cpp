@@ -55,7 +55,8 @@ RecordedLayers::RecordedLayers(const std::filesystem::path& folder) {
     const json layers = json::parse(read_file(path));
     std::size_t iteration = 0;
     for (const json& row : layers.at("per_layer_mean_over_microbatches")) {
-      Losses& losses = losses_.at(iteration++);
+      losses_.resize(std::max(losses_.size(), iteration + 1));
+      Losses& losses = losses_[iteration++];
       for (const auto& [name, values] : row.items()) {
         if (name != "iteration") {
           losses[name] = values.get<std::vector<double>>();

@@ -112,7 +112,8 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
                     const std::vector<std::string>& extra_flags) {
   const config::RunConfig config = configuration(recorded, extra_flags, world.size());
   TrainedModel model(device, config, world);
-  recorded.load_weights(model.parameters(), model.layout().stages() == 1);
+  const bool whole_model = model.layout().stages() == 1 && model.groups().expert->size() == 1;
+  recorded.load_weights(model.parameters(), whole_model);
   const Index micro_batch = config.training.micro_batch_size;
   const Index replicas = model.groups().data->size();
 

@@ -183,16 +183,14 @@ void TrainingLog::validation(const ValidationReport& report, const Progress& pro
     tensorboard_->add_scalar(name, value, progress.iteration);
     tensorboard_->add_scalar(name + " vs samples", value, progress.consumed_samples);
   };
-  std::vector<io::Metric> metrics;
-  for (const auto& [name, loss] : losses) {
-    const std::string tag = name + ' ' + validation_name(report.set);
-    both(tag, loss);
+  for (auto& [name, loss] : losses) {
+    name += ' ' + validation_name(report.set);
+    both(name, loss);
     if (config_.logging.log_validation_ppl_to_tensorboard) {
-      both(tag + " ppl", std::exp(std::min(20.0, loss)));
+      both(name + " ppl", std::exp(std::min(20.0, loss)));
     }
-    metrics.push_back({tag, loss});
   }
-  metrics_->add(progress.iteration, metrics);
+  metrics_->add(progress.iteration, std::vector<io::Metric>(losses.begin(), losses.end()));
   tensorboard_->flush();
 }
 

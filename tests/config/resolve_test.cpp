@@ -99,7 +99,9 @@ void expect_equal_latents(const Json& recorded, const ModelConfig& m) {
     EXPECT_EQ(m.qk_head_dim, recorded.at("qk_head_dim"));
     EXPECT_EQ(m.qk_pos_emb_head_dim, recorded.at("qk_pos_emb_head_dim"));
     EXPECT_EQ(m.v_head_dim, recorded.at("v_head_dim"));
-    EXPECT_EQ(m.rotary_scaling_factor, recorded.value("rotary_scaling_factor", 1.0));
+    if (recorded.contains("rotary_scaling_factor")) {
+      EXPECT_EQ(m.rotary_scaling_factor, recorded.at("rotary_scaling_factor"));
+    }
   }
   EXPECT_EQ(m.mtp_num_layers.value_or(0), recorded.value("mtp_num_layers", 0));
 }

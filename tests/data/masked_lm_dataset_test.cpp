@@ -32,11 +32,12 @@ void for_recorded_samples(const char* kind, Check&& check) {
   MaskedLmRequest request{.description = {.masking_probability = expected["mask_prob"],
                                           .short_sequence_probability = expected["short_seq_prob"]},
                           .vocabulary = golden_vocabulary()};
-  const bool bert = std::string(kind) == "bert";
-  MaskedLmLayout layout{.length = expected[bert ? "sequence_length" : "encoder_seq_length"]};
-  if (bert) {
+  MaskedLmLayout layout;
+  if (std::string(kind) == "bert") {
+    layout.length = expected["sequence_length"];
     request.description.classification_head = expected["binary_head"].get<bool>();
   } else {
+    layout.length = expected["encoder_seq_length"];
     layout.decoder_length = expected["decoder_seq_length"];
     request.description.decoder_seq_length = layout.decoder_length;
     request.description.masking_max_ngram = 10;

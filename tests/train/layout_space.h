@@ -1,4 +1,7 @@
 #pragma once
+#include <set>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -91,15 +94,16 @@ class LayoutSpace {
     if (std::ranges::find(model_, "--num-experts") == model_.end()) {
       return {{}};
     }
+    // Cut like other layers, spread over all ranks of a stage, and both; dispatchers take turns.
+    const Index ranks = sizes_.ranks() / sizes_.pipeline;
+    const std::set<std::pair<Index, Index>> choices = {
+        {1, sizes_.tensor}, {ranks, 1}, {ranks / 2, 2}};
     std::vector<Flags> all;
-    for (Index ranks = 1; ranks <= sizes_.ranks() / sizes_.pipeline; ranks *= 2) {
-      for (Index tensor = 1; tensor * ranks <= sizes_.ranks() / sizes_.pipeline; tensor *= 2) {
-        for (const char* dispatcher : {"allgather", "alltoall"}) {
-          all.push_back({"--expert-model-parallel-size", std::to_string(ranks),
-                         "--expert-tensor-parallel-size", std::to_string(tensor),
-                         "--moe-token-dispatcher-type", dispatcher});
-        }
-      }
+    for (const auto& [experts, tensor] : choices) {
+      const bool gathers = (experts + sizes_.tensor + sizes_.pipeline) % 2 == 0;
+      all.push_back({"--expert-model-parallel-size", std::to_string(experts),
+                     "--expert-tensor-parallel-size", std::to_string(tensor),
+                     "--moe-token-dispatcher-type", gathers ? "allgather" : "alltoall"});
     }
     return all;
   }

@@ -31,6 +31,17 @@ TEST(Parity, HoldsForEncodersToo) {
   }
 }
 
+/// As many replicas as hold one of all experts, where that is more than two.
+TEST(Parity, ExpertsToo) {
+  const ParityCertificate certificate = prove_parity(
+      tiny_run({"--num-experts", "8", "--disable-bias-linear", "--moe-aux-loss-coeff", "0.1",
+                "--expert-model-parallel-size", "4", "--moe-token-dispatcher-type", "alltoall",
+                "--global-batch-size", "32"},
+               16));
+  EXPECT_EQ(certificate.world_size, 8);
+  EXPECT_EQ(certificate.first_difference(), "");
+}
+
 TEST(Parity, NamesTheFirstDifference) {
   ParityCertificate certificate{.losses = {1, 2},
                                 .expected_losses = {1, 2},

@@ -26,11 +26,12 @@ constexpr const char* kLayers =
     R"({"per_layer_mean_over_microbatches": [{"iteration": 1, "z_loss": [0, 4]}]})";
 
 TEST_F(RecordedLayersTest, ComparesLayerByLayer) {
-  write("{}", kLayers);
+  write(R"({"iterations": [{"mtp_1_loss": 2.5}]})", kLayers);
   const RecordedLayers recorded(folder_.path());
   LayerReport report;
   EXPECT_EQ(recorded.difference(1, report), INFINITY);  // nothing was told
   report.losses.push_back({.name = "z_loss", .layers = {0, 4}, .layers_with_one = 1});
+  report.losses.push_back({.name = "mtp_{} loss", .layers = {2.5}, .layers_with_one = 1});
   EXPECT_EQ(recorded.difference(1, report), 0);
   report.losses[0].layers = {0.25, 4.5};
   EXPECT_EQ(recorded.difference(1, report), 0.25);  // relative above 1
@@ -40,7 +41,7 @@ TEST_F(RecordedLayersTest, ComparesLayerByLayer) {
 }
 
 TEST_F(RecordedLayersTest, BuffersAgreeToTheLastBit) {
-  write(R"({"final_buffers": {"bias": [0.5, -0.25]}})", kLayers);
+  write(R"({"iterations": [{}], "final_buffers": {"bias": [0.5, -0.25]}})", kLayers);
   const RecordedLayers recorded(folder_.path());
   const auto device = device::make_device("reference");
   autograd::ParameterList parameters;
@@ -56,7 +57,7 @@ TEST_F(RecordedLayersTest, BuffersAgreeToTheLastBit) {
 }
 
 TEST_F(RecordedLayersTest, ABrokenFileIsNamed) {
-  write("{}", R"({"per_layer": []})");
+  write(R"({"iterations": []})", R"({"per_layer": []})");
   EXPECT_THROW(RecordedLayers(folder_.path()), Error);
 }
 
