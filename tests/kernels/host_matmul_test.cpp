@@ -76,7 +76,7 @@ TEST_P(HostMatmul, BiasAndActivation) {
             kernel.activation = activation;
             return kernel;
           },
-          activation == Activation::tanh ? 4e-6 : 2e-6);  // oneDNN's
+          2e-6);
     }
   }
 }
