@@ -24,15 +24,19 @@ using Flags = std::vector<std::string>;
 /// A model size and how to train it; random tokens.
 struct Model {
   Index layers, hidden, heads, sequence, vocabulary;
+  Index experts = 0;  // in every layer, of which a token visits two
 };
 constexpr Model kGpt2{12, 768, 12, 1024, 50304};
+constexpr Model kGpt2Experts{12, 768, 12, 1024, 50304, 8};
 constexpr Model kTiny{4, 64, 4, 32, 256};
 
 /// Needed FLOPs a token: products of a matrix, and attention's causal half.
 double flops_per_token(const Model& model) {
   const auto h = static_cast<double>(model.hidden);
   const auto layers = static_cast<double>(model.layers);
-  const double matrices = layers * 12 * h * h + h * static_cast<double>(model.vocabulary);
+  const double mlps = model.experts > 0 ? 2 : 1;
+  const double matrices =
+      layers * (4 + 8 * mlps) * h * h + h * static_cast<double>(model.vocabulary);
   return 6 * matrices + 6 * layers * h * static_cast<double>(model.sequence);
 }
 
@@ -67,6 +71,10 @@ Flags flags_of(const Model& model, Index micro_batch, DType dtype) {
                  text(model.vocabulary - 1)};
   if (dtype == DType::bf16) {
     flags.push_back("--bf16");
+  }
+  if (model.experts > 0) {
+    flags.insert(flags.end(), {"--disable-bias-linear", "--num-experts", text(model.experts),
+                               "--moe-aux-loss-coeff", "0.01"});
   }
   return flags;
 }
@@ -128,15 +136,17 @@ class Training {
 
 struct Gpt2Case {
   const char* name;
+  const Model& model;
   Index micro_batch;
   DType dtype;
   double goal;  // share of the GEMM step ceiling
   int steps;    // after the first
 };
-constexpr Gpt2Case kGpt2Cases[] = {{"fp32-mbs1", 1, DType::f32, 0.83, 3},
-                                   {"bf16-mbs1", 1, DType::bf16, 0.75, 5},
-                                   {"fp32-mbs4", 4, DType::f32, 0.88, 1},
-                                   {"bf16-mbs4", 4, DType::bf16, 0.82, 2}};
+constexpr Gpt2Case kGpt2Cases[] = {{"fp32-mbs1", kGpt2, 1, DType::f32, 0.83, 3},
+                                   {"bf16-mbs1", kGpt2, 1, DType::bf16, 0.75, 5},
+                                   {"fp32-mbs4", kGpt2, 4, DType::f32, 0.88, 1},
+                                   {"bf16-mbs4", kGpt2, 4, DType::bf16, 0.82, 2},
+                                   {"fp32-moe-mbs4", kGpt2Experts, 4, DType::f32, 0.75, 1}};
 
 /// The first step, which touches the memory and plans the products.
 double first_step(device::Device& device, Training& training, bool with_profile) {
@@ -158,9 +168,9 @@ void print_profile(device::Device& device, Training& training) {
 }
 
 void gpt2(Summary& summary, device::Device& device, const Gpt2Case& which, bool with_profile) {
-  const Index tokens = which.micro_batch * kGpt2.sequence;
+  const Index tokens = which.micro_batch * which.model.sequence;
   StepCeilingRounds limit(tokens, which.dtype);
-  Training training(device, kGpt2, which.micro_batch, which.dtype);
+  Training training(device, which.model, which.micro_batch, which.dtype);
   const double first = first_step(device, training, with_profile);
   double best = 1e30;
   limit.round();
@@ -175,7 +185,7 @@ void gpt2(Summary& summary, device::Device& device, const Gpt2Case& which, bool 
   }
   best = std::min(best, first);
   const double rate = static_cast<double>(tokens) / best;
-  const double flops = rate * flops_per_token(kGpt2);
+  const double flops = rate * flops_per_token(which.model);
   const double ceiling = limit.ceiling().rate();
   const std::string head = fmt::format("step_gpt2_124m_{}_", which.name);
   summary.add({head + "tokens_per_second", rate, "tokens/s"});

@@ -7,6 +7,7 @@
 
 #include <hdf5.h>
 
+#include "io/flat_boxes.h"
 #include "utils/error.h"
 
 namespace mpitron::io {
@@ -15,6 +16,7 @@ namespace {
 // Nothing a checkpoint holds as one attribute or file comes near these; a damaged size does.
 constexpr hsize_t kLargestAttribute = hsize_t{64} << 20;
 constexpr Index kLargestBytes = Index{1} << 32;
+constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr hsize_t kAlignment = 4096;
 
 std::mutex& library_mutex() {
@@ -133,6 +135,26 @@ Handle link_properties() {
   return properties;
 }
 
+using HdfExtents = std::array<hsize_t, Shape::kMaxRank>;
+
+HdfExtents hdf_extents(const Shape& shape) {
+  HdfExtents extents{};
+  for (int i = 0; i < shape.rank(); ++i) {
+    extents[static_cast<std::size_t>(i)] = static_cast<hsize_t>(shape[i]);
+  }
+  return extents;
+}
+
+Handle table_type(const TableFields& fields) {
+  Handle type(H5Tcreate(H5T_COMPOUND, fields.size() * kWord), H5Tclose);
+  std::size_t place = 0;
+  for (const char* field : fields) {
+    H5Tinsert(type, field, place, H5T_STD_U64LE);
+    place += kWord;
+  }
+  return type;
+}
+
 // For H5Ovisit: adds the names of data sets. A template, because HDF5's versions differ in the type
 // of `info`; no exception may pass HDF5.
 template <class Info>
@@ -170,6 +192,8 @@ struct Hdf5File::Handles {
   /// Makes the groups that `path` lies in. HDF5 would do so by itself, but note the time.
   void make_groups_of(const std::string& path) const;
   Handle create(const std::string& name, hid_t type, const Shape& shape) const;
+  Handle create(const std::string& name, hid_t type, hid_t space, hid_t creation) const;
+  Handle space(const std::string& name, const Shape& shape) const;
   Handle open(const std::string& name) const;
   Handle open_group(const std::string& name) const;
   Index offset(hid_t data_set, const std::string& name) const;
@@ -191,20 +215,24 @@ void Hdf5File::Handles::make_groups_of(const std::string& path) const {
   }
 }
 
+Handle Hdf5File::Handles::space(const std::string& name, const Shape& shape) const {
+  const HdfExtents extents = hdf_extents(shape);
+  return own(shape.rank() == 0 ? H5Screate(H5S_SCALAR)
+                               : H5Screate_simple(shape.rank(), extents.data(), nullptr),
+             H5Sclose, "give a shape to " + name);
+}
+
 Handle Hdf5File::Handles::create(const std::string& name, hid_t type, const Shape& shape) const {
-  make_groups_of(name);
-  std::array<hsize_t, Shape::kMaxRank> extents{};
-  for (int i = 0; i < shape.rank(); ++i) {
-    extents[static_cast<std::size_t>(i)] = static_cast<hsize_t>(shape[i]);
-  }
-  const Handle space =
-      own(shape.rank() == 0 ? H5Screate(H5S_SCALAR)
-                            : H5Screate_simple(shape.rank(), extents.data(), nullptr),
-          H5Sclose, "give a shape to " + name);
   const Handle creation = untimed(H5P_DATASET_CREATE);
   H5Pset_layout(creation, H5D_CONTIGUOUS);
   H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+  return create(name, type, space(name, shape), creation);
+}
+
+Handle Hdf5File::Handles::create(const std::string& name, hid_t type, hid_t space,
+                                 hid_t creation) const {
+  make_groups_of(name);
   const Handle link = link_properties();
   return own(H5Dcreate2(file, name.c_str(), type, space, link, creation, H5P_DEFAULT), H5Dclose,
              "create the data set " + name);
@@ -241,7 +269,7 @@ Shape Hdf5File::Handles::shape(hid_t data_set, const std::string& name) const {
     throw_data("{}: the data set {} has {} dimensions, and at most {} are possible", path.string(),
                name, rank, Shape::kMaxRank);
   }
-  std::array<hsize_t, Shape::kMaxRank> extents{};
+  HdfExtents extents{};
   check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), "inspect " + name);
   Shape shape;
   for (int i = 0; i < rank; ++i) {
@@ -334,20 +362,75 @@ Index Hdf5File::write_bytes(const std::string& name, std::string_view bytes) {
   return handles_->offset(id, name);
 }
 
-Index Hdf5File::write_extents(const std::string& name, std::span<const Extent> extents) {
-  static_assert(sizeof(Extent) == 32, "an extent is a record of the file");
-  const Handle type(H5Tcreate(H5T_COMPOUND, sizeof(Extent)), H5Tclose);
-  std::size_t field = 0;
-  for (const char* label : {"offset", "bytes", "hash_high", "hash_low"}) {
-    H5Tinsert(type, label, field, H5T_STD_U64LE);
-    field += sizeof(std::uint64_t);
+void Hdf5File::create_virtual_data_set(const DataSet& data_set,
+                                       std::span<const VirtualPart> parts) {
+  const std::string& name = data_set.name;
+  const Handle space = handles_->space(name, data_set.shape);
+  const Handle creation = untimed(H5P_DATASET_CREATE);
+  H5Pset_layout(creation, H5D_VIRTUAL);
+  for (const VirtualPart& part : parts) {
+    const Handle source = handles_->space(name, {part.source_elements});
+    auto from = static_cast<hsize_t>(part.source_begin);
+    for (const Box& box : flat_boxes(data_set.shape, part.begin, part.end)) {
+      const HdfExtents start = hdf_extents(box.start), count = hdf_extents(box.count);
+      const auto elements = static_cast<hsize_t>(box.count.numel());
+      if (data_set.shape.rank() > 0) {
+        handles_->check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr,
+                                            count.data(), nullptr),
+                        "select a part of " + name);
+      }
+      handles_->check(
+          H5Sselect_hyperslab(source, H5S_SELECT_SET, &from, nullptr, &elements, nullptr),
+          "select a part of " + name);
+      handles_->check(H5Pset_virtual(creation, space, part.file.c_str(), name.c_str(), source),
+                      "place a part of " + name);
+      from += elements;
+    }
   }
-  const Handle id = handles_->create(name, type, {static_cast<Index>(extents.size())});
-  if (!extents.empty()) {
-    handles_->check(H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, extents.data()),
+  H5Sselect_all(space);
+  handles_->create(name, file_type(data_set.dtype), space, creation);
+}
+
+Index Hdf5File::write_table(const std::string& name, const TableFields& fields,
+                            std::span<const std::uint64_t> words) {
+  const Handle type = table_type(fields);
+  const Handle id =
+      handles_->create(name, type, {static_cast<Index>(words.size() / fields.size())});
+  if (!words.empty()) {
+    handles_->check(H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, words.data()),
                     "write the data set " + name);
   }
   return handles_->offset(id, name);
+}
+
+Index Hdf5File::write_extents(const std::string& name, std::span<const Extent> extents) {
+  std::vector<std::uint64_t> words;
+  for (const Extent& extent : extents) {
+    words.insert(words.end(),
+                 {static_cast<std::uint64_t>(extent.offset),
+                  static_cast<std::uint64_t>(extent.bytes), extent.hash.high, extent.hash.low});
+  }
+  return write_table(name, {"offset", "bytes", "hash_high", "hash_low"}, words);
+}
+
+std::vector<std::uint64_t> Hdf5File::read_table(const std::string& name,
+                                                const TableFields& fields) const {
+  const Handle id = handles_->open(name);
+  const Handle type = table_type(fields);
+  const Handle stored = handles_->own(H5Dget_type(id), H5Tclose, "inspect " + name);
+  const Shape shape = handles_->shape(id, name);
+  if (H5Tequal(stored, type) <= 0 || shape.rank() != 1 ||
+      shape[0] > kLargestBytes / static_cast<Index>(fields.size() * kWord)) {
+    throw_data("{}: the data set {} is no table that a file of ours has", handles_->path.string(),
+               name);
+  }
+  handles_->offset(id, name);  // contiguous, so that it is no larger than the file
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(shape[0]) * fields.size());
+  if (!words.empty()) {
+    handles_->check(H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, words.data()),
+                    "read the data set " + name);
+  }
+  return words;
 }
 
 std::vector<std::string> Hdf5File::names_below(const std::string& group) const {

@@ -35,6 +35,17 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
+/// Elements [begin, end) of a virtual data set, flat: those from `source_begin` on of a row of
+/// `source_elements` in another file of the same folder.
+struct VirtualPart {
+  std::string file;
+  Index begin = 0, end = 0;
+  Index source_begin = 0, source_elements = 0;
+};
+
+/// Names of a table's columns.
+using TableFields = std::vector<const char*>;
+
 using Attribute = std::variant<Index, double, std::string>;
 using Attributes = std::map<std::string, Attribute>;
 
@@ -53,9 +64,16 @@ class Hdf5File {
   Index create_data_set(const DataSet& data_set);
   /// A data set of bytes; returns its offset.
   Index write_bytes(const std::string& name, std::string_view bytes);
-  /// The table of extents as records {offset, bytes, hash_high, hash_low} of 64 bits each; returns
-  /// its offset.
+  /// Shows `parts` of data sets of the same name in other files as one data set; together they are
+  /// all of it, each element once.
+  void create_virtual_data_set(const DataSet& data_set, std::span<const VirtualPart> parts);
+  /// A table of records of one 64-bit word for each field: all words, record by record. Returns its
+  /// offset.
+  Index write_table(const std::string& name, const TableFields& fields,
+                    std::span<const std::uint64_t> words);
+  /// The table of extents: {offset, bytes, hash_high, hash_low}; returns its offset.
   Index write_extents(const std::string& name, std::span<const Extent> extents);
+  std::vector<std::uint64_t> read_table(const std::string& name, const TableFields& fields) const;
   /// All data sets of the file, by name, but for those of `skipped` groups ("files").
   std::vector<DataSet> data_sets(std::span<const std::string_view> skipped) const;
   /// Names of the data sets below a group, relative to it.

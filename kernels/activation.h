@@ -10,7 +10,7 @@ namespace mpitron::kernels {
 //   outputs:    `=`; dx may be dy or x itself
 //   formulas:   gelu_tanh 0.5 x (1 + tanh(0.79788456 x (1 + 0.044715 x^2))),
 //               gelu_erf 0.5 x (1 + erf(x / sqrt 2)), silu x / (1 + exp(-x)),
-//               squared_relu max(x, 0)^2
+//               squared_relu max(x, 0)^2, tanh
 
 /// y = activation(x + bias).
 struct BiasActivationForward {

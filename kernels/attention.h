@@ -22,13 +22,16 @@ namespace mpitron::kernels {
 //   visibility:   with positions Q(i) of queries and K(j) of keys, key j is visible to query i if
 //                 !(causal && K(j) > Q(i)) and !(window >= 0 && K(j) < Q(i) - window) and
 //                 mask[., i, K(j)] == 0; a row that sees no key gives o = 0, lse = -inf and no
-//                 gradient
+//                 gradient; a mask of one row hides keys from every query
+//   bias:         score(i, j) = scale q_i k_j + bias[head, j - i + s - 1]: a bias of the distance,
+//                 the same for all samples; not together with positions
 //   dropout:      on the probabilities after the softmax: attention_dropout_keeps below is the
 //                 definition; rows are global sequence positions, columns are positions K(j)
 //   blocks:       a whole attention is the merge (kernels/attention_merge.h) of its parts over
 //                 some of the keys; backward is given the whole's o and lse, and its dq is the sum
 //                 over the parts
-//   outputs:      all `=`
+//   outputs:      all `=`; dbias is summed over the queries of a sample, in their order within
+//                 tiles, and left apart for each sample
 
 /// The definition of the mask of probabilities, by the global sequence position `row`, query head
 /// and sample, and by the key's position `column`. One Philox call serves 2 rows x 4 columns.
@@ -58,7 +61,7 @@ struct AttentionForward {
   In q;     // [s, b, n, d]
   In k;     // [s_kv, b, g, d]; query head i reads group i / (n / g)
   In v;     // [s_kv, b, g, dv]
-  In mask;  // [b or 1, s, positions of keys], u8, 1 = hidden; optional
+  In mask;  // [b or 1, s or 1, positions of keys], u8, 1 = hidden; optional
   Out o;    // [s, b, n, dv]
   Out lse;  // [b, n, s], fp32
   Out workspace;
@@ -67,10 +70,11 @@ struct AttentionForward {
   Index window = -1;  // keys before the query that are visible besides itself; -1: all
   DropoutMask dropout;
   std::optional<AttentionPositions> positions;  // absent: last_positions
+  In bias;  // [n, s + s_kv - 1], in q's type, any strides; optional
 
   template <class F>
   void views(F&& f) const {
-    f("q", q), f("k", k), f("v", v), f("mask", mask), f("o", o), f("lse", lse);
+    f("q", q), f("k", k), f("v", v), f("mask", mask), f("o", o), f("lse", lse), f("bias", bias);
   }
 };
 
@@ -87,11 +91,13 @@ struct AttentionBackward {
   Index window = -1;
   DropoutMask dropout;
   std::optional<AttentionPositions> positions;  // absent: last_positions
+  In bias;                                      // as forward
+  Out dbias;  // [b, n, s + s_kv - 1], fp32, any strides; where there is a bias
 
   template <class F>
   void views(F&& f) const {
     f("q", q), f("k", k), f("v", v), f("mask", mask), f("o", o), f("lse", lse), f("d_o", d_o);
-    f("dq", dq), f("dk", dk), f("dv", dv);
+    f("dq", dq), f("dk", dk), f("dv", dv), f("bias", bias), f("dbias", dbias);
   }
 };
 

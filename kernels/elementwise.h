@@ -9,8 +9,9 @@ using device::In;
 using device::InOut;
 using device::Out;
 
-// Numerical contract: fp32, bf16, fp16 (reference: also fp64) in any mixture; fp32 arithmetic, one
-// rounding. Views are contiguous except where a row stride is named.
+// Numerical contract: fp32, bf16, fp16 in any mixture; fp32 arithmetic, one rounding. Fill, Cast
+// and Add also fp64, in double (reference: all). Views are contiguous except where a row stride is
+// named.
 
 /// x = value.
 struct Fill {
@@ -25,7 +26,7 @@ struct Fill {
 };
 
 /// y = x, converted to y's type; both are [..., h] with any strides but a contiguous last
-/// dimension.
+/// dimension. Also int64 to int64.
 struct Cast {
   static constexpr const char* name = "cast";
   In x;

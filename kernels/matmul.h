@@ -8,14 +8,14 @@ using device::In;
 using device::InOut;
 using device::Out;
 
-enum class Activation { none, gelu_tanh, gelu_erf, silu, squared_relu };
+enum class Activation { none, gelu_tanh, gelu_erf, silu, squared_relu, tanh };
 
 /// c = activation(op(a) op(b) + bias), or c += op(a) op(b). All row-major; a and b may have a row
 /// stride.
 ///
 /// Numerical contract
-///   types:        a, b fp32, bf16 or fp16 (the same); c the same type or fp32; bias as a
-///   accumulation: fp32 (reference: double); c is rounded once
+///   types:        a, b fp32, bf16, fp16 or fp64 (the same); c the same type or fp32; bias as a
+///   accumulation: fp32 (fp64, reference: double); c is rounded once
 ///   order:        fixed for a shape: the bits do not depend on the number of threads
 ///   outputs:      c `=`, or `+=` with accumulate (then no bias and no activation)
 struct Matmul {

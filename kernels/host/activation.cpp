@@ -32,6 +32,7 @@ void bias_activation(const BiasActivationForward& k, Formula) {
               const T* x = xs[row] + begin;
               T* y = ys[row] + begin;
               simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+                simd::prefetch_ahead(x + i);
                 const Float in = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
                 store(y + i, Formula::value(in), lanes);
               });
@@ -48,6 +49,8 @@ void bias_activation(const BiasActivationBackward& k, Formula) {
               const T *x = xs[row] + begin, *dy = dys[row] + begin;
               T* dx = dxs[row] + begin;
               simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+                simd::prefetch_ahead(x + i);
+                simd::prefetch_ahead(dy + i);
                 const Float in = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
                 const Float slope = Formula::both(in).slope;
                 store(dx + i, simd::load(dy + i, lanes) * slope, lanes);
@@ -60,14 +63,14 @@ void gated_activation(const GatedActivationForward& k, Formula) {
   const Rows<const T> xs(k.x);
   const Rows<T> ys(k.y);
   const Bias<T> bias{k.bias.as<T>()};
-  const Index f = k.y.size(-1), rows = row_count(k.y);
-  for_tiles(rows, f, kWork, should_stream(k.y, ys, k.x),
+  const Index f = k.y.size(-1);
+  for_tiles(row_count(k.y), f, kWork, should_stream(k.y, ys, k.x),
             [&](auto store, Index row, Index begin, Index end) {
-              const T *x = xs[row] + begin, *next = xs[std::min(row + 1, rows - 1)] + begin;
+              const T* x = xs[row] + begin;
               T* y = ys[row] + begin;
               simd::for_lanes(end - begin, [&](Index i, auto lanes) {
-                simd::prefetch(next + i);
-                simd::prefetch(next + f + i);
+                simd::prefetch_ahead(x + i);
+                simd::prefetch_ahead(x + f + i);
                 const Float gate = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
                 const Float up = bias.add_to(simd::load(x + f + i, lanes), f + begin + i, lanes);
                 store(y + i, Formula::value(gate) * up, lanes);
@@ -89,6 +92,9 @@ void gated_activation(const GatedActivationBackward& k, Formula) {
               const T *x = xs[row] + begin, *dy = dys[row] + begin;
               T* dx = dxs[row] + begin;
               simd::for_lanes(end - begin, [&](Index i, auto lanes) {
+                simd::prefetch_ahead(x + i);
+                simd::prefetch_ahead(x + f + i);
+                simd::prefetch_ahead(dy + i);
                 const Float gate = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
                 const Float up = bias.add_to(simd::load(x + f + i, lanes), f + begin + i, lanes);
                 const Float grad = simd::load(dy + i, lanes);

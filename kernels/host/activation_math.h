@@ -74,6 +74,14 @@ struct SquaredRelu {
   }
 };
 
+struct Tanh {
+  static simd::Float value(simd::Float x) { return simd::tanh(x); }
+  static ValueAndSlope both(simd::Float x) {
+    const simd::Float y = simd::tanh(x);
+    return {y, 1.f - y * y};
+  }
+};
+
 /// f(formula) with the struct above that belongs to `activation`.
 template <class F>
 void visit_activation(Activation activation, F&& f) {
@@ -88,6 +96,8 @@ void visit_activation(Activation activation, F&& f) {
       return f(Silu{});
     case Activation::squared_relu:
       return f(SquaredRelu{});
+    case Activation::tanh:
+      return f(Tanh{});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "kernels/host/attention_bias.h"
 #include "kernels/host/attention_dropout.h"
 #include "kernels/host/attention_heads.h"
 #include "kernels/host/attention_tile.h"
@@ -33,10 +34,12 @@ class BackwardGroup {
       *parts[i] = work;
       work += sizes[i];
     }
+    bias_ = HeadBias(problem, work);
+    bias_sums_ = HeadBias(problem, work + HeadBias::words(problem));
   }
   static Index words(const BackwardProblem<T>& problem) {
     const auto sizes = part_words(problem);
-    return std::accumulate(sizes.begin(), sizes.end(), Index{0});
+    return std::accumulate(sizes.begin(), sizes.end(), 2 * HeadBias::words(problem));
   }
 
   void run() {
@@ -93,6 +96,8 @@ class BackwardGroup {
     pack_rows(do_rows_, dv_, p.d_o.rows(batch_, head), queries_);
     pack_panels(do_panels_, dv_, p.d_o.rows(batch_, head), queries_);
     std::fill_n(dq_, queries_ * d_.columns(), 0.f);
+    bias_.read(p, head);
+    bias_sums_.clear();
     prepare_rows();
     for (Index k0 = 0; k0 < p.s_kv; k0 += kKeyTile) {
       const Index k_end = std::min(k0 + kKeyTile, round_up(p.s_kv, kRows));
@@ -104,6 +109,7 @@ class BackwardGroup {
       }
     }
     p.dq.with_rows(batch_, head, 0, [&](const auto& to) { write(to, d_, dq_, p.scale); });
+    bias_sums_.write(p.dbias, batch_, head);
   }
 
   /// delta = rowsum(dO O) and lse in units of log 2; padded rows get 0 and rows that see nothing
@@ -207,6 +213,7 @@ class BackwardGroup {
       }
       acc[m][n] = load(p[m] + 16 * n) * (acc[m][n] - broadcast(delta_[row + m]));
     });
+    bias_sums_.add<N>(acc, row, col);
     store_tile<N>(ds_, r, c, acc);
     if constexpr (kPack<T> == 2) {
       store_rows<N>(ds_rows_ + r * kRowStride + c / 2, acc);
@@ -220,6 +227,7 @@ class BackwardGroup {
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {q_rows_ + row * d_.words(), d_.words(), 1},
                      k_transposed_ + col * d_.words(), d_.steps());
+    bias_.add_to<N>(acc, row, col);
     const Vec c = broadcast(problem_.scale * kLog2e);
     for_block<N>(
         [&](int m, int n) { acc[m][n] = exp2<T>(fms(acc[m][n], c, broadcast(lse2_[row + m]))); });
@@ -272,6 +280,8 @@ class BackwardGroup {
   float *dq_, *dk_, *dv_sum_;  // fp32 [queries or keys][columns]
   float *delta_, *lse2_;       // [queries]
   float *p_, *ds_, *ds_rows_;  // one tile
+  HeadBias bias_;              // in units of raw scores
+  HeadBias bias_sums_;         // gradients of the head's bias
 };
 
 }  // namespace

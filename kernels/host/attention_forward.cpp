@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/host/attention_bias.h"
 #include "kernels/host/attention_dropout.h"
 #include "kernels/host/attention_heads.h"
 
@@ -33,18 +34,20 @@ class ForwardHead {
     v_panels_ = take(keys_ / kPack<T> * kCols * dv_.panels());
     q_ = take(kQueryBlock * d_.words());
     o_ = take(kQueryBlock * dv_.columns());
+    bias_ = HeadBias(problem, take(HeadBias::words(problem)));
   }
   static Index words(const Problem<T>& problem) {
     const HeadSize<T, D> d(problem.d), dv(problem.dv);
     const Index keys = round_up(problem.s_kv, kCols);
     return keys * d.words() + keys / kPack<T> * kCols * dv.panels() +
-           kQueryBlock * (d.words() + dv.columns());
+           kQueryBlock * (d.words() + dv.columns()) + HeadBias::words(problem);
   }
 
   void run() {
     const Index group = head_ / (problem_.n / problem_.g);
     pack_transposed(k_transposed_, d_, problem_.k.rows(batch_, group), keys_);
     pack_panels(v_panels_, dv_, problem_.v.rows(batch_, group), keys_);
+    bias_.read(problem_, head_);
     for (Index q0 = 0; q0 < problem_.s; q0 += kQueryBlock) {
       query_block(q0);
     }
@@ -100,6 +103,7 @@ class ForwardHead {
     Block<N> acc;
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {q, d_.words(), 1}, k_transposed_ + col * d_.words(), d_.steps());
+    bias_.add_to<N>(acc, row, col);
     if (!all) {
       const Vec hidden = broadcast(-kInfinity);
       for_block<N>([&](int m, int n) { acc[m][n] = select(seen.lanes(m, n), acc[m][n], hidden); });
@@ -209,6 +213,7 @@ class ForwardHead {
   const HeadDropout dropout_;
   float *k_transposed_, *v_panels_;  // [keys / 64][words][64], [panels][keys / pack][64]
   float *q_, *o_;                    // [96][words], [96][columns]
+  HeadBias bias_;                    // in units of raw scores
   alignas(64) float scores_[kRows][kKeyBlock + kPad];  // one word a step: P in place
   alignas(64) float p_[kRows][kKeyBlock / 2 + kPad];   // bf16: words of P
   alignas(64) float correction_[16];

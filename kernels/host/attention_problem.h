@@ -41,7 +41,7 @@ struct Visibility {
   bool ranges = positions.queries.split == 0 && positions.keys.split == 0;
   Index diagonal = positions.queries.offset[1] - positions.keys.offset[1];
   const std::uint8_t* mask = nullptr;  // of this sample: [s, positions of keys]
-  Index mask_stride = 0;
+  Index mask_stride = 0;               // 0: the same row for all queries
 
   Index begin(Index row) const { return window < 0 ? 0 : columns_before(row, -window); }
   Index end(Index row) const { return causal ? columns_before(row, 1) : s_kv; }
@@ -71,6 +71,20 @@ struct Visibility {
       seen.rows[m] = columns(row + m, col);
     }
     return seen;
+  }
+
+  /// Where a mask is the same for all queries: the keys end where all others are hidden, so that
+  /// padding behind the sequences costs nothing.
+  void trim() {
+    const auto hidden = [&](Index key) { return mask[positions.keys(key)] != 0; };
+    while (s_kv > 0 && hidden(s_kv - 1)) {
+      --s_kv;
+    }
+    bool any = false;
+    for (Index key = 0; key < s_kv && !any; ++key) {
+      any = hidden(key);
+    }
+    mask = any ? mask : nullptr;
   }
 
  private:
@@ -103,7 +117,7 @@ struct Problem {
   Index s = 0, s_kv = 0, b = 0, n = 0, g = 0, d = 0, dv = 0;
   Heads<const T> q, k, v;
   Index lse_stride_b = 0, lse_stride_n = 0;
-  In mask;
+  In mask, bias;
   bool causal = true;
   Index window = -1;
   float scale = 1;
@@ -117,7 +131,10 @@ struct Problem {
     Visibility out{s, s_kv, causal, window, positions};
     if (mask) {
       out.mask = mask.as<std::uint8_t>() + (mask.size(0) == 1 ? 0 : batch * mask.stride(0));
-      out.mask_stride = mask.stride(1);
+      out.mask_stride = mask.size(1) == 1 ? 0 : mask.stride(1);
+      if (mask.size(1) == 1) {
+        out.trim();
+      }
     }
     return out;
   }
@@ -170,6 +187,7 @@ struct BackwardProblem : Problem<T> {
   Heads<const T> o, d_o;
   OutputHeads<T> dq, dk, dv_out;
   const float* lse = nullptr;
+  Out dbias;
 };
 
 /// The shape of a view of heads without the split of its heads.
@@ -203,10 +221,15 @@ void check_views(const Kernel& kernel) {
   if (kernel.mask) {
     const auto& mask = kernel.mask;
     const Index columns = k[0] == 0 ? 0 : positions_of(kernel).keys(k[0] - 1) + 1;
-    MPITRON_CHECK(
-        (mask.shape == Shape{mask.size(0) == 1 ? 1 : q[1], q[0], std::max(columns, mask.size(2))}),
-        to_string(mask.shape));
+    MPITRON_CHECK((mask.shape == Shape{mask.size(0) == 1 ? 1 : q[1], mask.size(1) == 1 ? 1 : q[0],
+                                       std::max(columns, mask.size(2))}),
+                  to_string(mask.shape));
     MPITRON_CHECK(mask.dtype == DType::u8 && mask.stride(2) == 1, name_of(mask.dtype));
+  }
+  if (kernel.bias) {
+    MPITRON_CHECK((kernel.bias.shape == Shape{q[2], q[0] + k[0] - 1}) && !kernel.positions,
+                  to_string(kernel.bias.shape));
+    MPITRON_CHECK(kernel.bias.dtype == kernel.q.dtype, name_of(kernel.bias.dtype));
   }
 }
 
@@ -227,6 +250,7 @@ void fill(Problem<T>& problem, const Kernel& kernel) {
   problem.lse_stride_b = kernel.lse.stride(0);
   problem.lse_stride_n = kernel.lse.stride(1);
   problem.mask = kernel.mask;
+  problem.bias = kernel.bias;
   problem.causal = kernel.causal;
   problem.window = kernel.window;
   problem.scale = kernel.scale;
@@ -254,6 +278,11 @@ BackwardProblem<T> problem_of(const AttentionBackward& kernel) {
   MPITRON_CHECK(merged(kernel.dk.shape) == merged(kernel.k.shape) &&
                     merged(kernel.dv.shape) == merged(kernel.v.shape),
                 to_string(kernel.dk.shape), to_string(kernel.dv.shape));
+  MPITRON_CHECK(
+      !kernel.bias || (kernel.dbias.dtype == DType::f32 &&
+                       kernel.dbias.shape ==
+                           Shape{kernel.lse.size(0), kernel.bias.size(0), kernel.bias.size(1)}),
+      to_string(kernel.dbias.shape));
   BackwardProblem<T> problem;
   fill(problem, kernel);
   problem.o = heads_of<T>(kernel.o);
@@ -261,6 +290,7 @@ BackwardProblem<T> problem_of(const AttentionBackward& kernel) {
   problem.dq = output_heads_of<T>(kernel.dq);
   problem.dk = output_heads_of<T>(kernel.dk);
   problem.dv_out = output_heads_of<T>(kernel.dv);
+  problem.dbias = kernel.dbias;
   problem.lse = kernel.lse.template as<float>();
   return problem;
 }

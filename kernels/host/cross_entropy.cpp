@@ -14,9 +14,6 @@ using simd::Float;
 constexpr Index kWork = 2;
 /// Logits between two looks at the maximum: they are in L1 still where they must be read again.
 constexpr Index kChunk = 4096;
-/// Between what is fetched and what is added. From a page on, what fetches by itself in the
-/// processor works against it.
-constexpr Index kBytesAhead = 2048;
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 /// a' of the contract: the weight that smoothing takes from the target.
@@ -74,7 +71,7 @@ SoftmaxSums chunk_sums(const T* x, Index n, float pivot) {
   const Power power(pivot);
   Float top = simd::splat(kLowest);
   const auto [exps, plain] = simd::row_sums<2>(n, [&](Index i, auto lanes, auto& acc) {
-    simd::prefetch(x + i + kBytesAhead / Index{sizeof(T)});
+    simd::prefetch_ahead(x + i);
     const Float value = simd::load(x + i, lanes);
     if constexpr (std::is_same_v<decltype(lanes), simd::Full>) {
       top = simd::max(value, top);
@@ -211,6 +208,7 @@ void cross_entropy(const CrossEntropyBackward& k) {
         const Power power(lse);
         const Float factor = simd::splat(dloss * std::exp(-power.excess));
         simd::for_lanes(v, [&](Index i, auto lanes) {
+          simd::prefetch_ahead(x + i);
           const Float p = power(simd::load(x + i, lanes));
           store(dx + i, simd::fma(p, factor, simd::splat(-floor * dloss)), lanes);
         });

@@ -1,5 +1,6 @@
 #include "kernels/elementwise.h"
 
+#include "kernels/host/fp64.h"
 #include "kernels/host/views.h"
 #include "kernels/normal_sample.h"
 
@@ -28,9 +29,21 @@ bool streams_flat(const device::TensorView& y, const Inputs&... inputs) {
   return should_stream(flat, Rows<T>(flat), inputs...);
 }
 
+/// Row numbers: few, so one thread copies them.
+void copy_integers(const Cast& k) {
+  const Rows<const std::int64_t> x(k.x);
+  const Rows<std::int64_t> y(k.y);
+  for (Index row = 0; row < row_count(k.x); ++row) {
+    std::copy_n(x[row], k.x.size(-1), y[row]);
+  }
+}
+
 }  // namespace
 
 void run(device::HostStream&, const Fill& k) {
+  if (run_fp64(k, k.x.dtype)) {
+    return;
+  }
   MPITRON_CHECK(k.x.contiguous(), to_string(k.x.shape));
   visit_dtype(k.x.dtype, [&]<class T>() {
     const Float value = simd::splat(k.value);
@@ -40,6 +53,12 @@ void run(device::HostStream&, const Fill& k) {
 
 void run(device::HostStream&, const Cast& k) {
   MPITRON_CHECK(k.x.shape == k.y.shape, to_string(k.x.shape), to_string(k.y.shape));
+  if (k.x.dtype == DType::i64) {
+    return copy_integers(k);
+  }
+  if (run_fp64(k, k.x.dtype) || run_fp64(k, k.y.dtype)) {
+    return;
+  }
   visit_dtypes(k.x.dtype, k.y.dtype, [&]<class Tx, class Ty>() {
     const Rows<const Tx> x(k.x);
     const Rows<Ty> y(k.y);
@@ -56,6 +75,9 @@ void run(device::HostStream&, const Cast& k) {
 }
 
 void run(device::HostStream&, const Add& k) {
+  if (run_fp64(k, k.b.dtype)) {
+    return;
+  }
   MPITRON_CHECK(k.a.contiguous() && k.b.contiguous() && k.y.contiguous(), to_string(k.y.shape));
   visit_dtypes(k.a.dtype, k.b.dtype, [&]<class Ta, class Tb>() {
     visit_dtype(k.y.dtype, [&]<class Ty>() {

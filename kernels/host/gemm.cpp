@@ -78,6 +78,9 @@ void append_activation(dnnl::post_ops& steps, Activation activation) {
       steps.append_eltwise(1, algorithm::eltwise_relu, 0, 0);
       steps.append_eltwise(1, algorithm::eltwise_square, 0, 0);
       break;
+    case Activation::tanh:
+      steps.append_eltwise(1, algorithm::eltwise_tanh, 0, 0);
+      break;
   }
 }
 
@@ -252,6 +255,16 @@ void Gemm::execute(const void* a, const void* b, const void* bias, void* c) {
     arguments[3].memory = p.bias.get();
   }
   execute_primitive(p.product, arguments, has_bias ? 4 : 3);
+}
+
+void multiply_alone(const PlainProduct& p) {
+  const OneThread alone;
+  const auto letter = [](bool transposed) { return transposed ? 'T' : 'N'; };
+  const float beta = p.accumulate ? 1.F : 0.F;
+  const dnnl_status_t status =
+      dnnl_sgemm(letter(p.transpose_a), letter(p.transpose_b), p.m, p.n, p.k, 1.F, p.a, p.a_stride,
+                 p.b, p.b_stride, beta, p.c, p.c_stride);
+  MPITRON_CHECK(status == dnnl_success, static_cast<int>(status));
 }
 
 }  // namespace mpitron::kernels::host

@@ -52,4 +52,20 @@ class Gemm {
   std::unique_ptr<Primitives> primitives_;
 };
 
+/// An fp32 product whose sizes are not planned for: op(a) [m, k], op(b) [k, n], c [m, n], rows
+/// contiguous and `stride` elements apart.
+struct PlainProduct {
+  bool transpose_a = false, transpose_b = false, accumulate = false;
+  Index m = 0, n = 0, k = 0;
+  const float* a = nullptr;
+  Index a_stride = 0;
+  const float* b = nullptr;
+  Index b_stride = 0;
+  float* c = nullptr;
+  Index c_stride = 0;
+};
+
+/// c = (or +=) op(a) op(b) on the calling thread alone.
+void multiply_alone(const PlainProduct& product);
+
 }  // namespace mpitron::kernels::host

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/elementwise.h"
+#include "kernels/host/fp64.h"
 #include "kernels/host/gemm.h"
 #include "kernels/host/parallel.h"
 #include "kernels/host/transpose.h"
@@ -216,7 +217,7 @@ void check(const Matmul& kernel) {
 }  // namespace host
 
 Index workspace_bytes(const device::HostStream& stream, const Matmul& kernel) {
-  if (kernel.c.numel() == 0 || kernel.a.numel() == 0) {
+  if (kernel.c.numel() == 0 || kernel.a.numel() == 0 || kernel.a.dtype == DType::f64) {
     return 0;
   }
   if (!host::Gemm::multiplies(kernel.a.dtype)) {
@@ -228,7 +229,7 @@ Index workspace_bytes(const device::HostStream& stream, const Matmul& kernel) {
 
 void run(device::HostStream& stream, const Matmul& kernel) {
   host::check(kernel);
-  if (kernel.c.numel() == 0) {
+  if (kernel.c.numel() == 0 || host::run_fp64(kernel, kernel.a.dtype)) {
     return;
   }
   if (kernel.a.numel() == 0) {

@@ -178,6 +178,14 @@ inline float lane_max(Float x) {
   __builtin_prefetch(p, kRead, kSecondLevel);
 }
 
+/// The same for what is read this much later. Far ahead: what fetches by itself in the processor
+/// ends at each page, and starts anew with every row.
+inline constexpr std::intptr_t kBytesAhead = 4096;
+template <class T>
+[[gnu::always_inline]] inline void prefetch_ahead(const T* x) {
+  prefetch(reinterpret_cast<const char*>(x) + kBytesAhead);
+}
+
 /// Calls f(i, lanes) for i = 0, 16, 32, ... below n; lanes is Full, the last one Part if n is not a
 /// multiple of 16.
 template <class F>

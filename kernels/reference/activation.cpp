@@ -45,6 +45,8 @@ double activate(Activation activation, double x) {
       return x * sigmoid(x);
     case Activation::squared_relu:
       return x > 0 ? x * x : 0;
+    case Activation::tanh:
+      return std::tanh(x);
   }
   return x;
 }
@@ -61,6 +63,8 @@ double activation_slope(Activation activation, double x) {
       return sigmoid(x) * (1 + x * (1 - sigmoid(x)));
     case Activation::squared_relu:
       return x > 0 ? 2 * x : 0;
+    case Activation::tanh:
+      return 1 - std::tanh(x) * std::tanh(x);
   }
   return 1;
 }

@@ -31,9 +31,10 @@ class Row {
   bool sees(Index key) const {
     const Index diagonal = positions_.queries(query_), column = positions_.keys(key);
     const Index mask_sample = kernel_.mask && kernel_.mask.size(0) > 1 ? sample_ : 0;
+    const Index mask_row = kernel_.mask && kernel_.mask.size(1) > 1 ? query_ : 0;
     return !(kernel_.causal && column > diagonal) &&
            !(kernel_.window >= 0 && column < diagonal - kernel_.window) &&
-           !(kernel_.mask && Reader(kernel_.mask)(mask_sample, query_, column) != 0);
+           !(kernel_.mask && Reader(kernel_.mask)(mask_sample, mask_row, column) != 0);
   }
 
   double score(Index key) const {
@@ -42,8 +43,11 @@ class Row {
     for (Index i = 0; i < kernel_.q.size(3); ++i) {
       sum += q(query_, sample_, head_, i) * k(key, sample_, group_, i);
     }
-    return kernel_.scale * sum;
+    return kernel_.scale * sum + (kernel_.bias ? Reader(kernel_.bias)(head_, distance(key)) : 0);
   }
+
+  /// Where the bias of this query and the key lies.
+  Index distance(Index key) const { return key - query_ + kernel_.q.size(0) - 1; }
 
   /// What dropout multiplies the probability by.
   double kept(Index key) const {
@@ -149,7 +153,10 @@ void backward_row(const AttentionBackward& kernel, Index query, Index sample, In
       dp += d_o(query, sample, head, i) * v(key, sample, g, i);
       to.dv(key, sample, g, i) += p * kept * d_o(query, sample, head, i);
     }
-    const double ds = p * (dp * kept - o_dot_do) * kernel.scale;
+    const double dscore = p * (dp * kept - o_dot_do), ds = dscore * kernel.scale;
+    if (kernel.dbias) {
+      Writer(kernel.dbias).add(dscore, sample, head, row.distance(key));
+    }
     for (Index i = 0; i < kernel.q.size(3); ++i) {
       to.dq(query, sample, head, i) += ds * k(key, sample, g, i);
       to.dk(key, sample, g, i) += ds * q(query, sample, head, i);
@@ -180,6 +187,9 @@ void for_each_group(const Kernel& kernel, Select&& select, Run&& run) {
     one.k = device::slice(kernel.k, 2, group, group + 1);
     one.v = device::slice(kernel.v, 2, group, group + 1);
     one.lse = device::slice(kernel.lse, 1, group * heads, (group + 1) * heads);
+    if (kernel.bias) {
+      one.bias = device::slice(kernel.bias, 0, group * heads, (group + 1) * heads);
+    }
     one.dropout.index.column_offset += group * heads;
     select(one, group);
     run(one);
@@ -193,6 +203,9 @@ void forward(const AttentionForward& kernel) {
 }
 
 void backward(const AttentionBackward& kernel) {
+  for (Index i = 0; kernel.dbias && i < kernel.dbias.numel(); ++i) {
+    Writer(kernel.dbias).set(0, i);
+  }
   Gradients gradients{Gradient(kernel.dq), Gradient(kernel.dk), Gradient(kernel.dv)};
   for_each_row(kernel, [&](Index query, Index sample, Index head) {
     backward_row(kernel, query, sample, head, gradients);
@@ -218,6 +231,10 @@ void run(device::ReferenceStream&, const AttentionBackward& kernel) {
     one.dq = group_of<device::TensorView>(kernel.dq, group);
     one.dk = device::slice(kernel.dk, 2, group, group + 1);
     one.dv = device::slice(kernel.dv, 2, group, group + 1);
+    if (kernel.dbias) {
+      const Index heads = kernel.q.size(3);
+      one.dbias = device::slice(kernel.dbias, 1, group * heads, (group + 1) * heads);
+    }
   };
   for_each_group(kernel, select, backward);
 }

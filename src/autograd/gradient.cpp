@@ -46,4 +46,22 @@ void add_buffered(Context& context, Parameter& parameter, const Tensor& rounded)
 }
 
 }  // namespace detail
+
+GradientSink open_sink(Context& context, Parameter& parameter) {
+  MPITRON_CHECK(!parameter.gradient_sent, parameter.name);
+  if (detail::writes_through_buffer(parameter)) {
+    const Tensor rounded = context.empty(parameter.value.shape(), parameter.value.dtype());
+    return {rounded.view(), false, rounded};
+  }
+  return {parameter.main_grad.view(), parameter.gradient_written};
+}
+
+void close_sink(Context& context, Parameter& parameter, const GradientSink& sink) {
+  if (sink.rounded) {
+    detail::add_buffered(context, parameter, sink.rounded);
+  } else {
+    parameter.gradient_written = true;
+  }
+}
+
 }  // namespace mpitron::autograd

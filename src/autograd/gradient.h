@@ -21,6 +21,16 @@ Tensor take_gradient(const Slot& slot);
 template <class Write>
 void accumulate_parameter(Context& context, Parameter& parameter, Write&& write);
 
+/// The same in two steps, for kernels that write several gradients: where this one goes. Between
+/// the two, the kernel stores it, `=` or `+=` as `accumulate` says.
+struct GradientSink {
+  device::TensorView destination;
+  bool accumulate = false;
+  Tensor rounded = {};  // the buffer, where there is one
+};
+GradientSink open_sink(Context& context, Parameter& parameter);
+void close_sink(Context& context, Parameter& parameter, const GradientSink& sink);
+
 /// Whether additions to this gradient are left for later (autograd/deferred_gradients.h).
 inline bool defers(const Context& context, const Parameter& parameter) {
   return context.deferred != nullptr && context.deferred->takes(parameter);
@@ -33,15 +43,9 @@ void add_buffered(Context& context, Parameter& parameter, const Tensor& rounded)
 
 template <class Write>
 void accumulate_parameter(Context& context, Parameter& parameter, Write&& write) {
-  MPITRON_CHECK(!parameter.gradient_sent, parameter.name);
-  if (detail::writes_through_buffer(parameter)) {
-    const Tensor rounded = context.empty(parameter.value.shape(), parameter.value.dtype());
-    write(rounded.view(), false);
-    detail::add_buffered(context, parameter, rounded);
-  } else {
-    write(parameter.main_grad.view(), parameter.gradient_written);
-    parameter.gradient_written = true;
-  }
+  const GradientSink sink = open_sink(context, parameter);
+  write(sink.destination, sink.accumulate);
+  close_sink(context, parameter, sink);
 }
 
 }  // namespace mpitron::autograd

@@ -49,6 +49,15 @@ struct Parameter {
   }
 };
 
+/// A tensor without a gradient that belongs to a model's state: fp32, the same on all ranks that
+/// have the layer.
+struct Buffer {
+  std::string name;  // global, like a parameter's
+  Shape shape;
+  Index layer = 0;  // 1-based, global
+  Tensor value;
+};
+
 /// The parameters that a tape (one chunk, one microbatch) used, once each. A gradient bucket is
 /// ready when every tape that uses one of its parameters has finished its backward pass; whoever
 /// runs the tapes knows that. Uses are not counted one by one: a tied weight inside several

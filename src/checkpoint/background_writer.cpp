@@ -11,8 +11,8 @@ constexpr Index kBeginWriting = Index{32} << 20;
 
 }  // namespace
 
-BackgroundWriter::BackgroundWriter(std::filesystem::path path, Trace* trace)
-    : path_(std::move(path)), trace_(trace), thread_([this] { run(); }) {}
+BackgroundWriter::BackgroundWriter(FileScheme& scheme, Trace* trace)
+    : scheme_(scheme), trace_(trace), thread_([this] { run(); }) {}
 
 BackgroundWriter::~BackgroundWriter() {
   cancel();
@@ -32,9 +32,9 @@ void BackgroundWriter::push(const std::vector<Job>& jobs) {
   changed_.notify_one();
 }
 
-void BackgroundWriter::start(std::vector<Index> data_set_offsets) {
+void BackgroundWriter::start(std::string created) {
   const std::lock_guard lock(mutex_);
-  data_set_offsets_ = std::move(data_set_offsets);
+  created_ = std::move(created);
   started_ = true;
   changed_.notify_one();
 }
@@ -82,12 +82,8 @@ void BackgroundWriter::run() {
   const TraceScope scope(more ? trace_ : nullptr, TraceKind::background, "write checkpoint");
   error_ = error_of([&] {
     if (more && started_) {
-      PosixFile file(path_, PosixFile::Mode::modify);
-      for (; more; more = next(job)) {
-        write(file, job);
-        release(job);
-      }
-      file.sync();
+      write_all(job, more);
+      closed_text_ = scheme_.close(std::move(extents_));
     }
   });
   for (; more; more = next(job)) {  // whoever fills the ring waits for room
@@ -97,8 +93,18 @@ void BackgroundWriter::run() {
   done_.store(true, std::memory_order_release);
 }
 
-void BackgroundWriter::write(PosixFile& file, const Job& job) {
-  const Index offset = data_set_offsets_[static_cast<std::size_t>(job.data_set)] + job.offset;
+void BackgroundWriter::write_all(Job& job, bool& more) {
+  const WriterTarget target = scheme_.open(created_);
+  PosixFile file(target.path, PosixFile::Mode::modify);
+  for (; more; more = next(job)) {
+    write(file, target, job);
+    release(job);
+  }
+  file.sync();
+}
+
+void BackgroundWriter::write(PosixFile& file, const WriterTarget& target, const Job& job) {
+  const Index offset = place_of(target.ranges, job.data_set, job.offset);
   extents_.push_back(
       {offset, job.bytes,
        hash128({reinterpret_cast<const char*>(job.data), static_cast<std::size_t>(job.bytes)})});

@@ -1,7 +1,6 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -9,16 +8,16 @@
 #include <vector>
 
 #include "checkpoint/copy_queue.h"
-#include "checkpoint/file.h"
+#include "checkpoint/file_scheme.h"
 #include "checkpoint/posix_file.h"
 #include "checkpoint/staging_ring.h"
 #include "utils/trace.h"
 
 namespace mpitron::checkpoint {
 
-/// A thread that copies what it is given, hashes bytes, writes them to their place in one file, and
-/// at last brings them to the disk. Writing waits for `start`: until then the file need not exist.
-/// After a failure it only empties the queue.
+/// A thread that copies what it is given, hashes bytes, writes them to their place in the file that
+/// the scheme gives it, and at last brings them to the disk. Writing waits for `start`. After a
+/// failure it only empties the queue.
 class BackgroundWriter {
  public:
   struct Job {
@@ -31,7 +30,7 @@ class BackgroundWriter {
   };
 
   /// `trace`: gets the time from the first job to the end, if not null.
-  explicit BackgroundWriter(std::filesystem::path path, Trace* trace = nullptr);
+  explicit BackgroundWriter(FileScheme& scheme, Trace* trace = nullptr);
   /// Waits for the thread; what was not started is not written.
   ~BackgroundWriter();
   BackgroundWriter(const BackgroundWriter&) = delete;
@@ -40,8 +39,8 @@ class BackgroundWriter {
   /// What the thread copies before it does anything else; others may help, or wait.
   void copy(std::shared_ptr<CopyQueue> copies);
   void push(const std::vector<Job>& jobs);
-  /// The file is there, and its data sets begin at these bytes.
-  void start(std::vector<Index> data_set_offsets);
+  /// The folder is there; `created` is what the scheme said of it.
+  void start(std::string created);
   /// Nothing is to be written, now or later.
   void cancel();
   /// No more jobs will come.
@@ -50,19 +49,22 @@ class BackgroundWriter {
   /// Every job is done and on the disk, or something failed; the rest may be read then.
   bool done() const { return done_.load(std::memory_order_acquire); }
   const std::string& error() const { return error_; }
-  const std::vector<Extent>& extents() const { return extents_; }
+  /// What the scheme says of what was written; empty where nothing was.
+  const std::string& closed_text() const { return closed_text_; }
   double seconds() const { return seconds_; }  // of work, since the first job
 
  private:
   void run();
   void do_copies();
   bool next(Job& job);
-  void write(PosixFile& file, const Job& job);
+  void write_all(Job& job, bool& more);
+  void write(PosixFile& file, const WriterTarget& target, const Job& job);
   static void release(const Job& job);
 
-  std::filesystem::path path_;
+  FileScheme& scheme_;
   Trace* trace_;
   std::string error_;
+  std::string closed_text_;
   std::vector<Extent> extents_;
   double seconds_ = 0;
   Index unsynced_ = 0;  // bytes since the disk was last told to begin
@@ -71,7 +73,7 @@ class BackgroundWriter {
   std::condition_variable changed_;
   std::vector<Job> jobs_;
   std::shared_ptr<CopyQueue> copies_;
-  std::vector<Index> data_set_offsets_;
+  std::string created_;
   std::size_t taken_ = 0;
   bool started_ = false, closed_ = false, cancelled_ = false;
   std::atomic<bool> done_ = false;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "checkpoint/file.h"
-#include "checkpoint/posix_file.h"
+#include "checkpoint/stored_bytes.h"
 
 // Data sets in pieces that threads take in any order: for whoever looks at every element.
 
@@ -32,10 +32,11 @@ inline std::vector<Block> blocks_of(const std::vector<DataSet>& data_sets) {
   return blocks;
 }
 
-inline std::string read_block(const PosixFile& file, const DataSet& data_set, const Block& block) {
+inline std::string read_block(const StoredBytes& stored, const DataSet& data_set,
+                              const Block& block) {
   const auto size = static_cast<Index>(size_of(data_set.dtype));
   std::string bytes(static_cast<std::size_t>((block.end - block.begin) * size), '\0');
-  file.read(data_set.offset + block.begin * size, bytes.data(), static_cast<Index>(bytes.size()));
+  stored.read(data_set.offset + block.begin * size, bytes.data(), static_cast<Index>(bytes.size()));
   return bytes;
 }
 

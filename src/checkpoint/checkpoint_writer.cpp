@@ -1,12 +1,12 @@
 #include "checkpoint/checkpoint_writer.h"
 
 #include <chrono>
-#include <cstring>
 #include <future>
 #include <thread>
 
 #include "checkpoint/agreement.h"
 #include "checkpoint/background_writer.h"
+#include "checkpoint/file_scheme.h"
 #include "checkpoint/rank_share.h"
 #include "checkpoint/share_copier.h"
 #include "checkpoint/staging_ring.h"
@@ -17,18 +17,6 @@ namespace mpitron::checkpoint {
 namespace {
 
 constexpr Index kGatherStaging = Index{64} << 20;  // enough where only gathered rows are staged
-
-template <class T>
-std::string pack(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-
-template <class T>
-std::vector<T> unpack(const std::string& text) {
-  std::vector<T> values(text.size() / sizeof(T));
-  std::memcpy(values.data(), text.data(), values.size() * sizeof(T));
-  return values;
-}
 
 }  // namespace
 
@@ -60,13 +48,14 @@ struct CheckpointWriter::Save {
   Folder folder;
   Index iteration;
   Timer timer;
-  std::string error;                     // of all ranks: nothing is being written
-  std::future<std::vector<Index>> file;  // of rank 0, until writing starts: its data sets' offsets
+  std::string error;  // of all ranks: nothing is being written
+  std::unique_ptr<FileScheme> scheme;
+  std::future<std::string> file;  // of rank 0, until writing starts: what the scheme created
   bool started = false;
   std::unique_ptr<BackgroundWriter> writer;
   std::shared_ptr<CopyQueue> copies;  // not known to be done
-  bool sealed = false;
-  std::future<std::string> commit;  // of rank 0, after the seal: its error
+  bool written = false;               // by all ranks
+  std::future<std::string> commit;    // of rank 0, after that: its error
   double blocked_seconds = 0;
 };
 
@@ -121,8 +110,7 @@ void CheckpointWriter::save(const Request& request) {
       plan_->wanted_staging(request.asynchronous, options_) <= plan_->ring->capacity();
   const bool later =
       request.asynchronous && group_->reduce(room ? 1 : 0, comm::Reduction::minimum) > 0;
-  save_->writer = std::make_unique<BackgroundWriter>(
-      save_->folder.unfinished_file(request.iteration), options_.trace);
+  save_->writer = std::make_unique<BackgroundWriter>(*save_->scheme, options_.trace);
   if (!later) {
     start_writing();
   }
@@ -140,33 +128,33 @@ void CheckpointWriter::save(const Request& request) {
 
 /// On rank 0, beside the copies: allocating the file takes as long as many of them.
 void CheckpointWriter::begin_file(const Request& request) {
-  if (group_->rank() != 0) {
-    return;
+  const Index rank = group_->rank();
+  SaveContents contents{.path = save_->folder.unfinished_file(request.iteration),
+                        .header = rank == 0 ? *request.header : Header{},
+                        .data_sets = plan_->data_sets};
+  save_->scheme = options_.file_per_writer
+                      ? make_file_per_writer(std::move(contents), rank,
+                                             ranges_of(plan_->share, plan_->data_sets))
+                      : make_shared_file(std::move(contents));
+  if (rank == 0) {
+    save_->file = std::async(std::launch::async, [save = save_.get()] {
+      save->folder.begin(save->iteration);
+      return save->scheme->create();
+    });
   }
-  save_->file =
-      std::async(std::launch::async, [folder = save_->folder, iteration = request.iteration,
-                                      header = *request.header, data_sets = plan_->data_sets] {
-        folder.begin(iteration);
-        std::vector<Index> offsets;
-        for (const DataSet& data_set :
-             create_file(folder.unfinished_file(iteration), header, data_sets)) {
-          offsets.push_back(data_set.offset);
-        }
-        return offsets;
-      });
 }
 
-/// All ranks learn where the data sets lie, or why there is no file.
+/// All ranks learn what the scheme made of the folder, or why there is none.
 void CheckpointWriter::start_writing() {
   save_->started = true;
-  std::vector<Index> offsets;
+  std::string created;
   save_->error = first_error(*group_, error_of([&] {
     if (group_->rank() == 0) {
-      offsets = save_->file.get();
+      created = save_->file.get();
     }
   }));
   if (save_->error.empty()) {
-    save_->writer->start(unpack<Index>(broadcast_text(*group_, pack(offsets), 0)));
+    save_->writer->start(broadcast_text(*group_, created, 0));
   } else {
     save_->writer->cancel();
   }
@@ -186,9 +174,9 @@ bool CheckpointWriter::stage_done() {
   const auto ready = [](const auto& future) {
     return !future.valid() || future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   };
-  const bool done = !save_->started ? ready(save_->file)
-                    : save_->sealed ? ready(save_->commit)
-                                    : save_->writer->done();
+  const bool done = !save_->started  ? ready(save_->file)
+                    : save_->written ? ready(save_->commit)
+                                     : save_->writer->done();
   return group_->reduce(done ? 1 : 0, comm::Reduction::minimum) > 0;
 }
 
@@ -197,14 +185,14 @@ std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
     return std::nullopt;
   }
   const Timer timer;
-  // Making the file, writing, and what comes after the seal.
+  // Making the file, writing, and what comes after that.
   for (bool ended = false; !ended;) {
     if (stage_done()) {
-      ended = save_->sealed || !save_->error.empty();
+      ended = save_->written || !save_->error.empty();
       if (!save_->started) {
         start_writing();
       } else if (!ended) {
-        seal();
+        complete();
       }
     } else if (wait) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -228,10 +216,10 @@ std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
   return report;
 }
 
-/// With every rank's extents or the first error of any of them. What needs no HDF5 goes on beside
-/// training: a folder's sync may take long.
-void CheckpointWriter::seal() {
-  save_->sealed = true;
+/// With what every rank has written, or the first error of any of them. The rest goes on beside
+/// training: syncs may take long.
+void CheckpointWriter::complete() {
+  save_->written = true;
   std::string error = save_->writer->error();
   if (!error.empty()) {
     error = fmt::format("rank {} on {}: {}", group_->rank(), world_.host(group_->rank()), error);
@@ -240,21 +228,14 @@ void CheckpointWriter::seal() {
   if (!save_->error.empty()) {
     return;
   }
-  const std::vector<std::string> all = collect_texts(*group_, pack(save_->writer->extents()));
-  save_->error = first_error(*group_, error_of([&] {
-    if (group_->rank() == 0) {
-      std::vector<Extent> extents;
-      for (const std::string& text : all) {
-        const auto part = unpack<Extent>(text);
-        extents.insert(extents.end(), part.begin(), part.end());
-      }
-      seal_file(save_->folder.unfinished_file(save_->iteration), std::move(extents));
-    }
-  }));
-  if (save_->error.empty() && group_->rank() == 0) {
+  std::vector<std::string> closed = collect_texts(*group_, save_->writer->closed_text());
+  if (group_->rank() == 0) {
     save_->commit =
-        std::async(std::launch::async, [folder = save_->folder, iteration = save_->iteration] {
-          return error_of([&] { folder.commit(iteration); });
+        std::async(std::launch::async, [save = save_.get(), closed = std::move(closed)] {
+          return error_of([&] {
+            save->scheme->complete(closed);
+            save->folder.commit(save->iteration);
+          });
         });
   }
 }

@@ -33,10 +33,11 @@ struct WriterOptions {
   /// once, and the copies are made beside what the caller does next.
   Index staging_bytes = Index{2} << 30;
   Index write_bytes = Index{4} << 20;  // of one write and one hash
+  bool file_per_writer = false;        // and one that shows them as one, instead of one shared file
   Trace* trace = nullptr;              // gets the time of each save's thread
 };
 
-/// All ranks write one checkpoint file. Every function is called by all ranks of the world, in the
+/// All ranks write one checkpoint. Every function is called by all ranks of the world, in the
 /// same order. A failure of one rank is reported to all of them and never waits for anybody.
 class CheckpointWriter {
  public:
@@ -81,7 +82,7 @@ class CheckpointWriter {
   void begin_file(const Request& request);
   void start_writing();
   bool stage_done();
-  void seal();
+  void complete();
   SaveReport make_report();
 
   comm::World& world_;

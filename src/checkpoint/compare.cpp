@@ -8,7 +8,6 @@
 
 #include "checkpoint/blocks.h"
 #include "checkpoint/on_all_cores.h"
-#include "checkpoint/posix_file.h"
 
 namespace mpitron::checkpoint {
 namespace {
@@ -87,16 +86,15 @@ std::vector<Difference> differences(const File& a, const File& b) {
       result.push_back({.name = data_set.name, .what = "only in B"});
     }
   }
-  const PosixFile plain_a(a.path(), PosixFile::Mode::read);
-  const PosixFile plain_b(b.path(), PosixFile::Mode::read);
+  const StoredBytes stored_a(a.storage()), stored_b(b.storage());
   const std::vector<Block> blocks = blocks_of(in_a);
   std::vector<Difference> parts(blocks.size());
   on_all_cores(static_cast<Index>(blocks.size()), [&](Index i) {
     const Block& block = blocks[static_cast<std::size_t>(i)];
     DataSet data_set = in_a[block.data_set];
-    const std::string bytes_a = read_block(plain_a, data_set, block);
+    const std::string bytes_a = read_block(stored_a, data_set, block);
     data_set.offset = offsets_in_b[block.data_set];
-    const std::string bytes_b = read_block(plain_b, data_set, block);
+    const std::string bytes_b = read_block(stored_b, data_set, block);
     if (bytes_a != bytes_b) {
       visit_storage(data_set.dtype, [&]<class T>() {
         parts[static_cast<std::size_t>(i)] = compare<T>(bytes_a, bytes_b);

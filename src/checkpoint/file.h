@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/stored_bytes.h"
 #include "io/hdf5_file.h"
 #include "utils/dtype.h"
 #include "utils/hash.h"
@@ -11,8 +12,10 @@
 
 namespace mpitron::checkpoint {
 
-/// The schema that this program writes; docs/checkpoint-format.md describes each.
-constexpr Index kSchemaVersion = 1;
+/// The schemas that this program writes and reads: one file that all ranks share, and a file for
+/// each writer. docs/checkpoint-format.md describes them.
+constexpr Index kSharedFileSchema = 1, kFilePerWriterSchema = 2;
+constexpr Index kNewestSchema = kFilePerWriterSchema;
 
 /// One global tensor in the file.
 using io::DataSet;
@@ -20,7 +23,7 @@ using io::DataSet;
 /// What a checkpoint says besides tensors. Everything is an attribute or a small data set that any
 /// HDF5 tool shows.
 struct Header {
-  Index schema_version = kSchemaVersion;
+  Index schema_version = kSharedFileSchema;
   Index iteration = 0;
   Index consumed_train_samples = 0;
   std::string configuration;                 // JSON of all options
@@ -46,14 +49,15 @@ std::vector<DataSet> create_file(const std::filesystem::path& path, const Header
 
 /// Writes the hashes of all data and the mark of completeness, and brings the file to the disk. All
 /// data must be there. MPITRON_CHECKs that the extents cover the data sets.
-void seal_file(const std::filesystem::path& path, std::vector<Extent> extents);
+void seal_file(const std::filesystem::path& path, std::vector<Extent> extents,
+               Index schema_version = kSharedFileSchema);
 
-/// A complete checkpoint file as one process reads it: metadata through HDF5 at construction,
-/// data by plain reads.
+/// A complete checkpoint as one process reads it: metadata through HDF5 at construction, data by
+/// plain reads of its storage, in which data sets and extents have their offsets.
 class File {
  public:
   /// Error(data) names the file and what is wrong with it: not HDF5, incomplete (a crash while it
-  /// was written), truncated, newer schema, damaged metadata.
+  /// was written), truncated, newer schema, damaged metadata; a writer's file that is not there.
   explicit File(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
@@ -62,6 +66,9 @@ class File {
   const std::vector<DataSet>& data_sets() const { return data_sets_; }
   /// By offset.
   const std::vector<Extent>& extents() const { return extents_; }
+  const Storage& storage() const { return storage_; }
+  /// Whether offsets are those of the one file that all ranks wrote.
+  bool shared() const { return header_.schema_version == kSharedFileSchema; }
   /// Null where there is none.
   const DataSet* find(const std::string& name) const;
 
@@ -76,6 +83,7 @@ class File {
   Header header_;
   std::vector<DataSet> data_sets_;
   std::vector<Extent> extents_;
+  Storage storage_;
 };
 
 }  // namespace mpitron::checkpoint

@@ -68,6 +68,13 @@ void visit(Archive& archive, DataSet& value) {
   archive(value.offset);
 }
 
+template <class Archive>
+void visit(Archive& archive, std::filesystem::path& value) {
+  std::string text = value.string();
+  archive(text);
+  value = text;
+}
+
 template <class Archive, class T>
 void visit(Archive& archive, std::vector<T>& values) {
   std::uint64_t size = values.size();
@@ -115,25 +122,26 @@ void visit(Archive& archive, Header& header) {
 
 std::string File::serialize() const {
   File copy = *this;
-  std::string path = path_.string();
   Packer packer;
-  packer(path);
+  visit(packer, copy.path_);
   visit(packer, copy.header_);
   visit(packer, copy.data_sets_);
   visit(packer, copy.extents_);
+  visit(packer, copy.storage_.files);
+  visit(packer, copy.storage_.ranges);
   return packer.text();
 }
 
 File File::deserialize(const std::string& text) {
   File file;
-  std::string path;
   Unpacker unpacker(text);
-  unpacker(path);
+  visit(unpacker, file.path_);
   visit(unpacker, file.header_);
   visit(unpacker, file.data_sets_);
   visit(unpacker, file.extents_);
+  visit(unpacker, file.storage_.files);
+  visit(unpacker, file.storage_.ranges);
   MPITRON_CHECK(unpacker.at_end());
-  file.path_ = path;
   return file;
 }
 

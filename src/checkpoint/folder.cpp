@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <set>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -104,18 +103,6 @@ void put_in_place(const fs::path& from, const fs::path& to) {
   remove_folder(replaced);
 }
 
-/// What symbolic links in the folder point to: somebody gave those checkpoints a name.
-std::set<fs::path> linked(const fs::path& root) {
-  std::set<fs::path> targets;
-  for (const fs::path& path : entries(root)) {
-    std::error_code failed;
-    if (fs::is_symlink(path, failed)) {
-      targets.insert(fs::weakly_canonical(path, failed));
-    }
-  }
-  return targets;
-}
-
 }  // namespace
 
 fs::path Folder::file(Index iteration) const {
@@ -140,12 +127,16 @@ void Folder::begin(Index iteration) const {
   }
 }
 
-void Folder::commit(Index iteration) const {
+void Folder::put(Index iteration) const {
   const fs::path unfinished = unfinished_file(iteration);
   PosixFile(unfinished, PosixFile::Mode::modify).sync();
   sync_folder(unfinished.parent_path());
   put_in_place(unfinished.parent_path(), file(iteration).parent_path());
   sync_folder(root_);
+}
+
+void Folder::commit(Index iteration) const {
+  put(iteration);
   AtomicFile tracker(root_ / kTracker);
   tracker.write(iteration == kRelease ? "release" : std::to_string(iteration));
   tracker.commit();
@@ -187,6 +178,16 @@ std::optional<Index> Folder::tracked() const {
   return iteration;
 }
 
+bool Folder::named(Index iteration) const {
+  std::error_code failed;
+  const fs::path own = file(iteration).parent_path();
+  const fs::path target = fs::weakly_canonical(own, failed);
+  const std::vector<fs::path> all = entries(root_);
+  return fs::is_symlink(own, failed) || std::any_of(all.begin(), all.end(), [&](const auto& path) {
+           return fs::is_symlink(path, failed) && fs::weakly_canonical(path, failed) == target;
+         });
+}
+
 std::string reason_against(const fs::path& path) {
   try {
     const File file(path);
@@ -220,14 +221,11 @@ std::vector<Index> apply_retention(const Folder& folder, const Retention& retent
   const Index kept = std::max<Index>(retention.keep_last.value_or(1), 1) - 1;
   older.resize(older.size() -
                static_cast<std::size_t>(std::min(kept, static_cast<Index>(older.size()))));
-  const std::set<fs::path> named = linked(folder.root());
   for (const Index iteration : older) {
     const fs::path path = folder.file(iteration).parent_path();
-    std::error_code failed;
     const bool interval = retention.retain_interval && *retention.retain_interval > 0 &&
                           iteration % *retention.retain_interval == 0;
-    if (interval || fs::is_symlink(path, failed) ||
-        named.contains(fs::weakly_canonical(path, failed))) {
+    if (interval || folder.named(iteration)) {
       continue;
     }
     // A crash in the middle must not leave half a checkpoint of a final name.

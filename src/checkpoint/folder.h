@@ -26,12 +26,17 @@ class Folder {
   void begin(Index iteration) const;
   /// The rename and the tracker.
   void commit(Index iteration) const;
+  /// The rename alone, over an older one of the same iteration.
+  void put(Index iteration) const;
 
   /// Iterations of all checkpoints of a final name, ascending.
   std::vector<Index> iterations() const;
   /// What the tracker says; none without a tracker. A checkpoint without iteration ("release") is
   /// -1. Error(data) for other text.
   std::optional<Index> tracked() const;
+  /// Whether a checkpoint is a symbolic link, or one of the folder leads to it: somebody has given
+  /// it a name, and means to keep it as it is.
+  bool named(Index iteration) const;
 
  private:
   std::filesystem::path root_;

@@ -32,6 +32,12 @@ std::shared_ptr<comm::Group> replica_group(comm::World& world, Index jump, Index
   return world.make_group("local checkpoint replicas", ranks);
 }
 
+/// One file is what travels to the replicas.
+WriterOptions of_one_rank(WriterOptions options) {
+  options.file_per_writer = false;
+  return options;
+}
+
 }  // namespace
 
 LocalCheckpoints::LocalCheckpoints(comm::World& world, Options options)
@@ -39,7 +45,7 @@ LocalCheckpoints::LocalCheckpoints(comm::World& world, Options options)
       all_(world.all()),
       replicas_(replica_group(world, options.replication_jump, options.replication_factor)),
       options_(std::move(options)),
-      writer_(*alone_, options_.writer) {}
+      writer_(*alone_, of_one_rank(options_.writer)) {}
 
 tensor::ShardedTensor LocalCheckpoints::own(const tensor::ShardedTensor& tensor) {
   tensor::ShardedTensor own = tensor;

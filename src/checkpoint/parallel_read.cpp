@@ -5,7 +5,7 @@
 
 #include "checkpoint/convert_elements.h"
 #include "checkpoint/on_all_cores.h"
-#include "checkpoint/posix_file.h"
+#include "checkpoint/stored_bytes.h"
 
 namespace mpitron::checkpoint {
 namespace {
@@ -38,7 +38,7 @@ std::size_t extent_at(const std::vector<Extent>& extents, Index offset) {
 class Reading {
  public:
   Reading(const File& file, const std::vector<ReadRequest>& requests, const ReadOrder& order)
-      : file_(file), plain_(file.path(), PosixFile::Mode::read), order_(order) {
+      : file_(file), stored_(file.storage()), order_(order) {
     outcome_.extents.resize(file.extents().size(), ExtentUse::unused);
     for (const ReadRequest& request : requests) {
       cut(request);
@@ -108,7 +108,7 @@ class Reading {
     if (request.map.rows == 1) {
       const Index size = element_bytes(request);
       request.map.for_each_run(task.begin, task.end, [&](Index global, Index, Index count) {
-        plain_.begin_read(request.data_set.offset + global * size, count * size);
+        stored_.begin_read(request.data_set.offset + global * size, count * size);
       });
     }
   }
@@ -132,7 +132,7 @@ class Reading {
         scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(bytes)));
       }
       std::byte* const raw = converts ? scratch.data() : to;
-      plain_.read(request.data_set.offset + global * size, raw, bytes);
+      stored_.read(request.data_set.offset + global * size, raw, bytes);
       damaged = damaged || (task.extent != kNoExtent && !is_intact(task.extent, raw, bytes));
       if (converts) {
         convert_elements(raw, request.data_set.dtype, to, request.dtype, count);
@@ -155,7 +155,7 @@ class Reading {
   }
 
   const File& file_;
-  const PosixFile plain_;
+  const StoredBytes stored_;
   const ReadOrder order_;
   std::vector<Task> tasks_;
   std::mutex mutex_;

@@ -1,6 +1,8 @@
 #pragma once
+#include <span>
 #include <vector>
 
+#include "checkpoint/placed_range.h"
 #include "checkpoint/save_plan.h"
 
 namespace mpitron::checkpoint {
@@ -37,6 +39,9 @@ struct RankShare {
   std::vector<Gather> gathers;
   std::vector<Send> sends;  // to each rank in the order in which it gathers
 };
+
+/// What a rank writes of each data set, by data set and begin; touching ranges are one.
+std::vector<PlacedRange> ranges_of(const RankShare& share, std::span<const DataSet> data_sets);
 
 RankShare share_of(const SavePlan& plan, const Holdings& holdings, Index rank);
 

@@ -65,9 +65,9 @@ Seal read_seal(const PosixFile& file) {
   if (record.check != check_of(record) || record.schema_version < 1) {
     throw_data("{}: the seal (its last {} bytes) is damaged", file.path().string(), Seal::kBytes);
   }
-  if (record.schema_version > static_cast<std::uint64_t>(kSchemaVersion)) {
+  if (record.schema_version > static_cast<std::uint64_t>(kNewestSchema)) {
     throw_data("{}: has schema version {}, and this mpitron reads up to {}: use a newer mpitron",
-               file.path().string(), record.schema_version, kSchemaVersion);
+               file.path().string(), record.schema_version, kNewestSchema);
   }
   const auto end = static_cast<std::uint64_t>(size - Seal::kBytes);
   if (record.hdf5_bytes != end) {
@@ -97,6 +97,20 @@ std::string Seal::encode() const {
   std::copy(kMagic.begin(), kMagic.end(), record.magic.begin());
   record.check = check_of(record);
   return {reinterpret_cast<const char*>(&record), sizeof(record)};
+}
+
+void append_seal(const std::filesystem::path& path, Index schema_version,
+                 std::span<const Extent> extents, Index extents_offset) {
+  PosixFile file(path, PosixFile::Mode::modify);
+  const Index end = file.size();
+  const Seal seal{.schema_version = schema_version,
+                  .hdf5_bytes = end,
+                  .extents_offset = extents_offset,
+                  .extents = static_cast<Index>(extents.size()),
+                  .metadata = hash_metadata(file, extents, end)};
+  file.sync();
+  file.write(end, seal.encode().data(), Seal::kBytes);
+  file.sync();
 }
 
 Hash128 hash_bytes(const PosixFile& file, Index offset, Index bytes) {

@@ -13,7 +13,7 @@ namespace mpitron::checkpoint {
 struct Seal {
   static constexpr Index kBytes = 64;
 
-  Index schema_version = kSchemaVersion;
+  Index schema_version = kSharedFileSchema;
   Index hdf5_bytes = 0;      // the file without the seal
   Index extents_offset = 0;  // of the table integrity/extents
   Index extents = 0;         // its records of 32 bytes
@@ -29,6 +29,10 @@ struct SealedExtents {
   std::vector<Extent> extents;
 };
 SealedExtents check_seal(const PosixFile& file);
+
+/// Seals a file that HDF5 has closed, and brings it to the disk: first what the seal vouches for.
+void append_seal(const std::filesystem::path& path, Index schema_version,
+                 std::span<const Extent> extents, Index extents_offset);
 
 /// Hash of the bytes of [0, end) that no extent covers.
 Hash128 hash_metadata(const PosixFile& file, std::span<const Extent> extents, Index end);

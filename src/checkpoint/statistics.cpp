@@ -6,7 +6,6 @@
 
 #include "checkpoint/blocks.h"
 #include "checkpoint/on_all_cores.h"
-#include "checkpoint/posix_file.h"
 
 namespace mpitron::checkpoint {
 namespace {
@@ -78,14 +77,14 @@ Statistics finished(const DataSet& data_set, const Moments& m) {
 }  // namespace
 
 std::vector<Statistics> statistics(const File& file) {
-  const PosixFile plain(file.path(), PosixFile::Mode::read);
+  const StoredBytes stored(file.storage());
   const std::vector<DataSet>& data_sets = file.data_sets();
   const std::vector<Block> blocks = blocks_of(data_sets);
   std::vector<Moments> parts(blocks.size());
   on_all_cores(static_cast<Index>(blocks.size()), [&](Index i) {
     const Block& block = blocks[static_cast<std::size_t>(i)];
     const DataSet& data_set = data_sets[block.data_set];
-    const std::string bytes = read_block(plain, data_set, block);
+    const std::string bytes = read_block(stored, data_set, block);
     visit_storage(data_set.dtype,
                   [&]<class T>() { parts[static_cast<std::size_t>(i)] = moments_of<T>(bytes); });
   });

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "checkpoint/on_all_cores.h"
-#include "checkpoint/posix_file.h"
-#include "checkpoint/seal.h"
+#include "checkpoint/stored_bytes.h"
 #include "utils/error.h"
 #include "utils/timer.h"
 
@@ -16,9 +16,9 @@ namespace mpitron::checkpoint {
 namespace {
 
 // Empty where the bytes are as they were written.
-std::string difference(const PosixFile& plain, const Extent& extent) {
+std::string difference(const StoredBytes& stored, const Extent& extent) {
   try {
-    return hash_bytes(plain, extent.offset, extent.bytes) == extent.hash ? "" : kBytesDiffer;
+    return stored.hash(extent.offset, extent.bytes) == extent.hash ? "" : kBytesDiffer;
   } catch (const Error& error) {
     return fmt::format("cannot be read: {}", error.what());
   }
@@ -27,8 +27,8 @@ std::string difference(const PosixFile& plain, const Extent& extent) {
 }  // namespace
 
 std::string Damage::sentence() const {
-  return fmt::format("{}: bytes {} to {} of the file {}", data_set, offset, offset + bytes - 1,
-                     reason);
+  return fmt::format("{}: bytes {} to {} of {} {}", data_set, offset, offset + bytes - 1,
+                     file.empty() ? "the file" : file, reason);
 }
 
 std::vector<Damage> damages(const File& file, const Extent& extent, const std::string& reason) {
@@ -37,8 +37,14 @@ std::vector<Damage> damages(const File& file, const Extent& extent, const std::s
     const Index begin = std::max(data_set.offset, extent.offset);
     const Index end = std::min(data_set.offset + data_set.bytes(), extent.offset + extent.bytes);
     if (begin < end) {
-      result.push_back(
-          {.data_set = data_set.name, .offset = begin, .bytes = end - begin, .reason = reason});
+      const StoredRange& range = file.storage().at(begin);
+      const std::filesystem::path& path =
+          file.storage().files[static_cast<std::size_t>(range.file)];
+      result.push_back({.data_set = data_set.name,
+                        .file = path == file.path() ? "" : path.filename().string(),
+                        .offset = range.offset + (begin - range.begin),
+                        .bytes = end - begin,
+                        .reason = reason});
     }
   }
   return result;
@@ -61,7 +67,7 @@ Verification verify(const File& file, const VerifyProgress& progress) {
 
 Verification verify_extents(const File& file, const std::vector<Index>& extents,
                             const VerifyProgress& progress) {
-  const PosixFile plain(file.path(), PosixFile::Mode::read);
+  const StoredBytes stored(file.storage());
   const Timer timer;
   Index all = 0;
   for (const Index i : extents) {
@@ -72,7 +78,7 @@ Verification verify_extents(const File& file, const std::vector<Index>& extents,
   on_all_cores(static_cast<Index>(extents.size()), [&](Index i) {
     const Index index = extents[static_cast<std::size_t>(i)];
     const Extent& extent = file.extents()[static_cast<std::size_t>(index)];
-    const std::string reason = difference(plain, extent);
+    const std::string reason = difference(stored, extent);
     const std::lock_guard lock(mutex);
     if (!reason.empty()) {
       const std::vector<Damage> found = damages(file, extent, reason);
@@ -83,8 +89,9 @@ Verification verify_extents(const File& file, const std::vector<Index>& extents,
       progress(result.bytes, all, timer.seconds());
     }
   });
-  std::sort(result.damaged.begin(), result.damaged.end(),
-            [](const Damage& a, const Damage& b) { return a.offset < b.offset; });
+  std::sort(result.damaged.begin(), result.damaged.end(), [](const Damage& a, const Damage& b) {
+    return std::tie(a.file, a.offset) < std::tie(b.file, b.offset);
+  });
   result.seconds = timer.seconds();
   return result;
 }

@@ -10,11 +10,13 @@ namespace mpitron::checkpoint {
 /// Bytes that are not as they were written.
 struct Damage {
   std::string data_set;
+  std::string file;  // name of the writer's file; empty where all ranks share one
   Index offset = 0;  // in the file, of the damaged extent's part in this data set
   Index bytes = 0;
   std::string reason;  // a failed read; otherwise the hashes differ
 
-  /// "model/x: bytes 4096 to 8191 of the file differ from what was written".
+  /// "model/x: bytes 4096 to 8191 of the file differ from what was written"; or "of
+  /// writer_00003.h5".
   std::string sentence() const;
 };
 
@@ -27,7 +29,7 @@ std::string damage_text(const File& file, const std::vector<Damage>& damaged);
 constexpr const char* kBytesDiffer = "differ from what was written";
 
 struct Verification {
-  std::vector<Damage> damaged;  // by offset
+  std::vector<Damage> damaged;  // by file and offset
   Index bytes = 0;              // that were hashed
   double seconds = 0;
 };

@@ -7,6 +7,8 @@ namespace mpitron::cli {
 std::span<const Command> commands() {
   static constexpr std::array kCommands{
       Command{"pretrain-gpt", "train a GPT with Megatron-LM's flags", pretrain_gpt},
+      Command{"pretrain-bert", "train a BERT on files of sentences", pretrain_bert},
+      Command{"pretrain-t5", "train a T5 on files of sentences", pretrain_t5},
       Command{"preprocess", "tokenise JSONL or plain text into .bin and .idx files", preprocess},
       Command{"merge-datasets", "write the corpora of a folder as one", merge_datasets},
       Command{"dataset", "inspect a tokenised corpus, or convert it to .h5 and back", dataset},

@@ -5,6 +5,8 @@ namespace mpitron::cli {
 
 // One function per sub-command; each lives in the file of its name.
 int pretrain_gpt(const Arguments& arguments);
+int pretrain_bert(const Arguments& arguments);
+int pretrain_t5(const Arguments& arguments);
 int preprocess(const Arguments& arguments);
 int merge_datasets(const Arguments& arguments);
 int clean(const Arguments& arguments);

@@ -65,11 +65,21 @@ std::string figures(const Statistics& s) {
                      s.infinities > 0 ? fmt::format(" {} Inf", s.infinities) : "");
 }
 
+std::string writers_sentence(const checkpoint::Storage& storage) {
+  Index bytes = 0;
+  for (const std::filesystem::path& path : storage.files) {
+    bytes += static_cast<Index>(std::filesystem::file_size(path));
+  }
+  return fmt::format(", which shows {} writers' files of {}", storage.files.size(),
+                     readable_bytes(bytes));
+}
+
 void print_header(const File& file, const Options& options) {
   const Header& header = file.header();
   log::print(
-      fmt::format("{}: {}", file.path().string(),
-                  readable_bytes(static_cast<Index>(std::filesystem::file_size(file.path())))));
+      fmt::format("{}: {}{}", file.path().string(),
+                  readable_bytes(static_cast<Index>(std::filesystem::file_size(file.path()))),
+                  file.shared() ? "" : writers_sentence(file.storage())));
   log::print(fmt::format("  schema version {}, iteration {}, {} consumed train samples",
                          header.schema_version, header.iteration, header.consumed_train_samples));
   log::print("  build   " + header.build);
@@ -156,11 +166,11 @@ std::string to_json(const Header& header) {
                   [](const std::string& bytes) { return std::to_string(bytes.size()); }));
 }
 
-std::string to_json(const DataSet& data_set, const Statistics* s) {
-  std::string text =
-      fmt::format(R"({{"name": {}, "shape": {}, "dtype": "{}", "bytes": {}, "offset": {})",
-                  io::json_string(data_set.name), to_string(data_set.shape),
-                  name_of(data_set.dtype), data_set.bytes(), data_set.offset);
+std::string to_json(const File& file, const DataSet& data_set, const Statistics* s) {
+  std::string text = fmt::format(
+      R"({{"name": {}, "shape": {}, "dtype": "{}", "bytes": {}, "offset": {})",
+      io::json_string(data_set.name), to_string(data_set.shape), name_of(data_set.dtype),
+      data_set.bytes(), file.shared() ? std::to_string(data_set.offset) : "null");
   if (s != nullptr) {
     text += fmt::format(
         R"(, "minimum": {}, "maximum": {}, "mean": {}, "deviation": {}, "nans": {}, )"
@@ -175,7 +185,7 @@ std::string to_json(const File& file, const std::vector<Statistics>& statistics)
   std::string data_sets;
   for (std::size_t i = 0; i < file.data_sets().size(); ++i) {
     data_sets += (i > 0 ? ", " : "") +
-                 to_json(file.data_sets()[i], statistics.empty() ? nullptr : &statistics[i]);
+                 to_json(file, file.data_sets()[i], statistics.empty() ? nullptr : &statistics[i]);
   }
   return fmt::format(R"({{"file": {}, {}, "data_sets": [{}]}})",
                      io::json_string(file.path().string()), to_json(file.header()), data_sets);

@@ -31,10 +31,10 @@ void report(const checkpoint::IoBench& bench, const checkpoint::IoTimes& times, 
   if (json) {
     log::print(fmt::format(
         R"({{"folder": {}, "writers": {}, "bytes": {}, "repetitions": {}, "shared_bytes_per_s": {}, )"
-        R"("separate_bytes_per_s": {}, "recommended": "{}"}})",
+        R"("separate_bytes_per_s": {}, "recommended": "{}", "flags": "{}"}})",
         io::json_string(bench.folder.string()), writers, static_cast<Index>(bytes),
         bench.repetitions, io::json_number(shared), io::json_number(separate),
-        sharing ? "shared" : "separate"));
+        sharing ? "shared" : "separate", sharing ? "" : "--save-file-per-writer"));
     return;
   }
   log::print(fmt::format("{}: {} writers, {} with fsync, medians of {} interleaved pairs",
@@ -42,12 +42,11 @@ void report(const checkpoint::IoBench& bench, const checkpoint::IoTimes& times, 
                          bench.repetitions));
   log::print(fmt::format("one shared file    {}/s", readable_bytes(static_cast<Index>(shared))));
   log::print(fmt::format("a file per writer  {}/s", readable_bytes(static_cast<Index>(separate))));
-  log::print(
-      sharing
-          ? "one shared file is right here: checkpoints are written that way"
-          : fmt::format("one shared file is slow here ({:.0f} %): save with fewer writers, or to "
-                        "another file system",
-                        100 * shared / separate));
+  log::print(sharing
+                 ? "one shared file is right here: checkpoints are written that way"
+                 : fmt::format("one shared file is slow here ({:.0f} %): give runs that save here "
+                               "--save-file-per-writer",
+                               100 * shared / separate));
 }
 
 void check_positive(const char* name, Index value) {

@@ -44,9 +44,11 @@ std::string to_json(const train::ParityCertificate& certificate) {
 void print_report(const train::ParityCertificate& certificate) {
   log::print(" iteration | loss in the layout |  on one rank |  gradient norm |  on one rank");
   for (std::size_t i = 0; i < certificate.losses.size(); ++i) {
-    log::print(fmt::format(" {:9} | {:18.9f} | {:12.9f} | {:14.8f} | {:12.8f}", i + 1,
+    const std::size_t iteration = i / certificate.objectives();
+    log::print(fmt::format(" {:9} | {:18.9f} | {:12.9f} | {:14.8f} | {:12.8f}", iteration + 1,
                            certificate.losses[i], certificate.expected_losses[i],
-                           certificate.grad_norms[i], certificate.expected_grad_norms[i]));
+                           certificate.grad_norms[iteration],
+                           certificate.expected_grad_norms[iteration]));
   }
   log::print(
       fmt::format("{} tensors after the last step: at most {:.1e} of their norm apart "

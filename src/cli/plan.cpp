@@ -65,11 +65,12 @@ Plan make_plan(const config::RunConfig& run) {
   const Index microbatches =
       training.global_batch_size / training.micro_batch_size / run.parallel.data_parallel_size;
   Plan plan{.parallel = run.parallel,
-            .layout = pipeline::make_stage_layout(run.parallel, run.model.num_layers),
+            .layout = pipeline::make_stage_layout(run.parallel, run.model.all_layers(),
+                                                  run.model.mtp_num_layers.value_or(0)),
             .schedule = {},
             .simulation = {},
             .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
-            .has_experts = run.model.num_experts.has_value()};
+            .has_experts = run.model.moe.has_value()};
   plan.schedule = pipeline::make_schedule(
       pipeline::make_schedule_options(run.parallel, plan.layout, microbatches));
   plan.simulation = pipeline::simulate(plan.schedule);

@@ -61,6 +61,9 @@ void print_table(const train::ReplayResult& result) {
                          allowed.grad_norm));
   log::print(fmt::format("logits    {:.2e} absolute, allowed {:.0e}", result.max_absolute_logits,
                          allowed.logits));
+  log::print(fmt::format("layers    {:.2e} relative, allowed {:.0e}; buffers {}",
+                         result.max_layer_losses, allowed.layer_losses,
+                         result.buffers_agree ? "agree" : "differ"));
   log::print(result.pass() ? "PASS" : "FAIL");
 }
 

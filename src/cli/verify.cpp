@@ -44,9 +44,11 @@ Finding look_at(const std::filesystem::path& path) {
 std::string to_json(const std::filesystem::path& path, const Finding& finding) {
   std::string damaged;
   for (const checkpoint::Damage& damage : finding.data.damaged) {
-    damaged += fmt::format(R"({}{{"data_set": {}, "offset": {}, "bytes": {}, "reason": {}}})",
-                           damaged.empty() ? "" : ", ", io::json_string(damage.data_set),
-                           damage.offset, damage.bytes, io::json_string(damage.reason));
+    damaged +=
+        fmt::format(R"({}{{"data_set": {}, "file": {}, "offset": {}, "bytes": {}, "reason": {}}})",
+                    damaged.empty() ? "" : ", ", io::json_string(damage.data_set),
+                    io::json_string(damage.file.empty() ? path.filename().string() : damage.file),
+                    damage.offset, damage.bytes, io::json_string(damage.reason));
   }
   return fmt::format(
       R"({{"file": {}, "intact": {}, "error": {}, "bytes": {}, "seconds": {}, "damaged": [{}]}})",

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,11 +57,12 @@ struct ParallelGroups {
   // Of each layer, or one of all; none: ring.
   std::vector<ContextExchange> context_exchange;
 
-  /// `layer_number` is global and starts at 1.
+  /// `layer_number` is global and starts at 1; layers behind the last one named do as that one.
   ContextExchange exchange_of(Index layer_number) const {
     const auto layer = static_cast<std::size_t>(layer_number - 1);
-    return context_exchange.empty() ? ContextExchange::ring
-                                    : context_exchange[context_exchange.size() == 1 ? 0 : layer];
+    return context_exchange.empty()
+               ? ContextExchange::ring
+               : context_exchange[std::min(layer, context_exchange.size() - 1)];
   }
 };
 

@@ -25,6 +25,7 @@ struct CheckpointConfig {
   std::optional<Index> save_interval;  // iterations
   std::optional<Index> save_retain_interval;
   std::optional<Index> save_keep_last;
+  std::optional<Index> save_keep_optim_last;
   bool no_save_optim = false;
   std::optional<std::string> load;
   bool allow_random_init = false;
@@ -37,6 +38,7 @@ struct CheckpointConfig {
   bool exit_on_missing_checkpoint = false;
   bool use_mp_args_from_checkpoint_args = false;
   bool async_save = false;
+  bool save_file_per_writer = false;
   double save_staging_gib = 2;
   bool verify_resume = false;
   NonPersistentConfig non_persistent;

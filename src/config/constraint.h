@@ -35,11 +35,15 @@ struct Constraint {
 };
 
 std::span<const Constraint> model_constraints();
+std::span<const Constraint> layer_constraints();
+std::span<const Constraint> moe_constraints();
 std::span<const Constraint> run_constraints();
 std::span<const Constraint> data_constraints();
 std::span<const Constraint> layout_constraints();
+std::span<const Constraint> expert_layout_constraints();
 std::span<const Constraint> pipeline_constraints();
 std::span<const Constraint> checkpoint_constraints();
+std::span<const Constraint> encoder_constraints();
 
 /// All rules in the order of their ids.
 std::vector<Constraint> all_constraints();

@@ -21,8 +21,9 @@ std::string first_given(const OptionValues& v, std::initializer_list<const char*
 }
 
 Result save_folder(const Facts& f) {
-  const std::string name = first_given(
-      f.values, {"save_retain_interval", "save_keep_last", "async_save", "verify_resume"});
+  const std::string name =
+      first_given(f.values, {"save_retain_interval", "save_keep_last", "save_keep_optim_last",
+                             "save_file_per_writer", "async_save", "verify_resume"});
   return f.run.checkpoint.save || name.empty()
              ? Result()
              : Violation{name + " without --save", "--save FOLDER"};
@@ -42,7 +43,8 @@ Result save_counts(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   for (const auto& [name, value] : {std::pair{"save_interval", c.save_interval},
                                     {"save_retain_interval", c.save_retain_interval},
-                                    {"save_keep_last", c.save_keep_last}}) {
+                                    {"save_keep_last", c.save_keep_last},
+                                    {"save_keep_optim_last", c.save_keep_optim_last}}) {
     if (value && *value < 1) {
       return Violation{fmt::format("{} = {}", name, *value), ""};
     }
@@ -57,6 +59,13 @@ Result retained_are_saved(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   const Index interval = c.save_interval.value_or(0), retained = c.save_retain_interval.value_or(0);
   return divides(retained, interval, nearest_multiples("save-retain-interval", retained, interval));
+}
+
+Result optimizer_is_saved(const Facts& f) {
+  const CheckpointConfig& c = f.run.checkpoint;
+  return c.save_keep_optim_last && c.no_save_optim
+             ? Violation{"--no-save-optim leaves it out of all", "no --save-keep-optim-last"}
+             : Result();
 }
 
 Result main_params(const Facts& f) {
@@ -133,16 +142,20 @@ Result conversion(const Facts& f) {
 std::span<const Constraint> checkpoint_constraints() {
   static constexpr std::array kRules = std::to_array<Constraint>({
       {"E110", "save_folder", "options of saving need --save",
-       "save save-retain-interval save-keep-last async-save verify-resume",
+       "save save-retain-interval save-keep-last save-keep-optim-last save-file-per-writer "
+       "async-save verify-resume",
        "Without a folder nothing is saved.", save_folder},
       {"E111", "load_folder", "options of loading need --load",
        "load ckpt-step use-checkpoint-args use-mp-args-from-checkpoint-args allow-random-init",
        "Without a folder nothing is loaded.", load_folder},
       {"E112", "save_counts", "intervals, counts and sizes of saving are positive",
-       "save-interval save-retain-interval save-keep-last save-staging-gib",
+       "save-interval save-retain-interval save-keep-last save-keep-optim-last save-staging-gib",
        "They count iterations, checkpoints and GiB.", save_counts},
       {"E113", "retained_are_saved", "save_retain_interval % save_interval == 0",
        "save-retain-interval save-interval", "Only what is saved can be kept.", retained_are_saved},
+      {"E163", "optimizer_is_saved", "--save-keep-optim-last needs optimizer state",
+       "save-keep-optim-last no-save-optim", "What is not saved cannot be kept.",
+       optimizer_is_saved},
       {"E114", "main_params", "--load-main-params-from-ckpt needs --no-load-optim or --finetune",
        "load-main-params-from-ckpt no-load-optim finetune",
        "It says where fp32 parameters come from when the optimizer's state is not loaded.",

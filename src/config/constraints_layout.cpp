@@ -191,7 +191,7 @@ Result spread_activations(const Facts& f) {
 
 Result experts_divide(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
-  const Index experts = f.run.model.num_experts.value_or(0);
+  const Index experts = f.run.model.moe ? f.run.model.moe->num_experts : 0;
   if (experts == 0) {
     return p.expert_model_parallel_size > 1 ? Violation{"there are no experts", "--num-experts N"}
                                             : Result();
@@ -207,7 +207,7 @@ Result experts_divide(const Facts& f) {
 }
 
 Result experts_without_bias(const Facts& f) {
-  return f.run.model.num_experts && f.run.model.add_bias_linear
+  return f.run.model.moe && f.run.model.add_bias_linear
              ? Violation{"biases are on", "--disable-bias-linear"}
              : Result();
 }

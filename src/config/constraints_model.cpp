@@ -109,14 +109,15 @@ Result one_activation(const Facts& f) {
 
 Result rotary_dimensions(const Facts& f) {
   const ModelConfig& m = f.run.model;
-  if (m.position_embedding_type != PositionEmbedding::rope || m.kv_channels <= 0) {
+  const Index head = m.rotary_head_dim();
+  if (!m.has_rotary_positions() || head <= 0) {
     return {};
   }
-  const auto dims = static_cast<Index>(static_cast<double>(m.kv_channels) * m.rotary_percent);
+  const auto dims = static_cast<Index>(static_cast<double>(head) * m.rotary_percent);
   if (m.rotary_percent > 0 && m.rotary_percent <= 1 && dims >= 2 && dims % 2 == 0) {
     return {};
   }
-  return Violation{fmt::format("int({} * {}) = {}", m.kv_channels, m.rotary_percent, dims),
+  return Violation{fmt::format("int({} * {}) = {}", head, m.rotary_percent, dims),
                    "--rotary-percent 1.0"};
 }
 
@@ -278,8 +279,10 @@ std::span<const Constraint> model_constraints() {
       {"E018", "one_activation", "at most one of --swiglu, --squared-relu, --openai-gelu",
        "swiglu squared-relu openai-gelu", "The MLP has one activation.", one_activation},
       {"E019", "rotary_dimensions",
-       "0 < rotary_percent <= 1 and int(kv_channels * rotary_percent) is even",
-       "kv-channels rotary-percent", "Rotation acts on pairs of dimensions.", rotary_dimensions},
+       "0 < rotary_percent <= 1 and int(d * rotary_percent) is even, d = kv_channels, or "
+       "qk_pos_emb_head_dim of latent attention",
+       "kv-channels qk-pos-emb-head-dim rotary-percent", "Rotation acts on pairs of dimensions.",
+       rotary_dimensions},
       {"E020", "rotary_factors", "interpolation factor >= 1, scaling factors > 0",
        "rotary-seq-len-interpolation-factor rope-scaling-factor rotary-scaling-factor",
        "Positions and frequencies are divided by them.", rotary_factors},

@@ -28,7 +28,7 @@ Result layers_per_stage(const Facts& f) {
       p.pipeline_model_parallel_size <= 0) {
     return {};
   }
-  const Index layers = f.run.model.num_layers;
+  const Index layers = f.run.model.all_layers();
   const Index stages = p.pipeline_model_parallel_size * chunks_per_rank(p);
   std::string nearest =
       fmt::format("{} | {}", nearest_divisors("pipeline-model-parallel-size", layers, stages),
@@ -60,7 +60,7 @@ Result uneven_stages(const Facts& f) {
   }
   const Index ends = p.decoder_first_pipeline_num_layers.has_value() +
                      p.decoder_last_pipeline_num_layers.has_value();
-  const Index layers = f.run.model.num_layers - p.decoder_first_pipeline_num_layers.value_or(0) -
+  const Index layers = f.run.model.all_layers() - p.decoder_first_pipeline_num_layers.value_or(0) -
                        p.decoder_last_pipeline_num_layers.value_or(0);
   const Index stages = p.pipeline_model_parallel_size - ends;
   if (p.pipeline_model_parallel_size < 2 || layers < 0 || stages < 0 ||
@@ -78,7 +78,7 @@ Result accounted_split(const Facts& f) {
   if (uneven(p) || p.pipeline_model_parallel_layout) {
     return Violation{"the split is given explicitly as well", ""};
   }
-  const Index blocks = f.run.model.num_layers + p.account_for_embedding_in_pipeline_split +
+  const Index blocks = f.run.model.all_layers() + p.account_for_embedding_in_pipeline_split +
                        p.account_for_loss_in_pipeline_split;
   return divides(blocks, p.pipeline_model_parallel_size * chunks_per_rank(p), "");
 }

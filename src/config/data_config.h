@@ -45,6 +45,8 @@ struct DataConfig {
   bool reset_position_ids = false;
   bool reset_attention_mask = false;
   bool eod_mask_loss = false;
+  double mask_prob = 0.15;      // BERT, T5: share of the tokens that is masked
+  double short_seq_prob = 0.1;  // BERT, T5: of a sample shorter than the sequence length
   bool create_attention_mask_in_dataloader = true;
   double mid_level_dataset_surplus = 0.005;
   bool full_validation = false;

@@ -25,6 +25,19 @@ void derive_replaced_names(OptionValues& v) {
   if (v.flag("recompute_activations")) {
     v.derive("recompute_granularity", "selective", "from --recompute-activations");
   }
+  // With full recompute the experts' layers are recomputed anyway.
+  if (v.flag("moe_layer_recompute") &&
+      v.maybe_text("recompute_granularity").value_or("selective") == "selective") {
+    std::vector<std::string> modules = v.words("recompute_modules");
+    if (modules.empty()) {
+      modules.push_back("core_attn");
+    }
+    if (std::ranges::count(modules, "moe") == 0) {
+      modules.push_back("moe");
+    }
+    v.derive("recompute_granularity", "selective", "from --moe-layer-recompute");
+    v.derive("recompute_modules", modules, "with moe, from --moe-layer-recompute");
+  }
   if (v.flag("use_flash_attn") && !v.given("attention_backend")) {
     v.derive("attention_backend", "flash", "from --use-flash-attn");
   }
@@ -61,6 +74,9 @@ void derive_model(OptionValues& v) {
   if (!v.flag("group_query_attention") && heads > 0) {
     v.derive("num_query_groups", number(heads),
              "= num_attention_heads, without --group-query-attention");
+  }
+  if (v.has("num_experts") && !v.has("moe_ffn_hidden_size") && v.has("ffn_hidden_size")) {
+    v.derive("moe_ffn_hidden_size", v.text("ffn_hidden_size"), "= ffn_hidden_size");
   }
   if (v.flag("add_bias_linear") && !v.flag("add_qkv_bias")) {
     v.derive("add_qkv_bias", "true", "linear layers have biases");
@@ -151,6 +167,15 @@ void note_unused(const OptionValues& v, Reading& report) {
     if (v.given(dest) && !v.has("recompute_granularity")) {
       report.notices.push_back(
           fmt::format("{} has no effect without --recompute-granularity", dest));
+    }
+  }
+  for (const char* dest :
+       {"moe_ffn_hidden_size", "moe_shared_expert_intermediate_size", "moe_layer_freq",
+        "moe_router_load_balancing_type", "moe_router_score_function", "moe_router_topk",
+        "moe_router_enable_expert_bias", "moe_aux_loss_coeff", "moe_z_loss_coeff",
+        "moe_expert_capacity_factor", "moe_token_dispatcher_type", "moe_per_layer_logging"}) {
+    if (v.given(dest) && !v.has("num_experts")) {
+      report.notices.push_back(fmt::format("{} has no effect without --num-experts", dest));
     }
   }
   const bool rope = v.text("position_embedding_type") == "rope";

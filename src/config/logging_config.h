@@ -15,6 +15,7 @@ struct LoggingConfig {
   bool log_num_zeros_in_grad = false;
   bool log_throughput = false;
   bool log_progress = false;
+  bool moe_per_layer_logging = false;
   Index timing_log_level = 0;  // 0, 1, 2
   TimingLogOption timing_log_option = TimingLogOption::minmax;
   bool barrier_with_l1_time = true;

@@ -1,13 +1,15 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
 
-#include "utils/dtype.h"
-#include "utils/shape.h"
+#include "config/moe_config.h"
 
 namespace mpitron::config {
 
+/// What is trained: a decoder, an encoder that fills in masked tokens, or one with a decoder.
+enum class ModelKind { gpt, bert, t5 };
 enum class Normalization { layer_norm, rms_norm };
 enum class PositionEmbedding { learned_absolute, rope, mrope, relative, none };
 enum class RopeType { rope, yarn };
@@ -29,8 +31,9 @@ enum class AttentionBackend { automatic, flash, fused, unfused, local };
 /// are global (not per rank). `Index` fields without a default are set by the user or derived by
 /// `resolve`.
 struct ModelConfig {
+  ModelKind kind = ModelKind::gpt;
   // network size
-  Index num_layers = 0;
+  Index num_layers = 0;  // of an encoder-decoder: of each of the two
   Index hidden_size = 0;
   Index ffn_hidden_size =
       0;  // derived: 4 h, with SwiGLU int(4h * 2/3 / 64) * 64; width of one half when gated
@@ -38,7 +41,8 @@ struct ModelConfig {
   Index kv_channels = 0;       // head dimension d; derived: h / heads
   Index num_query_groups = 0;  // derived: = num_attention_heads without --group-query-attention
   bool group_query_attention = false;
-  Index seq_length = 0;
+  Index seq_length = 0;          // of an encoder-decoder: the encoder's
+  Index decoder_seq_length = 0;  // 0 without a decoder beside an encoder
   Index max_position_embeddings = 0;
   /// Rows of the embedding and of the output matrix; 0 until the tokenizer is known (see
   /// `pad_vocab_size`).
@@ -50,8 +54,8 @@ struct ModelConfig {
 
   // attention
   AttentionBackend attention_backend = AttentionBackend::automatic;
-  double softmax_scale =
-      0;  // derived: 1 / sqrt(kv_channels); the layer-number factor of qk scaling is not in it
+  /// Derived: 1 / sqrt(kv_channels), not of latent attention; without qk scaling's layer number.
+  double softmax_scale = 0;
   bool apply_query_key_layer_scaling = false;
   bool attention_softmax_in_fp32 = false;  // derived: forced on with apply_query_key_layer_scaling
   bool qk_layernorm = false;
@@ -121,11 +125,44 @@ struct ModelConfig {
   // With sequence parallelism: products run on pieces of the sequence while others travel.
   bool tp_comm_overlap = false;
 
-  // later areas, present because FLOPs, parameter counts and constraints speak of them
+  std::optional<MoeConfig> moe;  // absent: no layer has experts
+
+  // latent attention
+  bool multi_latent_attention = false;
+  std::optional<Index> q_lora_rank;  // none: queries are not compressed
+  Index kv_lora_rank = 32;
+  Index qk_head_dim = 128;         // of a query or key, without positions
+  Index qk_pos_emb_head_dim = 64;  // with rotary positions
+  Index v_head_dim = 128;
+
+  // multi-token prediction
   std::optional<Index> mtp_num_layers;
   double mtp_loss_scaling_factor = 0.1;
-  std::optional<Index> num_experts;
-  bool multi_latent_attention = false;
+
+  // BERT: with the head that tells whether two parts are in order, and the loss of it.
+  bool bert_binary_head = true;
+
+  /// Whether selective recomputation drops what `module` computes.
+  bool recomputes(RecomputeModule module) const {
+    return recompute_granularity == RecomputeGranularity::selective &&
+           std::ranges::count(recompute_modules, module) > 0;
+  }
+  /// Of the whole model.
+  Index all_layers() const { return kind == ModelKind::t5 ? 2 * num_layers : num_layers; }
+  /// Of a layer counted from 1, in a model with rotary positions; layers behind the last one (of
+  /// multi-token prediction) do as that one.
+  bool rotates(Index layer_number) const {
+    return no_rope_layers.empty() ||
+           !no_rope_layers[static_cast<std::size_t>(std::min(layer_number, num_layers) - 1)];
+  }
+  /// Width of the part of a head that rotary positions turn, before rotary_percent.
+  Index rotary_head_dim() const {
+    return multi_latent_attention ? qk_pos_emb_head_dim : kv_channels;
+  }
+  /// Latent attention turns a part of its heads whatever the other positions are.
+  bool has_rotary_positions() const {
+    return multi_latent_attention || position_embedding_type == PositionEmbedding::rope;
+  }
 };
 
 /// Rounds a vocabulary up to a multiple of make_vocab_size_divisible_by *

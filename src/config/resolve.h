@@ -10,6 +10,8 @@ RunConfig resolve(const OptionValues& values);
 
 // Its parts; each fills one struct.
 ModelConfig resolve_model(const OptionValues& v);
+/// None without --num-experts.
+std::optional<MoeConfig> resolve_moe(const OptionValues& v);
 ParallelConfig resolve_parallel(const OptionValues& v);
 TrainingConfig resolve_training(const OptionValues& v);
 /// `t`: what the schedules' lengths are counted with.

@@ -30,6 +30,7 @@ CheckpointConfig resolve_checkpoint(const OptionValues& v) {
   c.save_retain_interval = v.maybe_integer("save_retain_interval");
   c.no_save_optim = v.flag("no_save_optim");
   c.save_keep_last = v.maybe_integer("save_keep_last");
+  c.save_keep_optim_last = v.maybe_integer("save_keep_optim_last");
   c.load = v.maybe_text("load");
   c.no_load_optim = v.flag("no_load_optim");
   c.allow_random_init = v.flag("allow_random_init");
@@ -41,6 +42,7 @@ CheckpointConfig resolve_checkpoint(const OptionValues& v) {
   c.use_mp_args_from_checkpoint_args = v.flag("use_mp_args_from_checkpoint_args");
   c.exit_on_missing_checkpoint = v.flag("exit_on_missing_checkpoint");
   c.async_save = v.flag("async_save");
+  c.save_file_per_writer = v.flag("save_file_per_writer");
   c.save_staging_gib = v.real("save_staging_gib");
   c.verify_resume = v.flag("verify_resume");
   c.non_persistent = resolve_non_persistent(v);

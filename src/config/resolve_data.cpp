@@ -39,6 +39,8 @@ DataConfig resolve_data(const OptionValues& v) {
   d.reset_position_ids = v.flag("reset_position_ids");
   d.reset_attention_mask = v.flag("reset_attention_mask");
   d.eod_mask_loss = v.flag("eod_mask_loss");
+  d.mask_prob = v.real("mask_prob");
+  d.short_seq_prob = v.real("short_seq_prob");
   d.create_attention_mask_in_dataloader = v.flag("create_attention_mask_in_dataloader");
   d.mid_level_dataset_surplus = v.real("mid_level_dataset_surplus");
   d.full_validation = v.flag("full_validation");

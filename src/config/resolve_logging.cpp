@@ -10,6 +10,7 @@ LoggingConfig resolve_logging(const OptionValues& v) {
   l.log_num_zeros_in_grad = v.flag("log_num_zeros_in_grad");
   l.log_throughput = v.flag("log_throughput");
   l.log_progress = v.flag("log_progress");
+  l.moe_per_layer_logging = v.flag("moe_per_layer_logging");
   l.timing_log_level = v.integer("timing_log_level");
   l.timing_log_option =
       pick<TimingLogOption>(v.text("timing_log_option"), {{"max", TimingLogOption::max},

@@ -51,6 +51,10 @@ std::vector<RecomputeModule> recompute_modules(const OptionValues& v) {
 }
 
 void resolve_size(ModelConfig& m, const OptionValues& v) {
+  m.kind = pick<ModelKind>(
+      v.text("model"), {{"gpt", ModelKind::gpt}, {"bert", ModelKind::bert}, {"t5", ModelKind::t5}});
+  m.decoder_seq_length = v.maybe_integer("decoder_seq_length").value_or(0);
+  m.bert_binary_head = v.flag("bert_binary_head");
   m.num_layers = v.maybe_integer("num_layers").value_or(0);
   m.hidden_size = v.maybe_integer("hidden_size").value_or(0);
   m.ffn_hidden_size = v.maybe_integer("ffn_hidden_size").value_or(0);
@@ -67,8 +71,15 @@ void resolve_size(ModelConfig& m, const OptionValues& v) {
   m.add_qkv_bias = v.flag("add_qkv_bias");
   m.mtp_num_layers = v.maybe_integer("mtp_num_layers");
   m.mtp_loss_scaling_factor = v.real("mtp_loss_scaling_factor");
-  m.num_experts = v.maybe_integer("num_experts");
+}
+
+void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
   m.multi_latent_attention = v.flag("multi_latent_attention");
+  m.q_lora_rank = v.maybe_integer("q_lora_rank");
+  m.kv_lora_rank = v.integer("kv_lora_rank");
+  m.qk_head_dim = v.integer("qk_head_dim");
+  m.qk_pos_emb_head_dim = v.integer("qk_pos_emb_head_dim");
+  m.v_head_dim = v.integer("v_head_dim");
 }
 
 void resolve_attention(ModelConfig& m, const OptionValues& v) {
@@ -156,9 +167,11 @@ ModelConfig resolve_model(const OptionValues& v) {
   ModelConfig m;
   resolve_size(m, v);
   resolve_attention(m, v);
+  resolve_latent_attention(m, v);
   resolve_positions(m, v);
   resolve_layers(m, v);
   resolve_precision(m, v);
+  m.moe = resolve_moe(v);
   return m;
 }
 

@@ -6,7 +6,6 @@
 #include "checkpoint/posix_file.h"
 #include "checkpoint/verify.h"
 #include "convert/checkpoint_folder.h"
-#include "convert/forget_pages.h"
 #include "utils/error.h"
 #include "utils/hash.h"
 
@@ -68,7 +67,7 @@ checkpoint::Header header_of(const ModelDescription& description, const std::str
 }  // namespace
 
 MpitronCheckpoint::MpitronCheckpoint(const fs::path& path)
-    : file_(file_of(path)), mapped_(file_.path()) {
+    : file_(file_of(path)), stored_(file_.storage()) {
   check_bytes(file_);
   description_ = description_of(file_.header(), file_.path().string());
   for (const checkpoint::DataSet& set : file_.data_sets()) {
@@ -90,10 +89,9 @@ HostTensor MpitronCheckpoint::read(const std::string& name) {
   if (set == nullptr) {
     throw_data("{}: no data set {}{}", file_.path().string(), kModel, name);
   }
-  forget_pages(last_);
-  last_ = mapped_.bytes().subspan(static_cast<std::size_t>(set->offset),
-                                  static_cast<std::size_t>(set->bytes()));
-  return HostTensor({name, set->shape, set->dtype}, last_);
+  HostTensor tensor({name, set->shape, set->dtype});
+  stored_.read(set->offset, tensor.data(), set->bytes());
+  return tensor;
 }
 
 bool is_mpitron_checkpoint(const fs::path& path) {

@@ -5,7 +5,6 @@
 #include "checkpoint/file.h"
 #include "convert/model_description.h"
 #include "convert/tensor_source.h"
-#include "utils/files.h"
 
 namespace mpitron::convert {
 
@@ -24,9 +23,8 @@ class MpitronCheckpoint : public TensorSource {
 
  private:
   checkpoint::File file_;
-  MappedFile mapped_;
+  checkpoint::StoredBytes stored_;
   std::vector<TensorInfo> tensors_;
-  std::span<const std::byte> last_;  // read before
   ModelDescription description_;
 };
 

@@ -186,7 +186,7 @@ std::string obstacle(const Family& family, const ModelConfig& m) {
   const std::pair<bool, const char*> common[] = {
       {!m.qk_layernorm && !m.qk_l2_norm, "no --qk-layernorm"},
       {!m.apply_layernorm_1p, "no --apply-layernorm-1p"},
-      {!m.num_experts && !m.multi_latent_attention && !m.mtp_num_layers, "a dense decoder"},
+      {!m.moe && !m.multi_latent_attention && !m.mtp_num_layers, "a dense decoder"},
   };
   const std::pair<bool, const char*> gpt2[] = {
       {m.position_embedding_type == PositionEmbedding::learned_absolute,

@@ -53,18 +53,18 @@ class Builder {
   /// One data set per split of one corpus; null for splits without a share.
   PerSplit<DatasetPtr> corpus(const std::string& prefix, const Matrix& matrix,
                               const Counts& counts) const {
+    if (request_.masked_lm) {
+      return sentences(prefix, matrix, counts);
+    }
     if (request_.encode) {
       return conversations(prefix, matrix, counts);
     }
     const auto source = std::make_shared<const CorpusSource>(
         prefix, request_.mmap_bin_files ? io::BinAccess::mapped : io::BinAccess::read);
     check_tokenizer(source->file());
-    const std::filesystem::path beside =
-        std::filesystem::path(prefix).parent_path() / "cache" / "GPTDataset_indices";
     GptDatasetOptions options = base_options();
     options.description.dataset_path = prefix;
-    options.cache_folder =
-        request_.cache_path ? std::filesystem::path(*request_.cache_path) : beside;
+    options.cache_folder = cache_folder(prefix, "GPTDataset");
     return splits(source, options, matrix, counts);
   }
 
@@ -108,6 +108,26 @@ class Builder {
           "give the tokenizer's files that it was made with",
           file.prefix(), hash, request_.tokenizer_hash);
     }
+  }
+
+  /// --data-cache-path, else beside the corpus.
+  std::filesystem::path cache_folder(const std::string& prefix,
+                                     const std::string& class_name) const {
+    return request_.cache_path
+               ? std::filesystem::path(*request_.cache_path)
+               : std::filesystem::path(prefix).parent_path() / "cache" / (class_name + "_indices");
+  }
+
+  PerSplit<DatasetPtr> sentences(const std::string& prefix, const Matrix& matrix,
+                                 const Counts& counts) const {
+    const bool t5 = request_.masked_lm->description.decoder_seq_length.has_value();
+    MaskedLmCorpus corpus{
+        .description = base_options().description,
+        .cache_folder =
+            cache_folder(prefix, t5 ? "T5MaskedWordPieceDataset" : "BERTMaskedWordPieceDataset"),
+        .access = request_.mmap_bin_files ? io::BinAccess::mapped : io::BinAccess::read};
+    corpus.description.dataset_path = prefix;
+    return make_masked_lm_splits(*request_.masked_lm, corpus, matrix, counts);
   }
 
   GptDatasetOptions base_options() const {

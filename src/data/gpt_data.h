@@ -8,13 +8,14 @@
 #include "data/dataset.h"
 #include "data/description.h"
 #include "data/gpt_sample.h"
+#include "data/masked_lm_dataset.h"
 #include "data/sft_dataset.h"
 #include "data/split.h"
 
 namespace mpitron::data {
 
-/// Everything that decides which samples a run sees. Exactly one of `blend` (with `split`),
-/// `per_split` and `mock`.
+/// Everything that decides which samples a run sees, of GPT or of BERT and T5. Exactly one of
+/// `blend` (with `split`), `per_split` and `mock`.
 struct GptDataRequest {
   Blend blend;  // --data-path, --split
   std::string split = "969, 30, 1";
@@ -30,7 +31,8 @@ struct GptDataRequest {
   double surplus = 0.005;  // --mid-level-dataset-surplus
   bool drop_last_partial_validation = true;
   bool multiple_validation_sets = false;
-  Index builder_threads = 1;        // --num-dataset-builder-threads
+  Index builder_threads = 1;                                // --num-dataset-builder-threads
+  std::optional<MaskedLmRequest> masked_lm = std::nullopt;  // BERT, T5: corpora of sentences
   EncodeConversation encode = {};   // --sft: the prefixes are files of conversations
   std::string tokenizer_hash = "";  // not empty: corpora that name another are refused
 };

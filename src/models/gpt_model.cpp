@@ -1,9 +1,10 @@
 #include "models/gpt_model.h"
 
-#include "nn/rotary_embedding.h"
-#include "ops/parallel_linear.h"
-#include "ops/regions.h"
-#include "ops/vocab_parallel_cross_entropy.h"
+#include <algorithm>
+
+#include "ops/auxiliary_loss.h"
+#include "ops/shift_sequence.h"
+#include "ops/token_losses.h"
 
 namespace mpitron::models {
 
@@ -17,42 +18,94 @@ GptModel::GptModel(const config::ModelConfig& config, device::Device& device)
 
 GptModel::GptModel(const config::ModelConfig& config, device::Device& device, Share share)
     : Model(config, device, std::move(share)), decoder_(builder("decoder."), part()) {
+  for (Index depth = 0; depth < part().prediction_depths; ++depth) {
+    const Index number = config.num_layers + depth + 1;
+    predictions_.emplace_back(builder("mtp.").layer("layers." + std::to_string(depth), number),
+                              number);
+  }
   if (part().has_output) {
     make_output_weight();
   }
-  if (config.position_embedding_type == config::PositionEmbedding::rope) {
-    rotary_ = nn::make_rotary_tables(device, config, config.seq_length, config.params_dtype);
-  }
+}
+
+nn::LayerInputs GptModel::layer_inputs(Context& context, const Batch& batch,
+                                       const Var& stream) const {
+  return {.rotary = rotary_rows(context, whole_rows(stream)),
+          .attention_mask = batch.attention_mask};
 }
 
 Var GptModel::hidden(Context& context, const Batch& batch, const Var& input) const {
-  nn::LayerInputs inputs{.rotary = {}, .attention_mask = batch.attention_mask};
-  if (rotary_.cos) {
-    const ops::TensorParallel shared = tensor_parallel();
-    const Index s = embedding() ? batch.tokens.shape()[0]
-                                : input.shape()[0] * (shared.cuts_sequence() ? shared.size() : 1);
-    inputs.rotary =
-        ops::rotary_rows(context, rotary_, {.map = context.position.sequence, .length = s});
-  }
-  return decoder_.forward(
-      context,
-      embedding() ? embedding()->forward(context, {batch.tokens, batch.position_ids}) : input,
-      inputs);
-}
-
-Var GptModel::local_logits(Context& context, const Batch& batch, const Var& input) const {
-  MPITRON_CHECK(output_weight() != nullptr, part().first_layer, part().num_layers);
-  return ops::column_parallel_linear(context, hidden(context, batch, input), *output_weight(),
-                                     nullptr, tensor_parallel());
+  const Var x = part().has_embedding
+                    ? embedding()->forward(context, {batch.tokens, batch.position_ids})
+                    : input;
+  return decoder_.forward(context, x, layer_inputs(context, batch, x));
 }
 
 Var GptModel::logits(Context& context, const Batch& batch, const Var& input) const {
-  return ops::gather_from_tp(context, local_logits(context, batch, input), *groups().tensor);
+  return whole_logits(context, hidden(context, batch, input));
+}
+
+std::vector<GptModel::Prediction> GptModel::predictions(Context& context, const Batch& batch,
+                                                        const Var& hidden) const {
+  std::vector<Prediction> result;
+  if (predictions_.empty()) {
+    return result;
+  }
+  const nn::LayerInputs inputs = layer_inputs(context, batch, hidden);
+  Prediction last{hidden, batch.labels, batch.loss_mask};
+  tensor::Tensor tokens = batch.tokens;
+  const auto shift = [&](tensor::Tensor& x) {
+    x = x ? ops::shift_sequence(context, x, *groups().context) : x;
+  };
+  for (const nn::MultiTokenPrediction& depth : predictions_) {
+    shift(tokens), shift(last.labels), shift(last.mask);
+    const Var embedded = embedding()->forward(
+        context, {.ids = tokens, .layer = static_cast<std::uint32_t>(depth.number())});
+    last.hidden = depth.forward(context, last.hidden, embedded, inputs);
+    result.push_back(last);
+  }
+  return result;
+}
+
+std::vector<Var> GptModel::prediction_logits(Context& context, const Batch& batch,
+                                             const Var& input) const {
+  std::vector<Var> result;
+  for (const Prediction& depth : predictions(context, batch, hidden(context, batch, input))) {
+    result.push_back(whole_logits(context, depth.hidden));
+  }
+  return result;
+}
+
+Var GptModel::with_predictions(Context& context, const Batch& batch, const Var& hidden) const {
+  const autograd::AuxiliaryLosses& auxiliary = context.auxiliary;
+  Var result = hidden;
+  Index number = 0;
+  for (const Prediction& depth : predictions(context, batch, hidden)) {
+    const Var losses = token_losses(context, depth.hidden, depth.labels);
+    const auto [loss, own_tokens] = ops::sum_tokens(context, losses.value, depth.mask);
+    // The mean over the ranks that share the sequences: which of them has the position that is
+    // lost at the end does not matter.
+    const double ranks = static_cast<double>(groups().context->size());
+    const double tokens = std::max(groups().context->reduce(own_tokens), 1.0) / ranks;
+    const double weight =
+        config().mtp_loss_scaling_factor / static_cast<double>(predictions_.size());
+    const double divisor = auxiliary.per_token_loss ? 1 : tokens;
+    if (auxiliary.sums != nullptr) {
+      auxiliary.sums->add("mtp loss", ++number, loss / tokens);
+    }
+    result = ops::with_auxiliary_loss(
+        context, result, losses,
+        ops::token_seed(context, depth.mask, auxiliary.token_seed * weight / divisor));
+  }
+  return result;
 }
 
 Var GptModel::loss(Context& context, const Batch& batch, const Var& input) const {
-  return ops::vocab_parallel_cross_entropy(context, local_logits(context, batch, input),
-                                           batch.labels, tensor_parallel());
+  Var x = hidden(context, batch, input);
+  if (context.training()) {
+    x = with_predictions(context, batch, x);
+  }
+  return token_losses(context, x, batch.labels);
 }
 
 std::vector<Objective> GptModel::objectives(Context& context, const Batch& batch,

@@ -1,10 +1,14 @@
 #pragma once
+#include <deque>
+
 #include "models/model.h"
+#include "nn/multi_token_prediction.h"
 #include "nn/transformer_block.h"
 
 namespace mpitron::models {
 
-/// A decoder-only language model (GPT, Llama).
+/// A decoder-only language model (GPT, Llama), which may also be trained to predict the tokens
+/// after the next one (`--mtp-num-layers`).
 class GptModel final : public Model {
  public:
   /// Creates the parameters (in the reference's order) without values; see `initialize`.
@@ -18,17 +22,33 @@ class GptModel final : public Model {
                        const autograd::Var& input = {}) const override;
   std::vector<Objective> objectives(autograd::Context& context, const Batch& batch,
                                     const autograd::Var& input = {}) const override;
-  /// The loss of every token, [s, b], fp32.
+  /// The loss of every token, [s, b], fp32. In training its backward pass is also that of the
+  /// losses of multi-token prediction, whose values the context's sums get ("mtp loss").
   autograd::Var loss(autograd::Context& context, const Batch& batch,
                      const autograd::Var& input = {}) const;
+  /// Like `logits`, of each depth of multi-token prediction.
+  std::vector<autograd::Var> prediction_logits(autograd::Context& context, const Batch& batch,
+                                               const autograd::Var& input = {}) const;
 
  private:
-  /// [s, b, v_local]: this rank's columns.
-  autograd::Var local_logits(autograd::Context& context, const Batch& batch,
-                             const autograd::Var& input) const;
+  /// What a depth of multi-token prediction knows, and what it is to say: labels and their mask
+  /// as many positions further, 0 behind the end.
+  struct Prediction {
+    autograd::Var hidden;
+    tensor::Tensor labels, mask;
+  };
+
+  /// `stream`: activations between the layers.
+  nn::LayerInputs layer_inputs(autograd::Context& context, const Batch& batch,
+                               const autograd::Var& stream) const;
+  std::vector<Prediction> predictions(autograd::Context& context, const Batch& batch,
+                                      const autograd::Var& hidden) const;
+  /// `hidden`, with the losses of the depths beside it.
+  autograd::Var with_predictions(autograd::Context& context, const Batch& batch,
+                                 const autograd::Var& hidden) const;
 
   nn::TransformerBlock decoder_;
-  ops::RotaryTables rotary_;
+  std::deque<nn::MultiTokenPrediction> predictions_;
 };
 
 }  // namespace mpitron::models

@@ -1,20 +1,47 @@
 #include "models/model.h"
 
+#include <algorithm>
+
+#include "nn/rotary_embedding.h"
 #include "ops/initialize.h"
+#include "ops/parallel_linear.h"
+#include "ops/regions.h"
+#include "ops/vocab_parallel_cross_entropy.h"
 #include "utils/torch_random.h"
 
 namespace mpitron::models {
 
+using autograd::Context;
 using autograd::Parameter;
+using autograd::Var;
 
 Model::Model(const config::ModelConfig& config, device::Device& device, Share share,
              Index token_types)
     : config_(config), device_(device), share_(std::move(share)) {
-  if (part().has_embedding) {
+  if (part().looks_up_words()) {
     embedding_.emplace(builder("embedding."), token_types);
-    embedding_->word_embeddings().shared_over_stages =
-        !part().has_output && !config_.untie_embeddings_and_output_weights;
+    const bool used_at_both_ends =
+        !config_.untie_embeddings_and_output_weights || config_.mtp_num_layers.value_or(0) > 0;
+    Parameter& words = embedding_->word_embeddings();
+    words.shared_over_stages = used_at_both_ends && part().has_embedding != part().has_output;
+    words.counted_elsewhere = !part().has_embedding;
   }
+  if (config_.has_rotary_positions()) {
+    const Index s = std::max(config_.seq_length, config_.decoder_seq_length);
+    rotary_ = nn::make_rotary_tables(device_, config_, s, config_.params_dtype);
+  }
+}
+
+std::optional<ops::RotaryTables> Model::rotary_rows(Context& context, Index s) const {
+  if (!rotary_.cos) {
+    return std::nullopt;
+  }
+  return ops::rotary_rows(context, rotary_, {.map = context.position.sequence, .length = s});
+}
+
+Index Model::whole_rows(const Var& x) const {
+  const ops::TensorParallel shared = tensor_parallel();
+  return x.shape()[0] * (shared.cuts_sequence() ? shared.size() : 1);
 }
 
 nn::Builder Model::builder(const std::string& prefix) const {
@@ -41,6 +68,26 @@ void Model::make_output_weight() {
   }
 }
 
+void Model::make_output_bias(const std::string& name) {
+  const nn::Builder layer = builder("");
+  const Index rows = config_.padded_vocab_size;
+  output_bias_ = layer.bias(name, rows, true, layer.piece(0, rows));
+}
+
+Var Model::local_logits(Context& context, const Var& x) const {
+  MPITRON_CHECK(output_weight_ != nullptr, part().first_layer, part().num_layers);
+  return ops::column_parallel_linear(context, x, *output_weight_, output_bias_, tensor_parallel());
+}
+
+Var Model::whole_logits(Context& context, const Var& x) const {
+  return ops::gather_from_tp(context, local_logits(context, x), *groups().tensor);
+}
+
+Var Model::token_losses(Context& context, const Var& x, const tensor::Tensor& labels) const {
+  return ops::vocab_parallel_cross_entropy(context, local_logits(context, x), labels,
+                                           tensor_parallel());
+}
+
 void Model::initialize() {
   const auto seed = static_cast<std::uint64_t>(config_.seed);
   std::optional<TorchGenerator> torch;
@@ -53,6 +100,9 @@ void Model::initialize() {
     } else {
       ops::initialize(device_, parameter, config_.params_dtype, seed);
     }
+  }
+  for (autograd::Buffer& buffer : share_.parameters->buffers()) {
+    ops::initialize(device_, buffer);
   }
 }
 

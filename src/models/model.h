@@ -5,6 +5,7 @@
 
 #include "nn/language_model_embedding.h"
 #include "nn/model_part.h"
+#include "ops/rotary.h"
 
 namespace mpitron::models {
 
@@ -16,12 +17,19 @@ struct Batch {
   tensor::Tensor attention_mask = {};  // [b or 1, s or 1, s], u8, 1 = hidden; absent: none is
   tensor::Tensor loss_mask = {};       // like labels, fp32
   double loss_tokens = 0;              // sum of the mask, on this rank
+  // of BERT
+  tensor::Tensor token_types = {};     // [s, b], int64
+  tensor::Tensor sentence_order = {};  // [1, b], int64: 1 where the second part stands first
+  // of an encoder-decoder, whose labels are the decoder's, [d, b]
+  tensor::Tensor decoder_tokens = {};          // [d, b], int64
+  tensor::Tensor decoder_position_ids = {};    // [d, b], int64
+  tensor::Tensor decoder_attention_mask = {};  // [b, 1, d], u8, 1 = hidden
 };
 
 /// Something that training lowers: the mean of losses over what a mask counts.
 struct Objective {
   autograd::Var losses;  // fp32
-  tensor::Tensor mask;   // fp32, of the same shape
+  tensor::Tensor mask;   // fp32, of the same shape; absent: every loss counts
   double count = 0;      // sum of the mask
 };
 
@@ -73,7 +81,7 @@ class Model {
   virtual std::vector<ObjectiveTraits> objective_traits() const { return {{.name = "lm loss"}}; }
 
  protected:
-  /// Creates the embedding where the part has it.
+  /// Creates the embedding where the part looks up words.
   Model(const config::ModelConfig& config, device::Device& device, Share share,
         Index token_types = 0);
 
@@ -82,15 +90,30 @@ class Model {
   const comm::ParallelGroups& groups() const { return share_.groups; }
   device::Device& device() const { return device_; }
   const std::optional<nn::LanguageModelEmbedding>& embedding() const { return embedding_; }
+  /// Of a sequence that this rank, or its tensor parallel group, has `s` rows of.
+  std::optional<ops::RotaryTables> rotary_rows(autograd::Context& context, Index s) const;
+  /// Rows of x [s, b, h] of the whole tensor parallel group.
+  Index whole_rows(const autograd::Var& x) const;
   /// Creates the output layer's matrix, or finds the one that it shares with the embedding.
   void make_output_weight();
+  /// Creates a bias [v] of the output layer.
+  void make_output_bias(const std::string& name);
+  /// [s, b, v_local]: this rank's columns of what the output layer makes of x, [s, b, h].
+  autograd::Var local_logits(autograd::Context& context, const autograd::Var& x) const;
+  /// The same of the whole vocabulary.
+  autograd::Var whole_logits(autograd::Context& context, const autograd::Var& x) const;
+  /// The loss of every token, as labels, fp32.
+  autograd::Var token_losses(autograd::Context& context, const autograd::Var& x,
+                             const tensor::Tensor& labels) const;
 
  private:
   const config::ModelConfig config_;
   device::Device& device_;
   const Share share_;
   std::optional<nn::LanguageModelEmbedding> embedding_;
+  ops::RotaryTables rotary_;  // absent without rotary positions
   autograd::Parameter* output_weight_ = nullptr;
+  autograd::Parameter* output_bias_ = nullptr;
 };
 
 }  // namespace mpitron::models

@@ -16,7 +16,12 @@ enum class DropoutSite : std::uint32_t {
   embedding = 0,
   attention_probabilities = 1,
   attention_output = 2,
-  mlp_output = 3
+  mlp_output = 3,
+  decoder_embedding = 4,  // of an encoder-decoder, whose encoder has site 0
+  cross_attention_probabilities = 5,
+  cross_attention_output = 6,
+  router_input = 7,
+  router_logits = 8
 };
 
 }  // namespace mpitron::nn

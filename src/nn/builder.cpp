@@ -39,10 +39,36 @@ Parameter& Builder::linear_weight(const std::string& name, Index out, Index in,
   return weight(name, {out, in}, rows, site_.config.init_method_std);
 }
 
+double Builder::output_std() const {
+  return site_.config.init_method_std /
+         std::sqrt(2.0 * static_cast<double>(site_.config.num_layers));
+}
+
 Parameter& Builder::output_weight(const std::string& name, Index out, Index in) const {
-  return weight(
-      name, {out, in}, piece(1, in),
-      site_.config.init_method_std / std::sqrt(2.0 * static_cast<double>(site_.config.num_layers)));
+  return weight(name, {out, in}, piece(1, in), output_std());
+}
+
+Parameter& Builder::expert_weight(const std::string& name, Index out, Index in,
+                                  Index blocks) const {
+  const comm::Group& group = *groups().expert_tensor;
+  const tensor::Shard rows = tensor::even_shard(0, out, {group.rank(), group.size()}, blocks);
+  Parameter& parameter = linear_weight(name, out, in, rows);
+  parameter.expert = true;
+  return parameter;
+}
+
+Parameter& Builder::expert_output_weight(const std::string& name, Index out, Index in) const {
+  const comm::Group& group = *groups().expert_tensor;
+  const tensor::Shard columns = tensor::even_shard(1, in, {group.rank(), group.size()});
+  Parameter& parameter = weight(name, {out, in}, columns, output_std());
+  parameter.expert = true;
+  return parameter;
+}
+
+Parameter& Builder::router_weight(const std::string& name, Index out, Index in) const {
+  Parameter& parameter = linear_weight(name, out, in);
+  parameter.sum_over_tensor = tensor_parallel().cuts_sequence();
+  return parameter;
 }
 
 Parameter* Builder::bias(const std::string& name, Index size, bool present,
@@ -56,6 +82,13 @@ Parameter* Builder::output_bias(const std::string& name, Index size, bool presen
     parameter->sum_over_tensor = tensor_parallel().cuts_sequence();
   }
   return parameter;
+}
+
+Parameter& Builder::matrix(const std::string& name, Index rows, Index columns) const {
+  return add({.name = name,
+              .shape = {rows, columns},
+              .initialization = {.kind = Initialization::Kind::normal,
+                                 .std = site_.config.init_method_std}});
 }
 
 Parameter& Builder::embedding(const std::string& name, Index rows, Index h,
@@ -79,6 +112,11 @@ Parameter& Builder::norm_weight(const std::string& name, Index size) const {
 
 Parameter& Builder::norm_bias(const std::string& name, Index size) const {
   return add({.name = name, .shape = {size}, .sum_over_tensor = tensor_parallel().cuts_sequence()});
+}
+
+autograd::Buffer& Builder::buffer(const std::string& name, Index size) const {
+  return site_.parameters.add_buffer(
+      {.name = prefix_ + name, .shape = {size}, .layer = site_.layer, .value = {}});
 }
 
 }  // namespace mpitron::nn

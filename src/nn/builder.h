@@ -43,19 +43,31 @@ class Builder {
                            const tensor::Shard& rows = {}) const;
   /// linear_proj and linear_fc2: row parallel.
   Parameter& output_weight(const std::string& name, Index out, Index in) const;
+  /// The same of an expert; its pieces lie on the ranks of groups().expert_tensor. Rows are cut
+  /// in each of `blocks` blocks.
+  Parameter& expert_weight(const std::string& name, Index out, Index in, Index blocks) const;
+  Parameter& expert_output_weight(const std::string& name, Index out, Index in) const;
+  /// Of a router, whose input is cut where the sequence is.
+  Parameter& router_weight(const std::string& name, Index out, Index in) const;
   /// Null where the layer has no bias.
   Parameter* bias(const std::string& name, Index size, bool present,
                   const tensor::Shard& shard = {}) const;
   /// Of a row parallel layer: added after the sum over the ranks.
   Parameter* output_bias(const std::string& name, Index size, bool present) const;
+  /// A matrix that every rank has whole: a small table or layer.
+  Parameter& matrix(const std::string& name, Index rows, Index columns) const;
   Parameter& embedding(const std::string& name, Index rows, Index h,
                        const tensor::Shard& shard = {}) const;
   /// Norms between the layers; with a cut sequence each rank sees some of the rows that they norm.
   Parameter& norm_weight(const std::string& name, Index size) const;
   Parameter& norm_bias(const std::string& name, Index size) const;
+  /// Zeros, fp32.
+  autograd::Buffer& buffer(const std::string& name, Index size) const;
 
  private:
   Parameter& add(Parameter parameter) const;
+  /// Standard deviation of layers that write into the residual stream.
+  double output_std() const;
   Parameter& weight(const std::string& name, const Shape& shape, const tensor::Shard& shard,
                     double std) const;
 

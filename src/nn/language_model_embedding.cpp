@@ -64,9 +64,9 @@ Var LanguageModelEmbedding::forward(autograd::Context& context,
   if (fp32_residual_) {
     x = ops::cast(context, x, DType::f32);
   }
-  const auto mask = ops::local_mask(
-      ops::dropout_mask(context, hidden_dropout_, 0, static_cast<std::uint32_t>(tokens.site)),
-      shared_, x.shape()[0]);
+  const auto mask = ops::local_mask(ops::dropout_mask(context, hidden_dropout_, tokens.layer,
+                                                      static_cast<std::uint32_t>(tokens.site)),
+                                    shared_, x.shape()[0]);
   return mask.active() ? ops::bias_dropout_add(context, x, nullptr, {}, mask) : x;
 }
 

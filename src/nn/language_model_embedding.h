@@ -14,6 +14,7 @@ struct EmbeddedTokens {
   tensor::Tensor position_ids = {};  // only with learned positions
   tensor::Tensor types = {};         // only with token types
   DropoutSite site = DropoutSite::embedding;
+  std::uint32_t layer = 0;  // whose random numbers dropout draws; 0: outside the layers
 };
 
 /// Word embeddings plus learned positions and token types where the model has them, then dropout;

@@ -21,12 +21,16 @@ ops::Activation activation_of(config::ActivationKind kind) {
 
 }  // namespace
 
-Mlp::Mlp(const Builder& builder) : shared_(builder.tensor_parallel()) {
+ops::ActivationSettings activation_settings(const config::ModelConfig& config) {
+  return {activation_of(config.activation), config.gated_linear_unit};
+}
+
+Mlp::Mlp(const Builder& builder, Index ffn) : shared_(builder.tensor_parallel()) {
   const config::ModelConfig& config = builder.config();
-  const Index h = config.hidden_size, ffn = config.ffn_hidden_size;
+  const Index h = config.hidden_size;
   const Index halves = config.gated_linear_unit ? 2 : 1, fc1_size = halves * ffn;
   const tensor::Shard rows = builder.piece(0, fc1_size, halves);
-  activation_ = {activation_of(config.activation), config.gated_linear_unit};
+  activation_ = activation_settings(config);
   fc1_weight_ = &builder.linear_weight("linear_fc1.weight", fc1_size, h, rows);
   fc1_bias_ = builder.bias("linear_fc1.bias", fc1_size, config.add_bias_linear, rows);
   fc2_weight_ = &builder.output_weight("linear_fc2.weight", h, ffn);

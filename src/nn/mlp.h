@@ -6,10 +6,16 @@
 
 namespace mpitron::nn {
 
+/// What `--swiglu`, `--squared-relu` and `--openai-gelu` ask for.
+ops::ActivationSettings activation_settings(const config::ModelConfig& config);
+
 /// linear_fc1, activation (gated or not), linear_fc2.
 class Mlp {
  public:
-  explicit Mlp(const Builder& builder);
+  /// `ffn`: the inner width.
+  Mlp(const Builder& builder, Index ffn);
+  /// Of the width that the model's MLPs have.
+  explicit Mlp(const Builder& builder) : Mlp(builder, builder.config().ffn_hidden_size) {}
 
   BranchOutput forward(autograd::Context& context, const autograd::Renewable& x) const;
   Parameter* output_bias() const { return fc2_bias_; }

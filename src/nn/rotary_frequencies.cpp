@@ -55,7 +55,7 @@ double yarn_mscale(double factor, double mscale) {
 
 RotaryFrequencies rotary_frequencies(const config::ModelConfig& config) {
   const Index dim =
-      static_cast<Index>(static_cast<double>(config.kv_channels) * config.rotary_percent);
+      static_cast<Index>(static_cast<double>(config.rotary_head_dim()) * config.rotary_percent);
   RotaryFrequencies result;
   for (Index i = 0; i < dim; i += 2) {
     const float exponent = static_cast<float>(i) / static_cast<float>(dim);

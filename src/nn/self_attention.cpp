@@ -1,6 +1,5 @@
 #include "nn/self_attention.h"
 
-#include "ops/bias_dropout_add.h"
 #include "ops/parallel_linear.h"
 #include "ops/qk_norm.h"
 
@@ -9,28 +8,28 @@ namespace mpitron::nn {
 using autograd::Context;
 using autograd::Var;
 
-SelfAttention::SelfAttention(const Builder& builder, Index layer_number)
+namespace {
+
+ops::QkvShare share_of(const config::ModelConfig& config, const ops::TensorParallel& shared) {
+  return ops::qkv_share({config.num_attention_heads, config.num_query_groups, config.kv_channels},
+                        shared);
+}
+
+}  // namespace
+
+SelfAttention::SelfAttention(const Builder& builder, Index layer_number, bool causal)
     : shared_(builder.tensor_parallel()),
-      exchange_(builder.groups().exchange_of(layer_number)),
-      context_groups_{builder.groups().context, builder.groups().context_levels},
-      attention_dropout_(builder.config().attention_dropout),
-      layer_number_(static_cast<std::uint32_t>(layer_number)) {
+      share_(share_of(builder.config(), shared_)),
+      core_(builder, layer_number, share_.local, builder.config().softmax_scale, causal),
+      rotates_(builder.config().rotates(layer_number)) {
   const config::ModelConfig& config = builder.config();
   const Index h = config.hidden_size, projection = config.num_attention_heads * config.kv_channels;
-  const ops::QkvLayout whole{config.num_attention_heads, config.num_query_groups,
-                             config.kv_channels};
-  share_ = ops::qkv_share(whole, shared_);
-  settings_.layout = share_.local;
-  ops::check_context_exchange(exchange_, context_groups_, settings_.layout);
-  settings_.scale = static_cast<float>(config.softmax_scale);
-  settings_.window = config.window_size ? (*config.window_size)[0] : -1;
-  const auto layer = static_cast<std::size_t>(layer_number - 1);
-  rotates_ = config.no_rope_layers.empty() || !config.no_rope_layers[layer];
-
+  const Index width =
+      (config.num_attention_heads + 2 * config.num_query_groups) * config.kv_channels;
   proj_weight_ = &builder.output_weight("linear_proj.weight", h, projection);
   proj_bias_ = builder.output_bias("linear_proj.bias", h, config.add_bias_linear);
-  qkv_weight_ = &builder.linear_weight("linear_qkv.weight", whole.width(), h, share_.rows);
-  qkv_bias_ = builder.bias("linear_qkv.bias", whole.width(), config.add_qkv_bias, share_.rows);
+  qkv_weight_ = &builder.linear_weight("linear_qkv.weight", width, h, share_.rows);
+  qkv_bias_ = builder.bias("linear_qkv.bias", width, config.add_qkv_bias, share_.rows);
   make_norms(builder);
 }
 
@@ -53,7 +52,7 @@ void SelfAttention::make_norms(const Builder& builder) {
 }
 
 Var SelfAttention::normed_queries_and_keys(Context& context, Var qkv) const {
-  return query_norm_ ? ops::qk_norm(context, qkv, settings_.layout, *query_norm_, *key_norm_) : qkv;
+  return query_norm_ ? ops::qk_norm(context, qkv, share_.local, *query_norm_, *key_norm_) : qkv;
 }
 
 BranchOutput SelfAttention::forward(Context& context, const autograd::Renewable& x,
@@ -61,15 +60,9 @@ BranchOutput SelfAttention::forward(Context& context, const autograd::Renewable&
   Var qkv = ops::column_parallel_linear(context, x, *qkv_weight_, qkv_bias_, shared_);
   qkv = normed_queries_and_keys(context, ops::join_keys_values(context, qkv, share_, shared_));
   if (inputs.rotary && rotates_) {
-    qkv = ops::rotary(context, qkv, settings_.layout, *inputs.rotary);
+    qkv = ops::rotary(context, qkv, share_.local, *inputs.rotary);
   }
-  ops::AttentionSettings settings = settings_;
-  settings.mask = inputs.attention_mask;
-  settings.dropout =
-      ops::dropout_mask(context, attention_dropout_, layer_number_,
-                        static_cast<std::uint32_t>(DropoutSite::attention_probabilities));
-  settings.dropout.index.column_offset = shared_.rank() * settings.layout.heads;
-  const Var attended = ops::context_attention(context, qkv, settings, exchange_, context_groups_);
+  const Var attended = core_.forward(context, qkv, inputs);
   return {ops::row_parallel_linear(context, attended, *proj_weight_, shared_), proj_bias_};
 }
 

@@ -3,18 +3,19 @@
 #include <algorithm>
 
 #include "autograd/parameter_unit.h"
-#include "autograd/recompute.h"
-#include "ops/keep_piece.h"
+#include "nn/recomputed.h"
 
 namespace mpitron::nn {
 
 using autograd::Context;
 using autograd::Var;
 
-TransformerBlock::TransformerBlock(const Builder& builder, const ModelPart& part)
+TransformerBlock::TransformerBlock(const Builder& builder, const ModelPart& part,
+                                   AttentionKind kind, Index layers_before)
     : config_(builder.config()), shared_(builder.tensor_parallel()) {
   for (Index i = part.first_layer; i < part.first_layer + part.num_layers; ++i) {
-    layers_.emplace_back(builder.layer("layers." + std::to_string(i), i + 1), i + 1);
+    const Index number = layers_before + i + 1;
+    layers_.emplace_back(builder.layer("layers." + std::to_string(i), number), number, kind);
   }
   if (part.has_output) {
     final_norm_.emplace(builder, "final_layernorm", config_.hidden_size);
@@ -43,21 +44,14 @@ Var TransformerBlock::run_layers(Context& context, Var x, const LayerInputs& inp
   return x;
 }
 
-template <class Block>
-Var TransformerBlock::recompute(Context& context, const Block& block, const Var& x) const {
-  const bool spread = config_.distribute_saved_activations && !shared_.cuts_sequence();
-  return spread ? autograd::recompute(context, block, x, ops::KeepPiece{shared_})
-                : autograd::recompute(context, block, x);
-}
-
 Var TransformerBlock::forward(Context& context, Var x, const LayerInputs& inputs) const {
   for (std::size_t first = 0; first < layers_.size();) {
-    const std::size_t recomputed = context.recording() ? recomputed_layers(first) : 0;
-    const std::size_t last = first + std::max<std::size_t>(recomputed, 1);
+    const std::size_t count = context.recording() ? recomputed_layers(first) : 0;
+    const std::size_t last = first + std::max<std::size_t>(count, 1);
     const auto block = [this, inputs, first, last](Context& inner, const Var& input) {
       return run_layers(inner, input, inputs, first, last);
     };
-    x = recomputed > 0 ? recompute(context, block, x) : block(context, x);
+    x = count > 0 ? recomputed(context, config_, shared_, block, x) : block(context, x);
     first = last;
   }
   return final_norm_ ? final_norm_->forward(context, x) : x;

@@ -7,11 +7,13 @@
 
 namespace mpitron::nn {
 
-/// The layers of a decoder that a part holds, and its final norm where the part has the output;
-/// with full recomputation by `--recompute-method` where asked.
+/// The layers of an encoder or decoder that a part holds, and its final norm where the part has the
+/// output; with full recomputation by `--recompute-method` where asked.
 class TransformerBlock {
  public:
-  TransformerBlock(const Builder& builder, const ModelPart& part);
+  /// `layers_before`: of the model, in front of the block's first one; its layers' numbers go on.
+  TransformerBlock(const Builder& builder, const ModelPart& part, AttentionKind kind = {},
+                   Index layers_before = 0);
 
   autograd::Var forward(autograd::Context& context, autograd::Var x,
                         const LayerInputs& inputs) const;
@@ -19,9 +21,6 @@ class TransformerBlock {
  private:
   autograd::Var run_layers(autograd::Context& context, autograd::Var x, const LayerInputs& inputs,
                            std::size_t first, std::size_t last) const;
-  template <class Block>
-  autograd::Var recompute(autograd::Context& context, const Block& block,
-                          const autograd::Var& x) const;
   /// How many layers from `first` on are recomputed as one piece; 0: this one keeps its
   /// activations.
   std::size_t recomputed_layers(std::size_t first) const;

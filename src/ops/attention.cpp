@@ -7,38 +7,49 @@ namespace mpitron::ops {
 namespace {
 
 using autograd::Slot;
+using device::ConstTensorView;
 using tensor::Tensor;
 
 /// The keys and values beside the queries.
 AttentionKeys own_keys(const Tensor& qkv, const QkvLayout& layout) {
-  const device::ConstTensorView view = qkv;
+  const ConstTensorView view = qkv;
   return {.k = layout.keys(view), .v = layout.values(view), .positions = {}};
 }
 
+ConstTensorView queries_of(const Tensor& qkv, const QkvLayout& layout) {
+  return layout.queries(ConstTensorView(qkv));
+}
+
 struct AttentionBackward {
-  Tensor qkv;
+  autograd::Kept kept_qkv;
   Attended attended;
   Slot qkv_slot;
   AttentionSettings settings;
 
   void operator()(Context& context, const Tensor& gradient) const {
     const QkvLayout& layout = settings.layout;
+    const Tensor qkv = kept_qkv(context);
     const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
-    launch_backward(context, qkv, own_keys(qkv, layout), settings, attended,
+    const BiasGradient dbias(context, settings, qkv.shape()[1]);
+    launch_backward(context, queries_of(qkv, layout), own_keys(qkv, layout), settings, attended,
                     {gradient, layout.queries(dqkv.view()), layout.keys(dqkv.view()),
-                     layout.values(dqkv.view())});
+                     layout.values(dqkv.view()), dbias.view()});
     autograd::accumulate(context, qkv_slot, dqkv);
+    dbias.accumulate(context);
   }
 };
 
 }  // namespace
 
-Var attention(Context& context, const Var& qkv, const AttentionSettings& settings) {
+Var attention(Context& context, const Renewable& input, const AttentionSettings& settings) {
+  const Var& qkv = input.var;
   const Attended attended = empty_attended(context, qkv.value, settings, qkv.value.dtype());
-  launch_forward(context, qkv.value, own_keys(qkv.value, settings.layout), settings, attended);
+  launch_forward(context, queries_of(qkv.value, settings.layout),
+                 own_keys(qkv.value, settings.layout), settings, attended);
   Var result = autograd::variable(attended.o);
   if (context.recording()) {
-    context.tape->record(result.slot, AttentionBackward{qkv.value, attended, qkv.slot, settings});
+    context.tape->record(result.slot,
+                         AttentionBackward{autograd::Kept(input), attended, qkv.slot, settings});
   }
   return result;
 }

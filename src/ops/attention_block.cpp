@@ -1,5 +1,6 @@
 #include "ops/attention_block.h"
 
+#include "autograd/gradient.h"
 #include "kernels/elementwise.h"
 
 namespace mpitron::ops {
@@ -9,11 +10,19 @@ using device::ConstTensorView;
 using device::TensorView;
 using tensor::Tensor;
 
+/// The bias of the heads that are here, [n, distances].
+ConstTensorView own_bias(const AttentionSettings& settings) {
+  const Tensor& bias = settings.bias.value;
+  const Index distances = bias.shape()[0], heads = bias.shape()[2], n = settings.layout.heads;
+  const Tensor own = bias.slice(2, settings.first_head, settings.first_head + n);
+  return {own.view().data, bias.dtype(), {n, distances}, {1, heads}};
+}
+
 /// What forward and backward are given alike.
 template <class Kernel>
-void set_inputs(Kernel& kernel, const Tensor& qkv, const AttentionKeys& keys,
+void set_inputs(Kernel& kernel, const ConstTensorView& queries, const AttentionKeys& keys,
                 const AttentionSettings& settings) {
-  kernel.q = settings.layout.queries(ConstTensorView(qkv));
+  kernel.q = queries;
   kernel.k = keys.k;
   kernel.v = keys.v;
   kernel.positions = keys.positions;
@@ -24,12 +33,16 @@ void set_inputs(Kernel& kernel, const Tensor& qkv, const AttentionKeys& keys,
   kernel.causal = settings.causal;
   kernel.window = settings.window;
   kernel.dropout = settings.dropout;
+  if (settings.bias.value) {
+    kernel.bias = own_bias(settings);
+  }
 }
 
-/// The keys' half of packed rows, or the values'.
-TensorView half_of(const Tensor& packed, Index which) {
-  const Index rows = packed.shape()[0] / 2;
-  return packed.slice(0, which * rows, (which + 1) * rows).view();
+TensorView packed_keys_of(const Tensor& packed, const QkvLayout& layout) {
+  return device::slice(packed.view(), 3, 0, layout.head_dim);
+}
+TensorView packed_values_of(const Tensor& packed, const QkvLayout& layout) {
+  return device::slice(packed.view(), 3, layout.head_dim, layout.head_dim + layout.value_dim);
 }
 
 }  // namespace
@@ -38,54 +51,98 @@ Attended empty_attended(Context& context, const Tensor& qkv, const AttentionSett
                         DType dtype) {
   const QkvLayout& layout = settings.layout;
   const Index s = qkv.shape()[0], b = qkv.shape()[1];
-  return {.o = context.empty({s, b, layout.heads * layout.head_dim}, dtype),
+  return {.o = context.empty({s, b, layout.heads * layout.value_dim}, dtype),
           .lse = context.empty({b, layout.heads, s}, wide_type(qkv.dtype()))};
 }
 
-void launch_forward(Context& context, const Tensor& qkv, const AttentionKeys& keys,
+void launch_forward(Context& context, const ConstTensorView& queries, const AttentionKeys& keys,
                     const AttentionSettings& settings, const Attended& to) {
   kernels::AttentionForward kernel;
-  set_inputs(kernel, qkv, keys, settings);
+  set_inputs(kernel, queries, keys, settings);
   kernel.o = heads_of(to.o.view(), settings.layout);
   kernel.lse = to.lse.view();
   context.launch_with_workspace(kernel);
 }
 
-void launch_backward(Context& context, const Tensor& qkv, const AttentionKeys& keys,
+void launch_backward(Context& context, const ConstTensorView& queries, const AttentionKeys& keys,
                      const AttentionSettings& settings, const Attended& whole,
                      const AttentionGradients& gradients) {
   kernels::AttentionBackward kernel;
-  set_inputs(kernel, qkv, keys, settings);
+  set_inputs(kernel, queries, keys, settings);
   kernel.o = heads_of(ConstTensorView(whole.o), settings.layout);
   kernel.lse = whole.lse.view();
   kernel.d_o = heads_of(gradients.d_o, settings.layout);
   kernel.dq = gradients.dq;
   kernel.dk = gradients.dk;
   kernel.dv = gradients.dv;
+  kernel.dbias = gradients.dbias;
   context.launch_with_workspace(kernel);
 }
 
+BiasGradient::BiasGradient(Context& context, const AttentionSettings& settings, Index samples)
+    : settings_(settings) {
+  if (const Tensor& bias = settings.bias.value) {
+    samples_ =
+        context.empty({samples, bias.shape()[0], settings.layout.heads}, wide_type(bias.dtype()));
+  }
+}
+
+TensorView BiasGradient::view() const {
+  if (!samples_) {
+    return {};
+  }
+  const Index distances = samples_.shape()[1], n = samples_.shape()[2];
+  return {samples_.view().data,
+          samples_.dtype(),
+          {samples_.shape()[0], n, distances},
+          {distances * n, 1, n}};
+}
+
+void BiasGradient::accumulate(Context& context) const {
+  if (!samples_) {
+    return;
+  }
+  const Tensor& bias = settings_.bias.value;
+  const Shape own = {samples_.shape()[1], 1, samples_.shape()[2]};
+  const Tensor sum = samples_.slice(0, 0, 1).reshape(own);
+  for (Index sample = 1; sample < samples_.shape()[0]; ++sample) {
+    context.launch(kernels::Add{.a = sum.view(),
+                                .b = samples_.slice(0, sample, sample + 1).reshape(own).view(),
+                                .y = sum.view()});
+  }
+  const Tensor gradient = context.empty(bias.shape(), bias.dtype());
+  context.launch(kernels::Fill{.x = gradient.view()});
+  const Index first = settings_.first_head;
+  context.launch(
+      kernels::Cast{.x = sum.view(), .y = gradient.slice(2, first, first + own[2]).view()});
+  autograd::accumulate(context, settings_.bias.slot, gradient);
+}
+
 Tensor packed_keys(Context& context, const Tensor& qkv, const QkvLayout& layout) {
-  const ConstTensorView view = qkv;
-  const Tensor packed = context.empty(
-      {2 * qkv.shape()[0], qkv.shape()[1], layout.query_groups, layout.head_dim}, qkv.dtype());
-  context.launch(kernels::Cast{.x = layout.keys(view), .y = half_of(packed, 0)});
-  context.launch(kernels::Cast{.x = layout.values(view), .y = half_of(packed, 1)});
+  const ConstTensorView both = layout.keys_and_values(ConstTensorView(qkv));
+  const Tensor packed = context.empty(both.shape, qkv.dtype());
+  context.launch(kernels::Cast{.x = both, .y = packed.view()});
   return packed;
 }
 
-AttentionKeys keys_of(const Tensor& packed, const kernels::AttentionPositions& positions) {
-  return {.k = half_of(packed, 0), .v = half_of(packed, 1), .positions = positions};
+AttentionKeys keys_of(const Tensor& packed, const QkvLayout& layout,
+                      const kernels::AttentionPositions& positions) {
+  return {.k = packed_keys_of(packed, layout),
+          .v = packed_values_of(packed, layout),
+          .positions = positions};
 }
 
-AttentionGradients gradients_of(const Tensor& d_o, const TensorView& dq, const Tensor& packed) {
-  return {.d_o = d_o, .dq = dq, .dk = half_of(packed, 0), .dv = half_of(packed, 1)};
+AttentionGradients gradients_of(const Tensor& d_o, const TensorView& dq, const Tensor& packed,
+                                const QkvLayout& layout) {
+  return {.d_o = d_o,
+          .dq = dq,
+          .dk = packed_keys_of(packed, layout),
+          .dv = packed_values_of(packed, layout)};
 }
 
 void unpack_gradients(Context& context, const Tensor& packed, const QkvLayout& layout,
                       const Tensor& dqkv) {
-  context.launch(kernels::Cast{.x = half_of(packed, 0), .y = layout.keys(dqkv.view())});
-  context.launch(kernels::Cast{.x = half_of(packed, 1), .y = layout.values(dqkv.view())});
+  context.launch(kernels::Cast{.x = packed.view(), .y = layout.keys_and_values(dqkv.view())});
 }
 
 }  // namespace mpitron::ops

@@ -17,10 +17,21 @@ AttentionSettings placed(AttentionSettings settings, Index s_local, const comm::
   return settings;
 }
 
+/// sequence_to_heads, made again by the same exchange where qkv is made again.
+Renewable heads_of_sequence(Context& context, const Renewable& qkv, const GroupHandle& heads) {
+  Var mine = sequence_to_heads(context, qkv.var, heads);
+  if (qkv.recipe == nullptr) {
+    return mine;
+  }
+  return {std::move(mine), [kept = autograd::Kept(qkv), heads](Context& again) {
+            return sequence_to_heads(again, autograd::constant(kept(again)), heads).value;
+          }};
+}
+
 /// Heads of this member of `heads`, the sequence as a whole or (`ring`) as its slice.
-Var head_attention(Context& context, const Var& qkv, AttentionSettings settings,
+Var head_attention(Context& context, const Renewable& qkv, AttentionSettings settings,
                    const GroupHandle& heads, const GroupHandle& ring) {
-  const Var mine = sequence_to_heads(context, qkv, heads);
+  const Renewable mine = heads_of_sequence(context, qkv, heads);
   settings.layout.heads /= heads->size();
   settings.layout.query_groups /= heads->size();
   settings.dropout.index.sequence = {};
@@ -28,7 +39,7 @@ Var head_attention(Context& context, const Var& qkv, AttentionSettings settings,
   const Var attended =
       ring == nullptr
           ? attention(context, mine, settings)
-          : ring_attention(context, mine, placed(settings, mine.shape()[0], *ring), ring);
+          : ring_attention(context, mine, placed(settings, mine.var.shape()[0], *ring), ring);
   return heads_to_sequence(context, attended, heads);
 }
 
@@ -57,13 +68,13 @@ void check_context_exchange(ContextExchange exchange, const ContextGroups& group
   }
 }
 
-Var context_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
+Var context_attention(Context& context, const Renewable& qkv, const AttentionSettings& settings,
                       ContextExchange exchange, const ContextGroups& groups) {
   const GroupHandle& all = groups.all;
   if (all == nullptr || all->size() == 1) {
     return attention(context, qkv, settings);
   }
-  const Index s_local = qkv.shape()[0];
+  const Index s_local = qkv.var.shape()[0];
   if (exchange == ContextExchange::ring) {
     return ring_attention(context, qkv, placed(settings, s_local, *all), all);
   }

@@ -23,7 +23,7 @@ void check_context_exchange(ContextExchange exchange, const ContextGroups& group
 /// Error(usage) where the exchange hands out heads.
 ///
 /// Numerical contract: that of ops/ring_attention.h, ops/gathered_attention.h, or ops/attention.h.
-Var context_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
+Var context_attention(Context& context, const Renewable& qkv, const AttentionSettings& settings,
                       ContextExchange exchange, const ContextGroups& groups);
 
 }  // namespace mpitron::ops

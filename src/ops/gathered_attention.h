@@ -5,11 +5,11 @@
 namespace mpitron::ops {
 
 /// Attention over a sequence whose zigzag slices the group's members hold: keys and values of all
-/// are gathered, the queries stay. `qkv` is [s_local, b, (n + 2g) d], a mask [b or 1, s_local, s].
+/// are gathered, the queries stay. `qkv` has s_local rows, a mask is [b or 1, s_local, s].
 ///
 /// Numerical contract: one kernel sees all keys, so the output has one rank's bits. Gradients of
 /// keys and values are added in fp32 (fp64 for fp64) in the order of the members, and rounded once.
-Var gathered_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
+Var gathered_attention(Context& context, const Renewable& qkv, const AttentionSettings& settings,
                        const comm::GroupHandle& group);
 
 }  // namespace mpitron::ops

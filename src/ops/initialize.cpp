@@ -145,4 +145,9 @@ void initialize_like_torch(device::Device& device, Parameter& parameter, DType d
   }
 }
 
+void initialize(device::Device& device, autograd::Buffer& buffer) {
+  buffer.value = Tensor::empty(device, buffer.shape, DType::f32);
+  device::launch(device.stream(), kernels::Fill{.x = buffer.value.view(), .value = 0});
+}
+
 }  // namespace mpitron::ops

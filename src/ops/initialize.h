@@ -21,4 +21,7 @@ void initialize(device::Device& device, autograd::Parameter& parameter, DType dt
 void initialize_like_torch(device::Device& device, autograd::Parameter& parameter, DType dtype,
                            TorchGenerator& generator);
 
+/// Allocates the buffer and fills it with zeros.
+void initialize(device::Device& device, autograd::Buffer& buffer);
+
 }  // namespace mpitron::ops

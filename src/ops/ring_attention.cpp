@@ -11,14 +11,16 @@ namespace {
 
 using autograd::Slot;
 using comm::GroupHandle;
+using device::ConstTensorView;
 using tensor::Tensor;
 
 /// The keys that are here, with the positions of this member's queries and of theirs.
-AttentionKeys keys_here(const PieceRing& ring, const comm::Group& group) {
+AttentionKeys keys_here(const PieceRing& ring, const QkvLayout& layout, const comm::Group& group) {
   const Tensor& keys = ring.here();
-  const Index c = group.size(), s = keys.shape()[0] / 2 * c;
-  return keys_of(keys, {.queries = zigzag_slice(s, c, group.rank()).map,
-                        .keys = zigzag_slice(s, c, ring.owner()).map});
+  const Index c = group.size(), s = keys.shape()[0] * c;
+  return keys_of(keys, layout,
+                 {.queries = zigzag_slice(s, c, group.rank()).map,
+                  .keys = zigzag_slice(s, c, ring.owner()).map});
 }
 
 Tensor converted(Context& context, const Tensor& x, DType dtype) {
@@ -32,7 +34,7 @@ Tensor converted(Context& context, const Tensor& x, DType dtype) {
 
 void merge(Context& context, const Attended& whole, const Attended& part, const QkvLayout& layout) {
   const auto by_head = [&](const Tensor& o) {
-    return o.reshape({o.shape()[0], o.shape()[1], layout.heads, layout.head_dim});
+    return o.reshape({o.shape()[0], o.shape()[1], layout.heads, layout.value_dim});
   };
   context.launch(kernels::AttentionMerge{.o = by_head(whole.o).view(),
                                          .lse = whole.lse.view(),
@@ -41,7 +43,7 @@ void merge(Context& context, const Attended& whole, const Attended& part, const 
 }
 
 struct RingBackward {
-  Tensor qkv;
+  autograd::Kept kept_qkv;
   Attended attended;
   Slot qkv_slot;
   AttentionSettings settings;
@@ -49,8 +51,10 @@ struct RingBackward {
 
   void operator()(Context& context, const Tensor& gradient) const {
     const QkvLayout& layout = settings.layout;
+    const Tensor qkv = kept_qkv(context);
     const DType wide = wide_type(qkv.dtype());
-    const Tensor dq = context.empty(attended.o.shape(), wide);
+    const Tensor dq =
+        context.empty({qkv.shape()[0], qkv.shape()[1], layout.heads * layout.head_dim}, wide);
     const Tensor dq_part = context.empty(dq.shape(), wide);
     PieceRing keys(context, *group, packed_keys(context, qkv, layout));
     GradientRing dkeys(context, *group, keys.here().shape(), wide);
@@ -58,8 +62,9 @@ struct RingBackward {
       const Tensor& contribution = dkeys.start_step();
       keys.start_step();
       const Tensor& to = first ? dq : dq_part;
-      launch_backward(context, qkv, keys_here(keys, *group), settings, attended,
-                      gradients_of(gradient, heads_of(to.view(), layout), contribution));
+      launch_backward(context, layout.queries(ConstTensorView(qkv)),
+                      keys_here(keys, layout, *group), settings, attended,
+                      gradients_of(gradient, heads_of(to.view(), layout), contribution, layout));
       if (!first) {
         context.launch(kernels::Add{.a = dq.view(), .b = dq_part.view(), .y = dq.view()});
       }
@@ -76,15 +81,17 @@ struct RingBackward {
 
 }  // namespace
 
-Var ring_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
+Var ring_attention(Context& context, const Renewable& input, const AttentionSettings& settings,
                    const GroupHandle& group) {
+  const Var& qkv = input.var;
   const DType dtype = qkv.value.dtype(), wide = wide_type(dtype);
   Attended attended = empty_attended(context, qkv.value, settings, wide);
   const Attended part = empty_attended(context, qkv.value, settings, wide);
   PieceRing keys(context, *group, packed_keys(context, qkv.value, settings.layout));
   for (bool first = true; !keys.done(); first = false) {
     keys.start_step();
-    launch_forward(context, qkv.value, keys_here(keys, *group), settings, first ? attended : part);
+    launch_forward(context, settings.layout.queries(ConstTensorView(qkv.value)),
+                   keys_here(keys, settings.layout, *group), settings, first ? attended : part);
     if (!first) {
       merge(context, attended, part, settings.layout);
     }
@@ -93,7 +100,8 @@ Var ring_attention(Context& context, const Var& qkv, const AttentionSettings& se
   attended.o = converted(context, attended.o, dtype);
   Var result = autograd::variable(attended.o);
   if (context.recording()) {
-    context.tape->record(result.slot, RingBackward{qkv.value, attended, qkv.slot, settings, group});
+    context.tape->record(result.slot,
+                         RingBackward{autograd::Kept(input), attended, qkv.slot, settings, group});
   }
   return result;
 }

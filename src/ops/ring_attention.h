@@ -12,7 +12,7 @@ namespace mpitron::ops {
 /// first, then those of the ranks before it, nearest first; the output is rounded once. Gradients
 /// of queries are added in the same order, those of keys and values in the order of ops/ring.h, in
 /// fp32, and rounded once.
-Var ring_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
+Var ring_attention(Context& context, const Renewable& qkv, const AttentionSettings& settings,
                    const comm::GroupHandle& group);
 
 }  // namespace mpitron::ops

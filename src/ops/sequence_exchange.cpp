@@ -36,12 +36,12 @@ Tensor to_heads(Context& context, const Tensor& x, comm::Group& group) {
   for_each_member(sent, x, c, [&](const auto& member, const auto& columns) {
     context.launch(kernels::Cast{.x = columns, .y = member});
   });
-  return in_sequence_order(context, exchanged(context, sent, group), 1, c);
+  return in_sequence_order(context, exchanged(context, sent, group), c);
 }
 
 Tensor to_sequence(Context& context, const Tensor& x, comm::Group& group) {
   const Index c = group.size();
-  const Tensor received = exchanged(context, by_member(context, x, 1, c), group);
+  const Tensor received = exchanged(context, by_member(context, x, c), group);
   const Tensor y = context.empty({x.shape()[0] / c, x.shape()[1], x.shape()[2] * c}, x.dtype());
   for_each_member(received, y, c, [&](const auto& member, const auto& columns) {
     context.launch(kernels::Cast{.x = member, .y = columns});

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -41,9 +42,15 @@ enum class TokenDispatch { all_gather, all_to_all };
 class TokenDispatcher {
  public:
   virtual ~TokenDispatcher() = default;
-  /// x: [t, h], t the same on all ranks.
+  /// x: [t, h], t the same on all ranks. `meanwhile` runs once, in all_to_all while tokens travel,
+  /// and so does the backward pass of what it records.
   virtual ExpertInput dispatch(autograd::Context& context, const autograd::Var& x,
-                               const ExpertVisits& visits) const = 0;
+                               const ExpertVisits& visits,
+                               const std::function<void()>& meanwhile) const = 0;
+  ExpertInput dispatch(autograd::Context& context, const autograd::Var& x,
+                       const ExpertVisits& visits) const {
+    return dispatch(context, x, visits, [] {});
+  }
   /// y: [m, h], what the experts made of input.tokens. [t, h]: the sum over the visits of each
   /// token; zeros for a token that visits none.
   virtual autograd::Var combine(autograd::Context& context, const autograd::Var& y,

@@ -25,10 +25,10 @@ exact_sum::Bins bins_of(const Tensor& sum) {
 }  // namespace
 
 Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& config,
-                     std::vector<TrainedTensor> tensors, std::vector<comm::GroupHandle> sum_groups)
+                     std::vector<TrainedTensor> tensors, comm::GroupHandle ranks)
     : device_(device),
       config_(config),
-      sum_groups_(std::move(sum_groups)),
+      ranks_(std::move(ranks)),
       sum_(Tensor::empty(device, {exact_sum::kBins}, DType::i64)) {
   std::ranges::fill(bins_of(sum_), 0);
   const ParameterGroupOptions options = make_parameter_group_options(config);
@@ -98,8 +98,8 @@ void Optimizer::add_squares(const tensor::ConstTensorView& x) {
 
 double Optimizer::take_sum() {
   exact_sum::carry(bins_of(sum_));
-  for (const comm::GroupHandle& group : sum_groups_) {
-    group->all_reduce(sum_.view()).wait();
+  if (ranks_ != nullptr) {
+    ranks_->all_reduce(sum_.view()).wait();
   }
   const double sum = exact_sum::value(bins_of(sum_));
   std::ranges::fill(bins_of(sum_), 0);
@@ -125,8 +125,8 @@ Index Optimizer::zero_gradients() {
       sum += *count.data<std::int64_t>();
     }
   }
-  for (const comm::GroupHandle& group : sum_groups_) {
-    group->all_reduce({&sum, DType::i64, {1}}).wait();
+  if (ranks_ != nullptr) {
+    ranks_->all_reduce({&sum, DType::i64, {1}}).wait();
   }
   return sum;
 }

@@ -43,10 +43,9 @@ struct StepResult {
 /// over ranks as integers: their bits depend neither on who holds what nor on the order.
 class Optimizer {
  public:
-  /// `sum_groups`: sums are added over the first group, then over the second, ...: over those that
-  /// share the pieces of a parameter, then over those that share the model.
+  /// `ranks`: all that hold parts of the model, over which sums are added up; null: nobody else.
   Optimizer(device::Device& device, const config::OptimizerConfig& config,
-            std::vector<TrainedTensor> tensors, std::vector<comm::GroupHandle> sum_groups = {});
+            std::vector<TrainedTensor> tensors, comm::GroupHandle ranks = nullptr);
 
   /// Clips, updates and writes the model's parameters. Rates come from the scheduler, one set for
   /// each group.
@@ -93,7 +92,7 @@ class Optimizer {
   device::Device& device_;
   config::OptimizerConfig config_;
   std::vector<Slot> slots_;
-  std::vector<comm::GroupHandle> sum_groups_;
+  comm::GroupHandle ranks_;
   tensor::Tensor sum_;  // an exact sum's bins
   Index updates_ = 0;   // Adam's t: skipped steps do not count
 };

@@ -13,13 +13,14 @@ struct Lane {
   std::vector<LayoutItem> items;
 };
 
-std::map<DType, Lane> lanes_of(ParameterList& parameters, const DataParallelOptions& options) {
+std::map<DType, Lane> lanes_of(const std::vector<Parameter*>& parameters,
+                               const DataParallelOptions& options) {
   std::map<DType, Lane> lanes;
-  for (Parameter& parameter : parameters) {
-    Lane& lane = lanes[parameter.value.dtype()];
-    const bool apart = options.embedding_apart && parameter.shared_over_stages;
-    lane.parameters.push_back(&parameter);
-    lane.items.push_back({.numel = parameter.value.numel(), .section = apart ? 1 : 0});
+  for (Parameter* const parameter : parameters) {
+    Lane& lane = lanes[parameter->value.dtype()];
+    const bool apart = options.embedding_apart && parameter->shared_over_stages;
+    lane.parameters.push_back(parameter);
+    lane.items.push_back({.numel = parameter->value.numel(), .section = apart ? 1 : 0});
   }
   return lanes;
 }
@@ -37,9 +38,10 @@ Index distance(const Tensor& from, const Tensor& to) {
 
 }  // namespace
 
-BucketedDataParallel::BucketedDataParallel(device::Device& device, ParameterList& parameters,
+BucketedDataParallel::BucketedDataParallel(device::Device& device,
+                                           const std::vector<Parameter*>& parameters,
                                            const DataParallelOptions& options, ReplicaGroups groups)
-    : DataParallel(std::move(groups), options), device_(device) {
+    : device_(device), options_(options), groups_(std::move(groups)) {
   for (const auto& [dtype, lane] : lanes_of(parameters, options)) {
     add_buckets(lane.parameters, lane.items);
   }
@@ -78,21 +80,22 @@ void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters
   }
 }
 
-void BucketedDataParallel::add_pieces(ParameterList& parameters) {
-  for (Parameter& parameter : parameters) {
-    Bucket& bucket = buckets_[bucket_of_.at(&parameter)];
+void BucketedDataParallel::add_pieces(const std::vector<Parameter*>& parameters) {
+  for (Parameter* const parameter : parameters) {
+    Bucket& bucket = buckets_[bucket_of_.at(parameter)];
     const Tensor& own = bucket.own_gradients;
-    const Tensor value = flat(parameter.value), gradient = flat(parameter.main_grad);
+    const Tensor value = flat(parameter->value), gradient = flat(parameter->main_grad);
     const Index start = distance(own, gradient);  // of the parameter, in this rank's part
     const Index begin = std::max<Index>(-start, 0);
     const Index end = std::min(gradient.numel(), own.numel() - start);
     if (begin < end) {
       ++bucket.pieces;
-      pieces_.push_back({.parameter = &parameter,
+      pieces_.push_back({.parameter = parameter,
                          .begin = begin,
                          .value = value.slice(0, begin, end),
                          .main_grad = gradient.slice(0, begin, end),
-                         .buffer = bucket.buffer_number});
+                         .buffer = bucket.buffer_number,
+                         .counted = groups_.counts()});
     }
   }
 }

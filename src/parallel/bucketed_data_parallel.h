@@ -13,7 +13,7 @@ namespace mpitron::parallel {
 /// gathers of updated values in the opposite order.
 class BucketedDataParallel final : public DataParallel {
  public:
-  BucketedDataParallel(device::Device& device, ParameterList& parameters,
+  BucketedDataParallel(device::Device& device, const std::vector<Parameter*>& parameters,
                        const DataParallelOptions& options, ReplicaGroups groups);
 
   void begin_step() override;
@@ -41,13 +41,15 @@ class BucketedDataParallel final : public DataParallel {
   };
 
   void add_buckets(const std::vector<Parameter*>& parameters, const std::vector<LayoutItem>& items);
-  void add_pieces(ParameterList& parameters);
+  void add_pieces(const std::vector<Parameter*>& parameters);
   bool shards() const { return groups_.shard->size() > 1; }
   void start_reduction(Bucket& bucket);
   /// Of the buckets in the order of their use (they lie backwards), all ranks alike.
   void start_next_gather();
 
   device::Device& device_;
+  const DataParallelOptions options_;
+  const ReplicaGroups groups_;
   std::vector<std::unique_ptr<GradientBuffer>> buffers_;  // one for each type of parameters
   std::vector<Bucket> buckets_;
   std::map<const Parameter*, std::size_t> bucket_of_;

@@ -68,18 +68,13 @@ DataParallelOptions data_parallel_options(const config::RunConfig& config, Index
                              !config.model.untie_embeddings_and_output_weights};
 }
 
-std::vector<comm::GroupHandle> DataParallel::piece_groups() const {
-  return options_.replicas_share ? std::vector{groups_.shard, groups_.replicas}
-                                 : std::vector{groups_.shard};
-}
-
 std::vector<tensor::ConstTensorView> DataParallel::gradients(
     const std::function<bool(const Parameter&)>& counts) const {
   std::vector<tensor::ConstTensorView> runs;
   const ParameterPiece* before = nullptr;
   // Backwards: as they lie in memory.
   for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece) {
-    if (!counts(*piece->parameter)) {
+    if (!piece->counted || !counts(*piece->parameter)) {
       before = nullptr;
       continue;
     }
@@ -99,15 +94,16 @@ std::vector<tensor::ConstTensorView> DataParallel::gradients(
   return runs;
 }
 
-std::unique_ptr<DataParallel> make_data_parallel(device::Device& device, ParameterList& parameters,
+std::unique_ptr<DataParallel> make_data_parallel(device::Device& device,
+                                                 const std::vector<Parameter*>& parameters,
                                                  const DataParallelOptions& options,
-                                                 ReplicaGroups groups) {
+                                                 const ReplicaGroups& groups) {
   if (options.sharding == Sharding::gradients || options.sharding == Sharding::parameters) {
-    return std::make_unique<FullySharded>(device, parameters, options, std::move(groups));
+    return std::make_unique<FullySharded>(device, parameters, options, groups);
   }
   MPITRON_CHECK(options.sharding == Sharding::optimizer || groups.shard->size() == 1,
                 groups.shard->size());
-  return std::make_unique<BucketedDataParallel>(device, parameters, options, std::move(groups));
+  return std::make_unique<BucketedDataParallel>(device, parameters, options, groups);
 }
 
 }  // namespace mpitron::parallel

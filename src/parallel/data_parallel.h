@@ -15,7 +15,8 @@ namespace mpitron::parallel {
 struct ReplicaGroups {
   comm::GroupHandle shard;
   comm::GroupHandle replicas;
-  Index size() const { return shard->size() * replicas->size(); }
+  /// Whether this rank is the one, of those that hold the same pieces, which counts them.
+  bool counts() const { return replicas->rank() == 0; }
 };
 
 /// What replicas hold in parts (`config::ShardingStrategy`): nothing, optimizer state (ZeRO-1),
@@ -49,6 +50,7 @@ struct ParameterPiece {
   tensor::Tensor value;      // [n]
   tensor::Tensor main_grad;  // [n], complete after `finish_step`
   Index buffer = 0;          // gradients of one buffer have only zeros between neighbours
+  bool counted = true;       // of the ranks that update the same, one counts it in sums
 };
 
 /// Keeps the parameters of one rank's part of the model, and their gradients, among the replicas.
@@ -75,26 +77,19 @@ class DataParallel : public autograd::ParameterKeeper {
 
   /// In order of creation.
   std::span<const ParameterPiece> pieces() const { return pieces_; }
-  /// The pieces' gradients in few flat views, without those of parameters that `counts` denies.
-  /// Padding between them is zero.
+  /// The counted pieces' gradients in few flat views, without those of parameters that `counts`
+  /// denies. Padding between them is zero.
   std::vector<tensor::ConstTensorView> gradients(
       const std::function<bool(const Parameter&)>& counts) const;
-  const ReplicaGroups& groups() const { return groups_; }
-  /// Over which the pieces of a parameter are spread.
-  std::vector<comm::GroupHandle> piece_groups() const;
 
  protected:
-  DataParallel(ReplicaGroups groups, const DataParallelOptions& options)
-      : groups_(std::move(groups)), options_(options) {}
-
-  ReplicaGroups groups_;
-  DataParallelOptions options_;
   std::vector<ParameterPiece> pieces_;
 };
 
 /// `parameters`: of this rank, all chunks; they have values already, which move.
-std::unique_ptr<DataParallel> make_data_parallel(device::Device& device, ParameterList& parameters,
+std::unique_ptr<DataParallel> make_data_parallel(device::Device& device,
+                                                 const std::vector<Parameter*>& parameters,
                                                  const DataParallelOptions& options,
-                                                 ReplicaGroups groups);
+                                                 const ReplicaGroups& groups);
 
 }  // namespace mpitron::parallel

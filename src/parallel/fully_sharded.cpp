@@ -24,21 +24,21 @@ Index distance(const Tensor& from, const Tensor& to) {
 
 }  // namespace
 
-FullySharded::FullySharded(device::Device& device, ParameterList& parameters,
+FullySharded::FullySharded(device::Device& device, const std::vector<Parameter*>& parameters,
                            const DataParallelOptions& options, ReplicaGroups groups)
-    : DataParallel(std::move(groups), options), device_(device) {
-  for (Parameter& parameter : parameters) {
-    Unit& unit = units_[parameter.unit];
-    unit.parameters.push_back(&parameter);
-    unit_of_[&parameter] = &unit;
-    parameter.round_gradient = rounds_gradient(parameter, options.gradients);
+    : device_(device), options_(options), groups_(std::move(groups)) {
+  for (Parameter* const parameter : parameters) {
+    Unit& unit = units_[parameter->unit];
+    unit.parameters.push_back(parameter);
+    unit_of_[parameter] = &unit;
+    parameter->round_gradient = rounds_gradient(*parameter, options.gradients);
   }
   for (auto& [number, unit] : units_) {
     make_unit(unit);
     largest_layer_ = std::max(largest_layer_, number > 0 ? unit.layout.numel() : 0);
   }
-  for (Parameter& parameter : parameters) {
-    add_piece(parameter);
+  for (Parameter* const parameter : parameters) {
+    add_piece(*parameter);
   }
 }
 
@@ -63,10 +63,8 @@ void FullySharded::make_unit(Unit& unit) {
     items.push_back({.numel = parameter->value.numel()});
     unit.shapes.push_back(parameter->value.shape());
   }
-  Index parts = 1;
-  for (const comm::GroupHandle& group : piece_groups()) {
-    parts *= group->size();
-  }
+  const Index parts =
+      groups_.shard->size() * (options_.replicas_share ? groups_.replicas->size() : 1);
   unit.layout = lay_out_buckets(items, {.shards = parts});
   unit.values = zeros(device_, unit.layout.numel(), unit.dtype);
   move_values(device_, unit.parameters, unit.layout, unit.values);
@@ -97,7 +95,8 @@ void FullySharded::add_piece(Parameter& parameter) {
                        .begin = begin - start,
                        .value = values.slice(0, begin, end),
                        .main_grad = gradients.slice(0, begin, end),
-                       .buffer = parameter.unit});
+                       .buffer = parameter.unit,
+                       .counted = options_.replicas_share || groups_.counts()});
   }
 }
 
@@ -201,21 +200,31 @@ void FullySharded::finish_reduction(Unit& unit) {
   unit.reducing = false;
 }
 
+Index FullySharded::neighbour(Index number, Index direction) const {
+  if (direction > 0) {
+    const auto behind = units_.upper_bound(number);
+    return behind != units_.end() ? behind->first : 0;
+  }
+  const auto at = units_.find(number);
+  return at != units_.begin() ? std::prev(at)->first : 0;
+}
+
 /// The last layer to have whole while `number` runs and the next ones follow in `direction`.
 Index FullySharded::last_ahead(Index number, Index direction) const {
-  const auto exists = [this](Index n) { return n > 0 && units_.contains(n); };
-  if (!options_.gathered_elements) {
-    return exists(number + direction) ? number + direction : number;
-  }
   Index whole = units_.at(number).layout.numel();
-  while (whole < *options_.gathered_elements && exists(number + direction)) {
-    number += direction;
-    whole += units_.at(number).layout.numel();
+  const Index wanted = options_.gathered_elements.value_or(whole + 1);  // one layer ahead
+  for (Index next = neighbour(number, direction); next > 0 && whole < wanted;
+       next = neighbour(next, direction)) {
+    number = next;
+    whole += units_.at(next).layout.numel();
   }
   return number;
 }
 
 void FullySharded::enter(Index number, autograd::Pass pass) {
+  if (!units_.contains(number)) {
+    return;
+  }
   Unit& unit = units_.at(number);
   // Who comes back to a layer, or to one before it, replays it for the backward pass.
   const bool backwards = pass == autograd::Pass::backward || number <= last_entered_;
@@ -230,7 +239,7 @@ void FullySharded::enter(Index number, autograd::Pass pass) {
   }
   attach(unit);
   for (Index next = number; next != last;) {
-    next += direction;
+    next = neighbour(next, direction);
     start_gather(units_.at(next));
   }
   if (pass == autograd::Pass::backward) {
@@ -242,7 +251,7 @@ void FullySharded::enter(Index number, autograd::Pass pass) {
 }
 
 void FullySharded::leave(Index number, autograd::Pass pass) {
-  if (pass == autograd::Pass::backward) {
+  if (pass == autograd::Pass::backward && units_.contains(number)) {
     Unit& unit = units_.at(number);
     start_reduction(unit);
     if (!options_.overlap_grad_reduce) {

@@ -7,7 +7,8 @@ namespace mpitron::parallel {
 
 /// Gradients and optimizer state, and with `Sharding::parameters` the parameters too, live in equal
 /// parts on the ranks of the shard group (ZeRO-2, ZeRO-3). A unit is one layer; what lies outside
-/// the layers is unit 0 and stays whole during a step.
+/// the layers is unit 0 and stays whole during a step. Layers without parameters here (without
+/// experts) are passed over.
 ///
 /// A unit's values are gathered when its pass begins, those of the next unit (or units, see
 /// DataParallelOptions) while it runs; they are dropped when another unit begins. A unit's
@@ -18,7 +19,7 @@ namespace mpitron::parallel {
 /// of the shard group holds: optimizer state exists once among all ranks.
 class FullySharded final : public DataParallel {
  public:
-  FullySharded(device::Device& device, ParameterList& parameters,
+  FullySharded(device::Device& device, const std::vector<Parameter*>& parameters,
                const DataParallelOptions& options, ReplicaGroups groups);
 
   void begin_step() override;
@@ -64,10 +65,14 @@ class FullySharded final : public DataParallel {
   void start_gradients(Unit& unit);
   void start_reduction(Unit& unit);
   void finish_reduction(Unit& unit);
+  /// The nearest layer behind (direction 1) or before this one that has a unit; 0: there is none.
+  Index neighbour(Index number, Index direction) const;
   Index last_ahead(Index number, Index direction) const;
   tensor::Tensor take_buffer(DType dtype);
 
   device::Device& device_;
+  const DataParallelOptions options_;
+  const ReplicaGroups groups_;
   std::map<Index, Unit> units_;  // by layer number; 0: outside the layers
   std::map<const Parameter*, Unit*> unit_of_;
   Index largest_layer_ = 0;                                     // elements

@@ -6,14 +6,6 @@ namespace mpitron::parallel {
 
 namespace {
 
-std::vector<Parameter*> addresses(ParameterList& parameters) {
-  std::vector<Parameter*> all;
-  for (Parameter& parameter : parameters) {
-    all.push_back(&parameter);
-  }
-  return all;
-}
-
 BucketLayout one_bucket(const ParameterList& parameters) {
   std::vector<LayoutItem> items;
   for (const Parameter& parameter : parameters) {
@@ -45,7 +37,7 @@ GradientBuffer::GradientBuffer(device::Device& device, std::vector<Parameter*> p
 
 GradientBuffer::GradientBuffer(device::Device& device, ParameterList& parameters,
                                const GradientPolicy& policy)
-    : GradientBuffer(device, addresses(parameters), one_bucket(parameters), policy) {}
+    : GradientBuffer(device, parameters.all(), one_bucket(parameters), policy) {}
 
 void GradientBuffer::begin_step() {
   for (Parameter* parameter : parameters_) {

@@ -22,12 +22,15 @@ device::TensorView view(Hashes& hashes) {
 
 }  // namespace
 
-void check_weight_hashes(autograd::ParameterList& parameters, comm::Group& replicas) {
+void check_weight_hashes(std::span<autograd::Parameter* const> parameters, comm::Group& replicas) {
   Hashes own;
   std::vector<const std::string*> names;
-  for (const autograd::Parameter& parameter : parameters) {
-    own.push_back(hash_of(parameter.value));
-    names.push_back(&parameter.name);
+  for (const autograd::Parameter* parameter : parameters) {
+    own.push_back(hash_of(parameter->value));
+    names.push_back(&parameter->name);
+  }
+  if (own.empty()) {
+    return;
   }
   const auto members = static_cast<std::size_t>(replicas.size());
   Hashes all(own.size() * members);

@@ -7,6 +7,7 @@
 
 #include "checkpoint/agreement.h"
 #include "checkpoint/choose.h"
+#include "checkpoint/strip_optimizer.h"
 #include "config/checkpoint_arguments.h"
 #include "train/tokenizer_files.h"
 #include "utils/error.h"
@@ -31,6 +32,7 @@ std::string layout_json(const config::ParallelConfig& parallel) {
 
 checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config, Trace* trace) {
   return {.staging_bytes = static_cast<Index>(config.save_staging_gib * (Index{1} << 30)),
+          .file_per_writer = config.save_file_per_writer,
           .trace = trace};
 }
 
@@ -381,13 +383,17 @@ void Checkpointing::retain(Index newest) {
   const checkpoint::Retention retention{
       .retain_interval = persistent ? config_.save_retain_interval : std::nullopt,
       .keep_last = persistent ? config_.save_keep_last : 1};
-  if (all_->rank() != 0 || (!retention.retain_interval && !retention.keep_last)) {
+  const std::optional<Index> whole = persistent ? config_.save_keep_optim_last : std::nullopt;
+  if (all_->rank() != 0 || (!retention.retain_interval && !retention.keep_last && !whole)) {
     return;
   }
-  retention_ = std::async(std::launch::async, [folder = Folder(root_), retention, newest] {
+  retention_ = std::async(std::launch::async, [folder = Folder(root_), retention, whole, newest] {
     const std::string reason = checkpoint::reason_against(folder.file(newest));
     return !reason.empty() ? reason : checkpoint::error_of([&] {
       checkpoint::apply_retention(folder, retention, newest);
+      if (whole) {
+        checkpoint::strip_older_than(folder, *whole, newest);
+      }
     });
   });
 }
@@ -395,7 +401,7 @@ void Checkpointing::retain(Index newest) {
 void Checkpointing::wait_for_retention() {
   if (retention_.valid()) {
     if (const std::string error = retention_.get(); !error.empty()) {
-      log::warning("older checkpoints are kept: {}", error);
+      log::warning("older checkpoints are kept as they are: {}", error);
     }
   }
 }

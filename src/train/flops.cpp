@@ -21,24 +21,31 @@ double attention_flops_per_token(const ModelDimensions& model) {
   return 2 * h * h * (1 + g / n + s / h / 2) * model.projection_ratio();
 }
 
+/// The same of a whole layer; of experts those that a token visits.
+double layer_flops_per_token(const ModelDimensions& model, bool with_experts) {
+  Index width = model.ffn_hidden_size;
+  if (with_experts) {
+    const ExpertDimensions& experts = *model.experts;
+    width = experts.moe_ffn_hidden_size * experts.moe_router_topk +
+            experts.moe_shared_expert_intermediate_size;
+  }
+  const double mlp = 2 * static_cast<double>(model.hidden_size * width) * model.gate_factor();
+  return mlp + attention_flops_per_token(model);
+}
+
 double transformer_flops(const ModelDimensions& model, double tokens) {
   const auto h = static_cast<double>(model.hidden_size);
   const auto mtp = static_cast<double>(model.mtp_num_layers);
   const bool mtp_is_moe = model.experts && model.experts->last_layer_is_moe;
   const double moe_layers = static_cast<double>(model.moe_layers()) + (mtp_is_moe ? mtp : 0);
   const double dense_layers = static_cast<double>(model.dense_layers()) + (mtp_is_moe ? 0 : mtp);
-  double widths = dense_layers * static_cast<double>(model.ffn_hidden_size);
-  if (model.experts) {
-    const ExpertDimensions& experts = *model.experts;
-    widths +=
-        moe_layers * static_cast<double>(experts.moe_ffn_hidden_size * experts.moe_router_topk +
-                                         experts.moe_shared_expert_intermediate_size);
+  double layers = dense_layers * layer_flops_per_token(model, false);
+  if (moe_layers > 0) {
+    layers += moe_layers * layer_flops_per_token(model, true);
   }
-  const double mlp = 2 * h * widths * model.gate_factor();
-  const double attention = (dense_layers + moe_layers) * attention_flops_per_token(model);
   const double mtp_glue = mtp * (3 * h + 2 * h * h);
   const double logits = h * static_cast<double>(model.padded_vocab_size) * (mtp + 1);
-  return tokens * kPerWeight * (mlp + attention + mtp_glue + logits);
+  return tokens * kPerWeight * (layers + mtp_glue + logits);
 }
 
 double mamba_layer_flops(const ModelDimensions& model, double tokens) {
@@ -72,6 +79,11 @@ double hybrid_flops(const ModelDimensions& model, double tokens) {
 double flops_per_iteration(const ModelDimensions& model, Index batch_size) {
   const auto tokens = static_cast<double>(batch_size * model.seq_length);
   return model.hybrid ? hybrid_flops(model, tokens) : transformer_flops(model, tokens);
+}
+
+double layer_flops_per_iteration(const ModelDimensions& model, bool experts, Index batch_size) {
+  const auto tokens = static_cast<double>(batch_size * model.seq_length);
+  return tokens * kPerWeight * layer_flops_per_token(model, experts);
 }
 
 double throughput_per_device(double flops, double seconds, Index world_size) {

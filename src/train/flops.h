@@ -9,6 +9,9 @@ namespace mpitron::train {
 /// reference's simplifications.
 double flops_per_iteration(const ModelDimensions& model, Index batch_size);
 
+/// What one transformer layer has of it.
+double layer_flops_per_iteration(const ModelDimensions& model, bool experts, Index batch_size);
+
 /// TFLOP/s of one device: `throughput per GPU` of the log.
 double throughput_per_device(double flops, double seconds, Index world_size);
 

@@ -4,50 +4,15 @@
 #include <mutex>
 
 #include "autograd/shard_copy.h"
+#include "train/made_up_corpus.h"
 #include "train/train_step.h"
 
 namespace mpitron::train {
 namespace {
 
-/// An endless corpus: its samples follow from their numbers.
-class MadeUpCorpus {
- public:
-  MadeUpCorpus(Index length, Index vocabulary) : length_(length), vocabulary_(vocabulary) {}
-
-  /// Samples [first, first + count); valid until the next call.
-  HostMicrobatch rows(Index first, Index count) {
-    tokens_.clear(), labels_.clear(), positions_.clear();
-    mask_.assign(static_cast<std::size_t>(count * length_), 1.f);
-    for (Index sample = first; sample < first + count; ++sample) {
-      for (Index i = 0; i < length_; ++i) {
-        tokens_.push_back(word(sample, i));
-        labels_.push_back(word(sample, i + 1));
-        positions_.push_back(i);
-      }
-    }
-    return {.samples = count,
-            .sequence_length = length_,
-            .tokens = tokens_,
-            .labels = labels_,
-            .position_ids = positions_,
-            .loss_mask = mask_,
-            .attention_mask = {},
-            .first_sample = first};
-  }
-
- private:
-  std::int64_t word(Index sample, Index i) const {
-    return (7 * sample + 5 * i + i * i) % vocabulary_;
-  }
-
-  Index length_, vocabulary_;
-  std::vector<std::int64_t> tokens_, labels_, positions_;
-  std::vector<float> mask_;
-};
-
 std::vector<StepReport> train(const config::RunConfig& run, TrainedModel& model, TrainStep& step,
                               Index iterations) {
-  MadeUpCorpus corpus(run.training.seq_length, run.model.padded_vocab_size);
+  MadeUpCorpus corpus(run.model);
   const Index batch = run.training.global_batch_size, rows = run.training.micro_batch_size;
   const Index all_rows = rows * model.groups().data->size();
   std::vector<StepReport> reports;
@@ -91,6 +56,9 @@ LayoutOutcome run_layout(const config::RunConfig& run, Index iterations) {
     if (world.rank() == 0) {
       for (const StepReport& report : reports) {
         outcome.losses.push_back(report.loss());
+        for (const auto& [name, loss] : report.other_losses) {
+          outcome.losses.push_back(loss);
+        }
         outcome.grad_norms.push_back(report.grad_norm);
       }
     }

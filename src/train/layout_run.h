@@ -9,8 +9,9 @@ namespace mpitron::train {
 
 /// What a short run leaves: the same in every layout, but for rounding.
 struct LayoutOutcome {
-  std::vector<double> losses, grad_norms;  // of each iteration
-  std::vector<std::string> names;          // of parameters; on one rank in order of creation
+  std::vector<double> losses;      // of each iteration, all its objectives
+  std::vector<double> grad_norms;  // of each iteration
+  std::vector<std::string> names;  // of parameters; on one rank in order of creation
   std::map<std::string, std::vector<float>> weights;  // after the last step, whole, by name
 };
 

@@ -5,19 +5,47 @@
 namespace mpitron::train {
 namespace {
 
-/// [b, whole s] -> [s, b].
-template <class T>
-tensor::Tensor transposed(device::Device& device, std::span<const T> rows,
-                          const DeviceMicrobatch& shape) {
-  const Index b = shape.samples, s = shape.sequence_length;
-  tensor::Tensor result = tensor::Tensor::empty(device, {s, b}, dtype_of<T>());
+/// Rows of samples, and the positions that this rank has of each.
+struct Rows {
+  Index samples = 0;           // b
+  Index length = 0;            // s, of this rank
+  Index whole_length = 0;      // of a row
+  SequenceMap positions = {};  // of the s
+};
+
+/// [s, b] of value(row, position in the row).
+template <class T, class Value>
+tensor::Tensor sequence_first(device::Device& device, const Rows& rows, const Value& value) {
+  tensor::Tensor result = tensor::Tensor::empty(device, {rows.length, rows.samples}, dtype_of<T>());
   T* to = result.data<T>();
-  for (Index row = 0; row < b; ++row) {
-    for (Index i = 0; i < s; ++i) {
-      to[i * b + row] =
-          rows[static_cast<std::size_t>(row * shape.whole_length + shape.positions(i))];
+  for (Index row = 0; row < rows.samples; ++row) {
+    for (Index i = 0; i < rows.length; ++i) {
+      to[i * rows.samples + row] = value(row, rows.positions(i));
     }
   }
+  return result;
+}
+
+/// [b, whole s] -> [s, b].
+template <class T>
+tensor::Tensor transposed(device::Device& device, std::span<const T> values, const Rows& rows) {
+  return sequence_first<T>(device, rows, [&](Index row, Index position) {
+    return values[static_cast<std::size_t>(row * rows.whole_length + position)];
+  });
+}
+
+/// [s, b] of the positions themselves.
+tensor::Tensor counted_positions(device::Device& device, const Rows& rows) {
+  return sequence_first<std::int64_t>(device, rows, [](Index, Index position) { return position; });
+}
+
+/// [b, s], 1 = token -> [b, 1, s], 1 = hidden.
+tensor::Tensor hidden_keys(device::Device& device, std::span<const std::int64_t> padding_mask,
+                           Index samples) {
+  const auto length = static_cast<Index>(padding_mask.size()) / samples;
+  tensor::Tensor result = tensor::Tensor::empty(device, {samples, 1, length}, DType::u8);
+  std::ranges::transform(padding_mask, result.data<std::uint8_t>(),
+                         [](std::int64_t token) { return token == 0 ? 1 : 0; });
   return result;
 }
 
@@ -34,7 +62,44 @@ tensor::Tensor mask_rows(device::Device& device, std::span<const std::uint8_t> m
   return result;
 }
 
+/// Of the decoder's sequences.
+Rows decoder_rows(const HostMicrobatch& microbatch) {
+  const Index d = static_cast<Index>(microbatch.decoder_tokens.size()) / microbatch.samples;
+  return {microbatch.samples, d, d};
+}
+
+/// What only BERT and T5 have.
+void upload_padded_parts(device::Device& device, const HostMicrobatch& microbatch, const Rows& rows,
+                         models::Batch& batch) {
+  if (!microbatch.padding_mask.empty()) {
+    batch.attention_mask = hidden_keys(device, microbatch.padding_mask, rows.samples);
+  }
+  if (!microbatch.token_types.empty()) {
+    batch.token_types = transposed(device, microbatch.token_types, rows);
+  }
+  if (!microbatch.sentence_order.empty()) {
+    batch.sentence_order = transposed(device, microbatch.sentence_order, {rows.samples, 1, 1});
+  }
+  if (!microbatch.decoder_tokens.empty()) {
+    const Rows own = decoder_rows(microbatch);
+    batch.decoder_tokens = transposed(device, microbatch.decoder_tokens, own);
+    batch.decoder_position_ids = counted_positions(device, own);
+    batch.decoder_attention_mask =
+        hidden_keys(device, microbatch.decoder_padding_mask, rows.samples);
+  }
+}
+
 }  // namespace
+
+MicrobatchParts microbatch_parts(const config::RunConfig& config) {
+  const config::ModelConfig& model = config.model;
+  const bool bert = model.kind == config::ModelKind::bert;
+  return {.attention_mask = config.data.reset_attention_mask,
+          .padding = model.kind != config::ModelKind::gpt,
+          .token_types = bert,
+          .sentence_order = bert && model.bert_binary_head,
+          .decoder_length = model.decoder_seq_length};
+}
 
 DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch,
                         const ContextPlace& place) {
@@ -48,15 +113,21 @@ DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch
   if (microbatch.tokens.empty()) {
     return result;
   }
-  result.batch = {.tokens = transposed(device, microbatch.tokens, result),
-                  .position_ids = transposed(device, microbatch.position_ids, result),
-                  .labels = transposed(device, microbatch.labels, result),
-                  .loss_mask = transposed(device, microbatch.loss_mask, result)};
-  for (Index i = 0; i < result.batch.loss_mask.numel(); ++i) {
-    result.batch.loss_tokens += static_cast<double>(result.batch.loss_mask.data<float>()[i]);
+  const Rows rows{microbatch.samples, slice.length, whole, slice.map};
+  const Rows own = microbatch.decoder_tokens.empty() ? rows : decoder_rows(microbatch);
+  models::Batch& batch = result.batch;
+  batch = {.tokens = transposed(device, microbatch.tokens, rows),
+           .position_ids = microbatch.position_ids.empty()
+                               ? counted_positions(device, rows)
+                               : transposed(device, microbatch.position_ids, rows),
+           .labels = transposed(device, microbatch.labels, own),
+           .loss_mask = transposed(device, microbatch.loss_mask, own)};
+  for (Index i = 0; i < batch.loss_mask.numel(); ++i) {
+    batch.loss_tokens += static_cast<double>(batch.loss_mask.data<float>()[i]);
   }
+  upload_padded_parts(device, microbatch, rows, batch);
   if (!microbatch.attention_mask.empty()) {
-    result.batch.attention_mask = mask_rows(device, microbatch.attention_mask, result);
+    batch.attention_mask = mask_rows(device, microbatch.attention_mask, result);
   }
   return result;
 }

@@ -2,9 +2,23 @@
 #include <cstdint>
 #include <span>
 
+#include "config/run_config.h"
 #include "models/model.h"
 
 namespace mpitron::train {
+
+/// What the microbatches of a run hold beside tokens, positions, labels and their mask.
+struct MicrobatchParts {
+  bool attention_mask = false;  // [b, s, s]
+  bool padding = false;         // hidden from every query
+  bool token_types = false;
+  bool sentence_order = false;
+  Index decoder_length = 0;  // d, of an encoder-decoder; else 0
+
+  /// Masks concern stages that neither embed nor have the output, too.
+  bool masks() const { return attention_mask || padding; }
+};
+MicrobatchParts microbatch_parts(const config::RunConfig& config);
 
 /// A microbatch as the data layer hands it out: rows are samples. A rank that does not read data
 /// knows only its position and size.
@@ -12,11 +26,17 @@ struct HostMicrobatch {
   Index samples = 0;                             // b
   Index sequence_length = 0;                     // s
   std::span<const std::int64_t> tokens;          // [b, s]
-  std::span<const std::int64_t> labels;          // [b, s]
-  std::span<const std::int64_t> position_ids;    // [b, s]
-  std::span<const float> loss_mask;              // [b, s]
-  std::span<const std::uint8_t> attention_mask;  // [b, s, s], 1 = hidden; empty: causal
+  std::span<const std::int64_t> labels;          // [b, s]; of an encoder-decoder [b, d]
+  std::span<const std::int64_t> position_ids;    // [b, s]; empty: 0, 1, 2, ...
+  std::span<const float> loss_mask;              // like labels
+  std::span<const std::uint8_t> attention_mask;  // [b, s, s], 1 = hidden; empty: none is
   Index first_sample = 0;                        // global index of row 0
+  // Padded samples (BERT, T5); padding masks are 1 for a token.
+  std::span<const std::int64_t> padding_mask = {};          // [b, s]
+  std::span<const std::int64_t> token_types = {};           // [b, s]
+  std::span<const std::int64_t> sentence_order = {};        // [b], 1: the parts are swapped
+  std::span<const std::int64_t> decoder_tokens = {};        // [b, d]
+  std::span<const std::int64_t> decoder_padding_mask = {};  // [b, d]
 };
 
 /// The same on the device, sequence first; of each sequence, what this rank has of it.

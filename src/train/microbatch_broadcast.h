@@ -6,7 +6,7 @@ namespace mpitron::train {
 
 /// Gives every rank of the tensor group what rank 0 has read; on the others `microbatch` knows only
 /// its position and size.
-void broadcast_microbatch(device::Device& device, comm::Group& group, bool with_attention_mask,
+void broadcast_microbatch(device::Device& device, comm::Group& group, const MicrobatchParts& parts,
                           DeviceMicrobatch& microbatch);
 
 }  // namespace mpitron::train

@@ -68,8 +68,7 @@ struct ModelDimensions {
 /// Weights (and norms of the latents) of one layer of latent attention; the model must have it.
 double latent_attention_parameters(const ModelDimensions& model);
 
-/// Dimensions of a dense transformer. Experts, latent attention and state space layers are added by
-/// whoever knows their options.
+/// Dimensions of a transformer. State space layers are added by whoever knows their options.
 ModelDimensions model_dimensions(const config::ModelConfig& config);
 
 /// Kinds of layers of a hybrid model: counted in the pattern (`M` mamba, `*` attention, `-` MLP)

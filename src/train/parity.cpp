@@ -1,6 +1,7 @@
 #include "train/parity.h"
 
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,11 @@ config::RunConfig scaled_down(config::RunConfig run) {
   config::ParallelConfig& p = run.parallel;
   const Index tensor = p.tensor_model_parallel_size;
   const Index model = tensor * p.pipeline_model_parallel_size * p.context_parallel_size;
-  p.data_parallel_size = std::min<Index>(p.data_parallel_size, 2);
+  // Two replicas, or as many as hold one of all experts.
+  const Index experts =
+      p.expert_tensor_parallel_size * p.expert_model_parallel_size * p.pipeline_model_parallel_size;
+  p.data_parallel_size =
+      std::min<Index>(p.data_parallel_size, 2 * std::lcm(model, experts) / model);
   p.num_distributed_optimizer_instances =
       std::min(p.num_distributed_optimizer_instances, p.data_parallel_size);
   p.world_size = model * p.data_parallel_size;
@@ -33,9 +38,17 @@ config::RunConfig scaled_down(config::RunConfig run) {
   m.hidden_size = rounded_up(64, tensor);
   m.ffn_hidden_size = rounded_up(128, tensor);
   m.seq_length = rounded_up(16, 2 * tensor * p.context_parallel_size);
+  if (m.kind == config::ModelKind::t5) {
+    m.decoder_seq_length = rounded_up(8, tensor);
+  }
   m.max_position_embeddings = m.seq_length;
   m.padded_vocab_size = rounded_up(kVocabulary, tensor);
   m.params_dtype = DType::f32;
+  if (m.moe) {
+    m.moe->ffn_hidden_size = rounded_up(64, p.expert_tensor_parallel_size);
+    Index& shared = m.moe->shared_expert_intermediate_size;
+    shared = shared > 0 ? rounded_up(64, tensor) : 0;
+  }
 
   config::TrainingConfig& t = run.training;
   t.seq_length = m.seq_length;
@@ -76,7 +89,7 @@ Index first_apart(const std::vector<double>& a, const std::vector<double>& b, do
 
 std::string ParityCertificate::first_difference() const {
   if (const Index i = first_apart(losses, expected_losses, tolerance); i >= 0) {
-    return fmt::format("loss of iteration {}", i + 1);
+    return fmt::format("loss of iteration {}", i / static_cast<Index>(objectives()) + 1);
   }
   if (const Index i = first_apart(grad_norms, expected_grad_norms, tolerance); i >= 0) {
     return fmt::format("gradient norm of iteration {}", i + 1);

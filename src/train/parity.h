@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,17 @@ struct ParityTensor {
   double distance = 0;  // ||layout - one rank|| / ||one rank||
 };
 struct ParityCertificate {
-  Index world_size = 1;   // ranks that ran: replicas beyond two are left out
-  config::RunConfig run;  // as it ran
-  std::vector<double> losses, expected_losses;
+  Index world_size = 1;                         // ranks that ran: replicas beyond two are left out
+  config::RunConfig run;                        // as it ran
+  std::vector<double> losses, expected_losses;  // of each iteration, all its objectives
   std::vector<double> grad_norms, expected_grad_norms;
   std::vector<ParityTensor> tensors;  // weights after the last step, in order of creation
   double tolerance = 1e-6;
 
+  /// Losses of an iteration.
+  std::size_t objectives() const {
+    return losses.size() / std::max<std::size_t>(grad_norms.size(), 1);
+  }
   /// The first loss, gradient norm or tensor that is further off than the tolerance; empty: none.
   std::string first_difference() const;
   bool pass() const { return first_difference().empty(); }

@@ -235,7 +235,7 @@ MicrobatchStream Pretraining::stream(const std::shared_ptr<const data::Dataset>&
           {.data_parallel_rank = model_.groups().data->rank(),
            .data_parallel_size = model_.groups().data->size(),
            .reads = model_.groups().tensor->rank() == 0 &&
-                    model_.reads_data(config_.data.reset_attention_mask),
+                    model_.reads_data(microbatch_parts(config_).masks()),
            .padded_samples = padded_samples}};
 }
 
@@ -246,14 +246,14 @@ Evaluation Pretraining::validation(const std::shared_ptr<const data::Dataset>& d
                                   : part_of(dataset, training, consumed);
 }
 
-std::optional<double> Pretraining::evaluate(const Evaluation& evaluation) {
+std::optional<StepReport> Pretraining::evaluate(const Evaluation& evaluation) {
   if (!evaluation) {
     return std::nullopt;
   }
   const Index step = config_.training.micro_batch_size * model_.groups().data->size();
   MicrobatchStream stream = this->stream(evaluation.dataset, evaluation.consumed,
                                          evaluation.whole ? evaluation.samples() : 0);
-  return step_.evaluate(evaluation.samples() / step, [&] { return stream.next(); }).loss();
+  return step_.evaluate(evaluation.samples() / step, [&] { return stream.next(); });
 }
 
 std::optional<double> Pretraining::unigram_loss() {
@@ -273,10 +273,18 @@ std::optional<double> Pretraining::unigram_loss() {
   return unigram.loss();
 }
 
+std::vector<std::optional<StepReport>> Pretraining::validation_reports(Index consumed) {
+  std::vector<std::optional<StepReport>> reports;
+  for (const auto& dataset : data_.sets.valid) {
+    reports.push_back(evaluate(validation(dataset, consumed)));
+  }
+  return reports;
+}
+
 std::vector<std::optional<double>> Pretraining::validation_losses(Index consumed) {
   std::vector<std::optional<double>> losses;
-  for (const auto& dataset : data_.sets.valid) {
-    losses.push_back(evaluate(validation(dataset, consumed)));
+  for (const auto& report : validation_reports(consumed)) {
+    losses.push_back(report ? std::optional(report->loss()) : std::nullopt);
   }
   return losses;
 }
@@ -285,11 +293,12 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
   log_.pause();
   const TraceScope scope(profile_.trace(), TraceKind::phase, "evaluate");
   const std::string where = fmt::format("iteration {}", progress.iteration);
-  const auto losses = validation_losses(at_end ? 0 : consumed_valid_samples_);
-  for (std::size_t set = 0; set < losses.size(); ++set) {
-    if (losses[set]) {
+  const auto reports = validation_reports(at_end ? 0 : consumed_valid_samples_);
+  for (std::size_t set = 0; set < reports.size(); ++set) {
+    if (reports[set]) {
       ValidationReport report{.where = at_end ? where + " on validation set" : where,
-                              .loss = *losses[set]};
+                              .loss = reports[set]->loss(),
+                              .other_losses = reports[set]->other_losses};
       if (config_.training.multiple_validation_sets) {
         report.set = static_cast<Index>(set);
       }
@@ -298,8 +307,11 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
     consumed_valid_samples_ += validation(data_.sets.valid[set], 0).samples();
   }
   if (at_end) {
-    if (const auto loss = evaluate(part_of(data_.sets.test, config_.training, 0))) {
-      log_.validation({.where = where + " on test set", .loss = *loss}, progress);
+    if (const auto report = evaluate(part_of(data_.sets.test, config_.training, 0))) {
+      log_.validation({.where = where + " on test set",
+                       .loss = report->loss(),
+                       .other_losses = report->other_losses},
+                      progress);
     }
   }
   log_.resume();

@@ -52,8 +52,10 @@ class Pretraining {
   /// Microbatches of one data set for this rank.
   MicrobatchStream stream(const std::shared_ptr<const data::Dataset>& dataset, Index consumed,
                           Index padded_samples = 0) const;
-  /// The mean loss; nothing without such data.
-  std::optional<double> evaluate(const Evaluation& evaluation);
+  /// Nothing without such data.
+  std::optional<StepReport> evaluate(const Evaluation& evaluation);
+  /// Of each validation set, from sample `consumed` on.
+  std::vector<std::optional<StepReport>> validation_reports(Index consumed);
   Evaluation validation(const std::shared_ptr<const data::Dataset>& dataset, Index consumed) const;
   void validate(const Progress& progress, bool at_end);
 

@@ -1,5 +1,8 @@
 #include "train/recorded_case.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
@@ -38,7 +41,27 @@ RecordedIteration recorded(const json& row, const std::filesystem::path& path) {
   if (const auto skipped = row.find("update_skipped"); skipped != row.end()) {
     result.update_skipped = skipped->get<bool>();
   }
+  if (const auto sop = row.find("sop_loss"); sop != row.end()) {
+    result.sop_loss = sop->get<double>();
+  }
   return result;
+}
+
+std::vector<std::int64_t> integers(const io::SafetensorsFile& file, const char* name) {
+  const auto values = file.at(name).as<std::int32_t>();
+  std::vector<std::int64_t> result;
+  for (Index i = 0; i < values.size(); ++i) {
+    result.push_back(values[i]);
+  }
+  return result;
+}
+
+/// Token 0 is padding.
+std::vector<std::int64_t> padding_of(const std::vector<std::int64_t>& tokens) {
+  std::vector<std::int64_t> mask;
+  std::ranges::transform(tokens, std::back_inserter(mask),
+                         [](std::int64_t token) { return token != 0 ? 1 : 0; });
+  return mask;
 }
 
 }  // namespace
@@ -109,39 +132,64 @@ void RecordedCase::load_weights(autograd::ParameterList& parameters, bool whole_
 
 void RecordedCase::read_batches() {
   const io::SafetensorsFile file(folder_ / "batches.safetensors");
-  const auto& recorded = file.at("tokens");
-  const auto tokens = recorded.as<std::int32_t>();
   const auto mask = file.at("loss_mask").as<float>();
-  const Index rows = recorded.shape.at(0), s = recorded.shape.at(1) - 1;
-  sequence_length_ = s;
-  for (Index row = 0; row < rows; ++row) {
-    for (Index i = 0; i < s; ++i) {
-      tokens_.push_back(tokens[row * (s + 1) + i]);
-      labels_.push_back(tokens[row * (s + 1) + i + 1]);
-      position_ids_.push_back(i);
-      loss_mask_.push_back(mask[row * s + i]);
+  for (Index i = 0; i < mask.size(); ++i) {
+    loss_mask_.push_back(mask[i]);
+  }
+  recorded_rows_ = file.at("loss_mask").shape.at(0);
+  if (model_type_ == "bert") {
+    tokens_ = integers(file, "text");
+    labels_ = integers(file, "labels");
+    padding_mask_ = integers(file, "padding_mask");
+    token_types_ = integers(file, "types");
+    sentence_order_ = integers(file, "is_random");
+  } else if (model_type_ == "t5") {
+    tokens_ = integers(file, "text_enc");
+    padding_mask_ = padding_of(tokens_);
+    decoder_tokens_ = integers(file, "text_dec");
+    decoder_padding_mask_ = padding_of(decoder_tokens_);
+    labels_ = integers(file, "labels");
+  } else {
+    const std::vector<std::int64_t> text = integers(file, "tokens");
+    const Index width = file.at("tokens").shape.at(1);  // s + 1
+    for (Index i = 0; i < static_cast<Index>(text.size()); ++i) {
+      if (i % width < width - 1) {
+        tokens_.push_back(text[static_cast<std::size_t>(i)]);
+        labels_.push_back(text[static_cast<std::size_t>(i + 1)]);
+      }
     }
   }
+}
+
+template <class T>
+std::span<const T> RecordedCase::part(const std::vector<T>& column, Index first,
+                                      Index count) const {
+  const Index width = static_cast<Index>(column.size()) / recorded_rows_;
+  return std::span(column).subspan(static_cast<std::size_t>(first * width),
+                                   static_cast<std::size_t>(count * width));
 }
 
 HostMicrobatch RecordedCase::rows(Index first, Index count) {
   if (tokens_.empty()) {
     read_batches();
   }
-  const Index s = sequence_length_;
-  if ((first + count) * s > static_cast<Index>(tokens_.size())) {
+  if (first + count > recorded_rows_) {
     throw_data("{}: rows {} to {} wanted, {} recorded", (folder_ / "batches.safetensors").string(),
-               first, first + count, static_cast<Index>(tokens_.size()) / s);
+               first, first + count, recorded_rows_);
   }
-  const auto from = static_cast<std::size_t>(first * s), size = static_cast<std::size_t>(count * s);
   return {.samples = count,
-          .sequence_length = s,
-          .tokens = std::span(tokens_).subspan(from, size),
-          .labels = std::span(labels_).subspan(from, size),
-          .position_ids = std::span(position_ids_).subspan(from, size),
-          .loss_mask = std::span(loss_mask_).subspan(from, size),
+          .sequence_length = static_cast<Index>(tokens_.size()) / recorded_rows_,
+          .tokens = part(tokens_, first, count),
+          .labels = part(labels_, first, count),
+          .position_ids = {},
+          .loss_mask = part(loss_mask_, first, count),
           .attention_mask = {},
-          .first_sample = first};
+          .first_sample = first,
+          .padding_mask = part(padding_mask_, first, count),
+          .token_types = part(token_types_, first, count),
+          .sentence_order = part(sentence_order_, first, count),
+          .decoder_tokens = part(decoder_tokens_, first, count),
+          .decoder_padding_mask = part(decoder_padding_mask_, first, count)};
 }
 
 }  // namespace mpitron::train

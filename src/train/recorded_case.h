@@ -6,7 +6,6 @@
 
 #include "config/run_config.h"
 #include "io/safetensors.h"
-#include "models/gpt_model.h"
 #include "train/microbatch.h"
 
 namespace mpitron::train {
@@ -17,6 +16,7 @@ struct RecordedIteration {
   std::optional<double> grad_norm;  // absent where the reference skipped the update
   std::optional<bool> update_skipped;
   double learning_rate = 0;
+  std::optional<double> sop_loss = std::nullopt;  // of BERT's binary head
 };
 
 /// A recorded run of the reference: a folder with config.json (its flags among them),
@@ -27,6 +27,7 @@ class RecordedCase {
   explicit RecordedCase(const std::filesystem::path& folder);
 
   const std::string& name() const { return name_; }
+  const std::filesystem::path& folder() const { return folder_; }
   /// gpt, bert or t5.
   const std::string& model_type() const { return model_type_; }
   const std::vector<std::string>& flags() const { return flags_; }
@@ -45,6 +46,9 @@ class RecordedCase {
 
  private:
   void read_batches();
+  /// Rows [first, first + count) of a column [n, width].
+  template <class T>
+  std::span<const T> part(const std::vector<T>& column, Index first, Index count) const;
 
   std::filesystem::path folder_;
   std::string name_, model_type_;
@@ -53,9 +57,11 @@ class RecordedCase {
   std::optional<std::array<Index, 2>> window_;
   bool qk_l2_norm_ = false;
   io::SafetensorsFile weights_, logits_;
-  Index sequence_length_ = 0;
-  std::vector<std::int64_t> tokens_, labels_, position_ids_;  // [n, s]
-  std::vector<float> loss_mask_;                              // [n, s]
+  Index recorded_rows_ = 0;  // n
+  // [n, s], of BERT and T5 [n, s or d]; empty what the model does not read.
+  std::vector<std::int64_t> tokens_, labels_, padding_mask_, token_types_;
+  std::vector<std::int64_t> decoder_tokens_, decoder_padding_mask_, sentence_order_;
+  std::vector<float> loss_mask_;
 };
 
 }  // namespace mpitron::train

@@ -15,8 +15,11 @@ struct ReplayTolerance {
   double loss = 2e-5;
   double grad_norm = 2e-4;
   double logits = 1e-4;
+  double layer_losses = 1e-5;  // relative to those above 1
 
-  static ReplayTolerance of(DType params_dtype);
+  /// A router that sinkhorn balances chooses by an iteration's end: rounding alone may change an
+  /// expert.
+  static ReplayTolerance of(const config::ModelConfig& model);
 };
 
 struct ReplayedIteration {
@@ -29,6 +32,8 @@ struct ReplayResult {
   std::string name;
   std::vector<ReplayedIteration> iterations;
   double max_relative_loss = 0, max_relative_grad_norm = 0, max_absolute_logits = 0;
+  double max_layer_losses = 0;  // difference of losses that layers have beside the main one
+  bool buffers_agree = true;    // biases of routers at the end, to the last bit
   ReplayTolerance tolerance;
   bool pass() const;
 };

@@ -83,8 +83,8 @@ const DeviceMicrobatch& StageRunner::microbatch(Index index) {
     const comm::Group& context = *model_.groups().context;
     const ContextPlace place{.ranks = context.size(), .rank = context.rank()};
     DeviceMicrobatch& last = microbatches_.emplace_back(upload(device_, (*next_)(), place));
-    if (model_.reads_data(options_.with_attention_mask)) {
-      broadcast_microbatch(device_, *model_.groups().tensor, options_.with_attention_mask, last);
+    if (model_.reads_data(options_.parts.masks())) {
+      broadcast_microbatch(device_, *model_.groups().tensor, options_.parts, last);
     }
   }
   return microbatches_[static_cast<std::size_t>(place)];
@@ -102,7 +102,7 @@ Context StageRunner::context(const SamplePosition& position, autograd::Tape* tap
           .tape = tape,
           .usage = tape,
           .keeper = &layers_.keeper(),
-          .mode = tape != nullptr ? autograd::Mode::train : autograd::Mode::evaluate,
+          .mode = tape != nullptr ? autograd::Mode::train : pass_.mode,
           .seed = options_.seed,
           .iteration = static_cast<std::uint64_t>(pass_.iteration),
           .position = position};
@@ -159,8 +159,12 @@ std::vector<StageRunner::Live::Output> StageRunner::losses(Context& context,
                                                            const DeviceMicrobatch& microbatch,
                                                            const Var& input) {
   std::vector<Live::Output> outputs;
-  const auto objectives = part.objectives(context, microbatch.batch, input);
+  auto objectives = part.objectives(context, microbatch.batch, input);
   for (std::size_t i = 0; i < objectives.size(); ++i) {
+    if (Tensor& mask = objectives[i].mask; !mask) {
+      mask = context.empty(objectives[i].losses.shape(), DType::f32);
+      context.launch(kernels::Fill{.x = mask.view(), .value = 1});
+    }
     add_loss(context, objectives[i], i);
     if (context.recording()) {
       outputs.push_back({objectives[i].losses.slot, loss_seed(context, objectives[i])});

@@ -29,7 +29,7 @@ class StageRunner {
   struct Options {
     pipeline::HiddenState hidden;  // what travels between stages
     bool per_token_loss = false;
-    bool with_attention_mask = false;
+    MicrobatchParts parts = {};
     std::uint64_t seed = 0;
     pipeline::ScheduleOptions schedule;  // microbatches and forward_only are set for each run
     /// Microbatches whose additions to the output layer's weight wait for the end of the pass (0:
@@ -47,6 +47,8 @@ class StageRunner {
     /// on the ranks with the output layer.
     std::function<void(const tensor::Tensor& logits, const DeviceMicrobatch& microbatch)>
         on_logits = {};
+    /// In an evaluation: whether routers (and dropout) behave as in training.
+    autograd::Mode mode = autograd::Mode::evaluate;
     std::optional<Index> micro_batch_size = std::nullopt;  // where it is not that of the options
   };
 

@@ -1,42 +1,93 @@
 #include "train/tracked_losses.h"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "config/layer_kind.h"
+
 namespace mpitron::train {
 
 TrackedLosses::TrackedLosses(const config::RunConfig& config, const comm::ParallelGroups& groups) {
-  if (const Index depths = config.model.mtp_num_layers.value_or(0); depths > 0) {
-    // Every tensor rank of the last stage knows the loss of its replica's tokens.
-    const auto ranks = static_cast<double>(groups.tensor_data_context->size());
-    losses_.push_back({.name = "mtp loss",
-                       .entry = {.summary = LayerLosses::Summary::each,
-                                 .name = "mtp_{} loss",
-                                 .layers = std::vector<double>(static_cast<std::size_t>(depths)),
-                                 .layers_with_one = depths},
-                       .share = 1 / ranks});
+  const config::ModelConfig& model = config.model;
+  const Index depths = model.mtp_num_layers.value_or(0);
+  layers_ = model.num_layers + depths;
+  if (depths > 0) {
+    add_prediction_losses(depths, groups);
+  }
+  if (model.moe) {
+    add_router_losses(model, groups);
   }
 }
 
-std::vector<LayerLosses> TrackedLosses::means(const autograd::LayerSums& sums,
-                                              Index num_microbatches, comm::Group& all) const {
-  std::vector<double> values;
-  for (const Loss& loss : losses_) {
-    const double factor = loss.share / static_cast<double>(num_microbatches);
-    const auto layers = static_cast<Index>(loss.entry.layers.size());
-    for (const double sum : sums.of(loss.name, layers)) {
-      values.push_back(sum * factor);
+void TrackedLosses::add_prediction_losses(Index depths, const comm::ParallelGroups& groups) {
+  // Every tensor rank of the last stage knows the loss of its replica's tokens.
+  const auto ranks = static_cast<double>(groups.tensor_data_context->size());
+  losses_.push_back({.name = "mtp loss",
+                     .entry = {.summary = LayerLosses::Summary::each,
+                               .name = "mtp_{} loss",
+                               .layers = std::vector<double>(static_cast<std::size_t>(depths)),
+                               .layers_with_one = depths},
+                     .share = 1 / ranks});
+}
+
+/// Ranks that cut the tokens of a microbatch each tell their part; those of a tensor group that do
+/// not cut them all tell the same.
+void TrackedLosses::add_router_losses(const config::ModelConfig& model,
+                                      const comm::ParallelGroups& groups) {
+  for (Index layer = 1; layer <= layers_; ++layer) {
+    const config::LayerKind kind = config::layer_kind(model, layer);
+    if (kind.feed_forward == config::LayerKind::FeedForward::experts) {
+      expert_layers_.push_back(layer);
     }
   }
-  const auto count = static_cast<Index>(values.size());
-  all.all_reduce({values.data(), DType::f64, {count}}).wait();
-  std::vector<LayerLosses> result;
-  for (auto next = values.begin(); const Loss& loss : losses_) {
-    LayerLosses& entry = result.emplace_back(loss.entry);
+  num_experts_ = model.moe->num_experts;
+  token_share_ = 1 / static_cast<double>(groups.sequence_parallel ? 1 : groups.tensor->size());
+  const auto add = [&](const char* name) {
+    losses_.push_back({.name = name,
+                       .entry = {.name = name,
+                                 .layers = std::vector<double>(static_cast<std::size_t>(layers_)),
+                                 .layers_with_one = static_cast<Index>(expert_layers_.size())},
+                       .share = token_share_ / static_cast<double>(groups.data->size())});
+  };
+  for (const config::BalancingLoss& loss : model.moe->balancing_losses) {
+    add(loss.kind == config::RouterBalancing::aux_loss ? "load_balancing_loss"
+                                                       : "seq_load_balancing_loss");
+  }
+  if (model.moe->z_loss_coefficient > 0) {
+    add("z_loss");
+  }
+}
+
+LayerReport TrackedLosses::report(const autograd::LayerSums& sums, Index num_microbatches,
+                                  comm::Group& all) const {
+  std::vector<double> values;
+  const auto append = [&](const std::vector<double>& numbers, double factor) {
+    std::ranges::transform(numbers, std::back_inserter(values),
+                           [factor](double number) { return number * factor; });
+  };
+  for (const Loss& loss : losses_) {
+    append(sums.of(loss.name, static_cast<Index>(loss.entry.layers.size())),
+           loss.share / static_cast<double>(num_microbatches));
+  }
+  append(sums.of("tokens_per_expert", layers_, num_experts_), token_share_);
+  if (!values.empty()) {
+    all.all_reduce({values.data(), DType::f64, {static_cast<Index>(values.size())}}).wait();
+  }
+
+  LayerReport result;
+  auto next = values.begin();
+  for (const Loss& loss : losses_) {
+    LayerLosses& entry = result.losses.emplace_back(loss.entry);
     const auto end = next + static_cast<std::ptrdiff_t>(entry.layers.size());
     entry.layers.assign(next, end);
     next = end;
+  }
+  for (const Index layer : expert_layers_) {
+    const auto row = next + (layer - 1) * num_experts_;
+    result.expert_tokens[layer] = {row, row + num_experts_};
   }
   return result;
 }

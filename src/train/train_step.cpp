@@ -2,30 +2,47 @@
 
 #include <algorithm>
 
+#include "kernels/expert_bias.h"
 #include "parallel/flat_sum.h"
+#include "parallel/joined_data_parallel.h"
 #include "parallel/weight_hash.h"
 
 namespace mpitron::train {
 namespace {
 
-/// The replicas of this rank's parameters: with sharing, those within one instance share, and the
-/// instances hold the same.
+/// The replicas of this rank's experts, or of its other parameters: with sharing, those within one
+/// instance share, and the instances hold the same.
 parallel::ReplicaGroups replica_groups(const TrainedModel& model,
-                                       const parallel::DataParallelOptions& options) {
+                                       const parallel::DataParallelOptions& options, bool experts) {
   const comm::ParallelGroups& groups = model.groups();
   if (options.sharding == parallel::Sharding::none) {
     return {.shard = model.world().make_group("alone", {model.world().rank()}),
-            .replicas = groups.data_context};
+            .replicas = experts ? groups.expert_data : groups.data_context};
   }
-  return {.shard = groups.optimizer_instance, .replicas = groups.optimizer_replicas};
+  return experts ? parallel::ReplicaGroups{groups.expert_optimizer_instance,
+                                           groups.expert_optimizer_replicas}
+                 : parallel::ReplicaGroups{groups.optimizer_instance, groups.optimizer_replicas};
+}
+
+/// Those of experts, or all others.
+std::vector<autograd::Parameter*> parameters_of(TrainedModel& model, bool experts) {
+  return model.parameters().where(
+      [experts](const autograd::Parameter& parameter) { return parameter.expert == experts; });
 }
 
 std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
                                                       const config::RunConfig& config) {
   const parallel::DataParallelOptions options =
       parallel::data_parallel_options(config, model.parameters().numel());
-  return parallel::make_data_parallel(device, model.parameters(), options,
-                                      replica_groups(model, options));
+  auto dense = parallel::make_data_parallel(device, parameters_of(model, false), options,
+                                            replica_groups(model, options, false));
+  const std::vector<autograd::Parameter*> experts = parameters_of(model, true);
+  if (experts.empty()) {
+    return dense;
+  }
+  return std::make_unique<parallel::JoinedDataParallel>(
+      std::move(dense),
+      parallel::make_data_parallel(device, experts, options, replica_groups(model, options, true)));
 }
 
 tensor::ShardedTensor place_of(const parallel::ParameterPiece& piece) {
@@ -44,37 +61,32 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
   std::vector<optim::TrainedTensor> tensors;
   for (const parallel::ParameterPiece& piece : replicas.pieces()) {
     const autograd::Parameter& parameter = *piece.parameter;
-    tensors.push_back({.traits = {.name = parameter.name,
-                                  .rank = parameter.shape.rank(),
-                                  .is_embedding_or_output = parameter.embedding_or_output},
-                       .value = piece.value,
-                       .main_grad = piece.main_grad,
-                       .counted = parameter.counts_in_norm(model.groups().tensor->rank()),
-                       .place = place_of(piece)});
+    tensors.push_back(
+        {.traits = {.name = parameter.name,
+                    .rank = parameter.shape.rank(),
+                    .is_expert = parameter.expert,
+                    .is_embedding_or_output = parameter.embedding_or_output},
+         .value = piece.value,
+         .main_grad = piece.main_grad,
+         .counted = piece.counted && parameter.counts_in_norm(model.groups().tensor->rank()),
+         .place = place_of(piece)});
   }
   return tensors;
-}
-
-/// Over which the norm of all parameters is summed.
-std::vector<comm::GroupHandle> sum_groups(const TrainedModel& model,
-                                          const parallel::DataParallel& replicas) {
-  std::vector<comm::GroupHandle> groups = replicas.piece_groups();
-  groups.push_back(model.groups().model);
-  return groups;
 }
 
 StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
   const config::ModelConfig& m = config.model;
   const Index pieces = model.groups().context->size() *
                        (model.groups().sequence_parallel ? model.groups().tensor->size() : 1);
-  return {
-      .hidden = {.shape = {m.seq_length / pieces, config.training.micro_batch_size, m.hidden_size},
-                 .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
-      .per_token_loss = config.training.calculate_per_token_loss,
-      .with_attention_mask = config.data.reset_attention_mask,
-      .seed = static_cast<std::uint64_t>(config.training.seed),
-      .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
-      .deferred_outputs = config.parallel.deferred_embedding_wgrads};
+  return {// An encoder-decoder's stages pass both streams on, one behind the other.
+          .hidden = {.shape = {(m.seq_length + m.decoder_seq_length) / pieces,
+                               config.training.micro_batch_size, m.hidden_size},
+                     .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
+          .per_token_loss = config.training.calculate_per_token_loss,
+          .parts = microbatch_parts(config),
+          .seed = static_cast<std::uint64_t>(config.training.seed),
+          .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
+          .deferred_outputs = config.parallel.deferred_embedding_wgrads};
 }
 
 }  // namespace
@@ -86,8 +98,7 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
       config_(config),
       timers_(timers),
       replicas_(make_replicas(device, model, config)),
-      optimizer_(device, config.optimizer, trained_tensors(model, *replicas_),
-                 sum_groups(model, *replicas_)),
+      optimizer_(device, config.optimizer, trained_tensors(model, *replicas_), model.world().all()),
       scheduler_(config.optimizer),
       scaler_(optim::make_loss_scaler(config.optimizer)),
       runner_(device, model, *replicas_, runner_options(config, model), timers),
@@ -121,8 +132,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
     const StageRunner::Pass pass{
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
     report_loss(runner_.run(pass, next), report);
-    report.layer_losses =
-        tracked_.means(runner_.layer_sums(), num_microbatches, *model_.world().all());
+    report.layers = tracked_.report(runner_.layer_sums(), num_microbatches, *model_.world().all());
     replicas_->finish_step();
     complete_gradients();
   }
@@ -136,6 +146,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
     return parameter.counts_in_norm(tensor_rank);
   });
   before_update_();
+  update_expert_biases(report.layers);
   const optim::StepResult result =
       optimizer_.step({.gradients = gradients,
                        .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
@@ -176,11 +187,29 @@ void TrainStep::complete_gradients() {
   }
 }
 
+void TrainStep::update_expert_biases(const LayerReport& layers) {
+  for (const autograd::Buffer& bias : model_.parameters().buffers()) {
+    const std::vector<double>& tokens = layers.expert_tokens.at(bias.layer);
+    const Index experts = bias.shape[0];
+    const tensor::Tensor counts = tensor::Tensor::empty(device_, {experts}, DType::f64);
+    std::ranges::copy(tokens, counts.data<double>());
+    device::launch(
+        device_.stream(),
+        kernels::ExpertBiasUpdate{.tokens = counts.view(),
+                                  .bias = bias.value.view(),
+                                  .rate = static_cast<float>(config_.model.moe->bias_update_rate)});
+  }
+}
+
 void TrainStep::visit_model(tensor::StateVisitor& visitor) const {
   for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
     tensor::ShardedTensor place = place_of(piece);
     place.name = "model/" + place.name;
     visitor.tensor(place);
+  }
+  for (const autograd::Buffer& buffer : model_.parameters().buffers()) {
+    visitor.tensor(
+        {.name = "model/" + buffer.name, .shape = buffer.shape, .value = buffer.value.view()});
   }
 }
 
@@ -209,14 +238,16 @@ void TrainStep::values_loaded(bool masters_too) {
 }
 
 void TrainStep::logits(const HostMicrobatch& microbatch,
-                       const decltype(StageRunner::Pass::on_logits)& visit) {
-  runner_.run({.on_logits = visit, .micro_batch_size = microbatch.samples},
+                       const decltype(StageRunner::Pass::on_logits)& visit, autograd::Mode mode) {
+  runner_.run({.on_logits = visit, .mode = mode, .micro_batch_size = microbatch.samples},
               [&] { return microbatch; });
 }
 
 void TrainStep::check_replicas() {
   replicas_->make_whole();
-  parallel::check_weight_hashes(model_.parameters(), *model_.groups().data_context);
+  const comm::ParallelGroups& groups = model_.groups();
+  parallel::check_weight_hashes(parameters_of(model_, false), *groups.data_context);
+  parallel::check_weight_hashes(parameters_of(model_, true), *groups.expert_data);
 }
 
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {

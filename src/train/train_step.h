@@ -24,8 +24,7 @@ struct StepReport {
   double loss_scale = 1;     // used by this step
   bool skipped = false;      // an fp16 overflow: the update was not made
   std::vector<std::pair<std::string, double>> other_losses = {};  // objectives beside the first
-  /// Beside the main one.
-  std::vector<LayerLosses> layer_losses = {};
+  LayerReport layers = {};
   double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
 };
 
@@ -45,9 +44,9 @@ class TrainStep {
   /// Sum of the masked losses and of the mask, without dropout and without gradients.
   StepReport evaluate(Index num_microbatches, const NextMicrobatch& next);
 
-  /// A forward pass over one microbatch without dropout that ends in its logits.
-  void logits(const HostMicrobatch& microbatch,
-              const decltype(StageRunner::Pass::on_logits)& visit);
+  /// A forward pass over one microbatch without gradients that ends in its logits.
+  void logits(const HostMicrobatch& microbatch, const decltype(StageRunner::Pass::on_logits)& visit,
+              autograd::Mode mode = autograd::Mode::evaluate);
 
   /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME".
   void visit_model(tensor::StateVisitor& visitor) const;
@@ -70,6 +69,8 @@ class TrainStep {
   /// Adds this rank's sums up over all ranks.
   void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
   void complete_gradients();
+  /// Of routers that are balanced by a bias, from the tokens that their experts got.
+  void update_expert_biases(const LayerReport& layers);
 
   device::Device& device_;
   TrainedModel& model_;

@@ -28,9 +28,7 @@ class TrainedModel {
   bool has_embedding() const { return parts_.front()->part().has_embedding; }
   bool has_output() const { return parts_.back()->part().has_output; }
   /// Whether this stage needs tokens, labels or masks.
-  bool reads_data(bool with_attention_mask) const {
-    return has_embedding() || has_output() || with_attention_mask;
-  }
+  bool reads_data(bool with_masks) const { return has_embedding() || has_output() || with_masks; }
 
  private:
   comm::World& world_;

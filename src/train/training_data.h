@@ -6,6 +6,7 @@
 #include "data/batch_loader.h"
 #include "data/gpt_data.h"
 #include "tokenizers/tokenizer.h"
+#include "train/masked_lm_data.h"
 #include "train/microbatch.h"
 
 namespace mpitron::train {
@@ -47,7 +48,12 @@ class MicrobatchStream {
   HostMicrobatch next();
 
  private:
-  std::optional<data::BatchLoader> loader_;  // where this rank reads
+  template <class Batch>
+  const Batch& present(const Batch* batch) const;
+
+  // One of the two where this rank reads.
+  std::optional<data::BatchLoader> loader_;
+  std::optional<data::MaskedLmLoader> masked_loader_;
   StreamShare share_;
   Index micro_batch_size_;
   Index sequence_length_;

@@ -20,10 +20,16 @@ const std::vector<std::string>& timed_parts() {
   return names;
 }
 
+std::vector<NamedLoss> losses_of(const StepReport& step) {
+  std::vector<NamedLoss> losses = {{kLossName, step.loss()}};
+  losses.insert(losses.end(), step.other_losses.begin(), step.other_losses.end());
+  return losses;
+}
+
 }  // namespace
 
 TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index rank)
-    : config_(config), timers_(timers) {
+    : config_(config), timers_(timers), collapsed_(config.model.moe ? config.model.moe->topk : 0) {
   bar_.emplace(config.training.train_iters, "it");
   interval_.start();
   if (const auto& folder = config.logging.tensorboard_dir; folder && rank == 0) {
@@ -41,10 +47,12 @@ void TrainingLog::resumed_at(Index iteration) {
 }
 
 void TrainingLog::iteration(const Progress& progress, const StepReport& step, TrainStep& state) {
-  const NamedLoss loss{kLossName, step.loss()};
-  averages_.add({&loss, 1}, step.skipped);
-  for (const auto& [name, value] : summaries(step.layer_losses)) {
+  averages_.add(losses_of(step), step.skipped);
+  for (const auto& [name, value] : summaries(step.layers.losses)) {
     averages_.add_tracked(name, value);
+  }
+  for (const std::string& warning : collapsed_(progress.iteration, step.layers)) {
+    log::warning("{}", warning);
   }
   if (tensorboard_ && progress.iteration % config_.logging.tensorboard_log_interval == 0) {
     write_scalars(progress, step, state);
@@ -97,6 +105,9 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
         state.scheduler().learning_rate_schedule().at(state.scheduler().num_steps(), bounds);
   }
   log::print(iteration_line(report));
+  if (config_.logging.moe_per_layer_logging && !step.layers.expert_tokens.empty()) {
+    log::print(balance_lines(step.layers));
+  }
   if (progress.iteration == config_.logging.log_interval) {
     log::print(memory_line(0, progress.iteration, process_memory()));
   }
@@ -123,7 +134,9 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   };
   both("learning-rate", state.scheduler().learning_rate());
   both("batch-size", static_cast<double>(progress.batch_size));
-  both(kLossName, step.loss());
+  for (const auto& [name, loss] : losses_of(step)) {
+    both(name, loss);
+  }
   if (config_.logging.log_loss_scale_to_tensorboard) {
     both("loss-scale", state.loss_scaler().scale());
   }
@@ -141,31 +154,43 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
       io::Metric{"loss-scale", step.loss_scale},
       io::Metric{"batch-size", static_cast<double>(progress.batch_size)},
       io::Metric{"consumed-samples", static_cast<double>(progress.consumed_samples)}};
-  for (const auto& [name, value] : summaries(step.layer_losses)) {
+  for (const auto& [name, loss] : step.other_losses) {
+    metrics.push_back({name, loss});
+  }
+  const std::vector<NamedLoss> tracked = summaries(step.layers.losses);
+  for (const auto& [name, value] : tracked) {
     both(name, value);
-    metrics.push_back({name, value});
+    metrics.emplace_back(name, value);
+  }
+  const std::vector<NamedLoss> of_layers =
+      config_.logging.moe_per_layer_logging ? layer_metrics(step.layers) : std::vector<NamedLoss>{};
+  for (const auto& [name, value] : of_layers) {
+    tensorboard_->add_scalar(name, value, progress.iteration);
+    metrics.emplace_back(name, value);
   }
   metrics_->add(progress.iteration, metrics);
 }
 
 void TrainingLog::validation(const ValidationReport& report, const Progress& progress) {
   bar_->clear();
-  const NamedLoss named{kLossName, report.loss};
-  log::print(validation_lines(report.where, {&named, 1}, report.set));
+  std::vector<NamedLoss> losses = {{kLossName, report.loss}};
+  losses.insert(losses.end(), report.other_losses.begin(), report.other_losses.end());
+  log::print(validation_lines(report.where, losses, report.set));
   if (!tensorboard_) {
     return;
   }
-  const std::string tag = std::string(kLossName) + ' ' + validation_name(report.set);
   const auto both = [&](const std::string& name, double value) {
     tensorboard_->add_scalar(name, value, progress.iteration);
     tensorboard_->add_scalar(name + " vs samples", value, progress.consumed_samples);
   };
-  both(tag, report.loss);
-  if (config_.logging.log_validation_ppl_to_tensorboard) {
-    both(tag + " ppl", std::exp(std::min(20.0, report.loss)));
+  for (auto& [name, loss] : losses) {
+    name += ' ' + validation_name(report.set);
+    both(name, loss);
+    if (config_.logging.log_validation_ppl_to_tensorboard) {
+      both(name + " ppl", std::exp(std::min(20.0, loss)));
+    }
   }
-  const std::array metrics{io::Metric{tag, report.loss}};
-  metrics_->add(progress.iteration, metrics);
+  metrics_->add(progress.iteration, std::vector<io::Metric>(losses.begin(), losses.end()));
   tensorboard_->flush();
 }
 

@@ -6,6 +6,7 @@
 #include "config/run_config.h"
 #include "io/metrics_file.h"
 #include "io/tensorboard.h"
+#include "train/expert_balance.h"
 #include "train/iteration_report.h"
 #include "train/progress_bar.h"
 #include "train/timers.h"
@@ -25,6 +26,7 @@ struct ValidationReport {
   std::string where;         // "iteration 100", or "iteration 100 on test set"
   std::optional<Index> set;  // its number with --multiple-validation-sets
   double loss = 0;
+  std::vector<NamedLoss> other_losses = {};  // objectives beside the first
 };
 
 /// Everything that a run says of its iterations: the reference's line every `--log-interval`,
@@ -53,6 +55,7 @@ class TrainingLog {
   std::unique_ptr<io::TensorboardWriter> tensorboard_;
   std::unique_ptr<io::MetricsFile> metrics_;
   IntervalAverages averages_;
+  CollapsedRouters collapsed_;
   NamedTimer interval_;
   std::optional<ProgressBar> bar_;
 };

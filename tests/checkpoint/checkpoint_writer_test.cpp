@@ -54,8 +54,10 @@ TEST_P(CheckpointWorlds, AnyLayoutLoadsWhatAnyOtherSaved) {
       const TestLayout to = random_layout(random, world.size());
       SCOPED_TRACE(name_of(from) + " to " + name_of(to));
       const HeldState saved = hold_state(tensors, from, world.rank());
-      CheckpointWriter writer(world, {.staging_bytes = round < 3 ? 1 << 20 : 1 << 30,
-                                      .write_bytes = round % 3 == 0 ? 1 << 12 : 1 << 18});
+      WriterOptions options{.staging_bytes = round < 3 ? 1 << 20 : 1 << 30,
+                            .write_bytes = round % 3 == 0 ? 1 << 12 : 1 << 18,
+                            .file_per_writer = round / 2 % 2 == 0};
+      CheckpointWriter writer(world, options);
       const Folder files(folder.path());
       EXPECT_EQ(save_and_wait(writer, saved, folder.path(), 2 * round, round % 2 == 0).error, "");
       EXPECT_EQ(contents_of(files.file(2 * round)), contents_of(tensors));
@@ -71,7 +73,9 @@ TEST_P(CheckpointWorlds, AnyLayoutLoadsWhatAnyOtherSaved) {
       EXPECT_EQ(reader.read(targets_of(loaded)).bytes, needed);
       EXPECT_EQ(loaded.memory, expected.memory);
 
-      EXPECT_EQ(save_and_wait(writer, loaded, folder.path(), 2 * round + 1, true).error, "");
+      options.file_per_writer = !options.file_per_writer;
+      CheckpointWriter other(world, options);
+      EXPECT_EQ(save_and_wait(other, loaded, folder.path(), 2 * round + 1, true).error, "");
       EXPECT_EQ(contents_of(files.file(2 * round + 1)), contents_of(tensors));
     }
   });
@@ -84,7 +88,7 @@ TEST_P(CheckpointWorlds, AsynchronousSavesKeepWhatTheTensorsHeld) {
     const std::vector<TestTensor> tensors = random_tensors(random, 2, 4);
     const TestLayout layout{1, 1, world.size(), true};
     HeldState state = hold_state(tensors, layout, world.rank());
-    CheckpointWriter writer(world);
+    CheckpointWriter writer(world, {.file_per_writer = GetParam().size % 2 == 0});
     const Header header;
     writer.save({state.tensors, &header, folder.path(), 7, true});
     EXPECT_TRUE(writer.in_flight());
@@ -122,32 +126,39 @@ class FileSizeLimit {
   rlimit before_{};
 };
 
+void expect_failure_told(World& world, bool threads, bool file_per_writer) {
+  const SharedFolder folder(world);
+  std::mt19937_64 random(5);
+  const std::vector<TestTensor> tensors = random_tensors(random, 2, 4);
+  const TestLayout layout{1, 1, world.size(), true};
+  const HeldState state = hold_state(tensors, layout, world.rank());
+  CheckpointWriter writer(world, {.file_per_writer = file_per_writer});
+  EXPECT_EQ(threads, save_and_wait(writer, state, folder.path(), 1, false).error != "");
+  {
+    // A limit of the last process alone: a shared file is created, and one part cannot be written.
+    std::unique_ptr<FileSizeLimit> own;
+    if (!threads && world.rank() == world.size() - 1) {
+      own = std::make_unique<FileSizeLimit>(100'000);
+    }
+    const SaveReport report = save_and_wait(writer, state, folder.path(), 2, true);
+    const char* const file = file_per_writer ? "writer_0000" : "checkpoint.h5";
+    EXPECT_NE(report.error.find(file), std::string::npos) << report.error;
+    EXPECT_NE(report.error.find("too large"), std::string::npos) << report.error;
+    EXPECT_FALSE(std::filesystem::exists(Folder(folder.path()).file(2)));
+    EXPECT_FALSE(std::filesystem::exists(Folder(folder.path()).unfinished_file(2)));
+  }
+  if (!threads) {
+    EXPECT_EQ(save_and_wait(writer, state, folder.path(), 3, true).error, "");
+    EXPECT_EQ(contents_of(Folder(folder.path()).file(3)), contents_of(tensors));
+  }
+}
+
 TEST_P(CheckpointWorlds, AFailureOfOneRankIsToldToAllAndTheNextSaveWorks) {
   const bool threads = GetParam().transport == comm::Transport::threads;
   const auto limit = threads ? std::make_unique<FileSizeLimit>(100'000) : nullptr;
   comm::run_world(GetParam(), [threads](World& world) {
-    const SharedFolder folder(world);
-    std::mt19937_64 random(5);
-    const std::vector<TestTensor> tensors = random_tensors(random, 2, 4);
-    const TestLayout layout{1, 1, world.size(), true};
-    const HeldState state = hold_state(tensors, layout, world.rank());
-    CheckpointWriter writer(world);
-    EXPECT_EQ(threads, save_and_wait(writer, state, folder.path(), 1, false).error != "");
-    {
-      // A limit of the last process alone: the file is created, and one part cannot be written.
-      std::unique_ptr<FileSizeLimit> own;
-      if (!threads && world.rank() == world.size() - 1) {
-        own = std::make_unique<FileSizeLimit>(100'000);
-      }
-      const SaveReport report = save_and_wait(writer, state, folder.path(), 2, true);
-      EXPECT_NE(report.error.find("checkpoint.h5"), std::string::npos) << report.error;
-      EXPECT_NE(report.error.find("too large"), std::string::npos) << report.error;
-      EXPECT_FALSE(std::filesystem::exists(Folder(folder.path()).file(2)));
-      EXPECT_FALSE(std::filesystem::exists(Folder(folder.path()).unfinished_file(2)));
-    }
-    if (!threads) {
-      EXPECT_EQ(save_and_wait(writer, state, folder.path(), 3, true).error, "");
-      EXPECT_EQ(contents_of(Folder(folder.path()).file(3)), contents_of(tensors));
+    for (const bool file_per_writer : {false, true}) {
+      expect_failure_told(world, threads, file_per_writer);
     }
   });
 }
@@ -162,12 +173,21 @@ Index resident_bytes() {
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-TEST(CheckpointWriter, MemoryDoesNotGrowOverFiftySaves) {
+class FileSchemes : public ::testing::TestWithParam<bool> {
+ protected:
+  const WriterOptions options_{.file_per_writer = GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(FileSchemes, FileSchemes, ::testing::Bool(), [](const auto& info) {
+  return info.param ? "file_per_writer" : "shared_file";
+});
+
+TEST_P(FileSchemes, MemoryDoesNotGrowOverFiftySaves) {
   const TemporaryFolder folder;
   const auto world = comm::make_single_world();
   std::mt19937_64 random(3);
   const HeldState state = hold_state(random_tensors(random, 3, 4), {}, 0);
-  CheckpointWriter writer(*world);
+  CheckpointWriter writer(*world, options_);
   Index first = 0, staging = 0;
   for (Index i = 0; i < 50; ++i) {
     ASSERT_EQ(save_and_wait(writer, state, folder.path(), i % 3, true).error, "");
@@ -180,7 +200,7 @@ TEST(CheckpointWriter, MemoryDoesNotGrowOverFiftySaves) {
   EXPECT_LE(resident_bytes() - first, Index{1} << 20);
 }
 
-TEST(CheckpointWriter, KilledAtAnyMomentLeavesNoIncompleteCheckpoint) {
+TEST_P(FileSchemes, KilledAtAnyMomentLeavesNoIncompleteCheckpoint) {
   const TemporaryFolder folder;
   std::mt19937_64 random(9);
   const std::vector<TestTensor> tensors = random_tensors(random, 3, 6);
@@ -188,13 +208,13 @@ TEST(CheckpointWriter, KilledAtAnyMomentLeavesNoIncompleteCheckpoint) {
   const HeldState state = hold_state(tensors, {}, 0);
   const auto save_from = [&](Index first, Index last) {
     const auto world = comm::make_single_world();
-    CheckpointWriter writer(*world);
+    CheckpointWriter writer(*world, options_);
     for (Index i = first; i < last; ++i) {
       ASSERT_EQ(save_and_wait(writer, state, folder.path(), i, i % 2 == 0).error, "");
     }
   };
   const auto expected = contents_of(tensors);
-  constexpr int kRounds = 20;
+  constexpr int kRounds = 12;
   Index next = 0;
   for (int round = 0; round < kRounds; ++round) {
     const pid_t child = ::fork();

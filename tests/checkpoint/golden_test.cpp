@@ -3,7 +3,6 @@
 
 #include "checkpoint/verify.h"
 #include "support/sample_checkpoint.h"
-#include "utils/files.h"
 
 namespace mpitron::checkpoint {
 namespace {
@@ -32,30 +31,45 @@ std::vector<DataSet> data_sets_1() {
           {.name = "data/position", .shape = {2}, .dtype = DType::i64}};
 }
 
-TEST(Golden, Schema1) {
-  const std::filesystem::path path = kGolden / "schema-1.h5";
+void expect_golden(const std::filesystem::path& path, const Header& header) {
   const File file(path);
   EXPECT_TRUE(verify(file).damaged.empty());
-  EXPECT_EQ(file.header(), header_1());
-  const std::string bytes = read_file(path);
+  EXPECT_EQ(file.header(), header);
   ASSERT_EQ(file.data_sets().size(), data_sets_1().size());
   for (const DataSet& expected : data_sets_1()) {
     const DataSet* found = file.find(expected.name);
     ASSERT_NE(found, nullptr) << expected.name;
     EXPECT_EQ(found->shape, expected.shape);
     EXPECT_EQ(found->dtype, expected.dtype);
-    EXPECT_EQ(bytes.substr(static_cast<std::size_t>(found->offset),
-                           static_cast<std::size_t>(found->bytes())),
-              testing::sample_bytes(expected));
+    EXPECT_EQ(testing::stored_bytes(file, *found), testing::sample_bytes(expected));
   }
 }
 
-// How it was made: run with --gtest_also_run_disabled_tests where the file is not there yet.
+Header header_2() {
+  Header header = header_1();
+  header.schema_version = 2;
+  return header;
+}
+
+TEST(Golden, Schema1) {
+  expect_golden(kGolden / "schema-1.h5", header_1());
+}
+
+TEST(Golden, Schema2) {
+  expect_golden(kGolden / "schema-2/checkpoint.h5", header_2());
+}
+
+// How they were made: run with --gtest_also_run_disabled_tests where the files are not there yet.
 TEST(Golden, DISABLED_WriteSchema1) {
   const std::filesystem::path path = kGolden / "schema-1.h5";
   ASSERT_FALSE(std::filesystem::exists(path));
-  ASSERT_EQ(kSchemaVersion, 1);
   testing::write_checkpoint(path, header_1(), data_sets_1());
+}
+
+TEST(Golden, DISABLED_WriteSchema2) {
+  ASSERT_TRUE(std::filesystem::create_directory(kGolden / "schema-2"));
+  testing::write_checkpoint_per_writer(kGolden / "schema-2/checkpoint.h5", header_1(),
+                                       data_sets_1());
 }
 
 }  // namespace

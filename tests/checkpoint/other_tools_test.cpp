@@ -39,16 +39,23 @@ std::string python_with_h5py() {
   return "";
 }
 
-/// The sample as HDF5's own programs see it.
-class OtherTools : public ::testing::Test {
+/// The sample as HDF5's own programs see it: one file, or a file for each of two writers and one
+/// that shows them as one.
+class OtherTools : public ::testing::TestWithParam<bool> {
  protected:
-  OtherTools() { testing::write_sample(path_); }
+  OtherTools() {
+    GetParam() ? testing::write_sample_per_writer(path_) : testing::write_sample(path_);
+  }
 
   testing::TemporaryFolder folder_;
   std::string path_ = folder_.path() / "checkpoint.h5";
 };
 
-TEST_F(OtherTools, H5lsShowsNamesAndShapes) {
+INSTANTIATE_TEST_SUITE_P(FileSchemes, OtherTools, ::testing::Bool(), [](const auto& info) {
+  return info.param ? "file_per_writer" : "shared_file";
+});
+
+TEST_P(OtherTools, H5lsShowsNamesAndShapes) {
   if (shell("h5ls --version").status != 0) {
     GTEST_SKIP() << "no h5ls here: install hdf5-tools";
   }
@@ -57,12 +64,12 @@ TEST_F(OtherTools, H5lsShowsNamesAndShapes) {
   for (const char* line : {"/model/embedding.word_embeddings.weight Dataset {37, 4}",
                            "/model/decoder.layers.0.mlp.linear_fc1.weight Dataset {8, 4}",
                            "/optimizer/exp_avg/embedding.word_embeddings.weight Dataset {37, 4}",
-                           "/integrity/extents"}) {
+                           GetParam() ? "/integrity/ranges" : "/integrity/extents"}) {
     EXPECT_NE(output.text.find(line), std::string::npos) << line << '\n' << output.text;
   }
 }
 
-TEST_F(OtherTools, H5dumpShowsNumbers) {
+TEST_P(OtherTools, H5dumpShowsNumbers) {
   if (shell("h5dump --version").status != 0) {
     GTEST_SKIP() << "no h5dump here: install hdf5-tools";
   }
@@ -77,7 +84,7 @@ TEST_F(OtherTools, H5dumpShowsNumbers) {
   EXPECT_EQ(shell("h5dump " + path_ + " > /dev/null").status, 0);
 }
 
-TEST_F(OtherTools, H5pyReadsEveryValueByName) {
+TEST_P(OtherTools, H5pyReadsEveryValueByName) {
   const std::string python = python_with_h5py();
   if (python.empty()) {
     GTEST_SKIP() << "no Python with h5py here: install python3-h5py";

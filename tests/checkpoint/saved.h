@@ -10,23 +10,21 @@
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_writer.h"
 #include "checkpoint/layouts.h"
-#include "utils/files.h"
 
 namespace mpitron::checkpoint {
 
-/// The data of a complete file by name, each data set as bytes.
+/// The data of a complete checkpoint by name, each data set as bytes.
 inline std::map<std::string, std::string> contents_of(const std::filesystem::path& path) {
   const File file(path);
-  const std::string bytes = read_file(path);
+  const StoredBytes stored(file.storage());
   std::map<std::string, std::string> contents;
   for (const DataSet& data_set : file.data_sets()) {
-    contents[data_set.name] = bytes.substr(static_cast<std::size_t>(data_set.offset),
-                                           static_cast<std::size_t>(data_set.bytes()));
+    std::string& bytes = contents[data_set.name];
+    bytes.resize(static_cast<std::size_t>(data_set.bytes()));
+    stored.read(data_set.offset, bytes.data(), data_set.bytes());
   }
   for (const Extent& extent : file.extents()) {
-    EXPECT_EQ(hash128({bytes.data() + extent.offset, static_cast<std::size_t>(extent.bytes)}),
-              extent.hash)
-        << extent.offset;
+    EXPECT_EQ(stored.hash(extent.offset, extent.bytes), extent.hash) << extent.offset;
   }
   return contents;
 }

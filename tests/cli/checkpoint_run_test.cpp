@@ -99,7 +99,8 @@ TEST_F(CheckpointRun, TheModelsOptionsComeFromTheCheckpoint) {
 }
 
 TEST_F(CheckpointRun, IsConvertedAndTrainedOnFrom) {
-  train({"--save", "a", "--exit-interval", "3"});
+  train({"--save", "a", "--exit-interval", "3", "--save-file-per-writer"});
+  EXPECT_TRUE(std::filesystem::exists(file("a/iter_0000003/writer_00000.h5")));
   const std::string out =
       train({"--load", "a", "--ckpt-convert-format", "torch_dist", "--ckpt-convert-save", "b"});
   EXPECT_TRUE(contains(out, "> converted checkpoint: b/torch_dist of iteration 3")) << out;

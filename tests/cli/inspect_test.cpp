@@ -48,6 +48,23 @@ TEST_F(Inspect, TakesAnIterationsFolderAndAFile) {
   EXPECT_TRUE(contains(run({"save/iter_0000005/checkpoint.h5"}).out, "iteration 5,"));
 }
 
+TEST_F(Inspect, AFilePerWriterLooksLikeOneSharedFile) {
+  std::filesystem::create_directory(folder_ / "two");
+  mpitron::testing::write_sample_per_writer(folder_ / "two/checkpoint.h5");
+  EXPECT_TRUE(contains(run({"two"}).out, ", which shows 2 writers' files of "));
+  EXPECT_EQ(run({"save", "two"}).code, 0) << run({"save", "two"}).out;
+  const json ours = json::parse(run({"save", "--json", "--statistics"}).out);
+  const json theirs = json::parse(run({"two", "--json", "--statistics"}).out);
+  ASSERT_EQ(ours.at("data_sets").size(), theirs.at("data_sets").size());
+  for (std::size_t i = 0; i < ours.at("data_sets").size(); ++i) {
+    json a = ours.at("data_sets")[i], b = theirs.at("data_sets")[i];
+    EXPECT_TRUE(b.at("offset").is_null());
+    a.erase("offset");
+    b.erase("offset");
+    EXPECT_EQ(a, b);
+  }
+}
+
 TEST_F(Inspect, SpeaksJsonWithStatistics) {
   const Finished finished = run({"save", "--json", "--statistics"});
   EXPECT_EQ(finished.code, 0) << finished.err;

@@ -20,6 +20,8 @@ TEST(IoBench, MeasuresBothWaysAndCleansUp) {
   EXPECT_EQ(result.at("bytes"), 2 << 20);
   EXPECT_GT(result.at("shared_bytes_per_s"), 0);
   EXPECT_GT(result.at("separate_bytes_per_s"), 0);
+  EXPECT_EQ(result.at("flags"),
+            result.at("recommended") == "shared" ? "" : "--save-file-per-writer");
   EXPECT_TRUE(std::filesystem::is_empty(folder / "disk"));
 }
 

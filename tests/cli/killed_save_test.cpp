@@ -73,6 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
     Kinds, KilledSave,
     ::testing::Values(
         KilledRuns{"persistent", {"--save-interval", "1", "--save-keep-last", "2"}},
+        KilledRuns{"file_per_writer",
+                   {"--save-interval", "1", "--save-keep-last", "2", "--save-file-per-writer"}},
         KilledRuns{"global",
                    {"--save-interval", "2", "--save-keep-last", "2", "--non-persistent-ckpt-type",
                     "global", "--non-persistent-save-interval", "1"}},

@@ -78,10 +78,10 @@ TEST_F(Replay, ADifferentModelFails) {
 
 TEST_F(Replay, RefusesOtherModels) {
   const std::string copy =
-      altered("config.json", [](json& config) { config["model_type"] = "bert"; });
+      altered("config.json", [](json& config) { config["model_type"] = "retro"; });
   const Finished finished = run({copy});
   EXPECT_EQ(finished.code, 2);
-  EXPECT_TRUE(contains(finished.err, "bert run; replay works for gpt")) << finished.err;
+  EXPECT_TRUE(contains(finished.err, "one of gpt, bert, t5, not 'retro'")) << finished.err;
 }
 
 TEST_F(Replay, NamesWhatIsMissing) {

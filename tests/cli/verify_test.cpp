@@ -46,6 +46,26 @@ TEST_F(Verify, NamesEachDamagedDataSet) {
   EXPECT_EQ(result.at("damaged").size(), 2U);
 }
 
+TEST_F(Verify, NamesTheWritersFileThatIsDamagedOrMissing) {
+  std::filesystem::create_directory(folder_ / "two");
+  mpitron::testing::write_sample_per_writer(folder_ / "two/checkpoint.h5");
+  EXPECT_EQ(run({"two"}).code, 0);
+  {
+    const checkpoint::File file(folder_ / "two/checkpoint.h5");
+    const checkpoint::StoredRange& range = file.storage().at(file.find("model/half")->offset);
+    checkpoint::PosixFile(file.storage().files[static_cast<std::size_t>(range.file)],
+                          checkpoint::PosixFile::Mode::modify)
+        .write(range.offset, "?", 1);
+  }
+  const json damaged = json::parse(run({"two", "--json"}).out);
+  EXPECT_EQ(damaged.at("damaged").at(0).at("file"), "writer_00001.h5") << damaged;
+  EXPECT_TRUE(contains(run({"two"}).out, "of writer_00001.h5 differ")) << run({"two"}).out;
+  std::filesystem::remove(folder_ / "two/writer_00000.h5");
+  const Finished missing = run({"two"});
+  EXPECT_EQ(missing.code, 4);
+  EXPECT_TRUE(contains(missing.out, "two/writer_00000.h5: cannot open")) << missing.out;
+}
+
 TEST_F(Verify, AFileThatCannotBeOpened) {
   std::filesystem::resize_file(path_, 5000);
   const Finished finished = run({"checkpoint.h5"});

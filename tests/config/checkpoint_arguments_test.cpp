@@ -32,6 +32,19 @@ TEST(CheckpointArguments, TheModelIsTheCheckpointsWhateverIsGiven) {
             checkpoint.path);
 }
 
+TEST(CheckpointArguments, LatentsAndPredictionsAreTheModels) {
+  const CheckpointArguments checkpoint{
+      .configuration = configuration("--multi-latent-attention --kv-lora-rank 24 --v-head-dim 40 "
+                                     "--position-embedding-type rope --mtp-num-layers 2"),
+      .path = "a/checkpoint.h5"};
+  const ParsedRun parsed = parse_with("--load a", checkpoint);
+  EXPECT_TRUE(parsed.run.model.multi_latent_attention);
+  EXPECT_EQ(parsed.run.model.kv_lora_rank, 24);
+  EXPECT_EQ(parsed.run.model.v_head_dim, 40);
+  EXPECT_EQ(parsed.run.model.rope_type, RopeType::yarn);
+  EXPECT_EQ(parsed.run.model.mtp_num_layers, 2);
+}
+
 TEST(CheckpointArguments, ALayoutIsTakenWhenAskedFor) {
   CheckpointArguments checkpoint{.configuration = R"({"tensor_model_parallel_size": 2})"};
   EXPECT_EQ(parse_with("--load a", checkpoint).run.parallel.tensor_model_parallel_size, 1);

@@ -10,10 +10,13 @@ using test::RuleCase;
 constexpr RuleCase kBroken[] = {
     {"--save-keep-last 10", "E110", "--save-keep-last without --save"},
     {"--async-save", "E110", "--save FOLDER"},
+    {"--save-file-per-writer", "E110", "--save-file-per-writer without --save"},
     {"--ckpt-step 10", "E111", "--ckpt-step without --load"},
     {"--use-checkpoint-args", "E111", "--load FOLDER"},
     {"--save a --save-interval 0", "E112", "save_interval = 0"},
     {"--save a --save-keep-last 0", "E112", "save_keep_last = 0"},
+    {"--save a --save-keep-optim-last 0", "E112", "save_keep_optim_last = 0"},
+    {"--save a --save-keep-optim-last 2 --no-save-optim", "E163", "--no-save-optim"},
     {"--save a --save-staging-gib 0", "E112", "save_staging_gib = 0"},
     {"--save a --save-interval 10 --save-retain-interval 25", "E113", "25 % 10 = 5"},
     {"--load a --load-main-params-from-ckpt", "E114", "--no-load-optim"},
@@ -41,7 +44,8 @@ TEST(CheckpointConstraints, EveryRuleHasAnExample) {
 
 TEST(CheckpointConstraints, UsualFlagsBreakNone) {
   for (const char* flags :
-       {"--save a --save-interval 10 --save-retain-interval 100 --load a --async-save",
+       {"--save a --save-interval 10 --save-retain-interval 100 --load a --async-save "
+        "--save-file-per-writer",
         "--pretrained-checkpoint a --finetune", "--load a --no-load-optim --ckpt-step 3",
         "--load a --load-main-params-from-ckpt --no-load-optim",
         "--save a --non-persistent-ckpt-type global --non-persistent-save-interval 5",

@@ -35,6 +35,12 @@ TEST(Derive, OldNames) {
   EXPECT_EQ(value(parse_base("--recompute-activations"), "recompute_granularity"), "selective");
   EXPECT_EQ(value(parse_base("--recompute-activations"), "recompute_modules"), "core_attn");
   EXPECT_EQ(value(parse_base("--use-flash-attn"), "attention_backend"), "flash");
+  const ParsedRun experts = parse_base(
+      "--num-experts 4 --disable-bias-linear --moe-layer-recompute --recompute-modules mlp");
+  EXPECT_EQ(value(experts, "recompute_granularity"), "selective");
+  EXPECT_TRUE(experts.run.model.recomputes(RecomputeModule::moe));
+  EXPECT_TRUE(experts.run.model.recomputes(RecomputeModule::mlp));
+  EXPECT_FALSE(experts.run.model.recomputes(RecomputeModule::core_attn));
 }
 
 TEST(Derive, Precision) {

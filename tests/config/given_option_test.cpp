@@ -56,19 +56,18 @@ TEST(AcceptOption, ChecksTypesAndChoicesAndProposesTheNearest) {
 }
 
 TEST(AcceptOption, RefusesWhatDoesNotWorkYetButNotItsDefault) {
-  const Accepted two = accept("expert-model-parallel-size", {"2"});
+  const Accepted two = accept("moe-deepep-num-sms", {"2"});
   ASSERT_EQ(only_id(two), "E005");
-  EXPECT_NE(two.report.findings[0].message.find("--expert-model-parallel-size 2"),
-            std::string::npos);
-  EXPECT_EQ(two.values.integer("expert_model_parallel_size"), 2);
-  EXPECT_EQ(only_id(accept("expert-model-parallel-size", {"1"})), "");
+  EXPECT_NE(two.report.findings[0].message.find("--moe-deepep-num-sms 2"), std::string::npos);
+  EXPECT_EQ(two.values.integer("moe_deepep_num_sms"), 2);
+  EXPECT_EQ(only_id(accept("moe-deepep-num-sms", {"20"})), "");
   EXPECT_EQ(only_id(accept("moe-aux-loss-coeff", {"0"})), "");
-  EXPECT_EQ(only_id(accept("num-experts", {"8"})), "E005");
-  EXPECT_EQ(only_id(accept("multi-latent-attention", {})), "E005");
-  EXPECT_EQ(only_id(accept("position-embedding-type", {"relative"})), "E005");
+  EXPECT_EQ(only_id(accept("moe-token-dispatcher-type", {"flex"})), "E005");
+  EXPECT_EQ(only_id(accept("is-hybrid-model", {})), "E005");
+  EXPECT_EQ(only_id(accept("position-embedding-type", {"mrope"})), "E005");
   EXPECT_EQ(only_id(accept("position-embedding-type", {"rope"})), "");
   EXPECT_EQ(only_id(accept("spec", {"local"})), "");
-  EXPECT_EQ(only_id(accept("recompute-modules", {"core_attn", "moe"})), "E005");
+  EXPECT_EQ(only_id(accept("recompute-modules", {"core_attn", "attention"})), "E005");
 }
 
 TEST(AcceptOption, RemovedRefusedAndDeprecatedNamesSayWhatToUse) {

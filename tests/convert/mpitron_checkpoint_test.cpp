@@ -5,6 +5,7 @@
 #include "convert/hugging_face_config.h"
 #include "convert/tiny_models.h"
 #include "convert/translation.h"
+#include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
@@ -48,6 +49,21 @@ TEST(MpitronCheckpoint, ReadsWhatItWrites) {
     EXPECT_THROW(checkpoint.read("none"), Error);
   }
   EXPECT_FALSE(is_mpitron_checkpoint(w.folder.path()));
+}
+
+TEST(MpitronCheckpoint, ReadsAFilePerWriter) {
+  const Written w;
+  const checkpoint::File shared(w.path);
+  testing::write_checkpoint_per_writer(w.folder.path() / "checkpoint.h5", shared.header(),
+                                       shared.data_sets(), 3);
+  MpitronCheckpoint checkpoint(w.folder.path());
+  for (const TensorInfo& info : checkpoint.tensors()) {
+    const HostTensor tensor = checkpoint.read(info.name);
+    const std::span<const std::byte> bytes = tensor.bytes();
+    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+              testing::sample_bytes({.name = "", .shape = info.shape, .dtype = info.dtype}))
+        << info.name;
+  }
 }
 
 TEST(MpitronCheckpoint, NoticesAFlippedBit) {

@@ -56,5 +56,31 @@ TEST(Hdf5File, TellsWhereItsDataSetsLie) {
   EXPECT_EQ(file.data_sets({}), expected);
 }
 
+TEST(Hdf5File, TablesComeBack) {
+  const testing::TemporaryFolder folder;
+  Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
+  const std::vector<std::uint64_t> words = {1, 2, 3, ~std::uint64_t{0}, 5, 6};
+  const TableFields fields = {"a", "b", "c"};
+  EXPECT_EQ(file.write_table("tables/full", fields, words) % 4096, 0);
+  file.write_table("tables/empty", fields, {});
+  EXPECT_EQ(file.read_table("tables/full", fields), words);
+  EXPECT_EQ(file.read_table("tables/empty", fields), std::vector<std::uint64_t>());
+  EXPECT_THROW(file.read_table("tables/full", {"a", "b"}), Error);
+  EXPECT_THROW(file.read_table("tables/none", fields), Error);
+}
+
+// What they show is looked at with other programs (tests/checkpoint/other_tools_test.cpp).
+TEST(Hdf5File, VirtualDataSetsAreNoneThatHavePlaces) {
+  const testing::TemporaryFolder folder;
+  Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
+  const std::vector<VirtualPart> parts = {
+      {.file = "b.h5", .begin = 0, .end = 4, .source_begin = 2, .source_elements = 6},
+      {.file = "c.h5", .begin = 4, .end = 6, .source_begin = 0, .source_elements = 2}};
+  file.create_virtual_data_set({.name = "group/x", .shape = {2, 3}}, parts);
+  file.create_virtual_data_set({.name = "none", .shape = {0, 3}}, {});
+  EXPECT_EQ(file.names_below("/"), (std::vector<std::string>{"group/x", "none"}));
+  EXPECT_THROW(file.data_sets({}), Error);
+}
+
 }  // namespace
 }  // namespace mpitron::io

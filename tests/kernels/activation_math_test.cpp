@@ -6,8 +6,8 @@
 namespace mpitron::kernels::host {
 namespace {
 
-constexpr Activation kAll[] = {Activation::none, Activation::gelu_tanh, Activation::gelu_erf,
-                               Activation::silu, Activation::squared_relu};
+constexpr Activation kAll[] = {Activation::none, Activation::gelu_tanh,    Activation::gelu_erf,
+                               Activation::silu, Activation::squared_relu, Activation::tanh};
 
 simd::Float vec(const Lanes& x) {
   return std::bit_cast<simd::Float>(x);

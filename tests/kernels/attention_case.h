@@ -18,6 +18,8 @@ struct AttentionCase {
   Index masks = 0;     // samples of the mask: 0, 1 or b
   bool fused = false;  // q, k, v in one tensor [s, b, g, n / g + 2, d]
   GlobalIndexMap index;
+  bool one_mask_row = false;  // the mask hides keys from every query
+  bool bias = false;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const AttentionCase& c) {
@@ -25,7 +27,8 @@ inline std::ostream& operator<<(std::ostream& out, const AttentionCase& c) {
              << c.n << " g " << c.g << " d " << c.d << " dv " << c.dv << " causal " << c.causal
              << " window " << c.window << " dropout " << c.dropout << " masks " << c.masks
              << " fused " << c.fused << " split " << c.index.sequence.split << " offsets "
-             << c.index.sequence.offset[0] << " " << c.index.sequence.offset[1];
+             << c.index.sequence.offset[0] << " " << c.index.sequence.offset[1] << " one mask row "
+             << c.one_mask_row << " bias " << c.bias;
 }
 
 /// q, k and v, or their gradients: three tensors, or one with three views.
@@ -79,13 +82,16 @@ inline std::vector<double> values_of(const device::TensorView& view) {
 /// Outputs of forward and backward; all NaN before they are written.
 struct AttentionResults {
   AttentionResults(const AttentionCase& c, DType dtype, DType lse_dtype)
-      : o(dtype, {c.s, c.b, c.n, c.dv}), lse(lse_dtype, {c.b, c.n, c.s}), gradients(c, dtype) {
+      : o(dtype, {c.s, c.b, c.n, c.dv}),
+        lse(lse_dtype, {c.b, c.n, c.s}),
+        dbias(lse_dtype, {c.b, c.n, c.s + c.s_kv - 1}),
+        gradients(c, dtype) {
     gradients.poison();
-    for (auto* tensor : {&o, &lse}) {
+    for (auto* tensor : {&o, &lse, &dbias}) {
       std::fill_n(static_cast<unsigned char*>(tensor->view().data), tensor->view().bytes(), 0xff);
     }
   }
-  TestTensor o, lse;
+  TestTensor o, lse, dbias;
   QkvTensors gradients;
 };
 
@@ -96,7 +102,8 @@ class AttentionFixture {
       : c_(c),
         inputs_(c, c.dtype),
         d_o_(c.dtype, {c.s, c.b, c.n, c.dv}, test_values(c.s * c.b * c.n * c.dv, 4)),
-        mask_(DType::u8, {std::max<Index>(c.masks, 1), c.s, c.s_kv}) {
+        mask_(DType::u8, {std::max<Index>(c.masks, 1), c.one_mask_row ? 1 : c.s, c.s_kv}),
+        bias_(c.dtype, {c.s + c.s_kv - 1, c.n}, test_values((c.s + c.s_kv - 1) * c.n, 6)) {
     inputs_.fill(inputs_.q(), 1, 3);
     inputs_.fill(inputs_.k(), 2, 1);
     inputs_.fill(inputs_.v(), 3, 1);
@@ -120,6 +127,9 @@ class AttentionFixture {
     if (c_.masks > 0) {
       kernel.mask = mask_.view();
     }
+    if (c_.bias) {
+      kernel.bias = bias();
+    }
     return kernel;
   }
   AttentionBackward backward(AttentionResults& to) {
@@ -130,15 +140,24 @@ class AttentionFixture {
     if (c_.masks > 0) {
       kernel.mask = mask_.view();
     }
+    if (c_.bias) {
+      kernel.bias = bias();
+      kernel.dbias = to.dbias.view();
+    }
     return kernel;
   }
 
  private:
+  /// [n, distances] of a tensor that has the heads last.
+  device::TensorView bias() {
+    const auto view = bias_.view();
+    return {view.data, view.dtype, {c_.n, view.size(0)}, {1, c_.n}};
+  }
   float scale() const { return 1.f / std::sqrt(static_cast<float>(c_.d)); }
 
   AttentionCase c_;
   QkvTensors inputs_;
-  TestTensor d_o_, mask_;
+  TestTensor d_o_, mask_, bias_;
 };
 
 /// Workspace full of NaN, aligned as the allocator's.

@@ -97,6 +97,23 @@ TEST(AttentionProblem, ABlockKnowsWhatEachOfItsRowsSees) {
   EXPECT_GT(std::min(seen, hidden), 10000);
 }
 
+TEST(AttentionProblem, KeysHiddenFromEveryQueryAtTheEndNeedNoMask) {
+  std::uint8_t bytes[3][1][5] = {{{0, 0, 0, 1, 1}}, {{0, 1, 0, 0, 1}}, {{1, 1, 1, 1, 1}}};
+  Problem<float> problem;
+  problem.s = 4;
+  problem.s_kv = 5;
+  problem.causal = false;
+  problem.positions = last_positions(4, 5);
+  problem.mask = In(bytes, DType::u8, {3, 1, 5});
+  EXPECT_EQ(problem.visibility(0).mask, nullptr);
+  EXPECT_EQ(problem.visibility(0).end(3), 3);
+  EXPECT_TRUE(problem.visibility(0).all(0, 0, 3));
+  EXPECT_EQ(problem.visibility(1).mask, bytes[1][0]);
+  EXPECT_EQ(problem.visibility(1).mask_stride, 0);
+  EXPECT_EQ(problem.visibility(1).columns(3, 0), 0b1101U);
+  EXPECT_EQ(problem.visibility(2).end(3), 0);
+}
+
 TEST(AttentionProblem, AMaskOfOneSampleServesAll) {
   std::uint8_t bytes[3 * 2 * 5] = {};
   Problem<float> problem;

@@ -62,6 +62,9 @@ void check(const AttentionCase& c) {
   EXPECT_LE(error(values_of(dx.q()), values_of(want.q())), limit.gradient);
   EXPECT_LE(error(values_of(dx.k()), values_of(want.k())), limit.gradient);
   EXPECT_LE(error(values_of(dx.v()), values_of(want.v())), limit.gradient);
+  if (c.bias) {
+    EXPECT_LE(error(got.dbias.values(), expected.dbias.values()), limit.gradient);
+  }
 }
 
 constexpr DType kTypes[] = {DType::f32, DType::bf16, DType::f16};
@@ -143,6 +146,54 @@ TEST(HostAttention, Masks) {
       check({.dtype = type, .s = 97, .s_kv = 97, .b = 2, .n = 2, .masks = masks});
       check({.dtype = type, .s = 70, .s_kv = 131, .b = 2, .causal = false, .masks = masks});
     }
+  }
+}
+
+TEST(HostAttention, KeysHiddenFromEveryQuery) {
+  for (const DType type : kTypes) {
+    for (const Index masks : {1, 3}) {
+      check({.dtype = type,
+             .s = 97,
+             .s_kv = 97,
+             .b = 3,
+             .n = 2,
+             .masks = masks,
+             .one_mask_row = true});
+      check({.dtype = type,
+             .s = 70,
+             .s_kv = 131,
+             .b = 3,
+             .causal = false,
+             .masks = masks,
+             .one_mask_row = true});
+    }
+  }
+}
+
+TEST(HostAttention, BiasOfTheDistance) {
+  for (const DType type : kTypes) {
+    check({.dtype = type, .s = 97, .s_kv = 97, .b = 2, .n = 2, .bias = true});
+    check({.dtype = type, .s = 1, .s_kv = 1, .b = 2, .causal = false, .bias = true});
+    check({.dtype = type,
+           .s = 131,
+           .s_kv = 203,
+           .n = 2,
+           .d = 16,
+           .dv = 16,
+           .causal = false,
+           .bias = true});
+    check({.dtype = type,
+           .s = 64,
+           .s_kv = 64,
+           .b = 2,
+           .n = 4,
+           .g = 2,
+           .causal = false,
+           .dropout = 0.3,
+           .masks = 2,
+           .fused = true,
+           .one_mask_row = true,
+           .bias = true});
   }
 }
 

@@ -8,9 +8,9 @@ namespace {
 // at most a few times the largest output.
 constexpr double kTolerance = 1.5e-6;
 
-constexpr Activation kActivations[] = {Activation::none, Activation::gelu_tanh,
-                                       Activation::gelu_erf, Activation::silu,
-                                       Activation::squared_relu};
+constexpr Activation kActivations[] = {Activation::none,         Activation::gelu_tanh,
+                                       Activation::gelu_erf,     Activation::silu,
+                                       Activation::squared_relu, Activation::tanh};
 
 template <class F>
 void for_cases(F&& f) {

@@ -120,7 +120,10 @@ class Workbench {
   }
   Twin& output(DType dtype, const Shape& shape) { return add(dtype, shape, true); }
   Twin& integers(const std::vector<double>& values) {
-    Twin& twin = add(DType::i64, {static_cast<Index>(values.size())}, false);
+    return integers(values, {static_cast<Index>(values.size())});
+  }
+  Twin& integers(const std::vector<double>& values, const Shape& shape) {
+    Twin& twin = add(DType::i64, shape, false);
     twin.fill(values);
     return twin;
   }

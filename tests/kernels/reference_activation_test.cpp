@@ -7,8 +7,8 @@ namespace {
 
 device::ReferenceStream stream;
 
-constexpr Activation kAll[] = {Activation::none, Activation::gelu_tanh, Activation::gelu_erf,
-                               Activation::silu, Activation::squared_relu};
+constexpr Activation kAll[] = {Activation::none, Activation::gelu_tanh,    Activation::gelu_erf,
+                               Activation::silu, Activation::squared_relu, Activation::tanh};
 
 std::vector<double> forward(Activation activation, const std::vector<double>& x, double bias) {
   const auto n = static_cast<Index>(x.size());
@@ -23,6 +23,7 @@ TEST(ReferenceActivation, HandCheckedValues) {
   expect_close(forward(Activation::gelu_erf, {0, 1}, 0), {0, 0.8413447460685429}, 1e-15);
   expect_close(forward(Activation::gelu_tanh, {0, 1}, 0), {0, 0.8411919906082768}, 1e-8);
   expect_close(forward(Activation::none, {2}, 1), {3}, 0);
+  expect_close(forward(Activation::tanh, {0, std::log(2.0)}, 0), {0, 0.6}, 1e-15);
 }
 
 TEST(ReferenceActivation, BackwardIsTheGradient) {

@@ -30,6 +30,9 @@ ModelConfig base() {
 Batch batch(device::Device& device, Index microbatch) {
   Batch batch = testing::tiny_batch(device, kSequence, 2 * microbatch, 2);
   batch.labels.data<std::int64_t>()[3] = -1;  // no target
+  batch.loss_mask = testing::make_tensor(device, {kSequence, 2}, DType::f32,
+                                         std::vector<double>(2 * kSequence, 1));
+  batch.loss_mask.data<float>()[3] = 0;
   return batch;
 }
 
@@ -76,6 +79,19 @@ void use_llama(ModelConfig& config) {
   config.activation = config::ActivationKind::silu;
   config.gated_linear_unit = config.untie_embeddings_and_output_weights = true;
   config.add_bias_linear = config.add_qkv_bias = false;
+}
+
+void use_latent_attention(ModelConfig& config) {
+  use_llama(config);
+  config.num_query_groups = config.num_attention_heads;
+  config.multi_latent_attention = config.qk_layernorm = true;
+  config.q_lora_rank = 6;
+  config.kv_lora_rank = 5;
+  config.qk_head_dim = 3;
+  config.qk_pos_emb_head_dim = 2;
+  config.v_head_dim = 7;
+  config.rope_type = config::RopeType::yarn;
+  config.rotary_scaling_factor = 4;
 }
 
 void recompute_all(ModelConfig& config) {
@@ -129,6 +145,31 @@ const std::vector<Variant>& variants() {
        [](ModelConfig& c) {
          use_llama(c);
          c.tp_comm_overlap = true;
+       }},
+      {"LatentAttention", use_latent_attention},
+      {"LatentAttentionOfWholeQueries",
+       [](ModelConfig& c) {
+         use_latent_attention(c);
+         c.q_lora_rank = {};
+       }},
+      {"RecomputedUpProjections",
+       [](ModelConfig& c) {
+         use_latent_attention(c);
+         c.recompute_granularity = RecomputeGranularity::selective;
+         c.recompute_modules = {config::RecomputeModule::mla_up_proj,
+                                config::RecomputeModule::layernorm};
+       }},
+      {"Predictions",
+       [](ModelConfig& c) {
+         use_llama(c);
+         c.mtp_num_layers = 2;
+       }},
+      {"PredictionsOfATiedModel",
+       [](ModelConfig& c) {
+         use_llama(c);
+         c.untie_embeddings_and_output_weights = false;
+         c.mtp_num_layers = 1;
+         recompute_all(c);
        }},
       {"TorchsNumbers", [](ModelConfig& c) { c.use_cpu_initialization = true; }},
       {"UniformNumbers", [](ModelConfig& c) { c.init_method_xavier_uniform = true; }},

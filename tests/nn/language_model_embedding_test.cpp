@@ -39,6 +39,25 @@ TEST_F(LanguageModelEmbeddingTest, DropsOnlyInTraining) {
   EXPECT_EQ(std::count(evaluated.begin(), evaluated.end(), 0.0), 0);
 }
 
+TEST_F(LanguageModelEmbeddingTest, AddsTheRowOfATokensType) {
+  const LanguageModelEmbedding embedding(builder_, 2);
+  initialize();
+  const auto ids = testing::make_ids(*device_, {2, 1}, {3, 3});
+  const auto positions = testing::make_ids(*device_, {2, 1}, {1, 1});
+  Context cx = context();
+  const std::vector<double> y =
+      testing::values_of(embedding
+                             .forward(cx, {.ids = ids,
+                                           .position_ids = positions,
+                                           .types = testing::make_ids(*device_, {2, 1}, {0, 1})})
+                             .value);
+  const std::vector<double> types =
+      testing::values_of(parameters_.find("tokentype_embeddings.weight")->value);
+  for (std::size_t i = 0; i < 16; ++i) {
+    EXPECT_NEAR(y[16 + i] - y[i], types[16 + i] - types[i], 1e-6);
+  }
+}
+
 TEST_F(LanguageModelEmbeddingTest, AnFp32ResidualStreamStartsHere) {
   config_.params_dtype = DType::bf16;
   const LanguageModelEmbedding half(builder_);

@@ -43,6 +43,9 @@ class LayerTest : public ::testing::Test {
           testing::make_tensor(*device_, parameter.value.shape(), DType::f32, poison);
       parameter.gradient_written = false;
     }
+    for (autograd::Buffer& buffer : parameters_.buffers()) {
+      ops::initialize(*device_, buffer);
+    }
   }
   std::vector<std::string> names() const {
     std::vector<std::string> result;

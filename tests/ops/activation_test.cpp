@@ -29,7 +29,8 @@ TEST_P(ActivationTest, HalvesTheWidthWhereGated) {
 INSTANTIATE_TEST_SUITE_P(
     All, ActivationTest,
     ::testing::Combine(::testing::Values(Activation::gelu_tanh, Activation::gelu_erf,
-                                         Activation::silu, Activation::squared_relu),
+                                         Activation::silu, Activation::squared_relu,
+                                         Activation::tanh),
                        ::testing::Bool(), ::testing::Bool()));
 
 /// dy is still needed by another consumer: the gradient may not be computed in place.

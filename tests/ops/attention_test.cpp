@@ -26,6 +26,10 @@ TEST_F(AttentionTest, BackwardIsTheGradientWithOneHeadPerGroup) {
   check({.layout = {.heads = 2, .query_groups = 2, .head_dim = 3}, .scale = 0.5f});
 }
 
+TEST_F(AttentionTest, BackwardIsTheGradientWithNarrowerValues) {
+  check({.layout = {.heads = 2, .query_groups = 2, .head_dim = 3, .value_dim = 2}, .scale = 0.5f});
+}
+
 TEST_F(AttentionTest, BackwardIsTheGradientWithAWindow) {
   AttentionSettings settings = grouped();
   settings.window = 1;
@@ -41,6 +45,28 @@ TEST_F(AttentionTest, BackwardIsTheGradientWithAMask) {
                                       1, 1, 1, 1,  // sees nothing
                                       0, 0, 0, 0});
   check(settings);
+}
+
+TEST_F(AttentionTest, BackwardIsTheGradientWithKeysThatAreHiddenFromAll) {
+  AttentionSettings settings = grouped();
+  settings.causal = false;
+  settings.mask = testing::make_mask(*device_, {2, 1, 4}, {0, 1, 0, 0, 0, 0, 0, 1});
+  check(settings);
+}
+
+/// The second half of the heads of a bias, as a tensor parallel rank has it.
+TEST_F(AttentionTest, BackwardIsTheGradientOfABias) {
+  for (const bool causal : {false, true}) {
+    AttentionSettings settings = grouped();
+    settings.causal = causal;
+    settings.first_head = 4;
+    const auto op = [&](Context& context, const std::vector<Var>& x) {
+      AttentionSettings biased = settings;
+      biased.bias = x[1];
+      return attention(context, x[0], biased);
+    };
+    expect_gradients({random({4, 2, settings.layout.width()}), random({7, 1, 8})}, op);
+  }
 }
 
 TEST_F(AttentionTest, BackwardIsTheGradientWithDropout) {

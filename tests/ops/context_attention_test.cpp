@@ -49,6 +49,15 @@ TEST(ContextAttention, HalfTypesAreRoundedOnce) {
   }
 }
 
+TEST(ContextAttention, ValuesMayBeNarrowerThanKeys) {
+  for (ContextCase c : every_kind()) {
+    c.groups = c.heads;
+    c.value_dim = 4;
+    c.dropout = 0.1;
+    check_context(c);
+  }
+}
+
 TEST(ContextAttention, OddSizes) {
   for (const ContextExchange exchange : {kRing, kGather}) {
     for (const Index heads : {1, 3}) {

@@ -17,7 +17,7 @@ using tensor::Tensor;
 struct ContextCase {
   ContextExchange exchange = ContextExchange::ring;
   Index ranks = 2, inner = 1;  // inner: of heads_in_ring
-  Index s = 24, b = 2, heads = 4, groups = 2, head_dim = 6;
+  Index s = 24, b = 2, heads = 4, groups = 2, head_dim = 6, value_dim = 6;
   DType dtype = DType::f32;
   double dropout = 0;
   bool causal = true;
@@ -28,9 +28,9 @@ struct ContextCase {
 inline std::ostream& operator<<(std::ostream& out, const ContextCase& c) {
   return out << "exchange " << static_cast<int>(c.exchange) << " ranks " << c.ranks << " inner "
              << c.inner << " s " << c.s << " b " << c.b << " heads " << c.heads << " groups "
-             << c.groups << " d " << c.head_dim << " " << name_of(c.dtype) << " dropout "
-             << c.dropout << " causal " << c.causal << " window " << c.window << " masked "
-             << c.masked;
+             << c.groups << " d " << c.head_dim << " dv " << c.value_dim << " " << name_of(c.dtype)
+             << " dropout " << c.dropout << " causal " << c.causal << " window " << c.window
+             << " masked " << c.masked;
 }
 
 /// What attention gives and takes, in the order of the whole sequence.
@@ -63,7 +63,7 @@ inline void put_slice(std::vector<double>& whole, const SequenceSlice& slice, co
 class ContextRun {
  public:
   explicit ContextRun(const ContextCase& c) : c_(c) {
-    settings_.layout = {c.heads, c.groups, c.head_dim};
+    settings_.layout = {c.heads, c.groups, c.head_dim, c.value_dim};
     settings_.scale = 0.4f;
     settings_.causal = c.causal;
     settings_.window = c.window;
@@ -72,7 +72,7 @@ class ContextRun {
     settings_.dropout.index.sample_offset = 3;
     settings_.dropout.index.column_offset = 2;  // heads of a tensor parallel rank
     qkv_row_ = c.b * settings_.layout.width();
-    o_row_ = c.b * c.heads * c.head_dim;
+    o_row_ = c.b * c.heads * c.value_dim;
     qkv_ = testing::test_values(c.s * qkv_row_, 1);
     d_o_ = testing::test_values(c.s * o_row_, 2);
   }
@@ -136,7 +136,7 @@ class ContextRun {
     const Var x = autograd::variable(slice_of(device, c_.dtype, qkv_, slice, qkv_row_)
                                          .reshape({slice.length, c_.b, settings.layout.width()}));
     const Var y = context_attention(context, x, settings, c_.exchange, groups);
-    EXPECT_EQ(y.shape(), (Shape{slice.length, c_.b, c_.heads * c_.head_dim}));
+    EXPECT_EQ(y.shape(), (Shape{slice.length, c_.b, c_.heads * c_.value_dim}));
     EXPECT_EQ(y.value.dtype(), c_.dtype);
     put_slice(to.o, slice, y.value);
     tape.backward(context, y.slot,

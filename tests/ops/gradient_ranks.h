@@ -20,6 +20,7 @@ struct TestRank {
   device::Device& device;
   comm::Group& group;
   Context& context;  // records
+  comm::World& world;
 
   Index rank() const { return group.rank(); }
   Index size() const { return group.size(); }
@@ -38,7 +39,7 @@ inline void on_ranks(Index size, const std::function<void(TestRank&)>& body) {
     Tape tape;
     Context context{.device = *device, .tape = &tape, .usage = &tape, .seed = 11, .iteration = 2};
     const auto group = world.all();
-    TestRank rank{*device, *group, context};
+    TestRank rank{*device, *group, context, world};
     body(rank);
   });
 }

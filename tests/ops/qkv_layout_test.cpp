@@ -45,6 +45,15 @@ TEST_F(QkvLayoutTest, FindsQueriesKeysAndValuesOfEachGroup) {
   EXPECT_EQ(element(v, 2, 1, 1, 1), row + 15);
 }
 
+TEST_F(QkvLayoutTest, ValuesHaveAWidthOfTheirOwn) {
+  const QkvLayout layout{.heads = 2, .query_groups = 2, .head_dim = 3, .value_dim = 2};
+  EXPECT_EQ(layout.width(), 16);
+  EXPECT_EQ(layout.values(qkv_).shape, (Shape{3, 2, 2, 2}));
+  EXPECT_EQ(element(layout.keys(qkv_), 0, 0, 1, 0), 8 + 3);
+  EXPECT_EQ(element(layout.values(qkv_), 0, 0, 1, 1), 8 + 7);
+  EXPECT_EQ(layout.keys_and_values(qkv_).shape, (Shape{3, 2, 2, 5}));
+}
+
 TEST_F(QkvLayoutTest, NeighbouringHeadsOfAGroupAreOneView) {
   const auto rotated = layout_.heads_of_groups(qkv_, 0, 3);
   EXPECT_EQ(rotated.shape, (Shape{3, 4, 3, 2}));

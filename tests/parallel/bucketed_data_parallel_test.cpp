@@ -45,7 +45,7 @@ TEST(BucketedDataParallel, AloneItIsAPlainBuffer) {
   comm::run_thread_world(1, [](comm::World& world) {
     const auto device = device::make_device("reference");
     toy::Model model(*device);
-    BucketedDataParallel replicas(*device, model.parameters(), {},
+    BucketedDataParallel replicas(*device, model.parameters().all(), {},
                                   testing::replica_groups(world, 1));
     run_step(*device, model, replicas, 0);
     replicas.finish_step();
@@ -73,7 +73,7 @@ TEST(BucketedDataParallel, ReductionsStartInTheLastBackwardPass) {
     comm::run_thread_world(2, [overlap](comm::World& world) {
       const auto device = device::make_device("reference");
       toy::Model model(*device);
-      BucketedDataParallel replicas(*device, model.parameters(),
+      BucketedDataParallel replicas(*device, model.parameters().all(),
                                     {.overlap_grad_reduce = overlap, .bucket_size = 1},
                                     testing::replica_groups(world, 1));
       run_step(*device, model, replicas, 2 * static_cast<unsigned>(world.rank()));
@@ -98,7 +98,7 @@ TEST(BucketedDataParallel, GradientsAreTheSumInRankOrder) {
                                        ? ReplicaGroups{world.make_group("me", {world.rank()}),
                                                        world.make_group("me", {world.rank()})}
                                        : testing::replica_groups(world, 1);
-      BucketedDataParallel replicas(*device, model.parameters(), {}, groups);
+      BucketedDataParallel replicas(*device, model.parameters().all(), {}, groups);
       run_step(*device, model, replicas, 2 * static_cast<unsigned>(rank));
       replicas.finish_step();
       (*result)[rank] = all_pieces(replicas);
@@ -124,7 +124,7 @@ TEST(BucketedDataParallel, ShardsCoverEveryElementOnce) {
     comm::run_thread_world(kRanks, [&](comm::World& world) {
       const auto device = device::make_device("reference");
       toy::Model model(*device);
-      const BucketedDataParallel replicas(*device, model.parameters(),
+      const BucketedDataParallel replicas(*device, model.parameters().all(),
                                           {.sharding = Sharding::optimizer, .bucket_size = bucket},
                                           testing::replica_groups(world, kRanks));
       const std::lock_guard lock(mutex);
@@ -151,7 +151,7 @@ TEST(BucketedDataParallel, UsesWaitForGatheredParameters) {
   comm::run_thread_world(kRanks, [](comm::World& world) {
     const auto device = device::make_device("reference");
     toy::Model model(*device);
-    BucketedDataParallel replicas(*device, model.parameters(),
+    BucketedDataParallel replicas(*device, model.parameters().all(),
                                   {.sharding = Sharding::optimizer,
                                    .overlap_grad_reduce = true,
                                    .overlap_param_gather = true,

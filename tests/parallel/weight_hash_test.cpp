@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "autograd/parameter_list.h"
 #include "comm/world.h"
 #include "support/tensors.h"
 #include "utils/error.h"
@@ -21,7 +22,7 @@ void check(Index drifted) {
     if (world.rank() == drifted) {
       testing::set_values(parameters.find("second")->value, {1, 2, 3.015625});
     }
-    check_weight_hashes(parameters, *world.all());
+    check_weight_hashes(parameters.all(), *world.all());
   });
 }
 

@@ -1,13 +1,16 @@
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "checkpoint/file.h"
+#include "checkpoint/file_scheme.h"
 #include "checkpoint/posix_file.h"
 
-// A small checkpoint file with data sets of every kind, as a run would write it.
+// A small checkpoint with data sets of every kind, as a run would write it.
 
 namespace mpitron::testing {
 
@@ -94,16 +97,15 @@ inline std::string sample_bytes(const checkpoint::DataSet& data_set) {
   return bytes;
 }
 
-/// Writes a data set as two extents (one where it has a single byte) and returns them.
-inline std::vector<checkpoint::Extent> write_data(checkpoint::PosixFile& file,
-                                                  const checkpoint::DataSet& data_set,
-                                                  const std::string& bytes) {
+/// Writes bytes as two extents (one where it is a single byte) and returns them.
+inline std::vector<checkpoint::Extent> write_data(checkpoint::PosixFile& file, Index place,
+                                                  std::string_view bytes) {
   std::vector<checkpoint::Extent> extents;
   const std::size_t half = bytes.size() / 2;
   for (const auto& [begin, end] : {std::pair{std::size_t{0}, half}, {half, bytes.size()}}) {
-    const std::string_view part = std::string_view(bytes).substr(begin, end - begin);
+    const std::string_view part = bytes.substr(begin, end - begin);
     if (!part.empty()) {
-      const Index offset = data_set.offset + static_cast<Index>(begin);
+      const Index offset = place + static_cast<Index>(begin);
       file.write(offset, part.data(), static_cast<Index>(part.size()));
       extents.push_back(
           {.offset = offset, .bytes = static_cast<Index>(part.size()), .hash = hash128(part)});
@@ -120,15 +122,68 @@ inline void write_checkpoint(const std::filesystem::path& path, const checkpoint
   {
     checkpoint::PosixFile file(path, checkpoint::PosixFile::Mode::modify);
     for (const checkpoint::DataSet& data_set : data_sets) {
-      const auto more = write_data(file, data_set, sample_bytes(data_set));
+      const auto more = write_data(file, data_set.offset, sample_bytes(data_set));
       extents.insert(extents.end(), more.begin(), more.end());
     }
   }
   checkpoint::seal_file(path, extents);
 }
 
+/// The same with a file for each writer: they take turns in every data set, in parts that begin
+/// within rows.
+inline void write_checkpoint_per_writer(const std::filesystem::path& path,
+                                        const checkpoint::Header& header,
+                                        std::vector<checkpoint::DataSet> data_sets,
+                                        Index writers = 2) {
+  std::sort(data_sets.begin(), data_sets.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  const Index parts = 2 * writers;
+  std::vector<std::string> closed;
+  std::unique_ptr<checkpoint::FileScheme> scheme;
+  for (Index writer = writers - 1; writer >= 0; --writer) {
+    std::vector<checkpoint::PlacedRange> ranges;
+    for (std::size_t i = 0; i < data_sets.size(); ++i) {
+      const Index n = data_sets[i].shape.numel();
+      const auto size = static_cast<Index>(size_of(data_sets[i].dtype));
+      for (Index part = writer; part < parts; part += writers) {
+        const Index begin = n * part / parts * size, end = n * (part + 1) / parts * size;
+        if (begin < end) {
+          ranges.push_back({.data_set = static_cast<Index>(i), .begin = begin, .end = end});
+        }
+      }
+    }
+    scheme = checkpoint::make_file_per_writer({path, header, data_sets}, writer, ranges);
+    const checkpoint::WriterTarget target = scheme->open(scheme->create());
+    std::vector<checkpoint::Extent> extents;
+    {
+      checkpoint::PosixFile file(target.path, checkpoint::PosixFile::Mode::modify);
+      for (const checkpoint::PlacedRange& range : target.ranges) {
+        const std::string bytes = sample_bytes(data_sets[static_cast<std::size_t>(range.data_set)]);
+        const auto more =
+            write_data(file, range.offset,
+                       std::string_view(bytes).substr(static_cast<std::size_t>(range.begin),
+                                                      static_cast<std::size_t>(range.bytes())));
+        extents.insert(extents.end(), more.begin(), more.end());
+      }
+    }
+    closed.push_back(scheme->close(extents));
+  }
+  scheme->complete(closed);
+}
+
+/// A data set as it lies in whatever files.
+inline std::string stored_bytes(const checkpoint::File& file, const checkpoint::DataSet& data_set) {
+  std::string bytes(static_cast<std::size_t>(data_set.bytes()), '\0');
+  checkpoint::StoredBytes(file.storage()).read(data_set.offset, bytes.data(), data_set.bytes());
+  return bytes;
+}
+
 inline void write_sample(const std::filesystem::path& path, Index iteration = 7) {
   write_checkpoint(path, sample_header(iteration), sample_data_sets());
+}
+
+inline void write_sample_per_writer(const std::filesystem::path& path, Index iteration = 7) {
+  write_checkpoint_per_writer(path, sample_header(iteration), sample_data_sets());
 }
 
 }  // namespace mpitron::testing

@@ -131,6 +131,7 @@ inline RankStep run_rank(const config::ModelConfig& config, const comm::Parallel
     autograd::Context context{
         .device = *device, .tape = &tape, .usage = &tape, .seed = 3, .iteration = 4};
     context.position.first_sample = 2 * microbatch;
+    context.auxiliary.token_seed = 0.5;
     const autograd::Var loss = model.loss(context, next(*device, microbatch));
     const std::vector<double> values = values_of(loss.value);
     step.loss.insert(step.loss.end(), values.begin(), values.end());

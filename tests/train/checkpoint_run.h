@@ -7,6 +7,7 @@
 #include "support/temporary_folder.h"
 #include "train/checkpointing.h"
 #include "train/layout_cases.h"
+#include "train/made_up_corpus.h"
 
 // Short runs that save and load, in any layout, with ranks as threads.
 
@@ -65,7 +66,7 @@ inline RunRecord run_with_checkpoints(const Flags& flags, Index world_size, Inde
       }
     };
     save_if_asked();
-    TinyCorpus corpus;
+    MadeUpCorpus corpus(config.model);
     std::vector<StepReport> reports;
     while (position.iteration < last) {
       ++position.iteration;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "checkpoint/compare.h"
 #include "checkpoint/folder.h"
+#include "checkpoint/writer_files.h"
 #include "train/checkpoint_run.h"
 #include "utils/error.h"
 
@@ -52,6 +54,17 @@ TEST_P(ResumeTest, AnInterruptedRunEndsWithTheBitsOfOneThatWasNot) {
 }
 
 const Flags kSharded = {"--use-distributed-optimizer"};
+/// Experts of every layer, kept even by losses and by a bias, which is state too.
+const Flags kExperts = {"--disable-bias-linear",
+                        "--num-experts",
+                        "4",
+                        "--moe-router-score-function",
+                        "sigmoid",
+                        "--moe-router-enable-expert-bias",
+                        "--moe-aux-loss-coeff",
+                        "0.01",
+                        "--moe-input-jitter-eps",
+                        "0.1"};
 const Flags kHalf = {"--bf16"};
 Flags fully_sharded(const char* strategy) {
   return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
@@ -67,10 +80,13 @@ INSTANTIATE_TEST_SUITE_P(
         ResumeCase{"fp32", 1, {}}, ResumeCase{"bf16", 1, kHalf},
         ResumeCase{
             "fp16", 1, {"--fp16", "--initial-loss-scale", "65536", "--loss-scale-window", "2"}},
+        ResumeCase{"experts", 1, kExperts}, ResumeCase{"experts_bf16", 1, kExperts + kHalf},
         ResumeCase{"sgd", 1, {"--optimizer", "sgd"}},
         ResumeCase{"sgd_bf16", 1, kHalf + Flags{"--optimizer", "sgd"}},
         ResumeCase{"async", 1, {"--async-save"}},
         ResumeCase{"async_bf16_dp2", 2, kHalf + kSharded + Flags{"--async-save"}},
+        ResumeCase{"file_per_writer", 2,
+                   kHalf + kSharded + Flags{"--save-file-per-writer", "--verify-resume"}},
         ResumeCase{"small_staging_pool", 2, {"--async-save", "--save-staging-gib", "0.00001"}},
         ResumeCase{"verified", 2, kSharded + Flags{"--verify-resume"}}),
     name_of);
@@ -78,8 +94,9 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Layouts, ResumeTest,
     ::testing::Values(
-        ResumeCase{"dp2", 2, {}}, ResumeCase{"dp4_sharded", 4, kSharded},
-        ResumeCase{"dp4_sharded_bf16", 4, kSharded + kHalf},
+        ResumeCase{"dp2", 2, {}}, ResumeCase{"experts_dp2_sharded", 2, kExperts + kSharded},
+        ResumeCase{"experts_pp2", 2, kExperts + Flags{"--pipeline-model-parallel-size", "2"}},
+        ResumeCase{"dp4_sharded", 4, kSharded}, ResumeCase{"dp4_sharded_bf16", 4, kSharded + kHalf},
         ResumeCase{"dp4_sharded_overlap", 4,
                    kSharded + Flags{"--overlap-grad-reduce", "--overlap-param-gather",
                                     "--ddp-bucket-size", "500"}},
@@ -174,6 +191,16 @@ TEST_F(CheckpointingTest, OldOnesAreDeleted) {
   EXPECT_EQ(checkpoint::Folder(root_ / "b").iterations(), (std::vector<Index>{2, 4, 5}));
 }
 
+TEST_F(CheckpointingTest, OldOnesLoseTheirOptimizerState) {
+  run_with_checkpoints(save() + Flags{"--save-keep-last", "3", "--save-keep-optim-last", "1"}, 1, 4,
+                       {1, 2, 3, 4});
+  EXPECT_EQ(checkpoint::Folder(root_ / "a").iterations(), (std::vector<Index>{2, 3, 4}));
+  EXPECT_EQ(run_with_checkpoints(load(), 1, 5).start, 4);
+  expect_refused(load() + Flags{"--ckpt-step", "3"}, "--no-load-optim");
+  EXPECT_EQ(run_with_checkpoints(load() + Flags{"--ckpt-step", "3", "--no-load-optim"}, 1, 4).start,
+            3);
+}
+
 void damage(const std::filesystem::path& path) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekg(static_cast<std::streamoff>(std::filesystem::file_size(path)) / 2);
@@ -196,6 +223,26 @@ TEST_F(CheckpointingTest, DamageIsFoundWhileLoadingAndTheOneBeforeIsTaken) {
     damage(checkpoint::Folder(root_ / where).file(1));
     expect_refused(load(where), "iter_0000001");
   }
+}
+
+TEST_F(CheckpointingTest, AFilePerWriterIsACheckpointLikeAnyOther) {
+  const Flags layout{"--tensor-model-parallel-size", "2", "--use-distributed-optimizer"};
+  const Flags own_files{"--save-file-per-writer", "--async-save", "--save-keep-last", "2"};
+  const RunRecord whole = run_with_checkpoints(layout, 4, 4);
+  run_with_checkpoints(save() + layout + own_files, 4, 3, {1, 2, 3});
+  const checkpoint::Folder folder(root_ / "a");
+  EXPECT_EQ(folder.iterations(), (std::vector<Index>{2, 3}));
+  EXPECT_EQ(run_with_checkpoints(load() + layout, 4, 4).state, whole.state);
+  const RunRecord alone = run_with_checkpoints(load() + save("b"), 1, 3, {3});
+  EXPECT_EQ(alone.start, 3);
+  const checkpoint::File ours(folder.file(3)), theirs(checkpoint::Folder(root_ / "b").file(3));
+  EXPECT_EQ(ours.storage().files.size(), 4U);
+  EXPECT_TRUE(checkpoint::differences(ours, theirs).empty());
+
+  damage(checkpoint::writer_file(folder.file(3), 2));
+  EXPECT_EQ(run_with_checkpoints(load() + layout, 4, 3).start, 2);
+  std::filesystem::remove(checkpoint::writer_file(folder.file(2), 1));
+  expect_refused(load() + Flags{"--ckpt-step", "2"}, "iter_0000002/writer_00001.h5: cannot open");
 }
 
 class NonPersistentTest : public CheckpointingTest {
@@ -226,7 +273,8 @@ TEST_F(NonPersistentTest, OfGlobalOnesTheNewestIsKeptAndLoaded) {
 TEST_F(NonPersistentTest, LocalOnesGoOnWithTheSameBits) {
   const Flags layout{"--tensor-model-parallel-size", "2", "--use-distributed-optimizer"};
   const RunRecord whole = run_with_checkpoints(layout, 4, 6);
-  run_with_checkpoints(local() + layout + Flags{"--async-save"}, 4, 5, {3});
+  run_with_checkpoints(local() + layout + Flags{"--async-save", "--save-file-per-writer"}, 4, 5,
+                       {3});
   const RunRecord resumed = run_with_checkpoints(local() + layout + load(), 4, 6);
   EXPECT_EQ(resumed.start, 4);
   EXPECT_EQ(resumed.state, whole.state);

@@ -30,7 +30,7 @@ Outcome run(Index ranks, bool per_token, const std::vector<float>& mask) {
     TrainedModel model(*device, config, world);
     const comm::GroupHandle alone = world.make_group("alone", {world.rank()});
     const auto replicas =
-        parallel::make_data_parallel(*device, model.parameters(), {}, {alone, alone});
+        parallel::make_data_parallel(*device, model.parameters().all(), {}, {alone, alone});
     replicas->begin_step();
     Timers timers(0, config::TimingLogOption::max);
     StageRunner runner(

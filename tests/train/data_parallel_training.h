@@ -60,8 +60,7 @@ class DataParallelTraining {
         all_(world.all()),
         model_(model_config(sharing), *device_),
         replicas_(make_replicas()),
-        optimizer_(*device_, optimizer_config(sharing), trained_tensors(),
-                   {replicas_->groups().shard}),
+        optimizer_(*device_, optimizer_config(sharing), trained_tensors(), all_),
         scheduler_(optimizer_config(sharing)) {}
 
   void step(Index step) {
@@ -117,7 +116,7 @@ class DataParallelTraining {
 
   std::unique_ptr<parallel::DataParallel> make_replicas() {
     model_.initialize();
-    return parallel::make_data_parallel(*device_, model_.parameters(), sharing_.options,
+    return parallel::make_data_parallel(*device_, model_.parameters().all(), sharing_.options,
                                         testing::replica_groups(world_, sharing_.shard_size));
   }
 
@@ -127,7 +126,8 @@ class DataParallelTraining {
       tensors.push_back({.traits = {.name = piece.parameter->name,
                                     .rank = static_cast<int>(piece.parameter->shape.rank())},
                          .value = piece.value,
-                         .main_grad = piece.main_grad});
+                         .main_grad = piece.main_grad,
+                         .counted = piece.counted});
     }
     return tensors;
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <random>
 #include <set>
 
@@ -18,9 +19,10 @@ constexpr Index kMostRanks = 8, kSample = 24;
 
 /// Kinds of models whose layouts differ: what is tied, cut, shared, computed again.
 std::vector<Flags> models() {
-  const Flags common = {"--num-layers", "4",   "--hidden-dropout",   "0.1", "--attention-dropout",
-                        "0.1",  // SGD: the first steps of Adam are the gradients' signs
-                        "--optimizer",  "sgd", "--micro-batch-size", "1"};
+  // SGD: the first steps of Adam are the gradients' signs.
+  const Flags common = {"--num-layers",        "4",   "--hidden-dropout",   "0.1",
+                        "--attention-dropout", "0.1", "--ffn-hidden-size",  "32",
+                        "--optimizer",         "sgd", "--micro-batch-size", "1"};
   const Flags groups{"--group-query-attention", "--num-query-groups"};
   const Flags llama{"--swiglu",
                     "--position-embedding-type",
@@ -29,6 +31,25 @@ std::vector<Flags> models() {
                     "RMSNorm",
                     "--disable-bias-linear",
                     "--untie-embeddings-and-output-weights"};
+  const Flags experts{"--disable-bias-linear", "--num-experts", "4"};
+  const Flags latent{"--multi-latent-attention",
+                     "--qk-layernorm",
+                     "--q-lora-rank",
+                     "6",
+                     "--kv-lora-rank",
+                     "5",
+                     "--qk-head-dim",
+                     "3",
+                     "--qk-pos-emb-head-dim",
+                     "2",
+                     "--v-head-dim",
+                     "7",
+                     "--recompute-granularity",
+                     "selective",
+                     "--recompute-modules",
+                     "mla_up_proj"};
+  const Flags predictions{"--mtp-num-layers", "2"};
+  const Flags rotary{"--position-embedding-type", "rope"};
   const Flags all_again{"--recompute-granularity", "full", "--recompute-method", "uniform",
                         "--recompute-num-layers",  "1"};
   return {common,
@@ -36,7 +57,17 @@ std::vector<Flags> models() {
           common + llama + groups + Flags{"2"},
           common + groups + Flags{"1"} + all_again,
           common + llama + Flags{"--recompute-granularity", "selective"},
-          common + Flags{"--tp-comm-overlap", "--calculate-per-token-loss"}};
+          common + Flags{"--tp-comm-overlap", "--calculate-per-token-loss"},
+          common + experts + Flags{"--moe-aux-loss-coeff", "0.1"},
+          common + experts +
+              Flags{"--moe-layer-freq", "2", "--swiglu", "--moe-router-score-function", "sigmoid",
+                    "--moe-router-enable-expert-bias"},
+          common + llama + latent,
+          common + llama + predictions,
+          common + rotary + predictions + Flags{"--calculate-per-token-loss"},
+          common + Flags{"--model", "bert"},
+          common + all_again +
+              Flags{"--model", "t5", "--num-layers", "2", "--decoder-seq-length", "4"}};
 }
 
 const std::vector<GeneratedLayout>& all_layouts() {
@@ -54,14 +85,30 @@ const std::vector<GeneratedLayout>& all_layouts() {
 
 unsigned seed() {
   const char* given = std::getenv("MPITRON_LAYOUT_SEED");
-  return given != nullptr ? static_cast<unsigned>(std::atol(given)) : std::random_device()();
+  return given != nullptr ? static_cast<unsigned>(std::atol(given)) : 1;
+}
+
+/// In a random order, in which the kinds of models take turns.
+std::vector<GeneratedLayout> shuffled(std::vector<GeneratedLayout> layouts, unsigned seed) {
+  std::shuffle(layouts.begin(), layouts.end(), std::mt19937(seed));
+  std::map<Flags, Index> turns;
+  std::multimap<Index, GeneratedLayout> by_turn;
+  for (GeneratedLayout& layout : layouts) {
+    const Index turn = turns[layout.model]++;
+    by_turn.emplace(turn, std::move(layout));
+  }
+  layouts.clear();
+  for (auto& [turn, layout] : by_turn) {
+    layouts.push_back(std::move(layout));
+  }
+  return layouts;
 }
 
 std::vector<GeneratedLayout> sample(unsigned seed) {
   const char* given = std::getenv("MPITRON_LAYOUTS");
   std::vector<GeneratedLayout> layouts = all_layouts();
   if (given == nullptr || std::string_view(given) != "all") {
-    std::shuffle(layouts.begin(), layouts.end(), std::mt19937(seed));
+    layouts = shuffled(std::move(layouts), seed);
     const Index wanted = given != nullptr ? std::atol(given) : kSample;
     layouts.resize(std::min(layouts.size(), static_cast<std::size_t>(wanted)));
   }
@@ -72,18 +119,21 @@ TEST(EveryLayout, TheGeneratorFindsWhatThereIs) {
   std::set<Index> ranks;
   std::set<std::pair<Index, Flags>> distinct;
   std::set<std::string> words;
+  std::set<Flags> kinds;
   for (const GeneratedLayout& layout : all_layouts()) {
+    kinds.insert(layout.model);
     ranks.insert(layout.ranks);
     distinct.emplace(layout.ranks, layout.model + layout.layout);
     words.insert(layout.layout.begin(), layout.layout.end());
   }
   EXPECT_EQ(ranks, (std::set<Index>{1, 2, 4, 8}));
   EXPECT_EQ(distinct.size(), all_layouts().size());
+  EXPECT_EQ(kinds.size(), models().size());
   EXPECT_GT(distinct.size(), 1000u);
   for (const char* word :
        {"--sequence-parallel", "zero-bubble", "optim_grads_params", "a2a+p2p",
         "--num-virtual-stages-per-pipeline-rank", "--defer-embedding-wgrad-compute",
-        "--num-distributed-optimizer-instances", "--overlap-param-gather"}) {
+        "--num-distributed-optimizer-instances", "--overlap-param-gather", "alltoall"}) {
     EXPECT_TRUE(words.contains(word)) << word;
   }
 }

@@ -24,11 +24,16 @@ inline void expect_equal(const LayoutOutcome& layout, const LayoutOutcome& alone
   ASSERT_EQ(layout.losses.size(), alone.losses.size());
   for (std::size_t i = 0; i < alone.losses.size(); ++i) {
     EXPECT_NEAR(layout.losses[i], alone.losses[i], 1e-6 * alone.losses[i]) << i;
+  }
+  ASSERT_EQ(layout.grad_norms.size(), alone.grad_norms.size());
+  for (std::size_t i = 0; i < alone.grad_norms.size(); ++i) {
     EXPECT_NEAR(layout.grad_norms[i], alone.grad_norms[i], 2e-6 * alone.grad_norms[i]) << i;
   }
   ASSERT_EQ(layout.weights.size(), alone.weights.size());
   for (const auto& [name, weights] : alone.weights) {
-    EXPECT_LE(relative_distance(layout.weights.at(name), weights), 1e-6) << name;
+    // Two numbers that start at zero; the gradients of the samples, one per order, nearly cancel.
+    const double allowed = name == "binary_head.bias" ? 4e-6 : 1e-6;
+    EXPECT_LE(relative_distance(layout.weights.at(name), weights), allowed) << name;
   }
 }
 

@@ -33,6 +33,19 @@ TEST_P(LayoutTest, TrainsAsOneRankDoes) {
   }
 }
 
+/// Encoders, of which a T5 counts as many layers again.
+class EncoderLayoutTest : public LayoutTest {};
+
+TEST_P(EncoderLayoutTest, TrainsAsOneRankDoes) {
+  for (const Flags& kind :
+       {Flags{"--model", "bert"}, Flags{"--model", "bert", "--bert-no-binary-head"},
+        Flags{"--model", "t5", "--num-layers", "2", "--decoder-seq-length", "4"}}) {
+    SCOPED_TRACE(::testing::PrintToString(kind));
+    expect_equal(run_layout(model() + kind + GetParam().flags, GetParam().ranks),
+                 run_layout(model() + kind, 1));
+  }
+}
+
 Flags tensor(const char* size) {
   return {"--tensor-model-parallel-size", size};
 }
@@ -212,6 +225,40 @@ INSTANTIATE_TEST_SUITE_P(
                       Layout{"tp2_pp2_dp2_mapped", 8,
                              tensor("2") + pipeline("2") + Flags{"--use-tp-pp-dp-mapping"}}),
     name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Encoders, EncoderLayoutTest,
+    ::testing::Values(
+        Layout{"tp2", 2, tensor("2")}, Layout{"tp4_sp", 4, tensor("4") + kSequence},
+        Layout{"pp4", 4, pipeline("4")}, Layout{"pp2_vpp2", 2, pipeline("2") + kVirtual},
+        Layout{"pp2_zero_bubble", 2, pipeline("2") + Flags{"--pipeline-schedule", "zero-bubble"}},
+        Layout{"dp4_sharded", 4, kSharded + kOverlap},
+        Layout{"dp2_fully_sharded", 2,
+               Flags{"--use-megatron-fsdp", "--data-parallel-sharding-strategy",
+                     "optim_grads_params", "--use-distributed-optimizer"}},
+        Layout{"tp2_sp_pp2_dp2", 8, tensor("2") + kSequence + pipeline("2") + kSharded}),
+    name_of);
+
+TEST(RelativePositions, AreTheSameOnTensorRanks) {
+  const Flags t5 = {"--model",
+                    "t5",
+                    "--decoder-seq-length",
+                    "4",
+                    "--position-embedding-type",
+                    "relative",
+                    "--relative-attention-num-buckets",
+                    "8",
+                    "--relative-attention-max-distance",
+                    "6",
+                    "--optimizer",
+                    "sgd",
+                    "--micro-batch-size",
+                    "1"};
+  const LayoutOutcome alone = run_layout(t5, 1);
+  expect_equal(run_layout(t5 + tensor("2"), 2), alone);
+  expect_equal(run_layout(t5 + tensor("2") + kSequence, 2), alone);
+  expect_equal(run_layout(t5 + kSharded, 4), alone);
+}
 
 }  // namespace
 }  // namespace mpitron::train

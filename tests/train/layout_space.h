@@ -1,4 +1,7 @@
 #pragma once
+#include <set>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,6 +63,8 @@ class LayoutSpace {
       case 3:
         return exchanges();
       case 4:
+        return expert_ranks();
+      case 5:
         return shardings();
       default:
         return {};
@@ -82,6 +87,23 @@ class LayoutSpace {
     if (sizes_.context == 4) {
       all.push_back(
           {"--cp-comm-type", "a2a+p2p", "--hierarchical-context-parallel-sizes", "2", "2"});
+    }
+    return all;
+  }
+  std::vector<Flags> expert_ranks() const {
+    if (std::ranges::find(model_, "--num-experts") == model_.end()) {
+      return {{}};
+    }
+    // Cut like other layers, spread over all ranks of a stage, and both; dispatchers take turns.
+    const Index ranks = sizes_.ranks() / sizes_.pipeline;
+    const std::set<std::pair<Index, Index>> choices = {
+        {1, sizes_.tensor}, {ranks, 1}, {ranks / 2, 2}};
+    std::vector<Flags> all;
+    for (const auto& [experts, tensor] : choices) {
+      const bool gathers = (experts + sizes_.tensor + sizes_.pipeline) % 2 == 0;
+      all.push_back({"--expert-model-parallel-size", std::to_string(experts),
+                     "--expert-tensor-parallel-size", std::to_string(tensor),
+                     "--moe-token-dispatcher-type", gathers ? "allgather" : "alltoall"});
     }
     return all;
   }

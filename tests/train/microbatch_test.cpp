@@ -55,6 +55,54 @@ TEST(Upload, KeepsAttentionMasksBySample) {
   EXPECT_EQ(std::vector<std::uint8_t>(at, at + 8), hidden);
 }
 
+TEST(Upload, CountsPositionsWhereNoneAreGiven) {
+  const auto device = device::make_device("reference");
+  const std::vector<std::int64_t> ids{1, 2, 3, 4};
+  const std::vector<float> mask(4, 1.f);
+  const HostMicrobatch microbatch{.samples = 1,
+                                  .sequence_length = 4,
+                                  .tokens = ids,
+                                  .labels = ids,
+                                  .position_ids = {},
+                                  .loss_mask = mask,
+                                  .attention_mask = {}};
+  EXPECT_EQ(
+      testing::values_of(upload(*device, microbatch, {.ranks = 2, .rank = 1}).batch.position_ids),
+      (std::vector<double>{1, 2}));
+}
+
+TEST(Upload, TurnsPaddingIntoHiddenKeysAndKeepsTheDecodersLength) {
+  const auto device = device::make_device("reference");
+  const std::vector<std::int64_t> tokens{1, 2, 0, 4, 5, 6}, padding{1, 1, 0, 1, 1, 1},
+      decoder{7, 0, 8, 9}, decoder_padding{1, 0, 1, 1}, types{0, 1, 0, 0, 1, 1}, order{1, 0};
+  const std::vector<float> mask{1, 0, 1, 1};
+  const models::Batch batch = upload(*device, {.samples = 2,
+                                               .sequence_length = 3,
+                                               .tokens = tokens,
+                                               .labels = decoder,
+                                               .position_ids = {},
+                                               .loss_mask = mask,
+                                               .attention_mask = {},
+                                               .first_sample = 0,
+                                               .padding_mask = padding,
+                                               .token_types = types,
+                                               .sentence_order = order,
+                                               .decoder_tokens = decoder,
+                                               .decoder_padding_mask = decoder_padding})
+                                  .batch;
+  using Values = std::vector<double>;
+  EXPECT_EQ(batch.attention_mask.shape(), (Shape{2, 1, 3}));
+  EXPECT_EQ(testing::values_of(batch.attention_mask), (Values{0, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(testing::values_of(batch.token_types), (Values{0, 0, 1, 1, 0, 1}));
+  EXPECT_EQ(batch.sentence_order.shape(), (Shape{1, 2}));
+  EXPECT_EQ(testing::values_of(batch.sentence_order), (Values{1, 0}));
+  EXPECT_EQ(testing::values_of(batch.labels), (Values{7, 8, 0, 9}));
+  EXPECT_EQ(testing::values_of(batch.decoder_tokens), (Values{7, 8, 0, 9}));
+  EXPECT_EQ(testing::values_of(batch.decoder_position_ids), (Values{0, 0, 1, 1}));
+  EXPECT_EQ(testing::values_of(batch.decoder_attention_mask), (Values{0, 1, 0, 0}));
+  EXPECT_EQ(batch.loss_tokens, 3);
+}
+
 /// Rows of the reference's table of slices, of two samples whose tokens are their positions.
 TEST(Upload, GivesARankItsZigzagSlice) {
   const auto device = device::make_device("reference");

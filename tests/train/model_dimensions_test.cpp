@@ -21,6 +21,20 @@ TEST(ModelDimensions, FromOptions) {
   EXPECT_EQ(model.projection_ratio(), 2.0);
 }
 
+TEST(ModelDimensions, LatentAttentionHasItsOwn) {
+  config::ModelConfig config;
+  EXPECT_FALSE(model_dimensions(config).latent_attention);
+  config.multi_latent_attention = true;
+  config.q_lora_rank = 12;
+  config.v_head_dim = 96;
+  config.mtp_num_layers = 2;
+  const ModelDimensions model = model_dimensions(config);
+  EXPECT_EQ(model.latent_attention.value().q_lora_rank, 12);
+  EXPECT_EQ(model.latent_attention->qk_head_dim, 128);
+  EXPECT_EQ(model.latent_attention->v_head_dim, 96);
+  EXPECT_EQ(model.mtp_num_layers, 2);
+}
+
 TEST(ModelDimensions, HybridLayersFromRatiosAndPattern) {
   const HybridDimensions ratios = count_hybrid_layers(10, 0.25, 0.3, "");
   EXPECT_EQ(ratios.attention_layers, 2);  // 2.5 rounds to even

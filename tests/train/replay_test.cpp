@@ -30,9 +30,11 @@ TEST(ReplayResult, PassesInsideEveryToleranceOnly) {
 }
 
 TEST(ReplayTolerance, IsWiderInHalfPrecision) {
-  const ReplayTolerance single = ReplayTolerance::of(DType::f32);
+  config::ModelConfig model;
+  const ReplayTolerance single = ReplayTolerance::of(model);
   for (const DType type : {DType::bf16, DType::f16}) {
-    const ReplayTolerance half = ReplayTolerance::of(type);
+    model.params_dtype = type;
+    const ReplayTolerance half = ReplayTolerance::of(model);
     EXPECT_GT(half.loss, single.loss);
     EXPECT_GT(half.grad_norm, single.grad_norm);
     EXPECT_GT(half.logits, single.logits);

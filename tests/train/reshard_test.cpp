@@ -6,7 +6,8 @@
 #include "train/layout_space.h"
 
 // A checkpoint of any layout loads in any other: what that saves is the same, bit for bit, and the
-// loss goes on. Random pairs of all legal layouts; MPITRON_RESHARD_PAIRS says how many (default 8).
+// loss goes on, with experts or without. Random pairs of all legal layouts; MPITRON_RESHARD_PAIRS
+// says how many (default 8), MPITRON_LAYOUT_SEED which.
 
 namespace mpitron::train {
 namespace {
@@ -16,14 +17,20 @@ std::size_t wanted_pairs() {
   return given != nullptr ? static_cast<std::size_t>(std::atol(given)) : 8;
 }
 
+unsigned seed() {
+  const char* given = std::getenv("MPITRON_LAYOUT_SEED");
+  return given != nullptr ? static_cast<unsigned>(std::atol(given)) : 1;
+}
+
 TEST(Reshard, AnyLayoutGoesOnFromAnyOther) {
   const Flags model = {"--num-layers",     "4",   "--micro-batch-size",  "1",
                        "--hidden-dropout", "0.1", "--attention-dropout", "0.1"};
-  const std::vector<GeneratedLayout> layouts = LayoutSpace(model, 8).legal();
-  const unsigned seed = std::random_device()();
-  std::mt19937 random(seed);
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const Flags experts = {"--disable-bias-linear", "--num-experts", "4"};
+  const std::vector<GeneratedLayout> kinds[] = {LayoutSpace(model, 8).legal(),
+                                                LayoutSpace(model + experts, 8).legal()};
+  std::mt19937 random(seed());
   for (std::size_t pair = 0; pair < wanted_pairs(); ++pair) {
+    const std::vector<GeneratedLayout>& layouts = kinds[pair / 2 % 2];
     const GeneratedLayout& a = layouts[random() % layouts.size()];
     const GeneratedLayout& b = layouts[random() % layouts.size()];
     SCOPED_TRACE(::testing::PrintToString(a) + " -> " + ::testing::PrintToString(b));

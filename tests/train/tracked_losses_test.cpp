@@ -20,7 +20,7 @@ TEST(TrackedLossesTest, MeansOverMicrobatches) {
   sums.add("mtp loss", 1, 5);
   sums.add("mtp loss", 1, 3);
   sums.add("mtp loss", 2, 6);
-  const auto losses = tracked.means(sums, 2, *world->all());
+  const auto losses = tracked.report(sums, 2, *world->all()).losses;
   ASSERT_EQ(losses.size(), 1u);
   EXPECT_EQ(losses[0].layers, (std::vector<double>{4, 3}));
   const std::vector<NamedLoss> expected{{"mtp_1 loss", 4}, {"mtp_2 loss", 3}};
@@ -30,7 +30,28 @@ TEST(TrackedLossesTest, MeansOverMicrobatches) {
 TEST(TrackedLossesTest, AModelWithoutThemTracksNothing) {
   const auto world = comm::make_single_world();
   const TrackedLosses tracked({}, comm::groups_of_one(*world));
-  EXPECT_TRUE(tracked.means({}, 2, *world->all()).empty());
+  EXPECT_TRUE(tracked.report({}, 2, *world->all()).losses.empty());
+}
+
+TEST(TrackedLossesTest, RoutersTellLossesAndTokensOfTheirLayers) {
+  const auto world = comm::make_single_world();
+  config::RunConfig config;
+  config.model.num_layers = 3;
+  config.model.moe = config::MoeConfig{.num_experts = 2, .layers = {true, false, true}};
+  config.model.moe->balancing_losses = {{config::RouterBalancing::seq_aux_loss, 0.01}};
+  config.model.moe->z_loss_coefficient = 0.1;
+  const TrackedLosses tracked(config, comm::groups_of_one(*world));
+  autograd::LayerSums sums;
+  sums.add("seq_load_balancing_loss", 1, 3);
+  sums.add("seq_load_balancing_loss", 3, 5);
+  sums.add("z_loss", 3, 8);
+  sums.add("tokens_per_expert", 1, std::vector<double>{5, 3});
+  sums.add("tokens_per_expert", 3, std::vector<double>{0, 8});
+  const LayerReport report = tracked.report(sums, 2, *world->all());
+  const std::vector<NamedLoss> expected{{"seq_load_balancing_loss", 2}, {"z_loss", 2}};
+  EXPECT_EQ(summaries(report.losses), expected);
+  const std::map<Index, std::vector<double>> tokens{{1, {5, 3}}, {3, {0, 8}}};
+  EXPECT_EQ(report.expert_tokens, tokens);
 }
 
 TEST(TrackedLossesTest, AMeanIsOverTheLayersThatHaveOne) {

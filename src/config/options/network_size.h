@@ -9,7 +9,8 @@ inline constexpr std::array kNetworkSize = {
     integer("num-layers", none, works, "number of transformer layers"),
     integer("encoder-num-layers", none, works,
             "other name of --num-layers, for encoders; give only one of the two"),
-    integer("decoder-num-layers", none, later, "layers of the T5 decoder"),
+    integer("decoder-num-layers", none, works,
+            "layers of the T5 decoder: as many as the encoder's"),
     integer("hidden-size", none, works, "width h of the residual stream"),
     integer("ffn-hidden-size", none, works,
             "inner width of the MLP; 4h, or with --swiglu 8h/3 rounded down to a multiple of 64"),
@@ -27,10 +28,10 @@ inline constexpr std::array kNetworkSize = {
     text("position-embedding-type", "learned_absolute", works,
          "how positions enter: learned table, rotary, or not at all")
         .choose("learned_absolute rope mrope relative none")
-        .works_with("learned_absolute rope none"),
-    integer("relative-attention-num-buckets", "32", later,
+        .works_with("learned_absolute rope relative none"),
+    integer("relative-attention-num-buckets", "32", works,
             "T5: number of relative distance buckets"),
-    integer("relative-attention-max-distance", "128", later,
+    integer("relative-attention-max-distance", "128", works,
             "T5: distance from which all pairs share the last bucket"),
     flag("use-rotary-position-embeddings", deprecated, "old switch for rotary positions")
         .use("--position-embedding-type rope"),
@@ -64,14 +65,14 @@ inline constexpr std::array kNetworkSize = {
     flag("swiglu", works, "gated SiLU in the MLP; the first projection is twice as wide"),
     value("onnx-safe", Type::boolean, none, unneeded,
           "work-around for the exporter of another framework"),
-    flag_off("bert-no-binary-head", "bert_binary_head", later,
+    flag_off("bert-no-binary-head", "bert_binary_head", works,
              "BERT: no sentence-order head and loss"),
     flag("untie-embeddings-and-output-weights", works,
          "give the output projection a matrix of its own"),
-    flag("multi-latent-attention", later,
+    flag("multi-latent-attention", works,
          "multi-head latent attention with compressed keys and values"),
-    integer("mtp-num-layers", none, later, "number of multi-token prediction depths"),
-    real("mtp-loss-scaling-factor", "0.1", later, "weight of the mean multi-token prediction loss"),
+    integer("mtp-num-layers", none, works, "number of multi-token prediction depths"),
+    real("mtp-loss-scaling-factor", "0.1", works, "weight of the mean multi-token prediction loss"),
 };
 
 }  // namespace mpitron::config::rows

@@ -7,11 +7,17 @@ namespace mpitron::config::rows {
 
 // Options that only mpitron has.
 inline constexpr std::array kOwn = {
+    text("model", "gpt", works, "what is trained; pretrain-bert and pretrain-t5 set it themselves")
+        .choose("gpt bert t5"),
     flag(
         "allow-random-init", works,
         "start from random weights if --load has nothing to load, instead of ending with an error"),
     integer("save-keep-last", none, works,
             "keep only the newest checkpoints, so many; --save-retain-interval keeps more"),
+    integer("save-keep-optim-last", none, works,
+            "keep the optimizer's state only in the newest checkpoints, so many"),
+    flag("save-file-per-writer", works,
+         "each rank writes a file of its own, and one small file shows them as one checkpoint"),
     real("save-staging-gib", "2", works,
          "host memory of each rank in which --async-save keeps what is being written"),
     flag("verify-resume", works,

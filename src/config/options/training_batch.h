@@ -35,7 +35,7 @@ inline constexpr std::array kTrainingBatch = {
             "layers per group (uniform) or layers to recompute (block)"),
     text("recompute-modules", none, works, "parts of a layer that selective recompute drops")
         .any_list()
-        .works_with("core_attn layernorm mlp"),
+        .works_with("core_attn layernorm mla_up_proj mlp moe moe_act shared_experts"),
     flag_off("no-clone-scatter-output-in-embedding", "clone_scatter_output_in_embedding", neutral,
              "memory detail of another framework"),
     flag("profile", works,

@@ -1,0 +1,155 @@
+#include "cli/pretrain.h"
+
+#include <cmath>
+
+#include "checkpoint/choose.h"
+#include "cli/fingerprint.h"
+#include "cli/launch.h"
+#include "config/option_help.h"
+#include "config/parse.h"
+#include "config/report.h"
+#include "inference/text_generator.h"
+#include "train/pretrain.h"
+#include "train/tokenizer_files.h"
+#include "utils/log.h"
+
+namespace mpitron::cli {
+namespace {
+
+/// Python's numbers, as `--logging-level` takes them.
+log::Level level_of(Index number) {
+  return number >= 40   ? log::Level::error
+         : number >= 30 ? log::Level::warning
+         : number >= 20 ? log::Level::info
+                        : log::Level::debug;
+}
+
+/// Where --use-checkpoint-args takes options from; none without it.
+std::optional<config::CheckpointArguments> checkpoint_arguments(const config::ParsedRun& parsed) {
+  const config::CheckpointConfig& c = parsed.run.checkpoint;
+  if (!c.load || !(c.use_checkpoint_args || c.use_mp_args_from_checkpoint_args)) {
+    return std::nullopt;
+  }
+  const checkpoint::File file = checkpoint::open_newest(checkpoint::Folder(*c.load), c.ckpt_step);
+  return config::CheckpointArguments{
+      .configuration = file.header().configuration,
+      .path = file.path().string(),
+      .layout = c.use_mp_args_from_checkpoint_args,
+      .tokenizer = parsed.values.flag("use_tokenizer_model_from_checkpoint_args")};
+}
+
+/// Reads the flags, prints the reference's block of arguments, or throws with everything that is
+/// wrong at once.
+config::ParsedRun read_flags(const Arguments& arguments, Index world_size) {
+  config::ParsedRun parsed = config::parse_run(arguments, world_size);
+  if (const auto checkpoint = checkpoint_arguments(parsed)) {
+    parsed = config::parse_run(arguments, world_size, &*checkpoint);
+  }
+  parsed = config::checked(std::move(parsed));
+  const config::DataConfig& data = parsed.run.data;
+  if (data.data_path.empty() && data.train_data_path.empty() && !data.mock_data) {
+    throw_usage(
+        "there is nothing to train on: give --data-path PREFIX (of .bin and .idx), "
+        "--train-data-path or "
+        "--mock-data");
+  }
+  const config::ParallelConfig& parallel = parsed.run.parallel;
+  if (parsed.run.logging.sample_prompt && parallel.tensor_model_parallel_size *
+                                                  parallel.pipeline_model_parallel_size *
+                                                  parallel.context_parallel_size >
+                                              1) {
+    throw_usage(
+        "--sample-prompt writes with a model that lies whole on one rank so far: leave it out, or "
+        "share only the batch (tensor, pipeline and context parallel sizes of 1)");
+  }
+  if (const auto level = parsed.run.logging.logging_level) {
+    log::set_level(level_of(*level));
+  }
+  log::print(config::arguments_block(parsed.values));
+  return parsed;
+}
+
+/// That of the checkpoint where it fits tokenizer and layout, so that the loss goes on as it was.
+Index padded_vocabulary(const config::RunConfig& config, Index vocab_size,
+                        std::optional<Index> rows) {
+  const bool fits =
+      rows && *rows >= vocab_size && *rows % config.parallel.tensor_model_parallel_size == 0;
+  return fits && !config.data.padded_vocab_size ? *rows
+                                                : train::padded_vocab_size(config, vocab_size);
+}
+
+void print_data(const train::TrainingData& data, const config::RunConfig& config) {
+  const auto size = [](const std::shared_ptr<const data::Dataset>& set) {
+    return set ? set->size() : 0;
+  };
+  std::string valid;
+  for (const auto& set : data.sets.valid) {
+    valid += fmt::format("{}{}", valid.empty() ? "" : " + ", size(set));
+  }
+  const Index vocab_size = data.tokenizer->vocab_size(), padded = config.model.padded_vocab_size;
+  log::print(fmt::format(" > padded vocab (size: {}) with {} dummy tokens (new size: {})",
+                         vocab_size, padded - vocab_size, padded));
+  log::print(fmt::format(" > samples: train {}, validation {}, test {}", size(data.sets.train),
+                         valid.empty() ? "0" : valid, size(data.sets.test)));
+}
+
+void print_unigram_baseline(train::Pretraining& pretraining) {
+  if (const auto loss = pretraining.unigram_loss()) {
+    log::print(
+        fmt::format(" best unigram model of the validation tokens | lm loss value: {:.6E} | lm "
+                    "loss PPL: {:.6E} |",
+                    *loss, std::exp(*loss)));
+  }
+}
+
+void print_sample(const inference::TextGenerator& generator, const config::RunConfig& config) {
+  const std::string text = generator.generate(
+      *config.logging.sample_prompt, {.tokens = config.logging.sample_tokens,
+                                      .temperature = config.logging.sample_temperature,
+                                      .seed = static_cast<std::uint64_t>(config.training.seed)});
+  log::print(fmt::format("a sample of what the model writes:\n\n{}\n", text));
+}
+
+}  // namespace
+
+int pretrain(const std::string& kind, const Arguments& words) {
+  Arguments arguments = {"--model", kind};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  if (const auto help = config::requested_help(arguments)) {
+    log::print(*help);
+    return static_cast<int>(ExitCode::success);
+  }
+  const auto trace = std::make_shared<Trace>();
+  const auto world = launch_world(arguments, trace);
+  const config::ParsedRun parsed = read_flags(arguments, world->size());
+  if (parsed.values.text("model") != kind) {
+    throw_usage("--model {}: the command is pretrain-{}; call pretrain-{}",
+                parsed.values.text("model"), kind, parsed.values.text("model"));
+  }
+  config::RunConfig config = parsed.run;
+  const device::HostRuntime runtime;
+  const auto device = device::make_device(config.training.device, world->make_allocator());
+  const train::TrainingData data = train::make_training_data(config);
+  const auto sources = train::checkpoint_sources(*world, config.checkpoint);
+  config.model.padded_vocab_size = padded_vocabulary(config, data.tokenizer->vocab_size(),
+                                                     train::vocabulary_rows(*world, sources));
+  print_data(data, config);
+  train::TrainedModel model(*device, config, *world);
+  log::print(train::parameter_count_line(model.groups().tensor->rank(), model.stage(),
+                                         model.parameters().numel()));
+  train::Pretraining pretraining(*device, model, data, config,
+                                 {.configuration = config::values_json(parsed.values, false),
+                                  .build = fingerprint(),
+                                  .files = train::tokenizer_files(*data.tokenizer)},
+                                 trace);
+  const train::RunOutcome outcome = pretraining.run();
+  if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {
+    print_unigram_baseline(pretraining);
+  }
+  if (outcome.code == ExitCode::success && config.logging.sample_prompt) {
+    print_sample(inference::TextGenerator(*device, model.chunk(0), *data.tokenizer), config);
+  }
+  return static_cast<int>(outcome.code);
+}
+
+}  // namespace mpitron::cli

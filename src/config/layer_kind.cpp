@@ -1,0 +1,27 @@
+#include "config/layer_kind.h"
+
+#include <algorithm>
+
+namespace mpitron::config {
+
+LayerKind layer_kind(const ModelConfig& model, Index number) {
+  LayerKind kind;
+  if (model.multi_latent_attention) {
+    kind.attention = LayerKind::Attention::latent;
+  }
+  const auto place = static_cast<std::size_t>(std::min(number, model.num_layers) - 1);
+  if (model.moe && place < model.moe->layers.size() && model.moe->layers[place]) {
+    kind.feed_forward = LayerKind::FeedForward::experts;
+  }
+  return kind;
+}
+
+const char* to_string(LayerKind::Attention attention) {
+  return attention == LayerKind::Attention::latent ? "latent attention" : "self attention";
+}
+
+const char* to_string(LayerKind::FeedForward feed_forward) {
+  return feed_forward == LayerKind::FeedForward::experts ? "experts" : "mlp";
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,254 @@
+#include "ops/expert_exchange.h"
+
+#include <numeric>
+
+#include "autograd/gradient.h"
+#include "kernels/elementwise.h"
+
+namespace mpitron::ops {
+namespace {
+
+using autograd::Context;
+using autograd::Slot;
+using autograd::Var;
+using tensor::Tensor;
+
+Index sum_of(const std::vector<Index>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), Index{0});
+}
+
+Tensor rows_like(Context& context, const Tensor& x, Index rows, DType dtype) {
+  Shape shape = x.shape();
+  shape[0] = rows;
+  return context.empty(shape, dtype);
+}
+
+Tensor rows_like(Context& context, const Tensor& x, Index rows) {
+  return rows_like(context, x, rows, x.dtype());
+}
+
+/// Elements of a row, also where there is none.
+Index width_of(const Tensor& x) {
+  return x.shape().rank() == 1 ? 1 : x.shape()[1];
+}
+
+Tensor rows_of(const Tensor& x, Index first, Index count) {
+  return x.slice(0, first, first + count);
+}
+
+void copy_rows(Context& context, const Tensor& from, const Tensor& to) {
+  if (from.numel() > 0) {
+    context.launch(kernels::Cast{.x = from.view(), .y = to.view()});
+  }
+}
+
+using Journey = ExpertExchange::Journey;
+
+/// One way through an exchange.
+struct Way {
+  Journey (ExpertExchange::*send)(Context&, const Tensor&) const;
+  Tensor (ExpertExchange::*arrive)(Context&, Journey) const;
+};
+constexpr Way kToExperts = {&ExpertExchange::sent_to_experts, &ExpertExchange::arrived_at_experts};
+constexpr Way kFromExperts = {&ExpertExchange::sent_from_experts,
+                              &ExpertExchange::arrived_from_experts};
+
+/// A gradient sets out in the backward pass of the rows' arrival.
+struct ArrivalBackward {
+  Slot y_slot;
+  Shape y_shape;
+  DType dtype;
+  ExchangeHandle exchange;
+  Way back;
+  std::shared_ptr<Journey> journey;
+
+  void operator()(Context& context) const {
+    Tensor gradient = autograd::take_gradient(y_slot);
+    if (!gradient) {
+      gradient = context.empty(y_shape, dtype);
+      context.launch(kernels::Fill{.x = gradient.view(), .value = 0});
+    }
+    *journey = (*exchange.*back.send)(context, gradient);
+  }
+};
+
+struct DepartureBackward {
+  Slot x_slot;
+  ExchangeHandle exchange;
+  Way back;
+  std::shared_ptr<Journey> journey;
+
+  void operator()(Context& context) const {
+    autograd::accumulate(context, x_slot, (*exchange.*back.arrive)(context, std::move(*journey)));
+  }
+};
+
+Var travel(Context& context, const Var& x, const ExchangeHandle& exchange,
+           std::pair<Way, Way> there_and_back, const std::function<void()>& meanwhile) {
+  const auto [there, back] = there_and_back;
+  const auto gradient = std::make_shared<Journey>();
+  Journey journey = (*exchange.*there.send)(context, x.value);
+  if (context.recording()) {
+    context.tape->record_always(DepartureBackward{x.slot, exchange, back, gradient});
+  }
+  meanwhile();
+  Var y = autograd::variable((*exchange.*there.arrive)(context, std::move(journey)));
+  if (context.recording()) {
+    context.tape->record_always(
+        ArrivalBackward{y.slot, y.shape(), y.value.dtype(), exchange, back, gradient});
+  }
+  return y;
+}
+
+}  // namespace
+
+ExpertExchange::ExpertExchange(Context& context, ExpertRanks ranks,
+                               const std::vector<Index>& counts)
+    : ranks_(std::move(ranks)), rows_here_(sum_of(counts)) {
+  MPITRON_CHECK(static_cast<Index>(counts.size()) == ranks_.experts, counts.size());
+  const Index members = ranks_.group->size();
+  const Tensor mine = context.empty({ranks_.experts}, DType::i64);
+  std::copy(counts.begin(), counts.end(), mine.data<std::int64_t>());
+  const Tensor all = context.empty({members, ranks_.experts}, DType::i64);
+  ranks_.group->all_gather(mine, all.view()).wait();
+  add_sent(counts);
+  add_received(all.data<std::int64_t>());
+}
+
+void ExpertExchange::add_sent(const std::vector<Index>& counts) {
+  const Index members = ranks_.group->size();
+  Index first = 0, sent = 0;
+  for (Index member = 0; member < members; ++member) {
+    const auto begin = counts.begin() + ranks_.first_expert(member);
+    const Index rows = std::accumulate(begin, begin + ranks_.local_experts(), Index{0});
+    copies_.push_back({.here = first, .there = sent, .rows = rows});
+    sent_.push_back(rows);
+    sent += rows;
+    const bool last_shard = (member + 1) % ranks_.tensor_ranks == 0;
+    first += last_shard ? rows : 0;
+  }
+}
+
+void ExpertExchange::add_received(const std::int64_t* counts) {
+  const Index members = ranks_.group->size(), local = ranks_.local_experts();
+  const Index first = ranks_.first_expert(ranks_.group->rank());
+  const auto count = [&](Index member, Index expert) {
+    return counts[member * ranks_.experts + first + expert];
+  };
+  local_counts_.assign(static_cast<std::size_t>(local), 0);
+  std::vector<Index> starts;  // of each member's rows, as they come
+  for (Index member = 0, start = 0; member < members; ++member) {
+    starts.push_back(start);
+    Index rows = 0;
+    for (Index expert = 0; expert < local; ++expert) {
+      rows += count(member, expert);
+      local_counts_[static_cast<std::size_t>(expert)] += count(member, expert);
+    }
+    received_.push_back(rows);
+    start += rows;
+  }
+  Index there = 0;
+  for (Index expert = 0; expert < local; ++expert) {
+    for (Index member = 0; member < members; ++member) {
+      const Index rows = count(member, expert);
+      Index& here = starts[static_cast<std::size_t>(member)];
+      sorting_.push_back({.here = here, .there = there, .rows = rows});
+      here += rows;
+      there += rows;
+    }
+  }
+}
+
+Journey ExpertExchange::start(Context& context, const Tensor& x, const std::vector<Index>& sent,
+                              const std::vector<Index>& received) const {
+  const auto elements = [&](std::vector<Index> rows) {
+    for (Index& n : rows) {
+      n *= width_of(x);
+    }
+    return rows;
+  };
+  const Tensor y = rows_like(context, x, sum_of(received));
+  return {x, y, ranks_.group->all_to_all(x, y.view(), elements(sent), elements(received))};
+}
+
+Journey ExpertExchange::sent_to_experts(Context& context, const Tensor& x) const {
+  MPITRON_CHECK(x.shape()[0] == rows_here_, x.shape()[0], rows_here_);
+  if (ranks_.tensor_ranks == 1) {
+    return start(context, x, sent_, received_);
+  }
+  const Tensor copies = rows_like(context, x, sum_of(sent_));
+  for (const Block& block : copies_) {
+    copy_rows(context, rows_of(x, block.here, block.rows),
+              rows_of(copies, block.there, block.rows));
+  }
+  return start(context, copies, sent_, received_);
+}
+
+Tensor ExpertExchange::arrived_at_experts(Context& context, Journey journey) const {
+  journey.work.wait();
+  if (ranks_.local_experts() == 1) {
+    return journey.received;
+  }
+  const Tensor sorted = rows_like(context, journey.received, journey.received.shape()[0]);
+  for (const Block& block : sorting_) {
+    copy_rows(context, rows_of(journey.received, block.here, block.rows),
+              rows_of(sorted, block.there, block.rows));
+  }
+  return sorted;
+}
+
+Journey ExpertExchange::sent_from_experts(Context& context, const Tensor& y) const {
+  if (ranks_.local_experts() == 1) {
+    return start(context, y, received_, sent_);
+  }
+  const Tensor by_member = rows_like(context, y, y.shape()[0]);
+  for (const Block& block : sorting_) {
+    copy_rows(context, rows_of(y, block.there, block.rows),
+              rows_of(by_member, block.here, block.rows));
+  }
+  return start(context, by_member, received_, sent_);
+}
+
+Tensor ExpertExchange::arrived_from_experts(Context& context, Journey journey) const {
+  journey.work.wait();
+  return ranks_.tensor_ranks == 1 ? journey.received : sum_of_shards(context, journey.received);
+}
+
+/// The members that hold shards of the same experts are neighbours, and so are what they sent.
+Tensor ExpertExchange::sum_of_shards(Context& context, const Tensor& x) const {
+  const Tensor sums = rows_like(context, x, rows_here_);
+  const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  for (std::size_t member = 0; member < copies_.size();) {
+    const Block& block = copies_[member];
+    Tensor sum = rows_of(x, block.there, block.rows);
+    for (Index shard = 1; shard < ranks_.tensor_ranks; ++shard) {
+      const bool last = shard + 1 == ranks_.tensor_ranks;
+      const Tensor next =
+          last ? rows_of(sums, block.here, block.rows) : rows_like(context, x, block.rows, wide);
+      const Index there = copies_[++member].there;
+      context.launch(kernels::Add{
+          .a = sum.view(), .b = rows_of(x, there, block.rows).view(), .y = next.view()});
+      sum = next;
+    }
+    ++member;
+  }
+  return sums;
+}
+
+Var to_experts(Context& context, const Var& x, const ExchangeHandle& exchange,
+               const std::function<void()>& meanwhile) {
+  if (exchange->alone()) {
+    meanwhile();
+    return x;
+  }
+  return travel(context, x, exchange, {kToExperts, kFromExperts}, meanwhile);
+}
+
+Var from_experts(Context& context, const Var& y, const ExchangeHandle& exchange) {
+  if (exchange->alone()) {
+    return y;
+  }
+  return travel(context, y, exchange, {kFromExperts, kToExperts}, [] {});
+}
+
+}  // namespace mpitron::ops

@@ -1,0 +1,89 @@
+#include "ops/grouped_linear.h"
+
+#include <numeric>
+
+#include "autograd/gradient.h"
+#include "kernels/grouped_matmul.h"
+#include "ops/linear_products.h"
+
+namespace mpitron::ops {
+namespace {
+
+using autograd::Slot;
+using tensor::Tensor;
+
+void multiply_groups(Context& context, const Tensor& a, std::span<Parameter* const> weights,
+                     std::span<const Index> counts, bool transpose, const Tensor& c) {
+  std::vector<kernels::In> matrices;
+  for (const Parameter* weight : weights) {
+    matrices.push_back(weight->value.view());
+  }
+  context.launch_with_workspace(kernels::GroupedMatmul{.a = a.view(),
+                                                       .b = matrices,
+                                                       .c = c.view(),
+                                                       .counts = counts,
+                                                       .workspace = {},
+                                                       .transpose_b = transpose});
+}
+
+struct GroupedLinearBackward {
+  autograd::Kept x;  // [m, in]
+  Slot x_slot;
+  std::vector<Parameter*> weights;
+  std::vector<Index> counts;
+
+  void operator()(Context& context, const Tensor& dy) const {
+    add_to_weights(context, dy, x(context));
+    if (x_slot) {
+      const Tensor dx = context.empty(x.shape(), dy.dtype());
+      multiply_groups(context, dy, weights, counts, false, dx);
+      autograd::accumulate(context, x_slot, dx);
+    }
+  }
+
+  void add_to_weights(Context& context, const Tensor& dy, const Tensor& input) const {
+    std::vector<autograd::GradientSink> sinks(weights.size());
+    std::vector<kernels::GroupGradient> gradients(weights.size());
+    kernels::for_groups(counts, [&](std::size_t group, Index begin, Index end) {
+      Parameter& weight = *weights[group];
+      if (autograd::defers(context, weight)) {
+        accumulate_linear(context, weight, nullptr, dy.slice(0, begin, end),
+                          input.slice(0, begin, end));
+        return;
+      }
+      sinks[group] = autograd::open_sink(context, weight);
+      gradients[group] = {sinks[group].destination, sinks[group].accumulate};
+    });
+    context.launch_with_workspace(kernels::GroupedWeightGradient{
+        .a = dy.view(), .b = input.view(), .c = gradients, .counts = counts, .workspace = {}});
+    for (std::size_t group = 0; group < weights.size(); ++group) {
+      if (gradients[group].gradient) {
+        autograd::close_sink(context, *weights[group], sinks[group]);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+Var grouped_linear(Context& context, const Renewable& x, std::span<Parameter* const> weights,
+                   const std::vector<Index>& counts) {
+  MPITRON_CHECK(weights.size() == counts.size(), weights.size(), counts.size());
+  const Tensor& input = x.var.value;
+  MPITRON_CHECK(std::accumulate(counts.begin(), counts.end(), Index{0}) == input.shape()[0],
+                to_string(input.shape()));
+  for (Parameter* weight : weights) {
+    context.use(*weight);
+  }
+  const Tensor y = context.empty({input.shape()[0], weights[0]->value.shape()[0]}, input.dtype());
+  multiply_groups(context, input, weights, counts, true, y);
+  Var result = autograd::variable(y);
+  if (context.recording()) {
+    context.tape->record(
+        result.slot, GroupedLinearBackward{
+                         autograd::Kept(x), x.var.slot, {weights.begin(), weights.end()}, counts});
+  }
+  return result;
+}
+
+}  // namespace mpitron::ops

@@ -1,0 +1,24 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "autograd/parameter.h"
+#include "autograd/renewable.h"
+
+namespace mpitron::ops {
+
+using autograd::Context;
+using autograd::Parameter;
+using autograd::Renewable;
+using autograd::Var;
+
+/// The rows of x [m, in] lie group after group, counts[e] of them in group e: y [m, out] is each
+/// row times the transposed weight [out, in] of its group (the experts of a layer). x is not kept
+/// where it comes with a recipe.
+///
+/// Numerical contract: kernels/grouped_matmul.h; gradients of weights are added as ops/linear.h
+/// adds them. A group without rows adds nothing to its gradient.
+Var grouped_linear(Context& context, const Renewable& x, std::span<Parameter* const> weights,
+                   const std::vector<Index>& counts);
+
+}  // namespace mpitron::ops

@@ -1,0 +1,19 @@
+#pragma once
+#include "autograd/context.h"
+
+namespace mpitron::ops {
+
+/// Sums over tokens, in fp64 in their order.
+struct TokenSums {
+  double loss = 0;    // mask * loss
+  double tokens = 0;  // mask
+};
+
+/// Of losses and their mask, fp32 of one shape. Waits for the device.
+TokenSums sum_tokens(autograd::Context& context, const tensor::Tensor& losses,
+                     const tensor::Tensor& mask);
+
+/// mask * factor: the gradient of `factor` times the masked sum of losses.
+tensor::Tensor token_seed(autograd::Context& context, const tensor::Tensor& mask, double factor);
+
+}  // namespace mpitron::ops

@@ -1,0 +1,72 @@
+#include "cli/layer_table.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/commands.h"
+#include "config/parse.h"
+#include "train/flops.h"
+
+namespace mpitron::cli {
+namespace {
+
+const std::vector<std::string> kFlags = {"--num-layers",
+                                         "4",
+                                         "--hidden-size",
+                                         "64",
+                                         "--num-attention-heads",
+                                         "4",
+                                         "--seq-length",
+                                         "32",
+                                         "--max-position-embeddings",
+                                         "32",
+                                         "--micro-batch-size",
+                                         "2",
+                                         "--train-iters",
+                                         "5",
+                                         "--lr",
+                                         "1e-3",
+                                         "--disable-bias-linear",
+                                         "--num-experts",
+                                         "8",
+                                         "--moe-ffn-hidden-size",
+                                         "96",
+                                         "--moe-layer-freq",
+                                         "2",
+                                         "--pipeline-model-parallel-size",
+                                         "2",
+                                         "--world-size",
+                                         "2"};
+
+TEST(LayerTable, TellsKindPlaceAndCostOfEveryLayer) {
+  const config::RunConfig run = config::parse_run_config(kFlags);
+  const std::vector<LayerRow> rows = layer_table(run);
+  ASSERT_EQ(rows.size(), 4u);
+  const Index norms = 4 * 64, attention = 4 * 64 * 64;
+  EXPECT_EQ(rows[0].parameters, norms + attention + 8 * 64 + 8 * 2 * 64 * 96);
+  EXPECT_EQ(rows[1].parameters, norms + attention + 2 * 64 * 256);
+  EXPECT_EQ(rows[1].place.stage, 0);
+  EXPECT_EQ(rows[2].place.stage, 1);
+  double sum = 0;
+  for (const LayerRow& row : rows) {
+    const bool experts = row.kind.feed_forward == config::LayerKind::FeedForward::experts;
+    EXPECT_EQ(experts, row.number % 2 == 1);
+    sum += row.flops;
+  }
+  const double all = train::flops_per_iteration(train::model_dimensions(run.model), 2);
+  EXPECT_NEAR(sum, all, 1e-9 * all);  // without a vocabulary nothing else computes
+}
+
+TEST(LayerTable, ConfigShowPrintsIt) {
+  Arguments words = kFlags;
+  words.insert(words.begin(), "show");
+  words.push_back("--layers");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(configuration(words), 0);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(std::ranges::count(text, '\n'), 5);
+  EXPECT_NE(text.find("    1  self attention    experts"), std::string::npos) << text;
+  EXPECT_NE(text.find("    2  self attention    mlp"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace mpitron::cli

@@ -1,0 +1,49 @@
+#include <gtest/gtest.h>
+
+#include "config/parse.h"
+#include "models/gpt_model.h"
+#include "support/golden_tables.h"
+#include "support/host_runtime.h"
+#include "support/tensors.h"
+#include "train/recorded_case.h"
+
+namespace mpitron::models {
+namespace {
+
+/// The logits of every depth of multi-token prediction, before training.
+TEST(PredictionLogits, AreTheReferences) {
+  const device::HostRuntime runtime;
+  for (const char* name : {"llama-mtp", "llama-mtp2-per-token"}) {
+    const std::filesystem::path folder = testing::golden_dir() / "curves" / name;
+    if (!std::filesystem::exists(folder)) {
+      continue;  // the repository holds some of the recorded runs only
+    }
+    train::RecordedCase recorded(folder);
+    config::ModelConfig config = config::parse_run_config(recorded.flags(), 1).model;
+    const auto device = device::make_device("host");
+    const io::SafetensorsFile file(folder / "logits.safetensors");
+    config.padded_vocab_size = recorded.first_logits().shape.at(2);
+    GptModel model(config, *device);
+    model.initialize();
+    recorded.load_weights(model.parameters());
+    const Index b = recorded.first_logits().shape.at(0), s = config.seq_length;
+    const train::DeviceMicrobatch microbatch = train::upload(*device, recorded.rows(0, b));
+    autograd::Context context{.device = *device, .mode = autograd::Mode::evaluate};
+    const auto depths = model.prediction_logits(context, microbatch.batch);
+    ASSERT_EQ(static_cast<Index>(depths.size()), config.mtp_num_layers.value_or(0));
+    for (std::size_t depth = 0; depth < depths.size(); ++depth) {
+      const auto expected =
+          file.at("first_microbatch_mtp_" + std::to_string(depth + 1)).as<float>();
+      const std::vector<double> got = testing::values_of(depths[depth].value);
+      for (Index i = 0; i < static_cast<Index>(got.size()); ++i) {
+        const Index v = config.padded_vocab_size, position = i / (b * v), sample = i / v % b;
+        ASSERT_NEAR(got[static_cast<std::size_t>(i)],
+                    static_cast<double>(expected[(sample * s + position) * v + i % v]), 1e-4)
+            << name << " depth " << depth + 1;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::models

@@ -1,0 +1,40 @@
+#pragma once
+#include "models/model.h"
+#include "support/tensors.h"
+#include "support/tiny_gpt.h"
+
+namespace mpitron::testing {
+
+/// The size of `tiny_gpt` as an encoder, or with a decoder of 4 tokens.
+inline config::ModelConfig tiny_encoder(config::ModelKind kind) {
+  config::ModelConfig config = tiny_gpt();
+  config.kind = kind;
+  config.decoder_seq_length = kind == config::ModelKind::t5 ? 4 : 0;
+  return config;
+}
+
+/// Two samples of 6 tokens, of which the first has two behind its text and one in its decoder's.
+/// `padding`: what stands there.
+inline models::Batch masked_batch(device::Device& device, config::ModelKind kind,
+                                  std::int64_t padding = 0) {
+  models::Batch batch = tiny_batch(device, 6, 0, 2);
+  auto* const tokens = batch.tokens.data<std::int64_t>();
+  tokens[4 * 2] = tokens[5 * 2] = padding;
+  batch.attention_mask = make_mask(device, {2, 1, 6}, {0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0});
+  batch.loss_mask = make_tensor(device, {6, 2}, DType::f32, {1, 0, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0});
+  batch.loss_tokens = 5;
+  if (kind == config::ModelKind::bert) {
+    batch.token_types = make_ids(device, {6, 2}, {0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1});
+    batch.sentence_order = make_ids(device, {1, 2}, {1, 0});
+    return batch;
+  }
+  batch.decoder_tokens = make_ids(device, {4, 2}, {1, 1, 7, 9, 3, 11, padding, 5});
+  batch.decoder_position_ids = make_ids(device, {4, 2}, {0, 0, 1, 1, 2, 2, 3, 3});
+  batch.decoder_attention_mask = make_mask(device, {2, 1, 4}, {0, 0, 0, 1, 0, 0, 0, 0});
+  batch.labels = make_ids(device, {4, 2}, {7, 9, 3, 11, 2, 5, -1, 2});
+  batch.loss_mask = make_tensor(device, {4, 2}, DType::f32, {1, 1, 1, 1, 1, 1, 0, 1});
+  batch.loss_tokens = 7;
+  return batch;
+}
+
+}  // namespace mpitron::testing
