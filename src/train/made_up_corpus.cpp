@@ -50,7 +50,7 @@ void MadeUpCorpus::add(Index sample) {
     append_if(kind_ != gpt, padding_, i < text ? 1 : 0);
     append_if(kind_ == bert, types_, i < text / 2 ? 0 : 1);
   }
-  append_if(kind_ == bert, order_, sample % 2);
+  append_if(kind_ == bert, order_, sample % 4 == 1 ? 1 : 0);
   for (Index i = 0; i < labels_length_; ++i) {
     labels_.push_back(word(sample, i + 1));
     mask_.push_back(i < labels ? 1.f : 0.f);

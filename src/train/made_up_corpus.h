@@ -6,7 +6,8 @@
 namespace mpitron::train {
 
 /// An endless corpus for runs that compare layouts: its samples follow from their numbers. Those of
-/// BERT and T5 are padded, some more than others, and BERT's parts are swapped in every second one.
+/// BERT and T5 are padded, some more than others. BERT's parts are swapped in one of four: with one
+/// of two, the gradients of the two classes would be nothing but rounding.
 class MadeUpCorpus {
  public:
   explicit MadeUpCorpus(const config::ModelConfig& model);

@@ -31,9 +31,7 @@ inline void expect_equal(const LayoutOutcome& layout, const LayoutOutcome& alone
   }
   ASSERT_EQ(layout.weights.size(), alone.weights.size());
   for (const auto& [name, weights] : alone.weights) {
-    // Two numbers that start at zero; the gradients of the samples, one per order, nearly cancel.
-    const double allowed = name == "binary_head.bias" ? 4e-6 : 1e-6;
-    EXPECT_LE(relative_distance(layout.weights.at(name), weights), allowed) << name;
+    EXPECT_LE(relative_distance(layout.weights.at(name), weights), 1e-6) << name;
   }
 }
 
