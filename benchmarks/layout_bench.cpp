@@ -65,9 +65,14 @@ const std::string kTwo = " --seq-length 1024 --global-batch-size 2";
 const std::string kSixteen = " --seq-length 256 --bf16 --global-batch-size 16";
 const std::string kStages =
     " --pipeline-model-parallel-size 2 --decoder-first-pipeline-num-layers 3";
+const std::string kExperts = " --disable-bias-linear --num-experts 8";
+const std::string kExpertRanks =
+    " --overlap-grad-reduce --expert-model-parallel-size 2 --moe-token-dispatcher-type alltoall";
 const Case kCases[] = {
     {"dp2_overlap_fp32", kTwo, " --overlap-grad-reduce", 0.95},
     {"dp2_overlap_bf16", kTwo + " --bf16", " --overlap-grad-reduce", 0.95},
+    {"ep2_fp32", kTwo + kExperts, kExpertRanks, 0.92},
+    {"ep2_bf16", kTwo + kExperts + " --bf16", kExpertRanks, 0.92},
     {"tp2_sp_fp32", kTwo, " --tensor-model-parallel-size 2 --sequence-parallel", 0.88},
     {"pp2_16_microbatches_bf16", kSixteen, kStages, 0.90},
     {"pp2_16_microbatches_zero_bubble_bf16", kSixteen, kStages + " --pipeline-schedule zero-bubble",

@@ -1,12 +1,11 @@
-// Whole training steps: GPT-2 124M against the GEMM step ceiling of the same run, a tiny GPT
-// against the clock, and the start of the program.
-//   step_bench [--summary FILE] [--profile] [CASE ...]      cases: see kGpt2Cases, tiny, start
+// Whole training steps: GPT-2 124M, a mixture of experts, BERT and T5 of its width against the GEMM
+// step ceiling of the same run, a tiny GPT against the clock, and the start of the program.
+//   step_bench [--summary FILE] [--profile] [CASE ...]      cases: see kCases, tiny, start
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <random>
 
 #include <fmt/format.h>
 
@@ -14,6 +13,7 @@
 #include "benchmarks/summary.h"
 #include "config/parse.h"
 #include "device/launch_profile.h"
+#include "train/made_up_corpus.h"
 #include "train/train_step.h"
 
 namespace mpitron::benchmarks {
@@ -21,23 +21,36 @@ namespace {
 
 using Flags = std::vector<std::string>;
 
-/// A model size and how to train it; random tokens.
+/// A model size and how to train it.
 struct Model {
+  config::ModelKind kind;
   Index layers, hidden, heads, sequence, vocabulary;
-  Index experts = 0;  // in every layer, of which a token visits two
+  Index experts = 0;           // in every layer, of which a token visits two
+  Index decoder_sequence = 0;  // T5: its decoder has as many layers again
 };
-constexpr Model kGpt2{12, 768, 12, 1024, 50304};
-constexpr Model kGpt2Experts{12, 768, 12, 1024, 50304, 8};
-constexpr Model kTiny{4, 64, 4, 32, 256};
+using enum config::ModelKind;
+constexpr Model kGpt2{gpt, 12, 768, 12, 1024, 50304};
+constexpr Model kGpt2Experts{gpt, 12, 768, 12, 1024, 50304, 8};
+constexpr Model kBertBase{bert, 12, 768, 12, 512, 30592};
+constexpr Model kT5Base{t5, 12, 768, 12, 512, 32128, 0, 128};
+constexpr Model kTiny{gpt, 4, 64, 4, 32, 256};
 
-/// Needed FLOPs a token: products of a matrix, and attention's causal half.
-double flops_per_token(const Model& model) {
-  const auto h = static_cast<double>(model.hidden);
-  const auto layers = static_cast<double>(model.layers);
+/// Needed FLOPs of a sample, forward and backward: two for each weight and token and for each pair
+/// of tokens that attention looks at, threefold.
+double flops_per_sample(const Model& model) {
+  const auto h = static_cast<double>(model.hidden), s = static_cast<double>(model.sequence);
+  const auto v = static_cast<double>(model.vocabulary), layers = static_cast<double>(model.layers);
+  const double pairs = (model.kind == gpt ? 0.5 : 1) * s * s;
   const double mlps = model.experts > 0 ? 2 : 1;
-  const double matrices =
-      layers * (4 + 8 * mlps) * h * h + h * static_cast<double>(model.vocabulary);
-  return 6 * matrices + 6 * layers * h * static_cast<double>(model.sequence);
+  double products = layers * ((4 + 8 * mlps) * h * h * s + 2 * h * pairs);
+  if (model.kind == t5) {
+    const auto d = static_cast<double>(model.decoder_sequence);
+    const double weights = (4 + 2 + 8) * h * h * d + 2 * h * h * s;  // keys and values of s tokens
+    products += layers * (weights + 2 * h * (0.5 * d * d + d * s)) + h * v * d;
+  } else {
+    products += h * v * s + (model.kind == bert ? h * h * s : 0);
+  }
+  return 6 * products;
 }
 
 Flags flags_of(const Model& model, Index micro_batch, DType dtype) {
@@ -76,6 +89,13 @@ Flags flags_of(const Model& model, Index micro_batch, DType dtype) {
     flags.insert(flags.end(), {"--disable-bias-linear", "--num-experts", text(model.experts),
                                "--moe-aux-loss-coeff", "0.01"});
   }
+  if (model.kind == bert) {
+    flags.insert(flags.end(), {"--model", "bert"});
+  }
+  if (model.kind == t5) {
+    flags.insert(flags.end(), {"--model", "t5", "--decoder-seq-length",
+                               text(model.decoder_sequence), "--vocab-extra-ids", "100"});
+  }
   return flags;
 }
 
@@ -86,34 +106,15 @@ class Training {
       : config_(configuration(size, micro_batch, dtype)),
         world_(comm::make_single_world()),
         model_(device, config_, *world_),
-        samples_(micro_batch),
-        sequence_(size.sequence) {
+        corpus_(config_.model),
+        samples_(micro_batch) {
     step_.emplace(device, model_, config_, timers_);
-    std::mt19937_64 random(1);
-    const auto tokens = static_cast<std::size_t>(micro_batch * size.sequence);
-    for (std::size_t i = 0; i < tokens; ++i) {
-      tokens_.push_back(
-          static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(size.vocabulary)));
-      positions_.push_back(static_cast<Index>(i) % size.sequence);
-    }
-    labels_ = tokens_;
-    std::ranges::rotate(labels_, labels_.begin() + 1);
-    mask_.assign(tokens, 1.f);
   }
 
   double step() {
     return best_seconds(1, [&] {
       ++iteration_;
-      step_->run(iteration_, 1, samples_, [&] {
-        return train::HostMicrobatch{.samples = samples_,
-                                     .sequence_length = sequence_,
-                                     .tokens = tokens_,
-                                     .labels = labels_,
-                                     .position_ids = positions_,
-                                     .loss_mask = mask_,
-                                     .attention_mask = {},
-                                     .first_sample = 0};
-      });
+      step_->run(iteration_, 1, samples_, [&] { return corpus_.rows(0, samples_); });
     });
   }
 
@@ -129,12 +130,11 @@ class Training {
   train::TrainedModel model_;
   train::Timers timers_{0, config::TimingLogOption::max};
   std::optional<train::TrainStep> step_;
-  Index samples_, sequence_, iteration_ = 0;
-  std::vector<std::int64_t> tokens_, labels_, positions_;
-  std::vector<float> mask_;
+  train::MadeUpCorpus corpus_;
+  Index samples_, iteration_ = 0;
 };
 
-struct Gpt2Case {
+struct Case {
   const char* name;
   const Model& model;
   Index micro_batch;
@@ -142,11 +142,15 @@ struct Gpt2Case {
   double goal;  // share of the GEMM step ceiling
   int steps;    // after the first
 };
-constexpr Gpt2Case kGpt2Cases[] = {{"fp32-mbs1", kGpt2, 1, DType::f32, 0.83, 3},
-                                   {"bf16-mbs1", kGpt2, 1, DType::bf16, 0.75, 5},
-                                   {"fp32-mbs4", kGpt2, 4, DType::f32, 0.88, 1},
-                                   {"bf16-mbs4", kGpt2, 4, DType::bf16, 0.82, 2},
-                                   {"fp32-moe-mbs4", kGpt2Experts, 4, DType::f32, 0.75, 1}};
+constexpr Case kCases[] = {{"fp32-mbs1", kGpt2, 1, DType::f32, 0.83, 3},
+                           {"bf16-mbs1", kGpt2, 1, DType::bf16, 0.75, 5},
+                           {"fp32-mbs4", kGpt2, 4, DType::f32, 0.88, 1},
+                           {"bf16-mbs4", kGpt2, 4, DType::bf16, 0.82, 2},
+                           {"fp32-moe-mbs4", kGpt2Experts, 4, DType::f32, 0.75, 1},
+                           {"bert-fp32", kBertBase, 8, DType::f32, 0.80, 1},
+                           {"bert-bf16", kBertBase, 8, DType::bf16, 0.80, 2},
+                           {"t5-fp32", kT5Base, 8, DType::f32, 0.80, 1},
+                           {"t5-bf16", kT5Base, 8, DType::bf16, 0.80, 2}};
 
 /// The first step, which touches the memory and plans the products.
 double first_step(device::Device& device, Training& training, bool with_profile) {
@@ -167,7 +171,7 @@ void print_profile(device::Device& device, Training& training) {
   fmt::print("{}\n{}", profile.table(seconds, false), profile.table(seconds, true));
 }
 
-void gpt2(Summary& summary, device::Device& device, const Gpt2Case& which, bool with_profile) {
+void measure(Summary& summary, device::Device& device, const Case& which, bool with_profile) {
   const Index tokens = which.micro_batch * which.model.sequence;
   StepCeilingRounds limit(tokens, which.dtype);
   Training training(device, which.model, which.micro_batch, which.dtype);
@@ -185,9 +189,11 @@ void gpt2(Summary& summary, device::Device& device, const Gpt2Case& which, bool 
   }
   best = std::min(best, first);
   const double rate = static_cast<double>(tokens) / best;
-  const double flops = rate * flops_per_token(which.model);
+  const double flops =
+      static_cast<double>(which.micro_batch) * flops_per_sample(which.model) / best;
   const double ceiling = limit.ceiling().rate();
-  const std::string head = fmt::format("step_gpt2_124m_{}_", which.name);
+  const std::string head =
+      fmt::format("step_{}{}_", which.model.kind == gpt ? "gpt2_124m_" : "", which.name);
   summary.add({head + "tokens_per_second", rate, "tokens/s"});
   summary.add(
       {head + "needed_gflops", flops * 1e-9, "GFLOP/s", Figure::kNone, true, ceiling * 1e-9});
@@ -259,9 +265,9 @@ int run(int argc, char** argv) {
   if (all || given("tiny")) {
     tiny(summary, *device, with_profile);
   }
-  for (const Gpt2Case& which : kGpt2Cases) {
+  for (const Case& which : kCases) {
     if (all || given(which.name)) {
-      gpt2(summary, *device, which, with_profile);
+      measure(summary, *device, which, with_profile);
     }
   }
   return summary.write() ? 0 : 1;
