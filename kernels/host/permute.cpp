@@ -45,14 +45,17 @@ void unpermute(const Unpermute& k, const Sources& sources) {
   const Rows<T> xs(k.x);
   const Index h = k.x.size(1);
   const bool streaming = should_stream(k.x, xs, k.y);
+  const std::int64_t* end_of_places = sources.places + sources.starts[k.x.size(0)];
   for_ranges(k.x.size(0), k.y.numel() + k.x.numel(), [&](Index begin, Index end) {
     with_store(streaming, [&](auto store) {
       for (Index row = begin; row < end; ++row) {
         const std::int64_t *place = sources.places + sources.starts[row],
                            *last = sources.places + sources.starts[row + 1];
+        const Index ahead = last + (last - place) <= end_of_places ? last - place : 0;
         simd::for_lanes(h, [&](Index i, auto lanes) {
           Float sum{};
           for (const std::int64_t* p = place; p < last; ++p) {
+            simd::prefetch(ys[p[ahead]] + i);  // of the next row
             sum += simd::load(ys[*p] + i, lanes);
           }
           store(xs[row] + i, sum, lanes);
@@ -77,7 +80,9 @@ void run(device::HostStream&, const Permute& k) {
         for (Index i = begin; i < end; ++i) {
           const T* x = rows[i] < 0 ? nullptr : xs[rows[i]];
           T* y = ys[i];
+          const T* next = i + 1 < end && rows[i + 1] >= 0 ? xs[rows[i + 1]] : y;
           simd::for_lanes(h, [&](Index j, auto lanes) {
+            simd::prefetch(next + j);
             store(y + j, x == nullptr ? Float{} : simd::load(x + j, lanes), lanes);
           });
         }
