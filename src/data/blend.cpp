@@ -91,13 +91,13 @@ Index blended_size(Index size, std::span<const double> weights) {
 BlendIndex build_blend(std::span<const double> weights, Index size) {
   MPITRON_CHECK(weights.size() < std::size_t{1} << 15, weights.size());
   BlendIndex index;
-  index.member.resize(static_cast<std::size_t>(size));
-  index.sample.resize(static_cast<std::size_t>(size));
+  index.member.reserve(static_cast<std::size_t>(size));
+  index.sample.reserve(static_cast<std::size_t>(size));
   BlendPicker picker(weights);
   for (Index i = 0; i < size; ++i) {
     const std::size_t best = picker.pick(i);
-    index.member[static_cast<std::size_t>(i)] = static_cast<std::int16_t>(best);
-    index.sample[static_cast<std::size_t>(i)] = picker.taken(best) - 1;
+    index.member.push_back(static_cast<std::int16_t>(best));
+    index.sample.push_back(picker.taken(best) - 1);
   }
   return index;
 }

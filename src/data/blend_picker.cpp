@@ -60,16 +60,18 @@ std::size_t BlendPicker::best_of_many(double scale) const {
   }
   const auto other =
       (largest[1] > largest[0]) | ((largest[1] == largest[0]) & (member[1] < member[0]));
-  const Vector values = other ? largest[1] : largest[0];
-  const Vector numbers = other ? member[1] : member[0];
-  double best = values[0];
-  double number = numbers[0];
-  for (std::size_t lane = 1; lane < kWidth; ++lane) {
-    const bool wins = values[lane] > best || (values[lane] == best && numbers[lane] < number);
-    best = wins ? values[lane] : best;
-    number = wins ? numbers[lane] : number;
+  Vector values = other ? largest[1] : largest[0];
+  Vector numbers = other ? member[1] : member[0];
+  for (std::size_t half = kWidth / 2; half > 0; half /= 2) {  // lanes in pairs: none waits for long
+    for (std::size_t lane = 0; lane < half; ++lane) {
+      const double value = values[lane + half], number = numbers[lane + half];
+      const bool wins =
+          (value > values[lane]) | ((value == values[lane]) & (number < numbers[lane]));
+      values[lane] = wins ? value : values[lane];
+      numbers[lane] = wins ? number : numbers[lane];
+    }
   }
-  return static_cast<std::size_t>(number);
+  return static_cast<std::size_t>(numbers[0]);
 }
 
 }  // namespace mpitron::data
