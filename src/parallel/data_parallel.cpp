@@ -64,8 +64,7 @@ DataParallelOptions data_parallel_options(const config::RunConfig& config, Index
           .gathered_elements = parallel.suggested_communication_unit_size,
           .keep_gather_buffers = parallel.fsdp_double_buffer,
           .embedding_apart = parallel.sharding_strategy == config::ShardingStrategy::optim &&
-                             parallel.pipeline_model_parallel_size > 1 &&
-                             !config.model.untie_embeddings_and_output_weights};
+                             parallel.pipeline_model_parallel_size > 1};
 }
 
 std::vector<tensor::ConstTensorView> DataParallel::gradients(

@@ -86,6 +86,11 @@ INSTANTIATE_TEST_SUITE_P(
         Layout{"cp2_a2a_tp2", 4, context("2") + tensor("2") + Flags{"--cp-comm-type", "a2a"}},
         Layout{"cp2_all_gather", 2, context("2") + Flags{"--cp-comm-type", "all_gather"}},
         Layout{"dp2_sharded_pp2", 4, pipeline("2") + kSharded},
+        // The last stage, which predicts more tokens, shards the word table as the first one does.
+        Layout{"dp2_sharded_buckets_pp2_vpp2", 4,
+               pipeline("2") + kSharded +
+                   Flags{"--num-virtual-stages-per-pipeline-rank", "2", "--overlap-grad-reduce",
+                         "--ddp-bucket-size", "500"}},
         Layout{"fully_sharded_dp2_tp2", 4, tensor("2") + kFully}),
     name_of);
 
