@@ -39,6 +39,9 @@ TrainingConfig resolve_training(const OptionValues& v) {
   t.exit_interval = v.maybe_integer("exit_interval");
   t.exit_duration_in_mins = v.maybe_integer("exit_duration_in_mins");
   t.exit_signal_handler = v.flag("exit_signal_handler");
+  if (v.flag("adlr_autoresume")) {
+    t.autoresume_interval = v.integer("adlr_autoresume_interval");
+  }
   t.check_for_nan_in_loss_and_grad = v.flag("check_for_nan_in_loss_and_grad");
   t.check_for_spiky_loss = v.flag("check_for_spiky_loss");
   t.check_for_large_grads = v.flag("check_for_large_grads");

@@ -29,6 +29,8 @@ constexpr RuleCase kBroken[] = {
     {"--decoupled-min-lr 0.1", "E053", "--decoupled-lr is missing"},
     {"--adam-beta2 1", "E054", "0.9 1"},
     {"--deterministic-mode --use-flash-attn", "E065", "flash"},
+    {"--adlr-autoresume", "E161", "--save is not given"},
+    {"--adlr-autoresume --adlr-autoresume-interval 0", "E043", "adlr_autoresume_interval = 0"},
     {"--profile --profile-step-start 5 --profile-step-end 5", "E066", "5 <= 5"},
 };
 

@@ -1,10 +1,14 @@
 #include "train/pretrain.h"
 
 #include <cmath>
+#include <fstream>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "support/temporary_folder.h"
 #include "train/mock_training.h"
+#include "utils/files.h"
 
 namespace mpitron::train {
 namespace {
@@ -51,6 +55,50 @@ TEST(Pretraining, AnExitConditionEndsItAtOnce) {
   EXPECT_EQ(ended.outcome.code, ExitCode::success);
   EXPECT_EQ(count(ended.out, "exiting program at iteration 3"), 1);
   EXPECT_EQ(count(ended.out, "validation loss"), 0);
+}
+
+nlohmann::json state_in(const testing::TemporaryFolder& folder) {
+  return nlohmann::json::parse(read_file(folder.path() / "run_state.json"));
+}
+
+TEST(Pretraining, TellsHowItEnded) {
+  const testing::TemporaryFolder folder;
+  const std::string save = folder.path().string();
+  run({"--save", save});
+  EXPECT_EQ(state_in(folder).at("state"), "finished");
+  EXPECT_EQ(state_in(folder).at("iteration"), 4);
+  EXPECT_EQ(state_in(folder).at("saved_iteration"), 4);
+  EXPECT_EQ(state_in(folder).at("reason"), "trained to the end");
+}
+
+TEST(Pretraining, FilesInItsFolderAsk) {
+  const testing::TemporaryFolder folder;
+  const std::string save = folder.path().string();
+  const auto touch = [&](const char* name) { std::ofstream(folder.path() / name).put('\n'); };
+  touch("SAVE");
+  EXPECT_EQ(count(run({"--save", save, "--save-interval", "100"}).out, "successfully saved"), 2);
+  touch("STOP");
+  const MockRun stopped = run({"--save", save});
+  EXPECT_EQ(stopped.outcome.iteration, 1);
+  EXPECT_EQ(stopped.outcome.code, ExitCode::success);
+  EXPECT_EQ(state_in(folder).at("state"), "finished");
+  touch("REQUEUE");
+  const MockRun again =
+      run({"--save", save, "--adlr-autoresume", "--adlr-autoresume-interval", "2"});
+  EXPECT_EQ(again.outcome.iteration, 2);
+  EXPECT_EQ(again.outcome.code, ExitCode::interrupted);
+  EXPECT_EQ(state_in(folder).at("state"), "preempted");
+  EXPECT_EQ(state_in(folder).at("saved_iteration"), 2);
+}
+
+TEST(Pretraining, AResultThatIsRejectedIsFatal) {
+  const testing::TemporaryFolder folder;
+  EXPECT_THROW(run({"--save", folder.path().string(), "--lr", "1e30", "--lr-decay-style",
+                    "constant", "--clip-grad", "0"}),
+               Error);
+  ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(state_in(folder).at("state"), "failed-fatal");
+  EXPECT_EQ(state_in(folder).at("exit_code"), 17);
 }
 
 TEST(Pretraining, SkippedTrainingStillEvaluates) {
