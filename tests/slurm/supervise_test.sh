@@ -10,6 +10,7 @@ expect_words() { # PATTERN TEXT
 }
 expect_words "srun --mpi=pmix --ntasks=1 * pretrain-gpt --save a\\\\ b " "$(words)"
 expect_words "mpirun -n 5 * pretrain-gpt *" "$(MPITRON_CLUSTER=local MPITRON_RANKS=5 words)"
+expect_words "mpirun -n 1 * pretrain-gpt *" "$(MPITRON_CLUSTER=$home/jobs/clusters/local.sh words)"
 expect_words "srun * --gpu-bind=none *" "$(MPITRON_CLUSTER=dgx-h100 words)"
 expect_words "srun * --container-image=/x.sqsh --container-mounts=$PWD:$PWD*/data:/data --container-workdir=$PWD --no-container-mount-home *" \
   "$(MPITRON_CONTAINER=/x.sqsh MPITRON_CONTAINER_MOUNTS=/data:/data words)"
@@ -47,4 +48,5 @@ play 17 'failed-fatal 2 17'
 play 85 'preempted 2 85' # outside of Slurm nobody can requeue
 play 0 'crash' 'finished 4 0'
 play 0 'failed-retryable 2 3' 'failed-retryable 4 3' 'finished 8 0' # with progress it may fail for ever
-play 85 'crash' 'crash'                                           # twice at one checkpoint: elsewhere
+play 85 'crash' 'crash'                # twice at one checkpoint: elsewhere
+play 85 'failed-retryable 2 16'        # a rejected result is computed again elsewhere
