@@ -37,7 +37,7 @@ end() { # PROGRAM: TERM, and KILL after two seconds
 # Pids of a node: whoever lives in its slurmd's namespaces.
 processes_of() {
   local space entry
-  space=$(readlink "/proc/$(pid_of "slurmd.$1")/ns/uts")
+  space=$(readlink "/proc/$(pid_of "slurmd.$1")/ns/uts") && [ -n "$space" ] || return 0
   for entry in /proc/[0-9]*; do
     [ "$(readlink "$entry/ns/uts" 2>/dev/null)" != "$space" ] || basename "$entry"
   done
