@@ -63,7 +63,8 @@ Result positive_length(const Facts& f) {
     }
   }
   for (const char* dest :
-       {"eval_iters", "eval_interval", "num_workers", "lr_warmup_iters", "lr_warmup_samples"}) {
+       {"eval_iters", "eval_interval", "num_workers", "lr_warmup_iters", "lr_warmup_samples",
+        "error_injection_rate"}) {
     if (f.values.maybe_integer(dest).value_or(0) < 0) {
       bad.push_back(fmt::format("{} = {}", dest, f.values.text(dest)));
     }
@@ -244,7 +245,8 @@ std::span<const Constraint> run_constraints() {
        sample_mode},
       {"E043", "positive_length",
        "lengths and intervals are at least 1, counts of evaluations and warm-up at least 0",
-       "train-iters train-samples log-interval eval-iters eval-interval exit-interval",
+       "train-iters train-samples log-interval eval-iters eval-interval exit-interval "
+       "error-injection-rate",
        "They count steps.", positive_length},
       {"E044", "batch_divides", "global_batch_size % (micro_batch_size * data_parallel_size) == 0",
        "global-batch-size micro-batch-size world-size",
