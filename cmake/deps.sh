@@ -7,7 +7,7 @@
 # version and compiler, and cmake/MpitronKokkos.cmake finds it there. apt's own configuration and lists are not touched.
 set -euo pipefail
 
-tools=(g++ make cmake ninja-build ccache git clang-format-14 clang-tidy-14 python3-minimal libpython3-stdlib ca-certificates)
+tools=(g++ make cmake ninja-build ccache git clang-format-14 clang-tidy-14 shellcheck python3-minimal libpython3-stdlib ca-certificates)
 libraries=(libopenmpi-dev openmpi-bin libhdf5-openmpi-dev libdnnl-dev libfmt-dev libspdlog-dev libcli11-dev
   nlohmann-json3-dev libsimdjson-dev libyaml-cpp-dev libpcre2-dev libutf8proc-dev libgtest-dev libgmock-dev libbenchmark-dev
   librapidcheck-dev libxxhash-dev zlib1g-dev libzstd-dev)

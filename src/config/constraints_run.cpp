@@ -55,16 +55,15 @@ Result sample_mode(const Facts& f) {
 
 Result positive_length(const Facts& f) {
   std::vector<std::string> bad;
-  for (const char* dest :
-       {"train_iters", "train_samples", "log_interval", "tensorboard_log_interval", "exit_interval",
-        "exit_duration_in_mins", "lr_decay_iters", "lr_decay_samples"}) {
+  for (const char* dest : {"train_iters", "train_samples", "log_interval",
+                           "tensorboard_log_interval", "exit_interval", "exit_duration_in_mins",
+                           "adlr_autoresume_interval", "lr_decay_iters", "lr_decay_samples"}) {
     if (f.values.maybe_integer(dest).value_or(1) <= 0) {
       bad.push_back(fmt::format("{} = {}", dest, f.values.text(dest)));
     }
   }
-  for (const char* dest :
-       {"eval_iters", "eval_interval", "num_workers", "lr_warmup_iters", "lr_warmup_samples",
-        "error_injection_rate"}) {
+  for (const char* dest : {"eval_iters", "eval_interval", "num_workers", "lr_warmup_iters",
+                           "lr_warmup_samples", "error_injection_rate"}) {
     if (f.values.maybe_integer(dest).value_or(0) < 0) {
       bad.push_back(fmt::format("{} = {}", dest, f.values.text(dest)));
     }
@@ -227,6 +226,12 @@ Result profiled_steps(const Facts& f) {
              : Result();
 }
 
+Result autoresume_folder(const Facts& f) {
+  return f.run.training.autoresume_interval && !f.run.checkpoint.save
+             ? Violation{"--save is not given", "--save DIR"}
+             : Result();
+}
+
 }  // namespace
 
 std::span<const Constraint> run_constraints() {
@@ -246,7 +251,7 @@ std::span<const Constraint> run_constraints() {
       {"E043", "positive_length",
        "lengths and intervals are at least 1, counts of evaluations and warm-up at least 0",
        "train-iters train-samples log-interval eval-iters eval-interval exit-interval "
-       "error-injection-rate",
+       "error-injection-rate adlr-autoresume-interval",
        "They count steps.", positive_length},
       {"E044", "batch_divides", "global_batch_size % (micro_batch_size * data_parallel_size) == 0",
        "global-batch-size micro-batch-size world-size",
@@ -296,6 +301,9 @@ std::span<const Constraint> run_constraints() {
        "The reference's versions of these kernels are not deterministic.", deterministic_kernels},
       {"E066", "profiled_steps", "profile_step_end > profile_step_start",
        "profile-step-start profile-step-end", "At least one step is profiled.", profiled_steps},
+      {"E161", "autoresume_folder", "--adlr-autoresume needs --save", "adlr-autoresume save",
+       "The request is a file in that folder, and a run that resumes needs a checkpoint.",
+       autoresume_folder},
   });
   return kRules;
 }

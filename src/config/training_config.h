@@ -52,6 +52,7 @@ struct TrainingConfig {
   std::optional<Index> exit_interval;          // iterations
   std::optional<Index> exit_duration_in_mins;  // since the start of the program
   bool exit_signal_handler = false;
+  std::optional<Index> autoresume_interval;  // derived: iterations between two questions
 
   // checks
   bool check_for_nan_in_loss_and_grad = true;  // derived: off for fp16 with dynamic loss scale

@@ -65,6 +65,10 @@ class Checkpointing {
   std::optional<Index> last_save() const { return last_; }
   /// The newest complete checkpoint that this run saved.
   std::optional<Index> saved_iteration() const { return saved_; }
+  /// The same, or what was loaded.
+  std::optional<Index> newest_iteration() const { return saved_ ? saved_ : loaded_; }
+  /// What the slowest complete save of this run took; nothing before the first.
+  std::optional<double> save_seconds() const { return save_seconds_; }
 
  private:
   void take_save_folder();
@@ -94,7 +98,8 @@ class Checkpointing {
   bool partly_loaded_ = false;                           // or wholly
   bool saves_locally_ = false;                           // it is local_'s
   std::future<std::string> retention_;                   // of rank 0: what went wrong
-  std::optional<Index> last_, saved_;
+  std::optional<Index> last_, saved_, loaded_;
+  std::optional<double> save_seconds_;
 };
 
 }  // namespace mpitron::train

@@ -1,7 +1,6 @@
 #include "train/pretrain.h"
 
 #include "checkpoint/agreement.h"
-#include "train/exit_signals.h"
 #include "train/flops.h"
 #include "train/rejected_results.h"
 #include "train/unigram.h"
@@ -9,14 +8,6 @@
 
 namespace mpitron::train {
 namespace {
-
-ExitOptions exit_options(const config::RunConfig& config) {
-  return {.save = config.checkpoint.save.has_value(),
-          .save_interval = config.checkpoint.save_interval,
-          .non_persistent_save_interval = config.checkpoint.non_persistent.save_interval,
-          .exit_interval = config.training.exit_interval,
-          .exit_duration_in_mins = config.training.exit_duration_in_mins};
-}
 
 /// --iterations-to-skip, and those that earlier runs rejected again and again, as rank 0 read them.
 SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training) {
@@ -82,9 +73,20 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       judge_(model.world(), config),
       step_(device, model, config, traced(timers_, profile_)),
       checkpointing_(model, step_, config, identity, profile_.trace()),
-      log_(config, timers_, model.world().rank()) {}
+      log_(config, timers_, model.world().rank()),
+      record_(config.checkpoint.save, model.world().rank()) {}
 
 RunOutcome Pretraining::run() {
+  try {
+    return run_to_end();
+  } catch (const std::exception& error) {
+    record_.fail(error);
+    throw;
+  }
+}
+
+RunOutcome Pretraining::run_to_end() {
+  ExitWatch watch(config_, model_.world());
   const std::optional<RunPosition> start = checkpointing_.load();
   if (!start) {
     return {};
@@ -106,9 +108,11 @@ RunOutcome Pretraining::run() {
   if (outcome.iteration > 0) {
     log_.resumed_at(outcome.iteration);
   }
-  if (config_.training.skip_train || train(outcome)) {
+  record_.begin(outcome.iteration, outcome.consumed_samples, checkpointing_.newest_iteration());
+  if (config_.training.skip_train || train(watch, outcome)) {
     validate({outcome.iteration, outcome.consumed_samples, config_.training.global_batch_size},
              true);
+    record_.end(outcome.code, "trained to the end");
   }
   step_.replicas().make_whole();
   return outcome;
@@ -142,8 +146,7 @@ StepReport Pretraining::one_iteration(const Progress& before,
 }
 
 void Pretraining::leave(const RerunDecision& decision, const Progress& before) {
-  if (decision.pending && before.iteration > 0 &&
-      checkpointing_.last_save() != before.iteration) {
+  if (decision.pending && before.iteration > 0 && checkpointing_.last_save() != before.iteration) {
     save(before, SaveKind::persistent);
   }
   checkpointing_.finish();
@@ -151,19 +154,14 @@ void Pretraining::leave(const RerunDecision& decision, const Progress& before) {
   throw Error(*decision.exit, decision.message, true);
 }
 
-bool Pretraining::train(RunOutcome& outcome) {
+bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
   if (!data_.sets.train) {
     throw_usage("there is no training data: --split gives the training set nothing");
   }
-  const Timer since_start;
-  const ExitSignals signals(config_.training.exit_signal_handler);
-  const comm::GroupHandle all = model_.world().all();
-  const ExitConditions exits(exit_options(config_), [&](Index value) {
-    return static_cast<Index>(all->reduce(static_cast<double>(value), comm::Reduction::maximum));
-  });
   auto stream = training_stream(outcome.consumed_samples);
   Progress progress{.iteration = outcome.iteration, .consumed_samples = outcome.consumed_samples};
   while (progress.iteration < config_.training.train_iters) {
+    watch.begin_iteration();
     profile_.begin_step(progress.iteration + 1);
     const StepReport report = one_iteration(progress, stream, progress.batch_size);
     profile_.end_step(++progress.iteration);
@@ -176,14 +174,14 @@ bool Pretraining::train(RunOutcome& outcome) {
     outcome.iteration = progress.iteration;
     outcome.consumed_samples = progress.consumed_samples;
     checkpointing_.poll();
+    note_reached(progress);
     const Index interval = config_.training.eval_interval;
     if (interval > 0 && progress.iteration % interval == 0 &&
         progress.iteration < config_.training.train_iters) {
       validate(progress, false);
     }
-    const ExitDecision decision = exits.decide({.iteration = progress.iteration,
-                                                .minutes_since_start = since_start.seconds() / 60,
-                                                .signal = signals.received()});
+    const ExitDecision decision =
+        watch.end_iteration(progress.iteration, checkpointing_.save_seconds());
     if (!obey(decision, progress, outcome)) {
       return false;
     }
@@ -193,6 +191,7 @@ bool Pretraining::train(RunOutcome& outcome) {
     save(progress, SaveKind::persistent);
   }
   checkpointing_.finish();
+  note_reached(progress);
   return true;
 }
 
@@ -207,7 +206,13 @@ bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
   checkpointing_.finish();
   log::print(datetime_line(decision.message, std::chrono::system_clock::now()));
   outcome.code = exit_code(decision.reason, checkpointing_.saved_iteration() == progress.iteration);
+  note_reached(progress);
+  record_.end(outcome.code, decision.message);
   return false;
+}
+
+void Pretraining::note_reached(const Progress& progress) {
+  record_.reached(progress.iteration, progress.consumed_samples, checkpointing_.newest_iteration());
 }
 
 /// The time of a save does not count as training.

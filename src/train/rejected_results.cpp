@@ -56,8 +56,8 @@ void record_rejection(const std::filesystem::path& tracker, const Rejection& rej
       std::chrono::duration_cast<std::chrono::seconds>(
           std::chrono::system_clock::now().time_since_epoch())
           .count(),
-      host_name(), job_id(), rejection.rank, rejection.iteration, rejection.status, rejection.result,
-      rejection.message);
+      host_name(), job_id(), rejection.rank, rejection.iteration, rejection.status,
+      rejection.result, rejection.message);
   if (!file.flush()) {
     throw_data("--result-rejected-tracker-filename {}: cannot write", tracker.string());
   }

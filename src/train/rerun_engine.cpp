@@ -46,10 +46,9 @@ std::optional<InjectedError> RerunEngine::injected(Index iteration) const {
   }
   constexpr std::uint32_t kPurpose = 0x7265'7275;  // apart from all other random numbers
   const auto step = static_cast<std::uint64_t>(iteration);
-  const Philox::Counter random =
-      Philox::generate({static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32),
-                        kPurpose, 0},
-                       {static_cast<std::uint32_t>(options_.seed), kPurpose});
+  const Philox::Counter random = Philox::generate(
+      {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32), kPurpose, 0},
+      {static_cast<std::uint32_t>(options_.seed), kPurpose});
   const auto rate = static_cast<std::uint64_t>(options_.error_injection_rate);
   return random[0] % rate == 0 ? std::optional(options_.error_injection_type) : std::nullopt;
 }
@@ -89,8 +88,8 @@ RerunDecision RerunEngine::judge(Index iteration, const Results& results) {
   first_ = first;
   return {.again = true,
           .status = "INITIAL_RUN",
-          .message = fmt::format("iteration {}: {}; it is computed again", iteration,
-                                 result.complaint)};
+          .message =
+              fmt::format("iteration {}: {}; it is computed again", iteration, result.complaint)};
 }
 
 /// Without another run that could tell more.
@@ -161,10 +160,9 @@ RerunDecision RerunEngine::compare_with_earlier_run(const Results& results) {
                                    where, before.machines, options_.machines, now)};
   }
   const PendingResult confirmed = *std::exchange(pending_, {});
-  RerunDecision decision{
-      .status = "SECOND_RERUN_REPRODUCIBLE",
-      .message = fmt::format("{}, on {} and on {}: the figure is right", where, confirmed.machines,
-                             options_.machines)};
+  RerunDecision decision{.status = "SECOND_RERUN_REPRODUCIBLE",
+                         .message = fmt::format("{}, on {} and on {}: the figure is right", where,
+                                                confirmed.machines, options_.machines)};
   if (confirmed.fatal) {
     decision.exit = ExitCode::result_rejected;
     decision.message += ". " + advice(confirmed.iteration);
@@ -185,9 +183,10 @@ void RerunEngine::add_statistics(const Results& first, const Results& second) {
 std::string RerunEngine::take_statistics() {
   std::string text;
   for (const auto& [name, s] : std::exchange(statistics_, {})) {
-    text += fmt::format("{}{}: {} of {} iterations gave other bits when computed again, largest "
-                        "relative difference {}",
-                        text.empty() ? "" : "; ", name, s.different, s.compared, s.largest);
+    text += fmt::format(
+        "{}{}: {} of {} iterations gave other bits when computed again, largest "
+        "relative difference {}",
+        text.empty() ? "" : "; ", name, s.different, s.compared, s.largest);
   }
   return text;
 }

@@ -12,9 +12,10 @@ namespace mpitron::train {
 /// What follows from an iteration's results. In none of the cases but the plain one (nothing set)
 /// the iteration's update is made.
 struct RerunDecision {
-  bool again = false;                               // compute the iteration once more
-  std::optional<ExitCode> exit = std::nullopt;      // leave, with `message`
-  std::optional<PendingResult> pending = std::nullopt;  // save the state before the iteration, and this
+  bool again = false;                           // compute the iteration once more
+  std::optional<ExitCode> exit = std::nullopt;  // leave, with `message`
+  std::optional<PendingResult> pending =
+      std::nullopt;          // save the state before the iteration, and this
   std::string status = {};   // for the tracker's file; empty: nothing to write there
   std::string message = {};  // for the user
 };

@@ -66,11 +66,17 @@ RerunDecision ResultJudge::operator()(Index iteration, const StepReport& report)
   }
   const bool expected = engine_.expecting();
   const RerunDecision decision = engine_.judge(iteration, results);
-  if (rank_ == 0) {
-    note(iteration, report, decision);
-    if (expected && !engine_.expecting()) {
-      std::filesystem::remove(*handed_over_);
-    }
+  const std::string statistics =
+      !decision.again && iteration % log_interval_ == 0 ? engine_.take_statistics() : std::string();
+  if (rank_ != 0) {
+    return decision;
+  }
+  note(iteration, report, decision);
+  if (!statistics.empty()) {
+    log::print(fmt::format(" rerun statistics to iteration {}: {}", iteration, statistics));
+  }
+  if (expected && !engine_.expecting()) {
+    std::filesystem::remove(*handed_over_);
   }
   return decision;
 }

@@ -6,8 +6,9 @@
 namespace mpitron::config::rows {
 
 inline constexpr std::array kAutoresume = {
-    flag("adlr-autoresume", later, "end the run when the scheduler asks to resume later"),
-    integer("adlr-autoresume-interval", "1000", later, "iterations between two such questions"),
+    flag("adlr-autoresume", works,
+         "save and end with exit code 85 when the file REQUEUE is made in the folder of --save"),
+    integer("adlr-autoresume-interval", "1000", works, "iterations between two looks for it"),
 };
 
 inline constexpr std::array kHeterogeneousArchitecture = {
@@ -40,7 +41,8 @@ inline constexpr std::array kConfigLogger = {
 };
 
 inline constexpr std::array kRerunEngine = {
-    integer("error-injection-rate", "0", works, "reject one of n iterations' results on purpose; "
+    integer("error-injection-rate", "0", works,
+            "reject one of n iterations' results on purpose; "
             "0: none"),
     text("error-injection-type", "transient_error", works,
          "what the reruns of such an iteration find")
