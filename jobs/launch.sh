@@ -3,7 +3,7 @@
 # usage: launch.sh [--print] COMMAND FLAGS...     --print: show the words, one a line, quoted for a shell; run nothing
 #
 # What differs between sites stands in clusters/NAME.sh. From the environment:
-#   MPITRON_CLUSTER           NAME (default: generic)
+#   MPITRON_CLUSTER           NAME (default: generic), or the path of such a file
 #   MPITRON                   the program (default: build/bin/mpitron beside this folder; in a container: mpitron)
 #   MPITRON_RANKS             ranks of this step (default: one for each task of the job; without a job: one)
 #   MPITRON_CONTAINER         image for pyxis: a .sqsh file (container/import.sh makes one); empty: no container
@@ -21,9 +21,13 @@ if [ $# -eq 0 ]; then
   exit 2
 fi
 
-cluster=$home/jobs/clusters/${MPITRON_CLUSTER:-generic}.sh
+cluster=${MPITRON_CLUSTER:-generic}
+case $cluster in
+  */*) ;;
+  *) cluster=$home/jobs/clusters/$cluster.sh ;;
+esac
 if [ ! -e "$cluster" ]; then
-  printf 'launch: there is no %s; MPITRON_CLUSTER is one of: %s\n' "$cluster" \
+  printf 'launch: there is no %s; MPITRON_CLUSTER is a path or one of: %s\n' "$cluster" \
     "$(cd "$home/jobs/clusters" && printf '%s ' *.sh | sed 's/\.sh//g')" >&2
   exit 3
 fi

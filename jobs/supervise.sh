@@ -5,7 +5,7 @@
 #   preempted                       (time limit, signal, file REQUEUE) requeues the job
 #   failed-fatal                    ends with the program's exit code
 #   failed-retryable, or no word    starts again from the newest checkpoint, in this allocation; the second time, or if a node does
-#                                   not answer, requeues the job for other nodes
+#                                   not answer or a result must be computed elsewhere (16), requeues the job for other nodes
 # After MPITRON_STARTS (3) starts without a newer checkpoint it gives up: nothing goes round for ever.
 # A job's script should ask for --requeue --open-mode=append --signal=B:USR1@300; USR1 and USR2 are passed on to the ranks.
 # usage: supervise.sh COMMAND FLAGS...     MPITRON_DRY_RUN=1: check the flags, show the step's words, run nothing
@@ -121,7 +121,7 @@ while count_start; do
     preempted) requeue ;;
     *)
       [ "$code" -ne 2 ] && [ "$code" -ne 4 ] || exit "$code" # flags or data: the next start would tell the same
-      if [ -n "$signalled" ] || [ "$starts" -gt 1 ] || step_is_stuck; then
+      if [ -n "$signalled" ] || [ "$end $(field exit_code)" = 'failed-retryable 16' ] || [ "$starts" -gt 1 ] || step_is_stuck; then
         requeue
       fi
       ;;

@@ -2,7 +2,7 @@
 # A killed rank ends the step; the batch script starts it again from the newest checkpoint, in the same allocation.
 # shellcheck source=tests/slurm/support.sh
 . "$(dirname "${BASH_SOURCE[0]}")/support.sh"
-start_cluster 2
+start_cluster 2 0 'KillWait=10'
 
 submit ''
 wait_until has_saved_beyond 0

@@ -2,7 +2,7 @@
 # A node falls silent, and Slurm is too patient to see it: our watchdog ends the step, and the job goes on, on other nodes.
 # shellcheck source=tests/slurm/support.sh
 . "$(dirname "${BASH_SOURCE[0]}")/support.sh"
-start_cluster 3 0 'SlurmdTimeout=600'
+start_cluster 3 0 'SlurmdTimeout=600' 'KillWait=10'
 
 submit '--time=30' --distributed-timeout-minutes 0.2
 wait_until has_saved_beyond 0
