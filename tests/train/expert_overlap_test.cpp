@@ -1,4 +1,5 @@
-#include <atomic>
+#include <algorithm>
+#include <mutex>
 
 #include "train/layout_cases.h"
 #include "train/made_up_corpus.h"
@@ -84,38 +85,71 @@ INSTANTIATE_TEST_SUITE_P(
         Layout{"ep2_pp2_vpp2_buckets", 8, kPipeline + kBuckets}),
     [](const auto& info) { return info.param.name; });
 
-/// Backward passes run inside the forward pass of the next microbatch, in several parts.
-TEST(ExpertOverlap, PassesOfTwoMicrobatchesRunByTurns) {
-  const config::RunConfig config = tiny_run(model() + kOverlap, 2);
-  std::atomic<int> inside = 0, all = 0;
+/// Iterations of four microbatches on each of two ranks; `after` sees every one.
+void train_on_two_ranks(
+    const Flags& flags, Index iterations, Trace* trace,
+    const std::function<void(Index iteration, const device::AllocatorStatistics&)>& after) {
+  const config::RunConfig config = tiny_run(model() + flags, 2);
+  std::mutex mutex;
   comm::run_thread_world(2, [&](comm::World& world) {
     const auto device = device::make_device("reference");
     TrainedModel model(*device, config, world);
     Timers timers(0, config::TimingLogOption::max);
-    Trace trace;
-    timers.set_trace(&trace);
+    timers.set_trace(world.rank() == 0 ? trace : nullptr);
     TrainStep step(*device, model, config, timers);
     MadeUpCorpus corpus(config.model);
     Index first = world.rank();
-    trace.start();
-    step.run(1, 4, 8, [&] { return corpus.rows(std::exchange(first, first + 2), 1); });
-    const auto spans = trace.stop();
-    for (const auto& outer : spans) {
-      for (const auto& inner : spans) {
-        const bool passes = outer.kind == TraceKind::pass && inner.kind == TraceKind::pass;
-        inside += passes && inner.microbatch + 1 == outer.microbatch &&
-                          outer.begin <= inner.begin && inner.end <= outer.end
-                      ? 1
-                      : 0;
+    const auto next = [&] { return corpus.rows(std::exchange(first, first + 2), 1); };
+    for (Index iteration = 1; iteration <= iterations; ++iteration) {
+      step.run(iteration, 4, 8, next);
+      world.all()->barrier();
+      const std::lock_guard lock(mutex);
+      if (world.rank() == 0) {
+        after(iteration, device->allocator().statistics());
       }
-      all += outer.kind == TraceKind::pass && outer.name == trace_name("backward-compute") ? 1 : 0;
     }
-    world.all()->barrier();
+    world.all()->barrier();  // nobody's memory may go while others read it
   });
-  // Each of 4 layers cuts a pass twice. Three of four backward passes run beside a forward pass;
-  // it has as many gaps, so that one part of nine is left.
-  EXPECT_EQ(all, 2 * 4 * 9);
-  EXPECT_EQ(inside, 2 * 3 * 8);
+}
+
+/// Backward passes run inside the forward pass of the next microbatch, in several parts.
+TEST(ExpertOverlap, PassesOfTwoMicrobatchesRunByTurns) {
+  Trace trace;
+  trace.start();
+  train_on_two_ranks(kOverlap, 1, &trace, [](Index, const auto&) {});
+  int inside = 0, all = 0;
+  const auto spans = trace.stop();
+  for (const TraceSpan& inner : spans) {
+    if (inner.kind != TraceKind::pass || inner.name != trace_name("backward-compute")) {
+      continue;
+    }
+    ++all;
+    inside += std::ranges::any_of(spans, [&](const TraceSpan& outer) {
+      return outer.name == trace_name("forward-compute") &&
+             outer.microbatch == inner.microbatch + 1 && outer.begin <= inner.begin &&
+             inner.end <= outer.end;
+    });
+  }
+  // Each of 4 layers cuts a pass twice. Three of four backward passes run beside a forward pass; it
+  // has as many gaps, so that one part of nine is left.
+  EXPECT_EQ(all, 4 * 9);
+  EXPECT_EQ(inside, 3 * 8);
+}
+
+TEST(ExpertOverlap, FilledExpertsTakeNoMoreMemoryStepByStep) {
+  const Flags filled{"--moe-expert-capacity-factor", "1.0", "--moe-pad-expert-input-to-capacity"};
+  for (const Flags& overlap : {Flags{}, kDelay}) {
+    device::AllocatorStatistics third{};
+    train_on_two_ranks(filled + overlap, 10, nullptr, [&](Index iteration, const auto& now) {
+      if (iteration == 3) {
+        third = now;
+      } else if (iteration > 3) {
+        EXPECT_EQ(now.system_allocations, third.system_allocations);
+        EXPECT_EQ(now.bytes_in_use, third.bytes_in_use);
+        EXPECT_EQ(now.high_water, third.high_water);
+      }
+    });
+  }
 }
 
 }  // namespace
