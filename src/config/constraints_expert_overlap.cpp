@@ -37,12 +37,8 @@ Result half_precision(const RunConfig& run) {
 }
 
 Result not_recomputed(const RunConfig& run) {
-  if (run.model.recompute_granularity == RecomputeGranularity::full) {
-    return Violation{"whole layers are computed again", "--recompute-granularity selective"};
-  }
-  return run.model.recomputes(RecomputeModule::moe)
-             ? Violation{"whole layers of experts are computed again",
-                         "--recompute-modules moe_act"}
+  return run.model.recompute_granularity == RecomputeGranularity::full
+             ? Violation{"whole layers are computed again", "--recompute-granularity selective"}
              : Result();
 }
 
@@ -105,9 +101,8 @@ constexpr std::array kRules = std::to_array<Constraint>({
      "overlap-moe-expert-parallel-comm bf16",
      "The reference overlaps models in half precision only.", overlapped<half_precision>},
     {"E167", "overlapped_recompute",
-     "--overlap-moe-expert-parallel-comm excludes --recompute-granularity full and "
-     "--recompute-modules moe",
-     "overlap-moe-expert-parallel-comm recompute-granularity recompute-modules",
+     "--overlap-moe-expert-parallel-comm excludes --recompute-granularity full",
+     "overlap-moe-expert-parallel-comm recompute-granularity",
      "The passes of a layer that is computed again cannot be interrupted.",
      overlapped<not_recomputed>},
     {"E168", "one_overlap",

@@ -16,8 +16,6 @@ constexpr test::RuleCase kAdded[] = {
     {"--moe-token-dispatcher-type allgather", "E165", "Nearest: --moe-token-dispatcher-type allto"},
     {"--recompute-granularity full --recompute-method uniform --recompute-num-layers 1", "E167",
      "Nearest: --recompute-granularity selective"},
-    {"--recompute-granularity selective --recompute-modules moe", "E167",
-     "Nearest: --recompute-modules moe_act"},
     {"--moe-shared-expert-intermediate-size 8 --moe-shared-expert-overlap", "E168",
      "leave out --moe-shared-expert-overlap"},
     {"--mtp-num-layers 2", "E169", "2 depths. Nearest: --mtp-num-layers 1"},

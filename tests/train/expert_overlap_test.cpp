@@ -72,6 +72,14 @@ INSTANTIATE_TEST_SUITE_P(
                2,
                {"--recompute-granularity", "selective", "--recompute-modules", "moe_act",
                 "layernorm"}},
+        Layout{"ep2_experts_recomputed",
+               2,
+               {"--recompute-granularity", "selective", "--recompute-modules", "moe"}},
+        // The word table gets gradients from three places, with no exchange between two of them.
+        Layout{"ep2_dense_prediction",
+               2,
+               {"--moe-layer-freq", "2", "--mtp-num-layers", "1", "--position-embedding-type",
+                "rope"}},
         Layout{
             "ep2_predictions", 2, {"--mtp-num-layers", "1", "--position-embedding-type", "rope"}},
         Layout{"ep2_dp4_sharded", 4,
