@@ -41,6 +41,7 @@ std::span<const Constraint> run_constraints();
 std::span<const Constraint> data_constraints();
 std::span<const Constraint> layout_constraints();
 std::span<const Constraint> expert_layout_constraints();
+std::span<const Constraint> expert_overlap_constraints();
 std::span<const Constraint> pipeline_constraints();
 std::span<const Constraint> checkpoint_constraints();
 std::span<const Constraint> encoder_constraints();

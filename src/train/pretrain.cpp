@@ -95,6 +95,11 @@ RunOutcome Pretraining::run_to_end() {
     checkpointing_.convert(*start, *config_.checkpoint.convert_to);
     return {.iteration = start->iteration, .consumed_samples = start->consumed_train_samples};
   }
+  if (config_.checkpoint.upcycling_granularity) {
+    // As in the reference: a model with experts begins at iteration 1.
+    checkpointing_.convert({.iteration = 1}, *config_.checkpoint.save);
+    return {.iteration = 1};
+  }
   RunOutcome outcome{.iteration = start->iteration,
                      .consumed_samples = start->consumed_train_samples};
   consumed_valid_samples_ = start->consumed_valid_samples;

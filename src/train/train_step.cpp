@@ -86,7 +86,9 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
           .parts = microbatch_parts(config),
           .seed = static_cast<std::uint64_t>(config.training.seed),
           .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
-          .deferred_outputs = config.parallel.deferred_embedding_wgrads};
+          .deferred_outputs = config.parallel.deferred_embedding_wgrads,
+          .cut_passes = config.parallel.overlap_moe_expert_parallel_comm,
+          .delay_weights = config.parallel.delay_wgrad_compute};
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ class TrainStep {
   /// Throws where replicas hold different weights (parallel/weight_hash.h).
   void check_replicas();
   parallel::DataParallel& replicas() { return *replicas_; }
+  device::Device& device() const { return device_; }
 
  private:
   /// Adds this rank's sums up over all ranks.
