@@ -19,8 +19,7 @@ using config::RopeType;
 constexpr double kLlama3Low = 1, kLlama3High = 4;
 constexpr Index kLlama3Context = 8192;
 /// YaRN's; the factor and the scales are free.
-constexpr double kYarnFast = 32, kYarnSlow = 1;
-constexpr Index kYarnContext = 4096;
+constexpr Index kYarnFast = 32, kYarnSlow = 1, kYarnContext = 4096;
 
 constexpr SizeNames kGpt2{"n_layer",
                           "n_embd",
@@ -116,8 +115,8 @@ void read_yarn(ConfigReading& reading) {
   m.rotary_scaling_factor = rope.real("factor", 1);
   m.mscale = rope.real("mscale", 1);
   m.mscale_all_dim = rope.real("mscale_all_dim", 0);
-  reading.require(rope.real("beta_fast", kYarnFast) == kYarnFast &&
-                      rope.real("beta_slow", kYarnSlow) == kYarnSlow &&
+  reading.require(rope.size("beta_fast", kYarnFast) == kYarnFast &&
+                      rope.size("beta_slow", kYarnSlow) == kYarnSlow &&
                       rope.real("original_max_position_embeddings", 0) == kYarnContext,
                   "YaRN with other numbers than 32, 1 and 4096");
 }

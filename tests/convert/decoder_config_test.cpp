@@ -51,10 +51,11 @@ TEST(DecoderConfig, ReadsGroupsThatCountAlike) {
   const config::ModelConfig model = model_of(with("deepseek_v2", groups));
   EXPECT_EQ(model.moe->num_groups, 2);
   EXPECT_EQ(model.moe->group_topk, 2);
-  EXPECT_EQ(
-      write_hugging_face_config(
-          read_hugging_face_config(with("deepseek_v2", groups).dump(), "x", 8), "deepseek_v2"),
-      with("deepseek_v2", groups).dump(2) + "\n");
+  const std::string again = write_hugging_face_config(
+      read_hugging_face_config(with("deepseek_v2", groups).dump(), "x", 8), "deepseek_v2");
+  for (const auto& [name, value] : groups.items()) {
+    EXPECT_EQ(testing::Json::parse(again).at(name), value);
+  }
 }
 
 TEST(DecoderConfig, RefusesWhatWouldChangeTheModel) {
