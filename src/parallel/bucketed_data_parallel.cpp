@@ -18,7 +18,8 @@ std::map<DType, Lane> lanes_of(const std::vector<Parameter*>& parameters,
   std::map<DType, Lane> lanes;
   for (Parameter* const parameter : parameters) {
     Lane& lane = lanes[parameter->value.dtype()];
-    const bool apart = options.embedding_apart && parameter->shared_over_stages;
+    // Ranks of another stage, which holds it too, shard it likewise.
+    const bool apart = options.sharding == Sharding::optimizer && parameter->shared_over_stages;
     lane.parameters.push_back(parameter);
     lane.items.push_back({.numel = parameter->value.numel(), .section = apart ? 1 : 0});
   }

@@ -36,7 +36,6 @@ struct DataParallelOptions {
   // layer ahead), into memory that is kept for the next ones.
   std::optional<Index> gathered_elements;
   bool keep_gather_buffers = false;
-  bool embedding_apart = false;  // of other stages too, which shard it likewise: its own bucket
 };
 
 /// The options' meaning. Buckets: --ddp-bucket-size, else the parameters over --ddp-num-buckets,

@@ -20,9 +20,10 @@ const std::vector<std::string>& timed_parts() {
   return names;
 }
 
-std::vector<NamedLoss> losses_of(const StepReport& step) {
-  std::vector<NamedLoss> losses = {{kLossName, step.loss()}};
-  losses.insert(losses.end(), step.other_losses.begin(), step.other_losses.end());
+/// The main loss and the others.
+std::vector<NamedLoss> all_losses(double loss, const std::vector<NamedLoss>& others) {
+  std::vector<NamedLoss> losses = {{kLossName, loss}};
+  losses.insert(losses.end(), others.begin(), others.end());
   return losses;
 }
 
@@ -47,7 +48,7 @@ void TrainingLog::resumed_at(Index iteration) {
 }
 
 void TrainingLog::iteration(const Progress& progress, const StepReport& step, TrainStep& state) {
-  averages_.add(losses_of(step), step.skipped);
+  averages_.add(all_losses(step.loss(), step.other_losses), step.skipped);
   for (const auto& [name, value] : summaries(step.layers.losses)) {
     averages_.add_tracked(name, value);
   }
@@ -134,7 +135,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   };
   both("learning-rate", state.scheduler().learning_rate());
   both("batch-size", static_cast<double>(progress.batch_size));
-  for (const auto& [name, loss] : losses_of(step)) {
+  for (const auto& [name, loss] : all_losses(step.loss(), step.other_losses)) {
     both(name, loss);
   }
   if (config_.logging.log_loss_scale_to_tensorboard) {
@@ -173,8 +174,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
 
 void TrainingLog::validation(const ValidationReport& report, const Progress& progress) {
   bar_->clear();
-  std::vector<NamedLoss> losses = {{kLossName, report.loss}};
-  losses.insert(losses.end(), report.other_losses.begin(), report.other_losses.end());
+  std::vector<NamedLoss> losses = all_losses(report.loss, report.other_losses);
   log::print(validation_lines(report.where, losses, report.set));
   if (!tensorboard_) {
     return;
