@@ -13,9 +13,9 @@ namespace {
 /// A repository with one cluster.
 class ClusterFile : public ::testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(home_ / "jobs/clusters"); }
+  void SetUp() override { std::filesystem::create_directories(home_.path() / "jobs/clusters"); }
   std::filesystem::path write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path file = home_ / ("jobs/clusters/" + name + ".sh");
+    const std::filesystem::path file = home_.path() / ("jobs/clusters/" + name + ".sh");
     std::ofstream(file) << text;
     return file;
   }

@@ -61,7 +61,7 @@ TEST_F(JobWrite, WritesAScriptForTheLayout) {
   EXPECT_TRUE(contains(text, "--time=1:00:00")) << text;
   EXPECT_TRUE(contains(text, "--data-path 'my data/text'")) << text;
   EXPECT_FALSE(contains(text, "--world-size")) << text;
-  EXPECT_EQ(command_output({"bash", "-n", (folder_ / "job.sh").string()}).code, 0);
+  EXPECT_EQ(command_output({"bash", "-n", folder_ / "job.sh"}).code, 0);
 }
 
 TEST_F(JobWrite, PassesShellcheck) {
@@ -70,7 +70,7 @@ TEST_F(JobWrite, PassesShellcheck) {
     GTEST_SKIP() << "shellcheck is not installed";
   }
   ASSERT_EQ(write({"--world-size", "8", "--output", "job.sh"}).code, 0);
-  const CommandOutput checked = command_output({"shellcheck", (folder_ / "job.sh").string()});
+  const CommandOutput checked = command_output({"shellcheck", folder_ / "job.sh"});
   EXPECT_EQ(checked.code, 0) << checked.text;
 }
 

@@ -109,12 +109,12 @@ TEST(SlurmCheck, ASilentControllerFails) {
 
 TEST(SlurmCheck, PluginsTellWhatTheyOpen) {
   const testing::TemporaryFolder folder;
-  const std::filesystem::path library = folder / "pmix/lib";
+  const std::filesystem::path library = folder.path() / "pmix/lib";
   std::filesystem::create_directories(library);
   const auto write = [&](const std::string& name, const std::string& path) {
     const std::string text =
         std::string("code\0", 5) + path + std::string("\0libpmix.so\0more", 16);
-    std::ofstream(folder / name) << text;
+    std::ofstream(folder.path() / name) << text;
   };
   EXPECT_TRUE(absent_pmix_libraries(folder.path()).empty());
   write("mpi_pmix_v4.so", library.string());

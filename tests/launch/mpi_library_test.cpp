@@ -12,13 +12,13 @@ namespace {
 class Library : public ::testing::Test {
  protected:
   void touch(const std::string& name) const {
-    const std::filesystem::path path = folder_ / name;
+    const std::filesystem::path path = folder_.path() / name;
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << "";
   }
   MpiLibrary open_mpi() const {
     return describe_mpi("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4",
-                        folder_ / "libmpi.so");
+                        folder_.path() / "libmpi.so");
   }
   testing::TemporaryFolder folder_;
 };
@@ -46,7 +46,7 @@ TEST_F(Library, WithoutComponentsItIsBelieved) {
 TEST_F(Library, LinksAreFollowed) {
   touch("real/libmpi.so");
   touch("real/openmpi/mca_pmix_ext3x.so");
-  std::filesystem::create_symlink(folder_ / "real/libmpi.so", folder_ / "libmpi.so");
+  std::filesystem::create_symlink(folder_.path() / "real/libmpi.so", folder_.path() / "libmpi.so");
   EXPECT_FALSE(open_mpi().knows_pmi);
 }
 
