@@ -130,8 +130,6 @@ void BucketedDataParallel::start_reduction(Bucket& bucket) {
                          : groups_.replicas->all_reduce(bucket.gradients);
 }
 
-void BucketedDataParallel::tape_played() {}
-
 void BucketedDataParallel::finish_step() {
   make_whole();
   while (started_ < buckets_.size()) {

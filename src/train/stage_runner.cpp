@@ -122,6 +122,7 @@ StageRunner::Live& StageRunner::start(Index chunk, Index index) {
 
 Tensor StageRunner::forward(Index chunk, Index index, Tensor input) {
   const TimerScope scope = timers_.scope("forward-compute", 2, pass_span(chunk, index));
+  replicas_.begin_pass(autograd::Pass::forward);
   const DeviceMicrobatch& microbatch = this->microbatch(index);
   const models::Model& part = model_.chunk(chunk);
   Live* live = pass_.seed_scale ? &start(chunk, index) : nullptr;
@@ -197,12 +198,12 @@ autograd::AuxiliaryLosses StageRunner::auxiliary_losses(const DeviceMicrobatch& 
 }
 
 void StageRunner::finish(Index chunk, Index index) {
-  replicas_.tape_played();
   spare_.push_back(std::move(live_.extract({chunk, index}).mapped()));
 }
 
 Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient, bool with_weights) {
   const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(chunk, index));
+  replicas_.begin_pass(autograd::Pass::backward);
   Live& live = *live_.at({chunk, index});
   Context context = this->context(live.position, &live.tape);
   context.auxiliary = live.auxiliary;
