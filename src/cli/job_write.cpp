@@ -78,6 +78,7 @@ int job_write(const Arguments& arguments) {
   const Index ranks_per_node = values.integer("ranks_per_node");
   take_value(flags, "--world-size");      // a run knows its ranks,
   take_value(flags, "--ranks-per-node");  // and Slurm where they are
+  const bool is_path = wishes.cluster.find('/') != std::string::npos;
   const BatchJob job{
       .name = wishes.name.empty() ? last_part(*parsed.run.checkpoint.save) : wishes.name,
       .command = "pretrain-" + values.text("model"),
@@ -86,7 +87,7 @@ int job_write(const Arguments& arguments) {
       .ranks = parsed.run.parallel.world_size,
       .ranks_per_node = ranks_per_node,
       .on_gpus = cluster.gpus_per_node > 0 && !values.given("device"),
-      .cluster = wishes.cluster,
+      .cluster = is_path ? std::filesystem::absolute(file).string() : wishes.cluster,
       .home = std::filesystem::canonical(wishes.home).string(),
       .time_limit = wishes.time.empty() ? cluster.time_limit : wishes.time};
   check_fits(job, cluster);

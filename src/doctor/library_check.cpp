@@ -17,8 +17,8 @@ std::string minor_of(const std::string& version) {
 CheckResult check_libraries(const std::vector<LibraryVersion>& libraries) {
   std::vector<std::string> found, exchanged;
   for (const LibraryVersion& library : libraries) {
-    found.push_back(library.name + " " +
-                    (library.running.empty() ? library.built : library.running));
+    const std::string& version = library.running.empty() ? library.built : library.running;
+    found.push_back(version.empty() ? library.name : library.name + " " + version);
     if (!library.built.empty() && !library.running.empty() &&
         minor_of(library.built) != minor_of(library.running)) {
       exchanged.push_back(fmt::format("{} (built with {})", found.back(), library.built));

@@ -58,7 +58,7 @@ LibraryVersion hwloc_version() {
   const auto text = [](unsigned version) {
     return fmt::format("{}.{}.{}", version >> 16, (version >> 8) & 0xff, version & 0xff);
   };
-  return {"hwloc", text(HWLOC_API_VERSION), text(hwloc_get_api_version())};
+  return {"hwloc API", text(HWLOC_API_VERSION), text(hwloc_get_api_version())};
 }
 
 }  // namespace mpitron::launch

@@ -7,7 +7,7 @@ namespace {
 
 TEST(LibraryCheck, ListsWhatRuns) {
   const CheckResult result =
-      check_libraries({{"MPI", "", "4.1"}, {"HDF5", "1.10.8", "1.10.9"}, {"Kokkos", "3.4.1", ""}});
+      check_libraries({{"MPI 4.1", "", ""}, {"HDF5", "1.10.8", "1.10.9"}, {"Kokkos", "3.4.1", ""}});
   EXPECT_EQ(result.verdict, Verdict::ok);
   EXPECT_EQ(result.found, "MPI 4.1, HDF5 1.10.9, Kokkos 3.4.1");
 }
