@@ -23,6 +23,7 @@ inline constexpr std::array kOwn = {
     flag("verify-resume", works,
          "read every checkpoint back after it was saved and compare it bit for bit"),
     integer("world-size", none, works, "ranks to check a layout for; a training run knows its own"),
+    integer("ranks-per-node", none, works, "ranks of a machine, for check and job write"),
     text("pipeline-schedule", none, works,
          "order of a stage's passes; zero-bubble puts weight gradients where a stage would wait")
         .choose("1f1b interleaved zero-bubble"),
