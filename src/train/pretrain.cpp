@@ -4,6 +4,7 @@
 #include "train/exit_signals.h"
 #include "train/flops.h"
 #include "train/rejected_results.h"
+#include "train/run_description.h"
 #include "train/unigram.h"
 #include "utils/log.h"
 
@@ -82,7 +83,11 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       checks_(config.training, model.world().rank()),
       step_(device, model, config, traced(timers_, profile_)),
       checkpointing_(model, step_, config, identity, profile_.trace()),
-      log_(config, timers_, model.world().rank()) {}
+      log_(config, timers_, model.world().rank()) {
+  if (config.logging.tensorboard_dir && model.world().rank() == 0) {
+    write_run_description(*config.logging.tensorboard_dir, config, identity);
+  }
+}
 
 RunOutcome Pretraining::run() {
   const std::optional<RunPosition> start = checkpointing_.load();
@@ -310,7 +315,8 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
     if (const auto report = evaluate(part_of(data_.sets.test, config_.training, 0))) {
       log_.validation({.where = where + " on test set",
                        .loss = report->loss(),
-                       .other_losses = report->other_losses},
+                       .other_losses = report->other_losses,
+                       .test = true},
                       progress);
     }
   }

@@ -30,6 +30,8 @@ constexpr RuleCase kBroken[] = {
     {"--adam-beta2 1", "E054", "0.9 1"},
     {"--deterministic-mode --use-flash-attn", "E065", "flash"},
     {"--profile --profile-step-start 5 --profile-step-end 5", "E066", "5 <= 5"},
+    {"--metrics-port 65536", "E067", "metrics_port = 65536"},
+    {"--metrics-address 0.0.0.0", "E067", "without --metrics-port"},
 };
 
 TEST(RunConstraints, EachIsBrokenByItsSmallestExample) {

@@ -1,0 +1,31 @@
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mpitron::report {
+
+/// Points in the order of x; one whose y is not finite is left out.
+struct PlotLine {
+  std::string name;
+  std::vector<std::pair<double, double>> points;
+  bool dashed = false;  // an expectation, not a measurement
+};
+
+struct Plot {
+  std::string title;
+  std::string x_label;
+  std::vector<PlotLine> lines;
+  bool logarithmic = false;  // both axes; values must be above 0
+};
+
+/// The plot as an <svg> element with a legend, its colours from the page's (--c0, --ink, ...).
+/// Scales begin at 0 unless they are logarithmic; x is marked at the values of the points.
+std::string svg_plot(const Plot& plot);
+
+/// Round steps over 0 to `most`, about `count` of them; powers of ten between the two for a
+/// logarithmic scale.
+std::vector<double> linear_ticks(double most, int count);
+std::vector<double> logarithmic_ticks(double least, double most);
+
+}  // namespace mpitron::report
