@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <iterator>
+#include <set>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -178,14 +180,28 @@ std::optional<Index> Folder::tracked() const {
   return iteration;
 }
 
-bool Folder::named(Index iteration) const {
+std::vector<Index> Folder::unnamed(const std::vector<Index>& older) const {
   std::error_code failed;
-  const fs::path own = file(iteration).parent_path();
-  const fs::path target = fs::weakly_canonical(own, failed);
-  const std::vector<fs::path> all = entries(root_);
-  return fs::is_symlink(own, failed) || std::any_of(all.begin(), all.end(), [&](const auto& path) {
-           return fs::is_symlink(path, failed) && fs::weakly_canonical(path, failed) == target;
-         });
+  std::set<fs::path> targets;
+  for (const fs::path& path : entries(root_)) {
+    if (fs::is_symlink(path, failed)) {
+      targets.insert(fs::weakly_canonical(path, failed));
+    }
+  }
+  std::vector<Index> unnamed;
+  std::ranges::copy_if(older, std::back_inserter(unnamed), [&](Index iteration) {
+    const fs::path path = file(iteration).parent_path();
+    return !fs::is_symlink(path, failed) && !targets.contains(fs::weakly_canonical(path, failed));
+  });
+  return unnamed;
+}
+
+std::vector<Index> Folder::before_last(Index kept, Index newest) const {
+  std::vector<Index> older = iterations();
+  std::erase_if(older, [newest](Index i) { return i > newest || i == kRelease; });
+  older.resize(older.size() -
+               static_cast<std::size_t>(std::min(kept, static_cast<Index>(older.size()))));
+  return older;
 }
 
 std::string reason_against(const fs::path& path) {
@@ -216,18 +232,13 @@ std::vector<Index> apply_retention(const Folder& folder, const Retention& retent
   if (!retention.retain_interval && !retention.keep_last) {
     return deleted;
   }
-  std::vector<Index> older = folder.iterations();
-  std::erase_if(older, [&](Index i) { return i >= newest || i == kRelease; });
-  const Index kept = std::max<Index>(retention.keep_last.value_or(1), 1) - 1;
-  older.resize(older.size() -
-               static_cast<std::size_t>(std::min(kept, static_cast<Index>(older.size()))));
-  for (const Index iteration : older) {
-    const fs::path path = folder.file(iteration).parent_path();
-    const bool interval = retention.retain_interval && *retention.retain_interval > 0 &&
-                          iteration % *retention.retain_interval == 0;
-    if (interval || folder.named(iteration)) {
+  const Index kept = std::max<Index>(retention.keep_last.value_or(1), 1);
+  for (const Index iteration : folder.unnamed(folder.before_last(kept, newest))) {
+    if (retention.retain_interval && *retention.retain_interval > 0 &&
+        iteration % *retention.retain_interval == 0) {
       continue;
     }
+    const fs::path path = folder.file(iteration).parent_path();
     // A crash in the middle must not leave half a checkpoint of a final name.
     const fs::path going = path.string() + ".deleted" + std::string(kUnfinished);
     rename_folder(path, going);

@@ -34,9 +34,12 @@ class Folder {
   /// What the tracker says; none without a tracker. A checkpoint without iteration ("release") is
   /// -1. Error(data) for other text.
   std::optional<Index> tracked() const;
-  /// Whether a checkpoint is a symbolic link, or one of the folder leads to it: somebody has given
-  /// it a name, and means to keep it as it is.
-  bool named(Index iteration) const;
+  /// Iterations up to `newest` but for the last `kept` of them, and but for a checkpoint without
+  /// iteration.
+  std::vector<Index> before_last(Index kept, Index newest) const;
+  /// Those of `older` that may be changed: no symbolic link, and none of the folder leads to them.
+  /// Who has given a checkpoint a name means to keep it as it is.
+  std::vector<Index> unnamed(const std::vector<Index>& older) const;
 
  private:
   std::filesystem::path root_;

@@ -74,15 +74,9 @@ bool strip_optimizer(const Folder& folder, Index iteration) {
 }
 
 std::vector<Index> strip_older_than(const Folder& folder, Index keep_last, Index newest) {
-  std::vector<Index> older = folder.iterations();
-  std::erase_if(older, [newest](Index i) { return i > newest || i < 0; });
-  older.resize(older.size() -
-               static_cast<std::size_t>(std::min(keep_last, static_cast<Index>(older.size()))));
+  const std::vector<Index> older = folder.unnamed(folder.before_last(keep_last, newest));
   std::vector<Index> stripped;
   for (auto i = older.rbegin(); i != older.rend(); ++i) {
-    if (folder.named(*i)) {
-      continue;
-    }
     if (!strip_optimizer(folder, *i)) {
       break;
     }

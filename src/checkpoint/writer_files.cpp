@@ -12,6 +12,7 @@
 #include "checkpoint/on_all_cores.h"
 #include "checkpoint/posix_file.h"
 #include "checkpoint/seal.h"
+#include "io/hdf5_types.h"
 #include "utils/error.h"
 
 namespace mpitron::checkpoint {
@@ -19,9 +20,6 @@ namespace {
 
 using io::Hdf5File;
 using io::VirtualPart;
-
-constexpr DType kDTypes[] = {DType::f32, DType::bf16, DType::f16, DType::f64, DType::u8,
-                             DType::i8,  DType::u16,  DType::i16, DType::i32, DType::i64};
 
 constexpr const char* kDataSetsName = "integrity/data_sets";
 constexpr const char* kWritersName = "integrity/writers";
@@ -69,8 +67,8 @@ std::optional<DataSet> from_line(const std::string& line) {
   std::string type;
   int rank = -1;
   words >> type >> rank;
-  const auto dtype = std::ranges::find(kDTypes, type, [](DType d) { return name_of(d); });
-  if (dtype == std::end(kDTypes) || rank < 0 || rank > Shape::kMaxRank) {
+  const auto dtype = std::ranges::find(io::kDTypes, type, [](DType d) { return name_of(d); });
+  if (dtype == std::end(io::kDTypes) || rank < 0 || rank > Shape::kMaxRank) {
     return std::nullopt;
   }
   DataSet data_set{.name = {}, .shape = {}, .dtype = *dtype};
@@ -140,6 +138,7 @@ class ViewReader {
 
   void read_ranges(const std::vector<std::uint64_t>& words) {
     std::vector<StoredRange>& ranges = result_.storage.ranges;
+    by_file_.resize(parts_.size());
     for (std::size_t i = 0; i < words.size(); i += kRangeFields.size()) {
       const std::uint64_t data_set = words[i], file = words[i + 3];
       const auto begin = static_cast<Index>(words[i + 1]), end = static_cast<Index>(words[i + 2]);
@@ -162,6 +161,7 @@ class ViewReader {
         throw_damaged(kRangesName);
       }
       covered += range.bytes;
+      by_file_[static_cast<std::size_t>(range.file)].push_back(range);
     }
   }
 
@@ -174,10 +174,7 @@ class ViewReader {
     if (found.bytes != parts_[i].bytes || found.seal != parts_[i].seal) {
       throw_data("{}: belongs to another checkpoint than {}", path.string(), path_.string());
     }
-    std::vector<StoredRange> own;
-    std::copy_if(result_.storage.ranges.begin(), result_.storage.ranges.end(),
-                 std::back_inserter(own),
-                 [i](const StoredRange& range) { return range.file == static_cast<Index>(i); });
+    std::vector<StoredRange>& own = by_file_[i];
     std::sort(own.begin(), own.end(),
               [](const StoredRange& a, const StoredRange& b) { return a.offset < b.offset; });
     std::vector<Extent> extents = sealed.extents;
@@ -202,6 +199,7 @@ class ViewReader {
   const std::filesystem::path path_;
   const std::vector<DataSet>& data_sets_;
   std::vector<WriterPart> parts_;  // without their ranges
+  std::vector<std::vector<StoredRange>> by_file_;
   std::mutex mutex_;
   WriterFiles result_;
 };

@@ -155,14 +155,13 @@ Result averaged_sum(const Facts& f) {
              : Result();
 }
 
-Result sharded_stages(const Facts& f) {
+Result sharded_zero_bubble(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const bool units = p.sharding_strategy == ShardingStrategy::optim_grads ||
                      p.sharding_strategy == ShardingStrategy::optim_grads_params;
-  return units && p.pipeline_model_parallel_size > 1
-             ? Violation{fmt::format("{} stages", p.pipeline_model_parallel_size),
-                         "--pipeline-model-parallel-size 1, or "
-                         "--data-parallel-sharding-strategy optim"}
+  return units && p.pipeline_schedule == PipelineSchedule::zero_bubble
+             ? Violation{"zero-bubble",
+                         "--pipeline-schedule 1f1b, or --data-parallel-sharding-strategy optim"}
              : Result();
 }
 
@@ -279,10 +278,11 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
     {"E096", "experts_without_bias", "--num-experts needs --disable-bias-linear",
      "num-experts disable-bias-linear", "Experts have no biases in the reference.",
      experts_without_bias},
-    {"E097", "sharded_stages", "gradients or parameters in parts need one pipeline stage",
-     "data-parallel-sharding-strategy use-megatron-fsdp pipeline-model-parallel-size",
-     "A layer is whole while one micro batch passes it; pipelines have several under way.",
-     sharded_stages},
+    {"E097", "sharded_zero_bubble",
+     "gradients or parameters in parts go without --pipeline-schedule zero-bubble",
+     "data-parallel-sharding-strategy use-megatron-fsdp pipeline-schedule",
+     "A layer's gradients are reduced behind its backward pass; zero-bubble adds to them later.",
+     sharded_zero_bubble},
     {"E098", "hybrid_sharding",
      "--enable-full-sharding-in-hsdp needs gradients or parameters in parts and several instances",
      "enable-full-sharding-in-hsdp data-parallel-sharding-strategy use-megatron-fsdp "

@@ -24,11 +24,6 @@ Batch empty_batch(const BatchLoaderOptions& options) {
   return batch;
 }
 
-BatchSamplerRequest with_total(BatchSamplerRequest request, Index total) {
-  request.total_samples = total;
-  return request;
-}
-
 }  // namespace
 
 GptSample Batch::row(Index i) {
@@ -44,7 +39,7 @@ BatchLoader::BatchLoader(std::shared_ptr<const Dataset> dataset, const BatchLoad
     : dataset_(std::move(dataset)),
       options_(options.sample),
       micro_batch_size_(options.sampler.micro_batch_size),
-      sampler_(with_total(options.sampler, dataset_->size())),
+      sampler_(options.sampler.with_total(dataset_->size())),
       text_(static_cast<std::size_t>(options.sample.text_length())),
       prefetcher_(static_cast<std::size_t>(options.prefetch), empty_batch(options),
                   [this](Batch& batch) { return fill(batch); }) {}

@@ -18,6 +18,12 @@ struct BatchSamplerRequest {
   bool drop_last = true;      // single: false gives shorter, even empty, last batches
   bool data_sharding = true;  // cyclic: each rank shuffles samples of its own
   Index padded_samples = 0;   // single, not dropping: empty batches follow up to this position
+
+  BatchSamplerRequest with_total(Index total) const {
+    BatchSamplerRequest result = *this;
+    result.total_samples = total;
+    return result;
+  }
 };
 
 /// Sample numbers of this rank's micro-batches. Single: in order, once. Cyclic: a new permutation

@@ -120,11 +120,9 @@ class Builder {
 
   PerSplit<DatasetPtr> sentences(const std::string& prefix, const Matrix& matrix,
                                  const Counts& counts) const {
-    const bool t5 = request_.masked_lm->description.decoder_seq_length.has_value();
     MaskedLmCorpus corpus{
         .description = base_options().description,
-        .cache_folder =
-            cache_folder(prefix, t5 ? "T5MaskedWordPieceDataset" : "BERTMaskedWordPieceDataset"),
+        .cache_folder = cache_folder(prefix, request_.masked_lm->class_name()),
         .access = request_.mmap_bin_files ? io::BinAccess::mapped : io::BinAccess::read};
     corpus.description.dataset_path = prefix;
     return make_masked_lm_splits(*request_.masked_lm, corpus, matrix, counts);

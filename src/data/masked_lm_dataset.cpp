@@ -114,7 +114,6 @@ PerSplit<std::shared_ptr<const Dataset>> make_masked_lm_splits(
     const PerSplit<std::optional<Index>>& num_samples) {
   const auto file =
       std::make_shared<const io::TokenFile>(*corpus.description.dataset_path, corpus.access);
-  const bool t5 = request.description.decoder_seq_length.has_value();
   const MaskedLmLayout layout{corpus.description.seq_length,
                               request.description.decoder_seq_length.value_or(0)};
   PerSplit<std::shared_ptr<const Dataset>> result;
@@ -129,15 +128,15 @@ PerSplit<std::shared_ptr<const Dataset>> make_masked_lm_splits(
     }
     MaskedLmIndexOptions index{.description = corpus.description,
                                .cache_folder = corpus.cache_folder};
-    index.description.class_name = t5 ? "T5MaskedWordPieceDataset" : "BERTMaskedWordPieceDataset";
+    index.description.class_name = request.class_name();
     index.description.index_split = split;
     index.description.num_samples = num_samples[split];
     index.description.masked_lm = request.description;
     std::tie(index.begin, index.end) = split_bounds(*matrix[split], file->document_count());
-    result[split] = t5 ? std::make_shared<const MaskedLmDataset>(
-                             T5Dataset(file, {index, request.vocabulary}), layout)
-                       : std::make_shared<const MaskedLmDataset>(
-                             BertDataset(file, {index, request.vocabulary}), layout);
+    result[split] = request.is_t5() ? std::make_shared<const MaskedLmDataset>(
+                                          T5Dataset(file, {index, request.vocabulary}), layout)
+                                    : std::make_shared<const MaskedLmDataset>(
+                                          BertDataset(file, {index, request.vocabulary}), layout);
   }
   return result;
 }

@@ -58,6 +58,12 @@ class MaskedLmDataset final : public Dataset {
 struct MaskedLmRequest {
   MaskedLmDescription description;  // with a decoder's length: T5
   MaskedLmVocabulary vocabulary;
+
+  bool is_t5() const { return description.decoder_seq_length.has_value(); }
+  /// The reference's, which names its caches.
+  const char* class_name() const {
+    return is_t5() ? "T5MaskedWordPieceDataset" : "BERTMaskedWordPieceDataset";
+  }
 };
 
 /// A corpus of sentences, by its documents.

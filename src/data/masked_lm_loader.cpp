@@ -20,18 +20,13 @@ MaskedLmBatch empty_batch(const MaskedLmLayout& layout, Index rows) {
   return batch;
 }
 
-BatchSamplerRequest with_total(BatchSamplerRequest request, Index total) {
-  request.total_samples = total;
-  return request;
-}
-
 }  // namespace
 
 MaskedLmLoader::MaskedLmLoader(std::shared_ptr<const Dataset> dataset, const MaskedLmLayout& layout,
                                BatchSamplerRequest sampler, Index prefetch)
     : dataset_(std::move(dataset)),
       layout_(layout),
-      sampler_(with_total(sampler, dataset_->size())),
+      sampler_(sampler.with_total(dataset_->size())),
       row_(static_cast<std::size_t>(layout.width())),
       prefetcher_(static_cast<std::size_t>(prefetch), empty_batch(layout, sampler.micro_batch_size),
                   [this](MaskedLmBatch& batch) { return fill(batch); }) {}

@@ -20,11 +20,7 @@ Model::Model(const config::ModelConfig& config, device::Device& device, Share sh
     : config_(config), device_(device), share_(std::move(share)) {
   if (part().looks_up_words()) {
     embedding_.emplace(builder("embedding."), token_types);
-    const bool used_at_both_ends =
-        !config_.untie_embeddings_and_output_weights || config_.mtp_num_layers.value_or(0) > 0;
-    Parameter& words = embedding_->word_embeddings();
-    words.shared_over_stages = used_at_both_ends && part().has_embedding != part().has_output;
-    words.counted_elsewhere = !part().has_embedding;
+    share_over_stages(embedding_->word_embeddings());
   }
   if (config_.has_rotary_positions()) {
     const Index s = std::max(config_.seq_length, config_.decoder_seq_length);
@@ -64,8 +60,15 @@ void Model::make_output_weight() {
   } else {
     // The last stage's copy of the first stage's table starts with the same values: same name.
     output_weight_ = &nn::make_word_embeddings(builder("embedding."));
-    output_weight_->shared_over_stages = output_weight_->counted_elsewhere = true;
+    share_over_stages(*output_weight_);
   }
+}
+
+void Model::share_over_stages(Parameter& words) const {
+  const bool used_at_both_ends =
+      !config_.untie_embeddings_and_output_weights || config_.mtp_num_layers.value_or(0) > 0;
+  words.shared_over_stages = used_at_both_ends && part().has_embedding != part().has_output;
+  words.counted_elsewhere = !part().has_embedding;
 }
 
 void Model::make_output_bias(const std::string& name) {

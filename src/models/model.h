@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "models/objective.h"
 #include "nn/language_model_embedding.h"
 #include "nn/model_part.h"
 #include "ops/rotary.h"
@@ -24,19 +25,6 @@ struct Batch {
   tensor::Tensor decoder_tokens = {};          // [d, b], int64
   tensor::Tensor decoder_position_ids = {};    // [d, b], int64
   tensor::Tensor decoder_attention_mask = {};  // [b, 1, d], u8, 1 = hidden
-};
-
-/// Something that training lowers: the mean of losses over what a mask counts.
-struct Objective {
-  autograd::Var losses;  // fp32
-  tensor::Tensor mask;   // fp32, of the same shape; absent: every loss counts
-  double count = 0;      // sum of the mask
-};
-
-/// How an objective appears in the log.
-struct ObjectiveTraits {
-  std::string name;
-  bool mean_of_means = false;  // of the microbatches; else the mean over the global batch
 };
 
 /// A model, or the part of it that one pipeline chunk holds: word embedding, layers, output layer
@@ -107,6 +95,9 @@ class Model {
                              const tensor::Tensor& labels) const;
 
  private:
+  /// Tells who else holds the table of words: the first and the last stage may both use it.
+  void share_over_stages(autograd::Parameter& words) const;
+
   const config::ModelConfig config_;
   device::Device& device_;
   const Share share_;

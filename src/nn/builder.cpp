@@ -65,7 +65,7 @@ Parameter& Builder::expert_output_weight(const std::string& name, Index out, Ind
   return parameter;
 }
 
-Parameter& Builder::router_weight(const std::string& name, Index out, Index in) const {
+Parameter& Builder::replicated_weight(const std::string& name, Index out, Index in) const {
   Parameter& parameter = linear_weight(name, out, in);
   parameter.sum_over_tensor = tensor_parallel().cuts_sequence();
   return parameter;

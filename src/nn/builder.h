@@ -47,8 +47,8 @@ class Builder {
   /// in each of `blocks` blocks.
   Parameter& expert_weight(const std::string& name, Index out, Index in, Index blocks) const;
   Parameter& expert_output_weight(const std::string& name, Index out, Index in) const;
-  /// Of a router, whose input is cut where the sequence is.
-  Parameter& router_weight(const std::string& name, Index out, Index in) const;
+  /// The same on every tensor parallel rank, which sees its rows of a cut sequence only.
+  Parameter& replicated_weight(const std::string& name, Index out, Index in) const;
   /// Null where the layer has no bias.
   Parameter* bias(const std::string& name, Index size, bool present,
                   const tensor::Shard& shard = {}) const;

@@ -30,13 +30,6 @@ double scale_of(const config::ModelConfig& config) {
   return stretch * stretch / std::sqrt(width);
 }
 
-/// The same on every rank, which sees its rows of a cut sequence only.
-Parameter& down_projection(const Builder& builder, const std::string& name, Index out) {
-  Parameter& weight = builder.linear_weight(name, out, builder.config().hidden_size);
-  weight.sum_over_tensor = builder.tensor_parallel().cuts_sequence();
-  return weight;
-}
-
 Parameter& up_projection(const Builder& builder, const std::string& name, Index out, Index in) {
   return builder.linear_weight(name, out, in, builder.piece(0, out));
 }
@@ -60,12 +53,12 @@ void MultiLatentAttention::make_projections(const Builder& builder) {
   proj_weight_ = &builder.output_weight("linear_proj.weight", h, n * heads_.value);
   proj_bias_ = builder.output_bias("linear_proj.bias", h, config.add_bias_linear);
   if (config.q_lora_rank) {
-    q_down_ = &down_projection(builder, "linear_q_down_proj.weight", *config.q_lora_rank);
+    q_down_ = &builder.replicated_weight("linear_q_down_proj.weight", *config.q_lora_rank, h);
     q_up_ = &up_projection(builder, "linear_q_up_proj.weight", queries, *config.q_lora_rank);
   } else {
     q_up_ = &up_projection(builder, "linear_q_proj.weight", queries, h);
   }
-  kv_down_ = &down_projection(builder, "linear_kv_down_proj.weight", kv_rank_ + heads_.rotary);
+  kv_down_ = &builder.replicated_weight("linear_kv_down_proj.weight", kv_rank_ + heads_.rotary, h);
   kv_up_ = &up_projection(builder, "linear_kv_up_proj.weight", n * (heads_.plain + heads_.value),
                           kv_rank_);
   if (config.qk_layernorm) {

@@ -53,7 +53,8 @@ Router::Router(const Builder& builder, Index layer_number)
       sequence_ranks_(builder.groups().tensor_context),
       layer_number_(static_cast<std::uint32_t>(layer_number)),
       dtype_(config_.router_dtype.value_or(builder.config().params_dtype)),
-      weight_(&builder.router_weight("weight", config_.num_experts, builder.config().hidden_size)) {
+      weight_(
+          &builder.replicated_weight("weight", config_.num_experts, builder.config().hidden_size)) {
   if (config_.expert_bias) {
     expert_bias_ = &builder.buffer("expert_bias", config_.num_experts);
   }

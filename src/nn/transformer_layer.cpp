@@ -15,7 +15,8 @@ namespace {
 
 std::variant<SelfAttention, MultiLatentAttention> make_attention(const Builder& builder,
                                                                  Index layer_number, bool causal) {
-  if (builder.config().multi_latent_attention) {
+  using Attention = config::LayerKind::Attention;
+  if (config::layer_kind(builder.config(), layer_number).attention == Attention::latent) {
     return MultiLatentAttention(builder, layer_number);
   }
   return SelfAttention(builder, layer_number, causal);

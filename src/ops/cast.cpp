@@ -6,12 +6,6 @@
 namespace mpitron::ops {
 namespace {
 
-tensor::Tensor converted(autograd::Context& context, const tensor::Tensor& x, DType dtype) {
-  const tensor::Tensor y = context.empty(x.shape(), dtype);
-  context.launch(kernels::Cast{.x = x.view(), .y = y.view()});
-  return y;
-}
-
 struct CastBackward {
   autograd::Slot x_slot;
   DType x_dtype;
@@ -22,6 +16,15 @@ struct CastBackward {
 };
 
 }  // namespace
+
+tensor::Tensor converted(autograd::Context& context, const tensor::Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) {
+    return x;
+  }
+  const tensor::Tensor y = context.empty(x.shape(), dtype);
+  context.launch(kernels::Cast{.x = x.view(), .y = y.view()});
+  return y;
+}
 
 autograd::Var cast(autograd::Context& context, const autograd::Var& x, DType dtype) {
   if (x.value.dtype() == dtype) {

@@ -36,12 +36,6 @@ Tensor rows_of(const Tensor& x, Index first, Index count) {
   return x.slice(0, first, first + count);
 }
 
-void copy_rows(Context& context, const Tensor& from, const Tensor& to) {
-  if (from.numel() > 0) {
-    context.launch(kernels::Cast{.x = from.view(), .y = to.view()});
-  }
-}
-
 using Journey = ExpertExchange::Journey;
 
 /// One way through an exchange.
@@ -171,42 +165,42 @@ Journey ExpertExchange::start(Context& context, const Tensor& x, const std::vect
   return {x, y, ranks_.group->all_to_all(x, y.view(), elements(sent), elements(received))};
 }
 
+Tensor ExpertExchange::moved(Context& context, const Tensor& x, const std::vector<Block>& blocks,
+                             Index Block::*from, Index Block::*to) {
+  Index rows = 0;
+  for (const Block& block : blocks) {
+    rows += block.rows;
+  }
+  const Tensor y = rows_like(context, x, rows);
+  for (const Block& block : blocks) {
+    if (block.rows > 0) {
+      context.launch(kernels::Cast{.x = rows_of(x, block.*from, block.rows).view(),
+                                   .y = rows_of(y, block.*to, block.rows).view()});
+    }
+  }
+  return y;
+}
+
 Journey ExpertExchange::sent_to_experts(Context& context, const Tensor& x) const {
   MPITRON_CHECK(x.shape()[0] == rows_here_, x.shape()[0], rows_here_);
   if (ranks_.tensor_ranks == 1) {
     return start(context, x, sent_, received_);
   }
-  const Tensor copies = rows_like(context, x, sum_of(sent_));
-  for (const Block& block : copies_) {
-    copy_rows(context, rows_of(x, block.here, block.rows),
-              rows_of(copies, block.there, block.rows));
-  }
-  return start(context, copies, sent_, received_);
+  return start(context, moved(context, x, copies_, &Block::here, &Block::there), sent_, received_);
 }
 
 Tensor ExpertExchange::arrived_at_experts(Context& context, Journey journey) const {
   journey.work.wait();
-  if (ranks_.local_experts() == 1) {
-    return journey.received;
-  }
-  const Tensor sorted = rows_like(context, journey.received, journey.received.shape()[0]);
-  for (const Block& block : sorting_) {
-    copy_rows(context, rows_of(journey.received, block.here, block.rows),
-              rows_of(sorted, block.there, block.rows));
-  }
-  return sorted;
+  return ranks_.local_experts() == 1
+             ? journey.received
+             : moved(context, journey.received, sorting_, &Block::here, &Block::there);
 }
 
 Journey ExpertExchange::sent_from_experts(Context& context, const Tensor& y) const {
   if (ranks_.local_experts() == 1) {
     return start(context, y, received_, sent_);
   }
-  const Tensor by_member = rows_like(context, y, y.shape()[0]);
-  for (const Block& block : sorting_) {
-    copy_rows(context, rows_of(y, block.there, block.rows),
-              rows_of(by_member, block.here, block.rows));
-  }
-  return start(context, by_member, received_, sent_);
+  return start(context, moved(context, y, sorting_, &Block::there, &Block::here), received_, sent_);
 }
 
 Tensor ExpertExchange::arrived_from_experts(Context& context, Journey journey) const {

@@ -60,6 +60,10 @@ class ExpertExchange {
   struct Block {
     Index here = 0, there = 0, rows = 0;
   };
+  /// Rows of x in another order: each block from its one place to the other.
+  static tensor::Tensor moved(autograd::Context& context, const tensor::Tensor& x,
+                              const std::vector<Block>& blocks, Index Block::*from,
+                              Index Block::*to);
   void add_sent(const std::vector<Index>& counts);
   void add_received(const std::int64_t* counts);
   Journey start(autograd::Context& context, const tensor::Tensor& x, const std::vector<Index>& sent,

@@ -4,6 +4,7 @@
 #include "kernels/attention_merge.h"
 #include "kernels/elementwise.h"
 #include "ops/attention_block.h"
+#include "ops/cast.h"
 #include "ops/ring.h"
 
 namespace mpitron::ops {
@@ -21,15 +22,6 @@ AttentionKeys keys_here(const PieceRing& ring, const QkvLayout& layout, const co
   return keys_of(keys, layout,
                  {.queries = zigzag_slice(s, c, group.rank()).map,
                   .keys = zigzag_slice(s, c, ring.owner()).map});
-}
-
-Tensor converted(Context& context, const Tensor& x, DType dtype) {
-  if (x.dtype() == dtype) {
-    return x;
-  }
-  const Tensor y = context.empty(x.shape(), dtype);
-  context.launch(kernels::Cast{.x = x.view(), .y = y.view()});
-  return y;
 }
 
 void merge(Context& context, const Attended& whole, const Attended& part, const QkvLayout& layout) {

@@ -3,6 +3,7 @@
 #include "autograd/gradient.h"
 #include "kernels/elementwise.h"
 #include "kernels/matmul.h"
+#include "ops/cast.h"
 #include "ops/linear.h"
 
 namespace mpitron::ops {
@@ -10,15 +11,6 @@ namespace {
 
 using autograd::Slot;
 using tensor::Tensor;
-
-Tensor converted(Context& context, const Tensor& x, DType dtype) {
-  if (x.dtype() == dtype) {
-    return x;
-  }
-  const Tensor y = context.empty(x.shape(), dtype);
-  context.launch(kernels::Cast{.x = x.view(), .y = y.view()});
-  return y;
-}
 
 struct RouterLogitsBackward {
   Tensor x;  // [t, h]

@@ -18,7 +18,8 @@ std::map<DType, Lane> lanes_of(const std::vector<Parameter*>& parameters,
   std::map<DType, Lane> lanes;
   for (Parameter* const parameter : parameters) {
     Lane& lane = lanes[parameter->value.dtype()];
-    const bool apart = options.embedding_apart && parameter->shared_over_stages;
+    // Ranks of another stage, which holds it too, shard it likewise.
+    const bool apart = options.sharding == Sharding::optimizer && parameter->shared_over_stages;
     lane.parameters.push_back(parameter);
     lane.items.push_back({.numel = parameter->value.numel(), .section = apart ? 1 : 0});
   }
@@ -128,8 +129,6 @@ void BucketedDataParallel::start_reduction(Bucket& bucket) {
                          ? groups_.shard->reduce_scatter(bucket.gradients, bucket.own_gradients)
                          : groups_.replicas->all_reduce(bucket.gradients);
 }
-
-void BucketedDataParallel::tape_played() {}
 
 void BucketedDataParallel::finish_step() {
   make_whole();

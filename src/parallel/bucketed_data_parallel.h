@@ -17,7 +17,7 @@ class BucketedDataParallel final : public DataParallel {
                        const DataParallelOptions& options, ReplicaGroups groups);
 
   void begin_step() override;
-  void tape_played() override;
+  void begin_pass(autograd::Pass) override {}
   void finish_step() override;
   void piece_updated(std::size_t piece) override;
   void gather_parameters() override;

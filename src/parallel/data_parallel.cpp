@@ -62,9 +62,7 @@ DataParallelOptions data_parallel_options(const config::RunConfig& config, Index
           .pad_for_bandwidth = parallel.ddp_pad_buckets_for_high_nccl_busbw,
           .replicas_share = parallel.full_sharding_in_hsdp,
           .gathered_elements = parallel.suggested_communication_unit_size,
-          .keep_gather_buffers = parallel.fsdp_double_buffer,
-          .embedding_apart = parallel.sharding_strategy == config::ShardingStrategy::optim &&
-                             parallel.pipeline_model_parallel_size > 1};
+          .keep_gather_buffers = parallel.fsdp_double_buffer};
 }
 
 std::vector<tensor::ConstTensorView> DataParallel::gradients(

@@ -36,7 +36,6 @@ struct DataParallelOptions {
   // layer ahead), into memory that is kept for the next ones.
   std::optional<Index> gathered_elements;
   bool keep_gather_buffers = false;
-  bool embedding_apart = false;  // of other stages too, which shard it likewise: its own bucket
 };
 
 /// The options' meaning. Buckets: --ddp-bucket-size, else the parameters over --ddp-num-buckets,
@@ -55,7 +54,7 @@ struct ParameterPiece {
 
 /// Keeps the parameters of one rank's part of the model, and their gradients, among the replicas.
 /// A step: `begin_step`; passes with this as their context's keeper, the context telling the last
-/// microbatch; `tape_played` after each; `finish_step`; the update of `pieces`;
+/// microbatch, `begin_pass` before each; `finish_step`; the update of `pieces`;
 /// `gather_parameters`.
 ///
 /// Numerical contract: a gradient is the sum over replicas in group order, in the gradients' type
@@ -64,8 +63,8 @@ struct ParameterPiece {
 class DataParallel : public autograd::ParameterKeeper {
  public:
   virtual void begin_step() = 0;
-  /// A backward pass of the step has ended.
-  virtual void tape_played() = 0;
+  /// The forward or backward pass of a microbatch begins, in any order of microbatches.
+  virtual void begin_pass(autograd::Pass pass) = 0;
   /// All gradients are complete when this returns.
   virtual void finish_step() = 0;
   /// This piece is updated; told of each, in order.

@@ -16,6 +16,11 @@ Tensor part_of(const Tensor& x, const comm::Group& group) {
   return x.slice(0, group.rank() * numel, (group.rank() + 1) * numel);
 }
 
+/// Units outside the layers have no layer's number.
+Index unit_number(const Parameter& parameter) {
+  return parameter.shared_over_stages ? -1 : parameter.unit;
+}
+
 /// Elements from the start of one to the start of the other, in the same memory.
 Index distance(const Tensor& from, const Tensor& to) {
   return (static_cast<const char*>(to.view().data) - static_cast<const char*>(from.view().data)) /
@@ -28,23 +33,19 @@ FullySharded::FullySharded(device::Device& device, const std::vector<Parameter*>
                            const DataParallelOptions& options, ReplicaGroups groups)
     : device_(device), options_(options), groups_(std::move(groups)) {
   for (Parameter* const parameter : parameters) {
-    Unit& unit = units_[parameter->unit];
+    Unit& unit = units_[unit_number(*parameter)];
     unit.parameters.push_back(parameter);
     unit_of_[parameter] = &unit;
     parameter->round_gradient = rounds_gradient(*parameter, options.gradients);
   }
   for (auto& [number, unit] : units_) {
+    unit.outside_layers = number <= 0;
     make_unit(unit);
     largest_layer_ = std::max(largest_layer_, number > 0 ? unit.layout.numel() : 0);
   }
   for (Parameter* const parameter : parameters) {
     add_piece(*parameter);
   }
-}
-
-FullySharded::Unit* FullySharded::outside_layers() {
-  const auto outside = units_.find(0);
-  return outside != units_.end() ? &outside->second : nullptr;
 }
 
 Tensor FullySharded::own_part(const Tensor& whole) const {
@@ -95,14 +96,14 @@ void FullySharded::add_piece(Parameter& parameter) {
                        .begin = begin - start,
                        .value = values.slice(0, begin, end),
                        .main_grad = gradients.slice(0, begin, end),
-                       .buffer = parameter.unit,
+                       .buffer = unit_number(parameter),
                        .counted = options_.replicas_share || groups_.counts()});
   }
 }
 
 void FullySharded::start_gather(Unit& unit) {
   if (!unit.values) {
-    if (options_.keep_gather_buffers && &unit != outside_layers()) {
+    if (options_.keep_gather_buffers && !unit.outside_layers) {
       unit.buffer = take_buffer(unit.dtype);
       unit.values = unit.buffer.slice(0, 0, unit.layout.numel());
     } else {
@@ -226,14 +227,11 @@ void FullySharded::enter(Index number, autograd::Pass pass) {
     return;
   }
   Unit& unit = units_.at(number);
-  // Who comes back to a layer, or to one before it, replays it for the backward pass.
-  const bool backwards = pass == autograd::Pass::backward || number <= last_entered_;
-  last_entered_ = number;
-  const Index direction = backwards ? -1 : 1;
+  const Index direction = pass_ == autograd::Pass::backward ? -1 : 1;  // also of what it replays
   const Index last = number > 0 ? last_ahead(number, direction) : number;
   for (auto& [other, held] : units_) {
     const bool ahead = (other - number) * direction > 0 && (last - other) * direction >= 0;
-    if (other != number && other != 0 && !ahead) {
+    if (other != number && !held.outside_layers && !ahead) {
       release(held);
     }
   }
@@ -263,25 +261,20 @@ void FullySharded::leave(Index number, autograd::Pass pass) {
 void FullySharded::before_use(Parameter& parameter) {
   Unit& unit = *unit_of_.at(&parameter);
   attach(unit);
-  if (in_step_ && &unit == outside_layers() && !unit.gradients) {
+  if (in_step_ && unit.outside_layers && !unit.gradients) {
     start_gradients(unit);
   }
 }
 
 void FullySharded::begin_step() {
   in_step_ = true;
-  last_entered_ = 0;
   for (auto& [number, unit] : units_) {
     unit.has_gradients = false;
   }
 }
 
-void FullySharded::tape_played() {
-  last_entered_ = 0;
-  Unit* const outside = outside_layers();
-  if (outside != nullptr && outside->gradients) {
-    start_reduction(*outside);
-  }
+void FullySharded::begin_pass(autograd::Pass pass) {
+  pass_ = pass;
   for (auto& [number, unit] : units_) {
     finish_reduction(unit);
   }
@@ -290,6 +283,12 @@ void FullySharded::tape_played() {
 void FullySharded::finish_step() {
   in_step_ = false;
   for (auto& [number, unit] : units_) {
+    if (unit.outside_layers && unit.gradients) {
+      start_reduction(unit);
+    }
+  }
+  for (auto& [number, unit] : units_) {
+    finish_reduction(unit);
     unit.gathering.wait();  // the update may write now
     release(unit);
     if (!unit.has_gradients) {

@@ -7,8 +7,10 @@ namespace mpitron::parallel {
 
 /// Gradients and optimizer state, and with `Sharding::parameters` the parameters too, live in equal
 /// parts on the ranks of the shard group (ZeRO-2, ZeRO-3). A unit is one layer; what lies outside
-/// the layers is unit 0 and stays whole during a step. Layers without parameters here (without
-/// experts) are passed over.
+/// the layers stays whole during a step and is reduced at its end: unit 0, and a unit of its own
+/// for what pipeline stages share, so that they hold the same parts of it. Layers without
+/// parameters here (without experts) are passed over. Microbatches and chunks of a pipeline may
+/// take turns in any order.
 ///
 /// A unit's values are gathered when its pass begins, those of the next unit (or units, see
 /// DataParallelOptions) while it runs; they are dropped when another unit begins. A unit's
@@ -23,7 +25,7 @@ class FullySharded final : public DataParallel {
                const DataParallelOptions& options, ReplicaGroups groups);
 
   void begin_step() override;
-  void tape_played() override;
+  void begin_pass(autograd::Pass pass) override;
   void finish_step() override;
   void gather_parameters() override;
   void make_whole() override;
@@ -35,6 +37,7 @@ class FullySharded final : public DataParallel {
 
  private:
   struct Unit {
+    bool outside_layers = false;
     std::vector<Parameter*> parameters;
     std::vector<Shape> shapes;
     BucketLayout layout;
@@ -52,8 +55,6 @@ class FullySharded final : public DataParallel {
   };
 
   bool keeps_values() const { return options_.sharding != Sharding::parameters; }
-  /// Unit 0, if this rank has one.
-  Unit* outside_layers();
   tensor::Tensor own_part(const tensor::Tensor& whole) const;
   /// What this rank updates of its own part.
   tensor::Tensor updated_part(const tensor::Tensor& own) const;
@@ -73,12 +74,12 @@ class FullySharded final : public DataParallel {
   device::Device& device_;
   const DataParallelOptions options_;
   const ReplicaGroups groups_;
-  std::map<Index, Unit> units_;  // by layer number; 0: outside the layers
+  std::map<Index, Unit> units_;  // by layer number; outside the layers: by none, 0 or less
   std::map<const Parameter*, Unit*> unit_of_;
   Index largest_layer_ = 0;                                     // elements
   std::map<DType, std::vector<tensor::Tensor>> spare_buffers_;  // [largest_layer_] each
   bool in_step_ = false;
-  Index last_entered_ = 0;
+  autograd::Pass pass_ = autograd::Pass::forward;
 };
 
 }  // namespace mpitron::parallel

@@ -17,9 +17,9 @@ void JoinedDataParallel::begin_step() {
   experts_->begin_step();
 }
 
-void JoinedDataParallel::tape_played() {
-  dense_->tape_played();
-  experts_->tape_played();
+void JoinedDataParallel::begin_pass(autograd::Pass pass) {
+  dense_->begin_pass(pass);
+  experts_->begin_pass(pass);
 }
 
 void JoinedDataParallel::finish_step() {

@@ -10,7 +10,7 @@ class JoinedDataParallel final : public DataParallel {
   JoinedDataParallel(std::unique_ptr<DataParallel> dense, std::unique_ptr<DataParallel> experts);
 
   void begin_step() override;
-  void tape_played() override;
+  void begin_pass(autograd::Pass pass) override;
   void finish_step() override;
   void piece_updated(std::size_t piece) override;
   void gather_parameters() override;

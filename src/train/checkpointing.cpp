@@ -1,7 +1,6 @@
 #include "train/checkpointing.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <nlohmann/json.hpp>
 
@@ -9,7 +8,9 @@
 #include "checkpoint/choose.h"
 #include "checkpoint/strip_optimizer.h"
 #include "config/checkpoint_arguments.h"
+#include "train/load_differences.h"
 #include "train/tokenizer_files.h"
+#include "train/verify_resume.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -17,7 +18,6 @@ namespace mpitron::train {
 namespace {
 
 using checkpoint::Folder;
-using checkpoint::LoadReport;
 
 constexpr const char* kConsumedValidSamples = "consumed_valid_samples";
 
@@ -34,18 +34,6 @@ checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config,
   return {.staging_bytes = static_cast<Index>(config.save_staging_gib * (Index{1} << 30)),
           .file_per_writer = config.save_file_per_writer,
           .trace = trace};
-}
-
-/// What --dist-ckpt-strictness lets pass: by default every difference ends the run.
-bool tolerated(LoadReport::Kind kind, const std::string& strictness) {
-  if (kind == LoadReport::Kind::mismatched) {
-    return strictness == "ignore_all";
-  }
-  if (kind == LoadReport::Kind::unexpected) {
-    return !strictness.starts_with("raise_");
-  }
-  return strictness == "log_all" || strictness == "return_all" || strictness == "ignore_all" ||
-         strictness == "raise_unexpected";
 }
 
 /// As they are in this rank's own file.
@@ -203,11 +191,11 @@ std::optional<RunPosition> Checkpointing::load_from(const CheckpointSource& sour
       source.local() ? own_targets(state.tensors()) : state.tensors();
   checkpoint::LoadStatistics statistics;
   if (!source.local()) {
-    refuse_differences(*reader, targets, state, with_optimizer);
+    refuse_differences(*reader, targets, {state, with_optimizer, config_.dist_ckpt_strictness});
   }
   why = checkpoint::first_error(*all_, checkpoint::error_of([&] {
     if (source.local()) {
-      refuse_differences(*reader, targets, state, with_optimizer);
+      refuse_differences(*reader, targets, {state, with_optimizer, config_.dist_ckpt_strictness});
     }
     statistics = reader->read(targets);
   }));
@@ -243,39 +231,6 @@ RunPosition Checkpointing::loaded(const CheckpointSource& source,
     last_ = position.iteration;
   }
   return position;
-}
-
-/// All differences at once; fatal unless --dist-ckpt-strictness lets them pass.
-void Checkpointing::refuse_differences(checkpoint::CheckpointReader& reader,
-                                       std::span<const checkpoint::LoadTarget> targets,
-                                       const StateToLoad& state, bool with_optimizer) const {
-  LoadReport fatal, passed;
-  for (const LoadReport::Difference& difference : reader.compare(targets).differences) {
-    const bool unexpected = difference.kind == LoadReport::Kind::unexpected;
-    const bool not_asked_for = !with_optimizer && difference.name.starts_with("optimizer/");
-    if (unexpected && (not_asked_for || state.replaced(reader.file(), difference.name))) {
-      continue;
-    }
-    const bool passes = tolerated(difference.kind, config_.dist_ckpt_strictness);
-    (passes ? passed : fatal).differences.push_back(difference);
-  }
-  if (!fatal.empty()) {
-    const std::vector<std::string> missing = fatal.names(LoadReport::Kind::missing);
-    const bool only_optimizer =
-        !missing.empty() && std::ranges::all_of(missing, [](const std::string& name) {
-          return name.starts_with("optimizer/");
-        });
-    throw Error(
-        ExitCode::data,
-        fmt::format("{} does not fit this run:\n{}{}", reader.file().path().string(), fatal.text(),
-                    only_optimizer
-                        ? "it has no such optimizer state: --no-load-optim starts without it"
-                        : "--dist-ckpt-strictness log_all goes on with what fits"),
-        true);
-  }
-  if (!passed.empty() && config_.dist_ckpt_strictness.starts_with("log_")) {
-    log::warning("{}: {}", reader.file().path().string(), passed.text());
-  }
 }
 
 checkpoint::Header Checkpointing::header(const RunPosition& position) const {
@@ -372,7 +327,8 @@ void Checkpointing::report(const checkpoint::SaveReport& save) {
     return;
   }
   if (config_.verify_resume) {
-    verify_resume(save.iteration);
+    verify_resume(model_.world(), step_,
+                  {Folder(root_), save.iteration, !config_.no_save_optim, identity_.build});
   }
   retain(save.iteration);
 }
@@ -404,41 +360,6 @@ void Checkpointing::wait_for_retention() {
       log::warning("older checkpoints are kept as they are: {}", error);
     }
   }
-}
-
-/// Reads the checkpoint into memory of its own and compares it with the run's state.
-void Checkpointing::verify_resume(Index iteration) {
-  const Folder folder(root_);
-  checkpoint::CheckpointReader reader(model_.world(), folder.file(iteration));
-  StateToLoad state(reader.file().header(), false);
-  step_.visit_model(state);
-  if (!config_.no_save_optim) {
-    step_.visit_optimizer(state);
-  }
-  std::vector<checkpoint::LoadTarget> shadows;
-  std::vector<std::vector<std::byte>> memory;
-  for (const checkpoint::LoadTarget& target : state.tensors()) {
-    memory.emplace_back(static_cast<std::size_t>(target.tensor.value.bytes()));
-    shadows.push_back({target.tensor, {target.tensor.name}});
-    shadows.back().tensor.value.data = memory.back().data();
-  }
-  reader.read(shadows);
-  std::string different;
-  for (std::size_t i = 0; i < shadows.size(); ++i) {
-    if (std::memcmp(memory[i].data(), state.tensors()[i].tensor.value.data, memory[i].size()) !=
-        0) {
-      different += (different.empty() ? "" : ", ") + shadows[i].tensor.name;
-    }
-  }
-  if (!different.empty()) {
-    different = fmt::format("{}: read back, these are not what was saved: {}",
-                            folder.file(iteration).string(), different);
-  }
-  checkpoint::throw_first_error(*all_, different);
-  checkpoint::on_member_0(
-      *all_, [&] { checkpoint::record_verified_resume(folder, iteration, identity_.build); });
-  log::print(fmt::format("  checkpoint of iteration {} read back: all bits are those of the run",
-                         iteration));
 }
 
 }  // namespace mpitron::train

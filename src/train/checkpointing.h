@@ -75,16 +75,12 @@ class Checkpointing {
   [[noreturn]] void throw_nothing_to_load(const std::string& why) const;
   RunPosition loaded(const CheckpointSource& source, const checkpoint::CheckpointReader& reader,
                      double gb_per_second);
-  void refuse_differences(checkpoint::CheckpointReader& reader,
-                          std::span<const checkpoint::LoadTarget> targets, const StateToLoad& state,
-                          bool with_optimizer) const;
   checkpoint::Header header(const RunPosition& position) const;
   void begin_save(const RunPosition& position, const std::filesystem::path& root, bool local);
   void end_save(bool wait);
   void report(const checkpoint::SaveReport& save);
   void retain(Index newest);
   void wait_for_retention();
-  void verify_resume(Index iteration);
 
   TrainedModel& model_;
   TrainStep& step_;

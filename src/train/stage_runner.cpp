@@ -122,6 +122,7 @@ StageRunner::Live& StageRunner::start(Index chunk, Index index) {
 
 Tensor StageRunner::forward(Index chunk, Index index, Tensor input) {
   const TimerScope scope = timers_.scope("forward-compute", 2, pass_span(chunk, index));
+  replicas_.begin_pass(autograd::Pass::forward);
   const DeviceMicrobatch& microbatch = this->microbatch(index);
   const models::Model& part = model_.chunk(chunk);
   Live* live = pass_.seed_scale ? &start(chunk, index) : nullptr;
@@ -175,10 +176,7 @@ std::vector<StageRunner::Live::Output> StageRunner::losses(Context& context,
 
 void StageRunner::add_loss(Context& context, const models::Objective& objective,
                            std::size_t index) {
-  const Tensor sums = context.empty({2}, DType::f64);
-  context.launch(kernels::MaskedSum{
-      .x = objective.losses.value.view(), .mask = objective.mask.view(), .y = sums.view()});
-  const double loss = sums.data<double>()[0], tokens = sums.data<double>()[1];
+  const auto [loss, tokens] = objective.sums(context);
   const bool means = objectives_[index].mean_of_means;
   sums_[index].loss += means ? loss / std::max(tokens, 1.0) : loss;
   sums_[index].tokens += means ? 1 : tokens;
@@ -187,11 +185,7 @@ void StageRunner::add_loss(Context& context, const models::Objective& objective,
 /// d(objective) / d(token loss): the mask, divided by what the reference's objective divides by.
 Tensor StageRunner::loss_seed(Context& context, const models::Objective& objective) const {
   const double divisor = options_.per_token_loss ? 1.0 : std::max(objective.count, 1.0);
-  Tensor seed = context.empty(objective.mask.shape(), DType::f32);
-  context.launch(kernels::Scale{.x = objective.mask.view(),
-                                .y = seed.view(),
-                                .factor = static_cast<float>(*pass_.seed_scale / divisor)});
-  return seed;
+  return objective.seed(context, *pass_.seed_scale / divisor);
 }
 
 autograd::AuxiliaryLosses StageRunner::auxiliary_losses(const DeviceMicrobatch& microbatch) {
@@ -204,12 +198,12 @@ autograd::AuxiliaryLosses StageRunner::auxiliary_losses(const DeviceMicrobatch& 
 }
 
 void StageRunner::finish(Index chunk, Index index) {
-  replicas_.tape_played();
   spare_.push_back(std::move(live_.extract({chunk, index}).mapped()));
 }
 
 Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient, bool with_weights) {
   const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(chunk, index));
+  replicas_.begin_pass(autograd::Pass::backward);
   Live& live = *live_.at({chunk, index});
   Context context = this->context(live.position, &live.tape);
   context.auxiliary = live.auxiliary;

@@ -28,9 +28,10 @@ const std::vector<std::string>& timed_parts() {
   return names;
 }
 
-std::vector<NamedLoss> losses_of(const StepReport& step) {
-  std::vector<NamedLoss> losses = {{kLossName, step.loss()}};
-  losses.insert(losses.end(), step.other_losses.begin(), step.other_losses.end());
+/// The main loss and the others.
+std::vector<NamedLoss> all_losses(double loss, const std::vector<NamedLoss>& others) {
+  std::vector<NamedLoss> losses = {{kLossName, loss}};
+  losses.insert(losses.end(), others.begin(), others.end());
   return losses;
 }
 
@@ -78,7 +79,7 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
   if (live_) {
     tell_live(progress, step, state, seconds);
   }
-  averages_.add(losses_of(step), step.skipped);
+  averages_.add(all_losses(step.loss(), step.other_losses), step.skipped);
   for (const auto& [name, value] : summaries(step.layers.losses)) {
     averages_.add_tracked(name, value);
   }
@@ -205,7 +206,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   };
   both("learning-rate", state.scheduler().learning_rate());
   both("batch-size", static_cast<double>(progress.batch_size));
-  for (const auto& [name, loss] : losses_of(step)) {
+  for (const auto& [name, loss] : all_losses(step.loss(), step.other_losses)) {
     both(name, loss);
   }
   if (config_.logging.log_loss_scale_to_tensorboard) {
@@ -253,8 +254,7 @@ void TrainingLog::validation(const ValidationReport& report, const Progress& pro
   if (live_ && !report.test) {
     live_->validated(report.loss);
   }
-  std::vector<NamedLoss> losses = {{kLossName, report.loss}};
-  losses.insert(losses.end(), report.other_losses.begin(), report.other_losses.end());
+  std::vector<NamedLoss> losses = all_losses(report.loss, report.other_losses);
   log::print(validation_lines(report.where, losses, report.set));
   if (!tensorboard_) {
     return;

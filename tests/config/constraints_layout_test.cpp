@@ -39,9 +39,9 @@ constexpr RuleCase kBroken[] = {
     {"--world-size 4 --num-distributed-optimizer-instances 3", "E092", "4 % 3 = 1"},
     {"--ddp-average-in-collective --calculate-per-token-loss", "E093", "both"},
     {"--distribute-saved-activations", "E094", "full"},
-    {"--world-size 2 --pipeline-model-parallel-size 2 --use-megatron-fsdp "
-     "--data-parallel-sharding-strategy optim_grads_params",
-     "E097", "2 stages"},
+    {"--world-size 2 --pipeline-model-parallel-size 2 --pipeline-schedule zero-bubble "
+     "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params",
+     "E097", "zero-bubble"},
     {"--world-size 4 --num-distributed-optimizer-instances 2 --enable-full-sharding-in-hsdp",
      "E098", "2 instances, strategy no_shard"},
     {"--world-size 2 --tensor-model-parallel-size 2 --tp-comm-overlap", "E100",

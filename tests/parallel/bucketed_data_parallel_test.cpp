@@ -36,7 +36,6 @@ void run_step(device::Device& device, toy::Model& model, DataParallel& replicas,
     const Var y = model.forward(cx, autograd::variable(model.input(first_microbatch + i)), true);
     tape.backward(cx, y.slot, model.input(50 + first_microbatch + i));
     tape.clear();
-    replicas.tape_played();
   }
 }
 

@@ -61,10 +61,11 @@ void run_step(device::Device& device, Chain& chain, DataParallel& replicas, Inde
     const auto random = [&](unsigned seed) {
       return testing::random_tensor(device, {6, 8}, DType::f32, 10 * seed + i);
     };
+    replicas.begin_pass(autograd::Pass::forward);
     const Var y = chain.forward(cx, autograd::variable(random(1)), most_whole);
+    replicas.begin_pass(autograd::Pass::backward);
     tape.backward(cx, y.slot, random(2));
     tape.clear();
-    replicas.tape_played();
   }
   replicas.finish_step();
 }

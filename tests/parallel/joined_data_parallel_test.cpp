@@ -73,7 +73,6 @@ void run_step(device::Device& device, Layers& layers, DataParallel& replicas, un
     const Var y = layers.forward(cx, autograd::variable(input(100)));
     tape.backward(cx, y.slot, input(200));
     tape.clear();
-    replicas.tape_played();
   }
   replicas.finish_step();
 }

@@ -114,6 +114,9 @@ INSTANTIATE_TEST_SUITE_P(
         ResumeCase{
             "tp2_fsdp", 4,
             fully_sharded("optim_grads_params") + Flags{"--tensor-model-parallel-size", "2"}},
+        ResumeCase{
+            "pp2_fsdp", 4,
+            fully_sharded("optim_grads_params") + Flags{"--pipeline-model-parallel-size", "2"}},
         ResumeCase{"pp2_zero_bubble",
                    2,
                    {"--pipeline-model-parallel-size", "2", "--pipeline-schedule", "zero-bubble"}},

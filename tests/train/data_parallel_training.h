@@ -69,7 +69,6 @@ class DataParallelTraining {
     replicas_->begin_step();
     for (Index i = 0; i < count; ++i) {
       microbatch(step, i, i + 1 == count, sums);
-      replicas_->tape_played();
     }
     replicas_->finish_step();
     all_->all_reduce({sums, DType::f64, {2}}).wait();
@@ -144,6 +143,7 @@ class DataParallelTraining {
                               .seed = 3,
                               .iteration = static_cast<std::uint64_t>(step)};
     context.position.first_sample = first;
+    replicas_->begin_pass(autograd::Pass::forward);
     const autograd::Var loss =
         model_.loss(context, testing::tiny_batch(*device_, kLength, first, size));
     std::vector<double> seed;
@@ -157,6 +157,7 @@ class DataParallelTraining {
         sums[1] += counts ? 1 : 0;
       }
     }
+    replicas_->begin_pass(autograd::Pass::backward);
     tape_.backward(context, loss.slot,
                    testing::make_tensor(*device_, loss.shape(), DType::f32, seed));
     tape_.clear();

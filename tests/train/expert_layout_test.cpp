@@ -146,6 +146,9 @@ INSTANTIATE_TEST_SUITE_P(
         Layout{"ep2_parameters_all_shared", 8,
                experts("2") + fully_sharded("optim_grads_params") + kInstances +
                    Flags{"--enable-full-sharding-in-hsdp"}},
+        Layout{"pp2_ep2_parameters", 4,
+               experts("2") + fully_sharded("optim_grads_params") + kOverlap +
+                   Flags{"--pipeline-model-parallel-size", "2"}},
         Layout{"tp2_sp_ep2_dp2", 4, kTensor + experts("2") + kSharded}),
     name_of);
 

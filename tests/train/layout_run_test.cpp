@@ -172,20 +172,29 @@ const Flags kHybrid = {"--num-distributed-optimizer-instances", "2",
 
 INSTANTIATE_TEST_SUITE_P(
     FullySharded, LayoutTest,
-    ::testing::Values(Layout{"dp4_optimizer", 4, fully_sharded("optim")},
-                      Layout{"dp4_gradients", 4, fully_sharded("optim_grads")},
-                      Layout{"dp4_parameters", 4, fully_sharded("optim_grads_params")},
-                      Layout{"dp2_parameters_overlap_recompute", 2,
-                             fully_sharded("optim_grads_params") + kRecompute +
-                                 Flags{"--overlap-grad-reduce", "--overlap-param-gather"}},
-                      Layout{"dp4_parameters_in_two_instances", 4,
-                             fully_sharded("optim_grads_params") +
-                                 Flags{"--num-distributed-optimizer-instances", "2"}},
-                      Layout{"dp4_parameters_all_shared", 4,
-                             fully_sharded("optim_grads_params") + kHybrid},
-                      Layout{"dp8_gradients_all_shared", 8, fully_sharded("optim_grads") + kHybrid},
-                      Layout{"tp2_sp_dp2_parameters", 4,
-                             tensor("2") + kSequence + fully_sharded("optim_grads_params")}),
+    ::testing::Values(
+        Layout{"dp4_optimizer", 4, fully_sharded("optim")},
+        Layout{"dp4_gradients", 4, fully_sharded("optim_grads")},
+        Layout{"dp4_parameters", 4, fully_sharded("optim_grads_params")},
+        Layout{"dp2_parameters_overlap_recompute", 2,
+               fully_sharded("optim_grads_params") + kRecompute +
+                   Flags{"--overlap-grad-reduce", "--overlap-param-gather"}},
+        Layout{"dp4_parameters_in_two_instances", 4,
+               fully_sharded("optim_grads_params") +
+                   Flags{"--num-distributed-optimizer-instances", "2"}},
+        Layout{"dp4_parameters_all_shared", 4, fully_sharded("optim_grads_params") + kHybrid},
+        Layout{"dp8_gradients_all_shared", 8, fully_sharded("optim_grads") + kHybrid},
+        Layout{"tp2_sp_dp2_parameters", 4,
+               tensor("2") + kSequence + fully_sharded("optim_grads_params")},
+        Layout{"pp2_dp2_gradients", 4, pipeline("2") + fully_sharded("optim_grads") + kOverlap},
+        Layout{"pp2_dp4_parameters_all_shared", 8,
+               pipeline("2") + fully_sharded("optim_grads_params") + kHybrid},
+        Layout{
+            "pp2_vpp2_dp2_parameters_overlap_recompute", 4,
+            pipeline("2") + kVirtual + fully_sharded("optim_grads_params") + kRecompute + kOverlap},
+        Layout{"pp4_dp2_parameters_deferred_outputs", 8,
+               pipeline("4") + fully_sharded("optim_grads_params") +
+                   Flags{"--defer-embedding-wgrad-compute"}}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
