@@ -115,11 +115,12 @@ HttpServer::HttpServer(const std::string& address, int port, Handler handler,
     : handler_(std::move(handler)), patience_(patience) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
-  wanted.ai_flags = AI_PASSIVE;
+  wanted.ai_flags = AI_PASSIVE | AI_NUMERICHOST;
   addrinfo* found = nullptr;
   if (const int code =
           ::getaddrinfo(address.c_str(), std::to_string(port).c_str(), &wanted, &found)) {
-    throw_environment("cannot listen at {}: {}", address, ::gai_strerror(code));
+    throw_environment("cannot listen at {}: {}; give an address like 127.0.0.1, 0.0.0.0 or ::1",
+                      address, ::gai_strerror(code));
   }
   listening_ = listen_at(*found);
   const int reason = errno;

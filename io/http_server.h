@@ -21,8 +21,8 @@ class HttpServer {
   /// Called on the server's thread with the path, without what follows a '?'.
   using Handler = std::function<HttpAnswer(const std::string& path)>;
 
-  /// Listens; port 0 takes a free one. Error(environment) where that fails. `patience`: with one
-  /// client.
+  /// Listens; `address` in numbers, port 0 takes a free one. Error(environment) where that fails.
+  /// `patience`: with one client.
   HttpServer(const std::string& address, int port, Handler handler,
              std::chrono::seconds patience = std::chrono::seconds(10));
   ~HttpServer();

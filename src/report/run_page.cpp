@@ -25,6 +25,9 @@ input { accent-color: var(--c0); }
 .legend label { color: var(--ink); cursor: pointer; }
 .legend i { width: 14px; height: 3px; border-radius: 2px; }
 .chart { position: relative; height: 250px; }
+.wide { grid-column: 1 / -1; }
+.wide .chart { height: 340px; }
+th[scope=row] { white-space: nowrap; }
 summary { cursor: pointer; color: var(--soft); }
 .state { padding: 0 8px; border-radius: 9px; background: var(--line); font-size: 12px; }
 td { overflow-wrap: anywhere; }

@@ -22,7 +22,7 @@ function number(value, digits = 4) {
   if (!known(value)) return '–';
   if (Number.isInteger(value)) return value.toLocaleString('en');
   const size = Math.abs(value);
-  return size >= 1e6 || (size < 1e-3 && size > 0) ? value.toExponential(2)
+  return size >= 1e6 || (size < 1e-4 && size > 0) ? value.toExponential(2)
        : size >= 100 ? value.toLocaleString('en', { maximumFractionDigits: 0 })
        : String(Number(value.toPrecision(digits)));
 }
@@ -177,7 +177,9 @@ function build() {
   }
   page.append(element('div', { className: 'grid' }, ...charts.map(chart => {
     chart.canvas = element('canvas', { ariaLabel: chart.title });
-    return card(chart.title, element('div', { className: 'chart' }, chart.canvas));
+    const made = card(chart.title, element('div', { className: 'chart' }, chart.canvas));
+    made.classList.toggle('wide', Boolean(chart.loss));
+    return made;
   })));
   page.append(card('Runs', table(head, factRows())));
   if (runs.length > 1) {

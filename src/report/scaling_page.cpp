@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kStyle = R"css(
 svg { width: 100%; height: auto; display: block; }
-.grid { grid-template-columns: repeat(auto-fit, minmax(340px, 1fr)); }
+.grid { grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); }
 td, th { white-space: nowrap; }
 )css";
 
@@ -50,7 +50,7 @@ std::vector<Plot> plots_of(const std::vector<ScalingRow>& rows) {
                    .lines = {line_of("measured", rows, &ScalingRow::tokens_per_second),
                              dashed(line_of("predicted", rows, &ScalingRow::predicted))},
                    .logarithmic = wide});
-  plots.push_back({.title = "Efficiency: FLOP/s per rank over those of the first point",
+  plots.push_back({.title = "Efficiency, FLOP/s per rank over the first point's",
                    .x_label = "ranks",
                    .lines = {line_of("measured", rows, &ScalingRow::efficiency)}});
   Plot speed{.title = "TFLOP/s per rank",

@@ -42,7 +42,7 @@ std::string short_number(double value) {
       return fmt::format("{:.3g}{}", shown, name);
     }
   }
-  return fmt::format("{:.3g}", value);
+  return fmt::format("{:.4g}", value);
 }
 
 std::string text_at(double x, double y, const char* anchor, const std::string& text) {
@@ -165,7 +165,7 @@ std::string svg_plot(const Plot& plot) {
       body += curve(plot.lines[i], i, plot, x, y);
     }
     body += text_at((kLeft + kWidth - kRight) / 2, kHeight - kBottom + 34, "middle", plot.x_label);
-    body += legend(plot);
+    body += plot.lines.size() > 1 ? legend(plot) : "";
   }
   return fmt::format(
       "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" font-size=\"11.5\">\n{}</svg>\n",

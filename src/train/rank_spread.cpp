@@ -17,7 +17,7 @@ RankSpread gather_spread(const RankLoad& own, const Gather& gather) {
   spread.slowest_rank = std::max_element(busy.begin(), busy.end()) - busy.begin();
   std::sort(busy.begin(), busy.end());
   spread.fastest = busy.front();
-  spread.median = busy[busy.size() / 2];
+  spread.median = busy[(busy.size() - 1) / 2];
   spread.slowest = busy.back();
   return spread;
 }
