@@ -19,8 +19,8 @@ struct Plot {
   bool logarithmic = false;  // both axes; values must be above 0
 };
 
-/// The plot as an <svg> element, with a legend of several lines, its colours from the page's (--c0, --ink, ...).
-/// Scales begin at 0 unless they are logarithmic; x is marked at the values of the points.
+/// The plot as an <svg> element, with a legend of several lines, its colours from the page's (--c0,
+/// --ink, ...). Scales begin at 0 unless they are logarithmic; x is marked at the values of points.
 std::string svg_plot(const Plot& plot);
 
 /// Round steps over 0 to `most`, about `count` of them; powers of ten between the two for a

@@ -34,7 +34,7 @@ TEST(MetricsPort, AnswersMonitoringWhileTheRunTrains) {
            !contains(answer, "\nmegatron_training_iteration 0\n") &&
            !contains(answer, "\nmegatron_training_loss 0\n");
   }));
-  EXPECT_TRUE(contains(http(port, "GET /healthz HTTP/1.1\r\n\r\n"), "healthy: iteration "));
+  EXPECT_TRUE(contains(http(port, "GET /healthz HTTP/1.1\r\n\r\n"), " 200 OK\r\n"));
 }
 
 }  // namespace
