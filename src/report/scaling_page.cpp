@@ -49,13 +49,16 @@ std::vector<Plot> plots_of(const std::vector<ScalingRow>& rows) {
                    .x_label = "ranks",
                    .lines = {line_of("measured", rows, &ScalingRow::tokens_per_second),
                              dashed(line_of("predicted", rows, &ScalingRow::predicted))},
-                   .logarithmic = wide});
+                   .logarithmic_x = wide,
+                   .logarithmic_y = wide});
   plots.push_back({.title = "Efficiency, FLOP/s per rank over the first point's",
                    .x_label = "ranks",
-                   .lines = {line_of("measured", rows, &ScalingRow::efficiency)}});
+                   .lines = {line_of("measured", rows, &ScalingRow::efficiency)},
+                   .logarithmic_x = wide});
   Plot speed{.title = "TFLOP/s per rank",
              .x_label = "ranks",
-             .lines = {line_of("measured", rows, &ScalingRow::tflops_per_rank)}};
+             .lines = {line_of("measured", rows, &ScalingRow::tflops_per_rank)},
+             .logarithmic_x = wide};
   if (any(rows, &ScalingRow::published_tflops)) {
     speed.lines.push_back(dashed(line_of("published", rows, &ScalingRow::published_tflops)));
   }
@@ -64,7 +67,8 @@ std::vector<Plot> plots_of(const std::vector<ScalingRow>& rows) {
     constexpr double kPercent = 100;
     plots.push_back({.title = "MFU, %",
                      .x_label = "ranks",
-                     .lines = {line_of("measured", rows, &ScalingRow::utilisation, kPercent)}});
+                     .lines = {line_of("measured", rows, &ScalingRow::utilisation, kPercent)},
+                     .logarithmic_x = wide});
   }
   return plots;
 }

@@ -70,7 +70,7 @@ std::string curve(const PlotLine& line, std::size_t index, const Plot& plot, con
                   const Scale& y) {
   const std::string colour = fmt::format("var(--c{})", index % kColours);
   std::string path, dots;
-  for (const auto& [at, value] : drawn(line, plot.logarithmic)) {
+  for (const auto& [at, value] : drawn(line, plot.logarithmic_y)) {
     path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : " L", x(at), y(value));
     if (!line.dashed) {
       dots += fmt::format(
@@ -134,7 +134,7 @@ std::string svg_plot(const Plot& plot) {
   std::set<double> xs;
   double least = INFINITY, most = 0;
   for (const PlotLine& line : plot.lines) {
-    for (const auto& [x, y] : drawn(line, plot.logarithmic)) {
+    for (const auto& [x, y] : drawn(line, plot.logarithmic_y)) {
       xs.insert(x);
       least = std::min(least, y);
       most = std::max(most, y);
@@ -144,12 +144,12 @@ std::string svg_plot(const Plot& plot) {
   if (xs.empty()) {
     body = text_at(kWidth / 2, kHeight / 2, "middle", "nothing was measured");
   } else {
-    const double below = plot.logarithmic ? least / 1.3 : 0, above = most * 1.08;
-    const Scale x(plot.logarithmic ? *xs.begin() : 0, *xs.rbegin(), plot.logarithmic,
+    const double below = plot.logarithmic_y ? least / 1.3 : 0, above = most * 1.08;
+    const Scale x(plot.logarithmic_x ? *xs.begin() : 0, *xs.rbegin(), plot.logarithmic_x,
                   {kLeft, kWidth - kRight});
-    const Scale y(below, above, plot.logarithmic, {kHeight - kBottom, kTop});
+    const Scale y(below, above, plot.logarithmic_y, {kHeight - kBottom, kTop});
     for (const double tick :
-         plot.logarithmic ? logarithmic_ticks(below, above) : linear_ticks(above, 5)) {
+         plot.logarithmic_y ? logarithmic_ticks(below, above) : linear_ticks(above, 5)) {
       body += line_from(kLeft, y(tick), kWidth - kRight, y(tick));
       body += text_at(kLeft - 7, y(tick) + 4, "end", short_number(tick));
     }

@@ -16,7 +16,8 @@ struct Plot {
   std::string title;
   std::string x_label;
   std::vector<PlotLine> lines;
-  bool logarithmic = false;  // both axes; values must be above 0
+  bool logarithmic_x = false;  // values must be above 0
+  bool logarithmic_y = false;  // points that are not above 0 are left out
 };
 
 /// The plot as an <svg> element, with a legend of several lines, its colours from the page's (--c0,

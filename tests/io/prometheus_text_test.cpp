@@ -11,9 +11,10 @@ namespace {
 TEST(PrometheusText, FollowsTheFormat) {
   const std::array metrics{PrometheusMetric{"a_loss", "the loss", 2.5},
                            PrometheusMetric{"b_total", "a \\ and\na line", 1e15, true}};
-  EXPECT_EQ(prometheus_text(metrics),
-            "# HELP a_loss the loss\n# TYPE a_loss gauge\na_loss 2.5\n"
-            "# HELP b_total a \\\\ and\\na line\n# TYPE b_total counter\nb_total 1e+15\n");
+  EXPECT_EQ(
+      prometheus_text(metrics),
+      "# HELP a_loss the loss\n# TYPE a_loss gauge\na_loss 2.5\n"
+      "# HELP b_total a \\\\ and\\na line\n# TYPE b_total counter\nb_total 1000000000000000\n");
   EXPECT_EQ(prometheus_text({}), "");
 }
 

@@ -48,8 +48,10 @@ TEST(SvgPlot, LeavesOutWhatIsMissing) {
   EXPECT_EQ(count(svg_plot(gap), "<circle"), 2);
   const Plot empty{.title = "t", .lines = {{.name = "a", .points = {{1, NAN}}}}};
   EXPECT_TRUE(has(svg_plot(empty), "nothing was measured"));
-  const Plot zero{
-      .title = "t", .lines = {{.name = "a", .points = {{1, 0}, {8, 2}}}}, .logarithmic = true};
+  const Plot zero{.title = "t",
+                  .lines = {{.name = "a", .points = {{1, 0}, {8, 2}}}},
+                  .logarithmic_x = true,
+                  .logarithmic_y = true};
   EXPECT_EQ(count(svg_plot(zero), "<circle"), 1);
   EXPECT_FALSE(has(svg_plot(zero), "nan"));
 }
