@@ -219,6 +219,19 @@ Result deterministic_kernels(const Facts& f) {
                    "--attention-backend unfused"};
 }
 
+Result metrics_port(const Facts& f) {
+  constexpr Index kLastPort = 65535;
+  const std::optional<Index> port = f.run.logging.metrics_port;
+  if (!port) {
+    return f.values.given("metrics_address")
+               ? Result(Violation{"--metrics-address without --metrics-port", "--metrics-port 0"})
+               : Result();
+  }
+  return *port >= 0 && *port <= kLastPort
+             ? Result()
+             : Violation{fmt::format("metrics_port = {}", *port), "--metrics-port 0"};
+}
+
 Result profiled_steps(const Facts& f) {
   const TrainingConfig& t = f.run.training;
   return t.profile && t.profile_step_end <= t.profile_step_start
@@ -301,6 +314,9 @@ std::span<const Constraint> run_constraints() {
        "The reference's versions of these kernels are not deterministic.", deterministic_kernels},
       {"E066", "profiled_steps", "profile_step_end > profile_step_start",
        "profile-step-start profile-step-end", "At least one step is profiled.", profiled_steps},
+      {"E067", "metrics_port", "0 <= metrics_port <= 65535; --metrics-address needs it",
+       "metrics-port metrics-address", "Rank 0 listens at one port; 0 lets the system choose it.",
+       metrics_port},
       {"E161", "autoresume_folder", "--adlr-autoresume needs --save", "adlr-autoresume save",
        "The request is a file in that folder, and a run that resumes needs a checkpoint.",
        autoresume_folder},

@@ -3,6 +3,7 @@
 #include "checkpoint/agreement.h"
 #include "train/flops.h"
 #include "train/rejected_results.h"
+#include "train/run_description.h"
 #include "train/unigram.h"
 #include "utils/log.h"
 
@@ -74,7 +75,11 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       step_(device, model, config, traced(timers_, profile_)),
       checkpointing_(model, step_, config, identity, profile_.trace()),
       log_(config, timers_, model.world().rank()),
-      record_(config.checkpoint.save, model.world().rank()) {}
+      record_(config.checkpoint.save, model.world().rank()) {
+  if (config.logging.tensorboard_dir && model.world().rank() == 0) {
+    write_run_description(*config.logging.tensorboard_dir, config, identity);
+  }
+}
 
 RunOutcome Pretraining::run() {
   try {
@@ -342,7 +347,8 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
     if (const auto report = evaluate(part_of(data_.sets.test, config_.training, 0))) {
       log_.validation({.where = where + " on test set",
                        .loss = report->loss(),
-                       .other_losses = report->other_losses},
+                       .other_losses = report->other_losses,
+                       .test = true},
                       progress);
     }
   }

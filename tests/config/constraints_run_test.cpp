@@ -33,6 +33,8 @@ constexpr RuleCase kBroken[] = {
     {"--adlr-autoresume", "E161", "--save is not given"},
     {"--adlr-autoresume --adlr-autoresume-interval 0", "E043", "adlr_autoresume_interval = 0"},
     {"--profile --profile-step-start 5 --profile-step-end 5", "E066", "5 <= 5"},
+    {"--metrics-port 65536", "E067", "metrics_port = 65536"},
+    {"--metrics-address 0.0.0.0", "E067", "without --metrics-port"},
 };
 
 TEST(RunConstraints, EachIsBrokenByItsSmallestExample) {
