@@ -14,8 +14,8 @@ namespace mpitron::train {
 struct RerunDecision {
   bool again = false;                           // compute the iteration once more
   std::optional<ExitCode> exit = std::nullopt;  // leave, with `message`
-  std::optional<PendingResult> pending =
-      std::nullopt;          // save the state before the iteration, and this
+  /// To hand over to the next run, behind the state before the iteration.
+  std::optional<PendingResult> pending = std::nullopt;
   std::string status = {};   // for the tracker's file; empty: nothing to write there
   std::string message = {};  // for the user
 };
@@ -26,9 +26,9 @@ struct RerunDecision {
 ///
 /// `validate_results`: an iteration with a rejected result is computed again in place. Another
 /// figure means a transient error: exit 17. The same figure: the state is saved, exit 16, and the
-/// next run computes the iteration on other machines. The same there: the figure is the model's (exit 17
-/// if it is fatal, else training goes on). Another: the first machines have a persistent error, exit
-/// 17. Where nothing can be saved, what is fatal ends with 17 and what is not is accepted.
+/// next run computes the iteration on other machines. The same there: the figure is the model's
+/// (exit 17 if it is fatal, else training goes on). Another: the first machines have a persistent
+/// error, exit 17. Where nothing can be saved, what is fatal ends with 17 and what is not is accepted.
 /// `report_stats`: every iteration is computed twice and compared, nothing is rejected.
 /// `disabled`: what is fatal ends with 17, what is not is accepted.
 ///
