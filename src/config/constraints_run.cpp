@@ -62,8 +62,8 @@ Result positive_length(const Facts& f) {
       bad.push_back(fmt::format("{} = {}", dest, f.values.text(dest)));
     }
   }
-  for (const char* dest :
-       {"eval_iters", "eval_interval", "num_workers", "lr_warmup_iters", "lr_warmup_samples"}) {
+  for (const char* dest : {"eval_iters", "eval_interval", "num_workers", "lr_warmup_iters",
+                           "lr_warmup_samples", "error_injection_rate"}) {
     if (f.values.maybe_integer(dest).value_or(0) < 0) {
       bad.push_back(fmt::format("{} = {}", dest, f.values.text(dest)));
     }
@@ -219,6 +219,19 @@ Result deterministic_kernels(const Facts& f) {
                    "--attention-backend unfused"};
 }
 
+Result metrics_port(const Facts& f) {
+  constexpr Index kLastPort = 65535;
+  const std::optional<Index> port = f.run.logging.metrics_port;
+  if (!port) {
+    return f.values.given("metrics_address")
+               ? Result(Violation{"--metrics-address without --metrics-port", "--metrics-port 0"})
+               : Result();
+  }
+  return *port >= 0 && *port <= kLastPort
+             ? Result()
+             : Violation{fmt::format("metrics_port = {}", *port), "--metrics-port 0"};
+}
+
 Result profiled_steps(const Facts& f) {
   const TrainingConfig& t = f.run.training;
   return t.profile && t.profile_step_end <= t.profile_step_start
@@ -251,7 +264,7 @@ std::span<const Constraint> run_constraints() {
       {"E043", "positive_length",
        "lengths and intervals are at least 1, counts of evaluations and warm-up at least 0",
        "train-iters train-samples log-interval eval-iters eval-interval exit-interval "
-       "adlr-autoresume-interval",
+       "error-injection-rate adlr-autoresume-interval",
        "They count steps.", positive_length},
       {"E044", "batch_divides", "global_batch_size % (micro_batch_size * data_parallel_size) == 0",
        "global-batch-size micro-batch-size world-size",
@@ -301,6 +314,9 @@ std::span<const Constraint> run_constraints() {
        "The reference's versions of these kernels are not deterministic.", deterministic_kernels},
       {"E066", "profiled_steps", "profile_step_end > profile_step_start",
        "profile-step-start profile-step-end", "At least one step is profiled.", profiled_steps},
+      {"E067", "metrics_port", "0 <= metrics_port <= 65535; --metrics-address needs it",
+       "metrics-port metrics-address", "Rank 0 listens at one port; 0 lets the system choose it.",
+       metrics_port},
       {"E161", "autoresume_folder", "--adlr-autoresume needs --save", "adlr-autoresume save",
        "The request is a file in that folder, and a run that resumes needs a checkpoint.",
        autoresume_folder},

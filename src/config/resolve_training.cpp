@@ -1,4 +1,5 @@
 #include "config/global_batch_size.h"
+#include "config/pick.h"
 #include "config/resolve.h"
 
 namespace mpitron::config {
@@ -49,6 +50,15 @@ TrainingConfig resolve_training(const OptionValues& v) {
       v.maybe_integer("check_weight_hash_across_dp_replicas_interval");
   t.iterations_to_skip = v.integers("iterations_to_skip");
   t.result_rejected_tracker_filename = v.maybe_text("result_rejected_tracker_filename");
+  t.rerun_mode =
+      pick<RerunMode>(v.text("rerun_mode"), {{"disabled", RerunMode::disabled},
+                                             {"validate_results", RerunMode::validate_results},
+                                             {"report_stats", RerunMode::report_stats}});
+  t.error_injection_rate = v.integer("error_injection_rate");
+  t.error_injection_type = pick<InjectedError>(
+      v.text("error_injection_type"), {{"correct_result", InjectedError::correct_result},
+                                       {"transient_error", InjectedError::transient_error},
+                                       {"persistent_error", InjectedError::persistent_error}});
   t.profile = v.flag("profile");
   t.profile_step_start = v.integer("profile_step_start");
   t.profile_step_end = v.integer("profile_step_end");

@@ -30,6 +30,7 @@ struct RunIdentity {
   std::string configuration;  // JSON of all options (config::values_json)
   std::string build;
   std::map<std::string, std::string> files = {};  // the tokenizer's, by name
+  std::string given = "{}";  // JSON of the options that the user gave, for reports
 };
 
 /// Loads and saves a run as its options say. All ranks call everything; an error of one is an error

@@ -7,7 +7,7 @@
 #include "train/num_microbatches.h"
 #include "train/profile.h"
 #include "train/progress_log.h"
-#include "train/result_checks.h"
+#include "train/result_judge.h"
 #include "train/run_record.h"
 #include "train/skip_iterations.h"
 #include "train/training_data.h"
@@ -50,11 +50,15 @@ class Pretraining {
   void save(const Progress& progress, SaveKind kind);
   void note_progress(const Progress& progress);
   void note_reached(const Progress& progress);
-  StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
+  /// The iteration after `before`, which is left as it is where the results say so.
+  StepReport one_iteration(const Progress& before, std::unique_ptr<MicrobatchStream>& stream,
                            Index& batch_size);
+  /// Does what the decision says of the iteration after `before`, and throws.
+  [[noreturn]] void leave(const RerunDecision& decision, const Progress& before);
   /// Microbatches of one data set for this rank.
   MicrobatchStream stream(const std::shared_ptr<const data::Dataset>& dataset, Index consumed,
                           Index padded_samples = 0) const;
+  std::unique_ptr<MicrobatchStream> training_stream(Index consumed) const;
   /// Nothing without such data.
   std::optional<StepReport> evaluate(const Evaluation& evaluation);
   /// Of each validation set, from sample `consumed` on.
@@ -70,7 +74,7 @@ class Pretraining {
   Profile profile_;
   NumMicrobatches num_microbatches_;
   SkipIterations skipped_;
-  ResultChecks checks_;
+  ResultJudge judge_;
   TrainStep step_;
   Checkpointing checkpointing_;
   TrainingLog log_;
