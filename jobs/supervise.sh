@@ -37,9 +37,11 @@ state=$save/run_state.json
 
 field() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$state" 2>/dev/null; }
 
-# All mistakes of the flags at once, before any rank starts; in a container the ranks do it.
+# All mistakes of the flags at once, before any rank starts. The ranks do it where this host has no program (a container) or not all
+# options (they come from a checkpoint).
 check() {
   local program=${MPITRON:-$here/../build/bin/mpitron}
+  case " $* " in *' --use-checkpoint-args '*) return ;; esac
   [ -n "${MPITRON_CONTAINER:-}" ] ||
     "$program" check --model "${1#pretrain-}" "${@:2}" --world-size "${MPITRON_RANKS:-${SLURM_NTASKS:-1}}"
 }

@@ -160,6 +160,7 @@ void Pretraining::leave(const RerunDecision& decision, const Progress& before) {
     save(before, SaveKind::persistent);
   }
   checkpointing_.finish();
+  note_reached(before);
   judge_.hand_over(decision);
   throw Error(*decision.exit, decision.message, true);
 }

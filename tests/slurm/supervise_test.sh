@@ -22,6 +22,9 @@ expect_code() { # CODE COMMAND...
 expect_code 3 env MPITRON_CLUSTER=elsewhere "$home/jobs/launch.sh" pretrain-gpt
 grep -q 'one of: dgx-h100 generic local' step.out || fail "the clusters are not listed"
 expect_code 3 env MPITRON_CLUSTER=local MPITRON_CONTAINER=x "$home/jobs/launch.sh" pretrain-gpt
+expect_code 0 env MPITRON_DRY_RUN=1 MPITRON_RANKS=2 "$home/jobs/supervise.sh" pretrain-gpt "${tiny_flags[@]}" --save x
+expect_code 2 env MPITRON_DRY_RUN=1 "$home/jobs/supervise.sh" pretrain-gpt --save x # the model is missing, unless the ranks find it:
+expect_code 0 env MPITRON_DRY_RUN=1 "$home/jobs/supervise.sh" pretrain-gpt --save x --load x --use-checkpoint-args
 expect_code 2 "$home/jobs/supervise.sh" pretrain-gpt --load x
 grep -q -e '--save DIR is missing' step.out || fail "--save is not asked for"
 
