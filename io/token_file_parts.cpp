@@ -17,6 +17,7 @@ namespace mpitron::io {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 20;
+constexpr std::size_t kDirect = std::size_t{1} << 16;  // written from where it lies
 
 /// Index files that a killed run had not finished, under the names that AtomicFile gives.
 void remove_unfinished_index(const std::filesystem::path& index) {
@@ -62,11 +63,11 @@ class TokenFileParts::Part {
   Part& operator=(const Part&) = delete;
 
   void write(const void* data, std::size_t bytes) {
-    if (buffer_.size() + bytes > kBuffer) {
+    if (buffer_.size() + bytes > kBuffer || bytes >= kDirect) {
       flush();
     }
     const std::string_view text(static_cast<const char*>(data), bytes);
-    if (bytes >= kBuffer) {
+    if (bytes >= kDirect) {
       write_through(text);
     } else {
       buffer_.append(text);

@@ -8,9 +8,6 @@ namespace {
 /// Columns summed at a time: their sums stay in the first-level cache.
 constexpr Index kChunk = 4096;
 
-/// Elements between what is fetched and what is added.
-constexpr Index kAhead = 1024;
-
 /// sum[n] = the rows [begin, end), one after the other as they lie in memory.
 template <class T>
 void sum_block(const Rows<const T>& dy, Index begin, Index end, Index n, float* sum) {
@@ -20,7 +17,7 @@ void sum_block(const Rows<const T>& dy, Index begin, Index end, Index n, float* 
     for (Index row = begin; row < end; ++row) {
       const T* x = dy[row] + chunk;
       simd::for_lanes(std::min(kChunk, n - chunk), [&](Index i, auto lanes) {
-        simd::prefetch(x + i + kAhead);
+        simd::prefetch_ahead(x + i);
         simd::store(sums + i, simd::load(sums + i, lanes) + simd::load(x + i, lanes), lanes);
       });
     }

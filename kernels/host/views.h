@@ -75,7 +75,7 @@ void visit_dtypes(DType a, DType b, F&& f) {
 /// Outputs of this size and more go past the caches: with the inputs beside them, and what others
 /// do in a shared cache, they would be evicted before they are read, and each line read before it
 /// is written.
-inline constexpr Index kStreamBytes = Index{8} << 20;
+inline constexpr Index kStreamBytes = Index{4} << 20;
 inline constexpr Index kStreamAlignment = 64;
 
 struct PlainStore {

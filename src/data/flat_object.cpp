@@ -13,20 +13,19 @@
 namespace mpitron::data {
 namespace {
 
-constexpr std::uint64_t kOnes = 0x0101010101010101;
-constexpr std::uint64_t kHighBits = 0x80 * kOnes;
-constexpr std::size_t kWord = sizeof(std::uint64_t);
+/// Sixteen bytes in the compiler's own vector type: a comparison gives 0 or 255 in each.
+using Bytes [[gnu::vector_size(16)]] = unsigned char;
+using Words [[gnu::vector_size(16)]] = std::uint64_t;
+constexpr std::size_t kBlock = sizeof(Bytes);
 
-// The high bit of the first byte that is zero, and maybe of bytes behind it.
-constexpr std::uint64_t zero_bytes(std::uint64_t word) {
-  return (word - kOnes) & ~word & kHighBits;
+// What ends a run of plain characters: a quote, a backslash, a control character.
+Words special_bytes(Bytes block) {
+  return (Words)((block == '"') | (block == '\\') | (block < 0x20));
 }
 
-// The same for the first byte that ends a run of plain characters: a quote, a backslash, a control
-// character.
-constexpr std::uint64_t special_bytes(std::uint64_t word) {
-  const std::uint64_t control = (word - 0x20 * kOnes) & ~word & kHighBits;
-  return zero_bytes(word ^ '"' * kOnes) | zero_bytes(word ^ '\\' * kOnes) | control;
+// Bytes before the first of those; one of the words is not zero.
+int bytes_before(Words special) {
+  return (special[0] != 0 ? std::countr_zero(special[0]) : 64 + std::countr_zero(special[1])) / 8;
 }
 
 constexpr std::array<char, 256> make_escapes() {
@@ -64,17 +63,17 @@ bool FlatObject::parse(std::string_view json, std::span<const std::string> keys)
   if (std::endian::native != std::endian::little) {
     return false;
   }
-  storage_.resize(std::max(storage_.size(), json.size() + kWord));
+  storage_.resize(std::max(storage_.size(), json.size() + kBlock));
   at_ = json.data();
   end_ = at_ + json.size();
   out_ = storage_.data();
-  bits_ = 0;
+  ascii_ = true;
   texts_.assign(keys.size(), {});
   // A value's view is null until it is found: storage_ is not.
   const auto found = [](std::string_view text) { return text.data() != nullptr; };
   return take('{') && parse_members(keys) && take('}') && ended() &&
          std::all_of(texts_.begin(), texts_.end(), found) &&
-         ((bits_ & kHighBits) == 0 || simdjson::validate_utf8(json.data(), json.size()));
+         (ascii_ || simdjson::validate_utf8(json.data(), json.size()));
 }
 
 bool FlatObject::ended() {
@@ -122,36 +121,41 @@ bool FlatObject::parse_key(std::string_view& key) {
   return take('"');
 }
 
-// Copies eight bytes at a time, and counts those before the first special one.
 bool FlatObject::parse_string(std::string_view& text) {
   const char* const begin = out_;
-  while (at_ < end_) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at_, kWord);
-    std::memcpy(out_, &word, kWord);
-    bits_ |= word;
-    const std::uint64_t special = special_bytes(word);
-    if (special == 0) [[likely]] {
-      at_ += kWord;
-      out_ += kWord;
-      continue;
-    }
-    const int plain = std::countr_zero(special) / 8;
-    at_ += plain;
-    out_ += plain;
-    if (at_ >= end_ || (*at_ != '\\' && *at_ != '"')) {
-      return false;
-    }
-    if (*at_ == '"') {
-      text = {begin, static_cast<std::size_t>(out_ - begin)};
-      ++at_;
-      return true;
-    }
+  for (copy_plain(); at_ < end_ && *at_ == '\\'; copy_plain()) {
     if (!parse_escape()) {
       return false;
     }
   }
-  return false;
+  text = {begin, static_cast<std::size_t>(out_ - begin)};
+  return at_ < end_ && *at_++ == '"';
+}
+
+// The characters up to the next special one, a block at a time. The places are kept in registers:
+// as members, each block would wait for the one before to be stored.
+void FlatObject::copy_plain() {
+  const char* at = at_;
+  char* out = out_;
+  Bytes bits{};
+  while (at < end_) {
+    Bytes block;
+    std::memcpy(&block, at, kBlock);
+    std::memcpy(out, &block, kBlock);
+    bits |= block;
+    const Words special = special_bytes(block);
+    if ((special[0] | special[1]) != 0) {
+      at += bytes_before(special);
+      out += bytes_before(special);
+      break;
+    }
+    at += kBlock;
+    out += kBlock;
+  }
+  const Words high = (Words)(bits >= 0x80);
+  ascii_ = ascii_ && (high[0] | high[1]) == 0;
+  at_ = at;
+  out_ = out;
 }
 
 bool FlatObject::parse_escape() {

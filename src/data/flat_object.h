@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +25,7 @@ class FlatObject {
   bool parse_members(std::span<const std::string> keys);
   bool parse_key(std::string_view& key);
   bool parse_string(std::string_view& text);
+  void copy_plain();
   bool parse_escape();
   bool parse_unicode_escape();
   bool take(char expected);
@@ -34,8 +34,8 @@ class FlatObject {
   const char* at_ = nullptr;
   const char* end_ = nullptr;
   char* out_ = nullptr;
-  std::uint64_t bits_ = 0;  // all bytes of strings, or-ed together
-  std::string storage_;     // grows only
+  bool ascii_ = true;    // all bytes of strings, so far
+  std::string storage_;  // grows only
   std::vector<std::string_view> texts_;
 };
 

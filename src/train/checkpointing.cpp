@@ -246,6 +246,9 @@ RunPosition Checkpointing::loaded(const CheckpointSource& source,
   if (!source.local()) {
     last_ = position.iteration;
   }
+  if (!source.weights_only) {
+    loaded_ = position.iteration;
+  }
   return position;
 }
 
@@ -334,6 +337,7 @@ void Checkpointing::report(const checkpoint::SaveReport& save) {
     return;
   }
   saved_ = save.iteration;
+  save_seconds_ = std::max(save.total_seconds, save_seconds_.value_or(0));
   log::print(fmt::format(
       "  successfully saved checkpoint from iteration {:7d} to {} | {:.3f} GB | blocking: {:.3f} s "
       "| background: {:.3f} s | {:.2f} GB/s",
