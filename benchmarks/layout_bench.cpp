@@ -68,11 +68,14 @@ const std::string kStages =
 const std::string kExperts = " --disable-bias-linear --num-experts 8";
 const std::string kExpertRanks =
     " --overlap-grad-reduce --expert-model-parallel-size 2 --moe-token-dispatcher-type alltoall";
+const std::string kOverlap = " --overlap-moe-expert-parallel-comm --delay-wgrad-compute";
 const Case kCases[] = {
     {"dp2_overlap_fp32", kTwo, " --overlap-grad-reduce", 0.95},
     {"dp2_overlap_bf16", kTwo + " --bf16", " --overlap-grad-reduce", 0.95},
     {"ep2_fp32", kTwo + kExperts, kExpertRanks, 0.92},
     {"ep2_bf16", kTwo + kExperts + " --bf16", kExpertRanks, 0.92},
+    {"ep2_8_microbatches_bf16", kSixteen + kExperts, kExpertRanks, 0.92},
+    {"ep2_8_microbatches_overlap_bf16", kSixteen + kExperts, kExpertRanks + kOverlap, 0.92},
     {"tp2_sp_fp32", kTwo, " --tensor-model-parallel-size 2 --sequence-parallel", 0.88},
     {"pp2_16_microbatches_bf16", kSixteen, kStages, 0.90},
     {"pp2_16_microbatches_zero_bubble_bf16", kSixteen, kStages + " --pipeline-schedule zero-bubble",

@@ -63,6 +63,9 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(MPI_CXX_SKIP_MPICXX ON)
 mpitron_require(MPI libopenmpi-dev COMPONENTS CXX)
 
+# hwloc: the cores that a rank may use.
+mpitron_find_library(hwloc libhwloc-dev hwloc.h hwloc)
+
 # HDF5: checkpoint files. Only its C interface, never through MPI; the parallel flavour is what training machines have.
 enable_language(C)  # CMake's module tries HDF5 with the C compiler
 set(HDF5_PREFER_PARALLEL ON)

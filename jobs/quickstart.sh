@@ -78,4 +78,6 @@ show $mpitron pretrain-gpt \
   --tensorboard-dir "$out/tensorboard" --log-validation-ppl-to-tensorboard \
   --unigram-baseline --sample-prompt "$PROMPT" --sample-tokens 120 --sample-temperature 0.7
 
-printf '\nEverything is below %s: tokenizer/, text_text_document.{bin,idx}, tensorboard/ (events and metrics.jsonl).\n' "$out"
+step "its curves as a page"
+show $mpitron report "$out/tensorboard" --output "$out/report.html" --title 'A small GPT on English text' || true # without Chart.js there is no page
+printf '\nEverything is below %s: tokenizer/, text_text_document.{bin,idx}, tensorboard/ (events and metrics.jsonl), report.html.\n' "$out"

@@ -43,7 +43,7 @@ struct Context {
       nullptr;  // notes used parameters; also while a recomputed block runs without recording
   ParameterKeeper* keeper = nullptr;      // null: parameters lie here whole, gradients stay here
   bool last_microbatch = false;           // of this step, for this tape's part of the model
-  DeferredGradients* deferred = nullptr;  // of a backward pass that leaves weights for later
+  DeferredGradients* deferred = nullptr;  // of a pass that leaves something for later, or for waits
   Mode mode = Mode::train;
   std::uint64_t seed = 0;
   std::uint64_t iteration = 0;

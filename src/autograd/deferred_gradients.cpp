@@ -7,20 +7,28 @@
 
 namespace mpitron::autograd {
 
-void DeferredGradients::add(Parameter& parameter, Addition addition) {
-  MPITRON_CHECK(takes(parameter), parameter.name);
-  entries_.push_back({.parameter = &parameter, .addition = std::move(addition)});
+void DeferredGradients::add(std::span<Parameter* const> parameters, Addition addition) {
+  for (const Parameter* parameter : parameters) {
+    MPITRON_CHECK(takes(*parameter), parameter->name);
+  }
+  entries_.push_back(
+      {.parameters = {parameters.begin(), parameters.end()}, .addition = std::move(addition)});
 }
 
 bool DeferredGradients::release_later(const Parameter& parameter, bool last_microbatch) {
-  const auto last = std::find_if(entries_.rbegin(), entries_.rend(),
-                                 [&](const Entry& entry) { return entry.parameter == &parameter; });
-  if (last == entries_.rend() || last->releases) {
-    return false;
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+    const auto place = std::ranges::find(entry->parameters, &parameter);
+    if (place == entry->parameters.end()) {
+      continue;
+    }
+    if (std::ranges::find(entry->released, &parameter) != entry->released.end()) {
+      return false;
+    }
+    entry->released.push_back(*place);
+    entry->last_microbatch = last_microbatch;
+    return true;
   }
-  last->releases = true;
-  last->last_microbatch = last_microbatch;
-  return true;
+  return false;
 }
 
 void DeferredGradients::play(Context context, std::size_t keep) {
@@ -29,9 +37,9 @@ void DeferredGradients::play(Context context, std::size_t keep) {
     const Entry entry = std::move(entries_.front());
     entries_.pop_front();
     entry.addition(context);
-    if (entry.releases) {
-      context.last_microbatch = entry.last_microbatch;
-      release(context, *entry.parameter);
+    context.last_microbatch = entry.last_microbatch;
+    for (Parameter* parameter : entry.released) {
+      release(context, *parameter);
     }
   }
 }

@@ -10,16 +10,13 @@
 #include <sched.h>
 
 namespace mpitron::checkpoint {
-namespace {
 
-// A job's share of a node, not the node: launchers bind ranks to cores.
 Index usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
+  // Launchers bind ranks to cores.
   return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
-
-}  // namespace
 
 void on_all_cores(Index count, const std::function<void(Index)>& body) {
   std::atomic<Index> next = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <span>
 
 #include "checkpoint/convert_elements.h"
 #include "checkpoint/on_all_cores.h"
@@ -10,14 +11,13 @@
 namespace mpitron::checkpoint {
 namespace {
 
-/// How many tasks the disk knows of before their turn.
-constexpr Index kTasksAhead = 8;
 constexpr Index kNoExtent = -1;
 
 /// Elements [begin, end) of the shard of a request.
 struct Task {
   const ReadRequest* request;
   Index begin, end;
+  Index offset = 0;          // of the first, in the file
   Index extent = kNoExtent;  // these are all of its bytes
 };
 
@@ -38,27 +38,23 @@ std::size_t extent_at(const std::vector<Extent>& extents, Index offset) {
 class Reading {
  public:
   Reading(const File& file, const std::vector<ReadRequest>& requests, const ReadOrder& order)
-      : file_(file), stored_(file.storage()), order_(order) {
+      : file_(file), order_(order) {
     outcome_.extents.resize(file.extents().size(), ExtentUse::unused);
     for (const ReadRequest& request : requests) {
       cut(request);
     }
-    std::rotate(tasks_.begin(),
-                tasks_.begin() +
-                    static_cast<std::ptrdiff_t>(order.begin * static_cast<double>(tasks_.size())),
-                tasks_.end());
+    std::ranges::stable_sort(tasks_, {}, &Task::offset);
   }
 
+  /// Each core reads one stretch of the file from front to back with a descriptor of its own: that
+  /// is what the system reads ahead of. Reads that hop, or share a descriptor, it takes for random.
   ReadOutcome run() {
-    const auto count = static_cast<Index>(tasks_.size());
-    for (Index i = 0; i < std::min(kTasksAhead, count); ++i) {
-      request_ahead(tasks_[static_cast<std::size_t>(i)]);
-    }
-    on_all_cores(count, [&](Index i) {
-      if (i + kTasksAhead < count) {
-        request_ahead(tasks_[static_cast<std::size_t>(i + kTasksAhead)]);
+    const std::vector<std::span<Task>> stretches = make_stretches(usable_cores());
+    on_all_cores(static_cast<Index>(stretches.size()), [&](Index i) {
+      const StoredBytes stored(file_.storage());
+      for (const Task& task : stretches[static_cast<std::size_t>(i)]) {
+        read(task, stored);
       }
-      read(tasks_[static_cast<std::size_t>(i)]);
     });
     return std::move(outcome_);
   }
@@ -67,25 +63,27 @@ class Reading {
   /// Contiguous requests at the bounds of extents, so that whole ones can be checked; others into
   /// pieces of equal size.
   void cut(const ReadRequest& request) {
-    const Index size = element_bytes(request);
+    const Index size = element_bytes(request), base = request.data_set.offset;
     const Index step = std::max<Index>(1, order_.read_bytes / size);
     const bool contiguous = request.map.rows == 1 && request.map.columns.size() == 1;
     Index offset = 0;  // in the file, of element 0 of a contiguous shard
     Index last = request.end;
     request.map.for_each_run(request.begin, request.end, [&](Index global, Index local, Index n) {
-      offset = request.data_set.offset + (global - local) * size;
+      offset = base + (global - local) * size;
       last = contiguous ? local + std::clamp<Index>(request.limit - global, 0, n) : last;
-      mark(request.data_set.offset + global * size,
-           request.data_set.offset + std::min(global + n, request.limit) * size);
+      mark(base + global * size, base + std::min(global + n, request.limit) * size);
     });
     for (Index begin = request.begin; begin < last;) {
       Task task{&request, begin, std::min(last, begin + step)};
+      request.map.for_each_run(begin, begin + 1, [&](Index global, Index, Index) {
+        task.offset = base + global * size;
+      });
       const std::size_t i =
-          contiguous ? extent_at(file_.extents(), offset + begin * size) : file_.extents().size();
+          contiguous ? extent_at(file_.extents(), task.offset) : file_.extents().size();
       if (i < file_.extents().size()) {
         const Extent& extent = file_.extents()[i];
         const Index end = (extent.offset + extent.bytes - offset) / size;
-        const bool whole = extent.offset == offset + begin * size && end <= last &&
+        const bool whole = extent.offset == task.offset && end <= last &&
                            end * size + offset == extent.offset + extent.bytes;
         task.end = whole ? end : std::min(task.end, std::max(end, begin + 1));
         task.extent = whole ? static_cast<Index>(i) : kNoExtent;
@@ -102,18 +100,34 @@ class Reading {
     }
   }
 
-  /// The disk begins with all of it; several threads' reads would look random to it.
-  void request_ahead(const Task& task) const {
-    const ReadRequest& request = *task.request;
-    if (request.map.rows == 1) {
-      const Index size = element_bytes(request);
-      request.map.for_each_run(task.begin, task.end, [&](Index global, Index, Index count) {
-        stored_.begin_read(request.data_set.offset + global * size, count * size);
-      });
+  /// The tasks cut into at most `count` runs of about as many bytes each, of which each begins at
+  /// the order's place.
+  std::vector<std::span<Task>> make_stretches(Index count) {
+    const auto bytes_of = [](const Task& task) {
+      return (task.end - task.begin) * element_bytes(*task.request);
+    };
+    Index total = 0;
+    for (const Task& task : tasks_) {
+      total += bytes_of(task);
     }
+    std::vector<std::span<Task>> stretches;
+    Index before = 0;
+    for (std::size_t first = 0; first < tasks_.size();) {
+      const Index limit = (static_cast<Index>(stretches.size()) + 1) * total / count;
+      std::size_t last = first;
+      do {
+        before += bytes_of(tasks_[last++]);
+      } while (last < tasks_.size() && before < limit);
+      const std::span<Task> stretch(tasks_.data() + first, last - first);
+      const double start = order_.begin * static_cast<double>(stretch.size());
+      std::ranges::rotate(stretch, stretch.begin() + static_cast<std::ptrdiff_t>(start));
+      stretches.push_back(stretch);
+      first = last;
+    }
+    return stretches;
   }
 
-  void read(const Task& task) {
+  void read(const Task& task, const StoredBytes& stored) {
     const ReadRequest& request = *task.request;
     const Index size = element_bytes(request);
     std::vector<std::byte> scratch;
@@ -132,7 +146,7 @@ class Reading {
         scratch.resize(std::max(scratch.size(), static_cast<std::size_t>(bytes)));
       }
       std::byte* const raw = converts ? scratch.data() : to;
-      stored_.read(request.data_set.offset + global * size, raw, bytes);
+      stored.read(request.data_set.offset + global * size, raw, bytes);
       damaged = damaged || (task.extent != kNoExtent && !is_intact(task.extent, raw, bytes));
       if (converts) {
         convert_elements(raw, request.data_set.dtype, to, request.dtype, count);
@@ -155,7 +169,6 @@ class Reading {
   }
 
   const File& file_;
-  const StoredBytes stored_;
   const ReadOrder order_;
   std::vector<Task> tasks_;
   std::mutex mutex_;

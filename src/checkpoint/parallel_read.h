@@ -20,8 +20,8 @@ struct ReadRequest {
 };
 
 struct ReadOrder {
-  /// Where among the requests to begin, 0 to 1: ranks that read the same begin at different places,
-  /// so that each part comes from the disk once.
+  /// Where in its stretch each core begins, 0 to 1: ranks that read the same begin at different
+  /// places, so that each part comes from the disk once.
   double begin = 0;
   Index read_bytes = Index{8} << 20;  // the largest single read outside of whole extents
 };

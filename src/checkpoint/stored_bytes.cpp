@@ -43,11 +43,6 @@ void StoredBytes::read(Index offset, void* data, Index bytes) const {
   });
 }
 
-void StoredBytes::begin_read(Index offset, Index bytes) const {
-  for_each_part(offset, bytes,
-                [](const PosixFile& file, Index at, Index part) { file.begin_read(at, part); });
-}
-
 Hash128 StoredBytes::hash(Index offset, Index bytes) const {
   const StoredRange& range = storage_.at(offset);
   const Index before = offset - range.begin;

@@ -38,8 +38,6 @@ class StoredBytes {
   explicit StoredBytes(Storage storage) : storage_(std::move(storage)) {}
 
   void read(Index offset, void* data, Index bytes) const;
-  /// The disk may begin to read these.
-  void begin_read(Index offset, Index bytes) const;
   /// Of bytes that lie in one range.
   Hash128 hash(Index offset, Index bytes) const;
 

@@ -32,8 +32,9 @@ void declare(Flags& flags, Options& o) {
   flags.option("--to-format", o.to_format,
                "mpitron or huggingface; the default is the one that --from is not");
   flags.choices(convert::format_names());
-  flags.option("--model-type", o.model_type,
-               "family: gpt2, llama, mistral or qwen2; known or found out unless given");
+  flags.option(
+      "--model-type", o.model_type,
+      "family, as config.json calls it (llama, mixtral, ...); known or found out unless given");
   flags.option("--make-vocab-size-divisible-by", o.divisible_by,
                "pad the vocabulary of an import to a multiple of this");
   flags.option("--true-vocab-size", o.true_vocab_size,
@@ -177,9 +178,11 @@ void print_report(const convert::ConvertSettings& settings, const convert::Conve
 
 int convert(const Arguments& arguments) {
   Options options;
-  Flags flags("convert",
-              "Converts models between mpitron, Hugging Face (GPT-2, Llama, Mistral, Qwen2) and, "
-              "read only, Megatron's torch and torch_dist checkpoints.");
+  Flags flags(
+      "convert",
+      "Converts models between mpitron, Hugging Face (GPT-2, Llama, Mistral, Qwen2, Mixtral, "
+      "DeepSeek-V2, Megatron-BERT, T5) and, read only, Megatron's torch and torch_dist "
+      "checkpoints.");
   declare(flags, options);
   if (!flags.parse(arguments)) {
     return 0;

@@ -8,11 +8,17 @@
 namespace mpitron::cli {
 namespace {
 
+bool has_cross_attention(const config::LayerKind& kind) {
+  return kind.attention == config::LayerKind::Attention::self_and_cross;
+}
+
 /// Parameters of a layer that is made without values.
 Index parameters_of(const config::ModelConfig& model, Index number) {
   const comm::ParallelGroups groups = comm::groups_of_one(*comm::make_single_world());
   autograd::ParameterList parameters;
-  const nn::TransformerLayer layer(nn::Builder({model, groups, parameters}), number);
+  const bool cross_attention = has_cross_attention(config::layer_kind(model, number));
+  const nn::TransformerLayer layer(nn::Builder({model, groups, parameters}), number,
+                                   {.cross_attention = cross_attention});
   Index count = 0;
   for (const autograd::Parameter& parameter : parameters) {
     count += parameter.shape.numel();
@@ -20,21 +26,31 @@ Index parameters_of(const config::ModelConfig& model, Index number) {
   return count;
 }
 
+/// A decoder that has an encoder reads another length.
+double flops_of(const config::RunConfig& run, const config::LayerKind& kind) {
+  const bool experts = kind.feed_forward == config::LayerKind::FeedForward::experts;
+  const Index batch = run.training.global_batch_size;
+  train::ModelDimensions dimensions = train::model_dimensions(run.model);
+  if (!has_cross_attention(kind)) {
+    return train::layer_flops_per_iteration(dimensions, experts, batch);
+  }
+  dimensions.seq_length = run.model.decoder_seq_length;
+  return train::layer_flops_per_iteration(dimensions, experts, batch) +
+         train::cross_attention_flops_per_iteration(dimensions, run.model.seq_length, batch);
+}
+
 }  // namespace
 
 std::vector<LayerRow> layer_table(const config::RunConfig& run) {
-  const auto layout = pipeline::make_stage_layout(run.parallel, run.model.num_layers);
-  const train::ModelDimensions dimensions = train::model_dimensions(run.model);
+  const auto layout = pipeline::make_stage_layout(run.parallel, run.model.all_layers());
   std::vector<LayerRow> rows;
-  for (Index number = 1; number <= run.model.num_layers; ++number) {
+  for (Index number = 1; number <= run.model.all_layers(); ++number) {
     const config::LayerKind kind = config::layer_kind(run.model, number);
-    const bool experts = kind.feed_forward == config::LayerKind::FeedForward::experts;
     rows.push_back({.number = number,
                     .kind = kind,
                     .place = layout.owner(number - 1),
                     .parameters = parameters_of(run.model, number),
-                    .flops = train::layer_flops_per_iteration(dimensions, experts,
-                                                              run.training.global_batch_size)});
+                    .flops = flops_of(run, kind)});
   }
   return rows;
 }

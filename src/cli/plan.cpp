@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "cli/planned_schedule.h"
 #include "cli/take_flag.h"
 #include "config/option_help.h"
 #include "config/parse.h"
@@ -35,9 +36,7 @@ constexpr NamedAxes kExpertGroups[] = {{"expert", "ep"},
 /// Everything that the command tells.
 struct Plan {
   config::ParallelConfig parallel;
-  pipeline::StageLayout layout;
-  pipeline::Schedule schedule;
-  pipeline::Simulation simulation;
+  PlannedSchedule pipeline;
   comm::RankGrid grid;
   bool has_experts = false;
 };
@@ -61,21 +60,10 @@ std::vector<NamedGroups> groups_of(const Plan& plan) {
 }
 
 Plan make_plan(const config::RunConfig& run) {
-  const config::TrainingConfig& training = run.training;
-  const Index microbatches =
-      training.global_batch_size / training.micro_batch_size / run.parallel.data_parallel_size;
-  Plan plan{.parallel = run.parallel,
-            .layout = pipeline::make_stage_layout(run.parallel, run.model.all_layers(),
-                                                  run.model.mtp_num_layers.value_or(0)),
-            .schedule = {},
-            .simulation = {},
-            .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
-            .has_experts = run.model.moe.has_value()};
-  plan.schedule = pipeline::make_schedule(
-      pipeline::make_schedule_options(run.parallel, plan.layout, microbatches));
-  plan.simulation = pipeline::simulate(plan.schedule);
-  MPITRON_CHECK(plan.simulation.problem.empty(), plan.simulation.problem);
-  return plan;
+  return {.parallel = run.parallel,
+          .pipeline = plan_schedule(run),
+          .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
+          .has_experts = run.model.moe.has_value()};
 }
 
 std::string layers_line(const pipeline::ChunkLayers& layers) {
@@ -98,20 +86,20 @@ void print_summary(const Plan& plan) {
                            experts.size(tensor), experts.size(expert), experts.size(data),
                            experts.size(pipeline)));
   }
-  for (Index stage = 0; stage < plan.layout.stages(); ++stage) {
-    for (Index chunk = 0; chunk < plan.layout.chunks(); ++chunk) {
+  for (Index stage = 0; stage < plan.pipeline.layout.stages(); ++stage) {
+    for (Index chunk = 0; chunk < plan.pipeline.layout.chunks(); ++chunk) {
       log::print(fmt::format("  stage {} chunk {}: {}", stage, chunk,
-                             layers_line(plan.layout.layers(stage, chunk))));
+                             layers_line(plan.pipeline.layout.layers(stage, chunk))));
     }
   }
   Index live = 0;
-  for (const pipeline::StageSimulation& stage : plan.simulation.stages) {
+  for (const pipeline::StageSimulation& stage : plan.pipeline.simulation.stages) {
     live = std::max(live, stage.peak_live_tapes);
   }
   log::print(fmt::format(
       "schedule {}: {} microbatches, bubble {:.1f} %, activations of at most {} microbatches",
-      pipeline::to_string(plan.schedule.options.kind), plan.schedule.options.microbatches,
-      100 * plan.simulation.bubble(), live));
+      pipeline::to_string(plan.pipeline.schedule.options.kind),
+      plan.pipeline.schedule.options.microbatches, 100 * plan.pipeline.simulation.bubble(), live));
 }
 
 void print_groups(const Plan& plan) {
@@ -136,9 +124,9 @@ std::string to_json(const Plan& plan, bool with_groups) {
       R"({{"world_size": {}, "tensor": {}, "context": {}, "data": {}, "pipeline": {}, "chunks": {}, )"
       R"("schedule": "{}", "microbatches": {}, "bubble": {:.6g})",
       p.world_size, p.tensor_model_parallel_size, p.context_parallel_size, p.data_parallel_size,
-      p.pipeline_model_parallel_size, plan.layout.chunks(),
-      pipeline::to_string(plan.schedule.options.kind), plan.schedule.options.microbatches,
-      plan.simulation.bubble());
+      p.pipeline_model_parallel_size, plan.pipeline.layout.chunks(),
+      pipeline::to_string(plan.pipeline.schedule.options.kind),
+      plan.pipeline.schedule.options.microbatches, plan.pipeline.simulation.bubble());
   if (with_groups) {
     for (const auto& [name, groups] : groups_of(plan)) {
       text += fmt::format(R"(, "{} groups": [)", name);
@@ -175,7 +163,7 @@ int plan(const Arguments& arguments) {
   }
   if (show_schedule) {
     constexpr Index kColumns = 200;
-    log::print(pipeline::draw(plan.schedule, {}, kColumns));
+    log::print(pipeline::draw(plan.pipeline.schedule, {}, kColumns));
   }
   return static_cast<int>(ExitCode::success);
 }

@@ -140,7 +140,8 @@ int pretrain(const std::string& kind, const Arguments& words) {
   train::Pretraining pretraining(*device, model, data, config,
                                  {.configuration = config::values_json(parsed.values, false),
                                   .build = fingerprint(),
-                                  .files = train::tokenizer_files(*data.tokenizer)},
+                                  .files = train::tokenizer_files(*data.tokenizer),
+                                  .given = config::given_values_json(parsed.values)},
                                  trace);
   const train::RunOutcome outcome = pretraining.run();
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -85,6 +86,16 @@ MpiAdapter::~MpiAdapter() {
     wait_for_all();
     MPI_Finalize();
   }
+}
+
+launch::MpiLibrary MpiAdapter::library() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  check_mpi(MPI_Get_library_version(version, &length));
+  Dl_info object{};
+  const bool found = ::dladdr(reinterpret_cast<const void*>(&MPI_Init), &object) != 0;
+  return launch::describe_mpi(std::string(version, static_cast<std::size_t>(length)),
+                              found ? object.dli_fname : "");
 }
 
 std::vector<Index> MpiAdapter::ranks_of_this_node() const {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "comm/messages.h"
+#include "launch/mpi_library.h"
 
 namespace mpitron::comm {
 
@@ -15,6 +16,9 @@ class MpiAdapter final : public Messages {
   ~MpiAdapter() override;
   MpiAdapter(const MpiAdapter&) = delete;
   MpiAdapter& operator=(const MpiAdapter&) = delete;
+
+  /// Needs no MPI that runs.
+  static launch::MpiLibrary library();
 
   Index rank() const { return rank_; }
   Index size() const { return size_; }

@@ -13,12 +13,20 @@
 #include "comm/node.h"
 #include "comm/shared_group.h"
 #include "comm/watchdog.h"
+#include "launch/launcher.h"
 #include "utils/error.h"
 #include "utils/hash.h"
 #include "utils/log.h"
 
 namespace mpitron::comm {
 namespace {
+
+std::shared_ptr<MpiAdapter> start_mpi() {
+  auto mpi = std::make_shared<MpiAdapter>();
+  launch::check_ranks(launch::read_launch(launch::process_environment()), mpi->rank(), mpi->size(),
+                      MpiAdapter::library());
+  return mpi;
+}
 
 /// What each rank tells all others once.
 struct Introduction {
@@ -63,7 +71,7 @@ std::string ask_neighbours(const std::vector<Introduction>& all, Index rank) {
 class MpiWorld final : public World {
  public:
   explicit MpiWorld(const MpiOptions& options)
-      : mpi_(std::make_shared<MpiAdapter>()), node_(std::make_shared<Node>(mpi_->rank())) {
+      : mpi_(start_mpi()), node_(std::make_shared<Node>(mpi_->rank())) {
     const Index own =
         options.node_of ? options.node_of(rank()) : mpi_->ranks_of_this_node().front();
     const std::vector<Introduction> all = introduce(
@@ -171,17 +179,13 @@ class MpiWorld final : public World {
 }  // namespace
 
 bool launched_by_mpi() {
-  const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
-  if (is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMIX_RANK") || is_set("PMI_RANK")) {
-    return true;
-  }
-  const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
-  if (tasks != nullptr && std::atoi(tasks) > 1) {
-    throw_environment(
-        "srun started {} tasks that do not know of each other: use `srun --mpi=pmix`, or mpirun",
-        tasks);
-  }
-  return false;
+  const launch::Launch launch = launch::read_launch(launch::process_environment());
+  launch::check_before_mpi(launch, mpi_library());
+  return launch.by_mpi();
+}
+
+launch::MpiLibrary mpi_library() {
+  return MpiAdapter::library();
 }
 
 std::unique_ptr<World> make_mpi_world(const MpiOptions& options) {

@@ -3,13 +3,17 @@
 #include <memory>
 
 #include "comm/world.h"
+#include "launch/mpi_library.h"
 #include "utils/trace.h"
 
 namespace mpitron::comm {
 
 /// Whether mpirun or srun started this process as one of several (or one) ranks. Error(environment)
-/// where srun did without PMIx: each process would take itself for the whole job.
+/// where srun did and MPI cannot connect them: each process would take itself for the whole job.
 bool launched_by_mpi();
+
+/// The MPI library that would connect them; MPI need not run.
+launch::MpiLibrary mpi_library();
 
 struct MpiOptions {
   /// For tests: the number of the node that a rank counts to; absent: as the machines are.
@@ -20,7 +24,8 @@ struct MpiOptions {
   std::shared_ptr<Trace> trace = nullptr;
 };
 
-/// The ranks that mpirun or srun started; every one of them calls this. Groups within a node share
+/// The ranks that mpirun or srun started; every one of them calls this. Error(environment) where
+/// MPI knows of fewer ranks than the launcher says. Groups within a node share
 /// memory: what `make_allocator` gives is reached where it lies, other memory is copied once more.
 /// Groups over several nodes send messages. Both sum in the same order, so they give the same bits.
 std::unique_ptr<World> make_mpi_world(const MpiOptions& options = {});

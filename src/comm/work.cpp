@@ -4,6 +4,8 @@
 
 #include <sched.h>
 
+#include "comm/waiting_time.h"
+
 namespace mpitron::comm {
 
 Work ProgressEngine::start(std::shared_ptr<Operation> operation, const Group& group,
@@ -38,21 +40,26 @@ void Work::wait() {
   // Members may share a core (more ranks than cores): whoever waits long gives it away.
   constexpr int kPolls = 64;
   constexpr int kPollsBetweenReports = 1024;
-  std::chrono::steady_clock::time_point start;
-  for (int polls = 0; !test(); ++polls) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start;
+  const auto waited = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  int polls = 0;
+  for (; !test(); ++polls) {
     if (polls == 0 && engine_->witness() != nullptr) {
       engine_->witness()->waiting(*operation_, 0);
     }
     if (polls == kPolls) {
-      start = std::chrono::steady_clock::now();
+      start = Clock::now();
     }
     if (polls > kPolls) {
       ::sched_yield();
     }
     if (polls > kPolls && polls % kPollsBetweenReports == 0 && engine_->witness() != nullptr) {
-      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-      engine_->witness()->waiting(*operation_, waited.count());
+      engine_->witness()->waiting(*operation_, waited());
     }
+  }
+  if (polls > kPolls) {
+    add_waited_seconds(waited());
   }
 }
 

@@ -44,6 +44,9 @@ struct CheckpointConfig {
   NonPersistentConfig non_persistent;
   /// --ckpt-convert-save/--ckpt-convert-format: what was loaded is written there, and the run ends.
   std::optional<std::string> convert_to;
+  /// --moe-use-upcycling: what is loaded is a dense model, whose matrices become those of experts,
+  /// each cut into so many; it is written to `save`, and the run ends.
+  std::optional<Index> upcycling_granularity;
   std::string dist_ckpt_strictness = "raise_all";  // unless the option is given
 };
 

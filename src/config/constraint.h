@@ -41,9 +41,11 @@ std::span<const Constraint> run_constraints();
 std::span<const Constraint> data_constraints();
 std::span<const Constraint> layout_constraints();
 std::span<const Constraint> expert_layout_constraints();
+std::span<const Constraint> expert_overlap_constraints();
 std::span<const Constraint> pipeline_constraints();
 std::span<const Constraint> checkpoint_constraints();
 std::span<const Constraint> encoder_constraints();
+std::span<const Constraint> node_constraints();
 
 /// All rules in the order of their ids.
 std::vector<Constraint> all_constraints();

@@ -137,6 +137,38 @@ Result conversion(const Facts& f) {
                          "--load FOLDER --ckpt-convert-format torch_dist --ckpt-convert-save DIR"};
 }
 
+/// A dense model is loaded, cut into experts, saved, and that is all.
+Result upcycling(const Facts& f) {
+  const CheckpointConfig& c = f.run.checkpoint;
+  if (!c.upcycling_granularity) {
+    return {};
+  }
+  if (!f.run.model.moe) {
+    return Violation{"the model has no experts", "--num-experts N"};
+  }
+  if (!c.save || (!c.load && !c.pretrained_checkpoint)) {
+    return Violation{c.save ? "nothing is loaded" : "nothing is saved",
+                     "--load DENSE --save FOLDER"};
+  }
+  if (c.save == c.load) {
+    return Violation{"--load and --save name the same folder", "--save FOLDER"};
+  }
+  const std::string name =
+      first_given(f.values, {"load_main_params_from_ckpt", "ckpt_convert_format", "async_save"});
+  return name.empty() ? Result() : Violation{name + " is given", "leave out " + name};
+}
+
+Result upcycled_experts(const Facts& f) {
+  if (!f.run.checkpoint.upcycling_granularity || !f.run.model.moe) {
+    return {};
+  }
+  const Index experts = f.run.model.moe->num_experts,
+              parts = *f.run.checkpoint.upcycling_granularity;
+  const std::string nearest = nearest_divisors("moe-upcycling-granularity", experts, parts);
+  return parts < 1 ? Violation{fmt::format("{} parts", parts), "--moe-upcycling-granularity 1"}
+                   : divides(experts, parts, nearest);
+}
+
 }  // namespace
 
 std::span<const Constraint> checkpoint_constraints() {
@@ -175,6 +207,15 @@ std::span<const Constraint> checkpoint_constraints() {
       {"E118", "conversion", "--ckpt-convert-format, --ckpt-convert-save and --load come together",
        "ckpt-convert-format ckpt-convert-save load", "What is loaded is written to DIR/FORMAT.",
        conversion},
+      {"E173", "upcycling", "--moe-use-upcycling needs --num-experts, --load and another --save",
+       "moe-use-upcycling num-experts load save load-main-params-from-ckpt ckpt-convert-format "
+       "async-save",
+       "A dense checkpoint is loaded, turned into experts and saved; then the run ends.",
+       upcycling},
+      {"E174", "upcycled_experts", "num_experts % moe_upcycling_granularity == 0",
+       "moe-upcycling-granularity num-experts moe-use-upcycling",
+       "Every dense layer is cut into so many experts, and all parts have as many copies.",
+       upcycled_experts},
   });
   return kRules;
 }

@@ -55,15 +55,15 @@ Result sample_mode(const Facts& f) {
 
 Result positive_length(const Facts& f) {
   std::vector<std::string> bad;
-  for (const char* dest :
-       {"train_iters", "train_samples", "log_interval", "tensorboard_log_interval", "exit_interval",
-        "exit_duration_in_mins", "lr_decay_iters", "lr_decay_samples"}) {
+  for (const char* dest : {"train_iters", "train_samples", "log_interval",
+                           "tensorboard_log_interval", "exit_interval", "exit_duration_in_mins",
+                           "adlr_autoresume_interval", "lr_decay_iters", "lr_decay_samples"}) {
     if (f.values.maybe_integer(dest).value_or(1) <= 0) {
       bad.push_back(fmt::format("{} = {}", dest, f.values.text(dest)));
     }
   }
-  for (const char* dest :
-       {"eval_iters", "eval_interval", "num_workers", "lr_warmup_iters", "lr_warmup_samples"}) {
+  for (const char* dest : {"eval_iters", "eval_interval", "num_workers", "lr_warmup_iters",
+                           "lr_warmup_samples", "error_injection_rate"}) {
     if (f.values.maybe_integer(dest).value_or(0) < 0) {
       bad.push_back(fmt::format("{} = {}", dest, f.values.text(dest)));
     }
@@ -219,10 +219,29 @@ Result deterministic_kernels(const Facts& f) {
                    "--attention-backend unfused"};
 }
 
+Result metrics_port(const Facts& f) {
+  constexpr Index kLastPort = 65535;
+  const std::optional<Index> port = f.run.logging.metrics_port;
+  if (!port) {
+    return f.values.given("metrics_address")
+               ? Result(Violation{"--metrics-address without --metrics-port", "--metrics-port 0"})
+               : Result();
+  }
+  return *port >= 0 && *port <= kLastPort
+             ? Result()
+             : Violation{fmt::format("metrics_port = {}", *port), "--metrics-port 0"};
+}
+
 Result profiled_steps(const Facts& f) {
   const TrainingConfig& t = f.run.training;
   return t.profile && t.profile_step_end <= t.profile_step_start
              ? Violation{fmt::format("{} <= {}", t.profile_step_end, t.profile_step_start), ""}
+             : Result();
+}
+
+Result autoresume_folder(const Facts& f) {
+  return f.run.training.autoresume_interval && !f.run.checkpoint.save
+             ? Violation{"--save is not given", "--save DIR"}
              : Result();
 }
 
@@ -244,7 +263,8 @@ std::span<const Constraint> run_constraints() {
        sample_mode},
       {"E043", "positive_length",
        "lengths and intervals are at least 1, counts of evaluations and warm-up at least 0",
-       "train-iters train-samples log-interval eval-iters eval-interval exit-interval",
+       "train-iters train-samples log-interval eval-iters eval-interval exit-interval "
+       "error-injection-rate adlr-autoresume-interval",
        "They count steps.", positive_length},
       {"E044", "batch_divides", "global_batch_size % (micro_batch_size * data_parallel_size) == 0",
        "global-batch-size micro-batch-size world-size",
@@ -294,6 +314,12 @@ std::span<const Constraint> run_constraints() {
        "The reference's versions of these kernels are not deterministic.", deterministic_kernels},
       {"E066", "profiled_steps", "profile_step_end > profile_step_start",
        "profile-step-start profile-step-end", "At least one step is profiled.", profiled_steps},
+      {"E067", "metrics_port", "0 <= metrics_port <= 65535; --metrics-address needs it",
+       "metrics-port metrics-address", "Rank 0 listens at one port; 0 lets the system choose it.",
+       metrics_port},
+      {"E161", "autoresume_folder", "--adlr-autoresume needs --save", "adlr-autoresume save",
+       "The request is a file in that folder, and a run that resumes needs a checkpoint.",
+       autoresume_folder},
   });
   return kRules;
 }

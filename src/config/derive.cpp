@@ -178,6 +178,9 @@ void note_unused(const OptionValues& v, Reading& report) {
       report.notices.push_back(fmt::format("{} has no effect without --num-experts", dest));
     }
   }
+  if (v.given("moe_upcycling_granularity") && !v.flag("moe_use_upcycling")) {
+    report.notices.push_back("moe_upcycling_granularity has no effect without --moe-use-upcycling");
+  }
   const bool rope = v.text("position_embedding_type") == "rope";
   for (const char* dest :
        {"rotary_percent", "rotary_interleaved", "use_rope_scaling", "no_rope_freq"}) {

@@ -9,6 +9,9 @@ LayerKind layer_kind(const ModelConfig& model, Index number) {
   if (model.multi_latent_attention) {
     kind.attention = LayerKind::Attention::latent;
   }
+  if (model.kind == ModelKind::t5 && number > model.num_layers) {
+    kind.attention = LayerKind::Attention::self_and_cross;
+  }
   const auto place = static_cast<std::size_t>(std::min(number, model.num_layers) - 1);
   if (model.moe && place < model.moe->layers.size() && model.moe->layers[place]) {
     kind.feed_forward = LayerKind::FeedForward::experts;
@@ -17,7 +20,15 @@ LayerKind layer_kind(const ModelConfig& model, Index number) {
 }
 
 const char* to_string(LayerKind::Attention attention) {
-  return attention == LayerKind::Attention::latent ? "latent attention" : "self attention";
+  switch (attention) {
+    case LayerKind::Attention::latent:
+      return "latent attention";
+    case LayerKind::Attention::self_and_cross:
+      return "self and cross";
+    case LayerKind::Attention::self:
+      break;
+  }
+  return "self attention";
 }
 
 const char* to_string(LayerKind::FeedForward feed_forward) {

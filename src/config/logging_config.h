@@ -30,6 +30,9 @@ struct LoggingConfig {
   bool log_memory_to_tensorboard = false;
   bool log_world_size_to_tensorboard = false;
 
+  std::optional<Index> metrics_port;  // of rank 0's HTTP server; 0: a free one
+  std::string metrics_address = "127.0.0.1";
+
   // what a training command prints at its end
   bool unigram_baseline = false;
   std::optional<std::string> sample_prompt;

@@ -42,6 +42,10 @@ struct ParallelConfig {
   /// derived: --wgrad-deferral-limit with --defer-embedding-wgrad-compute; 0: no limit
   std::optional<std::size_t> deferred_embedding_wgrads;
 
+  // experts: tokens of one microbatch travel behind another one's passes
+  bool overlap_moe_expert_parallel_comm = false;
+  bool delay_wgrad_compute = false;  // and behind weight gradients
+
   // data parallel
   bool use_distributed_optimizer = false;
   Index num_distributed_optimizer_instances = 1;

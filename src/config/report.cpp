@@ -120,6 +120,17 @@ std::string values_json(const OptionValues& values, bool provenance) {
   return json.dump(2);
 }
 
+std::string given_values_json(const OptionValues& values) {
+  Json json = Json::object();
+  for (const std::size_t slot : sorted_slots()) {
+    const std::string& name = option_index().dest(slot);
+    if (values.given(name)) {
+      json[name] = json_value(values, slot);
+    }
+  }
+  return json.dump(2);
+}
+
 std::string check_json(const ParsedRun& parsed) {
   Json findings = Json::array();
   for (const Finding& finding : parsed.findings) {

@@ -17,6 +17,9 @@ std::string arguments_block(const OptionValues& values);
 /// {"name": {"value": ..., "origin": "..."}} or, without provenance, {"name": value}.
 std::string values_json(const OptionValues& values, bool provenance);
 
+/// {name: value} of the options that the user gave, in whatever way.
+std::string given_values_json(const OptionValues& values);
+
 /// {"ok": ..., "findings": [{id, name, message, nearest, options}], "notices": [...]}
 std::string check_json(const ParsedRun& parsed);
 

@@ -49,6 +49,10 @@ CheckpointConfig resolve_checkpoint(const OptionValues& v) {
   if (const auto format = v.maybe_text("ckpt_convert_format")) {
     c.convert_to = v.maybe_text("ckpt_convert_save").value_or("") + "/" + *format;
   }
+  if (v.flag("moe_use_upcycling")) {
+    c.upcycling_granularity = v.integer("moe_upcycling_granularity");
+    c.no_load_optim = true;  // nothing in it would fit the experts
+  }
   if (v.given("dist_ckpt_strictness")) {
     c.dist_ckpt_strictness = v.text("dist_ckpt_strictness");
   }

@@ -26,6 +26,8 @@ LoggingConfig resolve_logging(const OptionValues& v) {
   l.log_validation_ppl_to_tensorboard = v.flag("log_validation_ppl_to_tensorboard");
   l.log_memory_to_tensorboard = v.flag("log_memory_to_tensorboard");
   l.log_world_size_to_tensorboard = v.flag("log_world_size_to_tensorboard");
+  l.metrics_port = v.maybe_integer("metrics_port");
+  l.metrics_address = v.text("metrics_address");
   l.unigram_baseline = v.flag("unigram_baseline");
   l.sample_prompt = v.maybe_text("sample_prompt");
   l.sample_tokens = v.integer("sample_tokens");

@@ -64,6 +64,8 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   p.sequence_parallel = v.flag("sequence_parallel");
   p.use_tp_pp_dp_mapping = v.flag("use_tp_pp_dp_mapping");
   p.distributed_timeout_minutes = v.real("distributed_timeout_minutes");
+  p.overlap_moe_expert_parallel_comm = v.flag("overlap_moe_expert_parallel_comm");
+  p.delay_wgrad_compute = v.flag("delay_wgrad_compute");
   resolve_pipeline(p, v);
   p.use_distributed_optimizer = v.flag("use_distributed_optimizer");
   p.num_distributed_optimizer_instances = v.integer("num_distributed_optimizer_instances");

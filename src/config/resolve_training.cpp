@@ -1,4 +1,5 @@
 #include "config/global_batch_size.h"
+#include "config/pick.h"
 #include "config/resolve.h"
 
 namespace mpitron::config {
@@ -39,6 +40,9 @@ TrainingConfig resolve_training(const OptionValues& v) {
   t.exit_interval = v.maybe_integer("exit_interval");
   t.exit_duration_in_mins = v.maybe_integer("exit_duration_in_mins");
   t.exit_signal_handler = v.flag("exit_signal_handler");
+  if (v.flag("adlr_autoresume")) {
+    t.autoresume_interval = v.integer("adlr_autoresume_interval");
+  }
   t.check_for_nan_in_loss_and_grad = v.flag("check_for_nan_in_loss_and_grad");
   t.check_for_spiky_loss = v.flag("check_for_spiky_loss");
   t.check_for_large_grads = v.flag("check_for_large_grads");
@@ -46,6 +50,15 @@ TrainingConfig resolve_training(const OptionValues& v) {
       v.maybe_integer("check_weight_hash_across_dp_replicas_interval");
   t.iterations_to_skip = v.integers("iterations_to_skip");
   t.result_rejected_tracker_filename = v.maybe_text("result_rejected_tracker_filename");
+  t.rerun_mode =
+      pick<RerunMode>(v.text("rerun_mode"), {{"disabled", RerunMode::disabled},
+                                             {"validate_results", RerunMode::validate_results},
+                                             {"report_stats", RerunMode::report_stats}});
+  t.error_injection_rate = v.integer("error_injection_rate");
+  t.error_injection_type = pick<InjectedError>(
+      v.text("error_injection_type"), {{"correct_result", InjectedError::correct_result},
+                                       {"transient_error", InjectedError::transient_error},
+                                       {"persistent_error", InjectedError::persistent_error}});
   t.profile = v.flag("profile");
   t.profile_step_start = v.integer("profile_step_start");
   t.profile_step_end = v.integer("profile_step_end");

@@ -8,6 +8,10 @@
 
 namespace mpitron::config {
 
+/// What happens to a loss or a gradient norm that fails validation (train/rerun_engine.h).
+enum class RerunMode { disabled, validate_results, report_stats };
+enum class InjectedError { correct_result, transient_error, persistent_error };
+
 /// Batches, length, evaluation, exits and checks of a training run.
 struct TrainingConfig {
   // batch
@@ -48,6 +52,7 @@ struct TrainingConfig {
   std::optional<Index> exit_interval;          // iterations
   std::optional<Index> exit_duration_in_mins;  // since the start of the program
   bool exit_signal_handler = false;
+  std::optional<Index> autoresume_interval;  // derived: iterations between two questions
 
   // checks
   bool check_for_nan_in_loss_and_grad = true;  // derived: off for fp16 with dynamic loss scale
@@ -56,6 +61,9 @@ struct TrainingConfig {
   std::optional<Index> check_weight_hash_across_dp_replicas_interval;
   std::vector<Index> iterations_to_skip;
   std::optional<std::string> result_rejected_tracker_filename;
+  RerunMode rerun_mode = RerunMode::validate_results;
+  Index error_injection_rate = 0;  // one of so many iterations; 0: none
+  InjectedError error_injection_type = InjectedError::transient_error;
 
   bool profile = false;
   Index profile_step_start = 10;

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <limits>
 
+#include "models/bert_model.h"
 #include "models/gpt_model.h"
+#include "models/t5_model.h"
 #include "ops/cast.h"
 #include "utils/philox.h"
 
@@ -21,7 +23,23 @@ Tensor column(device::Device& device, const std::vector<std::int64_t>& values) {
   return result;
 }
 
-void load(models::GptModel& model, TensorSource& ours) {
+/// The prompt as all that a model of any kind reads: two parts of a sample, and the decoder's words
+/// beside the encoder's.
+models::Batch batch_of(device::Device& device, const std::vector<std::int64_t>& prompt) {
+  std::vector<std::int64_t> positions(prompt.size()), types(prompt.size());
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    positions[i] = static_cast<std::int64_t>(i);
+    types[i] = i < prompt.size() / 2 ? 0 : 1;
+  }
+  return {.tokens = column(device, prompt),
+          .position_ids = column(device, positions),
+          .labels = {},
+          .token_types = column(device, types),
+          .decoder_tokens = column(device, prompt),
+          .decoder_position_ids = column(device, positions)};
+}
+
+void load(models::Model& model, TensorSource& ours) {
   for (autograd::Parameter& parameter : model.parameters()) {
     const HostTensor stored = ours.read(parameter.name);
     MPITRON_CHECK(stored.shape() == parameter.shape, parameter.name);
@@ -42,25 +60,35 @@ std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& desc
   return prompt;
 }
 
+std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
+                                          device::Device& device) {
+  models::Model::Share share{.groups = comm::groups_of_one(*comm::make_single_world()),
+                             .part = {.num_layers = config.all_layers(),
+                                      .prediction_depths = config.mtp_num_layers.value_or(0)}};
+  switch (config.kind) {
+    case config::ModelKind::bert:
+      return std::make_unique<models::BertModel>(config, device, std::move(share));
+    case config::ModelKind::t5:
+      return std::make_unique<models::T5Model>(config, device, std::move(share));
+    case config::ModelKind::gpt:
+      break;
+  }
+  return std::make_unique<models::GptModel>(config, device, std::move(share));
+}
+
 Logits model_logits(const ModelDescription& description, TensorSource& ours,
                     const std::vector<std::int64_t>& prompt) {
   config::ModelConfig config = description.model;
   config.seq_length = static_cast<Index>(prompt.size());
+  config.decoder_seq_length = config.kind == config::ModelKind::t5 ? config.seq_length : 0;
   config.attention_dropout = config.hidden_dropout = 0;
   const auto device = device::make_device("host");
-  models::GptModel model(config, *device);
-  model.initialize();
-  load(model, ours);
-  std::vector<std::int64_t> positions(prompt.size());
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    positions[i] = static_cast<std::int64_t>(i);
-  }
-  const models::Batch batch{.tokens = column(*device, prompt),
-                            .position_ids = column(*device, positions),
-                            .labels = {},
-                            .attention_mask = {}};
+  const auto model = make_model(config, *device);
+  model->initialize();
+  load(*model, ours);
   autograd::Context context{.device = *device, .mode = autograd::Mode::evaluate};
-  const autograd::Var logits = ops::cast(context, model.logits(context, batch), DType::f32);
+  const autograd::Var logits =
+      ops::cast(context, model->logits(context, batch_of(*device, prompt)), DType::f32);
   const auto* values = logits.value.data<float>();
   return {.rows = config.seq_length,
           .columns = config.padded_vocab_size,

@@ -1,9 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "convert/model_description.h"
 #include "convert/tensor_source.h"
+#include "models/model.h"
 
 namespace mpitron::convert {
 
@@ -16,8 +18,13 @@ struct Logits {
 /// Reproducible tokens, none of them padding; at most as many as the model has positions.
 std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& description);
 
-/// Logits of one sequence over the padded vocabulary, computed on the host by the model that the
-/// tensors make. The whole model is in memory. Kokkos must run (device::HostRuntime).
+/// The whole model on this rank, without values.
+std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
+                                          device::Device& device);
+
+/// Logits of one sequence (of BERT the masked words'; T5's decoder reads what its encoder reads)
+/// over the padded vocabulary, computed on the host by the model that the tensors make. The whole
+/// model is in memory. Kokkos must run (device::HostRuntime).
 Logits model_logits(const ModelDescription& description, TensorSource& ours,
                     const std::vector<std::int64_t>& prompt);
 

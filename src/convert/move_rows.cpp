@@ -50,18 +50,33 @@ HostTensor transposed(const HostTensor& tensor) {
   return result;
 }
 
+/// Powers of two change exponents only, so that dividing gives the same bits back, unless the type
+/// has no such number.
+HostTensor scaled(const HostTensor& tensor, double factor) {
+  HostTensor result = cast(tensor, DType::f32);
+  const std::span values(reinterpret_cast<float*>(result.data()), result.bytes().size() / 4);
+  for (float& value : values) {
+    value *= static_cast<float>(factor);
+  }
+  return cast(result, tensor.dtype());
+}
+
 }  // namespace
 
 HostTensor join(const NameRule& rule, const std::vector<HostTensor>& theirs) {
   const DType dtype = theirs.at(0).dtype();
-  std::vector<HostTensor> turned;
-  for (const HostTensor& tensor : theirs) {
+  std::vector<HostTensor> from;
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    const HostTensor& tensor = theirs[i];
     MPITRON_CHECK(tensor.dtype() == dtype, rule.ours);
     if (rule.transposed) {
-      turned.push_back(transposed(tensor));
+      from.push_back(transposed(tensor));
+    } else if (rule.theirs[i].factor != 1) {
+      from.push_back(scaled(tensor, rule.theirs[i].factor));
+    } else {
+      from.emplace_back(TensorInfo{"", tensor.shape(), dtype}, tensor.bytes());
     }
   }
-  const std::vector<HostTensor>& from = rule.transposed ? turned : theirs;
   const std::size_t row_bytes = static_cast<std::size_t>(rule.columns()) * size_of(dtype);
   HostTensor ours(TensorInfo{rule.ours, rule.shape, dtype});
   for_each_run(rule, [&](Index row, std::size_t part, Index from_row, Index rows) {
@@ -84,6 +99,9 @@ HostTensor take_part(const NameRule& rule, const HostTensor& ours, std::size_t p
                   static_cast<std::size_t>(rows) * row_bytes);
     }
   });
+  if (rule.theirs[part].factor != 1) {
+    return scaled(result, 1 / rule.theirs[part].factor);
+  }
   return rule.transposed ? transposed(result) : std::move(result);
 }
 

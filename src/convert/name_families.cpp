@@ -1,222 +1,236 @@
 #include "convert/name_families.h"
 
-#include <vector>
+#include <algorithm>
 
 #include <fmt/ranges.h>
+
+#include "convert/decoder_names.h"
+#include "convert/encoder_names.h"
 
 namespace mpitron::convert {
 namespace {
 
 using config::ActivationKind;
 using config::ModelConfig;
+using config::ModelKind;
+using config::MoeConfig;
 using config::Normalization;
 using config::PositionEmbedding;
-using enum Extent;
-using enum Rows;
+using config::RouterScore;
 
-constexpr bool kTransposed = true;
+/// Hugging Face's latent norms have this epsilon whatever config.json says.
+constexpr double kLatentEpsilon = 1e-6;
 
-constexpr Entry kGpt2[] = {
-    {"embedding.word_embeddings.weight",
-     padded_vocabulary,
-     hidden,
-     {{{"transformer.wte.weight", vocabulary}}}},
-    {"embedding.position_embeddings.weight",
-     positions,
-     hidden,
-     {{{"transformer.wpe.weight", positions}}}},
-    {"decoder.layers.{}.input_layernorm.weight",
-     hidden,
-     none,
-     {{{"transformer.h.{}.ln_1.weight", hidden}}}},
-    {"decoder.layers.{}.input_layernorm.bias",
-     hidden,
-     none,
-     {{{"transformer.h.{}.ln_1.bias", hidden}}}},
-    {"decoder.layers.{}.self_attention.linear_proj.weight",
-     hidden,
-     queries,
-     {{{"transformer.h.{}.attn.c_proj.weight", hidden}}},
-     in_order,
-     kTransposed},
-    {"decoder.layers.{}.self_attention.linear_proj.bias",
-     hidden,
-     none,
-     {{{"transformer.h.{}.attn.c_proj.bias", hidden}}}},
-    {"decoder.layers.{}.self_attention.linear_qkv.weight",
-     qkv,
-     hidden,
-     {{{"transformer.h.{}.attn.c_attn.weight", qkv}}},
-     query_groups,
-     kTransposed},
-    {"decoder.layers.{}.self_attention.linear_qkv.bias",
-     qkv,
-     none,
-     {{{"transformer.h.{}.attn.c_attn.bias", qkv}}},
-     query_groups},
-    {"decoder.layers.{}.pre_mlp_layernorm.weight",
-     hidden,
-     none,
-     {{{"transformer.h.{}.ln_2.weight", hidden}}}},
-    {"decoder.layers.{}.pre_mlp_layernorm.bias",
-     hidden,
-     none,
-     {{{"transformer.h.{}.ln_2.bias", hidden}}}},
-    {"decoder.layers.{}.mlp.linear_fc1.weight",
-     ffn,
-     hidden,
-     {{{"transformer.h.{}.mlp.c_fc.weight", ffn}}},
-     in_order,
-     kTransposed},
-    {"decoder.layers.{}.mlp.linear_fc1.bias",
-     ffn,
-     none,
-     {{{"transformer.h.{}.mlp.c_fc.bias", ffn}}}},
-    {"decoder.layers.{}.mlp.linear_fc2.weight",
-     hidden,
-     ffn,
-     {{{"transformer.h.{}.mlp.c_proj.weight", hidden}}},
-     in_order,
-     kTransposed},
-    {"decoder.layers.{}.mlp.linear_fc2.bias",
-     hidden,
-     none,
-     {{{"transformer.h.{}.mlp.c_proj.bias", hidden}}}},
-    {"decoder.final_layernorm.weight", hidden, none, {{{"transformer.ln_f.weight", hidden}}}},
-    {"decoder.final_layernorm.bias", hidden, none, {{{"transformer.ln_f.bias", hidden}}}},
-    {"output_layer.weight",
-     padded_vocabulary,
-     hidden,
-     {{{"lm_head.weight", vocabulary}}},
-     in_order,
-     !kTransposed,
-     When::untied},
-};
+void append(Needs& needs, Needs more) {
+  needs.insert(needs.end(), more.begin(), more.end());
+}
 
-/// Llama, and the families that took its names.
-constexpr Entry kLlama[] = {
-    {"embedding.word_embeddings.weight",
-     padded_vocabulary,
-     hidden,
-     {{{"model.embed_tokens.weight", vocabulary}}}},
-    {"decoder.layers.{}.input_layernorm.weight",
-     hidden,
-     none,
-     {{{"model.layers.{}.input_layernorm.weight", hidden}}}},
-    {"decoder.layers.{}.self_attention.linear_proj.weight",
-     hidden,
-     queries,
-     {{{"model.layers.{}.self_attn.o_proj.weight", hidden}}}},
-    {"decoder.layers.{}.self_attention.linear_proj.bias",
-     hidden,
-     none,
-     {{{"model.layers.{}.self_attn.o_proj.bias", hidden}}},
-     in_order,
-     !kTransposed,
-     When::linear_bias},
-    {"decoder.layers.{}.self_attention.linear_qkv.weight",
-     qkv,
-     hidden,
-     {{{"model.layers.{}.self_attn.q_proj.weight", queries},
-       {"model.layers.{}.self_attn.k_proj.weight", keys},
-       {"model.layers.{}.self_attn.v_proj.weight", keys}}},
-     query_groups},
-    {"decoder.layers.{}.self_attention.linear_qkv.bias",
-     qkv,
-     none,
-     {{{"model.layers.{}.self_attn.q_proj.bias", queries},
-       {"model.layers.{}.self_attn.k_proj.bias", keys},
-       {"model.layers.{}.self_attn.v_proj.bias", keys}}},
-     query_groups,
-     !kTransposed,
-     When::qkv_bias},
-    {"decoder.layers.{}.pre_mlp_layernorm.weight",
-     hidden,
-     none,
-     {{{"model.layers.{}.post_attention_layernorm.weight", hidden}}}},
-    {"decoder.layers.{}.mlp.linear_fc1.weight",
-     fc1,
-     hidden,
-     {{{"model.layers.{}.mlp.gate_proj.weight", ffn},
-       {"model.layers.{}.mlp.up_proj.weight", ffn}}}},
-    {"decoder.layers.{}.mlp.linear_fc1.bias",
-     fc1,
-     none,
-     {{{"model.layers.{}.mlp.gate_proj.bias", ffn}, {"model.layers.{}.mlp.up_proj.bias", ffn}}},
-     in_order,
-     !kTransposed,
-     When::linear_bias},
-    {"decoder.layers.{}.mlp.linear_fc2.weight",
-     hidden,
-     ffn,
-     {{{"model.layers.{}.mlp.down_proj.weight", hidden}}}},
-    {"decoder.layers.{}.mlp.linear_fc2.bias",
-     hidden,
-     none,
-     {{{"model.layers.{}.mlp.down_proj.bias", hidden}}},
-     in_order,
-     !kTransposed,
-     When::linear_bias},
-    {"decoder.final_layernorm.weight", hidden, none, {{{"model.norm.weight", hidden}}}},
-    {"output_layer.weight",
-     padded_vocabulary,
-     hidden,
-     {{{"lm_head.weight", vocabulary}}},
-     in_order,
-     !kTransposed,
-     When::untied},
-};
+Needs of_kind(const ModelConfig& m, ModelKind kind, const char* name) {
+  return {{m.kind == kind, std::string("--model ") + name},
+          {!m.apply_layernorm_1p, "no --apply-layernorm-1p"},
+          {!m.qk_l2_norm, "no --qk-l2-norm"},
+          {!m.mtp_num_layers, "no --mtp-num-layers"}};
+}
 
-constexpr Family kFamilies[] = {
-    {"gpt2", kGpt2, "transformer.wte.weight", "transformer.", true, true},
-    {"llama", kLlama, "model.embed_tokens.weight", "", false, false},
-    {"mistral", kLlama, "model.embed_tokens.weight", "", false, false},
-    {"qwen2", kLlama, "model.embed_tokens.weight", "", false, true},
-};
+/// Self attention and an MLP in each layer.
+Needs dense(const ModelConfig& m) {
+  return {{!m.moe, "no --num-experts"},
+          {!m.multi_latent_attention, "no --multi-latent-attention"},
+          {!m.qk_layernorm, "no --qk-layernorm"}};
+}
+
+/// Learned positions, norms and linear layers with biases, as many keys as queries.
+Needs classic(const ModelConfig& m) {
+  return {{m.position_embedding_type == PositionEmbedding::learned_absolute,
+           "--position-embedding-type learned_absolute"},
+          {m.normalization == Normalization::layer_norm, "--normalization LayerNorm"},
+          {!m.gated_linear_unit, "no --swiglu"},
+          {m.add_bias_linear, "biases in all linear layers"},
+          {m.num_query_groups == m.num_attention_heads, "no --group-query-attention"},
+          {m.kv_channels * m.num_attention_heads == m.hidden_size, "kv_channels = hidden / heads"}};
+}
+
+Needs gpt2(const ModelConfig& m) {
+  Needs needs = of_kind(m, ModelKind::gpt, "gpt");
+  append(needs, dense(m));
+  append(needs, classic(m));
+  const bool gelu =
+      m.activation == ActivationKind::gelu_tanh || m.activation == ActivationKind::gelu_erf;
+  append(needs, {{gelu, "a GELU"}});
+  return needs;
+}
+
+/// What Llama and all that came from it share.
+Needs modern(const ModelConfig& m) {
+  return {{m.position_embedding_type == PositionEmbedding::rope, "--position-embedding-type rope"},
+          {m.rotary_percent == 1, "--rotary-percent 1"},
+          {m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
+          {m.gated_linear_unit && m.activation == ActivationKind::silu, "--swiglu"}};
+}
+
+enum class Biases { none, all_or_none, queries };
+
+Needs like_llama(const ModelConfig& m, Biases biases) {
+  Needs needs = of_kind(m, ModelKind::gpt, "gpt");
+  append(needs, modern(m));
+  append(needs, {{!m.multi_latent_attention, "no --multi-latent-attention"},
+                 {!m.qk_layernorm, "no --qk-layernorm"},
+                 {m.rope_type == config::RopeType::rope, "--rope-type rope"},
+                 {!m.add_bias_linear || biases == Biases::all_or_none, "--disable-bias-linear"},
+                 {m.add_bias_linear || m.add_qkv_bias == (biases == Biases::queries),
+                  biases == Biases::queries ? "--add-qkv-bias" : "no --add-qkv-bias"}});
+  return needs;
+}
+
+Needs llama(const ModelConfig& m) {
+  Needs needs = like_llama(m, Biases::all_or_none);
+  append(needs, dense(m));
+  return needs;
+}
+
+Needs mistral(const ModelConfig& m) {
+  Needs needs = like_llama(m, Biases::none);
+  append(needs, dense(m));
+  return needs;
+}
+
+Needs qwen2(const ModelConfig& m) {
+  Needs needs = like_llama(m, Biases::queries);
+  append(needs, dense(m));
+  return needs;
+}
+
+/// A router whose weights are all that decides, and experts that take every token.
+Needs plain_routing(const MoeConfig& moe) {
+  return {{moe.score == RouterScore::softmax, "--moe-router-score-function softmax"},
+          {!moe.sinkhorn, "a router without sinkhorn"},
+          {!moe.expert_bias, "no --moe-router-enable-expert-bias"},
+          {!moe.capacity_factor, "no --moe-expert-capacity-factor"},
+          {!moe.apply_probs_on_input, "no --moe-apply-probs-on-input"}};
+}
+
+/// Dense layers come first; at least one layer has experts.
+bool experts_come_last(const MoeConfig& moe) {
+  return std::ranges::is_sorted(moe.layers) && moe.count_layers() > 0;
+}
+
+Needs mixtral(const ModelConfig& m) {
+  Needs needs = like_llama(m, Biases::none);
+  if (!m.moe) {
+    append(needs, {{false, "--num-experts"}});
+    return needs;
+  }
+  append(needs, plain_routing(*m.moe));
+  append(needs,
+         {{m.moe->count_layers() == m.num_layers, "--moe-layer-freq 1"},
+          {m.moe->shared_expert_intermediate_size == 0, "no shared expert"},
+          {!m.moe->pre_softmax, "no --moe-router-pre-softmax"},
+          {m.moe->num_groups.value_or(1) == 1, "no --moe-router-num-groups"},
+          {m.moe->topk_scaling_factor.value_or(1) == 1, "no --moe-router-topk-scaling-factor"}});
+  return needs;
+}
+
+Needs deepseek_v2(const ModelConfig& m) {
+  Needs needs = of_kind(m, ModelKind::gpt, "gpt");
+  append(needs, modern(m));
+  append(needs, {{m.multi_latent_attention, "--multi-latent-attention"},
+                 {m.qk_layernorm, "--qk-layernorm"},
+                 {m.norm_epsilon == kLatentEpsilon, "--norm-epsilon 1e-6"},
+                 {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"}});
+  if (!m.moe) {
+    append(needs, {{false, "--num-experts"}});
+    return needs;
+  }
+  const MoeConfig& moe = *m.moe;
+  const Index groups = moe.num_groups.value_or(1), kept = moe.group_topk.value_or(1);
+  append(needs, plain_routing(moe));
+  append(needs, {{experts_come_last(moe), "dense layers in front of those with experts"},
+                 {moe.shared_expert_intermediate_size > 0 &&
+                      moe.shared_expert_intermediate_size % moe.ffn_hidden_size == 0,
+                  "--moe-shared-expert-intermediate-size of whole experts"},
+                 {moe.pre_softmax, "--moe-router-pre-softmax"},
+                 {groups == 1 || moe.topk / kept == 1,
+                  "groups that count by their best expert (topk = group topk)"}});
+  return needs;
+}
+
+Needs megatron_bert(const ModelConfig& m) {
+  Needs needs = of_kind(m, ModelKind::bert, "bert");
+  append(needs, dense(m));
+  append(needs, classic(m));
+  // The head's function is the exact one here, and the layers' one there.
+  append(needs, {{m.activation == ActivationKind::gelu_erf, "--no-bias-gelu-fusion (exact GELU)"},
+                 {m.bert_binary_head, "the binary head (no --bert-no-binary-head)"},
+                 {!m.untie_embeddings_and_output_weights, "a tied output matrix"}});
+  return needs;
+}
+
+/// Scaling by it changes exponents only.
+bool is_power_of_four(Index channels) {
+  while (channels > 1 && channels % 4 == 0) {
+    channels /= 4;
+  }
+  return channels == 1;
+}
+
+Needs t5(const ModelConfig& m) {
+  Needs needs = of_kind(m, ModelKind::t5, "t5");
+  append(needs, dense(m));
+  append(needs,
+         {{m.position_embedding_type == PositionEmbedding::relative,
+           "--position-embedding-type relative"},
+          {m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
+          {m.gated_linear_unit && m.activation == ActivationKind::silu, "--swiglu"},
+          {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"},
+          {m.untie_embeddings_and_output_weights, "--untie-embeddings-and-output-weights"},
+          {m.num_query_groups == m.num_attention_heads, "no --group-query-attention"},
+          {is_power_of_four(m.kv_channels), "heads whose width is a power of 4 (16, 64, 256)"}});
+  return needs;
+}
+
+const std::vector<Family>& all() {
+  constexpr const char *kLlamaWords = "model.embed_tokens.weight", *kOutput = "lm_head.weight";
+  static const std::vector<Family> kAll = {
+      {.model_type = "gpt2",
+       .names = gpt2_names(),
+       .needs = gpt2,
+       .words = "transformer.wte.weight",
+       .tied = {kOutput},
+       .optional_prefix = "transformer."},
+      {"llama", llama_names(), llama, kLlamaWords, {kOutput}},
+      {"mistral", llama_names(), mistral, kLlamaWords, {kOutput}},
+      {"qwen2", llama_names(), qwen2, kLlamaWords, {kOutput}},
+      {"mixtral", mixtral_names(), mixtral, kLlamaWords, {kOutput}},
+      {"deepseek_v2", deepseek_v2_names(), deepseek_v2, kLlamaWords, {kOutput}},
+      {.model_type = "megatron-bert",
+       .names = megatron_bert_names(),
+       .needs = megatron_bert,
+       .words = "bert.embeddings.word_embeddings.weight",
+       .tied = {"cls.predictions.decoder.weight"},
+       .copies = {{"cls.predictions.decoder.bias", "cls.predictions.bias"}}},
+      {.model_type = "t5",
+       .names = t5_names(),
+       .needs = t5,
+       .words = "shared.weight",
+       .copies = {{"encoder.embed_tokens.weight", "shared.weight"},
+                  {"decoder.embed_tokens.weight", "shared.weight"}}},
+  };
+  return kAll;
+}
 
 }  // namespace
 
 std::span<const Family> families() {
-  return kFamilies;
+  return all();
 }
 
 std::string obstacle(const Family& family, const ModelConfig& m) {
-  const bool gelu =
-      m.activation == ActivationKind::gelu_tanh || m.activation == ActivationKind::gelu_erf;
-  const std::pair<bool, const char*> common[] = {
-      {!m.qk_layernorm && !m.qk_l2_norm, "no --qk-layernorm"},
-      {!m.apply_layernorm_1p, "no --apply-layernorm-1p"},
-      {!m.moe && !m.multi_latent_attention && !m.mtp_num_layers, "a dense decoder"},
-  };
-  const std::pair<bool, const char*> gpt2[] = {
-      {m.position_embedding_type == PositionEmbedding::learned_absolute,
-       "--position-embedding-type learned_absolute"},
-      {m.normalization == Normalization::layer_norm, "--normalization LayerNorm"},
-      {gelu && !m.gated_linear_unit, "a GELU"},
-      {m.add_bias_linear, "biases in all linear layers"},
-      {m.num_query_groups == m.num_attention_heads, "no --group-query-attention"},
-      {m.kv_channels * m.num_attention_heads == m.hidden_size, "kv_channels = hidden / heads"},
-  };
-  const bool linear_bias_fits = !m.add_bias_linear || family.model_type == "llama";
-  const std::pair<bool, const char*> llama[] = {
-      {m.position_embedding_type == PositionEmbedding::rope, "--position-embedding-type rope"},
-      {m.rotary_percent == 1, "--rotary-percent 1"},
-      {m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
-      {m.gated_linear_unit && m.activation == ActivationKind::silu, "--swiglu"},
-      {linear_bias_fits, "--disable-bias-linear"},
-      {m.add_bias_linear || m.add_qkv_bias == family.qkv_bias,
-       family.qkv_bias ? "--add-qkv-bias" : "no --add-qkv-bias"},
-  };
   std::vector<std::string> missing;
-  const auto collect = [&](const auto& needs) {
-    for (const auto& [met, what] : needs) {
-      if (!met) {
-        missing.emplace_back(what);
-      }
+  for (const auto& [met, what] : family.needs(m)) {
+    if (!met) {
+      missing.push_back(what);
     }
-  };
-  collect(common);
-  family.gpt2 ? collect(gpt2) : collect(llama);
+  }
   return fmt::format("{}", fmt::join(missing, ", "));
 }
 

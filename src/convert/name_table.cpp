@@ -1,6 +1,7 @@
 #include "convert/name_table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/ranges.h>
 
@@ -13,6 +14,46 @@ namespace {
 using config::ModelConfig;
 using config::PositionEmbedding;
 using enum Extent;
+
+Index halves(const ModelConfig& m) {
+  return m.gated_linear_unit ? 2 : 1;
+}
+
+Index extent_of_latents(Extent which, const ModelConfig& m) {
+  const Index n = m.num_attention_heads;
+  switch (which) {
+    case latent_queries:
+      return n * (m.qk_head_dim + m.qk_pos_emb_head_dim);
+    case latent_values:
+      return n * m.v_head_dim;
+    case latent_kv:
+      return n * (m.qk_head_dim + m.v_head_dim);
+    case query_rank:
+      return m.q_lora_rank.value_or(0);
+    case kv_rank:
+      return m.kv_lora_rank;
+    default:
+      MPITRON_CHECK(which == kv_rank_and_rope, static_cast<int>(which));
+      return m.kv_lora_rank + m.qk_pos_emb_head_dim;
+  }
+}
+
+Index extent_of_experts(Extent which, const ModelConfig& m) {
+  switch (which) {
+    case experts:
+      return m.moe->num_experts;
+    case expert_ffn:
+      return m.moe->ffn_hidden_size;
+    case expert_fc1:
+      return m.moe->ffn_hidden_size * halves(m);
+    case shared_ffn:
+      return m.moe->shared_expert_intermediate_size;
+    case shared_fc1:
+      return m.moe->shared_expert_intermediate_size * halves(m);
+    default:
+      return extent_of_latents(which, m);
+  }
+}
 
 Index extent(Extent which, const ModelDescription& description) {
   const ModelConfig& m = description.model;
@@ -27,18 +68,27 @@ Index extent(Extent which, const ModelDescription& description) {
       return description.stored_vocab_size();
     case positions:
       return m.max_position_embeddings;
+    case two:
+      return 2;
     case queries:
       return m.num_attention_heads * m.kv_channels;
     case keys:
       return m.num_query_groups * m.kv_channels;
     case qkv:
       return (m.num_attention_heads + 2 * m.num_query_groups) * m.kv_channels;
+    case kv:
+      return 2 * m.num_query_groups * m.kv_channels;
     case ffn:
       return m.ffn_hidden_size;
     case fc1:
-      break;
+      return m.ffn_hidden_size * halves(m);
+    case buckets:
+      return m.relative_attention_num_buckets;
+    case heads:
+      return m.num_attention_heads;
+    default:
+      return extent_of_experts(which, m);
   }
-  return m.ffn_hidden_size * (m.gated_linear_unit ? 2 : 1);
 }
 
 /// The rows of one query or key head. Theirs rotate the two halves of a head against each other;
@@ -70,7 +120,31 @@ std::vector<RowMove> group_moves(const ModelConfig& m) {
   return moves;
 }
 
-bool applies(When when, const ModelConfig& m) {
+std::vector<RowMove> key_value_moves(const ModelConfig& m) {
+  const Index d = m.kv_channels, g = m.num_query_groups;
+  std::vector<RowMove> moves;
+  for (Index group = 0; group < g; ++group) {
+    moves.push_back({2 * group * d, group * d, d});
+    moves.push_back({(2 * group + 1) * d, (g + group) * d, d});
+  }
+  return moves;
+}
+
+std::vector<RowMove> moves_of(const Entry& entry, const ModelConfig& m, Index rows) {
+  switch (entry.order) {
+    case Rows::query_groups:
+      return group_moves(m);
+    case Rows::key_values:
+      return key_value_moves(m);
+    case Rows::in_order:
+      break;
+  }
+  return {{0, 0, rows}};
+}
+
+/// Of a layer, 0-based; of the model where the entry belongs to none.
+bool applies(When when, const ModelConfig& m, Index layer) {
+  const bool has_experts = m.moe && m.moe->layers[static_cast<std::size_t>(layer)];
   switch (when) {
     case When::linear_bias:
       return m.add_bias_linear;
@@ -78,21 +152,44 @@ bool applies(When when, const ModelConfig& m) {
       return m.add_qkv_bias;
     case When::untied:
       return m.untie_embeddings_and_output_weights;
+    case When::dense_layer:
+      return !has_experts;
+    case When::expert_layer:
+      return has_experts;
+    case When::shared_expert:
+      return has_experts && m.moe->shared_expert_intermediate_size > 0;
+    case When::compressed_queries:
+      return m.q_lora_rank.has_value();
+    case When::plain_queries:
+      return !m.q_lora_rank;
     case When::always:
       break;
   }
   return true;
 }
 
-std::string with_layer(std::string name, Index layer) {
-  if (const std::size_t at = name.find("{}"); at != std::string::npos) {
-    name.replace(at, 2, std::to_string(layer));
+constexpr std::string_view kLayer = "{}", kExpert = "{e}";
+
+bool has(const Entry& entry, std::string_view placeholder) {
+  return std::string_view(entry.ours).find(placeholder) != std::string_view::npos;
+}
+
+struct Place {
+  Index layer = 0, expert = 0;
+};
+
+std::string name_at(std::string name, const Place& place) {
+  for (const auto& [placeholder, number] :
+       {std::pair(kLayer, place.layer), std::pair(kExpert, place.expert)}) {
+    if (const std::size_t at = name.find(placeholder); at != std::string::npos) {
+      name.replace(at, placeholder.size(), std::to_string(number));
+    }
   }
   return name;
 }
 
-NameRule make_rule(const Entry& entry, Index layer, const ModelDescription& description) {
-  NameRule rule{.ours = with_layer(entry.ours, layer),
+NameRule make_rule(const Entry& entry, const Place& place, const ModelDescription& description) {
+  NameRule rule{.ours = name_at(entry.ours, place),
                 .shape = {extent(entry.rows, description)},
                 .theirs = {},
                 .transposed = entry.transposed,
@@ -100,16 +197,57 @@ NameRule make_rule(const Entry& entry, Index layer, const ModelDescription& desc
   if (entry.columns != none) {
     rule.shape.push_back(extent(entry.columns, description));
   }
+  const double root = std::sqrt(static_cast<double>(description.model.kv_channels));
   for (const Theirs& part : entry.theirs) {
     if (part.name != nullptr) {
-      rule.theirs.push_back({with_layer(part.name, layer), extent(part.rows, description)});
+      rule.theirs.push_back({name_at(part.name, place), extent(part.rows, description),
+                             part.factor == Factor::sqrt_channels ? root : 1});
     }
   }
-  rule.moves = entry.order == Rows::query_groups
-                   ? group_moves(description.model)
-                   : std::vector<RowMove>{{0, 0, rule.rows_of_theirs()}};
+  rule.moves = moves_of(entry, description.model, rule.rows_of_theirs());
   return rule;
 }
+
+/// Adds the rules of a family's blocks in the order of a model: what stands together in a layer,
+/// layer by layer.
+class RuleMaker {
+ public:
+  RuleMaker(const ModelDescription& description, std::vector<NameRule>& rules)
+      : description_(description), rules_(rules) {}
+
+  void add(std::span<const EntryBlock> blocks) {
+    const auto of_layer = [](const EntryBlock& block) { return has(block.front(), kLayer); };
+    while (!blocks.empty()) {
+      const auto end = std::ranges::find_if_not(blocks, of_layer);
+      const auto layers = blocks.first(static_cast<std::size_t>(end - blocks.begin()));
+      for (Index layer = 0; !layers.empty() && layer < description_.model.num_layers; ++layer) {
+        for (const EntryBlock& block : layers) {
+          add(block, layer);
+        }
+      }
+      if (layers.empty()) {
+        add(blocks.front(), 0);
+      }
+      blocks = blocks.subspan(std::max<std::size_t>(layers.size(), 1));
+    }
+  }
+
+ private:
+  void add(const EntryBlock& block, Index layer) {
+    for (const Entry& entry : block) {
+      if (!applies(entry.when, description_.model, layer)) {
+        continue;
+      }
+      const Index count = has(entry, kExpert) ? description_.model.moe->num_experts : 1;
+      for (Index expert = 0; expert < count; ++expert) {
+        rules_.push_back(make_rule(entry, {layer, expert}, description_));
+      }
+    }
+  }
+
+  const ModelDescription& description_;
+  std::vector<NameRule>& rules_;
+};
 
 const Family& family_of(std::string_view model_type) {
   const auto found = std::ranges::find(families(), model_type, &Family::model_type);
@@ -164,30 +302,14 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
                   .aliases = {},
                   .optional_prefix = family.optional_prefix,
                   .not_weights = {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"}};
-  const auto add = [&](const Entry& entry, Index layer) {
-    if (applies(entry.when, model)) {
-      table.rules.push_back(make_rule(entry, layer, description));
+  RuleMaker(description, table.rules).add(family.names);
+  for (const auto& [copy, which] : family.copies) {
+    table.aliases.push_back({copy, which});
+  }
+  for (const char* copy : family.tied) {
+    if (!model.untie_embeddings_and_output_weights) {
+      table.aliases.push_back({copy, family.words});
     }
-  };
-  const auto of_layer = [](const Entry& entry) {
-    return std::string_view(entry.ours).find("{}") != std::string_view::npos;
-  };
-  // The entries of a layer stand together.
-  const auto first = std::ranges::find_if(family.entries, of_layer);
-  const auto last = std::find_if_not(first, family.entries.end(), of_layer);
-  for (const Entry& entry : std::span(family.entries.begin(), first)) {
-    add(entry, 0);
-  }
-  for (Index layer = 0; layer < model.num_layers; ++layer) {
-    for (const Entry& entry : std::span(first, last)) {
-      add(entry, layer);
-    }
-  }
-  for (const Entry& entry : std::span(last, family.entries.end())) {
-    add(entry, 0);
-  }
-  if (!model.untie_embeddings_and_output_weights) {
-    table.aliases.push_back({"lm_head.weight", family.words});
   }
   return table;
 }

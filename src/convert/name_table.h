@@ -21,12 +21,13 @@ struct NameRule {
   struct Part {
     std::string name;
     Index rows = 0;
+    double factor = 1;  // ours are so many times theirs; a power of two
   };
 
   std::string ours;
   Shape shape;  // of ours, [rows] or [rows, columns]; rows that no move reaches are padding
-  std::vector<Part> theirs;
-  bool transposed = false;  // theirs are [columns, rows]
+  std::vector<Part> theirs;  // none: they have no such tensor, and ours must be zero
+  bool transposed = false;   // theirs are [columns, rows]
   std::vector<RowMove> moves;
 
   Index columns() const { return shape.rank() > 1 ? shape[1] : 1; }

@@ -16,7 +16,8 @@ Hash128 hash_of(const HostTensor& tensor, Index rows) {
 
 /// Formats pad the vocabulary to different sizes.
 bool has_vocabulary_rows(const std::string& our_name) {
-  return our_name == "embedding.word_embeddings.weight" || our_name == "output_layer.weight";
+  return our_name == "embedding.word_embeddings.weight" ||
+         our_name.ends_with("output_layer.weight") || our_name.ends_with("output_layer.bias");
 }
 
 }  // namespace

@@ -28,6 +28,10 @@ bool same_bytes(const HostTensor& a, const HostTensor& b) {
   return a.dtype() == b.dtype() && std::ranges::equal(a.bytes(), b.bytes());
 }
 
+bool is_zero(const HostTensor& tensor) {
+  return std::ranges::all_of(tensor.bytes(), [](std::byte b) { return b == std::byte{0}; });
+}
+
 /// Repetitions must repeat: a tied matrix that differs is a weight that would get lost.
 void check_aliases(TensorSource& theirs, const NameTable& table, NameCheck& check,
                    std::set<std::string>& known) {
@@ -61,16 +65,17 @@ class OurView : public TensorSource {
  public:
   OurView(TensorSource& theirs, const NameTable& table) : theirs_(theirs), table_(table) {
     for (const NameRule& rule : table.rules) {
-      const TensorInfo* first = find_theirs(theirs, table, rule.theirs[0].name);
-      MPITRON_CHECK(first != nullptr, rule.ours);
       rule_of_[rule.ours] = &rule;
-      tensors_.push_back({rule.ours, rule.shape, first->dtype});
+      tensors_.push_back({rule.ours, rule.shape, dtype_of(rule)});
     }
   }
 
   const std::vector<TensorInfo>& tensors() const override { return tensors_; }
   HostTensor read(const std::string& name) override {
     const NameRule& rule = *rule_of_.at(name);
+    if (rule.theirs.empty()) {
+      return HostTensor({rule.ours, rule.shape, dtype_of(rule)});
+    }
     std::vector<HostTensor> parts;
     for (const NameRule::Part& part : rule.theirs) {
       parts.push_back(theirs_.read(find_theirs(theirs_, table_, part.name)->name));
@@ -83,6 +88,14 @@ class OurView : public TensorSource {
   }
 
  private:
+  /// What they do not have is of the type of their first tensor.
+  DType dtype_of(const NameRule& rule) const {
+    const NameRule& source = rule.theirs.empty() ? table_.rules.front() : rule;
+    const TensorInfo* first = find_theirs(theirs_, table_, source.theirs.at(0).name);
+    MPITRON_CHECK(first != nullptr, rule.ours);
+    return first->dtype;
+  }
+
   TensorSource& theirs_;
   const NameTable& table_;
   std::map<std::string, const NameRule*> rule_of_;
@@ -158,12 +171,17 @@ NameCheck check_theirs(TensorSource& theirs, const NameTable& table) {
   return check;
 }
 
-NameCheck check_ours(const TensorSource& ours, const NameTable& table) {
+NameCheck check_ours(TensorSource& ours, const NameTable& table) {
   NameCheck check;
   std::set<std::string> known;
   for (const NameRule& rule : table.rules) {
-    check_shape(ours.find(rule.ours), rule.ours, rule.shape, check);
+    const TensorInfo* info = ours.find(rule.ours);
+    check_shape(info, rule.ours, rule.shape, check);
     known.insert(rule.ours);
+    if (rule.theirs.empty() && info != nullptr && !is_zero(ours.read(rule.ours))) {
+      check.mismatched.push_back(
+          fmt::format("{}: it is not zero, and theirs have no such tensor", rule.ours));
+    }
   }
   for (const TensorInfo& info : ours.tensors()) {
     if (!known.contains(info.name)) {

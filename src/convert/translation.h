@@ -21,8 +21,8 @@ struct NameCheck {
 
 /// Their tensors against the table.
 NameCheck check_theirs(TensorSource& theirs, const NameTable& table);
-/// Ours against the table.
-NameCheck check_ours(const TensorSource& ours, const NameTable& table);
+/// Ours against the table. What theirs do not have must be zero.
+NameCheck check_ours(TensorSource& ours, const NameTable& table);
 
 /// Our tensors, made from theirs while they are read.
 std::unique_ptr<TensorSource> to_ours(TensorSource& theirs, const NameTable& table);

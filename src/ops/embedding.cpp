@@ -27,7 +27,14 @@ struct EmbeddingBackward {
 
   void operator()(Context& context, Tensor gradient) const {
     const Tensor dy = fold_rows(gradient);
-    accumulate_rows(context, *words, ids, dy);
+    if (autograd::defers(context, *words)) {
+      // The output layer's addition to a tied table waits already: this one comes behind it.
+      context.deferred->add(*words, [table = words, rows = ids, dy](Context& later) {
+        accumulate_rows(later, *table, rows, dy);
+      });
+    } else {
+      accumulate_rows(context, *words, ids, dy);
+    }
     if (positions != nullptr) {
       accumulate_rows(context, *positions, position_ids, dy);
     }

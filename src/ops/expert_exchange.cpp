@@ -47,51 +47,75 @@ constexpr Way kToExperts = {&ExpertExchange::sent_to_experts, &ExpertExchange::a
 constexpr Way kFromExperts = {&ExpertExchange::sent_from_experts,
                               &ExpertExchange::arrived_from_experts};
 
-/// A gradient sets out in the backward pass of the rows' arrival.
+using Journeys = std::vector<Journey>;
+
+/// Gradients set out in the backward pass of the rows' arrival.
 struct ArrivalBackward {
-  Slot y_slot;
-  Shape y_shape;
-  DType dtype;
+  struct Arrived {
+    Slot slot;
+    Shape shape;
+    DType dtype;
+  };
+  std::vector<Arrived> ys;
   ExchangeHandle exchange;
   Way back;
-  std::shared_ptr<Journey> journey;
+  std::shared_ptr<Journeys> journeys;
 
   void operator()(Context& context) const {
-    Tensor gradient = autograd::take_gradient(y_slot);
-    if (!gradient) {
-      gradient = context.empty(y_shape, dtype);
-      context.launch(kernels::Fill{.x = gradient.view(), .value = 0});
+    for (const Arrived& y : ys) {
+      Tensor gradient = autograd::take_gradient(y.slot);
+      if (!gradient) {
+        gradient = context.empty(y.shape, y.dtype);
+        context.launch(kernels::Fill{.x = gradient.view(), .value = 0});
+      }
+      journeys->push_back((*exchange.*back.send)(context, gradient));
     }
-    *journey = (*exchange.*back.send)(context, gradient);
   }
 };
 
 struct DepartureBackward {
-  Slot x_slot;
+  std::vector<Slot> x_slots;
   ExchangeHandle exchange;
   Way back;
-  std::shared_ptr<Journey> journey;
+  std::shared_ptr<Journeys> journeys;
 
   void operator()(Context& context) const {
-    autograd::accumulate(context, x_slot, (*exchange.*back.arrive)(context, std::move(*journey)));
+    for (std::size_t i = 0; i < x_slots.size(); ++i) {
+      autograd::accumulate(context, x_slots[i],
+                           (*exchange.*back.arrive)(context, std::move((*journeys)[i])));
+    }
   }
 };
 
-Var travel(Context& context, const Var& x, const ExchangeHandle& exchange,
-           std::pair<Way, Way> there_and_back, const std::function<void()>& meanwhile) {
+std::vector<Var> travel(Context& context, const std::vector<Var>& xs,
+                        const ExchangeHandle& exchange, std::pair<Way, Way> there_and_back,
+                        const std::function<void()>& meanwhile) {
   const auto [there, back] = there_and_back;
-  const auto gradient = std::make_shared<Journey>();
-  Journey journey = (*exchange.*there.send)(context, x.value);
+  const auto gradients = std::make_shared<Journeys>();
+  Journeys journeys;
+  DepartureBackward departure{{}, exchange, back, gradients};
+  for (const Var& x : xs) {
+    journeys.push_back((*exchange.*there.send)(context, x.value));
+    departure.x_slots.push_back(x.slot);
+  }
   if (context.recording()) {
-    context.tape->record_always(DepartureBackward{x.slot, exchange, back, gradient});
+    context.tape->record_always(std::move(departure));
   }
   meanwhile();
-  Var y = autograd::variable((*exchange.*there.arrive)(context, std::move(journey)));
-  if (context.recording()) {
-    context.tape->record_always(
-        ArrivalBackward{y.slot, y.shape(), y.value.dtype(), exchange, back, gradient});
+  if (context.deferred != nullptr) {
+    context.deferred->meanwhile(context);
   }
-  return y;
+  std::vector<Var> ys;
+  ArrivalBackward arrival{{}, exchange, back, gradients};
+  for (Journey& journey : journeys) {
+    const Var& y =
+        ys.emplace_back(autograd::variable((*exchange.*there.arrive)(context, std::move(journey))));
+    arrival.ys.push_back({y.slot, y.shape(), y.value.dtype()});
+  }
+  if (context.recording()) {
+    context.tape->record_always(std::move(arrival));
+  }
+  return ys;
 }
 
 }  // namespace
@@ -229,20 +253,21 @@ Tensor ExpertExchange::sum_of_shards(Context& context, const Tensor& x) const {
   return sums;
 }
 
-Var to_experts(Context& context, const Var& x, const ExchangeHandle& exchange,
-               const std::function<void()>& meanwhile) {
+std::vector<Var> to_experts(Context& context, const std::vector<Var>& xs,
+                            const ExchangeHandle& exchange,
+                            const std::function<void()>& meanwhile) {
   if (exchange->alone()) {
     meanwhile();
-    return x;
+    return xs;
   }
-  return travel(context, x, exchange, {kToExperts, kFromExperts}, meanwhile);
+  return travel(context, xs, exchange, {kToExperts, kFromExperts}, meanwhile);
 }
 
 Var from_experts(Context& context, const Var& y, const ExchangeHandle& exchange) {
   if (exchange->alone()) {
     return y;
   }
-  return travel(context, y, exchange, {kFromExperts, kToExperts}, [] {});
+  return travel(context, {y}, exchange, {kFromExperts, kToExperts}, [] {})[0];
 }
 
 }  // namespace mpitron::ops

@@ -82,11 +82,12 @@ using ExchangeHandle = std::shared_ptr<const ExpertExchange>;
 
 // The same as parts of a pass, each the gradient of the other. Where no gradient arrives it is
 // zero: whoever gets none still takes part in the exchange. In a group of one both are x itself.
+// While rows travel, `context.deferred` is told (autograd/deferred_gradients.h).
 
-/// `meanwhile` runs, and its backward pass as well, while the rows travel.
-autograd::Var to_experts(
-    autograd::Context& context, const autograd::Var& x, const ExchangeHandle& exchange,
-    const std::function<void()>& meanwhile = [] {});
+/// All of `xs` travel at once. `meanwhile` runs, and its backward pass as well, on their way.
+std::vector<autograd::Var> to_experts(
+    autograd::Context& context, const std::vector<autograd::Var>& xs,
+    const ExchangeHandle& exchange, const std::function<void()>& meanwhile = [] {});
 autograd::Var from_experts(autograd::Context& context, const autograd::Var& y,
                            const ExchangeHandle& exchange);
 

@@ -4,7 +4,6 @@
 
 #include "autograd/gradient.h"
 #include "kernels/grouped_matmul.h"
-#include "ops/linear_products.h"
 
 namespace mpitron::ops {
 namespace {
@@ -33,7 +32,12 @@ struct GroupedLinearBackward {
   std::vector<Index> counts;
 
   void operator()(Context& context, const Tensor& dy) const {
-    add_to_weights(context, dy, x(context));
+    if (autograd::defers(context, *weights[0])) {
+      context.deferred->add(weights,
+                            [self = *this, dy](Context& later) { self.add_to_weights(later, dy); });
+    } else {
+      add_to_weights(context, dy);
+    }
     if (x_slot) {
       const Tensor dx = context.empty(x.shape(), dy.dtype());
       multiply_groups(context, dy, weights, counts, false, dx);
@@ -41,17 +45,12 @@ struct GroupedLinearBackward {
     }
   }
 
-  void add_to_weights(Context& context, const Tensor& dy, const Tensor& input) const {
+  void add_to_weights(Context& context, const Tensor& dy) const {
+    const Tensor input = x(context);
     std::vector<autograd::GradientSink> sinks(weights.size());
     std::vector<kernels::GroupGradient> gradients(weights.size());
-    kernels::for_groups(counts, [&](std::size_t group, Index begin, Index end) {
-      Parameter& weight = *weights[group];
-      if (autograd::defers(context, weight)) {
-        accumulate_linear(context, weight, nullptr, dy.slice(0, begin, end),
-                          input.slice(0, begin, end));
-        return;
-      }
-      sinks[group] = autograd::open_sink(context, weight);
+    kernels::for_groups(counts, [&](std::size_t group, Index, Index) {
+      sinks[group] = autograd::open_sink(context, *weights[group]);
       gradients[group] = {sinks[group].destination, sinks[group].accumulate};
     });
     context.launch_with_workspace(kernels::GroupedWeightGradient{

@@ -27,8 +27,10 @@ class AllToAllDispatcher final : public TokenDispatcher {
                        const std::function<void()>& meanwhile) const override {
     const auto exchange = std::make_shared<const ExpertExchange>(context, ranks_, visits.counts);
     const Var sorted = permute(context, x, visits.rows);
-    return {.tokens = to_experts(context, sorted, exchange, meanwhile),
-            .probabilities = to_experts(context, visits.probabilities, exchange),
+    const std::vector<Var> arrived =
+        to_experts(context, {sorted, visits.probabilities}, exchange, meanwhile);
+    return {.tokens = arrived[0],
+            .probabilities = arrived[1],
             .counts = exchange->local_counts(),
             .route = std::make_shared<const ExpertInput::Route>(
                 ExpertInput::Route{exchange, visits.rows, x.shape()[0]})};
@@ -55,7 +57,7 @@ class AllGatherDispatcher final : public TokenDispatcher {
     const Var gathered = gather_from_sp(context, x, *ranks_.group);
     const Tensor rows = exchange->to_experts(context, gathered_rows(context, x, visits.rows));
     return {.tokens = permute(context, gathered, rows),
-            .probabilities = to_experts(context, visits.probabilities, exchange),
+            .probabilities = to_experts(context, {visits.probabilities}, exchange)[0],
             .counts = exchange->local_counts(),
             .route = std::make_shared<const ExpertInput::Route>(
                 ExpertInput::Route{exchange, rows, gathered.shape()[0]})};

@@ -131,13 +131,15 @@ Index Optimizer::zero_gradients() {
   return sum;
 }
 
-StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& scheduler) {
+double Optimizer::gradient_norm(const StepInputs& inputs) {
   for (const tensor::ConstTensorView& gradients : inputs.gradients) {
     add_squares(gradients);
   }
-  StepResult result{
-      .skipped = false,
-      .grad_norm = std::sqrt(take_sum()) * static_cast<double>(inputs.gradient_scale)};
+  return std::sqrt(take_sum()) * static_cast<double>(inputs.gradient_scale);
+}
+
+StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& scheduler) {
+  StepResult result{.grad_norm = inputs.grad_norm ? *inputs.grad_norm : gradient_norm(inputs)};
   if (inputs.check_overflow && !std::isfinite(result.grad_norm)) {
     result.skipped = true;
     return result;

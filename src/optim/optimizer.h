@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct StepInputs {
   std::span<const tensor::ConstTensorView> gradients;
   float gradient_scale = 1;     // 1 / loss scale, and 1 / tokens with per-token loss
   bool check_overflow = false;  // fp16: a step with an infinity or NaN is skipped
+  std::optional<double> grad_norm = std::nullopt;  // of these gradients; absent: computed
   // Hears of each tensor, by its index, when it is updated; in order.
   std::function<void(std::size_t index)> updated = {};
 };
@@ -47,6 +49,8 @@ class Optimizer {
   Optimizer(device::Device& device, const config::OptimizerConfig& config,
             std::vector<TrainedTensor> tensors, comm::GroupHandle ranks = nullptr);
 
+  /// L2 norm of the unscaled gradients over all ranks, before clipping.
+  double gradient_norm(const StepInputs& inputs);
   /// Clips, updates and writes the model's parameters. Rates come from the scheduler, one set for
   /// each group.
   StepResult step(const StepInputs& inputs, const ParameterScheduler& scheduler);

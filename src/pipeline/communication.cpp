@@ -9,7 +9,7 @@
 namespace mpitron::pipeline {
 namespace {
 
-/// A message that the stage posts before computation number `gap`.
+/// A message that the stage posts before computation number `gap` (which begins a unit).
 struct Post {
   Index gap;
   Index time;  // when the data comes
@@ -41,17 +41,22 @@ class StageWriter {
         spans_(times.spans(stage)),
         ring_{options.stages, options.chunks},
         overlapped_(options.overlap_p2p_comm) {
+    for (Index i = 0; i < count(); i += compute(i).joined ? 2 : 1) {
+      units_.push_back(i);
+    }
+    units_.push_back(count());
     place_receives(times);
   }
 
   ActionList write() {
-    const auto count = static_cast<Index>(order_.size());
     list_.reserve(order_.size() * 5);
-    for (Index gap = 0; gap <= count; ++gap) {
-      write_messages(gap);
-      if (gap < count) {
-        list_.push_back(compute(gap));
+    for (std::size_t unit = 0; unit + 1 < units_.size(); ++unit) {
+      const Index first = units_[unit], end = units_[unit + 1];
+      write_receives(first, end);
+      for (Index i = first; i < end; ++i) {
+        list_.push_back(compute(i));
       }
+      write_sends(first, end);
     }
     for (std::deque<Action>& sends : in_flight_) {
       finish_sends(sends, 0);
@@ -61,9 +66,10 @@ class StageWriter {
 
  private:
   const Action& compute(Index i) const { return order_[static_cast<std::size_t>(i)]; }
+  Index count() const { return static_cast<Index>(order_.size()); }
 
   void place_receives(const IdealTimes& times) {
-    for (Index i = 0; i < static_cast<Index>(order_.size()); ++i) {
+    for (Index i = 0; i < count(); ++i) {
       if (const auto source = data_source(ring_, stage_, compute(i))) {
         const Index time = *times.arrival(stage_, compute(i));
         receives_.push_back({.gap = gap_of(i, time),
@@ -76,46 +82,47 @@ class StageWriter {
     });
   }
 
+  /// The first computation of those that run together with `i`.
+  Index unit_of(Index i) const { return *(std::ranges::upper_bound(units_, i) - 1); }
+
   /// Where to post the receive of data that comes at `time` and is used by computation `use`.
   Index gap_of(Index use, Index time) const {
     if (overlapped_) {
       const auto running = std::partition_point(
           spans_.begin(), spans_.end(), [time](const IdealSpan& span) { return span.end <= time; });
-      return std::max<Index>(0, std::min<Index>(running - spans_.begin(), use - 1));
+      const Index first = unit_of(use);
+      return std::min<Index>(running - spans_.begin(), first > 0 ? unit_of(first - 1) : 0);
     }
     return std::partition_point(spans_.begin(), spans_.end(),
                                 [time](const IdealSpan& span) { return span.start < time; }) -
            spans_.begin();
   }
 
-  /// The send of what the computation before the gap made.
-  std::optional<Action> send_in(Index gap) const {
-    if (gap == 0) {
-      return {};
+  /// Of what computations [first, end) made.
+  void write_sends(Index first, Index end) {
+    for (Index i = first; i < end; ++i) {
+      if (const auto target = data_target(ring_, stage_, compute(i))) {
+        const Action send = message(ActionKind::send, compute(i), *target);
+        std::deque<Action>& sends = in_flight_[send.payload == Payload::gradient];
+        finish_sends(sends, kSendsInFlight - 1);
+        list_.push_back(send);
+        sends.push_back(send);
+      }
     }
-    const auto target = data_target(ring_, stage_, compute(gap - 1));
-    return target ? std::optional(message(ActionKind::send, compute(gap - 1), *target))
-                  : std::nullopt;
   }
 
-  void write_messages(Index gap) {
-    if (const auto send = send_in(gap)) {
-      std::deque<Action>& sends = in_flight_[send->payload == Payload::gradient];
-      finish_sends(sends, kSendsInFlight - 1);
-      list_.push_back(*send);
-      sends.push_back(*send);
-    }
-    const std::size_t first = next_;
-    for (; next_ < receives_.size() && receives_[next_].gap == gap; ++next_) {
+  /// Those that are posted before computations [first, end), and what these wait for.
+  void write_receives(Index first, Index end) {
+    const std::size_t posted = next_;
+    for (; next_ < receives_.size() && receives_[next_].gap == first; ++next_) {
       list_.push_back(receives_[next_].action);
     }
-    if (!overlapped_) {
-      for (std::size_t i = first; i < next_; ++i) {
-        list_.push_back(wait_for(receives_[i].action));
-      }
-    } else if (gap < static_cast<Index>(order_.size())) {
-      if (const auto source = data_source(ring_, stage_, compute(gap))) {
-        list_.push_back(message(ActionKind::wait_receive, compute(gap), *source));
+    for (std::size_t i = posted; !overlapped_ && i < next_; ++i) {
+      list_.push_back(wait_for(receives_[i].action));
+    }
+    for (Index i = first; overlapped_ && i < end; ++i) {
+      if (const auto source = data_source(ring_, stage_, compute(i))) {
+        list_.push_back(message(ActionKind::wait_receive, compute(i), *source));
       }
     }
   }
@@ -132,6 +139,7 @@ class StageWriter {
   const std::vector<IdealSpan>& spans_;
   VirtualStages ring_;
   bool overlapped_;
+  std::vector<Index> units_;  // the first of each set of computations that run together; count()
   std::vector<Post> receives_;
   std::size_t next_ = 0;
   std::array<std::deque<Action>, 2> in_flight_;  // activations, gradients

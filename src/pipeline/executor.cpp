@@ -13,8 +13,12 @@ Executor::Executor(comm::World& world, device::Device& device, const std::vector
 void Executor::play(const ActionList& actions, const StepCallbacks& callbacks,
                     const HiddenState& hidden) {
   hidden_ = hidden;
-  for (const Action& action : actions) {
-    perform(action, callbacks);
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    if (actions[i].joined) {
+      perform_joined(&actions[i++], callbacks);
+    } else {
+      perform(actions[i], callbacks);
+    }
   }
   MPITRON_CHECK(received_.empty() && to_send_.empty(), received_.size(), to_send_.size());
 }
@@ -56,22 +60,32 @@ Tensor Executor::take(Payload payload, const Action& action) {
   return node ? std::move(node.mapped().tensor) : Tensor();
 }
 
-void Executor::forward(const Action& action, const StepCallbacks& callbacks) {
-  Tensor output =
-      callbacks.forward(action.chunk, action.microbatch, take(Payload::activation, action));
-  if (output) {
-    to_send_[{Payload::activation, action.chunk, action.microbatch}].tensor = std::move(output);
+void Executor::keep(Payload payload, const Action& action, Tensor made) {
+  if (made) {
+    to_send_[{payload, action.chunk, action.microbatch}].tensor = std::move(made);
   }
+}
+
+void Executor::forward(const Action& action, const StepCallbacks& callbacks) {
+  keep(Payload::activation, action,
+       callbacks.forward(action.chunk, action.microbatch, take(Payload::activation, action)));
   world_.progress();
 }
 
 void Executor::backward(const Action& action, const StepCallbacks& callbacks) {
-  Tensor gradient =
-      callbacks.backward(action.chunk, action.microbatch, take(Payload::gradient, action),
-                         action.kind == ActionKind::backward);
-  if (gradient) {
-    to_send_[{Payload::gradient, action.chunk, action.microbatch}].tensor = std::move(gradient);
-  }
+  keep(Payload::gradient, action,
+       callbacks.backward(action.chunk, action.microbatch, take(Payload::gradient, action),
+                          action.kind == ActionKind::backward));
+  world_.progress();
+}
+
+void Executor::perform_joined(const Action* pair, const StepCallbacks& callbacks) {
+  const Action &forward = pair[0], &backward = pair[1];
+  auto [output, gradient] = callbacks.forward_and_backward(
+      {forward.chunk, forward.microbatch, take(Payload::activation, forward)},
+      {backward.chunk, backward.microbatch, take(Payload::gradient, backward)});
+  keep(Payload::activation, forward, std::move(output));
+  keep(Payload::gradient, backward, std::move(gradient));
   world_.progress();
 }
 

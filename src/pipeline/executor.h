@@ -39,11 +39,15 @@ class Executor {
     return payload == Payload::activation ? *activations_ : *gradients_;
   }
   void perform(const Action& action, const StepCallbacks& callbacks);
+  /// A forward and the backward behind it.
+  void perform_joined(const Action* pair, const StepCallbacks& callbacks);
   void forward(const Action& action, const StepCallbacks& callbacks);
   void backward(const Action& action, const StepCallbacks& callbacks);
   void post_receive(const Action& action);
   /// The received tensor; empty where nothing was received.
   tensor::Tensor take(Payload payload, const Action& action);
+  /// What a computation made waits for its send; an empty tensor has none.
+  void keep(Payload payload, const Action& action, tensor::Tensor made);
 
   comm::World& world_;
   device::Device& device_;

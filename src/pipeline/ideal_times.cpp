@@ -1,6 +1,7 @@
 #include "pipeline/ideal_times.h"
 
 #include <algorithm>
+#include <span>
 
 namespace mpitron::pipeline {
 
@@ -79,13 +80,22 @@ void IdealTimes::finish(Index stage, const Action& compute, Index end, std::vect
 /// Runs a stage until it waits for data; `ready` gets the stages that wait for what it made.
 void IdealTimes::run_stage(Index stage, const ActionList& order, std::vector<Index>& ready) {
   std::vector<IdealSpan>& spans = spans_[static_cast<std::size_t>(stage)];
-  Index arrived = 0;
-  while (spans.size() < order.size() && known(stage, order[spans.size()], arrived)) {
-    const Action& compute = order[spans.size()];
-    const Index start = std::max(arrived, spans.empty() ? 0 : spans.back().end);
-    const Index end = start + (compute.kind == ActionKind::backward ? 2 : 1);
-    spans.push_back({.start = start, .end = end});
-    finish(stage, compute, end, ready);
+  while (spans.size() < order.size()) {
+    const Action* const first = &order[spans.size()];
+    const std::span<const Action> together(first, first->joined ? 2 : 1);
+    Index start = spans.empty() ? 0 : spans.back().end, length = 0;
+    for (const Action& compute : together) {
+      Index arrived = 0;
+      if (!known(stage, compute, arrived)) {
+        return;
+      }
+      start = std::max(start, arrived);
+      length += compute.kind == ActionKind::backward ? 2 : 1;
+    }
+    for (const Action& compute : together) {
+      spans.push_back({.start = start, .end = start + length});
+      finish(stage, compute, start + length, ready);
+    }
   }
 }
 

@@ -7,7 +7,7 @@
 namespace mpitron::pipeline {
 
 /// When a computation runs if forward, backward_input and backward_weight take 1 each (backward 2)
-/// and messages nothing.
+/// and messages nothing. A joined pair takes the time of both and is done at its end.
 struct IdealSpan {
   Index start = 0;
   Index end = 0;

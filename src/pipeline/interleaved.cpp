@@ -57,18 +57,20 @@ Index interleaved_warmup(const ScheduleOptions& options, Index stage, Index extr
 ActionList interleaved_order(const ScheduleOptions& options, Index stage) {
   check_groups(options);
   const std::vector<ScheduleSlot> table = interleaved_table(options);
-  const auto warmup = static_cast<std::size_t>(interleaved_warmup(options, stage));
+  // One forward more, so that no backward waits for the forward that it is joined with.
+  const Index extra = options.join_passes ? 1 : 0;
+  const auto warmup = static_cast<std::size_t>(interleaved_warmup(options, stage, extra));
   ActionList order;
   order.reserve(2 * table.size());
-  const auto add_forward = [&](std::size_t k) {
-    order.push_back({.chunk = table[k].chunk, .microbatch = table[k].microbatch});
+  const auto add_forward = [&](std::size_t k, bool joined) {
+    order.push_back({.chunk = table[k].chunk, .microbatch = table[k].microbatch, .joined = joined});
   };
   for (std::size_t k = 0; k < warmup; ++k) {
-    add_forward(k);
+    add_forward(k, false);
   }
   for (std::size_t k = 0; k < table.size(); ++k) {
     if (k + warmup < table.size()) {
-      add_forward(k + warmup);
+      add_forward(k + warmup, options.join_passes);
     }
     order.push_back({.kind = ActionKind::backward,
                      .chunk = options.chunks - 1 - table[k].chunk,

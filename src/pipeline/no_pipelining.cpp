@@ -12,9 +12,15 @@ ActionList no_pipelining_order(const ScheduleOptions& options) {
         options.stages, options.chunks);
   }
   ActionList order;
-  for (Index m = 0; m < options.microbatches; ++m) {
-    order.push_back({.kind = ActionKind::forward, .microbatch = m});
-    order.push_back({.kind = ActionKind::backward, .microbatch = m});
+  const Index ahead = options.join_passes ? 1 : 0;  // forwards before the first backward
+  for (Index m = 0; m < options.microbatches + ahead; ++m) {
+    const bool joined = options.join_passes && m > 0 && m < options.microbatches;
+    if (m < options.microbatches) {
+      order.push_back({.kind = ActionKind::forward, .microbatch = m, .joined = joined});
+    }
+    if (m >= ahead) {
+      order.push_back({.kind = ActionKind::backward, .microbatch = m - ahead});
+    }
   }
   return order;
 }

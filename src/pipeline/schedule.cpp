@@ -110,10 +110,13 @@ ScheduleOptions make_schedule_options(const config::ParallelConfig& parallel,
           .chunks = layout.chunks(),
           .microbatches = microbatches,
           .microbatch_group_size_per_virtual_stage = parallel.microbatch_group_size_per_vp_stage,
-          .overlap_p2p_comm = layout.chunks() == 1 || parallel.overlap_p2p_comm};
+          .overlap_p2p_comm = layout.chunks() == 1 || parallel.overlap_p2p_comm,
+          .join_passes = parallel.overlap_moe_expert_parallel_comm};
 }
 
-Schedule make_schedule(const ScheduleOptions& options) {
+Schedule make_schedule(const ScheduleOptions& asked) {
+  ScheduleOptions options = asked;
+  options.join_passes = asked.join_passes && !asked.forward_only;
   check_counts(options);
   std::vector<ActionList> orders;
   for (Index stage = 0; stage < options.stages; ++stage) {

@@ -40,6 +40,9 @@ struct Action {
   Index microbatch = 0;
   Index peer_stage = -1;  // sends, receives and waits: the other end
   Index peer_chunk = -1;
+  /// Of a forward: it runs together with the backward that follows it at once, each while the other
+  /// waits for other ranks.
+  bool joined = false;
   bool is_compute() const { return kind <= ActionKind::backward_weight; }
   bool operator==(const Action&) const = default;
 };
@@ -56,6 +59,9 @@ struct ScheduleOptions {
   /// Receives are posted at least one computation before their use. Otherwise a message is received
   /// between two computations: fewer buffers, nothing hidden. Sends finish behind computations.
   bool overlap_p2p_comm = true;
+  /// In the steady state the forward of one microbatch and the backward of another one run together
+  /// (--overlap-moe-expert-parallel-comm); not for 1F1B and zero-bubble.
+  bool join_passes = false;
   bool forward_only = false;  // evaluation: no tape, no backward
 
   Index group_size() const {
@@ -66,7 +72,8 @@ struct ScheduleOptions {
 
 /// A schedule is data: what every stage does, in order. An executor of stage s plays stages[s]:
 ///
-/// - forward: make the tape of (chunk, microbatch), call StageCallbacks::forward;
+/// - forward: make the tape of (chunk, microbatch), call StageCallbacks::forward; a joined one and
+///   the backward behind it: call StageCallbacks::forward_and_backward;
 /// - backward, backward_input, backward_weight: play (part of) that tape; it dies with `backward`
 ///   or `backward_weight`;
 /// - send, receive: post a non-blocking message on the channel of (sender, receiver, payload), and
@@ -97,6 +104,14 @@ struct StageCallbacks {
   std::function<Value(Index chunk, Index microbatch, Value gradient, bool with_weights)> backward;
   /// What backward(..., with_weights = false) left.
   std::function<void(Index chunk, Index microbatch)> backward_weight;
+
+  /// One pass of a joined pair, and what it is given.
+  struct Pass {
+    Index chunk, microbatch;
+    Value value;
+  };
+  /// What `forward` and `backward` with weights return.
+  std::function<std::pair<Value, Value>(Pass forward, Pass backward)> forward_and_backward;
 };
 
 /// The kind that the reference takes: none with one stage, interleaved with several chunks.

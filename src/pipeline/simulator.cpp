@@ -52,6 +52,7 @@ class Simulator {
 
   std::string missing_data(Index stage, const Action& action) const;
   std::string illegal_order(const Action& action, const Cell& cell) const;
+  std::string badly_joined(Index stage, const Action& action) const;
   void note_compute(Index stage, const Action& action, Cell& cell);
   bool right_peer(Index stage, const Action& action) const;
   double finished(const Message& message, bool at_sender) const;
@@ -78,6 +79,7 @@ class Simulator {
                                     (payload == Payload::gradient));
   }
   StageState& state(Index stage) { return states_[static_cast<std::size_t>(stage)]; }
+  const StageState& state(Index stage) const { return states_[static_cast<std::size_t>(stage)]; }
 
   const Schedule& schedule_;
   const ScheduleOptions& options_;
@@ -195,9 +197,25 @@ std::string Simulator::illegal_order(const Action& action, const Cell& cell) con
   }
 }
 
+/// A joined forward and the backward behind it start at once, so neither may need the other.
+std::string Simulator::badly_joined(Index stage, const Action& action) const {
+  if (!action.joined) {
+    return {};
+  }
+  const ActionList& list = schedule_.stages[static_cast<std::size_t>(stage)];
+  const std::size_t next = state(stage).next + 1;
+  const bool backward = action.kind == ActionKind::forward && next < list.size() &&
+                        list[next].kind == ActionKind::backward;
+  return !backward ? "no backward follows the joined forward"
+         : list[next].chunk == action.chunk && list[next].microbatch == action.microbatch
+             ? "it is joined with its own backward"
+             : "";
+}
+
 Simulator::Step Simulator::compute(Index stage, const Action& action) {
   Cell& cell = cells_[index(stage, action.chunk, action.microbatch)];
-  for (const std::string& what : {illegal_order(action, cell), missing_data(stage, action)}) {
+  for (const std::string& what :
+       {illegal_order(action, cell), missing_data(stage, action), badly_joined(stage, action)}) {
     if (!what.empty()) {
       return broken(stage, action, what);
     }

@@ -10,6 +10,7 @@
 #include "config/checkpoint_arguments.h"
 #include "train/load_differences.h"
 #include "train/tokenizer_files.h"
+#include "train/upcycling.h"
 #include "train/verify_resume.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -91,6 +92,12 @@ void Checkpointing::take_save_folder() {
   const std::vector<Index> iterations = folder.iterations();
   if (iterations.empty()) {
     return;
+  }
+  if (config_.upcycling_granularity) {
+    throw_data(
+        "--save {} holds checkpoints; --moe-use-upcycling begins a new folder: name another, "
+        "or leave the flag out to go on from this one",
+        *config_.save);
   }
   const std::filesystem::path newest = folder.file(iterations.back());
   std::string differences;
@@ -181,7 +188,13 @@ std::optional<RunPosition> Checkpointing::load_from(const CheckpointSource& sour
   const bool with_masters = with_optimizer || config_.load_main_params_from_ckpt;
   partly_loaded_ = true;
   StateToLoad state(reader->file().header(), with_masters);
-  step_.visit_model(state);
+  std::optional<DenseView> dense;
+  if (config_.upcycling_granularity) {
+    step_.visit_model(
+        dense.emplace(state, model_.chunk(0).config(), *config_.upcycling_granularity));
+  } else {
+    step_.visit_model(state);
+  }
   if (with_optimizer) {
     step_.visit_optimizer(state);
   } else if (with_masters) {
@@ -201,6 +214,9 @@ std::optional<RunPosition> Checkpointing::load_from(const CheckpointSource& sour
   }));
   if (!why.empty()) {
     return std::nullopt;
+  }
+  if (dense) {
+    dense->scale_experts(step_.device());
   }
   step_.values_loaded(with_masters);
   for (const std::string& name : state.missing_values()) {
@@ -229,6 +245,9 @@ RunPosition Checkpointing::loaded(const CheckpointSource& source,
       position.iteration, gb_per_second));
   if (!source.local()) {
     last_ = position.iteration;
+  }
+  if (!source.weights_only) {
+    loaded_ = position.iteration;
   }
   return position;
 }
@@ -318,6 +337,7 @@ void Checkpointing::report(const checkpoint::SaveReport& save) {
     return;
   }
   saved_ = save.iteration;
+  save_seconds_ = std::max(save.total_seconds, save_seconds_.value_or(0));
   log::print(fmt::format(
       "  successfully saved checkpoint from iteration {:7d} to {} | {:.3f} GB | blocking: {:.3f} s "
       "| background: {:.3f} s | {:.2f} GB/s",

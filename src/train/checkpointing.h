@@ -30,6 +30,7 @@ struct RunIdentity {
   std::string configuration;  // JSON of all options (config::values_json)
   std::string build;
   std::map<std::string, std::string> files = {};  // the tokenizer's, by name
+  std::string given = "{}";  // JSON of the options that the user gave, for reports
 };
 
 /// Loads and saves a run as its options say. All ranks call everything; an error of one is an error
@@ -65,6 +66,10 @@ class Checkpointing {
   std::optional<Index> last_save() const { return last_; }
   /// The newest complete checkpoint that this run saved.
   std::optional<Index> saved_iteration() const { return saved_; }
+  /// The same, or what was loaded.
+  std::optional<Index> newest_iteration() const { return saved_ ? saved_ : loaded_; }
+  /// What the slowest complete save of this run took; nothing before the first.
+  std::optional<double> save_seconds() const { return save_seconds_; }
 
  private:
   void take_save_folder();
@@ -94,7 +99,8 @@ class Checkpointing {
   bool partly_loaded_ = false;                           // or wholly
   bool saves_locally_ = false;                           // it is local_'s
   std::future<std::string> retention_;                   // of rank 0: what went wrong
-  std::optional<Index> last_, saved_;
+  std::optional<Index> last_, saved_, loaded_;
+  std::optional<double> save_seconds_;
 };
 
 }  // namespace mpitron::train

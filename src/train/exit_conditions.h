@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "train/trigger_files.h"
 #include "utils/error.h"
 #include "utils/shape.h"
 
@@ -21,11 +22,12 @@ struct ExitMoment {
   Index iteration = 0;
   double minutes_since_start = 0;
   int signal = 0;                                           // ExitSignals::received
+  Trigger trigger = Trigger::none;                          // TriggerFiles::take
   std::optional<double> seconds_to_job_end = std::nullopt;  // of the batch system, when known
   double seconds_to_stop = 0;                               // one more iteration and a save
 };
 
-enum class ExitReason { none, signal, duration, job_end, interval };
+enum class ExitReason { none, signal, stop, resume_later, duration, job_end, interval };
 enum class SaveKind { none, persistent, non_persistent };
 
 struct ExitDecision {
@@ -34,29 +36,30 @@ struct ExitDecision {
   std::string message = {};  // for `datetime_line`
 };
 
-/// When to save and when to stop, in the order of the reference: signal (save, exit); save
-/// interval, else non-persistent interval; duration and end of the job; exit interval (each saves
-/// unless just saved). All ranks get the same decision.
+/// When to save and when to stop. A signal and the files SAVE and STOP save at once; otherwise, in
+/// the order of the reference: save interval, else non-persistent interval; a request to resume
+/// later, duration and end of the job; exit interval (each of these saves unless just saved). All
+/// ranks get the same decision.
 class ExitConditions {
  public:
   /// The largest value over all ranks; the identity for one process.
   using MaxOverRanks = std::function<Index(Index)>;
 
   explicit ExitConditions(const ExitOptions& options, MaxOverRanks max_over_ranks = {});
-  /// Collective: every rank calls it at the end of every iteration.
+  /// Collective: every rank calls it at the end of every iteration, which costs one question.
   ExitDecision decide(const ExitMoment& moment) const;
 
  private:
-  Index agree(Index value) const { return max_over_ranks_ ? max_over_ranks_(value) : value; }
+  Index wish(const ExitMoment& moment) const;
   SaveKind scheduled_save(Index iteration) const;
-  ExitDecision timed_exit(const ExitMoment& moment) const;
+  ExitDecision exit_for(Index wish, const ExitMoment& moment) const;
 
   ExitOptions options_;
   MaxOverRanks max_over_ranks_;
 };
 
-/// 0 for a planned end (none, interval); 85 where a scheduler should start the job again, 86 if
-/// progress was lost.
+/// 0 for a planned end (none, STOP, interval); 85 where a scheduler should start the job again, 86
+/// if progress was lost.
 ExitCode exit_code(ExitReason reason, bool saved);
 
 }  // namespace mpitron::train

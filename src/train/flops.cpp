@@ -86,6 +86,16 @@ double layer_flops_per_iteration(const ModelDimensions& model, bool experts, Ind
   return tokens * kPerWeight * layer_flops_per_token(model, experts);
 }
 
+double cross_attention_flops_per_iteration(const ModelDimensions& model, Index keys,
+                                           Index batch_size) {
+  const auto h = static_cast<double>(model.hidden_size);
+  const double width = h * model.projection_ratio();
+  const auto queries = static_cast<double>(model.seq_length), seen = static_cast<double>(keys);
+  const double projections = 2 * h * width * (queries + seen);  // queries and output; keys, values
+  const double products = 2 * queries * seen * width;           // scores, and values by them
+  return static_cast<double>(batch_size) * kPerWeight * (projections + products);
+}
+
 double throughput_per_device(double flops, double seconds, Index world_size) {
   return flops / (seconds * 1e12 * static_cast<double>(world_size));
 }

@@ -12,6 +12,11 @@ double flops_per_iteration(const ModelDimensions& model, Index batch_size);
 /// What one transformer layer has of it.
 double layer_flops_per_iteration(const ModelDimensions& model, bool experts, Index batch_size);
 
+/// What the cross attention of one layer has: `model.seq_length` queries see `keys` positions. The
+/// reference's formula, and so the sum above, leaves it out.
+double cross_attention_flops_per_iteration(const ModelDimensions& model, Index keys,
+                                           Index batch_size);
+
 /// TFLOP/s of one device: `throughput per GPU` of the log.
 double throughput_per_device(double flops, double seconds, Index world_size);
 

@@ -27,7 +27,14 @@ class LayerTrace final : public autograd::ParameterKeeper {
  private:
   autograd::ParameterKeeper& keeper_;
   Trace* trace_;
-  std::vector<std::int64_t> begins_;  // a recomputed layer runs forward inside its backward pass
+  struct Begin {
+    Index unit;
+    autograd::Pass pass;
+    std::int64_t time;
+  };
+  // A recomputed layer runs forward inside its backward pass, and passes of two microbatches may
+  // run by turns.
+  std::vector<Begin> begins_;
 };
 
 }  // namespace mpitron::train

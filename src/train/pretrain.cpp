@@ -1,22 +1,14 @@
 #include "train/pretrain.h"
 
 #include "checkpoint/agreement.h"
-#include "train/exit_signals.h"
 #include "train/flops.h"
 #include "train/rejected_results.h"
+#include "train/run_description.h"
 #include "train/unigram.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
 namespace {
-
-ExitOptions exit_options(const config::RunConfig& config) {
-  return {.save = config.checkpoint.save.has_value(),
-          .save_interval = config.checkpoint.save_interval,
-          .non_persistent_save_interval = config.checkpoint.non_persistent.save_interval,
-          .exit_interval = config.training.exit_interval,
-          .exit_duration_in_mins = config.training.exit_duration_in_mins};
-}
 
 /// --iterations-to-skip, and those that earlier runs rejected again and again, as rank 0 read them.
 SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training) {
@@ -79,12 +71,27 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       profile_(device, model.world(), config.training, std::move(trace)),
       num_microbatches_(config.training, config.parallel.data_parallel_size),
       skipped_(skipped_iterations(model.world(), config.training)),
-      checks_(config.training, model.world().rank()),
+      judge_(model.world(), config),
       step_(device, model, config, traced(timers_, profile_)),
       checkpointing_(model, step_, config, identity, profile_.trace()),
-      log_(config, timers_, model.world().rank()) {}
+      log_(config, timers_, model.world().rank()),
+      record_(config.checkpoint.save, model.world().rank()) {
+  if (config.logging.tensorboard_dir && model.world().rank() == 0) {
+    write_run_description(*config.logging.tensorboard_dir, config, identity);
+  }
+}
 
 RunOutcome Pretraining::run() {
+  try {
+    return run_to_end();
+  } catch (const std::exception& error) {
+    record_.fail(error);
+    throw;
+  }
+}
+
+RunOutcome Pretraining::run_to_end() {
+  ExitWatch watch(config_, model_.world());
   const std::optional<RunPosition> start = checkpointing_.load();
   if (!start) {
     return {};
@@ -92,6 +99,11 @@ RunOutcome Pretraining::run() {
   if (config_.checkpoint.convert_to) {
     checkpointing_.convert(*start, *config_.checkpoint.convert_to);
     return {.iteration = start->iteration, .consumed_samples = start->consumed_train_samples};
+  }
+  if (config_.checkpoint.upcycling_granularity) {
+    // As in the reference: a model with experts begins at iteration 1.
+    checkpointing_.convert({.iteration = 1}, *config_.checkpoint.save);
+    return {.iteration = 1};
   }
   RunOutcome outcome{.iteration = start->iteration,
                      .consumed_samples = start->consumed_train_samples};
@@ -106,50 +118,63 @@ RunOutcome Pretraining::run() {
   if (outcome.iteration > 0) {
     log_.resumed_at(outcome.iteration);
   }
-  if (config_.training.skip_train || train(outcome)) {
+  record_.begin(outcome.iteration, outcome.consumed_samples, checkpointing_.newest_iteration());
+  if (config_.training.skip_train || train(watch, outcome)) {
     validate({outcome.iteration, outcome.consumed_samples, config_.training.global_batch_size},
              true);
+    record_.end(outcome.code, "trained to the end");
   }
   step_.replicas().make_whole();
   return outcome;
 }
 
-StepReport Pretraining::one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
+StepReport Pretraining::one_iteration(const Progress& before,
+                                      std::unique_ptr<MicrobatchStream>& stream,
                                       Index& batch_size) {
-  const BatchSize batch = num_microbatches_.at(consumed);
+  const Index iteration = before.iteration + 1;
+  const BatchSize batch = num_microbatches_.at(before.consumed_samples);
   batch_size = batch.running;
-  const auto next = [&] { return stream.next(); };
+  const auto next = [&] { return stream->next(); };
   if (skipped_.contains(iteration)) {
     for (Index i = 0; i < batch.num_microbatches; ++i) {
       next();
     }
     return {.skipped = true};
   }
-  const StepReport report = step_.run(iteration, batch.num_microbatches, batch.running, next);
-  if (!report.skipped || config_.training.check_for_nan_in_loss_and_grad) {
-    checks_(iteration, report.loss(), report.grad_norm);
+  StepReport report = step_.compute_gradients(iteration, batch.num_microbatches, next);
+  RerunDecision decision = judge_(iteration, report);
+  if (decision.again) {
+    stream = training_stream(before.consumed_samples);
+    report = step_.compute_gradients(iteration, batch.num_microbatches, next);
+    decision = judge_(iteration, report);
   }
+  if (decision.exit) {
+    leave(decision, before);
+  }
+  step_.update(report, batch.running);
   return report;
 }
 
-bool Pretraining::train(RunOutcome& outcome) {
+void Pretraining::leave(const RerunDecision& decision, const Progress& before) {
+  if (decision.pending && before.iteration > 0 && checkpointing_.last_save() != before.iteration) {
+    save(before, SaveKind::persistent);
+  }
+  checkpointing_.finish();
+  judge_.hand_over(decision);
+  throw Error(*decision.exit, decision.message, true);
+}
+
+bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
   if (!data_.sets.train) {
     throw_usage("there is no training data: --split gives the training set nothing");
   }
-  const Timer since_start;
-  const ExitSignals signals(config_.training.exit_signal_handler);
-  const comm::GroupHandle all = model_.world().all();
-  const ExitConditions exits(exit_options(config_), [&](Index value) {
-    return static_cast<Index>(all->reduce(static_cast<double>(value), comm::Reduction::maximum));
-  });
-  MicrobatchStream stream = this->stream(data_.sets.train, outcome.consumed_samples);
+  auto stream = training_stream(outcome.consumed_samples);
   Progress progress{.iteration = outcome.iteration, .consumed_samples = outcome.consumed_samples};
   while (progress.iteration < config_.training.train_iters) {
-    ++progress.iteration;
-    profile_.begin_step(progress.iteration);
-    const StepReport report =
-        one_iteration(progress.iteration, progress.consumed_samples, stream, progress.batch_size);
-    profile_.end_step(progress.iteration);
+    watch.begin_iteration();
+    profile_.begin_step(progress.iteration + 1);
+    const StepReport report = one_iteration(progress, stream, progress.batch_size);
+    profile_.end_step(++progress.iteration);
     progress.consumed_samples += progress.batch_size;
     log_.iteration(progress, report, step_);
     const auto check = config_.training.check_weight_hash_across_dp_replicas_interval;
@@ -159,14 +184,14 @@ bool Pretraining::train(RunOutcome& outcome) {
     outcome.iteration = progress.iteration;
     outcome.consumed_samples = progress.consumed_samples;
     checkpointing_.poll();
+    note_reached(progress);
     const Index interval = config_.training.eval_interval;
     if (interval > 0 && progress.iteration % interval == 0 &&
         progress.iteration < config_.training.train_iters) {
       validate(progress, false);
     }
-    const ExitDecision decision = exits.decide({.iteration = progress.iteration,
-                                                .minutes_since_start = since_start.seconds() / 60,
-                                                .signal = signals.received()});
+    const ExitDecision decision =
+        watch.end_iteration(progress.iteration, checkpointing_.save_seconds());
     if (!obey(decision, progress, outcome)) {
       return false;
     }
@@ -176,6 +201,7 @@ bool Pretraining::train(RunOutcome& outcome) {
     save(progress, SaveKind::persistent);
   }
   checkpointing_.finish();
+  note_reached(progress);
   return true;
 }
 
@@ -190,7 +216,13 @@ bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
   checkpointing_.finish();
   log::print(datetime_line(decision.message, std::chrono::system_clock::now()));
   outcome.code = exit_code(decision.reason, checkpointing_.saved_iteration() == progress.iteration);
+  note_reached(progress);
+  record_.end(outcome.code, decision.message);
   return false;
+}
+
+void Pretraining::note_reached(const Progress& progress) {
+  record_.reached(progress.iteration, progress.consumed_samples, checkpointing_.newest_iteration());
 }
 
 /// The time of a save does not count as training.
@@ -224,6 +256,11 @@ void Pretraining::note_progress(const Progress& progress) {
   } catch (const Error& error) {
     log::warning("{}", error.what());
   }
+}
+
+std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) const {
+  return std::unique_ptr<MicrobatchStream>(
+      new MicrobatchStream(stream(data_.sets.train, consumed)));  // elided: it cannot move
 }
 
 MicrobatchStream Pretraining::stream(const std::shared_ptr<const data::Dataset>& dataset,
@@ -310,7 +347,8 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
     if (const auto report = evaluate(part_of(data_.sets.test, config_.training, 0))) {
       log_.validation({.where = where + " on test set",
                        .loss = report->loss(),
-                       .other_losses = report->other_losses},
+                       .other_losses = report->other_losses,
+                       .test = true},
                       progress);
     }
   }

@@ -3,11 +3,12 @@
 #include "device/device.h"
 #include "train/checkpointing.h"
 #include "train/evaluation.h"
-#include "train/exit_conditions.h"
+#include "train/exit_watch.h"
 #include "train/num_microbatches.h"
 #include "train/profile.h"
 #include "train/progress_log.h"
-#include "train/result_checks.h"
+#include "train/result_judge.h"
+#include "train/run_record.h"
 #include "train/skip_iterations.h"
 #include "train/training_data.h"
 #include "train/training_log.h"
@@ -41,17 +42,23 @@ class Pretraining {
   std::vector<std::optional<double>> validation_losses(Index consumed);
 
  private:
+  RunOutcome run_to_end();
   /// False where an exit condition ended it: then nothing is evaluated, as in the reference.
-  bool train(RunOutcome& outcome);
+  bool train(ExitWatch& watch, RunOutcome& outcome);
   /// Saves what the decision asks for; false where the run ends.
   bool obey(const ExitDecision& decision, const Progress& progress, RunOutcome& outcome);
   void save(const Progress& progress, SaveKind kind);
   void note_progress(const Progress& progress);
-  StepReport one_iteration(Index iteration, Index consumed, MicrobatchStream& stream,
+  void note_reached(const Progress& progress);
+  /// The iteration after `before`, which is left as it is where the results say so.
+  StepReport one_iteration(const Progress& before, std::unique_ptr<MicrobatchStream>& stream,
                            Index& batch_size);
+  /// Does what the decision says of the iteration after `before`, and throws.
+  [[noreturn]] void leave(const RerunDecision& decision, const Progress& before);
   /// Microbatches of one data set for this rank.
   MicrobatchStream stream(const std::shared_ptr<const data::Dataset>& dataset, Index consumed,
                           Index padded_samples = 0) const;
+  std::unique_ptr<MicrobatchStream> training_stream(Index consumed) const;
   /// Nothing without such data.
   std::optional<StepReport> evaluate(const Evaluation& evaluation);
   /// Of each validation set, from sample `consumed` on.
@@ -67,12 +74,13 @@ class Pretraining {
   Profile profile_;
   NumMicrobatches num_microbatches_;
   SkipIterations skipped_;
-  ResultChecks checks_;
+  ResultJudge judge_;
   TrainStep step_;
   Checkpointing checkpointing_;
   TrainingLog log_;
   std::optional<ProgressLog> progress_log_;  // rank 0 with --log-progress
-  Index first_sample_ = 0;                   // where this program started
+  RunRecord record_;
+  Index first_sample_ = 0;  // where this program started
   Index consumed_valid_samples_ = 0;
 };
 

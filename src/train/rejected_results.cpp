@@ -51,13 +51,13 @@ bool reproducible(const std::string& status) {
 void record_rejection(const std::filesystem::path& tracker, const Rejection& rejection) {
   std::ofstream file(tracker, std::ios::app);
   file << fmt::format(
-      "ts={} node={} device=0 jobID={} rank={} iteration={} status=RERUN_DISABLED result={} "
+      "ts={} node={} device=0 jobID={} rank={} iteration={} status={} result={} "
       "message='{}'\n",
       std::chrono::duration_cast<std::chrono::seconds>(
           std::chrono::system_clock::now().time_since_epoch())
           .count(),
-      host_name(), job_id(), rejection.rank, rejection.iteration, rejection.result,
-      rejection.message);
+      host_name(), job_id(), rejection.rank, rejection.iteration, rejection.status,
+      rejection.result, rejection.message);
   if (!file.flush()) {
     throw_data("--result-rejected-tracker-filename {}: cannot write", tracker.string());
   }

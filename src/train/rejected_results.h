@@ -7,8 +7,9 @@
 
 namespace mpitron::train {
 
-/// A result that ended a run.
+/// A result that was rejected, and what its reruns have told of it so far.
 struct Rejection {
+  std::string status = "RERUN_DISABLED";  // the reference's RerunValidationStatus
   Index rank = 0;
   Index iteration = 0;
   double result = 0;

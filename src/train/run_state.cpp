@@ -6,7 +6,8 @@
 namespace mpitron::train {
 namespace {
 
-constexpr int kTemporaryFailure = 75;  // EX_TEMPFAIL of sysexits.h: a hang, suspected hardware
+// EX_TEMPFAIL of sysexits.h: a hang, suspected hardware.
+constexpr int kTemporaryFailure = 75;
 
 }  // namespace
 
@@ -27,14 +28,19 @@ std::string_view to_string(RunStatus status) {
 }
 
 RunStatus run_status(ExitCode code) {
-  if (code == ExitCode::success) {
-    return RunStatus::finished;
+  switch (code) {
+    case ExitCode::success:
+      return RunStatus::finished;
+    case ExitCode::interrupted:
+    case ExitCode::interrupted_unsaved:
+      return RunStatus::preempted;
+    case ExitCode::environment:
+    case ExitCode::resume_to_disambiguate:
+      return RunStatus::failed_retryable;
+    default:
+      return static_cast<int>(code) == kTemporaryFailure ? RunStatus::failed_retryable
+                                                         : RunStatus::failed_fatal;
   }
-  if (code == ExitCode::interrupted || code == ExitCode::interrupted_unsaved) {
-    return RunStatus::preempted;
-  }
-  return static_cast<int>(code) == kTemporaryFailure ? RunStatus::failed_retryable
-                                                     : RunStatus::failed_fatal;
 }
 
 void write_run_state(const std::filesystem::path& folder, const RunState& state) {
@@ -44,9 +50,9 @@ void write_run_state(const std::filesystem::path& folder, const RunState& state)
   file.write(fmt::format(
       "{{\n  \"state\": {},\n  \"iteration\": {},\n"
       "  \"consumed_train_samples\": {},\n  \"saved_iteration\": {},\n"
-      "  \"exit_code\": {},\n  \"message\": {}\n}}\n",
+      "  \"exit_code\": {},\n  \"reason\": {}\n}}\n",
       io::json_string(to_string(state.status)), state.iteration, state.consumed_train_samples,
-      saved, state.exit_code, io::json_string(state.message)));
+      saved, state.exit_code, io::json_string(state.reason)));
   file.commit();
 }
 

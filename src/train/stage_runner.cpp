@@ -24,6 +24,28 @@ TraceSpan pass_span(Index chunk, Index microbatch) {
 
 }  // namespace
 
+/// Cuts the tape, and runs the next part of the backward pass beside it, if there is one.
+class StageRunner::ForwardGaps final : public autograd::DeferredGradients {
+ public:
+  ForwardGaps(StageRunner& runner, autograd::SegmentedTape& tape, BackwardPass* beside)
+      : runner_(runner), tape_(tape), beside_(beside) {}
+
+  void meanwhile(Context& context) override {
+    if (context.recording()) {
+      tape_.cut();
+      context.tape = context.usage = &tape_.current();
+    }
+    if (beside_ != nullptr) {
+      runner_.continue_backward(*beside_);
+    }
+  }
+
+ private:
+  StageRunner& runner_;
+  autograd::SegmentedTape& tape_;
+  BackwardPass* beside_;
+};
+
 StageRunner::StageRunner(device::Device& device, TrainedModel& model,
                          parallel::DataParallel& replicas, const Options& options, Timers& timers)
     : device_(device),
@@ -62,7 +84,11 @@ std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& n
           [this](Index chunk, Index index, Tensor gradient, bool with_weights) {
             return backward(chunk, index, std::move(gradient), with_weights);
           },
-      .backward_weight = [this](Index chunk, Index index) { backward_weight(chunk, index); }};
+      .backward_weight = [this](Index chunk, Index index) { backward_weight(chunk, index); },
+      .forward_and_backward =
+          [this](auto forward, auto backward) {
+            return forward_and_backward(std::move(forward), std::move(backward));
+          }};
   pipeline::HiddenState hidden = options_.hidden;
   if (pass.micro_batch_size) {
     hidden.shape[1] = *pass.micro_batch_size;
@@ -120,7 +146,7 @@ StageRunner::Live& StageRunner::start(Index chunk, Index index) {
   return *live;
 }
 
-Tensor StageRunner::forward(Index chunk, Index index, Tensor input) {
+Tensor StageRunner::forward(Index chunk, Index index, Tensor input, BackwardPass* meanwhile) {
   const TimerScope scope = timers_.scope("forward-compute", 2, pass_span(chunk, index));
   replicas_.begin_pass(autograd::Pass::forward);
   const DeviceMicrobatch& microbatch = this->microbatch(index);
@@ -128,9 +154,13 @@ Tensor StageRunner::forward(Index chunk, Index index, Tensor input) {
   Live* live = pass_.seed_scale ? &start(chunk, index) : nullptr;
   const SamplePosition position{.first_sample = microbatch.first_sample,
                                 .sequence = microbatch.positions};
-  Context context = this->context(position, live != nullptr ? &live->tape : nullptr);
+  Context context = this->context(position, live != nullptr ? &live->tape.current() : nullptr);
+  std::optional<ForwardGaps> gaps;
   if (live != nullptr) {
     live->auxiliary = context.auxiliary = auxiliary_losses(microbatch);
+    if (options_.cut_passes) {
+      context.deferred = &gaps.emplace(*this, live->tape, meanwhile);
+    }
   }
   const Var x = live != nullptr && input ? autograd::variable(std::move(input))
                                          : autograd::constant(std::move(input));
@@ -201,36 +231,67 @@ void StageRunner::finish(Index chunk, Index index) {
   spare_.push_back(std::move(live_.extract({chunk, index}).mapped()));
 }
 
-Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient, bool with_weights) {
-  const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(chunk, index));
+StageRunner::BackwardPass StageRunner::start_backward(Index chunk, Index index, Tensor gradient,
+                                                      bool with_weights) {
   replicas_.begin_pass(autograd::Pass::backward);
   Live& live = *live_.at({chunk, index});
-  Context context = this->context(live.position, &live.tape);
-  context.auxiliary = live.auxiliary;
-  context.last_microbatch = index + 1 == pass_.num_microbatches;
-  context.deferred = deferred(chunk, live, with_weights);
-  Live::Output last = std::move(live.outputs.back());
-  live.outputs.pop_back();
+  BackwardPass pass{chunk, index, with_weights, live,
+                    this->context(live.position, &live.tape.current())};
+  pass.context.auxiliary = live.auxiliary;
+  pass.context.last_microbatch = index + 1 == pass_.num_microbatches;
+  pass.context.deferred = deferred(chunk, live, with_weights);
   for (Live::Output& output : live.outputs) {
-    autograd::accumulate(context, output.slot, std::move(output.gradient));
+    Tensor& seed = output.gradient ? output.gradient : gradient;
+    autograd::accumulate(pass.context, output.slot, std::move(seed));
   }
-  live.tape.backward(context, last.slot,
-                     last.gradient ? std::move(last.gradient) : std::move(gradient));
-  live.tape.clear();
-  Tensor input_gradient = live.input ? autograd::take_gradient(live.input) : Tensor();
-  live.input = {};
   live.outputs.clear();
-  if (const std::size_t limit = options_.deferred_outputs.value_or(0); limit > 0) {
-    output_weight_.play(context, limit);
+  return pass;
+}
+
+void StageRunner::continue_backward(BackwardPass& pass) {
+  if (pass.live.tape.played()) {
+    return;
   }
-  if (with_weights) {
-    finish(chunk, index);
+  const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(pass.chunk, pass.index));
+  pass.live.tape.play_last(pass.context);
+  if (pass.with_weights && options_.delay_weights) {
+    model_.world().progress();
+    pass.live.weights.play(pass.context);
+  }
+}
+
+Tensor StageRunner::finish_backward(BackwardPass& pass) {
+  while (!pass.live.tape.played()) {
+    continue_backward(pass);
+  }
+  pass.live.tape.restart();
+  Tensor input_gradient = pass.live.input ? autograd::take_gradient(pass.live.input) : Tensor();
+  pass.live.input = {};
+  if (const std::size_t limit = options_.deferred_outputs.value_or(0); limit > 0) {
+    output_weight_.play(pass.context, limit);
+  }
+  if (pass.with_weights) {
+    finish(pass.chunk, pass.index);
   }
   return input_gradient;
 }
 
+Tensor StageRunner::backward(Index chunk, Index index, Tensor gradient, bool with_weights) {
+  BackwardPass pass = start_backward(chunk, index, std::move(gradient), with_weights);
+  return finish_backward(pass);
+}
+
+std::pair<Tensor, Tensor> StageRunner::forward_and_backward(
+    pipeline::StepCallbacks::Pass forward, pipeline::StepCallbacks::Pass backward) {
+  BackwardPass beside =
+      start_backward(backward.chunk, backward.microbatch, std::move(backward.value), true);
+  Tensor output =
+      this->forward(forward.chunk, forward.microbatch, std::move(forward.value), &beside);
+  return {std::move(output), finish_backward(beside)};
+}
+
 autograd::DeferredGradients* StageRunner::deferred(Index chunk, Live& live, bool with_weights) {
-  if (!with_weights) {
+  if (!with_weights || options_.delay_weights) {
     return &live.weights;
   }
   const bool output = options_.deferred_outputs && model_.chunk(chunk).part().has_output;

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "autograd/deferred_gradients.h"
+#include "autograd/segmented_tape.h"
 #include "parallel/data_parallel.h"
 #include "pipeline/executor.h"
 #include "train/layer_trace.h"
@@ -35,6 +36,8 @@ class StageRunner {
     /// Microbatches whose additions to the output layer's weight wait for the end of the pass (0:
     /// all), beyond which the oldest is made; absent: none waits.
     std::optional<std::size_t> deferred_outputs = std::nullopt;
+    bool cut_passes = false;     // wherever tokens travel; what the schedule joins runs in between
+    bool delay_weights = false;  // weight gradients of a part are made when its tokens travel
   };
   /// One pass over a (global) batch.
   struct Pass {
@@ -69,13 +72,23 @@ class StageRunner {
       autograd::Slot slot;
       tensor::Tensor gradient;
     };
-    autograd::Tape tape;
-    autograd::DeferredGradients weights;  // what `backward_weight` adds
+    autograd::SegmentedTape tape;
+    autograd::DeferredGradients weights;  // what `backward_weight` adds, or what is delayed
     autograd::Slot input;
     std::vector<Output> outputs;
     autograd::SamplePosition position;
     autograd::AuxiliaryLosses auxiliary;
   };
+
+  /// A backward pass under way.
+  struct BackwardPass {
+    Index chunk, index;
+    bool with_weights;
+    Live& live;
+    autograd::Context context;
+  };
+  /// What a forward pass does where its tokens travel.
+  class ForwardGaps;
 
   const pipeline::ActionList& actions(const Pass& pass);
   /// Microbatch `index`, which chunks ask for in order.
@@ -83,9 +96,17 @@ class StageRunner {
   /// Lets go of the microbatches that every chunk has taken.
   void release_microbatches();
   autograd::Context context(const autograd::SamplePosition& position, autograd::Tape* tape) const;
-  tensor::Tensor forward(Index chunk, Index index, tensor::Tensor input);
+  tensor::Tensor forward(Index chunk, Index index, tensor::Tensor input,
+                         BackwardPass* meanwhile = nullptr);
   tensor::Tensor backward(Index chunk, Index index, tensor::Tensor gradient, bool with_weights);
+  std::pair<tensor::Tensor, tensor::Tensor> forward_and_backward(
+      pipeline::StepCallbacks::Pass forward, pipeline::StepCallbacks::Pass backward);
   void backward_weight(Index chunk, Index index);
+  BackwardPass start_backward(Index chunk, Index index, tensor::Tensor gradient, bool with_weights);
+  /// Plays the next part of it, if there is one.
+  void continue_backward(BackwardPass& pass);
+  /// The gradient of its input.
+  tensor::Tensor finish_backward(BackwardPass& pass);
   /// What takes the additions that this backward pass leaves; null: it leaves none.
   autograd::DeferredGradients* deferred(Index chunk, Live& live, bool with_weights);
   /// The objectives of the part with the output, added to the sums; their gradients where the pass

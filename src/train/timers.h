@@ -99,6 +99,8 @@ class Timers {
   /// nobody ran are left out. Collective over the group; resets nothing.
   std::vector<std::pair<std::string, double>> longest(std::span<const std::string> names,
                                                       double normalizer = 1.0);
+  /// Values of all ranks, [rank][value]. Collective over the group.
+  std::vector<float> of_all_ranks(std::span<const float> own) const { return group_.gather(own); }
   /// All timers made so far, in order of creation.
   const std::vector<std::string>& names() const { return names_; }
 

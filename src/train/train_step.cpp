@@ -86,7 +86,9 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
           .parts = microbatch_parts(config),
           .seed = static_cast<std::uint64_t>(config.training.seed),
           .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
-          .deferred_outputs = config.parallel.deferred_embedding_wgrads};
+          .deferred_outputs = config.parallel.deferred_embedding_wgrads,
+          .cut_passes = config.parallel.overlap_moe_expert_parallel_comm,
+          .delay_weights = config.parallel.delay_wgrad_compute};
 }
 
 }  // namespace
@@ -120,6 +122,13 @@ void TrainStep::report_loss(const std::vector<LossSums>& sums, StepReport& repor
 
 StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_size,
                           const NextMicrobatch& next) {
+  StepReport report = compute_gradients(iteration, num_microbatches, next);
+  update(report, batch_size);
+  return report;
+}
+
+StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
+                                        const NextMicrobatch& next) {
   StepReport report{.loss_scale = scaler_.scale()};
   const bool per_token = config_.training.calculate_per_token_loss;
   // The mean over all replicas' microbatches is taken here and not in the sum of the gradients, so
@@ -136,35 +145,42 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
     replicas_->finish_step();
     complete_gradients();
   }
-
-  const double tokens = per_token ? std::max(report.loss_tokens, 1.0) : 1.0;
-  report.learning_rate = scheduler_.learning_rate();
-  report.weight_decay = scheduler_.weight_decay();
   const TimerScope scope = timers_.scope("optimizer", 1);
   const Index tensor_rank = model_.groups().tensor->rank();
   const auto gradients = replicas_->gradients([tensor_rank](const autograd::Parameter& parameter) {
     return parameter.counts_in_norm(tensor_rank);
   });
+  report.grad_norm = optimizer_.gradient_norm(step_inputs(report, gradients));
+  return report;
+}
+
+optim::StepInputs TrainStep::step_inputs(const StepReport& report,
+                                         std::span<const tensor::ConstTensorView> gradients) {
+  const double tokens =
+      config_.training.calculate_per_token_loss ? std::max(report.loss_tokens, 1.0) : 1.0;
+  return {.gradients = gradients,
+          .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
+          .check_overflow = config_.optimizer.fp16,
+          .updated = [this](std::size_t piece) {
+            replicas_->piece_updated(piece);
+            model_.world().progress();
+          }};
+}
+
+void TrainStep::update(StepReport& report, Index batch_size) {
+  report.learning_rate = scheduler_.learning_rate();
+  report.weight_decay = scheduler_.weight_decay();
+  const TimerScope scope = timers_.scope("optimizer", 1);
   before_update_();
   update_expert_biases(report.layers);
-  const optim::StepResult result =
-      optimizer_.step({.gradients = gradients,
-                       .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
-                       .check_overflow = config_.optimizer.fp16,
-                       .updated =
-                           [this](std::size_t piece) {
-                             replicas_->piece_updated(piece);
-                             model_.world().progress();
-                           }},
-                      scheduler_);
-  scaler_.update(result.skipped);
-  report.grad_norm = result.grad_norm;
-  report.skipped = result.skipped;
-  if (!result.skipped) {
+  optim::StepInputs inputs = step_inputs(report, {});
+  inputs.grad_norm = report.grad_norm;
+  report.skipped = optimizer_.step(inputs, scheduler_).skipped;
+  scaler_.update(report.skipped);
+  if (!report.skipped) {
     replicas_->gather_parameters();
     scheduler_.advance(batch_size);
   }
-  return report;
 }
 
 /// What the replicas' sum leaves open, in the reference's order: gradients of which each tensor

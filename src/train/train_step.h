@@ -39,7 +39,11 @@ class TrainStep {
   /// One iteration (1-based) of `num_microbatches` microbatches, `batch_size` samples in all.
   StepReport run(Index iteration, Index num_microbatches, Index batch_size,
                  const NextMicrobatch& next);
-  /// Called by `run` when gradients are complete and before anything that is saved changes.
+  /// The two halves of `run`. The first changes nothing that a checkpoint keeps: called again with
+  /// the same microbatches it gives the same bits.
+  StepReport compute_gradients(Index iteration, Index num_microbatches, const NextMicrobatch& next);
+  void update(StepReport& report, Index batch_size);
+  /// Called by `update` before anything that is saved changes.
   void before_update(std::function<void()> call) { before_update_ = std::move(call); }
   /// Sum of the masked losses and of the mask, without dropout and without gradients.
   StepReport evaluate(Index num_microbatches, const NextMicrobatch& next);
@@ -64,11 +68,15 @@ class TrainStep {
   /// Throws where replicas hold different weights (parallel/weight_hash.h).
   void check_replicas();
   parallel::DataParallel& replicas() { return *replicas_; }
+  device::Device& device() const { return device_; }
 
  private:
   /// Adds this rank's sums up over all ranks.
   void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
   void complete_gradients();
+  /// What the optimizer is told of a step with these gradients.
+  optim::StepInputs step_inputs(const StepReport& report,
+                                std::span<const tensor::ConstTensorView> gradients);
   /// Of routers that are balanced by a bias, from the tokens that their experts got.
   void update_expert_biases(const LayerReport& layers);
 

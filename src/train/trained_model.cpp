@@ -4,6 +4,7 @@
 #include "models/gpt_model.h"
 #include "models/t5_model.h"
 #include "train/rank_layout.h"
+#include "train/upcycling.h"
 
 namespace mpitron::train {
 namespace {
@@ -53,6 +54,9 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
                                         .parameters = parameters_}));
   }
   parts_.front()->initialize();
+  if (config.checkpoint.upcycling_granularity) {
+    group_router_rows(device, *parameters_, *config.checkpoint.upcycling_granularity);
+  }
   for (autograd::Parameter& parameter : *parameters_) {
     if (parameter.shared_over_stages) {
       shared_embedding_ = &parameter;

@@ -1,8 +1,11 @@
 #include "train/training_log.h"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "train/flops.h"
 #include "train/memory_report.h"
@@ -12,6 +15,11 @@ namespace mpitron::train {
 namespace {
 
 constexpr const char* kLossName = "lm loss";
+constexpr float kMebibyte = 1024 * 1024;
+
+double unix_time() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 /// In the reference's order; every rank asks for the same ones, whether it ran them or not.
 const std::vector<std::string>& timed_parts() {
@@ -32,7 +40,14 @@ std::vector<NamedLoss> all_losses(double loss, const std::vector<NamedLoss>& oth
 TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index rank)
     : config_(config), timers_(timers), collapsed_(config.model.moe ? config.model.moe->topk : 0) {
   bar_.emplace(config.training.train_iters, "it");
-  interval_.start();
+  resume();
+  if (config.logging.metrics_port && rank == 0) {
+    constexpr double kSecondsPerMinute = 60;
+    live_ = std::make_unique<MetricsEndpoint>(
+        config.logging.metrics_address, *config.logging.metrics_port,
+        config.parallel.distributed_timeout_minutes * kSecondsPerMinute);
+    log::info("/metrics and /healthz at {} port {}", config.logging.metrics_address, live_->port());
+  }
   if (const auto& folder = config.logging.tensorboard_dir; folder && rank == 0) {
     tensorboard_ =
         std::make_unique<io::TensorboardWriter>(*folder, config.logging.tensorboard_queue_size);
@@ -47,7 +62,23 @@ void TrainingLog::resumed_at(Index iteration) {
   }
 }
 
+void TrainingLog::pause() {
+  interval_.stop();
+  iteration_.stop();
+}
+
+void TrainingLog::resume() {
+  interval_.start();
+  iteration_.start();
+}
+
 void TrainingLog::iteration(const Progress& progress, const StepReport& step, TrainStep& state) {
+  const double seconds = iteration_.elapsed().seconds;
+  scalars_seconds_ += seconds;
+  ++scalars_iterations_;
+  if (live_) {
+    tell_live(progress, step, state, seconds);
+  }
   averages_.add(all_losses(step.loss(), step.other_losses), step.skipped);
   for (const auto& [name, value] : summaries(step.layers.losses)) {
     averages_.add_tracked(name, value);
@@ -71,7 +102,9 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
 
 void TrainingLog::print_line(const Progress& progress, const StepReport& step, TrainStep& state) {
   const Index iterations = averages_.iterations();
-  const double seconds = interval_.elapsed() / static_cast<double>(iterations);
+  const StepTime time = interval_.elapsed();
+  const double seconds = time.seconds / static_cast<double>(iterations);
+  write_spread(progress.iteration, time.busy() / static_cast<double>(iterations));
   if (tensorboard_ && config_.logging.log_timers_to_tensorboard) {
     tensorboard_->add_scalar("iteration-time", seconds, progress.iteration);
   }
@@ -118,6 +151,44 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
   averages_.reset();
 }
 
+void TrainingLog::write_spread(Index iteration, double busy_seconds) {
+  if (!config_.logging.tensorboard_dir) {
+    return;
+  }
+  const RankSpread spread =
+      gather_spread({.busy_seconds = static_cast<float>(busy_seconds),
+                     .memory_mib = static_cast<float>(process_memory().resident) / kMebibyte},
+                    [this](std::span<const float> own) { return timers_.of_all_ranks(own); });
+  if (metrics_) {
+    metrics_->add(iteration,
+                  std::array{io::Metric{"busy-seconds-min", spread.fastest},
+                             io::Metric{"busy-seconds-median", spread.median},
+                             io::Metric{"busy-seconds-max", spread.slowest},
+                             io::Metric{"slowest-rank", static_cast<double>(spread.slowest_rank)},
+                             io::Metric{"memory-mib-max", spread.most_memory_mib}});
+  }
+}
+
+void TrainingLog::tell_live(const Progress& progress, const StepReport& step, TrainStep& state,
+                            double seconds) {
+  const double flops = flops_per_iteration(model_dimensions(config_.model), progress.batch_size);
+  const auto tokens = static_cast<double>(progress.batch_size * config_.training.seq_length);
+  live_->finished(
+      {.iteration = progress.iteration,
+       .train_iters = config_.training.train_iters,
+       .consumed_samples = progress.consumed_samples,
+       .consumed_tokens = progress.consumed_samples * config_.training.seq_length,
+       .seconds = seconds,
+       .tokens_per_second = tokens / seconds,
+       .tflops_per_rank = throughput_per_device(flops, seconds, config_.parallel.world_size),
+       .loss = step.loss(),
+       .grad_norm = step.grad_norm,
+       .learning_rate = step.learning_rate,
+       .loss_scale = state.loss_scaler().scale(),
+       .skipped = step.skipped,
+       .resident_bytes = process_memory().resident});
+}
+
 void TrainingLog::write_timers(Index iteration) {
   const auto times = timers_.longest(timed_parts(), static_cast<double>(averages_.iterations()));
   for (const auto& [name, seconds] : times) {
@@ -148,7 +219,13 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   if (config_.logging.log_memory_to_tensorboard) {
     both("mem-reserved-bytes", static_cast<double>(process_memory().resident));
   }
+  const double seconds = std::exchange(scalars_seconds_, 0.0) /
+                         static_cast<double>(std::exchange(scalars_iterations_, 0));
+  const Index tokens = progress.batch_size * config_.training.seq_length;
   std::vector<io::Metric> metrics{
+      io::Metric{"time", unix_time()},
+      io::Metric{"iteration-time", seconds},
+      io::Metric{"tokens-per-second", static_cast<double>(tokens) / seconds},
       io::Metric{"lm loss", step.loss()},
       io::Metric{"learning-rate", step.learning_rate},
       io::Metric{"grad-norm", step.grad_norm},
@@ -174,6 +251,9 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
 
 void TrainingLog::validation(const ValidationReport& report, const Progress& progress) {
   bar_->clear();
+  if (live_ && !report.test) {
+    live_->validated(report.loss);
+  }
   std::vector<NamedLoss> losses = all_losses(report.loss, report.other_losses);
   log::print(validation_lines(report.where, losses, report.set));
   if (!tensorboard_) {
@@ -183,14 +263,20 @@ void TrainingLog::validation(const ValidationReport& report, const Progress& pro
     tensorboard_->add_scalar(name, value, progress.iteration);
     tensorboard_->add_scalar(name + " vs samples", value, progress.consumed_samples);
   };
+  std::vector<std::string> metric_names;  // TensorBoard has the reference's, one for both sets
   for (auto& [name, loss] : losses) {
+    metric_names.push_back(name + ' ' + (report.test ? "test" : validation_name(report.set)));
     name += ' ' + validation_name(report.set);
     both(name, loss);
     if (config_.logging.log_validation_ppl_to_tensorboard) {
       both(name + " ppl", std::exp(std::min(20.0, loss)));
     }
   }
-  metrics_->add(progress.iteration, std::vector<io::Metric>(losses.begin(), losses.end()));
+  std::vector<io::Metric> metrics;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    metrics.emplace_back(metric_names[i], losses[i].second);
+  }
+  metrics_->add(progress.iteration, metrics);
   tensorboard_->flush();
 }
 

@@ -8,7 +8,10 @@
 #include "io/tensorboard.h"
 #include "train/expert_balance.h"
 #include "train/iteration_report.h"
+#include "train/metrics_endpoint.h"
 #include "train/progress_bar.h"
+#include "train/rank_spread.h"
+#include "train/step_clock.h"
 #include "train/timers.h"
 #include "train/train_step.h"
 
@@ -27,6 +30,7 @@ struct ValidationReport {
   std::optional<Index> set;  // its number with --multiple-validation-sets
   double loss = 0;
   std::vector<NamedLoss> other_losses = {};  // objectives beside the first
+  bool test = false;                         // of the test set
 };
 
 /// Everything that a run says of its iterations: the reference's line every `--log-interval`,
@@ -40,8 +44,8 @@ class TrainingLog {
   void resumed_at(Index iteration);
   void iteration(const Progress& progress, const StepReport& step, TrainStep& state);
   /// Time between the two does not count as training (an evaluation).
-  void pause() { interval_.stop(); }
-  void resume() { interval_.start(); }
+  void pause();
+  void resume();
   void validation(const ValidationReport& report, const Progress& progress);
 
  private:
@@ -49,6 +53,11 @@ class TrainingLog {
   /// Collective.
   void write_timers(Index iteration);
   void write_scalars(const Progress& progress, const StepReport& step, TrainStep& state);
+  /// For --metrics-port.
+  void tell_live(const Progress& progress, const StepReport& step, TrainStep& state,
+                 double seconds);
+  /// Collective: how far the ranks are apart, over the interval of a log line.
+  void write_spread(Index iteration, double busy_seconds);
 
   config::RunConfig config_;
   Timers& timers_;
@@ -56,7 +65,11 @@ class TrainingLog {
   std::unique_ptr<io::MetricsFile> metrics_;
   IntervalAverages averages_;
   CollapsedRouters collapsed_;
-  NamedTimer interval_;
+  std::unique_ptr<MetricsEndpoint> live_;  // rank 0 with --metrics-port
+  StepClock interval_;                     // of a log line
+  StepClock iteration_;
+  double scalars_seconds_ = 0;  // since the last line of metrics.jsonl
+  Index scalars_iterations_ = 0;
   std::optional<ProgressBar> bar_;
 };
 

@@ -23,7 +23,6 @@ TEST(StoredBytes, ReadsOverTheBoundsOfFiles) {
   for (std::size_t begin = 0; begin <= all.size(); ++begin) {
     for (std::size_t end = begin; end <= all.size(); ++end) {
       std::string read(end - begin, '?');
-      stored.begin_read(static_cast<Index>(begin), static_cast<Index>(read.size()));
       stored.read(static_cast<Index>(begin), read.data(), static_cast<Index>(read.size()));
       EXPECT_EQ(read, all.substr(begin, end - begin));
     }

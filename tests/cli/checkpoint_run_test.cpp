@@ -46,6 +46,17 @@ TEST_F(CheckpointRun, AResumedRunPrintsTheSameDigits) {
             Words(whole.begin() + 4, whole.end()));  // nothing is left to train
 }
 
+TEST_F(CheckpointRun, ADenseModelBecomesExpertsWhichTrainOn) {
+  const Words dense{"--disable-bias-linear", "--ffn-hidden-size", "64"};
+  EXPECT_EQ(losses(train(dense + Words{"--save", "dense"})).size(), 4U);
+  const Words experts = dense + Words{"--num-experts", "4"};
+  const Words upcycle{"--moe-use-upcycling", "--load", "dense", "--save", "sparse"};
+  EXPECT_EQ(losses(train(experts + upcycle)).size(), 0U);  // saved, and that is all
+  EXPECT_TRUE(std::filesystem::exists(file("sparse/iter_0000001/checkpoint.h5")));
+  expect_refused(experts + upcycle, "--moe-use-upcycling begins a new folder");
+  EXPECT_EQ(losses(train(experts + Words{"--load", "sparse"})).size(), 3U);
+}
+
 TEST_F(CheckpointRun, ASignalSavesAndTheNextRunGoesOn) {
   const Words flags{"--save", "a", "--load", "a", "--exit-interval", "3"};
   expect_refused(flags, "--allow-random-init");

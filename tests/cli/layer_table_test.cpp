@@ -56,6 +56,30 @@ TEST(LayerTable, TellsKindPlaceAndCostOfEveryLayer) {
   EXPECT_NEAR(sum, all, 1e-9 * all);  // without a vocabulary nothing else computes
 }
 
+/// Those of the decoder come behind the encoder's, and attend to it as well.
+TEST(LayerTable, CountsTheLayersOfEncoderAndDecoder) {
+  std::vector<std::string> flags(kFlags.begin(), kFlags.begin() + 16);
+  const std::vector<std::string> t5{
+      "--model",      "t5", "--decoder-seq-length", "16", "--pipeline-model-parallel-size", "2",
+      "--world-size", "2"};
+  flags.insert(flags.end(), t5.begin(), t5.end());
+  const config::RunConfig run = config::parse_run_config(flags);
+  const std::vector<LayerRow> rows = layer_table(run);
+  ASSERT_EQ(rows.size(), 8u);
+  const Index h = 64, attention = 4 * h * h + 4 * h;  // with biases
+  for (const LayerRow& row : rows) {
+    const bool decodes = row.number > 4;
+    EXPECT_EQ(row.place.stage, decodes ? 1 : 0);
+    EXPECT_EQ(row.kind.attention == config::LayerKind::Attention::self_and_cross, decodes);
+    EXPECT_EQ(row.parameters - rows[0].parameters, decodes ? attention + 2 * h : 0);
+  }
+  // Per sample and pass: 16 queries of width h see 32 keys; two matrices each for both.
+  const double cross = 2.0 * h * h * (16 + 32) + 2.0 * 16 * 32 * h;
+  const double weights = 16 * (4.0 * h * h + 8.0 * h * h), scores = 16 * 16 * h;
+  const double batch = static_cast<double>(run.training.global_batch_size);
+  EXPECT_DOUBLE_EQ(rows[4].flops, batch * 6 * (cross + weights + scores));
+}
+
 TEST(LayerTable, ConfigShowPrintsIt) {
   Arguments words = kFlags;
   words.insert(words.begin(), "show");

@@ -32,6 +32,21 @@ constexpr RuleCase kBroken[] = {
     {"--replication --replication-jump 1", "E117", "--non-persistent-ckpt-type local"},
     {"--load a --ckpt-convert-format torch", "E118", "only one"},
     {"--ckpt-convert-save b --ckpt-convert-format torch", "E118", "nothing is loaded"},
+    {"--moe-use-upcycling --load a --save b", "E173", "--num-experts N"},
+    {"--num-experts 4 --disable-bias-linear --moe-use-upcycling --load a", "E173",
+     "nothing is saved. Nearest: --load DENSE --save FOLDER"},
+    {"--num-experts 4 --disable-bias-linear --moe-use-upcycling --save a", "E173",
+     "nothing is loaded"},
+    {"--num-experts 4 --disable-bias-linear --moe-use-upcycling --load a --save a", "E173",
+     "same folder"},
+    {"--num-experts 4 --disable-bias-linear --moe-use-upcycling --load a --save b --async-save",
+     "E173", "leave out --async-save"},
+    {"--num-experts 4 --disable-bias-linear --moe-use-upcycling --load a --save b "
+     "--moe-upcycling-granularity 3",
+     "E174", "4 % 3 = 1. Nearest: --moe-upcycling-granularity 2"},
+    {"--num-experts 4 --disable-bias-linear --moe-use-upcycling --load a --save b "
+     "--moe-upcycling-granularity 0",
+     "E174", "0 parts"},
 };
 
 TEST(CheckpointConstraints, EachRuleIsBrokenByItsSmallestExample) {
@@ -49,7 +64,9 @@ TEST(CheckpointConstraints, UsualFlagsBreakNone) {
         "--pretrained-checkpoint a --finetune", "--load a --no-load-optim --ckpt-step 3",
         "--load a --load-main-params-from-ckpt --no-load-optim",
         "--save a --non-persistent-ckpt-type global --non-persistent-save-interval 5",
-        "--load a --ckpt-convert-format torch_dist --ckpt-convert-save b"}) {
+        "--load a --ckpt-convert-format torch_dist --ckpt-convert-save b",
+        "--num-experts 4 --disable-bias-linear --moe-use-upcycling --load a --save b "
+        "--moe-upcycling-granularity 2"}) {
     const ParsedRun parsed = test::parse_base(flags);
     EXPECT_TRUE(parsed.findings.empty()) << flags << "\n" << test::all_findings(parsed);
   }

@@ -14,6 +14,7 @@ constexpr RuleCase kBroken[] = {
     {"--train-samples 160 --lr-decay-iters 3", "E042", "--lr-decay-iters given"},
     {"--log-interval 0", "E043", "log_interval = 0"},
     {"--eval-iters -1", "E043", "eval_iters = -1"},
+    {"--error-injection-rate -1", "E043", "error_injection_rate = -1"},
     {"--global-batch-size 7", "E044",
      "7 % (2 * 1) = 1. Nearest: --global-batch-size 6 | --global-batch-size 8"},
     {"--rampup-batch-size 2 2", "E045", "2 2"},
@@ -29,7 +30,11 @@ constexpr RuleCase kBroken[] = {
     {"--decoupled-min-lr 0.1", "E053", "--decoupled-lr is missing"},
     {"--adam-beta2 1", "E054", "0.9 1"},
     {"--deterministic-mode --use-flash-attn", "E065", "flash"},
+    {"--adlr-autoresume", "E161", "--save is not given"},
+    {"--adlr-autoresume --adlr-autoresume-interval 0", "E043", "adlr_autoresume_interval = 0"},
     {"--profile --profile-step-start 5 --profile-step-end 5", "E066", "5 <= 5"},
+    {"--metrics-port 65536", "E067", "metrics_port = 65536"},
+    {"--metrics-address 0.0.0.0", "E067", "without --metrics-port"},
 };
 
 TEST(RunConstraints, EachIsBrokenByItsSmallestExample) {

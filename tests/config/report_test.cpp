@@ -28,6 +28,12 @@ TEST(Report, ValuesLookAsTheReferencePrintsThem) {
   EXPECT_NE(block.find("end of arguments"), std::string::npos);
 }
 
+TEST(Report, GivenValuesAreThoseOfTheUser) {
+  const Json given = Json::parse(
+      given_values_json(test::parse_text("--num-layers 2 --hidden-size 16 --bf16").values));
+  EXPECT_EQ(given, Json({{"bf16", true}, {"hidden_size", 16}, {"num_layers", 2}}));
+}
+
 TEST(Report, ProvenanceTellsWhereAValueComesFrom) {
   const std::string text = values_text(parse_base("").values, true);
   EXPECT_NE(text.find("# command line"), std::string::npos);

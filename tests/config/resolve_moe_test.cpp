@@ -66,8 +66,7 @@ TEST(ResolveMoe, EveryOptionArrives) {
 }
 
 TEST(ResolveMoe, WhatIsNotThereIsRefusedByName) {
-  for (const char* flags :
-       {"--moe-token-dispatcher-type flex", "--moe-use-upcycling", "--moe-enable-deepep"}) {
+  for (const char* flags : {"--moe-token-dispatcher-type flex", "--moe-enable-deepep"}) {
     const ParsedRun parsed =
         test::parse_base("--disable-bias-linear --num-experts 8 " + std::string(flags));
     EXPECT_TRUE(test::has_finding(parsed, ids::kNotYet)) << flags;

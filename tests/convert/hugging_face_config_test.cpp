@@ -4,31 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include "convert/tiny_models.h"
+#include "convert/config_changes.h"
 
 namespace mpitron::convert {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json with(const std::string& family, const Json& changes) {
-  Json json = Json::parse(testing::reference_model(family).config);
-  if (!changes.is_null()) {
-    json.update(changes);
-  }
-  return json;
-}
-config::ModelConfig model_of(const Json& json) {
-  return read_hugging_face_config(json.dump(), "config.json", 8).model;
-}
-std::string refusal(const Json& json) {
-  try {
-    model_of(json);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
+using testing::Json;
+using testing::model_of;
+using testing::refusal;
+using testing::with;
 
 TEST(HuggingFaceConfig, ReadsTheFamilies) {
   const config::ModelConfig llama = model_of(with("llama", {}));
@@ -112,9 +96,12 @@ TEST(HuggingFaceConfig, ComesBackWithFieldsThatHaveNoMeaningHere) {
 TEST(HuggingFaceConfig, SurvivesDamage) {
   std::mt19937 random(3);
   int refused = 0, read = 0;
+  std::vector<std::string> goods;
+  for (const std::string& family : testing::families()) {
+    goods.push_back(testing::reference_model(family).config);
+  }
   for (int i = 0; i < 2000; ++i) {
-    const std::string good = testing::reference_model(testing::families()[random() % 4]).config;
-    const std::string text = testing::mutated(good, random);
+    const std::string text = testing::mutated(goods[random() % goods.size()], random);
     ++(testing::accepts([&] { read_hugging_face_config(text, "config.json", 8); }) ? read
                                                                                    : refused);
   }

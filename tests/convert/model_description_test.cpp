@@ -39,11 +39,29 @@ TEST(ModelDescription, NullTokenizerHasOneTokenMore) {
   EXPECT_EQ(parse(R"(, "vocab_size": 60, "tokenizer_type": "NullTokenizer")").vocab_size, 61);
 }
 
+TEST(ModelDescription, ReadsExpertsAsARunLeavesThem) {
+  const config::ModelConfig model =
+      parse(R"x(, "num_experts": 4, "moe_layer_freq": "([0]*1+[1]*1)", "ffn_hidden_size": 16,
+               "moe_router_load_balancing_type": ["aux_loss", "sinkhorn"],
+               "moe_router_num_groups": null)x")
+          .model;
+  ASSERT_TRUE(model.moe);
+  EXPECT_EQ(model.moe->layers, (std::vector<bool>{false, true}));
+  EXPECT_EQ(model.moe->ffn_hidden_size, 16);
+  EXPECT_TRUE(model.moe->sinkhorn);
+  EXPECT_FALSE(model.moe->num_groups);
+  EXPECT_EQ(parse(R"(, "num_experts": 4, "moe_layer_freq": 2)").model.moe->layers,
+            (std::vector<bool>{true, false}));
+  EXPECT_EQ(parse(R"(, "multi_latent_attention": true)").model.rope_type, config::RopeType::yarn);
+  EXPECT_FALSE(parse(R"(, "num_experts": null)").model.moe);
+}
+
 TEST(ModelDescription, RefusesWhatCannotBeASize) {
   for (const char* wrong :
        {R"(, "num_layers": 0)", R"(, "hidden_size": -8)", R"(, "num_layers": "two")",
         R"(, "num_layers": 2.5)", R"(, "hidden_size": 1e300)", R"(, "swiglu": 1)",
-        R"(, "normalization": "BatchNorm")",
+        R"(, "normalization": "BatchNorm")", R"(, "num_experts": 2, "moe_layer_freq": "[1,")",
+        R"(, "num_experts": -1)", R"(, "kv_lora_rank": 0, "multi_latent_attention": true)",
         R"(, "group_query_attention": true, "num_query_groups": 3)"}) {
     EXPECT_THROW(parse(wrong), Error) << wrong;
   }
@@ -62,13 +80,27 @@ TEST(ModelDescription, IsAConfigurationFile) {
     EXPECT_EQ(after.vocab_size, 61);
     const testing::TemporaryFolder folder;
     testing::write_text(folder.path() / "run.yaml", json);
-    const config::ParsedRun run =
-        config::parse_run({"--yaml-cfg", (folder.path() / "run.yaml").string(), "--seq-length", "8",
-                           "--micro-batch-size", "1", "--train-iters", "1", "--lr", "0.1",
-                           "--mock-data", "--tokenizer-type", "NullTokenizer"});
+    std::vector<std::string> words{"--yaml-cfg",
+                                   (folder.path() / "run.yaml").string(),
+                                   "--seq-length",
+                                   "8",
+                                   "--micro-batch-size",
+                                   "1",
+                                   "--train-iters",
+                                   "1",
+                                   "--lr",
+                                   "0.1",
+                                   "--mock-data",
+                                   "--tokenizer-type",
+                                   "NullTokenizer"};
+    if (before.model.kind == config::ModelKind::t5) {
+      words.insert(words.end(), {"--decoder-seq-length", "8"});
+    }
+    const config::ParsedRun run = config::parse_run(words);
     EXPECT_EQ(config::to_text(run.findings).find("E0"), std::string::npos)
         << config::to_text(run.findings);
     const config::ModelConfig &a = run.run.model, &b = before.model;
+    EXPECT_EQ(a.kind, b.kind) << family;
     EXPECT_EQ(a.activation, b.activation) << family;
     EXPECT_EQ(a.gated_linear_unit, b.gated_linear_unit);
     EXPECT_EQ(a.num_query_groups, b.num_query_groups);
@@ -82,6 +114,22 @@ TEST(ModelDescription, IsAConfigurationFile) {
     EXPECT_EQ(a.position_embedding_type, b.position_embedding_type);
     EXPECT_EQ(a.padded_vocab_size, 64);
     EXPECT_EQ(a.untie_embeddings_and_output_weights, b.untie_embeddings_and_output_weights);
+    EXPECT_EQ(a.qk_layernorm, b.qk_layernorm);
+    EXPECT_EQ(a.rope_type, b.rope_type);
+    EXPECT_EQ(a.mscale_all_dim, b.mscale_all_dim);
+    EXPECT_EQ(a.q_lora_rank, b.q_lora_rank);
+    EXPECT_EQ(a.v_head_dim, b.v_head_dim);
+    EXPECT_EQ(a.relative_attention_num_buckets, b.relative_attention_num_buckets);
+    ASSERT_EQ(a.moe.has_value(), b.moe.has_value()) << family;
+    if (a.moe) {
+      EXPECT_EQ(a.moe->layers, b.moe->layers);
+      EXPECT_EQ(a.moe->num_experts, b.moe->num_experts);
+      EXPECT_EQ(a.moe->topk, b.moe->topk);
+      EXPECT_EQ(a.moe->ffn_hidden_size, b.moe->ffn_hidden_size);
+      EXPECT_EQ(a.moe->shared_expert_intermediate_size, b.moe->shared_expert_intermediate_size);
+      EXPECT_EQ(a.moe->pre_softmax, b.moe->pre_softmax);
+      EXPECT_EQ(a.moe->topk_scaling_factor, b.moe->topk_scaling_factor);
+    }
   }
 }
 

@@ -11,7 +11,7 @@
 #include "io/safetensors.h"
 #include "support/foreign_files.h"
 
-// Models of four families as their files would have them; the values and the logits that belong to
+// Models of all families as their files would have them; the values and the logits that belong to
 // them come from reference_logits.py, the Megatron checkpoints from megatron_files.py.
 
 namespace mpitron::testing {
@@ -73,7 +73,8 @@ inline ReferenceModel reference_model(const std::string& family) {
 }
 
 inline const std::vector<std::string>& families() {
-  static const std::vector<std::string> names{"gpt2", "llama", "mistral", "qwen2"};
+  static const std::vector<std::string> names{"gpt2",    "llama",       "mistral",       "qwen2",
+                                              "mixtral", "deepseek_v2", "megatron-bert", "t5"};
   return names;
 }
 

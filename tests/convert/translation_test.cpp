@@ -44,6 +44,22 @@ TEST(Translation, PadsTheVocabularyWithZeros) {
   EXPECT_EQ(std::count(words.begin() + 61 * 24, words.end(), 0.0f), 3 * 24);
 }
 
+/// T5's output has no bias there: one that was trained here cannot go.
+TEST(Translation, WhatTheyDoNotHaveMustBeZero) {
+  Translated t("t5");
+  const char* name = "lm_head.output_layer.bias";
+  const auto ours = to_ours(t.model.weights, t.table);
+  EXPECT_EQ(testing::floats_of(ours->read(name)), std::vector<float>(64));
+  testing::MemorySource trained;
+  for (const TensorInfo& info : ours->tensors()) {
+    trained.add(info.name, info.shape, testing::floats_of(ours->read(info.name)));
+  }
+  EXPECT_EQ(check_ours(trained, t.table).problems(true), "");
+  trained.remove(name);
+  trained.add(name, {64});
+  EXPECT_NE(check_ours(trained, t.table).problems(false).find(name), std::string::npos);
+}
+
 TEST(Translation, FirstReleasesLeaveThePrefixOut) {
   Translated t("gpt2");
   testing::MemorySource old;

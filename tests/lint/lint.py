@@ -9,6 +9,7 @@ usage: lint.py [--root DIR] [--no-format]
   budget    limits of the style budget, printed with medians and 90 % quantiles
   contract  each header of kernels, and of ops (functions that return a Var), states its numerical contract at the top
   docs      the layer table of docs/architecture.md says the same as CMakeLists.txt
+  shell     shellcheck has nothing to say about a shell script or sbatch file
 
 Exceptions with reasons: tests/lint/exceptions.txt.
 """
@@ -23,6 +24,7 @@ import sys
 from cpp_metrics import EXTENSIONS, HEADERS, Source, median, quantile
 
 ROOTS = ("utils", "io", "kernels", "src", "tests", "benchmarks")
+SHELL_ROOTS = ("jobs", "tests", "benchmarks", "cmake", ".ci")
 GENERATED = {"build_info.h", "devices.h"}
 ALLOWED_MACROS = {"MPITRON_CHECK", "MPITRON_DCHECK"}
 FILE_LIMIT, CUDA_FILE_LIMIT, FUNCTION_LIMIT, PARAMETER_LIMIT, COLUMN_LIMIT = 600, 800, 90, 6, 100
@@ -33,7 +35,7 @@ FOREIGN = {
     r"CLI/": "CLI11::CLI11", r"nlohmann/": "nlohmann_json::nlohmann_json", r"simdjson\.h": "simdjson", r"yaml-cpp/": "yaml-cpp",
     r"pcre2": "pcre2", r"spdlog/": "spdlog::spdlog_header_only", r"Kokkos_|KokkosExp_": "Kokkos::kokkos", r"dnnl|oneapi/dnnl": "dnnl",
     r"mpi\.h|mpi-ext\.h": "MPI::MPI_CXX", r"hdf5|H5": "hdf5::hdf5", r"cuda_|cuda\.h|cublas": "cuda", r"cudnn": "cudnn", r"nccl": "nccl",
-    r"zlib\.h": "zlib", r"zstd\.h": "zstd",
+    r"zlib\.h": "zlib", r"zstd\.h": "zstd", r"hwloc": "hwloc",
 }
 CONTRACT = re.compile(r"contract|accumulat|rounded|order of|bitwise", re.I)
 
@@ -75,6 +77,15 @@ def find_sources(root):
             for name in sorted(names):
                 if os.path.splitext(name)[1] in EXTENSIONS:
                     yield Source(root, os.path.relpath(os.path.join(folder, name), root))
+
+
+def find_scripts(root):
+    for top in SHELL_ROOTS:
+        for folder, subfolders, names in os.walk(os.path.join(root, top)):
+            subfolders.sort()
+            for name in sorted(names):
+                if name.endswith((".sh", ".sbatch")) or (top == ".ci" and name == "run"):
+                    yield os.path.relpath(os.path.join(folder, name), root)
 
 
 class Lint:
@@ -257,6 +268,18 @@ class Lint:
         for name in sorted(set(self.layers) - {row[0] for row in rows}):
             self.report("docs", "docs/architecture.md", 0, f"layer {name} is missing in the table")
 
+    # --- shell ------------------------------------------------------------------------------------------------------------------
+    def check_shell(self):
+        scripts = list(find_scripts(self.root))
+        if not scripts:
+            return
+        program = shutil.which("shellcheck")
+        if program is None:
+            sys.exit("lint: shellcheck is missing: run make deps")
+        result = subprocess.run([program, "-x", "--format=gcc", *scripts], cwd=self.root, capture_output=True, text=True)
+        for path, line, message in re.findall(r"^(\S+?):(\d+):\d+: (.*)$", result.stdout, re.M):
+            self.report("shell", path, int(line), message)
+
     # --- formatting -------------------------------------------------------------------------------------------------------------
     def check_format(self):
         program = shutil.which("clang-format-14")
@@ -287,6 +310,7 @@ def main():
     lint.check_tests()
     lint.check_contracts()
     lint.check_docs()
+    lint.check_shell()
     if not arguments.no_format:
         lint.check_format()
     for rule, path in sorted(lint.exceptions - lint.used):

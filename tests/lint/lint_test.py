@@ -59,6 +59,8 @@ CASES = {
     "untested_data_passes": ({"tests/io/token_file_test.cpp": None}, None),
     "wrong_docs_table_fails": ({"docs/architecture.md": "| layer | may include | holds |\n| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | - | x |\n| `kernels` | - | x |\n"},
                                "layer data: documented [], real ['io']"),
+    "faulty_shell_fails": ({"jobs/train/x.sbatch": "#!/bin/bash\nrm $1\n"}, "jobs/train/x.sbatch:2: [shell]"),
+    "good_shell_passes": ({"jobs/launch.sh": "#!/bin/bash\nrm \"$1\"\n"}, None),
     "right_docs_table_passes": ({"docs/architecture.md": "| layer | may include | holds |\n| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | io | x |\n| `kernels` | - | x |\n"}, None),
 }
 

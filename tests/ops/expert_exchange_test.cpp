@@ -135,7 +135,7 @@ TEST(ExpertExchange, EachDirectionIsTheGradientOfTheOther) {
     on_ranks(sharing.ranks(), [&](TestRank& rank) {
       const ExchangeHandle exchange = make_exchange(rank, sharing);
       const Var x = autograd::variable(rows_here(rank, sharing));
-      const Var y = to_experts(rank.context, x, exchange);
+      const Var y = to_experts(rank.context, {x}, exchange)[0];
       const Tensor gradient =
           matrix(rank, testing::test_values(y.value.numel(), static_cast<unsigned>(rank.rank())));
       rank.backward(y, gradient);
@@ -151,7 +151,7 @@ TEST(ExpertExchange, WhoGetsNoGradientStillTakesPart) {
     const Sharing sharing{2, 1, 2};
     const ExchangeHandle exchange = make_exchange(rank, sharing);
     const Var x = autograd::variable(rows_here(rank, sharing));
-    const Var y = to_experts(rank.context, x, exchange);
+    const Var y = to_experts(rank.context, {x}, exchange)[0];
     const Var output = rank.rank() == 0 ? y : autograd::variable(y.value);
     const std::vector<double> ones(static_cast<std::size_t>(y.value.numel()), 1);
     rank.backward(output, matrix(rank, ones));

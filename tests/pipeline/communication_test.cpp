@@ -59,6 +59,40 @@ TEST(Communication, NamesBothEndsAcrossChunks) {
   EXPECT_EQ(std::count(schedule.stages[0].begin(), schedule.stages[0].end(), unwrap), 1);
 }
 
+/// Between the two there is no message: both are there before, both are sent behind them.
+TEST(Communication, AJoinedPairIsOneComputation) {
+  for (const bool overlapped : {true, false}) {
+    const Schedule schedule = make_schedule({.kind = ScheduleKind::interleaved,
+                                             .stages = 2,
+                                             .chunks = 2,
+                                             .microbatches = 4,
+                                             .overlap_p2p_comm = overlapped,
+                                             .join_passes = true});
+    int pairs = 0;
+    for (const ActionList& list : schedule.stages) {
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i].joined) {
+          ++pairs;
+          ASSERT_LT(i + 1, list.size());
+          EXPECT_EQ(list[i + 1].kind, ActionKind::backward);
+        }
+      }
+    }
+    EXPECT_EQ(pairs, (8 - 5) + (8 - 3));  // all but the warm-up of each stage
+  }
+}
+
+TEST(Communication, AForwardAloneIsNotJoined) {
+  const Schedule schedule = make_schedule({.kind = ScheduleKind::no_pipelining,
+                                           .microbatches = 3,
+                                           .join_passes = true,
+                                           .forward_only = true});
+  EXPECT_EQ(short_text(schedule.stages[0]), "F0 F1 F2");
+  for (const Action& action : schedule.stages[0]) {
+    EXPECT_FALSE(action.joined);
+  }
+}
+
 TEST(Communication, OneStageSendsNothing) {
   const Schedule schedule = make_schedule({.kind = ScheduleKind::no_pipelining, .microbatches = 2});
   EXPECT_EQ(short_text(schedule.stages[0]), "F0 B0 F1 B1");

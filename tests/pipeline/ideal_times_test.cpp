@@ -38,6 +38,20 @@ TEST(IdealTimes, ArrivalsAreTheEndsOfTheOtherStages) {
   EXPECT_EQ(times.arrival(0, {.kind = ActionKind::backward_weight}), std::nullopt);
 }
 
+TEST(IdealTimes, AJoinedPairStartsAndEndsTogether) {
+  const ScheduleOptions one{.microbatches = 2};
+  const ActionList order{{.microbatch = 0},
+                         {.microbatch = 1, .joined = true},
+                         {.kind = ActionKind::backward, .microbatch = 0},
+                         {.kind = ActionKind::backward, .microbatch = 1}};
+  const IdealTimes times({order}, one);
+  std::vector<Index> bounds;
+  for (const IdealSpan& span : times.spans(0)) {
+    bounds.insert(bounds.end(), {span.start, span.end});
+  }
+  EXPECT_EQ(bounds, (std::vector<Index>{0, 1, 1, 4, 1, 4, 4, 6}));
+}
+
 TEST(IdealTimes, OrdersThatWaitInACircleAreFound) {
   std::vector<ActionList> all = orders(kTwoStages);
   std::swap(all[0].front(), all[0].back());

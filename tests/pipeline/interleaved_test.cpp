@@ -81,6 +81,16 @@ TEST(Interleaved, OtherStagesWarmUpLess) {
             "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 F2.0 B0.0 F3.0 B1.0 F2.1 B2.1 F3.1 B3.1 B2.0 B3.0");
 }
 
+TEST(Interleaved, JoinedPassesWarmUpOnceMore) {
+  const ScheduleOptions options{.stages = 2, .chunks = 2, .microbatches = 4, .join_passes = true};
+  const ActionList order = interleaved_order(options, 1);
+  EXPECT_EQ(test::text_of(order, true),
+            "F0.0 F1.0 F0.1 F1.1 B0.1 F2.0 B1.1 F3.0 B0.0 F2.1 B1.0 F3.1 B2.1 B3.1 B2.0 B3.0");
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    EXPECT_EQ(order[i].joined, i >= 3 && i < 12 && order[i].kind == ActionKind::forward) << i;
+  }
+}
+
 TEST(Interleaved, ErrorsNameOptionAndFix) {
   ScheduleOptions options{.stages = 4, .chunks = 2, .microbatches = 10};
   EXPECT_NE(error_of(options).find("8 or 12 microbatches"), std::string::npos) << error_of(options);

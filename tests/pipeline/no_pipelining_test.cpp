@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "pipeline/schedule_text.h"
 #include "utils/error.h"
 
 namespace mpitron::pipeline {
@@ -14,6 +15,16 @@ TEST(NoPipelining, BackwardFollowsEachForward) {
     EXPECT_EQ(order[static_cast<std::size_t>(2 * m + 1)],
               (Action{.kind = ActionKind::backward, .microbatch = m}));
   }
+}
+
+TEST(NoPipelining, JoinedPassesAreAMicrobatchApart) {
+  const ActionList order = no_pipelining_order({.microbatches = 3, .join_passes = true});
+  EXPECT_EQ(test::text_of(order), "F0 F1 B0 F2 B1 B2");
+  std::vector<bool> joined;
+  for (const Action& action : order) {
+    joined.push_back(action.joined);
+  }
+  EXPECT_EQ(joined, (std::vector<bool>{false, true, false, true, false, false}));
 }
 
 TEST(NoPipelining, RefusesStagesAndChunks) {

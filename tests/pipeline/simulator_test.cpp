@@ -13,9 +13,10 @@ constexpr Transport kTransports[] = {Transport::buffered, Transport::rendezvous}
 
 /// Calls `check` for every legal schedule of 2-16 stages, 1-4 chunks and 1-64 microbatches of the
 /// kind, overlapped and not.
-void sweep(ScheduleKind kind, const std::function<void(const Schedule&)>& check) {
+void sweep(ScheduleKind kind, const std::function<void(const Schedule&)>& check,
+           bool join_passes = false) {
   const bool chunked = kind == ScheduleKind::interleaved;
-  ScheduleOptions options{.kind = kind};
+  ScheduleOptions options{.kind = kind, .join_passes = join_passes};
   for (options.stages = 2; options.stages <= 16; ++options.stages) {
     for (options.chunks = chunked ? 2 : 1; options.chunks <= (chunked ? 4 : 1); ++options.chunks) {
       for (options.microbatches = 1; options.microbatches <= 64; ++options.microbatches) {
@@ -79,6 +80,18 @@ TEST(Simulator, InterleavedIsProvenForAllSizes) {
                   static_cast<double>(options.stages - 1) / static_cast<double>(all), 1e-9);
     }
   });
+}
+
+TEST(Simulator, JoinedPassesAreProvenForAllSizes) {
+  const auto check = [](const Schedule& schedule) {
+    const ScheduleOptions& options = schedule.options;
+    const Simulation simulation = proven(schedule);
+    const Index all = options.chunks * options.microbatches;
+    for (Index stage = 0; stage < options.stages; ++stage) {
+      EXPECT_EQ(tapes(simulation, stage), std::min(all, interleaved_warmup(options, stage, 1) + 1));
+    }
+  };
+  sweep(ScheduleKind::interleaved, check, true);
 }
 
 TEST(Simulator, InterleavedIsProvenForLargerGroups) {
@@ -219,6 +232,18 @@ TEST(SimulatorFaults, EveryActionOfAListIsNeeded) {
       }
     }
   }
+}
+
+TEST(SimulatorFaults, AJoinedForwardIsFollowedByAnotherOnesBackward) {
+  const ScheduleOptions options{
+      .kind = ScheduleKind::no_pipelining, .microbatches = 2, .join_passes = true};
+  const Schedule schedule = make_schedule(options);  // F0, F1 with B0, B1
+  Schedule own = schedule;
+  own.stages[0][0].joined = true;
+  EXPECT_NE(simulate(own).problem.find("no backward follows"), std::string::npos);
+  Schedule itself = schedule;
+  std::swap(itself.stages[0][2], itself.stages[0][3]);
+  EXPECT_NE(simulate(itself).problem.find("its own backward"), std::string::npos);
 }
 
 TEST(SimulatorFaults, ComputationsNeedTheirDataAndOrder) {

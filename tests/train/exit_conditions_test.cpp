@@ -1,7 +1,7 @@
 #include "train/exit_conditions.h"
 
+#include <algorithm>
 #include <csignal>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -64,30 +64,44 @@ TEST(ExitConditions, EndOfTheJob) {
   expect(kAll, tight, SaveKind::persistent, ExitReason::job_end);
 }
 
-TEST(ExitConditions, OneRankIsEnough) {
-  std::vector<Index> asked;
-  const ExitConditions other_rank_got_it(kAll, [&](Index value) {
-    asked.push_back(value);
-    return std::max<Index>(value, SIGUSR2);
-  });
-  const ExitDecision decision = other_rank_got_it.decide({.iteration = 1});
-  EXPECT_EQ(decision.reason, ExitReason::signal);
-  EXPECT_EQ(decision.message, "exiting program after receiving SIGUSR2.");
-  EXPECT_EQ(asked, std::vector<Index>{0});
+TEST(ExitConditions, FilesAsk) {
+  expect(kAll, {.iteration = 7, .trigger = Trigger::save}, SaveKind::persistent, ExitReason::none);
+  expect(kAll, {.iteration = 4, .trigger = Trigger::save}, SaveKind::persistent, ExitReason::none);
+  expect(kAll, {.iteration = 7, .trigger = Trigger::stop}, SaveKind::persistent, ExitReason::stop);
+  expect(kAll, {.iteration = 7, .trigger = Trigger::resume_later}, SaveKind::persistent,
+         ExitReason::resume_later);
+  expect(kAll, {.iteration = 15, .trigger = Trigger::save}, SaveKind::persistent,
+         ExitReason::interval);
+  expect({}, {.iteration = 7, .trigger = Trigger::save}, SaveKind::none, ExitReason::none);
+  // Who asks for more gets it.
+  expect(kAll, {.iteration = 7, .signal = SIGTERM, .trigger = Trigger::stop}, SaveKind::persistent,
+         ExitReason::signal);
+  expect(kAll, {.iteration = 7, .minutes_since_start = 61, .trigger = Trigger::save},
+         SaveKind::persistent, ExitReason::duration);
 }
 
-TEST(ExitConditions, RanksAskTheSameQuestions) {
-  std::vector<int> counts;
-  for (const double minutes : {0.0, 59.0}) {
-    int count = 0;
-    const ExitConditions conditions(kAll, [&](Index) {
-      ++count;
-      return Index{0};
-    });
-    conditions.decide({.iteration = 7, .minutes_since_start = minutes, .seconds_to_job_end = 1});
-    counts.push_back(count);
-  }
-  EXPECT_EQ(counts[0], counts[1]);
+TEST(ExitConditions, OneRankIsEnough) {
+  Index largest = 0;
+  const auto ask = [&](Index wish) { return largest = std::max(largest, wish); };
+  const ExitConditions conditions(kAll, ask);
+  conditions.decide({.iteration = 1, .signal = SIGUSR2});  // on another rank
+  const ExitDecision decision =
+      conditions.decide({.iteration = 1, .minutes_since_start = 61, .trigger = Trigger::stop});
+  EXPECT_EQ(decision.reason, ExitReason::signal);
+  EXPECT_EQ(decision.message, "exiting program after receiving SIGUSR2.");
+  EXPECT_EQ(decision.save, SaveKind::persistent);
+}
+
+TEST(ExitConditions, EveryIterationAsksOnce) {
+  int count = 0;
+  const ExitConditions conditions(kAll, [&](Index wish) {
+    ++count;
+    return wish;
+  });
+  conditions.decide({.iteration = 7});
+  conditions.decide({.iteration = 7, .signal = SIGTERM, .seconds_to_job_end = 1});
+  conditions.decide({.iteration = 15, .minutes_since_start = 100});
+  EXPECT_EQ(count, 3);
 }
 
 TEST(ExitConditions, Messages) {
@@ -100,6 +114,8 @@ TEST(ExitConditions, Messages) {
 TEST(ExitConditions, Codes) {
   EXPECT_EQ(exit_code(ExitReason::none, false), ExitCode::success);
   EXPECT_EQ(exit_code(ExitReason::interval, false), ExitCode::success);
+  EXPECT_EQ(exit_code(ExitReason::stop, true), ExitCode::success);
+  EXPECT_EQ(exit_code(ExitReason::resume_later, true), ExitCode::interrupted);
   EXPECT_EQ(exit_code(ExitReason::duration, true), ExitCode::interrupted);
   EXPECT_EQ(static_cast<int>(exit_code(ExitReason::signal, true)), 85);
   EXPECT_EQ(static_cast<int>(exit_code(ExitReason::signal, false)), 86);

@@ -50,5 +50,22 @@ TEST(LayerTrace, AddsLayersAndPassesEverythingOn) {
   EXPECT_GE(spans[1].end, spans[0].end);
 }
 
+TEST(LayerTrace, PassesOfTwoMicrobatchesMayRunByTurns) {
+  Counting keeper;
+  Trace trace;
+  LayerTrace layers(keeper, &trace);
+  trace.start();
+  layers.enter(1, Pass::forward);
+  layers.enter(2, Pass::backward);
+  layers.leave(1, Pass::forward);
+  layers.leave(2, Pass::backward);
+  const auto spans = trace.stop();
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_STREQ(spans[0].name.data(), "layer forward");
+  EXPECT_EQ(spans[0].number, 1);
+  EXPECT_LE(spans[0].begin, spans[1].begin);
+  EXPECT_EQ(spans[1].number, 2);
+}
+
 }  // namespace
 }  // namespace mpitron::train

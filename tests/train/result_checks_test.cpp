@@ -1,13 +1,8 @@
 #include "train/result_checks.h"
 
 #include <limits>
-#include <map>
 
 #include <gtest/gtest.h>
-
-#include "support/corpus.h"
-#include "train/rejected_results.h"
-#include "utils/error.h"
 
 namespace mpitron::train {
 namespace {
@@ -16,25 +11,6 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 }  // namespace
-
-TEST(CheckFinite, NamesWhatAndWhere) {
-  EXPECT_NO_THROW(check_finite(1e30, "loss", {}));
-  try {
-    check_finite(kNan, "loss", {.iteration = 12, .rank = 3, .microbatch = 0});
-    FAIL() << "NaN was accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::result_rejected);
-    EXPECT_EQ(std::string(error.what()).find("iteration 12, rank 3, microbatch 0: the loss is nan"),
-              0U)
-        << error.what();
-  }
-  try {
-    check_finite(-kInf, "gradient norm", {.iteration = 2});
-    FAIL() << "infinity was accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()).find("iteration 2, rank 0: the gradient norm is -inf"), 0U);
-  }
-}
 
 TEST(UnexpectedlyLarge, LearnsFromTheFirstSamples) {
   UnexpectedlyLarge spiky(10.0, 3);
@@ -56,51 +32,23 @@ TEST(UnexpectedlyLarge, NanAndInfinity) {
   EXPECT_TRUE(spiky(11.0));
 }
 
-TEST(UnexpectedlyLarge, StateSurvives) {
-  UnexpectedlyLarge first(10.0, 1);
-  first(2.0);
-  std::map<std::string, double> saved;
-  first.visit_state(
-      [&](const char* name, auto& value) { saved[name] = static_cast<double>(value); });
-  UnexpectedlyLarge second(10.0, 1);
-  second.visit_state([&](const char* name, auto& value) {
-    value = static_cast<std::remove_reference_t<decltype(value)>>(saved.at(name));
-  });
-  EXPECT_TRUE(second(21.0));
-}
-
-TEST(ResultChecks, SpikesAreWarnedOfAndNanEndsTheRun) {
+TEST(ResultChecks, ComplainOfSpikesAndFatallyOfNan) {
   config::TrainingConfig training;
   training.check_for_spiky_loss = true;
-  const test::TemporaryFolder folder;
-  training.result_rejected_tracker_filename = folder / "rejected";
-  ResultChecks checks(training, 0);
-  ::testing::internal::CaptureStderr();
-  for (Index iteration = 1; iteration <= 100; ++iteration) {
-    checks(iteration, 2.0, 1.0);
+  ResultChecks checks(training);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(checks(2.0, 1.0)[0].complaint, "");
   }
-  checks(101, 19.0, 1000.0);  // large gradients are not asked for
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
-  ::testing::internal::CaptureStderr();
-  checks(102, 21.0, 1.0);
-  const std::string warning = ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(warning.find("iteration 102, rank 0: the loss is 21"), std::string::npos) << warning;
-  EXPECT_FALSE(std::filesystem::exists(folder / "rejected"));
-  for (int run = 0; run < 2; ++run) {
-    EXPECT_THROW(checks(103, 2.0, kNan), Error);
-  }
-  EXPECT_EQ(rejected_iterations(folder / "rejected"), std::vector<Index>{103});
-  ResultChecks other_rank(training, 1);
-  EXPECT_THROW(other_rank(104, kNan, 1.0), Error);
-  EXPECT_THROW(other_rank(104, kNan, 1.0), Error);
-  EXPECT_EQ(rejected_iterations(folder / "rejected"), std::vector<Index>{103});
-}
-
-TEST(SpikeMessage, Text) {
-  UnexpectedlyLarge spiky(10.0, 1);
-  spiky(2.0);
-  EXPECT_EQ(spike_message(50.0, "loss", {.iteration = 7, .rank = 1}, spiky),
-            "iteration 7, rank 1: the loss is 50, far above 2, the largest of the first samples");
+  EXPECT_EQ(checks(19.0, 1000.0)[1].complaint, "") << "large gradients are not asked for";
+  const Results spike = checks(21.0, 1.0);
+  EXPECT_EQ(spike[0].complaint, "the loss is 21, far above 2, the largest of the first samples");
+  EXPECT_FALSE(spike[0].fatal);
+  const Results nan = checks(2.0, -kInf);
+  EXPECT_EQ(nan[0].complaint, "");
+  EXPECT_EQ(nan[1].complaint, "the gradient norm is -inf");
+  EXPECT_TRUE(nan[1].fatal);
+  training.check_for_nan_in_loss_and_grad = false;
+  EXPECT_EQ(ResultChecks(training)(kNan, kNan)[0].complaint, "");
 }
 
 }  // namespace mpitron::train

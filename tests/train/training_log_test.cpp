@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "comm/waiting_time.h"
 #include "support/corpus.h"
 #include "train/mock_training.h"
 #include "utils/files.h"
@@ -68,23 +69,56 @@ TEST(TrainingLog, PrintsFurtherFiguresOnRequest) {
   EXPECT_TRUE(has(full, "params norm") && has(full, "TFLOP") && has(full, "num zeros")) << full;
 }
 
+/// The lines of metrics.jsonl joined by step.
+nlohmann::json metrics_of(const std::string& folder, Index step) {
+  std::istringstream lines(read_file(folder + "/metrics.jsonl"));
+  nlohmann::json row = nlohmann::json::object();
+  for (std::string line; std::getline(lines, line);) {
+    const auto part = nlohmann::json::parse(line);
+    if (part.at("step") == step) {
+      row.update(part);
+    }
+  }
+  return row;
+}
+
 TEST(TrainingLog, WritesEventsAndMetrics) {
   const test::TemporaryFolder folder;
   {
     Logged logged({"--tensorboard-dir", folder / "board"});
     logged.iteration(1, 2.5);
     ::testing::internal::CaptureStdout();
-    logged.log.validation({.where = "iteration 1 on test set", .loss = 2.0}, {1, 4, 4});
+    logged.log.validation({.where = "iteration 1", .loss = 2.25}, {1, 4, 4});
+    logged.log.validation({.where = "iteration 1 on test set", .loss = 2.0, .test = true},
+                          {1, 4, 4});
     const std::string text = ::testing::internal::GetCapturedStdout();
     EXPECT_TRUE(has(text, "iteration 1 on test set | lm loss value: 2.000000E+00")) << text;
   }
-  std::istringstream lines(read_file(folder / "board/metrics.jsonl"));
-  std::string line;
-  ASSERT_TRUE(std::getline(lines, line));
-  EXPECT_EQ(nlohmann::json::parse(line).at("lm loss"), 2.5);
-  EXPECT_EQ(nlohmann::json::parse(line).at("consumed-samples"), 4);
-  ASSERT_TRUE(std::getline(lines, line));
-  EXPECT_EQ(nlohmann::json::parse(line).at("lm loss validation"), 2.0);
+  const auto row = metrics_of(folder / "board", 1);
+  EXPECT_EQ(row.at("lm loss"), 2.5);
+  EXPECT_EQ(row.at("consumed-samples"), 4);
+  EXPECT_EQ(row.at("lm loss validation"), 2.25);
+  EXPECT_EQ(row.at("lm loss test"), 2.0);
+}
+
+TEST(TrainingLog, MetricsTellTimesAndRanks) {
+  const test::TemporaryFolder folder;
+  {
+    Logged logged({"--tensorboard-dir", folder / "board", "--log-interval", "2"});
+    logged.iteration(1, 1.0);
+    comm::add_waited_seconds(1000);
+    logged.iteration(2, 1.0);
+  }
+  const auto first = metrics_of(folder / "board", 1), second = metrics_of(folder / "board", 2);
+  EXPECT_GT(first.at("iteration-time"), 0);
+  EXPECT_NEAR(
+      first.at("tokens-per-second").get<double>() * first.at("iteration-time").get<double>(), 4 * 8,
+      1e-6);
+  EXPECT_GT(first.at("time"), 1.6e9);
+  EXPECT_FALSE(first.contains("busy-seconds-max")) << "at log intervals only";
+  EXPECT_EQ(second.at("slowest-rank"), 0);
+  EXPECT_LT(second.at("busy-seconds-max"), 0) << "waiting is not being busy";
+  EXPECT_GT(second.at("memory-mib-max"), 1);
 }
 
 TEST(TrainingLog, TimersGoToTheBoardOnRequest) {
@@ -102,7 +136,8 @@ TEST(TrainingLog, TimersGoToTheBoardOnRequest) {
     }
     std::string events;
     for (const auto& entry : std::filesystem::directory_iterator(folder / "board")) {
-      events += read_file(entry.path());
+      const bool is_metrics = entry.path().extension() == ".jsonl";
+      events += is_metrics ? "" : read_file(entry.path());
     }
     EXPECT_EQ(has(events, "optimizer-time"), asked);
     EXPECT_EQ(has(events, "iteration-time"), asked);

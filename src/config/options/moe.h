@@ -21,7 +21,7 @@ inline constexpr std::array kMoe = {
         .use("--recompute-granularity selective --recompute-modules moe"),
     flag("moe-extended-tp", deprecated, "no longer has a meaning")
         .use("--expert-tensor-parallel-size"),
-    flag("moe-use-upcycling", later, "turn a dense checkpoint into experts"),
+    flag("moe-use-upcycling", works, "turn a dense checkpoint into experts, save it and exit"),
     text("moe-router-load-balancing-type", "aux_loss", works, "how the router is kept balanced")
         .list()
         .choose("aux_loss seq_aux_loss sinkhorn none"),
@@ -45,7 +45,7 @@ inline constexpr std::array kMoe = {
     flag("moe-per-layer-logging", works, "log balancing losses per layer"),
     text("moe-token-dispatcher-type", "allgather", works, "how tokens travel to their experts")
         .choose("allgather alltoall flex")
-        .works_with("allgather alltoall"),
+        .works_with("alltoall allgather"),
     flag("moe-enable-deepep", later, "tokens travel by the DeepEP library"),
     integer("moe-deepep-num-sms", "20", later, "GPU processors for DeepEP"),
     flag("moe-permute-fusion", neutral, "choice of the permutation kernel"),
@@ -55,10 +55,11 @@ inline constexpr std::array kMoe = {
     text("moe-token-drop-policy", "probs", works, "which tokens are dropped beyond the capacity")
         .choose("probs position"),
     flag("moe-apply-probs-on-input", works, "weigh tokens before instead of behind the expert"),
-    flag("overlap-moe-expert-parallel-comm", later, "overlap token exchange with computing"),
-    flag("delay-wgrad-compute", later, "delay weight gradients for that overlap"),
-    integer("moe-upcycling-granularity", "1", later,
-            "parts each expert is split into by upcycling"),
+    flag("overlap-moe-expert-parallel-comm", works,
+         "tokens of one microbatch travel while another one is computed"),
+    flag("delay-wgrad-compute", works, "weight gradients wait for that time"),
+    integer("moe-upcycling-granularity", "1", works,
+            "experts that a dense layer is cut into by upcycling"),
 };
 
 }  // namespace mpitron::config::rows

@@ -23,6 +23,7 @@ inline constexpr std::array kOwn = {
     flag("verify-resume", works,
          "read every checkpoint back after it was saved and compare it bit for bit"),
     integer("world-size", none, works, "ranks to check a layout for; a training run knows its own"),
+    integer("ranks-per-node", none, works, "ranks of a machine, for check and job write"),
     text("pipeline-schedule", none, works,
          "order of a stage's passes; zero-bubble puts weight gradients where a stage would wait")
         .choose("1f1b interleaved zero-bubble"),
@@ -30,6 +31,10 @@ inline constexpr std::array kOwn = {
         .choose("host reference"),
     text("profile-dir", none, works,
          "where --profile writes; by default profile/ below --tensorboard-dir, or here"),
+    integer("metrics-port", none, works,
+            "serve /metrics (Prometheus) and /healthz of rank 0 at this port; 0 takes a free one"),
+    text("metrics-address", "127.0.0.1", works,
+         "where --metrics-port listens; 0.0.0.0 lets other machines ask"),
     flag("unigram-baseline", works,
          "at the end, print the loss of the best unigram model of the validation tokens"),
     text("sample-prompt", none, works, "at the end, print a text that continues this prompt"),

@@ -6,8 +6,9 @@
 namespace mpitron::config::rows {
 
 inline constexpr std::array kAutoresume = {
-    flag("adlr-autoresume", later, "end the run when the scheduler asks to resume later"),
-    integer("adlr-autoresume-interval", "1000", later, "iterations between two such questions"),
+    flag("adlr-autoresume", works,
+         "save and end with exit code 85 when the file REQUEUE is made in the folder of --save"),
+    integer("adlr-autoresume-interval", "1000", works, "iterations between two looks for it"),
 };
 
 inline constexpr std::array kHeterogeneousArchitecture = {
@@ -40,12 +41,17 @@ inline constexpr std::array kConfigLogger = {
 };
 
 inline constexpr std::array kRerunEngine = {
-    integer("error-injection-rate", "0", later, "inject one fault in n validated results"),
-    text("error-injection-type", "transient_error", later, "kind of injected fault")
+    integer("error-injection-rate", "0", works,
+            "reject one of n iterations' results on purpose; "
+            "0: none"),
+    text("error-injection-type", "transient_error", works,
+         "what the reruns of such an iteration find")
         .choose("correct_result transient_error persistent_error"),
-    text("rerun-mode", "validate_results", later, "what happens to a result that fails validation")
-        .choose("disabled validate_results report_stats")
-        .works_with("disabled validate_results"),
+    text("rerun-mode", "validate_results", works,
+         "a loss or gradient norm that is not finite or far too large: ends the run, is computed "
+         "again to tell a machine's error from the model's, or every iteration is run twice and "
+         "compared")
+        .choose("disabled validate_results report_stats"),
 };
 
 inline constexpr std::array kMsc = {

@@ -1,0 +1,123 @@
+#pragma once
+#include <array>
+#include <span>
+
+namespace mpitron::convert {
+
+/// Sizes that tensors are made of.
+enum class Extent {
+  none,
+  hidden,
+  padded_vocabulary,
+  vocabulary,
+  positions,
+  two,      // types of tokens, classes of BERT's binary head
+  queries,  // heads * channels
+  keys,     // groups * channels; values are as many
+  qkv,      // queries + keys + values
+  kv,       // keys + values
+  ffn,
+  fc1,  // ffn, or both halves of a gated one; so are the next two
+  experts,
+  expert_ffn,
+  expert_fc1,
+  shared_ffn,
+  shared_fc1,
+  // of latent attention
+  latent_queries,    // heads * (plain + rotary)
+  latent_values,     // heads * value
+  latent_kv,         // heads * (plain + value)
+  query_rank,        // of the compressed queries
+  kv_rank,           // of the compressed keys and values
+  kv_rank_and_rope,  // with the rotary part of the keys
+  // of relative positions
+  buckets,
+  heads
+};
+
+/// How rows are ordered in ours.
+enum class Rows {
+  in_order,
+  query_groups,  // theirs: all queries, all keys, all values; ours: per group
+                 // those of the group
+  key_values     // theirs: all keys, all values; ours: per group its key and its
+                 // value
+};
+
+enum class When {
+  always,
+  linear_bias,
+  qkv_bias,
+  untied,
+  dense_layer,
+  expert_layer,
+  shared_expert,
+  compressed_queries,
+  plain_queries
+};
+
+/// How theirs come into ours: as they are, or times sqrt(channels), where their attention has no
+/// scale of its own.
+enum class Factor { one, sqrt_channels };
+
+struct Theirs {
+  const char* name = nullptr;
+  Extent rows = Extent::none;
+  Factor factor = Factor::one;
+};
+
+/// A rule before the sizes are known; {} stands for the layer, {e} for the expert.
+struct Entry {
+  const char* ours = nullptr;
+  Extent rows = Extent::none;
+  Extent columns = Extent::none;
+  std::array<Theirs, 3> theirs = {};  // none: theirs have no such tensor, ours is zero
+  Rows order = Rows::in_order;
+  bool transposed = false;
+  When when = When::always;
+
+  constexpr Entry transpose() const {
+    Entry entry = *this;
+    entry.transposed = true;
+    return entry;
+  }
+  constexpr Entry only(When condition) const {
+    Entry entry = *this;
+    entry.when = condition;
+    return entry;
+  }
+  constexpr Entry ordered(Rows rows_order) const {
+    Entry entry = *this;
+    entry.order = rows_order;
+    return entry;
+  }
+};
+
+/// [rows]
+constexpr Entry vector(const char* ours, Extent rows, const char* theirs) {
+  return {.ours = ours, .rows = rows, .theirs = {{{theirs, rows}}}};
+}
+
+/// [rows, columns]
+constexpr Entry matrix(const char* ours, Extent rows, Extent columns, const char* theirs) {
+  return {.ours = ours, .rows = rows, .columns = columns, .theirs = {{{theirs, rows}}}};
+}
+
+/// Their rows stand for tokens only; ours are padded. `columns` none: a vector.
+constexpr Entry padded(const char* ours, Extent columns, const char* theirs) {
+  return {.ours = ours,
+          .rows = Extent::padded_vocabulary,
+          .columns = columns,
+          .theirs = {{{theirs, Extent::vocabulary}}}};
+}
+
+/// Several of theirs, one below the other.
+constexpr Entry joined(const char* ours, Extent rows, Extent columns,
+                       std::array<Theirs, 3> theirs) {
+  return {.ours = ours, .rows = rows, .columns = columns, .theirs = theirs};
+}
+
+/// Entries that stand together: all of a layer, or all of the model.
+using EntryBlock = std::span<const Entry>;
+
+}  // namespace mpitron::convert

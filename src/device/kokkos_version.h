@@ -1,0 +1,8 @@
+#pragma once
+#include "utils/library_version.h"
+
+namespace mpitron::device {
+
+LibraryVersion kokkos_version();
+
+}  // namespace mpitron::device

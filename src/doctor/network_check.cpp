@@ -1,0 +1,190 @@
+#include "doctor/network_check.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <sstream>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+
+namespace mpitron::doctor {
+namespace {
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');) {
+    if (!word.empty()) {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
+bool is_virtual(const Interface& one) {
+  constexpr std::array kPrefixes = {"docker", "virbr",   "veth",   "br-",
+                                    "cni",    "flannel", "podman", "lxc"};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](const char* prefix) { return one.name.starts_with(prefix); });
+}
+
+bool is_usable(const Interface& one) {
+  return one.up && !one.loopback && !one.addresses.empty();
+}
+
+template <class Rule>
+std::vector<std::string> names_where(const std::vector<Interface>& interfaces, Rule&& rule) {
+  std::vector<std::string> names;
+  for (const Interface& one : interfaces) {
+    if (rule(one)) {
+      names.push_back(one.name);
+    }
+  }
+  return names;
+}
+
+/// "10.0.0.0/16" holds "10.0.3.4".
+bool holds(const std::string& network, const std::string& address) {
+  const std::size_t slash = network.find('/');
+  int bits = -1;
+  std::from_chars(network.data() + slash + 1, network.data() + network.size(), bits);
+  in_addr base{}, own{};
+  if (bits < 0 || bits > 32 || ::inet_pton(AF_INET, network.substr(0, slash).c_str(), &base) != 1 ||
+      ::inet_pton(AF_INET, address.c_str(), &own) != 1) {
+    return false;
+  }
+  const std::uint32_t mask = bits == 0 ? 0 : ~std::uint32_t{0} << (32 - bits);
+  return ((ntohl(base.s_addr) ^ ntohl(own.s_addr)) & mask) == 0;
+}
+
+/// The result for a variable that chooses `chosen` of the interfaces.
+CheckResult check_choice(const std::string& variable, const std::string& value,
+                         const std::vector<std::string>& chosen,
+                         const std::vector<Interface>& interfaces) {
+  const auto usable = names_where(interfaces, is_usable);
+  const bool works = std::any_of(chosen.begin(), chosen.end(), [&](const std::string& name) {
+    return std::find(usable.begin(), usable.end(), name) != usable.end();
+  });
+  CheckResult result{variable, Verdict::ok,
+                     fmt::format("{}={} means {}", variable, value, fmt::join(chosen, ", ")), ""};
+  if (works) {
+    return result;
+  }
+  result.verdict = Verdict::fail;
+  result.found = chosen.empty()
+                     ? fmt::format("{}={} fits no interface of this machine", variable, value)
+                     : result.found + ", which is down or has no IPv4 address";
+  result.advice = usable.empty() ? fmt::format("unset {}", variable)
+                                 : fmt::format("export {}={} (up here: {})", variable, usable[0],
+                                               fmt::join(usable, ", "));
+  return result;
+}
+
+CheckResult check_unset(const std::vector<Interface>& interfaces) {
+  const auto usable = names_where(interfaces, is_usable);
+  const auto real = names_where(
+      interfaces, [](const Interface& one) { return is_usable(one) && !is_virtual(one); });
+  CheckResult result{"network", Verdict::ok, fmt::format("{}", fmt::join(usable, ", ")), ""};
+  if (usable.empty()) {
+    return {result.name, Verdict::warn, "only the loopback interface is up: one machine alone",
+            "Slurm needs another address even then: ip link add d0 type bridge && ip addr add "
+            "10.9.9.9/32 dev d0 && ip link set d0 up"};
+  }
+  if (real.size() < usable.size() && !real.empty()) {
+    result.verdict = Verdict::warn;
+    result.found += ": MPI and NCCL may try those of containers, which reach no other machine";
+    result.advice = fmt::format("export OMPI_MCA_btl_tcp_if_include={0} NCCL_SOCKET_IFNAME={0}",
+                                fmt::join(real, ","));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Interface> read_interfaces() {
+  ifaddrs* raw = nullptr;
+  if (::getifaddrs(&raw) != 0) {
+    return {};
+  }
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(raw, &::freeifaddrs);
+  std::vector<Interface> interfaces;
+  for (const ifaddrs* entry = raw; entry != nullptr; entry = entry->ifa_next) {
+    auto at = std::find_if(interfaces.begin(), interfaces.end(),
+                           [&](const Interface& one) { return one.name == entry->ifa_name; });
+    if (at == interfaces.end()) {
+      const bool up = (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_RUNNING) != 0;
+      interfaces.push_back({entry->ifa_name, up, (entry->ifa_flags & IFF_LOOPBACK) != 0, {}});
+      at = interfaces.end() - 1;
+    }
+    if (entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET) {
+      std::array<char, INET_ADDRSTRLEN> text{};
+      const auto* const address = reinterpret_cast<const sockaddr_in*>(entry->ifa_addr);
+      ::inet_ntop(AF_INET, &address->sin_addr, text.data(), text.size());
+      at->addresses.emplace_back(text.data());
+    }
+  }
+  return interfaces;
+}
+
+std::vector<std::string> nccl_choice(const std::string& pattern,
+                                     const std::vector<Interface>& interfaces) {
+  std::string rest = pattern;
+  const bool others = rest.starts_with('^');
+  rest.erase(0, others ? 1 : 0);
+  const bool whole = rest.starts_with('=');
+  rest.erase(0, whole ? 1 : 0);
+  const std::vector<std::string> words = split(rest);
+  return names_where(interfaces, [&](const Interface& one) {
+    const bool fits = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      return whole ? one.name == word : one.name.starts_with(word);
+    });
+    return fits != others;
+  });
+}
+
+std::vector<std::string> open_mpi_choice(const std::string& list,
+                                         const std::vector<Interface>& interfaces) {
+  const std::vector<std::string> words = split(list);
+  return names_where(interfaces, [&](const Interface& one) {
+    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      return word.find('/') == std::string::npos
+                 ? word == one.name
+                 : std::any_of(one.addresses.begin(), one.addresses.end(),
+                               [&](const std::string& address) { return holds(word, address); });
+    });
+  });
+}
+
+std::vector<CheckResult> check_network(const std::vector<Interface>& interfaces,
+                                       const launch::Environment& environment) {
+  std::vector<CheckResult> results;
+  if (const auto pattern = launch::text_of(environment, "NCCL_SOCKET_IFNAME")) {
+    results.push_back(check_choice("NCCL_SOCKET_IFNAME", *pattern,
+                                   nccl_choice(*pattern, interfaces), interfaces));
+  }
+  for (const std::string part : {"btl_tcp_if_", "oob_tcp_if_"}) {
+    const std::string include = "OMPI_MCA_" + part + "include";
+    const std::string exclude = "OMPI_MCA_" + part + "exclude";
+    const auto list = launch::text_of(environment, include);
+    if (list) {
+      results.push_back(
+          check_choice(include, *list, open_mpi_choice(*list, interfaces), interfaces));
+    }
+    if (list && environment.contains(exclude)) {
+      results.push_back({exclude, Verdict::fail,
+                         fmt::format("{} and {} exclude each other", include, exclude),
+                         "unset " + exclude});
+    }
+  }
+  if (results.empty()) {
+    results.push_back(check_unset(interfaces));
+  }
+  return results;
+}
+
+}  // namespace mpitron::doctor

@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "doctor/check_result.h"
+#include "launch/environment.h"
+
+namespace mpitron::doctor {
+
+/// A network interface of this machine.
+struct Interface {
+  std::string name;
+  bool up = false;  // and running: a cable is there
+  bool loopback = false;
+  std::vector<std::string> addresses;  // IPv4, "10.0.0.5"
+};
+
+std::vector<Interface> read_interfaces();
+
+/// Those that NCCL would use by NCCL_SOCKET_IFNAME: prefixes separated by commas, `=` in front for
+/// whole names, `^` for all others.
+std::vector<std::string> nccl_choice(const std::string& pattern,
+                                     const std::vector<Interface>& interfaces);
+/// Those that Open MPI means by btl_tcp_if_include: names, or networks as 10.0.0.0/16.
+std::vector<std::string> open_mpi_choice(const std::string& list,
+                                         const std::vector<Interface>& interfaces);
+
+/// The variables that choose interfaces name some that are there and up, and do not contradict each
+/// other; without them, interfaces of containers and virtual machines (docker0) must not mislead.
+std::vector<CheckResult> check_network(const std::vector<Interface>& interfaces,
+                                       const launch::Environment& environment);
+
+}  // namespace mpitron::doctor

@@ -1,0 +1,106 @@
+#include "doctor/node_speed_check.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "checkpoint/agreement.h"
+#include "launch/ranges.h"
+
+namespace mpitron::doctor {
+namespace {
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+Speed median_of(const std::vector<const NodeSpeed*>& nodes) {
+  std::vector<double> flops, bytes;
+  for (const NodeSpeed* node : nodes) {
+    flops.push_back(node->speed.flops);
+    bytes.push_back(node->speed.bytes_per_s);
+  }
+  return {.flops = median(flops), .bytes_per_s = median(bytes)};
+}
+
+std::string percent_of(double value, double whole, const char* what) {
+  return fmt::format("{} {:.0f} % of the median", what, 100 * value / whole);
+}
+
+}  // namespace
+
+std::vector<NodeSpeed> gather_speeds(comm::World& world, const Speed& own) {
+  const auto texts =
+      checkpoint::collect_texts(*world.all(), fmt::format("{} {}", own.flops, own.bytes_per_s));
+  std::vector<NodeSpeed> nodes;
+  std::map<std::string, std::size_t> index;
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    const std::string host = world.host(static_cast<Index>(rank));
+    const auto [at, is_new] = index.emplace(host, nodes.size());
+    if (is_new) {
+      nodes.push_back({.node = host, .ranks = 0, .speed = {}});
+    }
+    Speed speed;
+    std::istringstream(texts[rank]) >> speed.flops >> speed.bytes_per_s;
+    NodeSpeed& node = nodes[at->second];
+    node.ranks += 1;
+    node.speed.flops += speed.flops;
+    node.speed.bytes_per_s += speed.bytes_per_s;
+  }
+  return nodes;
+}
+
+std::vector<SlowNode> slow_nodes(const std::vector<NodeSpeed>& nodes, double threshold) {
+  std::map<Index, std::vector<const NodeSpeed*>> alike;
+  for (const NodeSpeed& node : nodes) {
+    alike[node.ranks].push_back(&node);
+  }
+  std::map<Index, Speed> medians;
+  for (const auto& [ranks, members] : alike) {
+    medians[ranks] = median_of(members);
+  }
+  std::vector<SlowNode> slow;
+  for (const NodeSpeed& node : nodes) {
+    const Speed& usual = medians[node.ranks];
+    if (node.speed.flops < threshold * usual.flops) {
+      slow.push_back({node.node, percent_of(node.speed.flops, usual.flops, "computes")});
+    } else if (node.speed.bytes_per_s < threshold * usual.bytes_per_s) {
+      slow.push_back({node.node, percent_of(node.speed.bytes_per_s, usual.bytes_per_s, "memory")});
+    }
+  }
+  return slow;
+}
+
+CheckResult check_node_speeds(const std::vector<NodeSpeed>& nodes,
+                              const std::vector<SlowNode>& slow) {
+  std::vector<const NodeSpeed*> all;
+  for (const NodeSpeed& node : nodes) {
+    all.push_back(&node);
+  }
+  const Speed usual = median_of(all);
+  CheckResult result{"node speed", Verdict::ok,
+                     fmt::format("{} {:.0f} GFLOP/s (fp32 product), {:.1f} GB/s (memory){}",
+                                 nodes.size() > 1 ? "median of a node:" : "this node:",
+                                 usual.flops * 1e-9, usual.bytes_per_s * 1e-9,
+                                 nodes.size() > 1 ? "" : "; one node has nothing to compare with"),
+                     ""};
+  if (!slow.empty()) {
+    std::vector<std::string> names, reasons;
+    for (const SlowNode& node : slow) {
+      names.push_back(node.node);
+      reasons.push_back(fmt::format("{} ({})", node.node, node.reason));
+    }
+    result.verdict = Verdict::warn;
+    result.found += fmt::format("; slow: {}", fmt::join(reasons, ", "));
+    result.advice =
+        fmt::format("sbatch --exclude={}; and tell the site", launch::name_ranges(names));
+  }
+  return result;
+}
+
+}  // namespace mpitron::doctor

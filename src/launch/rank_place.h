@@ -1,0 +1,36 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "launch/cpu_binding.h"
+#include "launch/environment.h"
+
+namespace mpitron::launch {
+
+/// Where a rank runs.
+struct RankPlace {
+  std::string node;  // name of the machine
+  CpuBinding cpus;
+  Index threads = 1;  // that compute
+  std::string gpu;    // its UUID; empty without one
+
+  bool operator==(const RankPlace&) const = default;
+};
+
+/// Of this process on the machine `node`. Threads are as OMP_NUM_THREADS says, else as many as it
+/// has processors.
+RankPlace own_place(const std::string& node, const Environment& environment);
+
+/// One line, for sending; `read_place` makes the same of it.
+std::string to_text(const RankPlace& place);
+RankPlace read_place(const std::string& text);
+
+/// The map of all ranks (`places[rank]`) for the log: a line for each run of nodes that look alike.
+///   ranks 0-7 on node[1-2], 4 each: cores 0-3 | 4-7 | 8-11 | 12-15, NUMA 0 | 0 | 1 | 1
+std::vector<std::string> rank_map(const std::vector<RankPlace>& places);
+
+/// What slows these ranks down, each as a sentence with the fix: more threads than a rank has
+/// processors, or ranks that share cores and have more threads than those together.
+std::vector<std::string> binding_warnings(const std::vector<RankPlace>& places);
+
+}  // namespace mpitron::launch

@@ -1,0 +1,138 @@
+#include "report/run_folder.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "utils/error.h"
+#include "utils/files.h"
+
+namespace mpitron::report {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kMetrics = "metrics.jsonl";
+
+/// The folder of `name`: `path`, or the one folder right below it that holds such a file.
+std::optional<fs::path> folder_of(const fs::path& path, const char* name) {
+  if (fs::exists(path / name)) {
+    return path;
+  }
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (entry.is_directory() && fs::exists(entry.path() / name)) {
+      found.push_back(entry.path());
+    }
+  }
+  if (found.size() > 1) {
+    std::sort(found.begin(), found.end());
+    throw_data("{}: holds several runs, {} and {} among them; name one of them", path.string(),
+               found[0].filename().string(), found[1].filename().string());
+  }
+  return found.empty() ? std::nullopt : std::optional(found[0]);
+}
+
+Json read_json(const fs::path& path) {
+  Json json = Json::parse(read_file(path), nullptr, false);
+  if (!json.is_object()) {
+    throw_data("{}: this is no JSON object; a run writes it whole, so somebody has changed it",
+               path.string());
+  }
+  return json;
+}
+
+std::vector<NamedValue> named_values(const Json& json, const char* key) {
+  std::vector<NamedValue> values;
+  const auto found = json.find(key);
+  if (found != json.end() && found->is_object()) {
+    for (const auto& [name, value] : found->items()) {
+      values.emplace_back(name, value.is_string()
+                                    ? value.get<std::string>()
+                                    : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
+  }
+  return values;
+}
+
+RunDescription read_description(const fs::path& path) {
+  if (!fs::exists(path)) {
+    return {};
+  }
+  const Json json = read_json(path);
+  RunDescription run{.build = json.value("build", ""),
+                     .world_size = json.value("world_size", std::int64_t{0}),
+                     .train_iters = json.value("train_iters", std::int64_t{0}),
+                     .seq_length = json.value("seq_length", std::int64_t{0}),
+                     .flops_per_sample = json.value("flops_per_sample", 0.0),
+                     .layout = named_values(json, "layout"),
+                     .given = named_values(json, "given"),
+                     .options = named_values(json, "options"),
+                     .save = json.value("save", "")};
+  std::erase_if(run.layout, [](const NamedValue& size) { return size.second == "1"; });
+  return run;
+}
+
+std::optional<SavedState> read_state(const std::vector<fs::path>& folders) {
+  for (const fs::path& folder : folders) {
+    const fs::path path = folder / "run_state.json";
+    if (!folder.empty() && fs::exists(path)) {
+      const Json json = read_json(path);
+      return SavedState{.state = json.value("state", ""),
+                        .reason = json.value("reason", json.value("message", "")),
+                        .written = fs::last_write_time(path)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+RunFolder read_run(const fs::path& path) {
+  if (!fs::is_directory(path)) {
+    throw_data("{}: there is no such folder; give the one that --tensorboard-dir named",
+               path.string());
+  }
+  const auto folder = folder_of(path, kMetrics);
+  if (!folder) {
+    throw_data(
+        "{}: holds no {}; a run writes it where --tensorboard-dir points, so give that option to "
+        "the run and its folder here",
+        path.string(), kMetrics);
+  }
+  try {
+    RunFolder run{.name = fs::absolute(path / "").parent_path().filename().string(),
+                  .path = path,
+                  .description = read_description(*folder / "run.json"),
+                  .state = {},
+                  .metrics = MetricsLog(read_file(*folder / kMetrics)),
+                  .written = fs::last_write_time(*folder / kMetrics)};
+    run.state = read_state({path, *folder, run.description.save});
+    return run;
+  } catch (const Json::exception& error) {
+    throw_data("{}: run.json or run_state.json does not hold what a run writes: {}", path.string(),
+               error.what());
+  }
+}
+
+std::vector<RunFolder> read_runs(const std::vector<std::string>& paths) {
+  std::vector<RunFolder> runs;
+  for (const std::string& path : paths) {
+    runs.push_back(read_run(path));
+  }
+  const auto of_name = [&](const std::string& name) {
+    return std::count_if(runs.begin(), runs.end(),
+                         [&](const RunFolder& run) { return run.name == name; });
+  };
+  std::vector<std::string> names;
+  for (const RunFolder& run : runs) {
+    names.push_back(of_name(run.name) > 1 ? run.path.string() : run.name);
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].name = names[i];
+  }
+  return runs;
+}
+
+}  // namespace mpitron::report

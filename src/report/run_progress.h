@@ -1,0 +1,34 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "report/run_folder.h"
+
+namespace mpitron::report {
+
+/// Where a run stands; kMissing for what it has not told.
+struct RunProgress {
+  std::string state;   // "running", "silent", "finished", "preempted", "failed-retryable", ...
+  std::string reason;  // why, where the run has said so
+  std::int64_t iteration = 0;
+  std::int64_t train_iters = 0;             // 0: unknown
+  double silent_seconds = 0;                // since it wrote last
+  double seconds_per_iteration = kMissing;  // median of the last ones
+  double tokens_per_second = kMissing;      // likewise
+  double tokens = kMissing;                 // in all
+  double seconds_left = kMissing;           // of a run that goes on
+  double tflops_per_rank = kMissing;
+  double validation_loss = kMissing;
+  std::int64_t validation_iteration = 0;
+
+  bool goes_on() const { return state == "running" || state == "silent"; }
+};
+
+/// `now`: to tell a run that goes on from one that is silent: it has written nothing for a minute
+/// and for twenty iterations. What run_state.json says counts unless the run has gone on since.
+RunProgress progress_of(const RunFolder& run, std::filesystem::file_time_type now);
+
+/// The middle one of the last `count` finite values; kMissing of none.
+double median_of_last(std::span<const double> values, std::size_t count);
+
+}  // namespace mpitron::report

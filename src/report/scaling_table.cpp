@@ -1,0 +1,121 @@
+#include "report/scaling_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/run_progress.h"
+#include "utils/check.h"
+
+namespace mpitron::report {
+namespace {
+
+ScalingRow measured_row(const Study& study, const StudyPoint& point,
+                        const std::optional<RunFolder>& run) {
+  ScalingRow row{
+      .name = point.name, .ranks = point.ranks, .published_tflops = point.published_tflops};
+  if (!run) {
+    return row;
+  }
+  const auto times = run->metrics.column("iteration-time");
+  const auto counted =
+      times.size() - std::min(times.size(), static_cast<std::size_t>(study.warm_up));
+  row.seconds_per_iteration = median_of_last(times, counted);
+  const double samples = run->metrics.last("batch-size");
+  const double per_second = samples / row.seconds_per_iteration;
+  row.tokens_per_second = per_second * static_cast<double>(run->description.seq_length);
+  row.tflops_per_rank =
+      per_second * run->description.flops_per_sample / (1e12 * static_cast<double>(point.ranks));
+  row.utilisation = row.tflops_per_rank / study.peak_tflops;
+  return row;
+}
+
+/// Of one that is known; the first row's where all are missing.
+std::size_t first_measured(const std::vector<ScalingRow>& rows) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [](const ScalingRow& row) {
+    return std::isfinite(row.tflops_per_rank);
+  });
+  return found == rows.end() ? 0 : static_cast<std::size_t>(found - rows.begin());
+}
+
+/// Share of the time in which a rank computes.
+double computing(const PointOutlook& outlook) {
+  return outlook.core_share / (1 + outlook.bubble);
+}
+
+std::string shown(double value, double factor, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value * factor, digits) : "-";
+}
+
+std::string precise(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "";
+}
+
+/// Quoted where it has to be.
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + '"';
+}
+
+}  // namespace
+
+std::vector<ScalingRow> scaling_rows(const Study& study,
+                                     const std::vector<std::optional<RunFolder>>& runs,
+                                     const std::vector<PointOutlook>& outlooks) {
+  MPITRON_CHECK(runs.size() == study.points.size() && outlooks.size() == runs.size(), runs.size(),
+                outlooks.size(), study.points.size());
+  std::vector<ScalingRow> rows;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    rows.push_back(measured_row(study, study.points[i], runs[i]));
+  }
+  const std::size_t base = first_measured(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ScalingRow& row = rows[i];
+    row.efficiency = row.tflops_per_rank / rows[base].tflops_per_rank;
+    const double expected = computing(outlooks[i]) / computing(outlooks[base]);
+    row.predicted = row.tokens_per_second / row.efficiency * expected;
+  }
+  return rows;
+}
+
+std::string scaling_text(const std::vector<ScalingRow>& rows) {
+  std::size_t width = 5;
+  for (const ScalingRow& row : rows) {
+    width = std::max(width, row.name.size());
+  }
+  std::string text =
+      fmt::format("{:<{}}  {:>6}  {:>11}  {:>12}  {:>12}  {:>7}  {:>10}  {:>12}  {:>9}\n", "point",
+                  width, "ranks", "s/iteration", "tokens/s", "TFLOP/s/rank", "MFU %", "efficiency",
+                  "predicted", "published");
+  for (const ScalingRow& row : rows) {
+    text += fmt::format("{:<{}}  {:>6}  {:>11}  {:>12}  {:>12}  {:>7}  {:>10}  {:>12}  {:>9}\n",
+                        row.name, width, row.ranks, shown(row.seconds_per_iteration, 1, 4),
+                        shown(row.tokens_per_second, 1, 0), shown(row.tflops_per_rank, 1, 4),
+                        shown(row.utilisation, 100, 1), shown(row.efficiency, 1, 3),
+                        shown(row.predicted, 1, 0), shown(row.published_tflops, 1, 0));
+  }
+  return text;
+}
+
+std::string scaling_csv(const std::vector<ScalingRow>& rows) {
+  std::string text =
+      "point,ranks,seconds_per_iteration,tokens_per_second,tflops_per_rank,mfu,efficiency,"
+      "predicted_tokens_per_second,published_tflops_per_rank\n";
+  for (const ScalingRow& row : rows) {
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_text(row.name), row.ranks,
+                    precise(row.seconds_per_iteration), precise(row.tokens_per_second),
+                    precise(row.tflops_per_rank), precise(row.utilisation), precise(row.efficiency),
+                    precise(row.predicted), precise(row.published_tflops));
+  }
+  return text;
+}
+
+}  // namespace mpitron::report

@@ -1,0 +1,42 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/run_folder.h"
+#include "report/study.h"
+
+namespace mpitron::report {
+
+/// What the layout of a point lets expect.
+struct PointOutlook {
+  double bubble = 0;      // idle over busy time of the pipeline (`mpitron plan`)
+  double core_share = 1;  // cores that a rank's threads have, at most 1: ranks may outnumber cores
+};
+
+/// One line of a study's report; kMissing for what was not measured.
+struct ScalingRow {
+  std::string name;
+  std::int64_t ranks = 1;
+  double seconds_per_iteration = kMissing;  // median behind the warm-up
+  double tokens_per_second = kMissing;
+  double tflops_per_rank = kMissing;
+  double utilisation = kMissing;  // MFU: of the study's peak
+  double efficiency = kMissing;   // FLOP/s per rank over those of the first measured point
+  double predicted = kMissing;    // tokens/s, see below
+  double published_tflops = kMissing;
+};
+
+/// Rows of all points. The prediction lets every rank compute as fast as one of the first measured
+/// point, and takes off what pipeline and shared cores cost: what is missing to it is communication
+/// and imbalance. `runs`, `outlooks`: one for each point; a run that is absent was not made.
+std::vector<ScalingRow> scaling_rows(const Study& study,
+                                     const std::vector<std::optional<RunFolder>>& runs,
+                                     const std::vector<PointOutlook>& outlooks);
+
+/// A table for terminals.
+std::string scaling_text(const std::vector<ScalingRow>& rows);
+/// One line for each row below a line of names; what is missing is blank.
+std::string scaling_csv(const std::vector<ScalingRow>& rows);
+
+}  // namespace mpitron::report

@@ -1,0 +1,179 @@
+#include "report/status_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/braille_chart.h"
+#include "report/duration.h"
+#include "report/run_progress.h"
+
+namespace mpitron::report {
+namespace {
+
+constexpr int kChartRows = 8, kWidestChart = 160;
+constexpr double kStraggles = 1.2;  // times the median rank
+constexpr double kMebibytesPerGibibyte = 1024;
+constexpr const char* kBetween = " · ";
+
+/// Parts that are known, with dots between them.
+class Line {
+ public:
+  void add(const std::string& part) {
+    text_ += text_.empty() ? "" : kBetween;
+    text_ += part;
+  }
+  /// Only where the value is known.
+  void add(fmt::format_string<double&> text, double value) {
+    if (std::isfinite(value)) {
+      add(fmt::format(text, value));
+    }
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string grouped(double value) {
+  std::string digits = fmt::format("{:.0f}", value);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), 1, ' ');
+  }
+  return digits;
+}
+
+std::string head_line(const RunFolder& run, const RunProgress& progress) {
+  Line line;
+  line.add(run.name);
+  line.add(progress.state == "silent" ? fmt::format("silent: nothing new for {}",
+                                                    readable_duration(progress.silent_seconds))
+                                      : progress.state);
+  const std::string total =
+      progress.train_iters > 0 ? " of " + grouped(static_cast<double>(progress.train_iters)) : "";
+  line.add("iteration " + grouped(static_cast<double>(progress.iteration)) + total);
+  if (std::isfinite(progress.seconds_left)) {
+    line.add(readable_duration(progress.seconds_left) + " left");
+  }
+  return line.text();
+}
+
+std::string bar(const RunProgress& progress, int columns) {
+  const int width = std::min(columns, kWidestChart) - 7;
+  if (progress.train_iters <= 0 || width < 1) {
+    return "";
+  }
+  const double share = std::clamp(
+      static_cast<double>(progress.iteration) / static_cast<double>(progress.train_iters), 0.0,
+      1.0);
+  const int full = static_cast<int>(share * width);
+  std::string text;
+  for (int i = 0; i < width; ++i) {
+    text += i < full ? "█" : "░";
+  }
+  return fmt::format("{} {:3.0f} %", text, std::floor(100 * share));
+}
+
+std::string rate_line(const RunProgress& progress) {
+  Line line;
+  line.add("{:.3g} s per iteration", progress.seconds_per_iteration);
+  if (std::isfinite(progress.tokens_per_second)) {
+    line.add(grouped(progress.tokens_per_second) + " tokens/s");
+  }
+  line.add("{:.3g} TFLOP/s per rank", progress.tflops_per_rank);
+  return line.text();
+}
+
+std::string loss_line(const RunFolder& run, const RunProgress& progress) {
+  Line line;
+  line.add("loss {:.4f}", run.metrics.last("lm loss"));
+  if (std::isfinite(progress.validation_loss)) {
+    line.add(fmt::format("validation {:.4f} at {}", progress.validation_loss,
+                         progress.validation_iteration));
+  }
+  line.add("grad norm {:.3g}", run.metrics.last("grad-norm"));
+  line.add("learning rate {:.3g}", run.metrics.last("learning-rate"));
+  return line.text();
+}
+
+/// Nothing to compare on one rank.
+std::string ranks_line(const RunFolder& run) {
+  const double median = run.metrics.last("busy-seconds-median");
+  const double slowest = run.metrics.last("busy-seconds-max");
+  Line line;
+  if (run.description.world_size > 1 && std::isfinite(slowest)) {
+    line.add(fmt::format("{} ranks busy for {:.3g} to {:.3g} s", run.description.world_size,
+                         run.metrics.last("busy-seconds-min"), slowest));
+    if (slowest > kStraggles * median) {
+      line.add(fmt::format("all wait for rank {:.0f}, {:.2f} x the median",
+                           run.metrics.last("slowest-rank"), slowest / median));
+    }
+  }
+  line.add("memory {:.2f} GiB", run.metrics.last("memory-mib-max") / kMebibytesPerGibibyte);
+  return line.text();
+}
+
+/// In columns: bytes that begin a character of UTF-8.
+std::string cut(const std::string& text, int columns) {
+  int width = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U && ++width > columns) {
+      return text.substr(0, i);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string status_text(const RunFolder& run, std::filesystem::file_time_type now, int columns) {
+  const RunProgress progress = progress_of(run, now);
+  std::vector<std::string> lines{head_line(run, progress), bar(progress, columns),
+                                 progress.reason,          rate_line(progress),
+                                 loss_line(run, progress), ranks_line(run)};
+  std::erase(lines, "");
+  std::string text;
+  for (const std::string& line : lines) {
+    text += text.empty() ? "" : "\n";
+    text += cut(line, columns);
+  }
+  const auto chart =
+      braille_chart(run.metrics.column("lm loss"), std::min(columns, kWidestChart), kChartRows);
+  for (const std::string& line : chart) {
+    text += &line == chart.data() ? "\n\n" : "\n";
+    text += line;
+  }
+  return text;
+}
+
+std::string status_json(const RunFolder& run, std::filesystem::file_time_type now) {
+  const RunProgress p = progress_of(run, now);
+  const nlohmann::ordered_json json = {{"name", run.name},
+                                       {"state", p.state},
+                                       {"reason", p.reason},
+                                       {"iteration", p.iteration},
+                                       {"train_iters", p.train_iters},
+                                       {"silent_seconds", p.silent_seconds},
+                                       {"seconds_per_iteration", p.seconds_per_iteration},
+                                       {"tokens_per_second", p.tokens_per_second},
+                                       {"tflops_per_rank", p.tflops_per_rank},
+                                       {"tokens", p.tokens},
+                                       {"seconds_left", p.seconds_left},
+                                       {"loss", run.metrics.last("lm loss")},
+                                       {"validation_loss", p.validation_loss},
+                                       {"validation_iteration", p.validation_iteration},
+                                       {"grad_norm", run.metrics.last("grad-norm")},
+                                       {"learning_rate", run.metrics.last("learning-rate")},
+                                       {"world_size", run.description.world_size},
+                                       {"busy_seconds",
+                                        {{"min", run.metrics.last("busy-seconds-min")},
+                                         {"median", run.metrics.last("busy-seconds-median")},
+                                         {"max", run.metrics.last("busy-seconds-max")},
+                                         {"slowest_rank", run.metrics.last("slowest-rank")}}},
+                                       {"memory_mib_max", run.metrics.last("memory-mib-max")}};
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace mpitron::report

@@ -1,0 +1,16 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "report/run_folder.h"
+
+namespace mpitron::report {
+
+/// What `mpitron status` shows: state, progress, rate, losses, the loss curve, slow ranks; lines of
+/// at most `columns` columns, the last without a newline.
+std::string status_text(const RunFolder& run, std::filesystem::file_time_type now, int columns);
+
+/// The same figures as one JSON object; null for what is unknown.
+std::string status_json(const RunFolder& run, std::filesystem::file_time_type now);
+
+}  // namespace mpitron::report

@@ -1,0 +1,15 @@
+#include "io/hdf5_version.h"
+
+#include <gtest/gtest.h>
+
+namespace mpitron::io {
+namespace {
+
+TEST(Hdf5Version, RunsWhatItWasBuiltWith) {
+  const LibraryVersion version = hdf5_version();
+  EXPECT_EQ(version.name, "HDF5");
+  EXPECT_EQ(version.built, version.running);
+}
+
+}  // namespace
+}  // namespace mpitron::io

@@ -1,0 +1,27 @@
+#include "launch/ranges.h"
+
+#include <gtest/gtest.h>
+
+namespace mpitron::launch {
+namespace {
+
+TEST(Ranges, JoinNeighbours) {
+  EXPECT_EQ(ranges({}), "");
+  EXPECT_EQ(ranges({5}), "5");
+  EXPECT_EQ(ranges({0, 1, 2, 3, 8}), "0-3,8");
+  EXPECT_EQ(ranges({1, 3, 5, 6}), "1,3,5-6");
+}
+
+TEST(Ranges, NamesAreFoldedAsSlurmWritesThem) {
+  EXPECT_EQ(name_ranges({}), "");
+  EXPECT_EQ(name_ranges({"login"}), "login");
+  EXPECT_EQ(name_ranges({"node1", "node2", "node3"}), "node[1-3]");
+  EXPECT_EQ(name_ranges({"node09", "node10", "node12"}), "node[09-10,12]");
+  EXPECT_EQ(name_ranges({"gpu1", "cpu1", "cpu2"}), "gpu1,cpu[1-2]");
+  // Other widths are other names.
+  EXPECT_EQ(name_ranges({"node9", "node10"}), "node9,node10");
+  EXPECT_EQ(name_ranges({"a", "b"}), "a,b");
+}
+
+}  // namespace
+}  // namespace mpitron::launch

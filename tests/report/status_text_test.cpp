@@ -1,0 +1,85 @@
+#include "report/status_text.h"
+
+#include <algorithm>
+#include <chrono>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace mpitron::report {
+namespace {
+
+using std::chrono::seconds;
+
+RunFolder sample_run() {
+  RunFolder run;
+  run.name = "gpt";
+  run.description = {
+      .world_size = 4, .train_iters = 1000, .seq_length = 8, .flops_per_sample = 8e8};
+  run.metrics = MetricsLog(
+      R"({"step":249,"lm loss":4,"iteration-time":0.5,"tokens-per-second":12345.6,"grad-norm":0.5}
+{"step":250,"lm loss":3,"iteration-time":0.5,"tokens-per-second":12345.6,"learning-rate":0.001}
+{"step":250,"busy-seconds-min":0.2,"busy-seconds-median":0.2,"busy-seconds-max":0.3}
+{"step":250,"slowest-rank":3}
+{"step":250,"memory-mib-max":1536}
+{"step":250,"lm loss validation":3.25}
+)");
+  return run;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(StatusText, SaysHowFarAndHowFast) {
+  const RunFolder run = sample_run();
+  const std::string text = status_text(run, run.written, 80);
+  EXPECT_TRUE(has(text, "gpt · running · iteration 250 of 1 000 · 6 min 15 s left\n")) << text;
+  EXPECT_TRUE(has(text, "█░")) << text;
+  EXPECT_TRUE(has(text, " 25 %\n")) << text;
+  EXPECT_TRUE(has(text, "0.5 s per iteration · 12 346 tokens/s")) << text;
+  EXPECT_TRUE(
+      has(text, "loss 3.0000 · validation 3.2500 at 250 · grad norm 0.5 · learning rate 0.001\n"))
+      << text;
+  EXPECT_TRUE(has(text, "4 ranks busy for 0.2 to 0.3 s · all wait for rank 3, 1.50 x the median"));
+  EXPECT_TRUE(has(status_text(run, run.written, 120), " · memory 1.50 GiB\n"));
+  EXPECT_TRUE(has(text, "      4 ┤")) << text;
+  EXPECT_TRUE(has(text, "      3 ┤")) << text;
+}
+
+TEST(StatusText, FitsTheTerminal) {
+  const RunFolder run = sample_run();
+  for (const int columns : {1, 10, 40, 200}) {
+    std::istringstream lines(status_text(run, run.written, columns));
+    for (std::string line; std::getline(lines, line);) {
+      const auto width = std::count_if(line.begin(), line.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+      });
+      EXPECT_LE(width, columns) << line;
+    }
+  }
+}
+
+TEST(StatusText, LeavesOutWhatIsUnknown) {
+  RunFolder run;
+  run.name = "empty";
+  EXPECT_EQ(status_text(run, run.written, 80), "empty · running · iteration 0");
+  EXPECT_TRUE(
+      has(status_text(run, run.written + seconds(3600), 80), "silent: nothing new for 1 h 00 min"));
+  run.state = {.state = "failed-fatal", .reason = "no space left", .written = run.written};
+  EXPECT_EQ(status_text(run, run.written, 80), "empty · failed-fatal · iteration 0\nno space left");
+}
+
+TEST(StatusJson, HasTheSameFigures) {
+  const RunFolder run = sample_run();
+  const auto json = nlohmann::json::parse(status_json(run, run.written));
+  EXPECT_EQ(json.at("state"), "running");
+  EXPECT_EQ(json.at("seconds_left"), 375);
+  EXPECT_EQ(json.at("busy_seconds").at("slowest_rank"), 3);
+  EXPECT_EQ(json.at("loss"), 3);
+  EXPECT_TRUE(nlohmann::json::parse(status_json({}, {})).at("loss").is_null());
+}
+
+}  // namespace
+}  // namespace mpitron::report
