@@ -24,13 +24,15 @@ log::Level level_of(Index number) {
                         : log::Level::debug;
 }
 
-/// Where --use-checkpoint-args takes options from; none without it.
+/// Where --use-checkpoint-args takes options from: what is loaded, else what the run starts from.
+/// None without it.
 std::optional<config::CheckpointArguments> checkpoint_arguments(const config::ParsedRun& parsed) {
   const config::CheckpointConfig& c = parsed.run.checkpoint;
-  if (!c.load || !(c.use_checkpoint_args || c.use_mp_args_from_checkpoint_args)) {
+  const std::optional<std::string>& root = c.load ? c.load : c.pretrained_checkpoint;
+  if (!root || !(c.use_checkpoint_args || c.use_mp_args_from_checkpoint_args)) {
     return std::nullopt;
   }
-  const checkpoint::File file = checkpoint::open_newest(checkpoint::Folder(*c.load), c.ckpt_step);
+  const checkpoint::File file = checkpoint::open_newest(checkpoint::Folder(*root), c.ckpt_step);
   return config::CheckpointArguments{
       .configuration = file.header().configuration,
       .path = file.path().string(),

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,13 +18,19 @@ Result latent_attention_alone(const Facts& f) {
   if (!f.run.model.multi_latent_attention) {
     return {};
   }
+  // What a checkpoint's configuration says besides, such as the derived width of heads, is no wish.
+  const ModelConfig& m = f.run.model;
+  const Index width = m.num_attention_heads > 0 ? m.hidden_size / m.num_attention_heads : 0;
+  const std::pair<bool, const char*> wishes[] = {
+      {m.group_query_attention, "--group-query-attention"},
+      {m.qk_l2_norm, "--qk-l2-norm"},
+      {m.rotary_interleaved, "--rotary-interleaved"},
+      {f.values.given("kv_channels") && m.kv_channels != width, "--kv-channels"},
+      {m.add_qkv_bias && !m.add_bias_linear, "--add-qkv-bias"}};
   std::vector<std::string> senseless;
-  for (const char* dest : {"group_query_attention", "qk_l2_norm", "rotary_interleaved",
-                           "kv_channels", "add_qkv_bias"}) {
-    if (f.values.given(dest)) {
-      std::string name = dest;
-      std::replace(name.begin(), name.end(), '_', '-');
-      senseless.push_back("--" + name);
+  for (const auto& [given, name] : wishes) {
+    if (given) {
+      senseless.emplace_back(name);
     }
   }
   return senseless.empty() ? Result()

@@ -34,6 +34,7 @@ TEST(LayerConstraints, EveryRuleHasAnExample) {
 
 constexpr const char* kLegal[] = {
     "--multi-latent-attention",
+    "--multi-latent-attention --kv-channels 16",  // as a checkpoint's configuration says it
     "--multi-latent-attention --q-lora-rank 8 --qk-layernorm --rope-type rope --no-rope-freq 2",
     "--multi-latent-attention --recompute-granularity selective --recompute-modules mla_up_proj",
     "--position-embedding-type none --mtp-num-layers 3",
