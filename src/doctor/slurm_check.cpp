@@ -156,12 +156,12 @@ SlurmFacts read_slurm(const launch::Environment& environment) {
       !std::filesystem::exists(kConfiguration, error)) {
     return facts;
   }
-  // A controller that is down would be asked for minutes.
-  const CommandOutput list = command_output({"timeout", "5", "srun", "--mpi=list"});
+  // A controller that is down would be asked for minutes; one that is busy takes seconds.
+  const CommandOutput list = command_output({"timeout", "20", "srun", "--mpi=list"});
   facts.is_there = list.code != 127;
   facts.mpi_list = list.text;
   if (facts.is_there) {
-    const CommandOutput shown = command_output({"timeout", "5", "scontrol", "show", "config"});
+    const CommandOutput shown = command_output({"timeout", "20", "scontrol", "show", "config"});
     facts.configuration = shown.code == 0 ? shown.text : "";
     const std::string plugins = setting(facts.configuration, "PluginDir");
     facts.absent_pmix = absent_pmix_libraries(plugins);
