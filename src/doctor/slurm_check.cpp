@@ -60,11 +60,6 @@ bool answers(const std::filesystem::path& socket) {
   return connected;
 }
 
-/// Lines of the list that name a plugin: "pmix", "pmix_v4".
-bool has_pmix(const std::string& mpi_list) {
-  return mpi_list.find("pmix") != std::string::npos;
-}
-
 CheckResult check_plugin(const SlurmFacts& facts) {
   CheckResult result{"slurm pmix", Verdict::ok, "", ""};
   std::istringstream words(facts.mpi_list);
@@ -73,7 +68,7 @@ CheckResult check_plugin(const SlurmFacts& facts) {
       result.found = word;
     }
   }
-  if (!has_pmix(facts.mpi_list)) {
+  if (facts.mpi_list.find("pmix") == std::string::npos) {
     result.verdict = Verdict::fail;
     result.found = "`srun --mpi=list` has no pmix";
     result.advice =
