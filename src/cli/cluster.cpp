@@ -12,11 +12,14 @@
 namespace mpitron::cli {
 namespace {
 
+/// Behind whatever the file prints itself.
+constexpr const char* kMark = "values:\n";
+
 /// One value on each line, the flags last.
 constexpr const char* kShow = R"(set -eu
 launcher=srun gpus_per_node=0 cores_per_node=0 max_nodes=0 time_limit=24:00:00 sbatch_flags=()
-. "$1" >&2
-printf '%s\n' "$launcher" "$gpus_per_node" "$cores_per_node" "$max_nodes" "$time_limit"
+. "$1"
+printf '%s\n' values: "$launcher" "$gpus_per_node" "$cores_per_node" "$max_nodes" "$time_limit"
 [ ${#sbatch_flags[@]} -eq 0 ] || printf '%s\n' "${sbatch_flags[@]}"
 )";
 
@@ -62,7 +65,9 @@ Cluster read_cluster(const std::filesystem::path& file) {
     throw_environment("{}: bash cannot read it: {}", file.string(), output.text);
   }
   std::vector<std::string> lines;
-  std::istringstream stream(output.text);
+  const std::size_t mark = output.text.rfind(kMark);
+  std::istringstream stream(
+      mark == std::string::npos ? "" : output.text.substr(mark + std::string_view(kMark).size()));
   for (std::string line; std::getline(stream, line);) {
     lines.push_back(line);
   }

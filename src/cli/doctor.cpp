@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "checkpoint/agreement.h"
 #include "cli/commands.h"
 #include "cli/fingerprint.h"

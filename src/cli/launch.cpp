@@ -1,7 +1,5 @@
 #include "cli/launch.h"
 
-#include <algorithm>
-
 #include "checkpoint/agreement.h"
 #include "comm/mpi_world.h"
 #include "config/parse.h"

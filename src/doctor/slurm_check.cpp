@@ -60,11 +60,6 @@ bool answers(const std::filesystem::path& socket) {
   return connected;
 }
 
-/// Lines of the list that name a plugin: "pmix", "pmix_v4".
-bool has_pmix(const std::string& mpi_list) {
-  return mpi_list.find("pmix") != std::string::npos;
-}
-
 CheckResult check_plugin(const SlurmFacts& facts) {
   CheckResult result{"slurm pmix", Verdict::ok, "", ""};
   std::istringstream words(facts.mpi_list);
@@ -73,7 +68,7 @@ CheckResult check_plugin(const SlurmFacts& facts) {
       result.found = word;
     }
   }
-  if (!has_pmix(facts.mpi_list)) {
+  if (facts.mpi_list.find("pmix") == std::string::npos) {
     result.verdict = Verdict::fail;
     result.found = "`srun --mpi=list` has no pmix";
     result.advice =
@@ -156,12 +151,12 @@ SlurmFacts read_slurm(const launch::Environment& environment) {
       !std::filesystem::exists(kConfiguration, error)) {
     return facts;
   }
-  // A controller that is down would be asked for minutes.
-  const CommandOutput list = command_output({"timeout", "5", "srun", "--mpi=list"});
+  // A controller that is down would be asked for minutes; one that is busy takes seconds.
+  const CommandOutput list = command_output({"timeout", "20", "srun", "--mpi=list"});
   facts.is_there = list.code != 127;
   facts.mpi_list = list.text;
   if (facts.is_there) {
-    const CommandOutput shown = command_output({"timeout", "5", "scontrol", "show", "config"});
+    const CommandOutput shown = command_output({"timeout", "20", "scontrol", "show", "config"});
     facts.configuration = shown.code == 0 ? shown.text : "";
     const std::string plugins = setting(facts.configuration, "PluginDir");
     facts.absent_pmix = absent_pmix_libraries(plugins);

@@ -55,9 +55,10 @@ void check_before_mpi(const Launch& launch, const MpiLibrary& mpi) {
     return;
   }
   refuse(
-      "srun started {} tasks that MPI ({}) cannot connect: each would take itself for the whole "
-      "job. Use `srun --mpi=pmix` (or export SLURM_MPI_TYPE=pmix), or mpirun inside the job; "
+      "{} started {} tasks that MPI ({}) cannot connect: each would take itself for the whole "
+      "job. Use `srun --mpi=pmix` (or export SLURM_MPI_TYPE=pmix), or this MPI's mpirun; "
       "`srun --mpi=list` shows what this Slurm has, `mpitron doctor --without-mpi` what is missing",
+      launch.by_mpi() ? "a launcher that speaks PMI (srun --mpi=pmi2, MPICH's mpirun)" : "srun",
       *tasks, mpi.version);
 }
 

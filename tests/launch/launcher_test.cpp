@@ -89,7 +89,8 @@ TEST(Launcher, CopiesOfAOneRankJobAreRefusedWithTheFix) {
   EXPECT_TRUE(contains(none, "srun --mpi=pmix")) << none;
   EXPECT_TRUE(contains(none, "Open MPI v4.1.4")) << none;
   // Open MPI without a component for PMI dies in MPI_Init.
-  EXPECT_TRUE(contains(before_mpi(kSrunPmi2, kDebian), "srun started 2 tasks"));
+  EXPECT_TRUE(contains(before_mpi(kSrunPmi2, kDebian),
+                       "speaks PMI (srun --mpi=pmi2, MPICH's mpirun) started 2 tasks"));
   // One task of srun is a job of one rank.
   EXPECT_EQ(before_mpi({{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}}, kDebian), "");
 }

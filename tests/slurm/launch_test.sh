@@ -8,7 +8,7 @@ for mpi in none pmi2; do
   code=0
   srun "--mpi=$mpi" --nodes=2 --ntasks-per-node=2 "$MPITRON" pretrain-gpt "${tiny_flags[@]}" --save "$run" >refused.out 2>&1 || code=$?
   [ "$code" -eq 3 ] || fail "srun --mpi=$mpi ended with code $code: $(cat refused.out)"
-  [ "$(grep -c 'srun started 4 tasks' refused.out)" -eq 1 ] || fail "srun --mpi=$mpi does not say why, once: $(cat refused.out)"
+  [ "$(grep -c 'started 4 tasks that MPI' refused.out)" -eq 1 ] || fail "srun --mpi=$mpi does not say why, once: $(cat refused.out)"
   grep -q 'srun --mpi=pmix' refused.out || fail "srun --mpi=$mpi does not name the fix"
   [ ! -e "$run" ] || fail "srun --mpi=$mpi wrote $run"
 done
