@@ -145,7 +145,8 @@ int scaling(const Arguments& arguments) {
   flags.option("--output", output, "folder of the runs and the report; scaling/STUDY without it");
   flags.option("--launcher", launcher, "mpirun on this machine, or jobs by sbatch");
   flags.choices({"mpirun", "sbatch"});
-  flags.option("--sbatch-flags", launch.sbatch_flags, "further flags of sbatch, in one word");
+  flags.option("--sbatch-flags", launch.sbatch_flags,
+               "further ones: --sbatch-flags='--partition=long'");
   flags.option("--launch-script", launch.script, "what starts the ranks of a job");
   flags.flag("--dry-run", dry_run, "check the flags, print the commands, start nothing");
   if (!flags.parse(words)) {

@@ -31,8 +31,8 @@ function number(value, digits = 4) {
 const axes = { iteration: 'iterations', tokens: 'tokens', hours: 'hours of training' };
 const view = { axis: 'iteration', smoothing: 0, logarithmic: false, hidden: new Set() };
 const main = [
-  { title: 'Loss', lines: ['lm loss', 'lm loss validation', 'lm loss test'], smooth: true,
-    loss: true },
+  { title: 'Loss; dashed: in validation', lines: ['lm loss', 'lm loss validation', 'lm loss test'],
+    smooth: true, loss: true },
   { title: 'Gradient norm', lines: ['grad-norm'], smooth: true },
   { title: 'Learning rate', lines: ['learning-rate'] },
   { title: 'Tokens per second', lines: ['tokens-per-second'], smooth: true, zero: true },

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/ranges.h>
@@ -13,9 +14,9 @@
 namespace mpitron::report {
 namespace {
 
-using Keys = std::vector<std::string>;
-/// Words behind each flag, by name; those of a flag that is off are left out.
-using FlagWords = std::map<std::string, std::vector<std::string>>;
+using Words = std::vector<std::string>;
+/// Words behind each flag, by name; no words of a flag that is off.
+using FlagWords = std::map<std::string, std::optional<Words>>;
 
 class StudyReader {
  public:
@@ -75,8 +76,10 @@ class StudyReader {
     FlagWords words = flags(node["flags"]);
     words.insert(common.begin(), common.end());  // the point's own come first
     for (const auto& [name, values] : words) {
-      result.flags.push_back("--" + name);
-      result.flags.insert(result.flags.end(), values.begin(), values.end());
+      if (values) {
+        result.flags.push_back("--" + name);
+        result.flags.insert(result.flags.end(), values->begin(), values->end());
+      }
     }
     return result;
   }
@@ -89,12 +92,12 @@ class StudyReader {
     for (const auto& pair : node) {
       std::string name = pair.first.as<std::string>();
       std::replace(name.begin(), name.end(), '_', '-');
-      const auto values = pair.second.IsSequence() ? pair.second.as<std::vector<std::string>>()
-                                                   : Keys{pair.second.as<std::string>()};
-      if (values == Keys{"true"}) {
-        words[name] = {};
-      } else if (values != Keys{"false"}) {
-        words[name] = values;
+      words[name] =
+          pair.second.IsSequence() ? pair.second.as<Words>() : Words{pair.second.as<std::string>()};
+      if (words[name] == Words{"true"}) {
+        words[name] = Words{};
+      } else if (words[name] == Words{"false"}) {
+        words[name].reset();
       }
     }
     return words;
@@ -134,7 +137,7 @@ class StudyReader {
     return node[key];
   }
 
-  void check_keys(const YAML::Node& node, const Keys& known) const {
+  void check_keys(const YAML::Node& node, const Words& known) const {
     if (!node.IsMap()) {
       fail(node, fmt::format("lines of the form `key: value` are expected; the keys are {}",
                              fmt::join(known, ", ")));

@@ -66,7 +66,7 @@ TEST_F(ScalingCommand, DryRunsPrintCommands) {
   EXPECT_TRUE(contains(mpirun.out, "mpirun -n 2 ")) << mpirun.out;
   EXPECT_TRUE(contains(mpirun.out, "--tensorboard-dir scaling/s/two\n")) << mpirun.out;
   const Finished sbatch = run({"scaling", "run", "s.yaml", "--dry-run", "--launcher", "sbatch",
-                               "--sbatch-flags", "--partition=long --exclusive"});
+                               "--sbatch-flags=--partition=long --exclusive"});
   EXPECT_EQ(sbatch.code, 0) << sbatch.err;
   EXPECT_TRUE(contains(sbatch.out, "--ntasks=2 --cpus-per-task=1 ")) << sbatch.out;
   EXPECT_TRUE(contains(sbatch.out, " --partition=long --exclusive '--wrap=jobs/launch.sh "))
