@@ -28,7 +28,8 @@ struct RerunDecision {
 /// figure means a transient error: exit 17. The same figure: the state is saved, exit 16, and the
 /// next run computes the iteration on other machines. The same there: the figure is the model's
 /// (exit 17 if it is fatal, else training goes on). Another: the first machines have a persistent
-/// error, exit 17. Where nothing can be saved, what is fatal ends with 17 and what is not is accepted.
+/// error, exit 17. Where nothing can be saved, what is fatal ends with 17, other things are
+/// accepted.
 /// `report_stats`: every iteration is computed twice and compared, nothing is rejected.
 /// `disabled`: what is fatal ends with 17, what is not is accepted.
 ///

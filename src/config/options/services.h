@@ -42,15 +42,12 @@ inline constexpr std::array kConfigLogger = {
 
 inline constexpr std::array kRerunEngine = {
     integer("error-injection-rate", "0", works,
-            "reject one of n iterations' results on purpose; "
-            "0: none"),
+            "reject one of n iterations' results on purpose; 0: none"),
     text("error-injection-type", "transient_error", works,
          "what the reruns of such an iteration find")
         .choose("correct_result transient_error persistent_error"),
     text("rerun-mode", "validate_results", works,
-         "a loss or gradient norm that is not finite or far too large: ends the run, is computed "
-         "again to tell a machine's error from the model's, or every iteration is run twice and "
-         "compared")
+         "compute again: nothing, iterations whose results are rejected, or all, to compare")
         .choose("disabled validate_results report_stats"),
 };
 
