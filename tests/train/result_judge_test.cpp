@@ -61,7 +61,7 @@ TEST(ResultJudge, AFileOfAnotherFormIsNamed) {
   const test::TemporaryFolder folder;
   test::write_bytes(folder / "rejected_result.json", "?");
   const auto world = comm::make_single_world();
-  const config::RunConfig config = MockTraining::parse({"--save", folder.path().string()});
+  const config::RunConfig config = MockTraining::parse({"--save", folder.path()});
   EXPECT_NE(test::message_of([&] { ResultJudge(*world, config); }).find("rejected_result.json"),
             std::string::npos);
 }
