@@ -145,7 +145,7 @@ StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
     replicas_->finish_step();
     complete_gradients();
   }
-  const TimerScope scope = timers_.scope("optimizer", 1);
+  const TimerScope scope = timers_.scope("optimizer-clip-main-grad", 1);
   const Index tensor_rank = model_.groups().tensor->rank();
   const auto gradients = replicas_->gradients([tensor_rank](const autograd::Parameter& parameter) {
     return parameter.counts_in_norm(tensor_rank);

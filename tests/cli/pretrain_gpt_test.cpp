@@ -113,13 +113,15 @@ TEST_F(PretrainGpt, WritesEventsAndMetrics) {
   }
   EXPECT_EQ(event_files, 1);
   std::istringstream metrics(read_file(folder_ / "board/metrics.jsonl"));
-  int training = 0, validation = 0;
+  int training = 0, validation = 0, test = 0;
   for (std::string line; std::getline(metrics, line);) {
     training += contains(line, "\"lm loss\":") ? 1 : 0;
     validation += contains(line, "\"lm loss validation\":") ? 1 : 0;
+    test += contains(line, "\"lm loss test\":") ? 1 : 0;
   }
   EXPECT_EQ(training, 4);
-  EXPECT_EQ(validation, 2);
+  EXPECT_EQ(validation, 1);
+  EXPECT_EQ(test, 1);
 }
 
 TEST_F(PretrainGpt, PrintsASampleAndTheBaseline) {
