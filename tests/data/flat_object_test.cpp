@@ -42,6 +42,27 @@ TEST(FlatObject, LeavesEverythingElseToOthers) {
   }
 }
 
+// Blocks of sixteen bytes are looked at together.
+TEST(FlatObject, FindsWhatIsSpecialAtEveryPlace) {
+  FlatObject object;
+  std::string padded;
+  const std::string plain(40, 'a');
+  for (std::size_t at = 0; at <= plain.size(); ++at) {
+    const auto with = [&](std::string_view piece) { return std::string(plain).insert(at, piece); };
+    const auto json = [](const std::string& text) {
+      return "{\"id\": \"\", \"text\": \"" + text + "\"}";
+    };
+    for (const auto& [written, read] :
+         {std::pair("\\n", "\n"), std::pair("\\\"", "\""), std::pair("\xC3\xA9", "\xC3\xA9")}) {
+      ASSERT_TRUE(parses(object, padded, json(with(written)))) << at;
+      EXPECT_EQ(object.texts()[0], with(read));
+    }
+    for (const std::string_view wrong : {"\x1F", "\xFF", "\"", "\\x"}) {
+      EXPECT_FALSE(parses(object, padded, json(with(wrong)))) << at;
+    }
+  }
+}
+
 // What it accepts is valid, and has the values that a whole parser finds.
 TEST(FlatObject, MutatedObjectsAgreeWithAWholeParser) {
   constexpr std::array<std::string_view, 14> kPieces = {

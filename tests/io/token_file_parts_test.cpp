@@ -45,6 +45,19 @@ TEST_F(TokenFilePartsTest, WritesTheWritersBytes) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a.lengths.part"));
 }
 
+// A block of more than 64 KiB is written from where it lies, behind what waits in the buffer.
+TEST_F(TokenFilePartsTest, LargeBlocksKeepTheirPlace) {
+  TokenFileParts parts(folder_ / "a", TokenType::u16);
+  TokenFileWriter writer(folder_ / "b", TokenType::u16);
+  for (const TokenBlock& piece : {block(0, 5), block(5, 12000), block(12005, 3)}) {
+    parts.append(piece);
+    writer.append(piece);
+  }
+  parts.commit();
+  writer.commit();
+  EXPECT_EQ(bytes("a"), bytes("b"));
+}
+
 TEST_F(TokenFilePartsTest, GoesOnBehindASyncedExtent) {
   TokenExtent extent;
   {
