@@ -9,8 +9,8 @@
 #include "train/layout_space.h"
 
 // Whatever `mpitron check` calls legal trains as one rank does. A sample of all layouts of up to
-// eight ranks; its seed is printed. MPITRON_LAYOUTS=all takes all of them (or how many),
-// MPITRON_LAYOUT_SEED another sample.
+// eight ranks; its seed is printed. MPITRON_LAYOUTS=all takes all of them (or how many, or 2/4: the
+// second of four parts), MPITRON_LAYOUT_SEED another sample.
 
 namespace mpitron::train {
 namespace {
@@ -106,9 +106,17 @@ std::vector<GeneratedLayout> shuffled(std::vector<GeneratedLayout> layouts, unsi
 
 std::vector<GeneratedLayout> sample(unsigned seed) {
   const char* given = std::getenv("MPITRON_LAYOUTS");
-  std::vector<GeneratedLayout> layouts = all_layouts();
-  if (given == nullptr || std::string_view(given) != "all") {
-    layouts = shuffled(std::move(layouts), seed);
+  std::vector<GeneratedLayout> layouts = shuffled(all_layouts(), seed);
+  const std::string_view words = given != nullptr ? given : "";
+  if (const std::size_t slash = words.find('/'); slash != std::string_view::npos) {
+    const std::size_t parts = std::max(std::atol(given + slash + 1), 1L);
+    std::vector<GeneratedLayout> own;
+    for (std::size_t i = std::max(std::atol(given), 1L) - 1; i < layouts.size(); i += parts) {
+      own.push_back(std::move(layouts[i]));
+    }
+    return own;
+  }
+  if (words != "all") {
     const Index wanted = given != nullptr ? std::atol(given) : kSample;
     layouts.resize(std::min(layouts.size(), static_cast<std::size_t>(wanted)));
   }
