@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/tiny_run.h"
+#include "cli/command_test.h"
 #include "report/run_page.h"
 
 namespace mpitron::cli {
@@ -10,16 +10,7 @@ namespace {
 using namespace mpitron::test;
 using Json = nlohmann::json;
 
-class ReportCommand : public ::testing::Test {
- protected:
-  Finished run(const Words& words) { return run_program(folder_.path(), words); }
-  void expect_refused(const Words& words, int code, const std::string& part) {
-    const Finished end = run(words);
-    EXPECT_EQ(end.code, code) << end.err;
-    EXPECT_TRUE(contains(end.err, part)) << end.err;
-  }
-  const TemporaryFolder folder_;
-};
+class ReportCommand : public CommandTest {};
 
 TEST_F(ReportCommand, LaysTrainedRunsOverEachOther) {
   for (const char* lr : {"1e-3", "1e-2"}) {

@@ -1,22 +1,13 @@
 #include <gtest/gtest.h>
 
-#include "cli/tiny_run.h"
+#include "cli/command_test.h"
 
 namespace mpitron::cli {
 namespace {
 
 using namespace mpitron::test;
 
-class ScalingCommand : public ::testing::Test {
- protected:
-  Finished run(const Words& words) { return run_program(folder_.path(), words); }
-  void expect_refused(const Words& words, int code, const std::string& part) {
-    const Finished end = run(words);
-    EXPECT_EQ(end.code, code) << end.err;
-    EXPECT_TRUE(contains(end.err, part)) << end.err;
-  }
-  const TemporaryFolder folder_;
-};
+class ScalingCommand : public CommandTest {};
 
 /// Two points on one and two ranks; `more` are flags of the second.
 std::string study(const std::string& more = "") {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/tiny_run.h"
+#include "cli/command_test.h"
 
 namespace mpitron::cli {
 namespace {
@@ -9,17 +9,11 @@ namespace {
 using namespace mpitron::test;
 using Json = nlohmann::json;
 
-class StatusCommand : public ::testing::Test {
+class StatusCommand : public CommandTest {
  protected:
-  Finished run(const Words& words) {
-    return run_program(folder_.path(), words, {.environment = {{"COLUMNS", "60"}}});
+  Finished run(const Words& words) const {
+    return CommandTest::run(words, {.environment = {{"COLUMNS", "60"}}});
   }
-  void expect_refused(const Words& words, int code, const std::string& part) {
-    const Finished end = run(words);
-    EXPECT_EQ(end.code, code) << end.err;
-    EXPECT_TRUE(contains(end.err, part)) << end.err;
-  }
-  const TemporaryFolder folder_;
 };
 
 TEST_F(StatusCommand, ShowsATrainedRun) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/tiny_run.h"
+#include "cli/command_test.h"
 
 namespace mpitron::cli {
 namespace {
@@ -30,18 +30,10 @@ std::vector<Span> spans_of(const Json& file) {
   return spans;
 }
 
-class TraceCommand : public ::testing::Test {
+class TraceCommand : public CommandTest {
  protected:
-  Finished run(const Words& words) { return run_program(folder_.path(), words); }
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
   Json json(const std::string& name) const { return Json::parse(read_file(path(name))); }
-  void expect_refused(const Words& words, int code, const std::string& part) {
-    const Finished end = run(words);
-    EXPECT_EQ(end.code, code) << end.err;
-    EXPECT_TRUE(contains(end.err, part)) << end.err;
-  }
-
-  const TemporaryFolder folder_;
 };
 
 TEST_F(TraceCommand, AProfiledRunShowsItsStepsAndChangesNoNumber) {

@@ -1,0 +1,24 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include "cli/tiny_run.h"
+
+// Commands of the program, run in a folder of their own.
+
+namespace mpitron::test {
+
+class CommandTest : public ::testing::Test {
+ protected:
+  Finished run(const Words& words, const Surroundings& surroundings = {}) const {
+    return run_program(folder_.path(), words, surroundings);
+  }
+  void expect_refused(const Words& words, int code, const std::string& part) const {
+    const Finished end = run(words);
+    EXPECT_EQ(end.code, code) << end.err;
+    EXPECT_TRUE(contains(end.err, part)) << end.err;
+  }
+
+  const TemporaryFolder folder_;
+};
+
+}  // namespace mpitron::test
