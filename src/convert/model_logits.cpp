@@ -5,9 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "models/bert_model.h"
-#include "models/gpt_model.h"
-#include "models/t5_model.h"
+#include "models/make_model.h"
 #include "ops/cast.h"
 #include "utils/philox.h"
 
@@ -62,18 +60,10 @@ std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& desc
 
 std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
                                           device::Device& device) {
-  models::Model::Share share{.groups = comm::groups_of_one(*comm::make_single_world()),
+  return models::make_model(config, device,
+                            {.groups = comm::groups_of_one(*comm::make_single_world()),
                              .part = {.num_layers = config.all_layers(),
-                                      .prediction_depths = config.mtp_num_layers.value_or(0)}};
-  switch (config.kind) {
-    case config::ModelKind::bert:
-      return std::make_unique<models::BertModel>(config, device, std::move(share));
-    case config::ModelKind::t5:
-      return std::make_unique<models::T5Model>(config, device, std::move(share));
-    case config::ModelKind::gpt:
-      break;
-  }
-  return std::make_unique<models::GptModel>(config, device, std::move(share));
+                                      .prediction_depths = config.mtp_num_layers.value_or(0)}});
 }
 
 Logits model_logits(const ModelDescription& description, TensorSource& ours,

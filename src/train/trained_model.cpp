@@ -1,8 +1,6 @@
 #include "train/trained_model.h"
 
-#include "models/bert_model.h"
-#include "models/gpt_model.h"
-#include "models/t5_model.h"
+#include "models/make_model.h"
 #include "train/rank_layout.h"
 #include "train/upcycling.h"
 
@@ -19,19 +17,6 @@ comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfi
   return comm::make_parallel_groups(world, make_rank_grid(parallel, world.size()), options);
 }
 
-std::unique_ptr<models::Model> make_model(const config::ModelConfig& config, device::Device& device,
-                                          models::Model::Share share) {
-  switch (config.kind) {
-    case config::ModelKind::bert:
-      return std::make_unique<models::BertModel>(config, device, std::move(share));
-    case config::ModelKind::t5:
-      return std::make_unique<models::T5Model>(config, device, std::move(share));
-    case config::ModelKind::gpt:
-      break;
-  }
-  return std::make_unique<models::GptModel>(config, device, std::move(share));
-}
-
 }  // namespace
 
 TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& config,
@@ -44,14 +29,14 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
   for (Index chunk = 0; chunk < layout_.chunks(); ++chunk) {
     const pipeline::ChunkLayers& layers = layout_.layers(stage(), chunk);
     parts_.push_back(
-        make_model(config.model, device,
-                   models::Model::Share{.groups = groups_,
-                                        .part = {.first_layer = layers.first,
-                                                 .num_layers = layers.count,
-                                                 .has_embedding = layers.has_embedding,
-                                                 .has_output = layers.has_loss,
-                                                 .prediction_depths = layers.mtp_count},
-                                        .parameters = parameters_}));
+        models::make_model(config.model, device,
+                           models::Model::Share{.groups = groups_,
+                                                .part = {.first_layer = layers.first,
+                                                         .num_layers = layers.count,
+                                                         .has_embedding = layers.has_embedding,
+                                                         .has_output = layers.has_loss,
+                                                         .prediction_depths = layers.mtp_count},
+                                                .parameters = parameters_}));
   }
   parts_.front()->initialize();
   if (config.checkpoint.upcycling_granularity) {
