@@ -88,6 +88,7 @@ RerunDecision RerunEngine::judge(Index iteration, const Results& results) {
   first_ = first;
   return {.again = true,
           .status = "INITIAL_RUN",
+          .result = result.value,
           .message =
               fmt::format("iteration {}: {}; it is computed again", iteration, result.complaint)};
 }
@@ -95,6 +96,7 @@ RerunDecision RerunEngine::judge(Index iteration, const Results& results) {
 /// Without another run that could tell more.
 RerunDecision RerunEngine::reject(Index iteration, const Result& result) const {
   RerunDecision decision{.status = "RERUN_DISABLED",
+                         .result = result.value,
                          .message = fmt::format("iteration {}: {}", iteration, result.complaint)};
   if (result.fatal) {
     decision.exit = ExitCode::result_rejected;
@@ -113,6 +115,7 @@ RerunDecision RerunEngine::compare_in_place(Index iteration, const First& first,
   if (differs) {
     return {.exit = ExitCode::result_rejected,
             .status = "FIRST_RERUN_NOT_REPRODUCIBLE",
+            .result = now,
             .message = fmt::format(
                 "{}; computed again on the same machines the {} is {}: possibly a transient error "
                 "of {}. The weights were not updated; start the run again",
@@ -132,6 +135,7 @@ RerunDecision RerunEngine::compare_in_place(Index iteration, const First& first,
                                    .machines = options_.machines,
                                    .injected = first.injected},
           .status = "FIRST_RERUN_REPRODUCIBLE",
+          .result = now,
           .message = fmt::format(
               "{}, twice on {}. The state before this iteration is saved: start the run again on "
               "other machines, which tells whether the figure is right (--rerun-mode disabled goes "
@@ -155,12 +159,14 @@ RerunDecision RerunEngine::compare_with_earlier_run(const Results& results) {
   if (differs) {
     return {.exit = ExitCode::result_rejected,
             .status = "SECOND_RERUN_NOT_REPRODUCIBLE",
+            .result = now,
             .message = fmt::format("{}, on {}; on {} it is {}: possibly a persistent error of the "
                                    "former. Leave these machines out and start the run again",
                                    where, before.machines, options_.machines, now)};
   }
   const PendingResult confirmed = *std::exchange(pending_, {});
   RerunDecision decision{.status = "SECOND_RERUN_REPRODUCIBLE",
+                         .result = now,
                          .message = fmt::format("{}, on {} and on {}: the figure is right", where,
                                                 confirmed.machines, options_.machines)};
   if (confirmed.fatal) {

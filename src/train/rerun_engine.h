@@ -17,6 +17,7 @@ struct RerunDecision {
   /// To hand over to the next run, behind the state before the iteration.
   std::optional<PendingResult> pending = std::nullopt;
   std::string status = {};   // for the tracker's file; empty: nothing to write there
+  double result = 0;         // the rejected figure, for the same file
   std::string message = {};  // for the user
 };
 

@@ -71,7 +71,7 @@ RerunDecision ResultJudge::operator()(Index iteration, const StepReport& report)
   if (rank_ != 0) {
     return decision;
   }
-  note(iteration, report, decision);
+  note(iteration, decision);
   if (!statistics.empty()) {
     log::print(fmt::format(" rerun statistics to iteration {}: {}", iteration, statistics));
   }
@@ -81,13 +81,12 @@ RerunDecision ResultJudge::operator()(Index iteration, const StepReport& report)
   return decision;
 }
 
-void ResultJudge::note(Index iteration, const StepReport& report,
-                       const RerunDecision& decision) const {
+void ResultJudge::note(Index iteration, const RerunDecision& decision) const {
   if (tracker_ && !decision.status.empty()) {
     record_rejection(*tracker_, {.status = decision.status,
                                  .rank = rank_,
                                  .iteration = iteration,
-                                 .result = report.loss(),
+                                 .result = decision.result,
                                  .message = decision.message});
   }
   if (!decision.message.empty() && !decision.exit) {

@@ -25,7 +25,7 @@ class ResultJudge {
   void hand_over(const RerunDecision& decision) const;
 
  private:
-  void note(Index iteration, const StepReport& report, const RerunDecision& decision) const;
+  void note(Index iteration, const RerunDecision& decision) const;
 
   Index rank_;
   Index log_interval_;

@@ -43,6 +43,7 @@ TEST(RerunEngine, AnotherFigureInPlaceIsATransientError) {
   const RerunDecision decision = tested.judge(5, figures(2.0000001));
   EXPECT_EQ(decision.exit, ExitCode::result_rejected);
   EXPECT_EQ(decision.status, "FIRST_RERUN_NOT_REPRODUCIBLE");
+  EXPECT_EQ(decision.result, 2.0000001);
   EXPECT_FALSE(decision.pending);
   EXPECT_NE(decision.message.find("transient error of first"), std::string::npos);
 }

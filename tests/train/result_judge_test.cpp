@@ -47,6 +47,18 @@ TEST(ResultJudge, KeepsTheTrackerAndHandsOver) {
   EXPECT_TRUE(same_machine.pending);
 }
 
+TEST(ResultJudge, TheTrackerTellsTheFigureThatIsRejected) {
+  const test::TemporaryFolder folder;
+  const std::string tracker = folder / "rejected";
+  const auto world = comm::make_single_world();
+  ResultJudge judge(*world, MockTraining::parse({"--result-rejected-tracker-filename", tracker,
+                                                 "--rerun-mode", "disabled"}));
+  StepReport odd = report(2);
+  odd.grad_norm = -std::numeric_limits<double>::infinity();
+  EXPECT_EQ(judge(1, odd).exit, ExitCode::result_rejected);
+  EXPECT_NE(read_file(tracker).find("result=-inf "), std::string::npos) << read_file(tracker);
+}
+
 /// Without the check of what is not finite: an overflow of fp16.
 TEST(ResultJudge, AnOverflowIsNoError) {
   const auto world = comm::make_single_world();
