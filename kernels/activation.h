@@ -76,5 +76,9 @@ void run(device::HostStream&, const BiasActivationForward&);
 void run(device::HostStream&, const BiasActivationBackward&);
 void run(device::HostStream&, const GatedActivationForward&);
 void run(device::HostStream&, const GatedActivationBackward&);
+void run(device::CudaStream&, const BiasActivationForward&);
+void run(device::CudaStream&, const BiasActivationBackward&);
+void run(device::CudaStream&, const GatedActivationForward&);
+void run(device::CudaStream&, const GatedActivationBackward&);
 
 }  // namespace mpitron::kernels

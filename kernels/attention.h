@@ -105,6 +105,8 @@ void run(device::ReferenceStream&, const AttentionForward&);
 void run(device::ReferenceStream&, const AttentionBackward&);
 void run(device::HostStream&, const AttentionForward&);
 void run(device::HostStream&, const AttentionBackward&);
+void run(device::CudaStream&, const AttentionForward&);
+void run(device::CudaStream&, const AttentionBackward&);
 Index workspace_bytes(const device::HostStream&, const AttentionForward&);
 Index workspace_bytes(const device::HostStream&, const AttentionBackward&);
 

@@ -29,5 +29,6 @@ struct AttentionMerge {
 
 void run(device::ReferenceStream&, const AttentionMerge&);
 void run(device::HostStream&, const AttentionMerge&);
+void run(device::CudaStream&, const AttentionMerge&);
 
 }  // namespace mpitron::kernels

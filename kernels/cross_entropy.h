@@ -90,5 +90,9 @@ void run(device::HostStream&, const CrossEntropyForward&);
 void run(device::HostStream&, const CrossEntropySums&);
 void run(device::HostStream&, const CrossEntropyJoin&);
 void run(device::HostStream&, const CrossEntropyBackward&);
+void run(device::CudaStream&, const CrossEntropyForward&);
+void run(device::CudaStream&, const CrossEntropySums&);
+void run(device::CudaStream&, const CrossEntropyJoin&);
+void run(device::CudaStream&, const CrossEntropyBackward&);
 
 }  // namespace mpitron::kernels

@@ -98,5 +98,7 @@ void run(device::ReferenceStream&, const BiasDropoutAddForward&);
 void run(device::ReferenceStream&, const DropoutBackward&);
 void run(device::HostStream&, const BiasDropoutAddForward&);
 void run(device::HostStream&, const DropoutBackward&);
+void run(device::CudaStream&, const BiasDropoutAddForward&);
+void run(device::CudaStream&, const DropoutBackward&);
 
 }  // namespace mpitron::kernels

@@ -106,5 +106,11 @@ void run(device::HostStream&, const Add&);
 void run(device::HostStream&, const Scale&);
 void run(device::HostStream&, const MaskedSum&);
 void run(device::HostStream&, const NormalInit&);
+void run(device::CudaStream&, const Fill&);
+void run(device::CudaStream&, const Cast&);
+void run(device::CudaStream&, const Add&);
+void run(device::CudaStream&, const Scale&);
+void run(device::CudaStream&, const MaskedSum&);
+void run(device::CudaStream&, const NormalInit&);
 
 }  // namespace mpitron::kernels

@@ -50,5 +50,7 @@ void run(device::ReferenceStream&, const EmbeddingForward&);
 void run(device::ReferenceStream&, const EmbeddingBackward&);
 void run(device::HostStream&, const EmbeddingForward&);
 void run(device::HostStream&, const EmbeddingBackward&);
+void run(device::CudaStream&, const EmbeddingForward&);
+void run(device::CudaStream&, const EmbeddingBackward&);
 
 }  // namespace mpitron::kernels

@@ -26,5 +26,6 @@ struct ExpertBiasUpdate {
 
 void run(device::ReferenceStream&, const ExpertBiasUpdate&);
 void run(device::HostStream&, const ExpertBiasUpdate&);
+void run(device::CudaStream&, const ExpertBiasUpdate&);
 
 }  // namespace mpitron::kernels

@@ -68,6 +68,8 @@ void run(device::ReferenceStream&, const CountVisits&);
 void run(device::ReferenceStream&, const OrderVisits&);
 void run(device::HostStream&, const CountVisits&);
 void run(device::HostStream&, const OrderVisits&);
+void run(device::CudaStream&, const CountVisits&);
+void run(device::CudaStream&, const OrderVisits&);
 Index workspace_bytes(const device::HostStream&, const OrderVisits&);
 
 }  // namespace mpitron::kernels

@@ -60,6 +60,8 @@ void run(device::ReferenceStream&, const GroupedMatmul&);
 void run(device::ReferenceStream&, const GroupedWeightGradient&);
 void run(device::HostStream&, const GroupedMatmul&);
 void run(device::HostStream&, const GroupedWeightGradient&);
+void run(device::CudaStream&, const GroupedMatmul&);
+void run(device::CudaStream&, const GroupedWeightGradient&);
 Index workspace_bytes(const device::HostStream&, const GroupedMatmul&);
 Index workspace_bytes(const device::HostStream&, const GroupedWeightGradient&);
 

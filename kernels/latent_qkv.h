@@ -64,5 +64,7 @@ void run(device::ReferenceStream&, const LatentQkvForward&);
 void run(device::ReferenceStream&, const LatentQkvBackward&);
 void run(device::HostStream&, const LatentQkvForward&);
 void run(device::HostStream&, const LatentQkvBackward&);
+void run(device::CudaStream&, const LatentQkvForward&);
+void run(device::CudaStream&, const LatentQkvBackward&);
 
 }  // namespace mpitron::kernels

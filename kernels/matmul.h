@@ -38,6 +38,7 @@ struct Matmul {
 
 void run(device::ReferenceStream&, const Matmul&);
 void run(device::HostStream&, const Matmul&);
+void run(device::CudaStream&, const Matmul&);
 Index workspace_bytes(const device::HostStream&, const Matmul&);
 
 /// db[n] = (or +=) the sum of dy[t, n] over t.
@@ -59,6 +60,7 @@ struct BiasGradient {
 
 void run(device::ReferenceStream&, const BiasGradient&);
 void run(device::HostStream&, const BiasGradient&);
+void run(device::CudaStream&, const BiasGradient&);
 Index workspace_bytes(const device::HostStream&, const BiasGradient&);
 
 }  // namespace mpitron::kernels

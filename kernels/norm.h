@@ -103,6 +103,9 @@ void run(device::HostStream&, const RmsNormBackward&);
 void run(device::HostStream&, const LayerNormForward&);
 void run(device::HostStream&, const LayerNormBackward&);
 void run(device::CudaStream&, const RmsNormForward&);
+void run(device::CudaStream&, const RmsNormBackward&);
+void run(device::CudaStream&, const LayerNormForward&);
+void run(device::CudaStream&, const LayerNormBackward&);
 Index workspace_bytes(const device::HostStream&, const RmsNormBackward&);
 Index workspace_bytes(const device::HostStream&, const LayerNormBackward&);
 

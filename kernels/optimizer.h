@@ -88,5 +88,8 @@ void run(device::HostStream&, const SgdStep&);
 void run(device::HostStream&, const SumOfSquares&);
 void run(device::HostStream&, const CountZeros&);
 void run(device::CudaStream&, const AdamStep&);
+void run(device::CudaStream&, const SgdStep&);
+void run(device::CudaStream&, const SumOfSquares&);
+void run(device::CudaStream&, const CountZeros&);
 
 }  // namespace mpitron::kernels

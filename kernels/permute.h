@@ -77,6 +77,10 @@ void run(device::HostStream&, const Permute&);
 void run(device::HostStream&, const Unpermute&);
 void run(device::HostStream&, const ScaleRows&);
 void run(device::HostStream&, const ScaleRowsBackward&);
+void run(device::CudaStream&, const Permute&);
+void run(device::CudaStream&, const Unpermute&);
+void run(device::CudaStream&, const ScaleRows&);
+void run(device::CudaStream&, const ScaleRowsBackward&);
 Index workspace_bytes(const device::HostStream&, const Unpermute&);
 
 }  // namespace mpitron::kernels

@@ -30,5 +30,6 @@ struct RotaryEmbedding {
 
 void run(device::ReferenceStream&, const RotaryEmbedding&);
 void run(device::HostStream&, const RotaryEmbedding&);
+void run(device::CudaStream&, const RotaryEmbedding&);
 
 }  // namespace mpitron::kernels

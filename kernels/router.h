@@ -87,6 +87,9 @@ void run(device::ReferenceStream&, const Sinkhorn&);
 void run(device::HostStream&, const TopKRouting&);
 void run(device::HostStream&, const TopKRoutingBackward&);
 void run(device::HostStream&, const Sinkhorn&);
+void run(device::CudaStream&, const TopKRouting&);
+void run(device::CudaStream&, const TopKRoutingBackward&);
+void run(device::CudaStream&, const Sinkhorn&);
 Index workspace_bytes(const device::HostStream&, const Sinkhorn&);
 
 }  // namespace mpitron::kernels

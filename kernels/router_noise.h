@@ -61,5 +61,7 @@ void run(device::ReferenceStream&, const Jitter&);
 void run(device::ReferenceStream&, const RandomLogits&);
 void run(device::HostStream&, const Jitter&);
 void run(device::HostStream&, const RandomLogits&);
+void run(device::CudaStream&, const Jitter&);
+void run(device::CudaStream&, const RandomLogits&);
 
 }  // namespace mpitron::kernels

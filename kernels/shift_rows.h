@@ -27,5 +27,6 @@ struct ShiftRows {
 
 void run(device::ReferenceStream&, const ShiftRows&);
 void run(device::HostStream&, const ShiftRows&);
+void run(device::CudaStream&, const ShiftRows&);
 
 }  // namespace mpitron::kernels

@@ -33,7 +33,7 @@ MIRROR_MINIMUM, TEST_RATIO_MINIMUM = 0.8, 0.6
 # Heavy foreign headers, and the CMake target that a layer's row must name to use them.
 FOREIGN = {
     r"CLI/": "CLI11::CLI11", r"nlohmann/": "nlohmann_json::nlohmann_json", r"simdjson\.h": "simdjson", r"yaml-cpp/": "yaml-cpp",
-    r"pcre2": "pcre2", r"spdlog/": "spdlog::spdlog_header_only", r"Kokkos_|KokkosExp_": "Kokkos::kokkos", r"dnnl|oneapi/dnnl": "dnnl",
+    r"pcre2": "pcre2", r"spdlog/": "spdlog::spdlog", r"Kokkos_|KokkosExp_": "Kokkos::kokkos", r"dnnl|oneapi/dnnl": "dnnl",
     r"mpi\.h|mpi-ext\.h": "MPI::MPI_CXX", r"hdf5|H5": "hdf5::hdf5", r"cuda_|cuda\.h|cublas": "cuda", r"cudnn": "cudnn", r"nccl": "nccl",
     r"zlib\.h": "zlib", r"zstd\.h": "zstd", r"hwloc": "hwloc",
 }
