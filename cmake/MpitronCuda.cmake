@@ -14,7 +14,7 @@ if(NOT MPITRON_CUDA STREQUAL OFF)
     endif()
     # Before enable_language: without it CMake asks nvcc for its default, which may be older than these kernels can use.
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 80 90 CACHE STRING "GPU architectures: A100 and H100/H200")
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90a-real CACHE STRING "GPU architectures: A100 and H100/H200")
     endif()
     enable_language(CUDA)
     set(MPITRON_HAS_CUDA ON)

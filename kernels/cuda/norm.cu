@@ -1,7 +1,6 @@
 // Numerical contract: that of kernels/norm.h; one block sums a row in fp32, in a fixed order.
-#include "device/cuda/check_cuda.h"
-#include "device/cuda/cuda_device.h"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/norm.h"
 
 namespace mpitron::kernels {
@@ -73,8 +72,10 @@ void run_typed(device::CudaStream& stream, const RmsNormForward& k) {
                   h,
                   k.eps,
                   k.gamma_offset};
-    rms_norm_rows<<<static_cast<unsigned>(rows), kThreads, 0, stream.handle>>>(arguments);
-    device::check(cudaGetLastError(), RmsNormForward::name);
+    cuda::launch(stream, RmsNormForward::name, {static_cast<unsigned>(rows), kThreads},
+                 rms_norm_rows<typename DeviceType<X>::type, typename DeviceType<Gamma>::type,
+                               typename DeviceType<Y>::type>,
+                 arguments);
   }
 }
 

@@ -1,9 +1,8 @@
 // Numerical contract: that of kernels/optimizer.h; fp32, element by element.
 #include <algorithm>
 
-#include "device/cuda/check_cuda.h"
-#include "device/cuda/cuda_device.h"
 #include "kernels/cuda/element.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/optimizer.h"
 
 namespace mpitron::kernels {
@@ -54,9 +53,11 @@ void run_typed(device::CudaStream& stream, const AdamStep& k) {
                                   k.bias_correction2,
                                   k.grad_scale};
     const auto blocks = static_cast<unsigned>(std::min((n + kThreads - 1) / kThreads, kMaxBlocks));
-    adam_elements<<<blocks, kThreads, 0, stream.handle>>>(
-        arguments, cuda::device_data<Grad>(k.grad), cuda::device_data<Model>(k.model_param));
-    device::check(cudaGetLastError(), AdamStep::name);
+    cuda::launch(stream, AdamStep::name, {blocks, kThreads},
+                 adam_elements<typename cuda::DeviceType<Grad>::type,
+                               typename cuda::DeviceType<Model>::type>,
+                 arguments, cuda::device_data<Grad>(k.grad),
+                 cuda::device_data<Model>(k.model_param));
   }
 }
 
