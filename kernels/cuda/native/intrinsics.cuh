@@ -1,6 +1,6 @@
 #pragma once
-// What CUDA C++ cannot say without PTX, one function each. tests/emulator/include holds functions of
-// the same names for the emulator; the include path chooses.
+// What CUDA C++ cannot say without PTX, one function each. tests/emulator/include holds functions
+// of the same names for the emulator; the include path chooses.
 
 namespace mpitron::kernels::cuda {
 
