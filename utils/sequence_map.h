@@ -23,7 +23,7 @@ struct SequenceMap {
   bool whole() const { return offset[0] == 0 && offset[1] == 0; }
 
   /// How many positions of an endless local sequence stand before `position` of the whole one.
-  Index count_before(Index position) const {
+  constexpr Index count_before(Index position) const {
     const Index first = std::clamp<Index>(position - offset[0], 0, split);
     return first < split ? first : std::max(split, position - offset[1]);
   }
