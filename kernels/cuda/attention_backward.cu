@@ -18,7 +18,7 @@ struct GradientArguments {
   const float* lse;
   Index lse_stride_sample, lse_stride_head;
   const float* delta;  // [b, n, s]: rowsum(o d_o)
-  float* bias_sums;    // [b, n, tiles of queries, distances of a tile]; for dq where there is a bias
+  float* bias_sums;  // [b, n, tiles of queries, distances of a tile]; for dq where there is a bias
   Index queries_per_group, samples;
   ScoreRules<T> rules;
 };
@@ -55,8 +55,7 @@ class GradientBlock {
         warp_row_(static_cast<int>(threadIdx.x) / 32 * 16),
         row_a_{dynamic_shared<T>()},
         row_b_{row_a_.data + kRows * D},
-        statistics_(reinterpret_cast<float*>(row_b_.data + kRows * DV +
-                                             2 * kColumns * (D + DV))) {
+        statistics_(reinterpret_cast<float*>(row_b_.data + kRows * DV + 2 * kColumns * (D + DV))) {
     const int lane_row = static_cast<int>(threadIdx.x % 32) / 4;
     seen_[0] = rules_.columns_of(first_ + warp_row_ + lane_row);
     seen_[1] = rules_.columns_of(first_ + warp_row_ + lane_row + 8);
@@ -335,16 +334,16 @@ void run_deltas(device::CudaStream& stream, const AttentionBackward& kernel) {
                                           kernel.lse.size(2),
                                           kernel.lse.size(0),
                                           n};
-  launch(stream, "attention_backward: deltas", {blocks_of(rows, 4), 128},
-         attention_deltas<Element>, arguments);
+  launch(stream, "attention_backward: deltas", {blocks_of(rows, 4), 128}, attention_deltas<Element>,
+         arguments);
 }
 
 template <class Block>
 void run_bias(device::CudaStream& stream, const AttentionBackward& kernel, const float* sums) {
   const auto& to = kernel.dbias;
-  const BiasArguments arguments{sums,           to.template as<float>(), to.stride(0), to.stride(1),
-                                to.stride(2),   to.size(0),              to.size(1),
-                                kernel.q.size(0), kernel.k.size(0),      Block::kRows};
+  const BiasArguments arguments{
+      sums,       to.template as<float>(), to.stride(0),     to.stride(1), to.stride(2), to.size(0),
+      to.size(1), kernel.q.size(0),        kernel.k.size(0), Block::kRows};
   launch(stream, "attention_backward: bias", {blocks_of(to.numel(), 256), 256}, add_bias_tiles,
          arguments);
 }
