@@ -25,7 +25,7 @@ struct GradientArguments {
 
 template <class T, int D, int DV, bool kKeysAreRows>
 class GradientBlock {
-  static constexpr int kColumns = Tiling<T, D>::kColumns;
+  static constexpr int kColumns = Tiling<T, D>::kColumns, kTiles = kColumns / 8;
   // Two accumulators of 256 columns are more than a thread's registers: two blocks have half each.
   static constexpr int kPanels = kKeysAreRows && D > 192 ? 2 : 1;
   static constexpr int kWidthA = D / kPanels, kWidthB = DV / kPanels;
@@ -56,9 +56,6 @@ class GradientBlock {
         row_a_{dynamic_shared<T>()},
         row_b_{row_a_.data + kRows * D},
         statistics_(reinterpret_cast<float*>(row_b_.data + kRows * DV + 2 * kColumns * (D + DV))) {
-    const int lane_row = static_cast<int>(threadIdx.x % 32) / 4;
-    seen_[0] = rules_.columns_of(first_ + warp_row_ + lane_row);
-    seen_[1] = rules_.columns_of(first_ + warp_row_ + lane_row + 8);
     gradient_a_.clear();
     gradient_b_.clear();
   }
@@ -147,13 +144,16 @@ class GradientBlock {
     probabilities(column, [&](int i, int j) { return lse[statistic(i, j)]; });
     ds_.clear();
     add_row_products(ds_, row_b_, warp_row_, column_b(stage));
-    const bool drops = rules_.all.dropout.active();
+    ElementBits<1> kept = {{~0u}};
+    if (rules_.all.dropout.active()) {
+      kept = rules_.template kept<1, kTiles>(first_ + warp_row_, column);
+    }
     const float keep_scale = rules_.all.dropout.keep_scale();
-    for_elements<1, kColumns / 8>([&](int r, int n, int e, int i, int j) {
+    for_elements<1, kTiles>([&](int r, int n, int e, int i, int j) {
       float &p = p_.tile[r][n][e], &ds = ds_.tile[r][n][e];
-      const bool kept = !drops || rules_.keeps(first_ + warp_row_ + i, column + j);
-      ds = p * ((kept ? ds * keep_scale : 0.f) - delta[statistic(i, j)]);
-      p = kept ? p : 0.f;
+      const bool keeps = kept(r, n, e);
+      ds = p * ((keeps ? ds * keep_scale : 0.f) - delta[statistic(i, j)]);
+      p = keeps ? p : 0.f;
     });
     add_bias_sums(column);
     if constexpr (kKeysAreRows) {
@@ -168,20 +168,15 @@ class GradientBlock {
     const Index row = first_ + warp_row_;
     const float c = rules_.all.scale * kLog2e;
     if (rules_.all.bias != nullptr) {
-      for_elements<1, kColumns / 8>([&](int r, int n, int e, int i, int j) {
-        p_.tile[r][n][e] += rules_.bias(row + i, column + j);
-      });
+      rules_.add_bias(p_, row, column);
     }
-    for_elements<1, kColumns / 8>([&](int r, int n, int e, int i, int j) {
+    for_elements<1, kTiles>([&](int r, int n, int e, int i, int j) {
       p_.tile[r][n][e] = exp2f(fmaf(p_.tile[r][n][e], c, -lse(i, j)));
     });
     if (!rules_.sees_all(first_, kRows, column, kColumns)) {
-      for_elements<1, kColumns / 8>([&](int r, int n, int e, int i, int j) {
-        const Span seen = seen_[e / 2];
-        const bool inside = seen.begin <= column + j && column + j < seen.end;
-        if (!inside || (row + i < rules_.rows() && rules_.masked(row + i, column + j))) {
-          p_.tile[r][n][e] = 0;
-        }
+      const ElementBits<1> seen = rules_.template seen<1, kTiles>(row, column);
+      for_elements<1, kTiles>([&](int r, int n, int e, int, int) {
+        p_.tile[r][n][e] = seen(r, n, e) ? p_.tile[r][n][e] : 0.f;
       });
     }
   }
@@ -206,7 +201,7 @@ class GradientBlock {
       return;
     }
     float* const tile = statistics_ + 2 * kStatistics;
-    for_elements<1, kColumns / 8>([&](int r, int n, int e, int i, int j) {
+    for_elements<1, kTiles>([&](int r, int n, int e, int i, int j) {
       tile[(warp_row_ + i) * kBiasStride + j] = ds_.tile[r][n][e];
     });
     __syncthreads();
@@ -242,15 +237,14 @@ class GradientBlock {
   const SharedTile<T, D> row_a_;
   const SharedTile<T, DV> row_b_;
   float* const statistics_;
-  Span seen_[2];
-  Accumulators<1, kColumns / 8> p_;   // scores, then probabilities
-  Accumulators<1, kColumns / 8> ds_;  // dP, then dS without the scale
+  Accumulators<1, kTiles> p_;   // scores, then probabilities
+  Accumulators<1, kTiles> ds_;  // dP, then dS without the scale
   Accumulators<1, kWidthA / 8> gradient_a_;
   Accumulators<1, kKeysAreRows ? kWidthB / 8 : 1> gradient_b_;
 };
 
 template <class T, int D, int DV, bool kKeysAreRows>
-__global__ void attention_gradients(GradientArguments<T> a) {
+__global__ void attention_gradients(const __grid_constant__ GradientArguments<T> a) {
   GradientBlock<T, D, DV, kKeysAreRows>(a, blockIdx.x).run();
 }
 
@@ -263,7 +257,7 @@ struct DeltaArguments {
 
 /// delta = rowsum(o d_o): a warp sums a row.
 template <class T>
-__global__ void attention_deltas(DeltaArguments<T> a) {
+__global__ void attention_deltas(const __grid_constant__ DeltaArguments<T> a) {
   const Index warps = blockDim.x / 32, lane = threadIdx.x % 32;
   for (Index row = blockIdx.x * warps + threadIdx.x / 32; row < a.s * a.samples * a.heads;
        row += gridDim.x * warps) {
