@@ -243,9 +243,11 @@ class GradientBlock {
   Accumulators<1, kKeysAreRows ? kWidthB / 8 : 1> gradient_b_;
 };
 
+/// Under a causal mask the first keys and the last queries have most to do: they come first.
 template <class T, int D, int DV, bool kKeysAreRows>
 __global__ void attention_gradients(const __grid_constant__ GradientArguments<T> a) {
-  GradientBlock<T, D, DV, kKeysAreRows>(a, blockIdx.x).run();
+  const Index index = kKeysAreRows ? blockIdx.x : gridDim.x - 1 - blockIdx.x;
+  GradientBlock<T, D, DV, kKeysAreRows>(a, index).run();
 }
 
 template <class T>
