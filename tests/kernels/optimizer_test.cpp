@@ -1,4 +1,5 @@
 #include "kernels/optimizer.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -21,7 +22,7 @@ void for_cases(F&& f) {
   }
 }
 
-TEST(HostOptimizer, Adam) {
+TEST(Optimizer, Adam) {
   for_cases([](DType grad_dtype, int model, Index n) {
     Workbench bench({1, 0});
     Twin &param = bench.inout(DType::f32, {n}), &m = bench.inout(DType::f32, {n}, 0.1);
@@ -50,7 +51,7 @@ TEST(HostOptimizer, Adam) {
   });
 }
 
-TEST(HostOptimizer, Sgd) {
+TEST(Optimizer, Sgd) {
   for_cases([](DType grad_dtype, int model, Index n) {
     Workbench bench({1, 0});
     Twin &param = bench.inout(DType::f32, {n}), &buffer = bench.inout(DType::f32, {n});
@@ -72,7 +73,7 @@ TEST(HostOptimizer, Sgd) {
   });
 }
 
-TEST(HostOptimizer, CountZeros) {
+TEST(Optimizer, CountZeros) {
   for (const DType dtype : kTrainingTypes) {
     for (const Index n : kSizes) {
       Workbench bench({1, 0});

@@ -1,4 +1,5 @@
 #include "kernels/router_loss.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -18,7 +19,7 @@ std::vector<double> some_counts(Index sets, Index experts) {
   return counts;
 }
 
-TEST(HostRouterLoss, Counts) {
+TEST(RouterLoss, Counts) {
   for (const BalanceRule& rule : kRules) {
     for (const Index sets : {1, 4}) {
       Workbench bench;
@@ -33,7 +34,7 @@ TEST(HostRouterLoss, Counts) {
   }
 }
 
-TEST(HostRouterLoss, BalancingLossAndItsGradient) {
+TEST(RouterLoss, BalancingLossAndItsGradient) {
   for (const DType dtype : kLogitTypes) {
     for (const BalanceRule& rule : kRules) {
       for (const Index sets : {1, 3}) {
@@ -58,7 +59,7 @@ TEST(HostRouterLoss, BalancingLossAndItsGradient) {
   }
 }
 
-TEST(HostRouterLoss, ZLossAndItsGradient) {
+TEST(RouterLoss, ZLossAndItsGradient) {
   for (const DType dtype : kLogitTypes) {
     Workbench bench;
     Twin &logits = bench.input(dtype, {131, 8}, 5), &dloss = bench.input(DType::f64, {1});

@@ -1,4 +1,5 @@
 #include "kernels/router_noise.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -12,7 +13,7 @@ TokenNoise some_noise() {
   return noise;
 }
 
-TEST(HostRouterNoise, Jitter) {
+TEST(RouterNoise, Jitter) {
   for (const DType dtype : kTrainingTypes) {
     Workbench bench({1, 3});
     Twin &x = bench.input(dtype, {12, 65}), &y = bench.output(dtype, {12, 65});
@@ -20,7 +21,7 @@ TEST(HostRouterNoise, Jitter) {
   }
 }
 
-TEST(HostRouterNoise, RandomLogits) {
+TEST(RouterNoise, RandomLogits) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f64}) {
     Workbench bench;
     Twin& logits = bench.output(dtype, {12, 9});

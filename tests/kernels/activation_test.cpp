@@ -1,4 +1,5 @@
 #include "kernels/activation.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -27,7 +28,7 @@ void for_cases(F&& f) {
   }
 }
 
-TEST(HostActivation, BiasForward) {
+TEST(Activation, BiasForward) {
   for_cases([](DType dtype, Activation activation, Index f, bool biased) {
     Workbench bench({1, 3});
     Twin &x = bench.input(dtype, {3, f}, 8), &bias = bench.input(dtype, {f});
@@ -40,7 +41,7 @@ TEST(HostActivation, BiasForward) {
   });
 }
 
-TEST(HostActivation, BiasBackwardInPlace) {
+TEST(Activation, BiasBackwardInPlace) {
   for_cases([](DType dtype, Activation activation, Index f, bool biased) {
     Workbench bench({1, 3});
     Twin &x = bench.input(dtype, {3, f}, 5), &bias = bench.input(dtype, {f});
@@ -54,7 +55,7 @@ TEST(HostActivation, BiasBackwardInPlace) {
   });
 }
 
-TEST(HostActivation, GatedForward) {
+TEST(Activation, GatedForward) {
   for_cases([](DType dtype, Activation activation, Index f, bool biased) {
     Workbench bench({1, 3});
     Twin &x = bench.input(dtype, {3, 2 * f}, 4), &bias = bench.input(dtype, {2 * f});
@@ -67,7 +68,7 @@ TEST(HostActivation, GatedForward) {
   });
 }
 
-TEST(HostActivation, GatedBackwardInPlace) {
+TEST(Activation, GatedBackwardInPlace) {
   for_cases([](DType dtype, Activation activation, Index f, bool biased) {
     Workbench bench({1, 3});
     Twin &dy = bench.input(dtype, {3, f}), &bias = bench.input(dtype, {2 * f});
@@ -82,7 +83,7 @@ TEST(HostActivation, GatedBackwardInPlace) {
 }
 
 // GELU's left tail keeps its relative precision: no cancellation of 1 + tanh.
-TEST(HostActivation, LeftTail) {
+TEST(Activation, LeftTail) {
   for (const Activation activation : {Activation::gelu_tanh, Activation::gelu_erf}) {
     std::vector<double> values;
     for (int i = 0; i < 64; ++i) {
@@ -101,11 +102,10 @@ TEST(HostActivation, LeftTail) {
   }
 }
 
-TEST(HostActivation, NanStaysNan) {
+TEST(Activation, NanStaysNan) {
   for (const Activation activation : kActivations) {
     TestTensor x(DType::f32, {1, 3}, {1, NAN, 2}), y(DType::f32, {1, 3});
-    device::HostStream stream;
-    run(stream, BiasActivationForward{x.view(), {}, y.view(), activation});
+    run_on_device(BiasActivationForward{x.view(), {}, y.view(), activation});
     EXPECT_FALSE(std::isnan(y.values()[0]));
     EXPECT_TRUE(std::isnan(y.values()[1])) << static_cast<int>(activation);
     EXPECT_FALSE(std::isnan(y.values()[2]));

@@ -1,4 +1,5 @@
 #include "kernels/router.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -20,7 +21,7 @@ const Case kCases[] = {{1, 1, {}},
                        {64, 8, {.score = RouterScore::sigmoid, .groups = 8, .group_topk = 4}},
                        {8, 1, {.score = RouterScore::sigmoid, .scaling = 0.5}}};
 
-TEST(HostRouter, Routing) {
+TEST(Router, Routing) {
   for (const DType dtype : kLogitTypes) {
     for (const Case& c : kCases) {
       for (const bool biased : {false, true}) {
@@ -46,7 +47,7 @@ TEST(HostRouter, Routing) {
   }
 }
 
-TEST(HostRouter, Backward) {
+TEST(Router, Backward) {
   for (const DType dtype : kLogitTypes) {
     for (const Case& c : kCases) {
       Workbench bench;
@@ -68,7 +69,7 @@ TEST(HostRouter, Backward) {
   }
 }
 
-TEST(HostRouter, GivenScoresChoose) {
+TEST(Router, GivenScoresChoose) {
   Workbench bench;
   Twin &logits = bench.input(DType::f32, {50, 6}), &scores = bench.input(DType::f32, {50, 6});
   Twin &experts = bench.output(DType::i64, {50, 2}),
@@ -84,7 +85,7 @@ TEST(HostRouter, GivenScoresChoose) {
       1e-6);
 }
 
-TEST(HostRouter, SinkhornScores) {
+TEST(Router, SinkhornScores) {
   for (const DType dtype : kLogitTypes) {
     for (const Index experts : {1, 5, 16}) {
       Workbench bench;
@@ -99,14 +100,13 @@ TEST(HostRouter, SinkhornScores) {
   }
 }
 
-TEST(HostRouter, RowsOnManyThreadsAreThoseOfOne) {
+TEST(Router, RowsOnManyThreadsAreThoseOfOne) {
   TestTensor logits(DType::f32, {3000, 16}, test_values(48000, 1));
   const auto routed = [&](Index first, Index rows) {
     TestTensor experts(DType::i64, {rows, 4}), probabilities(DType::f32, {rows, 4});
-    device::HostStream stream;
-    run(stream, TopKRouting{.logits = device::slice(logits.view(), 0, first, first + rows),
-                            .experts = experts.view(),
-                            .probabilities = probabilities.view()});
+    run_on_device(TopKRouting{.logits = device::slice(logits.view(), 0, first, first + rows),
+                              .experts = experts.view(),
+                              .probabilities = probabilities.view()});
     return probabilities.bytes();
   };
   std::vector<std::byte> pieces;

@@ -1,4 +1,5 @@
 #include "kernels/matmul.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -13,7 +14,7 @@ constexpr Case kCases[] = {{1, 1, 1},       {1, 17, 5},      {3, 16, 33}, {15, 3
                            {17, 1, 64},     {33, 65, 3},     {64, 64, 1}, {300, 97, 130},
                            {257, 513, 260}, {515, 417, 320}, {2, 3, 1500}};
 
-class HostMatmul : public ::testing::TestWithParam<DType> {};
+class MatmulTest : public ::testing::TestWithParam<DType> {};
 
 Shape shape_of(Index rows, Index columns, bool transposed) {
   return transposed ? Shape{columns, rows} : Shape{rows, columns};
@@ -42,7 +43,7 @@ void check_product(const Case& size, DType type, DType c_type, Layout layout, in
       2e-6);
 }
 
-TEST_P(HostMatmul, EveryTransposeAndLayout) {
+TEST_P(MatmulTest, EveryTransposeAndLayout) {
   for (const Case& size : kCases) {
     for (const Layout layout : kLayouts) {
       for (int transposes = 0; transposes < 4; ++transposes) {
@@ -56,7 +57,7 @@ TEST_P(HostMatmul, EveryTransposeAndLayout) {
   check_product({2050, 300, 450}, GetParam(), GetParam(), {}, 2, false);  // packs fp32 columns
 }
 
-TEST_P(HostMatmul, BiasAndActivation) {
+TEST_P(MatmulTest, BiasAndActivation) {
   for (const Activation activation :
        {Activation::none, Activation::gelu_tanh, Activation::gelu_erf, Activation::silu,
         Activation::squared_relu, Activation::tanh}) {
@@ -81,21 +82,20 @@ TEST_P(HostMatmul, BiasAndActivation) {
   }
 }
 
-TEST_P(HostMatmul, NoElements) {
+TEST_P(MatmulTest, NoElements) {
   for (const bool accumulate : {false, true}) {
     TestTensor a(GetParam(), {0, 3}), b(GetParam(), {0, 2}),
         c(DType::f32, {3, 2}, {1, 2, 3, 4, 5, 6});
     Matmul kernel{a.view(), b.view(), {}, c.view(), {}};
     kernel.transpose_a = true;
     kernel.accumulate = accumulate;
-    device::HostStream stream;
-    run(stream, kernel);
+    run_on_device(kernel);
     EXPECT_EQ(c.values(),
               accumulate ? (std::vector<double>{1, 2, 3, 4, 5, 6}) : std::vector<double>(6, 0));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, HostMatmul, ::testing::ValuesIn(kTrainingTypes),
+INSTANTIATE_TEST_SUITE_P(Types, MatmulTest, ::testing::ValuesIn(kTrainingTypes),
                          [](const auto& info) { return name_of(info.param); });
 
 }  // namespace

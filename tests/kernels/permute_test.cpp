@@ -1,4 +1,5 @@
 #include "kernels/permute.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -8,7 +9,7 @@ namespace {
 const std::vector<double> kRows = {3, 0, 5, 5, -1, 2, 5, 0, 6};
 constexpr Index kPlaces = 9, kTokens = 7;
 
-TEST(HostPermute, There) {
+TEST(Permute, There) {
   for (const DType dtype : kTrainingTypes) {
     for (const Layout layout : kLayouts) {
       for (const Index h : kOddSizes) {
@@ -21,7 +22,7 @@ TEST(HostPermute, There) {
   }
 }
 
-TEST(HostPermute, AndBack) {
+TEST(Permute, AndBack) {
   for (const DType dtype : kTrainingTypes) {
     for (const Layout layout : kLayouts) {
       for (const Index h : kOddSizes) {
@@ -38,18 +39,14 @@ TEST(HostPermute, AndBack) {
   }
 }
 
-TEST(HostPermute, WithoutPlacesEveryRowIsZero) {
+TEST(Permute, WithoutPlacesEveryRowIsZero) {
   TestTensor y(DType::f32, {0, 3}), rows(DType::i64, {0}),
       x(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6});
-  std::vector<std::int64_t> workspace(8);
-  Unpermute kernel{y.view(), rows.view(), x.view(), {}};
-  kernel.workspace = device::TensorView(workspace.data(), DType::i64, {8});
-  device::HostStream stream;
-  run(stream, kernel);
+  run_on_device(Unpermute{y.view(), rows.view(), x.view(), {}});
   EXPECT_EQ(x.values(), std::vector<double>(6, 0));
 }
 
-TEST(HostPermute, ScaledRows) {
+TEST(Permute, ScaledRows) {
   for (const DType dtype : kTrainingTypes) {
     for (const Index h : {1, 17, 64, 5000}) {
       Workbench bench({1, 3});

@@ -1,4 +1,5 @@
 #include "kernels/elementwise.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -20,7 +21,7 @@ void for_pairs(F&& f) {
   }
 }
 
-TEST(HostElementwise, Fill) {
+TEST(Elementwise, Fill) {
   for (const DType dtype : kTrainingTypes) {
     for (const Index n : kSizes) {
       Workbench bench({1, 0});
@@ -30,7 +31,7 @@ TEST(HostElementwise, Fill) {
   }
 }
 
-TEST(HostElementwise, CastRoundsOnce) {
+TEST(Elementwise, CastRoundsOnce) {
   for_pairs([](DType from, DType to, Index n) {
     Workbench bench({1, 0});
     Twin &x = bench.input(from, {n}, 3), &y = bench.output(to, {n});
@@ -38,13 +39,13 @@ TEST(HostElementwise, CastRoundsOnce) {
   });
 }
 
-TEST(HostElementwise, CastOfStridedRows) {
+TEST(Elementwise, CastOfStridedRows) {
   Workbench bench({3, 5});
   Twin &x = bench.input(DType::f32, {3, 4, 2, 37}), &y = bench.output(DType::bf16, {3, 4, 2, 37});
   bench.check([&](Side side) { return Cast{x(side), y(side)}; }, 0);
 }
 
-TEST(HostElementwise, CastOfExtremes) {
+TEST(Elementwise, CastOfExtremes) {
   const std::vector<double> values = {0,          -0.0,        INFINITY,       -INFINITY, NAN,
                                       65504,      65519.9,     65520,          1e38,      3.39e38,
                                       1e-39,      -1e-42,      6e-8,           2.9e-8,    1e-5,
@@ -63,7 +64,7 @@ TEST(HostElementwise, CastOfExtremes) {
   }
 }
 
-TEST(HostElementwise, Add) {
+TEST(Elementwise, Add) {
   for_pairs([](DType from, DType to, Index n) {
     Workbench bench({1, 0});
     Twin &a = bench.input(from, {n}), &b = bench.input(DType::bf16, {n});
@@ -72,7 +73,7 @@ TEST(HostElementwise, Add) {
   });
 }
 
-TEST(HostElementwise, AddInPlace) {
+TEST(Elementwise, AddInPlace) {
   for_pairs([](DType from, DType to, Index n) {
     Workbench bench({1, 0});
     Twin &a = bench.input(from, {n}), &y = bench.inout(to, {n});
@@ -80,7 +81,7 @@ TEST(HostElementwise, AddInPlace) {
   });
 }
 
-TEST(HostElementwise, Scale) {
+TEST(Elementwise, Scale) {
   for_pairs([](DType from, DType to, Index n) {
     Workbench bench({1, 0});
     Twin &x = bench.input(from, {n}), &y = bench.output(to, {n});
@@ -88,7 +89,7 @@ TEST(HostElementwise, Scale) {
   });
 }
 
-TEST(HostElementwise, MaskedSum) {
+TEST(Elementwise, MaskedSum) {
   for (const Index n : kSizes) {
     Workbench bench({1, 0});
     Twin &x = bench.input(DType::f32, {n}), &mask = bench.input(DType::f32, {n});
@@ -97,7 +98,7 @@ TEST(HostElementwise, MaskedSum) {
   }
 }
 
-TEST(HostElementwise, NormalInit) {
+TEST(Elementwise, NormalInit) {
   for (const DType dtype : kTrainingTypes) {
     for (const Index first : {Index{0}, Index{7}, (Index{1} << 33) + 1}) {
       Workbench bench({1, 0});
@@ -108,7 +109,7 @@ TEST(HostElementwise, NormalInit) {
 }
 
 // Columns of a larger matrix, as a rank holds them.
-TEST(HostElementwise, NormalInitOfColumns) {
+TEST(Elementwise, NormalInitOfColumns) {
   for (const DType dtype : kTrainingTypes) {
     Workbench bench({1, 3});
     Twin& x = bench.output(dtype, {13, 11});
@@ -121,7 +122,7 @@ TEST(HostElementwise, NormalInitOfColumns) {
 }
 
 // Past the size from which outputs go around the caches.
-TEST(HostElementwise, LargeOutputs) {
+TEST(Elementwise, LargeOutputs) {
   const Index n = (Index{32} << 20) / 4 + 17;
   Workbench bench;
   Twin &x = bench.input(DType::f32, {n}), &y = bench.output(DType::f32, {n});

@@ -1,4 +1,5 @@
 #include "kernels/dropout.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -43,7 +44,7 @@ void for_cases(F&& f) {
   }
 }
 
-TEST(HostDropout, BiasDropoutAdd) {
+TEST(Dropout, BiasDropoutAdd) {
   for_cases([](const Types& types, Index h, const DropoutMask& mask) {
     Workbench bench({1, 3});
     Twin &x = bench.input(types.x, {8, h}), &bias = bench.input(types.x, {h});
@@ -56,7 +57,7 @@ TEST(HostDropout, BiasDropoutAdd) {
   });
 }
 
-TEST(HostDropout, InPlaceWithoutBiasOrResidual) {
+TEST(Dropout, InPlaceWithoutBiasOrResidual) {
   for_cases([](const Types& types, Index h, const DropoutMask& mask) {
     Workbench bench;
     Twin& y = bench.inout(types.x, {8, h});
@@ -65,7 +66,7 @@ TEST(HostDropout, InPlaceWithoutBiasOrResidual) {
   });
 }
 
-TEST(HostDropout, Backward) {
+TEST(Dropout, Backward) {
   for_cases([](const Types& types, Index h, const DropoutMask& mask) {
     Workbench bench({1, 3});
     Twin &dy = bench.input(types.y, {8, h}), &dx = bench.output(types.x, {8, h});

@@ -1,4 +1,5 @@
 #include "kernels/embedding.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -9,7 +10,7 @@ const std::vector<double> kIds = {3, 9, 2, 10, 5, 5, 5, 5, 0, 4, 9, 5, 5};
 const std::vector<double> kPositions = {0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2};
 constexpr Index kTokens = 13;
 
-TEST(HostEmbedding, Forward) {
+TEST(Embedding, Forward) {
   for (const DType dtype : kTrainingTypes) {
     for (const Index h : kOddSizes) {
       for (const bool with_positions : {false, true}) {
@@ -32,7 +33,7 @@ TEST(HostEmbedding, Forward) {
   }
 }
 
-TEST(HostEmbedding, Backward) {
+TEST(Embedding, Backward) {
   for (const DType dtype : kTrainingTypes) {
     for (const DType table_dtype : {dtype, DType::f32}) {
       for (const Index h : {1, 17, 65, 1000}) {

@@ -1,4 +1,5 @@
 #include "kernels/norm.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -31,7 +32,7 @@ void for_cases(F&& f) {
   }
 }
 
-TEST(HostNorm, RmsForward) {
+TEST(Norm, RmsForward) {
   for_cases([](const Types& types, Index h, Layout layout) {
     for (const bool has_gamma : {true, false}) {
       Workbench bench(layout);
@@ -48,7 +49,7 @@ TEST(HostNorm, RmsForward) {
   });
 }
 
-TEST(HostNorm, LayerForward) {
+TEST(Norm, LayerForward) {
   for_cases([](const Types& types, Index h, Layout layout) {
     Workbench bench(layout);
     Twin &x = bench.input(types.x, {5, h}, 3), &gamma = bench.input(types.gamma, {h});
@@ -65,7 +66,7 @@ TEST(HostNorm, LayerForward) {
   });
 }
 
-TEST(HostNorm, RowsOfHeads) {  // rank 3 with free strides
+TEST(Norm, RowsOfHeads) {  // rank 3 with free strides
   for (const Layout layout : {Layout{0, 0}, Layout{1, 5}}) {
     Workbench bench(layout);
     Twin &x = bench.input(DType::bf16, {7, 3, 20}), &gamma = bench.input(DType::bf16, {20});
@@ -78,7 +79,7 @@ TEST(HostNorm, RowsOfHeads) {  // rank 3 with free strides
   }
 }
 
-TEST(HostNorm, RmsBackward) {
+TEST(Norm, RmsBackward) {
   for_cases([](const Types& types, Index h, Layout layout) {
     for (const int variant : {0, 1, 2}) {
       Workbench bench(layout);
@@ -106,7 +107,7 @@ TEST(HostNorm, RmsBackward) {
   });
 }
 
-TEST(HostNorm, RmsBackwardWithoutGamma) {
+TEST(Norm, RmsBackwardWithoutGamma) {
   Workbench bench;
   Twin &x = bench.input(DType::f32, {5, 37}), &dy = bench.input(DType::f32, {5, 37});
   Twin &rstd = bench.input(DType::f32, {5}), &dx = bench.output(DType::f32, {5, 37});
@@ -117,7 +118,7 @@ TEST(HostNorm, RmsBackwardWithoutGamma) {
       kTolerance);
 }
 
-TEST(HostNorm, LayerBackward) {
+TEST(Norm, LayerBackward) {
   for_cases([](const Types& types, Index h, Layout layout) {
     for (const bool accumulate : {false, true}) {
       Workbench bench(layout);

@@ -1,4 +1,5 @@
 #include "kernels/cross_entropy.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -27,7 +28,7 @@ void for_cases(F&& f) {
   }
 }
 
-TEST(HostCrossEntropy, Forward) {
+TEST(CrossEntropy, Forward) {
   for_cases([](DType dtype, Index v, float smoothing, double scale) {
     Workbench bench({1, 3});
     Twin& logits = bench.input(dtype, {kTokens, v}, scale);
@@ -42,7 +43,7 @@ TEST(HostCrossEntropy, Forward) {
 }
 
 /// The largest logit may lie anywhere, far above those before it.
-TEST(HostCrossEntropy, LargestLogitsAnywhere) {
+TEST(CrossEntropy, LargestLogitsAnywhere) {
   constexpr Index kColumns = 13000;
   for (const bool rising : {false, true}) {
     Workbench bench;
@@ -65,7 +66,7 @@ TEST(HostCrossEntropy, LargestLogitsAnywhere) {
   }
 }
 
-TEST(HostCrossEntropy, BackwardInPlace) {
+TEST(CrossEntropy, BackwardInPlace) {
   for_cases([](DType dtype, Index v, float smoothing, double scale) {
     Workbench bench({1, 3});
     Twin& logits = bench.inout(dtype, {kTokens, v}, scale);
@@ -85,7 +86,7 @@ TEST(HostCrossEntropy, BackwardInPlace) {
   });
 }
 
-TEST(HostCrossEntropy, BackwardOfAPartOfTheVocabulary) {
+TEST(CrossEntropy, BackwardOfAPartOfTheVocabulary) {
   for_cases([](DType dtype, Index v, float smoothing, double scale) {
     Workbench bench({1, 3});
     Twin& logits = bench.inout(dtype, {kTokens, v}, scale);
@@ -107,7 +108,7 @@ TEST(HostCrossEntropy, BackwardOfAPartOfTheVocabulary) {
   });
 }
 
-TEST(HostCrossEntropy, SumsOfAPartOfTheVocabulary) {
+TEST(CrossEntropy, SumsOfAPartOfTheVocabulary) {
   for_cases([](DType dtype, Index v, float smoothing, double scale) {
     Workbench bench({1, 3});
     Twin& logits = bench.input(dtype, {kTokens, v}, scale);
@@ -115,12 +116,11 @@ TEST(HostCrossEntropy, SumsOfAPartOfTheVocabulary) {
     TestTensor sums[2] = {TestTensor(DType::f32, {kTokens, 4}),
                           TestTensor(DType::f32, {kTokens, 4})};
     device::ReferenceStream reference;
-    device::HostStream host;
     const auto kernel = [&](Side side) {
       return CrossEntropySums{logits(side), labels(side), sums[side].view(), v, smoothing > 0};
     };
     run(reference, kernel(reference_side));
-    run(host, kernel(tested_side));
+    run_on_device(kernel(tested_side));
     const std::vector<double> expected = sums[0].values(), values = sums[1].values();
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const double size = i % 4 == 3 ? scale * static_cast<double>(v) : expected[i];
@@ -129,14 +129,14 @@ TEST(HostCrossEntropy, SumsOfAPartOfTheVocabulary) {
   });
 }
 
-TEST(HostCrossEntropy, JoinOfRanks) {
+TEST(CrossEntropy, JoinOfRanks) {
   // Largest logit, sum of exponentials, the label's logit, sum of logits; two ranks, three tokens.
   const std::vector<double> numbers = {1, 2, 0.5, 3, 4, 1, 0, 4, -INFINITY, NAN, 0, -2,  //
                                        2, 3, 0,   5, 1, 7, 1, 6, 3,         2,   0, 1};
   for (const float smoothing : {0.f, 0.1f}) {
     TestTensor sums(DType::f32, {2, 3, 4}, numbers);
-    std::int64_t ids[] = {1, 9, -1};
-    const In labels(ids, DType::i64, {3});
+    TestTensor ids(DType::i64, {3}, {1, 9, -1});
+    const In labels = ids.view();
     TestTensor loss[2] = {TestTensor(DType::f32, {3}), TestTensor(DType::f32, {3})};
     TestTensor lse[2] = {TestTensor(DType::f32, {3}), TestTensor(DType::f32, {3})};
     const auto kernel = [&](Side side) {
@@ -144,9 +144,8 @@ TEST(HostCrossEntropy, JoinOfRanks) {
                               lse[side].view(), 10,     smoothing};
     };
     device::ReferenceStream reference;
-    device::HostStream host;
     run(reference, kernel(reference_side));
-    run(host, kernel(tested_side));
+    run_on_device(kernel(tested_side));
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_NEAR(loss[1].values()[i], loss[0].values()[i], 2e-6) << i;
       EXPECT_NEAR(lse[1].values()[i], lse[0].values()[i], 2e-6) << i;
@@ -156,18 +155,18 @@ TEST(HostCrossEntropy, JoinOfRanks) {
   }
 }
 
-TEST(HostCrossEntropy, MaskedLogits) {  // minus infinity: probability and gradient zero
+TEST(CrossEntropy, MaskedLogits) {  // minus infinity: probability and gradient zero
   std::vector<double> values(40, -INFINITY);
   values[2] = 1;
   values[33] = 2;
   TestTensor logits(DType::f32, {1, 40}, values), loss(DType::f32, {1}), lse(DType::f32, {1});
   TestTensor dloss(DType::f32, {1}, {1});
-  std::int64_t label = 2;
-  const In labels(&label, DType::i64, {1});
-  device::HostStream stream;
-  run(stream, CrossEntropyForward{logits.view(), labels, loss.view(), lse.view()});
+  TestTensor label(DType::i64, {1}, {2});
+  const In labels = label.view();
+  run_on_device(CrossEntropyForward{logits.view(), labels, loss.view(), lse.view()});
   EXPECT_NEAR(loss.values()[0], std::log(1 + std::exp(1.)), 1e-6);
-  run(stream, CrossEntropyBackward{logits.view(), labels, lse.view(), dloss.view(), logits.view()});
+  run_on_device(
+      CrossEntropyBackward{logits.view(), labels, lse.view(), dloss.view(), logits.view()});
   const double p = 1 / (1 + std::exp(1.));
   for (std::size_t i = 0; i < 40; ++i) {
     EXPECT_NEAR(logits.values()[i], i == 2 ? p - 1 : i == 33 ? 1 - p : 0, 1e-6) << i;

@@ -1,4 +1,5 @@
 #include "kernels/latent_qkv.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {

@@ -1,4 +1,5 @@
 #include "kernels/grouped_matmul.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -25,9 +26,9 @@ std::vector<View> views(std::deque<Twin*>& twins, Side side) {
   return result;
 }
 
-class HostGroupedMatmul : public ::testing::TestWithParam<DType> {};
+class GroupedMatmulTest : public ::testing::TestWithParam<DType> {};
 
-TEST_P(HostGroupedMatmul, Products) {
+TEST_P(GroupedMatmulTest, Products) {
   for (const Case& c : kCases) {
     for (const bool transposed : {false, true}) {
       for (const Layout layout : kLayouts) {
@@ -51,7 +52,7 @@ TEST_P(HostGroupedMatmul, Products) {
   }
 }
 
-TEST_P(HostGroupedMatmul, WeightGradients) {
+TEST_P(GroupedMatmulTest, WeightGradients) {
   for (const Case& c : kCases) {
     for (const DType gradient_type : {GetParam(), DType::f32}) {
       for (const bool accumulate : {false, true}) {
@@ -76,7 +77,7 @@ TEST_P(HostGroupedMatmul, WeightGradients) {
   }
 }
 
-TEST_P(HostGroupedMatmul, AGroupsBitsAreItsOwn) {
+TEST_P(GroupedMatmulTest, AGroupsBitsAreItsOwn) {
   const Index k = 70, n = 90;
   TestTensor a(GetParam(), {700, k}, test_values(700 * k, 1)),
       first(GetParam(), {n, k}, test_values(n * k, 2)),
@@ -87,12 +88,7 @@ TEST_P(HostGroupedMatmul, AGroupsBitsAreItsOwn) {
     TestTensor c(GetParam(), {rows, n});
     GroupedMatmul kernel{
         device::slice(a.view(), 0, begin, begin + rows), b, c.view(), counts, {}, true};
-    device::HostStream stream;
-    std::vector<double> workspace(static_cast<std::size_t>(workspace_bytes(stream, kernel)) / 8 +
-                                  1);
-    kernel.workspace =
-        device::TensorView(workspace.data(), DType::f64, {static_cast<Index>(workspace.size())});
-    run(stream, kernel);
+    run_on_device(kernel);
     return c.bytes();
   };
   std::vector<std::byte> both = product(0, {first.view(), second.view()}, {123, 577});
@@ -102,7 +98,7 @@ TEST_P(HostGroupedMatmul, AGroupsBitsAreItsOwn) {
   EXPECT_EQ(both, apart);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, HostGroupedMatmul, ::testing::ValuesIn(kTrainingTypes),
+INSTANTIATE_TEST_SUITE_P(Types, GroupedMatmulTest, ::testing::ValuesIn(kTrainingTypes),
                          [](const auto& info) { return name_of(info.param); });
 
 }  // namespace

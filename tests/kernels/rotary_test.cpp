@@ -1,4 +1,5 @@
 #include "kernels/rotary.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -7,7 +8,7 @@ namespace {
 // Two products and an addition in fp32.
 constexpr double kTolerance = 3e-7;
 
-TEST(HostRotary, EveryTypeAndWidth) {
+TEST(Rotary, EveryTypeAndWidth) {
   for (const DType dtype : kTrainingTypes) {
     for (const Index r : {1, 3, 8, 15, 16, 17, 32, 65}) {
       for (const Index rest : {0, 5}) {

@@ -1,4 +1,5 @@
 #include "kernels/expert_visits.h"
+
 #include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
@@ -18,7 +19,7 @@ std::vector<double> some_experts() {
   return experts;
 }
 
-TEST(HostExpertVisits, Counts) {
+TEST(ExpertVisits, Counts) {
   Workbench bench;
   Twin &experts = bench.integers(some_experts(), {kTokens, kTopk}),
        &counts = bench.output(DType::i64, {kExperts});
@@ -47,7 +48,7 @@ void check_order(const ExpertCapacity& capacity, DType probability_type) {
       0);
 }
 
-TEST(HostExpertVisits, Order) {
+TEST(ExpertVisits, Order) {
   for (const DType dtype : {DType::f32, DType::f64}) {
     check_order({}, dtype);
     for (const Index tokens : {1, 7, 30, 60}) {
