@@ -40,6 +40,7 @@ void run(device::ReferenceStream&, const Matmul&);
 void run(device::HostStream&, const Matmul&);
 void run(device::CudaStream&, const Matmul&);
 Index workspace_bytes(const device::HostStream&, const Matmul&);
+Index workspace_bytes(const device::CudaStream&, const Matmul&);
 
 /// db[n] = (or +=) the sum of dy[t, n] over t.
 ///
@@ -62,5 +63,6 @@ void run(device::ReferenceStream&, const BiasGradient&);
 void run(device::HostStream&, const BiasGradient&);
 void run(device::CudaStream&, const BiasGradient&);
 Index workspace_bytes(const device::HostStream&, const BiasGradient&);
+Index workspace_bytes(const device::CudaStream&, const BiasGradient&);
 
 }  // namespace mpitron::kernels
