@@ -12,7 +12,7 @@ struct SequenceMap {
   Index split = 0;
   Index offset[2] = {0, 0};
 
-  Index operator()(Index local) const { return local + offset[local < split ? 0 : 1]; }
+  constexpr Index operator()(Index local) const { return local + offset[local < split ? 0 : 1]; }
   /// The map of the piece that begins at local position `first` here.
   SequenceMap from(Index first) const {
     return {.split = std::max<Index>(0, split - first),
