@@ -1,10 +1,12 @@
-// Numerical contract: that of kernels/grouped_matmul.h; one product of kernels/cuda/matmul.cpp for
-// each group.
+// Numerical contract: that of kernels/grouped_matmul.h. A group whose product fills a GPU is one of
+// kernels/cuda/matmul.cpp; the others are one launch (kernels/cuda/grouped_product.h). Which one a
+// group is depends on its own size and on how rows are aligned.
 #include "kernels/grouped_matmul.h"
 
 #include <algorithm>
 
 #include "device/cuda/cuda_device.h"
+#include "kernels/cuda/grouped_product.h"
 
 namespace mpitron::kernels {
 namespace cuda {
@@ -32,21 +34,36 @@ void for_products(const GroupedWeightGradient& kernel, F&& f) {
   });
 }
 
+/// Whether cuBLASLt does the product: alone it is faster, once there is work for a whole GPU.
+bool goes_alone(const Matmul& product) {
+  constexpr Index kFillsGpu = Index{1} << 35;  // multiply-adds: about 100 microseconds
+  const Index k = product.a.size(product.transpose_a ? 0 : 1);
+  return product.c.numel() * k >= kFillsGpu || !GroupedProduct::takes(product);
+}
+
 template <class Kernel>
 Index bytes_of_products(const device::CudaStream& stream, const Kernel& kernel) {
   Index bytes = 0;
   for_products(kernel, [&](const Matmul& product) {
-    bytes = std::max(bytes, workspace_bytes(stream, product));
+    if (goes_alone(product)) {
+      bytes = std::max(bytes, workspace_bytes(stream, product));
+    }
   });
   return bytes;
 }
 
 template <class Kernel>
 void run_products(device::CudaStream& stream, const Kernel& kernel) {
+  GroupedProduct together;
   for_products(kernel, [&](Matmul product) {
-    product.workspace = kernel.workspace;
-    run(stream, product);
+    if (goes_alone(product)) {
+      product.workspace = kernel.workspace;
+      run(stream, product);
+    } else {
+      together.add(product);
+    }
   });
+  together.run(stream);
 }
 
 }  // namespace
