@@ -75,6 +75,11 @@ struct Plan {
     }
   }
 
+  Index workspace_bytes() const {
+    const Index bytes = sum_bytes + Gemm::of(problem).workspace_bytes();
+    return bytes == 0 ? 0 : bytes + kAlignment;
+  }
+
  private:
   static Epilogue epilogue_of(const Matmul& k) {
     if (k.activation == Activation::gelu_tanh) {
@@ -84,14 +89,12 @@ struct Plan {
   }
 };
 
-void check(const Matmul& kernel) {
-  const Index k = kernel.a.size(kernel.transpose_a ? 0 : 1);
-  MPITRON_CHECK(kernel.b.size(kernel.transpose_b ? 1 : 0) == k, k, to_string(kernel.b.shape));
-  MPITRON_CHECK(kernel.a.size(kernel.transpose_a ? 1 : 0) == kernel.c.size(0) &&
-                    kernel.b.size(kernel.transpose_b ? 0 : 1) == kernel.c.size(1),
-                to_string(kernel.a.shape), to_string(kernel.b.shape), to_string(kernel.c.shape));
-  MPITRON_CHECK(kernel.a.dtype == kernel.b.dtype, name_of(kernel.a.dtype), name_of(kernel.b.dtype));
-  MPITRON_CHECK(!kernel.accumulate || (!kernel.bias && kernel.activation == Activation::none));
+/// Where workspace begins that is aligned as cuBLASLt wants it.
+char* aligned_workspace(const Out& workspace, Index wanted) {
+  MPITRON_CHECK(workspace.bytes() >= wanted, workspace.bytes(), wanted);
+  const auto address = reinterpret_cast<std::uintptr_t>(workspace.data);
+  return static_cast<char*>(workspace.data) +
+         (round_up(static_cast<Index>(address)) - static_cast<Index>(address));
 }
 
 /// c = 0 or c += 0: a product over no elements (an expert without tokens).
@@ -114,12 +117,11 @@ Index workspace_bytes(const device::CudaStream& stream, const Matmul& kernel) {
   if (kernel.c.numel() == 0 || kernel.a.numel() == 0) {
     return 0;
   }
-  const cuda::Plan plan(stream, kernel);
-  return plan.sum_bytes + cuda::Gemm::of(plan.problem).workspace_bytes();
+  return cuda::Plan(stream, kernel).workspace_bytes();
 }
 
 void run(device::CudaStream& stream, const Matmul& kernel) {
-  cuda::check(kernel);
+  check(kernel);
   if (kernel.c.numel() == 0) {
     return;
   }
@@ -127,16 +129,14 @@ void run(device::CudaStream& stream, const Matmul& kernel) {
     return cuda::run_empty(stream, kernel);
   }
   const cuda::Plan plan(stream, kernel);
-  cuda::Gemm& gemm = cuda::Gemm::of(plan.problem);
-  MPITRON_CHECK(kernel.workspace.bytes() >= plan.sum_bytes + gemm.workspace_bytes(),
-                kernel.workspace.bytes());
-  char* workspace = static_cast<char*>(kernel.workspace.data);
+  char* workspace = cuda::aligned_workspace(kernel.workspace, plan.workspace_bytes());
   device::TensorView sums = kernel.c;
   if (plan.sum_bytes > 0) {
     sums = {workspace, plan.sum_type, kernel.c.shape};
     workspace += plan.sum_bytes;
   }
-  gemm.run(stream, {kernel.a.data, kernel.b.data, kernel.bias.data, sums.data, workspace});
+  cuda::Gemm::of(plan.problem)
+      .run(stream, {kernel.a.data, kernel.b.data, kernel.bias.data, sums.data, workspace});
   if (plan.finish) {
     run(stream, cuda::ProductFinish{sums, kernel.bias, kernel.c, kernel.activation,
                                     kernel.accumulate && plan.sum_bytes > 0});
