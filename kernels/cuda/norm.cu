@@ -2,11 +2,11 @@
 // hold it in registers (up to 16384 columns; longer ones are read again) and sum it in fp32 in a
 // fixed order. dgamma and dbeta: each worker adds its rows in order, then workers are added in
 // order.
-#include "kernels/norm.h"
-
+#include "intrinsics.cuh"
 #include "kernels/cuda/column_sums.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/vector.cuh"
+#include "kernels/norm.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -64,6 +64,7 @@ struct Columns {
   /// body(pack, column, columns left) for the packs of the chunk in which there are columns.
   template <class F>
   __device__ void for_packs(Index begin, F&& body) const {
+#pragma unroll  // packs stay in registers
     for (int pack = 0; pack < kPacks; ++pack) {
       const Index i = column(begin, pack);
       if (i < h) {
@@ -85,6 +86,7 @@ struct RowPart {
       return;
     }
     begin = wanted;
+#pragma unroll  // packs stay in registers
     for (int pack = 0; pack < kPacks; ++pack) {
       const Index i = columns.column(begin, pack);
       packs[pack] = load_part(row + i, columns.h - i, columns.packed);
@@ -107,7 +109,8 @@ struct Weights {
     MPITRON_CHECK(!view || wide || view.dtype == element_dtype<T>(), name_of(view.dtype));
   }
   bool fits_packs() const {
-    return wide ? packs_fit(static_cast<const float*>(data)) : packs_fit(static_cast<const T*>(data));
+    return wide ? packs_fit(static_cast<const float*>(data))
+                : packs_fit(static_cast<const T*>(data));
   }
   __device__ Floats<kPack> operator()(Index i, Index left, bool packed) const {
     Floats<kPack> w;
@@ -173,7 +176,7 @@ struct Forward {
 };
 
 template <class X, class Y>
-__global__ __launch_bounds__(kMostThreads) void norm_rows(Forward<X, Y> a) {
+__global__ __launch_bounds__(kMostThreads) void norm_rows(const __grid_constant__ Forward<X, Y> a) {
   __shared__ float partial[kMostWarps];
   const Columns& columns = a.columns;
   const auto width = static_cast<float>(columns.h);
@@ -188,6 +191,7 @@ __global__ __launch_bounds__(kMostThreads) void norm_rows(Forward<X, Y> a) {
       float sum = 0;
       columns.for_chunks([&](Index begin) {
         part.load(x, columns, begin);
+#pragma unroll
         for (int pack = 0; pack < kPacks; ++pack) {
           for (int j = 0; j < kPack; ++j) {
             sum += part(pack, j);
@@ -241,12 +245,11 @@ void forward(device::CudaStream& stream, const K& k, const In& beta, float* mean
     const Rows<const X> x = rows_of<X>(k.x);
     const Rows<Y> y = rows_of<Y>(k.y);
     const Weights<Y> gamma(k.gamma, k.gamma_offset, 1), shift(beta, 0, 0);
-    const bool packed =
-        all_packed(x, y) && gamma.fits_packs() && shift.fits_packs();
+    const bool packed = all_packed(x, y) && gamma.fits_packs() && shift.fits_packs();
     const dim3 block = block_of(h, kThreads);
     launch(stream, K::name, {blocks_for(rows, block.y), block}, norm_rows<X, Y>,
-           Forward<X, Y>{x, y, gamma, shift, mean, k.rstd.template as<float>(), rows, {h, packed},
-                         k.eps});
+           Forward<X, Y>{
+               x, y, gamma, shift, mean, k.rstd.template as<float>(), rows, {h, packed}, k.eps});
   });
 }
 
@@ -313,7 +316,8 @@ struct WorkerSums {
 };
 
 template <class X, class Y>
-__global__ __launch_bounds__(kMostThreads) void norm_backward_rows(Backward<X, Y> a) {
+__global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
+    const __grid_constant__ Backward<X, Y> a) {
   __shared__ float partial[kMostWarps];
   const Columns& columns = a.columns;
   const auto h = static_cast<float>(columns.h);
@@ -321,15 +325,14 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(Backward<X, Y
   const Index worker = static_cast<Index>(blockIdx.x) * blockDim.y + threadIdx.y;
   const bool works = worker < a.work.workers;
 
-  float* const saved = works && a.partials != nullptr ? a.partials + worker * a.work.stride : nullptr;
-  float* const sums = saved != nullptr && a.shared
-                          ? dynamic_shared<float>() + threadIdx.y * a.work.stride
-                          : saved;
+  float* const saved =
+      works && a.partials != nullptr ? a.partials + worker * a.work.stride : nullptr;
+  float* const sums =
+      saved != nullptr && a.shared ? dynamic_shared<float>() + threadIdx.y * a.work.stride : saved;
   const WorkerSums total{sums, sums != nullptr && centred ? sums + a.work.width : nullptr};
   const auto for_own = [&](auto&& body) {
-    columns.for_chunks([&](Index begin) {
-      columns.for_packs(begin, [&](int, Index i, Index) { body(i); });
-    });
+    columns.for_chunks(
+        [&](Index begin) { columns.for_packs(begin, [&](int, Index i, Index) { body(i); }); });
   };
   for_own([&](Index i) { total.clear(i); });
 
@@ -414,9 +417,18 @@ void backward(device::CudaStream& stream, const K& k, const float* mean) {
     launch(stream, K::name,
            {blocks_for(work.workers, block.y), block, shared ? static_cast<std::size_t>(bytes) : 0},
            norm_backward_rows<X, Y>,
-           Backward<X, Y>{x, add, dy, dx, gamma, mean, k.rstd.template as<float>(),
-                          k.dgamma ? static_cast<float*>(k.workspace.data) : nullptr, shared, rows,
-                          {h, packed}, work});
+           Backward<X, Y>{x,
+                          add,
+                          dy,
+                          dx,
+                          gamma,
+                          mean,
+                          k.rstd.template as<float>(),
+                          k.dgamma ? static_cast<float*>(k.workspace.data) : nullptr,
+                          shared,
+                          rows,
+                          {h, packed},
+                          work});
   });
 }
 
@@ -444,8 +456,7 @@ void run(device::CudaStream& stream, const LayerNormBackward& k) {
   const Work work(row_count(k.x), k.x.size(-1), true);
   const auto* sums = static_cast<const float*>(k.workspace.data);
   add_partials(stream, k.name, sums, work.workers, work.stride, k.dgamma, k.accumulate);
-  add_partials(stream, k.name, sums + work.width, work.workers, work.stride, k.dbeta,
-               k.accumulate);
+  add_partials(stream, k.name, sums + work.width, work.workers, work.stride, k.dbeta, k.accumulate);
 }
 
 Index workspace_bytes(const device::CudaStream&, const RmsNormBackward& k) {

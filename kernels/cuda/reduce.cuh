@@ -1,5 +1,5 @@
 #pragma once
-#include <cuda_runtime.h>
+#include "kernels/cuda/vector.cuh"
 
 // Sums and the like over the threads of a block, the same bits in every thread and every run: a
 // butterfly over each warp, then the warps' results in order. Every thread of the block takes part.
@@ -54,6 +54,41 @@ __device__ T block_reduce(T value, T* partial, Combine combine) {
 template <class T>
 __device__ T block_sum(T value, T* partial) {
   return block_reduce(value, partial, Sum{});
+}
+
+/// The sum of the values of earlier threads, and of all.
+template <class T>
+struct Scanned {
+  T before, total;
+};
+
+/// Over the block's threads in order (one row of them), integers. `partial` as above.
+template <class T>
+__device__ Scanned<T> block_scan(T value, T* partial) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp,
+            warp = static_cast<int>(threadIdx.x) / kWarp;
+  T up_to = value;
+  for (int step = 1; step < kWarp; step *= 2) {
+    const T earlier = __shfl_sync(kAllLanes, up_to, lane - step);
+    up_to += lane >= step ? earlier : 0;
+  }
+  __syncthreads();  // nobody reads what the last call left
+  if (lane == kWarp - 1) {
+    partial[warp] = up_to;
+  }
+  __syncthreads();
+  Scanned<T> sum{up_to - value, 0};
+  for (int other = 0; other < static_cast<int>(blockDim.x) / kWarp; ++other) {
+    sum.before += other < warp ? partial[other] : 0;
+    sum.total += partial[other];
+  }
+  return sum;
+}
+
+/// Threads for rows of n elements over which something is reduced: a row to whole warps.
+inline LaunchShape reduced_row_shape(Index rows, Index n) {
+  const unsigned x = std::max(row_shape(rows, n).block.x, static_cast<unsigned>(kWarp));
+  return {blocks_for(rows, kThreads / x), dim3(x, kThreads / x)};
 }
 
 }  // namespace mpitron::kernels::cuda
