@@ -208,11 +208,16 @@ void run(device::CudaStream& stream, const AttentionForward& kernel) {
   }
   visit_dtype(kernel.q.dtype, [&]<class T>() {
     using Element = typename DeviceType<T>::type;
-    const ForwardArguments<Element> arguments{
-        input_heads<T>(kernel.q),  input_heads<T>(kernel.k),   input_heads<T>(kernel.v),
-        output_heads<T>(kernel.o), device_data<float>(kernel.lse), kernel.lse.stride(0),
-        kernel.lse.stride(1),      q[2] / v[2],                q[1],
-        score_rules<T>(kernel)};
+    const ForwardArguments<Element> arguments{input_heads<T>(kernel.q),
+                                              input_heads<T>(kernel.k),
+                                              input_heads<T>(kernel.v),
+                                              output_heads<T>(kernel.o),
+                                              device_data<float>(kernel.lse),
+                                              kernel.lse.stride(0),
+                                              kernel.lse.stride(1),
+                                              q[2] / v[2],
+                                              q[1],
+                                              score_rules<T>(kernel)};
     with_head_sizes(q[3], v[3], [&](auto d, auto dv) {
       using Block = ForwardBlock<Element, d, dv>;
       const Index blocks = (q[0] + Block::kRows - 1) / Block::kRows * q[1] * q[2];

@@ -244,17 +244,18 @@ inline constexpr float kLog2e = 1.44269504f;
 
 /// Calls f with the head sizes of q and v that the kernels are compiled for, at least those given.
 template <class F>
-void with_head_sizes(Index d, Index dv, F&& f) {
+auto with_head_sizes(Index d, Index dv, F&& f) {
   MPITRON_CHECK(d <= 256 && dv <= 256, d, dv);
   if (d <= 64 && dv <= 64) {
-    f(std::integral_constant<int, 64>{}, std::integral_constant<int, 64>{});
-  } else if (d <= 128 && dv <= 128) {
-    f(std::integral_constant<int, 128>{}, std::integral_constant<int, 128>{});
-  } else if (d <= 192 && dv <= 128) {
-    f(std::integral_constant<int, 192>{}, std::integral_constant<int, 128>{});
-  } else {
-    f(std::integral_constant<int, 256>{}, std::integral_constant<int, 256>{});
+    return f(std::integral_constant<int, 64>{}, std::integral_constant<int, 64>{});
   }
+  if (d <= 128 && dv <= 128) {
+    return f(std::integral_constant<int, 128>{}, std::integral_constant<int, 128>{});
+  }
+  if (d <= 192 && dv <= 128) {
+    return f(std::integral_constant<int, 192>{}, std::integral_constant<int, 128>{});
+  }
+  return f(std::integral_constant<int, 256>{}, std::integral_constant<int, 256>{});
 }
 
 }  // namespace mpitron::kernels::cuda::attention
