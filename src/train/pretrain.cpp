@@ -1,7 +1,9 @@
 #include "train/pretrain.h"
 
 #include "checkpoint/agreement.h"
+#include "device/out_of_memory.h"
 #include "train/flops.h"
+#include "train/memory_holders.h"
 #include "train/rejected_results.h"
 #include "train/run_description.h"
 #include "train/unigram.h"
@@ -83,10 +85,18 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
 
 RunOutcome Pretraining::run() {
   try {
-    return run_to_end();
+    return run_within_memory();
   } catch (const std::exception& error) {
     record_.fail(error);
     throw;
+  }
+}
+
+RunOutcome Pretraining::run_within_memory() {
+  try {
+    return run_to_end();
+  } catch (const device::OutOfMemory& error) {
+    throw Error(error.code(), fmt::format("{}; {}", error.what(), memory_holders(model_, step_)));
   }
 }
 

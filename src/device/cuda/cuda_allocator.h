@@ -8,9 +8,9 @@
 namespace mpitron::device {
 
 /// Memory of the GPU that is current when it is made, for work on one stream, which it owns beside
-/// one for copies from the host: released blocks are handed out again in the stream's order, and no steady step asks the driver
-/// for any. Other streams wait for events of this one before they touch its blocks, and it for
-/// theirs before a block that they use is released.
+/// one for copies from the host: released blocks are handed out again in the stream's order, and no
+/// steady step asks the driver for any. Other streams wait for events of this one before they touch
+/// its blocks, and it for theirs before a block that they use is released.
 class CudaAllocator final : public CachingAllocator {
  public:
   CudaAllocator();
