@@ -86,7 +86,24 @@ void out_of_pinned_memory(std::size_t bytes, const AllocatorStatistics& now) {
 }  // namespace
 
 CudaAllocator::CudaAllocator()
-    : CachingAllocator(device_pages(), kGranularity, out_of_device_memory) {}
+    : blocks_(device_pages(), kGranularity, out_of_device_memory),
+      graph_blocks_(device_pages(), kGranularity, out_of_device_memory) {}
+
+void* CudaAllocator::allocate(std::size_t bytes, std::size_t& capacity) {
+  return (recording_ ? graph_blocks_ : blocks_).allocate(bytes, capacity);
+}
+
+void CudaAllocator::release(void* block, std::size_t capacity) noexcept {
+  (recording_ ? graph_blocks_ : blocks_).release(block, capacity);
+}
+
+AllocatorStatistics CudaAllocator::statistics() const {
+  const AllocatorStatistics own = blocks_.statistics(), graphs = graph_blocks_.statistics();
+  return {.bytes_in_use = own.bytes_in_use + graphs.bytes_in_use,
+          .bytes_reserved = own.bytes_reserved + graphs.bytes_reserved,
+          .high_water = own.high_water + graphs.high_water,
+          .system_allocations = own.system_allocations + graphs.system_allocations};
+}
 
 PassedAllocator::PassedAllocator(cudaStream_t stream, Memory memory)
     : stream_(stream),
