@@ -35,8 +35,8 @@ namespace mpitron::kernels {
 
 /// The definition of the mask of probabilities, by the global sequence position `row`, query head
 /// and sample, and by the key's position `column`. One Philox call serves 2 rows x 4 columns.
-inline bool attention_dropout_keeps(const DropoutMask& mask, Index row, Index column, Index head,
-                                    Index sample) {
+constexpr bool attention_dropout_keeps(const DropoutMask& mask, Index row, Index column, Index head,
+                                       Index sample) {
   const auto counter0 = static_cast<std::uint32_t>(column / 64 * 16 + column % 16);
   const Philox::Counter bits =
       Philox::generate({counter0, static_cast<std::uint32_t>(row / 2),
@@ -109,5 +109,6 @@ void run(device::CudaStream&, const AttentionForward&);
 void run(device::CudaStream&, const AttentionBackward&);
 Index workspace_bytes(const device::HostStream&, const AttentionForward&);
 Index workspace_bytes(const device::HostStream&, const AttentionBackward&);
+Index workspace_bytes(const device::CudaStream&, const AttentionBackward&);
 
 }  // namespace mpitron::kernels

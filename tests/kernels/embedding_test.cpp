@@ -44,7 +44,7 @@ TEST(Embedding, Backward) {
               accumulate ? bench.inout(table_dtype, {7, h}) : bench.output(table_dtype, {7, h});
           bench.check(
               [&](Side side) {
-                return EmbeddingBackward{ids(side), dy(side), dtable(side), 3, accumulate};
+                return EmbeddingBackward{ids(side), dy(side), dtable(side), {}, 3, accumulate};
               },
               1e-6);  // six additions in fp32; in narrow types both sides round each of them
         }

@@ -10,8 +10,12 @@ struct Case {
   std::vector<Index> counts;
   Index inner, outer;
 };
-const Case kCases[] = {
-    {{3, 0, 1, 17}, 5, 7}, {{0, 0, 2}, 33, 65}, {{600, 1, 40}, 33, 17}, {{30, 513}, 9, 1030}};
+// The last one's rows are aligned to 16 bytes, with pieces of tiles of 128 in every dimension.
+const Case kCases[] = {{{3, 0, 1, 17}, 5, 7},
+                       {{0, 0, 2}, 33, 65},
+                       {{600, 1, 40}, 33, 17},
+                       {{30, 513}, 9, 1030},
+                       {{130, 0, 7, 200}, 200, 136}};
 
 Index rows_of(const Case& c) {
   return std::accumulate(c.counts.begin(), c.counts.end(), Index{0});
