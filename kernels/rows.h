@@ -6,8 +6,8 @@
 
 namespace mpitron::kernels {
 
-/// Row r of a view [..., h]: rows count over the leading dimensions, whose strides are free. What is
-/// constexpr also runs on GPUs.
+/// Row r of a view [..., h]: rows count over the leading dimensions, whose strides are free. What
+/// is constexpr also runs on GPUs.
 template <class T>
 class Rows {
  public:

@@ -67,22 +67,4 @@ void visit_elements(DType a, DType b, F&& f) {
       a, [&]<class A>() { visit_element(b, [&]<class B>() { f.template operator()<A, B>(); }); });
 }
 
-/// Sum over the block's threads, the same bits in every thread and every run: a butterfly over each
-/// warp, then the warps' sums in order. `partial` is shared memory of 32 floats.
-inline __device__ float block_sum(float value, float* partial) {
-  for (int step = 16; step > 0; step /= 2) {
-    value += __shfl_xor_sync(0xffffffffu, value, step);
-  }
-  const int warps = static_cast<int>(blockDim.x) / 32;
-  if (threadIdx.x % 32 == 0) {
-    partial[threadIdx.x / 32] = value;
-  }
-  __syncthreads();
-  float sum = 0;
-  for (int warp = 0; warp < warps; ++warp) {
-    sum += partial[warp];
-  }
-  return sum;
-}
-
 }  // namespace mpitron::kernels::cuda

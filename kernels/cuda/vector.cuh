@@ -68,15 +68,19 @@ __device__ void store_raw(T* p, const Raw<T, N>& raw) {
   }
 }
 
-/// N elements from p as fp32.
 template <class T, int N>
-__device__ Floats<N> load(const T* p, Width<N> width) {
-  const Raw<T, N> raw = load_raw(p, width);
+__device__ Floats<N> floats(const Raw<T, N>& raw) {
   Floats<N> x;
   for (int i = 0; i < N; ++i) {
     x[i] = static_cast<float>(raw.v[i]);
   }
   return x;
+}
+
+/// N elements from p as fp32.
+template <class T, int N>
+__device__ Floats<N> load(const T* p, Width<N> width) {
+  return floats(load_raw(p, width));
 }
 
 /// Rounds once.
@@ -121,15 +125,16 @@ __device__ void for_packs(Index n, bool packed, Worker worker, F&& body) {
   }
 }
 
-/// body(row, i, width) over rows of n elements: a row to blockDim.x threads, blockDim.y rows to a
-/// block (launched by row_shape).
+/// body(row, i, width) over rows of n elements: blockDim.y rows to a block, and each to blockDim.x
+/// threads of each of gridDim.y blocks (launched by row_shape).
 template <class F>
 __device__ void for_rows(Index rows, Index n, bool packed, F&& body) {
+  const Worker columns{static_cast<Index>(blockIdx.y) * blockDim.x + threadIdx.x,
+                       static_cast<Index>(gridDim.y) * blockDim.x};
   const Index step = static_cast<Index>(gridDim.x) * blockDim.y;
   for (Index row = static_cast<Index>(blockIdx.x) * blockDim.y + threadIdx.y; row < rows;
        row += step) {
-    for_packs(n, packed, {threadIdx.x, blockDim.x},
-              [&](Index i, auto width) { body(row, i, width); });
+    for_packs(n, packed, columns, [&](Index i, auto width) { body(row, i, width); });
   }
 }
 
