@@ -52,11 +52,13 @@ class Group {
   /// Any of these; for groups that hand on what they are asked. Its sizes fit.
   Work run(const Request& request);
 
+ protected:
+  /// What is left of an operation where nobody else takes part: at most a copy.
+  virtual void run_alone(const Request& request);
+
  private:
   /// Only called in groups of several members.
   virtual Work start(const Request& request) = 0;
-  /// What is left of an operation where nobody else takes part: at most a copy.
-  virtual void run_alone(const Request& request);
 
   std::string name_;
   std::vector<Index> ranks_;

@@ -19,9 +19,10 @@ class GpuGroup : public Group {
   Group& host() const { return *host_; }
   device::Device& device() const { return device_; }
 
+  void run_alone(const Request& request) final;
+
  private:
   Work start(const Request& request) final;
-  void run_alone(const Request& request) final;
   virtual Work start_on_device(const Request& request) = 0;
 
   std::shared_ptr<Group> host_;

@@ -48,6 +48,7 @@ NcclChannel::~NcclChannel() {
   if (std::uncaught_exceptions() > 0) {
     ncclCommAbort(communicator_);
   } else {
+    cudaStreamSynchronize(stream_.get());
     ncclCommDestroy(communicator_);
   }
 }
