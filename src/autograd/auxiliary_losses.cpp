@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/host_copy.h"
 #include "utils/check.h"
 
 namespace mpitron::autograd {
@@ -14,6 +15,34 @@ void LayerSums::add(std::string_view name, Index layer, std::span<const double> 
   std::vector<double>& sum = rows->second[layer];
   sum.resize(row.size());
   std::ranges::transform(sum, row, sum.begin(), std::plus<>{});
+}
+
+void LayerSums::add(device::Device& device, std::string_view name, Index layer,
+                    const tensor::Tensor& value) {
+  if (device.tensors_on_host()) {
+    add(name, layer, *value.data<double>());
+    return;
+  }
+  unread_.push_back({std::string(name), layer});
+  unread_values_.push_back(value);
+}
+
+void LayerSums::read(device::Device& device) {
+  if (unread_.empty()) {
+    return;
+  }
+  const std::vector<tensor::Tensor> values = tensor::to_host(device, unread_values_);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    add(unread_[i].name, unread_[i].layer, *values[i].data<double>());
+  }
+  unread_.clear();
+  unread_values_.clear();
+}
+
+void LayerSums::clear() {
+  sums_.clear();
+  unread_.clear();
+  unread_values_.clear();
 }
 
 std::vector<double> LayerSums::of(std::string_view name, Index layers, Index width) const {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "utils/shape.h"
+#include "tensor/tensor.h"
 
 namespace mpitron::autograd {
 
@@ -16,13 +16,23 @@ class LayerSums {
   /// `layer` is 1-based and global (a depth of multi-token prediction counts from 1 as well).
   void add(std::string_view name, Index layer, std::span<const double> row);
   void add(std::string_view name, Index layer, double value) { add(name, layer, {&value, 1}); }
+  /// A number on the device, fp64 [1]: where the host cannot read it there, `read` adds it.
+  void add(device::Device& device, std::string_view name, Index layer, const tensor::Tensor& value);
+  /// Waits for the device and adds what it knew: once a step.
+  void read(device::Device& device);
   /// [layers, width], 0 where nothing was added.
   std::vector<double> of(std::string_view name, Index layers, Index width = 1) const;
-  void clear() { sums_.clear(); }
+  void clear();
 
  private:
   using Rows = std::map<Index, std::vector<double>>;  // of layers
+  struct Unread {
+    std::string name;
+    Index layer;
+  };
   std::map<std::string, Rows, std::less<>> sums_;
+  std::vector<Unread> unread_;
+  std::vector<tensor::Tensor> unread_values_;
 };
 
 /// What a pass over one microbatch tells layers that have losses of their own, beside the model's

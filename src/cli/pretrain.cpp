@@ -5,6 +5,7 @@
 #include "checkpoint/choose.h"
 #include "cli/fingerprint.h"
 #include "cli/launch.h"
+#include "cli/run_device.h"
 #include "config/option_help.h"
 #include "config/parse.h"
 #include "config/report.h"
@@ -130,7 +131,7 @@ int pretrain(const std::string& kind, const Arguments& words) {
   }
   config::RunConfig config = parsed.run;
   const device::HostRuntime runtime;
-  const auto device = device::make_device(config.training.device, world->make_allocator());
+  const auto device = make_run_device(config.training.device, *world);
   const train::TrainingData data = train::make_training_data(config);
   const auto sources = train::checkpoint_sources(*world, config.checkpoint);
   config.model.padded_vocab_size = padded_vocabulary(config, data.tokenizer->vocab_size(),

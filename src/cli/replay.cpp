@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/launch.h"
+#include "cli/run_device.h"
 #include "io/json_text.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -12,7 +13,7 @@ namespace mpitron::cli {
 namespace {
 
 constexpr const char* kHelp =
-    "usage: mpitron replay CASE_DIR [--json] [--device host|reference] [FLAGS]\n\n"
+    "usage: mpitron replay CASE_DIR [--json] [--device auto|host|cuda|reference] [FLAGS]\n\n"
     "Trains as a recorded run of the reference did (its flags, weights and batches) and compares "
     "every\n"
     "iteration. FLAGS are added behind the recorded ones. Exit code 0: within tolerance, 1: not.";
@@ -77,7 +78,7 @@ int replay(const Arguments& arguments) {
                                                                : ExitCode::success);
   }
   const bool json = take_flag(words, "--json");
-  const std::string device_name = take_value(words, "--device", "host");
+  const std::string device_name = take_value(words, "--device", "auto");
   if (words.empty() || words[0].starts_with("--")) {
     throw_usage("replay: the folder of a recorded run comes first, given '{}'",
                 words.empty() ? "" : words[0]);
@@ -86,7 +87,7 @@ int replay(const Arguments& arguments) {
   words.erase(words.begin());
   const auto world = launch_world(words);
   const device::HostRuntime runtime;
-  const auto device = device::make_device(device_name, world->make_allocator());
+  const auto device = make_run_device(device_name, *world);
   const train::ReplayResult result = train::replay(*device, *world, recorded, words);
   if (json) {
     log::print(to_json(result));

@@ -31,7 +31,7 @@ struct TrainingConfig {
   std::optional<Index> train_samples;
   Index seq_length = 0;
 
-  std::string device = "host";
+  std::string device = "auto";  // "host", "cuda", "reference"
 
   // evaluation; eval_interval 0: never during training
   Index eval_iters = 100;

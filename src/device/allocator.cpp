@@ -12,12 +12,14 @@ namespace mpitron::device {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+/// One page serves many blocks up to this size; a larger one has its own.
+constexpr std::size_t kShared = std::size_t{64} << 10;
 
 /// Eight classes an octave waste at most 12 %; large blocks are whole huge pages.
-std::size_t class_capacity(std::size_t bytes) {
-  const std::size_t wanted = std::max<std::size_t>(bytes, 64);
+std::size_t class_capacity(std::size_t bytes, std::size_t granularity) {
+  const std::size_t wanted = std::max(bytes, granularity);
   const std::size_t step =
-      wanted >= kHugePage ? kHugePage : std::max<std::size_t>(std::bit_floor(wanted) / 8, 64);
+      wanted >= kHugePage ? kHugePage : std::max(std::bit_floor(wanted) / 8, granularity);
   return (wanted + step - 1) / step * step;
 }
 
@@ -58,7 +60,13 @@ std::unique_ptr<PageSource> private_pages() {
   return std::make_unique<PrivatePages>();
 }
 
-CachingHostAllocator::SizeClass& CachingHostAllocator::size_class(std::size_t capacity) {
+CachingAllocator::CachingAllocator(std::unique_ptr<PageSource> pages, std::size_t granularity,
+                                   OutOfMemory out_of_memory)
+    : pages_(std::move(pages)),
+      granularity_(granularity),
+      out_of_memory_(std::move(out_of_memory)) {}
+
+CachingAllocator::SizeClass& CachingAllocator::size_class(std::size_t capacity) {
   const auto at =
       std::lower_bound(classes_.begin(), classes_.end(), capacity,
                        [](const SizeClass& c, std::size_t wanted) { return c.capacity < wanted; });
@@ -68,24 +76,17 @@ CachingHostAllocator::SizeClass& CachingHostAllocator::size_class(std::size_t ca
   return *classes_.insert(at, SizeClass{capacity, {}});
 }
 
-void* CachingHostAllocator::allocate(std::size_t bytes, std::size_t& capacity) {
-  capacity = class_capacity(bytes);
+void* CachingAllocator::allocate(std::size_t bytes, std::size_t& capacity) {
+  capacity = class_capacity(bytes, granularity_);
   SizeClass& same = size_class(capacity);
   if (same.free.empty()) {
-    // One mapping serves many small blocks; a large block has its own.
-    const std::size_t count = std::max<std::size_t>(1, (std::size_t{64} << 10) / capacity);
-    const std::size_t size = std::max(capacity * count, std::size_t{4096});
-    char* const first = static_cast<char*>(pages_->take(size));
-    if (first == nullptr) {
-      throw_environment("out of host memory: {} MiB more wanted, {} MiB in use", size >> 20,
-                        statistics_.bytes_in_use >> 20);
-    }
+    const std::size_t count = std::max<std::size_t>(1, kShared / capacity);
+    char* const first =
+        static_cast<char*>(take_pages(std::max(capacity * count, std::size_t{4096})));
     for (std::size_t i = count; i-- > 0;) {
       same.free.push_back(first + i * capacity);
     }
     same.free.reserve(2 * count);
-    statistics_.bytes_reserved += static_cast<Index>(size);
-    ++statistics_.system_allocations;
   }
   void* block = same.free.back();
   same.free.pop_back();
@@ -94,9 +95,41 @@ void* CachingHostAllocator::allocate(std::size_t bytes, std::size_t& capacity) {
   return block;
 }
 
-void CachingHostAllocator::release(void* block, std::size_t capacity) noexcept {
+void* CachingAllocator::take_pages(std::size_t bytes) {
+  void* pages = pages_->take(bytes);
+  if (pages == nullptr) {
+    give_back_unused();
+    pages = pages_->take(bytes);
+  }
+  if (pages == nullptr) {
+    out_of_memory_(bytes, statistics_);
+  }
+  statistics_.bytes_reserved += static_cast<Index>(bytes);
+  ++statistics_.system_allocations;
+  return pages;
+}
+
+void CachingAllocator::give_back_unused() {
+  for (SizeClass& c : classes_) {
+    if (c.capacity > kShared / 2) {
+      std::erase_if(c.free, [&](void* block) {
+        const bool gone = pages_->give_back(block, c.capacity);
+        statistics_.bytes_reserved -= gone ? static_cast<Index>(c.capacity) : 0;
+        return gone;
+      });
+    }
+  }
+}
+
+void CachingAllocator::release(void* block, std::size_t capacity) noexcept {
   size_class(capacity).free.push_back(block);
   statistics_.bytes_in_use -= static_cast<Index>(capacity);
 }
+
+CachingHostAllocator::CachingHostAllocator(std::unique_ptr<PageSource> pages)
+    : CachingAllocator(std::move(pages), 64, [](std::size_t bytes, const AllocatorStatistics& now) {
+        throw_environment("out of host memory: {} MiB more wanted, {} MiB in use", bytes >> 20,
+                          now.bytes_in_use >> 20);
+      }) {}
 
 }  // namespace mpitron::device

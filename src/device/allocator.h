@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -9,7 +10,7 @@ namespace mpitron::device {
 
 struct AllocatorStatistics {
   Index bytes_in_use = 0;
-  Index bytes_reserved = 0;  // taken from the system, never given back before the end
+  Index bytes_reserved = 0;  // taken from the system
   Index high_water = 0;      // of bytes_in_use
   Index system_allocations =
       0;  // how often memory was taken from the system: constant in a steady step
@@ -25,28 +26,39 @@ class Allocator {
   virtual void* allocate(std::size_t bytes, std::size_t& capacity) = 0;
   virtual void release(void* block, std::size_t capacity) noexcept = 0;
   virtual AllocatorStatistics statistics() const = 0;
+  /// Where the owner of a block keeps notes on it: null where in the block itself, which the host
+  /// can write; else in small blocks of this allocator.
+  virtual Allocator* notes() { return nullptr; }
 };
 
-/// Where a host allocator takes its memory from.
+/// Where a caching allocator takes its memory from: the host's, or a device's.
 class PageSource {
  public:
   virtual ~PageSource() = default;
-  /// `bytes` zeroed bytes, which stay until the source ends, aligned to 4 KiB; from 2 MiB on
-  /// aligned to 2 MiB, on huge pages where the system has them. Null where none are left.
+  /// `bytes` bytes, which stay until they are given back or the source ends. Host memory is zero
+  /// and aligned to 4 KiB; from 2 MiB on aligned to 2 MiB, on huge pages where the system has them.
+  /// Device memory is aligned to 512 bytes. Null where none is left.
   virtual void* take(std::size_t bytes) = 0;
+  /// Takes back what `take` gave, if it can: false where memory stays to the end.
+  virtual bool give_back(void*, std::size_t) noexcept { return false; }
 };
 /// Memory of this process alone.
 std::unique_ptr<PageSource> private_pages();
 
 /// Keeps every block for the next request of its size class, so that a steady step takes nothing
-/// from the system (never giving large buffers back is worth 1.4x of a step). Blocks of 2 MiB and
-/// more lie on huge pages where the system has them. Used by one thread.
-class CachingHostAllocator final : public Allocator {
+/// from the system (never giving large buffers back is worth 1.4x of a step). Never touches the
+/// memory itself. Where no more can be had, unused large blocks are given back and it is tried
+/// again. Used by one thread.
+class CachingAllocator : public Allocator {
  public:
-  explicit CachingHostAllocator(std::unique_ptr<PageSource> pages = private_pages())
-      : pages_(std::move(pages)) {}
-  CachingHostAllocator(const CachingHostAllocator&) = delete;
-  CachingHostAllocator& operator=(const CachingHostAllocator&) = delete;
+  /// What a failed request is told with, beside the request: never returns.
+  using OutOfMemory = std::function<void(std::size_t bytes, const AllocatorStatistics&)>;
+
+  /// `granularity`: sizes, and so places within a page, are multiples of it; a power of two.
+  CachingAllocator(std::unique_ptr<PageSource> pages, std::size_t granularity,
+                   OutOfMemory out_of_memory);
+  CachingAllocator(const CachingAllocator&) = delete;
+  CachingAllocator& operator=(const CachingAllocator&) = delete;
 
   void* allocate(std::size_t bytes, std::size_t& capacity) override;
   void release(void* block, std::size_t capacity) noexcept override;
@@ -58,10 +70,20 @@ class CachingHostAllocator final : public Allocator {
     std::vector<void*> free;
   };
   SizeClass& size_class(std::size_t capacity);
+  void* take_pages(std::size_t bytes);
+  void give_back_unused();
 
   std::vector<SizeClass> classes_;  // sorted by capacity: tens of them, found by bisection
   std::unique_ptr<PageSource> pages_;
+  std::size_t granularity_;
+  OutOfMemory out_of_memory_;
   AllocatorStatistics statistics_;
+};
+
+/// Of host memory. Blocks of 2 MiB and more lie on huge pages where the system has them.
+class CachingHostAllocator final : public CachingAllocator {
+ public:
+  explicit CachingHostAllocator(std::unique_ptr<PageSource> pages = private_pages());
 };
 
 }  // namespace mpitron::device

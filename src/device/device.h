@@ -7,19 +7,35 @@
 
 namespace mpitron::device {
 
-/// A device of this process: its stream and its memory. Tensors keep a pointer to its allocator, so
-/// it outlives them.
+/// A device of this process: its stream and its memory. Tensors keep a pointer to its allocators,
+/// so it outlives them.
 class Device {
  public:
-  Device(Stream stream, std::unique_ptr<Allocator> allocator)
-      : stream_(std::move(stream)), allocator_(std::move(allocator)) {}
+  /// `staging` and `arrivals`: of a device whose tensors do not lie in the host's memory.
+  Device(Stream stream, std::unique_ptr<Allocator> allocator,
+         std::unique_ptr<Allocator> staging = nullptr,
+         std::unique_ptr<Allocator> arrivals = nullptr)
+      : stream_(std::move(stream)),
+        allocator_(std::move(allocator)),
+        staging_(std::move(staging)),
+        arrivals_(std::move(arrivals)) {}
 
   Stream& stream() { return stream_; }
   Allocator& allocator() { return *allocator_; }
+  /// Whether the host reads and writes tensors where they lie.
+  bool tensors_on_host() const { return staging_ == nullptr; }
+  /// Host memory that is copied to the device or from it. A released block is handed out again when
+  /// the stream has done what was queued before.
+  Allocator& staging() { return staging_ == nullptr ? *allocator_ : *staging_; }
+  /// Memory of the device for what comes from the host beside the stream's work; like that of
+  /// `staging` never in use by what is still queued.
+  Allocator& arrivals() { return arrivals_ == nullptr ? *allocator_ : *arrivals_; }
 
  private:
   Stream stream_;
   std::unique_ptr<Allocator> allocator_;
+  std::unique_ptr<Allocator> staging_;
+  std::unique_ptr<Allocator> arrivals_;
 };
 
 /// "host" or "reference" ("cuda" in a build that has it); anything else is Error(usage) that lists

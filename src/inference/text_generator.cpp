@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tensor/host_copy.h"
 #include "utils/philox.h"
 
 namespace mpitron::inference {
@@ -13,11 +14,11 @@ using tensor::Tensor;
 /// [s, 1] int64: the ids, or their positions.
 template <class Value>
 Tensor column(device::Device& device, std::size_t s, Value&& value) {
-  Tensor result = Tensor::empty(device, {static_cast<Index>(s), 1}, DType::i64);
+  const Tensor values = tensor::empty_on_host(device, {static_cast<Index>(s), 1}, DType::i64);
   for (std::size_t i = 0; i < s; ++i) {
-    result.data<std::int64_t>()[i] = value(i);
+    values.data<std::int64_t>()[i] = value(i);
   }
-  return result;
+  return tensor::to_device(device, values);
 }
 
 double uniform_at(std::uint64_t seed, std::size_t step) {
@@ -61,12 +62,13 @@ std::vector<float> TextGenerator::next_logits(const tokenizers::TokenIds& ids) c
       .position_ids =
           column(device_, window, [](std::size_t i) { return static_cast<std::int64_t>(i); })};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate};
-  const Tensor logits = model_.logits(context, batch).value;
-  const Index last = (static_cast<Index>(window) - 1) * logits.shape()[-1];
+  const Tensor all = model_.logits(context, batch).value;
+  const auto last = static_cast<Index>(window) - 1;
+  const Tensor logits = tensor::to_host(device_, all.slice(0, last, last + 1));
   std::vector<float> row;
   visit_dtype(logits.dtype(), [&]<class T>() {
     for (Index i = 0; i < tokenizer_.vocab_size(); ++i) {
-      row.push_back(static_cast<float>(logits.data<T>()[last + i]));
+      row.push_back(static_cast<float>(logits.data<T>()[i]));
     }
   });
   return row;

@@ -82,7 +82,8 @@ Var GptModel::with_predictions(Context& context, const Batch& batch, const Var& 
   Index number = 0;
   for (const Prediction& depth : predictions(context, batch, hidden)) {
     const Var losses = token_losses(context, depth.hidden, depth.labels);
-    const auto [loss, own_tokens] = ops::sum_tokens(context, losses.value, depth.mask);
+    const auto [loss, own_tokens] =
+        ops::read_sums(context.device, ops::sum_tokens(context, losses.value, depth.mask));
     // The mean over the ranks that share the sequences: which of them has the position that is
     // lost at the end does not matter.
     const double ranks = static_cast<double>(groups().context->size());

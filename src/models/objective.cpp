@@ -2,7 +2,7 @@
 
 namespace mpitron::models {
 
-ops::TokenSums Objective::sums(autograd::Context& context) const {
+tensor::Tensor Objective::sums(autograd::Context& context) const {
   return ops::sum_tokens(context, losses.value, mask);
 }
 

@@ -11,8 +11,8 @@ struct Objective {
   tensor::Tensor mask;   // fp32, of the same shape; absent: every loss counts
   double count = 0;      // sum of the mask
 
-  /// Losses under the mask, which must be there, and how many they are.
-  ops::TokenSums sums(autograd::Context& context) const;
+  /// Losses under the mask, which must be there, and how many they are (ops::read_sums).
+  tensor::Tensor sums(autograd::Context& context) const;
   /// The gradient of the losses where each counts `factor`.
   tensor::Tensor seed(autograd::Context& context, double factor) const;
 };

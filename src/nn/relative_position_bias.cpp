@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/embedding.h"
+#include "tensor/host_copy.h"
 
 namespace mpitron::nn {
 
@@ -24,14 +25,15 @@ Index RelativeBuckets::operator()(Index distance) const {
 }
 
 RelativePositionBias::RelativePositionBias(const Builder& builder, device::Device& device, Index s,
-                                           bool bidirectional)
-    : buckets_(tensor::Tensor::empty(device, {2 * s - 1, 1}, DType::i64)) {
+                                           bool bidirectional) {
   const config::ModelConfig& config = builder.config();
   const RelativeBuckets bucket{config.relative_attention_num_buckets,
                                config.relative_attention_max_distance, bidirectional};
+  const tensor::Tensor buckets = tensor::empty_on_host(device, {2 * s - 1, 1}, DType::i64);
   for (Index i = 0; i < 2 * s - 1; ++i) {
-    buckets_.data<std::int64_t>()[i] = bucket(i - (s - 1));
+    buckets.data<std::int64_t>()[i] = bucket(i - (s - 1));
   }
+  buckets_ = tensor::to_device(device, buckets);
   table_ =
       &builder.matrix("relative_attention_bias.weight", bucket.count, config.num_attention_heads);
   table_->sum_over_tensor = builder.tensor_parallel().shared();  // each rank knows its heads

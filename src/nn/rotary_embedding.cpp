@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nn/rotary_frequencies.h"
+#include "tensor/host_copy.h"
 
 namespace mpitron::nn {
 namespace {
@@ -23,22 +24,23 @@ ops::RotaryTables make_rotary_tables(device::Device& device, const config::Model
                                      Index s, DType dtype) {
   const RotaryFrequencies frequencies = rotary_frequencies(config);
   const Index r = static_cast<Index>(frequencies.inverse.size());
-  ops::RotaryTables tables{.cos = tensor::Tensor::empty(device, {s, r}, dtype),
-                           .sin = tensor::Tensor::empty(device, {s, r}, dtype),
-                           .interleaved = config.rotary_interleaved};
+  const tensor::Tensor cos = tensor::empty_on_host(device, {s, r}, dtype);
+  const tensor::Tensor sin = tensor::empty_on_host(device, {s, r}, dtype);
   for (Index position = 0; position < s; ++position) {
     const double scaled = static_cast<double>(position) / frequencies.position_divisor;
     for (Index i = 0; i < r; ++i) {
       // The reference forms the angle in fp32.
       const float angle = static_cast<float>(scaled) *
                           static_cast<float>(frequencies.inverse[static_cast<std::size_t>(i)]);
-      store(tables.cos, position * r + i,
+      store(cos, position * r + i,
             std::cos(static_cast<double>(angle)) * frequencies.concentration);
-      store(tables.sin, position * r + i,
+      store(sin, position * r + i,
             std::sin(static_cast<double>(angle)) * frequencies.concentration);
     }
   }
-  return tables;
+  return {.cos = tensor::to_device(device, cos),
+          .sin = tensor::to_device(device, sin),
+          .interleaved = config.rotary_interleaved};
 }
 
 }  // namespace mpitron::nn

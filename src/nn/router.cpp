@@ -41,7 +41,7 @@ bool has_losses(const Context& context) {
 
 void tell(Context& context, const char* name, Index layer, const Var& loss) {
   if (context.auxiliary.sums != nullptr) {
-    context.auxiliary.sums->add(name, layer, loss.value.data<double>()[0]);
+    context.auxiliary.sums->add(context.device, name, layer, loss.value);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "autograd/gradient.h"
 #include "kernels/elementwise.h"
+#include "tensor/host_copy.h"
 
 namespace mpitron::ops {
 namespace {
@@ -125,9 +126,9 @@ ExpertExchange::ExpertExchange(Context& context, ExpertRanks ranks,
     : ranks_(std::move(ranks)), rows_here_(sum_of(counts)) {
   MPITRON_CHECK(static_cast<Index>(counts.size()) == ranks_.experts, counts.size());
   const Index members = ranks_.group->size();
-  const Tensor mine = context.empty({ranks_.experts}, DType::i64);
+  const Tensor mine = tensor::empty_on_host(context.device, {ranks_.experts}, DType::i64);
   std::copy(counts.begin(), counts.end(), mine.data<std::int64_t>());
-  const Tensor all = context.empty({members, ranks_.experts}, DType::i64);
+  const Tensor all = tensor::empty_on_host(context.device, {members, ranks_.experts}, DType::i64);
   ranks_.group->all_gather(mine, all.view()).wait();
   add_sent(counts);
   add_received(all.data<std::int64_t>());

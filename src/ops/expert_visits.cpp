@@ -5,6 +5,7 @@
 #include "ops/cast.h"
 #include "ops/permute.h"
 #include "ops/reshape.h"
+#include "tensor/host_copy.h"
 
 namespace mpitron::ops {
 ExpertVisits expert_visits(Context& context, const Routing& routing, Index num_experts,
@@ -12,8 +13,9 @@ ExpertVisits expert_visits(Context& context, const Routing& routing, Index num_e
   const Tensor counts = context.empty({num_experts}, DType::i64);
   context.launch(kernels::CountVisits{.experts = routing.experts.view(), .counts = counts.view()});
   ExpertVisits visits;
+  const Tensor known = tensor::to_host(context.device, counts);
   for (Index expert = 0; expert < num_experts; ++expert) {
-    visits.counts.push_back(capacity.of(counts.data<std::int64_t>()[expert]));
+    visits.counts.push_back(capacity.of(known.data<std::int64_t>()[expert]));
   }
   const Index n = std::accumulate(visits.counts.begin(), visits.counts.end(), Index{0});
   visits.rows = context.empty({n}, DType::i64);

@@ -5,6 +5,7 @@
 
 #include "autograd/shard_copy.h"
 #include "kernels/elementwise.h"
+#include "tensor/host_copy.h"
 #include "utils/hash.h"
 #include "utils/philox.h"
 
@@ -87,17 +88,25 @@ bool is_random(device::Device& device, const Parameter& parameter) {
   return false;
 }
 
-/// fp32 memory to draw into: the parameter's own where its type is fp32.
-Tensor drawing_buffer(device::Device& device, const Parameter& parameter) {
-  return parameter.value.dtype() == DType::f32
-             ? parameter.value
-             : Tensor::empty(device, parameter.value.shape(), DType::f32);
+/// fp32 memory of the host to draw into: the parameter's own where it can be.
+Tensor drawing_buffer(device::Device& device, const Parameter& parameter, const Shape& shape) {
+  const bool own = device.tensors_on_host() && parameter.value.dtype() == DType::f32 &&
+                   parameter.value.shape() == shape;
+  return own ? parameter.value : tensor::empty_on_host(device, shape, DType::f32);
 }
 
-void store(device::Device& device, const Tensor& drawn, const Parameter& parameter) {
-  if (parameter.value.dtype() != DType::f32) {
-    device::launch(device.stream(), kernels::Cast{.x = drawn.view(), .y = parameter.value.view()});
+/// This rank's shard of what was drawn, converted.
+void store(device::Device& device, const Tensor& drawn, const tensor::Shard& shard,
+           const Tensor& value) {
+  if (drawn.view().data != value.view().data) {
+    autograd::copy_to_shard(device, tensor::to_device(device, drawn), shard, value);
   }
+}
+
+/// On the host also for other devices, so that all begin with the same bits.
+void draw_normal(device::Device& device, const kernels::NormalInit& kernel) {
+  device::Stream host = device::HostStream{};
+  device::launch(device.tensors_on_host() ? device.stream() : host, kernel);
 }
 
 }  // namespace
@@ -109,20 +118,19 @@ void initialize(device::Device& device, Parameter& parameter, DType dtype, std::
   }
   const std::uint64_t hash = hash64(parameter.name, seed);
   const Philox::Key key{static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(hash >> 32)};
-  const Tensor drawn = drawing_buffer(device, parameter);
+  const Tensor drawn = drawing_buffer(device, parameter, parameter.value.shape());
   for_each_part(parameter, drawn, [&](const Part& part) {
     if (is_uniform(parameter)) {
       draw_uniform(part, key, xavier_bound(parameter));
     } else {
-      device::launch(device.stream(),
-                     kernels::NormalInit{.x = part.rows,
-                                         .key = key,
-                                         .first_index = part.first,
-                                         .std = static_cast<float>(parameter.initialization.std),
-                                         .pitch = part.pitch});
+      draw_normal(device, {.x = part.rows,
+                           .key = key,
+                           .first_index = part.first,
+                           .std = static_cast<float>(parameter.initialization.std),
+                           .pitch = part.pitch});
     }
   });
-  store(device, drawn, parameter);
+  store(device, drawn, {}, parameter.value);
 }
 
 void initialize_like_torch(device::Device& device, Parameter& parameter, DType dtype,
@@ -131,18 +139,14 @@ void initialize_like_torch(device::Device& device, Parameter& parameter, DType d
   if (!is_random(device, parameter)) {
     return;
   }
-  const bool in_place = parameter.shard.whole() && dtype == DType::f32;
-  const Tensor drawn =
-      in_place ? parameter.value : Tensor::empty(device, parameter.shape, DType::f32);
+  const Tensor drawn = drawing_buffer(device, parameter, parameter.shape);
   if (is_uniform(parameter)) {
     const float bound = xavier_bound(parameter);
     generator.uniform(values_of(drawn), -bound, bound);
   } else {
     generator.normal(values_of(drawn), 0, static_cast<float>(parameter.initialization.std));
   }
-  if (!in_place) {
-    autograd::copy_to_shard(device, drawn, parameter.shard, parameter.value);
-  }
+  store(device, drawn, parameter.shard, parameter.value);
 }
 
 void initialize(device::Device& device, autograd::Buffer& buffer) {

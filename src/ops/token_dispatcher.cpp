@@ -3,6 +3,7 @@
 #include "ops/expert_exchange.h"
 #include "ops/permute.h"
 #include "ops/regions.h"
+#include "tensor/host_copy.h"
 
 namespace mpitron::ops {
 
@@ -72,13 +73,14 @@ class AllGatherDispatcher final : public TokenDispatcher {
  private:
   /// Where this rank's rows lie among those of all; a negative one stands for no token.
   Tensor gathered_rows(Context& context, const Var& x, const Tensor& rows) const {
-    const Tensor shifted = context.empty(rows.shape(), rows.dtype());
+    const Tensor known = tensor::to_host(context.device, rows);
+    const Tensor shifted = tensor::empty_on_host(context.device, rows.shape(), rows.dtype());
     const Index first = ranks_.group->rank() * x.shape()[0];
     for (Index i = 0; i < rows.numel(); ++i) {
-      const std::int64_t row = rows.data<std::int64_t>()[i];
+      const std::int64_t row = known.data<std::int64_t>()[i];
       shifted.data<std::int64_t>()[i] = row < 0 ? row : first + row;
     }
-    return shifted;
+    return tensor::to_device(context.device, shifted);
   }
 
   ExpertRanks ranks_;

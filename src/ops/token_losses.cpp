@@ -1,15 +1,21 @@
 #include "ops/token_losses.h"
 
 #include "kernels/elementwise.h"
+#include "tensor/host_copy.h"
 
 namespace mpitron::ops {
 
 using tensor::Tensor;
 
-TokenSums sum_tokens(autograd::Context& context, const Tensor& losses, const Tensor& mask) {
+Tensor sum_tokens(autograd::Context& context, const Tensor& losses, const Tensor& mask) {
   const Tensor sums = context.empty({2}, DType::f64);
   context.launch(kernels::MaskedSum{.x = losses.view(), .mask = mask.view(), .y = sums.view()});
-  return {.loss = sums.data<double>()[0], .tokens = sums.data<double>()[1]};
+  return sums;
+}
+
+TokenSums read_sums(device::Device& device, const Tensor& sums) {
+  const Tensor known = tensor::to_host(device, sums);
+  return {.loss = known.data<double>()[0], .tokens = known.data<double>()[1]};
 }
 
 Tensor token_seed(autograd::Context& context, const Tensor& mask, double factor) {

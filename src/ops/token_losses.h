@@ -9,9 +9,11 @@ struct TokenSums {
   double tokens = 0;  // mask
 };
 
-/// Of losses and their mask, fp32 of one shape. Waits for the device.
-TokenSums sum_tokens(autograd::Context& context, const tensor::Tensor& losses,
-                     const tensor::Tensor& mask);
+/// Of losses and their mask, fp32 of one shape: [loss, tokens], fp64.
+tensor::Tensor sum_tokens(autograd::Context& context, const tensor::Tensor& losses,
+                          const tensor::Tensor& mask);
+/// What `sum_tokens` found; waits for the device.
+TokenSums read_sums(device::Device& device, const tensor::Tensor& sums);
 
 /// mask * factor: the gradient of `factor` times the masked sum of losses.
 tensor::Tensor token_seed(autograd::Context& context, const tensor::Tensor& mask, double factor);

@@ -7,6 +7,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/optimizer.h"
+#include "tensor/host_copy.h"
 #include "utils/exact_sum.h"
 
 namespace mpitron::optim {
@@ -30,7 +31,7 @@ Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& conf
       config_(config),
       ranks_(std::move(ranks)),
       sum_(Tensor::empty(device, {exact_sum::kBins}, DType::i64)) {
-  std::ranges::fill(bins_of(sum_), 0);
+  clear_sum();
   const ParameterGroupOptions options = make_parameter_group_options(config);
   const auto zeros = [&](Index n) {
     const Tensor x = Tensor::empty(device, {n}, DType::f32);
@@ -96,14 +97,21 @@ void Optimizer::add_squares(const tensor::ConstTensorView& x) {
   device::launch(device_.stream(), kernels::SumOfSquares{.x = x, .bins = sum_.view()});
 }
 
+void Optimizer::clear_sum() {
+  const Tensor zeros = tensor::empty_on_host(device_, sum_.shape(), sum_.dtype());
+  std::ranges::fill(bins_of(zeros), 0);
+  tensor::copy_bytes(device_, zeros, sum_);
+}
+
 double Optimizer::take_sum() {
-  exact_sum::carry(bins_of(sum_));
+  const Tensor sum = tensor::to_host(device_, sum_);
+  exact_sum::carry(bins_of(sum));
   if (ranks_ != nullptr) {
-    ranks_->all_reduce(sum_.view()).wait();
+    ranks_->all_reduce(sum.view()).wait();
   }
-  const double sum = exact_sum::value(bins_of(sum_));
-  std::ranges::fill(bins_of(sum_), 0);
-  return sum;
+  const double value = exact_sum::value(bins_of(sum));
+  clear_sum();
+  return value;
 }
 
 double Optimizer::parameters_norm() {
@@ -116,14 +124,17 @@ double Optimizer::parameters_norm() {
 }
 
 Index Optimizer::zero_gradients() {
-  const Tensor count = Tensor::empty(device_, {1}, DType::i64);
-  Index sum = 0;
+  std::vector<Tensor> counts;
   for (const Slot& slot : slots_) {
     if (slot.trained.counted) {
+      counts.push_back(Tensor::empty(device_, {1}, DType::i64));
       device::launch(device_.stream(), kernels::CountZeros{.x = flat(slot.trained.main_grad).view(),
-                                                           .result = count.view()});
-      sum += *count.data<std::int64_t>();
+                                                           .result = counts.back().view()});
     }
+  }
+  Index sum = 0;
+  for (const Tensor& count : tensor::to_host(device_, counts)) {
+    sum += *count.data<std::int64_t>();
   }
   if (ranks_ != nullptr) {
     ranks_->all_reduce({&sum, DType::i64, {1}}).wait();

@@ -85,6 +85,7 @@ class Optimizer {
   static void visit(const Slot& slot, const char* kind, const tensor::Tensor& value,
                     tensor::StateVisitor& visitor);
   void add_squares(const tensor::ConstTensorView& x);
+  void clear_sum();
   /// What was added since the last call, over all ranks.
   double take_sum();
   void update(const Slot& slot, const ParameterScheduler::GroupRates& rates, float gradient_scale);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tensor/host_copy.h"
 #include "utils/error.h"
 #include "utils/hash.h"
 
@@ -10,8 +11,9 @@ namespace {
 
 using Hashes = std::vector<std::int64_t>;
 
-std::int64_t hash_of(const tensor::Tensor& x) {
-  const device::TensorView& view = x.view();
+std::int64_t hash_of(device::Device& device, const tensor::Tensor& x) {
+  const tensor::Tensor known = tensor::to_host(device, x);
+  const device::TensorView& view = known.view();
   return static_cast<std::int64_t>(
       hash64({static_cast<const char*>(view.data), static_cast<std::size_t>(view.bytes())}));
 }
@@ -22,11 +24,12 @@ device::TensorView view(Hashes& hashes) {
 
 }  // namespace
 
-void check_weight_hashes(std::span<autograd::Parameter* const> parameters, comm::Group& replicas) {
+void check_weight_hashes(device::Device& device, std::span<autograd::Parameter* const> parameters,
+                         comm::Group& replicas) {
   Hashes own;
   std::vector<const std::string*> names;
   for (const autograd::Parameter* parameter : parameters) {
-    own.push_back(hash_of(parameter->value));
+    own.push_back(hash_of(device, parameter->value));
     names.push_back(&parameter->name);
   }
   if (own.empty()) {

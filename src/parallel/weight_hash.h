@@ -10,6 +10,7 @@ namespace mpitron::parallel {
 /// (`--check-weight-hash-across-dp-replicas-interval`). Where they differ every member throws the
 /// same Error(environment), which names the first parameter and the members that differ from the
 /// first.
-void check_weight_hashes(std::span<autograd::Parameter* const> parameters, comm::Group& replicas);
+void check_weight_hashes(device::Device& device, std::span<autograd::Parameter* const> parameters,
+                         comm::Group& replicas);
 
 }  // namespace mpitron::parallel

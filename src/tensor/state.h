@@ -13,7 +13,7 @@ struct ShardedTensor {
   Shape shape;       // of the global tensor
   Shard shard = {};
   Index begin = 0;
-  TensorView value;  // contiguous, in the host's memory
+  TensorView value;  // contiguous; checkpoints want it in the host's memory (host_mirror.h)
   /// The number of rows depends on the layout (a padded vocabulary): rows that only one side has
   /// are left as they are.
   bool rows_may_differ = false;

@@ -5,21 +5,35 @@
 
 namespace mpitron::tensor {
 
-// One cache line in front of the elements, which stay aligned to 64 bytes.
+// One cache line in front of the elements, which stay aligned to 64 bytes; where the host cannot
+// write there, in a block of its own.
 struct alignas(64) Tensor::Storage {
   device::Allocator* allocator;
   std::size_t capacity;
   std::atomic<Index> handles;
+  void* elements;              // null where they lie behind
+  std::size_t notes_capacity;  // of the block of its own
 };
 
-Tensor Tensor::empty(device::Device& device, const Shape& shape, DType dtype) {
+Tensor Tensor::empty(device::Allocator& allocator, const Shape& shape, DType dtype) {
   const std::size_t bytes = static_cast<std::size_t>(shape.numel()) * size_of(dtype);
-  std::size_t capacity = 0;
-  void* block = device.allocator().allocate(sizeof(Storage) + bytes, capacity);
+  std::size_t capacity = 0, notes_capacity = 0;
   Tensor tensor;
-  tensor.storage_ = new (block) Storage{&device.allocator(), capacity, 1};
-  tensor.view_ = TensorView(static_cast<char*>(block) + sizeof(Storage), dtype, shape);
+  if (device::Allocator* const notes = allocator.notes()) {
+    void* elements = allocator.allocate(bytes, capacity);
+    tensor.storage_ = new (notes->allocate(sizeof(Storage), notes_capacity))
+        Storage{&allocator, capacity, 1, elements, notes_capacity};
+    tensor.view_ = TensorView(elements, dtype, shape);
+  } else {
+    void* block = allocator.allocate(sizeof(Storage) + bytes, capacity);
+    tensor.storage_ = new (block) Storage{&allocator, capacity, 1, nullptr, 0};
+    tensor.view_ = TensorView(static_cast<char*>(block) + sizeof(Storage), dtype, shape);
+  }
   return tensor;
+}
+
+Tensor Tensor::empty(device::Device& device, const Shape& shape, DType dtype) {
+  return empty(device.allocator(), shape, dtype);
 }
 
 Tensor::Tensor(const Tensor& other) : storage_(other.storage_), view_(other.view_) {
@@ -36,7 +50,13 @@ Tensor& Tensor::operator=(Tensor other) noexcept {
 
 void Tensor::release() noexcept {
   if (storage_ != nullptr && storage_->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    storage_->allocator->release(storage_, storage_->capacity);
+    device::Allocator& allocator = *storage_->allocator;
+    if (storage_->elements != nullptr) {
+      allocator.release(storage_->elements, storage_->capacity);
+      allocator.notes()->release(storage_, storage_->notes_capacity);
+    } else {
+      allocator.release(storage_, storage_->capacity);
+    }
   }
   storage_ = nullptr;
 }

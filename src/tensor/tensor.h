@@ -9,13 +9,14 @@ using device::ConstTensorView;
 using device::TensorView;
 
 /// A handle to device memory: copies share it, the last one gives it back to the device's
-/// allocator. The reference count lies in front of the elements, so a tensor costs one block and
-/// nothing else.
+/// allocator. The reference count lies in front of the elements where the host can write there, so
+/// that a tensor costs one block and nothing else.
 class Tensor {
  public:
   Tensor() = default;
   /// Uninitialised, contiguous.
   static Tensor empty(device::Device& device, const Shape& shape, DType dtype);
+  static Tensor empty(device::Allocator& allocator, const Shape& shape, DType dtype);
   ~Tensor() { release(); }
   Tensor(const Tensor& other);
   Tensor(Tensor&& other) noexcept

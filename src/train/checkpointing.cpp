@@ -37,6 +37,16 @@ checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config,
           .trace = trace};
 }
 
+/// In the host's memory, where a reader can write.
+std::vector<checkpoint::LoadTarget> on_host(std::vector<checkpoint::LoadTarget> targets,
+                                            tensor::HostMirror& mirror) {
+  for (checkpoint::LoadTarget& target : targets) {
+    target.tensor = mirror.of(target.tensor);
+  }
+  mirror.wait();
+  return targets;
+}
+
 /// As they are in this rank's own file.
 std::vector<checkpoint::LoadTarget> own_targets(std::vector<checkpoint::LoadTarget> targets) {
   using checkpoint::LocalCheckpoints;
@@ -200,8 +210,11 @@ std::optional<RunPosition> Checkpointing::load_from(const CheckpointSource& sour
   } else if (with_masters) {
     step_.visit_masters(state);
   }
-  const std::vector<checkpoint::LoadTarget> targets =
-      source.local() ? own_targets(state.tensors()) : state.tensors();
+  tensor::HostMirror mirror(step_.device());
+  std::vector<checkpoint::LoadTarget> targets = on_host(state.tensors(), mirror);
+  if (source.local()) {
+    targets = own_targets(std::move(targets));
+  }
   checkpoint::LoadStatistics statistics;
   if (!source.local()) {
     refuse_differences(*reader, targets, {state, with_optimizer, config_.dist_ckpt_strictness});
@@ -215,6 +228,7 @@ std::optional<RunPosition> Checkpointing::load_from(const CheckpointSource& sour
   if (!why.empty()) {
     return std::nullopt;
   }
+  mirror.write_back();
   if (dense) {
     dense->scale_experts(step_.device());
   }
@@ -292,12 +306,19 @@ void Checkpointing::begin_save(const RunPosition& position, const std::filesyste
   }
   root_ = root;
   saves_locally_ = local;
+  mirror_.emplace(step_.device());
+  std::vector<tensor::ShardedTensor> tensors;
+  for (const tensor::ShardedTensor& tensor : state.tensors()) {
+    tensors.push_back(mirror_->of(tensor));
+  }
+  mirror_->wait();
+  const bool in_background = config_.async_save && !config_.verify_resume;
   const checkpoint::CheckpointWriter::Request request{
-      .tensors = state.tensors(),
+      .tensors = tensors,
       .header = &header,
       .root = root,
       .iteration = position.iteration,
-      .asynchronous = config_.async_save && !config_.verify_resume};
+      .asynchronous = in_background && !mirror_->independent()};
   if (local) {
     local_->save(request);
   } else {
@@ -331,6 +352,7 @@ void Checkpointing::finish() {
 }
 
 void Checkpointing::report(const checkpoint::SaveReport& save) {
+  mirror_.reset();
   if (!save.error.empty()) {
     log::error("the checkpoint of iteration {} could not be saved, training goes on: {}",
                save.iteration, save.error);

@@ -11,6 +11,7 @@
 #include "checkpoint/folder_lock.h"
 #include "checkpoint/local_checkpoints.h"
 #include "config/run_config.h"
+#include "tensor/host_mirror.h"
 #include "train/checkpoint_source.h"
 #include "train/checkpoint_state.h"
 #include "train/exit_conditions.h"
@@ -93,6 +94,7 @@ class Checkpointing {
   RunIdentity identity_;
   comm::GroupHandle all_;
   std::optional<checkpoint::FolderLock> lock_;  // of the folder that this run saves to; rank 0
+  std::optional<tensor::HostMirror> mirror_;    // of what is being saved
   checkpoint::CheckpointWriter writer_;
   std::unique_ptr<checkpoint::LocalCheckpoints> local_;  // null where there are none
   std::filesystem::path root_;                           // of the save in flight

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/host_copy.h"
+
 namespace mpitron::train {
 namespace {
 
@@ -13,24 +15,37 @@ struct Rows {
   SequenceMap positions = {};  // of the s
 };
 
+/// Calls visit(row, position in the row) in the order of [s, b].
+template <class Visit>
+void for_each_element(const Rows& rows, const Visit& visit) {
+  for (Index i = 0; i < rows.length; ++i) {
+    for (Index row = 0; row < rows.samples; ++row) {
+      visit(row, rows.positions(i));
+    }
+  }
+}
+
+/// Of [b, whole s].
+template <class T>
+T element(std::span<const T> values, const Rows& rows, Index row, Index position) {
+  return values[static_cast<std::size_t>(row * rows.whole_length + position)];
+}
+
 /// [s, b] of value(row, position in the row).
 template <class T, class Value>
 tensor::Tensor sequence_first(device::Device& device, const Rows& rows, const Value& value) {
-  tensor::Tensor result = tensor::Tensor::empty(device, {rows.length, rows.samples}, dtype_of<T>());
+  const tensor::Tensor result =
+      tensor::empty_on_host(device, {rows.length, rows.samples}, dtype_of<T>());
   T* to = result.data<T>();
-  for (Index row = 0; row < rows.samples; ++row) {
-    for (Index i = 0; i < rows.length; ++i) {
-      to[i * rows.samples + row] = value(row, rows.positions(i));
-    }
-  }
-  return result;
+  for_each_element(rows, [&](Index row, Index position) { *to++ = value(row, position); });
+  return tensor::prefetch(device, result);
 }
 
 /// [b, whole s] -> [s, b].
 template <class T>
 tensor::Tensor transposed(device::Device& device, std::span<const T> values, const Rows& rows) {
   return sequence_first<T>(device, rows, [&](Index row, Index position) {
-    return values[static_cast<std::size_t>(row * rows.whole_length + position)];
+    return element(values, rows, row, position);
   });
 }
 
@@ -43,23 +58,23 @@ tensor::Tensor counted_positions(device::Device& device, const Rows& rows) {
 tensor::Tensor hidden_keys(device::Device& device, std::span<const std::int64_t> padding_mask,
                            Index samples) {
   const auto length = static_cast<Index>(padding_mask.size()) / samples;
-  tensor::Tensor result = tensor::Tensor::empty(device, {samples, 1, length}, DType::u8);
+  const tensor::Tensor result = tensor::empty_on_host(device, {samples, 1, length}, DType::u8);
   std::ranges::transform(padding_mask, result.data<std::uint8_t>(),
                          [](std::int64_t token) { return token == 0 ? 1 : 0; });
-  return result;
+  return tensor::prefetch(device, result);
 }
 
 /// [b, whole s, whole s] -> [b, s, whole s].
 tensor::Tensor mask_rows(device::Device& device, std::span<const std::uint8_t> mask,
                          const DeviceMicrobatch& shape) {
   const Index b = shape.samples, s = shape.sequence_length, columns = shape.whole_length;
-  tensor::Tensor result = tensor::Tensor::empty(device, {b, s, columns}, DType::u8);
+  const tensor::Tensor result = tensor::empty_on_host(device, {b, s, columns}, DType::u8);
   auto* to = result.data<std::uint8_t>();
   for (Index row = 0; row < b * s; ++row) {
     const Index from = row / s * columns + shape.positions(row % s);
     std::copy_n(mask.data() + from * columns, columns, to + row * columns);
   }
-  return result;
+  return tensor::prefetch(device, result);
 }
 
 /// Of the decoder's sequences.
@@ -122,9 +137,9 @@ DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch
                                : transposed(device, microbatch.position_ids, rows),
            .labels = transposed(device, microbatch.labels, own),
            .loss_mask = transposed(device, microbatch.loss_mask, own)};
-  for (Index i = 0; i < batch.loss_mask.numel(); ++i) {
-    batch.loss_tokens += static_cast<double>(batch.loss_mask.data<float>()[i]);
-  }
+  for_each_element(own, [&](Index row, Index position) {
+    batch.loss_tokens += static_cast<double>(element(microbatch.loss_mask, own, row, position));
+  });
   upload_padded_parts(device, microbatch, rows, batch);
   if (!microbatch.attention_mask.empty()) {
     batch.attention_mask = mask_rows(device, microbatch.attention_mask, result);

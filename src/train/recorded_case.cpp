@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tensor/host_copy.h"
 #include "utils/error.h"
 #include "utils/files.h"
 
@@ -98,7 +99,8 @@ void RecordedCase::apply_settings_without_flags(config::RunConfig& config) const
   config.model.qk_l2_norm = config.model.qk_l2_norm || qk_l2_norm_;
 }
 
-void RecordedCase::load_weights(autograd::ParameterList& parameters, bool whole_model) const {
+void RecordedCase::load_weights(device::Device& device, autograd::ParameterList& parameters,
+                                bool whole_model) const {
   std::string problems;
   for (autograd::Parameter& parameter : parameters) {
     const auto* recorded = weights_.find(parameter.name);
@@ -117,7 +119,10 @@ void RecordedCase::load_weights(autograd::ParameterList& parameters, bool whole_
       continue;
     }
     const tensor::ConstTensorView global(recorded->data.data(), parameter.value.dtype(), shape);
-    tensor::take_shard(global, parameter.shard, parameter.value);
+    const tensor::Tensor value =
+        tensor::empty_on_host(device, parameter.value.shape(), parameter.value.dtype());
+    tensor::take_shard(global, parameter.shard, value);
+    tensor::copy_bytes(device, value, parameter.value);
   }
   for (const auto& [name, tensor] : weights_.tensors()) {
     if (whole_model && parameters.find(name) == nullptr) {

@@ -38,7 +38,8 @@ class RecordedCase {
   /// Copies the recorded initial weights into the parameters, or what lies here of them;
   /// Error(data) lists names or shapes that do not fit. `whole_model`: all recorded weights must
   /// have a place.
-  void load_weights(autograd::ParameterList& parameters, bool whole_model = true) const;
+  void load_weights(device::Device& device, autograd::ParameterList& parameters,
+                    bool whole_model = true) const;
   /// Rows [first, first + count) of the recorded batches.
   HostMicrobatch rows(Index first, Index count);
   /// [mbs, s, v], fp32.

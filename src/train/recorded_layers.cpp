@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tensor/host_copy.h"
 #include "utils/error.h"
 #include "utils/files.h"
 
@@ -82,12 +83,14 @@ double RecordedLayers::difference(Index iteration, const LayerReport& layers) co
   return worst;
 }
 
-bool RecordedLayers::buffers_agree(autograd::ParameterList& parameters) const {
+bool RecordedLayers::buffers_agree(device::Device& device,
+                                   autograd::ParameterList& parameters) const {
   return std::ranges::all_of(parameters.buffers(), [&](const autograd::Buffer& buffer) {
     const auto recorded = buffers_.find(buffer.name);
+    const tensor::Tensor value = tensor::to_host(device, buffer.value);
     return recorded != buffers_.end() &&
            std::ranges::equal(recorded->second,
-                              std::span(buffer.value.data<float>(), recorded->second.size()));
+                              std::span(value.data<float>(), recorded->second.size()));
   });
 }
 

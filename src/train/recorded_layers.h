@@ -21,7 +21,7 @@ class RecordedLayers {
   /// relative to those above 1; infinite where one is missing.
   double difference(Index iteration, const LayerReport& layers) const;
   /// Whether the buffers that lie here hold the recorded numbers, to the last bit.
-  bool buffers_agree(autograd::ParameterList& parameters) const;
+  bool buffers_agree(device::Device& device, autograd::ParameterList& parameters) const;
 
  private:
   using Losses = std::map<std::string, std::vector<double>>;  // by layer

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "config/parse.h"
+#include "tensor/host_copy.h"
 #include "train/num_microbatches.h"
 #include "train/recorded_layers.h"
 #include "train/train_step.h"
@@ -22,10 +23,15 @@ float as_float(const tensor::Tensor& x, Index at) {
   return visit_dtype(x.dtype(), [&]<class T>() { return static_cast<float>(x.data<T>()[at]); });
 }
 
-/// Behind the text, where nothing is learned or looked at: what is computed there is not defined.
-bool is_padding(const models::Batch& batch, Index sample, Index position) {
+/// [b, 1 or s, s], for the host: 1 where a key is hidden; absent where none is.
+tensor::Tensor hidden_keys(device::Device& device, const models::Batch& batch) {
   const tensor::Tensor& mask =
       batch.decoder_attention_mask ? batch.decoder_attention_mask : batch.attention_mask;
+  return mask ? tensor::to_host(device, mask) : tensor::Tensor();
+}
+
+/// Behind the text, where nothing is learned or looked at: what is computed there is not defined.
+bool is_padding(const tensor::Tensor& mask, Index sample, Index position) {
   return mask && mask.shape()[1] == 1 &&
          mask.data<std::uint8_t>()[sample * mask.shape()[2] + position] != 0;
 }
@@ -37,12 +43,14 @@ double compare_logits(TrainStep& step, comm::Group& all, RecordedCase& recorded)
   const Index length = recorded.first_logits().shape.at(1);
   const auto expected = recorded.first_logits().as<float>();
   double worst = 0;
-  const auto look = [&](const tensor::Tensor& logits, const DeviceMicrobatch& microbatch) {
+  const auto look = [&](const tensor::Tensor& computed, const DeviceMicrobatch& microbatch) {
+    const tensor::Tensor logits = tensor::to_host(step.device(), computed);
+    const tensor::Tensor hidden = hidden_keys(step.device(), microbatch.batch);
     const Index s = logits.shape()[0], b = logits.shape()[1], v = logits.shape()[2];
     MPITRON_CHECK(recorded.first_logits().shape.at(2) == v, v);
     for (Index i = 0; i < s * b * v; ++i) {
       const Index position = microbatch.positions(i / (b * v)), sample = i / v % b;
-      if (is_padding(microbatch.batch, sample, position)) {
+      if (is_padding(hidden, sample, position)) {
         continue;
       }
       const double difference =
@@ -113,7 +121,7 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
   const config::RunConfig config = configuration(recorded, extra_flags, world.size());
   TrainedModel model(device, config, world);
   const bool whole_model = model.layout().stages() == 1 && model.groups().expert->size() == 1;
-  recorded.load_weights(model.parameters(), whole_model);
+  recorded.load_weights(device, model.parameters(), whole_model);
   const Index micro_batch = config.training.micro_batch_size;
   const Index replicas = model.groups().data->size();
 
@@ -141,7 +149,7 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
     result.max_relative_grad_norm =
         std::max(result.max_relative_grad_norm, last.relative_grad_norm);
   }
-  result.buffers_agree = layers.buffers_agree(model.parameters());
+  result.buffers_agree = layers.buffers_agree(device, model.parameters());
   return result;
 }
 

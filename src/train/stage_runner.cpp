@@ -4,6 +4,7 @@
 
 #include "autograd/gradient.h"
 #include "kernels/elementwise.h"
+#include "tensor/host_copy.h"
 #include "train/microbatch_broadcast.h"
 
 namespace mpitron::train {
@@ -74,6 +75,7 @@ std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& n
   pass_ = pass;
   next_ = &next;
   sums_.assign(objectives_.size(), {});
+  token_sums_.assign(objectives_.size(), {});
   layer_sums_.clear();
   first_microbatch_ = 0;
   taken_.assign(static_cast<std::size_t>(model_.chunks()), 0);
@@ -98,6 +100,8 @@ std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& n
     const TimerScope scope = timers_.scope("backward-compute", 2);
     output_weight_.play(context({}, nullptr));
   }
+  add_losses();
+  layer_sums_.read(device_);
   return sums_;
 }
 
@@ -196,7 +200,7 @@ std::vector<StageRunner::Live::Output> StageRunner::losses(Context& context,
       mask = context.empty(objectives[i].losses.shape(), DType::f32);
       context.launch(kernels::Fill{.x = mask.view(), .value = 1});
     }
-    add_loss(context, objectives[i], i);
+    token_sums_[i].push_back(objectives[i].sums(context));
     if (context.recording()) {
       outputs.push_back({objectives[i].losses.slot, loss_seed(context, objectives[i])});
     }
@@ -204,12 +208,16 @@ std::vector<StageRunner::Live::Output> StageRunner::losses(Context& context,
   return outputs;
 }
 
-void StageRunner::add_loss(Context& context, const models::Objective& objective,
-                           std::size_t index) {
-  const auto [loss, tokens] = objective.sums(context);
-  const bool means = objectives_[index].mean_of_means;
-  sums_[index].loss += means ? loss / std::max(tokens, 1.0) : loss;
-  sums_[index].tokens += means ? 1 : tokens;
+void StageRunner::add_losses() {
+  for (std::size_t i = 0; i < token_sums_.size(); ++i) {
+    const bool means = objectives_[i].mean_of_means;
+    for (const Tensor& microbatch : tensor::to_host(device_, token_sums_[i])) {
+      const double loss = microbatch.data<double>()[0], tokens = microbatch.data<double>()[1];
+      sums_[i].loss += means ? loss / std::max(tokens, 1.0) : loss;
+      sums_[i].tokens += means ? 1 : tokens;
+    }
+    token_sums_[i].clear();
+  }
 }
 
 /// d(objective) / d(token loss): the mask, divided by what the reference's objective divides by.

@@ -113,7 +113,8 @@ class StageRunner {
   /// has a backward half.
   std::vector<Live::Output> losses(autograd::Context& context, const models::Model& part,
                                    const DeviceMicrobatch& microbatch, const autograd::Var& input);
-  void add_loss(autograd::Context& context, const models::Objective& objective, std::size_t index);
+  /// Adds up what the microbatches' losses were, once the device knows it.
+  void add_losses();
   tensor::Tensor loss_seed(autograd::Context& context, const models::Objective& objective) const;
   autograd::AuxiliaryLosses auxiliary_losses(const DeviceMicrobatch& microbatch);
   Live& start(Index chunk, Index index);
@@ -133,6 +134,7 @@ class StageRunner {
   Pass pass_;
   const NextMicrobatch* next_ = nullptr;
   std::vector<LossSums> sums_;
+  std::vector<std::vector<tensor::Tensor>> token_sums_;  // of each objective's microbatches
   autograd::LayerSums layer_sums_;
   std::deque<DeviceMicrobatch> microbatches_;  // from `first_microbatch_` on
   Index first_microbatch_ = 0;

@@ -6,6 +6,7 @@
 #include "parallel/flat_sum.h"
 #include "parallel/joined_data_parallel.h"
 #include "parallel/weight_hash.h"
+#include "tensor/host_copy.h"
 
 namespace mpitron::train {
 namespace {
@@ -207,8 +208,9 @@ void TrainStep::update_expert_biases(const LayerReport& layers) {
   for (const autograd::Buffer& bias : model_.parameters().buffers()) {
     const std::vector<double>& tokens = layers.expert_tokens.at(bias.layer);
     const Index experts = bias.shape[0];
-    const tensor::Tensor counts = tensor::Tensor::empty(device_, {experts}, DType::f64);
-    std::ranges::copy(tokens, counts.data<double>());
+    const tensor::Tensor known = tensor::empty_on_host(device_, {experts}, DType::f64);
+    std::ranges::copy(tokens, known.data<double>());
+    const tensor::Tensor counts = tensor::to_device(device_, known);
     device::launch(
         device_.stream(),
         kernels::ExpertBiasUpdate{.tokens = counts.view(),
@@ -262,8 +264,8 @@ void TrainStep::logits(const HostMicrobatch& microbatch,
 void TrainStep::check_replicas() {
   replicas_->make_whole();
   const comm::ParallelGroups& groups = model_.groups();
-  parallel::check_weight_hashes(parameters_of(model_, false), *groups.data_context);
-  parallel::check_weight_hashes(parameters_of(model_, true), *groups.expert_data);
+  parallel::check_weight_hashes(device_, parameters_of(model_, false), *groups.data_context);
+  parallel::check_weight_hashes(device_, parameters_of(model_, true), *groups.expert_data);
 }
 
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {

@@ -5,6 +5,7 @@
 #include "checkpoint/agreement.h"
 #include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/choose.h"
+#include "tensor/host_mirror.h"
 #include "train/checkpoint_state.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -19,18 +20,21 @@ void verify_resume(comm::World& world, TrainStep& step, const SavedRun& saved) {
   if (saved.with_optimizer) {
     step.visit_optimizer(state);
   }
+  tensor::HostMirror mirror(step.device());
+  std::vector<tensor::TensorView> values;
   std::vector<checkpoint::LoadTarget> shadows;
   std::vector<std::vector<std::byte>> memory;
   for (const checkpoint::LoadTarget& target : state.tensors()) {
+    values.push_back(mirror.of(target.tensor).value);
     memory.emplace_back(static_cast<std::size_t>(target.tensor.value.bytes()));
     shadows.push_back({target.tensor, {target.tensor.name}});
     shadows.back().tensor.value.data = memory.back().data();
   }
+  mirror.wait();
   reader.read(shadows);
   std::string different;
   for (std::size_t i = 0; i < shadows.size(); ++i) {
-    if (std::memcmp(memory[i].data(), state.tensors()[i].tensor.value.data, memory[i].size()) !=
-        0) {
+    if (std::memcmp(memory[i].data(), values[i].data, memory[i].size()) != 0) {
       different += (different.empty() ? "" : ", ") + shadows[i].tensor.name;
     }
   }

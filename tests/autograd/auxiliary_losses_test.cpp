@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "support/far_device.h"
+#include "tensor/host_copy.h"
+
 namespace mpitron::autograd {
 namespace {
 
@@ -25,6 +28,22 @@ TEST(LayerSumsTest, ALayerMayHaveARowOfNumbers) {
   EXPECT_EQ(sums.of("tokens_per_expert", 2, 3), (std::vector<double>{0, 0, 0, 5, 2, 4}));
   EXPECT_ANY_THROW(sums.of("tokens_per_expert", 2));
   EXPECT_ANY_THROW(sums.of("tokens_per_expert", 1, 3));
+}
+
+TEST(LayerSumsTest, NumbersOfADeviceAreAddedWhenTheyAreRead) {
+  const auto device = testing::make_far_device();
+  const auto number = [&](double value) {
+    const tensor::Tensor host = tensor::empty_on_host(*device, {1}, DType::f64);
+    *host.data<double>() = value;
+    return tensor::to_device(*device, host);
+  };
+  LayerSums sums;
+  sums.add(*device, "z_loss", 2, number(1.5));
+  sums.add(*device, "z_loss", 2, number(2));
+  EXPECT_EQ(sums.of("z_loss", 2), (std::vector<double>{0, 0}));
+  sums.read(*device);
+  sums.read(*device);
+  EXPECT_EQ(sums.of("z_loss", 2), (std::vector<double>{0, 3.5}));
 }
 
 }  // namespace

@@ -96,5 +96,53 @@ TEST(CachingHostAllocator, SmallBlocksShareSystemAllocations) {
   EXPECT_EQ(allocator.statistics().system_allocations, 1);
 }
 
+/// A machine with room for so many bytes, which takes pages back.
+class SmallMachine final : public PageSource {
+ public:
+  explicit SmallMachine(std::size_t bytes) : free_(bytes) {}
+  void* take(std::size_t bytes) override {
+    if (bytes > free_) {
+      return nullptr;
+    }
+    free_ -= bytes;
+    return pages_->take(bytes);
+  }
+  bool give_back(void*, std::size_t bytes) noexcept override {
+    free_ += bytes;
+    return true;
+  }
+
+ private:
+  std::size_t free_;
+  std::unique_ptr<PageSource> pages_ = private_pages();
+};
+
+TEST(CachingAllocator, GivesUnusedBlocksBackBeforeItGivesUp) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  CachingAllocator allocator(std::make_unique<SmallMachine>(10 * kMiB), 512,
+                             [](std::size_t bytes, const AllocatorStatistics& now) {
+                               throw std::pair(bytes, now.bytes_in_use);
+                             });
+  const auto take = [&](std::size_t bytes) {
+    Block block{};
+    block.memory = allocator.allocate(bytes, block.capacity);
+    return block;
+  };
+  const Block small = take(600);
+  EXPECT_EQ(small.capacity, 1024u);
+  const Block first = take(6 * kMiB);
+  allocator.release(first.memory, first.capacity);
+  take(8 * kMiB);  // only where the 6 MiB are given back
+  EXPECT_EQ(allocator.statistics().bytes_in_use, static_cast<Index>(8 * kMiB + 1024));
+  EXPECT_EQ(allocator.statistics().bytes_reserved, static_cast<Index>(8 * kMiB + 64 * 1024));
+  try {
+    take(4 * kMiB);
+    FAIL();
+  } catch (const std::pair<std::size_t, Index>& failure) {
+    EXPECT_EQ(failure.first, 4 * kMiB);
+    EXPECT_EQ(failure.second, static_cast<Index>(8 * kMiB + 1024));
+  }
+}
+
 }  // namespace
 }  // namespace mpitron::device

@@ -25,7 +25,7 @@ TEST(PredictionLogits, AreTheReferences) {
     config.padded_vocab_size = recorded.first_logits().shape.at(2);
     GptModel model(config, *device);
     model.initialize();
-    recorded.load_weights(model.parameters());
+    recorded.load_weights(*device, model.parameters());
     const Index b = recorded.first_logits().shape.at(0), s = config.seq_length;
     const train::DeviceMicrobatch microbatch = train::upload(*device, recorded.rows(0, b));
     autograd::Context context{.device = *device, .mode = autograd::Mode::evaluate};

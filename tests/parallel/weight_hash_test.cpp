@@ -22,7 +22,7 @@ void check(Index drifted) {
     if (world.rank() == drifted) {
       testing::set_values(parameters.find("second")->value, {1, 2, 3.015625});
     }
-    check_weight_hashes(parameters.all(), *world.all());
+    check_weight_hashes(*device, parameters.all(), *world.all());
   });
 }
 

@@ -169,13 +169,15 @@ TEST(DataParallelTrainingTest, ReplicasThatDriftApartAreNamed) {
     comm::run_thread_world(4, [](comm::World& world) {
       DataParallelTraining training(world, {.ranks = 4});
       training.step(0);
-      parallel::check_weight_hashes(training.model().parameters().all(), *world.all());
+      parallel::check_weight_hashes(training.device(), training.model().parameters().all(),
+                                    *world.all());
       if (world.rank() == 2) {
         const tensor::Tensor& value =
             training.model().parameters().find("decoder.final_layernorm.weight")->value;
         value.data<float>()[3] = std::nextafter(value.data<float>()[3], 2.f);
       }
-      parallel::check_weight_hashes(training.model().parameters().all(), *world.all());
+      parallel::check_weight_hashes(training.device(), training.model().parameters().all(),
+                                    *world.all());
     });
     FAIL();
   } catch (const Error& error) {

@@ -79,7 +79,7 @@ TEST(RecordedCase, LoadsTheWeightsOfItsOwnModelOnly) {
     models::GptModel model(config.model, *device);
     model.initialize();
     const std::string message =
-        test::message_of([&] { recording.load_weights(model.parameters()); });
+        test::message_of([&] { recording.load_weights(*device, model.parameters()); });
     const io::SafetensorsFile weights(recorded() + "/weights.safetensors");
     const auto& parameter = *model.parameters().begin();
     const auto expected = weights.at(parameter.name).as<float>();

@@ -45,15 +45,15 @@ TEST_F(RecordedLayersTest, BuffersAgreeToTheLastBit) {
   const RecordedLayers recorded(folder_.path());
   const auto device = device::make_device("reference");
   autograd::ParameterList parameters;
-  EXPECT_TRUE(recorded.buffers_agree(parameters));
+  EXPECT_TRUE(recorded.buffers_agree(*device, parameters));
   autograd::Buffer& bias =
       parameters.add_buffer({.name = "bias", .shape = {2}, .layer = 1, .value = {}});
   bias.value = testing::make_tensor(*device, {2}, DType::f32, {0.5, -0.25});
-  EXPECT_TRUE(recorded.buffers_agree(parameters));
+  EXPECT_TRUE(recorded.buffers_agree(*device, parameters));
   bias.value = testing::make_tensor(*device, {2}, DType::f32, {0.5, -0.25000003});
-  EXPECT_FALSE(recorded.buffers_agree(parameters));
+  EXPECT_FALSE(recorded.buffers_agree(*device, parameters));
   bias.name = "another";
-  EXPECT_FALSE(recorded.buffers_agree(parameters));
+  EXPECT_FALSE(recorded.buffers_agree(*device, parameters));
 }
 
 TEST_F(RecordedLayersTest, ABrokenFileIsNamed) {

@@ -27,8 +27,9 @@ inline constexpr std::array kOwn = {
     text("pipeline-schedule", none, works,
          "order of a stage's passes; zero-bubble puts weight gradients where a stage would wait")
         .choose("1f1b interleaved zero-bubble"),
-    text("device", "host", works, "where training runs: host, or reference (slow and plain)")
-        .choose("host reference"),
+    text("device", "auto", works,
+         "where training runs; auto: a GPU if there is one; reference is slow and plain")
+        .choose("auto host cuda reference"),
     text("profile-dir", none, works,
          "where --profile writes; by default profile/ below --tensorboard-dir, or here"),
     integer("metrics-port", none, works,

@@ -1,7 +1,10 @@
 #pragma once
 #include "device/streams.h"
+#include "utils/shape.h"
 
-struct CUstream_st;  // cudaStream_t is a pointer to it: no CUDA header here
+// cudaStream_t and cudaEvent_t are pointers to these: no CUDA header here.
+struct CUstream_st;
+struct CUevent_st;
 
 namespace mpitron::device {
 
@@ -11,7 +14,16 @@ struct CudaStream : StreamBase {
   static constexpr const char* name = "cuda";
   int device = 0;
   CUstream_st* handle = nullptr;
+  CUstream_st* uploads = nullptr;  // copies from the host beside the work
+  CUevent_st* uploaded = nullptr;
 };
+
+/// Copies between the host's memory and the GPU's or within it, in the stream's order.
+void copy_bytes(CudaStream& stream, void* to, const void* from, Index bytes);
+
+/// From page-locked memory to Device::arrivals, beside the work that is queued; before what is queued
+/// from now on.
+void upload_bytes(CudaStream& stream, void* to, const void* from, Index bytes);
 
 /// Waits until everything queued on the stream has ended; throws what failed in it.
 void synchronize(CudaStream& stream);

@@ -1,0 +1,78 @@
+#include <cstdlib>
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include "device/cuda/check_cuda.h"
+#include "device/gpu.h"
+
+namespace mpitron::device {
+namespace {
+
+/// 12040 -> "12.4"
+std::string version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+std::string why_none(cudaError_t status) {
+  int driver = 0;
+  cudaDriverGetVersion(&driver);
+  if (driver == 0) {
+    return "there is no NVIDIA driver (libcuda.so.1): install it, or let the container have it "
+           "(docker run --gpus all; NVIDIA_VISIBLE_DEVICES=all)";
+  }
+  if (status == cudaErrorInsufficientDriver) {
+    return fmt::format(
+        "the driver knows CUDA up to {}, this program was built with CUDA {}: install a newer "
+        "driver, or build with a toolkit of {} or older",
+        version_text(driver), version_text(CUDART_VERSION), version_text(driver));
+  }
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (status == cudaSuccess || status == cudaErrorNoDevice) {
+    return visible != nullptr
+               ? fmt::format(
+                     "no GPU is visible with CUDA_VISIBLE_DEVICES={}: unset it, or ask the "
+                     "launcher for GPUs (--gpus-per-node)",
+                     visible)
+               : "the driver sees no GPU";
+  }
+  return fmt::format("the driver says: {}", cudaGetErrorString(status));
+}
+
+Gpu gpu_of(int index) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, index), "asking for a GPU's properties");
+  char bus_id[32] = {};
+  check(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, index), "asking for a GPU's place");
+  std::string uuid = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    const bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+    uuid += fmt::format("{}{:02x}", dash ? "-" : "",
+                        static_cast<unsigned char>(properties.uuid.bytes[i]));
+  }
+  return {.name = properties.name,
+          .uuid = uuid,
+          .pci_bus_id = bus_id,
+          .major = properties.major,
+          .minor = properties.minor,
+          .bytes = static_cast<Index>(properties.totalGlobalMem)};
+}
+
+}  // namespace
+
+VisibleGpus visible_gpus() {
+  VisibleGpus result;
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  cudaGetLastError();  // it is told here, and not by the next call
+  if (status != cudaSuccess || count == 0) {
+    result.why_none = why_none(status);
+    return result;
+  }
+  for (int index = 0; index < count; ++index) {
+    result.gpus.push_back(gpu_of(index));
+  }
+  return result;
+}
+
+}  // namespace mpitron::device

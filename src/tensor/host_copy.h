@@ -1,0 +1,30 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace mpitron::tensor {
+
+// Between the host's memory and a device's. Where tensors lie in the host's memory nothing is
+// copied: the tensor that comes back shares the memory of the one given.
+
+/// For the host to fill and `to_device` to take; uninitialised, contiguous.
+Tensor empty_on_host(device::Device& device, const Shape& shape, DType dtype);
+
+/// The same values on the device, for what is queued from now on. `host`: of `empty_on_host`, not
+/// to be changed afterwards; may be given up at once.
+Tensor to_device(device::Device& device, const Tensor& host);
+
+/// The same without waiting for what is queued: for the next batch.
+Tensor prefetch(device::Device& device, const Tensor& host);
+
+/// The values of a contiguous tensor for the host to read, once all that was queued has ended.
+Tensor to_host(device::Device& device, const Tensor& x);
+std::vector<Tensor> to_host(device::Device& device, std::span<const Tensor> xs);
+
+/// Bytes of `from` into `to`, of equal size and contiguous, in stream order; nothing where both are
+/// the same memory.
+void copy_bytes(device::Device& device, const ConstTensorView& from, const TensorView& to);
+
+}  // namespace mpitron::tensor

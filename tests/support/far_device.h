@@ -1,0 +1,26 @@
+#pragma once
+#include "device/device.h"
+
+namespace mpitron::testing {
+
+/// Memory of the host that behaves as a GPU's: notes on its blocks lie elsewhere.
+class FarAllocator final : public device::CachingAllocator {
+ public:
+  FarAllocator()
+      : CachingAllocator(device::private_pages(), 512,
+                         [](std::size_t, const device::AllocatorStatistics&) { std::abort(); }) {}
+  device::Allocator* notes() override { return &notes_; }
+
+ private:
+  device::CachingHostAllocator notes_;
+};
+
+/// A device whose tensors have to be copied before the host reads them.
+inline std::unique_ptr<device::Device> make_far_device() {
+  return std::make_unique<device::Device>(device::ReferenceStream{},
+                                          std::make_unique<FarAllocator>(),
+                                          std::make_unique<device::CachingHostAllocator>(),
+                                          std::make_unique<FarAllocator>());
+}
+
+}  // namespace mpitron::testing
