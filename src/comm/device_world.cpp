@@ -1,7 +1,5 @@
 #include "comm/device_world.h"
 
-#include "comm/cuda/gpu_world.h"
-
 namespace mpitron::comm {
 
 std::shared_ptr<World> world_for_device(std::shared_ptr<World> host, device::Device& device,

@@ -23,12 +23,16 @@ struct DeviceTransport {
   std::map<std::string, CommunicatorLimits> limits;
 };
 
-/// `host`, whose groups also take the tensors of `device`: itself, where those are host memory. On a
-/// GPU everything that lies there travels by `transport` in the order of the device's stream, so
-/// that `Work::wait` has the stream wait and not the host; everything else (numbers, texts, barriers)
-/// travels as before. `host` outlives the device; the world returned ends before it.
+/// `host`, whose groups also take the tensors of `device`: itself, where those are host memory. On
+/// a GPU everything that lies there travels by `transport` in the order of the device's stream, so
+/// that `Work::wait` has the stream wait and not the host; everything else (numbers, texts,
+/// barriers) travels as before. `host` outlives the device; the world returned ends before it.
 /// Error(environment) where this build has no NCCL and `transport` wants it.
 std::shared_ptr<World> world_for_device(std::shared_ptr<World> host, device::Device& device,
                                         const DeviceTransport& transport = {});
+
+/// The same where tensors lie on a GPU. Defined only where `device::kHasCuda` (comm/cuda).
+std::shared_ptr<World> make_gpu_world(std::shared_ptr<World> host, device::Device& device,
+                                      const DeviceTransport& transport);
 
 }  // namespace mpitron::comm

@@ -49,8 +49,8 @@ struct Problem {
 int whole_number(const YAML::Node& node, const std::string& name) {
   int number = 0;
   if (!YAML::convert<int>::decode(node, number) || number < 0) {
-    throw Problem{fmt::format("line {}: {} wants a whole number from 0 on", node.Mark().line + 1,
-                              name)};
+    throw Problem{
+        fmt::format("line {}: {} wants a whole number from 0 on", node.Mark().line + 1, name)};
   }
   return number;
 }
@@ -72,9 +72,9 @@ CommunicatorLimits read_limits(const YAML::Node& fields) {
                                   field.second.Mark().line + 1, limits.net_name)};
       }
     } else {
-      throw Problem{fmt::format(
-          "line {}: {} is none of min_ctas, max_ctas, cga_cluster_size, net_name",
-          field.first.Mark().line + 1, name)};
+      throw Problem{
+          fmt::format("line {}: {} is none of min_ctas, max_ctas, cga_cluster_size, net_name",
+                      field.first.Mark().line + 1, name)};
     }
   }
   if (limits.min_ctas && limits.max_ctas && *limits.min_ctas > *limits.max_ctas) {

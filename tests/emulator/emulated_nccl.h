@@ -11,7 +11,8 @@
 // - A communicator's operations run on one stream each, on tensors within one block of its GPU.
 // - A group of calls that is left open, an operation that has not run when its communicator ends,
 //   and ranks that made unequal numbers of calls end the process too.
-// Sums run in rank order, in fp32 for half types, so that they equal those of the host's transports.
+// Sums run in rank order, in fp32 for half types, so that they equal those of the host's
+// transports.
 
 namespace mpitron::emulator {
 

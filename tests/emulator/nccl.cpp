@@ -7,12 +7,13 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
-#include "comm/reduce.h"
 #include "emulator/device_memory.h"
 #include "emulator/emulated_nccl.h"
 #include "emulator/emulated_stream.h"
 #include "emulator/failure.h"
+#include "utils/dtype.h"
 
 namespace mpitron::emulator {
 namespace {
@@ -34,10 +35,43 @@ DType dtype_of(ncclDataType_t type) {
   return at->second;
 }
 
-comm::Reduction reduction_of(int operation) {
-  return operation == ncclSum   ? comm::Reduction::sum
-         : operation == ncclMax ? comm::Reduction::maximum
-                                : comm::Reduction::minimum;
+/// The reduction of all inputs in their order, in `Sum`, rounded once.
+template <class T, class Sum>
+void reduce_as(const std::vector<const std::byte*>& inputs, std::byte* output, std::size_t n,
+               int operation) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto element = [i](const std::byte* data) {
+      return static_cast<Sum>(reinterpret_cast<const T*>(data)[i]);
+    };
+    Sum sum = element(inputs.front());
+    for (std::size_t k = 1; k < inputs.size(); ++k) {
+      const Sum other = element(inputs[k]);
+      sum = operation == ncclMax   ? std::max(sum, other)
+            : operation == ncclMin ? std::min(sum, other)
+                                   : static_cast<Sum>(sum + other);
+    }
+    reinterpret_cast<T*>(output)[i] = static_cast<T>(sum);
+  }
+}
+
+void reduce(const std::vector<const std::byte*>& inputs, std::byte* output, std::size_t n,
+            const NcclCall& call) {
+  switch (dtype_of(call.type)) {
+    case DType::f32:
+      return reduce_as<float, float>(inputs, output, n, call.detail);
+    case DType::bf16:
+      return reduce_as<BFloat16, float>(inputs, output, n, call.detail);
+    case DType::f16:
+      return reduce_as<Float16, float>(inputs, output, n, call.detail);
+    case DType::f64:
+      return reduce_as<double, double>(inputs, output, n, call.detail);
+    case DType::i32:
+      return reduce_as<std::int32_t, std::int32_t>(inputs, output, n, call.detail);
+    case DType::i64:
+      return reduce_as<std::int64_t, std::int64_t>(inputs, output, n, call.detail);
+    default:
+      fail("NCCL: no reduction of " + describe(call) + " is emulated");
+  }
 }
 
 bool is_send(const NcclCall& call) {
@@ -205,9 +239,8 @@ class Clique {
       };
     };
     const auto there = [&](int one, const auto& matches) {
-      return std::ranges::any_of(reached_[at(one)], [&](const OperationHandle& handle) {
-        return matches(handle->call);
-      });
+      return std::ranges::any_of(
+          reached_[at(one)], [&](const OperationHandle& handle) { return matches(handle->call); });
     };
     if (there(sender, is("send", receiver)) && there(receiver, is("receive", sender))) {
       const OperationHandle sent = take(sender, is("send", receiver));
@@ -219,9 +252,8 @@ class Clique {
   void run_collective() {
     const auto collective = [](const NcclCall& call) { return !is_message(call); };
     const bool all_there = std::ranges::all_of(reached_, [&](const auto& operations) {
-      return std::ranges::any_of(operations, [&](const OperationHandle& one) {
-        return collective(one->call);
-      });
+      return std::ranges::any_of(operations,
+                                 [&](const OperationHandle& one) { return collective(one->call); });
     });
     if (!all_there) {
       return;
@@ -252,14 +284,11 @@ class Clique {
         std::memcpy(whole.data() + i * bytes, members[i]->from, bytes);
       }
     } else {
-      std::vector<const void*> inputs;
+      std::vector<const std::byte*> inputs;
       for (const OperationHandle& member : members) {
         inputs.push_back(member->from);
       }
-      const auto n = static_cast<Index>(whole.size() / size_of(dtype_of(call.type)));
-      void* const output = whole.data();
-      comm::reduce_elements(inputs, {&output, 1}, 0, n, dtype_of(call.type),
-                            reduction_of(call.detail));
+      reduce(inputs, whole.data(), whole.size() / size_of(dtype_of(call.type)), call);
     }
     for (std::size_t i = 0; i < members.size(); ++i) {
       std::memcpy(members[i]->to, whole.data() + (scatters ? i * bytes : 0),
@@ -271,7 +300,7 @@ class Clique {
   std::condition_variable changed_;
   std::size_t connected_ = 0;
   NcclHistory history_;
-  std::map<Row, std::vector<NcclCall>> rows_;  // the same, as they have to correspond
+  std::map<Row, std::vector<NcclCall>> rows_;          // the same, as they have to correspond
   std::vector<std::vector<OperationHandle>> reached_;  // of each rank, and not yet moved
   std::map<int, std::size_t> collectives_, messages_;  // moved, of each rank
 };
@@ -392,9 +421,8 @@ ncclResult_t start(ncclComm_t communicator, cudaStream_t stream, Operation opera
 
 ncclResult_t start(ncclComm_t communicator, cudaStream_t stream, const NcclCall& call,
                    const void* from, void* to) {
-  Operation operation{.call = call,
-                      .from = static_cast<const std::byte*>(from),
-                      .to = static_cast<std::byte*>(to)};
+  Operation operation{
+      .call = call, .from = static_cast<const std::byte*>(from), .to = static_cast<std::byte*>(to)};
   const std::size_t bytes = operation.bytes(), ranks = communicator->clique->size();
   const bool gathers = std::strcmp(call.what, "all_gather") == 0;
   const bool scatters = std::strcmp(call.what, "reduce_scatter") == 0;

@@ -16,8 +16,8 @@ bool on_device(const void* memory) {
 /// and gets none takes part in the exchange of the others.
 bool on_device(const Request& request) {
   const bool input = request.input.numel() > 0 || request.output.data == nullptr;
-  const void* const memory = input && request.input.data != nullptr ? request.input.data
-                                                                    : request.output.data;
+  const void* const memory =
+      input && request.input.data != nullptr ? request.input.data : request.output.data;
   return memory != nullptr && on_device(memory);
 }
 

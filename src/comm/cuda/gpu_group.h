@@ -11,9 +11,7 @@ namespace mpitron::comm {
 class GpuGroup : public Group {
  public:
   GpuGroup(std::shared_ptr<Group> host, device::Device& device)
-      : Group(host->name(), host->ranks(), host->rank()),
-        host_(std::move(host)),
-        device_(device) {}
+      : Group(host->name(), host->ranks(), host->rank()), host_(std::move(host)), device_(device) {}
 
  protected:
   Group& host() const { return *host_; }

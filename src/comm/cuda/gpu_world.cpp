@@ -1,7 +1,6 @@
-#include "comm/cuda/gpu_world.h"
-
 #include "comm/cuda/nccl_groups.h"
 #include "comm/cuda/staged_group.h"
+#include "comm/device_world.h"
 
 namespace mpitron::comm {
 namespace {

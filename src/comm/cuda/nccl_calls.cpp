@@ -55,9 +55,8 @@ void exchange(const Group& group, const Request& request, ncclComm_t communicato
     const std::size_t receives = static_cast<std::size_t>(request.output_counts[place]) * size;
     const int peer = static_cast<int>(member);
     if (member == group.rank()) {
-      device::check(
-          cudaMemcpyAsync(received, sent, receives, cudaMemcpyDeviceToDevice, stream),
-          "all_to_all");
+      device::check(cudaMemcpyAsync(received, sent, receives, cudaMemcpyDeviceToDevice, stream),
+                    "all_to_all");
     } else {
       if (sends > 0) {
         check(ncclSend(sent, sends, ncclUint8, peer, communicator, stream), "all_to_all");
@@ -80,18 +79,17 @@ void call_collective(const Group& group, const Request& request, ncclComm_t comm
   const TensorView& y = request.output;
   switch (request.kind) {
     case CollectiveKind::all_reduce:
-      return check(ncclAllReduce(y.data, y.data, static_cast<std::size_t>(y.numel()),
-                                 type_of(y.dtype), operation_of(request.reduction), communicator,
-                                 stream),
-                   "all_reduce");
+      return check(
+          ncclAllReduce(y.data, y.data, static_cast<std::size_t>(y.numel()), type_of(y.dtype),
+                        operation_of(request.reduction), communicator, stream),
+          "all_reduce");
     case CollectiveKind::reduce_scatter:
       return check(ncclReduceScatter(x.data, y.data, static_cast<std::size_t>(y.numel()),
                                      type_of(y.dtype), ncclSum, communicator, stream),
                    "reduce_scatter");
     case CollectiveKind::all_gather:
-      return check(
-          ncclAllGather(x.data, y.data, bytes_of(x), ncclUint8, communicator, stream),
-          "all_gather");
+      return check(ncclAllGather(x.data, y.data, bytes_of(x), ncclUint8, communicator, stream),
+                   "all_gather");
     case CollectiveKind::broadcast:
       return check(ncclBroadcast(y.data, y.data, bytes_of(y), ncclUint8,
                                  static_cast<int>(request.peer), communicator, stream),

@@ -100,11 +100,10 @@ std::optional<NcclChannel::Trouble> NcclChannel::trouble() {
     return {};
   }
   const Launch& first = under_way_.front();
-  return Trouble{
-      .what = fmt::format("{} of {} {} elements in group {}", name_of(first.kind), first.numel,
-                          name_of(first.dtype), settings_.group),
-      .seconds = std::chrono::duration<double>(Clock::now() - first.started).count(),
-      .error = status == ncclSuccess ? "" : ncclGetErrorString(status)};
+  return Trouble{.what = fmt::format("{} of {} {} elements in group {}", name_of(first.kind),
+                                     first.numel, name_of(first.dtype), settings_.group),
+                 .seconds = std::chrono::duration<double>(Clock::now() - first.started).count(),
+                 .error = status == ncclSuccess ? "" : ncclGetErrorString(status)};
 }
 
 device::EventHandle NcclChannel::take_event() {

@@ -43,9 +43,8 @@ std::vector<std::pair<Index, Index>> directions_in_order(Index n) {
 /// One byte from the sender (rank 0 of the channel) to the receiver.
 void try_out(NcclChannel& channel, bool sender, void* memory, cudaStream_t after) {
   const TensorView byte(memory, DType::u8, {1});
-  const Request request =
-      sender ? Request{.kind = CollectiveKind::send, .input = byte}
-             : Request{.kind = CollectiveKind::receive, .output = byte};
+  const Request request = sender ? Request{.kind = CollectiveKind::send, .input = byte}
+                                 : Request{.kind = CollectiveKind::receive, .output = byte};
   channel.launch(after, request, [&](ncclComm_t communicator, cudaStream_t stream) {
     call_message(request, sender ? 1 : 0, communicator, stream);
   });
@@ -61,8 +60,8 @@ std::shared_ptr<NcclChannel> connect_members(Group& host, const NcclChannel::Set
                                        static_cast<int>(host.rank()));
 }
 
-MessageChannels connect_neighbours(Group& host, const NcclChannel::Settings& settings,
-                                   void* byte, cudaStream_t stream) {
+MessageChannels connect_neighbours(Group& host, const NcclChannel::Settings& settings, void* byte,
+                                   cudaStream_t stream) {
   const Index n = host.size(), rank = host.rank();
   std::array<ncclUniqueId, 2> own = {make_id(), make_id()};  // to the next and the previous one
   std::vector<ncclUniqueId> ids(static_cast<std::size_t>(2 * n));
@@ -72,8 +71,7 @@ MessageChannels connect_neighbours(Group& host, const NcclChannel::Settings& set
     if (rank == sender || rank == receiver) {
       const bool to_next = receiver == (sender + 1) % n;
       const ncclUniqueId& id = ids[static_cast<std::size_t>(2 * sender + (to_next ? 0 : 1))];
-      const auto channel =
-          std::make_shared<NcclChannel>(settings, id, 2, rank == sender ? 0 : 1);
+      const auto channel = std::make_shared<NcclChannel>(settings, id, 2, rank == sender ? 0 : 1);
       try_out(*channel, rank == sender, byte, stream);
       channels.emplace(std::pair(sender, receiver), channel);
     }

@@ -17,12 +17,12 @@ std::shared_ptr<NcclChannel> connect_members(Group& host, const NcclChannel::Set
 /// Of (sender, receiver), group ranks.
 using MessageChannels = std::map<std::pair<Index, Index>, std::shared_ptr<NcclChannel>>;
 
-/// A communicator of its own for each direction between neighbours (first and last member are, too):
-/// a send waits on the GPU until it is received, and what waits on one stream would hold up whatever
-/// is behind it; so two stages that send to each other, or a ring, cannot wait for ever. One byte
-/// has travelled through each when this returns, since the first one has the host wait for the other
-/// end. `byte`: of the device's memory, there once `stream` has come here.
-MessageChannels connect_neighbours(Group& host, const NcclChannel::Settings& settings,
-                                   void* byte, cudaStream_t stream);
+/// A communicator of its own for each direction between neighbours (first and last member are,
+/// too): a send waits on the GPU until it is received, and what waits on one stream would hold up
+/// whatever is behind it; so two stages that send to each other, or a ring, cannot wait for ever.
+/// One byte has travelled through each when this returns, since the first one has the host wait for
+/// the other end. `byte`: of the device's memory, there once `stream` has come here.
+MessageChannels connect_neighbours(Group& host, const NcclChannel::Settings& settings, void* byte,
+                                   cudaStream_t stream);
 
 }  // namespace mpitron::comm

@@ -11,8 +11,8 @@
 namespace mpitron::comm {
 
 /// Looks after the channels of a rank twice a second and tells the engine's witness what is under
-/// way or has failed (`Witness::stuck`): in a thread of its own, since the program may be waiting for
-/// the GPU. Without a witness there is nobody to tell, and no thread.
+/// way or has failed (`Witness::stuck`): in a thread of its own, since the program may be waiting
+/// for the GPU. Without a witness there is nobody to tell, and no thread.
 class NcclWatch {
  public:
   explicit NcclWatch(std::shared_ptr<ProgressEngine> engine,

@@ -27,7 +27,7 @@ inline constexpr std::array kDistributed = {
         .stored_as("overlap_p2p_comm_warmup_flush"),
     text("distributed-backend", "nccl", works,
          "how tensors of GPUs travel: nccl, or through the host (mpi, gloo)")
-        .choose("nccl mpi gloo"),
+        .choose("nccl gloo mpi"),
     real("distributed-timeout-minutes", "10", neutral,
          "minutes until a hanging collective ends the run"),
     flag("overlap-grad-reduce", neutral, "reduce gradients while backward still runs"),
