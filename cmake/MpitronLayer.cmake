@@ -1,7 +1,7 @@
 # mpitron_layer(NAME [DEPENDS layers...] [FOREIGN targets...] [SUBFOLDERS folders...])
 # One static library per folder: every .cpp in it (and in SUBFOLDERS) belongs to it, so a new file touches no list.
 # A folder without sources yet is an interface library, so that the table can be complete from the first day.
-# In a CUDA build, cuda/*.{cu,cpp} below the folder becomes mpitron_NAME_cuda, which mpitron_NAME links.
+# In a CUDA build, cuda/*.{cu,cpp} below the folder belongs to the backends of MpitronCuda.cmake.
 function(mpitron_layer name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;FOREIGN;SUBFOLDERS" ${ARGN})
   set(folder ${PROJECT_SOURCE_DIR}/src/${name})
@@ -38,19 +38,14 @@ function(mpitron_layer name)
     endif()
   endforeach()
   if(MPITRON_HAS_CUDA AND cuda IN_LIST ARG_SUBFOLDERS)
-    file(GLOB cuda_sources CONFIGURE_DEPENDS ${folder}/cuda/*.cu ${folder}/cuda/*.cpp)
-    if(cuda_sources)
-      add_library(mpitron_${name}_cuda STATIC ${cuda_sources})
-      target_link_libraries(mpitron_${name}_cuda PUBLIC mpitron_flags ${ARG_DEPENDS} fmt::fmt cuda)
-      target_include_directories(mpitron_${name}_cuda PRIVATE ${folder}/cuda/native)
-      target_link_libraries(mpitron_${name} ${scope} mpitron_${name}_cuda)
-    endif()
+    mpitron_cuda_sources(${name} ${folder}/cuda)
   endif()
 endfunction()
 
 function(mpitron_program name main)
   add_executable(${name} ${main})
   target_link_libraries(${name} PRIVATE mpitron_cli)
+  mpitron_use_gpu(${name} native all)
   set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name}${MPITRON_PROGRAM_SUFFIX})
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()

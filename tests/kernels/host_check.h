@@ -6,11 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "device_under_test.h"
 #include "support/host_runtime.h"
 #include "tests/kernels/test_tensor.h"
 
-// Host kernels against the reference kernels: both run on the same numbers, in the same awkward
-// layout.
+// Kernels of the tested device (on_host/ or on_cuda/device_under_test.h: the include path chooses)
+// against the reference kernels: both run on the same numbers, in the same awkward layout.
 
 namespace mpitron::kernels {
 
@@ -25,16 +26,15 @@ struct Layout {
 class StridedTensor {
  public:
   StridedTensor(DType dtype, const Shape& shape, Layout layout)
-      : dtype_(dtype), shape_(shape), offset_(layout.offset + kGuard) {
-    Index step = 1;
-    for (int i = shape.rank() - 1; i >= 0; --i) {
-      strides_[static_cast<std::size_t>(i)] = step;
-      step = step * shape[i] + layout.gap;
-    }
-    bytes_.assign(static_cast<std::size_t>(step + offset_ + kGuard) * size_of(dtype), '\xff');
-  }
+      : dtype_(dtype),
+        shape_(shape),
+        offset_(layout.offset + kGuard),
+        strides_(strides_of(shape, layout)),
+        memory_(static_cast<std::size_t>(strides_[0] * shape[0] + layout.gap + offset_ + kGuard) *
+                    size_of(dtype),
+                std::byte{0xff}) {}
   device::TensorView view() {
-    return {bytes_.data() + static_cast<std::size_t>(offset_) * size_of(dtype_), dtype_, shape_,
+    return {memory_.data() + static_cast<std::size_t>(offset_) * size_of(dtype_), dtype_, shape_,
             strides_};
   }
   void fill(const std::vector<double>& values) {
@@ -47,20 +47,30 @@ class StridedTensor {
     return result;
   }
   /// The bytes outside the elements: nobody may touch them.
-  std::string surroundings() {
-    std::string copy(bytes_.data(), bytes_.size());
+  std::vector<std::byte> surroundings() {
+    std::vector<std::byte> copy = bytes();
     for_offsets([&](Index, Index offset) {
       std::memset(copy.data() + static_cast<std::size_t>(offset_ + offset) * size_of(dtype_), 0,
                   size_of(dtype_));
     });
     return copy;
   }
-  const std::vector<char>& bytes() const { return bytes_; }
+  std::vector<std::byte> bytes() const { return {memory_.bytes().begin(), memory_.bytes().end()}; }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
 
  private:
   static constexpr Index kGuard = 64;
+
+  static device::Strides strides_of(const Shape& shape, Layout layout) {
+    device::Strides strides{};
+    Index step = 1;
+    for (int i = shape.rank() - 1; i >= 0; --i) {
+      strides[static_cast<std::size_t>(i)] = step;
+      step = step * shape[i] + layout.gap;
+    }
+    return strides;
+  }
 
   void store(Index offset, double value) {
     if (dtype_ == DType::i64) {
@@ -88,11 +98,11 @@ class StridedTensor {
   DType dtype_;
   Shape shape_;
   Index offset_;
-  device::Strides strides_{};
-  std::vector<char> bytes_;
+  device::Strides strides_;
+  TestBlock memory_;
 };
 
-enum Side { reference_side, host_side };
+enum Side { reference_side, tested_side };
 
 /// A tensor on both sides.
 struct Twin {
@@ -133,29 +143,20 @@ class Workbench {
   template <class F>
   void check(F&& make, double tolerance) {
     device::ReferenceStream reference;
-    device::HostStream host;
-    std::vector<std::string> outside;
-    std::vector<std::vector<char>> before;
+    std::vector<std::vector<std::byte>> outside, before;
     for (Twin& twin : twins_) {
-      outside.push_back(twin.sides[host_side].surroundings());
-      before.push_back(twin.sides[host_side].bytes());
+      outside.push_back(twin.sides[tested_side].surroundings());
+      before.push_back(twin.sides[tested_side].bytes());
     }
     run(reference, make(reference_side));
-    auto kernel = make(host_side);
-    std::vector<double> workspace;
-    if constexpr (requires { workspace_bytes(host, kernel); }) {
-      workspace.assign(static_cast<std::size_t>(workspace_bytes(host, kernel)) / 8 + 1, NAN);
-      kernel.workspace =
-          device::TensorView(workspace.data(), DType::f64, {static_cast<Index>(workspace.size())});
-    }
-    run(host, kernel);
+    run_on_device(make(tested_side));
     for (std::size_t i = 0; i < twins_.size(); ++i) {
-      StridedTensor& side = twins_[i].sides[host_side];
-      EXPECT_EQ(side.surroundings(), outside[i]) << "written outside of argument " << i;
+      StridedTensor& side = twins_[i].sides[tested_side];
+      EXPECT_TRUE(side.surroundings() == outside[i]) << "written outside of argument " << i;
       if (twins_[i].written) {
         compare(i, tolerance);
       } else {
-        EXPECT_EQ(side.bytes(), before[i]) << "input " << i << " was written";
+        EXPECT_TRUE(side.bytes() == before[i]) << "input " << i << " was written";
       }
     }
   }
@@ -180,7 +181,7 @@ class Workbench {
   }
   void compare(std::size_t i, double tolerance) {
     const std::vector<double> want = twins_[i].sides[reference_side].values();
-    const std::vector<double> got = twins_[i].sides[host_side].values();
+    const std::vector<double> got = twins_[i].sides[tested_side].values();
     const DType dtype = twins_[i].sides[0].dtype();
     double largest = 0;
     for (const double value : want) {

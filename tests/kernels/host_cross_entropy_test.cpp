@@ -72,7 +72,7 @@ TEST(HostCrossEntropy, BackwardInPlace) {
     Twin &labels = bench.integers(labels_for(v)), &lse = bench.output(DType::f32, {kTokens});
     Twin &dloss = bench.input(DType::f32, {kTokens}), &loss = bench.output(DType::f32, {kTokens});
     device::ReferenceStream reference;
-    for (const Side side : {reference_side, host_side}) {  // the same lse on both sides
+    for (const Side side : {reference_side, tested_side}) {  // the same lse on both sides
       run(reference, CrossEntropyForward{logits(side), labels(side), loss(side), lse(side)});
     }
     bench.check(
@@ -120,7 +120,7 @@ TEST(HostCrossEntropy, SumsOfAPartOfTheVocabulary) {
       return CrossEntropySums{logits(side), labels(side), sums[side].view(), v, smoothing > 0};
     };
     run(reference, kernel(reference_side));
-    run(host, kernel(host_side));
+    run(host, kernel(tested_side));
     const std::vector<double> expected = sums[0].values(), values = sums[1].values();
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const double size = i % 4 == 3 ? scale * static_cast<double>(v) : expected[i];
@@ -146,7 +146,7 @@ TEST(HostCrossEntropy, JoinOfRanks) {
     device::ReferenceStream reference;
     device::HostStream host;
     run(reference, kernel(reference_side));
-    run(host, kernel(host_side));
+    run(host, kernel(tested_side));
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_NEAR(loss[1].values()[i], loss[0].values()[i], 2e-6) << i;
       EXPECT_NEAR(lse[1].values()[i], lse[0].values()[i], 2e-6) << i;

@@ -1,11 +1,11 @@
 #pragma once
-#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "kernels/reference/elements.h"
 #include "support/test_values.h"
+#include "tests/kernels/test_memory.h"
 
 namespace mpitron::kernels {
 
@@ -13,7 +13,7 @@ namespace mpitron::kernels {
 class TestTensor {
  public:
   TestTensor(DType dtype, const Shape& shape)
-      : bytes_(static_cast<std::size_t>(shape.numel()) * size_of(dtype)),
+      : memory_(static_cast<std::size_t>(shape.numel()) * size_of(dtype), std::byte{0}),
         dtype_(dtype),
         shape_(shape) {}
 
@@ -26,7 +26,7 @@ class TestTensor {
     }
   }
 
-  device::TensorView view() { return {bytes_.data(), dtype_, shape_}; }
+  device::TensorView view() { return {memory_.data(), dtype_, shape_}; }
 
   std::vector<double> values() {
     const reference::Reader reader{device::ConstTensorView(view())};
@@ -36,10 +36,10 @@ class TestTensor {
     }
     return result;
   }
-  const std::vector<std::byte>& bytes() const { return bytes_; }
+  std::vector<std::byte> bytes() const { return {memory_.bytes().begin(), memory_.bytes().end()}; }
 
  private:
-  std::vector<std::byte> bytes_;
+  TestBlock memory_;
   DType dtype_;
   Shape shape_;
 };

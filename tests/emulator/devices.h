@@ -1,0 +1,23 @@
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include "emulator/queue.h"
+
+namespace mpitron::emulator {
+
+/// How many GPUs this process sees; negative where there is no driver, or one older than the
+/// toolkit.
+int visible_devices();
+/// The calling thread's GPU; negative where there is none.
+int current_device();
+/// The stream, or the default stream of the current device for null.
+cudaStream_t stream_or_default(cudaStream_t stream);
+/// Queues the task, or adds it to what the stream records.
+cudaError_t push_task(cudaStream_t stream, Task task);
+
+/// Calls that wait for the whole device are errors while any stream records.
+void recording_begins();
+void recording_ends();
+bool anything_records();
+
+}  // namespace mpitron::emulator

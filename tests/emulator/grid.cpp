@@ -1,0 +1,261 @@
+#include "emulator/grid.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <sstream>
+#include <vector>
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+
+#include "emulator/failure.h"
+#include "emulator/kernel_language.h"
+
+namespace mpitron::emulator {
+namespace {
+
+using boost::context::fiber;
+
+constexpr int kWarp = 32;
+constexpr std::size_t kStackBytes = 256 << 10;
+
+enum class State { fresh, ready, at_warp, at_block, ended };
+
+struct Thread {
+  uint3 index{};
+  State state = State::fresh;
+  fiber paused;                         // where it goes on
+  void* brought = nullptr;              // to a meeting of its warp
+  TogetherFunction together = nullptr;  // which meeting
+};
+
+/// Runs grids on one thread of the host. A worker is a fiber that runs threads of the block to
+/// their ends, one after another, until one pauses; so threads that never meet cost no switch.
+class Processor {
+ public:
+  void run(const Grid& grid, const std::function<void()>& body) {
+    grid_ = &grid;
+    body_ = &body;
+    gridDim = grid.blocks;
+    blockDim = grid.threads;
+    number_threads();
+    shared_.resize(grid.shared_bytes + kSharedAlignment);
+    std::uint64_t number = 0;
+    for (blockIdx.z = 0; blockIdx.z < grid.blocks.z; ++blockIdx.z) {
+      for (blockIdx.y = 0; blockIdx.y < grid.blocks.y; ++blockIdx.y) {
+        for (blockIdx.x = 0; blockIdx.x < grid.blocks.x; ++blockIdx.x) {
+          run_block(number++);
+        }
+      }
+    }
+  }
+
+  void pause(State state) {
+    threads_[current_].state = state;
+    const std::size_t self = current_;
+    scheduler_ = std::move(scheduler_).resume();
+    enter(self);
+  }
+  void pause_at_warp(void* brought, TogetherFunction together) {
+    threads_[current_].brought = brought;
+    threads_[current_].together = together;
+    pause(State::at_warp);
+  }
+
+  unsigned char* shared() {
+    const auto address = reinterpret_cast<std::uintptr_t>(shared_.data());
+    return shared_.data() + (kSharedAlignment - address % kSharedAlignment) % kSharedAlignment;
+  }
+
+  [[noreturn]] void fail_at(std::size_t thread, const std::string& message) const {
+    std::ostringstream text;
+    const uint3 index = threads_[thread].index;
+    text << "kernel " << name_of_function(grid_->kernel) << ", block (" << blockIdx.x << ", "
+         << blockIdx.y << ", " << blockIdx.z << "), thread (" << index.x << ", " << index.y << ", "
+         << index.z << "): " << message;
+    fail(text.str());
+  }
+  [[noreturn]] void fail_here(const char* message) const { fail_at(current_, message); }
+
+ private:
+  static constexpr std::size_t kSharedAlignment = 1024;
+
+  void number_threads() {
+    const dim3& n = grid_->threads;
+    threads_.resize(static_cast<std::size_t>(n.x) * n.y * n.z);
+    for (unsigned i = 0; i < threads_.size(); ++i) {
+      threads_[i].index = {i % n.x, i / n.x % n.y, i / n.x / n.y};
+    }
+  }
+  void enter(std::size_t thread) {
+    current_ = thread;
+    threadIdx = threads_[thread].index;
+  }
+
+  void run_block(std::uint64_t number) {
+    for (Thread& thread : threads_) {
+      thread.state = State::fresh;
+    }
+    std::memset(shared_.data(), 0xff, shared_.size());
+    const std::size_t warps = (threads_.size() + kWarp - 1) / kWarp;
+    for (std::uint64_t phase = number;; ++phase) {
+      backwards_ = phase % 2 == 1;
+      for (std::size_t i = 0; i < warps; ++i) {
+        run_warp((backwards_ ? warps - 1 - i : i) * kWarp);
+      }
+      if (all_ended()) {
+        return;
+      }
+    }
+  }
+
+  /// Whether the block has ended; else all threads have met, and are ready again.
+  bool all_ended() {
+    std::size_t ended = 0;
+    for (const Thread& thread : threads_) {
+      ended += thread.state == State::ended ? 1 : 0;
+    }
+    if (ended == threads_.size()) {
+      return true;
+    }
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      if (threads_[i].state == State::ended) {
+        fail_at(i, "ended before a barrier that other threads of the block wait at");
+      }
+      threads_[i].state = State::ready;
+    }
+    return false;
+  }
+
+  /// Until every lane has ended or waits for the block.
+  void run_warp(std::size_t first) {
+    begin_ = first;
+    end_ = std::min(first + kWarp, threads_.size());
+    do {
+      next_ = 0;
+      while (run_next_lanes_on_a_worker()) {
+      }
+    } while (meet(first));
+  }
+
+  /// The next lane of the warp that can run, in the order of this phase; false where none is left.
+  bool next_lane(std::size_t& lane) {
+    while (next_ < end_ - begin_) {
+      lane = backwards_ ? end_ - 1 - next_ : begin_ + next_;
+      const State state = threads_[lane].state;
+      if (state == State::fresh || state == State::ready) {
+        return true;
+      }
+      ++next_;
+    }
+    return false;
+  }
+
+  bool run_next_lanes_on_a_worker() {
+    std::size_t lane = 0;
+    if (!next_lane(lane)) {
+      return false;
+    }
+    fiber worker;
+    if (threads_[lane].state == State::ready) {
+      worker = std::move(threads_[lane].paused);
+    } else if (!idle_.empty()) {
+      worker = std::move(idle_.back());
+      idle_.pop_back();
+    } else {
+      worker = fiber(std::allocator_arg, boost::context::protected_fixedsize_stack(kStackBytes),
+                     [this](fiber&& scheduler) { return work(std::move(scheduler)); });
+    }
+    ++next_;
+    enter(lane);
+    worker = std::move(worker).resume();
+    // The worker has come back with a thread that pauses, or with none.
+    Thread& thread = threads_[current_];
+    if (thread.state == State::ended) {
+      idle_.push_back(std::move(worker));
+    } else {
+      thread.paused = std::move(worker);
+    }
+    return true;
+  }
+
+  /// A worker's life: the thread it was woken for, then those that have not begun.
+  fiber work(fiber&& scheduler) {
+    scheduler_ = std::move(scheduler);
+    for (;;) {
+      (*body_)();
+      threads_[current_].state = State::ended;
+      std::size_t lane = 0;
+      if (next_lane(lane) && threads_[lane].state == State::fresh) {
+        ++next_;
+        enter(lane);
+      } else {
+        scheduler_ = std::move(scheduler_).resume();
+      }
+    }
+  }
+
+  /// Whether the lanes met; then all are ready again.
+  bool meet(std::size_t first) {
+    void* brought[kWarp];
+    TogetherFunction together = nullptr;
+    std::size_t waiting = 0, missing = first;
+    for (std::size_t i = begin_; i < end_; ++i) {
+      if (threads_[i].state != State::at_warp) {
+        missing = i;
+        continue;
+      }
+      if (waiting++ > 0 && threads_[i].together != together) {
+        fail_at(i, "met lanes of its warp that execute another instruction");
+      }
+      together = threads_[i].together;
+      brought[i - first] = threads_[i].brought;
+    }
+    if (waiting == 0) {
+      return false;
+    }
+    if (waiting < kWarp) {
+      fail_at(missing, "is missing where the other lanes of its warp meet");
+    }
+    together(brought);
+    for (std::size_t i = begin_; i < end_; ++i) {
+      threads_[i].state = State::ready;
+    }
+    return true;
+  }
+
+  const Grid* grid_ = nullptr;
+  const std::function<void()>* body_ = nullptr;
+  std::vector<Thread> threads_;
+  std::vector<unsigned char> shared_;
+  std::size_t current_ = 0, begin_ = 0, end_ = 0, next_ = 0;
+  bool backwards_ = false;
+  fiber scheduler_;
+  std::vector<fiber> idle_;
+};
+
+Processor& processor() {
+  thread_local Processor own;
+  return own;
+}
+
+}  // namespace
+
+void run_grid(const Grid& grid, const std::function<void()>& body) {
+  processor().run(grid, body);
+}
+void meet_block() {
+  processor().pause(State::at_block);
+}
+void meet_warp(void* mine, TogetherFunction together) {
+  processor().pause_at_warp(mine, together);
+}
+unsigned char* dynamic_shared_memory() {
+  return processor().shared();
+}
+void fail_thread(const char* message) {
+  processor().fail_here(message);
+}
+
+}  // namespace mpitron::emulator

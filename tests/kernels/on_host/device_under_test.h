@@ -1,0 +1,18 @@
+#pragma once
+#include "device/launch.h"
+#include "tests/kernels/test_memory.h"
+
+namespace mpitron::kernels {
+
+/// What kernels_test tests.
+using StreamUnderTest = device::HostStream;
+
+/// Runs the kernel to its end, with a workspace full of NaN where it wants one.
+template <class Kernel>
+void run_on_device(Kernel kernel) {
+  StreamUnderTest stream;
+  const TestBlock workspace = give_workspace(stream, kernel);
+  run(stream, kernel);
+}
+
+}  // namespace mpitron::kernels

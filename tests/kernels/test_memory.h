@@ -1,0 +1,80 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <map>
+#include <span>
+
+#include "device/tensor_view.h"
+#include "utils/check.h"
+
+namespace mpitron::kernels {
+
+/// Where test tensors lie: one range of host memory, so that a device that does not reach it can
+/// be given a copy of the whole, in which every tensor has the same place.
+class TestMemory {
+ public:
+  static TestMemory& instance() {
+    static TestMemory only;
+    return only;
+  }
+
+  /// Aligned to 64 bytes, not cleared.
+  std::byte* take(std::size_t bytes) {
+    std::byte* block = memory_ + end_;
+    end_ += (bytes + 63) / 64 * 64 + 64;
+    MPITRON_CHECK(end_ <= kBytes, end_);
+    blocks_[block] = end_;
+    return block;
+  }
+  void give_back(std::byte* block) {
+    blocks_.erase(block);
+    end_ = blocks_.empty() ? 0 : blocks_.rbegin()->second;
+  }
+
+  /// The part that is in use.
+  std::span<std::byte> used() { return {memory_, end_}; }
+  bool holds(const void* address) const { return address >= memory_ && address < memory_ + kBytes; }
+
+ private:
+  static constexpr std::size_t kBytes = std::size_t{1} << 30;  // touched only where it is used
+
+  std::byte* memory_ = static_cast<std::byte*>(std::aligned_alloc(4096, kBytes));
+  std::size_t end_ = 0;
+  std::map<std::byte*, std::size_t> blocks_;  // the end of each
+};
+
+/// A block of test memory, every byte `fill`.
+class TestBlock {
+ public:
+  TestBlock(std::size_t bytes, std::byte fill) : bytes_(TestMemory::instance().take(bytes), bytes) {
+    std::fill(bytes_.begin(), bytes_.end(), fill);
+  }
+  TestBlock(const TestBlock& other) : TestBlock(other.bytes_.size(), std::byte{0}) {
+    std::copy(other.bytes_.begin(), other.bytes_.end(), bytes_.begin());
+  }
+  TestBlock& operator=(const TestBlock&) = delete;
+  ~TestBlock() { TestMemory::instance().give_back(bytes_.data()); }
+
+  std::byte* data() { return bytes_.data(); }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+/// Gives the kernel a workspace full of NaN, of the size that it wants on this stream's device.
+template <class Stream, class Kernel>
+TestBlock give_workspace(const Stream& stream, Kernel& kernel) {
+  Index bytes = 0;
+  if constexpr (requires { workspace_bytes(stream, kernel); }) {
+    bytes = workspace_bytes(stream, kernel);
+  }
+  TestBlock workspace(static_cast<std::size_t>(bytes), std::byte{0xff});
+  if constexpr (requires { kernel.workspace; }) {
+    kernel.workspace = device::TensorView(workspace.data(), DType::u8, {bytes});
+  }
+  return workspace;
+}
+
+}  // namespace mpitron::kernels
