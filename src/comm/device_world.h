@@ -18,9 +18,9 @@ struct CommunicatorLimits {
 
 /// How tensors of a GPU travel. Groups go by the names of `comm::ParallelGroups`.
 struct DeviceTransport {
-  bool through_host = false;            // --distributed-backend mpi: else by NCCL
-  std::set<std::string> high_priority;  // --high-priority-stream-groups
-  std::map<std::string, CommunicatorLimits> limits;
+  bool through_host = false;                 // --distributed-backend mpi: else by NCCL
+  std::set<std::string> high_priority = {};  // --high-priority-stream-groups
+  std::map<std::string, CommunicatorLimits> limits = {};
 };
 
 /// `host`, whose groups also take the tensors of `device`: itself, where those are host memory. On

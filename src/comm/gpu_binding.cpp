@@ -32,7 +32,7 @@ void check_gpu_binding(World& world, const std::string& pci_bus_id, bool may_sha
   Index rank = 0;
   for (const Address& address : gather(world, pci_bus_id)) {
     const auto [at, is_new] = owners.try_emplace({world.host(rank), address.data()}, rank);
-    if (!is_new) {
+    if (!is_new && address[0] != '\0') {
       throw_environment(
           "ranks {} and {} both take the GPU {} of host {}, and NCCL wants one for each: start at "
           "most as many ranks on a node as it has GPUs (and let each see its own or all of them), "

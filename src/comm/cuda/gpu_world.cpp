@@ -10,8 +10,10 @@ class GpuWorld final : public World {
   GpuWorld(std::shared_ptr<World> host, device::Device& device, const DeviceTransport& transport)
       : host_(std::move(host)),
         device_(device),
-        nccl_(transport.through_host ? nullptr
-                                     : make_nccl_groups(device, host_->engine(), transport)) {}
+        // A world of one sends nothing.
+        nccl_(transport.through_host || host_->size() == 1
+                  ? nullptr
+                  : make_nccl_groups(device, host_->engine(), transport)) {}
 
   Index rank() const override { return host_->rank(); }
   Index size() const override { return host_->size(); }

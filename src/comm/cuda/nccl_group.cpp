@@ -9,18 +9,24 @@ namespace {
 
 class NcclOperation final : public Operation {
  public:
-  NcclOperation(std::shared_ptr<NcclChannel> channel, std::uint64_t launch, cudaStream_t waiter)
-      : channel_(std::move(channel)), launch_(launch), waiter_(waiter) {}
+  NcclOperation(const std::shared_ptr<NcclChannel>& channel, std::uint64_t launch,
+                cudaStream_t waiter)
+      : channel_(channel), launch_(launch), waiter_(waiter) {}
 
-  bool step() override { return channel_->ended(launch_); }
+  bool step() override {
+    const std::shared_ptr<NcclChannel> channel = channel_.lock();
+    return channel == nullptr || channel->ended(launch_);
+  }
   bool wait_on_device() override {
-    channel_->let_wait(waiter_, launch_);
+    if (const std::shared_ptr<NcclChannel> channel = channel_.lock()) {
+      channel->let_wait(waiter_, launch_);
+    }
     return true;
   }
   std::vector<Index> absent() const override { return {}; }  // nobody but the GPU waits
 
  private:
-  const std::shared_ptr<NcclChannel> channel_;
+  const std::weak_ptr<NcclChannel> channel_;  // of the group; ends when all has run
   const std::uint64_t launch_;
   const cudaStream_t waiter_;
 };
