@@ -52,6 +52,7 @@ class GradientBlock {
         row_head_(index / kPanels % heads()),
         rules_{a.rules, index / kPanels / heads() % a.samples, row_head_},
         first_(index / kPanels / heads() / a.samples * kRows),
+        seen_by_all_(rules_.columns_of_all(first_, kRows)),
         warp_row_(static_cast<int>(threadIdx.x) / 32 * 16),
         row_a_{dynamic_shared<T>()},
         row_b_{row_a_.data + kRows * D},
@@ -67,8 +68,8 @@ class GradientBlock {
     const Index steps = kKeysAreRows ? tiles * a_.queries_per_group : tiles;
     clear_bias_sums();
     if (steps > 0) {
-      a_.row_a.of(rules_.sample, row_head_).load(row_a_, kRows, first_);
-      a_.row_b.of(rules_.sample, row_head_).load(row_b_, kRows, first_);
+      a_.row_a.of(rules_.sample, row_head_).template load<kThreads>(row_a_, first_);
+      a_.row_b.of(rules_.sample, row_head_).template load<kThreads>(row_b_, first_);
       if constexpr (!kKeysAreRows) {
         load_statistics(statistics_, kRows, first_, row_head_);
       }
@@ -103,10 +104,10 @@ class GradientBlock {
     return kKeysAreRows ? row_head_ * a_.queries_per_group + member
                         : row_head_ / a_.queries_per_group;
   }
-  __device__ SharedTile<T, D> column_a(int stage) const {
+  __device__ SharedTile<T, kColumns, D> column_a(int stage) const {
     return {row_b_.data + kRows * DV + stage * kColumns * (D + DV)};
   }
-  __device__ SharedTile<T, DV> column_b(int stage) const {
+  __device__ SharedTile<T, kColumns, DV> column_b(int stage) const {
     return {column_a(stage).data + kColumns * D};
   }
 
@@ -126,8 +127,8 @@ class GradientBlock {
 
   __device__ void load_columns(int stage, Index member, Index column) const {
     const Index head = column_head(member);
-    a_.column_a.of(rules_.sample, head).load(column_a(stage), kColumns, column);
-    a_.column_b.of(rules_.sample, head).load(column_b(stage), kColumns, column);
+    a_.column_a.of(rules_.sample, head).template load<kThreads>(column_a(stage), column);
+    a_.column_b.of(rules_.sample, head).template load<kThreads>(column_b(stage), column);
     if constexpr (kKeysAreRows) {
       load_statistics(statistics_ + stage * 2 * kColumns, kColumns, column, head);
     }
@@ -171,9 +172,9 @@ class GradientBlock {
       rules_.add_bias(p_, row, column);
     }
     for_elements<1, kTiles>([&](int r, int n, int e, int i, int j) {
-      p_.tile[r][n][e] = exp2f(fmaf(p_.tile[r][n][e], c, -lse(i, j)));
+      p_.tile[r][n][e] = exp2_approximate(fmaf(p_.tile[r][n][e], c, -lse(i, j)));
     });
-    if (!rules_.sees_all(first_, kRows, column, kColumns)) {
+    if (!seen_by_all_.holds(column, kColumns)) {
       const ElementBits<1> seen = rules_.template seen<1, kTiles>(row, column);
       for_elements<1, kTiles>([&](int r, int n, int e, int, int) {
         p_.tile[r][n][e] = seen(r, n, e) ? p_.tile[r][n][e] : 0.f;
@@ -233,9 +234,10 @@ class GradientBlock {
   const Index row_head_;  // of q, or of k and v
   HeadRules<T, kKeysAreRows> rules_;
   const Index first_;
-  const int warp_row_;  // first row of the warp in the block
-  const SharedTile<T, D> row_a_;
-  const SharedTile<T, DV> row_b_;
+  const Span seen_by_all_;  // columns that all rows of the block see
+  const int warp_row_;      // first row of the warp in the block
+  const SharedTile<T, kRows, D> row_a_;
+  const SharedTile<T, kRows, DV> row_b_;
   float* const statistics_;
   Accumulators<1, kTiles> p_;   // scores, then probabilities
   Accumulators<1, kTiles> ds_;  // dP, then dS without the scale

@@ -36,13 +36,16 @@ struct InputRows {
   Index stride, rows, columns;
   bool aligned;  // each row to 16 bytes
 
-  /// Begins to fill rows of a tile with those from `first` on, zeros around them: copies that end
-  /// with copy_async_wait, or stores where rows are not aligned. All threads of the block call it.
-  template <int kColumns>
-  __device__ void load(const SharedTile<T, kColumns>& tile, int tile_rows, Index first) const {
-    using Tile = SharedTile<T, kColumns>;
-    const int threads = static_cast<int>(blockDim.x);
-    for (int i = static_cast<int>(threadIdx.x); i < tile_rows * Tile::kChunks; i += threads) {
+  /// Begins to fill a tile with the rows from `first` on, zeros around them: copies that end with
+  /// copy_async_wait, or stores where rows are not aligned. All kThreads of the block call it.
+  template <int kThreads, int kTileRows, int kColumns>
+  __device__ __forceinline__ void load(const SharedTile<T, kTileRows, kColumns>& tile,
+                                       Index first) const {
+    using Tile = SharedTile<T, kTileRows, kColumns>;
+    static_assert(kTileRows * Tile::kChunks % kThreads == 0);
+#pragma unroll 4
+    for (int part = 0; part < kTileRows * Tile::kChunks / kThreads; ++part) {
+      const int i = part * kThreads + static_cast<int>(threadIdx.x);
       const int row = i / Tile::kChunks, chunk = i % Tile::kChunks;
       load_chunk<Tile::kChunk>(tile.chunk(row, chunk), first + row, Tile::kChunk * chunk);
     }
@@ -126,6 +129,10 @@ OutputHeads<typename DeviceType<T>::type> output_heads(const device::TensorView&
 /// Columns [begin, end) of a row.
 struct Span {
   Index begin, end;
+
+  __device__ bool holds(Index column, int count) const {
+    return begin <= column && column + count <= end;
+  }
 };
 
 /// What decides about the scores of all heads.
@@ -211,10 +218,10 @@ struct HeadRules {
     const Index last = row < rows() ? row : rows() - 1;
     return kKeysAreRows ? all.queries_of(last) : all.keys_of(last);
   }
-  /// Whether rows [row, + count) all see columns [column, + columns).
-  __device__ bool sees_all(Index row, int count, Index column, int columns) const {
-    return all.mask == nullptr && columns_of(row + count - 1).begin <= column &&
-           column + columns <= columns_of(row).end;
+  /// The columns that all of the rows [row, + count) see.
+  __device__ Span columns_of_all(Index row, int count) const {
+    return all.mask == nullptr ? Span{columns_of(row + count - 1).begin, columns_of(row).end}
+                               : Span{};
   }
   /// Which elements of the tile at [row, column] are visible.
   template <int R, int N>
