@@ -39,12 +39,10 @@ class ForwardBlock {
         k_{q_.data + kRows * D},
         v_{k_.data + kColumns * D} {
     o_.clear();
-    const int lane_row = static_cast<int>(threadIdx.x % 32) / 4;
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        keys_[r][half] = rules_.columns_of(first + warp_row_ + 16 * r + 8 * half + lane_row);
         max_[r][half] = -INFINITY;
         sum_[r][half] = 0;
       }
@@ -67,7 +65,7 @@ class ForwardBlock {
       scores(key);
       softmax();
       if (rules_.all.dropout.active()) {
-        drop(key);
+        select(rules_.template kept<kRowTiles, kColumns / 8>(first_ + warp_row_, key), 0);
       }
       copy_async_wait<0>();
       __syncthreads();  // v is here, and nobody needs k any more
@@ -88,18 +86,10 @@ class ForwardBlock {
     add_row_products(p_, q_, warp_row_, k_);
     const Index row = first_ + warp_row_;
     if (rules_.all.bias != nullptr) {
-      for_elements<kRowTiles, kColumns / 8>([&](int r, int n, int e, int i, int j) {
-        p_.tile[r][n][e] += rules_.bias(row + i, key + j);
-      });
+      rules_.add_bias(p_, row, key);
     }
     if (!rules_.sees_all(first_, kRows, key, kColumns)) {
-      for_elements<kRowTiles, kColumns / 8>([&](int r, int n, int e, int i, int j) {
-        const Span seen = keys_[r][e / 2];
-        const bool inside = seen.begin <= key + j && key + j < seen.end;
-        if (!inside || (row + i < rules_.rows() && rules_.masked(row + i, key + j))) {
-          p_.tile[r][n][e] = -INFINITY;
-        }
-      });
+      select(rules_.template seen<kRowTiles, kColumns / 8>(row, key), -INFINITY);
     }
   }
 
@@ -140,11 +130,10 @@ class ForwardBlock {
     }
   }
 
-  __device__ __forceinline__ void drop(Index key) {
-    for_elements<kRowTiles, kColumns / 8>([&](int r, int n, int e, int i, int j) {
-      if (!rules_.keeps(first_ + warp_row_ + i, key + j)) {
-        p_.tile[r][n][e] = 0;
-      }
+  /// The elements whose bit is not set become `other`.
+  __device__ __forceinline__ void select(const ElementBits<kRowTiles>& bits, float other) {
+    for_elements<kRowTiles, kColumns / 8>([&](int r, int n, int e, int, int) {
+      p_.tile[r][n][e] = bits(r, n, e) ? p_.tile[r][n][e] : other;
     });
   }
 
@@ -181,14 +170,13 @@ class ForwardBlock {
   const SharedTile<T, DV> v_;
   Accumulators<kRowTiles, kColumns / 8> p_;  // scores, then probabilities
   Accumulators<kRowTiles, DV / 8> o_;
-  Span keys_[kRowTiles][2];
   float max_[kRowTiles][2];  // of raw scores
   float sum_[kRowTiles][2];  // of this lane's columns
 };
 
 /// Blocks with the latest queries, which see most keys, come first.
 template <class T, int D, int DV>
-__global__ void attention_forward(ForwardArguments<T> a) {
+__global__ void attention_forward(const __grid_constant__ ForwardArguments<T> a) {
   using Block = ForwardBlock<T, D, DV>;
   const Index heads = a.samples * a.rules.heads, task = blockIdx.x % heads;
   const Index tile = (gridDim.x - 1 - blockIdx.x) / heads;
@@ -208,11 +196,16 @@ void run(device::CudaStream& stream, const AttentionForward& kernel) {
   }
   visit_dtype(kernel.q.dtype, [&]<class T>() {
     using Element = typename DeviceType<T>::type;
-    const ForwardArguments<Element> arguments{
-        input_heads<T>(kernel.q),  input_heads<T>(kernel.k),   input_heads<T>(kernel.v),
-        output_heads<T>(kernel.o), device_data<float>(kernel.lse), kernel.lse.stride(0),
-        kernel.lse.stride(1),      q[2] / v[2],                q[1],
-        score_rules<T>(kernel)};
+    const ForwardArguments<Element> arguments{input_heads<T>(kernel.q),
+                                              input_heads<T>(kernel.k),
+                                              input_heads<T>(kernel.v),
+                                              output_heads<T>(kernel.o),
+                                              device_data<float>(kernel.lse),
+                                              kernel.lse.stride(0),
+                                              kernel.lse.stride(1),
+                                              q[2] / v[2],
+                                              q[1],
+                                              score_rules<T>(kernel)};
     with_head_sizes(q[3], v[3], [&](auto d, auto dv) {
       using Block = ForwardBlock<Element, d, dv>;
       const Index blocks = (q[0] + Block::kRows - 1) / Block::kRows * q[1] * q[2];

@@ -187,7 +187,19 @@ ScoreRules<typename DeviceType<T>::type> score_rules(const Kernel& kernel) {
   return rules;
 }
 
-/// The rules for one head, whose scores are held with queries as rows, or keys.
+/// One bit for each element that a lane holds of accumulators of R tiles.
+template <int R>
+struct ElementBits {
+  std::uint32_t tiles[R];
+
+  __device__ bool operator()(int r, int n, int e) const {
+    return (tiles[r] >> (4 * n + e) & 1) != 0;
+  }
+};
+
+/// The rules for one head, whose scores are held with queries as rows, or keys. Few tiles need to
+/// be looked at element by element: that is done in loops, which leave bits, so that it takes none
+/// of the registers of the products.
 template <class T, bool kKeysAreRows>
 struct HeadRules {
   const ScoreRules<T>& all;
@@ -204,31 +216,93 @@ struct HeadRules {
     return all.mask == nullptr && columns_of(row + count - 1).begin <= column &&
            column + columns <= columns_of(row).end;
   }
-  /// Whether the mask, if any, hides a key from a query, which are within bounds.
-  __device__ bool masked(Index row, Index column) const {
-    return all.mask != nullptr &&
-           all.mask[sample * all.mask_stride_sample + query(row, column) * all.mask_stride_query +
-                    all.positions.keys(key(row, column))] != 0;
+  /// Which elements of the tile at [row, column] are visible.
+  template <int R, int N>
+  __device__ ElementBits<R> seen(Index row, Index column) const {
+    return bits<R>([&](int r, std::uint32_t& tile) {
+#pragma unroll 1
+      for (int half = 0; half < 2; ++half) {
+        const Index i = row + 16 * r + 8 * half + lane() / 4;
+        const Span span = columns_of(i);
+#pragma unroll 1
+        for (int k = 0; k < 2 * N; ++k) {
+          const int n = k / 2, low = k % 2;
+          const Index j = column + 8 * n + lane() % 4 * 2 + low;
+          const bool sees = span.begin <= j && j < span.end && !(i < rows() && masked(i, j));
+          tile |= static_cast<std::uint32_t>(sees) << (4 * n + 2 * half + low);
+        }
+      }
+    });
   }
-  /// The bias, in units of raw scores; 0 out of bounds.
-  __device__ float bias(Index row, Index column) const {
-    const Index i = query(row, column), j = key(row, column);
-    return i < all.s && j < all.s_kv
-               ? static_cast<float>(all.bias[head * all.bias_stride_head +
-                                             (j - i + all.s - 1) * all.bias_stride_distance]) /
-                     all.scale
-               : 0.f;
-  }
-  __device__ bool keeps(Index row, Index column) const {
+  /// Which elements of the tile dropout keeps. Elements that one Philox call serves follow each
+  /// other: columns 16 apart in a row of keys, else neighbouring rows in a column.
+  template <int R, int N>
+  __device__ ElementBits<R> kept(Index row, Index column) const {
     const DropoutMask& mask = all.dropout;
-    return attention_dropout_keeps(mask, mask.index.sequence(query(row, column)),
-                                   all.positions.keys(key(row, column)),
-                                   head + mask.index.column_offset, mask.index.sample(sample));
+    return bits<R>([&](int r, std::uint32_t& tile) {
+      Philox::Counter counter{}, random = Philox::generate(counter, mask.key);
+#pragma unroll 1
+      for (int k = 0; k < 4 * N; ++k) {
+        const int half = k / (2 * N), rest = k % (2 * N), quarter = rest / (N / 2);
+        const int n = kKeysAreRows ? rest / 2 : rest % (N / 2) * 2 + quarter / 2;
+        const int low = kKeysAreRows ? rest % 2 : quarter % 2;
+        const Index i = row + 16 * r + 8 * half + lane() / 4;
+        const Index j = column + 8 * n + lane() % 4 * 2 + low;
+        const Index query = mask.index.sequence(query_of(i, j));
+        const Index key = all.positions.keys(key_of(i, j));
+        const auto wanted = attention_dropout_counter(query, key, head + mask.index.column_offset,
+                                                      mask.index.sample(sample));
+        if (wanted != counter) {
+          counter = wanted;
+          random = Philox::generate(counter, mask.key);
+        }
+        const bool keeps = attention_dropout_keeps(mask, random, query, key);
+        tile |= static_cast<std::uint32_t>(keeps) << (4 * n + 2 * half + low);
+      }
+    });
+  }
+  /// Adds the bias, in units of raw scores, to the tile at [row, column].
+  template <int R, int N>
+  __device__ __forceinline__ void add_bias(Accumulators<R, N>& scores, Index row,
+                                           Index column) const {
+    const T* const bias = all.bias + head * all.bias_stride_head;
+    for_elements<R, N>([&](int r, int n, int e, int i, int j) {
+      const Index query = query_of(row + i, column + j), key = key_of(row + i, column + j);
+      if (query < all.s && key < all.s_kv) {
+        const Index distance = key - query + all.s - 1;
+        scores.tile[r][n][e] +=
+            static_cast<float>(bias[distance * all.bias_stride_distance]) / all.scale;
+      }
+    });
   }
 
  private:
-  static __device__ Index query(Index row, Index column) { return kKeysAreRows ? column : row; }
-  static __device__ Index key(Index row, Index column) { return kKeysAreRows ? row : column; }
+  static __device__ int lane() {
+    return static_cast<int>(threadIdx.x % 32);
+  }
+  static __device__ Index query_of(Index row, Index column) {
+    return kKeysAreRows ? column : row;
+  }
+  static __device__ Index key_of(Index row, Index column) {
+    return kKeysAreRows ? row : column;
+  }
+  /// Whether the mask, if any, hides a key from a query, which are within bounds.
+  __device__ bool masked(Index row, Index column) const {
+    return all.mask != nullptr && all.mask[sample * all.mask_stride_sample +
+                                           query_of(row, column) * all.mask_stride_query +
+                                           all.positions.keys(key_of(row, column))] != 0;
+  }
+  template <int R, class F>
+  static __device__ ElementBits<R> bits(F&& f) {
+    ElementBits<R> result;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      std::uint32_t tile = 0;
+      f(r, tile);
+      result.tiles[r] = tile;
+    }
+    return result;
+  }
 };
 
 /// How head sizes are cut into tiles: rows stay in shared memory, columns pass by.
@@ -244,17 +318,18 @@ inline constexpr float kLog2e = 1.44269504f;
 
 /// Calls f with the head sizes of q and v that the kernels are compiled for, at least those given.
 template <class F>
-void with_head_sizes(Index d, Index dv, F&& f) {
+auto with_head_sizes(Index d, Index dv, F&& f) {
   MPITRON_CHECK(d <= 256 && dv <= 256, d, dv);
   if (d <= 64 && dv <= 64) {
-    f(std::integral_constant<int, 64>{}, std::integral_constant<int, 64>{});
-  } else if (d <= 128 && dv <= 128) {
-    f(std::integral_constant<int, 128>{}, std::integral_constant<int, 128>{});
-  } else if (d <= 192 && dv <= 128) {
-    f(std::integral_constant<int, 192>{}, std::integral_constant<int, 128>{});
-  } else {
-    f(std::integral_constant<int, 256>{}, std::integral_constant<int, 256>{});
+    return f(std::integral_constant<int, 64>{}, std::integral_constant<int, 64>{});
   }
+  if (d <= 128 && dv <= 128) {
+    return f(std::integral_constant<int, 128>{}, std::integral_constant<int, 128>{});
+  }
+  if (d <= 192 && dv <= 128) {
+    return f(std::integral_constant<int, 192>{}, std::integral_constant<int, 128>{});
+  }
+  return f(std::integral_constant<int, 256>{}, std::integral_constant<int, 256>{});
 }
 
 }  // namespace mpitron::kernels::cuda::attention

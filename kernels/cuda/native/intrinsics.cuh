@@ -22,7 +22,9 @@ inline __device__ void copy_async(void* shared, const void* global, int bytes) {
 }
 
 /// Makes one group of the copies that this thread has begun since the last group.
-inline __device__ void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+inline __device__ void copy_async_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
 
 /// Waits until at most `kOpen` groups of this thread's copies, the latest ones, are under way.
 template <int kOpen>
