@@ -20,14 +20,14 @@ struct Merge {
 /// log of the sum of both parts' exponentials; infinite where neither has seen a key.
 __device__ float merged(float mine, float theirs) {
   const float largest = fmaxf(mine, theirs);
-  return isinf(largest) ? largest : largest + logf(expf(mine - largest) + expf(theirs - largest));
+  return std::isinf(largest) ? largest : largest + logf(expf(mine - largest) + expf(theirs - largest));
 }
 
 __global__ void merge_outputs(Merge a, bool packed) {
   for_rows(a.s * a.heads, a.d, packed, [&](Index row, Index i, auto width) {
     const float mine = a.lse[a.place(row)], theirs = a.part_lse[a.place(row)];
     const float both = merged(mine, theirs);
-    if (!isinf(both)) {
+    if (!std::isinf(both)) {
       const float keep = expf(mine - both), add = expf(theirs - both);
       float* const o = a.o + row * a.d + i;
       store(o, each([&](float v, float part) { return keep * v + add * part; }, load(o, width),

@@ -15,8 +15,8 @@ class Graph {
 
 /// Records what `work` queues on a GPU's stream instead of running it. `work` neither waits nor
 /// copies to or from the host. Its memory is used by graphs alone; whatever of it the caller still
-/// holds afterwards is overwritten by every launch, and has to be held as long as the graph. Numbers
-/// in the arguments of kernels stay what they were.
+/// holds afterwards is overwritten by every launch, and has to be held as long as the graph.
+/// Numbers in the arguments of kernels stay what they were. Defined only where `kHasCuda`.
 std::unique_ptr<Graph> record(Device& device, const std::function<void()>& work);
 
 }  // namespace mpitron::device
