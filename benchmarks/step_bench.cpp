@@ -11,128 +11,18 @@
 
 #include "benchmarks/ceiling.h"
 #include "benchmarks/summary.h"
-#include "config/parse.h"
+#include "benchmarks/timed_training.h"
 #include "device/launch_profile.h"
-#include "train/made_up_corpus.h"
-#include "train/train_step.h"
 
 namespace mpitron::benchmarks {
 namespace {
 
-using Flags = std::vector<std::string>;
-
-/// A model size and how to train it.
-struct Model {
-  config::ModelKind kind;
-  Index layers, hidden, heads, sequence, vocabulary;
-  Index experts = 0;           // in every layer, of which a token visits two
-  Index decoder_sequence = 0;  // T5: its decoder has as many layers again
-};
 using enum config::ModelKind;
 constexpr Model kGpt2{gpt, 12, 768, 12, 1024, 50304};
 constexpr Model kGpt2Experts{gpt, 12, 768, 12, 1024, 50304, 8};
 constexpr Model kBertBase{bert, 12, 768, 12, 512, 30592};
 constexpr Model kT5Base{t5, 12, 768, 12, 512, 32128, 0, 128};
 constexpr Model kTiny{gpt, 4, 64, 4, 32, 256};
-
-/// Needed FLOPs of a sample, forward and backward: two for each weight and token and for each pair
-/// of tokens that attention looks at, threefold.
-double flops_per_sample(const Model& model) {
-  const auto h = static_cast<double>(model.hidden), s = static_cast<double>(model.sequence);
-  const auto v = static_cast<double>(model.vocabulary), layers = static_cast<double>(model.layers);
-  const double pairs = (model.kind == gpt ? 0.5 : 1) * s * s;
-  const double mlps = model.experts > 0 ? 2 : 1;
-  double products = layers * ((4 + 8 * mlps) * h * h * s + 2 * h * pairs);
-  if (model.kind == t5) {
-    const auto d = static_cast<double>(model.decoder_sequence);
-    const double weights = (4 + 2 + 8) * h * h * d + 2 * h * h * s;  // keys and values of s tokens
-    products += layers * (weights + 2 * h * (0.5 * d * d + d * s)) + h * v * d;
-  } else {
-    products += h * v * s + (model.kind == bert ? h * h * s : 0);
-  }
-  return 6 * products;
-}
-
-Flags flags_of(const Model& model, Index micro_batch, DType dtype) {
-  const auto text = [](Index value) { return std::to_string(value); };
-  Flags flags = {"--num-layers",
-                 text(model.layers),
-                 "--hidden-size",
-                 text(model.hidden),
-                 "--num-attention-heads",
-                 text(model.heads),
-                 "--seq-length",
-                 text(model.sequence),
-                 "--max-position-embeddings",
-                 text(model.sequence),
-                 "--micro-batch-size",
-                 text(micro_batch),
-                 "--global-batch-size",
-                 text(micro_batch),
-                 "--train-iters",
-                 "1000000",
-                 "--lr",
-                 "1e-4",
-                 "--attention-dropout",
-                 "0",
-                 "--hidden-dropout",
-                 "0",
-                 "--mock-data",
-                 "--tokenizer-type",
-                 "NullTokenizer",
-                 "--vocab-size",
-                 text(model.vocabulary - 1)};
-  if (dtype == DType::bf16) {
-    flags.push_back("--bf16");
-  }
-  if (model.experts > 0) {
-    flags.insert(flags.end(), {"--disable-bias-linear", "--num-experts", text(model.experts),
-                               "--moe-aux-loss-coeff", "0.01"});
-  }
-  if (model.kind == bert) {
-    flags.insert(flags.end(), {"--model", "bert"});
-  }
-  if (model.kind == t5) {
-    flags.insert(flags.end(), {"--model", "t5", "--decoder-seq-length",
-                               text(model.decoder_sequence), "--vocab-extra-ids", "100"});
-  }
-  return flags;
-}
-
-/// A model with its optimizer and one microbatch, ready to step.
-class Training {
- public:
-  Training(device::Device& device, const Model& size, Index micro_batch, DType dtype)
-      : config_(configuration(size, micro_batch, dtype)),
-        world_(comm::make_single_world()),
-        model_(device, config_, *world_),
-        corpus_(config_.model),
-        samples_(micro_batch) {
-    step_.emplace(device, model_, config_, timers_);
-  }
-
-  double step() {
-    return best_seconds(1, [&] {
-      ++iteration_;
-      step_->run(iteration_, 1, samples_, [&] { return corpus_.rows(0, samples_); });
-    });
-  }
-
- private:
-  static config::RunConfig configuration(const Model& size, Index micro_batch, DType dtype) {
-    config::RunConfig config = config::parse_run_config(flags_of(size, micro_batch, dtype));
-    config.model.padded_vocab_size = size.vocabulary;
-    return config;
-  }
-
-  config::RunConfig config_;
-  std::unique_ptr<comm::World> world_;
-  train::TrainedModel model_;
-  train::Timers timers_{0, config::TimingLogOption::max};
-  std::optional<train::TrainStep> step_;
-  train::MadeUpCorpus corpus_;
-  Index samples_, iteration_ = 0;
-};
 
 struct Case {
   const char* name;
@@ -153,7 +43,7 @@ constexpr Case kCases[] = {{"fp32-mbs1", kGpt2, 1, DType::f32, 0.83, 3},
                            {"t5-bf16", kT5Base, 8, DType::bf16, 0.80, 2}};
 
 /// The first step, which touches the memory and plans the products.
-double first_step(device::Device& device, Training& training, bool with_profile) {
+double first_step(device::Device& device, TimedTraining& training, bool with_profile) {
   std::optional<device::LaunchProfile> profile;
   if (with_profile) {
     profile.emplace(device);
@@ -165,7 +55,7 @@ double first_step(device::Device& device, Training& training, bool with_profile)
   return seconds;
 }
 
-void print_profile(device::Device& device, Training& training) {
+void print_profile(device::Device& device, TimedTraining& training) {
   device::LaunchProfile profile(device);
   const double seconds = training.step();
   fmt::print("{}\n{}", profile.table(seconds, false), profile.table(seconds, true));
@@ -174,7 +64,7 @@ void print_profile(device::Device& device, Training& training) {
 void measure(Summary& summary, device::Device& device, const Case& which, bool with_profile) {
   const Index tokens = which.micro_batch * which.model.sequence;
   StepCeilingRounds limit(tokens, which.dtype);
-  Training training(device, which.model, which.micro_batch, which.dtype);
+  TimedTraining training(device, which.model, which.micro_batch, which.dtype);
   const double first = first_step(device, training, with_profile);
   double best = 1e30;
   limit.round();
@@ -201,7 +91,7 @@ void measure(Summary& summary, device::Device& device, const Case& which, bool w
 }
 
 void tiny(Summary& summary, device::Device& device, bool with_profile) {
-  Training training(device, kTiny, 2, DType::f32);
+  TimedTraining training(device, kTiny, 2, DType::f32);
   for (int i = 0; i < 20; ++i) {
     training.step();
   }

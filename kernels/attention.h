@@ -33,17 +33,27 @@ namespace mpitron::kernels {
 //   outputs:      all `=`; dbias is summed over the queries of a sample, in their order within
 //                 tiles, and left apart for each sample
 
-/// The definition of the mask of probabilities, by the global sequence position `row`, query head
-/// and sample, and by the key's position `column`. One Philox call serves 2 rows x 4 columns.
-inline bool attention_dropout_keeps(const DropoutMask& mask, Index row, Index column, Index head,
-                                    Index sample) {
-  const auto counter0 = static_cast<std::uint32_t>(column / 64 * 16 + column % 16);
-  const Philox::Counter bits =
-      Philox::generate({counter0, static_cast<std::uint32_t>(row / 2),
-                        static_cast<std::uint32_t>(head), static_cast<std::uint32_t>(sample)},
-                       mask.key);
+/// Which Philox call serves the probability of a query at global sequence position `row`, of a head
+/// and sample, and of a key at position `column`: one serves 2 rows x 4 columns.
+constexpr Philox::Counter attention_dropout_counter(Index row, Index column, Index head,
+                                                    Index sample) {
+  return {static_cast<std::uint32_t>(column / 64 * 16 + column % 16),
+          static_cast<std::uint32_t>(row / 2), static_cast<std::uint32_t>(head),
+          static_cast<std::uint32_t>(sample)};
+}
+
+/// Whether the probability is kept, by the bits of its call.
+constexpr bool attention_dropout_keeps(const DropoutMask& mask, const Philox::Counter& bits,
+                                       Index row, Index column) {
   const std::uint32_t word = bits[static_cast<std::size_t>(column / 16 % 4)];
   return (row % 2 == 0 ? word & 0xffffu : word >> 16) >= mask.threshold;
+}
+
+/// The definition of the mask of probabilities.
+constexpr bool attention_dropout_keeps(const DropoutMask& mask, Index row, Index column, Index head,
+                                       Index sample) {
+  const auto counter = attention_dropout_counter(row, column, head, sample);
+  return attention_dropout_keeps(mask, Philox::generate(counter, mask.key), row, column);
 }
 
 /// Where queries and keys stand in one sequence: some of its positions each, in rising order.
@@ -109,5 +119,6 @@ void run(device::CudaStream&, const AttentionForward&);
 void run(device::CudaStream&, const AttentionBackward&);
 Index workspace_bytes(const device::HostStream&, const AttentionForward&);
 Index workspace_bytes(const device::HostStream&, const AttentionBackward&);
+Index workspace_bytes(const device::CudaStream&, const AttentionBackward&);
 
 }  // namespace mpitron::kernels

@@ -21,7 +21,7 @@ struct GlobalIndexMap {
   Index column_offset =
       0;  // hidden column (dropout), or query head (attention), of the local first one
 
-  Index sample(Index local) const { return sample_offset + local * sample_stride; }
+  constexpr Index sample(Index local) const { return sample_offset + local * sample_stride; }
   /// The map of a piece whose first row is local sequence position `first` here.
   GlobalIndexMap from(Index first) const {
     GlobalIndexMap piece = *this;
@@ -37,8 +37,8 @@ struct DropoutMask {
   std::uint32_t threshold = 0;  // keep where 16 random bits >= threshold: p = threshold / 65536
   GlobalIndexMap index;
 
-  bool active() const { return threshold != 0; }
-  float keep_scale() const { return 65536.f / static_cast<float>(65536u - threshold); }
+  constexpr bool active() const { return threshold != 0; }
+  constexpr float keep_scale() const { return 65536.f / static_cast<float>(65536u - threshold); }
 };
 
 inline std::uint32_t dropout_threshold(double probability) {
@@ -49,7 +49,7 @@ inline std::uint32_t dropout_threshold(double probability) {
 /// call serves 8 columns of a row: of the 128 columns of a block, lane = column % 16 has its own
 /// counter, word = column / 16 % 4, and the low half of the word serves the first 64 columns, the
 /// high half the others.
-inline bool dropout_keeps(const DropoutMask& mask, Index column, Index sequence, Index sample) {
+constexpr bool dropout_keeps(const DropoutMask& mask, Index column, Index sequence, Index sample) {
   const auto counter0 = static_cast<std::uint32_t>(column / 128 * 16 + column % 16);
   const Philox::Counter bits = Philox::generate(
       {counter0, static_cast<std::uint32_t>(sequence), static_cast<std::uint32_t>(sample),

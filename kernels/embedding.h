@@ -37,6 +37,7 @@ struct EmbeddingBackward {
   In ids;        // [t], int64
   In dy;         // [t, h]
   InOut dtable;  // [v, h]
+  Out workspace;
   Index first_row = 0;
   bool accumulate = false;
 
@@ -52,5 +53,6 @@ void run(device::HostStream&, const EmbeddingForward&);
 void run(device::HostStream&, const EmbeddingBackward&);
 void run(device::CudaStream&, const EmbeddingForward&);
 void run(device::CudaStream&, const EmbeddingBackward&);
+Index workspace_bytes(const device::CudaStream&, const EmbeddingBackward&);
 
 }  // namespace mpitron::kernels

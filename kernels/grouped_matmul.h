@@ -63,7 +63,9 @@ void run(device::HostStream&, const GroupedWeightGradient&);
 void run(device::CudaStream&, const GroupedMatmul&);
 void run(device::CudaStream&, const GroupedWeightGradient&);
 Index workspace_bytes(const device::HostStream&, const GroupedMatmul&);
+Index workspace_bytes(const device::CudaStream&, const GroupedMatmul&);
 Index workspace_bytes(const device::HostStream&, const GroupedWeightGradient&);
+Index workspace_bytes(const device::CudaStream&, const GroupedWeightGradient&);
 
 /// Calls f(group, begin, end) with the rows of each group that has some.
 template <class F>

@@ -56,8 +56,8 @@ struct LatentWidths {
     const Index plain = q.size(3) - k_rope.size(2);
     return {plain, k_rope.size(2), kv.size(3) - plain};
   }
-  Index key() const { return plain + rotary; }
-  Index fused() const { return 2 * key() + value; }
+  constexpr Index key() const { return plain + rotary; }
+  constexpr Index fused() const { return 2 * key() + value; }
 };
 
 void run(device::ReferenceStream&, const LatentQkvForward&);

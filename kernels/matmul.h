@@ -36,10 +36,22 @@ struct Matmul {
   }
 };
 
+/// Refuses arguments that do not fit together.
+inline void check(const Matmul& kernel) {
+  const Index k = kernel.a.size(kernel.transpose_a ? 0 : 1);
+  MPITRON_CHECK(kernel.b.size(kernel.transpose_b ? 1 : 0) == k, k, to_string(kernel.b.shape));
+  MPITRON_CHECK(kernel.a.size(kernel.transpose_a ? 1 : 0) == kernel.c.size(0) &&
+                    kernel.b.size(kernel.transpose_b ? 0 : 1) == kernel.c.size(1),
+                to_string(kernel.a.shape), to_string(kernel.b.shape), to_string(kernel.c.shape));
+  MPITRON_CHECK(kernel.a.dtype == kernel.b.dtype, name_of(kernel.a.dtype), name_of(kernel.b.dtype));
+  MPITRON_CHECK(!kernel.accumulate || (!kernel.bias && kernel.activation == Activation::none));
+}
+
 void run(device::ReferenceStream&, const Matmul&);
 void run(device::HostStream&, const Matmul&);
 void run(device::CudaStream&, const Matmul&);
 Index workspace_bytes(const device::HostStream&, const Matmul&);
+Index workspace_bytes(const device::CudaStream&, const Matmul&);
 
 /// db[n] = (or +=) the sum of dy[t, n] over t.
 ///
@@ -62,5 +74,6 @@ void run(device::ReferenceStream&, const BiasGradient&);
 void run(device::HostStream&, const BiasGradient&);
 void run(device::CudaStream&, const BiasGradient&);
 Index workspace_bytes(const device::HostStream&, const BiasGradient&);
+Index workspace_bytes(const device::CudaStream&, const BiasGradient&);
 
 }  // namespace mpitron::kernels

@@ -108,5 +108,7 @@ void run(device::CudaStream&, const LayerNormForward&);
 void run(device::CudaStream&, const LayerNormBackward&);
 Index workspace_bytes(const device::HostStream&, const RmsNormBackward&);
 Index workspace_bytes(const device::HostStream&, const LayerNormBackward&);
+Index workspace_bytes(const device::CudaStream&, const RmsNormBackward&);
+Index workspace_bytes(const device::CudaStream&, const LayerNormBackward&);
 
 }  // namespace mpitron::kernels

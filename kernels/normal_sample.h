@@ -13,7 +13,7 @@ struct UniformPair {
   double first, second;
 };
 
-inline UniformPair uniform_pair(Philox::Key key, std::uint64_t counter) {
+constexpr UniformPair uniform_pair(Philox::Key key, std::uint64_t counter) {
   const Philox::Counter bits = Philox::generate(
       {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0}, key);
   const auto wide = [&](std::size_t word) {
@@ -24,7 +24,7 @@ inline UniformPair uniform_pair(Philox::Key key, std::uint64_t counter) {
 
 /// The definition of NormalInit: standard normal number `index` of a key (Box and Muller 1958).
 /// Index 2j takes the cosine, 2j + 1 the sine of counter j.
-inline double normal_sample(Philox::Key key, Index index) {
+constexpr double normal_sample(Philox::Key key, Index index) {
   const UniformPair u = uniform_pair(key, static_cast<std::uint64_t>(index) / 2);
   const double radius = std::sqrt(-2 * std::log(u.first));
   const double angle = 2 * std::numbers::pi * u.second;

@@ -82,5 +82,6 @@ void run(device::CudaStream&, const Unpermute&);
 void run(device::CudaStream&, const ScaleRows&);
 void run(device::CudaStream&, const ScaleRowsBackward&);
 Index workspace_bytes(const device::HostStream&, const Unpermute&);
+Index workspace_bytes(const device::CudaStream&, const Unpermute&);
 
 }  // namespace mpitron::kernels

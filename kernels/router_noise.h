@@ -15,13 +15,13 @@ struct TokenNoise {
   GlobalIndexMap index;
   Index batch = 1;  // b: row r is sequence position r / b of sample r % b
 
-  Index position(Index row) const { return index.sequence(row / batch); }
-  Index sample(Index row) const { return index.sample(row % batch); }
+  constexpr Index position(Index row) const { return index.sequence(row / batch); }
+  constexpr Index sample(Index row) const { return index.sample(row % batch); }
 };
 
 /// Column `column` of a row: uniform in [0, 1), multiples of 2^-24. One Philox call serves four
 /// columns.
-inline float token_uniform(const TokenNoise& noise, Index row, Index column) {
+constexpr float token_uniform(const TokenNoise& noise, Index row, Index column) {
   const auto sample = static_cast<std::uint64_t>(noise.sample(row));
   const Philox::Counter bits = Philox::generate(
       {static_cast<std::uint32_t>(column / 4), static_cast<std::uint32_t>(noise.position(row)),

@@ -21,8 +21,14 @@ inline constexpr int kLowest = -352;  // the first digit counts 2^kLowest
 inline constexpr std::int64_t kDigitMask = (std::int64_t{1} << kDigitBits) - 1;
 }  // namespace detail
 
-/// At most 2^31 calls between two `carry`. Inline: kernels call it for every 64 elements.
-inline void add(Bins bins, double value) {
+/// A summand in digits: part[i] is added to bin `first` + i. At most 2^31 summands between two
+/// `carry`. constexpr: GPUs use it too.
+struct Summand {
+  int first;
+  std::int64_t part[3];
+};
+
+constexpr Summand summand_of(double value) {
   using namespace detail;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const int exponent = static_cast<int>(bits >> 52 & 0x7FF);
@@ -34,27 +40,38 @@ inline void add(Bins bins, double value) {
     mantissa = place > -64 ? mantissa >> -place : 0;
     place = 0;
   }
-  const auto digit = static_cast<std::size_t>(place / kDigitBits);
+  const int digit = place / kDigitBits;
   if (digit + 3 > kDigits) {  // infinite, NaN, or too large
-    ++bins[kDigits];
-    return;
+    return {kDigits, {1, 0, 0}};
   }
   const auto shifted = static_cast<unsigned __int128>(mantissa) << place % kDigitBits;
-  bins[digit] += static_cast<std::int64_t>(shifted) & kDigitMask;
-  bins[digit + 1] += static_cast<std::int64_t>(shifted >> kDigitBits) & kDigitMask;
-  bins[digit + 2] += static_cast<std::int64_t>(shifted >> 2 * kDigitBits);
+  return {digit,
+          {static_cast<std::int64_t>(shifted) & kDigitMask,
+           static_cast<std::int64_t>(shifted >> kDigitBits) & kDigitMask,
+           static_cast<std::int64_t>(shifted >> 2 * kDigitBits)}};
 }
-/// The same for a finite float, which lies in two digits.
-inline void add(Bins bins, float value) {
+/// The same of a finite float, which lies in two digits.
+constexpr Summand summand_of(float value) {
   using namespace detail;
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const int exponent = static_cast<int>(bits >> 23 & 0xFF);
   const std::uint64_t mantissa = (bits & 0x7FFFFF) | (exponent > 0 ? 0x800000 : 0);
   const int place = (exponent > 0 ? exponent : 1) - 150 - kLowest;
   const std::uint64_t shifted = mantissa << place % kDigitBits;
-  const auto digit = static_cast<std::size_t>(place / kDigitBits);
-  bins[digit] += static_cast<std::int64_t>(shifted) & kDigitMask;
-  bins[digit + 1] += static_cast<std::int64_t>(shifted >> kDigitBits);
+  return {place / kDigitBits,
+          {static_cast<std::int64_t>(shifted) & kDigitMask,
+           static_cast<std::int64_t>(shifted >> kDigitBits), 0}};
+}
+
+/// A double, or a finite float. Inline: kernels call it for every 64 elements.
+template <class T>
+void add(Bins bins, T value) {
+  const Summand summand = summand_of(value);
+  for (int i = 0; i < 3; ++i) {
+    if (summand.part[i] != 0) {
+      bins[static_cast<std::size_t>(summand.first + i)] += summand.part[i];
+    }
+  }
 }
 /// Brings every digit below 2^32: before bins of several sums are added.
 void carry(Bins bins);

@@ -12,18 +12,18 @@ struct SequenceMap {
   Index split = 0;
   Index offset[2] = {0, 0};
 
-  Index operator()(Index local) const { return local + offset[local < split ? 0 : 1]; }
+  constexpr Index operator()(Index local) const { return local + offset[local < split ? 0 : 1]; }
   /// The map of the piece that begins at local position `first` here.
-  SequenceMap from(Index first) const {
+  constexpr SequenceMap from(Index first) const {
     return {.split = std::max<Index>(0, split - first),
             .offset = {offset[0] + first, offset[1] + first}};
   }
 
   /// Whether local positions are those of the whole.
-  bool whole() const { return offset[0] == 0 && offset[1] == 0; }
+  constexpr bool whole() const { return offset[0] == 0 && offset[1] == 0; }
 
   /// How many positions of an endless local sequence stand before `position` of the whole one.
-  Index count_before(Index position) const {
+  constexpr Index count_before(Index position) const {
     const Index first = std::clamp<Index>(position - offset[0], 0, split);
     return first < split ? first : std::max(split, position - offset[1]);
   }

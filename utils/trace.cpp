@@ -1,5 +1,6 @@
 #include "utils/trace.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -41,6 +42,7 @@ void Trace::add(const TraceSpan& span) {
 std::vector<TraceSpan> Trace::stop() {
   const std::lock_guard lock(mutex_);
   recording_.store(false, std::memory_order_relaxed);
+  std::ranges::stable_sort(spans_, {}, &TraceSpan::end);  // kernels of a GPU are added last
   return std::exchange(spans_, {});
 }
 

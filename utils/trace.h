@@ -39,6 +39,14 @@ struct TraceSpan {
 
 TraceSpan::Name trace_name(std::string_view text);
 
+/// A profiler that is told of spans as they begin and end; on every thread they nest.
+class TraceRanges {
+ public:
+  virtual ~TraceRanges() = default;
+  virtual void begin(const TraceSpan& span) = 0;
+  virtual void end() = 0;
+};
+
 /// What a rank has done, span by span, while it records; otherwise each place that could add a span
 /// costs one branch. Any thread may add.
 class Trace {
@@ -52,6 +60,18 @@ class Trace {
   bool recording() const { return recording_.load(std::memory_order_relaxed); }
   /// Does nothing where nothing is recorded.
   void add(const TraceSpan& span);
+  /// From now on `ranges` (null: nobody) is told of the spans of scopes and kernels.
+  void tell(TraceRanges* ranges) { ranges_ = ranges; }
+  void begin_range(const TraceSpan& span) {
+    if (TraceRanges* const ranges = ranges_) {
+      ranges->begin(span);
+    }
+  }
+  void end_range() {
+    if (TraceRanges* const ranges = ranges_) {
+      ranges->end();
+    }
+  }
   /// Ends the recording; the spans in the order of their ends.
   std::vector<TraceSpan> stop();
   /// Spans that found no room since the start.
@@ -59,6 +79,7 @@ class Trace {
 
  private:
   std::atomic<bool> recording_ = false;
+  std::atomic<TraceRanges*> ranges_ = nullptr;
   std::mutex mutex_;
   std::size_t capacity_ = 0;
   std::int64_t dropped_ = 0;
@@ -75,17 +96,15 @@ class TraceScope {
       trace_ = trace;
       span_ = span;
       span_.begin = Trace::now();
+      trace_->begin_range(span_);
     }
   }
-  TraceScope(Trace* trace, TraceKind kind, std::string_view name) {
-    if (trace != nullptr && trace->recording()) [[unlikely]] {
-      trace_ = trace;
-      span_ = {.kind = kind, .name = trace_name(name), .begin = Trace::now()};
-    }
-  }
+  TraceScope(Trace* trace, TraceKind kind, std::string_view name)
+      : TraceScope(trace, {.kind = kind, .name = trace_name(name)}) {}
   ~TraceScope() {
     if (trace_ != nullptr) [[unlikely]] {
       span_.end = Trace::now();
+      trace_->end_range();
       trace_->add(span_);
     }
   }

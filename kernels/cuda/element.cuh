@@ -30,22 +30,41 @@ typename DeviceType<T>::type* device_data(const device::TensorView& view) {
   return reinterpret_cast<typename DeviceType<T>::type*>(view.as<T>());
 }
 
-/// Sum over the block's threads, the same bits in every thread and every run: a butterfly over each
-/// warp, then the warps' sums in order. `partial` is shared memory of 32 floats.
-inline __device__ float block_sum(float value, float* partial) {
-  for (int step = 16; step > 0; step /= 2) {
-    value += __shfl_xor_sync(0xffffffffu, value, step);
+/// The dtype of a type of GPU code.
+template <class T>
+constexpr DType element_dtype() {
+  if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+    return DType::bf16;
+  } else if constexpr (std::is_same_v<T, __half>) {
+    return DType::f16;
+  } else {
+    return dtype_of<T>();
   }
-  const int warps = static_cast<int>(blockDim.x) / 32;
-  if (threadIdx.x % 32 == 0) {
-    partial[threadIdx.x / 32] = value;
-  }
-  __syncthreads();
-  float sum = 0;
-  for (int warp = 0; warp < warps; ++warp) {
-    sum += partial[warp];
-  }
-  return sum;
+}
+
+/// The elements of a view in device memory, whose dtype T is the GPU's name of.
+template <class T>
+T* elements(const device::TensorView& view) {
+  MPITRON_CHECK(view.data == nullptr || view.dtype == element_dtype<T>(), name_of(view.dtype));
+  return static_cast<T*>(view.data);
+}
+template <class T>
+const T* elements(const device::ConstTensorView& view) {
+  MPITRON_CHECK(view.data == nullptr || view.dtype == element_dtype<T>(), name_of(view.dtype));
+  return static_cast<const T*>(view.data);
+}
+
+/// Calls f<T>() with the GPU's type of a training dtype: float, __nv_bfloat16 or __half.
+template <class F>
+void visit_element(DType dtype, F&& f) {
+  visit_dtype(dtype, [&]<class T>() { f.template operator()<typename DeviceType<T>::type>(); });
+}
+
+/// Calls f<A, B>() with the GPU's types of two training dtypes.
+template <class F>
+void visit_elements(DType a, DType b, F&& f) {
+  visit_element(
+      a, [&]<class A>() { visit_element(b, [&]<class B>() { f.template operator()<A, B>(); }); });
 }
 
 }  // namespace mpitron::kernels::cuda

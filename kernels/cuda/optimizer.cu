@@ -1,75 +1,122 @@
 // Numerical contract: that of kernels/optimizer.h; fp32, element by element.
-#include <algorithm>
-
-#include "kernels/cuda/element.cuh"
-#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/numbers.cuh"
+#include "kernels/cuda/reduce.cuh"
 #include "kernels/optimizer.h"
 
 namespace mpitron::kernels {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr Index kMaxBlocks = 1 << 16;
+using namespace cuda;
 
-/// The scalars of one step and the fp32 arrays it updates in place.
 struct AdamArguments {
-  float *param, *exp_avg, *exp_avg_sq;
+  Numbers param, exp_avg, exp_avg_sq, grad, model_param;
   Index n;
+  bool packed;
   float lr, beta1, beta2, eps, weight_decay, bias_correction1, bias_correction2, grad_scale;
 };
 
-template <class Grad, class Model>
-__global__ void adam_elements(AdamArguments a, const Grad* grad, Model* model_param) {
-  const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
-  for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < a.n; i += step) {
-    const float g = static_cast<float>(grad[i]) * a.grad_scale;
-    const float m = a.beta1 * a.exp_avg[i] + (1 - a.beta1) * g;
-    const float v = a.beta2 * a.exp_avg_sq[i] + (1 - a.beta2) * g * g;
-    const float update = m / a.bias_correction1 / (sqrtf(v / a.bias_correction2) + a.eps);
-    const float param = a.param[i] - a.lr * (update + a.weight_decay * a.param[i]);
-    a.exp_avg[i] = m;
-    a.exp_avg_sq[i] = v;
-    a.param[i] = param;
-    if (model_param != nullptr) {
-      model_param[i] = static_cast<Model>(param);
+__global__ void adam_elements(const __grid_constant__ AdamArguments a) {
+  for_packs(a.n, a.packed, thread_of_grid(), [&](Index i, auto width) {
+    const auto grad = a.grad.load(i, width);
+    auto param = a.param.load(i, width);
+    auto exp_avg = a.exp_avg.load(i, width), exp_avg_sq = a.exp_avg_sq.load(i, width);
+    for (int j = 0; j < width; ++j) {
+      const float g = grad[j] * a.grad_scale;
+      const float m = a.beta1 * exp_avg[j] + (1 - a.beta1) * g;
+      const float v = a.beta2 * exp_avg_sq[j] + (1 - a.beta2) * g * g;
+      const float update = m / a.bias_correction1 / (sqrtf(v / a.bias_correction2) + a.eps);
+      exp_avg[j] = m;
+      exp_avg_sq[j] = v;
+      param[j] -= a.lr * (update + a.weight_decay * param[j]);
     }
-  }
+    a.exp_avg.store(i, exp_avg);
+    a.exp_avg_sq.store(i, exp_avg_sq);
+    a.param.store(i, param);
+    if (a.model_param.data != nullptr) {
+      a.model_param.store(i, param);
+    }
+  });
 }
 
-template <class Grad, class Model>
-void run_typed(device::CudaStream& stream, const AdamStep& k) {
-  const Index n = k.param.numel();
-  if (n > 0) {
-    const AdamArguments arguments{k.param.as<float>(),
-                                  k.exp_avg.as<float>(),
-                                  k.exp_avg_sq.as<float>(),
-                                  n,
-                                  k.lr,
-                                  k.beta1,
-                                  k.beta2,
-                                  k.eps,
-                                  k.weight_decay,
-                                  k.bias_correction1,
-                                  k.bias_correction2,
-                                  k.grad_scale};
-    const auto blocks = static_cast<unsigned>(std::min((n + kThreads - 1) / kThreads, kMaxBlocks));
-    cuda::launch(stream, AdamStep::name, {blocks, kThreads},
-                 adam_elements<typename cuda::DeviceType<Grad>::type,
-                               typename cuda::DeviceType<Model>::type>,
-                 arguments, cuda::device_data<Grad>(k.grad),
-                 cuda::device_data<Model>(k.model_param));
+struct SgdArguments {
+  Numbers param, momentum_buffer, grad, model_param;
+  Index n;
+  bool packed;
+  float lr, momentum, weight_decay, grad_scale;
+};
+
+__global__ void sgd_elements(const __grid_constant__ SgdArguments a) {
+  for_packs(a.n, a.packed, thread_of_grid(), [&](Index i, auto width) {
+    auto step = a.grad.load(i, width);
+    auto param = a.param.load(i, width);
+    for (int j = 0; j < width; ++j) {
+      step[j] = step[j] * a.grad_scale + a.weight_decay * param[j];
+    }
+    if (a.momentum_buffer.data != nullptr) {
+      const auto velocity = a.momentum_buffer.load(i, width);
+      for (int j = 0; j < width; ++j) {
+        step[j] += a.momentum * velocity[j];
+      }
+      a.momentum_buffer.store(i, step);
+    }
+    for (int j = 0; j < width; ++j) {
+      param[j] -= a.lr * step[j];
+    }
+    a.param.store(i, param);
+    if (a.model_param.data != nullptr) {
+      a.model_param.store(i, param);
+    }
+  });
+}
+
+template <class T>
+__global__ void count_zeros(const T* x, Index n, bool packed, unsigned long long* result) {
+  __shared__ unsigned partial[kMostWarps];
+  unsigned zeros = 0;
+  for_packs(n, packed, thread_of_grid(), [&](Index i, auto width) {
+    const auto values = load(x + i, width);
+    for (int j = 0; j < width; ++j) {
+      zeros += values[j] == 0 ? 1 : 0;
+    }
+  });
+  zeros = block_sum(zeros, partial);
+  if (threadIdx.x == 0) {
+    atomicAdd(result, static_cast<unsigned long long>(zeros));
   }
 }
 
 }  // namespace
 
 void run(device::CudaStream& stream, const AdamStep& k) {
-  visit_dtype(k.grad.dtype, [&]<class Grad>() {
-    if (!k.model_param) {
-      run_typed<Grad, float>(stream, k);
-    } else {
-      visit_dtype(k.model_param.dtype, [&]<class Model>() { run_typed<Grad, Model>(stream, k); });
-    }
+  const Numbers param(k.param), exp_avg(k.exp_avg), exp_avg_sq(k.exp_avg_sq), grad(k.grad),
+      model_param(k.model_param);
+  const bool packed = param.fits_packs() && exp_avg.fits_packs() && exp_avg_sq.fits_packs() &&
+                      grad.fits_packs() && model_param.fits_packs();
+  const Index n = k.param.numel();
+  launch(stream, k.name, flat_shape(n), adam_elements,
+         AdamArguments{param, exp_avg, exp_avg_sq, grad, model_param, n, packed, k.lr, k.beta1,
+                       k.beta2, k.eps, k.weight_decay, k.bias_correction1, k.bias_correction2,
+                       k.grad_scale});
+}
+
+void run(device::CudaStream& stream, const SgdStep& k) {
+  const Numbers param(k.param), momentum_buffer(k.momentum_buffer), grad(k.grad),
+      model_param(k.model_param);
+  const bool packed = param.fits_packs() && momentum_buffer.fits_packs() && grad.fits_packs() &&
+                      model_param.fits_packs();
+  const Index n = k.param.numel();
+  launch(stream, k.name, flat_shape(n), sgd_elements,
+         SgdArguments{param, momentum_buffer, grad, model_param, n, packed, k.lr, k.momentum,
+                      k.weight_decay, k.grad_scale});
+}
+
+void run(device::CudaStream& stream, const CountZeros& k) {
+  auto* result = static_cast<unsigned long long*>(k.result.data);
+  device::check(cudaMemsetAsync(result, 0, sizeof(*result), stream.handle), k.name);
+  visit_element(k.x.dtype, [&]<class T>() {
+    const T* x = elements<T>(k.x);
+    launch(stream, k.name, flat_shape(k.x.numel()), count_zeros<T>, x, k.x.numel(), all_packed(x),
+           result);
   });
 }
 

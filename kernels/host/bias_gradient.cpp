@@ -28,16 +28,16 @@ void sum_block(const Rows<const T>& dy, Index begin, Index end, Index n, float* 
 }  // namespace host
 
 Index workspace_bytes(const device::HostStream&, const BiasGradient& kernel) {
-  return host::block_count(host::row_count(kernel.dy)) * kernel.dy.size(-1) * 4;
+  return host::block_count(row_count(kernel.dy)) * kernel.dy.size(-1) * 4;
 }
 
 void run(device::HostStream& stream, const BiasGradient& kernel) {
-  const Index n = kernel.dy.size(-1), rows = host::row_count(kernel.dy);
+  const Index n = kernel.dy.size(-1), rows = row_count(kernel.dy);
   const Index blocks = host::block_count(rows), height = host::block_rows(rows);
   MPITRON_CHECK(kernel.workspace.bytes() >= workspace_bytes(stream, kernel));
   auto* sums = static_cast<float*>(kernel.workspace.data);
   visit_dtype(kernel.dy.dtype, [&]<class T>() {
-    const host::Rows<const T> dy(kernel.dy);
+    const Rows<const T> dy(kernel.dy);
     host::for_blocks(blocks, kernel.dy.numel(), [&](Index block) {
       const Index begin = block * height;
       host::sum_block(dy, begin, std::min(rows, begin + height), n, sums + block * n);

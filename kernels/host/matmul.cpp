@@ -203,16 +203,6 @@ void run_by_copies(device::HostStream& stream, const Matmul& kernel) {
   }
 }
 
-void check(const Matmul& kernel) {
-  const Index k = kernel.a.size(kernel.transpose_a ? 0 : 1);
-  MPITRON_CHECK(kernel.b.size(kernel.transpose_b ? 1 : 0) == k, k, to_string(kernel.b.shape));
-  MPITRON_CHECK(kernel.a.size(kernel.transpose_a ? 1 : 0) == kernel.c.size(0) &&
-                    kernel.b.size(kernel.transpose_b ? 0 : 1) == kernel.c.size(1),
-                to_string(kernel.a.shape), to_string(kernel.b.shape), to_string(kernel.c.shape));
-  MPITRON_CHECK(kernel.a.dtype == kernel.b.dtype, name_of(kernel.a.dtype), name_of(kernel.b.dtype));
-  MPITRON_CHECK(!kernel.accumulate || (!kernel.bias && kernel.activation == Activation::none));
-}
-
 }  // namespace
 }  // namespace host
 
@@ -228,7 +218,7 @@ Index workspace_bytes(const device::HostStream& stream, const Matmul& kernel) {
 }
 
 void run(device::HostStream& stream, const Matmul& kernel) {
-  host::check(kernel);
+  check(kernel);
   if (kernel.c.numel() == 0) {
     return;
   }

@@ -36,11 +36,10 @@ double dot(const double* a, const double* b, Index k) {
 }  // namespace
 
 void run(device::ReferenceStream&, const Matmul& kernel) {
+  check(kernel);
   const Index m = kernel.c.size(0);
   const Index n = kernel.c.size(1);
   const Index k = kernel.a.size(kernel.transpose_a ? 0 : 1);
-  MPITRON_CHECK(kernel.b.size(kernel.transpose_b ? 1 : 0) == k, k, to_string(kernel.b.shape));
-  MPITRON_CHECK(!kernel.accumulate || (!kernel.bias && kernel.activation == Activation::none));
   const std::vector<double> a = load_matrix(kernel.a, kernel.transpose_a);
   const std::vector<double> b_transposed = load_matrix(kernel.b, !kernel.transpose_b);
   const Reader bias(kernel.bias);

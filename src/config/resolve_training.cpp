@@ -28,6 +28,9 @@ TrainingConfig resolve_training(const OptionValues& v) {
                                        : iterations_for_samples(t, t.train_samples.value_or(0));
   t.seq_length = v.maybe_integer("seq_length").value_or(0);
   t.device = v.text("device");
+  if (v.flag("enable_cuda_graph")) {
+    t.cuda_graph_warmup_steps = v.integer("cuda_graph_warmup_steps");
+  }
   t.eval_iters = v.integer("eval_iters");
   t.eval_interval = v.integer("eval_interval");
   t.full_validation = v.flag("full_validation");

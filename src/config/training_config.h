@@ -32,6 +32,8 @@ struct TrainingConfig {
   Index seq_length = 0;
 
   std::string device = "auto";  // "host", "cuda", "reference"
+  /// Steps before one is recorded as a CUDA graph; absent: none is.
+  std::optional<Index> cuda_graph_warmup_steps;
 
   // evaluation; eval_interval 0: never during training
   Index eval_iters = 100;

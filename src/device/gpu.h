@@ -1,8 +1,10 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "utils/shape.h"
+#include "utils/trace.h"
 
 namespace mpitron::device {
 
@@ -22,5 +24,9 @@ struct VisibleGpus {
 
 /// Asks the driver. Defined only where `kHasCuda` (device/cuda).
 VisibleGpus visible_gpus();
+
+/// Has an attached profiler of GPUs record while it lives, and shows it the ranges of a trace.
+/// Defined only where `kHasCuda` (device/cuda).
+std::unique_ptr<TraceRanges> make_gpu_profiler();
 
 }  // namespace mpitron::device

@@ -32,22 +32,40 @@ std::vector<LaunchProfile::Entry> slowest_first(std::vector<LaunchProfile::Entry
 }  // namespace
 
 LaunchProfile::LaunchProfile(Device& device)
-    : device_(device), previous_(std::exchange(observer_of(device), this)) {}
+    : device_(device),
+      previous_(std::exchange(observer_of(device), this)),
+      clock_(make_stream_clock(device.stream())) {}
 
 LaunchProfile::~LaunchProfile() {
   observer_of(device_) = previous_;
 }
 
 void LaunchProfile::before(const LaunchRecord&) {
-  begin_ = Clock::now();
+  clock_->mark();
 }
 
 void LaunchProfile::after(const LaunchRecord& record) {
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
-  add(entries_, {record.kernel, record.bytes, 1, seconds, static_cast<double>(record.bytes)});
+  clock_->mark();
+  unread_.push_back(record);
+}
+
+void LaunchProfile::read() const {
+  const std::vector<std::int64_t> moments = clock_->take();
+  for (std::size_t i = 0; i < unread_.size(); ++i) {
+    const LaunchRecord& record = unread_[i];
+    const auto seconds = static_cast<double>(moments[2 * i + 1] - moments[2 * i]) * 1e-9;
+    add(entries_, {record.kernel, record.bytes, 1, seconds, static_cast<double>(record.bytes)});
+  }
+  unread_.clear();
+}
+
+void LaunchProfile::clear() {
+  read();
+  entries_.clear();
 }
 
 std::vector<LaunchProfile::Entry> LaunchProfile::kernels() const {
+  read();
   std::vector<Entry> sums;
   for (Entry entry : entries_) {
     entry.bytes = 0;
@@ -57,10 +75,12 @@ std::vector<LaunchProfile::Entry> LaunchProfile::kernels() const {
 }
 
 std::vector<LaunchProfile::Entry> LaunchProfile::sizes() const {
+  read();
   return slowest_first(entries_);
 }
 
 double LaunchProfile::seconds() const {
+  read();
   double sum = 0;
   for (const Entry& entry : entries_) {
     sum += entry.seconds;

@@ -1,14 +1,13 @@
 #pragma once
-#include <chrono>
 #include <string>
 #include <vector>
 
-#include "device/device.h"
+#include "device/stream_clock.h"
 
 namespace mpitron::device {
 
-/// Where the time goes: sums seconds and bytes of every launch on a device while it lives, by
-/// kernel and, within a kernel, by the size of its arguments.
+/// Where the time goes: sums the device's seconds and the bytes of every launch on it while it
+/// lives, by kernel and, within a kernel, by the size of its arguments.
 class LaunchProfile final : public LaunchObserver {
  public:
   struct Entry {
@@ -33,17 +32,20 @@ class LaunchProfile final : public LaunchObserver {
   /// Sums by kernel and size, the slowest first.
   std::vector<Entry> sizes() const;
   double seconds() const;
-  void clear() { entries_.clear(); }
+  void clear();
   /// A line a kernel: calls, milliseconds, GB/s over the arguments, share of `seconds` (of the
   /// step, say). With `by_size` a line a kernel and size.
   std::string table(double seconds, bool by_size) const;
 
  private:
-  using Clock = std::chrono::steady_clock;
+  /// Adds the launches whose times were not known when they were made; waits for the device.
+  void read() const;
+
   Device& device_;
   LaunchObserver* previous_;
-  Clock::time_point begin_;
-  std::vector<Entry> entries_;
+  std::unique_ptr<StreamClock> clock_;
+  mutable std::vector<LaunchRecord> unread_;  // a begin and an end of the clock for each
+  mutable std::vector<Entry> entries_;
 };
 
 }  // namespace mpitron::device

@@ -12,22 +12,39 @@ LaunchObserver*& observer_of(Device& device) {
 }  // namespace
 
 LaunchTrace::LaunchTrace(Device& device, Trace& trace)
-    : device_(device), trace_(trace), previous_(std::exchange(observer_of(device), this)) {}
+    : device_(device),
+      trace_(trace),
+      previous_(std::exchange(observer_of(device), this)),
+      clock_(make_stream_clock(device.stream())) {}
 
 LaunchTrace::~LaunchTrace() {
+  read();
   observer_of(device_) = previous_;
 }
 
-void LaunchTrace::before(const LaunchRecord&) {
-  begin_ = Trace::now();
+void LaunchTrace::before(const LaunchRecord& record) {
+  clock_->mark();
+  unread_.push_back(
+      {.kind = TraceKind::kernel, .name = trace_name(record.kernel), .bytes = record.bytes});
+  trace_.begin_range(unread_.back());
 }
 
-void LaunchTrace::after(const LaunchRecord& record) {
-  trace_.add({.kind = TraceKind::kernel,
-              .name = trace_name(record.kernel),
-              .begin = begin_,
-              .end = Trace::now(),
-              .bytes = record.bytes});
+void LaunchTrace::after(const LaunchRecord&) {
+  trace_.end_range();
+  clock_->mark();
+  if (device_.tensors_on_host()) {
+    read();
+  }
+}
+
+void LaunchTrace::read() {
+  const std::vector<std::int64_t> moments = clock_->take();
+  for (std::size_t i = 0; i < unread_.size(); ++i) {
+    unread_[i].begin = moments[2 * i];
+    unread_[i].end = moments[2 * i + 1];
+    trace_.add(unread_[i]);
+  }
+  unread_.clear();
 }
 
 }  // namespace mpitron::device

@@ -1,11 +1,11 @@
 #pragma once
-#include "device/device.h"
+#include "device/stream_clock.h"
 #include "utils/trace.h"
 
 namespace mpitron::device {
 
-/// Adds every launch on a device to a trace while it lives; other observers wait so long. On a
-/// device whose launches return before the kernel ends, a span is the time of the launch.
+/// Adds every launch on a device to a trace while it lives; other observers wait so long. Spans are
+/// the device's time; where launches return before the kernel ends, all are added at the end.
 class LaunchTrace final : public LaunchObserver {
  public:
   LaunchTrace(Device& device, Trace& trace);
@@ -18,10 +18,13 @@ class LaunchTrace final : public LaunchObserver {
   void argument(const LaunchRecord&, const char*, const ConstTensorView&) override {}
 
  private:
+  void read();
+
   Device& device_;
   Trace& trace_;
   LaunchObserver* previous_;
-  std::int64_t begin_ = 0;
+  std::unique_ptr<StreamClock> clock_;
+  std::vector<TraceSpan> unread_;  // a begin and an end of the clock for each
 };
 
 }  // namespace mpitron::device

@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "device/device_choice.h"
+
 namespace mpitron::doctor {
 
 GpuFacts read_gpus(bool built_with_cuda) {
@@ -21,6 +23,7 @@ GpuFacts read_gpus(bool built_with_cuda) {
   std::sort(facts.devices.begin(), facts.devices.end());
   if (!facts.devices.empty()) {
     facts.has_driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr;
+    facts.visible = device::find_gpus().value_or(device::VisibleGpus{});
   }
   return facts;
 }
@@ -45,6 +48,15 @@ CheckResult check_gpus(const GpuFacts& facts, const launch::Environment& environ
     result.verdict = Verdict::warn;
     result.found += ", which this program was built without";
     result.advice = "make cuda, then run mpitron-cuda";
+  } else if (facts.visible.gpus.empty()) {
+    result.verdict = Verdict::fail;
+    result.found += ", of which this program can use none";
+    result.advice = facts.visible.why_none;
+  } else {
+    for (const device::Gpu& gpu : facts.visible.gpus) {
+      result.found += fmt::format("; {} at {} ({}, compute capability {}.{}, {} GiB)", gpu.name,
+                                  gpu.pci_bus_id, gpu.uuid, gpu.major, gpu.minor, gpu.bytes >> 30);
+    }
   }
   return result;
 }

@@ -12,11 +12,11 @@ using tensor::Tensor;
 void accumulate_rows(Context& context, Parameter& table, const Tensor& ids, const Tensor& dy) {
   autograd::accumulate_parameter(
       context, table, [&](const device::TensorView& sink, bool accumulate) {
-        context.launch(kernels::EmbeddingBackward{.ids = ids.view(),
-                                                  .dy = dy.view(),
-                                                  .dtable = sink,
-                                                  .first_row = table.shard.global(0),
-                                                  .accumulate = accumulate});
+        context.launch_with_workspace(kernels::EmbeddingBackward{.ids = ids.view(),
+                                                                 .dy = dy.view(),
+                                                                 .dtable = sink,
+                                                                 .first_row = table.shard.global(0),
+                                                                 .accumulate = accumulate});
       });
 }
 

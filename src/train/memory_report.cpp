@@ -28,19 +28,32 @@ double megabytes(Index bytes) {
 
 }  // namespace
 
-ProcessMemory parse_process_status(std::string_view status) {
-  return {.resident = bytes_of(status, "\nVmRSS:"), .resident_peak = bytes_of(status, "\nVmHWM:")};
+MemoryUse parse_process_status(std::string_view status) {
+  return {.allocated = bytes_of(status, "\nVmRSS:"), .max_allocated = bytes_of(status, "\nVmHWM:")};
 }
 
-ProcessMemory process_memory() {
+MemoryUse process_memory() {
   std::ifstream file("/proc/self/status");
   return parse_process_status(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-std::string memory_line(Index rank, Index iterations, const ProcessMemory& memory) {
-  return fmt::format(
+MemoryUse memory_in_use(device::Device& device) {
+  if (device.tensors_on_host()) {
+    return process_memory();
+  }
+  const device::AllocatorStatistics tensors = device.allocator().statistics();
+  const device::AllocatorStatistics arrivals = device.arrivals().statistics();
+  return {.allocated = tensors.bytes_in_use + arrivals.bytes_in_use,
+          .max_allocated = tensors.high_water + arrivals.high_water,
+          .reserved = tensors.bytes_reserved + arrivals.bytes_reserved};
+}
+
+std::string memory_line(Index rank, Index iterations, const MemoryUse& memory) {
+  const std::string line = fmt::format(
       "[Rank {}] (after {} iterations) memory (MB) | allocated: {:.1f} | max allocated: {:.1f}",
-      rank, iterations, megabytes(memory.resident), megabytes(memory.resident_peak));
+      rank, iterations, megabytes(memory.allocated), megabytes(memory.max_allocated));
+  return memory.reserved ? fmt::format("{} | reserved: {:.1f}", line, megabytes(*memory.reserved))
+                         : line;
 }
 
 }  // namespace mpitron::train

@@ -1,25 +1,31 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "utils/shape.h"
+#include "device/device.h"
 
 namespace mpitron::train {
 
-/// Host memory of this process, in bytes.
-struct ProcessMemory {
-  Index resident = 0;       // now
-  Index resident_peak = 0;  // highest since the start
+/// Bytes of the memory that tensors lie in.
+struct MemoryUse {
+  Index allocated = 0;      // now
+  Index max_allocated = 0;  // since the start
+  // Of a GPU, what the allocators have taken from the driver; of the host, the process' all.
+  std::optional<Index> reserved = std::nullopt;
 };
 
 /// From the text of /proc/PID/status; 0 for what it does not tell.
-ProcessMemory parse_process_status(std::string_view status);
+MemoryUse parse_process_status(std::string_view status);
 
-/// Of this process; zeros where there is no /proc.
-ProcessMemory process_memory();
+/// Of this process on the host; zeros where there is no /proc.
+MemoryUse process_memory();
+
+/// Where the device's tensors lie: of the GPU, else of this process.
+MemoryUse memory_in_use(device::Device& device);
 
 /// `[Rank 0] (after 100 iterations) memory (MB) | allocated: 12.5 | max allocated: 13.0`, printed
-/// once after the first logged interval.
-std::string memory_line(Index rank, Index iterations, const ProcessMemory& memory);
+/// once after the first logged interval; of a GPU with ` | reserved: 14.0` behind it.
+std::string memory_line(Index rank, Index iterations, const MemoryUse& memory);
 
 }  // namespace mpitron::train

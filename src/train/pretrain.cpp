@@ -1,7 +1,10 @@
 #include "train/pretrain.h"
 
 #include "checkpoint/agreement.h"
+#include "device/copy.h"
+#include "device/out_of_memory.h"
 #include "train/flops.h"
+#include "train/memory_holders.h"
 #include "train/rejected_results.h"
 #include "train/run_description.h"
 #include "train/unigram.h"
@@ -34,7 +37,8 @@ SkipIterations skipped_iterations(comm::World& world, const config::TrainingConf
 }
 
 /// Times of all ranks; a barrier before each part of a step, unless options say otherwise.
-TimerGroup timer_group(const comm::GroupHandle& all, const config::LoggingConfig& logging) {
+TimerGroup timer_group(device::Device& device, const comm::GroupHandle& all,
+                       const config::LoggingConfig& logging) {
   TimerGroup group;
   group.world_size = all->size();
   group.gather = [all](std::span<const float> own) {
@@ -48,6 +52,9 @@ TimerGroup timer_group(const comm::GroupHandle& all, const config::LoggingConfig
   };
   if (logging.barrier_with_l1_time && all->size() > 1) {
     group.barrier = [all] { all->barrier(); };
+  }
+  if (!device.tensors_on_host()) {
+    group.settle = [&device] { device::synchronize(device.stream()); };
   }
   return group;
 }
@@ -67,7 +74,7 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       data_(data),
       config_(config),
       timers_(config.logging.timing_log_level, config.logging.timing_log_option,
-              timer_group(model.world().all(), config.logging)),
+              timer_group(device, model.world().all(), config.logging)),
       profile_(device, model.world(), config.training, std::move(trace)),
       num_microbatches_(config.training, config.parallel.data_parallel_size),
       skipped_(skipped_iterations(model.world(), config.training)),
@@ -83,10 +90,18 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
 
 RunOutcome Pretraining::run() {
   try {
-    return run_to_end();
+    return run_within_memory();
   } catch (const std::exception& error) {
     record_.fail(error);
     throw;
+  }
+}
+
+RunOutcome Pretraining::run_within_memory() {
+  try {
+    return run_to_end();
+  } catch (const device::OutOfMemory& error) {
+    throw Error(error.code(), fmt::format("{}; {}", error.what(), memory_holders(model_, step_)));
   }
 }
 

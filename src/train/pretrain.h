@@ -42,6 +42,8 @@ class Pretraining {
   std::vector<std::optional<double>> validation_losses(Index consumed);
 
  private:
+  /// Tells who holds the memory where it does not suffice.
+  RunOutcome run_within_memory();
   RunOutcome run_to_end();
   /// False where an exit condition ended it: then nothing is evaluated, as in the reference.
   bool train(ExitWatch& watch, RunOutcome& outcome);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/gpu.h"
 #include "io/trace_file.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -42,6 +43,10 @@ void Profile::begin_step(Index iteration) {
   }
   if (!launches_) {
     trace_->start();
+    if constexpr (device::kHasCuda) {
+      gpu_profiler_ = device::make_gpu_profiler();
+      trace_->tell(gpu_profiler_.get());
+    }
     launches_.emplace(device_, *trace_);
     first_ = iteration;
   }
@@ -68,6 +73,8 @@ void Profile::write() {
     return;
   }
   launches_.reset();
+  trace_->tell(nullptr);
+  gpu_profiler_.reset();
   const std::vector<TraceSpan> spans = trace_->stop();
   const std::filesystem::path folder = config_.profile_dir;
   std::error_code ignored;  // the file says why it cannot be written

@@ -36,6 +36,7 @@ class Profile {
   std::shared_ptr<Trace> trace_;
   bool takes_part_ = false;
   comm::ClockOffset clock_;
+  std::unique_ptr<TraceRanges> gpu_profiler_;
   std::optional<device::LaunchTrace> launches_;
   std::int64_t step_began_ = 0;
   Index first_ = 0, last_ = 0;  // of the iterations recorded so far

@@ -6,6 +6,7 @@
 #include "kernels/elementwise.h"
 #include "tensor/host_copy.h"
 #include "train/microbatch_broadcast.h"
+#include "utils/error.h"
 
 namespace mpitron::train {
 
@@ -57,7 +58,15 @@ StageRunner::StageRunner(device::Device& device, TrainedModel& model,
       layers_(replicas, timers.trace()),
       executor_(model.world(), device, model.groups().pipeline->ranks()),
       output_weight_(model.chunk(model.chunks() - 1).output_weight()),
-      objectives_(model.chunk(0).objective_traits()) {}
+      objectives_(model.chunk(0).objective_traits()) {
+  if (options.graph_warmup_steps) {
+    if (device.tensors_on_host()) {
+      throw_usage(
+          "--enable-cuda-graph: this run computes on the host; leave it out, or run on a GPU");
+    }
+    graph_.emplace(device, model.parameters(), *options.graph_warmup_steps);
+  }
+}
 
 const pipeline::ActionList& StageRunner::actions(const Pass& pass) {
   const bool forward_only = !pass.seed_scale.has_value();
@@ -75,10 +84,21 @@ std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& n
   pass_ = pass;
   next_ = &next;
   sums_.assign(objectives_.size(), {});
-  token_sums_.assign(objectives_.size(), {});
   layer_sums_.clear();
   first_microbatch_ = 0;
+  pipeline::HiddenState hidden = options_.hidden;
+  if (pass.micro_batch_size) {
+    hidden.shape[1] = *pass.micro_batch_size;
+  }
+  add_losses(graph_ && pass.seed_scale ? replay(hidden) : play(hidden));
+  layer_sums_.read(device_);
+  return sums_;
+}
+
+StepGraph::TokenSums StageRunner::play(const pipeline::HiddenState& hidden) {
+  token_sums_.assign(objectives_.size(), {});
   taken_.assign(static_cast<std::size_t>(model_.chunks()), 0);
+  first_microbatch_ = 0;
   const pipeline::StepCallbacks callbacks{
       .forward = [this](Index chunk, Index index,
                         Tensor input) { return forward(chunk, index, std::move(input)); },
@@ -91,18 +111,23 @@ std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& n
           [this](auto forward, auto backward) {
             return forward_and_backward(std::move(forward), std::move(backward));
           }};
-  pipeline::HiddenState hidden = options_.hidden;
-  if (pass.micro_batch_size) {
-    hidden.shape[1] = *pass.micro_batch_size;
-  }
-  executor_.play(actions(pass), callbacks, hidden);
+  executor_.play(actions(pass_), callbacks, hidden);
   if (output_weight_.size() > 0) {
     const TimerScope scope = timers_.scope("backward-compute", 2);
     output_weight_.play(context({}, nullptr));
   }
-  add_losses();
-  layer_sums_.read(device_);
-  return sums_;
+  return std::exchange(token_sums_, {});
+}
+
+StepGraph::TokenSums StageRunner::replay(const pipeline::HiddenState& hidden) {
+  for (Index index = 0; index < pass_.num_microbatches; ++index) {
+    microbatch(index);
+  }
+  return graph_->run(*pass_.seed_scale, std::exchange(microbatches_, {}),
+                     [&](StepGraph::Microbatches microbatches) {
+                       microbatches_ = std::move(microbatches);
+                       return play(hidden);
+                     });
 }
 
 const DeviceMicrobatch& StageRunner::microbatch(Index index) {
@@ -208,15 +233,14 @@ std::vector<StageRunner::Live::Output> StageRunner::losses(Context& context,
   return outputs;
 }
 
-void StageRunner::add_losses() {
-  for (std::size_t i = 0; i < token_sums_.size(); ++i) {
+void StageRunner::add_losses(const StepGraph::TokenSums& token_sums) {
+  for (std::size_t i = 0; i < token_sums.size(); ++i) {
     const bool means = objectives_[i].mean_of_means;
-    for (const Tensor& microbatch : tensor::to_host(device_, token_sums_[i])) {
+    for (const Tensor& microbatch : tensor::to_host(device_, token_sums[i])) {
       const double loss = microbatch.data<double>()[0], tokens = microbatch.data<double>()[1];
       sums_[i].loss += means ? loss / std::max(tokens, 1.0) : loss;
       sums_[i].tokens += means ? 1 : tokens;
     }
-    token_sums_[i].clear();
   }
 }
 

@@ -8,6 +8,7 @@
 #include "pipeline/executor.h"
 #include "train/layer_trace.h"
 #include "train/microbatch.h"
+#include "train/step_graph.h"
 #include "train/timers.h"
 #include "train/trained_model.h"
 
@@ -38,6 +39,8 @@ class StageRunner {
     std::optional<std::size_t> deferred_outputs = std::nullopt;
     bool cut_passes = false;     // wherever tokens travel; what the schedule joins runs in between
     bool delay_weights = false;  // weight gradients of a part are made when its tokens travel
+    /// Steps before one is recorded as a graph and replayed; absent: none is.
+    std::optional<Index> graph_warmup_steps = std::nullopt;
   };
   /// One pass over a (global) batch.
   struct Pass {
@@ -91,6 +94,10 @@ class StageRunner {
   class ForwardGaps;
 
   const pipeline::ActionList& actions(const Pass& pass);
+  /// Queues all passes, and returns each objective's sums of tokens.
+  StepGraph::TokenSums play(const pipeline::HiddenState& hidden);
+  /// The same from a graph, once it is recorded.
+  StepGraph::TokenSums replay(const pipeline::HiddenState& hidden);
   /// Microbatch `index`, which chunks ask for in order.
   const DeviceMicrobatch& microbatch(Index index);
   /// Lets go of the microbatches that every chunk has taken.
@@ -114,7 +121,7 @@ class StageRunner {
   std::vector<Live::Output> losses(autograd::Context& context, const models::Model& part,
                                    const DeviceMicrobatch& microbatch, const autograd::Var& input);
   /// Adds up what the microbatches' losses were, once the device knows it.
-  void add_losses();
+  void add_losses(const StepGraph::TokenSums& token_sums);
   tensor::Tensor loss_seed(autograd::Context& context, const models::Objective& objective) const;
   autograd::AuxiliaryLosses auxiliary_losses(const DeviceMicrobatch& microbatch);
   Live& start(Index chunk, Index index);
@@ -134,13 +141,14 @@ class StageRunner {
   Pass pass_;
   const NextMicrobatch* next_ = nullptr;
   std::vector<LossSums> sums_;
-  std::vector<std::vector<tensor::Tensor>> token_sums_;  // of each objective's microbatches
+  StepGraph::TokenSums token_sums_;
   autograd::LayerSums layer_sums_;
   std::deque<DeviceMicrobatch> microbatches_;  // from `first_microbatch_` on
   Index first_microbatch_ = 0;
   std::vector<Index> taken_;  // for each chunk: microbatches whose forward pass is over
   std::map<std::pair<Index, Index>, std::unique_ptr<Live>> live_;
   std::vector<std::unique_ptr<Live>> spare_;  // kept for their memory
+  std::optional<StepGraph> graph_;
 };
 
 }  // namespace mpitron::train

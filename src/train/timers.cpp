@@ -15,12 +15,18 @@ std::string dotted(const std::string& name) {
 
 void NamedTimer::start() {
   MPITRON_CHECK(!running_, "the timer is running already");
+  if (settle_) {
+    settle_();
+  }
   started_ = Clock::now();
   running_ = true;
 }
 
 void NamedTimer::stop() {
   MPITRON_CHECK(running_, "the timer was not started");
+  if (settle_) {
+    settle_();
+  }
   total_ += Clock::now() - started_;
   running_ = false;
 }
@@ -47,7 +53,7 @@ NamedTimer* Timers::make(std::string_view name, Index level) {
     MPITRON_CHECK(found->second->level == level, name, level, found->second->level);
     return &found->second->timer;
   }
-  auto entry = std::make_unique<Entry>();
+  auto entry = std::make_unique<Entry>(group_.settle);
   entry->level = level;
   names_.emplace_back(name);
   return &entries_.emplace(std::string(name), std::move(entry)).first->second->timer;

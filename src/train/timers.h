@@ -20,6 +20,8 @@ namespace mpitron::train {
 /// One named stopwatch that can be started and stopped many times.
 class NamedTimer {
  public:
+  /// `settle`: called before the time is taken.
+  explicit NamedTimer(std::function<void()> settle = nullptr) : settle_(std::move(settle)) {}
   void start();
   void stop();
   bool running() const { return running_; }
@@ -28,6 +30,7 @@ class NamedTimer {
 
  private:
   using Clock = std::chrono::steady_clock;
+  std::function<void()> settle_;
   Clock::time_point started_{};
   Clock::duration total_{};
   bool running_ = false;
@@ -64,6 +67,8 @@ struct TimerGroup {
   /// Called before a timer of level 1 starts, so that waiting is not counted as work; empty with
   /// --no-barrier-with-level-1-timing.
   std::function<void()> barrier = nullptr;
+  /// Waits until the device has done what was queued, where a launch returns before; else empty.
+  std::function<void()> settle = nullptr;
 };
 
 /// Named timers of levels 0 (whole phases), 1 (parts of a step) and 2 (fine); those above
@@ -112,6 +117,7 @@ class Timers {
   std::string table(std::span<const std::string> names, std::span<const float> times) const;
 
   struct Entry {
+    explicit Entry(std::function<void()> settle) : timer(std::move(settle)) {}
     NamedTimer timer;
     Index level = 0;
   };

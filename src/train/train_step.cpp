@@ -89,7 +89,8 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
           .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
           .deferred_outputs = config.parallel.deferred_embedding_wgrads,
           .cut_passes = config.parallel.overlap_moe_expert_parallel_comm,
-          .delay_weights = config.parallel.delay_wgrad_compute};
+          .delay_weights = config.parallel.delay_wgrad_compute,
+          .graph_warmup_steps = config.training.cuda_graph_warmup_steps};
 }
 
 }  // namespace

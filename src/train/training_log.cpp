@@ -105,7 +105,7 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
   const Index iterations = averages_.iterations();
   const StepTime time = interval_.elapsed();
   const double seconds = time.seconds / static_cast<double>(iterations);
-  write_spread(progress.iteration, time.busy() / static_cast<double>(iterations));
+  write_spread(progress.iteration, time.busy() / static_cast<double>(iterations), state);
   if (tensorboard_ && config_.logging.log_timers_to_tensorboard) {
     tensorboard_->add_scalar("iteration-time", seconds, progress.iteration);
   }
@@ -144,7 +144,7 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
     log::print(balance_lines(step.layers));
   }
   if (progress.iteration == config_.logging.log_interval) {
-    log::print(memory_line(0, progress.iteration, process_memory()));
+    log::print(memory_line(0, progress.iteration, memory_in_use(state.device())));
   }
   if (const auto lines = timers_.report(timed_parts(), static_cast<double>(iterations))) {
     log::print(*lines);
@@ -152,13 +152,14 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
   averages_.reset();
 }
 
-void TrainingLog::write_spread(Index iteration, double busy_seconds) {
+void TrainingLog::write_spread(Index iteration, double busy_seconds, TrainStep& state) {
   if (!config_.logging.tensorboard_dir) {
     return;
   }
+  const Index memory = memory_in_use(state.device()).allocated;
   const RankSpread spread =
       gather_spread({.busy_seconds = static_cast<float>(busy_seconds),
-                     .memory_mib = static_cast<float>(process_memory().resident) / kMebibyte},
+                     .memory_mib = static_cast<float>(memory) / kMebibyte},
                     [this](std::span<const float> own) { return timers_.of_all_ranks(own); });
   if (metrics_) {
     metrics_->add(iteration,
@@ -187,7 +188,7 @@ void TrainingLog::tell_live(const Progress& progress, const StepReport& step, Tr
        .learning_rate = step.learning_rate,
        .loss_scale = state.loss_scaler().scale(),
        .skipped = step.skipped,
-       .resident_bytes = process_memory().resident});
+       .resident_bytes = process_memory().allocated});
 }
 
 void TrainingLog::write_timers(Index iteration) {
@@ -218,7 +219,8 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
     both("world-size", static_cast<double>(config_.parallel.world_size));
   }
   if (config_.logging.log_memory_to_tensorboard) {
-    both("mem-reserved-bytes", static_cast<double>(process_memory().resident));
+    const MemoryUse memory = memory_in_use(state.device());
+    both("mem-reserved-bytes", static_cast<double>(memory.reserved.value_or(memory.allocated)));
   }
   const double seconds = std::exchange(scalars_seconds_, 0.0) /
                          static_cast<double>(std::exchange(scalars_iterations_, 0));

@@ -57,7 +57,7 @@ class TrainingLog {
   void tell_live(const Progress& progress, const StepReport& step, TrainStep& state,
                  double seconds);
   /// Collective: how far the ranks are apart, over the interval of a log line.
-  void write_spread(Index iteration, double busy_seconds);
+  void write_spread(Index iteration, double busy_seconds, TrainStep& state);
 
   config::RunConfig config_;
   Timers& timers_;

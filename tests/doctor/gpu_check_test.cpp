@@ -5,17 +5,34 @@
 namespace mpitron::doctor {
 namespace {
 
-const GpuFacts kNode{
-    .devices = {"/dev/nvidia0", "/dev/nvidia1"}, .has_driver = true, .built_with_cuda = true};
+const device::Gpu kGpu{.name = "NVIDIA H200",
+                       .uuid = "GPU-5e1c",
+                       .pci_bus_id = "0000:1b:00.0",
+                       .major = 9,
+                       .minor = 0,
+                       .bytes = Index{141} << 30};
+const GpuFacts kNode{.devices = {"/dev/nvidia0", "/dev/nvidia1"},
+                     .has_driver = true,
+                     .built_with_cuda = true,
+                     .visible = {.gpus = {kGpu}, .why_none = ""}};
 
 TEST(GpuCheck, WithoutGpusItIsSkipped) {
   EXPECT_EQ(check_gpus({}, {}).verdict, Verdict::skipped);
 }
 
-TEST(GpuCheck, CountsThem) {
+TEST(GpuCheck, CountsThemAndNamesThoseThatItSees) {
   const CheckResult result = check_gpus(kNode, {});
   EXPECT_EQ(result.verdict, Verdict::ok);
-  EXPECT_EQ(result.found, "2 GPUs");
+  EXPECT_EQ(result.found,
+            "2 GPUs; NVIDIA H200 at 0000:1b:00.0 (GPU-5e1c, compute capability 9.0, 141 GiB)");
+}
+
+TEST(GpuCheck, TellsWhyTheProgramSeesNone) {
+  GpuFacts facts = kNode;
+  facts.visible = {.gpus = {}, .why_none = "the driver is too old"};
+  const CheckResult result = check_gpus(facts, {});
+  EXPECT_EQ(result.verdict, Verdict::fail);
+  EXPECT_EQ(result.advice, "the driver is too old");
 }
 
 TEST(GpuCheck, NamesWhatHidesThem) {

@@ -160,32 +160,4 @@ class AttentionFixture {
   TestTensor d_o_, mask_, bias_;
 };
 
-/// Workspace full of NaN, aligned as the allocator's.
-class Workspace {
- public:
-  explicit Workspace(Index bytes)
-      : words_(static_cast<std::size_t>(bytes / 4) + 16, std::nanf("")) {}
-  device::TensorView view(Index bytes) {
-    auto address = (reinterpret_cast<std::uintptr_t>(words_.data()) + 63) / 64 * 64;
-    return {reinterpret_cast<void*>(address), DType::u8, {bytes}};
-  }
-
- private:
-  std::vector<float> words_;
-};
-
-/// Runs a kernel on the host with `workers` of the `tasks` that could run at once; 0: all.
-template <class Kernel>
-void run_on_host(Kernel kernel, Index workers = 0, Index tasks = 1) {
-  static device::HostRuntime runtime(3);
-  device::HostStream stream;
-  Index bytes = workspace_bytes(stream, kernel);
-  Workspace workspace(bytes);
-  if (workers > 0) {
-    bytes = bytes / std::min<Index>(tasks, device::HostRuntime::threads()) * workers;
-  }
-  kernel.workspace = workspace.view(bytes);
-  run(stream, kernel);
-}
-
 }  // namespace mpitron::kernels

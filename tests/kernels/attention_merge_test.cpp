@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "device_under_test.h"
 #include "tests/kernels/attention_case.h"
 
 namespace mpitron::kernels {
@@ -77,14 +78,7 @@ const auto on_reference = [](const auto& kernel) {
   device::ReferenceStream stream;
   run(stream, kernel);
 };
-const auto on_host = [](const auto& kernel) {
-  if constexpr (requires { kernel.workspace; }) {
-    run_on_host(kernel);
-  } else {
-    device::HostStream stream;
-    run(stream, kernel);
-  }
-};
+const auto on_device = [](const auto& kernel) { run_on_device(kernel); };
 
 AttentionResults in_one(const Blocks& b) {
   AttentionFixture fixture(b.c);
@@ -103,12 +97,12 @@ TEST(AttentionMerge, TwoBlocksAreTheWhole) {
   }
 }
 
-/// The host's blocks of half types come in fp32: only P is rounded.
-TEST(AttentionMerge, TheHostAgrees) {
+/// The device's blocks of half types come in fp32: only P is rounded.
+TEST(AttentionMerge, TheDeviceAgrees) {
   for (const Blocks& b : kBlocks) {
     SCOPED_TRACE(::testing::Message() << b);
     AttentionResults expected = in_one(b);
-    AttentionResults got = merged(b, DType::f32, DType::f32, on_host);
+    AttentionResults got = merged(b, DType::f32, DType::f32, on_device);
     const bool bf16 = b.c.dtype == DType::bf16, f16 = b.c.dtype == DType::f16;
     EXPECT_LE(error(got.o.values(), expected.o.values()), bf16 ? 0x1p-8 : f16 ? 0x1p-11 : 2e-6);
     EXPECT_LE(error(got.lse.values(), expected.lse.values()), bf16 ? 2e-4 : 1e-6);
@@ -160,7 +154,7 @@ TEST(AttentionMerge, BackwardOfBlocksIsThatOfTheWhole) {
   for (const Blocks& b : kBlocks) {
     check_backward(b, DType::f64, DType::f64, 1e-11, on_reference);
     const double half = b.c.dtype == DType::bf16 ? 0x1p-6 : 0x1p-9;
-    check_backward(b, DType::f32, DType::f32, b.c.dtype == DType::f32 ? 1e-5 : half, on_host);
+    check_backward(b, DType::f32, DType::f32, b.c.dtype == DType::f32 ? 1e-5 : half, on_device);
   }
 }
 
@@ -170,19 +164,19 @@ TEST(AttentionMerge, MasksAreReadByPosition) {
   AttentionFixture fixture(b.c);
   AttentionResults expected(b.c, DType::f64, DType::f64), got(b.c, DType::f32, DType::f32);
   const Index columns = b.positions().keys(39) + 1;
-  std::vector<std::uint8_t> hidden(static_cast<std::size_t>(40 * columns));
+  TestTensor hidden(DType::u8, {1, 40, columns});
   const auto random = test_values(40 * columns, 9);
-  for (std::size_t i = 0; i < hidden.size(); ++i) {
-    hidden[i] = random[i] > 0.3 ? 1 : 0;
+  for (std::size_t i = 0; i < random.size(); ++i) {
+    hidden.view().as<std::uint8_t>()[i] = random[i] > 0.3 ? 1 : 0;
   }
   for (AttentionResults* to : {&expected, &got}) {
     AttentionForward kernel = fixture.forward(*to);
-    kernel.mask = device::In(hidden.data(), DType::u8, {1, 40, columns});
+    kernel.mask = hidden.view();
     kernel.positions = b.positions();
     if (to == &expected) {
       on_reference(kernel);
     } else {
-      on_host(kernel);
+      on_device(kernel);
     }
   }
   EXPECT_LE(error(got.o.values(), expected.o.values()), 2e-6);
@@ -190,24 +184,19 @@ TEST(AttentionMerge, MasksAreReadByPosition) {
 }
 
 TEST(AttentionMerge, RowsThatSawNothingYetTakeThePart) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  for (const bool host : {false, true}) {
-    float o[] = {0, 0, 0, 0, 1, 2}, part[] = {3, 4, 0, 0, 0, 0};
-    float lse[] = {-kInfinity, -kInfinity, 0.5f}, part_lse[] = {0.25f, -kInfinity, -kInfinity};
-    const device::TensorView o_view(o, DType::f32, {3, 1, 1, 2}),
-        lse_view(lse, DType::f32, {1, 1, 3});
-    const AttentionMerge kernel{.o = o_view,
-                                .lse = lse_view,
-                                .part_o = device::In(part, DType::f32, {3, 1, 1, 2}),
-                                .part_lse = device::In(part_lse, DType::f32, {1, 1, 3})};
-    if (host) {
-      on_host(kernel);
-    } else {
-      on_reference(kernel);
-    }
-    EXPECT_EQ(std::vector<float>(o, o + 6), (std::vector<float>{3, 4, 0, 0, 1, 2}));
-    EXPECT_EQ(std::vector<float>(lse, lse + 3), (std::vector<float>{0.25f, -kInfinity, 0.5f}));
-  }
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto check = [&](auto&& launch) {
+    TestTensor o(DType::f32, {3, 1, 1, 2}, {0, 0, 0, 0, 1, 2}),
+        part(DType::f32, {3, 1, 1, 2}, {3, 4, 0, 0, 0, 0}),
+        lse(DType::f32, {1, 1, 3}, {-kInfinity, -kInfinity, 0.5}),
+        part_lse(DType::f32, {1, 1, 3}, {0.25, -kInfinity, -kInfinity});
+    launch(AttentionMerge{
+        .o = o.view(), .lse = lse.view(), .part_o = part.view(), .part_lse = part_lse.view()});
+    EXPECT_EQ(o.values(), (std::vector<double>{3, 4, 0, 0, 1, 2}));
+    EXPECT_EQ(lse.values(), (std::vector<double>{0.25, -kInfinity, 0.5}));
+  };
+  check(on_reference);
+  check(on_device);
 }
 
 }  // namespace

@@ -9,11 +9,11 @@ namespace mpitron::kernels::host::attention {
 /// Workspace of so many floats, full of NaN, with a guard behind it.
 class TaskWorkspace {
  public:
-  explicit TaskWorkspace(Index words) : words_(words), workspace_((words + kGuard) * 4) {
-    std::fill_n(data(), words + kGuard, std::nanf(""));
+  explicit TaskWorkspace(Index words)
+      : words_(words), block_(static_cast<std::size_t>(words + kGuard) * 4, std::byte{0xff}) {
     std::fill_n(data() + words, kGuard, 7.f);
   }
-  float* data() { return static_cast<float*>(workspace_.view((words_ + kGuard) * 4).data); }
+  float* data() { return reinterpret_cast<float*>(block_.data()); }
   bool guard_is_whole() {
     return std::all_of(data() + words_, data() + words_ + kGuard, [](float x) { return x == 7; });
   }
@@ -21,7 +21,7 @@ class TaskWorkspace {
  private:
   static constexpr Index kGuard = 64;
   Index words_;
-  Workspace workspace_;
+  TestBlock block_;
 };
 
 /// Compares the elements of one head of [s, b, n, d]; the others are expected to be NaN still.

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "device_under_test.h"
 #include "tests/kernels/attention_case.h"
 
 namespace mpitron::kernels {
@@ -53,8 +54,8 @@ void check(const AttentionCase& c) {
   device::ReferenceStream reference;
   run(reference, oracle.forward(expected));
   run(reference, oracle.backward(expected));
-  run_on_host(fixture.forward(got));
-  run_on_host(fixture.backward(got));
+  run_on_device(fixture.forward(got));
+  run_on_device(fixture.backward(got));
   const Tolerance limit = tolerance_of(c.dtype);
   EXPECT_LE(error(got.o.values(), expected.o.values()), limit.o);
   EXPECT_LE(error(got.lse.values(), expected.lse.values()), limit.lse);
@@ -69,7 +70,7 @@ void check(const AttentionCase& c) {
 
 constexpr DType kTypes[] = {DType::f32, DType::bf16, DType::f16};
 
-TEST(HostAttention, CausalOfAllLengths) {
+TEST(Attention, CausalOfAllLengths) {
   for (const DType type : kTypes) {
     for (const Index s : {1, 5, 63, 65, 97, 130}) {
       check({.dtype = type, .s = s, .s_kv = s, .b = 2, .n = 2});
@@ -78,7 +79,7 @@ TEST(HostAttention, CausalOfAllLengths) {
   }
 }
 
-TEST(HostAttention, HeadSizes) {
+TEST(Attention, HeadSizes) {
   for (const DType type : kTypes) {
     for (const Index d : {1, 15, 16, 40, 64, 80, 96, 128, 160, 256}) {
       check({.dtype = type, .s = 67, .s_kv = 67, .n = 2, .d = d, .dv = d});
@@ -88,7 +89,7 @@ TEST(HostAttention, HeadSizes) {
   }
 }
 
-TEST(HostAttention, GroupsOfQueries) {
+TEST(Attention, GroupsOfQueries) {
   for (const DType type : kTypes) {
     for (const Index groups : {1, 2, 3, 6}) {
       check({.dtype = type, .s = 70, .s_kv = 70, .b = 2, .n = 6, .g = groups, .d = 16, .dv = 16});
@@ -96,7 +97,7 @@ TEST(HostAttention, GroupsOfQueries) {
   }
 }
 
-TEST(HostAttention, ViewsOfOneFusedTensor) {
+TEST(Attention, ViewsOfOneFusedTensor) {
   for (const DType type : kTypes) {
     for (const Index d : {40, 64}) {
       const AttentionCase c{
@@ -108,7 +109,7 @@ TEST(HostAttention, ViewsOfOneFusedTensor) {
   }
 }
 
-TEST(HostAttention, NotCausal) {
+TEST(Attention, NotCausal) {
   for (const DType type : kTypes) {
     for (const Index s_kv : {1, 50, 64, 66, 200}) {
       check({.dtype = type, .s = 97, .s_kv = s_kv, .n = 2, .causal = false});
@@ -116,7 +117,7 @@ TEST(HostAttention, NotCausal) {
   }
 }
 
-TEST(HostAttention, FewerQueriesThanKeys) {
+TEST(Attention, FewerQueriesThanKeys) {
   for (const DType type : kTypes) {
     for (const Index s : {1, 2, 33, 100}) {
       check({.dtype = type, .s = s, .s_kv = 203, .n = 2});
@@ -124,13 +125,13 @@ TEST(HostAttention, FewerQueriesThanKeys) {
   }
 }
 
-TEST(HostAttention, MoreQueriesThanKeysHideTheFirstRows) {
+TEST(Attention, MoreQueriesThanKeysHideTheFirstRows) {
   for (const DType type : kTypes) {
     check({.dtype = type, .s = 203, .s_kv = 77, .n = 2, .d = 32, .dv = 32});
   }
 }
 
-TEST(HostAttention, Windows) {
+TEST(Attention, Windows) {
   for (const DType type : kTypes) {
     for (const Index window : {0, 1, 17, 63, 64, 130, 600}) {
       check({.dtype = type, .s = 331, .s_kv = 331, .window = window});
@@ -140,7 +141,7 @@ TEST(HostAttention, Windows) {
   }
 }
 
-TEST(HostAttention, Masks) {
+TEST(Attention, Masks) {
   for (const DType type : kTypes) {
     for (const Index masks : {1, 2}) {
       check({.dtype = type, .s = 97, .s_kv = 97, .b = 2, .n = 2, .masks = masks});
@@ -149,7 +150,7 @@ TEST(HostAttention, Masks) {
   }
 }
 
-TEST(HostAttention, KeysHiddenFromEveryQuery) {
+TEST(Attention, KeysHiddenFromEveryQuery) {
   for (const DType type : kTypes) {
     for (const Index masks : {1, 3}) {
       check({.dtype = type,
@@ -170,7 +171,7 @@ TEST(HostAttention, KeysHiddenFromEveryQuery) {
   }
 }
 
-TEST(HostAttention, BiasOfTheDistance) {
+TEST(Attention, BiasOfTheDistance) {
   for (const DType type : kTypes) {
     check({.dtype = type, .s = 97, .s_kv = 97, .b = 2, .n = 2, .bias = true});
     check({.dtype = type, .s = 1, .s_kv = 1, .b = 2, .causal = false, .bias = true});
@@ -197,7 +198,7 @@ TEST(HostAttention, BiasOfTheDistance) {
   }
 }
 
-TEST(HostAttention, Dropout) {
+TEST(Attention, Dropout) {
   for (const DType type : kTypes) {
     check({.dtype = type, .s = 201, .s_kv = 201, .b = 2, .n = 2, .dropout = 0.1});
     check({.dtype = type, .s = 97, .s_kv = 97, .n = 2, .d = 40, .dv = 24, .dropout = 0.5});
@@ -205,7 +206,7 @@ TEST(HostAttention, Dropout) {
 }
 
 /// Both parts of a split sequence, moved by even and by odd distances; only rows move.
-TEST(HostAttention, DropoutOfMovedSequences) {
+TEST(Attention, DropoutOfMovedSequences) {
   for (const DType type : kTypes) {
     for (const GlobalIndexMap& index :
          {GlobalIndexMap{0, {0, 64}}, GlobalIndexMap{48, {32, 130}, 5, 3, 2},
@@ -223,7 +224,7 @@ TEST(HostAttention, DropoutOfMovedSequences) {
   }
 }
 
-TEST(HostAttention, EverythingAtOnce) {
+TEST(Attention, EverythingAtOnce) {
   for (const DType type : kTypes) {
     check({.dtype = type,
            .s = 131,
@@ -239,7 +240,7 @@ TEST(HostAttention, EverythingAtOnce) {
   }
 }
 
-TEST(HostAttention, LargeLogits) {
+TEST(Attention, LargeLogits) {
   for (const DType type : kTypes) {
     const AttentionCase c{.dtype = type, .s = 130, .s_kv = 130};
     AttentionFixture fixture(c);
@@ -247,14 +248,14 @@ TEST(HostAttention, LargeLogits) {
     AttentionResults expected(c, DType::f64, DType::f64), got(c, type, DType::f32);
     device::ReferenceStream reference;
     run(reference, fixture.forward(expected));
-    run_on_host(fixture.forward(got));
+    run_on_device(fixture.forward(got));
     // exp magnifies the rounding of scores of up to 500: 3e-5 in fp32
     EXPECT_LE(error(got.o.values(), expected.o.values()), type == DType::bf16 ? 0x1p-8 : 1e-3);
   }
 }
 
 /// Rows whose keys are all masked, at the edges of the tiles and in between.
-TEST(HostAttention, RowsThatSeeNothing) {
+TEST(Attention, RowsThatSeeNothing) {
   for (const DType type : kTypes) {
     const AttentionCase c{.dtype = type, .s = 130, .s_kv = 130, .dropout = 0.1, .masks = 1};
     AttentionFixture fixture(c);
@@ -263,8 +264,8 @@ TEST(HostAttention, RowsThatSeeNothing) {
       std::fill_n(fixture.hidden() + row * c.s_kv, c.s_kv, std::uint8_t{1});
     }
     AttentionResults got(c, type, DType::f32);
-    run_on_host(fixture.forward(got));
-    run_on_host(fixture.backward(got));
+    run_on_device(fixture.forward(got));
+    run_on_device(fixture.backward(got));
     const auto o = got.o.values(), lse = got.lse.values(), dq = values_of(got.gradients.q());
     for (const Index row : blind) {
       EXPECT_EQ(lse[static_cast<std::size_t>(row)], -std::numeric_limits<double>::infinity());
@@ -281,40 +282,16 @@ TEST(HostAttention, RowsThatSeeNothing) {
   }
 }
 
-TEST(HostAttention, NanInputsAreSeen) {
+TEST(Attention, NanInputsAreSeen) {
   for (const DType type : kTypes) {
     const AttentionCase c{.dtype = type, .s = 20, .s_kv = 20};
     AttentionFixture fixture(c);
     reference::Writer(fixture.inputs().q()).set(std::nan(""), 7, 0, 0, 3);
     AttentionResults got(c, type, DType::f32);
-    run_on_host(fixture.forward(got));
+    run_on_device(fixture.forward(got));
     EXPECT_TRUE(std::isnan(got.o.values()[7 * 64]));
     EXPECT_TRUE(std::isnan(got.lse.values()[7]));
     EXPECT_TRUE(std::isfinite(got.o.values()[8 * 64]));
-  }
-}
-
-std::vector<std::byte> bits_with_workers(const AttentionCase& c, Index workers) {
-  AttentionFixture fixture(c);
-  AttentionResults got(c, c.dtype, DType::f32);
-  run_on_host(fixture.forward(got), workers, c.b * c.n);
-  run_on_host(fixture.backward(got), workers, c.b * c.g);
-  std::vector<std::byte> bits = got.o.bytes();
-  for (const auto& view :
-       {got.lse.view(), got.gradients.q(), got.gradients.k(), got.gradients.v()}) {
-    const auto* data = static_cast<const std::byte*>(view.data);
-    bits.insert(bits.end(), data, data + view.bytes());
-  }
-  return bits;
-}
-
-TEST(HostAttention, SameBitsWithAnyNumberOfThreads) {
-  for (const DType type : kTypes) {
-    const AttentionCase c{
-        .dtype = type, .s = 150, .s_kv = 150, .b = 3, .n = 4, .g = 2, .dropout = 0.1};
-    const auto one = bits_with_workers(c, 1);
-    EXPECT_EQ(one, bits_with_workers(c, 2));
-    EXPECT_EQ(one, bits_with_workers(c, 3));
   }
 }
 
@@ -348,13 +325,13 @@ void check_offset(DType type, Index offset) {
   copy(some.inputs().v(), all.inputs().v(), 0);
   some.dropout.index = {0, {-1, offset}, 2, 1, 1};
   AttentionResults expected(whole, type, DType::f32), got(part, type, DType::f32);
-  run_on_host(all.forward(expected));
-  run_on_host(some.forward(got));
+  run_on_device(all.forward(expected));
+  run_on_device(some.forward(got));
   const Tolerance limit = tolerance_of(type);
   EXPECT_LE(error(got.o.values(), values_of(part_of(expected.o.view(), offset))), 2 * limit.o);
 }
 
-TEST(HostAttention, DropoutBelongsToGlobalPositions) {
+TEST(Attention, DropoutBelongsToGlobalPositions) {
   for (const DType type : kTypes) {
     check_offset(type, 64);  // pairs of rows stay pairs
     check_offset(type, 7);   // they do not

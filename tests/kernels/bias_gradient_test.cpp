@@ -43,12 +43,8 @@ TEST(BiasGradient, RowsOfSeveralDimensions) {
 }
 
 std::vector<double> gradient_of(const device::TensorView& dy) {
-  device::HostStream stream;
   TestTensor db(DType::f32, {dy.size(1)});
-  BiasGradient kernel{dy, db.view(), {}, false};
-  TestTensor workspace(DType::u8, {workspace_bytes(stream, kernel)});
-  kernel.workspace = workspace.view();
-  run(stream, kernel);
+  run_on_device(BiasGradient{dy, db.view(), {}, false});
   return db.values();
 }
 

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "device_under_test.h"
-#include "support/host_runtime.h"
 #include "tests/kernels/test_tensor.h"
 
 // Kernels of the tested device (on_host/ or on_cuda/device_under_test.h: the include path chooses)

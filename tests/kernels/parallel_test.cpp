@@ -106,8 +106,9 @@ void print_other_bits(device::HostStream& stream) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     ids[i] = static_cast<std::int64_t>(i * i % 10);
   }
-  run(stream, EmbeddingBackward{In(ids.data(), DType::i64, {kTokens}), dy.view(),
-                                InOut{dtable.view()}, 0, false});
+  run(stream,
+      EmbeddingBackward{
+          In(ids.data(), DType::i64, {kTokens}), dy.view(), InOut{dtable.view()}, {}, 0, false});
   print("embedding.dtable", dtable);
 
   DropoutMask mask;

@@ -1,45 +1,47 @@
 #include "kernels/shift_rows.h"
 
-#include <gtest/gtest.h>
+#include "tests/kernels/host_check.h"
 
 namespace mpitron::kernels {
 namespace {
 
-using Rows = std::vector<std::int64_t>;
+using Numbers = std::vector<double>;
 
-device::ConstTensorView row_of(const Rows& values) {
-  return {values.data(), DType::i64, {static_cast<Index>(values.size())}};
+TestTensor row_of(const Numbers& values) {
+  return {DType::i64, {static_cast<Index>(values.size())}, values};
 }
 
-template <class Stream>
-Rows shifted(const Rows& x, Index parts, const In& first_after, const In& second_after) {
-  Rows y(x.size(), -1);
+/// What the reference and the tested device make of rows of two numbers.
+void expect_shifted(const Numbers& x, Index parts, const Numbers& first, const Numbers& second,
+                    const Numbers& expected) {
   const Shape shape{static_cast<Index>(x.size()) / 2, 2};
-  Stream stream;
-  run(stream, ShiftRows{.x = device::ConstTensorView(x.data(), DType::i64, shape),
-                        .first_after = first_after,
-                        .second_after = second_after,
-                        .parts = parts,
-                        .y = device::TensorView(y.data(), DType::i64, shape)});
-  return y;
+  TestTensor from(DType::i64, shape, x), first_after = row_of(first), second_after = row_of(second);
+  TestTensor by_reference(DType::i64, shape), by_device(DType::i64, shape);
+  ShiftRows kernel{.x = from.view(), .parts = parts, .y = by_reference.view()};
+  if (!first.empty()) {
+    kernel.first_after = first_after.view();
+  }
+  if (!second.empty()) {
+    kernel.second_after = second_after.view();
+  }
+  device::ReferenceStream reference;
+  run(reference, kernel);
+  kernel.y = by_device.view();
+  run_on_device(kernel);
+  EXPECT_EQ(by_reference.values(), expected);
+  EXPECT_EQ(by_device.values(), expected);
 }
 
-template <class Stream>
-class ShiftRowsTest : public ::testing::Test {};
-using Streams = ::testing::Types<device::ReferenceStream, device::HostStream>;
-TYPED_TEST_SUITE(ShiftRowsTest, Streams);
+const Numbers kRows{1, 2, 3, 4, 5, 6, 7, 8};
 
-TYPED_TEST(ShiftRowsTest, MovesUpAndEndsInZeros) {
-  const Rows x{1, 2, 3, 4, 5, 6, 7, 8};
-  EXPECT_EQ(shifted<TypeParam>(x, 1, {}, {}), (Rows{3, 4, 5, 6, 7, 8, 0, 0}));
-  EXPECT_EQ(shifted<TypeParam>({1, 2}, 1, {}, {}), (Rows{0, 0}));
+TEST(ShiftRows, MovesUpAndEndsInZeros) {
+  expect_shifted(kRows, 1, {}, {}, {3, 4, 5, 6, 7, 8, 0, 0});
+  expect_shifted({1, 2}, 1, {}, {}, {0, 0});
 }
 
-TYPED_TEST(ShiftRowsTest, PartsEndInWhatComesBehindThem) {
-  const Rows x{1, 2, 3, 4, 5, 6, 7, 8}, first{10, 11}, second{20, 21};
-  EXPECT_EQ(shifted<TypeParam>(x, 2, row_of(first), {}), (Rows{3, 4, 10, 11, 7, 8, 0, 0}));
-  EXPECT_EQ(shifted<TypeParam>(x, 2, row_of(first), row_of(second)),
-            (Rows{3, 4, 10, 11, 7, 8, 20, 21}));
+TEST(ShiftRows, PartsEndInWhatComesBehindThem) {
+  expect_shifted(kRows, 2, {10, 11}, {}, {3, 4, 10, 11, 7, 8, 0, 0});
+  expect_shifted(kRows, 2, {10, 11}, {20, 21}, {3, 4, 10, 11, 7, 8, 20, 21});
 }
 
 }  // namespace

@@ -9,12 +9,18 @@ namespace {
 constexpr double kTolerance = 1e-6;
 constexpr Index kSizes[] = {1, 15, 17, 65, 1023, 1025, 4097, 40000};
 
-template <class Stream>
-double sum_of_squares(const device::ConstTensorView& x, Index cut = 0) {
+const auto on_reference = [](const auto& kernel) {
+  device::ReferenceStream stream;
+  run(stream, kernel);
+};
+const auto on_device = [](const auto& kernel) { run_on_device(kernel); };
+
+/// Of two pieces where `cut` says so.
+template <class Launch>
+double sum_of_squares(Launch&& launch, const device::ConstTensorView& x, Index cut = 0) {
   TestTensor bins(DType::i64, {exact_sum::kBins});
-  Stream stream;
   for (const auto& [begin, end] : {std::pair(cut, x.numel()), std::pair(Index{0}, cut)}) {
-    run(stream, SumOfSquares{device::slice(x, 0, begin, end), bins.view()});
+    launch(SumOfSquares{device::slice(x, 0, begin, end), bins.view()});
   }
   return exact_sum::value(exact_sum::Bins(bins.view().as<std::int64_t>(), exact_sum::kBins));
 }
@@ -28,8 +34,8 @@ TEST(SumOfSquares, AgreesWithTheReference) {
           value *= scale;
         }
         TestTensor x(dtype, {n}, values);
-        const double expected = sum_of_squares<device::ReferenceStream>(x.view());
-        EXPECT_NEAR(sum_of_squares<device::HostStream>(x.view()), expected, kTolerance * expected)
+        const double expected = sum_of_squares(on_reference, x.view());
+        EXPECT_NEAR(sum_of_squares(on_device, x.view()), expected, kTolerance * expected)
             << name_of(dtype) << " n " << n << " scale " << scale;
       }
     }
@@ -45,8 +51,8 @@ TEST(SumOfSquares, OfAllMagnitudes) {
     }
     values[39999] = 0;
     TestTensor x(dtype, {40000}, values);
-    const double expected = sum_of_squares<device::ReferenceStream>(x.view());
-    EXPECT_NEAR(sum_of_squares<device::HostStream>(x.view()), expected, kTolerance * expected);
+    const double expected = sum_of_squares(on_reference, x.view());
+    EXPECT_NEAR(sum_of_squares(on_device, x.view()), expected, kTolerance * expected);
   }
 }
 
@@ -54,11 +60,11 @@ TEST(SumOfSquares, OfAllMagnitudes) {
 TEST(SumOfSquares, OfPieces) {
   for (const DType dtype : kTrainingTypes) {
     TestTensor x(dtype, {40000}, test_values(40000, 5));
-    const double whole = sum_of_squares<device::HostStream>(x.view());
+    const double whole = sum_of_squares(on_device, x.view());
     for (const Index cut : {64, 640, 1024, 39936}) {
-      EXPECT_EQ(sum_of_squares<device::HostStream>(x.view(), cut), whole) << name_of(dtype);
-      EXPECT_EQ(sum_of_squares<device::ReferenceStream>(x.view(), cut),
-                sum_of_squares<device::ReferenceStream>(x.view()));
+      EXPECT_EQ(sum_of_squares(on_device, x.view(), cut), whole) << name_of(dtype);
+      EXPECT_EQ(sum_of_squares(on_reference, x.view(), cut),
+                sum_of_squares(on_reference, x.view()));
     }
   }
 }
@@ -69,7 +75,7 @@ TEST(SumOfSquares, BeyondFp32) {
       std::vector<double> values(5000, 1);
       values[4500] = huge;
       TestTensor x(dtype, {5000}, values);
-      const double sum = sum_of_squares<device::HostStream>(x.view());
+      const double sum = sum_of_squares(on_device, x.view());
       EXPECT_EQ(std::isfinite(sum), std::isfinite(huge));
       if (std::isfinite(huge)) {
         EXPECT_NEAR(sum, 1e60, dtype == DType::f32 ? 1e54 : 2e58);  // 1e30 itself is rounded

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <span>
+#include <utility>
 
 #include "device/tensor_view.h"
 #include "utils/check.h"
@@ -53,7 +54,10 @@ class TestBlock {
   TestBlock(const TestBlock& other) : TestBlock(other.bytes_.size(), std::byte{0}) {
     std::copy(other.bytes_.begin(), other.bytes_.end(), bytes_.begin());
   }
-  TestBlock& operator=(const TestBlock&) = delete;
+  TestBlock& operator=(TestBlock other) {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
   ~TestBlock() { TestMemory::instance().give_back(bytes_.data()); }
 
   std::byte* data() { return bytes_.data(); }

@@ -17,10 +17,9 @@ class FarAllocator final : public device::CachingAllocator {
 
 /// A device whose tensors have to be copied before the host reads them.
 inline std::unique_ptr<device::Device> make_far_device() {
-  return std::make_unique<device::Device>(device::ReferenceStream{},
-                                          std::make_unique<FarAllocator>(),
-                                          std::make_unique<device::CachingHostAllocator>(),
-                                          std::make_unique<FarAllocator>());
+  return std::make_unique<device::Device>(
+      device::ReferenceStream{}, std::make_unique<FarAllocator>(),
+      std::make_unique<device::CachingHostAllocator>(), std::make_unique<FarAllocator>());
 }
 
 }  // namespace mpitron::testing

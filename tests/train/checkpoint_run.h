@@ -40,8 +40,11 @@ class StateBytes final : public tensor::StateVisitor {
 
 /// Loads what the flags say, trains to iteration `last`, saves at each of `saves`, also right
 /// after loading; and short-lived checkpoints at their interval.
-inline RunRecord run_with_checkpoints(const Flags& flags, Index world_size, Index last,
-                                      const std::vector<Index>& saves = {}) {
+inline RunRecord run_with_checkpoints(
+    const Flags& flags, Index world_size, Index last, const std::vector<Index>& saves = {},
+    const std::function<std::unique_ptr<device::Device>()>& make_device = [] {
+      return device::make_device("reference");
+    }) {
   constexpr Index kBatch = 8;
   const config::RunConfig config = tiny_run(flags, world_size);
   const Index replicas = config.parallel.data_parallel_size;
@@ -50,7 +53,7 @@ inline RunRecord run_with_checkpoints(const Flags& flags, Index world_size, Inde
   record.state.resize(static_cast<std::size_t>(world_size));
   std::mutex mutex;
   comm::run_thread_world(world_size, [&](comm::World& world) {
-    const auto device = device::make_device("reference");
+    const auto device = make_device();
     TrainedModel model(*device, config, world);
     Timers timers(0, config::TimingLogOption::max);
     TrainStep step(*device, model, config, timers);

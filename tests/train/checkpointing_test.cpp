@@ -5,6 +5,7 @@
 #include "checkpoint/compare.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/writer_files.h"
+#include "support/far_device.h"
 #include "train/checkpoint_run.h"
 #include "utils/error.h"
 
@@ -51,6 +52,24 @@ TEST_P(ResumeTest, AnInterruptedRunEndsWithTheBitsOfOneThatWasNot) {
       EXPECT_TRUE(rest.state[rank].at(name) == bytes) << name << " on rank " << rank;
     }
   }
+}
+
+/// Its state is copied to the host for a checkpoint, and back.
+TEST_F(ResumeTest, ADeviceWithMemoryOfItsOwnSavesAndLoads) {
+  const testing::TemporaryFolder folder, far_folder;
+  const Flags flags = kDropout + Flags{"--bf16", "--verify-resume"};
+  const Flags save{"--save", folder.path()}, load{"--load", folder.path()};
+  const Flags save_far = Flags{"--bf16", "--async-save", "--save"} + Flags{far_folder.path()};
+  const auto far = [] { return testing::make_far_device(); };
+  run_with_checkpoints(flags + save, 1, 3, {3}, far);
+  const RunRecord rest = run_with_checkpoints(kDropout + save_far + load, 1, 6, {4, 6}, far);
+  const RunRecord whole = run_with_checkpoints(flags + save, 1, 6);
+  EXPECT_EQ(last_iterations(rest.losses, 3), last_iterations(whole.losses, 3));
+  EXPECT_EQ(rest.state[0], whole.state[0]);
+  const RunRecord ended =
+      run_with_checkpoints(kDropout + Flags{"--bf16", "--load", far_folder.path()}, 1, 6);
+  EXPECT_EQ(ended.start, 6);
+  EXPECT_EQ(ended.state[0], whole.state[0]);
 }
 
 const Flags kSharded = {"--use-distributed-optimizer"};

@@ -125,4 +125,16 @@ TEST(Timers, MisuseIsABrokenInvariant) {
   EXPECT_THROW(timers.find("x", 2), InternalError) << "one name, one level";
 }
 
+TEST(Timers, LetTheDeviceSettleAroundWhatIsTimed) {
+  int settled = 0;
+  Timers timers(1, config::TimingLogOption::max, {.settle = [&] { ++settled; }});
+  { const TimerScope untimed = timers.scope("fine", 2); }
+  EXPECT_EQ(settled, 0);
+  {
+    const TimerScope timed = timers.scope("part", 1);
+    EXPECT_EQ(settled, 1);
+  }
+  EXPECT_EQ(settled, 2);
+}
+
 }  // namespace mpitron::train

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/far_device.h"
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
@@ -170,6 +171,40 @@ TEST_F(TrainStepTest, TheMemoryOfASteadyStepIsFlat) {
         EXPECT_EQ(now.high_water, third.high_water) << iteration;
       }
     }
+  }
+}
+
+/// What the host has to read and write is copied to and fro: with memory of its own a device
+/// computes the same bits, and takes none from the system in a steady step.
+TEST_F(TrainStepTest, ADeviceWithMemoryOfItsOwnComputesTheSame) {
+  const std::vector<std::vector<std::string>> kinds = {
+      {"--swiglu", "--position-embedding-type", "rope", "--bf16"},
+      {"--disable-bias-linear", "--num-experts", "4", "--moe-aux-loss-coeff", "0.1",
+       "--moe-z-loss-coeff", "0.1", "--moe-router-score-function", "sigmoid",
+       "--moe-router-enable-expert-bias", "--moe-router-topk", "1"},
+      {"--mtp-num-layers", "1"}};
+  for (const std::vector<std::string>& kind : kinds) {
+    const auto near = device::make_device("reference");
+    const auto far = testing::make_far_device();
+    TinyCorpus corpus;
+    TinyTraining expected(*near, tiny_run(kind)), training(*far, tiny_run(kind));
+    Index taken = 0;
+    for (Index iteration = 1; iteration <= 4; ++iteration) {
+      const StepReport a = expected.step.run(iteration, 4, 8, corpus.from(8 * iteration, 2));
+      const StepReport b = training.step.run(iteration, 4, 8, corpus.from(8 * iteration, 2));
+      EXPECT_EQ(a.loss(), b.loss());
+      EXPECT_EQ(a.grad_norm, b.grad_norm);
+      ASSERT_EQ(a.layers.losses.size(), b.layers.losses.size());
+      for (std::size_t i = 0; i < a.layers.losses.size(); ++i) {
+        EXPECT_EQ(a.layers.losses[i].layers, b.layers.losses[i].layers);
+      }
+      const Index now = far->allocator().statistics().system_allocations;
+      EXPECT_TRUE(iteration < 4 || now == taken) << now - taken;
+      taken = now;
+    }
+    EXPECT_EQ(expected.weights(), training.weights());
+    EXPECT_EQ(expected.step.optimizer().zero_gradients(),
+              training.step.optimizer().zero_gradients());
   }
 }
 

@@ -49,6 +49,41 @@ TEST(Trace, NoTraceMeansNothing) {
   const TraceScope empty;
 }
 
+/// Notes the names of ranges as they begin, and "end".
+class Noted final : public TraceRanges {
+ public:
+  void begin(const TraceSpan& span) override { notes.push_back(name_of(span)); }
+  void end() override { notes.emplace_back("end"); }
+  std::vector<std::string> notes;
+};
+
+TEST(Trace, TellsAProfilerOfScopesWhileItRecords) {
+  Trace trace;
+  Noted noted;
+  trace.tell(&noted);
+  { const TraceScope before(&trace, TraceKind::phase, "before"); }
+  trace.start();
+  {
+    const TraceScope outer(&trace, TraceKind::phase, "outer");
+    const TraceScope inner(&trace, TraceKind::phase, "inner");
+  }
+  trace.tell(nullptr);
+  { const TraceScope untold(&trace, TraceKind::phase, "untold"); }
+  EXPECT_EQ(noted.notes, (std::vector<std::string>{"outer", "inner", "end", "end"}));
+  EXPECT_EQ(trace.stop().size(), 3U);
+}
+
+TEST(Trace, SpansComeInTheOrderOfTheirEnds) {
+  Trace trace;
+  trace.start();
+  for (const std::int64_t end : {3, 1, 2}) {
+    trace.add({.end = end});
+  }
+  const std::vector<TraceSpan> spans = trace.stop();
+  EXPECT_EQ(spans[0].end, 1);
+  EXPECT_EQ(spans[2].end, 3);
+}
+
 TEST(Trace, CountsWhatFindsNoRoom) {
   Trace trace;
   trace.start(2);

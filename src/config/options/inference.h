@@ -13,10 +13,11 @@ inline constexpr std::array kInference = {
     text("bert-embedder-type", "megatron", later, "whose BERT computes embeddings")
         .choose("megatron huggingface"),
     flag("flash-decode", later, "decoding kernel with the rotation inside"),
-    flag("enable-cuda-graph", later, "replay captured GPU work"),
-    integer("cuda-graph-warmup-steps", "3", later, "steps before capturing"),
+    flag("enable-cuda-graph", works, "record forward and backward of a step on a GPU, replay them"),
+    integer("cuda-graph-warmup-steps", "3", works, "steps before recording"),
     flag("external-cuda-graph", later, "capture around the whole step"),
-    text("cuda-graph-scope", "full", later, "what is captured").choose("full attn full_iteration"),
+    text("cuda-graph-scope", "full", works, "what is recorded: full_iteration so far")
+        .choose("full attn full_iteration"),
     integer("inference-max-requests", "8", later, "largest batch of requests")
         .stored_as("inference_max_batch_size"),
     integer("inference-max-seq-length", "2560", later, "prompt plus generated tokens"),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device/cuda/check_cuda.h"
+#include "device/out_of_memory.h"
 #include "utils/error.h"
 
 namespace mpitron::device {
@@ -64,7 +65,7 @@ void out_of_device_memory(std::size_t bytes, const AllocatorStatistics& now) {
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "asking for the GPU's free memory");
   const auto others = static_cast<Index>(total - free) - now.bytes_reserved;
-  throw_environment(
+  throw OutOfMemory(fmt::format(
       "out of GPU memory: {} MiB more wanted; of {} MiB this process has {} MiB in use (at most {} "
       "so far) and {} MiB put by in other sizes, {} MiB are free, {} MiB belong to the driver and "
       "other processes. Less is needed with a smaller --micro-batch-size, with "
@@ -72,7 +73,7 @@ void out_of_device_memory(std::size_t bytes, const AllocatorStatistics& now) {
       "--use-distributed-optimizer, or over more GPUs with --tensor-model-parallel-size or "
       "--pipeline-model-parallel-size; `mpitron plan` tells what a layout needs",
       bytes >> 20, total >> 20, now.bytes_in_use >> 20, now.high_water >> 20,
-      (now.bytes_reserved - now.bytes_in_use) >> 20, free >> 20, std::max<Index>(others, 0) >> 20);
+      (now.bytes_reserved - now.bytes_in_use) >> 20, free >> 20, std::max<Index>(others, 0) >> 20));
 }
 
 void out_of_pinned_memory(std::size_t bytes, const AllocatorStatistics& now) {
@@ -85,7 +86,24 @@ void out_of_pinned_memory(std::size_t bytes, const AllocatorStatistics& now) {
 }  // namespace
 
 CudaAllocator::CudaAllocator()
-    : CachingAllocator(device_pages(), kGranularity, out_of_device_memory) {}
+    : blocks_(device_pages(), kGranularity, out_of_device_memory),
+      graph_blocks_(device_pages(), kGranularity, out_of_device_memory) {}
+
+void* CudaAllocator::allocate(std::size_t bytes, std::size_t& capacity) {
+  return (recording_ ? graph_blocks_ : blocks_).allocate(bytes, capacity);
+}
+
+void CudaAllocator::release(void* block, std::size_t capacity) noexcept {
+  (recording_ ? graph_blocks_ : blocks_).release(block, capacity);
+}
+
+AllocatorStatistics CudaAllocator::statistics() const {
+  const AllocatorStatistics own = blocks_.statistics(), graphs = graph_blocks_.statistics();
+  return {.bytes_in_use = own.bytes_in_use + graphs.bytes_in_use,
+          .bytes_reserved = own.bytes_reserved + graphs.bytes_reserved,
+          .high_water = own.high_water + graphs.high_water,
+          .system_allocations = own.system_allocations + graphs.system_allocations};
+}
 
 PassedAllocator::PassedAllocator(cudaStream_t stream, Memory memory)
     : stream_(stream),

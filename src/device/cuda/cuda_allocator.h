@@ -8,12 +8,17 @@
 namespace mpitron::device {
 
 /// Memory of the GPU that is current when it is made, for work on one stream, which it owns beside
-/// one for copies from the host: released blocks are handed out again in the stream's order, and no steady step asks the driver
-/// for any. Other streams wait for events of this one before they touch its blocks, and it for
-/// theirs before a block that they use is released.
-class CudaAllocator final : public CachingAllocator {
+/// one for copies from the host: released blocks are handed out again in the stream's order, and no
+/// steady step asks the driver for any. Other streams wait for events of this one before they touch
+/// its blocks, and it for theirs before a block that they use is released.
+class CudaAllocator final : public Allocator {
  public:
   CudaAllocator();
+  void* allocate(std::size_t bytes, std::size_t& capacity) override;
+  void release(void* block, std::size_t capacity) noexcept override;
+  AllocatorStatistics statistics() const override;
+  /// While a graph is recorded, blocks come from memory that nobody else uses, and go back there.
+  void set_recording(bool recording) { recording_ = recording; }
   cudaStream_t stream() const { return stream_.get(); }
   cudaStream_t uploads() const { return uploads_.get(); }
   cudaEvent_t uploaded() const { return uploaded_.get(); }
@@ -24,6 +29,8 @@ class CudaAllocator final : public CachingAllocator {
   StreamHandle uploads_ = make_stream();
   EventHandle uploaded_ = make_event();
   CachingHostAllocator notes_;
+  CachingAllocator blocks_, graph_blocks_;
+  bool recording_ = false;
 };
 
 /// Blocks that others than the stream write: page-locked memory of the host, or memory of the GPU

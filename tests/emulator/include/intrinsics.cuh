@@ -1,5 +1,13 @@
 #pragma once
 // The functions of kernels/cuda/native/intrinsics.cuh for the emulator.
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <utility>
+#include <vector>
+
 #include "emulator/grid.h"
 
 namespace mpitron::kernels::cuda {
@@ -7,6 +15,146 @@ namespace mpitron::kernels::cuda {
 template <class T>
 T* dynamic_shared() {
   return reinterpret_cast<T*>(emulator::dynamic_shared_memory());
+}
+
+/// The copies of one thread: of each group, and those of none yet. They take place only when the
+/// thread waits for them, so that a missing wait shows.
+struct AsyncCopies {
+  struct Copy {
+    void* to;
+    const void* from;
+    int bytes;
+  };
+  std::deque<std::vector<Copy>> groups;
+  std::vector<Copy> open;
+
+  static AsyncCopies& of_this_thread() {
+    static thread_local std::array<AsyncCopies, 1024> all;
+    return all[threadIdx.x];
+  }
+};
+
+inline void copy_async(void* shared, const void* global, int bytes) {
+  if (reinterpret_cast<std::uintptr_t>(shared) % 16 != 0 ||
+      reinterpret_cast<std::uintptr_t>(global) % 16 != 0 || bytes < 0 || bytes > 16) {
+    emulator::fail_thread("copy_async of other than 16 aligned bytes");
+  }
+  AsyncCopies::of_this_thread().open.push_back({shared, global, bytes});
+}
+
+inline void copy_async_commit() {
+  AsyncCopies& copies = AsyncCopies::of_this_thread();
+  copies.groups.push_back(std::exchange(copies.open, {}));
+}
+
+template <int kOpen>
+void copy_async_wait() {
+  auto& groups = AsyncCopies::of_this_thread().groups;
+  for (; groups.size() > kOpen; groups.pop_front()) {
+    for (const auto& copy : groups.front()) {
+      std::memset(copy.to, 0, 16);
+      std::memcpy(copy.to, copy.from, static_cast<std::size_t>(copy.bytes));
+    }
+  }
+}
+
+inline void load_matrices(std::uint32_t (&words)[4], const void* row) {
+  struct Lane {
+    const void* row;
+    std::uint32_t* words;
+  } mine{row, words};
+  emulator::meet_warp(mine, [](Lane* const lanes[32]) {
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int matrix = 0; matrix < 4; ++matrix) {
+        const auto* from = static_cast<const std::uint32_t*>(lanes[8 * matrix + lane / 4]->row);
+        lanes[lane]->words[matrix] = from[lane % 4];
+      }
+    }
+  });
+}
+
+inline void load_matrices_transposed(std::uint32_t (&words)[4], const void* row) {
+  struct Lane {
+    const void* row;
+    std::uint32_t* words;
+  } mine{row, words};
+  emulator::meet_warp(mine, [](Lane* const lanes[32]) {
+    const auto element = [&](int matrix, int i, int j) {
+      return std::uint32_t{static_cast<const std::uint16_t*>(lanes[8 * matrix + i]->row)[j]};
+    };
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int matrix = 0; matrix < 4; ++matrix) {
+        const int i = lane % 4 * 2, j = lane / 4;
+        lanes[lane]->words[matrix] = element(matrix, i, j) | element(matrix, i + 1, j) << 16;
+      }
+    }
+  });
+}
+
+/// c += a b of a warp; a of 16 x 8 K words, b of 8 K x 8. `number(word, i)` is element i of a word.
+template <int kPerWord, class Number>
+void multiply_lanes(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                    Number) {
+  struct Lane {
+    float* c;
+    const std::uint32_t *a, *b;
+  } mine{c, a, b};
+  emulator::meet_warp(mine, [](Lane* const lanes[32]) {
+    constexpr int kDepth = 8 * kPerWord;
+    float x[16][kDepth], y[kDepth][8];
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int i = 0; i < kPerWord; ++i) {
+        const int low = lane % 4 * kPerWord + i, high = low + kDepth / 2, line = lane / 4;
+        const Lane& from = *lanes[lane];
+        x[line][low] = Number{}(from.a[0], i);
+        x[line + 8][low] = Number{}(from.a[1], i);
+        x[line][high] = Number{}(from.a[2], i);
+        x[line + 8][high] = Number{}(from.a[3], i);
+        y[low][line] = Number{}(from.b[0], i);
+        y[high][line] = Number{}(from.b[1], i);
+      }
+    }
+    for (int row = 0; row < 16; ++row) {
+      float sums[8] = {};
+      for (int k = 0; k < kDepth; ++k) {
+        for (int column = 0; column < 8; ++column) {
+          sums[column] += x[row][k] * y[k][column];
+        }
+      }
+      for (int column = 0; column < 8; ++column) {
+        lanes[row % 8 * 4 + column / 2]->c[row / 8 * 2 + column % 2] += sums[column];
+      }
+    }
+  });
+}
+
+/// Element i of two in a word.
+inline std::uint16_t half_of(std::uint32_t word, int i) {
+  return static_cast<std::uint16_t>(word >> 16 * i);
+}
+
+inline void multiply_bf16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  multiply_lanes<2>(c, a, b, [](std::uint32_t word, int i) {
+    return emulator::bits_as<float>(std::uint32_t{half_of(word, i)} << 16);
+  });
+}
+
+inline void multiply_f16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  multiply_lanes<2>(c, a, b, [](std::uint32_t word, int i) {
+    return static_cast<float>(emulator::bits_as<_Float16>(half_of(word, i)));
+  });
+}
+
+/// The matrix unit reads the upper 19 bits of a tf32.
+inline void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  multiply_lanes<1>(c, a, b, [](std::uint32_t word, int) {
+    return emulator::bits_as<float>(word & 0xffffe000u);
+  });
+}
+
+inline std::uint32_t round_to_tf32(float x) {
+  const auto bits = emulator::bits_as<std::uint32_t>(x);
+  return std::isnan(x) ? bits : (bits + 0x1000u) & 0xffffe000u;
 }
 
 }  // namespace mpitron::kernels::cuda

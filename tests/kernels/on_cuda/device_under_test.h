@@ -6,6 +6,7 @@
 #include "device/cuda/check_cuda.h"
 #include "device/device.h"
 #include "kernels/grouped_matmul.h"
+#include "support/host_runtime.h"
 #include "tests/kernels/test_memory.h"
 
 namespace mpitron::kernels {

@@ -1,5 +1,6 @@
 #pragma once
 #include "device/launch.h"
+#include "support/host_runtime.h"
 #include "tests/kernels/test_memory.h"
 
 namespace mpitron::kernels {

@@ -1,0 +1,104 @@
+#include "benchmarks/timed_training.h"
+
+#include "benchmarks/ceiling.h"
+#include "config/parse.h"
+
+namespace mpitron::benchmarks {
+
+using enum config::ModelKind;
+
+double flops_per_sample(const Model& model) {
+  const auto h = static_cast<double>(model.hidden), s = static_cast<double>(model.sequence);
+  const auto v = static_cast<double>(model.vocabulary), layers = static_cast<double>(model.layers);
+  const double pairs = (model.kind == gpt ? 0.5 : 1) * s * s;
+  const auto gated = static_cast<double>(model.gated_width);
+  const double mlp = gated > 0 ? 3 * h * gated : 8 * h * h * (model.experts > 0 ? 2 : 1);
+  double products = layers * ((4 * h * h + mlp) * s + 2 * h * pairs);
+  if (model.kind == t5) {
+    const auto d = static_cast<double>(model.decoder_sequence);
+    const double weights = (4 + 2 + 8) * h * h * d + 2 * h * h * s;  // keys and values of s tokens
+    products += layers * (weights + 2 * h * (0.5 * d * d + d * s)) + h * v * d;
+  } else {
+    products += h * v * s + (model.kind == bert ? h * h * s : 0);
+  }
+  return 6 * products;
+}
+
+Flags flags_of(const Model& model, Index micro_batch, DType dtype) {
+  const auto text = [](Index value) { return std::to_string(value); };
+  Flags flags = {"--num-layers",
+                 text(model.layers),
+                 "--hidden-size",
+                 text(model.hidden),
+                 "--num-attention-heads",
+                 text(model.heads),
+                 "--seq-length",
+                 text(model.sequence),
+                 "--max-position-embeddings",
+                 text(model.sequence),
+                 "--micro-batch-size",
+                 text(micro_batch),
+                 "--global-batch-size",
+                 text(micro_batch),
+                 "--train-iters",
+                 "1000000",
+                 "--lr",
+                 "1e-4",
+                 "--attention-dropout",
+                 "0",
+                 "--hidden-dropout",
+                 "0",
+                 "--mock-data",
+                 "--tokenizer-type",
+                 "NullTokenizer",
+                 "--vocab-size",
+                 text(model.vocabulary - 1)};
+  if (dtype == DType::bf16) {
+    flags.push_back("--bf16");
+  }
+  if (model.experts > 0) {
+    flags.insert(flags.end(), {"--disable-bias-linear", "--num-experts", text(model.experts),
+                               "--moe-aux-loss-coeff", "0.01"});
+  }
+  if (model.gated_width > 0) {
+    flags.insert(flags.end(), {"--swiglu", "--ffn-hidden-size", text(model.gated_width),
+                               "--normalization", "RMSNorm", "--position-embedding-type", "rope",
+                               "--disable-bias-linear", "--untie-embeddings-and-output-weights"});
+  }
+  if (model.kind == bert) {
+    flags.insert(flags.end(), {"--model", "bert"});
+  }
+  if (model.kind == t5) {
+    flags.insert(flags.end(), {"--model", "t5", "--decoder-seq-length",
+                               text(model.decoder_sequence), "--vocab-extra-ids", "100"});
+  }
+  return flags;
+}
+
+config::RunConfig timed_configuration(const Model& model, Index micro_batch, DType dtype,
+                                      const Flags& more) {
+  Flags flags = flags_of(model, micro_batch, dtype);
+  flags.insert(flags.end(), more.begin(), more.end());
+  config::RunConfig config = config::parse_run_config(flags);
+  config.model.padded_vocab_size = model.vocabulary;
+  return config;
+}
+
+TimedTraining::TimedTraining(device::Device& device, const Model& size, Index micro_batch,
+                             DType dtype, const Flags& more)
+    : config_(timed_configuration(size, micro_batch, dtype, more)),
+      world_(comm::make_single_world()),
+      model_(device, config_, *world_),
+      corpus_(config_.model),
+      samples_(micro_batch) {
+  step_.emplace(device, model_, config_, timers_);
+}
+
+double TimedTraining::step() {
+  return best_seconds(1, [&] {
+    ++iteration_;
+    step_->run(iteration_, 1, samples_, [&] { return corpus_.rows(0, samples_); });
+  });
+}
+
+}  // namespace mpitron::benchmarks

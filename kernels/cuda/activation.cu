@@ -1,0 +1,139 @@
+// Numerical contract: that of kernels/activation.h.
+#include "kernels/activation.h"
+#include "kernels/cuda/activation_math.cuh"
+#include "kernels/cuda/vector.cuh"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace cuda;
+
+/// The rows of the arguments; x holds the gate and, f columns further on, what is gated.
+template <class T>
+struct ActivationRows {
+  Rows<const T> x, dy;
+  const T* bias;  // null: none
+  Rows<T> out;    // y or dx
+  Index rows, f;
+  bool packed;
+};
+
+/// x + bias at column i.
+template <class T, int N>
+__device__ Floats<N> biased(const T* x, const T* bias, Index i, Width<N> width) {
+  const Floats<N> value = load(x + i, width);
+  if (bias == nullptr) {
+    return value;
+  }
+  return each([](float v, float b) { return v + b; }, value, load(bias + i, width));
+}
+
+/// body(activation) with the activation as a constant.
+template <class F>
+__device__ void with_constant(Activation activation, F&& body) {
+  switch (activation) {
+    case Activation::none:
+      return body(std::integral_constant<Activation, Activation::none>());
+    case Activation::gelu_tanh:
+      return body(std::integral_constant<Activation, Activation::gelu_tanh>());
+    case Activation::gelu_erf:
+      return body(std::integral_constant<Activation, Activation::gelu_erf>());
+    case Activation::silu:
+      return body(std::integral_constant<Activation, Activation::silu>());
+    case Activation::squared_relu:
+      return body(std::integral_constant<Activation, Activation::squared_relu>());
+    case Activation::tanh:
+      return body(std::integral_constant<Activation, Activation::tanh>());
+  }
+}
+
+template <class T>
+__global__ void bias_activation_forward(const __grid_constant__ ActivationRows<T> a,
+                                        Activation activation) {
+  with_constant(activation, [&](auto constant) {
+    for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
+      store(a.out[row] + i, each([&](float x) { return activate(constant, x); },
+                                 biased(a.x[row], a.bias, i, width)));
+    });
+  });
+}
+
+template <class T>
+__global__ void bias_activation_backward(const __grid_constant__ ActivationRows<T> a,
+                                         Activation activation) {
+  with_constant(activation, [&](auto constant) {
+    for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
+      store(a.out[row] + i,
+            each([&](float x, float dy) { return dy * activation_slope(constant, x); },
+                 biased(a.x[row], a.bias, i, width), load(a.dy[row] + i, width)));
+    });
+  });
+}
+
+template <class T>
+__global__ void gated_activation_forward(const __grid_constant__ ActivationRows<T> a,
+                                         Activation activation) {
+  with_constant(activation, [&](auto constant) {
+    for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
+      store(a.out[row] + i,
+            each([&](float gate, float up) { return activate(constant, gate) * up; },
+                 biased(a.x[row], a.bias, i, width), biased(a.x[row], a.bias, a.f + i, width)));
+    });
+  });
+}
+
+template <class T>
+__global__ void gated_activation_backward(const __grid_constant__ ActivationRows<T> a,
+                                          Activation activation) {
+  with_constant(activation, [&](auto constant) {
+    for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
+      const auto gate = biased(a.x[row], a.bias, i, width);
+      const auto up = biased(a.x[row], a.bias, a.f + i, width);
+      const auto dy = load(a.dy[row] + i, width);
+      T* const dx = a.out[row] + i;
+      store(dx,
+            each([&](float g, float u, float d) { return d * u * activation_slope(constant, g); },
+                 gate, up, dy));
+      store(dx + a.f, each([&](float g, float d) { return d * activate(constant, g); }, gate, dy));
+    });
+  });
+}
+
+/// `columns` are those of the narrower of x and out.
+template <class T, class K>
+void run_rows(device::CudaStream& stream, const K& k, void (*kernel)(ActivationRows<T>, Activation),
+              const device::ConstTensorView& dy, const device::TensorView& out, Index columns) {
+  ActivationRows<T> a{
+      rows_of<T>(k.x), rows_of<T>(dy), elements<T>(k.bias), rows_of<T>(out), row_count(k.x),
+      columns,         false};
+  a.packed = columns % kPack == 0 && all_packed(a.x, a.dy, a.bias, a.out);
+  launch(stream, K::name, row_shape(a.rows, a.f), kernel, a, k.activation);
+}
+
+}  // namespace
+
+void run(device::CudaStream& stream, const BiasActivationForward& k) {
+  visit_element(k.x.dtype, [&]<class T>() {
+    run_rows<T>(stream, k, bias_activation_forward<T>, {}, k.y, k.y.size(-1));
+  });
+}
+
+void run(device::CudaStream& stream, const BiasActivationBackward& k) {
+  visit_element(k.x.dtype, [&]<class T>() {
+    run_rows<T>(stream, k, bias_activation_backward<T>, k.dy, k.dx, k.dy.size(-1));
+  });
+}
+
+void run(device::CudaStream& stream, const GatedActivationForward& k) {
+  visit_element(k.x.dtype, [&]<class T>() {
+    run_rows<T>(stream, k, gated_activation_forward<T>, {}, k.y, k.y.size(-1));
+  });
+}
+
+void run(device::CudaStream& stream, const GatedActivationBackward& k) {
+  visit_element(k.x.dtype, [&]<class T>() {
+    run_rows<T>(stream, k, gated_activation_backward<T>, k.dy, k.dx, k.dy.size(-1));
+  });
+}
+
+}  // namespace mpitron::kernels

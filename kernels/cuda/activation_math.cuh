@@ -1,0 +1,72 @@
+#pragma once
+#include <cmath>
+
+#include "kernels/matmul.h"
+
+// The formulas of kernels/activation.h and their derivatives, in float or double. Where a formula
+// has 1 + tanh or 1 + erf, the form below keeps the precision of the left tail.
+
+namespace mpitron::kernels::cuda {
+
+template <class T>
+__device__ T sigmoid(T x) {
+  return T(1) / (T(1) + std::exp(-x));
+}
+
+/// 2 sqrt(2 / pi) (x + 0.044715 x^3): 0.5 (1 + tanh(u)) is sigmoid(2 u).
+template <class T>
+__device__ T gelu_exponent(T x) {
+  return T(1.5957691216057308) * x * (T(1) + T(0.044715) * x * x);
+}
+
+/// The normal distribution function.
+template <class T>
+__device__ T normal_cdf(T x) {
+  return T(0.5) * std::erfc(T(-0.7071067811865476) * x);
+}
+
+template <class T>
+__device__ T activate(Activation activation, T x) {
+  switch (activation) {
+    case Activation::gelu_tanh:
+      return x * sigmoid(gelu_exponent(x));
+    case Activation::gelu_erf:
+      return x * normal_cdf(x);
+    case Activation::silu:
+      return x * sigmoid(x);
+    case Activation::squared_relu:
+      return x > T(0) ? x * x : T(0);
+    case Activation::tanh:
+      return std::tanh(x);
+    case Activation::none:
+      break;
+  }
+  return x;
+}
+
+template <class T>
+__device__ T activation_slope(Activation activation, T x) {
+  switch (activation) {
+    case Activation::gelu_tanh: {
+      const T s = sigmoid(gelu_exponent(x));
+      return s + x * s * (T(1) - s) * T(1.5957691216057308) * (T(1) + T(0.134145) * x * x);
+    }
+    case Activation::gelu_erf:
+      return normal_cdf(x) + x * T(0.3989422804014327) * std::exp(T(-0.5) * x * x);
+    case Activation::silu: {
+      const T s = sigmoid(x);
+      return s + x * s * (T(1) - s);
+    }
+    case Activation::squared_relu:
+      return x > T(0) ? T(2) * x : T(0);
+    case Activation::tanh: {
+      const T y = std::tanh(x);
+      return T(1) - y * y;
+    }
+    case Activation::none:
+      break;
+  }
+  return T(1);
+}
+
+}  // namespace mpitron::kernels::cuda

@@ -1,0 +1,219 @@
+// Numerical contract: that of kernels/attention.h. Sums over keys run in the order of the keys,
+// tile after tile; scores, the softmax and O stay in fp32. For products see warp_product.cuh.
+#include "kernels/cuda/attention_problem.cuh"
+#include "kernels/cuda/launch.cuh"
+
+namespace mpitron::kernels {
+namespace cuda::attention {
+namespace {
+
+template <class T>
+struct ForwardArguments {
+  InputHeads<T> q, k, v;
+  OutputHeads<T> o;
+  float* lse;
+  Index lse_stride_sample, lse_stride_head;
+  Index queries_per_group, samples;
+  ScoreRules<T> rules;
+};
+
+/// Some queries of one head against all keys they see (FlashAttention-2, Dao 2023): each warp has
+/// 16 R queries; while it works on one of K and V, the other is on its way.
+template <class T, int D, int DV>
+class ForwardBlock {
+  static constexpr int kColumns = Tiling<T, D>::kColumns;  // keys of a tile
+  static constexpr int kRowTiles = DV <= 128 && sizeof(T) == 2 ? 2 : 1;
+
+ public:
+  static constexpr int kThreads = Tiling<T, D>::kThreads;
+  static constexpr int kRows = 16 * kRowTiles * Tiling<T, D>::kWarps;  // queries of the block
+  static constexpr std::size_t kSharedBytes =
+      sizeof(T) * static_cast<std::size_t>(kRows * D + kColumns * (D + DV));
+
+  __device__ ForwardBlock(const ForwardArguments<T>& a, Index sample, Index head, Index first)
+      : a_(a),
+        rules_{a.rules, sample, head},
+        first_(first),
+        warp_row_(static_cast<int>(threadIdx.x) / 32 * 16 * kRowTiles),
+        q_{dynamic_shared<T>()},
+        k_{q_.data + kRows * D},
+        v_{k_.data + kColumns * D} {
+    o_.clear();
+#pragma unroll
+    for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        max_[r][half] = -INFINITY;
+        sum_[r][half] = 0;
+      }
+    }
+  }
+
+  __device__ void run() {
+    const Index group = rules_.head / a_.queries_per_group;
+    const InputRows<T> k = a_.k.of(rules_.sample, group), v = a_.v.of(rules_.sample, group);
+    const Index end = rules_.columns_of(first_ + kRows - 1).end;
+    Index key = rules_.columns_of(first_).begin / kColumns * kColumns;
+    a_.q.of(rules_.sample, rules_.head).load(q_, kRows, first_);
+    k.load(k_, kColumns, key);
+    copy_async_commit();
+    for (; key < end; key += kColumns) {
+      copy_async_wait<0>();
+      __syncthreads();  // k is here, and nobody needs v any more
+      v.load(v_, kColumns, key);
+      copy_async_commit();
+      scores(key);
+      softmax();
+      if (rules_.all.dropout.active()) {
+        select(rules_.template kept<kRowTiles, kColumns / 8>(first_ + warp_row_, key), 0);
+      }
+      copy_async_wait<0>();
+      __syncthreads();  // v is here, and nobody needs k any more
+      if (key + kColumns < end) {
+        k.load(k_, kColumns, key + kColumns);
+        copy_async_commit();
+      }
+      add_value_products(o_, p_, v_, 0);
+    }
+    copy_async_wait<0>();
+    finish();
+  }
+
+ private:
+  /// Raw scores; hidden ones are -inf.
+  __device__ __forceinline__ void scores(Index key) {
+    p_.clear();
+    add_row_products(p_, q_, warp_row_, k_);
+    const Index row = first_ + warp_row_;
+    if (rules_.all.bias != nullptr) {
+      rules_.add_bias(p_, row, key);
+    }
+    if (!rules_.sees_all(first_, kRows, key, kColumns)) {
+      select(rules_.template seen<kRowTiles, kColumns / 8>(row, key), -INFINITY);
+    }
+  }
+
+  /// P = exp(scale (score - maximum)), and the sums so far. A row that has seen no key yet keeps
+  /// its maximum at -inf and works with 0 instead.
+  __device__ __forceinline__ void softmax() {
+    const float c = rules_.all.scale * kLog2e;
+#pragma unroll
+    for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float top = max_[r][half];
+#pragma unroll
+        for (int n = 0; n < kColumns / 8; ++n) {
+          top = fmaxf(top, fmaxf(p_.tile[r][n][2 * half], p_.tile[r][n][2 * half + 1]));
+        }
+        top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
+        top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
+        const float finite = top == -INFINITY ? 0.f : top;
+        const float correction = exp2f((max_[r][half] - finite) * c);
+        float sum = sum_[r][half] * correction;
+#pragma unroll
+        for (int n = 0; n < kColumns / 8; ++n) {
+#pragma unroll
+          for (int e = 2 * half; e < 2 * half + 2; ++e) {
+            p_.tile[r][n][e] = exp2f(fmaf(p_.tile[r][n][e], c, -finite * c));
+            sum += p_.tile[r][n][e];
+          }
+        }
+#pragma unroll
+        for (int n = 0; n < DV / 8; ++n) {
+          o_.tile[r][n][2 * half] *= correction;
+          o_.tile[r][n][2 * half + 1] *= correction;
+        }
+        max_[r][half] = top;
+        sum_[r][half] = sum;
+      }
+    }
+  }
+
+  /// The elements whose bit is not set become `other`.
+  __device__ __forceinline__ void select(const ElementBits<kRowTiles>& bits, float other) {
+    for_elements<kRowTiles, kColumns / 8>([&](int r, int n, int e, int, int) {
+      p_.tile[r][n][e] = bits(r, n, e) ? p_.tile[r][n][e] : other;
+    });
+  }
+
+  __device__ __forceinline__ void finish() {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const float keep_scale = rules_.all.dropout.keep_scale();
+    float* const lse =
+        a_.lse + rules_.sample * a_.lse_stride_sample + rules_.head * a_.lse_stride_head;
+    float factor[kRowTiles][2];
+#pragma unroll
+    for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float sum = sum_[r][half];
+        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+        const bool hidden = sum == 0;
+        factor[r][half] = hidden ? 0.f : keep_scale / sum;
+        const Index row = first_ + warp_row_ + 16 * r + 8 * half + lane / 4;
+        if (lane % 4 == 0 && row < rules_.rows()) {
+          lse[row] = hidden ? -INFINITY : max_[r][half] * rules_.all.scale + logf(sum);
+        }
+      }
+    }
+    a_.o.store(o_, rules_.sample, rules_.head, first_ + warp_row_, 0,
+               [&](int r, int half) { return factor[r][half]; });
+  }
+
+  const ForwardArguments<T>& a_;
+  const HeadRules<T, false> rules_;
+  const Index first_;   // query of the block
+  const int warp_row_;  // first row of the warp in the block
+  const SharedTile<T, D> q_, k_;
+  const SharedTile<T, DV> v_;
+  Accumulators<kRowTiles, kColumns / 8> p_;  // scores, then probabilities
+  Accumulators<kRowTiles, DV / 8> o_;
+  float max_[kRowTiles][2];  // of raw scores
+  float sum_[kRowTiles][2];  // of this lane's columns
+};
+
+/// Blocks with the latest queries, which see most keys, come first.
+template <class T, int D, int DV>
+__global__ void attention_forward(const __grid_constant__ ForwardArguments<T> a) {
+  using Block = ForwardBlock<T, D, DV>;
+  const Index heads = a.samples * a.rules.heads, task = blockIdx.x % heads;
+  const Index tile = (gridDim.x - 1 - blockIdx.x) / heads;
+  Block(a, task / a.rules.heads, task % a.rules.heads, tile * Block::kRows).run();
+}
+
+}  // namespace
+}  // namespace cuda::attention
+
+void run(device::CudaStream& stream, const AttentionForward& kernel) {
+  using namespace cuda;
+  using namespace cuda::attention;
+  check_views(kernel);
+  const Shape q = merged(kernel.q.shape), v = merged(kernel.v.shape);
+  if (kernel.lse.numel() == 0) {
+    return;
+  }
+  visit_dtype(kernel.q.dtype, [&]<class T>() {
+    using Element = typename DeviceType<T>::type;
+    const ForwardArguments<Element> arguments{input_heads<T>(kernel.q),
+                                              input_heads<T>(kernel.k),
+                                              input_heads<T>(kernel.v),
+                                              output_heads<T>(kernel.o),
+                                              device_data<float>(kernel.lse),
+                                              kernel.lse.stride(0),
+                                              kernel.lse.stride(1),
+                                              q[2] / v[2],
+                                              q[1],
+                                              score_rules<T>(kernel)};
+    with_head_sizes(q[3], v[3], [&](auto d, auto dv) {
+      using Block = ForwardBlock<Element, d, dv>;
+      const Index blocks = (q[0] + Block::kRows - 1) / Block::kRows * q[1] * q[2];
+      launch(stream, AttentionForward::name,
+             {static_cast<unsigned>(blocks), Block::kThreads, Block::kSharedBytes},
+             attention_forward<Element, d, dv>, arguments);
+    });
+  });
+}
+
+}  // namespace mpitron::kernels

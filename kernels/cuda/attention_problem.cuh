@@ -1,0 +1,335 @@
+#pragma once
+#include "kernels/attention_views.h"
+#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/warp_product.cuh"
+
+// What the blocks of the attention kernels are given: where heads lie, and what decides about
+// scores besides q and k.
+namespace mpitron::kernels::cuda::attention {
+
+/// Strides of [s, b, n, d], or [s, b, n / m, m, d], whose last dimension is contiguous.
+struct HeadStrides {
+  Index s, b, inner, stride_outer, stride_inner;  // m heads `stride_inner` apart
+
+  template <class View>
+  explicit HeadStrides(const View& view)
+      : s(view.stride(0)),
+        b(view.stride(1)),
+        inner(view.shape.rank() == 5 ? view.size(3) : 1),
+        stride_outer(view.stride(2)),
+        stride_inner(view.shape.rank() == 5 ? view.stride(3) : 0) {
+    MPITRON_CHECK(view.stride(-1) == 1 || view.size(-1) == 1, view.stride(-1));
+  }
+  __device__ Index offset(Index sample, Index head) const {
+    return sample * b + head / inner * stride_outer + head % inner * stride_inner;
+  }
+  /// Whether every row begins at a multiple of `elements`.
+  bool multiples_of(Index elements) const {
+    return (s % elements | b % elements | stride_outer % elements | stride_inner % elements) == 0;
+  }
+};
+
+/// The rows of one head.
+template <class T>
+struct InputRows {
+  const T* data;
+  Index stride, rows, columns;
+  bool aligned;  // each row to 16 bytes
+
+  /// Begins to fill rows of a tile with those from `first` on, zeros around them: copies that end
+  /// with copy_async_wait, or stores where rows are not aligned. All threads of the block call it.
+  template <int kColumns>
+  __device__ void load(const SharedTile<T, kColumns>& tile, int tile_rows, Index first) const {
+    using Tile = SharedTile<T, kColumns>;
+    const int threads = static_cast<int>(blockDim.x);
+    for (int i = static_cast<int>(threadIdx.x); i < tile_rows * Tile::kChunks; i += threads) {
+      const int row = i / Tile::kChunks, chunk = i % Tile::kChunks;
+      load_chunk<Tile::kChunk>(tile.chunk(row, chunk), first + row, Tile::kChunk * chunk);
+    }
+  }
+
+ private:
+  template <int kChunk>
+  __device__ void load_chunk(T* to, Index row, Index column) const {
+    const Index open = row < rows ? columns - column : 0;
+    const int valid = static_cast<int>(open < 0 ? 0 : open < kChunk ? open : kChunk);
+    const T* from = valid > 0 ? data + row * stride + column : data;
+    if (aligned) {
+      copy_async(to, from, valid * static_cast<int>(sizeof(T)));
+    } else {
+      for (int i = 0; i < kChunk; ++i) {
+        to[i] = i < valid ? from[i] : T(0.f);
+      }
+    }
+  }
+};
+
+template <class T>
+struct InputHeads {
+  const T* data;
+  HeadStrides strides;
+  Index rows, columns;
+  bool aligned;
+
+  InputHeads(const T* data_, const device::ConstTensorView& view)
+      : data(data_),
+        strides(view),
+        rows(view.size(0)),
+        columns(view.size(-1)),
+        aligned(reinterpret_cast<std::uintptr_t>(data_) % 16 == 0 &&
+                strides.multiples_of(16 / static_cast<Index>(sizeof(T)))) {}
+  __device__ InputRows<T> of(Index sample, Index head) const {
+    return {data + strides.offset(sample, head), strides.s, rows, columns, aligned};
+  }
+};
+
+template <class T>
+InputHeads<typename DeviceType<T>::type> input_heads(const device::ConstTensorView& view) {
+  return {device_data<T>(view), view};
+}
+
+/// Heads of an output, in the type of the inputs or else in fp32.
+template <class T>
+struct OutputHeads {
+  T* own;
+  float* wide;
+  HeadStrides strides;
+  Index rows, columns;
+
+  /// Stores factor x for the accumulators of a warp, whose first element is [row, column].
+  template <int R, int N, class Factor>
+  __device__ void store(const Accumulators<R, N>& x, Index sample, Index head, Index row,
+                        Index column, Factor&& factor) const {
+    const Index offset = strides.offset(sample, head);
+    for_elements<R, N>([&](int r, int n, int e, int i, int j) {
+      if (row + i < rows && column + j < columns) {
+        const Index at = offset + (row + i) * strides.s + column + j;
+        const float value = x.tile[r][n][e] * factor(r, e / 2);
+        if (wide != nullptr) {
+          wide[at] = value;
+        } else {
+          own[at] = T(value);
+        }
+      }
+    });
+  }
+};
+
+template <class T>
+OutputHeads<typename DeviceType<T>::type> output_heads(const device::TensorView& view) {
+  MPITRON_CHECK(view.dtype == dtype_of<T>() || view.dtype == DType::f32, name_of(view.dtype));
+  const bool own = view.dtype == dtype_of<T>();
+  return {own ? device_data<T>(view) : nullptr, own ? nullptr : device_data<float>(view),
+          HeadStrides(view), view.size(0), view.size(-1)};
+}
+
+/// Columns [begin, end) of a row.
+struct Span {
+  Index begin, end;
+};
+
+/// What decides about the scores of all heads.
+template <class T>
+struct ScoreRules {
+  Index s, s_kv, heads;
+  bool causal;
+  Index window;
+  AttentionPositions positions;
+  const std::uint8_t* mask;
+  Index mask_stride_sample, mask_stride_query;  // 0: the same for all
+  const T* bias;
+  Index bias_stride_head, bias_stride_distance;
+  float scale;
+  DropoutMask dropout;
+
+  /// The keys that a query sees but for the mask; neither end falls as the query rises.
+  __device__ Span keys_of(Index query) const {
+    const Index position = positions.queries(query);
+    return {window < 0 ? 0 : before(positions.keys, position - window, s_kv),
+            causal ? before(positions.keys, position + 1, s_kv) : s_kv};
+  }
+  /// The queries that see a key but for the mask.
+  __device__ Span queries_of(Index key) const {
+    const Index position = positions.keys(key);
+    return {causal ? before(positions.queries, position, s) : 0,
+            window < 0 ? s : before(positions.queries, position + window + 1, s)};
+  }
+
+ private:
+  /// How many of the first `count` stand before the position.
+  static __device__ Index before(const SequenceMap& map, Index position, Index count) {
+    const Index all = map.count_before(position);
+    return all < 0 ? 0 : all < count ? all : count;
+  }
+};
+
+template <class T, class Kernel>
+ScoreRules<typename DeviceType<T>::type> score_rules(const Kernel& kernel) {
+  ScoreRules<typename DeviceType<T>::type> rules{};
+  rules.s = kernel.q.size(0);
+  rules.s_kv = kernel.k.size(0);
+  rules.heads = kernel.lse.size(1);
+  rules.causal = kernel.causal;
+  rules.window = kernel.window;
+  rules.positions = positions_of(kernel);
+  if (kernel.mask) {
+    rules.mask = kernel.mask.template as<std::uint8_t>();
+    rules.mask_stride_sample = kernel.mask.size(0) == 1 ? 0 : kernel.mask.stride(0);
+    rules.mask_stride_query = kernel.mask.size(1) == 1 ? 0 : kernel.mask.stride(1);
+  }
+  if (kernel.bias) {
+    rules.bias = device_data<T>(kernel.bias);
+    rules.bias_stride_head = kernel.bias.stride(0);
+    rules.bias_stride_distance = kernel.bias.stride(1);
+  }
+  rules.scale = kernel.scale;
+  rules.dropout = kernel.dropout;
+  return rules;
+}
+
+/// One bit for each element that a lane holds of accumulators of R tiles.
+template <int R>
+struct ElementBits {
+  std::uint32_t tiles[R];
+
+  __device__ bool operator()(int r, int n, int e) const {
+    return (tiles[r] >> (4 * n + e) & 1) != 0;
+  }
+};
+
+/// The rules for one head, whose scores are held with queries as rows, or keys. Few tiles need to
+/// be looked at element by element: that is done in loops, which leave bits, so that it takes none
+/// of the registers of the products.
+template <class T, bool kKeysAreRows>
+struct HeadRules {
+  const ScoreRules<T>& all;
+  Index sample, head;
+
+  __device__ Index rows() const { return kKeysAreRows ? all.s_kv : all.s; }
+  /// The columns that a row sees but for the mask; a row behind the last is as the last.
+  __device__ Span columns_of(Index row) const {
+    const Index last = row < rows() ? row : rows() - 1;
+    return kKeysAreRows ? all.queries_of(last) : all.keys_of(last);
+  }
+  /// Whether rows [row, + count) all see columns [column, + columns).
+  __device__ bool sees_all(Index row, int count, Index column, int columns) const {
+    return all.mask == nullptr && columns_of(row + count - 1).begin <= column &&
+           column + columns <= columns_of(row).end;
+  }
+  /// Which elements of the tile at [row, column] are visible.
+  template <int R, int N>
+  __device__ ElementBits<R> seen(Index row, Index column) const {
+    return bits<R>([&](int r, std::uint32_t& tile) {
+#pragma unroll 1
+      for (int half = 0; half < 2; ++half) {
+        const Index i = row + 16 * r + 8 * half + lane() / 4;
+        const Span span = columns_of(i);
+#pragma unroll 1
+        for (int k = 0; k < 2 * N; ++k) {
+          const int n = k / 2, low = k % 2;
+          const Index j = column + 8 * n + lane() % 4 * 2 + low;
+          const bool sees = span.begin <= j && j < span.end && !(i < rows() && masked(i, j));
+          tile |= static_cast<std::uint32_t>(sees) << (4 * n + 2 * half + low);
+        }
+      }
+    });
+  }
+  /// Which elements of the tile dropout keeps. Elements that one Philox call serves follow each
+  /// other: columns 16 apart in a row of keys, else neighbouring rows in a column.
+  template <int R, int N>
+  __device__ ElementBits<R> kept(Index row, Index column) const {
+    const DropoutMask& mask = all.dropout;
+    return bits<R>([&](int r, std::uint32_t& tile) {
+      Philox::Counter counter{}, random = Philox::generate(counter, mask.key);
+#pragma unroll 1
+      for (int k = 0; k < 4 * N; ++k) {
+        const int half = k / (2 * N), rest = k % (2 * N), quarter = rest / (N / 2);
+        const int n = kKeysAreRows ? rest / 2 : rest % (N / 2) * 2 + quarter / 2;
+        const int low = kKeysAreRows ? rest % 2 : quarter % 2;
+        const Index i = row + 16 * r + 8 * half + lane() / 4;
+        const Index j = column + 8 * n + lane() % 4 * 2 + low;
+        const Index query = mask.index.sequence(query_of(i, j));
+        const Index key = all.positions.keys(key_of(i, j));
+        const auto wanted = attention_dropout_counter(query, key, head + mask.index.column_offset,
+                                                      mask.index.sample(sample));
+        if (wanted != counter) {
+          counter = wanted;
+          random = Philox::generate(counter, mask.key);
+        }
+        const bool keeps = attention_dropout_keeps(mask, random, query, key);
+        tile |= static_cast<std::uint32_t>(keeps) << (4 * n + 2 * half + low);
+      }
+    });
+  }
+  /// Adds the bias, in units of raw scores, to the tile at [row, column].
+  template <int R, int N>
+  __device__ __forceinline__ void add_bias(Accumulators<R, N>& scores, Index row,
+                                           Index column) const {
+    const T* const bias = all.bias + head * all.bias_stride_head;
+    for_elements<R, N>([&](int r, int n, int e, int i, int j) {
+      const Index query = query_of(row + i, column + j), key = key_of(row + i, column + j);
+      if (query < all.s && key < all.s_kv) {
+        const Index distance = key - query + all.s - 1;
+        scores.tile[r][n][e] +=
+            static_cast<float>(bias[distance * all.bias_stride_distance]) / all.scale;
+      }
+    });
+  }
+
+ private:
+  static __device__ int lane() {
+    return static_cast<int>(threadIdx.x % 32);
+  }
+  static __device__ Index query_of(Index row, Index column) {
+    return kKeysAreRows ? column : row;
+  }
+  static __device__ Index key_of(Index row, Index column) {
+    return kKeysAreRows ? row : column;
+  }
+  /// Whether the mask, if any, hides a key from a query, which are within bounds.
+  __device__ bool masked(Index row, Index column) const {
+    return all.mask != nullptr && all.mask[sample * all.mask_stride_sample +
+                                           query_of(row, column) * all.mask_stride_query +
+                                           all.positions.keys(key_of(row, column))] != 0;
+  }
+  template <int R, class F>
+  static __device__ ElementBits<R> bits(F&& f) {
+    ElementBits<R> result;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      std::uint32_t tile = 0;
+      f(r, tile);
+      result.tiles[r] = tile;
+    }
+    return result;
+  }
+};
+
+/// How head sizes are cut into tiles: rows stay in shared memory, columns pass by.
+template <class T, int D>
+struct Tiling {
+  static constexpr int kRowBytes = D * static_cast<int>(sizeof(T));
+  static constexpr int kWarps = kRowBytes <= 512 ? 4 : 2;
+  static constexpr int kThreads = 32 * kWarps;
+  static constexpr int kColumns = kRowBytes <= 256 ? 64 : kRowBytes <= 512 ? 32 : 16;
+};
+
+inline constexpr float kLog2e = 1.44269504f;
+
+/// Calls f with the head sizes of q and v that the kernels are compiled for, at least those given.
+template <class F>
+auto with_head_sizes(Index d, Index dv, F&& f) {
+  MPITRON_CHECK(d <= 256 && dv <= 256, d, dv);
+  if (d <= 64 && dv <= 64) {
+    return f(std::integral_constant<int, 64>{}, std::integral_constant<int, 64>{});
+  }
+  if (d <= 128 && dv <= 128) {
+    return f(std::integral_constant<int, 128>{}, std::integral_constant<int, 128>{});
+  }
+  if (d <= 192 && dv <= 128) {
+    return f(std::integral_constant<int, 192>{}, std::integral_constant<int, 128>{});
+  }
+  return f(std::integral_constant<int, 256>{}, std::integral_constant<int, 256>{});
+}
+
+}  // namespace mpitron::kernels::cuda::attention

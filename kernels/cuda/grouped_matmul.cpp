@@ -1,0 +1,88 @@
+// Numerical contract: that of kernels/grouped_matmul.h. A group whose product fills a GPU is one of
+// kernels/cuda/matmul.cpp; the others are one launch (kernels/cuda/grouped_product.h). Which one a
+// group is depends on its own size and on how rows are aligned.
+#include "kernels/grouped_matmul.h"
+
+#include <algorithm>
+
+#include "device/cuda/cuda_device.h"
+#include "kernels/cuda/grouped_product.h"
+
+namespace mpitron::kernels {
+namespace cuda {
+namespace {
+
+/// The kernel as products of one matrix: f(product) in order.
+template <class F>
+void for_products(const GroupedMatmul& kernel, F&& f) {
+  for_groups(kernel.counts, [&](std::size_t group, Index begin, Index end) {
+    f(Matmul{.a = device::slice(kernel.a, 0, begin, end),
+             .b = kernel.b[group],
+             .c = device::slice(kernel.c, 0, begin, end),
+             .transpose_b = kernel.transpose_b});
+  });
+}
+
+template <class F>
+void for_products(const GroupedWeightGradient& kernel, F&& f) {
+  for_groups(kernel, [&](std::size_t group, Index begin, Index end) {
+    f(Matmul{.a = device::slice(kernel.a, 0, begin, end),
+             .b = device::slice(kernel.b, 0, begin, end),
+             .c = kernel.c[group].gradient,
+             .transpose_a = true,
+             .accumulate = kernel.c[group].accumulate});
+  });
+}
+
+/// Whether cuBLASLt does the product: alone it is faster, once there is work for a whole GPU.
+bool goes_alone(const Matmul& product) {
+  constexpr Index kFillsGpu = Index{1} << 35;  // multiply-adds: about 100 microseconds
+  const Index k = product.a.size(product.transpose_a ? 0 : 1);
+  return product.c.numel() * k >= kFillsGpu || !GroupedProduct::takes(product);
+}
+
+template <class Kernel>
+Index bytes_of_products(const device::CudaStream& stream, const Kernel& kernel) {
+  Index bytes = 0;
+  for_products(kernel, [&](const Matmul& product) {
+    if (goes_alone(product)) {
+      bytes = std::max(bytes, workspace_bytes(stream, product));
+    }
+  });
+  return bytes;
+}
+
+template <class Kernel>
+void run_products(device::CudaStream& stream, const Kernel& kernel) {
+  GroupedProduct together;
+  for_products(kernel, [&](Matmul product) {
+    if (goes_alone(product)) {
+      product.workspace = kernel.workspace;
+      run(stream, product);
+    } else {
+      together.add(product);
+    }
+  });
+  together.run(stream);
+}
+
+}  // namespace
+}  // namespace cuda
+
+Index workspace_bytes(const device::CudaStream& stream, const GroupedMatmul& kernel) {
+  return cuda::bytes_of_products(stream, kernel);
+}
+
+Index workspace_bytes(const device::CudaStream& stream, const GroupedWeightGradient& kernel) {
+  return cuda::bytes_of_products(stream, kernel);
+}
+
+void run(device::CudaStream& stream, const GroupedMatmul& kernel) {
+  cuda::run_products(stream, kernel);
+}
+
+void run(device::CudaStream& stream, const GroupedWeightGradient& kernel) {
+  cuda::run_products(stream, kernel);
+}
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,34 @@
+#include "device/stream_clock.h"
+
+#include <utility>
+
+#include "utils/trace.h"
+
+namespace mpitron::device {
+namespace {
+
+/// Of a stream on which nothing is queued.
+class HostClock final : public StreamClock {
+ public:
+  void mark() override { marks_.push_back(Trace::now()); }
+  std::vector<std::int64_t> take() override { return std::exchange(marks_, {}); }
+
+ private:
+  std::vector<std::int64_t> marks_;
+};
+
+}  // namespace
+
+std::unique_ptr<StreamClock> make_stream_clock(Stream& stream) {
+  return std::visit(
+      []<class S>(S& s) -> std::unique_ptr<StreamClock> {
+        if constexpr (std::is_same_v<S, CudaStream>) {
+          return make_stream_clock(s);
+        } else {
+          return std::make_unique<HostClock>();
+        }
+      },
+      stream);
+}
+
+}  // namespace mpitron::device

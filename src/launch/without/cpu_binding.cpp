@@ -1,0 +1,13 @@
+#include "launch/cpu_binding.h"
+
+namespace mpitron::launch {
+
+CpuBinding cpu_binding() {
+  return {};
+}
+
+LibraryVersion hwloc_version() {
+  return {"hwloc", "left out", ""};
+}
+
+}  // namespace mpitron::launch
