@@ -68,13 +68,14 @@ class ForwardBlock {
       if (rules_.all.dropout.active()) {
         select(rules_.template kept<kRowTiles, kColumns / 8>(first_ + warp_row_, key), 0);
       }
+      const RowOperands<T, kRowTiles, kColumns / 8> p(p_);
       copy_async_wait<0>();
       __syncthreads();  // v is here, and nobody needs k any more
       if (key + kColumns < end) {
         k.template load<kThreads>(k_, key + kColumns);
         copy_async_commit();
       }
-      add_value_products(o_, p_, v_, 0);
+      add_value_products(o_, p, v_, 0);
     }
     copy_async_wait<0>();
     finish();
@@ -197,24 +198,23 @@ void run(device::CudaStream& stream, const AttentionForward& kernel) {
   if (kernel.lse.numel() == 0) {
     return;
   }
-  visit_dtype(kernel.q.dtype, [&]<class T>() {
-    using Element = typename DeviceType<T>::type;
-    const ForwardArguments<Element> arguments{input_heads<T>(kernel.q),
-                                              input_heads<T>(kernel.k),
-                                              input_heads<T>(kernel.v),
-                                              output_heads<T>(kernel.o),
-                                              device_data<float>(kernel.lse),
-                                              kernel.lse.stride(0),
-                                              kernel.lse.stride(1),
-                                              q[2] / v[2],
-                                              q[1],
-                                              score_rules<T>(kernel)};
-    with_head_sizes(q[3], v[3], [&](auto d, auto dv) {
-      using Block = ForwardBlock<Element, d, dv>;
+  visit_element(kernel.q.dtype, [&]<class T>() {
+    const ForwardArguments<T> arguments{InputHeads<T>(kernel.q),
+                                        InputHeads<T>(kernel.k),
+                                        InputHeads<T>(kernel.v),
+                                        OutputHeads<T>(kernel.o),
+                                        elements<float>(kernel.lse),
+                                        kernel.lse.stride(0),
+                                        kernel.lse.stride(1),
+                                        q[2] / v[2],
+                                        q[1],
+                                        score_rules<T>(kernel)};
+    with_head_sizes(q[3], v[3], [&]<int D, int DV>() {
+      using Block = ForwardBlock<T, D, DV>;
       const Index blocks = (q[0] + Block::kRows - 1) / Block::kRows * q[1] * q[2];
       launch(stream, AttentionForward::name,
              {static_cast<unsigned>(blocks), Block::kThreads, Block::kSharedBytes},
-             attention_forward<Element, d, dv>, arguments);
+             attention_forward<T, D, DV>, arguments);
     });
   });
 }

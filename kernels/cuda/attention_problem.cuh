@@ -74,22 +74,17 @@ struct InputHeads {
   Index rows, columns;
   bool aligned;
 
-  InputHeads(const T* data_, const device::ConstTensorView& view)
-      : data(data_),
+  explicit InputHeads(const device::ConstTensorView& view)
+      : data(elements<T>(view)),
         strides(view),
         rows(view.size(0)),
         columns(view.size(-1)),
-        aligned(reinterpret_cast<std::uintptr_t>(data_) % 16 == 0 &&
+        aligned(reinterpret_cast<std::uintptr_t>(data) % 16 == 0 &&
                 strides.multiples_of(16 / static_cast<Index>(sizeof(T)))) {}
   __device__ InputRows<T> of(Index sample, Index head) const {
     return {data + strides.offset(sample, head), strides.s, rows, columns, aligned};
   }
 };
-
-template <class T>
-InputHeads<typename DeviceType<T>::type> input_heads(const device::ConstTensorView& view) {
-  return {device_data<T>(view), view};
-}
 
 /// Heads of an output, in the type of the inputs or else in fp32.
 template <class T>
@@ -99,6 +94,12 @@ struct OutputHeads {
   HeadStrides strides;
   Index rows, columns;
 
+  explicit OutputHeads(const device::TensorView& view)
+      : own(view.dtype == element_dtype<T>() ? elements<T>(view) : nullptr),
+        wide(own == nullptr ? elements<float>(view) : nullptr),
+        strides(view),
+        rows(view.size(0)),
+        columns(view.size(-1)) {}
   /// Stores factor x for the accumulators of a warp, whose first element is [row, column].
   template <int R, int N, class Factor>
   __device__ void store(const Accumulators<R, N>& x, Index sample, Index head, Index row,
@@ -117,14 +118,6 @@ struct OutputHeads {
     });
   }
 };
-
-template <class T>
-OutputHeads<typename DeviceType<T>::type> output_heads(const device::TensorView& view) {
-  MPITRON_CHECK(view.dtype == dtype_of<T>() || view.dtype == DType::f32, name_of(view.dtype));
-  const bool own = view.dtype == dtype_of<T>();
-  return {own ? device_data<T>(view) : nullptr, own ? nullptr : device_data<float>(view),
-          HeadStrides(view), view.size(0), view.size(-1)};
-}
 
 /// Columns [begin, end) of a row.
 struct Span {
@@ -171,8 +164,8 @@ struct ScoreRules {
 };
 
 template <class T, class Kernel>
-ScoreRules<typename DeviceType<T>::type> score_rules(const Kernel& kernel) {
-  ScoreRules<typename DeviceType<T>::type> rules{};
+ScoreRules<T> score_rules(const Kernel& kernel) {
+  ScoreRules<T> rules{};
   rules.s = kernel.q.size(0);
   rules.s_kv = kernel.k.size(0);
   rules.heads = kernel.lse.size(1);
@@ -185,7 +178,7 @@ ScoreRules<typename DeviceType<T>::type> score_rules(const Kernel& kernel) {
     rules.mask_stride_query = kernel.mask.size(1) == 1 ? 0 : kernel.mask.stride(1);
   }
   if (kernel.bias) {
-    rules.bias = device_data<T>(kernel.bias);
+    rules.bias = elements<T>(kernel.bias);
     rules.bias_stride_head = kernel.bias.stride(0);
     rules.bias_stride_distance = kernel.bias.stride(1);
   }
@@ -323,20 +316,20 @@ struct Tiling {
 
 inline constexpr float kLog2e = 1.44269504f;
 
-/// Calls f with the head sizes of q and v that the kernels are compiled for, at least those given.
+/// Calls f<D, DV>() with the head sizes of q and v that the kernels are compiled for, at least those
+/// given.
 template <class F>
-auto with_head_sizes(Index d, Index dv, F&& f) {
+void with_head_sizes(Index d, Index dv, F&& f) {
   MPITRON_CHECK(d <= 256 && dv <= 256, d, dv);
   if (d <= 64 && dv <= 64) {
-    return f(std::integral_constant<int, 64>{}, std::integral_constant<int, 64>{});
+    f.template operator()<64, 64>();
+  } else if (d <= 128 && dv <= 128) {
+    f.template operator()<128, 128>();
+  } else if (d <= 192 && dv <= 128) {
+    f.template operator()<192, 128>();
+  } else {
+    f.template operator()<256, 256>();
   }
-  if (d <= 128 && dv <= 128) {
-    return f(std::integral_constant<int, 128>{}, std::integral_constant<int, 128>{});
-  }
-  if (d <= 192 && dv <= 128) {
-    return f(std::integral_constant<int, 192>{}, std::integral_constant<int, 128>{});
-  }
-  return f(std::integral_constant<int, 256>{}, std::integral_constant<int, 256>{});
 }
 
 }  // namespace mpitron::kernels::cuda::attention

@@ -190,27 +190,39 @@ __device__ __forceinline__ void add_row_products(Accumulators<R, N>& c,
   }
 }
 
+/// Accumulators as rows of a, rounded to T: half the registers where T has 16 bits.
+template <class T, int R, int N>
+struct RowOperands {
+  static constexpr int kSteps = 8 * N / kDepth<T>;
+  RowOperand steps[R][kSteps];
+
+  __device__ __forceinline__ explicit RowOperands(const Accumulators<R, N>& x) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+#pragma unroll
+      for (int k = 0; k < kSteps; ++k) {
+        steps[r][k] = operand_of<T>(x.tile[r], k);
+      }
+    }
+  }
+};
+
 /// c += p b, b of 8 N columns from `first` on.
 template <int R, int N, int K, class T, int kColumns>
 __device__ __forceinline__ void add_value_products(Accumulators<R, N>& c,
-                                                   const Accumulators<R, K>& p,
+                                                   const RowOperands<T, R, K>& p,
                                                    const SharedTile<T, 8 * K, kColumns>& b,
                                                    int first) {
 #pragma unroll
-  for (int k = 0; k < 8 * K / kDepth<T>; ++k) {
-    RowOperand rows[R];
-#pragma unroll
-    for (int r = 0; r < R; ++r) {
-      rows[r] = operand_of<T>(p.tile[r], k);
-    }
+  for (int k = 0; k < p.kSteps; ++k) {
 #pragma unroll
     for (int n = 0; n < N; n += 2) {
       ColumnOperand columns[2];
       b.values(columns, k, first + 8 * n);
 #pragma unroll
       for (int r = 0; r < R; ++r) {
-        multiply(c.tile[r][n], rows[r], columns[0], T());
-        multiply(c.tile[r][n + 1], rows[r], columns[1], T());
+        multiply(c.tile[r][n], p.steps[r][k], columns[0], T());
+        multiply(c.tile[r][n + 1], p.steps[r][k], columns[1], T());
       }
     }
   }
