@@ -123,15 +123,16 @@ int pretrain(const std::string& kind, const Arguments& words) {
     return static_cast<int>(ExitCode::success);
   }
   const auto trace = std::make_shared<Trace>();
-  const auto world = launch_world(arguments, trace);
-  const config::ParsedRun parsed = read_flags(arguments, world->size());
+  const std::shared_ptr<comm::World> ranks = launch_world(arguments, trace);
+  const config::ParsedRun parsed = read_flags(arguments, ranks->size());
   if (parsed.values.text("model") != kind) {
     throw_usage("--model {}: the command is pretrain-{}; call pretrain-{}",
                 parsed.values.text("model"), kind, parsed.values.text("model"));
   }
   config::RunConfig config = parsed.run;
   const device::HostRuntime runtime;
-  const auto device = make_run_device(config.training.device, *world);
+  const auto device = make_run_device(config.training.device, *ranks, config.parallel);
+  const auto world = comm::world_for_device(ranks, *device, device_transport(config.parallel));
   const train::TrainingData data = train::make_training_data(config);
   const auto sources = train::checkpoint_sources(*world, config.checkpoint);
   config.model.padded_vocab_size = padded_vocabulary(config, data.tokenizer->vocab_size(),

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/launch.h"
 #include "cli/run_device.h"
+#include "config/parse.h"
 #include "io/json_text.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -85,9 +86,11 @@ int replay(const Arguments& arguments) {
   }
   train::RecordedCase recorded(words[0]);
   words.erase(words.begin());
-  const auto world = launch_world(words);
+  const std::shared_ptr<comm::World> ranks = launch_world(words);
   const device::HostRuntime runtime;
-  const auto device = make_run_device(device_name, *world);
+  const config::ParallelConfig parallel = config::parse_run(words, ranks->size()).run.parallel;
+  const auto device = make_run_device(device_name, *ranks, parallel);
+  const auto world = comm::world_for_device(ranks, *device, device_transport(parallel));
   const train::ReplayResult result = train::replay(*device, *world, recorded, words);
   if (json) {
     log::print(to_json(result));

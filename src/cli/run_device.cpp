@@ -1,17 +1,27 @@
 #include "cli/run_device.h"
 
+#include <algorithm>
+
+#include "comm/gpu_binding.h"
+#include "config/communicator_file.h"
 #include "device/device_choice.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {
 
-std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::World& world) {
+std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::World& world,
+                                                const config::ParallelConfig& parallel) {
   const auto gpus = device::find_gpus();
   const device::DeviceChoice choice = device::choose_device(wanted, gpus, world.local_rank());
   if (!choice.notice.empty() && world.rank() == 0) {
     log::info("{}", choice.notice);
   }
+  const bool through_host = parallel.distributed_backend == config::DistributedBackend::mpi;
   if constexpr (device::kHasCuda) {
+    const bool on_gpu = choice.name == "cuda";
+    comm::check_gpu_binding(
+        world, on_gpu ? gpus->gpus[static_cast<std::size_t>(choice.index)].pci_bus_id : "",
+        through_host);
     if (choice.name == "cuda") {
       const device::Gpu& gpu = gpus->gpus[static_cast<std::size_t>(choice.index)];
       log::info("GPU {} ({}, {}, compute capability {}.{}, {} GiB)", choice.index, gpu.name,
@@ -20,6 +30,29 @@ std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::W
     }
   }
   return device::make_device(choice.name, world.make_allocator());
+}
+
+comm::DeviceTransport device_transport(const config::ParallelConfig& parallel) {
+  comm::DeviceTransport transport{.through_host = parallel.distributed_backend ==
+                                                  config::DistributedBackend::mpi};
+  const config::CommunicatorFile file =
+      parallel.nccl_communicator_config_path
+          ? config::read_communicator_file(*parallel.nccl_communicator_config_path)
+          : config::CommunicatorFile{};
+  for (const auto& [word, group] : config::communicator_groups()) {
+    const auto& high = parallel.high_priority_stream_groups;
+    if (std::ranges::find(high, word) != high.end()) {
+      transport.high_priority.emplace(group);
+    }
+    if (const auto limits = file.groups.find(std::string(word)); limits != file.groups.end()) {
+      const config::CommunicatorLimits& given = limits->second;
+      transport.limits[std::string(group)] = {.min_ctas = given.min_ctas,
+                                              .max_ctas = given.max_ctas,
+                                              .cga_cluster_size = given.cga_cluster_size,
+                                              .net_name = given.net_name};
+    }
+  }
+  return transport;
 }
 
 }  // namespace mpitron::cli

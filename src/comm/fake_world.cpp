@@ -21,6 +21,7 @@ class LonelyWorld final : public World {
   Index rank() const override { return rank_; }
   Index size() const override { return size_; }
   void progress() override {}
+  std::shared_ptr<ProgressEngine> engine() override { return engine_; }
   std::shared_ptr<Group> make_group(const std::string& name,
                                     const std::vector<Index>& ranks) override {
     const auto place = std::find(ranks.begin(), ranks.end(), rank_);
@@ -31,6 +32,7 @@ class LonelyWorld final : public World {
  private:
   Index rank_;
   Index size_;
+  std::shared_ptr<ProgressEngine> engine_ = std::make_shared<ProgressEngine>();
 };
 
 }  // namespace

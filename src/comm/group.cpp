@@ -6,16 +6,6 @@
 namespace mpitron::comm {
 namespace {
 
-/// What is left of an operation where nobody else takes part.
-void run_alone(const Request& request) {
-  const bool copies = request.input.data != nullptr && request.output.data != nullptr &&
-                      request.input.data != request.output.data;
-  if (copies) {
-    std::memcpy(request.output.data, request.input.data,
-                static_cast<std::size_t>(request.output.bytes()));
-  }
-}
-
 Index sum_of(const std::vector<Index>& counts) {
   return std::accumulate(counts.begin(), counts.end(), Index{0});
 }
@@ -35,6 +25,15 @@ Work Group::run(const Request& request) {
     return {};
   }
   return start(request);
+}
+
+void Group::run_alone(const Request& request) {
+  const bool copies = request.input.data != nullptr && request.output.data != nullptr &&
+                      request.input.data != request.output.data;
+  if (copies) {
+    std::memcpy(request.output.data, request.input.data,
+                static_cast<std::size_t>(request.output.bytes()));
+  }
 }
 
 Work Group::all_reduce(const TensorView& x, Reduction reduction) {

@@ -49,10 +49,16 @@ class Group {
   /// One number of every member, reduced.
   double reduce(double value, Reduction reduction = Reduction::sum);
 
- private:
-  /// Only called in groups of several members, with a request whose sizes fit.
-  virtual Work start(const Request& request) = 0;
+  /// Any of these; for groups that hand on what they are asked. Its sizes fit.
   Work run(const Request& request);
+
+ protected:
+  /// What is left of an operation where nobody else takes part: at most a copy.
+  virtual void run_alone(const Request& request);
+
+ private:
+  /// Only called in groups of several members.
+  virtual Work start(const Request& request) = 0;
 
   std::string name_;
   std::vector<Index> ranks_;

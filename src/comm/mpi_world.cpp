@@ -100,6 +100,7 @@ class MpiWorld final : public World {
   Index local_rank() const override { return local_rank_; }
   std::string host(Index rank) const override { return hosts_[static_cast<std::size_t>(rank)]; }
   void progress() override { engine_->progress(); }
+  std::shared_ptr<ProgressEngine> engine() override { return engine_; }
   void set_phase(std::string_view phase) override { watchdog_->set_phase(phase); }
   std::unique_ptr<device::Allocator> make_allocator() override {
     return shares_memory_ ? node_->make_allocator() : World::make_allocator();

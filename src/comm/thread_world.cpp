@@ -78,6 +78,7 @@ class ThreadWorld final : public World {
   Index rank() const override { return rank_; }
   Index size() const override { return size_; }
   void progress() override { fabric_.engine->progress(); }
+  std::shared_ptr<ProgressEngine> engine() override { return fabric_.engine; }
   std::shared_ptr<Group> make_group(const std::string& name,
                                     const std::vector<Index>& ranks) override {
     auto& group = groups_[{name, ranks}];

@@ -130,6 +130,38 @@ void Watchdog::disagreement(Index rank, const std::string& what) {
                       known_of(rank)));
 }
 
+void Watchdog::stuck(const std::string& what, double seconds, const std::string& error) {
+  const std::string own = name_of_rank(surroundings_.rank);
+  if (!error.empty()) {
+    end_job(
+        fmt::format("{}: {} has failed: {}; {}", own, what, error, known_of(surroundings_.rank)));
+  }
+  if (seconds >= surroundings_.timeout_seconds) {
+    // A device does not know whom it waits for: most likely for who has been quiet the longest.
+    const Neighbour* const neighbour = quietest();
+    const std::string suspect = neighbour == nullptr ? ""
+                                                     : fmt::format("; quiet the longest is {}, {}",
+                                                                   name_of_rank(neighbour->rank),
+                                                                   known_of(neighbour->rank));
+    end_job(fmt::format(
+        "{} has not ended on {} within --distributed-timeout-minutes {:.4g}, in "
+        "phase '{}'{}",
+        what, own, surroundings_.timeout_seconds / 60, recorder_.ring().phase, suspect));
+  }
+}
+
+const Neighbour* Watchdog::quietest() const {
+  const Neighbour* quietest = nullptr;
+  for (const Neighbour& other : surroundings_.neighbours) {
+    const FlightRecord* const last = other.ring->last();
+    if (last != nullptr &&
+        (quietest == nullptr || last->started < quietest->ring->last()->started)) {
+      quietest = &other;
+    }
+  }
+  return quietest;
+}
+
 void Watchdog::watch() {
   std::vector<pollfd> watched = {{.fd = stop_, .events = POLLIN, .revents = 0}};
   for (const Neighbour& neighbour : surroundings_.neighbours) {

@@ -51,6 +51,7 @@ class Watchdog final : public Witness {
   void ended(const Operation& operation) override;
   void waiting(const Operation& operation, double seconds) override;
   void disagreement(Index rank, const std::string& what) override;
+  void stuck(const std::string& what, double seconds, const std::string& error) override;
 
  private:
   struct Kept {
@@ -63,6 +64,8 @@ class Watchdog final : public Witness {
   void watch();
   void look_after_death_of(const Neighbour& neighbour);
   const Neighbour* find(Index rank) const;
+  /// Who of this node has not started an operation for the longest; null where nobody has.
+  const Neighbour* quietest() const;
   /// "rank 3 (host, process 123)" and what is known of it.
   std::string name_of_rank(Index rank) const;
   std::string known_of(Index rank) const;

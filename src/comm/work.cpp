@@ -37,6 +37,9 @@ bool Work::test() {
 }
 
 void Work::wait() {
+  if (operation_ != nullptr && !operation_->ended() && operation_->wait_on_device()) {
+    return;
+  }
   // Members may share a core (more ranks than cores): whoever waits long gives it away.
   constexpr int kPolls = 64;
   constexpr int kPollsBetweenReports = 1024;

@@ -14,6 +14,9 @@ class Operation {
   virtual ~Operation() = default;
   /// Does what can be done without waiting; true once nothing is left to do.
   virtual bool step() = 0;
+  /// Where a device does the operation: has the device wait for it before what is queued next, so
+  /// that the host need not. False: the host polls `step`.
+  virtual bool wait_on_device() { return false; }
   /// World ranks that this rank waits for.
   virtual std::vector<Index> absent() const = 0;
   /// How many ranks may stand between those and the one that everybody waits for.
@@ -39,6 +42,9 @@ class Witness {
   virtual void waiting(const Operation& operation, double seconds) = 0;
   /// World rank `rank` has called another operation than the rest; may end the program.
   virtual void disagreement(Index rank, const std::string& what) = 0;
+  /// What a device does ("all_reduce ... of group data") has been under way for `seconds`, or has
+  /// failed as `error` says; may end the program. Called by a thread of its own.
+  virtual void stuck(const std::string& what, double seconds, const std::string& error) = 0;
 };
 
 /// The operations of all groups that this rank has started, in the order of their start. Whoever
@@ -70,7 +76,8 @@ class Work {
 
   /// Makes progress; true once the operation has ended.
   bool test();
-  /// Makes progress until the operation has ended. Polls, then yields the core.
+  /// Makes progress until the operation has ended: polls, then yields the core. What a device does
+  /// has ended for all that is queued on that device from here on.
   void wait();
 
  private:

@@ -22,6 +22,8 @@ class World {
   /// Moves all started operations on; called between kernels, so that peers need not wait for this
   /// rank's next `wait`.
   virtual void progress() = 0;
+  /// Keeps this rank's operations. For worlds that carry some of them by other means.
+  virtual std::shared_ptr<ProgressEngine> engine() = 0;
 
   /// What the program is doing (iteration, part of the step), for whoever reports a failure.
   virtual void set_phase(std::string_view) {}

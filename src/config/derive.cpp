@@ -111,9 +111,12 @@ void derive_precision(OptionValues& v, Reading& report) {
   }
 }
 
-void derive_layout(OptionValues& v, Index world_size) {
+void derive_layout(OptionValues& v, Index world_size, Reading& report) {
   if (!v.has("world_size")) {
     v.derive("world_size", number(world_size), "ranks of this run");
+  }
+  if (v.text("distributed_backend") == "gloo") {
+    report.notices.push_back("--distributed-backend gloo: MPI takes its place, as mpi says");
   }
   if (!v.has("expert_tensor_parallel_size")) {
     v.derive("expert_tensor_parallel_size", v.text("tensor_model_parallel_size"),
@@ -204,7 +207,7 @@ void derive_values(OptionValues& values, Index world_size, Reading& report) {
   derive_replaced_names(values);
   derive_model(values);
   derive_precision(values, report);
-  derive_layout(values, world_size);
+  derive_layout(values, world_size, report);
   derive_batch(values);
   derive_schedule(values);
   derive_data(values, report);

@@ -7,7 +7,8 @@
 
 namespace mpitron::config {
 
-enum class DistributedBackend { automatic, nccl, mpi };
+/// How tensors of a GPU travel between ranks: from GPU to GPU, or through the host's memory.
+enum class DistributedBackend { nccl, mpi };
 /// What replicas hold in parts: nothing, optimizer state, gradients too, parameters too.
 enum class ShardingStrategy { no_shard, optim, optim_grads, optim_grads_params };
 
@@ -26,7 +27,9 @@ struct ParallelConfig {
   Index expert_tensor_parallel_size = 0;  // derived; 0: = tensor_model_parallel_size
   bool sequence_parallel = false;         // derived: off with one tensor rank
   bool use_tp_pp_dp_mapping = false;
-  DistributedBackend distributed_backend = DistributedBackend::automatic;
+  DistributedBackend distributed_backend = DistributedBackend::nccl;
+  std::vector<std::string> high_priority_stream_groups;
+  std::optional<std::string> nccl_communicator_config_path;
   double distributed_timeout_minutes = 10;
 
   // pipeline

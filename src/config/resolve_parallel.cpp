@@ -63,6 +63,12 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   p.expert_tensor_parallel_size = v.integer("expert_tensor_parallel_size");
   p.sequence_parallel = v.flag("sequence_parallel");
   p.use_tp_pp_dp_mapping = v.flag("use_tp_pp_dp_mapping");
+  p.distributed_backend =
+      pick<DistributedBackend>(v.text("distributed_backend"), {{"nccl", DistributedBackend::nccl},
+                                                               {"mpi", DistributedBackend::mpi},
+                                                               {"gloo", DistributedBackend::mpi}});
+  p.high_priority_stream_groups = v.words("high_priority_stream_groups");
+  p.nccl_communicator_config_path = v.maybe_text("nccl_communicator_config_path");
   p.distributed_timeout_minutes = v.real("distributed_timeout_minutes");
   p.overlap_moe_expert_parallel_comm = v.flag("overlap_moe_expert_parallel_comm");
   p.delay_wgrad_compute = v.flag("delay_wgrad_compute");

@@ -10,20 +10,19 @@ namespace {
 
 using Values = std::vector<float>;
 
-TensorView view(Values& values) {
-  return {values.data(), DType::f32, {static_cast<Index>(values.size())}};
-}
-
 /// Element i of rank r's data.
 float element(Index rank, Index i) {
   return static_cast<float>(rank + 1) * 0.1f + static_cast<float>(i % 97);
 }
-Values data_of(Index rank, Index n) {
+Values values_of(Index rank, Index n) {
   Values values(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; ++i) {
     values[static_cast<std::size_t>(i)] = element(rank, i);
   }
   return values;
+}
+Floats data_of(Index rank, Index n) {
+  return Floats(values_of(rank, n));
 }
 
 class InWorldsOf : public ::testing::TestWithParam<WorldKind> {};
@@ -31,14 +30,15 @@ class InWorldsOf : public ::testing::TestWithParam<WorldKind> {};
 TEST_P(InWorldsOf, SumsRunInRankOrder) {
   for (const Index n : {1, 7, 64, 1000, 70001}) {
     run_world(GetParam(), [n](World& world) {
-      Values x = data_of(world.rank(), n);
-      world.all()->all_reduce(view(x)).wait();
+      Floats x = data_of(world.rank(), n);
+      world.all()->all_reduce(x.view()).wait();
+      const Values& y = x.read();
       for (Index i = 0; i < n; ++i) {
         float sum = element(0, i);
         for (Index rank = 1; rank < world.size(); ++rank) {
           sum += element(rank, i);
         }
-        ASSERT_EQ(x[static_cast<std::size_t>(i)], sum);
+        ASSERT_EQ(y[static_cast<std::size_t>(i)], sum);
       }
     });
   }
@@ -48,25 +48,27 @@ TEST_P(InWorldsOf, ReduceScatterThenGatherIsTheAllReduceAlsoInPlace) {
   const Index piece = 33;
   run_world(GetParam(), [piece](World& world) {
     const auto group = world.all();
-    Values whole = data_of(world.rank(), piece * world.size());
-    Values expected = whole;
-    group->all_reduce(view(expected)).wait();
+    Floats whole = data_of(world.rank(), piece * world.size());
+    Floats expected = data_of(world.rank(), piece * world.size());
+    group->all_reduce(expected.view()).wait();
     const TensorView mine =
-        device::slice(view(whole), 0, piece * world.rank(), piece * (world.rank() + 1));
-    group->reduce_scatter(view(whole), mine).wait();
-    group->all_gather(mine, view(whole)).wait();
-    EXPECT_EQ(whole, expected);
+        device::slice(whole.view(), 0, piece * world.rank(), piece * (world.rank() + 1));
+    group->reduce_scatter(whole.view(), mine).wait();
+    group->all_gather(mine, whole.view()).wait();
+    EXPECT_EQ(whole.read(), expected.read());
   });
 }
 
 TEST_P(InWorldsOf, AllToAllTransposes) {
   run_world(GetParam(), [](World& world) {
-    Values x = data_of(world.rank(), 3 * world.size());
-    Values y(x.size());
-    world.all()->all_to_all(view(x), view(y)).wait();
+    Floats x = data_of(world.rank(), 3 * world.size());
+    Floats y(3 * world.size());
+    world.all()->all_to_all(x.view(), y.view()).wait();
+    const Values& received = y.read();
     for (Index from = 0; from < world.size(); ++from) {
       for (Index i = 0; i < 3; ++i) {
-        EXPECT_EQ(y[static_cast<std::size_t>(3 * from + i)], element(from, 3 * world.rank() + i));
+        EXPECT_EQ(received[static_cast<std::size_t>(3 * from + i)],
+                  element(from, 3 * world.rank() + i));
       }
     }
   });
@@ -81,13 +83,14 @@ TEST_P(InWorldsOf, AllToAllOfUnequalPieces) {
       expected.push_back(world.rank() + j);
     }
     const Index n = std::accumulate(sent.begin(), sent.end(), Index{0});
-    Values x(static_cast<std::size_t>(n), static_cast<float>(world.rank()));
-    Values y(static_cast<std::size_t>(n), -1);
-    world.all()->all_to_all(view(x), view(y), sent, expected).wait();
+    Floats x(n, static_cast<float>(world.rank()));
+    Floats y(n, -1);
+    world.all()->all_to_all(x.view(), y.view(), sent, expected).wait();
+    const Values& received = y.read();
     std::size_t at = 0;
     for (Index from = 0; from < world.size(); ++from) {
       for (Index i = 0; i < from + world.rank(); ++i) {
-        EXPECT_EQ(y[at++], static_cast<float>(from));
+        EXPECT_EQ(received[at++], static_cast<float>(from));
       }
     }
   });
@@ -96,9 +99,9 @@ TEST_P(InWorldsOf, AllToAllOfUnequalPieces) {
 TEST_P(InWorldsOf, BroadcastAndScalars) {
   run_world(GetParam(), [](World& world) {
     const Index root = world.size() - 1;
-    Values x = data_of(world.rank(), 5);
-    world.all()->broadcast(view(x), root).wait();
-    EXPECT_EQ(x, data_of(root, 5));
+    Floats x = data_of(world.rank(), 5);
+    world.all()->broadcast(x.view(), root).wait();
+    EXPECT_EQ(x.read(), values_of(root, 5));
     const double last = static_cast<double>(world.size() - 1);
     EXPECT_EQ(world.all()->reduce(static_cast<double>(world.rank())), last * (last + 1) / 2);
     EXPECT_EQ(world.all()->reduce(static_cast<double>(world.rank()), Reduction::maximum), last);
@@ -113,20 +116,21 @@ TEST_P(InWorldsOf, MessagesAroundTheRingArriveInOrder) {
     }
     const Index next = (world.rank() + 1) % world.size();
     const Index previous = (world.rank() + world.size() - 1) % world.size();
-    std::vector<Values> sent, received(40, Values(3));
+    std::vector<Floats> sent, received;
     std::vector<Work> works;
     for (Index m = 0; m < 40; ++m) {  // more than the ring holds
       sent.push_back(data_of(100 * world.rank() + m, 3));
+      received.emplace_back(3);
     }
     for (std::size_t m = 0; m < 40; ++m) {
-      works.push_back(group->send(view(sent[m]), next));
-      works.push_back(group->receive(view(received[m]), previous));
+      works.push_back(group->send(sent[m].view(), next));
+      works.push_back(group->receive(received[m].view(), previous));
     }
     for (Work& work : works) {
       work.wait();
     }
     for (Index m = 0; m < 40; ++m) {
-      EXPECT_EQ(received[static_cast<std::size_t>(m)], data_of(100 * previous + m, 3));
+      EXPECT_EQ(received[static_cast<std::size_t>(m)].read(), values_of(100 * previous + m, 3));
     }
   });
 }
@@ -135,13 +139,13 @@ TEST_P(InWorldsOf, ManyUnderWayEndInAnyOrderOfWaiting) {
   run_world(GetParam(), [](World& world) {
     const auto group = world.all();
     const auto other = world.make_group("other", group->ranks());
-    std::vector<Values> x;
+    std::vector<Floats> x;
     for (Index k = 0; k < 50; ++k) {
       x.push_back(data_of(world.rank() + k, 100));
     }
     std::vector<Work> works;
     for (std::size_t k = 0; k < 50; ++k) {
-      works.push_back((k % 2 == 0 ? group : other)->all_reduce(view(x[k])));
+      works.push_back((k % 2 == 0 ? group : other)->all_reduce(x[k].view()));
     }
     for (auto work = works.rbegin(); work != works.rend(); ++work) {
       work->wait();
@@ -197,10 +201,10 @@ TEST_P(InWorldsOf, SubgroupsWorkSideBySide) {
       same_parity.push_back(rank);
     }
     const auto group = world.make_group("parity", same_parity);
-    Values x = data_of(world.rank(), 1000);
-    Values y = x;
-    Work all = world.all()->all_reduce(view(x), Reduction::maximum);
-    group->all_reduce(view(y)).wait();
+    Floats x = data_of(world.rank(), 1000);
+    Floats y = data_of(world.rank(), 1000);
+    Work all = world.all()->all_reduce(x.view(), Reduction::maximum);
+    group->all_reduce(y.view()).wait();
     all.wait();
     EXPECT_EQ(x[7], element(world.size() - 1, 7));
     float sum = element(same_parity[0], 7);
@@ -218,6 +222,8 @@ TEST_P(InWorldsOf, SubgroupsWorkSideBySide) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, InWorldsOf, ::testing::ValuesIn(worlds_to_test()), name_of_world);
+INSTANTIATE_TEST_SUITE_P(Gpus, InWorldsOf, ::testing::ValuesIn(gpu_worlds_to_test()),
+                         name_of_world);
 
 TEST(Group, HalfTypesAreAddedInSinglePrecisionAndRoundedOnce) {
   run_thread_world(3, [](World& world) {
@@ -231,8 +237,8 @@ TEST(Group, HalfTypesAreAddedInSinglePrecisionAndRoundedOnce) {
 TEST(Group, DifferentCallsOfMembersAreAnError) {
   EXPECT_THROW(run_thread_world(2,
                                 [](World& world) {
-                                  Values x(world.rank() == 0 ? 4 : 5);
-                                  world.all()->all_reduce(view(x)).wait();
+                                  Floats x(world.rank() == 0 ? 4 : 5);
+                                  world.all()->all_reduce(x.view()).wait();
                                 }),
                InternalError);
 }
@@ -250,10 +256,10 @@ TEST(Group, AFailureOfOneRankEndsTheOthers) {
 
 TEST(Group, AFakeWorldHasGroupsAndMovesNothing) {
   const auto world = make_fake_world(5, 6144);
-  Values x = data_of(5, 4);
+  Floats x = data_of(5, 4);
   const auto group = world->all();
-  group->all_reduce(view(x)).wait();
-  EXPECT_EQ(x, data_of(5, 4));
+  group->all_reduce(x.view()).wait();
+  EXPECT_EQ(x.read(), values_of(5, 4));
   EXPECT_EQ(group->rank(), 5);
   EXPECT_EQ(group->size(), 6144);
 }

@@ -25,8 +25,9 @@ inline constexpr std::array kDistributed = {
     flag("overlap-p2p-communication-warmup-flush", later,
          "overlap pipeline messages in warm-up and flush too")
         .stored_as("overlap_p2p_comm_warmup_flush"),
-    text("distributed-backend", "nccl", neutral, "library for collectives between ranks")
-        .choose("nccl gloo"),
+    text("distributed-backend", "nccl", works,
+         "how tensors of GPUs travel: nccl, or through the host (mpi, gloo)")
+        .choose("nccl gloo mpi"),
     real("distributed-timeout-minutes", "10", neutral,
          "minutes until a hanging collective ends the run"),
     flag("overlap-grad-reduce", neutral, "reduce gradients while backward still runs"),
@@ -86,7 +87,7 @@ inline constexpr std::array kDistributed = {
     integer("hierarchical-context-parallel-sizes", none, works,
             "sizes of the inner and outer context-parallel groups")
         .list(),
-    text("nccl-communicator-config-path", none, later, "file with NCCL settings per group"),
+    text("nccl-communicator-config-path", none, works, "file with NCCL settings per group"),
     flag("use-tp-pp-dp-mapping", neutral, "neighbouring ranks form pipelines before replicas"),
     flag("replication", works, "keep copies of local checkpoints on other nodes"),
     integer("replication-jump", none, works,

@@ -58,10 +58,10 @@ inline constexpr std::array kTrainingKernels = {
              "older switch of the tensor-parallel overlap"),
     flag_off("disable-tp-comm-split-rs", "tp_comm_split_rs", neutral,
              "older switch of the tensor-parallel overlap"),
-    text("pipeline-model-parallel-comm-backend", none, later,
+    text("pipeline-model-parallel-comm-backend", none, works,
          "library for messages between pipeline stages")
         .choose("nccl ucc"),
-    text("high-priority-stream-groups", "", neutral,
+    text("high-priority-stream-groups", "", works,
          "process groups whose GPU streams get high priority")
         .any_list(),
 };

@@ -1,0 +1,75 @@
+#pragma once
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nccl.h>
+
+#include "comm/device_world.h"
+#include "device/cuda/cuda_handles.h"
+
+namespace mpitron::comm {
+
+/// A communicator and the stream on which everything that it does runs, one behind the other.
+class NcclChannel {
+ public:
+  struct Settings {
+    std::string group;
+    CommunicatorLimits limits;
+    bool high_priority = false;
+  };
+  /// Who calls this with the same `id` makes the communicator together; it returns when all have.
+  NcclChannel(Settings settings, const ncclUniqueId& id, int ranks, int rank);
+  /// Ends the communicator together with the others; alone, while an exception leaves.
+  ~NcclChannel();
+  NcclChannel(const NcclChannel&) = delete;
+  NcclChannel& operator=(const NcclChannel&) = delete;
+
+  /// Queues what `call` gives to NCCL behind what `after` has queued so far. Launches are numbered
+  /// from 1.
+  using Call = std::function<void(ncclComm_t, cudaStream_t)>;
+  std::uint64_t launch(cudaStream_t after, const Request& request, const Call& call);
+  /// Has `stream` wait for a launch before what is queued on it next.
+  void let_wait(cudaStream_t stream, std::uint64_t launch);
+  bool ended(std::uint64_t launch);
+  /// The host waits for everything launched.
+  void synchronize();
+
+  /// What is under way, or has failed.
+  struct Trouble {
+    std::string what;
+    double seconds = 0;
+    std::string error;
+  };
+  /// Of the first launch that has not ended; for any thread.
+  std::optional<Trouble> trouble();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Launch {
+    device::EventHandle ended;
+    Clock::time_point started;
+    CollectiveKind kind;
+    DType dtype;
+    Index numel;
+  };
+
+  device::EventHandle take_event();
+  /// Forgets the launches that have ended.
+  void look();
+
+  const Settings settings_;
+  ncclComm_t communicator_ = nullptr;
+  device::StreamHandle stream_;
+  std::mutex mutex_;  // of all below
+  std::deque<Launch> under_way_;
+  std::uint64_t ended_ = 0;
+  Clock::time_point looked_;
+  std::vector<device::EventHandle> free_events_;
+};
+
+}  // namespace mpitron::comm

@@ -1,0 +1,52 @@
+#include <array>
+
+#include <fmt/format.h>
+
+#include "config/communicator_file.h"
+#include "config/constraint.h"
+
+namespace mpitron::config {
+namespace {
+
+using Result = std::optional<Violation>;
+
+Result communicator_file(const Facts& f) {
+  const std::optional<std::string>& path = f.run.parallel.nccl_communicator_config_path;
+  const std::string problem = path ? read_communicator_file(*path).problem : "";
+  return problem.empty() ? Result() : Violation{problem, ""};
+}
+
+Result stream_groups(const Facts& f) {
+  for (const std::string& word : f.run.parallel.high_priority_stream_groups) {
+    if (!is_communicator_group(word)) {
+      return Violation{fmt::format("{} is none of {}", word, communicator_group_words()),
+                       "--high-priority-stream-groups dp_cp ep_dp"};
+    }
+  }
+  return {};
+}
+
+Result stage_messages(const Facts& f) {
+  return f.values.maybe_text("pipeline_model_parallel_comm_backend").value_or("nccl") == "nccl"
+             ? Result()
+             : Violation{"ucc", "--pipeline-model-parallel-comm-backend nccl"};
+}
+
+}  // namespace
+
+std::span<const Constraint> transport_constraints() {
+  static constexpr std::array kRules = std::to_array<Constraint>({
+      {"E175", "communicator_file", "a YAML file of groups and what NCCL may take for each",
+       "nccl-communicator-config-path",
+       "A limit that is misspelled would silently not hold: every group and every field is read.",
+       communicator_file},
+      {"E176", "stream_groups", "every word names groups of ranks", "high-priority-stream-groups",
+       "A group that is misspelled would silently keep its ordinary stream.", stream_groups},
+      {"E177", "stage_messages", "pipeline_model_parallel_comm_backend == nccl",
+       "pipeline-model-parallel-comm-backend",
+       "Stages send by the library that all groups use; UCC is not linked.", stage_messages},
+  });
+  return kRules;
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,38 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <nccl.h>
+
+// The part of NCCL that we call, for ranks that are threads of this process. Stricter than NCCL:
+// - The calls of a communicator's ranks are compared as they are made: where two differ (kind,
+//   count, type, operation or root; of messages their size), the process ends with both sequences.
+// - A communicator's operations run on one stream each, on tensors within one block of its GPU.
+// - A group of calls that is left open, an operation that has not run when its communicator ends,
+//   and ranks that made unequal numbers of calls end the process too.
+// Sums run in rank order, in fp32 for half types, so that they equal those of the host's
+// transports.
+
+namespace mpitron::emulator {
+
+/// One call as a rank made it.
+struct NcclCall {
+  const char* what;  // "all_reduce", "send", ...
+  std::size_t count;
+  ncclDataType_t type;
+  int detail;  // the operation (ncclRedOp_t), the root or the peer
+};
+std::string describe(const NcclCall& call);
+
+/// What the ranks of one communicator have called, in order.
+struct NcclHistory {
+  std::vector<std::vector<NcclCall>> ranks;
+};
+/// Of all communicators since the program began, or since this was last called.
+std::vector<NcclHistory> take_nccl_histories();
+
+/// From now on every communicator reports this as its asynchronous error; ncclSuccess: none does.
+void break_nccl(ncclResult_t error);
+
+}  // namespace mpitron::emulator
