@@ -1,5 +1,7 @@
 // Numerical contract: that of kernels/expert_visits.h; the order of atomics does not matter, since
 // they count integers.
+#include <bit>
+
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/vector.cuh"
 #include "kernels/expert_visits.h"
