@@ -1,5 +1,5 @@
-#include <cmath>
 #include <atomic>
+#include <cmath>
 #include <thread>
 #include <vector>
 
