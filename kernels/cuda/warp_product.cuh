@@ -94,8 +94,9 @@ inline __device__ void multiply(float (&c)[4], const RowOperand& a, const Column
 
 /// Rows of `kColumns` elements in shared memory, a multiple of 128 bytes. The 16 bytes number i of
 /// row r lie at i ^ r % 8, so that eight rows of a matrix lie in different banks.
-template <class T, int kColumns>
+template <class T, int kRows, int kColumns>
 struct SharedTile {
+  static constexpr int kElements = kRows * kColumns;
   static constexpr int kChunk = 16 / static_cast<int>(sizeof(T));  // elements of 16 bytes
   static constexpr int kChunks = kColumns / kChunk;
   static_assert(kChunks % 8 == 0);
@@ -164,11 +165,11 @@ __device__ RowOperand operand_of(const float (&tile)[N][4], int k) {
   }
 }
 
-/// c += a b^T: rows [first, + 16 R) of a, the first 8 N rows of b.
-template <int R, int N, class T, int kColumns>
+/// c += a b^T, a of rows [first, + 16 R) of its tile.
+template <int R, int N, class T, int kRows, int kColumns>
 __device__ __forceinline__ void add_row_products(Accumulators<R, N>& c,
-                                                 const SharedTile<T, kColumns>& a, int first,
-                                                 const SharedTile<T, kColumns>& b) {
+                                                 const SharedTile<T, kRows, kColumns>& a, int first,
+                                                 const SharedTile<T, 8 * N, kColumns>& b) {
 #pragma unroll
   for (int k = 0; k < kColumns / kDepth<T>; ++k) {
     RowOperand rows[R];
@@ -189,26 +190,39 @@ __device__ __forceinline__ void add_row_products(Accumulators<R, N>& c,
   }
 }
 
-/// c += p b: b's first 8 K rows, and 8 N of its columns from `first` on.
-template <int R, int N, int K, class T, int kColumns>
-__device__ __forceinline__ void add_value_products(Accumulators<R, N>& c,
-                                                   const Accumulators<R, K>& p,
-                                                   const SharedTile<T, kColumns>& b, int first) {
-#pragma unroll
-  for (int k = 0; k < 8 * K / kDepth<T>; ++k) {
-    RowOperand rows[R];
+/// Accumulators as rows of a, rounded to T: half the registers where T has 16 bits.
+template <class T, int R, int N>
+struct RowOperands {
+  static constexpr int kSteps = 8 * N / kDepth<T>;
+  RowOperand steps[R][kSteps];
+
+  __device__ __forceinline__ explicit RowOperands(const Accumulators<R, N>& x) {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      rows[r] = operand_of<T>(p.tile[r], k);
+#pragma unroll
+      for (int k = 0; k < kSteps; ++k) {
+        steps[r][k] = operand_of<T>(x.tile[r], k);
+      }
     }
+  }
+};
+
+/// c += p b, b of 8 N columns from `first` on.
+template <int R, int N, int K, class T, int kColumns>
+__device__ __forceinline__ void add_value_products(Accumulators<R, N>& c,
+                                                   const RowOperands<T, R, K>& p,
+                                                   const SharedTile<T, 8 * K, kColumns>& b,
+                                                   int first) {
+#pragma unroll
+  for (int k = 0; k < p.kSteps; ++k) {
 #pragma unroll
     for (int n = 0; n < N; n += 2) {
       ColumnOperand columns[2];
       b.values(columns, k, first + 8 * n);
 #pragma unroll
       for (int r = 0; r < R; ++r) {
-        multiply(c.tile[r][n], rows[r], columns[0], T());
-        multiply(c.tile[r][n + 1], rows[r], columns[1], T());
+        multiply(c.tile[r][n], p.steps[r][k], columns[0], T());
+        multiply(c.tile[r][n + 1], p.steps[r][k], columns[1], T());
       }
     }
   }

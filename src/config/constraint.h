@@ -46,8 +46,8 @@ std::span<const Constraint> pipeline_constraints();
 std::span<const Constraint> checkpoint_constraints();
 std::span<const Constraint> encoder_constraints();
 std::span<const Constraint> node_constraints();
-std::span<const Constraint> transport_constraints();
 std::span<const Constraint> device_constraints();
+std::span<const Constraint> transport_constraints();
 
 /// All rules in the order of their ids.
 std::vector<Constraint> all_constraints();

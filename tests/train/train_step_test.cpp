@@ -178,7 +178,7 @@ TEST_F(TrainStepTest, TheMemoryOfASteadyStepIsFlat) {
 /// computes the same bits, and takes none from the system in a steady step.
 TEST_F(TrainStepTest, ADeviceWithMemoryOfItsOwnComputesTheSame) {
   const std::vector<std::vector<std::string>> kinds = {
-      {"--swiglu", "--position-embedding-type", "rope", "--bf16"},
+      {"--swiglu", "--ffn-hidden-size", "32", "--position-embedding-type", "rope", "--bf16"},
       {"--disable-bias-linear", "--num-experts", "4", "--moe-aux-loss-coeff", "0.1",
        "--moe-z-loss-coeff", "0.1", "--moe-router-score-function", "sigmoid",
        "--moe-router-enable-expert-bias", "--moe-router-topk", "1"},
