@@ -1,5 +1,5 @@
 // Whole training steps in bf16 on one GPU: tokens/s, TFLOP/s by the count of Megatron's log, and
-// its share of the peak of the chip (MFU) and of the rate of one large matrix product measured here.
+// its share of the peak of the chip (MFU) and of the rate of one large product measured here.
 //   gpu_step_bench [--summary FILE] [--profile] [CASE ...]      cases: see kCases
 // Skips itself with a message where there is no GPU.
 #include <algorithm>

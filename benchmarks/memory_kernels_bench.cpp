@@ -1,201 +1,31 @@
-// Host kernels that move or transform memory, against the copy bandwidth of the same run.
-//   memory_kernels_bench [--summary FILE] [--only TEXT]
-// Each kernel alternates with the copy; both give their best of several repetitions, and a pair in
-// which another program took a processor is measured again. Bytes count every element read and
-// every element written once. What only reads is held against the copy as well, although reading
-// alone is slower here: its `limit` is what the row "reading alone" reached of the copy.
+// Kernels that move or transform memory, against the copy bandwidth of the same run: those of the
+// host, or in a build with CUDA those of the first GPU, where it skips itself if there is none.
+//   memory_kernels_bench [--summary FILE] [--only TEXT] [--device host|cuda]
+// Each kernel alternates with the copy; both give their best of several repetitions. On the host a
+// pair in which another program took a processor is measured again; a GPU is timed by events in its
+// queue. Bytes count every element read and every element written once. What only reads is held
+// against the copy as well, although on the host reading alone is slower: its `limit` is what the
+// row "reading alone" reached of the copy.
 
 #include <cstdio>
 #include <cstring>
-#include <ctime>
-#include <functional>
-#include <limits>
-#include <string>
-#include <vector>
 
-#include <nlohmann/json.hpp>
-#include <sys/resource.h>
-
-#include "benchmarks/peaks.h"
-#include "device/device.h"
+#include "benchmarks/kernel_meter.h"
+#include "device/device_choice.h"
 #include "kernels/activation.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/dropout.h"
-#include "kernels/elementwise.h"
 #include "kernels/embedding.h"
-#include "kernels/host/parallel.h"
+#include "kernels/latent_qkv.h"
 #include "kernels/matmul.h"
 #include "kernels/norm.h"
 #include "kernels/optimizer.h"
 #include "kernels/rotary.h"
 #include "utils/exact_sum.h"
 #include "utils/files.h"
-#include "utils/timer.h"
 
 namespace mpitron::kernels {
 namespace {
-
-constexpr int kRepetitions = 12;
-/// Disturbed pairs do not count, but end a measurement too.
-constexpr int kMostDisturbed = 30;
-
-class MemoryBench {
- public:
-  MemoryBench(std::string only) : only_(std::move(only)) {}
-
-  Out tensor(DType dtype, const Shape& shape) {
-    std::size_t capacity = 0;
-    const auto bytes = static_cast<std::size_t>(shape.numel()) * size_of(dtype);
-    const Out view = device::TensorView(allocator_.allocate(bytes, capacity), dtype, shape);
-    if (size_of(dtype) <= 4) {
-      run(stream_, NormalInit{flat_head(view), {1, 2}, 0, 0, 1});
-      repeat_head(view);
-    } else {
-      std::memset(view.data, 0, bytes);
-    }
-    return view;
-  }
-  template <class Kernel>
-  Kernel with_workspace(Kernel kernel) {
-    const Index words = workspace_bytes(stream_, kernel) / 8 + 1;
-    kernel.workspace = tensor(DType::f64, {words});
-    return kernel;
-  }
-
-  /// A kernel bound by memory: GB/s and the ratio to copy.
-  template <class... Kernels>
-  void bandwidth(const std::string& name, double bytes, const Kernels&... kernels) {
-    rate(name, bytes, 0.9, [&] { (run(stream_, kernels), ...); });
-  }
-  /// What a sum over a large buffer reads: the limit of kernels that write nothing.
-  void reading() {
-    const auto* from = copy_from_.as<float>();
-    constexpr Index kPiece = 4096;
-    std::vector<float> sums(static_cast<std::size_t>(device::HostRuntime::threads()) * 16);
-    reading_share_ = rate("reading alone", static_cast<double>(copy_from_.bytes()), nullptr, [&] {
-      host::for_ranges(copy_from_.numel() / kPiece, copy_from_.numel(),
-                       [&](Index begin, Index end, Index worker) {
-                         sums[static_cast<std::size_t>(worker) * 16] =
-                             benchmarks::sum_of(from + begin * kPiece, (end - begin) * kPiece);
-                       });
-    });
-  }
-  /// A kernel that only reads: as `bandwidth`, with its share of what reading alone reached.
-  template <class Kernel>
-  void read_bandwidth(const std::string& name, double bytes, const Kernel& kernel) {
-    const double share = rate(name, bytes, 0.9, [&] { run(stream_, kernel); });
-    if (share > 0 && reading_share_ > 0) {
-      std::printf("%-44s %6.0f %% of reading alone\n", "", 100 * share / reading_share_);
-      summary_.back()["limit"] = reading_share_;
-    }
-  }
-  /// A kernel bound by arithmetic: elements a second.
-  template <class... Kernels>
-  void elements(const std::string& name, double count, double goal, const Kernels&... kernels) {
-    if (name.find(only_) == std::string::npos) {
-      return;
-    }
-    const double rate = count / seconds([&] { (run(stream_, kernels), ...); }) * 1e-9;
-    std::printf("%-44s %7.2f G/s    copy %6.1f   goal %.1f\n", name.c_str(), rate, copy_rate_,
-                goal);
-    add(name, rate, "G elements/s", goal);
-  }
-  /// The cost of a kernel on a few elements.
-  template <class Kernel>
-  void latency(const std::string& name, const Kernel& kernel) {
-    if (name.find(only_) == std::string::npos) {
-      return;
-    }
-    constexpr int kCalls = 1000;
-    const double ns = 1e9 / kCalls * seconds([&] {
-                        for (int i = 0; i < kCalls; ++i) {
-                          run(stream_, kernel);
-                        }
-                      });
-    std::printf("%-44s %7.0f ns\n", name.c_str(), ns);
-    summary_.push_back({{"name", name},
-                        {"value", ns},
-                        {"unit", "ns"},
-                        {"goal", 1000},
-                        {"higher_is_better", false},
-                        {"limit", nullptr},
-                        {"peer", nullptr}});
-  }
-  const nlohmann::json& summary() const { return summary_; }
-
- private:
-  static constexpr Index kHead = 1 << 16;
-
-  static Out flat_head(const Out& view) {
-    return device::TensorView(view.data, view.dtype, {std::min(kHead, view.numel())});
-  }
-  static void repeat_head(const Out& view) {
-    const Index head = flat_head(view).bytes();
-    auto* bytes = static_cast<char*>(view.data);
-    for (Index at = head; at < view.bytes(); at += head) {
-      std::memcpy(bytes + at, bytes, static_cast<std::size_t>(std::min(head, view.bytes() - at)));
-    }
-  }
-  /// By the clock; with one thread by processor time, which other programs do not stretch.
-  static double timed(const std::function<void()>& f) {
-    const Timer timer;
-    const std::clock_t start = std::clock();
-    f();
-    return device::HostRuntime::threads() > 1
-               ? timer.seconds()
-               : static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  }
-  /// How often another program took a processor from this one.
-  static long interruptions() {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_nivcsw;
-  }
-  /// The best time of f; measures copy_rate_ beside it.
-  double seconds(const std::function<void()>& f) {
-    double best = std::numeric_limits<double>::max(), copy = best;
-    f();
-    int undisturbed = 0;
-    for (int i = 0; undisturbed < kRepetitions && i < kRepetitions + kMostDisturbed; ++i) {
-      const long before = interruptions();
-      copy = std::min(copy, timed([&] { run(stream_, Cast{copy_from_, copy_to_}); }));
-      best = std::min(best, timed(f));
-      undisturbed += interruptions() == before ? 1 : 0;
-    }
-    copy_rate_ = static_cast<double>(2 * copy_from_.bytes()) / copy * 1e-9;
-    return best;
-  }
-  /// The ratio to copy; 0 for what --only leaves out.
-  double rate(const std::string& name, double bytes, const nlohmann::json& goal,
-              const std::function<void()>& f) {
-    if (name.find(only_) == std::string::npos) {
-      return 0;
-    }
-    const double rate = bytes / seconds(f) * 1e-9;
-    std::printf("%-44s %7.1f GB/s   copy %6.1f   %4.0f %%\n", name.c_str(), rate, copy_rate_,
-                100 * rate / copy_rate_);
-    add(name + " / copy", rate / copy_rate_, "ratio", goal);
-    return rate / copy_rate_;
-  }
-  /// The limit is copy bandwidth in GB/s, measured beside the figure.
-  void add(const std::string& name, double value, const char* unit, const nlohmann::json& goal) {
-    summary_.push_back({{"name", name},
-                        {"value", value},
-                        {"unit", unit},
-                        {"goal", goal},
-                        {"higher_is_better", true},
-                        {"limit", copy_rate_},
-                        {"peer", nullptr}});
-  }
-
-  std::string only_;
-  device::HostStream stream_;
-  device::CachingHostAllocator allocator_;
-  nlohmann::json summary_ = nlohmann::json::array();
-  double copy_rate_ = 0, reading_share_ = 0;
-  Out copy_from_ = tensor(DType::f32, {Index{32} << 20});
-  Out copy_to_ = tensor(DType::f32, {Index{32} << 20});
-};
 
 std::string named(const char* name, DType dtype) {
   return std::string(name) + " " + name_of(dtype);
@@ -203,114 +33,182 @@ std::string named(const char* name, DType dtype) {
 
 /// [t, h] = [4096, 768] is what a step of GPT-2 124M has: its rows come partly from the caches, as
 /// there. At [16384, 1024] all comes from memory.
-void bench_norms(MemoryBench& bench, DType dtype, Index t, Index h) {
+void bench_norms(KernelMeter& meter, DType dtype, Index host_rows, Index h) {
+  const Index t = meter.rows(host_rows);
   const std::string shape =
       " " + std::string(name_of(dtype)) + " [" + std::to_string(t) + ", " + std::to_string(h) + "]";
-  const Out x = bench.tensor(dtype, {t, h}), y = bench.tensor(dtype, {t, h});
-  const Out dx = bench.tensor(dtype, {t, h});
-  const Out gamma = bench.tensor(dtype, {h}), beta = bench.tensor(dtype, {h});
-  const Out mean = bench.tensor(DType::f32, {t}), rstd = bench.tensor(DType::f32, {t});
-  const InOut dgamma{bench.tensor(DType::f32, {h})}, dbeta{bench.tensor(DType::f32, {h})};
+  const Out x = meter.tensor(dtype, {t, h}), y = meter.tensor(dtype, {t, h});
+  const Out dx = meter.tensor(dtype, {t, h});
+  const Out gamma = meter.tensor(dtype, {h}), beta = meter.tensor(dtype, {h});
+  const Out mean = meter.tensor(DType::f32, {t}), rstd = meter.tensor(DType::f32, {t});
+  const InOut dgamma{meter.tensor(DType::f32, {h})}, dbeta{meter.tensor(DType::f32, {h})};
   const auto bytes = static_cast<double>(x.bytes());
-  bench.bandwidth("rms_norm forward" + shape, 2 * bytes, RmsNormForward{x, gamma, y, rstd});
-  bench.bandwidth("layer_norm forward" + shape, 2 * bytes,
+  meter.bandwidth("rms_norm forward" + shape, 2 * bytes, RmsNormForward{x, gamma, y, rstd});
+  meter.bandwidth("layer_norm forward" + shape, 2 * bytes,
                   LayerNormForward{x, gamma, beta, y, mean, rstd});
-  bench.bandwidth("rms_norm backward" + shape, 3 * bytes,
-                  bench.with_workspace(RmsNormBackward{x, y, gamma, rstd, {}, dx, dgamma, {}}));
-  bench.bandwidth("rms_norm backward, added" + shape, 4 * bytes,
-                  bench.with_workspace(RmsNormBackward{x, y, gamma, rstd, dx, dx, dgamma, {}}));
-  bench.bandwidth(
+  meter.bandwidth("rms_norm backward" + shape, 3 * bytes,
+                  meter.with_workspace(RmsNormBackward{x, y, gamma, rstd, {}, dx, dgamma, {}}));
+  meter.bandwidth("rms_norm backward, added" + shape, 4 * bytes,
+                  meter.with_workspace(RmsNormBackward{x, y, gamma, rstd, dx, dx, dgamma, {}}));
+  meter.bandwidth(
       "layer_norm backward" + shape, 3 * bytes,
-      bench.with_workspace(LayerNormBackward{x, y, gamma, mean, rstd, {}, dx, dgamma, dbeta, {}}));
+      meter.with_workspace(LayerNormBackward{x, y, gamma, mean, rstd, {}, dx, dgamma, dbeta, {}}));
 }
 
-void bench_elementwise(MemoryBench& bench, DType dtype) {
-  const Index t = 16384, h = 2048;
-  const Out x = bench.tensor(dtype, {t, h}), y = bench.tensor(dtype, {t, h});
-  const Out r = bench.tensor(dtype, {t, h}), bias = bench.tensor(dtype, {h});
+void bench_elementwise(KernelMeter& meter, DType dtype) {
+  const Index t = meter.rows(16384), h = 2048;
+  const Out x = meter.tensor(dtype, {t, h}), y = meter.tensor(dtype, {t, h});
+  const Out r = meter.tensor(dtype, {t, h}), bias = meter.tensor(dtype, {h});
   const auto bytes = static_cast<double>(x.bytes());
-  bench.bandwidth(named("scale in place", dtype), 2 * bytes, Scale{x, x, 1.0001f});
-  bench.bandwidth(named("add in place", dtype), 3 * bytes, Add{x, y, y});
-  bench.bandwidth(named("residual add", dtype), 3 * bytes,
+  meter.bandwidth(named("scale in place", dtype), 2 * bytes, Scale{x, x, 1.0001f});
+  meter.bandwidth(named("add in place", dtype), 3 * bytes, Add{x, y, y});
+  meter.bandwidth(named("residual add", dtype), 3 * bytes,
                   BiasDropoutAddForward{x, {}, r, y, 1, {}});
-  bench.bandwidth(named("bias + residual add", dtype), 3 * bytes,
+  meter.bandwidth(named("bias + residual add", dtype), 3 * bytes,
                   BiasDropoutAddForward{x, bias, r, y, 1, {}});
-  bench.bandwidth(named("bias", dtype), 2 * bytes,
+  meter.bandwidth(named("bias", dtype), 2 * bytes,
                   BiasActivationForward{x, bias, y, Activation::none});
-  const InOut db{bench.tensor(DType::f32, {h})};
-  bench.read_bandwidth(named("bias gradient (read only)", dtype), bytes,
-                       bench.with_workspace(BiasGradient{x, db, {}}));
+  const InOut db{meter.tensor(DType::f32, {h})};
+  meter.read_bandwidth(named("bias gradient (read only)", dtype), bytes,
+                       meter.with_workspace(BiasGradient{x, db, {}}));
   DropoutMask mask;
   mask.threshold = dropout_threshold(0.1);
-  bench.elements(named("dropout + residual add", dtype), static_cast<double>(x.numel()), 4,
-                 BiasDropoutAddForward{x, bias, r, y, 1, mask});
-  const Out table = bench.tensor(dtype, {1024, 64});
-  const Out heads = device::TensorView(x.data, dtype, {1024, 16, 16, 128});
-  bench.bandwidth(named("rotary", dtype), 2 * bytes, RotaryEmbedding{heads, table, table});
+  meter.elements(named("dropout + residual add", dtype), {static_cast<double>(x.numel()), 4},
+                 3 * bytes, BiasDropoutAddForward{x, bias, r, y, 1, mask});
+  meter.elements(named("dropout backward", dtype), {static_cast<double>(x.numel()), 4}, 2 * bytes,
+                 DropoutBackward{x, y, 1, mask});
+  const Out table = meter.tensor(dtype, {1024, 64});
+  const Out heads = device::TensorView(x.data, dtype, {1024, t / 1024, 16, 128});
+  meter.bandwidth(named("rotary", dtype), 2 * bytes, RotaryEmbedding{heads, table, table});
 }
 
-void bench_activations(MemoryBench& bench, DType dtype) {
-  const Index t = 4096, f = 3072;
-  const Out x = bench.tensor(dtype, {t, f}), y = bench.tensor(dtype, {t, f});
-  const Out wide = bench.tensor(dtype, {t, 2 * f}), dwide = bench.tensor(dtype, {t, 2 * f});
-  const Out bias = bench.tensor(dtype, {f});
-  const auto count = static_cast<double>(x.numel());
+void bench_activations(KernelMeter& meter, DType dtype) {
+  const Index t = meter.rows(4096), f = 3072;
+  const Out x = meter.tensor(dtype, {t, f}), y = meter.tensor(dtype, {t, f});
+  const Out dy = meter.tensor(dtype, {t, f});
+  const Out wide = meter.tensor(dtype, {t, 2 * f}), dwide = meter.tensor(dtype, {t, 2 * f});
+  const Out bias = meter.tensor(dtype, {f});
+  const auto count = static_cast<double>(x.numel()), bytes = static_cast<double>(x.bytes());
   for (const Activation a : {Activation::gelu_tanh, Activation::gelu_erf, Activation::silu}) {
     const char* name = a == Activation::gelu_tanh  ? "gelu_tanh"
                        : a == Activation::gelu_erf ? "gelu_erf"
                                                    : "silu";
-    bench.elements(named(name, dtype) + " forward", count, 5, BiasActivationForward{x, bias, y, a});
-    bench.elements(named(name, dtype) + " backward", count, 3.5,
-                   BiasActivationBackward{x, y, bias, y, a});
+    meter.elements(named(name, dtype) + " forward", {count, 5}, 2 * bytes,
+                   BiasActivationForward{x, bias, y, a});
+    meter.elements_in_place(named(name, dtype) + " backward", {count, 3.5}, 3 * bytes, Cast{dy, y},
+                            BiasActivationBackward{x, y, bias, y, a});
   }
-  bench.elements(named("swiglu", dtype) + " forward", count, 4,
+  meter.elements(named("swiglu", dtype) + " forward", {count, 4}, 3 * bytes,
                  GatedActivationForward{wide, {}, y, Activation::silu});
-  bench.elements(named("swiglu", dtype) + " backward", count, 2,
+  meter.elements(named("swiglu", dtype) + " backward", {count, 2}, 5 * bytes,
                  GatedActivationBackward{wide, y, {}, dwide, Activation::silu});
 }
 
-void bench_loss(MemoryBench& bench, DType dtype) {
-  const Index t = 4096, v = 50304;
-  const Out logits = bench.tensor(dtype, {t, v}), labels = bench.tensor(DType::i64, {t});
-  const Out loss = bench.tensor(DType::f32, {t}), lse = bench.tensor(DType::f32, {t});
+void bench_loss(KernelMeter& meter, DType dtype) {
+  const Index t = meter.rows(4096), v = 50304;
+  const Out logits = meter.tensor(dtype, {t, v}), labels = meter.tensor(DType::i64, {t});
+  const Out loss = meter.tensor(DType::f32, {t}), lse = meter.tensor(DType::f32, {t});
   const CrossEntropyForward forward{logits, labels, loss, lse};
   const CrossEntropyBackward backward{logits, labels, lse, loss, logits};
   const auto count = static_cast<double>(logits.numel());
-  bench.elements(named("cross_entropy", dtype) + " forward", count, 8, forward);
-  bench.elements(named("cross_entropy", dtype) + " forward + backward", count, 4, forward,
-                 backward);
+  const auto bytes = static_cast<double>(logits.bytes());
+  meter.elements(named("cross_entropy", dtype) + " forward", {count, 8}, bytes, forward);
+  meter.elements(named("cross_entropy", dtype) + " forward + backward", {count, 4}, 3 * bytes,
+                 forward, backward);
 }
 
-void bench_optimizer(MemoryBench& bench) {
-  const Index n = Index{16} << 20;
-  const InOut p{bench.tensor(DType::f32, {n})}, m{bench.tensor(DType::f32, {n})};
-  const InOut v{bench.tensor(DType::f32, {n})};
-  device::HostStream stream;
-  run(stream, Fill{v, 1});
-  const Out g = bench.tensor(DType::f32, {n}), g16 = bench.tensor(DType::bf16, {n});
-  const Out copy = bench.tensor(DType::bf16, {n}),
-            bins = bench.tensor(DType::i64, {exact_sum::kBins});
+/// Of a vocabulary of GPT-2: forward reads a row and writes it, backward reads every gradient and
+/// writes the table once.
+void bench_embedding(KernelMeter& meter, DType dtype) {
+  const Index t = meter.rows(4096), v = 50304, h = 768;
+  const Out ids = meter.indices(t, v), y = meter.tensor(dtype, {t, h});
+  const Out table = meter.tensor(dtype, {v, h});
+  const InOut dtable{meter.tensor(DType::f32, {v, h})};
+  meter.bandwidth(named("embedding forward", dtype), 2. * static_cast<double>(y.bytes()),
+                  EmbeddingForward{ids, table, {}, {}, y});
+  meter.bandwidth(named("embedding backward", dtype),
+                  static_cast<double>(y.bytes() + dtable.bytes()),
+                  meter.with_workspace(EmbeddingBackward{ids, y, dtable, {}}));
+}
+
+/// The heads of DeepSeek-V2: 128 components without positions, 64 rotary ones, 128 of the value.
+void bench_latent_qkv(KernelMeter& meter, DType dtype) {
+  const Index s = meter.rows(512), b = 1, n = 16, plain = 128, rotary = 64;
+  const Out q = meter.tensor(dtype, {s, b, n, plain + rotary});
+  const Out kv = meter.tensor(dtype, {s, b, n, 2 * plain});
+  const Out shared = meter.tensor(dtype, {s, b, rotary}),
+            table = meter.tensor(dtype, {s, rotary / 2});
+  const Out qkv = meter.tensor(dtype, {s, b, n, 3 * plain + 2 * rotary});
+  const auto bytes = static_cast<double>(q.bytes() + kv.bytes() + shared.bytes() + qkv.bytes());
+  meter.bandwidth(named("latent qkv forward", dtype), bytes,
+                  LatentQkvForward{q, kv, shared, table, table, qkv});
+  meter.bandwidth(named("latent qkv backward", dtype), bytes,
+                  LatentQkvBackward{qkv, table, table, q, kv, shared});
+}
+
+void bench_optimizer(KernelMeter& meter) {
+  const Index n = meter.rows(Index{16} << 20);
+  const InOut p{meter.tensor(DType::f32, {n})}, m{meter.tensor(DType::f32, {n})};
+  const InOut v{meter.tensor(DType::f32, {n})};
+  meter.launch(Fill{v, 1});
+  const Out g = meter.tensor(DType::f32, {n}), g16 = meter.tensor(DType::bf16, {n});
+  const Out copy = meter.tensor(DType::bf16, {n}),
+            bins = meter.tensor(DType::i64, {exact_sum::kBins});
   AdamStep adam{p, m, v, g, {}};
   adam.lr = 1e-6f;
-  bench.bandwidth("adam fp32", 28. * static_cast<double>(n), adam);
+  meter.bandwidth("adam fp32", 28. * static_cast<double>(n), adam);
   AdamStep mixed{p, m, v, g16, copy};
   mixed.lr = 1e-6f;
-  bench.bandwidth("adam bf16 gradients and parameters", 28. * static_cast<double>(n), mixed);
-  bench.reading();
-  bench.read_bandwidth("sum of squares fp32 (read only)", 4. * static_cast<double>(n),
+  meter.bandwidth("adam bf16 gradients and parameters", 28. * static_cast<double>(n), mixed);
+  if (meter.on_host()) {
+    meter.reading();
+  }
+  meter.read_bandwidth("sum of squares fp32 (read only)", 4. * static_cast<double>(n),
                        SumOfSquares{g, bins});
-  bench.read_bandwidth("sum of squares bf16 (read only)", 2. * static_cast<double>(n),
+  meter.read_bandwidth("sum of squares bf16 (read only)", 2. * static_cast<double>(n),
                        SumOfSquares{g16, bins});
-  bench.bandwidth("fill (write only)", 4. * static_cast<double>(n), Fill{g, 0});
-  bench.bandwidth("cast fp32 to bf16", 6. * static_cast<double>(n), Cast{p, copy});
+  meter.bandwidth("fill (write only)", 4. * static_cast<double>(n), Fill{g, 0});
+  meter.bandwidth("cast fp32 to bf16", 6. * static_cast<double>(n), Cast{p, copy});
 }
 
-void bench_latency(MemoryBench& bench) {
-  const Out x = bench.tensor(DType::f32, {32, 64}), y = bench.tensor(DType::f32, {32, 64});
-  const Out gamma = bench.tensor(DType::f32, {64}), rstd = bench.tensor(DType::f32, {32});
-  bench.latency("tiny add", Add{x, y, y});
-  bench.latency("tiny rms_norm", RmsNormForward{x, gamma, y, rstd});
-  bench.latency("tiny gelu", BiasActivationForward{x, gamma, y, Activation::gelu_tanh});
+void bench_latency(KernelMeter& meter) {
+  const Out x = meter.tensor(DType::f32, {32, 64}), y = meter.tensor(DType::f32, {32, 64});
+  const Out gamma = meter.tensor(DType::f32, {64}), rstd = meter.tensor(DType::f32, {32});
+  meter.latency("tiny add", Add{x, y, y});
+  meter.latency("tiny rms_norm", RmsNormForward{x, gamma, y, rstd});
+  meter.latency("tiny gelu", BiasActivationForward{x, gamma, y, Activation::gelu_tanh});
+}
+
+void bench_all(KernelMeter& meter) {
+  bench_latency(meter);
+  bench_optimizer(meter);
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    bench_norms(meter, dtype, 4096, 768);
+    bench_norms(meter, dtype, 16384, 1024);
+    bench_elementwise(meter, dtype);
+    bench_activations(meter, dtype);
+    bench_embedding(meter, dtype);
+    bench_latent_qkv(meter, dtype);
+    bench_loss(meter, dtype);
+  }
+}
+
+/// The figures of a device; none where a GPU is wanted and not there.
+nlohmann::json figures(std::string name, const std::string& only) {
+  const std::optional<device::VisibleGpus> gpus = device::find_gpus();
+  if (name.empty()) {
+    name = gpus ? "cuda" : "host";
+  }
+  if (name == "cuda" && gpus && gpus->gpus.empty()) {
+    std::printf("memory_kernels_bench: skipped: %s\n", gpus->why_none.c_str());
+    return nlohmann::json::array();
+  }
+  const device::HostRuntime runtime;
+  std::printf("%s, threads %d\n", name.c_str(), device::HostRuntime::threads());
+  const std::unique_ptr<device::Device> device = device::make_device(name);
+  KernelMeter meter(*device, only);
+  bench_all(meter);
+  return meter.figures();
 }
 
 }  // namespace
@@ -318,25 +216,17 @@ void bench_latency(MemoryBench& bench) {
 
 int main(int argc, char** argv) {
   using namespace mpitron;
-  std::string summary, only;
+  std::string summary, only, device;
   for (int i = 1; i + 1 < argc; i += 2) {
-    (std::strcmp(argv[i], "--summary") == 0 ? summary : only) = argv[i + 1];
+    std::string& value = std::strcmp(argv[i], "--summary") == 0  ? summary
+                         : std::strcmp(argv[i], "--device") == 0 ? device
+                                                                 : only;
+    value = argv[i + 1];
   }
-  const device::HostRuntime runtime;
-  std::printf("threads %d\n", device::HostRuntime::threads());
-  kernels::MemoryBench bench(only);
-  kernels::bench_latency(bench);
-  kernels::bench_optimizer(bench);
-  for (const DType dtype : {DType::f32, DType::bf16}) {
-    kernels::bench_norms(bench, dtype, 4096, 768);
-    kernels::bench_norms(bench, dtype, 16384, 1024);
-    kernels::bench_elementwise(bench, dtype);
-    kernels::bench_activations(bench, dtype);
-    kernels::bench_loss(bench, dtype);
-  }
+  const nlohmann::json figures = kernels::figures(device, only);
   if (!summary.empty()) {
     AtomicFile file(summary);
-    file.write(bench.summary().dump(2) + "\n");
+    file.write(figures.dump(2) + "\n");
     file.commit();
   }
 }

@@ -91,5 +91,6 @@ void run(device::CudaStream&, const TopKRouting&);
 void run(device::CudaStream&, const TopKRoutingBackward&);
 void run(device::CudaStream&, const Sinkhorn&);
 Index workspace_bytes(const device::HostStream&, const Sinkhorn&);
+Index workspace_bytes(const device::CudaStream&, const Sinkhorn&);
 
 }  // namespace mpitron::kernels

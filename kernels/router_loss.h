@@ -107,5 +107,8 @@ void run(device::CudaStream&, const RouterZLossBackward&);
 Index workspace_bytes(const device::HostStream&, const BalanceCounts&);
 Index workspace_bytes(const device::HostStream&, const BalanceLoss&);
 Index workspace_bytes(const device::HostStream&, const RouterZLoss&);
+Index workspace_bytes(const device::CudaStream&, const BalanceCounts&);
+Index workspace_bytes(const device::CudaStream&, const BalanceLoss&);
+Index workspace_bytes(const device::CudaStream&, const RouterZLoss&);
 
 }  // namespace mpitron::kernels

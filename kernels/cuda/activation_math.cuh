@@ -8,9 +8,12 @@
 
 namespace mpitron::kernels::cuda {
 
-template <class T>
-__device__ T sigmoid(T x) {
-  return T(1) / (T(1) + std::exp(-x));
+inline __device__ double sigmoid(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+/// Without the exact division: the kernels that call this move as much memory as they can.
+inline __device__ float sigmoid(float x) {
+  return __fdividef(1.f, 1.f + std::exp(-x));
 }
 
 /// 2 sqrt(2 / pi) (x + 0.044715 x^3): 0.5 (1 + tanh(u)) is sigmoid(2 u).
@@ -35,7 +38,7 @@ __device__ T activate(Activation activation, T x) {
     case Activation::silu:
       return x * sigmoid(x);
     case Activation::squared_relu:
-      return x > T(0) ? x * x : T(0);
+      return x <= T(0) ? T(0) : x * x;  // NaN stays
     case Activation::tanh:
       return std::tanh(x);
     case Activation::none:
@@ -58,7 +61,7 @@ __device__ T activation_slope(Activation activation, T x) {
       return s + x * s * (T(1) - s);
     }
     case Activation::squared_relu:
-      return x > T(0) ? T(2) * x : T(0);
+      return x <= T(0) ? T(0) : T(2) * x;
     case Activation::tanh: {
       const T y = std::tanh(x);
       return T(1) - y * y;

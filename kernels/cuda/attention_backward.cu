@@ -4,6 +4,7 @@
 // summed over the queries of a tile, then over tiles. For products see warp_product.cuh.
 #include "kernels/cuda/attention_problem.cuh"
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/reduce.cuh"
 
 namespace mpitron::kernels {
 namespace cuda::attention {
@@ -52,6 +53,7 @@ class GradientBlock {
         row_head_(index / kPanels % heads()),
         rules_{a.rules, index / kPanels / heads() % a.samples, row_head_},
         first_(index / kPanels / heads() / a.samples * kRows),
+        seen_by_all_(rules_.columns_of_all(first_, kRows)),
         warp_row_(static_cast<int>(threadIdx.x) / 32 * 16),
         row_a_{dynamic_shared<T>()},
         row_b_{row_a_.data + kRows * D},
@@ -67,8 +69,8 @@ class GradientBlock {
     const Index steps = kKeysAreRows ? tiles * a_.queries_per_group : tiles;
     clear_bias_sums();
     if (steps > 0) {
-      a_.row_a.of(rules_.sample, row_head_).load(row_a_, kRows, first_);
-      a_.row_b.of(rules_.sample, row_head_).load(row_b_, kRows, first_);
+      a_.row_a.of(rules_.sample, row_head_).template load<kThreads>(row_a_, first_);
+      a_.row_b.of(rules_.sample, row_head_).template load<kThreads>(row_b_, first_);
       if constexpr (!kKeysAreRows) {
         load_statistics(statistics_, kRows, first_, row_head_);
       }
@@ -103,10 +105,10 @@ class GradientBlock {
     return kKeysAreRows ? row_head_ * a_.queries_per_group + member
                         : row_head_ / a_.queries_per_group;
   }
-  __device__ SharedTile<T, D> column_a(int stage) const {
+  __device__ SharedTile<T, kColumns, D> column_a(int stage) const {
     return {row_b_.data + kRows * DV + stage * kColumns * (D + DV)};
   }
-  __device__ SharedTile<T, DV> column_b(int stage) const {
+  __device__ SharedTile<T, kColumns, DV> column_b(int stage) const {
     return {column_a(stage).data + kColumns * D};
   }
 
@@ -126,8 +128,8 @@ class GradientBlock {
 
   __device__ void load_columns(int stage, Index member, Index column) const {
     const Index head = column_head(member);
-    a_.column_a.of(rules_.sample, head).load(column_a(stage), kColumns, column);
-    a_.column_b.of(rules_.sample, head).load(column_b(stage), kColumns, column);
+    a_.column_a.of(rules_.sample, head).template load<kThreads>(column_a(stage), column);
+    a_.column_b.of(rules_.sample, head).template load<kThreads>(column_b(stage), column);
     if constexpr (kKeysAreRows) {
       load_statistics(statistics_ + stage * 2 * kColumns, kColumns, column, head);
     }
@@ -157,9 +159,11 @@ class GradientBlock {
     });
     add_bias_sums(column);
     if constexpr (kKeysAreRows) {
-      add_value_products(gradient_b_, p_, column_b(stage), panel_ * kWidthB);
+      add_value_products(gradient_b_, RowOperands<T, 1, kTiles>(p_), column_b(stage),
+                         panel_ * kWidthB);
     }
-    add_value_products(gradient_a_, ds_, column_a(stage), panel_ * kWidthA);
+    add_value_products(gradient_a_, RowOperands<T, 1, kTiles>(ds_), column_a(stage),
+                       panel_ * kWidthA);
   }
 
   /// P = exp(scale score - lse); 0 where hidden.
@@ -171,9 +175,9 @@ class GradientBlock {
       rules_.add_bias(p_, row, column);
     }
     for_elements<1, kTiles>([&](int r, int n, int e, int i, int j) {
-      p_.tile[r][n][e] = exp2f(fmaf(p_.tile[r][n][e], c, -lse(i, j)));
+      p_.tile[r][n][e] = exp2_approximate(fmaf(p_.tile[r][n][e], c, -lse(i, j)));
     });
-    if (!rules_.sees_all(first_, kRows, column, kColumns)) {
+    if (!seen_by_all_.holds(column, kColumns)) {
       const ElementBits<1> seen = rules_.template seen<1, kTiles>(row, column);
       for_elements<1, kTiles>([&](int r, int n, int e, int, int) {
         p_.tile[r][n][e] = seen(r, n, e) ? p_.tile[r][n][e] : 0.f;
@@ -233,9 +237,10 @@ class GradientBlock {
   const Index row_head_;  // of q, or of k and v
   HeadRules<T, kKeysAreRows> rules_;
   const Index first_;
-  const int warp_row_;  // first row of the warp in the block
-  const SharedTile<T, D> row_a_;
-  const SharedTile<T, DV> row_b_;
+  const Span seen_by_all_;  // columns that all rows of the block see
+  const int warp_row_;      // first row of the warp in the block
+  const SharedTile<T, kRows, D> row_a_;
+  const SharedTile<T, kRows, DV> row_b_;
   float* const statistics_;
   Accumulators<1, kTiles> p_;   // scores, then probabilities
   Accumulators<1, kTiles> ds_;  // dP, then dS without the scale
@@ -257,24 +262,27 @@ struct DeltaArguments {
   Index s, samples, heads;
 };
 
-/// delta = rowsum(o d_o): a warp sums a row.
+/// delta = rowsum(o d_o): threads of the same threadIdx.y, some of a warp, sum a row.
 template <class T>
 __global__ void attention_deltas(const __grid_constant__ DeltaArguments<T> a) {
-  const Index warps = blockDim.x / 32, lane = threadIdx.x % 32;
-  for (Index row = blockIdx.x * warps + threadIdx.x / 32; row < a.s * a.samples * a.heads;
-       row += gridDim.x * warps) {
+  const Index rows = a.s * a.samples * a.heads, width = a.o.columns;
+  const Index step = static_cast<Index>(gridDim.x) * blockDim.y;
+  for (Index first = static_cast<Index>(blockIdx.x) * blockDim.y; first < rows; first += step) {
+    const Index row = first + threadIdx.y;
     const Index head = row % a.heads, sample = row / a.heads % a.samples;
     const Index query = row / a.heads / a.samples;
     const T* const o = a.o.of(sample, head).data + query * a.o.strides.s;
     const T* const d_o = a.d_o.of(sample, head).data + query * a.d_o.strides.s;
     float sum = 0;
-    for (Index i = lane; i < a.o.columns; i += 32) {
-      sum += static_cast<float>(o[i]) * static_cast<float>(d_o[i]);
-    }
-    for (int step = 16; step > 0; step /= 2) {
-      sum += __shfl_xor_sync(0xffffffffu, sum, step);
-    }
-    if (lane == 0) {
+    for_packs(row < rows ? width : 0, a.o.aligned && a.d_o.aligned, {threadIdx.x, blockDim.x},
+              [&](Index i, auto pack) {
+                const auto x = load(o + i, pack), y = load(d_o + i, pack);
+                for (int k = 0; k < pack; ++k) {
+                  sum += x[k] * y[k];
+                }
+              });
+    sum = warp_reduce(sum, Sum{}, static_cast<int>(blockDim.x));
+    if (threadIdx.x == 0 && row < rows) {
       a.delta[(sample * a.heads + head) * a.s + query] = sum;
     }
   }
@@ -291,8 +299,8 @@ struct BiasArguments {
 __global__ void add_bias_tiles(BiasArguments a) {
   const Index distances = a.s + a.s_kv - 1, tiles = (a.s + a.rows - 1) / a.rows;
   const Index of_tile = a.s_kv + a.rows - 1;
-  for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < a.samples * a.heads * distances; i += static_cast<Index>(gridDim.x) * blockDim.x) {
+  const Worker worker = thread_of_grid();
+  for (Index i = worker.index; i < a.samples * a.heads * distances; i += worker.count) {
     const Index distance = i % distances, head = i / distances;
     float sum = 0;
     for (Index tile = 0; tile < tiles; ++tile) {
@@ -304,112 +312,106 @@ __global__ void add_bias_tiles(BiasArguments a) {
   }
 }
 
-/// Calls f<T, D, DV>() with what the kernels are compiled for.
-template <class F>
-auto visit(const AttentionBackward& kernel, F&& f) {
-  return visit_dtype(kernel.q.dtype, [&]<class T>() {
-    return with_head_sizes(kernel.q.size(-1), kernel.v.size(-1), [&](auto d, auto dv) {
-      return f.template operator()<T, decltype(d)::value, decltype(dv)::value>();
-    });
-  });
-}
-
-constexpr unsigned kMaximumBlocks = 1u << 16;  // of the kernels that stride over their grid
-unsigned blocks_of(Index count, Index per_block) {
-  return static_cast<unsigned>(
-      std::min<Index>((count + per_block - 1) / per_block, kMaximumBlocks));
-}
-
 template <class T>
 void run_deltas(device::CudaStream& stream, const AttentionBackward& kernel) {
-  using Element = typename DeviceType<T>::type;
-  const Index n = kernel.lse.size(1), rows = kernel.lse.numel();
-  const DeltaArguments<Element> arguments{input_heads<T>(kernel.o),
-                                          input_heads<T>(kernel.d_o),
-                                          static_cast<float*>(kernel.workspace.data),
-                                          kernel.lse.size(2),
-                                          kernel.lse.size(0),
-                                          n};
-  launch(stream, "attention_backward: deltas", {blocks_of(rows, 4), 128}, attention_deltas<Element>,
-         arguments);
+  const DeltaArguments<T> arguments{InputHeads<T>(kernel.o),
+                                    InputHeads<T>(kernel.d_o),
+                                    static_cast<float*>(kernel.workspace.data),
+                                    kernel.lse.size(2),
+                                    kernel.lse.size(0),
+                                    kernel.lse.size(1)};
+  const unsigned lanes = arguments.o.columns <= 8 * kPack    ? 8
+                         : arguments.o.columns <= 16 * kPack ? 16
+                                                             : 32;
+  const unsigned rows = kThreads / lanes;
+  launch(stream, "attention_backward: deltas",
+         {blocks_for(kernel.lse.numel(), rows), dim3(lanes, rows)}, attention_deltas<T>, arguments);
 }
 
 template <class Block>
 void run_bias(device::CudaStream& stream, const AttentionBackward& kernel, const float* sums) {
   const auto& to = kernel.dbias;
   const BiasArguments arguments{
-      sums,       to.template as<float>(), to.stride(0),     to.stride(1), to.stride(2), to.size(0),
-      to.size(1), kernel.q.size(0),        kernel.k.size(0), Block::kRows};
-  launch(stream, "attention_backward: bias", {blocks_of(to.numel(), 256), 256}, add_bias_tiles,
-         arguments);
+      sums,       elements<float>(to), to.stride(0),     to.stride(1),     to.stride(2),
+      to.size(0), to.size(1),          kernel.q.size(0), kernel.k.size(0), Block::kRows};
+  launch(stream, "attention_backward: bias", {blocks_for(to.numel(), kThreads), kThreads},
+         add_bias_tiles, arguments);
 }
 
-template <class T, int D, int DV>
-void run_sized(device::CudaStream& stream, const AttentionBackward& kernel) {
-  using Element = typename DeviceType<T>::type;
-  using Queries = GradientBlock<Element, D, DV, false>;
-  using Keys = GradientBlock<Element, D, DV, true>;
-  const Index s = kernel.q.size(0), s_kv = kernel.k.size(0), b = kernel.q.size(1);
-  const Index n = kernel.lse.size(1), g = merged(kernel.k.shape)[2];
+/// What forms the gradients with respect to the rows a and b.
+template <class T>
+GradientArguments<T> gradient_arguments(const AttentionBackward& kernel, bool keys_are_rows) {
+  const InputHeads<T> q(kernel.q), k(kernel.k), v(kernel.v), d_o(kernel.d_o);
+  const OutputHeads<T> dq(kernel.dq), dk(kernel.dk), dv(kernel.dv);
   auto* const delta = static_cast<float*>(kernel.workspace.data);
-  float* const bias_sums = kernel.bias ? delta + b * n * s : nullptr;
-  const auto arguments = [&](const auto& row_a, const auto& row_b, const auto& column_a,
-                             const auto& column_b, const auto& gradient_a, const auto& gradient_b) {
-    return GradientArguments<Element>{input_heads<T>(row_a),
-                                      input_heads<T>(row_b),
-                                      input_heads<T>(column_a),
-                                      input_heads<T>(column_b),
-                                      output_heads<T>(gradient_a),
-                                      output_heads<T>(gradient_b),
-                                      device_data<float>(kernel.lse),
-                                      kernel.lse.stride(0),
-                                      kernel.lse.stride(1),
-                                      delta,
-                                      bias_sums,
-                                      n / g,
-                                      b,
-                                      score_rules<T>(kernel)};
-  };
-  if (b * n * s > 0) {
-    run_deltas<T>(stream, kernel);
-    launch(stream, "attention_backward: queries",
-           {static_cast<unsigned>(Queries::blocks(s, b * n)), Queries::kThreads,
-            Queries::shared_bytes(bias_sums != nullptr)},
-           attention_gradients<Element, D, DV, false>,
-           arguments(kernel.q, kernel.d_o, kernel.k, kernel.v, kernel.dq, kernel.dq));
+  return {keys_are_rows ? k : q,
+          keys_are_rows ? v : d_o,
+          keys_are_rows ? q : k,
+          keys_are_rows ? d_o : v,
+          keys_are_rows ? dk : dq,
+          keys_are_rows ? dv : dq,
+          elements<float>(kernel.lse),
+          kernel.lse.stride(0),
+          kernel.lse.stride(1),
+          delta,
+          kernel.bias ? delta + kernel.lse.numel() : nullptr,
+          kernel.lse.size(1) / merged(kernel.k.shape)[2],
+          kernel.q.size(1),
+          score_rules<T>(kernel)};
+}
+
+template <class T, int D, int DV, bool kKeysAreRows>
+void run_gradients(device::CudaStream& stream, const AttentionBackward& kernel) {
+  using Block = GradientBlock<T, D, DV, kKeysAreRows>;
+  const GradientArguments<T> arguments = gradient_arguments<T>(kernel, kKeysAreRows);
+  const Index heads = arguments.rules.heads / (kKeysAreRows ? arguments.queries_per_group : 1);
+  const Index blocks = Block::blocks(arguments.row_a.rows, arguments.samples * heads);
+  if (blocks > 0) {
+    launch(stream, kKeysAreRows ? "attention_backward: keys" : "attention_backward: queries",
+           {static_cast<unsigned>(blocks), Block::kThreads,
+            Block::shared_bytes(arguments.bias_sums != nullptr)},
+           attention_gradients<T, D, DV, kKeysAreRows>, arguments);
   }
-  if (b * g * s_kv > 0) {
-    launch(stream, "attention_backward: keys",
-           {static_cast<unsigned>(Keys::blocks(s_kv, b * g)), Keys::kThreads,
-            Keys::shared_bytes(bias_sums != nullptr)},
-           attention_gradients<Element, D, DV, true>,
-           arguments(kernel.k, kernel.v, kernel.q, kernel.d_o, kernel.dk, kernel.dv));
-  }
-  if (bias_sums != nullptr && kernel.dbias.numel() > 0) {
-    run_bias<Queries>(stream, kernel, bias_sums);
-  }
+}
+
+/// Calls f<T, D, DV>() with what the kernels are compiled for.
+template <class F>
+void visit(const AttentionBackward& kernel, F&& f) {
+  visit_element(kernel.q.dtype, [&]<class T>() {
+    with_head_sizes(kernel.q.size(-1), kernel.v.size(-1),
+                    [&]<int D, int DV>() { f.template operator()<T, D, DV>(); });
+  });
 }
 
 }  // namespace
 }  // namespace cuda::attention
 
 Index workspace_bytes(const device::CudaStream&, const AttentionBackward& kernel) {
-  using namespace cuda::attention;
-  const Index rows = kernel.lse.numel(), s = kernel.q.size(0), s_kv = kernel.k.size(0);
-  if (!kernel.bias) {
-    return rows * 4;
-  }
-  return visit(kernel, [&]<class T, int D, int DV>() {
-    using Block = GradientBlock<typename cuda::DeviceType<T>::type, D, DV, false>;
-    const Index tiles = kernel.lse.size(0) * Block::blocks(s, kernel.lse.size(1));
-    return (rows + tiles * Block::distances(s_kv)) * 4;
+  const Index s = kernel.q.size(0), s_kv = kernel.k.size(0);
+  Index floats = kernel.lse.numel();
+  cuda::attention::visit(kernel, [&]<class T, int D, int DV>() {
+    using Block = cuda::attention::GradientBlock<T, D, DV, false>;
+    if (kernel.bias) {
+      floats += Block::blocks(s, kernel.lse.size(0) * kernel.lse.size(1)) * Block::distances(s_kv);
+    }
   });
+  return floats * static_cast<Index>(sizeof(float));
 }
 
 void run(device::CudaStream& stream, const AttentionBackward& kernel) {
-  using namespace cuda::attention;
   check_views(kernel);
-  visit(kernel, [&]<class T, int D, int DV>() { run_sized<T, D, DV>(stream, kernel); });
+  cuda::attention::visit(kernel, [&]<class T, int D, int DV>() {
+    using namespace cuda::attention;
+    if (kernel.lse.numel() > 0) {
+      run_deltas<T>(stream, kernel);
+    }
+    run_gradients<T, D, DV, false>(stream, kernel);
+    run_gradients<T, D, DV, true>(stream, kernel);
+    if (kernel.bias && kernel.dbias.numel() > 0) {
+      run_bias<GradientBlock<T, D, DV, false>>(
+          stream, kernel, static_cast<float*>(kernel.workspace.data) + kernel.lse.numel());
+    }
+  });
 }
 
 }  // namespace mpitron::kernels

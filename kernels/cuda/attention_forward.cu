@@ -34,10 +34,11 @@ class ForwardBlock {
       : a_(a),
         rules_{a.rules, sample, head},
         first_(first),
+        seen_by_all_(rules_.columns_of_all(first, kRows)),
         warp_row_(static_cast<int>(threadIdx.x) / 32 * 16 * kRowTiles),
         q_{dynamic_shared<T>()},
-        k_{q_.data + kRows * D},
-        v_{k_.data + kColumns * D} {
+        k_{q_.data + q_.kElements},
+        v_{k_.data + k_.kElements} {
     o_.clear();
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {
@@ -54,26 +55,27 @@ class ForwardBlock {
     const InputRows<T> k = a_.k.of(rules_.sample, group), v = a_.v.of(rules_.sample, group);
     const Index end = rules_.columns_of(first_ + kRows - 1).end;
     Index key = rules_.columns_of(first_).begin / kColumns * kColumns;
-    a_.q.of(rules_.sample, rules_.head).load(q_, kRows, first_);
-    k.load(k_, kColumns, key);
+    a_.q.of(rules_.sample, rules_.head).template load<kThreads>(q_, first_);
+    k.template load<kThreads>(k_, key);
     copy_async_commit();
     for (; key < end; key += kColumns) {
       copy_async_wait<0>();
       __syncthreads();  // k is here, and nobody needs v any more
-      v.load(v_, kColumns, key);
+      v.template load<kThreads>(v_, key);
       copy_async_commit();
       scores(key);
       softmax();
       if (rules_.all.dropout.active()) {
         select(rules_.template kept<kRowTiles, kColumns / 8>(first_ + warp_row_, key), 0);
       }
+      const RowOperands<T, kRowTiles, kColumns / 8> p(p_);
       copy_async_wait<0>();
       __syncthreads();  // v is here, and nobody needs k any more
       if (key + kColumns < end) {
-        k.load(k_, kColumns, key + kColumns);
+        k.template load<kThreads>(k_, key + kColumns);
         copy_async_commit();
       }
-      add_value_products(o_, p_, v_, 0);
+      add_value_products(o_, p, v_, 0);
     }
     copy_async_wait<0>();
     finish();
@@ -88,7 +90,7 @@ class ForwardBlock {
     if (rules_.all.bias != nullptr) {
       rules_.add_bias(p_, row, key);
     }
-    if (!rules_.sees_all(first_, kRows, key, kColumns)) {
+    if (!seen_by_all_.holds(key, kColumns)) {
       select(rules_.template seen<kRowTiles, kColumns / 8>(row, key), -INFINITY);
     }
   }
@@ -109,13 +111,13 @@ class ForwardBlock {
         top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
         top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
         const float finite = top == -INFINITY ? 0.f : top;
-        const float correction = exp2f((max_[r][half] - finite) * c);
+        const float correction = exp2_approximate((max_[r][half] - finite) * c);
         float sum = sum_[r][half] * correction;
 #pragma unroll
         for (int n = 0; n < kColumns / 8; ++n) {
 #pragma unroll
           for (int e = 2 * half; e < 2 * half + 2; ++e) {
-            p_.tile[r][n][e] = exp2f(fmaf(p_.tile[r][n][e], c, -finite * c));
+            p_.tile[r][n][e] = exp2_approximate(fmaf(p_.tile[r][n][e], c, -finite * c));
             sum += p_.tile[r][n][e];
           }
         }
@@ -164,10 +166,12 @@ class ForwardBlock {
 
   const ForwardArguments<T>& a_;
   const HeadRules<T, false> rules_;
-  const Index first_;   // query of the block
-  const int warp_row_;  // first row of the warp in the block
-  const SharedTile<T, D> q_, k_;
-  const SharedTile<T, DV> v_;
+  const Index first_;       // query of the block
+  const Span seen_by_all_;  // keys that all queries of the block see
+  const int warp_row_;      // first row of the warp in the block
+  const SharedTile<T, kRows, D> q_;
+  const SharedTile<T, kColumns, D> k_;
+  const SharedTile<T, kColumns, DV> v_;
   Accumulators<kRowTiles, kColumns / 8> p_;  // scores, then probabilities
   Accumulators<kRowTiles, DV / 8> o_;
   float max_[kRowTiles][2];  // of raw scores
@@ -194,24 +198,23 @@ void run(device::CudaStream& stream, const AttentionForward& kernel) {
   if (kernel.lse.numel() == 0) {
     return;
   }
-  visit_dtype(kernel.q.dtype, [&]<class T>() {
-    using Element = typename DeviceType<T>::type;
-    const ForwardArguments<Element> arguments{input_heads<T>(kernel.q),
-                                              input_heads<T>(kernel.k),
-                                              input_heads<T>(kernel.v),
-                                              output_heads<T>(kernel.o),
-                                              device_data<float>(kernel.lse),
-                                              kernel.lse.stride(0),
-                                              kernel.lse.stride(1),
-                                              q[2] / v[2],
-                                              q[1],
-                                              score_rules<T>(kernel)};
-    with_head_sizes(q[3], v[3], [&](auto d, auto dv) {
-      using Block = ForwardBlock<Element, d, dv>;
+  visit_element(kernel.q.dtype, [&]<class T>() {
+    const ForwardArguments<T> arguments{InputHeads<T>(kernel.q),
+                                        InputHeads<T>(kernel.k),
+                                        InputHeads<T>(kernel.v),
+                                        OutputHeads<T>(kernel.o),
+                                        elements<float>(kernel.lse),
+                                        kernel.lse.stride(0),
+                                        kernel.lse.stride(1),
+                                        q[2] / v[2],
+                                        q[1],
+                                        score_rules<T>(kernel)};
+    with_head_sizes(q[3], v[3], [&]<int D, int DV>() {
+      using Block = ForwardBlock<T, D, DV>;
       const Index blocks = (q[0] + Block::kRows - 1) / Block::kRows * q[1] * q[2];
       launch(stream, AttentionForward::name,
              {static_cast<unsigned>(blocks), Block::kThreads, Block::kSharedBytes},
-             attention_forward<Element, d, dv>, arguments);
+             attention_forward<T, D, DV>, arguments);
     });
   });
 }

@@ -20,7 +20,8 @@ struct Merge {
 /// log of the sum of both parts' exponentials; infinite where neither has seen a key.
 __device__ float merged(float mine, float theirs) {
   const float largest = fmaxf(mine, theirs);
-  return std::isinf(largest) ? largest : largest + logf(expf(mine - largest) + expf(theirs - largest));
+  return std::isinf(largest) ? largest
+                             : largest + logf(expf(mine - largest) + expf(theirs - largest));
 }
 
 __global__ void merge_outputs(Merge a, bool packed) {

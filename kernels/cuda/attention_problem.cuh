@@ -36,13 +36,16 @@ struct InputRows {
   Index stride, rows, columns;
   bool aligned;  // each row to 16 bytes
 
-  /// Begins to fill rows of a tile with those from `first` on, zeros around them: copies that end
-  /// with copy_async_wait, or stores where rows are not aligned. All threads of the block call it.
-  template <int kColumns>
-  __device__ void load(const SharedTile<T, kColumns>& tile, int tile_rows, Index first) const {
-    using Tile = SharedTile<T, kColumns>;
-    const int threads = static_cast<int>(blockDim.x);
-    for (int i = static_cast<int>(threadIdx.x); i < tile_rows * Tile::kChunks; i += threads) {
+  /// Begins to fill a tile with the rows from `first` on, zeros around them: copies that end with
+  /// copy_async_wait, or stores where rows are not aligned. All kThreads of the block call it.
+  template <int kThreads, int kTileRows, int kColumns>
+  __device__ __forceinline__ void load(const SharedTile<T, kTileRows, kColumns>& tile,
+                                       Index first) const {
+    using Tile = SharedTile<T, kTileRows, kColumns>;
+    static_assert(kTileRows * Tile::kChunks % kThreads == 0);
+#pragma unroll 4
+    for (int part = 0; part < kTileRows * Tile::kChunks / kThreads; ++part) {
+      const int i = part * kThreads + static_cast<int>(threadIdx.x);
       const int row = i / Tile::kChunks, chunk = i % Tile::kChunks;
       load_chunk<Tile::kChunk>(tile.chunk(row, chunk), first + row, Tile::kChunk * chunk);
     }
@@ -71,22 +74,17 @@ struct InputHeads {
   Index rows, columns;
   bool aligned;
 
-  InputHeads(const T* data_, const device::ConstTensorView& view)
-      : data(data_),
+  explicit InputHeads(const device::ConstTensorView& view)
+      : data(elements<T>(view)),
         strides(view),
         rows(view.size(0)),
         columns(view.size(-1)),
-        aligned(reinterpret_cast<std::uintptr_t>(data_) % 16 == 0 &&
+        aligned(reinterpret_cast<std::uintptr_t>(data) % 16 == 0 &&
                 strides.multiples_of(16 / static_cast<Index>(sizeof(T)))) {}
   __device__ InputRows<T> of(Index sample, Index head) const {
     return {data + strides.offset(sample, head), strides.s, rows, columns, aligned};
   }
 };
-
-template <class T>
-InputHeads<typename DeviceType<T>::type> input_heads(const device::ConstTensorView& view) {
-  return {device_data<T>(view), view};
-}
 
 /// Heads of an output, in the type of the inputs or else in fp32.
 template <class T>
@@ -96,6 +94,12 @@ struct OutputHeads {
   HeadStrides strides;
   Index rows, columns;
 
+  explicit OutputHeads(const device::TensorView& view)
+      : own(view.dtype == element_dtype<T>() ? elements<T>(view) : nullptr),
+        wide(own == nullptr ? elements<float>(view) : nullptr),
+        strides(view),
+        rows(view.size(0)),
+        columns(view.size(-1)) {}
   /// Stores factor x for the accumulators of a warp, whose first element is [row, column].
   template <int R, int N, class Factor>
   __device__ void store(const Accumulators<R, N>& x, Index sample, Index head, Index row,
@@ -115,17 +119,13 @@ struct OutputHeads {
   }
 };
 
-template <class T>
-OutputHeads<typename DeviceType<T>::type> output_heads(const device::TensorView& view) {
-  MPITRON_CHECK(view.dtype == dtype_of<T>() || view.dtype == DType::f32, name_of(view.dtype));
-  const bool own = view.dtype == dtype_of<T>();
-  return {own ? device_data<T>(view) : nullptr, own ? nullptr : device_data<float>(view),
-          HeadStrides(view), view.size(0), view.size(-1)};
-}
-
 /// Columns [begin, end) of a row.
 struct Span {
   Index begin, end;
+
+  __device__ bool holds(Index column, int count) const {
+    return begin <= column && column + count <= end;
+  }
 };
 
 /// What decides about the scores of all heads.
@@ -164,8 +164,8 @@ struct ScoreRules {
 };
 
 template <class T, class Kernel>
-ScoreRules<typename DeviceType<T>::type> score_rules(const Kernel& kernel) {
-  ScoreRules<typename DeviceType<T>::type> rules{};
+ScoreRules<T> score_rules(const Kernel& kernel) {
+  ScoreRules<T> rules{};
   rules.s = kernel.q.size(0);
   rules.s_kv = kernel.k.size(0);
   rules.heads = kernel.lse.size(1);
@@ -178,7 +178,7 @@ ScoreRules<typename DeviceType<T>::type> score_rules(const Kernel& kernel) {
     rules.mask_stride_query = kernel.mask.size(1) == 1 ? 0 : kernel.mask.stride(1);
   }
   if (kernel.bias) {
-    rules.bias = device_data<T>(kernel.bias);
+    rules.bias = elements<T>(kernel.bias);
     rules.bias_stride_head = kernel.bias.stride(0);
     rules.bias_stride_distance = kernel.bias.stride(1);
   }
@@ -211,10 +211,10 @@ struct HeadRules {
     const Index last = row < rows() ? row : rows() - 1;
     return kKeysAreRows ? all.queries_of(last) : all.keys_of(last);
   }
-  /// Whether rows [row, + count) all see columns [column, + columns).
-  __device__ bool sees_all(Index row, int count, Index column, int columns) const {
-    return all.mask == nullptr && columns_of(row + count - 1).begin <= column &&
-           column + columns <= columns_of(row).end;
+  /// The columns that all of the rows [row, + count) see.
+  __device__ Span columns_of_all(Index row, int count) const {
+    return all.mask == nullptr ? Span{columns_of(row + count - 1).begin, columns_of(row).end}
+                               : Span{};
   }
   /// Which elements of the tile at [row, column] are visible.
   template <int R, int N>
@@ -316,20 +316,20 @@ struct Tiling {
 
 inline constexpr float kLog2e = 1.44269504f;
 
-/// Calls f with the head sizes of q and v that the kernels are compiled for, at least those given.
+/// Calls f<D, DV>() with the head sizes of q and v that the kernels are compiled for, at least
+/// those given.
 template <class F>
-auto with_head_sizes(Index d, Index dv, F&& f) {
+void with_head_sizes(Index d, Index dv, F&& f) {
   MPITRON_CHECK(d <= 256 && dv <= 256, d, dv);
   if (d <= 64 && dv <= 64) {
-    return f(std::integral_constant<int, 64>{}, std::integral_constant<int, 64>{});
+    f.template operator()<64, 64>();
+  } else if (d <= 128 && dv <= 128) {
+    f.template operator()<128, 128>();
+  } else if (d <= 192 && dv <= 128) {
+    f.template operator()<192, 128>();
+  } else {
+    f.template operator()<256, 256>();
   }
-  if (d <= 128 && dv <= 128) {
-    return f(std::integral_constant<int, 128>{}, std::integral_constant<int, 128>{});
-  }
-  if (d <= 192 && dv <= 128) {
-    return f(std::integral_constant<int, 192>{}, std::integral_constant<int, 128>{});
-  }
-  return f(std::integral_constant<int, 256>{}, std::integral_constant<int, 256>{});
 }
 
 }  // namespace mpitron::kernels::cuda::attention

@@ -85,7 +85,7 @@ void run(device::CudaStream& stream, const BiasGradient& kernel) {
       }
     });
   }
-  cuda::add_partials(stream, BiasGradient::name, sums, cuda::block_count(rows), n, kernel.db,
+  cuda::add_partials(stream, BiasGradient::name, {sums, cuda::block_count(rows), n}, kernel.db,
                      kernel.accumulate);
 }
 

@@ -6,10 +6,15 @@
 
 namespace mpitron::kernels::cuda {
 
+/// Sums of the first stage: `count` rows, `stride` floats apart.
+struct PartialRows {
+  const float* data;
+  Index count, stride;
+};
+
 template <class T>
 struct PartialSums {
-  const float* partials;  // count rows, `stride` floats apart
-  Index count, stride;
+  PartialRows rows;
   T* target;  // [n]
   Index n;
   bool accumulate;
@@ -22,8 +27,8 @@ __global__ void add_partial_rows(PartialSums<T> a) {
   __shared__ float sums[kWarp][kWarp];
   const Index column = static_cast<Index>(blockIdx.x) * kWarp + threadIdx.x;
   float sum = 0;
-  for (Index row = threadIdx.y; column < a.n && row < a.count; row += kWarp) {
-    sum += a.partials[row * a.stride + column];
+  for (Index row = threadIdx.y; column < a.n && row < a.rows.count; row += kWarp) {
+    sum += a.rows.data[row * a.rows.stride + column];
   }
   sums[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
@@ -37,15 +42,14 @@ __global__ void add_partial_rows(PartialSums<T> a) {
   }
 }
 
-/// target = (or +=) the sum of `count` partial rows, `stride` floats apart.
-inline void add_partials(device::CudaStream& stream, const char* name, const float* partials,
-                         Index count, Index stride, const device::InOut& target, bool accumulate) {
+/// target = (or +=) the sum of the partial rows.
+inline void add_partials(device::CudaStream& stream, const char* name, const PartialRows& rows,
+                         const device::InOut& target, bool accumulate) {
   visit_element(target.dtype, [&]<class T>() {
     const Index n = target.numel();
     if (n > 0) {
       launch(stream, name, {static_cast<unsigned>((n + kWarp - 1) / kWarp), dim3(kWarp, kWarp)},
-             add_partial_rows<T>,
-             PartialSums<T>{partials, count, stride, elements<T>(target), n, accumulate});
+             add_partial_rows<T>, PartialSums<T>{rows, elements<T>(target), n, accumulate});
     }
   });
 }

@@ -110,9 +110,17 @@ __global__ void sum_rows(const __grid_constant__ Logits<T> logits, const std::in
   }
 }
 
-/// One thread to a row; `sums`: (max, sum, target, logits) of [ranks, t].
-__global__ void join_rows(const float4* sums, Index ranks, Index t, const std::int64_t* labels,
-                          LossRule rule, float* loss, float* lse) {
+struct Join {
+  const float4* sums;  // [ranks, t]: max, sum, target, logits
+  Index ranks, t;
+  const std::int64_t* labels;
+  LossRule rule;
+  float *loss, *lse;
+};
+
+/// One thread to a row.
+__global__ void join_rows(const __grid_constant__ Join a) {
+  const auto& [sums, ranks, t, labels, rule, loss, lse] = a;
   for (Index row = thread_of_grid().index; row < t; row += thread_of_grid().count) {
     SoftmaxSums all{-INFINITY, 0, 0};
     for (Index rank = 0; rank < ranks; ++rank) {
@@ -199,8 +207,8 @@ void run(device::CudaStream& stream, const CrossEntropyJoin& k) {
   const Index ranks = k.sums.size(0), t = k.labels.numel();
   const LossRule rule{k.vocabulary, spread(k.label_smoothing, k.vocabulary)};
   launch(stream, k.name, {blocks_for(t, kThreads), kThreads}, join_rows,
-         static_cast<const float4*>(k.sums.data), ranks, t, k.labels.as<std::int64_t>(), rule,
-         k.loss.as<float>(), k.lse.as<float>());
+         Join{static_cast<const float4*>(k.sums.data), ranks, t, k.labels.as<std::int64_t>(), rule,
+              k.loss.as<float>(), k.lse.as<float>()});
 }
 
 void run(device::CudaStream& stream, const CrossEntropyBackward& k) {

@@ -1,5 +1,7 @@
 // Numerical contract: that of kernels/expert_visits.h; the order of atomics does not matter, since
 // they count integers.
+#include <bit>
+
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/vector.cuh"
 #include "kernels/expert_visits.h"
@@ -43,7 +45,7 @@ __device__ unsigned long long rank_of(const Order& a, Index slot) {
   constexpr unsigned long long kSign = 1ULL << 63;
   const double value = a.wide ? static_cast<const double*>(a.probabilities)[slot]
                               : static_cast<const float*>(a.probabilities)[slot];
-  const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
+  const auto bits = std::bit_cast<unsigned long long>(value);
   return bits & kSign ? ~bits : bits | kSign;
 }
 

@@ -1,4 +1,4 @@
-// Numerical contract: that of kernels/norm.h. A row belongs to the threads of one threadIdx.y, which
+// Numerical contract: that of kernels/norm.h. A row belongs to the threads of one threadIdx.y; they
 // hold it in registers (up to 16384 columns; longer ones are read again) and sum it in fp32 in a
 // fixed order. dgamma and dbeta: each worker adds its rows in order, then workers are added in
 // order.
@@ -446,8 +446,8 @@ void run(device::CudaStream& stream, const RmsNormBackward& k) {
   backward(stream, k, nullptr);
   if (k.dgamma) {
     const Work work(row_count(k.x), k.x.size(-1), false);
-    add_partials(stream, k.name, static_cast<const float*>(k.workspace.data), work.workers,
-                 work.stride, k.dgamma, k.accumulate);
+    const auto* sums = static_cast<const float*>(k.workspace.data);
+    add_partials(stream, k.name, {sums, work.workers, work.stride}, k.dgamma, k.accumulate);
   }
 }
 
@@ -455,8 +455,9 @@ void run(device::CudaStream& stream, const LayerNormBackward& k) {
   backward(stream, k, k.mean.as<float>());
   const Work work(row_count(k.x), k.x.size(-1), true);
   const auto* sums = static_cast<const float*>(k.workspace.data);
-  add_partials(stream, k.name, sums, work.workers, work.stride, k.dgamma, k.accumulate);
-  add_partials(stream, k.name, sums + work.width, work.workers, work.stride, k.dbeta, k.accumulate);
+  add_partials(stream, k.name, {sums, work.workers, work.stride}, k.dgamma, k.accumulate);
+  add_partials(stream, k.name, {sums + work.width, work.workers, work.stride}, k.dbeta,
+               k.accumulate);
 }
 
 Index workspace_bytes(const device::CudaStream&, const RmsNormBackward& k) {

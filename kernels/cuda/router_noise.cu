@@ -8,15 +8,23 @@ namespace {
 using namespace cuda;
 
 template <class T>
-__global__ void jitter_rows(const __grid_constant__ Rows<const T> x,
-                            const __grid_constant__ Rows<T> y, Index rows, Index h, bool packed,
-                            float eps, const __grid_constant__ TokenNoise noise) {
-  for_rows(rows, h, packed, [&](Index row, Index i, auto width) {
-    auto values = load(x[row] + i, width);
+struct JitterRows {
+  Rows<const T> x;
+  Rows<T> y;
+  Index t, h;
+  bool packed;
+  float eps;
+  TokenNoise noise;
+};
+
+template <class T>
+__global__ void jitter_rows(const __grid_constant__ JitterRows<T> a) {
+  for_rows(a.t, a.h, a.packed, [&](Index row, Index i, auto width) {
+    auto values = load(a.x[row] + i, width);
     for (int j = 0; j < width; ++j) {
-      values[j] *= 1 - eps + 2 * eps * token_uniform(noise, row, i + j);
+      values[j] *= 1 - a.eps + 2 * a.eps * token_uniform(a.noise, row, i + j);
     }
-    store(y[row] + i, values);
+    store(a.y[row] + i, values);
   });
 }
 
@@ -36,8 +44,8 @@ void run(device::CudaStream& stream, const Jitter& k) {
   visit_element(k.x.dtype, [&]<class T>() {
     const Rows<const T> x = rows_of<T>(k.x);
     const Rows<T> y = rows_of<T>(k.y);
-    launch(stream, k.name, row_shape(rows, h), jitter_rows<T>, x, y, rows, h, all_packed(x, y),
-           k.eps, k.noise);
+    launch(stream, k.name, row_shape(rows, h), jitter_rows<T>,
+           JitterRows<T>{x, y, rows, h, all_packed(x, y), k.eps, k.noise});
   });
 }
 

@@ -1,5 +1,7 @@
 // Numerical contract: that of SumOfSquares in kernels/optimizer.h. Eight lanes square a block of 64
 // elements; the blocks' sums are added as integers, so that who adds what does not matter.
+#include <cmath>
+
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/vector.cuh"
 #include "kernels/optimizer.h"
@@ -102,7 +104,7 @@ __global__ void sum_squares(const T* x, Index n, bool packed, Bin* result) {
       const float sum = warp_reduce(lane_squares(x, at, n, packed), Sum{}, kLanes);
       own = lane % kLanes == step ? sum : own;
     }
-    if (isfinite(own)) {
+    if (std::isfinite(own)) {
       window.add(own);
     } else {
       add_wide(x, begin + (lane % kLanes * kAtOnce + lane / kLanes) * kBlock, n, bins);

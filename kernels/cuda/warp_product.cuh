@@ -92,10 +92,12 @@ inline __device__ void multiply(float (&c)[4], const RowOperand& a, const Column
   multiply_tf32(c, x.high, y.high);
 }
 
-/// Rows of `kColumns` elements in shared memory, a multiple of 128 bytes. The 16 bytes number i of
-/// row r lie at i ^ r % 8, so that eight rows of a matrix lie in different banks.
-template <class T, int kColumns>
+/// Rows of `kColumns` elements in shared memory, a multiple of 128 bytes, and aligned to that. The
+/// 16 bytes number i of row r lie at i ^ r % 8, so that eight rows of a matrix lie in different
+/// banks.
+template <class T, int kRows, int kColumns>
 struct SharedTile {
+  static constexpr int kElements = kRows * kColumns;
   static constexpr int kChunk = 16 / static_cast<int>(sizeof(T));  // elements of 16 bytes
   static constexpr int kChunks = kColumns / kChunk;
   static_assert(kChunks % 8 == 0);
@@ -109,14 +111,14 @@ struct SharedTile {
   __device__ RowOperand rows(int row, int k) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     RowOperand a;
-    load_matrices(a.words, chunk(row + lane % 16, 2 * k + lane / 16));
+    load_matrices(a.words, step(chunk(row + lane % 16, lane / 16), 2 * k));
     return a;
   }
   /// Rows [row, + 16), columns [k kDepth, + kDepth): as 2 x 8 columns of b.
   __device__ void columns(ColumnOperand (&b)[2], int row, int k) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     std::uint32_t words[4];
-    load_matrices(words, chunk(row + lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2));
+    load_matrices(words, step(chunk(row + lane / 16 * 8 + lane % 8, lane / 8 % 2), 2 * k));
     b[0] = {{words[0], words[1]}};
     b[1] = {{words[2], words[3]}};
   }
@@ -127,7 +129,7 @@ struct SharedTile {
     if constexpr (sizeof(T) == 2) {
       std::uint32_t words[4];
       load_matrices_transposed(words,
-                               chunk(kDepth<T> * k + lane % 16, column / kChunk + lane / 16));
+                               step(chunk(kDepth<T> * k + lane % 16, lane / 16), column / kChunk));
       b[0] = {{words[0], words[1]}};
       b[1] = {{words[2], words[3]}};
     } else {
@@ -137,6 +139,15 @@ struct SharedTile {
         b[i / 2].words[i % 2] = __float_as_uint(chunk(row, x / kChunk)[x % kChunk]);
       }
     }
+  }
+
+ private:
+  /// From chunk 0 or 1 of a row to that an even number further on: places for all of a row's
+  /// matrices from one address, by constants.
+  static const __device__ T* step(const T* place, int chunks) {
+    const auto within =
+        reinterpret_cast<std::uintptr_t>(place) ^ static_cast<std::uintptr_t>(chunks % 8 * 16);
+    return reinterpret_cast<const T*>(within) + chunks / 8 * 8 * kChunk;
   }
 };
 
@@ -164,11 +175,11 @@ __device__ RowOperand operand_of(const float (&tile)[N][4], int k) {
   }
 }
 
-/// c += a b^T: rows [first, + 16 R) of a, the first 8 N rows of b.
-template <int R, int N, class T, int kColumns>
+/// c += a b^T, a of rows [first, + 16 R) of its tile.
+template <int R, int N, class T, int kRows, int kColumns>
 __device__ __forceinline__ void add_row_products(Accumulators<R, N>& c,
-                                                 const SharedTile<T, kColumns>& a, int first,
-                                                 const SharedTile<T, kColumns>& b) {
+                                                 const SharedTile<T, kRows, kColumns>& a, int first,
+                                                 const SharedTile<T, 8 * N, kColumns>& b) {
 #pragma unroll
   for (int k = 0; k < kColumns / kDepth<T>; ++k) {
     RowOperand rows[R];
@@ -189,26 +200,39 @@ __device__ __forceinline__ void add_row_products(Accumulators<R, N>& c,
   }
 }
 
-/// c += p b: b's first 8 K rows, and 8 N of its columns from `first` on.
-template <int R, int N, int K, class T, int kColumns>
-__device__ __forceinline__ void add_value_products(Accumulators<R, N>& c,
-                                                   const Accumulators<R, K>& p,
-                                                   const SharedTile<T, kColumns>& b, int first) {
-#pragma unroll
-  for (int k = 0; k < 8 * K / kDepth<T>; ++k) {
-    RowOperand rows[R];
+/// Accumulators as rows of a, rounded to T: half the registers where T has 16 bits.
+template <class T, int R, int N>
+struct RowOperands {
+  static constexpr int kSteps = 8 * N / kDepth<T>;
+  RowOperand steps[R][kSteps];
+
+  __device__ __forceinline__ explicit RowOperands(const Accumulators<R, N>& x) {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      rows[r] = operand_of<T>(p.tile[r], k);
+#pragma unroll
+      for (int k = 0; k < kSteps; ++k) {
+        steps[r][k] = operand_of<T>(x.tile[r], k);
+      }
     }
+  }
+};
+
+/// c += p b, b of 8 N columns from `first` on.
+template <int R, int N, int K, class T, int kColumns>
+__device__ __forceinline__ void add_value_products(Accumulators<R, N>& c,
+                                                   const RowOperands<T, R, K>& p,
+                                                   const SharedTile<T, 8 * K, kColumns>& b,
+                                                   int first) {
+#pragma unroll
+  for (int k = 0; k < p.kSteps; ++k) {
 #pragma unroll
     for (int n = 0; n < N; n += 2) {
       ColumnOperand columns[2];
       b.values(columns, k, first + 8 * n);
 #pragma unroll
       for (int r = 0; r < R; ++r) {
-        multiply(c.tile[r][n], rows[r], columns[0], T());
-        multiply(c.tile[r][n + 1], rows[r], columns[1], T());
+        multiply(c.tile[r][n], p.steps[r][k], columns[0], T());
+        multiply(c.tile[r][n + 1], p.steps[r][k], columns[1], T());
       }
     }
   }

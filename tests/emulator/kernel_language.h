@@ -197,6 +197,9 @@ void __stcg(T* address, T value) {
 }
 
 // Functions that CUDA's mathematical library has and the host's lacks.
+using std::isfinite;
+using std::isinf;
+using std::isnan;
 inline float rsqrtf(float x) {
   return 1.0f / sqrtf(x);
 }
@@ -284,6 +287,12 @@ inline float __uint_as_float(unsigned x) {
 }
 inline float __int_as_float(int x) {
   return ::mpitron::emulator::bits_as<float>(x);
+}
+inline long long __double_as_longlong(double x) {
+  return ::mpitron::emulator::bits_as<long long>(x);
+}
+inline double __longlong_as_double(long long x) {
+  return ::mpitron::emulator::bits_as<double>(x);
 }
 template <class A, class B>
 constexpr std::common_type_t<A, B> min(A a, B b) {

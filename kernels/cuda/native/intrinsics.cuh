@@ -91,4 +91,11 @@ inline __device__ std::uint32_t round_to_tf32(float x) {
   return bits;
 }
 
+/// 2^x within 2 units in the last place; denormal results are 0. Source: PTX ISA, ex2.
+inline __device__ float exp2_approximate(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
 }  // namespace mpitron::kernels::cuda

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -155,6 +156,11 @@ inline void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4], const std:
 inline std::uint32_t round_to_tf32(float x) {
   const auto bits = emulator::bits_as<std::uint32_t>(x);
   return std::isnan(x) ? bits : (bits + 0x1000u) & 0xffffe000u;
+}
+
+inline float exp2_approximate(float x) {
+  const float y = std::exp2(x);
+  return y < std::numeric_limits<float>::min() ? 0.f : y;
 }
 
 }  // namespace mpitron::kernels::cuda
