@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 #include <sys/mman.h>
 
@@ -31,7 +32,9 @@ void check_addresses(const void* kernel, const void* argument, std::size_t bytes
     std::uintptr_t word = 0;
     std::memcpy(&word, static_cast<const char*>(argument) + at, sizeof word);
     if (is_host_memory(word)) {
-      fail("kernel " + name_of_function(kernel) + " was given an address of host memory");
+      fail(std::string("kernel ")
+               .append(name_of_function(kernel))
+               .append(" was given an address of host memory"));
     }
   }
 }
