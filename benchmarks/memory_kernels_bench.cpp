@@ -92,13 +92,15 @@ class MemoryBench {
   /// A kernel bound by arithmetic: elements a second.
   template <class... Kernels>
   void elements(const std::string& name, double count, double goal, const Kernels&... kernels) {
-    if (name.find(only_) == std::string::npos) {
-      return;
-    }
-    const double rate = count / seconds([&] { (run(stream_, kernels), ...); }) * 1e-9;
-    std::printf("%-44s %7.2f G/s    copy %6.1f   goal %.1f\n", name.c_str(), rate, copy_rate_,
-                goal);
-    add(name, rate, "G elements/s", goal);
+    element_rate(name, count, goal, [&] { (run(stream_, kernels), ...); });
+  }
+  /// The same for a kernel that overwrites what it reads: `restore` fills it anew before each run,
+  /// outside the time.
+  template <class Kernel>
+  void elements_in_place(const std::string& name, double count, double goal, const Cast& restore,
+                         const Kernel& kernel) {
+    element_rate(
+        name, count, goal, [&] { run(stream_, kernel); }, [&] { run(stream_, restore); });
   }
   /// The cost of a kernel on a few elements.
   template <class Kernel>
@@ -151,19 +153,32 @@ class MemoryBench {
     ::getrusage(RUSAGE_SELF, &usage);
     return usage.ru_nivcsw;
   }
-  /// The best time of f; measures copy_rate_ beside it.
-  double seconds(const std::function<void()>& f) {
+  /// The best time of f, each time after `prepare`; measures copy_rate_ beside it.
+  double seconds(
+      const std::function<void()>& f, const std::function<void()>& prepare = [] {}) {
     double best = std::numeric_limits<double>::max(), copy = best;
     f();
     int undisturbed = 0;
     for (int i = 0; undisturbed < kRepetitions && i < kRepetitions + kMostDisturbed; ++i) {
       const long before = interruptions();
       copy = std::min(copy, timed([&] { run(stream_, Cast{copy_from_, copy_to_}); }));
+      prepare();
       best = std::min(best, timed(f));
       undisturbed += interruptions() == before ? 1 : 0;
     }
     copy_rate_ = static_cast<double>(2 * copy_from_.bytes()) / copy * 1e-9;
     return best;
+  }
+  void element_rate(
+      const std::string& name, double count, double goal, const std::function<void()>& f,
+      const std::function<void()>& prepare = [] {}) {
+    if (name.find(only_) == std::string::npos) {
+      return;
+    }
+    const double rate = count / seconds(f, prepare) * 1e-9;
+    std::printf("%-44s %7.2f G/s    copy %6.1f   goal %.1f\n", name.c_str(), rate, copy_rate_,
+                goal);
+    add(name, rate, "G elements/s", goal);
   }
   /// The ratio to copy; 0 for what --only leaves out.
   double rate(const std::string& name, double bytes, const nlohmann::json& goal,
@@ -252,6 +267,7 @@ void bench_elementwise(MemoryBench& bench, DType dtype) {
 void bench_activations(MemoryBench& bench, DType dtype) {
   const Index t = 4096, f = 3072;
   const Out x = bench.tensor(dtype, {t, f}), y = bench.tensor(dtype, {t, f});
+  const Out dy = bench.tensor(dtype, {t, f});
   const Out wide = bench.tensor(dtype, {t, 2 * f}), dwide = bench.tensor(dtype, {t, 2 * f});
   const Out bias = bench.tensor(dtype, {f});
   const auto count = static_cast<double>(x.numel());
@@ -260,8 +276,8 @@ void bench_activations(MemoryBench& bench, DType dtype) {
                        : a == Activation::gelu_erf ? "gelu_erf"
                                                    : "silu";
     bench.elements(named(name, dtype) + " forward", count, 5, BiasActivationForward{x, bias, y, a});
-    bench.elements(named(name, dtype) + " backward", count, 3.5,
-                   BiasActivationBackward{x, y, bias, y, a});
+    bench.elements_in_place(named(name, dtype) + " backward", count, 3.5, Cast{dy, y},
+                            BiasActivationBackward{x, y, bias, y, a});
   }
   bench.elements(named("swiglu", dtype) + " forward", count, 4,
                  GatedActivationForward{wide, {}, y, Activation::silu});
