@@ -11,12 +11,12 @@ BASE   ?= main
 SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.cpp' '*.cu' '*.cuh')
 say     = @printf '\n== %s\n' $(1)
 
-.PHONY: help deps configure build run test lint tidy bench asan tsan debug cuda test-gpu bench-gpu install format clean new-op
+.PHONY: help deps configure build run test lint tidy bench asan tsan debug cuda test-emulated test-gpu bench-gpu install format clean new-op
 .DEFAULT_GOAL := help
 
 help: ## list these targets
 	@printf 'make TARGET, one of:\n'
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r t d; do printf '  %-10s %s\n' "$$t" "$$d"; done
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r t d; do printf '  %-13s %s\n' "$$t" "$$d"; done
 	@printf 'variables: JOBS=%s TESTS=REGEX (of test names) BENCH=REGEX PREFIX=%s BASE=%s (tidy) NAME=x (new-op)\n' '$(JOBS)' '$(PREFIX)' '$(BASE)'
 
 deps: ## install missing Debian packages (apt, by name) and Kokkos with OpenMP (private prefix in ~/.cache)
@@ -58,10 +58,14 @@ debug asan tsan: deps ## build with this preset in build-NAME/ and run the tests
 	$(call say,'$@: every test')
 	@ctest --preset $@ -j $(JOBS) --output-on-failure --no-label-summary -R '$(TESTS)'
 
-cuda: deps ## compile build-cuda/bin/mpitron-cuda: the same sources with the CUDA kernels (needs nvcc, no GPU)
-	$(call say,'cuda: compile mpitron-cuda in build-cuda/')
+cuda: deps ## compile build-cuda/bin/mpitron-cuda (needs nvcc, no GPU), and the tests of its kernels
+	$(call say,'cuda: compile mpitron-cuda and the tests of CUDA code in build-cuda/')
 	@cmake --preset cuda
-	@cmake --build build-cuda -j $(JOBS) --target mpitron-cuda cuda_test
+	@cmake --build build-cuda -j $(JOBS) --target mpitron-cuda emulated_tests kernels_gpu_test
+
+test-emulated: cuda ## run the tests of CUDA code on an emulated GPU (needs no GPU)
+	$(call say,'test-emulated: tests labelled emulated')
+	@ctest --preset cuda -L emulated -j $(JOBS) --output-on-failure --no-label-summary -R '$(TESTS)'
 
 test-gpu: cuda ## run the tests labelled gpu (skipped with a message where there is no GPU)
 	$(call say,'test-gpu: tests labelled gpu')

@@ -79,13 +79,14 @@ void KernelMeter::reading() {
   const auto* from = copy_from_.as<float>();
   constexpr Index kPiece = 4096;
   std::vector<float> sums(static_cast<std::size_t>(device::HostRuntime::threads()) * 16);
-  reading_share_ = rate("reading alone", static_cast<double>(copy_from_.bytes()), nullptr, [&] {
-    host::for_ranges(copy_from_.numel() / kPiece, copy_from_.numel(),
-                     [&](Index begin, Index end, Index worker) {
-                       sums[static_cast<std::size_t>(worker) * 16] =
-                           benchmarks::sum_of(from + begin * kPiece, (end - begin) * kPiece);
-                     });
-  });
+  reading_share_ =
+      rate("reading alone", static_cast<double>(copy_from_.bytes()), nullptr, {.timed = [&] {
+             host::for_ranges(copy_from_.numel() / kPiece, copy_from_.numel(),
+                              [&](Index begin, Index end, Index worker) {
+                                sums[static_cast<std::size_t>(worker) * 16] = benchmarks::sum_of(
+                                    from + begin * kPiece, (end - begin) * kPiece);
+                              });
+           }});
 }
 
 Out KernelMeter::empty(DType dtype, const Shape& shape) {
@@ -109,32 +110,34 @@ void KernelMeter::repeat_head(const Out& view) {
   }
 }
 
-/// A copy and f behind it. On a GPU another copy runs while they are queued.
-KernelMeter::Pair KernelMeter::timed_pair(const Work& f) {
+/// A copy and the work behind it. On a GPU another copy runs while they are queued.
+KernelMeter::Pair KernelMeter::timed_pair(const Work& work) {
   if (on_host()) {
     const double copy = timed([&] { launch(Cast{copy_from_, copy_to_}); });
-    return {copy, timed(f)};
+    work.before();
+    return {copy, timed(work.timed)};
   }
   const auto copy = [&] {
     device::copy_bytes(device_.stream(), copy_to_.data, copy_from_.data, copy_to_.bytes());
   };
+  work.before();
   copy();
   clock_->mark();
   copy();
   clock_->mark();
-  f();
+  work.timed();
   clock_->mark();
   const std::vector<std::int64_t> at = clock_->take();
   return {1e-9 * static_cast<double>(at[1] - at[0]), 1e-9 * static_cast<double>(at[2] - at[1])};
 }
 
-double KernelMeter::seconds(const Work& f) {
+double KernelMeter::seconds(const Work& work) {
   Pair best{std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};
-  f();
+  work.timed();
   int undisturbed = 0;
   for (int i = 0; undisturbed < kRepetitions && i < kRepetitions + kMostDisturbed; ++i) {
     const long before = interruptions();
-    const Pair pair = timed_pair(f);
+    const Pair pair = timed_pair(work);
     best = {std::min(best.copy, pair.copy), std::min(best.kernel, pair.kernel)};
     undisturbed += !on_host() || interruptions() == before ? 1 : 0;
   }
@@ -143,36 +146,37 @@ double KernelMeter::seconds(const Work& f) {
 }
 
 double KernelMeter::rate(const std::string& name, double bytes, const nlohmann::json& goal,
-                         const Work& f) {
+                         const Work& work) {
   if (!wanted(name)) {
     return 0;
   }
-  const double rate = bytes / seconds(f) * 1e-9;
+  const double rate = bytes / seconds(work) * 1e-9;
   std::printf("%-44s %7.1f GB/s   copy %6.1f   %4.0f %%\n", name.c_str(), rate, copy_rate_,
               100 * rate / copy_rate_);
   add(name + " / copy", rate / copy_rate_, "ratio", goal);
   return rate / copy_rate_;
 }
 
-void KernelMeter::element_rate(const std::string& name, Elements host, const Work& f) {
+void KernelMeter::element_rate(const std::string& name, Elements host, const Work& work) {
   if (wanted(name)) {
-    const double rate = host.count / seconds(f) * 1e-9;
+    const double rate = host.count / seconds(work) * 1e-9;
     std::printf("%-44s %7.2f G/s    copy %6.1f   goal %.1f\n", name.c_str(), rate, copy_rate_,
                 host.goal);
     add(name, rate, "G elements/s", host.goal);
   }
 }
 
-void KernelMeter::call_time(const std::string& name, const Work& f) {
+void KernelMeter::call_time(const std::string& name, const std::function<void()>& call) {
   if (!wanted(name)) {
     return;
   }
   constexpr int kCalls = 1000;
-  const double ns = 1e9 / kCalls * seconds([&] {
-                      for (int i = 0; i < kCalls; ++i) {
-                        f();
-                      }
-                    });
+  const auto calls = [&] {
+    for (int i = 0; i < kCalls; ++i) {
+      call();
+    }
+  };
+  const double ns = 1e9 / kCalls * seconds({.timed = calls});
   std::printf("%-44s %7.0f ns\n", name.c_str(), ns);
   figures_.push_back({{"name", name},
                       {"value", ns},

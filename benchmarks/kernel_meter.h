@@ -43,14 +43,14 @@ class KernelMeter {
   /// A kernel bound by memory: GB/s and the ratio to copy.
   template <class... Kernels>
   void bandwidth(const std::string& name, double bytes, const Kernels&... kernels) {
-    rate(name, bytes, goal(), [&] { (launch(kernels), ...); });
+    rate(name, bytes, goal(), {.timed = [&] { (launch(kernels), ...); }});
   }
   /// What a sum over a large buffer reads: the limit of host kernels that write nothing.
   void reading();
   /// A kernel that only reads: as `bandwidth`, with its share of what reading alone reached.
   template <class Kernel>
   void read_bandwidth(const std::string& name, double bytes, const Kernel& kernel) {
-    compare_with_reading(rate(name, bytes, goal(), [&] { launch(kernel); }));
+    compare_with_reading(rate(name, bytes, goal(), {.timed = [&] { launch(kernel); }}));
   }
   /// What the host is measured by where arithmetic bounds it.
   struct Elements {
@@ -60,9 +60,21 @@ class KernelMeter {
   template <class... Kernels>
   void elements(const std::string& name, Elements host, double bytes, const Kernels&... kernels) {
     if (on_host()) {
-      element_rate(name, host, [&] { (launch(kernels), ...); });
+      element_rate(name, host, {.timed = [&] { (launch(kernels), ...); }});
     } else {
       bandwidth(name, bytes, kernels...);
+    }
+  }
+  /// The same for a kernel that overwrites what it reads: `restore` fills it anew before each run,
+  /// outside the time.
+  template <class Kernel>
+  void elements_in_place(const std::string& name, Elements host, double bytes, const Cast& restore,
+                         const Kernel& kernel) {
+    const Work work{.timed = [&] { launch(kernel); }, .before = [&] { launch(restore); }};
+    if (on_host()) {
+      element_rate(name, host, work);
+    } else {
+      rate(name, bytes, goal(), work);
     }
   }
   /// The cost of a kernel on a few elements; on a GPU that of its way through the queue.
@@ -73,7 +85,10 @@ class KernelMeter {
   const nlohmann::json& figures() const { return figures_; }
 
  private:
-  using Work = std::function<void()>;
+  struct Work {
+    std::function<void()> timed;
+    std::function<void()> before = [] {};  // outside the time
+  };
   struct Pair {
     double copy, kernel;  // seconds
   };
@@ -84,13 +99,13 @@ class KernelMeter {
 
   bool wanted(const std::string& name) const { return name.find(only_) != std::string::npos; }
   double goal() const { return on_host() ? 0.9 : 0.85; }
-  Pair timed_pair(const Work& f);
-  /// The best time of f; measures copy_rate_ beside it.
-  double seconds(const Work& f);
+  Pair timed_pair(const Work& work);
+  /// The best time of the work; measures copy_rate_ beside it.
+  double seconds(const Work& work);
   /// The ratio to copy; 0 for what is not wanted.
-  double rate(const std::string& name, double bytes, const nlohmann::json& goal, const Work& f);
-  void element_rate(const std::string& name, Elements host, const Work& f);
-  void call_time(const std::string& name, const Work& f);
+  double rate(const std::string& name, double bytes, const nlohmann::json& goal, const Work& work);
+  void element_rate(const std::string& name, Elements host, const Work& work);
+  void call_time(const std::string& name, const std::function<void()>& call);
   void compare_with_reading(double share);
   void add(const std::string& name, double value, const char* unit, const nlohmann::json& goal);
 

@@ -1,9 +1,9 @@
 // Kernels that move or transform memory, against the copy bandwidth of the same run: those of the
 // host, or in a build with CUDA those of the first GPU, where it skips itself if there is none.
 //   memory_kernels_bench [--summary FILE] [--only TEXT] [--device host|cuda]
-// Each kernel alternates with the copy, and both give their best of several repetitions. On the host
-// a pair in which another program took a processor is measured again; a GPU is timed by events in
-// its queue. Bytes count every element read and every element written once. What only reads is held
+// Each kernel alternates with the copy; both give their best of several repetitions. On the host a
+// pair in which another program took a processor is measured again; a GPU is timed by events in its
+// queue. Bytes count every element read and every element written once. What only reads is held
 // against the copy as well, although on the host reading alone is slower: its `limit` is what the
 // row "reading alone" reached of the copy.
 
@@ -85,6 +85,7 @@ void bench_elementwise(KernelMeter& meter, DType dtype) {
 void bench_activations(KernelMeter& meter, DType dtype) {
   const Index t = meter.rows(4096), f = 3072;
   const Out x = meter.tensor(dtype, {t, f}), y = meter.tensor(dtype, {t, f});
+  const Out dy = meter.tensor(dtype, {t, f});
   const Out wide = meter.tensor(dtype, {t, 2 * f}), dwide = meter.tensor(dtype, {t, 2 * f});
   const Out bias = meter.tensor(dtype, {f});
   const auto count = static_cast<double>(x.numel()), bytes = static_cast<double>(x.bytes());
@@ -94,8 +95,8 @@ void bench_activations(KernelMeter& meter, DType dtype) {
                                                    : "silu";
     meter.elements(named(name, dtype) + " forward", {count, 5}, 2 * bytes,
                    BiasActivationForward{x, bias, y, a});
-    meter.elements(named(name, dtype) + " backward", {count, 3.5}, 3 * bytes,
-                   BiasActivationBackward{x, y, bias, y, a});
+    meter.elements_in_place(named(name, dtype) + " backward", {count, 3.5}, 3 * bytes, Cast{dy, y},
+                            BiasActivationBackward{x, y, bias, y, a});
   }
   meter.elements(named("swiglu", dtype) + " forward", {count, 4}, 3 * bytes,
                  GatedActivationForward{wide, {}, y, Activation::silu});

@@ -172,14 +172,19 @@ inline LaunchShape flat_shape(Index n) {
   return {blocks_for(n, Index{kThreads} * kPack), kThreads};
 }
 
-/// Threads for rows of n elements.
+/// Threads for rows of n elements: as many neighbours to a row as leave few of them idle, and where
+/// there are few rows, several blocks to each.
 inline LaunchShape row_shape(Index rows, Index n) {
-  unsigned x = 8;
-  while (x < kThreads && static_cast<Index>(x) * kPack < n) {
-    x *= 2;
+  constexpr Index kEnoughBlocks = 1 << 13;
+  const Index packs = (n + kPack - 1) / kPack;
+  const auto rounds = [&](unsigned x) { return (packs + x - 1) / x; };
+  unsigned x = kThreads;
+  while (x > 8 && 7 * rounds(x) * x > 8 * packs) {
+    x /= 2;
   }
-  const unsigned y = kThreads / x;
-  return {blocks_for(rows, y), dim3(x, y)};
+  const unsigned y = kThreads / x, blocks = blocks_for(rows, y);
+  const Index parts = std::clamp<Index>(kEnoughBlocks / blocks, 1, std::max<Index>(1, rounds(x)));
+  return {dim3(blocks, static_cast<unsigned>(parts)), dim3(x, y)};
 }
 
 }  // namespace mpitron::kernels::cuda

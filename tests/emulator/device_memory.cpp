@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -100,6 +101,7 @@ class Arena {
       return false;
     }
     range.used -= block->second;
+    drop_pages(block->first, block->second);
     add_gap(range, block->first, block->second);
     range.blocks.erase(block);
     return true;
@@ -136,6 +138,15 @@ class Arena {
  private:
   static void on_fault(int, siginfo_t* fault, void*);
 
+  /// Gives whole pages back to the system: protecting costs time for every page that is there.
+  static void drop_pages(char* block, std::size_t bytes) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(block);
+    const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
+    const std::uintptr_t end = (begin + bytes) / kPage * kPage;
+    if (first < end) {
+      madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+    }
+  }
   void protect(int how) {
     for (const Range& range : ranges_) {
       if (range.end > 0) {

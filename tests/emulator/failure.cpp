@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -36,7 +37,11 @@ std::string name_of_function(const void* function) {
     }
     pclose(lines);
   }
-  const std::string text(name.data());
+  std::string text(name.data());
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  for (std::size_t at = text.find(kUnnamed); at != std::string::npos; at = text.find(kUnnamed)) {
+    text.erase(at, kUnnamed.size());
+  }
   return text.substr(0, text.find_first_of("(\n"));
 }
 

@@ -14,6 +14,7 @@
 
 #include "emulator/emulated_stream.h"
 #include "emulator/grid.h"
+#include "emulator/reachable.h"
 
 // A block runs on one thread of the host.
 #undef __shared__
@@ -35,6 +36,7 @@ namespace mpitron::emulator {
 template <class... P, class... A>
 cudaError_t launch_kernel(const cudaLaunchConfig_t* config, void (*kernel)(P...),
                           A&&... arguments) {
+  (check_reachable<P>(reinterpret_cast<const void*>(kernel), static_cast<P>(arguments)), ...);
   return enqueue_kernel(*config, reinterpret_cast<const void*>(kernel),
                         [kernel, values = std::tuple<P...>(static_cast<P>(arguments)...)] {
                           std::apply(kernel, values);
@@ -197,6 +199,9 @@ void __stcg(T* address, T value) {
 }
 
 // Functions that CUDA's mathematical library has and the host's lacks.
+using std::isfinite;
+using std::isinf;
+using std::isnan;
 inline float rsqrtf(float x) {
   return 1.0f / sqrtf(x);
 }
@@ -284,6 +289,12 @@ inline float __uint_as_float(unsigned x) {
 }
 inline float __int_as_float(int x) {
   return ::mpitron::emulator::bits_as<float>(x);
+}
+inline long long __double_as_longlong(double x) {
+  return ::mpitron::emulator::bits_as<long long>(x);
+}
+inline double __longlong_as_double(long long x) {
+  return ::mpitron::emulator::bits_as<double>(x);
 }
 template <class A, class B>
 constexpr std::common_type_t<A, B> min(A a, B b) {

@@ -46,7 +46,7 @@ void for_cases(F&& f) {
 
 TEST(Dropout, BiasDropoutAdd) {
   for_cases([](const Types& types, Index h, const DropoutMask& mask) {
-    Workbench bench({1, 3});
+    Workbench bench(h % 4 == 0 ? Layout{} : Layout{1, 3});
     Twin &x = bench.input(types.x, {8, h}), &bias = bench.input(types.x, {h});
     Twin &residual = bench.input(types.y, {8, h}), &y = bench.output(types.y, {8, h});
     bench.check(
@@ -68,7 +68,7 @@ TEST(Dropout, InPlaceWithoutBiasOrResidual) {
 
 TEST(Dropout, Backward) {
   for_cases([](const Types& types, Index h, const DropoutMask& mask) {
-    Workbench bench({1, 3});
+    Workbench bench(h % 4 == 0 ? Layout{} : Layout{1, 3});
     Twin &dy = bench.input(types.y, {8, h}), &dx = bench.output(types.x, {8, h});
     bench.check(
         [&](Side side) {

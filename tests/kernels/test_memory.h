@@ -1,10 +1,12 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <utility>
+
+#include <sys/mman.h>
 
 #include "device/tensor_view.h"
 #include "utils/check.h"
@@ -12,7 +14,8 @@
 namespace mpitron::kernels {
 
 /// Where test tensors lie: one range of host memory, so that a device that does not reach it can
-/// be given a copy of the whole, in which every tensor has the same place.
+/// be given a copy of the whole, in which every tensor has the same place. Its addresses are such
+/// that no pair of other numbers looks like one: neither half is a usual integer or float.
 class TestMemory {
  public:
   static TestMemory& instance() {
@@ -38,9 +41,12 @@ class TestMemory {
   bool holds(const void* address) const { return address >= memory_ && address < memory_ + kBytes; }
 
  private:
-  static constexpr std::size_t kBytes = std::size_t{1} << 30;  // touched only where it is used
+  static constexpr std::size_t kBytes = std::size_t{1} << 29;  // touched only where it is used
+  static constexpr std::uintptr_t kBegin = 0x200010000000;     // where the system has it free
 
-  std::byte* memory_ = static_cast<std::byte*>(std::aligned_alloc(4096, kBytes));
+  std::byte* memory_ =
+      static_cast<std::byte*>(mmap(reinterpret_cast<void*>(kBegin), kBytes, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   std::size_t end_ = 0;
   std::map<std::byte*, std::size_t> blocks_;  // the end of each
 };

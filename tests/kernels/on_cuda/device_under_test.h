@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
 
 #include "device/cuda/check_cuda.h"
 #include "device/device.h"
@@ -13,6 +14,19 @@ namespace mpitron::kernels {
 
 /// What kernels_cuda_test tests.
 using StreamUnderTest = device::CudaStream;
+
+/// Without a GPU every test is skipped.
+class GpuEnvironment : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    int count = 0;
+    if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess) {
+      GTEST_SKIP() << "no GPU here: " << cudaGetErrorString(status);
+    }
+  }
+};
+inline ::testing::Environment* const gpu_environment =
+    ::testing::AddGlobalTestEnvironment(new GpuEnvironment);
 
 /// A copy of the test memory on the GPU, where every tensor has the place that it has on the host.
 class TestMemoryOnGpu {
@@ -26,7 +40,7 @@ class TestMemoryOnGpu {
   void upload() {
     const std::span<std::byte> used = TestMemory::instance().used();
     if (used.size() > bytes_) {
-      cudaFree(memory_);
+      release();
       bytes_ = 2 * used.size();
       void* memory = nullptr;
       device::check(cudaMalloc(&memory, bytes_), "test memory");
@@ -38,6 +52,9 @@ class TestMemoryOnGpu {
     const std::span<std::byte> used = TestMemory::instance().used();
     copy(used.data(), memory_, used.size());
     synchronize(stream());
+    if (bytes_ > kKeptBytes) {
+      release();
+    }
   }
 
   /// Where the tensor that begins at this address of the host lies.
@@ -49,6 +66,13 @@ class TestMemoryOnGpu {
   }
 
  private:
+  static constexpr std::size_t kKeptBytes = 64 << 20;
+
+  void release() {
+    cudaFree(memory_);
+    memory_ = nullptr;
+    bytes_ = 0;
+  }
   void copy(void* to, const void* from, std::size_t bytes) {
     device::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream().handle),
                   "copying test memory");
