@@ -145,6 +145,7 @@ TEST(Norm, LayerBackward) {
 /// Longer than what a GPU holds of a row in registers.
 TEST(Norm, LongRows) {
   constexpr Index kWidth = 16392 + 1024;
+  constexpr double kLongTolerance = 2e-4;  // the mean is small beside what cancels in it
   for (const DType type : {DType::f32, DType::bf16}) {
     Workbench bench;
     Twin &x = bench.input(type, {3, kWidth}, 3), &gamma = bench.input(type, {kWidth});
@@ -156,13 +157,13 @@ TEST(Norm, LongRows) {
           return LayerNormForward{x(side), gamma(side), gamma(side),
                                   y(side), mean(side),  rstd(side)};
         },
-        kSumTolerance);
+        kLongTolerance);
     bench.check(
         [&](Side side) {
           return LayerNormBackward{x(side), x(side),  gamma(side),  mean(side),  rstd(side),
                                    {},      dx(side), dgamma(side), dbeta(side), {}};
         },
-        kSumTolerance);
+        kLongTolerance);
   }
 }
 

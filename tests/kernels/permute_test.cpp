@@ -39,6 +39,19 @@ TEST(Permute, AndBack) {
   }
 }
 
+/// More rows than a block of a GPU has threads; tokens come twice, far apart.
+TEST(Permute, BackToManyRows) {
+  constexpr Index kMany = 2500;
+  std::vector<double> rows;
+  for (Index i = 0; i < 2 * kMany; ++i) {
+    rows.push_back(static_cast<double>(i * 7 % (kMany + 1) - 1));
+  }
+  Workbench bench;
+  Twin &y = bench.input(DType::f32, {2 * kMany, 3}), &places = bench.integers(rows);
+  Twin& x = bench.output(DType::f32, {kMany, 3});
+  bench.check([&](Side side) { return Unpermute{y(side), places(side), x(side), {}}; }, 2e-7);
+}
+
 TEST(Permute, WithoutPlacesEveryRowIsZero) {
   TestTensor y(DType::f32, {0, 3}), rows(DType::i64, {0}),
       x(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6});
