@@ -316,8 +316,8 @@ struct Tiling {
 
 inline constexpr float kLog2e = 1.44269504f;
 
-/// Calls f<D, DV>() with the head sizes of q and v that the kernels are compiled for, at least those
-/// given.
+/// Calls f<D, DV>() with the head sizes of q and v that the kernels are compiled for, at least
+/// those given.
 template <class F>
 void with_head_sizes(Index d, Index dv, F&& f) {
   MPITRON_CHECK(d <= 256 && dv <= 256, d, dv);

@@ -92,8 +92,9 @@ inline __device__ void multiply(float (&c)[4], const RowOperand& a, const Column
   multiply_tf32(c, x.high, y.high);
 }
 
-/// Rows of `kColumns` elements in shared memory, a multiple of 128 bytes. The 16 bytes number i of
-/// row r lie at i ^ r % 8, so that eight rows of a matrix lie in different banks.
+/// Rows of `kColumns` elements in shared memory, a multiple of 128 bytes, and aligned to that. The
+/// 16 bytes number i of row r lie at i ^ r % 8, so that eight rows of a matrix lie in different
+/// banks.
 template <class T, int kRows, int kColumns>
 struct SharedTile {
   static constexpr int kElements = kRows * kColumns;
@@ -110,14 +111,14 @@ struct SharedTile {
   __device__ RowOperand rows(int row, int k) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     RowOperand a;
-    load_matrices(a.words, chunk(row + lane % 16, 2 * k + lane / 16));
+    load_matrices(a.words, step(chunk(row + lane % 16, lane / 16), 2 * k));
     return a;
   }
   /// Rows [row, + 16), columns [k kDepth, + kDepth): as 2 x 8 columns of b.
   __device__ void columns(ColumnOperand (&b)[2], int row, int k) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     std::uint32_t words[4];
-    load_matrices(words, chunk(row + lane / 16 * 8 + lane % 8, 2 * k + lane / 8 % 2));
+    load_matrices(words, step(chunk(row + lane / 16 * 8 + lane % 8, lane / 8 % 2), 2 * k));
     b[0] = {{words[0], words[1]}};
     b[1] = {{words[2], words[3]}};
   }
@@ -128,7 +129,7 @@ struct SharedTile {
     if constexpr (sizeof(T) == 2) {
       std::uint32_t words[4];
       load_matrices_transposed(words,
-                               chunk(kDepth<T> * k + lane % 16, column / kChunk + lane / 16));
+                               step(chunk(kDepth<T> * k + lane % 16, lane / 16), column / kChunk));
       b[0] = {{words[0], words[1]}};
       b[1] = {{words[2], words[3]}};
     } else {
@@ -138,6 +139,15 @@ struct SharedTile {
         b[i / 2].words[i % 2] = __float_as_uint(chunk(row, x / kChunk)[x % kChunk]);
       }
     }
+  }
+
+ private:
+  /// From chunk 0 or 1 of a row to that an even number further on: places for all of a row's
+  /// matrices from one address, by constants.
+  static const __device__ T* step(const T* place, int chunks) {
+    const auto within =
+        reinterpret_cast<std::uintptr_t>(place) ^ static_cast<std::uintptr_t>(chunks % 8 * 16);
+    return reinterpret_cast<const T*>(within) + chunks / 8 * 8 * kChunk;
   }
 };
 

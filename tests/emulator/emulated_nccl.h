@@ -28,6 +28,9 @@ std::string describe(const NcclCall& call);
 /// What the ranks of one communicator have called, in order.
 struct NcclHistory {
   std::vector<std::vector<NcclCall>> ranks;
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;  // without the name, which may be gone
+  std::string net_name = {};
+  int priority = 0;  // of the stream
 };
 /// Of all communicators since the program began, or since this was last called.
 std::vector<NcclHistory> take_nccl_histories();

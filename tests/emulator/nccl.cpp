@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -97,14 +98,16 @@ using OperationHandle = std::shared_ptr<Operation>;
 class Clique {
  public:
   explicit Clique(int ranks)
-      : history_{std::vector<std::vector<NcclCall>>(static_cast<std::size_t>(ranks))},
+      : history_{.ranks = std::vector<std::vector<NcclCall>>(static_cast<std::size_t>(ranks))},
         reached_(static_cast<std::size_t>(ranks)) {}
 
   std::size_t size() const { return reached_.size(); }
 
   /// Returns when all ranks have come.
-  void connect() {
+  void connect(const ncclConfig_t& config) {
     std::unique_lock lock(mutex_);
+    history_.config = config;
+    history_.net_name = config.netName == nullptr ? "" : config.netName;
     ++connected_;
     changed_.notify_all();
     if (!changed_.wait_for(lock, kPatience, [this] { return connected_ == size(); })) {
@@ -119,14 +122,17 @@ class Clique {
       fail("NCCL: rank " + std::to_string(rank) +
            " ends a communicator with operations that have not run: " + sequences(rank, rank));
     }
-    if (--connected_ == 0) {
-      for (std::size_t other = 1; other < size(); ++other) {
-        if (collectives_[static_cast<int>(other)] != collectives_[0]) {
-          fail("NCCL: ranks have made unequal numbers of collective calls: " +
-               sequences(0, static_cast<int>(other)));
-        }
+    ended_.insert(rank);
+    for (const Row& other : counterparts({rank, -1, false})) {
+      if (rows_[other].size() > rows_[{rank, -1, false}].size()) {
+        fail_unequal(rank, other.rank);
       }
     }
+  }
+
+  void set_priority(int priority) {
+    const std::lock_guard lock(mutex_);
+    history_.priority = priority;
   }
 
   /// The rank makes a call; it must be what the others make in its place.
@@ -138,6 +144,9 @@ class Clique {
     const std::size_t place = rows_[row].size() - 1;
     for (const Row& other : counterparts(row)) {
       const std::vector<NcclCall>& theirs = rows_[other];
+      if (theirs.size() <= place && ended_.contains(other.rank)) {
+        fail_unequal(other.rank, rank);
+      }
       if (theirs.size() > place && !correspond(theirs[place], call)) {
         fail("NCCL: ranks " + std::to_string(rank) + " and " + std::to_string(other.rank) +
              " of a communicator call different things:" + sequences(rank, other.rank));
@@ -197,6 +206,11 @@ class Clique {
     const bool same_size = a.count == b.count && a.type == b.type;
     return is_message(a) ? same_size
                          : same_size && std::strcmp(a.what, b.what) == 0 && a.detail == b.detail;
+  }
+
+  [[noreturn]] void fail_unequal(int ended, int other) const {
+    fail("NCCL: rank " + std::to_string(ended) + " has ended a communicator without what rank " +
+         std::to_string(other) + " calls:" + sequences(ended, other));
   }
 
   std::string sequences(int rank, int other) const {
@@ -300,7 +314,8 @@ class Clique {
   std::condition_variable changed_;
   std::size_t connected_ = 0;
   NcclHistory history_;
-  std::map<Row, std::vector<NcclCall>> rows_;          // the same, as they have to correspond
+  std::map<Row, std::vector<NcclCall>> rows_;  // the same, as they have to correspond
+  std::set<int> ended_;
   std::vector<std::vector<OperationHandle>> reached_;  // of each rank, and not yet moved
   std::map<int, std::size_t> collectives_, messages_;  // moved, of each rank
 };
@@ -407,7 +422,11 @@ ncclResult_t start(ncclComm_t communicator, cudaStream_t stream, Operation opera
   if (communicator->stream != nullptr && communicator->stream != stream) {
     fail(std::string("NCCL: ") + what + ": a communicator is used on two streams");
   }
-  communicator->stream = stream;
+  if (std::exchange(communicator->stream, stream) == nullptr) {
+    int priority = 0;
+    cudaStreamGetPriority(stream, &priority);
+    communicator->clique->set_priority(priority);
+  }
   check_memory(*communicator, what, operation.from, reads_writes.first);
   check_memory(*communicator, what, operation.to, reads_writes.second);
   communicator->clique->add(communicator->rank, operation.call);
@@ -465,7 +484,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int ranks, ncclUni
   }
   *communicator = new ncclComm{.clique = registry().find(number, ranks), .rank = rank, .device = 0};
   cudaGetDevice(&(*communicator)->device);
-  (*communicator)->clique->connect();
+  (*communicator)->clique->connect(*config);
   return ncclSuccess;
 }
 

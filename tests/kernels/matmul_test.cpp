@@ -9,10 +9,11 @@ struct Case {
   Index m, n, k;
 };
 
-// Around the vector lanes; with packed b in bf16 (m >= 256) and fp32 (m >= 512); thin ones.
-constexpr Case kCases[] = {{1, 1, 1},       {1, 17, 5},      {3, 16, 33}, {15, 31, 7},
-                           {17, 1, 64},     {33, 65, 3},     {64, 64, 1}, {300, 97, 130},
-                           {257, 513, 260}, {515, 417, 320}, {2, 3, 1500}};
+// Around the vector lanes; thin ones.
+constexpr Case kCases[] = {{1, 1, 1},   {1, 17, 5},  {3, 16, 33}, {15, 31, 7},
+                           {17, 1, 64}, {33, 65, 3}, {64, 64, 1}, {2, 3, 1500}};
+// Several tiles; on the host with packed b in bf16 (m >= 256) and fp32 (m >= 512).
+constexpr Case kLargeCases[] = {{300, 97, 130}, {257, 513, 260}, {515, 417, 320}};
 
 class MatmulTest : public ::testing::TestWithParam<DType> {};
 
@@ -54,6 +55,16 @@ TEST_P(MatmulTest, EveryTransposeAndLayout) {
     }
   }
   check_product({17, 33, 9}, GetParam(), GetParam(), {}, 1, true);
+}
+
+TEST_P(MatmulTest, LargeProducts) {
+  for (const Case& size : kLargeCases) {
+    for (int transposes = 0; transposes < 4; ++transposes) {
+      const Layout &one = kLayouts[transposes % 2], &other = kLayouts[1 - transposes % 2];
+      check_product(size, GetParam(), GetParam(), one, transposes, false);
+      check_product(size, GetParam(), DType::f32, other, transposes, transposes / 2 == 1);
+    }
+  }
   check_product({2050, 300, 450}, GetParam(), GetParam(), {}, 2, false);  // packs fp32 columns
 }
 

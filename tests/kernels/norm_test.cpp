@@ -142,5 +142,29 @@ TEST(Norm, LayerBackward) {
   });
 }
 
+/// Longer than what a GPU holds of a row in registers.
+TEST(Norm, LongRows) {
+  constexpr Index kWidth = 16392 + 1024;
+  for (const DType type : {DType::f32, DType::bf16}) {
+    Workbench bench;
+    Twin &x = bench.input(type, {3, kWidth}, 3), &gamma = bench.input(type, {kWidth});
+    Twin &y = bench.output(type, {3, kWidth}), &mean = bench.output(DType::f32, {3});
+    Twin &rstd = bench.output(DType::f32, {3}), &dx = bench.output(type, {3, kWidth});
+    Twin &dgamma = bench.output(type, {kWidth}), &dbeta = bench.output(type, {kWidth});
+    bench.check(
+        [&](Side side) {
+          return LayerNormForward{x(side), gamma(side), gamma(side),
+                                  y(side), mean(side),  rstd(side)};
+        },
+        kSumTolerance);
+    bench.check(
+        [&](Side side) {
+          return LayerNormBackward{x(side), x(side),  gamma(side),  mean(side),  rstd(side),
+                                   {},      dx(side), dgamma(side), dbeta(side), {}};
+        },
+        kSumTolerance);
+  }
+}
+
 }  // namespace
 }  // namespace mpitron::kernels

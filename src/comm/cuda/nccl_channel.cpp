@@ -96,14 +96,17 @@ std::optional<NcclChannel::Trouble> NcclChannel::trouble() {
   if (ncclCommGetAsyncError(communicator_, &status) == ncclSuccess && status == ncclSuccess) {
     look();
   }
+  const std::string error = status == ncclSuccess ? "" : ncclGetErrorString(status);
   if (under_way_.empty()) {
-    return {};
+    return error.empty()
+               ? std::nullopt
+               : std::optional(Trouble{.what = "group " + settings_.group, .error = error});
   }
   const Launch& first = under_way_.front();
   return Trouble{.what = fmt::format("{} of {} {} elements in group {}", name_of(first.kind),
                                      first.numel, name_of(first.dtype), settings_.group),
                  .seconds = std::chrono::duration<double>(Clock::now() - first.started).count(),
-                 .error = status == ncclSuccess ? "" : ncclGetErrorString(status)};
+                 .error = error};
 }
 
 device::EventHandle NcclChannel::take_event() {

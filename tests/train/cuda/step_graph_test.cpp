@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "train/tiny_run.h"
+#include "utils/error.h"
 
 namespace mpitron::train {
 namespace {
