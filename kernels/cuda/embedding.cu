@@ -191,7 +191,7 @@ void sort_tokens(device::CudaStream& stream, const SortedTokens& a) {
   const auto run_on = [&](unsigned blocks, void (*kernel)(SortedTokens)) {
     launch(stream, EmbeddingBackward::name, {blocks, kTokens}, kernel, a);
   };
-  const auto blocks = static_cast<unsigned>(a.blocks);
+  const unsigned blocks = blocks_for(a.tokens, kTokens);
   device::check(cudaMemsetAsync(a.counts, 0,
                                 sizeof(int) * static_cast<std::size_t>(a.blocks) *
                                     static_cast<std::size_t>(a.rows),
