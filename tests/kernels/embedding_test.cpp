@@ -41,7 +41,7 @@ TEST(Embedding, Forward) {
 TEST(Embedding, Backward) {
   for (const DType dtype : kTrainingTypes) {
     for (const DType table_dtype : {dtype, DType::f32}) {
-      for (const Index h : {1, 17, 65, 1000}) {
+      for (const Index h : {1, 17, 64, 65, 1000}) {
         for (const bool accumulate : {false, true}) {
           Workbench bench(layout_of(h));
           Twin &ids = bench.integers(kIds), &dy = bench.input(dtype, {kTokens, h});
