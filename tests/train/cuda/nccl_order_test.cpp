@@ -1,0 +1,89 @@
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "comm/device_world.h"
+#include "device/copy.h"
+#include "emulator/emulated_nccl.h"
+#include "train/layout_cases.h"
+
+namespace mpitron::train {
+namespace {
+
+struct NcclLayout {
+  const char* name;
+  Index ranks;
+  Flags flags;
+  std::set<std::string> calls;  // that it must make
+};
+void PrintTo(const NcclLayout& layout, std::ostream* out) {
+  *out << layout.name;
+}
+
+/// Two iterations with a thread and a GPU for each rank: losses and gradient norms.
+LayoutOutcome run_on_gpus(const config::RunConfig& run) {
+  LayoutOutcome outcome;
+  comm::run_thread_world(run.parallel.world_size, [&](comm::World& ranks) {
+    const auto device = device::make_cuda_device(0);
+    const std::shared_ptr<comm::World> host(&ranks, [](comm::World*) {});
+    const auto world = comm::world_for_device(host, *device);
+    TrainedModel model(*device, run, *world);
+    Timers timers(0, config::TimingLogOption::max);
+    TrainStep step(*device, model, run, timers);
+    TinyCorpus corpus;
+    const Index rows = run.training.micro_batch_size, batch = run.training.global_batch_size;
+    const Index all_rows = rows * model.groups().data->size();
+    for (Index iteration = 1; iteration <= 2; ++iteration) {
+      Index first = batch * (iteration - 1) + rows * model.groups().data->rank();
+      const auto next = [&] { return corpus.rows(std::exchange(first, first + all_rows), rows); };
+      const StepReport report = step.run(iteration, batch / all_rows, batch, next);
+      if (world->rank() == 0) {
+        outcome.losses.push_back(report.loss());
+        outcome.grad_norms.push_back(report.grad_norm);
+      }
+    }
+    step.replicas().make_whole();
+    device::synchronize(device->stream());
+    world->all()->barrier();
+  });
+  return outcome;
+}
+
+class NcclOrderTest : public ::testing::TestWithParam<NcclLayout> {};
+
+/// The emulated NCCL ends the process where ranks disagree on a call.
+TEST_P(NcclOrderTest, RanksAgreeOnEveryCallAndTrainAsOneDoes) {
+  emulator::take_nccl_histories();
+  const LayoutOutcome layout = run_on_gpus(tiny_run(GetParam().flags, GetParam().ranks));
+  std::set<std::string> calls;
+  for (const emulator::NcclHistory& history : emulator::take_nccl_histories()) {
+    for (const std::vector<emulator::NcclCall>& rank : history.ranks) {
+      for (const emulator::NcclCall& call : rank) {
+        calls.insert(call.what);
+      }
+    }
+  }
+  EXPECT_EQ(calls, GetParam().calls);
+  const LayoutOutcome alone = run_on_gpus(tiny_run());
+  ASSERT_EQ(layout.losses.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(layout.losses[i], alone.losses[i], 1e-5 * alone.losses[i]) << i;
+    EXPECT_NEAR(layout.grad_norms[i], alone.grad_norms[i], 1e-4 * alone.grad_norms[i]) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, NcclOrderTest,
+    ::testing::Values(
+        NcclLayout{"tp2_pp2_dp2",
+                   8,
+                   {"--tensor-model-parallel-size", "2", "--sequence-parallel",
+                    "--pipeline-model-parallel-size", "2", "--use-distributed-optimizer",
+                    "--overlap-grad-reduce", "--micro-batch-size", "2"},
+                   {"all_gather", "all_reduce", "broadcast", "receive", "reduce_scatter", "send"}},
+        NcclLayout{
+            "cp2_dp2", 4, {"--context-parallel-size", "2"}, {"all_reduce", "receive", "send"}}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace mpitron::train
