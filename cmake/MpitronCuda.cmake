@@ -46,7 +46,7 @@ endif()
 # A CUDA build compiles everything once that is not a kernel; a program chooses when it is linked what runs the kernels:
 #   native     nvcc's objects and libcudart
 #   emulated   the same .cu files compiled by g++, and tests/emulator: for tests on machines without a GPU
-# Each backend comes as `kernels` (device and kernels) and as `all` (comm as well).
+# Each backend comes as `kernels` (device and kernels), as `comm` (device and comm) and as `all`.
 
 # mpitron_cuda_sources(LAYER FOLDER): adapters (.cpp) become objects of both backends; kernels (.cu) are compiled for each.
 function(mpitron_cuda_sources layer folder)
@@ -70,13 +70,13 @@ function(mpitron_cuda_sources layer folder)
   set_property(GLOBAL PROPERTY MPITRON_${layer}_CUDA_KERNELS ${kernels})
 endfunction()
 
-# mpitron_gpu_backend(NAME LIBRARIES...): makes mpitron_gpu_NAME_kernels and mpitron_gpu_NAME_all of the layers' objects.
+# mpitron_gpu_backend(NAME LIBRARIES...): makes mpitron_gpu_NAME_kernels, _comm and _all of the layers' objects.
 function(mpitron_gpu_backend name)
-  foreach(part kernels all)
+  foreach(part kernels comm all)
     add_library(mpitron_gpu_${name}_${part} INTERFACE)
-    set(layers kernels device)
+    set(layers ${part} device)
     if(part STREQUAL all)
-      list(PREPEND layers comm)
+      set(layers comm kernels device)
     endif()
     foreach(layer ${layers})
       foreach(objects mpitron_${layer}_cuda mpitron_${layer}_${name})
@@ -90,7 +90,7 @@ function(mpitron_gpu_backend name)
   endforeach()
 endfunction()
 
-# mpitron_use_gpu(TARGET native|emulated kernels|all): nothing in a build without CUDA.
+# mpitron_use_gpu(TARGET native|emulated kernels|comm|all): nothing in a build without CUDA.
 function(mpitron_use_gpu target name part)
   if(MPITRON_HAS_CUDA)
     target_link_libraries(${target} PRIVATE mpitron_gpu_${name}_${part})

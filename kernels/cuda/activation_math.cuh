@@ -38,7 +38,7 @@ __device__ T activate(Activation activation, T x) {
     case Activation::silu:
       return x * sigmoid(x);
     case Activation::squared_relu:
-      return x <= T(0) ? T(0) : x * x;  // NaN stays
+      return x <= T(0) ? T(0) : x * x;  // NaN stays NaN
     case Activation::tanh:
       return std::tanh(x);
     case Activation::none:
@@ -51,8 +51,8 @@ template <class T>
 __device__ T activation_slope(Activation activation, T x) {
   switch (activation) {
     case Activation::gelu_tanh: {
-      const T s = sigmoid(gelu_exponent(x));
-      return s + x * s * (T(1) - s) * T(1.5957691216057308) * (T(1) + T(0.134145) * x * x);
+      const T u = gelu_exponent(x), s = sigmoid(u);  // 1 - s would lose its digits
+      return s + x * s * sigmoid(-u) * T(1.5957691216057308) * (T(1) + T(0.134145) * x * x);
     }
     case Activation::gelu_erf:
       return normal_cdf(x) + x * T(0.3989422804014327) * std::exp(T(-0.5) * x * x);

@@ -66,7 +66,7 @@ struct SortedTokens {
 __global__ void rank_tokens(SortedTokens a) {
   __shared__ int rows[kTokens];
   const int i = static_cast<int>(threadIdx.x), first = static_cast<int>(blockIdx.x) * kTokens;
-  const int count = std::min(kTokens, a.tokens - first);
+  const int left = a.tokens - first, count = left < kTokens ? left : kTokens;
   const int row = i < count ? a.own(a.ids[first + i]) : -1;
   rows[i] = row;
   __syncthreads();

@@ -156,5 +156,26 @@ TEST_F(FailingRank, NoneMeansNoSentence) {
   }
 }
 
+TEST(WatchdogDeathTest, WhatAGpuDoesEndsTheJobWhereItFailsOrTakesTooLong) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  static FlightRing own{};
+  const auto stuck = [](double seconds, const std::string& error) {
+    std::atomic<int> last_word = 0;
+    Watchdog watchdog(own, {.rank = 3,
+                            .neighbours = {},
+                            .host = [](Index) { return "n01"; },
+                            .last_word = &last_word,
+                            .timeout_seconds = 60});
+    watchdog.stuck("all_reduce of 4 fp32 elements in group data", seconds, error);
+  };
+  stuck(59, "");
+  EXPECT_EXIT(stuck(1, "remote error"), ::testing::ExitedWithCode(3),
+              "rank 3 .host n01.: all_reduce of 4 fp32 elements in group data has failed: remote "
+              "error");
+  EXPECT_EXIT(stuck(61, ""), ::testing::ExitedWithCode(3),
+              "all_reduce of 4 fp32 elements in group data has not ended on rank 3 .host n01. "
+              "within --distributed-timeout-minutes 1, in phase");
+}
+
 }  // namespace
 }  // namespace mpitron::comm

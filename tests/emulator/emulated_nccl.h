@@ -29,7 +29,7 @@ std::string describe(const NcclCall& call);
 struct NcclHistory {
   std::vector<std::vector<NcclCall>> ranks;
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;  // without the name, which may be gone
-  std::string net_name;
+  std::string net_name = {};
   int priority = 0;  // of the stream
 };
 /// Of all communicators since the program began, or since this was last called.

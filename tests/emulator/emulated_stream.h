@@ -10,7 +10,8 @@
 //   device), in stream order and after the events that its stream waits for: whoever forgot to wait
 //   reads old numbers.
 // - Device memory can be touched by queued work only. Host code that does is told, with the calls
-//   that led there; so is queued work that uses page-locked memory after its release.
+//   that led there; so is queued work that uses page-locked memory after its release, and a kernel
+//   that is given an address of other host memory.
 // - Fresh device memory and dynamic shared memory are NaN.
 // - The threads of a block run one after another up to the next barrier, in alternating order; a
 //   thread that is missing at a barrier or a shuffle is named.

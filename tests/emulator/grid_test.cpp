@@ -128,6 +128,12 @@ TEST(GridDeathTest, WhoeverIsMissingAtAMeetingIsNamed) {
                "leave_before_shuffle, block .0, 0, 0., thread .7, 0, 0.: is missing");
 }
 
+TEST(GridDeathTest, AKernelReachesNoHostMemory) {
+  int on_the_stack = 0;
+  EXPECT_DEATH(run_kernel(1, 32, reverse, &on_the_stack),
+               "reverse was given an address of host memory");
+}
+
 TEST(Grid, ShapesThatAGpuRefuses) {
   Numbers numbers(1);
   EXPECT_EQ(run_kernel(0, 32, reverse, numbers.device()), cudaErrorInvalidConfiguration);

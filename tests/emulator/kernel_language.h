@@ -14,6 +14,7 @@
 
 #include "emulator/emulated_stream.h"
 #include "emulator/grid.h"
+#include "emulator/reachable.h"
 
 // A block runs on one thread of the host.
 #undef __shared__
@@ -35,6 +36,7 @@ namespace mpitron::emulator {
 template <class... P, class... A>
 cudaError_t launch_kernel(const cudaLaunchConfig_t* config, void (*kernel)(P...),
                           A&&... arguments) {
+  (check_reachable<P>(reinterpret_cast<const void*>(kernel), static_cast<P>(arguments)), ...);
   return enqueue_kernel(*config, reinterpret_cast<const void*>(kernel),
                         [kernel, values = std::tuple<P...>(static_cast<P>(arguments)...)] {
                           std::apply(kernel, values);

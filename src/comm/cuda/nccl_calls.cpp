@@ -55,8 +55,10 @@ void exchange(const Group& group, const Request& request, ncclComm_t communicato
     const std::size_t receives = static_cast<std::size_t>(request.output_counts[place]) * size;
     const int peer = static_cast<int>(member);
     if (member == group.rank()) {
-      device::check(cudaMemcpyAsync(received, sent, receives, cudaMemcpyDeviceToDevice, stream),
-                    "all_to_all");
+      if (receives > 0) {
+        device::check(cudaMemcpyAsync(received, sent, receives, cudaMemcpyDeviceToDevice, stream),
+                      "all_to_all");
+      }
     } else {
       if (sends > 0) {
         check(ncclSend(sent, sends, ncclUint8, peer, communicator, stream), "all_to_all");

@@ -19,7 +19,7 @@ class NcclChannel {
  public:
   struct Settings {
     std::string group;
-    CommunicatorLimits limits;
+    CommunicatorLimits limits = {};
     bool high_priority = false;
   };
   /// Who calls this with the same `id` makes the communicator together; it returns when all have.
