@@ -61,6 +61,8 @@ void StepGraph::fill(const Microbatches& microbatches) {
     graph_.reset();
   }
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    inputs_[i].first_sample = microbatches[i].first_sample;
+    inputs_[i].batch.loss_tokens = microbatches[i].batch.loss_tokens;
     for_each_pair(microbatches[i].batch, inputs_[i].batch, [&](const Tensor& from, Tensor& to) {
       if (first) {
         to = Tensor::empty(device_, from.shape(), from.dtype());

@@ -61,7 +61,7 @@ std::vector<int> visible_numbers() {
 
 thread_local int chosen_device = 0;
 thread_local cudaError_t last_error = cudaSuccess;
-std::atomic<int> recordings{0};
+std::atomic<int> recordings{0}, strict_recordings{0};
 
 struct AllowedSharedMemory {
   std::mutex mutex;
@@ -116,11 +116,16 @@ cudaStream_t stream_or_default(cudaStream_t stream) {
   return &defaults[static_cast<std::size_t>(device)];
 }
 
-void recording_begins() {
+void recording_begins(bool relaxed) {
   ++recordings;
+  strict_recordings += relaxed ? 0 : 1;
 }
-void recording_ends() {
+void recording_ends(bool relaxed) {
   --recordings;
+  strict_recordings -= relaxed ? 0 : 1;
+}
+bool memory_is_fixed() {
+  return strict_recordings > 0;
 }
 bool anything_records() {
   return recordings > 0;

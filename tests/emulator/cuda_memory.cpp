@@ -84,7 +84,7 @@ cudaError_t finish_default_stream(cudaError_t queued) {
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   *memory = nullptr;
-  if (anything_records()) {
+  if (memory_is_fixed()) {
     return noted(cudaErrorStreamCaptureUnsupported);
   }
   if (current_device() < 0) {
@@ -94,7 +94,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   return noted(bytes > 0 && *memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess);
 }
 cudaError_t cudaFree(void* memory) {
-  if (anything_records()) {
+  if (memory_is_fixed()) {
     return noted(cudaErrorStreamCaptureUnsupported);
   }
   wait_for_everything();

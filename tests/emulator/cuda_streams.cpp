@@ -189,7 +189,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   return noted(cudaSuccess);
 }
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   if (stream == nullptr) {
     return noted(cudaErrorStreamCaptureUnsupported);
   }
@@ -198,7 +198,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   }
   stream->recording = std::make_shared<Recording>();
   stream->recording->origin = stream;
-  mpitron::emulator::recording_begins();
+  stream->recording->relaxed = mode == cudaStreamCaptureModeRelaxed;
+  mpitron::emulator::recording_begins(stream->recording->relaxed);
   return noted(cudaSuccess);
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
@@ -210,7 +211,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   if (recording->origin != stream) {
     return noted(cudaErrorStreamCaptureUnmatched);
   }
-  mpitron::emulator::recording_ends();
+  mpitron::emulator::recording_ends(recording->relaxed);
   Recording::Seen& joined = recording->seen[stream];
   bool unjoined = false;
   for (auto& [other, seen] : recording->seen) {

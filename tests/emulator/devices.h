@@ -15,9 +15,11 @@ cudaStream_t stream_or_default(cudaStream_t stream);
 /// Queues the task, or adds it to what the stream records.
 cudaError_t push_task(cudaStream_t stream, Task task);
 
-/// Calls that wait for the whole device are errors while any stream records.
-void recording_begins();
-void recording_ends();
+/// Calls that wait for the whole device are errors while any stream records, and those that take or
+/// give memory while one does that did not ask for cudaStreamCaptureModeRelaxed.
+void recording_begins(bool relaxed);
+void recording_ends(bool relaxed);
 bool anything_records();
+bool memory_is_fixed();
 
 }  // namespace mpitron::emulator

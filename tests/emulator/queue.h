@@ -56,6 +56,7 @@ std::shared_ptr<Queue> make_queue();
 struct Recording {
   using Seen = std::map<cudaStream_t, std::size_t>;
   cudaStream_t origin;
+  bool relaxed = false;
   bool broken = false;
   std::vector<Task> tasks;
   std::map<cudaStream_t, Seen> seen;
