@@ -1,6 +1,7 @@
 #pragma once
 #include "device/streams.h"
 #include "device/tensor_view.h"
+#include "utils/limits.h"
 
 namespace mpitron::kernels {
 
@@ -9,9 +10,6 @@ using device::InOut;
 using device::Out;
 
 enum class RouterScore { softmax, sigmoid };
-
-/// Most experts that a router chooses from: its kernels keep a row on the stack.
-inline constexpr Index kMostExperts = 2048;
 
 /// How a router's logits become experts and probabilities (--moe-router-* of the reference).
 struct RoutingRule {

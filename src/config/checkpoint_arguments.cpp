@@ -21,6 +21,7 @@ constexpr std::array kShapes = std::to_array<const char*>({"num_layers",
                                                            "kv_channels",
                                                            "position_embedding_type",
                                                            "add_position_embedding",
+                                                           "relative_attention_num_buckets",
                                                            "add_bias_linear",
                                                            "add_qkv_bias",
                                                            "swiglu",
@@ -43,6 +44,7 @@ constexpr std::array kShapes = std::to_array<const char*>({"num_layers",
 constexpr std::array kMeanings = std::to_array<const char*>({"seq_length",
                                                              "max_position_embeddings",
                                                              "use_rotary_position_embeddings",
+                                                             "relative_attention_max_distance",
                                                              "rotary_base",
                                                              "rotary_percent",
                                                              "rotary_interleaved",
@@ -110,7 +112,10 @@ class Adoption {
         continue;
       }
       std::vector<std::string> taken = words(*found);
-      if (values_.given(dest) && values_.words(dest) != taken) {
+      if (values_.words(dest) == taken) {
+        continue;  // a default stays one: options of other models do not count as given
+      }
+      if (values_.given(dest)) {
         report_.notices.push_back(fmt::format("--{}: {} of the checkpoint is used",
                                               option_index().option(slot).name, word(*found)));
       }

@@ -5,14 +5,12 @@
 #include <fmt/ranges.h>
 
 #include "config/constraint.h"
+#include "utils/limits.h"
 
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
-
-/// A router keeps the scores of a token in a fixed room (kernels/router.h).
-constexpr Index kMostExperts = 2048;
 
 /// A rule of models with experts; it holds for all others.
 template <Result (*rule)(const Facts&, const MoeConfig&)>

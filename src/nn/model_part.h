@@ -14,7 +14,8 @@ struct ModelPart {
 };
 
 inline ModelPart whole_model(const config::ModelConfig& config) {
-  return {.num_layers = config.num_layers, .prediction_depths = config.mtp_num_layers.value_or(0)};
+  return {.num_layers = config.all_layers(),
+          .prediction_depths = config.mtp_num_layers.value_or(0)};
 }
 
 }  // namespace mpitron::nn

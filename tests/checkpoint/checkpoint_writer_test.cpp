@@ -199,6 +199,13 @@ TEST_P(FileSchemes, MemoryDoesNotGrowOverFiftySaves) {
   EXPECT_LE(allocated_bytes() - first, Index{1} << 16);
 }
 
+/// Whether the child has not ended; its status is left to waitpid.
+bool runs(pid_t child) {
+  siginfo_t info{};
+  ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+  return info.si_pid == 0;
+}
+
 TEST_P(FileSchemes, KilledAtAnyMomentLeavesNoIncompleteCheckpoint) {
   const TemporaryFolder folder;
   std::mt19937_64 random(9);
@@ -223,7 +230,7 @@ TEST_P(FileSchemes, KilledAtAnyMomentLeavesNoIncompleteCheckpoint) {
     }
     do {  // the last kill comes when something is there, on a machine of any speed
       std::this_thread::sleep_for(std::chrono::microseconds(20'000 + random() % 100'000));
-    } while (round + 1 == kRounds && files.iterations().empty());
+    } while (round + 1 == kRounds && files.iterations().empty() && runs(child));
     ::kill(child, SIGKILL);
     int status = 0;
     ::waitpid(child, &status, 0);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/program.h"
+#include "support/tiny_flags.h"
 #include "utils/command_output.h"
 
 namespace mpitron::cli {
@@ -10,28 +11,8 @@ namespace {
 
 using namespace mpitron::test;
 
-const std::vector<std::string> kFlags = {"--num-layers",
-                                         "4",
-                                         "--hidden-size",
-                                         "64",
-                                         "--num-attention-heads",
-                                         "4",
-                                         "--seq-length",
-                                         "32",
-                                         "--max-position-embeddings",
-                                         "32",
-                                         "--micro-batch-size",
-                                         "1",
-                                         "--train-iters",
-                                         "5",
-                                         "--lr",
-                                         "1e-3",
-                                         "--global-batch-size",
-                                         "16",
-                                         "--data-path",
-                                         "my data/text",
-                                         "--save",
-                                         "runs/tiny"};
+const std::vector<std::string> kFlags =
+    tiny_flags({"--global-batch-size", "16", "--data-path", "my data/text", "--save", "runs/tiny"});
 
 /// A repository of one cluster: nodes of 4 ranks, at most 4 of them.
 class JobWrite : public ::testing::Test {

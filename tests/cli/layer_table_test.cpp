@@ -4,38 +4,16 @@
 
 #include "cli/commands.h"
 #include "config/parse.h"
+#include "support/tiny_flags.h"
 #include "train/flops.h"
 
 namespace mpitron::cli {
 namespace {
 
-const std::vector<std::string> kFlags = {"--num-layers",
-                                         "4",
-                                         "--hidden-size",
-                                         "64",
-                                         "--num-attention-heads",
-                                         "4",
-                                         "--seq-length",
-                                         "32",
-                                         "--max-position-embeddings",
-                                         "32",
-                                         "--micro-batch-size",
-                                         "2",
-                                         "--train-iters",
-                                         "5",
-                                         "--lr",
-                                         "1e-3",
-                                         "--disable-bias-linear",
-                                         "--num-experts",
-                                         "8",
-                                         "--moe-ffn-hidden-size",
-                                         "96",
-                                         "--moe-layer-freq",
-                                         "2",
-                                         "--pipeline-model-parallel-size",
-                                         "2",
-                                         "--world-size",
-                                         "2"};
+const std::vector<std::string> kFlags =
+    test::tiny_flags({"--micro-batch-size", "2", "--disable-bias-linear", "--num-experts", "8",
+                      "--moe-ffn-hidden-size", "96", "--moe-layer-freq", "2",
+                      "--pipeline-model-parallel-size", "2", "--world-size", "2"});
 
 TEST(LayerTable, TellsKindPlaceAndCostOfEveryLayer) {
   const config::RunConfig run = config::parse_run_config(kFlags);
@@ -58,12 +36,9 @@ TEST(LayerTable, TellsKindPlaceAndCostOfEveryLayer) {
 
 /// Those of the decoder come behind the encoder's, and attend to it as well.
 TEST(LayerTable, CountsTheLayersOfEncoderAndDecoder) {
-  std::vector<std::string> flags(kFlags.begin(), kFlags.begin() + 16);
-  const std::vector<std::string> t5{
-      "--model",      "t5", "--decoder-seq-length", "16", "--pipeline-model-parallel-size", "2",
-      "--world-size", "2"};
-  flags.insert(flags.end(), t5.begin(), t5.end());
-  const config::RunConfig run = config::parse_run_config(flags);
+  const config::RunConfig run = config::parse_run_config(
+      test::tiny_flags({"--model", "t5", "--decoder-seq-length", "16",
+                        "--pipeline-model-parallel-size", "2", "--world-size", "2"}));
   const std::vector<LayerRow> rows = layer_table(run);
   ASSERT_EQ(rows.size(), 8u);
   const Index h = 64, attention = 4 * h * h + 4 * h;  // with biases

@@ -8,12 +8,12 @@
 namespace mpitron::config {
 namespace {
 
-std::string configuration(const char* flags) {
+std::string configuration(const std::string& flags) {
   return values_json(test::parse_base(flags).values, false);
 }
 
-ParsedRun parse_with(const char* flags, const CheckpointArguments& checkpoint) {
-  return parse_run(split_words(std::string(test::kBase) + " " + flags), 1, &checkpoint);
+ParsedRun parse_with(const std::string& flags, const CheckpointArguments& checkpoint) {
+  return parse_run(split_words(test::kBase + (" " + flags)), 1, &checkpoint);
 }
 
 TEST(CheckpointArguments, TheModelIsTheCheckpointsWhateverIsGiven) {
@@ -43,6 +43,20 @@ TEST(CheckpointArguments, LatentsAndPredictionsAreTheModels) {
   EXPECT_EQ(parsed.run.model.v_head_dim, 40);
   EXPECT_EQ(parsed.run.model.rope_type, RopeType::yarn);
   EXPECT_EQ(parsed.run.model.mtp_num_layers, 2);
+}
+
+TEST(CheckpointArguments, EncodersTakeTheirPositionsAndNothingOfOtherModels) {
+  const std::string t5 = "--model t5 --decoder-seq-length 16 ";
+  const CheckpointArguments checkpoint{
+      .configuration = configuration(t5 + "--position-embedding-type relative "
+                                          "--relative-attention-num-buckets 16 "
+                                          "--relative-attention-max-distance 64"),
+      .path = "a/checkpoint.h5"};
+  const ParsedRun parsed = parse_with(t5 + "--load a", checkpoint);
+  EXPECT_EQ(test::all_findings(parsed), "no findings");
+  EXPECT_EQ(parsed.run.model.position_embedding_type, PositionEmbedding::relative);
+  EXPECT_EQ(parsed.run.model.relative_attention_num_buckets, 16);
+  EXPECT_EQ(parsed.run.model.relative_attention_max_distance, 64);
 }
 
 TEST(CheckpointArguments, ALayoutIsTakenWhenAskedFor) {

@@ -1,31 +1,15 @@
 #include <gtest/gtest.h>
 
 #include "config/parse.h"
+#include "support/tiny_flags.h"
 
 namespace mpitron::config {
 namespace {
 
 /// Ids of what is wrong with these flags beside a model that is right.
 std::vector<std::string> ids_of(const std::vector<std::string>& more) {
-  std::vector<std::string> words = {"--num-layers",
-                                    "4",
-                                    "--hidden-size",
-                                    "64",
-                                    "--num-attention-heads",
-                                    "8",
-                                    "--seq-length",
-                                    "32",
-                                    "--max-position-embeddings",
-                                    "32",
-                                    "--micro-batch-size",
-                                    "1",
-                                    "--train-iters",
-                                    "5",
-                                    "--lr",
-                                    "1e-3"};
-  words.insert(words.end(), more.begin(), more.end());
   std::vector<std::string> ids;
-  for (const Finding& finding : parse_run(words).findings) {
+  for (const Finding& finding : parse_run(test::tiny_flags(more)).findings) {
     ids.push_back(finding.id);
   }
   return ids;
@@ -43,8 +27,8 @@ TEST(NodeConstraints, WholeNodesOrOneAlone) {
 
 TEST(NodeConstraints, TensorRanksShareANode) {
   const auto tensor = [](const char* size, const char* world) {
-    return ids_of(
-        {"--world-size", world, "--ranks-per-node", "4", "--tensor-model-parallel-size", size});
+    return ids_of({"--num-attention-heads", "8", "--world-size", world, "--ranks-per-node", "4",
+                   "--tensor-model-parallel-size", size});
   };
   EXPECT_EQ(tensor("4", "8"), Ids());
   EXPECT_EQ(tensor("2", "8"), Ids());

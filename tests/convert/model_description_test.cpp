@@ -39,23 +39,6 @@ TEST(ModelDescription, NullTokenizerHasOneTokenMore) {
   EXPECT_EQ(parse(R"(, "vocab_size": 60, "tokenizer_type": "NullTokenizer")").vocab_size, 61);
 }
 
-TEST(ModelDescription, ReadsExpertsAsARunLeavesThem) {
-  const config::ModelConfig model =
-      parse(R"x(, "num_experts": 4, "moe_layer_freq": "([0]*1+[1]*1)", "ffn_hidden_size": 16,
-               "moe_router_load_balancing_type": ["aux_loss", "sinkhorn"],
-               "moe_router_num_groups": null)x")
-          .model;
-  ASSERT_TRUE(model.moe);
-  EXPECT_EQ(model.moe->layers, (std::vector<bool>{false, true}));
-  EXPECT_EQ(model.moe->ffn_hidden_size, 16);
-  EXPECT_TRUE(model.moe->sinkhorn);
-  EXPECT_FALSE(model.moe->num_groups);
-  EXPECT_EQ(parse(R"(, "num_experts": 4, "moe_layer_freq": 2)").model.moe->layers,
-            (std::vector<bool>{true, false}));
-  EXPECT_EQ(parse(R"(, "multi_latent_attention": true)").model.rope_type, config::RopeType::yarn);
-  EXPECT_FALSE(parse(R"(, "num_experts": null)").model.moe);
-}
-
 TEST(ModelDescription, RefusesWhatCannotBeASize) {
   for (const char* wrong :
        {R"(, "num_layers": 0)", R"(, "hidden_size": -8)", R"(, "num_layers": "two")",

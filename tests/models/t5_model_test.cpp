@@ -17,9 +17,8 @@ class T5ModelTest : public ModelParts {
   Batch batch(std::int64_t padding = 0) {
     return testing::masked_batch(*device_, config::ModelKind::t5, padding);
   }
-  nn::ModelPart whole() const { return {.num_layers = config_.all_layers()}; }
   std::vector<float> losses(const Batch& batch) {
-    const PartsResult result = run(make(), batch, {whole()});
+    const PartsResult result = run(make(), batch, {nn::whole_model(config_)});
     std::vector<float> values(8);
     std::memcpy(values.data(), result.losses[0].data(), 8 * sizeof(float));
     return values;
@@ -35,11 +34,11 @@ TEST_F(T5ModelTest, PartsOfAPipelineMakeTheWhole) {
 }
 
 TEST_F(T5ModelTest, RecomputationChangesNoBit) {
-  const PartsResult plain = run(make(), batch(), {whole()});
+  const PartsResult plain = run(make(), batch(), {nn::whole_model(config_)});
   config_.recompute_granularity = config::RecomputeGranularity::full;
   config_.recompute_method = config::RecomputeMethod::uniform;
   config_.recompute_num_layers = 1;
-  const PartsResult again = run(make(), batch(), {whole()});
+  const PartsResult again = run(make(), batch(), {nn::whole_model(config_)});
   EXPECT_EQ(again.losses, plain.losses);
   for (const auto& [name, gradient] : plain.gradients) {
     const std::vector<double>& got = again.gradients.at(name);
@@ -65,7 +64,7 @@ TEST_F(T5ModelTest, TheDecoderSeesTheWholeTextAndItsOwnPastButNoPadding) {
 
 TEST_F(T5ModelTest, RelativePositionsHaveATableForEachSide) {
   config_.position_embedding_type = config::PositionEmbedding::relative;
-  const PartsResult result = run(make(), batch(), {whole()});
+  const PartsResult result = run(make(), batch(), {nn::whole_model(config_)});
   for (const char* side : {"encoder", "decoder"}) {
     const std::vector<double>& gradient =
         result.gradients.at(std::string(side) + "_relative_pos_emb.relative_attention_bias.weight");
