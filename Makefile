@@ -7,6 +7,9 @@ NAME   ?=
 TESTS  ?= .
 BENCH  ?=
 BASE   ?= main
+CUDA_OPTIMIZE ?= ON
+# A compiler cache, where there is one, serves build/ and build-cuda/, and every clone, alike.
+export CCACHE_BASEDIR ?= $(CURDIR)
 
 SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.cpp' '*.cu' '*.cuh')
 say     = @printf '\n== %s\n' $(1)
@@ -17,7 +20,7 @@ say     = @printf '\n== %s\n' $(1)
 help: ## list these targets
 	@printf 'make TARGET, one of:\n'
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r t d; do printf '  %-13s %s\n' "$$t" "$$d"; done
-	@printf 'variables: JOBS=%s TESTS=REGEX (of test names) BENCH=REGEX PREFIX=%s BASE=%s (tidy) NAME=x (new-op)\n' '$(JOBS)' '$(PREFIX)' '$(BASE)'
+	@printf 'variables: JOBS=%s TESTS=REGEX (of test names) BENCH=REGEX PREFIX=%s BASE=%s (tidy) NAME=x (new-op) CUDA_OPTIMIZE=OFF (cuda)\n' '$(JOBS)' '$(PREFIX)' '$(BASE)'
 
 deps: ## install missing Debian packages (apt, by name) and Kokkos with OpenMP (private prefix in ~/.cache)
 	$(call say,'deps: install what is missing')
@@ -60,7 +63,7 @@ debug asan tsan: deps ## build with this preset in build-NAME/ and run the tests
 
 cuda: deps ## compile build-cuda/bin/mpitron-cuda (needs nvcc, no GPU), and the tests of its kernels
 	$(call say,'cuda: compile mpitron-cuda and the tests of CUDA code in build-cuda/')
-	@cmake --preset cuda
+	@cmake --preset cuda -DMPITRON_CUDA_OPTIMIZE=$(CUDA_OPTIMIZE)
 	@cmake --build build-cuda -j $(JOBS) --target mpitron-cuda emulated_tests kernels_gpu_test
 
 test-emulated: cuda ## run the tests of CUDA code on an emulated GPU (needs no GPU)

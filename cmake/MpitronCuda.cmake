@@ -2,6 +2,7 @@
 # The program without CUDA starts everywhere; `mpitron` picks mpitron-cuda where a GPU is. Sets MPITRON_HAS_CUDA.
 set(MPITRON_CUDA OFF CACHE STRING "build with the CUDA kernels: AUTO (where nvcc is there), ON or OFF")
 set_property(CACHE MPITRON_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(MPITRON_CUDA_OPTIMIZE "optimise GPU code; OFF compiles it six times faster, to see whether it compiles" ON)
 set(MPITRON_HAS_CUDA OFF)
 set(MPITRON_HAS_NCCL OFF)
 set(MPITRON_PROGRAM_SUFFIX "")
@@ -26,6 +27,9 @@ if(NOT MPITRON_CUDA STREQUAL OFF)
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
     set(CMAKE_CUDA_STANDARD 20)
     target_compile_options(mpitron_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall --expt-relaxed-constexpr -Werror=all-warnings>)
+    if(NOT MPITRON_CUDA_OPTIMIZE)
+      target_compile_options(mpitron_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcicc=-O1 -Xptxas=-O0>)
+    endif()
     message(STATUS "CUDA ${CUDAToolkit_VERSION} for architectures ${CMAKE_CUDA_ARCHITECTURES}")
     # NCCL: tensors from GPU to GPU. Beside the toolkit, or a package of its own (NCCL_ROOT).
     find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
