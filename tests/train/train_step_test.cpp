@@ -182,7 +182,7 @@ TEST_F(TrainStepTest, ADeviceWithMemoryOfItsOwnComputesTheSame) {
       {"--disable-bias-linear", "--num-experts", "4", "--moe-aux-loss-coeff", "0.1",
        "--moe-z-loss-coeff", "0.1", "--moe-router-score-function", "sigmoid",
        "--moe-router-enable-expert-bias", "--moe-router-topk", "1"},
-      {"--mtp-num-layers", "1"}};
+      {"--mtp-num-layers", "1", "--position-embedding-type", "rope"}};
   for (const std::vector<std::string>& kind : kinds) {
     const auto near = device::make_device("reference");
     const auto far = testing::make_far_device();
