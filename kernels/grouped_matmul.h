@@ -89,4 +89,26 @@ void for_groups(const GroupedWeightGradient& kernel, F&& f) {
   });
 }
 
+/// The kernel as a product for each group that has rows (and a gradient): f(product) in order.
+template <class F>
+void for_products(const GroupedMatmul& kernel, F&& f) {
+  for_groups(kernel.counts, [&](std::size_t group, Index begin, Index end) {
+    f(Matmul{.a = device::slice(kernel.a, 0, begin, end),
+             .b = kernel.b[group],
+             .c = device::slice(kernel.c, 0, begin, end),
+             .transpose_b = kernel.transpose_b});
+  });
+}
+
+template <class F>
+void for_products(const GroupedWeightGradient& kernel, F&& f) {
+  for_groups(kernel, [&](std::size_t group, Index begin, Index end) {
+    f(Matmul{.a = device::slice(kernel.a, 0, begin, end),
+             .b = device::slice(kernel.b, 0, begin, end),
+             .c = kernel.c[group].gradient,
+             .transpose_a = true,
+             .accumulate = kernel.c[group].accumulate});
+  });
+}
+
 }  // namespace mpitron::kernels

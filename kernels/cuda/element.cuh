@@ -21,15 +21,6 @@ struct DeviceType<Float16> {
   using type = __half;
 };
 
-template <class T>
-const typename DeviceType<T>::type* device_data(const device::ConstTensorView& view) {
-  return reinterpret_cast<const typename DeviceType<T>::type*>(view.as<T>());
-}
-template <class T>
-typename DeviceType<T>::type* device_data(const device::TensorView& view) {
-  return reinterpret_cast<typename DeviceType<T>::type*>(view.as<T>());
-}
-
 /// The dtype of a type of GPU code.
 template <class T>
 constexpr DType element_dtype() {

@@ -12,28 +12,6 @@ namespace mpitron::kernels {
 namespace cuda {
 namespace {
 
-/// The kernel as products of one matrix: f(product) in order.
-template <class F>
-void for_products(const GroupedMatmul& kernel, F&& f) {
-  for_groups(kernel.counts, [&](std::size_t group, Index begin, Index end) {
-    f(Matmul{.a = device::slice(kernel.a, 0, begin, end),
-             .b = kernel.b[group],
-             .c = device::slice(kernel.c, 0, begin, end),
-             .transpose_b = kernel.transpose_b});
-  });
-}
-
-template <class F>
-void for_products(const GroupedWeightGradient& kernel, F&& f) {
-  for_groups(kernel, [&](std::size_t group, Index begin, Index end) {
-    f(Matmul{.a = device::slice(kernel.a, 0, begin, end),
-             .b = device::slice(kernel.b, 0, begin, end),
-             .c = kernel.c[group].gradient,
-             .transpose_a = true,
-             .accumulate = kernel.c[group].accumulate});
-  });
-}
-
 /// Whether cuBLASLt does the product: alone it is faster, once there is work for a whole GPU.
 bool goes_alone(const Matmul& product) {
   constexpr Index kFillsGpu = Index{1} << 35;  // multiply-adds: about 100 microseconds

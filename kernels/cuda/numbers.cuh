@@ -1,5 +1,5 @@
 #pragma once
-#include "kernels/cuda/vector.cuh"
+#include "kernels/cuda/any_elements.cuh"
 
 namespace mpitron::kernels::cuda {
 
@@ -18,25 +18,11 @@ struct Numbers {
 
   template <int N>
   __device__ Floats<N> load(Index i, Width<N> width) const {
-    switch (dtype) {
-      case DType::bf16:
-        return cuda::load(static_cast<const __nv_bfloat16*>(data) + i, width);
-      case DType::f16:
-        return cuda::load(static_cast<const __half*>(data) + i, width);
-      default:
-        return cuda::load(static_cast<const float*>(data) + i, width);
-    }
+    return cuda::load(AnyInput{data, dtype, i}, width);
   }
   template <int N>
   __device__ void store(Index i, const Floats<N>& x) const {
-    switch (dtype) {
-      case DType::bf16:
-        return cuda::store(static_cast<__nv_bfloat16*>(data) + i, x);
-      case DType::f16:
-        return cuda::store(static_cast<__half*>(data) + i, x);
-      default:
-        return cuda::store(static_cast<float*>(data) + i, x);
-    }
+    cuda::store(AnyOutput{data, dtype, i}, x);
   }
 
  private:

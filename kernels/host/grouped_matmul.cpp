@@ -118,50 +118,37 @@ Index piece_of(Index rows) {
                        : static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(rows)));
 }
 
+/// f(product) for the pieces of a product's rows; where a is transposed, of the rows that it sums.
 template <class F>
-void for_pieces(Index begin, Index end, F&& f) {
-  for (Index size = 0; begin < end; begin += size) {
-    size = piece_of(end - begin);
-    f(begin, begin + size);
+void for_pieces(const Matmul& whole, F&& f) {
+  if (whole.transpose_a && whole.c.dtype != DType::f32) {
+    return f(whole);  // pieces would round the sum between them
+  }
+  const Index rows = whole.a.size(0);
+  for (Index begin = 0, end = 0; begin < rows; begin = end) {
+    end = begin + piece_of(rows - begin);
+    Matmul piece = whole;
+    piece.a = device::slice(whole.a, 0, begin, end);
+    if (whole.transpose_a) {
+      piece.b = device::slice(whole.b, 0, begin, end);
+      piece.accumulate = whole.accumulate || begin > 0;
+    } else {
+      piece.c = device::slice(whole.c, 0, begin, end);
+    }
+    f(piece);
   }
 }
 
-/// The kernel as products of one matrix: f(product) in order.
-template <class F>
-void for_products(const GroupedMatmul& kernel, F&& f) {
-  for_groups(kernel.counts, [&](std::size_t group, Index begin, Index end) {
-    for_pieces(begin, end, [&](Index first, Index last) {
-      f(Matmul{.a = device::slice(kernel.a, 0, first, last),
-               .b = kernel.b[group],
-               .c = device::slice(kernel.c, 0, first, last),
-               .transpose_b = kernel.transpose_b});
-    });
-  });
-}
-
-template <class F>
-void for_products(const GroupedWeightGradient& kernel, F&& f) {
-  for_groups(kernel, [&](std::size_t group, Index begin, Index end) {
-    const GroupGradient& to = kernel.c[group];
-    const auto add = [&](Index first, Index last) {
-      f(Matmul{.a = device::slice(kernel.a, 0, first, last),
-               .b = device::slice(kernel.b, 0, first, last),
-               .c = to.gradient,
-               .transpose_a = true,
-               .accumulate = to.accumulate || first > begin});
-    };
-    if (to.gradient.dtype == DType::f32) {
-      for_pieces(begin, end, add);
-    } else {
-      add(begin, end);  // pieces would round the sum between them
-    }
-  });
+/// The kernel as products of one matrix each: f(product) in order.
+template <class Kernel, class F>
+void for_pieces_of_products(const Kernel& kernel, F&& f) {
+  for_products(kernel, [&](const Matmul& product) { for_pieces(product, f); });
 }
 
 template <class Kernel>
 Index bytes_of_products(const device::HostStream& stream, const Kernel& kernel) {
   Index bytes = 0;
-  for_products(kernel, [&](const Matmul& product) {
+  for_pieces_of_products(kernel, [&](const Matmul& product) {
     bytes = std::max(bytes, workspace_bytes(stream, product));
   });
   return bytes;
@@ -169,7 +156,7 @@ Index bytes_of_products(const device::HostStream& stream, const Kernel& kernel) 
 
 template <class Kernel>
 void run_products(device::HostStream& stream, const Kernel& kernel) {
-  for_products(kernel, [&](Matmul product) {
+  for_pieces_of_products(kernel, [&](Matmul product) {
     product.workspace = kernel.workspace;
     run(stream, product);
   });

@@ -8,9 +8,9 @@ namespace {
 template <class S>
 constexpr bool kOnHost = std::is_same_v<S, HostStream> || std::is_same_v<S, ReferenceStream>;
 
-}  // namespace
-
-void copy_bytes(Stream& stream, void* to, const void* from, Index bytes) {
+/// copy(s) on a stream of a device with memory of its own; in the host's memory a plain copy.
+template <class Copy>
+void copy_or(Stream& stream, void* to, const void* from, Index bytes, const Copy& copy) {
   if (bytes == 0) {
     return;
   }
@@ -19,25 +19,20 @@ void copy_bytes(Stream& stream, void* to, const void* from, Index bytes) {
         if constexpr (kOnHost<S>) {
           std::memcpy(to, from, static_cast<std::size_t>(bytes));
         } else {
-          copy_bytes(s, to, from, bytes);
+          copy(s);
         }
       },
       stream);
 }
 
+}  // namespace
+
+void copy_bytes(Stream& stream, void* to, const void* from, Index bytes) {
+  copy_or(stream, to, from, bytes, [&](auto& s) { copy_bytes(s, to, from, bytes); });
+}
+
 void upload_bytes(Stream& stream, void* to, const void* from, Index bytes) {
-  if (bytes == 0) {
-    return;
-  }
-  std::visit(
-      [&]<class S>(S& s) {
-        if constexpr (kOnHost<S>) {
-          std::memcpy(to, from, static_cast<std::size_t>(bytes));
-        } else {
-          upload_bytes(s, to, from, bytes);
-        }
-      },
-      stream);
+  copy_or(stream, to, from, bytes, [&](auto& s) { upload_bytes(s, to, from, bytes); });
 }
 
 void synchronize(Stream& stream) {

@@ -2,11 +2,13 @@
 // What nvcc adds to C++, for kernels that g++ compiles: included before everything else in a .cu
 // file (tests/emulator/CMakeLists.txt). One warp has 32 lanes, and all of them take part wherever
 // lanes meet.
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstring>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -138,42 +140,28 @@ inline int __all_sync(unsigned mask, int predicate) {
 // Integers only: sums of floating-point numbers by atomics have no fixed order. Blocks run one
 // after another, threads switch only where they meet.
 template <std::integral T>
+T atomicExch(T* address, T value) {
+  return std::exchange(*address, value);
+}
+template <std::integral T>
 T atomicAdd(T* address, T value) {
-  const T old = *address;
-  *address = old + value;
-  return old;
+  return atomicExch(address, static_cast<T>(*address + value));
 }
 template <std::integral T>
 T atomicMax(T* address, T value) {
-  const T old = *address;
-  *address = old < value ? value : old;
-  return old;
+  return atomicExch(address, std::max(*address, value));
 }
 template <std::integral T>
 T atomicMin(T* address, T value) {
-  const T old = *address;
-  *address = value < old ? value : old;
-  return old;
+  return atomicExch(address, std::min(*address, value));
 }
 template <std::integral T>
 T atomicOr(T* address, T value) {
-  const T old = *address;
-  *address = old | value;
-  return old;
-}
-template <std::integral T>
-T atomicExch(T* address, T value) {
-  const T old = *address;
-  *address = value;
-  return old;
+  return atomicExch(address, static_cast<T>(*address | value));
 }
 template <std::integral T>
 T atomicCAS(T* address, T expected, T value) {
-  const T old = *address;
-  if (old == expected) {
-    *address = value;
-  }
-  return old;
+  return atomicExch(address, *address == expected ? value : *address);
 }
 
 // Loads and stores with hints for the caches.

@@ -80,12 +80,8 @@ Index Gemm::packed_bytes() const {
 void Gemm::pack(const void*, void*) {}
 
 void Gemm::run(const void* a, const void* b, const void* bias, void* c) {
-  MPITRON_CHECK(problem_.c_type == DType::f32, name_of(problem_.c_type));
-  execute(a, b, bias, c);
-}
-
-void Gemm::execute(const void* a, const void* b, const void* bias, void* c) {
   const GemmProblem& p = problem_;
+  MPITRON_CHECK(p.c_type == DType::f32, name_of(p.c_type));
   for_blocks(p.m, p.m * p.n * p.k, [&](Index row) {
     float* c_row = static_cast<float*>(c) + row * p.c_stride;
     multiply_row(p, static_cast<const float*>(a) + row * p.a_stride, 1,
@@ -94,10 +90,6 @@ void Gemm::execute(const void* a, const void* b, const void* bias, void* c) {
       finish_row(p, static_cast<const float*>(bias), c_row);
     }
   });
-}
-
-void Gemm::run_blocks(const void* a, const void* b, const void* bias, void* c) const {
-  Gemm::of(problem_).run(a, b, bias, c);
 }
 
 void multiply_alone(const PlainProduct& product) {
