@@ -85,6 +85,10 @@ const Flags kExperts = {"--disable-bias-linear",
                         "--moe-input-jitter-eps",
                         "0.1"};
 const Flags kHalf = {"--bf16"};
+/// Scales that follow from earlier steps are state.
+const Flags kFp8 = {
+    "--bf16", "--fp8-format", "hybrid", "--fp8-amax-history-len", "2", "--fp8-amax-compute-algo",
+    "max"};
 Flags fully_sharded(const char* strategy) {
   return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
 }
@@ -100,6 +104,8 @@ INSTANTIATE_TEST_SUITE_P(
         ResumeCase{
             "fp16", 1, {"--fp16", "--initial-loss-scale", "65536", "--loss-scale-window", "2"}},
         ResumeCase{"experts", 1, kExperts}, ResumeCase{"experts_bf16", 1, kExperts + kHalf},
+        ResumeCase{"fp8", 1, kFp8},
+        ResumeCase{"fp8_tp2_dp2", 4, kFp8 + Flags{"--tensor-model-parallel-size", "2"}},
         ResumeCase{"sgd", 1, {"--optimizer", "sgd"}},
         ResumeCase{"sgd_bf16", 1, kHalf + Flags{"--optimizer", "sgd"}},
         ResumeCase{"async", 1, {"--async-save"}},
