@@ -132,6 +132,9 @@ int pretrain(const std::string& kind, const Arguments& words) {
   config::RunConfig config = parsed.run;
   const device::HostRuntime runtime;
   const auto device = make_run_device(config.training.device, *ranks, config.parallel);
+  if (config.optimizer.offload && device->tensors_on_host()) {
+    log::print(" > --optimizer-cpu-offload: the processor computes everything in this run");
+  }
   const auto world = comm::world_for_device(ranks, *device, device_transport(config.parallel));
   const train::TrainingData data = train::make_training_data(config);
   const auto sources = train::checkpoint_sources(*world, config.checkpoint);
