@@ -20,8 +20,9 @@ std::filesystem::path default_tuning_file(std::string_view gpu_name);
 
 /// Sets which kernels run attention in this process (kernels/attention_choice.h), as
 /// --attention-backend says. With `auto` on a GPU the choices of all ranks are those of rank 0:
-/// read from the tuning file and, for shapes that it lacks, measured on its GPU and added. With --deterministic-mode and without --tuning-file nothing is measured, and our own kernels
-/// run. Every rank calls it, before kernels are launched.
+/// read from the tuning file and, for shapes that it lacks, measured on its GPU and added. With
+/// --deterministic-mode and without --tuning-file nothing is measured, and our own kernels run.
+/// Every rank calls it, before kernels are launched.
 void tune_attention(device::Device& device, comm::World& world, const config::RunConfig& config);
 
 }  // namespace mpitron::train
