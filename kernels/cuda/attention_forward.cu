@@ -1,5 +1,6 @@
 // Numerical contract: that of kernels/attention.h. Sums over keys run in the order of the keys,
 // tile after tile; scores, the softmax and O stay in fp32. For products see warp_product.cuh.
+#include "kernels/cuda/attention_kernels.h"
 #include "kernels/cuda/attention_problem.cuh"
 #include "kernels/cuda/launch.cuh"
 
@@ -188,11 +189,8 @@ __global__ void attention_forward(const __grid_constant__ ForwardArguments<T> a)
 }
 
 }  // namespace
-}  // namespace cuda::attention
 
-void run(device::CudaStream& stream, const AttentionForward& kernel) {
-  using namespace cuda;
-  using namespace cuda::attention;
+void run_mma(device::CudaStream& stream, const AttentionForward& kernel) {
   check_views(kernel);
   const Shape q = merged(kernel.q.shape), v = merged(kernel.v.shape);
   if (kernel.lse.numel() == 0) {
@@ -219,4 +217,5 @@ void run(device::CudaStream& stream, const AttentionForward& kernel) {
   });
 }
 
+}  // namespace cuda::attention
 }  // namespace mpitron::kernels

@@ -7,6 +7,8 @@
 #include "config/parse.h"
 #include "pipeline/draw.h"
 #include "train/rank_layout.h"
+#include "train/theoretical_memory.h"
+#include "train/training_data.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -17,8 +19,9 @@ constexpr const char* kHelp =
     "usage: mpitron plan OPTIONS --world-size N [--show-groups] [--show-schedule] [--json]\n\n"
     "Shows how a run would be laid out over N ranks, without starting any: which layers lie "
     "where,\n"
-    "how much of the time the pipeline idles, who is in a group with whom (--show-groups), what\n"
-    "each stage does when (--show-schedule; F3 forward, B3 backward of microbatch 3, with\n"
+    "how much of the time the pipeline idles, what a rank keeps in memory (by the reference's\n"
+    "formula), who is in a group with whom (--show-groups), what each stage does when "
+    "(--show-schedule; F3 forward, B3 backward of microbatch 3, with\n"
     "zero-bubble W3 the weights' part of it).\n";
 
 struct NamedAxes {
@@ -39,6 +42,7 @@ struct Plan {
   PlannedSchedule pipeline;
   comm::RankGrid grid;
   bool has_experts = false;
+  std::string memory;
 };
 
 struct NamedGroups {
@@ -59,11 +63,35 @@ std::vector<NamedGroups> groups_of(const Plan& plan) {
   return all;
 }
 
+/// Of the fullest rank. Where only the tokenizer knows the vocabulary, without its rows.
+std::string memory_text(config::RunConfig run, Index microbatches) {
+  constexpr double kMegabyte = 1024.0 * 1024.0;
+  if (run.data.vocab_size && run.model.padded_vocab_size == 0) {
+    run.model.padded_vocab_size = train::padded_vocab_size(run, *run.data.vocab_size);
+  }
+  const train::ModelDimensions model = train::model_dimensions(run.model);
+  const train::MemoryLayout layout = train::memory_layout(run);
+  const train::StateBytes bytes = train::state_bytes(run.optimizer);
+  std::string text = fmt::format(
+      "memory of the fullest rank: {:.1f} MB weights, gradients and optimizer state, "
+      "{:.1f} MB activations (sequence parallel, selective recompute)",
+      train::weight_and_optimizer_bytes(model, layout, bytes) / kMegabyte,
+      train::activation_bytes(model, layout, microbatches) / kMegabyte);
+  if (bytes.host_fraction > 0) {
+    text += fmt::format(", {:.1f} MB optimizer state in the host's memory",
+                        train::host_optimizer_bytes(model, layout, bytes) / kMegabyte);
+  }
+  return model.padded_vocab_size > 0 ? text : text + "; without the rows of the vocabulary";
+}
+
 Plan make_plan(const config::RunConfig& run) {
-  return {.parallel = run.parallel,
-          .pipeline = plan_schedule(run),
-          .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
-          .has_experts = run.model.moe.has_value()};
+  Plan plan{.parallel = run.parallel,
+            .pipeline = plan_schedule(run),
+            .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
+            .has_experts = run.model.moe.has_value(),
+            .memory = ""};
+  plan.memory = memory_text(run, plan.pipeline.schedule.options.microbatches);
+  return plan;
 }
 
 std::string layers_line(const pipeline::ChunkLayers& layers) {
@@ -100,6 +128,7 @@ void print_summary(const Plan& plan) {
       "schedule {}: {} microbatches, bubble {:.1f} %, activations of at most {} microbatches",
       pipeline::to_string(plan.pipeline.schedule.options.kind),
       plan.pipeline.schedule.options.microbatches, 100 * plan.pipeline.simulation.bubble(), live));
+  log::print(plan.memory);
 }
 
 void print_groups(const Plan& plan) {

@@ -10,6 +10,7 @@
 #include "config/parse.h"
 #include "config/report.h"
 #include "inference/text_generator.h"
+#include "train/attention_tuning.h"
 #include "train/pretrain.h"
 #include "train/tokenizer_files.h"
 #include "utils/log.h"
@@ -132,7 +133,11 @@ int pretrain(const std::string& kind, const Arguments& words) {
   config::RunConfig config = parsed.run;
   const device::HostRuntime runtime;
   const auto device = make_run_device(config.training.device, *ranks, config.parallel);
+  if (config.optimizer.offload && device->tensors_on_host()) {
+    log::print(" > --optimizer-cpu-offload: the processor computes everything in this run");
+  }
   const auto world = comm::world_for_device(ranks, *device, device_transport(config.parallel));
+  train::tune_attention(*device, *world, config);
   const train::TrainingData data = train::make_training_data(config);
   const auto sources = train::checkpoint_sources(*world, config.checkpoint);
   config.model.padded_vocab_size = padded_vocabulary(config, data.tokenizer->vocab_size(),

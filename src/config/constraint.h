@@ -49,6 +49,7 @@ std::span<const Constraint> encoder_constraints();
 std::span<const Constraint> node_constraints();
 std::span<const Constraint> device_constraints();
 std::span<const Constraint> transport_constraints();
+std::span<const Constraint> optimizer_constraints();
 
 /// All rules in the order of their ids.
 std::vector<Constraint> all_constraints();

@@ -47,6 +47,15 @@ Result recorded_step(const Facts& f) {
                                        "leave --enable-cuda-graph out"};
 }
 
+/// Only `auto` has a choice.
+Result tuned_kernels(const Facts& f) {
+  if (!f.run.training.tuning_file || f.run.model.attention_backend == AttentionBackend::automatic) {
+    return {};
+  }
+  return Violation{fmt::format("attention_backend = {}", f.values.text("attention_backend")),
+                   "--attention-backend auto"};
+}
+
 }  // namespace
 
 std::span<const Constraint> device_constraints() {
@@ -63,6 +72,10 @@ std::span<const Constraint> device_constraints() {
        "A graph repeats what was recorded, to the last number in the arguments of its kernels: "
        "masks of dropout, tokens of experts and waiting ranks are of one step.",
        recorded_step},
+      {"E200", "tuned_kernels", "--tuning-file needs --attention-backend auto",
+       "tuning-file attention-backend",
+       "The file says which kernel was fastest; other backends name the kernel themselves.",
+       tuned_kernels},
   });
   return kRules;
 }

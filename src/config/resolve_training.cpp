@@ -40,6 +40,7 @@ TrainingConfig resolve_training(const OptionValues& v) {
   t.seed = v.integer("seed");
   t.data_parallel_random_init = v.flag("data_parallel_random_init");
   t.deterministic_mode = v.flag("deterministic_mode");
+  t.tuning_file = v.maybe_text("tuning_file");
   t.exit_interval = v.maybe_integer("exit_interval");
   t.exit_duration_in_mins = v.maybe_integer("exit_duration_in_mins");
   t.exit_signal_handler = v.flag("exit_signal_handler");

@@ -49,6 +49,7 @@ struct TrainingConfig {
   Index seed = 1234;
   bool data_parallel_random_init = false;
   bool deterministic_mode = false;
+  std::optional<std::string> tuning_file;  // of attention kernels
 
   // exits
   std::optional<Index> exit_interval;          // iterations

@@ -256,9 +256,7 @@ void TrainStep::visit_optimizer(tensor::StateVisitor& visitor) {
 }
 
 void TrainStep::values_loaded(bool masters_too) {
-  if (!masters_too) {
-    optimizer_.adopt_values();
-  }
+  optimizer_.state_loaded(masters_too);
   replicas_->gather_parameters();
 }
 

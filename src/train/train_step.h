@@ -59,7 +59,7 @@ class TrainStep {
   /// schedules of a checkpoint and of the options differ.
   void visit_optimizer(tensor::StateVisitor& visitor);
   /// Of this, the fp32 masters of the parameters only.
-  void visit_masters(tensor::StateVisitor& visitor) const { optimizer_.visit_masters(visitor); }
+  void visit_masters(tensor::StateVisitor& visitor) { optimizer_.visit_masters(visitor); }
   /// After a visit has changed the parameters; `masters_too`: their fp32 masters as well.
   void values_loaded(bool masters_too);
 

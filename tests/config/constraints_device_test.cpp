@@ -18,6 +18,7 @@ constexpr test::RuleCase kAdded[] = {
     {"--tensor-model-parallel-size 2 --world-size 2", "E181", "a model over several ranks"},
     {"--overlap-grad-reduce", "E181", "overlapped communication"},
     {"--timing-log-level 2", "E181", "timers of passes"},
+    {"--tuning-file t.json --attention-backend flash", "E200", "Nearest: --attention-backend auto"},
 };
 
 TEST(DeviceConstraints, EachIsBrokenByItsSmallestExample) {
