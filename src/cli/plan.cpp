@@ -39,6 +39,7 @@ struct Plan {
   PlannedSchedule pipeline;
   comm::RankGrid grid;
   bool has_experts = false;
+  std::optional<Index> ranks_per_node;
 };
 
 struct NamedGroups {
@@ -59,11 +60,13 @@ std::vector<NamedGroups> groups_of(const Plan& plan) {
   return all;
 }
 
-Plan make_plan(const config::RunConfig& run) {
+Plan make_plan(const config::ParsedRun& parsed) {
+  const config::RunConfig& run = parsed.run;
   return {.parallel = run.parallel,
           .pipeline = plan_schedule(run),
           .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
-          .has_experts = run.model.moe.has_value()};
+          .has_experts = run.model.moe.has_value(),
+          .ranks_per_node = parsed.values.maybe_integer("ranks_per_node")};
 }
 
 std::string layers_line(const pipeline::ChunkLayers& layers) {
@@ -100,6 +103,24 @@ void print_summary(const Plan& plan) {
       "schedule {}: {} microbatches, bubble {:.1f} %, activations of at most {} microbatches",
       pipeline::to_string(plan.pipeline.schedule.options.kind),
       plan.pipeline.schedule.options.microbatches, 100 * plan.pipeline.simulation.bubble(), live));
+}
+
+/// Which GPU a rank takes, and which groups stay on a node.
+void print_nodes(const Plan& plan) {
+  const Index per_node = *plan.ranks_per_node;
+  std::vector<std::string_view> within, between;
+  for (const auto& [name, groups] : groups_of(plan)) {
+    const bool stays = std::ranges::all_of(groups, [&](const std::vector<Index>& ranks) {
+      return std::ranges::all_of(
+          ranks, [&](Index rank) { return rank / per_node == ranks[0] / per_node; });
+    });
+    (stays ? within : between).push_back(name);
+  }
+  log::print(fmt::format(
+      "{} nodes: ranks 0 to {} of a node take its GPUs 0 to {}; within a node: {}; over nodes: {}",
+      (plan.parallel.world_size + per_node - 1) / per_node, per_node - 1, per_node - 1,
+      fmt::join(within, ", "),
+      between.empty() ? "none" : fmt::format("{}", fmt::join(between, ", "))));
 }
 
 void print_groups(const Plan& plan) {
@@ -152,12 +173,15 @@ int plan(const Arguments& arguments) {
   const bool json = take_flag(flags, "--json");
   const bool show_groups = take_flag(flags, "--show-groups");
   const bool show_schedule = take_flag(flags, "--show-schedule");
-  const Plan plan = make_plan(config::parse_run_config(flags));
+  const Plan plan = make_plan(config::parse_valid_run(flags));
   if (json) {
     log::print(to_json(plan, show_groups));
     return static_cast<int>(ExitCode::success);
   }
   print_summary(plan);
+  if (plan.ranks_per_node) {
+    print_nodes(plan);
+  }
   if (show_groups) {
     print_groups(plan);
   }

@@ -21,6 +21,7 @@ ncclConfig_t config_of(const CommunicatorLimits& limits) {
   config.minCTAs = limits.min_ctas.value_or(config.minCTAs);
   config.maxCTAs = limits.max_ctas.value_or(config.maxCTAs);
   config.cgaClusterSize = limits.cga_cluster_size.value_or(config.cgaClusterSize);
+  config.collnetEnable = limits.in_switches ? 1 : config.collnetEnable;
   config.netName = limits.net_name.empty() ? config.netName : limits.net_name.c_str();
   return config;
 }
