@@ -9,7 +9,7 @@ set(MPITRON_PROGRAM_SUFFIX "")
 set(MPITRON_CUDA_VERSION "no CUDA")
 
 if(NOT MPITRON_CUDA STREQUAL OFF)
-  find_package(CUDAToolkit 12 QUIET)  # nvcc on the PATH, CUDAToolkit_ROOT, CUDA_PATH or /usr/local/cuda
+  find_package(CUDAToolkit 12.5 QUIET)  # nvcc on the PATH, CUDAToolkit_ROOT, CUDA_PATH or /usr/local/cuda
   if(CUDAToolkit_FOUND)
     if(NOT CMAKE_CUDA_COMPILER)
       set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE} CACHE FILEPATH "CUDA compiler")
@@ -43,7 +43,7 @@ if(NOT MPITRON_CUDA STREQUAL OFF)
       message(STATUS "no NCCL (nccl.h, libnccl; NCCL_ROOT): several ranks exchange tensors through the host, --distributed-backend mpi")
     endif()
   elseif(MPITRON_CUDA STREQUAL ON)
-    message(FATAL_ERROR "MPITRON_CUDA=ON, but no CUDA toolkit 12 or later was found: put nvcc on the PATH or set CUDAToolkit_ROOT.")
+    message(FATAL_ERROR "MPITRON_CUDA=ON, but no CUDA toolkit 12.5 or later was found: put nvcc on the PATH or set CUDAToolkit_ROOT.")
   endif()
 endif()
 
