@@ -1,35 +1,51 @@
 #pragma once
-#include "device/streams.h"
-#include "device/tensor_view.h"
+#include "kernels/stored_numbers.h"
 
 namespace mpitron::kernels {
 
-using device::In;
-using device::InOut;
-using device::Out;
-
 // Numerical contract of both kernels
-//   types:      param, states fp32; grad fp32, bf16 or fp16; model_param bf16 or fp16 (absent when
-//               training in fp32)
-//   arithmetic: fp32, element by element (reference: double); g = grad * grad_scale first
+//   types:      SGD's param and buffer fp32, Adam's param and states as stored_numbers.h says; grad
+//               fp32, bf16 or fp16; model_param bf16 or fp16 (absent when training in fp32, or
+//               where it is the upper half of a stored param)
+//   arithmetic: fp32, element by element (reference: double); g = grad * grad_scale first. Adam's
+//               operations and their order are those of AdamRule on every device, each rounded as
+//               IEEE 754 says: all but the reference give the same bits
 //   outputs:    param, states in place; model_param = the rounded new param
 
 /// AdamW (Loshchilov and Hutter 2019): m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2,
 /// param -= lr (m / correction1 / (sqrt(v / correction2) + eps) + weight_decay param).
 struct AdamStep {
   static constexpr const char* name = "adam_step";
-  InOut param, exp_avg, exp_avg_sq;  // [n], fp32
-  In grad;                           // [n]
-  Out model_param;                   // [n], optional
+  StoredNumbers param, exp_avg, exp_avg_sq;  // [n]
+  In grad;                                   // [n]
+  Out model_param;                           // [n], optional
   float lr = 0, beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f, weight_decay = 0;
   float bias_correction1 = 1, bias_correction2 = 1;  // 1 - beta^step
   float grad_scale = 1;                              // clip coefficient / loss scale
 
   template <class F>
   void views(F&& f) const {
-    f("param", param), f("exp_avg", exp_avg), f("exp_avg_sq", exp_avg_sq), f("grad", grad);
-    f("model_param", model_param);
+    param.views("param", f), exp_avg.views("exp_avg", f), exp_avg_sq.views("exp_avg_sq", f);
+    f("grad", grad), f("model_param", model_param);
   }
+};
+
+/// The factors of Adam's arithmetic:
+///   g = grad * grad_scale;  m = fma(m, beta1, g * rest1);  v = fma(v, beta2, g * g * rest2)
+///   param = param - fma(param, decay, rate * m / (sqrt(v * inverse2) + eps))
+struct AdamRule {
+  explicit AdamRule(const AdamStep& k)
+      : grad_scale(k.grad_scale),
+        beta1(k.beta1),
+        rest1(1.f - k.beta1),
+        beta2(k.beta2),
+        rest2(1.f - k.beta2),
+        rate(k.lr / k.bias_correction1),
+        inverse2(1.f / k.bias_correction2),
+        eps(k.eps),
+        decay(k.lr * k.weight_decay) {}
+
+  float grad_scale, beta1, rest1, beta2, rest2, rate, inverse2, eps, decay;
 };
 
 /// g += weight_decay param, buffer = momentum buffer + g, param -= lr buffer (torch's SGD without

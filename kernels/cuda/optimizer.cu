@@ -1,6 +1,6 @@
 // Numerical contract: that of kernels/optimizer.h; fp32, element by element.
 #include "kernels/cuda/numbers.cuh"
-#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/stored_numbers.cuh"
 #include "kernels/optimizer.h"
 
 namespace mpitron::kernels {
@@ -9,31 +9,31 @@ namespace {
 using namespace cuda;
 
 struct AdamArguments {
-  Numbers param, exp_avg, exp_avg_sq, grad, model_param;
+  StoredArray param, exp_avg, exp_avg_sq, grad, model_param;
   Index n;
-  bool packed;
-  float lr, beta1, beta2, eps, weight_decay, bias_correction1, bias_correction2, grad_scale;
+  AdamRule rule;
 };
 
-__global__ void adam_elements(const __grid_constant__ AdamArguments a) {
-  for_packs(a.n, a.packed, thread_of_grid(), [&](Index i, auto width) {
-    const auto grad = a.grad.load(i, width);
-    auto param = a.param.load(i, width);
-    auto exp_avg = a.exp_avg.load(i, width), exp_avg_sq = a.exp_avg_sq.load(i, width);
-    for (int j = 0; j < width; ++j) {
-      const float g = grad[j] * a.grad_scale;
-      const float m = a.beta1 * exp_avg[j] + (1 - a.beta1) * g;
-      const float v = a.beta2 * exp_avg_sq[j] + (1 - a.beta2) * g * g;
-      const float update = m / a.bias_correction1 / (sqrtf(v / a.bias_correction2) + a.eps);
+__global__ void adam_packs(const __grid_constant__ AdamArguments a) {
+  for_stored_packs(a.n, [&](Index i, int count) {
+    const AdamRule& rule = a.rule;
+    const auto grad = a.grad.load(i, count);
+    auto param = a.param.load(i, count);
+    auto exp_avg = a.exp_avg.load(i, count), exp_avg_sq = a.exp_avg_sq.load(i, count);
+    for (int j = 0; j < kPack; ++j) {
+      const float g = grad[j] * rule.grad_scale;
+      const float m = fmaf(exp_avg[j], rule.beta1, g * rule.rest1);
+      const float v = fmaf(exp_avg_sq[j], rule.beta2, g * g * rule.rest2);
+      const float step = rule.rate * m / (sqrtf(v * rule.inverse2) + rule.eps);
       exp_avg[j] = m;
       exp_avg_sq[j] = v;
-      param[j] -= a.lr * (update + a.weight_decay * param[j]);
+      param[j] -= fmaf(param[j], rule.decay, step);
     }
-    a.exp_avg.store(i, exp_avg);
-    a.exp_avg_sq.store(i, exp_avg_sq);
-    a.param.store(i, param);
-    if (a.model_param.data != nullptr) {
-      a.model_param.store(i, param);
+    a.exp_avg.store(i, count, exp_avg);
+    a.exp_avg_sq.store(i, count, exp_avg_sq);
+    a.param.store(i, count, param);
+    if (a.model_param.values != nullptr) {
+      a.model_param.store(i, count, param);
     }
   });
 }
@@ -88,15 +88,10 @@ __global__ void count_zeros(const T* x, Index n, bool packed, unsigned long long
 }  // namespace
 
 void run(device::CudaStream& stream, const AdamStep& k) {
-  const Numbers param(k.param), exp_avg(k.exp_avg), exp_avg_sq(k.exp_avg_sq), grad(k.grad),
-      model_param(k.model_param);
-  const bool packed = param.fits_packs() && exp_avg.fits_packs() && exp_avg_sq.fits_packs() &&
-                      grad.fits_packs() && model_param.fits_packs();
   const Index n = k.param.numel();
-  launch(stream, k.name, flat_shape(n), adam_elements,
-         AdamArguments{param, exp_avg, exp_avg_sq, grad, model_param, n, packed, k.lr, k.beta1,
-                       k.beta2, k.eps, k.weight_decay, k.bias_correction1, k.bias_correction2,
-                       k.grad_scale});
+  launch(stream, k.name, flat_shape(n), adam_packs,
+         AdamArguments{k.param, k.exp_avg, k.exp_avg_sq, StoredArray(k.grad),
+                       StoredArray(In(k.model_param)), n, AdamRule(k)});
 }
 
 void run(device::CudaStream& stream, const SgdStep& k) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "kernels/host/stored_numbers.h"
 #include "kernels/host/views.h"
 
 namespace mpitron::kernels {
@@ -41,27 +42,70 @@ void visit_step(const In& grad, const InOut& param, const Out& model_param, F&& 
   });
 }
 
+struct Adam {
+  Float param, exp_avg, exp_avg_sq;
+};
+
+[[gnu::always_inline]] inline Adam after_step(const AdamRule& rule, const Adam& before,
+                                              Float grad) {
+  const Float g = grad * rule.grad_scale;
+  const Float m = simd::fma(before.exp_avg, simd::splat(rule.beta1), g * rule.rest1);
+  const Float v = simd::fma(before.exp_avg_sq, simd::splat(rule.beta2), g * g * rule.rest2);
+  const Float step = rule.rate * m / (simd::sqrt(v * rule.inverse2) + rule.eps);
+  return {before.param - simd::fma(before.param, simd::splat(rule.decay), step), m, v};
+}
+
+void update_fp32(const AdamStep& k) {
+  const AdamRule rule(k);
+  const float* param = k.param.values.as<float>();
+  float *exp_avg = k.exp_avg.values.as<float>(), *exp_avg_sq = k.exp_avg_sq.values.as<float>();
+  visit_step(k.grad, k.param.values, k.model_param, [&](const auto* grad, auto store_param) {
+    for_elements(k.param.numel(), 4, [&](Index i, auto lanes) {
+      const Adam after = after_step(rule,
+                                    {simd::load(param + i, lanes), simd::load(exp_avg + i, lanes),
+                                     simd::load(exp_avg_sq + i, lanes)},
+                                    simd::load(grad + i, lanes));
+      simd::store(exp_avg + i, after.exp_avg, lanes);
+      simd::store(exp_avg_sq + i, after.exp_avg_sq, lanes);
+      store_param(i, after.param, lanes);
+    });
+  });
+}
+
+/// Any types, a block at a time in fp32.
+void update_stored(const AdamStep& k) {
+  const AdamRule rule(k);
+  for_stored_blocks(k.param.numel(), [&](Index first, Index count) {
+    BlockOfFloats param, exp_avg, exp_avg_sq, grad;
+    read_block(k.param, first, count, param);
+    read_block(k.exp_avg, first, count, exp_avg);
+    read_block(k.exp_avg_sq, first, count, exp_avg_sq);
+    read_elements(k.grad, first, count, grad);
+    simd::for_lanes(count, [&](Index i, auto lanes) {
+      const Adam after =
+          after_step(rule,
+                     {simd::load(param.v + i, lanes), simd::load(exp_avg.v + i, lanes),
+                      simd::load(exp_avg_sq.v + i, lanes)},
+                     simd::load(grad.v + i, lanes));
+      simd::store(param.v + i, after.param, lanes);
+      simd::store(exp_avg.v + i, after.exp_avg, lanes);
+      simd::store(exp_avg_sq.v + i, after.exp_avg_sq, lanes);
+    });
+    write_block(param, first, count, k.param);
+    write_block(exp_avg, first, count, k.exp_avg);
+    write_block(exp_avg_sq, first, count, k.exp_avg_sq);
+    if (k.model_param) {
+      write_elements(param, first, count, k.model_param);
+    }
+  });
+}
+
 }  // namespace
 
 void run(device::HostStream&, const AdamStep& k) {
-  const float* param = k.param.as<float>();
-  float *exp_avg = k.exp_avg.as<float>(), *exp_avg_sq = k.exp_avg_sq.as<float>();
-  visit_step(k.grad, k.param, k.model_param, [&](const auto* grad, auto store_param) {
-    const float lr_m = k.lr / k.bias_correction1, inverse2 = 1.f / k.bias_correction2;
-    const float decay = k.lr * k.weight_decay;
-    for_elements(k.param.numel(), 4, [&](Index i, auto lanes) {
-      const Float g = simd::load(grad + i, lanes) * k.grad_scale;
-      const Float m =
-          simd::fma(simd::load(exp_avg + i, lanes), simd::splat(k.beta1), g * (1.f - k.beta1));
-      const Float v = simd::fma(simd::load(exp_avg_sq + i, lanes), simd::splat(k.beta2),
-                                g * g * (1.f - k.beta2));
-      simd::store(exp_avg + i, m, lanes);
-      simd::store(exp_avg_sq + i, v, lanes);
-      const Float p = simd::load(param + i, lanes);
-      const Float step = lr_m * m / (simd::sqrt(v * inverse2) + k.eps);
-      store_param(i, p - simd::fma(p, simd::splat(decay), step), lanes);
-    });
-  });
+  const bool fp32 = k.param.values.dtype == DType::f32 && k.exp_avg.values.dtype == DType::f32 &&
+                    k.exp_avg_sq.values.dtype == DType::f32;
+  fp32 ? update_fp32(k) : update_stored(k);
 }
 
 void run(device::HostStream&, const SgdStep& k) {

@@ -3,34 +3,38 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/reference/elements.h"
+#include "kernels/reference/stored_numbers.h"
 #include "utils/exact_sum.h"
 
 namespace mpitron::kernels {
 
+using reference::read_stored;
 using reference::Reader;
+using reference::write_stored;
 using reference::Writer;
 
 void run(device::ReferenceStream&, const AdamStep& kernel) {
-  const Writer param(kernel.param), exp_avg(kernel.exp_avg), exp_avg_sq(kernel.exp_avg_sq);
+  std::vector<double> param = read_stored(kernel.param), exp_avg = read_stored(kernel.exp_avg);
+  std::vector<double> exp_avg_sq = read_stored(kernel.exp_avg_sq);
   const Writer model_param(kernel.model_param);
   const Reader grad(kernel.grad);
   const double beta1 = kernel.beta1;
   const double beta2 = kernel.beta2;
   for (Index i = 0; i < kernel.param.numel(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    double &p = param[at], &m = exp_avg[at], &v = exp_avg_sq[at];
     const double g = grad(i) * kernel.grad_scale;
-    const double m = beta1 * exp_avg(i) + (1 - beta1) * g;
-    const double v = beta2 * exp_avg_sq(i) + (1 - beta2) * g * g;
+    m = beta1 * m + (1 - beta1) * g;
+    v = beta2 * v + (1 - beta2) * g * g;
     const double denominator = std::sqrt(v / kernel.bias_correction2) + kernel.eps;
-    const double update =
-        m / kernel.bias_correction1 / denominator + kernel.weight_decay * param(i);
-    exp_avg.set(m, i);
-    exp_avg_sq.set(v, i);
-    param.add(-kernel.lr * update, i);
+    p -= kernel.lr * (m / kernel.bias_correction1 / denominator + kernel.weight_decay * p);
     if (model_param) {
-      model_param.set(param(i), i);
+      model_param.set(static_cast<float>(p), i);
     }
   }
+  write_stored(param, kernel.param);
+  write_stored(exp_avg, kernel.exp_avg);
+  write_stored(exp_avg_sq, kernel.exp_avg_sq);
 }
 
 void run(device::ReferenceStream&, const SgdStep& kernel) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tokenizers/byte_alphabet.h"
+#include "tokenizers/hf_kind.h"
 #include "tokenizers/hf_pattern.h"
 #include "tokenizers/text_cleanup.h"
 #include "utils/utf8.h"
@@ -145,12 +146,7 @@ TokenRule make_sequence(const JsonView& spec) {
   };
 }
 
-struct Kind {
-  std::string_view name;
-  TokenRule (*make)(const JsonView&);
-};
-
-constexpr Kind kKinds[] = {
+constexpr HfKind<TokenRule> kKinds[] = {
     {"Sequence", make_sequence},
     {"ByteLevel", make_byte_level},
     {"Metaspace", make_metaspace},
@@ -168,15 +164,7 @@ TokenRule make_hf_decoder(const JsonView& spec) {
   if (spec.is_null()) {
     return {};
   }
-  const JsonView type = spec.at("type");
-  std::string names;
-  for (const Kind& kind : kKinds) {
-    if (kind.name == type.text()) {
-      return kind.make(spec);
-    }
-    names += (names.empty() ? "" : ", ") + std::string(kind.name);
-  }
-  type.refuse("this decoder is not supported; supported are " + names);
+  return kind_of<TokenRule>(spec, kKinds, "decoder").make(spec);
 }
 
 }  // namespace mpitron::tokenizers

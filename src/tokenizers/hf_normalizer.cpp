@@ -5,6 +5,7 @@
 
 #include "tokenizers/base64.h"
 #include "tokenizers/charsmap.h"
+#include "tokenizers/hf_kind.h"
 #include "tokenizers/hf_pattern.h"
 #include "tokenizers/unicode_text.h"
 #include "utils/error.h"
@@ -141,12 +142,7 @@ TextRule make_sequence(const JsonView& spec) {
   };
 }
 
-struct Kind {
-  std::string_view name;
-  TextRule (*make)(const JsonView&);
-};
-
-constexpr Kind kKinds[] = {
+constexpr HfKind<TextRule> kKinds[] = {
     {"Sequence", make_sequence},
     {"NFC", [](const JsonView&) { return make_normal_form(NormalForm::nfc); }},
     {"NFD", [](const JsonView&) { return make_normal_form(NormalForm::nfd); }},
@@ -170,15 +166,7 @@ TextRule make_hf_normalizer(const JsonView& spec) {
   if (spec.is_null()) {
     return {};
   }
-  const JsonView type = spec.at("type");
-  std::string names;
-  for (const Kind& kind : kKinds) {
-    if (kind.name == type.text()) {
-      return kind.make(spec);
-    }
-    names += (names.empty() ? "" : ", ") + std::string(kind.name);
-  }
-  type.refuse("this normalizer is not supported; supported are " + names);
+  return kind_of<TextRule>(spec, kKinds, "normalizer").make(spec);
 }
 
 }  // namespace mpitron::tokenizers

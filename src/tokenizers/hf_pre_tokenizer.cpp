@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "tokenizers/hf_kind.h"
 #include "tokenizers/hf_pattern.h"
 #include "tokenizers/split_lexer.h"
 #include "tokenizers/unicode_text.h"
@@ -149,26 +150,13 @@ Cut make_delimiter(const JsonView& spec) {
   return cut_pattern(HfPattern(spec.at("delimiter").text()), Behavior::removed, false);
 }
 
-struct Kind {
-  std::string_view name;
-  Cut (*make)(const JsonView&);
-};
+Cut make_whitespace_split(const JsonView&) {
+  return cut_characters(Behavior::removed, is_white_space);
+}
 
-constexpr Kind kKinds[] = {
-    {"ByteLevel", make_byte_level},
-    {"Metaspace", make_metaspace},
-    {"Split", make_split},
-    {"Whitespace", make_whitespace},
-    {"WhitespaceSplit",
-     [](const JsonView&) { return cut_characters(Behavior::removed, is_white_space); }},
-    {"Digits", make_digits},
-    {"Punctuation",
-     [](const JsonView& spec) {
-       return cut_characters(parse_behavior(spec, "behavior"), is_bert_punctuation);
-     }},
-    {"BertPreTokenizer", make_bert},
-    {"CharDelimiterSplit", make_delimiter},
-};
+Cut make_punctuation(const JsonView& spec) {
+  return cut_characters(parse_behavior(spec, "behavior"), is_bert_punctuation);
+}
 
 HfPreTokenizer make_sequence(const JsonView& spec) {
   std::vector<Cut> cuts;
@@ -191,24 +179,31 @@ HfPreTokenizer make_sequence(const JsonView& spec) {
           byte_level};
 }
 
+template <Cut (*make)(const JsonView&), bool byte_level = false>
+HfPreTokenizer make_one(const JsonView& spec) {
+  return {make(spec), byte_level};
+}
+
+constexpr HfKind<HfPreTokenizer> kKinds[] = {
+    {"Sequence", make_sequence},
+    {"ByteLevel", make_one<make_byte_level, true>},
+    {"Metaspace", make_one<make_metaspace>},
+    {"Split", make_one<make_split>},
+    {"Whitespace", make_one<make_whitespace>},
+    {"WhitespaceSplit", make_one<make_whitespace_split>},
+    {"Digits", make_one<make_digits>},
+    {"Punctuation", make_one<make_punctuation>},
+    {"BertPreTokenizer", make_one<make_bert>},
+    {"CharDelimiterSplit", make_one<make_delimiter>},
+};
+
 }  // namespace
 
 HfPreTokenizer make_hf_pre_tokenizer(const JsonView& spec) {
   if (spec.is_null()) {
     return {};
   }
-  const JsonView type = spec.at("type");
-  if (type.text() == "Sequence") {
-    return make_sequence(spec);
-  }
-  std::string names = "Sequence";
-  for (const Kind& kind : kKinds) {
-    if (kind.name == type.text()) {
-      return {kind.make(spec), kind.name == "ByteLevel"};
-    }
-    names += ", " + std::string(kind.name);
-  }
-  type.refuse("this pre-tokenizer is not supported; supported are " + names);
+  return kind_of<HfPreTokenizer>(spec, kKinds, "pre-tokenizer").make(spec);
 }
 
 }  // namespace mpitron::tokenizers

@@ -1,53 +1,18 @@
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "io/byte_source.h"
+#include "io/compressed.h"
 #include "support/corpus.h"
 
 namespace mpitron::io {
 namespace {
 
-std::string gzip_of(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-// Gives its bytes in pieces of at most `piece`.
-class PiecesToInflate : public ByteSource {
- public:
-  PiecesToInflate(std::string bytes, std::size_t piece) : bytes_(std::move(bytes)), piece_(piece) {}
-  std::size_t read(char* out, std::size_t bytes) override {
-    const std::size_t n = bytes_.copy(out, std::min(bytes, piece_), at_);
-    at_ += n;
-    return n;
-  }
-
- private:
-  std::string bytes_;
-  std::size_t piece_;
-  std::size_t at_ = 0;
-};
+using test::gzip;
 
 std::string gunzip_all(const std::string& bytes, std::size_t piece = 1 << 20,
                        std::size_t wanted = 1000) {
-  const auto source = gunzip(std::make_unique<PiecesToInflate>(bytes, piece), "f.gz");
-  std::string all;
-  std::string buffer(wanted, '\0');
-  while (const std::size_t n = source->read(buffer.data(), wanted)) {
-    EXPECT_LE(n, wanted);
-    all.append(buffer, 0, n);
-  }
-  EXPECT_EQ(source->read(buffer.data(), wanted), 0U) << "the end stays the end";
-  return all;
+  const auto source = gunzip(std::make_unique<test::SourceInPieces>(bytes, piece), "f.gz");
+  return test::read_all(*source, wanted);
 }
 
 void expect_damaged(const std::string& bytes, const std::string& part) {
@@ -64,22 +29,21 @@ TEST(GzipSource, GivesTheSameBytesHoweverTheyArrive) {
   for (const std::string& text : {std::string(), std::string("a"), nul, std::string(5000, 'x')}) {
     for (const std::size_t piece : {1, 7, 100000}) {
       for (const std::size_t wanted : {1, 13, 100000})
-        EXPECT_EQ(gunzip_all(gzip_of(text), piece, wanted), text);
+        EXPECT_EQ(gunzip_all(gzip(text), piece, wanted), text);
     }
   }
 }
 
 TEST(GzipSource, MembersMayBeEmptyOrPadded) {
   const std::string zeros(10, '\0');
-  const std::string members =
-      gzip_of("one ") + gzip_of("") + zeros + gzip_of("two") + gzip_of("") + zeros;
+  const std::string members = gzip("one ") + gzip("") + zeros + gzip("two") + gzip("") + zeros;
   for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, members.size()})
     EXPECT_EQ(gunzip_all(members, piece), "one two");
   EXPECT_EQ(gunzip_all(""), "");
 }
 
 TEST(GzipSource, AHeaderMayHoldAName) {
-  std::string bytes = gzip_of("text");
+  std::string bytes = gzip("text");
   bytes[3] = 8;  // FNAME
   bytes.insert(10, std::string("name.txt\0", 9));
   EXPECT_EQ(gunzip_all(bytes), "text");
@@ -88,7 +52,7 @@ TEST(GzipSource, AHeaderMayHoldAName) {
 
 TEST(GzipSource, SkipsWhatIsNotWanted) {
   const auto open = [] {
-    return gunzip(std::make_unique<PiecesToInflate>(gzip_of("0123") + gzip_of("456789"), 5), "f");
+    return gunzip(std::make_unique<test::SourceInPieces>(gzip("0123") + gzip("456789"), 5), "f");
   };
   const auto source = open();
   source->skip(0);
@@ -101,14 +65,14 @@ TEST(GzipSource, SkipsWhatIsNotWanted) {
 }
 
 TEST(GzipSource, EveryCutIsFound) {
-  const std::string bytes = gzip_of("some text");
+  const std::string bytes = gzip("some text");
   for (std::size_t size = 1; size < bytes.size(); ++size)
     expect_damaged(bytes.substr(0, size), "ends in the middle of its gzip data; it was cut");
   expect_damaged(bytes + bytes.substr(0, 4), "(byte " + std::to_string(bytes.size() + 4) + " of");
 }
 
 TEST(GzipSource, SaysWhatIsDamaged) {
-  const std::string bytes = gzip_of("some text");
+  const std::string bytes = gzip("some text");
   std::string checksum = bytes;
   checksum[bytes.size() - 8] ^= 1;
   expect_damaged(checksum, "incorrect data check");

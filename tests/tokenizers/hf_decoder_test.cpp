@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "utils/error.h"
+#include "tokenizers/complaint.h"
 
 namespace mpitron::tokenizers {
 namespace {
@@ -32,22 +32,8 @@ TEST(HfDecoder, EveryKind) {
   EXPECT_EQ(decode(R"({"type":"Replace","pattern":{"String":"_"},"content":" "})", {"_a"}), " a");
 }
 
-// What making it of `json` complains about.
-std::string complaint(const std::string& json) {
-  const JsonDocument document(json);
-  try {
-    (void)make_hf_decoder(document.root());
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::data);
-    return error.what();
-  }
-  return "";
-}
-
 void expect_complaint(const std::string& json, const std::vector<std::string>& parts) {
-  const std::string message = complaint(json);
-  for (const std::string& part : parts)
-    EXPECT_NE(message.find(part), std::string::npos) << json << ": " << message;
+  test::expect_complaint(make_hf_decoder, json, parts);
 }
 
 using Texts = std::vector<std::string>;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tokenizers/complaint.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
@@ -41,22 +42,8 @@ TEST(HfNormalizer, NullIsNothing) {
   EXPECT_FALSE(make_hf_normalizer(document.root()));
 }
 
-// What making it of `json` complains about.
-std::string complaint(const std::string& json) {
-  const JsonDocument document(json);
-  try {
-    (void)make_hf_normalizer(document.root());
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::data);
-    return error.what();
-  }
-  return "";
-}
-
 void expect_complaint(const std::string& json, const std::vector<std::string>& parts) {
-  const std::string message = complaint(json);
-  for (const std::string& part : parts)
-    EXPECT_NE(message.find(part), std::string::npos) << json << ": " << message;
+  test::expect_complaint(make_hf_normalizer, json, parts);
 }
 
 TEST(HfNormalizer, NormalForms) {
@@ -147,7 +134,9 @@ TEST(HfNormalizer, ComplaintsNameThePlace) {
   expect_complaint(R"({"type":"Strip","strip_left":"yes"})", {"strip_left", "true or false"});
   expect_complaint(R"({"type":"Precompiled"})", {"precompiled_charsmap is missing"});
   expect_complaint(R"({"type":"Precompiled","precompiled_charsmap":"A%=="})", {"not base64"});
-  EXPECT_NE(complaint(R"({"type":"Precompiled","precompiled_charsmap":"AAAA"})"), "");
+  EXPECT_NE(test::complaint(make_hf_normalizer,
+                            R"({"type":"Precompiled","precompiled_charsmap":"AAAA"})"),
+            "");
 }
 
 }  // namespace

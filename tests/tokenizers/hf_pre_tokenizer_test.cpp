@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tokenizers/complaint.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
@@ -57,22 +58,8 @@ TEST(HfPreTokenizer, NothingFollowsByteLevel) {
                Error);
 }
 
-// What making it of `json` complains about.
-std::string complaint(const std::string& json) {
-  const JsonDocument document(json);
-  try {
-    (void)make_hf_pre_tokenizer(document.root());
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::data);
-    return error.what();
-  }
-  return "";
-}
-
 void expect_complaint(const std::string& json, const std::vector<std::string>& parts) {
-  const std::string message = complaint(json);
-  for (const std::string& part : parts)
-    EXPECT_NE(message.find(part), std::string::npos) << json << ": " << message;
+  test::expect_complaint(make_hf_pre_tokenizer, json, parts);
 }
 
 TEST(HfPreTokenizer, EveryBehaviorOfSplit) {
