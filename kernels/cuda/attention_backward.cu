@@ -2,6 +2,7 @@
 // keys, summed over the heads of their group and the queries, in this order; another has dq of some
 // queries, summed over the keys. Both compute P and dS anew, in fp32. Gradients of the bias are
 // summed over the queries of a tile, then over tiles. For products see warp_product.cuh.
+#include "kernels/cuda/attention_kernels.h"
 #include "kernels/cuda/attention_problem.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/reduce.cuh"
@@ -384,13 +385,12 @@ void visit(const AttentionBackward& kernel, F&& f) {
 }
 
 }  // namespace
-}  // namespace cuda::attention
 
-Index workspace_bytes(const device::CudaStream&, const AttentionBackward& kernel) {
+Index mma_workspace_bytes(const device::CudaStream&, const AttentionBackward& kernel) {
   const Index s = kernel.q.size(0), s_kv = kernel.k.size(0);
   Index floats = kernel.lse.numel();
-  cuda::attention::visit(kernel, [&]<class T, int D, int DV>() {
-    using Block = cuda::attention::GradientBlock<T, D, DV, false>;
+  visit(kernel, [&]<class T, int D, int DV>() {
+    using Block = GradientBlock<T, D, DV, false>;
     if (kernel.bias) {
       floats += Block::blocks(s, kernel.lse.size(0) * kernel.lse.size(1)) * Block::distances(s_kv);
     }
@@ -398,10 +398,9 @@ Index workspace_bytes(const device::CudaStream&, const AttentionBackward& kernel
   return floats * static_cast<Index>(sizeof(float));
 }
 
-void run(device::CudaStream& stream, const AttentionBackward& kernel) {
+void run_mma(device::CudaStream& stream, const AttentionBackward& kernel) {
   check_views(kernel);
-  cuda::attention::visit(kernel, [&]<class T, int D, int DV>() {
-    using namespace cuda::attention;
+  visit(kernel, [&]<class T, int D, int DV>() {
     if (kernel.lse.numel() > 0) {
       run_deltas<T>(stream, kernel);
     }
@@ -414,4 +413,5 @@ void run(device::CudaStream& stream, const AttentionBackward& kernel) {
   });
 }
 
+}  // namespace cuda::attention
 }  // namespace mpitron::kernels

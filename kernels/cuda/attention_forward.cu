@@ -1,6 +1,6 @@
 // Numerical contract: that of kernels/attention.h. Sums over keys run in the order of the keys,
 // tile after tile; scores, the softmax and O stay in fp32. For products see warp_product.cuh.
-#include "kernels/cuda/attention_wgmma.h"
+#include "kernels/cuda/attention_kernels.h"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/online_softmax.cuh"
 
@@ -131,18 +131,12 @@ __global__ void attention_forward(const __grid_constant__ ForwardArguments<T> a)
 }
 
 }  // namespace
-}  // namespace cuda::attention
 
-void run(device::CudaStream& stream, const AttentionForward& kernel) {
-  using namespace cuda;
-  using namespace cuda::attention;
+void run_mma(device::CudaStream& stream, const AttentionForward& kernel) {
   check_views(kernel);
   const Shape q = merged(kernel.q.shape), v = merged(kernel.v.shape);
   if (kernel.lse.numel() == 0) {
     return;
-  }
-  if (wgmma_fits(stream, kernel)) {
-    return run_wgmma(stream, kernel);
   }
   visit_element(kernel.q.dtype, [&]<class T>() {
     const ForwardArguments<T> arguments{InputHeads<T>(kernel.q),
@@ -165,4 +159,5 @@ void run(device::CudaStream& stream, const AttentionForward& kernel) {
   });
 }
 
+}  // namespace cuda::attention
 }  // namespace mpitron::kernels

@@ -9,7 +9,7 @@
 //                  512 x 128 in all, the whole of a multiprocessor, so one block each
 //   shared memory  Q, and two stages of 128 keys and values: 161 KiB for head size 128, 209 KiB for
 //                  192 and 128, 81 KiB for 64
-#include "kernels/cuda/attention_wgmma.h"
+#include "kernels/cuda/attention_kernels.h"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/online_softmax.cuh"
 #include "kernels/cuda/warpgroup_code.h"

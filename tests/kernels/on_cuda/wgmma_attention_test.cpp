@@ -1,15 +1,14 @@
-#include "kernels/cuda/attention_wgmma.h"
-
 #include <gtest/gtest.h>
 
 #include "device_under_test.h"
+#include "kernels/cuda/attention_kernels.h"
 #include "tests/kernels/attention_case.h"
 
 namespace mpitron::kernels::cuda::attention {
 namespace {
 
-/// Whether the case fits, on a GPU for which attention_wgmma.h promises what it says.
-class AttentionWgmma : public ::testing::Test {
+/// Whether the case fits, on a GPU for which attention_kernels.h promises what it says.
+class WgmmaAttention : public ::testing::Test {
  protected:
   void SetUp() override {
     int major = 0;
@@ -28,7 +27,7 @@ class AttentionWgmma : public ::testing::Test {
   }
 };
 
-TEST_F(AttentionWgmma, HeadSizesThatFit) {
+TEST_F(WgmmaAttention, HeadSizesThatFit) {
   for (const DType type : {DType::bf16, DType::f16}) {
     for (const Index d : {16, 40, 64, 96, 128}) {
       EXPECT_TRUE(fits({.dtype = type, .n = 2, .d = d, .dv = d})) << d;
@@ -38,7 +37,7 @@ TEST_F(AttentionWgmma, HeadSizesThatFit) {
   }
 }
 
-TEST_F(AttentionWgmma, WhatDoesNotFit) {
+TEST_F(WgmmaAttention, WhatDoesNotFit) {
   EXPECT_FALSE(fits({.dtype = DType::f32, .n = 2}));
   EXPECT_FALSE(fits({.dtype = DType::bf16, .n = 2, .d = 256, .dv = 256}));
   EXPECT_FALSE(fits({.dtype = DType::bf16, .n = 2, .d = 192, .dv = 192}));
