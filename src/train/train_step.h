@@ -9,6 +9,7 @@
 #include "optim/optimizer.h"
 #include "optim/parameter_scheduler.h"
 #include "parallel/data_parallel.h"
+#include "train/fp8_histories.h"
 #include "train/stage_runner.h"
 #include "train/tracked_losses.h"
 
@@ -88,6 +89,7 @@ class TrainStep {
   optim::Optimizer optimizer_;
   optim::ParameterScheduler scheduler_;
   optim::LossScaler scaler_;
+  Fp8Histories fp8_histories_;
   StageRunner runner_;
   TrackedLosses tracked_;
   std::function<void()> before_update_ = [] {};
