@@ -31,7 +31,9 @@ Index no_workspace(const CudaStream&, const AttentionForward&) {
 }
 
 constexpr Candidate<AttentionForward> kForward[] = {
-    kCudnn<AttentionForward>, {AttentionKernel::mma, always, no_workspace, run_mma}};
+    kCudnn<AttentionForward>,
+    {AttentionKernel::wgmma, wgmma_fits, no_workspace, run_wgmma},
+    {AttentionKernel::mma, always, no_workspace, run_mma}};
 constexpr Candidate<AttentionBackward> kBackward[] = {
     kCudnn<AttentionBackward>, {AttentionKernel::mma, always, mma_workspace_bytes, run_mma}};
 

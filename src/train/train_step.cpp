@@ -90,7 +90,8 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
           .deferred_outputs = config.parallel.deferred_embedding_wgrads,
           .cut_passes = config.parallel.overlap_moe_expert_parallel_comm,
           .delay_weights = config.parallel.delay_wgrad_compute,
-          .graph_warmup_steps = config.training.cuda_graph_warmup_steps};
+          .graph_warmup_steps = config.training.cuda_graph_warmup_steps,
+          .offloaded_layers = config.training.cpu_offloading_num_layers};
 }
 
 }  // namespace

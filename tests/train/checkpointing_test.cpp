@@ -85,12 +85,12 @@ const Flags kExperts = {"--disable-bias-linear",
                         "--moe-input-jitter-eps",
                         "0.1"};
 const Flags kHalf = {"--bf16"};
+const Flags kTypes = {"--use-precision-aware-optimizer"};
+const Flags kNarrow = {"--exp-avg-dtype", "fp8", "--exp-avg-sq-dtype", "fp16"};
 /// Scales that follow from earlier steps are state.
 const Flags kFp8 = {
     "--bf16", "--fp8-format", "hybrid", "--fp8-amax-history-len", "2", "--fp8-amax-compute-algo",
     "max"};
-const Flags kTypes = {"--use-precision-aware-optimizer"};
-const Flags kNarrow = {"--exp-avg-dtype", "fp8", "--exp-avg-sq-dtype", "fp16"};
 Flags fully_sharded(const char* strategy) {
   return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
 }
