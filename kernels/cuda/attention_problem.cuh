@@ -238,7 +238,7 @@ struct HeadRules {
   /// other: columns 16 apart in a row of keys, else neighbouring rows in a column.
   template <int R, int N>
   __device__ ElementBits<R> kept(Index row, Index column) const {
-    const DropoutMask& mask = all.dropout;
+    const DropoutMask mask = of_step(all.dropout);
     return bits<R>([&](int r, std::uint32_t& tile) {
       Philox::Counter counter{}, random = Philox::generate(counter, mask.key);
 #pragma unroll 1

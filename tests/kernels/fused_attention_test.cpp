@@ -14,8 +14,8 @@ constexpr DType kHalves[] = {DType::bf16, DType::f16};
 class FusedAttention : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (cuda::cudnn_version() == 0) {
-      GTEST_SKIP() << "no cuDNN here";
+    if (cuda::cudnn_version() < 91002) {
+      GTEST_SKIP() << "no cuDNN 9.10.2 or later here: " << cuda::cudnn_version();
     }
     attention_choices().order = {AttentionKernel::cudnn};
   }
@@ -37,8 +37,10 @@ class FusedAttention : public ::testing::Test {
     TestMemoryOnGpu::instance().upload();
     return moved_to_gpu(kernel);
   }
+  /// Libraries up to 9.15 have backward for whole tiles of keys only: the rest is ours.
   static void check_fused(const AttentionCase& c) {
-    EXPECT_EQ(fits(c), std::pair(true, true)) << c;
+    const bool backward = cuda::cudnn_version() > 91500 || c.s_kv % 128 == 0;
+    EXPECT_EQ(fits(c), std::pair(true, backward)) << c;
     check(c);
   }
 };
@@ -113,7 +115,7 @@ TEST_F(FusedAttention, IsNotAskedForTheRest) {
   for (const AttentionCase& c : cases) {
     EXPECT_EQ(fits(c), std::pair(false, false)) << c;
   }
-  EXPECT_EQ(fits(plain), std::pair(true, true));
+  EXPECT_TRUE(fits(plain).first);
 }
 
 TEST_F(FusedAttention, IsNotAskedForPartsOfASequence) {
