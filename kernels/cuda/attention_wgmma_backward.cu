@@ -1,12 +1,12 @@
-// Numerical contract: that of kernels/attention.h, as in attention_backward.cu: one kernel has dk and
-// dv of some keys, summed over the heads of their group and the queries, in this order; another has
-// dq of some queries, summed over the keys. For products see warpgroup_product.cuh.
+// Numerical contract: that of kernels/attention.h, as in attention_backward.cu: one kernel has dk
+// and dv of some keys, summed over the heads of their group and the queries, in this order; another
+// has dq of some queries, summed over the keys. For products see warpgroup_product.cuh.
 //
 // A block has 128 rows, 64 for each of two warpgroups, and a third warpgroup that has the columns
 // copied, 64 at a time; while one warpgroup forms P and dS, the other has the matrix units.
 //   registers      240 for each thread that multiplies: 32 S, 32 dP, 32 both as operands, D / 2 and
-//                  DV / 2 of gradients; 24 for the others: one block each multiprocessor
-//   shared memory  129 KiB for head size 128, 65 KiB for 64: rows, and two stages of columns
+//                  DV / 2 of gradients; 24 for the others: one block on each multiprocessor
+//   shared memory  rows, and two stages of columns: 130 KiB for head size 128, 66 KiB for 64
 #include "kernels/cuda/attention_deltas.h"
 #include "kernels/cuda/attention_gradients.cuh"
 #include "kernels/cuda/attention_kernels.h"
