@@ -14,7 +14,7 @@ namespace mpitron::emulator {
 namespace {
 
 constexpr int kThreads = 128, kDepth = 16, kRows = 64, kMaxColumns = 256;
-constexpr std::uint32_t kUnderWay = 0x7fe5cafe;  // a NaN
+constexpr std::uint32_t kUnderWay = 0x7fa5cafe;  // a signalling NaN: arithmetic changes its bits
 
 struct BegunProduct {
   std::array<WarpgroupProduct, kThreads> threads;

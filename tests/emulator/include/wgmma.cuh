@@ -1,6 +1,7 @@
 #pragma once
 // The functions of kernels/cuda/native/wgmma.cuh for the emulator.
 #include <cstdint>
+#include <type_traits>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -12,7 +13,11 @@ namespace mpitron::kernels::cuda {
 
 template <class T>
 float wgmma_number(std::uint16_t bits) {
-  return static_cast<float>(emulator::bits_as<T>(bits));
+  if constexpr (std::is_same_v<T, __half>) {
+    return __half2float(__ushort_as_half(bits));
+  } else {
+    return __bfloat162float(__ushort_as_bfloat16(bits));
+  }
 }
 
 template <int N, class T>
