@@ -10,14 +10,14 @@ set(MPITRON_PROGRAM_SUFFIX "")
 set(MPITRON_CUDA_VERSION "no CUDA")
 
 if(NOT MPITRON_CUDA STREQUAL OFF)
-  find_package(CUDAToolkit 12 QUIET)  # nvcc on the PATH, CUDAToolkit_ROOT, CUDA_PATH or /usr/local/cuda
+  find_package(CUDAToolkit 12.5 QUIET)  # nvcc on the PATH, CUDAToolkit_ROOT, CUDA_PATH or /usr/local/cuda
   if(CUDAToolkit_FOUND)
     if(NOT CMAKE_CUDA_COMPILER)
       set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE} CACHE FILEPATH "CUDA compiler")
     endif()
     # Before enable_language: without it CMake asks nvcc for its default, which may be older than these kernels can use.
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90a-real CACHE STRING "GPU architectures: A100 and H100/H200")
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90a-real CACHE STRING "GPU architectures: A100 and H100/H200")
     endif()
     enable_language(CUDA)
     set(MPITRON_HAS_CUDA ON)
@@ -51,7 +51,7 @@ if(NOT MPITRON_CUDA STREQUAL OFF)
       message(STATUS "no cuDNN (cudnn_graph.h; CUDNN_INCLUDE_DIR): attention runs on the program's own kernels")
     endif()
   elseif(MPITRON_CUDA STREQUAL ON)
-    message(FATAL_ERROR "MPITRON_CUDA=ON, but no CUDA toolkit 12 or later was found: put nvcc on the PATH or set CUDAToolkit_ROOT.")
+    message(FATAL_ERROR "MPITRON_CUDA=ON, but no CUDA toolkit 12.5 or later was found: put nvcc on the PATH or set CUDAToolkit_ROOT.")
   endif()
 endif()
 

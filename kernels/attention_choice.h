@@ -11,11 +11,13 @@
 // order of their sums differs, so that runs repeat bit for bit only with the same choices.
 namespace mpitron::kernels {
 
-/// cudnn: the library's fused kernels; mma: our own, for every attention.
-enum class AttentionKernel : std::uint8_t { cudnn, mma };
-constexpr AttentionKernel kAttentionKernels[] = {AttentionKernel::cudnn, AttentionKernel::mma};
+/// cudnn: the library's fused kernels; wgmma: our own for Hopper GPUs; mma: our own for every
+/// attention.
+enum class AttentionKernel : std::uint8_t { cudnn, wgmma, mma };
+constexpr AttentionKernel kAttentionKernels[] = {AttentionKernel::cudnn, AttentionKernel::wgmma,
+                                                 AttentionKernel::mma};
 constexpr const char* name_of(AttentionKernel kernel) {
-  constexpr const char* kNames[] = {"cudnn", "mma"};
+  constexpr const char* kNames[] = {"cudnn", "wgmma", "mma"};
   return kNames[static_cast<int>(kernel)];
 }
 
@@ -35,7 +37,7 @@ AttentionShape shape_of(const AttentionBackward& kernel);
 
 struct AttentionChoices {
   /// Of a shape without an entry, the first that can run it does.
-  std::vector<AttentionKernel> order = {AttentionKernel::mma};
+  std::vector<AttentionKernel> order = {AttentionKernel::wgmma, AttentionKernel::mma};
   std::map<AttentionShape, AttentionKernel> by_shape;
 };
 /// Those of this process; written only while nothing is launched.

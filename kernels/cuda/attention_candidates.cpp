@@ -31,9 +31,13 @@ Index no_workspace(const CudaStream&, const AttentionForward&) {
 }
 
 constexpr Candidate<AttentionForward> kForward[] = {
-    kCudnn<AttentionForward>, {AttentionKernel::mma, always, no_workspace, run_mma}};
+    kCudnn<AttentionForward>,
+    {AttentionKernel::wgmma, wgmma_fits, no_workspace, run_wgmma},
+    {AttentionKernel::mma, always, no_workspace, run_mma}};
 constexpr Candidate<AttentionBackward> kBackward[] = {
-    kCudnn<AttentionBackward>, {AttentionKernel::mma, always, mma_workspace_bytes, run_mma}};
+    kCudnn<AttentionBackward>,
+    {AttentionKernel::wgmma, wgmma_fits, wgmma_workspace_bytes, run_wgmma},
+    {AttentionKernel::mma, always, mma_workspace_bytes, run_mma}};
 
 std::span<const Candidate<AttentionForward>> all_of(const AttentionForward&) {
   return kForward;

@@ -7,6 +7,8 @@
 #include "config/parse.h"
 #include "pipeline/draw.h"
 #include "train/rank_layout.h"
+#include "train/theoretical_memory.h"
+#include "train/training_data.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -17,8 +19,9 @@ constexpr const char* kHelp =
     "usage: mpitron plan OPTIONS --world-size N [--show-groups] [--show-schedule] [--json]\n\n"
     "Shows how a run would be laid out over N ranks, without starting any: which layers lie "
     "where,\n"
-    "how much of the time the pipeline idles, who is in a group with whom (--show-groups), what\n"
-    "each stage does when (--show-schedule; F3 forward, B3 backward of microbatch 3, with\n"
+    "how much of the time the pipeline idles, what a rank keeps in memory (by the reference's\n"
+    "formula), who is in a group with whom (--show-groups), what each stage does when "
+    "(--show-schedule; F3 forward, B3 backward of microbatch 3, with\n"
     "zero-bubble W3 the weights' part of it).\n";
 
 struct NamedAxes {
@@ -39,6 +42,8 @@ struct Plan {
   PlannedSchedule pipeline;
   comm::RankGrid grid;
   bool has_experts = false;
+  std::string memory;
+  std::optional<Index> ranks_per_node;
 };
 
 struct NamedGroups {
@@ -59,11 +64,37 @@ std::vector<NamedGroups> groups_of(const Plan& plan) {
   return all;
 }
 
-Plan make_plan(const config::RunConfig& run) {
-  return {.parallel = run.parallel,
-          .pipeline = plan_schedule(run),
-          .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
-          .has_experts = run.model.moe.has_value()};
+/// Of the fullest rank. Where only the tokenizer knows the vocabulary, without its rows.
+std::string memory_text(config::RunConfig run, Index microbatches) {
+  constexpr double kMegabyte = 1024.0 * 1024.0;
+  if (run.data.vocab_size && run.model.padded_vocab_size == 0) {
+    run.model.padded_vocab_size = train::padded_vocab_size(run, *run.data.vocab_size);
+  }
+  const train::ModelDimensions model = train::model_dimensions(run.model);
+  const train::MemoryLayout layout = train::memory_layout(run);
+  const train::StateBytes bytes = train::state_bytes(run.optimizer);
+  std::string text = fmt::format(
+      "memory of the fullest rank: {:.1f} MB weights, gradients and optimizer state, "
+      "{:.1f} MB activations (sequence parallel, selective recompute)",
+      train::weight_and_optimizer_bytes(model, layout, bytes) / kMegabyte,
+      train::activation_bytes(model, layout, microbatches) / kMegabyte);
+  if (bytes.host_fraction > 0) {
+    text += fmt::format(", {:.1f} MB optimizer state in the host's memory",
+                        train::host_optimizer_bytes(model, layout, bytes) / kMegabyte);
+  }
+  return model.padded_vocab_size > 0 ? text : text + "; without the rows of the vocabulary";
+}
+
+Plan make_plan(const config::ParsedRun& parsed) {
+  const config::RunConfig& run = parsed.run;
+  Plan plan{.parallel = run.parallel,
+            .pipeline = plan_schedule(run),
+            .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
+            .has_experts = run.model.moe.has_value(),
+            .memory = "",
+            .ranks_per_node = parsed.values.maybe_integer("ranks_per_node")};
+  plan.memory = memory_text(run, plan.pipeline.schedule.options.microbatches);
+  return plan;
 }
 
 std::string layers_line(const pipeline::ChunkLayers& layers) {
@@ -100,6 +131,25 @@ void print_summary(const Plan& plan) {
       "schedule {}: {} microbatches, bubble {:.1f} %, activations of at most {} microbatches",
       pipeline::to_string(plan.pipeline.schedule.options.kind),
       plan.pipeline.schedule.options.microbatches, 100 * plan.pipeline.simulation.bubble(), live));
+  log::print(plan.memory);
+}
+
+/// Which GPU a rank takes, and which groups stay on a node.
+void print_nodes(const Plan& plan) {
+  const Index per_node = *plan.ranks_per_node;
+  std::vector<std::string_view> within, between;
+  for (const auto& [name, groups] : groups_of(plan)) {
+    const bool stays = std::ranges::all_of(groups, [&](const std::vector<Index>& ranks) {
+      return std::ranges::all_of(
+          ranks, [&](Index rank) { return rank / per_node == ranks[0] / per_node; });
+    });
+    (stays ? within : between).push_back(name);
+  }
+  log::print(fmt::format(
+      "{} nodes: ranks 0 to {} of a node take its GPUs 0 to {}; within a node: {}; over nodes: {}",
+      (plan.parallel.world_size + per_node - 1) / per_node, per_node - 1, per_node - 1,
+      fmt::join(within, ", "),
+      between.empty() ? "none" : fmt::format("{}", fmt::join(between, ", "))));
 }
 
 void print_groups(const Plan& plan) {
@@ -152,12 +202,15 @@ int plan(const Arguments& arguments) {
   const bool json = take_flag(flags, "--json");
   const bool show_groups = take_flag(flags, "--show-groups");
   const bool show_schedule = take_flag(flags, "--show-schedule");
-  const Plan plan = make_plan(config::parse_run_config(flags));
+  const Plan plan = make_plan(config::parse_valid_run(flags));
   if (json) {
     log::print(to_json(plan, show_groups));
     return static_cast<int>(ExitCode::success);
   }
   print_summary(plan);
+  if (plan.ranks_per_node) {
+    print_nodes(plan);
+  }
   if (show_groups) {
     print_groups(plan);
   }

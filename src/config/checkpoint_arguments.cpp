@@ -82,6 +82,9 @@ constexpr std::array kTokenizer = std::to_array<const char*>(
     {"tokenizer_type", "tokenizer_model", "vocab_file", "merge_file", "tiktoken_pattern",
      "tiktoken_num_special_tokens", "tiktoken_special_tokens"});
 
+constexpr std::array kStateTypes =
+    std::to_array<const char*>({"main_params_dtype", "exp_avg_dtype", "exp_avg_sq_dtype"});
+
 std::string word(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -130,6 +133,25 @@ class Adoption {
   Reading& report_;
 };
 
+/// Which of these options two configurations have otherwise.
+std::string differences(std::span<const char* const> dests,
+                        const std::string& checkpoint_configuration,
+                        const std::string& configuration) {
+  const Json theirs = Json::parse(checkpoint_configuration, nullptr, false);
+  const Json ours = Json::parse(configuration, nullptr, false);
+  std::string text;
+  if (!theirs.is_object() || !ours.is_object()) {
+    return text;
+  }
+  for (const char* dest : dests) {
+    if (theirs.contains(dest) && ours.contains(dest) && theirs[dest] != ours[dest]) {
+      text += fmt::format("{}{} {}, here {}", text.empty() ? "" : "; ", dest, word(theirs[dest]),
+                          word(ours[dest]));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionValues& values,
@@ -157,19 +179,12 @@ void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionVal
 
 std::string model_differences(const std::string& checkpoint_configuration,
                               const std::string& configuration) {
-  const Json theirs = Json::parse(checkpoint_configuration, nullptr, false);
-  const Json ours = Json::parse(configuration, nullptr, false);
-  std::string text;
-  if (!theirs.is_object() || !ours.is_object()) {
-    return text;
-  }
-  for (const char* dest : kShapes) {
-    if (theirs.contains(dest) && ours.contains(dest) && theirs[dest] != ours[dest]) {
-      text += fmt::format("{}{} {}, here {}", text.empty() ? "" : "; ", dest, word(theirs[dest]),
-                          word(ours[dest]));
-    }
-  }
-  return text;
+  return differences(kShapes, checkpoint_configuration, configuration);
+}
+
+std::string state_type_differences(const std::string& checkpoint_configuration,
+                                   const std::string& configuration) {
+  return differences(kStateTypes, checkpoint_configuration, configuration);
 }
 
 }  // namespace mpitron::config

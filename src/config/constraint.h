@@ -36,6 +36,7 @@ struct Constraint {
 
 std::span<const Constraint> model_constraints();
 std::span<const Constraint> layer_constraints();
+std::span<const Constraint> fp8_constraints();
 std::span<const Constraint> moe_constraints();
 std::span<const Constraint> run_constraints();
 std::span<const Constraint> data_constraints();
@@ -48,6 +49,7 @@ std::span<const Constraint> encoder_constraints();
 std::span<const Constraint> node_constraints();
 std::span<const Constraint> device_constraints();
 std::span<const Constraint> transport_constraints();
+std::span<const Constraint> optimizer_constraints();
 
 /// All rules in the order of their ids.
 std::vector<Constraint> all_constraints();

@@ -98,7 +98,7 @@ void derive_model(OptionValues& v) {
 }
 
 void derive_precision(OptionValues& v, Reading& report) {
-  if (v.flag("bf16") && !v.flag("grad_reduce_in_bf16") &&
+  if (v.flag("bf16") && !v.flag("grad_reduce_in_bf16") && v.text("main_grads_dtype") == "fp32" &&
       !v.flag("accumulate_allreduce_grads_in_fp32")) {
     v.derive("accumulate_allreduce_grads_in_fp32", "true", "from --bf16");
   }
@@ -179,6 +179,13 @@ void note_unused(const OptionValues& v, Reading& report) {
         "moe_expert_capacity_factor", "moe_token_dispatcher_type", "moe_per_layer_logging"}) {
     if (v.given(dest) && !v.has("num_experts")) {
       report.notices.push_back(fmt::format("{} has no effect without --num-experts", dest));
+    }
+  }
+  for (const char* dest : {"optimizer_offload_fraction", "overlap_cpu_optimizer_d2h_h2d",
+                           "pin_cpu_grads", "pin_cpu_params"}) {
+    if (v.given(dest) && !v.flag("optimizer_cpu_offload")) {
+      report.notices.push_back(
+          fmt::format("{} has no effect without --optimizer-cpu-offload", dest));
     }
   }
   if (v.given("moe_upcycling_granularity") && !v.flag("moe_use_upcycling")) {

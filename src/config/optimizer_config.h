@@ -11,6 +11,25 @@ enum class LrDecayStyle { constant, linear, cosine, inverse_square_root, wsd };
 enum class WsdDecayStyle { exponential, linear, cosine, minus_sqrt };
 enum class WeightDecayIncrStyle { constant, linear, cosine };
 
+/// How Adam's state is stored (`--use-precision-aware-optimizer`); u8 stands for e4m3. fp16 and u8
+/// are scaled in blocks (kernels/stored_numbers.h).
+struct StateTypes {
+  DType main_params = DType::f32;
+  DType exp_avg = DType::f32;
+  DType exp_avg_sq = DType::f32;
+  bool masters_below_params = false;  // derived: fp32 masters share their upper half with bf16
+                                      // parameters
+  bool operator==(const StateTypes&) const = default;
+};
+
+/// `--optimizer-cpu-offload`: which share of a device's parameters the processor updates, and how.
+struct OffloadConfig {
+  double fraction = 1;  // of the elements
+  bool overlap = false;
+  bool pin_grads = true;
+  bool pin_params = true;
+};
+
 /// Update rule, schedules, clipping and loss scaling. Schedules count samples ("steps" below), also
 /// when the user counted iterations: iterations * global_batch_size.
 struct OptimizerConfig {
@@ -55,6 +74,8 @@ struct OptimizerConfig {
   double min_loss_scale = 1.0;
   double loss_scale_window = 1000;
   Index hysteresis = 2;
+  StateTypes state_types;
+  std::optional<OffloadConfig> offload;
 
   bool log_num_zeros_in_grad = false;
 };

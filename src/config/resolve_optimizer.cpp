@@ -37,6 +37,30 @@ void resolve_lr(OptimizerConfig& o, const OptionValues& v, const TrainingConfig&
   o.use_checkpoint_opt_param_scheduler = v.flag("use_checkpoint_opt_param_scheduler");
 }
 
+StateTypes resolve_state_types(const OptionValues& v) {
+  const auto type = [&](const char* name) {
+    return pick<DType>(
+        v.text(name),
+        {{"fp32", DType::f32}, {"fp16", DType::f16}, {"bf16", DType::bf16}, {"fp8", DType::u8}});
+  };
+  StateTypes types{.main_params = type("main_params_dtype"),
+                   .exp_avg = type("exp_avg_dtype"),
+                   .exp_avg_sq = type("exp_avg_sq_dtype")};
+  types.masters_below_params =
+      v.flag("use_precision_aware_optimizer") && v.flag("bf16") && types.main_params == DType::f32;
+  return types;
+}
+
+std::optional<OffloadConfig> resolve_offload(const OptionValues& v) {
+  if (!v.flag("optimizer_cpu_offload")) {
+    return {};
+  }
+  return OffloadConfig{.fraction = v.real("optimizer_offload_fraction"),
+                       .overlap = v.flag("overlap_cpu_optimizer_d2h_h2d"),
+                       .pin_grads = v.flag("pin_cpu_grads"),
+                       .pin_params = v.flag("pin_cpu_params")};
+}
+
 }  // namespace
 
 OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t) {
@@ -67,6 +91,8 @@ OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t
   o.min_loss_scale = v.real("min_loss_scale");
   o.loss_scale_window = v.real("loss_scale_window");
   o.hysteresis = v.integer("hysteresis");
+  o.state_types = resolve_state_types(v);
+  o.offload = resolve_offload(v);
   o.log_num_zeros_in_grad = v.flag("log_num_zeros_in_grad");
   return o;
 }

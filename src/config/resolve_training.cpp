@@ -31,6 +31,7 @@ TrainingConfig resolve_training(const OptionValues& v) {
   if (v.flag("enable_cuda_graph")) {
     t.cuda_graph_warmup_steps = v.integer("cuda_graph_warmup_steps");
   }
+  t.cpu_offloading_num_layers = v.integer("cpu_offloading_num_layers");
   t.eval_iters = v.integer("eval_iters");
   t.eval_interval = v.integer("eval_interval");
   t.full_validation = v.flag("full_validation");

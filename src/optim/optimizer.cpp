@@ -32,65 +32,155 @@ Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& conf
       ranks_(std::move(ranks)),
       sum_(Tensor::empty(device, {exact_sum::kBins}, DType::i64)) {
   clear_sum();
-  const ParameterGroupOptions options = make_parameter_group_options(config);
-  const auto zeros = [&](Index n) {
-    const Tensor x = Tensor::empty(device, {n}, DType::f32);
-    device::launch(device.stream(), kernels::Fill{.x = x.view(), .value = 0});
-    return x;
-  };
-  for (TrainedTensor& trained : tensors) {
-    Slot slot;
-    slot.group = parameter_group_key(trained.traits, options);
-    slot.bounds = group_bounds(slot.group, options);
-    slot.master = flat(trained.value);
-    if (trained.value.dtype() != DType::f32) {
-      slot.master = Tensor::empty(device, {trained.value.numel()}, DType::f32);
+  std::vector<bool> on_processor(tensors.size(), false);
+  if (config.offload && !device.tensors_on_host()) {
+    host_.emplace(device, *config.offload);
+    std::vector<Index> sizes;
+    for (const TrainedTensor& trained : tensors) {
+      sizes.push_back(trained.value.numel());
     }
-    slot.first = zeros(trained.value.numel());
-    if (config.optimizer == config::OptimizerKind::adam) {
-      slot.second = zeros(trained.value.numel());
-    }
-    slot.trained = std::move(trained);
-    slots_.push_back(std::move(slot));
+    on_processor = tensors_on_processor(sizes, config.offload->fraction);
   }
-  adopt_values();
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    slots_.push_back(make_slot(std::move(tensors[i]), on_processor[i] ? host_->home() : device));
+  }
+  state_loaded(false);
 }
 
-void Optimizer::adopt_values() {
+Optimizer::Slot Optimizer::make_slot(TrainedTensor trained, device::Device& home) {
+  const ParameterGroupOptions options = make_parameter_group_options(config_);
+  const config::StateTypes& types = config_.state_types;
+  const Index n = trained.value.numel();
+  Slot slot;
+  slot.trained = std::move(trained);
+  slot.home = &home;
+  slot.group = parameter_group_key(slot.trained.traits, options);
+  slot.bounds = group_bounds(slot.group, options);
+  slot.value = on_device(slot) ? flat(slot.trained.value)
+                               : Tensor::empty(home, {n}, slot.trained.value.dtype());
+  if (!has_master(slot)) {
+    slot.master = StoredState(slot.value);
+  } else if (types.masters_below_params) {
+    slot.master = StoredState::below(home, slot.value);
+  } else {
+    slot.master = StoredState::zeros(home, n, types.main_params);
+  }
+  slot.first = StoredState::zeros(home, n, types.exp_avg);
+  if (config_.optimizer == config::OptimizerKind::adam) {
+    slot.second = StoredState::zeros(home, n, types.exp_avg_sq, true);
+  }
+  return slot;
+}
+
+/// Where the master is not the parameter itself, nor what was loaded.
+void Optimizer::adopt_value(const Slot& slot) {
+  const Tensor numbers = slot.master.plain()
+                             ? slot.master.values()
+                             : Tensor::empty(*slot.home, slot.value.shape(), DType::f32);
+  device::launch(slot.home->stream(), kernels::Cast{.x = slot.value.view(), .y = numbers.view()});
+  if (!slot.master.plain()) {
+    slot.master.write(*slot.home, numbers);
+  }
+}
+
+void Optimizer::state_loaded(bool masters_too) {
   for (const Slot& slot : slots_) {
-    if (has_master(slot)) {
-      device::launch(device_.stream(),
-                     kernels::Cast{.x = flat(slot.trained.value).view(), .y = slot.master.view()});
+    if (!on_device(slot)) {
+      tensor::copy_bytes(device_, flat(slot.trained.value), slot.value);
     }
+  }
+  if (host_) {
+    host_->wait();
+  }
+  write_shown();
+  for (const Slot& slot : slots_) {
+    if (has_master(slot) && !masters_too) {
+      adopt_value(slot);
+    }
+    if (!on_device(slot) && slot.master.has_upper()) {
+      host_->send(slot.value, flat(slot.trained.value));
+    }
+  }
+  if (host_) {
+    host_->wait();
   }
 }
 
-void Optimizer::visit(const Slot& slot, const char* kind, const Tensor& value,
-                      tensor::StateVisitor& visitor) {
+Index Optimizer::state_bytes(const device::Device& home) const {
+  Index bytes = 0;
+  for (const Slot& slot : slots_) {
+    if (slot.home == &home) {
+      bytes += slot.first.bytes() + (slot.second ? slot.second.bytes() : 0);
+      bytes += has_master(slot) ? slot.master.bytes() : 0;
+      bytes += on_device(slot) ? 0 : slot.value.view().bytes();
+    }
+  }
+  return bytes;
+}
+
+Tensor Optimizer::shown(const StoredState& state, device::Device& home) {
+  const Tensor numbers = tensor::empty_on_host(device_, state.values().shape(), DType::f32);
+  if (home.tensors_on_host()) {
+    state.read(home, numbers);
+  } else {
+    const Tensor there = Tensor::empty(home, numbers.shape(), DType::f32);
+    state.read(home, there);
+    tensor::copy_bytes(home, there, numbers);
+  }
+  shown_.push_back({&state, &home, numbers});
+  return numbers;
+}
+
+void Optimizer::write_shown() {
+  for (const Shown& shown : shown_) {
+    device::Device& home = *shown.home;
+    shown.state->write(home, tensor::to_device(home, shown.numbers));
+  }
+  shown_.clear();
+}
+
+void Optimizer::show(const Slot& slot, const char* kind, const StoredState& state,
+                     tensor::StateVisitor& visitor) {
   tensor::ShardedTensor place = slot.trained.place;
   place.name = fmt::format("optimizer/{}/{}", kind, place.name);
-  place.value = value.view();
+  place.value = (state.plain() ? state.values() : shown(state, *slot.home)).view();
   visitor.tensor(place);
 }
 
-void Optimizer::visit_masters(tensor::StateVisitor& visitor) const {
+void Optimizer::show_masters(tensor::StateVisitor& visitor) {
   for (const Slot& slot : slots_) {
     if (has_master(slot)) {
-      visit(slot, "fp32_param", slot.master, visitor);
+      show(slot, "fp32_param", slot.master, visitor);
     }
   }
+}
+
+void Optimizer::visit_masters(tensor::StateVisitor& visitor) {
+  shown_.clear();
+  show_masters(visitor);
 }
 
 void Optimizer::visit_state(tensor::StateVisitor& visitor) {
   const bool adam = config_.optimizer == config::OptimizerKind::adam;
-  visit_masters(visitor);
+  shown_.clear();
+  show_masters(visitor);
   for (const Slot& slot : slots_) {
-    visit(slot, adam ? "exp_avg" : "momentum_buffer", slot.first, visitor);
+    show(slot, adam ? "exp_avg" : "momentum_buffer", slot.first, visitor);
     if (adam) {
-      visit(slot, "exp_avg_sq", slot.second, visitor);
+      show(slot, "exp_avg_sq", slot.second, visitor);
     }
   }
   visitor.number("optimizer/updates", updates_);
+}
+
+Tensor Optimizer::master(std::size_t index) {
+  const Slot& slot = slots_[index];
+  if (on_device(slot) && slot.master.values().dtype() == DType::f32) {
+    return slot.master.values();
+  }
+  const Tensor numbers = Tensor::empty(*slot.home, slot.value.shape(), DType::f32);
+  slot.master.read(*slot.home, numbers);
+  return on_device(slot) ? numbers : tensor::to_device(device_, numbers);
 }
 
 void Optimizer::add_squares(const tensor::ConstTensorView& x) {
@@ -115,9 +205,9 @@ double Optimizer::take_sum() {
 }
 
 double Optimizer::parameters_norm() {
-  for (const Slot& slot : slots_) {
-    if (slot.trained.counted) {
-      add_squares(slot.master.view());
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].trained.counted) {
+      add_squares(master(i));
     }
   }
   return std::sqrt(take_sum());
@@ -161,32 +251,84 @@ StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& s
     scale *= coefficient < 1 ? static_cast<float>(coefficient) : 1.f;
   }
   ++updates_;
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    update(slots_[i], scheduler.rates(slots_[i].group, slots_[i].bounds), scale);
+  shown_.clear();
+  const Update update = [&](const Slot& slot, const Tensor& gradient) {
+    const auto rates = scheduler.rates(slot.group, slot.bounds);
+    if (config_.optimizer == config::OptimizerKind::adam) {
+      update_adam(slot, gradient, rates, scale);
+    } else {
+      update_sgd(slot, gradient, rates, scale);
+    }
+  };
+  const auto updated = [&](std::size_t i) {
     if (inputs.updated) {
       inputs.updated(i);
     }
+  };
+  if (host_ && config_.offload->overlap) {
+    update_overlapped(update, updated);
+  } else {
+    update_in_order(update, updated);
   }
   return result;
 }
 
-void Optimizer::update(const Slot& slot, const ParameterScheduler::GroupRates& rates,
-                       float gradient_scale) {
-  if (config_.optimizer == config::OptimizerKind::adam) {
-    update_adam(slot, rates, gradient_scale);
-  } else {
-    update_sgd(slot, rates, gradient_scale);
+void Optimizer::update_in_order(const Update& update,
+                                const std::function<void(std::size_t)>& updated) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    const Tensor gradient = flat(slot.trained.main_grad);
+    if (on_device(slot)) {
+      update(slot, gradient);
+    } else {
+      const Tensor fetched = host_->fetch(gradient);
+      host_->wait();
+      update(slot, fetched);
+      host_->send(slot.value, flat(slot.trained.value));
+    }
+    updated(i);
   }
 }
 
-void Optimizer::update_adam(const Slot& slot, const ParameterScheduler::GroupRates& rates,
-                            float gradient_scale) {
+/// The device updates its share while the processor does; beside each update of the processor's
+/// the next gradient comes and the last value goes.
+void Optimizer::update_overlapped(const Update& update,
+                                  const std::function<void(std::size_t)>& updated) {
+  std::vector<const Slot*> processors;
+  for (const Slot& slot : slots_) {
+    if (!on_device(slot)) {
+      processors.push_back(&slot);
+    }
+  }
+  const auto fetch = [&](std::size_t k) {
+    return k < processors.size() ? host_->fetch(flat(processors[k]->trained.main_grad)) : Tensor();
+  };
+  Tensor next = fetch(0);
+  host_->wait();
+  for (const Slot& slot : slots_) {
+    if (on_device(slot)) {
+      update(slot, flat(slot.trained.main_grad));
+    }
+  }
+  for (std::size_t k = 0; k < processors.size(); ++k) {
+    const Tensor gradient = std::exchange(next, fetch(k + 1));
+    update(*processors[k], gradient);
+    host_->wait();
+    host_->send(processors[k]->value, flat(processors[k]->trained.value));
+  }
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    updated(i);
+  }
+}
+
+void Optimizer::update_adam(const Slot& slot, const Tensor& gradient,
+                            const ParameterScheduler::GroupRates& rates, float gradient_scale) {
   const auto t = static_cast<double>(updates_);
   kernels::AdamStep kernel{
       .param = slot.master.view(),
       .exp_avg = slot.first.view(),
       .exp_avg_sq = slot.second.view(),
-      .grad = flat(slot.trained.main_grad).view(),
+      .grad = gradient.view(),
       .lr = static_cast<float>(rates.learning_rate),
       .beta1 = static_cast<float>(config_.adam_beta1),
       .beta2 = static_cast<float>(config_.adam_beta2),
@@ -195,25 +337,25 @@ void Optimizer::update_adam(const Slot& slot, const ParameterScheduler::GroupRat
       .bias_correction1 = static_cast<float>(1 - std::pow(config_.adam_beta1, t)),
       .bias_correction2 = static_cast<float>(1 - std::pow(config_.adam_beta2, t)),
       .grad_scale = gradient_scale};
-  if (has_master(slot)) {
-    kernel.model_param = flat(slot.trained.value).view();
+  if (has_master(slot) && !slot.master.has_upper()) {
+    kernel.model_param = slot.value.view();
   }
-  device::launch(device_.stream(), kernel);
+  device::launch(slot.home->stream(), kernel);
 }
 
-void Optimizer::update_sgd(const Slot& slot, const ParameterScheduler::GroupRates& rates,
-                           float gradient_scale) {
-  kernels::SgdStep kernel{.param = slot.master.view(),
-                          .momentum_buffer = slot.first.view(),
-                          .grad = flat(slot.trained.main_grad).view(),
+void Optimizer::update_sgd(const Slot& slot, const Tensor& gradient,
+                           const ParameterScheduler::GroupRates& rates, float gradient_scale) {
+  kernels::SgdStep kernel{.param = slot.master.values().view(),
+                          .momentum_buffer = slot.first.values().view(),
+                          .grad = gradient.view(),
                           .lr = static_cast<float>(rates.learning_rate),
                           .momentum = static_cast<float>(config_.sgd_momentum),
                           .weight_decay = static_cast<float>(rates.weight_decay),
                           .grad_scale = gradient_scale};
   if (has_master(slot)) {
-    kernel.model_param = flat(slot.trained.value).view();
+    kernel.model_param = slot.value.view();
   }
-  device::launch(device_.stream(), kernel);
+  device::launch(slot.home->stream(), kernel);
 }
 
 }  // namespace mpitron::optim

@@ -6,8 +6,10 @@
 
 #include "comm/parallel_groups.h"
 #include "config/optimizer_config.h"
+#include "optim/host_share.h"
 #include "optim/parameter_group.h"
 #include "optim/parameter_scheduler.h"
+#include "optim/stored_state.h"
 #include "tensor/state.h"
 
 namespace mpitron::optim {
@@ -39,7 +41,9 @@ struct StepResult {
 };
 
 /// AdamW or SGD with clipping by the global norm. Parameters in half precision have fp32 masters
-/// here; fp32 parameters are their own masters.
+/// here; fp32 parameters are their own masters. Masters and Adam's states may be stored in narrower
+/// types (`config::StateTypes`), and some of them in the host's memory, where the processor updates
+/// them (`config::OffloadConfig`).
 ///
 /// Sums over all parameters (norms, counts of zeros) are exact sums of sums over 64 elements, added
 /// over ranks as integers: their bits depend neither on who holds what nor on the order.
@@ -61,42 +65,68 @@ class Optimizer {
 
   /// What a checkpoint keeps: "optimizer/exp_avg/NAME", "optimizer/exp_avg_sq/NAME" or
   /// "optimizer/momentum_buffer/NAME"; "optimizer/fp32_param/NAME" of parameters in half precision;
-  /// the number of updates.
+  /// the number of updates. What is stored in other types than fp32 and bf16 is shown as fp32: a
+  /// copy in the host's memory, there until the next step or visit.
   void visit_state(tensor::StateVisitor& visitor);
   /// Of this, the masters only.
-  void visit_masters(tensor::StateVisitor& visitor) const;
-  /// Masters become what the model's parameters are: after these were loaded without masters.
-  void adopt_values();
+  void visit_masters(tensor::StateVisitor& visitor);
+  /// After a visit that changed them, and the model's parameters. Masters that were not visited
+  /// (`masters_too` false) become what the parameters are.
+  void state_loaded(bool masters_too);
 
-  /// The fp32 master of a parameter: the parameter itself when training in fp32.
-  const tensor::Tensor& master(std::size_t index) const { return slots_[index].master; }
+  /// The fp32 master of a parameter: the parameter itself when training in fp32; a copy where it is
+  /// stored in another type or place.
+  tensor::Tensor master(std::size_t index);
   std::size_t size() const { return slots_.size(); }
+  /// What the state takes of the device's memory, and of the host's where that is another.
+  Index device_bytes() const { return state_bytes(device_); }
+  Index host_bytes() const { return host_ ? state_bytes(host_->home()) : 0; }
 
  private:
   struct Slot {
     TrainedTensor trained;
     ParameterGroupKey group;
     LrBounds bounds;
-    tensor::Tensor master;
-    tensor::Tensor first;   // exp_avg, or the momentum buffer
-    tensor::Tensor second;  // exp_avg_sq
+    device::Device* home = nullptr;  // in whose memory the state lies; its kernels update it
+    tensor::Tensor value;            // the model's, flat, or the home's copy of it
+    StoredState master;
+    StoredState first;   // exp_avg, or the momentum buffer
+    StoredState second;  // exp_avg_sq
+  };
+  /// A state as a checkpoint has it.
+  struct Shown {
+    const StoredState* state;
+    device::Device* home;
+    tensor::Tensor numbers;  // fp32, in the host's memory
   };
   static bool has_master(const Slot& slot) { return slot.trained.value.dtype() != DType::f32; }
-  static void visit(const Slot& slot, const char* kind, const tensor::Tensor& value,
-                    tensor::StateVisitor& visitor);
+  bool on_device(const Slot& slot) const { return slot.home == &device_; }
+  Slot make_slot(TrainedTensor trained, device::Device& home);
+  void adopt_value(const Slot& slot);
+  Index state_bytes(const device::Device& home) const;
+  tensor::Tensor shown(const StoredState& state, device::Device& home);
+  void show_masters(tensor::StateVisitor& visitor);
+  void show(const Slot& slot, const char* kind, const StoredState& state,
+            tensor::StateVisitor& visitor);
+  void write_shown();
   void add_squares(const tensor::ConstTensorView& x);
   void clear_sum();
   /// What was added since the last call, over all ranks.
   double take_sum();
-  void update(const Slot& slot, const ParameterScheduler::GroupRates& rates, float gradient_scale);
-  void update_adam(const Slot& slot, const ParameterScheduler::GroupRates& rates,
-                   float gradient_scale);
-  void update_sgd(const Slot& slot, const ParameterScheduler::GroupRates& rates,
-                  float gradient_scale);
+  /// update(slot, gradient) of all slots; `updated` hears of each.
+  using Update = std::function<void(const Slot& slot, const tensor::Tensor& gradient)>;
+  void update_in_order(const Update& update, const std::function<void(std::size_t)>& updated);
+  void update_overlapped(const Update& update, const std::function<void(std::size_t)>& updated);
+  void update_adam(const Slot& slot, const tensor::Tensor& gradient,
+                   const ParameterScheduler::GroupRates& rates, float gradient_scale);
+  void update_sgd(const Slot& slot, const tensor::Tensor& gradient,
+                  const ParameterScheduler::GroupRates& rates, float gradient_scale);
 
   device::Device& device_;
   config::OptimizerConfig config_;
+  std::optional<HostShare> host_;
   std::vector<Slot> slots_;
+  std::vector<Shown> shown_;  // by the last visit
   comm::GroupHandle ranks_;
   tensor::Tensor sum_;  // an exact sum's bins
   Index updates_ = 0;   // Adam's t: skipped steps do not count

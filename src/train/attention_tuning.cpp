@@ -22,10 +22,15 @@ using kernels::AttentionShape;
 
 /// What a shape without a choice of its own is given.
 std::vector<AttentionKernel> order_of(AttentionBackend backend) {
-  if (backend == AttentionBackend::fused) {
-    return {AttentionKernel::cudnn, AttentionKernel::mma};
+  switch (backend) {
+    case AttentionBackend::fused:
+      return {AttentionKernel::cudnn, AttentionKernel::wgmma, AttentionKernel::mma};
+    case AttentionBackend::unfused:
+    case AttentionBackend::local:
+      return {AttentionKernel::mma};
+    default:
+      return {AttentionKernel::wgmma, AttentionKernel::mma};
   }
-  return {AttentionKernel::mma};
 }
 
 std::string name_of(device::Device& gpu) {

@@ -229,6 +229,9 @@ std::optional<RunPosition> Checkpointing::load_from(const CheckpointSource& sour
     return std::nullopt;
   }
   mirror.write_back();
+  if (with_optimizer) {
+    report_state_types(reader->file().header());
+  }
   if (dense) {
     dense->scale_experts(step_.device());
   }
@@ -237,6 +240,15 @@ std::optional<RunPosition> Checkpointing::load_from(const CheckpointSource& sour
     log::warning("{} has no {}: it starts as in a new run", path, name);
   }
   return loaded(source, *reader, statistics.gb_per_second());
+}
+
+void Checkpointing::report_state_types(const checkpoint::Header& header) const {
+  const std::string types =
+      config::state_type_differences(header.configuration, identity_.configuration);
+  if (!types.empty()) {
+    log::print(
+        fmt::format("  the optimizer's state is stored in other types from now on: {}", types));
+  }
 }
 
 RunPosition Checkpointing::loaded(const CheckpointSource& source,

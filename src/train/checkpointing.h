@@ -78,6 +78,8 @@ class Checkpointing {
   /// None, and why, where the checkpoint cannot be used. The run's state holds anything then.
   std::optional<RunPosition> load_from(const CheckpointSource& source, std::string& why);
   [[noreturn]] void throw_nothing_to_load(const std::string& why) const;
+  /// Says where the checkpoint's run stored its state otherwise.
+  void report_state_types(const checkpoint::Header& header) const;
   RunPosition loaded(const CheckpointSource& source, const checkpoint::CheckpointReader& reader,
                      double gb_per_second);
   checkpoint::Header header(const RunPosition& position) const;

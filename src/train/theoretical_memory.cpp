@@ -9,6 +9,19 @@ namespace {
 
 constexpr double kMegabyte = 1024.0 * 1024.0;
 
+constexpr double kWeight = 2;  // bytes of a parameter in half precision
+
+/// Over how many ranks the state of a parameter is spread.
+double state_replicas(const MemoryLayout& layout) {
+  return layout.use_distributed_optimizer ? static_cast<double>(layout.data_parallel_size) : 1;
+}
+
+/// Of a number in this type, with its share of a block's scale.
+double stored_bytes(DType type) {
+  const bool scaled = type == DType::f16 || type == DType::u8;
+  return static_cast<double>(size_of(type)) + (scaled ? 1.0 / 64 : 0);
+}
+
 double attention_parameters(const ModelDimensions& model) {
   const auto h = static_cast<double>(model.hidden_size);
   const auto n = static_cast<double>(model.num_attention_heads);
@@ -39,6 +52,24 @@ double moe_layer_parameters(const ModelDimensions& model) {
 
 }  // namespace
 
+MemoryLayout memory_layout(const config::RunConfig& config) {
+  const config::ParallelConfig& p = config.parallel;
+  return {.tensor_model_parallel_size = p.tensor_model_parallel_size,
+          .pipeline_model_parallel_size = p.pipeline_model_parallel_size,
+          .data_parallel_size = p.data_parallel_size,
+          .virtual_pipeline_model_parallel_size = p.virtual_pipeline_model_parallel_size,
+          .micro_batch_size = config.training.micro_batch_size,
+          .use_distributed_optimizer = p.sharding_strategy != config::ShardingStrategy::no_shard};
+}
+
+StateBytes state_bytes(const config::OptimizerConfig& config) {
+  const config::StateTypes& types = config.state_types;
+  const double master = types.masters_below_params ? 2 : stored_bytes(types.main_params);
+  return {.gradient = config.main_grad_dtype == DType::bf16 ? 2.0 : 4.0,
+          .state = master + stored_bytes(types.exp_avg) + stored_bytes(types.exp_avg_sq),
+          .host_fraction = config.offload ? config.offload->fraction : 0};
+}
+
 ParameterCounts theoretical_parameters(const ModelDimensions& model, const MemoryLayout& layout) {
   const auto h = static_cast<double>(model.hidden_size);
   const double dense = dense_layer_parameters(model);
@@ -60,10 +91,17 @@ ParameterCounts theoretical_parameters(const ModelDimensions& model, const Memor
   return counts;
 }
 
-double weight_and_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout) {
-  const double per_parameter = layout.use_distributed_optimizer
-                                   ? 6 + 12 / static_cast<double>(layout.data_parallel_size)
-                                   : 18;
+double weight_and_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+                                  const StateBytes& bytes) {
+  const double per_parameter =
+      kWeight + bytes.gradient + bytes.state * (1 - bytes.host_fraction) / state_replicas(layout);
+  return theoretical_parameters(model, layout).most_loaded_shard * per_parameter;
+}
+
+double host_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+                            const StateBytes& bytes) {
+  const double per_parameter =
+      (kWeight + bytes.state) * bytes.host_fraction / state_replicas(layout);
   return theoretical_parameters(model, layout).most_loaded_shard * per_parameter;
 }
 

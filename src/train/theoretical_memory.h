@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "config/run_config.h"
 #include "train/model_dimensions.h"
 
 namespace mpitron::train {
@@ -16,6 +17,17 @@ struct MemoryLayout {
   bool use_distributed_optimizer = false;
 };
 
+MemoryLayout memory_layout(const config::RunConfig& config);
+
+/// Bytes that a parameter's gradient and optimizer state take: the reference's formula has fp32.
+struct StateBytes {
+  double gradient = 4;
+  double state = 12;         // master and both moments, or what is stored for them
+  double host_fraction = 0;  // of the state, in the host's memory
+};
+/// With the types of --use-precision-aware-optimizer and the share of --optimizer-cpu-offload.
+StateBytes state_bytes(const config::OptimizerConfig& config);
+
 struct ParameterCounts {
   double transformer_block = 0;  // all layers and the final norm
   double mtp_block = 0;          // prediction layers
@@ -28,8 +40,13 @@ struct ParameterCounts {
 ParameterCounts theoretical_parameters(const ModelDimensions& model, const MemoryLayout& layout);
 
 /// Bytes of weights, gradients and Adam state on the most loaded rank: 18 per parameter, with the
-/// distributed optimizer 6 + 12 / data_parallel_size.
-double weight_and_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout);
+/// distributed optimizer 6 + 12 / data_parallel_size; less with `bytes` of narrower types, and
+/// without what lies in the host's memory.
+double weight_and_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+                                  const StateBytes& bytes = {});
+/// What of this lies in the host's memory, with a copy of the parameters there.
+double host_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+                            const StateBytes& bytes);
 
 /// Bytes of activations on the first pipeline stage, for sequence parallelism with selective
 /// recompute (arXiv:2205.05198); `num_microbatches` none: enough to fill the pipeline.

@@ -9,6 +9,7 @@
 #include "optim/optimizer.h"
 #include "optim/parameter_scheduler.h"
 #include "parallel/data_parallel.h"
+#include "train/fp8_histories.h"
 #include "train/stage_runner.h"
 #include "train/tracked_losses.h"
 
@@ -58,7 +59,7 @@ class TrainStep {
   /// schedules of a checkpoint and of the options differ.
   void visit_optimizer(tensor::StateVisitor& visitor);
   /// Of this, the fp32 masters of the parameters only.
-  void visit_masters(tensor::StateVisitor& visitor) const { optimizer_.visit_masters(visitor); }
+  void visit_masters(tensor::StateVisitor& visitor) { optimizer_.visit_masters(visitor); }
   /// After a visit has changed the parameters; `masters_too`: their fp32 masters as well.
   void values_loaded(bool masters_too);
 
@@ -88,6 +89,7 @@ class TrainStep {
   optim::Optimizer optimizer_;
   optim::ParameterScheduler scheduler_;
   optim::LossScaler scaler_;
+  Fp8Histories fp8_histories_;
   StageRunner runner_;
   TrackedLosses tracked_;
   std::function<void()> before_update_ = [] {};

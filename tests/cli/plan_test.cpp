@@ -52,6 +52,24 @@ TEST(Plan, TellsLayersScheduleAndGroups) {
   EXPECT_TRUE(contains(finished.out, "8 microbatches, bubble 12.5 %")) << finished.out;
   EXPECT_TRUE(contains(finished.out, "pipeline: 4 groups of 2\n  0 4\n  1 5\n")) << finished.out;
   EXPECT_TRUE(contains(finished.out, "F0"));
+  EXPECT_TRUE(contains(finished.out, "memory of the fullest rank: 2.0 MB weights")) << finished.out;
+}
+
+TEST(Plan, CountsTheTypesAndThePlaceOfOptimizerState) {
+  const Finished finished =
+      plan(kModel + Words{"--world-size", "8", "--bf16", "--use-distributed-optimizer",
+                          "--use-precision-aware-optimizer", "--optimizer-cpu-offload"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "optimizer state in the host's memory")) << finished.out;
+}
+
+TEST(Plan, TellsWhichGpuARankTakesAndWhatStaysOnANode) {
+  const Finished finished = plan(kModel + Words{"--world-size", "8", "--ranks-per-node", "4"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out,
+                       "2 nodes: ranks 0 to 3 of a node take its GPUs 0 to 3; within a node: "
+                       "tensor, context, data, data x context; over nodes: pipeline"))
+      << finished.out;
 }
 
 TEST(Plan, DrawsTheZeroBubbleSchedule) {

@@ -76,5 +76,11 @@ TEST(CheckpointArguments, DifferencesNameBothValues) {
   EXPECT_EQ(model_differences(configuration("--lr 0.5"), configuration("")), "");
 }
 
+TEST(CheckpointArguments, TypesOfStateAreCompared) {
+  EXPECT_EQ(state_type_differences(configuration("--exp-avg-dtype fp8"), configuration("")),
+            "exp_avg_dtype fp8, here fp32");
+  EXPECT_EQ(state_type_differences(configuration("--lr 0.5"), configuration("")), "");
+}
+
 }  // namespace
 }  // namespace mpitron::config

@@ -368,7 +368,7 @@ namespace {
 /// Calls between ncclGroupStart and ncclGroupEnd, which run as one.
 struct Batch {
   bool open = false;
-  std::vector<std::pair<ncclComm_t, OperationHandle>> operations;
+  std::vector<std::pair<ncclComm_t, Operation>> operations;
 
   ~Batch() {
     if (open) {
@@ -378,13 +378,20 @@ struct Batch {
 };
 thread_local Batch batch;
 
-/// One task: it has run when all of its operations have.
-ncclResult_t queue(std::vector<std::pair<ncclComm_t, OperationHandle>> operations) {
+bool records(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(stream, &status);
+  return status != cudaStreamCaptureStatusNone;
+}
+
+/// One task: it has run when all of its operations have. A graph makes its calls whenever it is
+/// launched.
+ncclResult_t queue(std::vector<std::pair<ncclComm_t, Operation>> operations) {
   if (operations.empty()) {
     return ncclSuccess;
   }
   ncclComm& communicator = *operations.front().first;
-  std::vector<OperationHandle> own;
+  std::vector<Operation> own;
   for (const auto& [other, operation] : operations) {
     if (other != &communicator) {
       fail("NCCL: one group of calls of several communicators");
@@ -392,16 +399,21 @@ ncclResult_t queue(std::vector<std::pair<ncclComm_t, OperationHandle>> operation
     own.push_back(operation);
   }
   const auto attempt = [own, clique = communicator.clique, rank = communicator.rank,
-                        reached = false]() mutable {
-    if (!std::exchange(reached, true)) {
-      for (const OperationHandle& operation : own) {
-        clique->reach(rank, operation);
+                        replayed = records(communicator.stream),
+                        reached = std::vector<OperationHandle>()]() mutable {
+    if (reached.empty()) {
+      for (const Operation& operation : own) {
+        if (replayed) {
+          clique->add(rank, operation.call);
+        }
+        reached.push_back(std::make_shared<Operation>(operation));
+        clique->reach(rank, reached.back());
       }
     }
     return std::ranges::all_of(
-        own, [&](const OperationHandle& operation) { return clique->moved(*operation); });
+        reached, [&](const OperationHandle& operation) { return clique->moved(*operation); });
   };
-  const cudaError_t status = enqueue(communicator.stream, own.front()->call.what, attempt);
+  const cudaError_t status = enqueue(communicator.stream, own.front().call.what, attempt);
   return status == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }
 
@@ -429,13 +441,14 @@ ncclResult_t start(ncclComm_t communicator, cudaStream_t stream, Operation opera
   }
   check_memory(*communicator, what, operation.from, reads_writes.first);
   check_memory(*communicator, what, operation.to, reads_writes.second);
-  communicator->clique->add(communicator->rank, operation.call);
-  auto handle = std::make_shared<Operation>(operation);
+  if (!records(stream)) {
+    communicator->clique->add(communicator->rank, operation.call);
+  }
   if (batch.open) {
-    batch.operations.emplace_back(communicator, std::move(handle));
+    batch.operations.emplace_back(communicator, operation);
     return ncclSuccess;
   }
-  return queue({{communicator, std::move(handle)}});
+  return queue({{communicator, operation}});
 }
 
 ncclResult_t start(ncclComm_t communicator, cudaStream_t stream, const NcclCall& call,

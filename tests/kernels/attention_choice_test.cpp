@@ -33,7 +33,7 @@ TEST(AttentionChoice, ForwardAndBackwardAreChosenApart) {
 }
 
 TEST(AttentionChoice, OursRunsWhereNobodyHasChosen) {
-  EXPECT_EQ(attention_choices().order, std::vector{AttentionKernel::mma});
+  EXPECT_EQ(attention_choices().order, (std::vector{AttentionKernel::wgmma, AttentionKernel::mma}));
   EXPECT_TRUE(attention_choices().by_shape.empty());
 }
 

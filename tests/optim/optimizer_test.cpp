@@ -1,7 +1,9 @@
 #include "optim/optimizer.h"
 
 #include <cmath>
+#include <map>
 
+#include "support/far_device.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
 
@@ -130,8 +132,133 @@ TEST_P(OptimizerTest, HalfPrecisionParametersHaveFp32Masters) {
 }
 
 TEST_P(OptimizerTest, Fp32ParametersAreTheirOwnMasters) {
-  const Optimizer optimizer(*device_, config_, tensors());
+  Optimizer optimizer(*device_, config_, tensors());
   EXPECT_EQ(optimizer.master(0).view().data, matrix_.view().data);
+}
+
+/// fp32 masters whose upper half is the parameter take the same steps.
+TEST_P(OptimizerTest, MastersBelowTheirParametersAreWhole) {
+  const auto run = [this](bool below) {
+    config_.state_types.masters_below_params = below;
+    Optimizer optimizer(*device_, config_, tensors(DType::bf16));
+    for (int i = 0; i < 5; ++i) {
+      step(optimizer);
+    }
+    EXPECT_EQ(optimizer.device_bytes(), 4 * (below ? 2 : 4) + 2 * 4 * 4);
+    return std::pair{testing::values_of(optimizer.master(0)),
+                     testing::values_of(optimizer.master(1))};
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST_P(OptimizerTest, NarrowStatesLeadNearby) {
+  const auto run = [this](const config::StateTypes& types) {
+    config_.state_types = types;
+    Optimizer optimizer(*device_, config_, tensors(DType::bf16));
+    for (int i = 0; i < 5; ++i) {
+      step(optimizer);
+    }
+    return testing::values_of(optimizer.master(0));
+  };
+  const std::vector<double> expected = run({});
+  for (const DType dtype : {DType::bf16, DType::f16, DType::u8}) {
+    const std::vector<double> got = run({.exp_avg = dtype, .exp_avg_sq = dtype});
+    EXPECT_NEAR(got[0], expected[0], 0.02) << name_of(dtype);
+    EXPECT_NEAR(got[1], expected[1], 0.02) << name_of(dtype);
+  }
+}
+
+/// Collects what is shown, as fp32; then gives other numbers.
+class Recorder final : public tensor::StateVisitor {
+ public:
+  void tensor(const tensor::ShardedTensor& t) override {
+    EXPECT_EQ(t.value.dtype, DType::f32) << t.name;
+    shown[t.name] = {t.value.as<float>(), t.value.as<float>() + t.value.numel()};
+    if (overwrite) {
+      std::fill_n(t.value.as<float>(), t.value.numel(), 0.75f);
+    }
+  }
+  void number(const std::string&, Index&) override {}
+  void number(const std::string&, double&) override {}
+  void text(const std::string&, std::string&) override {}
+  std::map<std::string, std::vector<float>> shown;
+  bool overwrite = false;
+};
+
+TEST_P(OptimizerTest, StatesOfAllTypesAreShownAsFp32AndLoaded) {
+  config_.state_types = {
+      .exp_avg = DType::u8, .exp_avg_sq = DType::f16, .masters_below_params = true};
+  std::vector<TrainedTensor> trained = tensors(DType::bf16);
+  trained[0].place.name = "w.weight", trained[1].place.name = "w.bias";
+  Optimizer optimizer(*device_, config_, trained);
+  step(optimizer);
+  Recorder recorder;
+  recorder.overwrite = true;
+  optimizer.visit_state(recorder);
+  EXPECT_EQ(recorder.shown.size(), 6U);
+  EXPECT_EQ(recorder.shown.at("optimizer/exp_avg/w.weight")[0], 0.3125f);  // e4m3 of 0.3
+  EXPECT_NEAR(recorder.shown.at("optimizer/fp32_param/w.bias")[1], 0.35, 1e-6);
+  optimizer.state_loaded(true);
+  recorder.overwrite = false;
+  optimizer.visit_state(recorder);
+  for (const auto& [name, values] : recorder.shown) {
+    EXPECT_EQ(values, std::vector<float>(2, 0.75f)) << name;
+  }
+  expect_values(bias_, {0.75, 0.75}, 0);
+}
+
+/// The processor's share of a device with memory of its own: the same bits.
+TEST(OffloadedOptimizer, HasTheBitsOfOneOnTheDevice) {
+  const auto far = [] {
+    return std::make_unique<device::Device>(device::HostStream{},
+                                            std::make_unique<testing::FarAllocator>(),
+                                            std::make_unique<device::CachingHostAllocator>(),
+                                            std::make_unique<testing::FarAllocator>());
+  };
+  const auto run = [&](DType dtype, std::optional<config::OffloadConfig> offload) {
+    const auto device = far();
+    config::OptimizerConfig config;
+    config.lr = 0.1;
+    config.lr_decay_style = config::LrDecayStyle::constant;
+    config.lr_decay_steps = config.wd_incr_steps = 1000;
+    config.state_types = {.exp_avg = DType::bf16,
+                          .exp_avg_sq = DType::u8,
+                          .masters_below_params = dtype == DType::bf16};
+    config.offload = offload;
+    std::vector<Tensor> values;
+    std::vector<TrainedTensor> trained;
+    for (const Index n : {100, 200, 50}) {
+      values.push_back(testing::random_tensor(*device, {n}, dtype, 3));
+      trained.push_back({.traits = {.name = "w"},
+                         .value = values.back(),
+                         .main_grad = testing::random_tensor(*device, {n}, DType::f32, 4)});
+    }
+    Optimizer optimizer(*device, config, trained);
+    std::vector<std::size_t> updated;
+    for (int i = 0; i < 3; ++i) {
+      optimizer.step({.grad_norm = 1, .updated = [&](std::size_t k) { updated.push_back(k); }},
+                     ParameterScheduler(config));
+    }
+    EXPECT_EQ(updated, (std::vector<std::size_t>{0, 1, 2, 0, 1, 2, 0, 1, 2}));
+    EXPECT_EQ(optimizer.host_bytes() > 0, offload && offload->fraction > 0);
+    EXPECT_EQ(optimizer.device_bytes() > 0, !offload || offload->fraction < 1);
+    std::vector<std::vector<double>> result;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      result.push_back(testing::values_of(values[i]));
+      result.push_back(testing::values_of(optimizer.master(i)));
+    }
+    return std::pair{result, optimizer.parameters_norm()};
+  };
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
+    const auto expected = run(dtype, {});
+    for (const double fraction : {0.0, 0.5, 1.0}) {
+      for (const bool overlap : {false, true}) {
+        EXPECT_EQ(run(dtype, config::OffloadConfig{.fraction = fraction, .overlap = overlap}),
+                  expected)
+            << name_of(dtype) << " " << fraction << " " << overlap;
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, OptimizerTest, ::testing::Values("reference", "host"));

@@ -57,8 +57,13 @@ TEST(AttentionTuning, ABackendIsAnOrderOfKernels) {
     tune_attention(*host, *world, tiny_run({"--attention-backend", backend}));
     return kernels::attention_choices().order;
   };
-  EXPECT_EQ(order("fused"), (std::vector{AttentionKernel::cudnn, AttentionKernel::mma}));
-  for (const char* backend : {"flash", "unfused", "local", "auto"}) {
+  EXPECT_EQ(order("fused"),
+            (std::vector{AttentionKernel::cudnn, AttentionKernel::wgmma, AttentionKernel::mma}));
+  for (const char* backend : {"flash", "auto"}) {
+    EXPECT_EQ(order(backend), (std::vector{AttentionKernel::wgmma, AttentionKernel::mma}))
+        << backend;
+  }
+  for (const char* backend : {"unfused", "local"}) {
     EXPECT_EQ(order(backend), std::vector{AttentionKernel::mma}) << backend;
   }
 }

@@ -23,9 +23,13 @@ struct RunRecord {
 /// Everything that a rank's next step depends on, as bytes.
 class StateBytes final : public tensor::StateVisitor {
  public:
+  explicit StateBytes(device::Device& device) : device_(device) {}
+
   void tensor(const tensor::ShardedTensor& t) override {
-    bytes[t.name] = {static_cast<const char*>(t.value.data),
-                     static_cast<std::size_t>(t.value.bytes())};
+    tensor::HostMirror mirror(device_);
+    const device::TensorView value = mirror.of(t).value;
+    mirror.wait();
+    bytes[t.name] = {static_cast<const char*>(value.data), static_cast<std::size_t>(value.bytes())};
   }
   void number(const std::string& name, Index& value) override {
     bytes[name] = std::to_string(value);
@@ -36,6 +40,9 @@ class StateBytes final : public tensor::StateVisitor {
   void text(const std::string& name, std::string& value) override { bytes[name] = value; }
 
   std::map<std::string, std::string> bytes;
+
+ private:
+  device::Device& device_;
 };
 
 /// Loads what the flags say, trains to iteration `last`, saves at each of `saves`, also right
@@ -85,7 +92,7 @@ inline RunRecord run_with_checkpoints(
     checkpointing.finish();
     step.replicas().make_whole();
     world.all()->barrier();  // nobody's memory may go while others read it
-    StateBytes state;
+    StateBytes state(*device);
     step.visit_model(state);
     step.visit_optimizer(state);
     const std::lock_guard lock(mutex);

@@ -85,6 +85,12 @@ const Flags kExperts = {"--disable-bias-linear",
                         "--moe-input-jitter-eps",
                         "0.1"};
 const Flags kHalf = {"--bf16"};
+const Flags kTypes = {"--use-precision-aware-optimizer"};
+const Flags kNarrow = {"--exp-avg-dtype", "fp8", "--exp-avg-sq-dtype", "fp16"};
+/// Scales that follow from earlier steps are state.
+const Flags kFp8 = {
+    "--bf16", "--fp8-format", "hybrid", "--fp8-amax-history-len", "2", "--fp8-amax-compute-algo",
+    "max"};
 Flags fully_sharded(const char* strategy) {
   return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
 }
@@ -100,7 +106,15 @@ INSTANTIATE_TEST_SUITE_P(
         ResumeCase{
             "fp16", 1, {"--fp16", "--initial-loss-scale", "65536", "--loss-scale-window", "2"}},
         ResumeCase{"experts", 1, kExperts}, ResumeCase{"experts_bf16", 1, kExperts + kHalf},
+        ResumeCase{"fp8", 1, kFp8},
+        ResumeCase{"fp8_tp2_dp2", 4, kFp8 + Flags{"--tensor-model-parallel-size", "2"}},
         ResumeCase{"sgd", 1, {"--optimizer", "sgd"}},
+        ResumeCase{"masters_below_parameters", 1, kHalf + kSharded + kTypes},
+        ResumeCase{"narrow_states", 2, kHalf + kSharded + kTypes + kNarrow},
+        ResumeCase{"narrow_states_async", 2,
+                   kHalf + kSharded + kTypes + kNarrow +
+                       Flags{"--main-params-dtype", "fp16", "--async-save"}},
+        ResumeCase{"narrow_states_fp32", 2, kSharded + kTypes + kNarrow},
         ResumeCase{"sgd_bf16", 1, kHalf + Flags{"--optimizer", "sgd"}},
         ResumeCase{"async", 1, {"--async-save"}},
         ResumeCase{"async_bf16_dp2", 2, kHalf + kSharded + Flags{"--async-save"}},
@@ -125,6 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
         ResumeCase{"fsdp_gradients", 2, fully_sharded("optim_grads")},
         ResumeCase{"fsdp_parameters", 4, fully_sharded("optim_grads_params")},
         ResumeCase{"fsdp_parameters_bf16", 2, fully_sharded("optim_grads_params") + kHalf},
+        ResumeCase{"fsdp_narrow_states", 2,
+                   fully_sharded("optim_grads_params") + kHalf + kTypes + kNarrow},
         ResumeCase{"tp2", 2, {"--tensor-model-parallel-size", "2"}},
         ResumeCase{"tp2_sp_pp2_dp2", 8,
                    kSharded + Flags{"--tensor-model-parallel-size", "2", "--sequence-parallel",

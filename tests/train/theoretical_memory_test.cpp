@@ -55,6 +55,31 @@ TEST(TheoreticalMemory, CountsAddUp) {
   EXPECT_EQ(counts.total(), counts.most_loaded_shard);
 }
 
+TEST(TheoreticalMemory, CountsTypesOfStateAndWhatTheHostHolds) {
+  config::OptimizerConfig config{.bf16 = true, .params_dtype = DType::bf16};
+  EXPECT_EQ(state_bytes(config).gradient + state_bytes(config).state, 16);
+  config.main_grad_dtype = DType::bf16;
+  config.state_types = {
+      .exp_avg = DType::u8, .exp_avg_sq = DType::bf16, .masters_below_params = true};
+  config.offload = config::OffloadConfig{.fraction = 0.5};
+  const StateBytes bytes = state_bytes(config);
+  EXPECT_EQ(bytes.gradient, 2);
+  EXPECT_EQ(bytes.state, 2 + 1 + 1.0 / 64 + 2);
+  const ModelDimensions model{.num_layers = 2,
+                              .hidden_size = 8,
+                              .num_attention_heads = 2,
+                              .num_query_groups = 2,
+                              .kv_channels = 4,
+                              .ffn_hidden_size = 32,
+                              .seq_length = 16,
+                              .padded_vocab_size = 100};
+  const MemoryLayout layout{.data_parallel_size = 4, .use_distributed_optimizer = true};
+  const double shard = theoretical_parameters(model, layout).most_loaded_shard;
+  EXPECT_NEAR(weight_and_optimizer_bytes(model, layout, bytes), shard * (4 + bytes.state / 8),
+              1e-9);
+  EXPECT_NEAR(host_optimizer_bytes(model, layout, bytes), shard * (2 + bytes.state) / 8, 1e-9);
+}
+
 TEST(TheoreticalMemory, Line) {
   EXPECT_EQ(theoretical_memory_line(3.0 * 1024 * 1024, {}),
             "Theoretical memory footprints: weight and optimizer=3.00 MB");

@@ -21,13 +21,13 @@ inline constexpr std::array kExperimental = {
     flag("is-hybrid-model", later, "mixes Mamba, attention and MLP layers"),
     flag("disable-mamba-mem-eff-path", unneeded, "has no effect in the reference either"),
     text("yaml-cfg", none, works, "YAML file with options; flags on the command line win"),
-    flag("use-precision-aware-optimizer", later, "optimizer state in lower precision"),
-    text("main-grads-dtype", "fp32", later, "type of the accumulated gradients")
+    flag("use-precision-aware-optimizer", works, "store Adam's state in the types below"),
+    text("main-grads-dtype", "fp32", works, "type of the accumulated gradients")
         .choose("fp32 bf16"),
-    text("main-params-dtype", "fp32", later, "type of the master weights").choose("fp32 fp16"),
-    text("exp-avg-dtype", "fp32", later, "type of Adam's first moment")
+    text("main-params-dtype", "fp32", works, "type of the master weights").choose("fp32 fp16"),
+    text("exp-avg-dtype", "fp32", works, "type of Adam's first moment")
         .choose("fp32 fp16 bf16 fp8"),
-    text("exp-avg-sq-dtype", "fp32", later, "type of Adam's second moment")
+    text("exp-avg-sq-dtype", "fp32", works, "type of Adam's second moment")
         .choose("fp32 fp16 bf16 fp8"),
 };
 

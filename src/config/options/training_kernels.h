@@ -28,9 +28,10 @@ inline constexpr std::array kTrainingKernels = {
          "bias in the query/key/value projection even if other layers have none"),
     text("optimizer", "adam", works, "Adam with decoupled weight decay, or SGD with momentum")
         .choose("adam sgd"),
-    flag("optimizer-cpu-offload", later, "keep optimizer state in host memory"),
-    real("optimizer-offload-fraction", "1.0", later,
-         "share of the parameters whose state is kept in host memory"),
+    flag("optimizer-cpu-offload", works,
+         "the processor updates parameters of a GPU, their state in host memory"),
+    real("optimizer-offload-fraction", "1.0", works,
+         "share of the parameters that the processor updates"),
     flag("use-torch-optimizer-for-cpu-offload", unneeded, "optimizer class of another framework"),
     flag("overlap-cpu-optimizer-d2h-h2d", neutral, "overlap the copies of an offloaded optimizer"),
     flag_off("no-pin-cpu-grads", "pin_cpu_grads", neutral,

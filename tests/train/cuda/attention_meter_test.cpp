@@ -25,6 +25,7 @@ TEST(AttentionMeter, MeasuresEveryKernelAndTakesTheFastest) {
     const MeasuredAttention measured = AttentionMeter(*gpu, small_shape(backward)).measure();
     EXPECT_EQ(measured.shape, small_shape(backward));
     EXPECT_TRUE(measured.microseconds.contains(AttentionKernel::mma));
+    EXPECT_TRUE(measured.microseconds.contains(AttentionKernel::wgmma));
     EXPECT_TRUE(measured.microseconds.contains(AttentionKernel::cudnn));
     for (const auto& [kernel, time] : measured.microseconds) {
       EXPECT_LE(measured.microseconds.at(measured.choice), time) << name_of(kernel);
@@ -94,7 +95,8 @@ TEST_F(GpuAttentionTuning, DeterministicRunsMeasureNothingWithoutAFile) {
   tune_attention(*gpu_, *world_,
                  tiny_run({"--bf16", "--attention-dropout", "0", "--deterministic-mode"}));
   EXPECT_TRUE(kernels::attention_choices().by_shape.empty());
-  EXPECT_EQ(kernels::attention_choices().order, std::vector{AttentionKernel::mma});
+  EXPECT_EQ(kernels::attention_choices().order,
+            (std::vector{AttentionKernel::wgmma, AttentionKernel::mma}));
 }
 
 }  // namespace
