@@ -1,9 +1,12 @@
-// Causal attention in bf16 on a GPU, forward and backward, in TFLOP/s: by the GPU's own clock, over
-// launches in a row. Needed products only: 2 forward, 5 backward, s (s + 1) d FLOP each and head.
+// Causal attention in bf16 on a GPU, forward and backward, by every kernel that can run it, in
+// TFLOP/s: by the GPU's own clock, over launches in a row. Needed products only: 2 forward, 5
+// backward, s (s + 1) d FLOP each and head.
 //   gpu_attention_bench [--summary FILE]
 // Skips itself with a message where there is no GPU.
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,13 +14,14 @@
 #include "device/gpu.h"
 #include "device/launch.h"
 #include "device/stream_clock.h"
-#include "kernels/attention.h"
+#include "kernels/attention_choice.h"
 #include "kernels/elementwise.h"
 #include "tensor/tensor.h"
 
 namespace mpitron::benchmarks {
 namespace {
 
+using kernels::AttentionKernel;
 using tensor::Tensor;
 
 /// Dense bf16 peak of the H100 and H200 (SXM).
@@ -64,16 +68,27 @@ class Layer {
     forward_.scale = backward_.scale = 1.f / std::sqrt(static_cast<float>(size.d));
     forward_.dropout.threshold = backward_.dropout.threshold =
         kernels::dropout_threshold(size.dropout);
-    const Index bytes = device::workspace_bytes_of(gpu.stream(), backward_);
-    workspace_ = Tensor::empty(gpu, {std::max<Index>(bytes, 1)}, DType::u8);
-    backward_.workspace = workspace_.view();
   }
 
-  /// FLOP/s; products of q, k (d wide) and of v (dv wide).
-  double forward_rate() { return flops(1, 1) / seconds(forward_); }
-  double backward_rate() { return flops(3, 2) / seconds(backward_); }
+  /// FLOP/s of each kernel; products of q, k (d wide) and of v (dv wide).
+  using Rates = std::vector<std::pair<AttentionKernel, double>>;
+  Rates forward_rates() { return rates(forward_, flops(1, 1)); }
+  Rates backward_rates() { return rates(backward_, flops(3, 2)); }
 
  private:
+  template <class Kernel>
+  Rates rates(Kernel& kernel, double flops) {
+    Rates found;
+    const auto& stream = std::get<device::CudaStream>(gpu_.stream());
+    for (const AttentionKernel name : kernels::candidates(stream, kernel)) {
+      kernels::attention_choices().order = {name};
+      const Index bytes = device::workspace_bytes_of(gpu_.stream(), kernel);
+      const Tensor workspace = Tensor::empty(gpu_, {std::max<Index>(bytes, 1)}, DType::u8);
+      kernel.workspace = workspace.view();
+      found.emplace_back(name, flops / seconds(kernel));
+    }
+    return found;
+  }
   Tensor random(const Shape& shape) {
     const Tensor x = Tensor::empty(gpu_, shape, DType::bf16);
     device::launch(gpu_.stream(), kernels::NormalInit{.x = x.view(), .std = 1.f});
@@ -104,7 +119,7 @@ class Layer {
 
   device::Device& gpu_;
   Size size_;
-  Tensor q_, k_, v_, o_, d_o_, dq_, dk_, dv_, lse_, workspace_;
+  Tensor q_, k_, v_, o_, d_o_, dq_, dk_, dv_, lse_;
   kernels::AttentionForward forward_;
   kernels::AttentionBackward backward_;
 };
@@ -122,11 +137,16 @@ int run(int argc, char** argv) {
                            Size{4096, 1, 64, 64, 192, 128}, Size{4096, 2, 16, 16, 256, 256},
                            Size{1024, 32, 12, 12, 64, 64, 0.1}}) {
     Layer layer(*gpu, size);
-    for (const auto& [pass, rate] : {std::pair{"forward", layer.forward_rate()},
-                                     std::pair{"backward", layer.backward_rate()}}) {
-      summary.add({fmt::format("{}_{}", name_of(size), pass), rate * 1e-12, "TFLOP/s",
-                   Figure::kNone, true, kPeak * 1e-12});
-    }
+    const auto add = [&](const char* pass, const Layer::Rates& rates) {
+      for (const auto& [kernel, rate] : rates) {
+        const std::string suffix =
+            kernel == AttentionKernel::mma ? "" : fmt::format("_{}", kernels::name_of(kernel));
+        summary.add({fmt::format("{}_{}{}", name_of(size), pass, suffix), rate * 1e-12, "TFLOP/s",
+                     Figure::kNone, true, kPeak * 1e-12});
+      }
+    };
+    add("forward", layer.forward_rates());
+    add("backward", layer.backward_rates());
   }
   return summary.write() ? 0 : 1;
 }

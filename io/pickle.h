@@ -63,7 +63,6 @@ class Pickle {
   const PickleValue& root() const { return *root_; }
 
  private:
-  class Machine;
   std::string source_;
   std::deque<PickleValue> values_;
   const PickleValue* root_ = nullptr;

@@ -119,6 +119,7 @@ void run(device::CudaStream&, const AttentionForward&);
 void run(device::CudaStream&, const AttentionBackward&);
 Index workspace_bytes(const device::HostStream&, const AttentionForward&);
 Index workspace_bytes(const device::HostStream&, const AttentionBackward&);
+Index workspace_bytes(const device::CudaStream&, const AttentionForward&);
 Index workspace_bytes(const device::CudaStream&, const AttentionBackward&);
 
 }  // namespace mpitron::kernels

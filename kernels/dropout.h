@@ -3,7 +3,7 @@
 
 #include "device/streams.h"
 #include "device/tensor_view.h"
-#include "utils/philox.h"
+#include "utils/random_key.h"
 #include "utils/sequence_map.h"
 
 namespace mpitron::kernels {
@@ -36,10 +36,21 @@ struct DropoutMask {
   Philox::Key key{};
   std::uint32_t threshold = 0;  // keep where 16 random bits >= threshold: p = threshold / 65536
   GlobalIndexMap index;
+  ReplayedNumbers replayed = {};  // CUDA: in place of key and first sample
 
   constexpr bool active() const { return threshold != 0; }
   constexpr float keep_scale() const { return 65536.f / static_cast<float>(65536u - threshold); }
 };
+
+/// A mask, or a noise, with key and first sample of the step that a graph repeats; on the device.
+template <class Drawn>
+constexpr Drawn of_step(Drawn drawn) {
+  if (const StepNumbers* const step = drawn.replayed.step; step != nullptr) {
+    drawn.key = place_key(step->step_key, drawn.replayed.place);
+    drawn.index.sample_offset = step->first_sample;
+  }
+  return drawn;
+}
 
 inline std::uint32_t dropout_threshold(double probability) {
   return static_cast<std::uint32_t>(probability * 65536.0 + 0.5);

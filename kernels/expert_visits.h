@@ -38,6 +38,8 @@ struct ExpertCapacity {
   bool pad = false;   // exactly so many: the first tokens that do not visit the expert fill it up
   DropPolicy drop = DropPolicy::lowest_probability;
 
+  /// Whether every expert gets `tokens` whoever visits it.
+  bool fixed() const { return tokens >= 0 && pad; }
   /// How many of `count` visits an expert gets.
   Index of(Index count) const {
     return tokens < 0 ? count : pad || count > tokens ? tokens : count;

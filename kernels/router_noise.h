@@ -13,7 +13,8 @@ namespace mpitron::kernels {
 struct TokenNoise {
   Philox::Key key{};
   GlobalIndexMap index;
-  Index batch = 1;  // b: row r is sequence position r / b of sample r % b
+  Index batch = 1;                // b: row r is sequence position r / b of sample r % b
+  ReplayedNumbers replayed = {};  // CUDA: in place of key and first sample
 
   constexpr Index position(Index row) const { return index.sequence(row / batch); }
   constexpr Index sample(Index row) const { return index.sample(row % batch); }

@@ -35,6 +35,7 @@ T sigmoid(T x) {
   return 1 / (1 + std::exp(-x));
 }
 
+/// `probabilities` may be x.
 template <class T>
 void softmax(const Logits<T>& x, T* probabilities) {
   const T largest = *std::max_element(x.begin(), x.end());
@@ -108,17 +109,17 @@ void scores_of(const Logits<T>& x, const RoutingRule& rule, T* scores) {
 template <class T, class Chosen>
 void probabilities_of(const Logits<T>& x, Index k, const RoutingRule& rule, Chosen&& chosen,
                       T* probabilities) {
-  Row<T> row;
   if (rule.score == RouterScore::softmax && rule.pre_softmax) {
+    Row<T> row;
     softmax(x, row.data());
     for (Index j = 0; j < k; ++j) {
       probabilities[j] = row[static_cast<std::size_t>(chosen(j))];
     }
   } else if (rule.score == RouterScore::softmax) {
     for (Index j = 0; j < k; ++j) {
-      row[static_cast<std::size_t>(j)] = x[chosen(j)];
+      probabilities[j] = x[chosen(j)];
     }
-    softmax(Logits<T>{row.data(), k}, probabilities);
+    softmax(Logits<T>{probabilities, k}, probabilities);
   } else {
     T sum = static_cast<T>(kSumGuard);
     for (Index j = 0; j < k; ++j) {

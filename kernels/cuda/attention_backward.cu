@@ -2,7 +2,9 @@
 // keys, summed over the heads of their group and the queries, in this order; another has dq of some
 // queries, summed over the keys. Both compute P and dS anew, in fp32. Gradients of the bias are
 // summed over the queries of a tile, then over tiles. For products see warp_product.cuh.
-#include "kernels/cuda/attention_problem.cuh"
+#include "kernels/cuda/attention_deltas.h"
+#include "kernels/cuda/attention_gradients.cuh"
+#include "kernels/cuda/attention_kernels.h"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/reduce.cuh"
 
@@ -16,9 +18,7 @@ template <class T>
 struct GradientArguments {
   InputHeads<T> row_a, row_b, column_a, column_b;
   OutputHeads<T> gradient_a, gradient_b;
-  const float* lse;
-  Index lse_stride_sample, lse_stride_head;
-  const float* delta;  // [b, n, s]: rowsum(o d_o)
+  QueryStatistics statistics;
   float* bias_sums;  // [b, n, tiles of queries, distances of a tile]; for dq where there is a bias
   Index queries_per_group, samples;
   ScoreRules<T> rules;
@@ -112,17 +112,12 @@ class GradientBlock {
     return {column_a(stage).data + kColumns * D};
   }
 
-  /// lse in units of log 2, then delta. Queries that see nothing get +inf, which makes their P 0.
+  /// lse of the queries, then delta.
   __device__ void load_statistics(float* to, int count, Index first, Index head) const {
-    const float* const lse =
-        a_.lse + rules_.sample * a_.lse_stride_sample + head * a_.lse_stride_head;
-    const Index s = a_.rules.s;
-    const float* const delta = a_.delta + (rules_.sample * a_.rules.heads + head) * s;
     for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
-      const bool inside = first + i < s;
-      const float x = inside ? lse[first + i] : 0.f;
-      to[i] = x == -INFINITY ? INFINITY : x * kLog2e;
-      to[count + i] = inside ? delta[first + i] : 0.f;
+      const auto query = a_.statistics.of(rules_.sample, head, first + i);
+      to[i] = query.lse;
+      to[count + i] = query.delta;
     }
   }
 
@@ -140,23 +135,26 @@ class GradientBlock {
     rules_.head = kKeysAreRows ? column_head(member) : row_head_;
     const float* const lse = statistics_ + (kKeysAreRows ? stage * 2 * kColumns : 0);
     const float* const delta = lse + (kKeysAreRows ? kColumns : kRows);
-    const auto statistic = [&](int i, int j) { return kKeysAreRows ? j : warp_row_ + i; };
+    const auto query = [&](int, int i, int j) {
+      const int at = kKeysAreRows ? j : warp_row_ + i;
+      return QueryStatistics::Query{lse[at], delta[at]};
+    };
     p_.clear();
     add_row_products(p_, row_a_, warp_row_, column_a(stage));
-    probabilities(column, [&](int i, int j) { return lse[statistic(i, j)]; });
+    if (rules_.all.bias != nullptr) {
+      rules_.add_bias(p_, first_ + warp_row_, column);
+    }
+    probabilities(p_, rules_.all.scale, query);
+    if (!seen_by_all_.holds(column, kColumns)) {
+      hide(rules_.template seen<1, kTiles>(first_ + warp_row_, column));
+    }
     ds_.clear();
     add_row_products(ds_, row_b_, warp_row_, column_b(stage));
     ElementBits<1> kept = {{~0u}};
     if (rules_.all.dropout.active()) {
       kept = rules_.template kept<1, kTiles>(first_ + warp_row_, column);
     }
-    const float keep_scale = rules_.all.dropout.keep_scale();
-    for_elements<1, kTiles>([&](int r, int n, int e, int i, int j) {
-      float &p = p_.tile[r][n][e], &ds = ds_.tile[r][n][e];
-      const bool keeps = kept(r, n, e);
-      ds = p * ((keeps ? ds * keep_scale : 0.f) - delta[statistic(i, j)]);
-      p = keeps ? p : 0.f;
-    });
+    score_gradients(p_, ds_, kept, rules_.all.dropout.keep_scale(), query);
     add_bias_sums(column);
     if constexpr (kKeysAreRows) {
       add_value_products(gradient_b_, RowOperands<T, 1, kTiles>(p_), column_b(stage),
@@ -166,23 +164,11 @@ class GradientBlock {
                        panel_ * kWidthA);
   }
 
-  /// P = exp(scale score - lse); 0 where hidden.
-  template <class Lse>
-  __device__ __forceinline__ void probabilities(Index column, Lse&& lse) {
-    const Index row = first_ + warp_row_;
-    const float c = rules_.all.scale * kLog2e;
-    if (rules_.all.bias != nullptr) {
-      rules_.add_bias(p_, row, column);
-    }
-    for_elements<1, kTiles>([&](int r, int n, int e, int i, int j) {
-      p_.tile[r][n][e] = exp2_approximate(fmaf(p_.tile[r][n][e], c, -lse(i, j)));
+  /// P becomes 0 where hidden.
+  __device__ __forceinline__ void hide(const ElementBits<1>& seen) {
+    for_elements<1, kTiles>([&](int r, int n, int e, int, int) {
+      p_.tile[r][n][e] = seen(r, n, e) ? p_.tile[r][n][e] : 0.f;
     });
-    if (!seen_by_all_.holds(column, kColumns)) {
-      const ElementBits<1> seen = rules_.template seen<1, kTiles>(row, column);
-      for_elements<1, kTiles>([&](int r, int n, int e, int, int) {
-        p_.tile[r][n][e] = seen(r, n, e) ? p_.tile[r][n][e] : 0.f;
-      });
-    }
   }
 
   /// The sums of the block over its queries, by key - query + (kRows - 1).
@@ -255,39 +241,6 @@ __global__ void attention_gradients(const __grid_constant__ GradientArguments<T>
   GradientBlock<T, D, DV, kKeysAreRows>(a, index).run();
 }
 
-template <class T>
-struct DeltaArguments {
-  InputHeads<T> o, d_o;
-  float* delta;  // [b, n, s]
-  Index s, samples, heads;
-};
-
-/// delta = rowsum(o d_o): threads of the same threadIdx.y, some of a warp, sum a row.
-template <class T>
-__global__ void attention_deltas(const __grid_constant__ DeltaArguments<T> a) {
-  const Index rows = a.s * a.samples * a.heads, width = a.o.columns;
-  const Index step = static_cast<Index>(gridDim.x) * blockDim.y;
-  for (Index first = static_cast<Index>(blockIdx.x) * blockDim.y; first < rows; first += step) {
-    const Index row = first + threadIdx.y;
-    const Index head = row % a.heads, sample = row / a.heads % a.samples;
-    const Index query = row / a.heads / a.samples;
-    const T* const o = a.o.of(sample, head).data + query * a.o.strides.s;
-    const T* const d_o = a.d_o.of(sample, head).data + query * a.d_o.strides.s;
-    float sum = 0;
-    for_packs(row < rows ? width : 0, a.o.aligned && a.d_o.aligned, {threadIdx.x, blockDim.x},
-              [&](Index i, auto pack) {
-                const auto x = load(o + i, pack), y = load(d_o + i, pack);
-                for (int k = 0; k < pack; ++k) {
-                  sum += x[k] * y[k];
-                }
-              });
-    sum = warp_reduce(sum, Sum{}, static_cast<int>(blockDim.x));
-    if (threadIdx.x == 0 && row < rows) {
-      a.delta[(sample * a.heads + head) * a.s + query] = sum;
-    }
-  }
-}
-
 struct BiasArguments {
   const float* sums;  // [b, n, tiles, distances of a tile]
   float* to;
@@ -312,22 +265,6 @@ __global__ void add_bias_tiles(BiasArguments a) {
   }
 }
 
-template <class T>
-void run_deltas(device::CudaStream& stream, const AttentionBackward& kernel) {
-  const DeltaArguments<T> arguments{InputHeads<T>(kernel.o),
-                                    InputHeads<T>(kernel.d_o),
-                                    static_cast<float*>(kernel.workspace.data),
-                                    kernel.lse.size(2),
-                                    kernel.lse.size(0),
-                                    kernel.lse.size(1)};
-  const unsigned lanes = arguments.o.columns <= 8 * kPack    ? 8
-                         : arguments.o.columns <= 16 * kPack ? 16
-                                                             : 32;
-  const unsigned rows = kThreads / lanes;
-  launch(stream, "attention_backward: deltas",
-         {blocks_for(kernel.lse.numel(), rows), dim3(lanes, rows)}, attention_deltas<T>, arguments);
-}
-
 template <class Block>
 void run_bias(device::CudaStream& stream, const AttentionBackward& kernel, const float* sums) {
   const auto& to = kernel.dbias;
@@ -350,10 +287,7 @@ GradientArguments<T> gradient_arguments(const AttentionBackward& kernel, bool ke
           keys_are_rows ? d_o : v,
           keys_are_rows ? dk : dq,
           keys_are_rows ? dv : dq,
-          elements<float>(kernel.lse),
-          kernel.lse.stride(0),
-          kernel.lse.stride(1),
-          delta,
+          query_statistics(kernel),
           kernel.bias ? delta + kernel.lse.numel() : nullptr,
           kernel.lse.size(1) / merged(kernel.k.shape)[2],
           kernel.q.size(1),
@@ -384,13 +318,12 @@ void visit(const AttentionBackward& kernel, F&& f) {
 }
 
 }  // namespace
-}  // namespace cuda::attention
 
-Index workspace_bytes(const device::CudaStream&, const AttentionBackward& kernel) {
+Index mma_workspace_bytes(const device::CudaStream&, const AttentionBackward& kernel) {
   const Index s = kernel.q.size(0), s_kv = kernel.k.size(0);
   Index floats = kernel.lse.numel();
-  cuda::attention::visit(kernel, [&]<class T, int D, int DV>() {
-    using Block = cuda::attention::GradientBlock<T, D, DV, false>;
+  visit(kernel, [&]<class T, int D, int DV>() {
+    using Block = GradientBlock<T, D, DV, false>;
     if (kernel.bias) {
       floats += Block::blocks(s, kernel.lse.size(0) * kernel.lse.size(1)) * Block::distances(s_kv);
     }
@@ -398,13 +331,10 @@ Index workspace_bytes(const device::CudaStream&, const AttentionBackward& kernel
   return floats * static_cast<Index>(sizeof(float));
 }
 
-void run(device::CudaStream& stream, const AttentionBackward& kernel) {
+void run_mma(device::CudaStream& stream, const AttentionBackward& kernel) {
   check_views(kernel);
-  cuda::attention::visit(kernel, [&]<class T, int D, int DV>() {
-    using namespace cuda::attention;
-    if (kernel.lse.numel() > 0) {
-      run_deltas<T>(stream, kernel);
-    }
+  run_deltas(stream, kernel);
+  visit(kernel, [&]<class T, int D, int DV>() {
     run_gradients<T, D, DV, false>(stream, kernel);
     run_gradients<T, D, DV, true>(stream, kernel);
     if (kernel.bias && kernel.dbias.numel() > 0) {
@@ -414,4 +344,5 @@ void run(device::CudaStream& stream, const AttentionBackward& kernel) {
   });
 }
 
+}  // namespace cuda::attention
 }  // namespace mpitron::kernels

@@ -1,7 +1,8 @@
 // Numerical contract: that of kernels/attention.h. Sums over keys run in the order of the keys,
 // tile after tile; scores, the softmax and O stay in fp32. For products see warp_product.cuh.
-#include "kernels/cuda/attention_problem.cuh"
+#include "kernels/cuda/attention_kernels.h"
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/online_softmax.cuh"
 
 namespace mpitron::kernels {
 namespace cuda::attention {
@@ -38,16 +39,9 @@ class ForwardBlock {
         warp_row_(static_cast<int>(threadIdx.x) / 32 * 16 * kRowTiles),
         q_{dynamic_shared<T>()},
         k_{q_.data + q_.kElements},
-        v_{k_.data + k_.kElements} {
+        v_{k_.data + k_.kElements},
+        softmax_(a.rules.scale) {
     o_.clear();
-#pragma unroll
-    for (int r = 0; r < kRowTiles; ++r) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        max_[r][half] = -INFINITY;
-        sum_[r][half] = 0;
-      }
-    }
   }
 
   __device__ void run() {
@@ -64,7 +58,7 @@ class ForwardBlock {
       v.template load<kThreads>(v_, key);
       copy_async_commit();
       scores(key);
-      softmax();
+      scale_rows(o_, softmax_.add(p_));
       if (rules_.all.dropout.active()) {
         select(rules_.template kept<kRowTiles, kColumns / 8>(first_ + warp_row_, key), 0);
       }
@@ -95,43 +89,6 @@ class ForwardBlock {
     }
   }
 
-  /// P = exp(scale (score - maximum)), and the sums so far. A row that has seen no key yet keeps
-  /// its maximum at -inf and works with 0 instead.
-  __device__ __forceinline__ void softmax() {
-    const float c = rules_.all.scale * kLog2e;
-#pragma unroll
-    for (int r = 0; r < kRowTiles; ++r) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        float top = max_[r][half];
-#pragma unroll
-        for (int n = 0; n < kColumns / 8; ++n) {
-          top = fmaxf(top, fmaxf(p_.tile[r][n][2 * half], p_.tile[r][n][2 * half + 1]));
-        }
-        top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
-        top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
-        const float finite = top == -INFINITY ? 0.f : top;
-        const float correction = exp2_approximate((max_[r][half] - finite) * c);
-        float sum = sum_[r][half] * correction;
-#pragma unroll
-        for (int n = 0; n < kColumns / 8; ++n) {
-#pragma unroll
-          for (int e = 2 * half; e < 2 * half + 2; ++e) {
-            p_.tile[r][n][e] = exp2_approximate(fmaf(p_.tile[r][n][e], c, -finite * c));
-            sum += p_.tile[r][n][e];
-          }
-        }
-#pragma unroll
-        for (int n = 0; n < DV / 8; ++n) {
-          o_.tile[r][n][2 * half] *= correction;
-          o_.tile[r][n][2 * half + 1] *= correction;
-        }
-        max_[r][half] = top;
-        sum_[r][half] = sum;
-      }
-    }
-  }
-
   /// The elements whose bit is not set become `other`.
   __device__ __forceinline__ void select(const ElementBits<kRowTiles>& bits, float other) {
     for_elements<kRowTiles, kColumns / 8>([&](int r, int n, int e, int, int) {
@@ -140,28 +97,15 @@ class ForwardBlock {
   }
 
   __device__ __forceinline__ void finish() {
-    const int lane = static_cast<int>(threadIdx.x % 32);
-    const float keep_scale = rules_.all.dropout.keep_scale();
     float* const lse =
         a_.lse + rules_.sample * a_.lse_stride_sample + rules_.head * a_.lse_stride_head;
-    float factor[kRowTiles][2];
-#pragma unroll
-    for (int r = 0; r < kRowTiles; ++r) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        float sum = sum_[r][half];
-        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-        const bool hidden = sum == 0;
-        factor[r][half] = hidden ? 0.f : keep_scale / sum;
-        const Index row = first_ + warp_row_ + 16 * r + 8 * half + lane / 4;
-        if (lane % 4 == 0 && row < rules_.rows()) {
-          lse[row] = hidden ? -INFINITY : max_[r][half] * rules_.all.scale + logf(sum);
-        }
+    const Index first = first_ + warp_row_;
+    const auto factor = softmax_.finish(rules_.all.dropout.keep_scale(), [&](int row, float value) {
+      if (first + row < rules_.rows()) {
+        lse[first + row] = value;
       }
-    }
-    a_.o.store(o_, rules_.sample, rules_.head, first_ + warp_row_, 0,
-               [&](int r, int half) { return factor[r][half]; });
+    });
+    a_.o.store(o_, rules_.sample, rules_.head, first, 0, factor);
   }
 
   const ForwardArguments<T>& a_;
@@ -174,8 +118,7 @@ class ForwardBlock {
   const SharedTile<T, kColumns, DV> v_;
   Accumulators<kRowTiles, kColumns / 8> p_;  // scores, then probabilities
   Accumulators<kRowTiles, DV / 8> o_;
-  float max_[kRowTiles][2];  // of raw scores
-  float sum_[kRowTiles][2];  // of this lane's columns
+  OnlineSoftmax<kRowTiles> softmax_;
 };
 
 /// Blocks with the latest queries, which see most keys, come first.
@@ -188,11 +131,8 @@ __global__ void attention_forward(const __grid_constant__ ForwardArguments<T> a)
 }
 
 }  // namespace
-}  // namespace cuda::attention
 
-void run(device::CudaStream& stream, const AttentionForward& kernel) {
-  using namespace cuda;
-  using namespace cuda::attention;
+void run_mma(device::CudaStream& stream, const AttentionForward& kernel) {
   check_views(kernel);
   const Shape q = merged(kernel.q.shape), v = merged(kernel.v.shape);
   if (kernel.lse.numel() == 0) {
@@ -219,4 +159,5 @@ void run(device::CudaStream& stream, const AttentionForward& kernel) {
   });
 }
 
+}  // namespace cuda::attention
 }  // namespace mpitron::kernels

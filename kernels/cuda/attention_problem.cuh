@@ -238,7 +238,7 @@ struct HeadRules {
   /// other: columns 16 apart in a row of keys, else neighbouring rows in a column.
   template <int R, int N>
   __device__ ElementBits<R> kept(Index row, Index column) const {
-    const DropoutMask& mask = all.dropout;
+    const DropoutMask mask = of_step(all.dropout);
     return bits<R>([&](int r, std::uint32_t& tile) {
       Philox::Counter counter{}, random = Philox::generate(counter, mask.key);
 #pragma unroll 1
@@ -261,6 +261,36 @@ struct HeadRules {
       }
     });
   }
+  /// The hidden elements of the tile at [row, column] become `other`.
+  template <int N>
+  __device__ __forceinline__ void hide(Accumulators<1, N>& x, Index row, Index column,
+                                       float other) const {
+    if (all.mask != nullptr) {
+      for_bits<N>(
+          x, column, [&](Index j) { return this->template seen<1, kBitTiles>(row, j); }, other);
+      return;
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Span span = columns_of(row + 8 * half + lane() / 4);
+      const Index first = column + lane() % 4 * 2;
+      const int begin = within<8 * N>(span.begin - first), end = within<8 * N>(span.end - first);
+#pragma unroll
+      for (int n = 0; n < N; ++n) {
+#pragma unroll
+        for (int low = 0; low < 2; ++low) {
+          float& element = x.tile[0][n][2 * half + low];
+          element = begin <= 8 * n + low && 8 * n + low < end ? element : other;
+        }
+      }
+    }
+  }
+  /// The elements of the tile that dropout does not keep become 0.
+  template <int N>
+  __device__ __forceinline__ void drop(Accumulators<1, N>& x, Index row, Index column) const {
+    for_bits<N>(
+        x, column, [&](Index j) { return this->template kept<1, kBitTiles>(row, j); }, 0.f);
+  }
   /// Adds the bias, in units of raw scores, to the tile at [row, column].
   template <int R, int N>
   __device__ __forceinline__ void add_bias(Accumulators<R, N>& scores, Index row,
@@ -277,8 +307,29 @@ struct HeadRules {
   }
 
  private:
+  static constexpr int kBitTiles = 8;  // whose elements fill a word
+
   static __device__ int lane() {
     return static_cast<int>(threadIdx.x % 32);
+  }
+  /// A column, or the end that it lies behind.
+  template <int kColumns>
+  static __device__ int within(Index column) {
+    return static_cast<int>(column < 0 ? 0 : column < kColumns ? column : kColumns);
+  }
+  /// Replaces the elements whose bit is not set, a word of bits(column) at a time.
+  template <int N, class Bits>
+  static __device__ __forceinline__ void for_bits(Accumulators<1, N>& x, Index column, Bits&& bits,
+                                                  float other) {
+    static_assert(N % kBitTiles == 0);
+#pragma unroll
+    for (int first = 0; first < N; first += kBitTiles) {
+      const ElementBits<1> chosen = bits(column + 8 * first);
+      for_elements<1, kBitTiles>([&](int, int n, int e, int, int) {
+        float& element = x.tile[0][first + n][e];
+        element = chosen(0, n, e) ? element : other;
+      });
+    }
   }
   static __device__ Index query_of(Index row, Index column) {
     return kKeysAreRows ? column : row;

@@ -53,13 +53,14 @@ __device__ void for_masked(const MaskedRows& a, F&& put) {
       put(row, i, width, ones);
     });
   }
-  const float scale = a.mask.keep_scale();
-  const Index offset = a.mask.index.column_offset, first_block = offset / kBlock;
+  const DropoutMask mask = of_step(a.mask);
+  const float scale = mask.keep_scale();
+  const Index offset = mask.index.column_offset, first_block = offset / kBlock;
   const Index units = ((offset + a.h - 1) / kBlock - first_block + 1) * kParts;
   for_rows(a.rows, units, false, [&](Index row, Index unit, auto) {
     const Index column = (first_block + unit / kParts) * kBlock + unit % kParts * kPack;
-    const std::uint64_t kept = kept_columns(a.mask, column, a.mask.index.sequence(row / a.batch),
-                                            a.mask.index.sample(row % a.batch));
+    const std::uint64_t kept = kept_columns(mask, column, mask.index.sequence(row / a.batch),
+                                            mask.index.sample(row % a.batch));
     const auto factor = [&](int p, int lane) {
       return kept >> (kPack * p + lane) & 1 ? scale : 0.f;
     };

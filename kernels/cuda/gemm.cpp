@@ -41,8 +41,10 @@ cublasLtHandle_t handle_of(int device) {
   return handle;
 }
 
-cudaDataType_t type_of(DType type) {
+cudaDataType_t type_of(DType type, Fp8Format format = Fp8Format::e4m3) {
   switch (type) {
+    case DType::u8:
+      return format == Fp8Format::e4m3 ? CUDA_R_8F_E4M3 : CUDA_R_8F_E5M2;
     case DType::f32:
       return CUDA_R_32F;
     case DType::bf16:
@@ -52,7 +54,7 @@ cudaDataType_t type_of(DType type) {
     case DType::f64:
       return CUDA_R_64F;
     default:
-      detail::check_failed("fp32, bf16, fp16 or fp64", __FILE__, __LINE__, name_of(type));
+      detail::check_failed("fp32, bf16, fp16, fp64 or u8", __FILE__, __LINE__, name_of(type));
   }
 }
 
@@ -98,9 +100,9 @@ void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t attr
 }
 
 /// cuBLASLt counts by columns: a row-major [rows, columns] is its [columns, rows].
-Layout layout_of(DType type, Index rows, Index columns, Index stride) {
+Layout layout_of(cudaDataType_t type, Index rows, Index columns, Index stride) {
   cublasLtMatrixLayout_t layout = nullptr;
-  check(cublasLtMatrixLayoutCreate(&layout, type_of(type), static_cast<std::uint64_t>(columns),
+  check(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(columns),
                                    static_cast<std::uint64_t>(rows), std::max(stride, columns)),
         "describing a matrix");
   return Layout(layout);
@@ -150,6 +152,24 @@ struct Gemm::Plan {
   Description product;
   Layout a, b, c;
   cublasLtMatmulHeuristicResult_t choice{};
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  bool found = false;
+
+  explicit Plan(const GemmProblem& p)
+      : problem(p),
+        library(handle_of(p.device)),
+        product(describe(p)),
+        a(p.transpose_a ? layout_of(type_of(p.type, p.a_format), p.k, p.m, p.a_stride)
+                        : layout_of(type_of(p.type, p.a_format), p.m, p.k, p.a_stride)),
+        b(p.transpose_b ? layout_of(type_of(p.type, p.b_format), p.n, p.k, p.b_stride)
+                        : layout_of(type_of(p.type, p.b_format), p.k, p.n, p.b_stride)),
+        c(layout_of(type_of(p.c_type), p.m, p.n, p.c_stride)) {
+    const Preference preference = preference_of(p);
+    int count = 0;
+    status = cublasLtMatmulAlgoGetHeuristic(library, product.get(), b.get(), a.get(), c.get(),
+                                            c.get(), preference.get(), 1, &choice, &count);
+    found = status == CUBLAS_STATUS_SUCCESS && count > 0;
+  }
 };
 
 std::uint16_t alignment_of(const void* address) {
@@ -157,7 +177,7 @@ std::uint16_t alignment_of(const void* address) {
   return static_cast<std::uint16_t>(1u << static_cast<unsigned>(bits));
 }
 
-Gemm& Gemm::of(const GemmProblem& problem) {
+Gemm& Gemm::kept(const GemmProblem& problem) {
   thread_local std::unordered_map<GemmProblem, std::unique_ptr<Gemm>, ProblemHash> plans;
   if (plans.size() > kMostPlans) {
     plans.clear();
@@ -169,25 +189,23 @@ Gemm& Gemm::of(const GemmProblem& problem) {
   return *plan;
 }
 
-Gemm::Gemm(const GemmProblem& p)
-    : plan_(new Plan{p, handle_of(p.device), describe(p),
-                     p.transpose_a ? layout_of(p.type, p.k, p.m, p.a_stride)
-                                   : layout_of(p.type, p.m, p.k, p.a_stride),
-                     p.transpose_b ? layout_of(p.type, p.n, p.k, p.b_stride)
-                                   : layout_of(p.type, p.k, p.n, p.b_stride),
-                     layout_of(p.c_type, p.m, p.n, p.c_stride)}) {
-  const Preference preference = preference_of(p);
-  int found = 0;
-  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-      plan_->library, plan_->product.get(), plan_->b.get(), plan_->a.get(), plan_->c.get(),
-      plan_->c.get(), preference.get(), 1, &plan_->choice, &found);
-  if (status != CUBLAS_STATUS_SUCCESS || found == 0) {
-    throw_environment(
-        "cuBLASLt {} has no algorithm for a product of [{}, {}] and [{}, {}] in {}: {}",
-        cublasLtGetVersion(), p.m, p.k, p.k, p.n, name_of(p.type), cublasLtGetStatusString(status));
-  }
+Gemm* Gemm::find(const GemmProblem& problem) {
+  Gemm& gemm = kept(problem);
+  return gemm.plan_->found ? &gemm : nullptr;
 }
 
+Gemm& Gemm::of(const GemmProblem& p) {
+  Gemm& gemm = kept(p);
+  if (!gemm.plan_->found) {
+    throw_environment(
+        "cuBLASLt {} has no algorithm for a product of [{}, {}] and [{}, {}] in {}: {}",
+        cublasLtGetVersion(), p.m, p.k, p.k, p.n, name_of(p.type),
+        cublasLtGetStatusString(gemm.plan_->status));
+  }
+  return gemm;
+}
+
+Gemm::Gemm(const GemmProblem& problem) : plan_(new Plan(problem)) {}
 Gemm::~Gemm() = default;
 
 Index Gemm::workspace_bytes() const {
@@ -205,6 +223,10 @@ void Gemm::run(device::CudaStream& stream, const Operands& operands) {
   const void* beta = plan.problem.accumulate ? alpha : &zero;
   if (operands.bias != nullptr) {
     set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+  }
+  if (plan.problem.type == DType::u8) {
+    set(plan.product, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, operands.b_factor);
+    set(plan.product, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, operands.a_factor);
   }
   check(cublasLtMatmul(plan.library, plan.product.get(), alpha, operands.b, plan.b.get(),
                        operands.a, plan.a.get(), beta, operands.c, plan.c.get(), operands.c,

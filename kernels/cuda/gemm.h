@@ -4,6 +4,7 @@
 
 #include "device/streams.h"
 #include "utils/dtype.h"
+#include "utils/float8.h"
 #include "utils/shape.h"
 
 namespace mpitron::kernels::cuda {
@@ -17,9 +18,10 @@ enum class Epilogue : std::uint8_t { none, bias, gelu_tanh, bias_gelu_tanh };
 struct GemmProblem {
   Index m = 0, n = 0, k = 0;
   Index a_stride = 0, b_stride = 0, c_stride = 0;  // between rows, in elements
-  std::int32_t device = 0;
-  DType type = DType::f32;    // of a and b: fp32, bf16, fp16 or fp64
+  std::int16_t device = 0;
+  DType type = DType::f32;    // of a and b: fp32, bf16, fp16 or fp64, or u8: numbers of 8 bits
   DType c_type = DType::f32;  // and of the bias
+  Fp8Format a_format = Fp8Format::e4m3, b_format = Fp8Format::e4m3;  // of numbers of 8 bits
   Epilogue epilogue = Epilogue::none;
   bool transpose_a = false, transpose_b = false;
   bool accumulate = false;
@@ -38,6 +40,8 @@ class Gemm {
  public:
   /// The plan of a problem, kept for the thread that asks; valid until the next call.
   static Gemm& of(const GemmProblem& problem);
+  /// The same, or null where the library has no algorithm.
+  static Gemm* find(const GemmProblem& problem);
   explicit Gemm(const GemmProblem& problem);
   ~Gemm();
 
@@ -46,11 +50,14 @@ class Gemm {
   struct Operands {
     const void *a, *b, *bias;
     void *c, *workspace;
+    /// By which numbers of 8 bits are multiplied; on the GPU.
+    const float *a_factor = nullptr, *b_factor = nullptr;
   };
   void run(device::CudaStream& stream, const Operands& operands);
 
  private:
   struct Plan;
+  static Gemm& kept(const GemmProblem& problem);
   std::unique_ptr<Plan> plan_;
 };
 

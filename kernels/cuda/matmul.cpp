@@ -53,7 +53,7 @@ struct Plan {
          .a_stride = k.a.stride(0),
          .b_stride = k.b.stride(0),
          .c_stride = k.c.stride(0),
-         .device = stream.device,
+         .device = static_cast<std::int16_t>(stream.device),
          .type = k.a.dtype,
          .c_type = k.c.dtype,
          .epilogue = epilogue_of(k),

@@ -19,10 +19,11 @@ struct JitterRows {
 
 template <class T>
 __global__ void jitter_rows(const __grid_constant__ JitterRows<T> a) {
+  const TokenNoise noise = of_step(a.noise);
   for_rows(a.t, a.h, a.packed, [&](Index row, Index i, auto width) {
     auto values = load(a.x[row] + i, width);
     for (int j = 0; j < width; ++j) {
-      values[j] *= 1 - a.eps + 2 * a.eps * token_uniform(a.noise, row, i + j);
+      values[j] *= 1 - a.eps + 2 * a.eps * token_uniform(noise, row, i + j);
     }
     store(a.y[row] + i, values);
   });
@@ -30,7 +31,8 @@ __global__ void jitter_rows(const __grid_constant__ JitterRows<T> a) {
 
 template <class T>
 __global__ void uniform_rows(const __grid_constant__ Rows<T> logits, Index rows, Index n,
-                             const __grid_constant__ TokenNoise noise) {
+                             const __grid_constant__ TokenNoise told) {
+  const TokenNoise noise = of_step(told);
   for_rows(rows, n, false, [&](Index row, Index i, auto) {
     logits[row][i] = static_cast<T>(token_uniform(noise, row, i));
   });

@@ -15,23 +15,25 @@ using simd::Float;
 
 constexpr Index kWork = 2;
 
-/// A row of weights in fp32, widened once for all rows: data + offset, or 1 without data.
+/// A row of weights in fp32, widened once for all rows: data + offset, or 1 without data. It starts
+/// with a cache line, so that no load of a vector takes two.
 class Weights {
  public:
   Weights(const device::ConstTensorView& weights, float offset, Index h)
-      : values_(static_cast<std::size_t>(h), 1.f) {
+      : values_(static_cast<std::size_t>(h / simd::kLanes + 1), simd::splat(1.f)) {
     if (weights) {
       visit_dtype(weights.dtype, [&]<class T>() {
         simd::for_lanes(h, [&, data = weights.as<T>()](Index i, auto lanes) {
-          simd::store(values_.data() + i, simd::load(data + i, lanes) + offset, lanes);
+          values_[static_cast<std::size_t>(i / simd::kLanes)] =
+              simd::load(data + i, lanes) + offset;
         });
       });
     }
   }
-  const float* data() const { return values_.data(); }
+  const float* data() const { return reinterpret_cast<const float*>(values_.data()); }
 
  private:
-  std::vector<float> values_;
+  std::vector<Float> values_;
 };
 
 /// What runs beside a pass over a row: nothing.
@@ -176,32 +178,6 @@ void layer_norm(const LayerNormForward& k) {
 // ---------------------------------------------------------------------------------------------
 // backward
 
-/// gamma + offset, or 1 without gamma, widened where it is used: beside sums of fp32, a row of fp32
-/// was measured to be slower.
-template <class T>
-struct Weight {
-  const T* data;
-  float offset;
-
-  template <class Lanes>
-  Float operator()(Index i, Lanes lanes) const {
-    return data == nullptr ? simd::splat(1.f) : simd::load(data + i, lanes) + offset;
-  }
-};
-
-/// Calls f<Tx, Ty, Tg>(): gamma is fp32 or as y.
-template <class F>
-void visit_norm_types(DType x, DType y, const device::ConstTensorView& gamma, F&& f) {
-  MPITRON_CHECK(!gamma || gamma.dtype == y || gamma.dtype == DType::f32, name_of(gamma.dtype));
-  visit_dtypes(x, y, [&]<class Tx, class Ty>() {
-    if (gamma && gamma.dtype == y) {
-      f.template operator()<Tx, Ty, Ty>();
-    } else {
-      f.template operator()<Tx, Ty, float>();
-    }
-  });
-}
-
 /// The arguments of one row of a backward pass; rms norm leaves `shift` zero.
 template <class Tx, class Ty>
 struct BackwardRow {
@@ -220,12 +196,12 @@ struct BackwardRow {
 };
 
 /// Both norms, by their views; `centred` is layer norm.
-template <class Tx, class Ty, class Tg, bool centred>
+template <class Tx, class Ty, bool centred>
 struct Backward {
   Rows<const Tx> x, add;
   Rows<const Ty> dy;
   Rows<Tx> dx;
-  Weight<Tg> gamma;
+  const float* gamma;  // effective
   const float *mean, *rstd;
   Index h, t;
 
@@ -244,7 +220,7 @@ struct Backward {
       fetch_in_first_pass(dy, i);
       const Float normal = simd::fma(simd::load(x + i, lanes), rstd_lanes, shift);
       const Float d = simd::load(dy + i, lanes);
-      const Float g = d * simd::inside(gamma(i, lanes), lanes);
+      const Float g = d * simd::load(gamma + i, lanes);
       dot = simd::fma(g, normal, dot);
       if (dgamma != nullptr) {
         simd::store(dgamma + i, simd::fma(d, normal, simd::load(dgamma + i, lanes)), lanes);
@@ -269,7 +245,7 @@ struct Backward {
                Index i, auto lanes) {
       fetch_in_second_pass(x, i, h);
       fetch_in_second_pass(dy, i, h);
-      const Float g = simd::load(dy + i, lanes) * gamma(i, lanes);
+      const Float g = simd::load(dy + i, lanes) * simd::load(gamma + i, lanes);
       if (add != nullptr) {
         fetch_ahead(add + i);
       }
@@ -304,17 +280,14 @@ struct Backward {
   }
 };
 
-template <class Tx, class Ty, class Tg>
+template <class Tx, class Ty>
 void rms_norm(const RmsNormBackward& k) {
-  const Backward<Tx, Ty, Tg, false> backward{Rows<const Tx>(k.x),
-                                             Rows<const Tx>(k.dx_add),
-                                             Rows<const Ty>(k.dy),
-                                             Rows<Tx>(k.dx),
-                                             {k.gamma.as<Tg>(), k.gamma_offset},
-                                             nullptr,
-                                             k.rstd.as<float>(),
-                                             k.x.size(-1),
-                                             row_count(k.x)};
+  const Weights gamma(k.gamma, k.gamma_offset, k.x.size(-1));
+  const Backward<Tx, Ty, false> backward{Rows<const Tx>(k.x),  Rows<const Tx>(k.dx_add),
+                                         Rows<const Ty>(k.dy), Rows<Tx>(k.dx),
+                                         gamma.data(),         nullptr,
+                                         k.rstd.as<float>(),   k.x.size(-1),
+                                         row_count(k.x)};
   backward.run(k.dgamma ? k.workspace : Out{},
                should_stream(k.dx, backward.dx, k.x, k.dy, k.dx_add));
   if (k.dgamma) {
@@ -323,17 +296,13 @@ void rms_norm(const RmsNormBackward& k) {
   }
 }
 
-template <class Tx, class Ty, class Tg>
+template <class Tx, class Ty>
 void layer_norm(const LayerNormBackward& k) {
-  const Backward<Tx, Ty, Tg, true> backward{Rows<const Tx>(k.x),
-                                            Rows<const Tx>(k.dx_add),
-                                            Rows<const Ty>(k.dy),
-                                            Rows<Tx>(k.dx),
-                                            {k.gamma.as<Tg>(), k.gamma_offset},
-                                            k.mean.as<float>(),
-                                            k.rstd.as<float>(),
-                                            k.x.size(-1),
-                                            row_count(k.x)};
+  const Weights gamma(k.gamma, k.gamma_offset, k.x.size(-1));
+  const Backward<Tx, Ty, true> backward{
+      Rows<const Tx>(k.x), Rows<const Tx>(k.dx_add), Rows<const Ty>(k.dy), Rows<Tx>(k.dx),
+      gamma.data(),        k.mean.as<float>(),       k.rstd.as<float>(),   k.x.size(-1),
+      row_count(k.x)};
   backward.run(k.workspace, should_stream(k.dx, backward.dx, k.x, k.dy, k.dx_add));
   const auto* partials = static_cast<const float*>(k.workspace.data);
   const Index blocks = block_count(backward.t), h = backward.h;
@@ -349,8 +318,7 @@ void run(device::HostStream&, const RmsNormForward& k) {
 
 void run(device::HostStream&, const RmsNormBackward& k) {
   MPITRON_CHECK(!k.dgamma || k.workspace, "dgamma wants a workspace");
-  visit_norm_types(k.x.dtype, k.dy.dtype, k.gamma,
-                   [&]<class Tx, class Ty, class Tg>() { rms_norm<Tx, Ty, Tg>(k); });
+  visit_dtypes(k.x.dtype, k.dy.dtype, [&]<class Tx, class Ty>() { rms_norm<Tx, Ty>(k); });
 }
 
 void run(device::HostStream&, const LayerNormForward& k) {
@@ -359,8 +327,7 @@ void run(device::HostStream&, const LayerNormForward& k) {
 
 void run(device::HostStream&, const LayerNormBackward& k) {
   MPITRON_CHECK(k.workspace, "layer_norm_backward wants a workspace");
-  visit_norm_types(k.x.dtype, k.dy.dtype, k.gamma,
-                   [&]<class Tx, class Ty, class Tg>() { layer_norm<Tx, Ty, Tg>(k); });
+  visit_dtypes(k.x.dtype, k.dy.dtype, [&]<class Tx, class Ty>() { layer_norm<Tx, Ty>(k); });
 }
 
 Index workspace_bytes(const device::HostStream&, const RmsNormBackward& k) {

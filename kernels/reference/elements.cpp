@@ -53,6 +53,9 @@ void store_element(void* data, DType dtype, Index offset, double value) {
     case DType::f16:
       at.operator()<Float16>() = Float16(round_to_odd(value));
       break;
+    case DType::u8:
+      at.operator()<std::uint8_t>() = static_cast<std::uint8_t>(value);
+      break;
     case DType::i64:
       at.operator()<std::int64_t>() = static_cast<std::int64_t>(value);
       break;

@@ -5,7 +5,7 @@
 #include "autograd/parameter_keeper.h"
 #include "autograd/tape.h"
 #include "device/device.h"
-#include "utils/philox.h"
+#include "utils/random_key.h"
 #include "utils/sequence_map.h"
 
 namespace mpitron::autograd {
@@ -23,7 +23,9 @@ struct RngKey {
   std::uint32_t layer = 0;  // 1-based global layer; 0: outside the layers
   std::uint32_t site = 0;   // which use inside the layer
 
-  Philox::Key philox() const;
+  /// In the model.
+  std::uint64_t place() const { return (std::uint64_t{layer} << 32) | site; }
+  Philox::Key philox() const { return place_key(step_key(seed, iteration), place()); }
 };
 
 /// Where this microbatch stands in the global batch.
@@ -31,8 +33,11 @@ struct SamplePosition {
   Index first_sample = 0;  // global sample of local b = 0
   Index sample_stride = 1;
   SequenceMap sequence;  // global positions of s
+  /// Where passes are recorded to be repeated: what kernels read in place of key and first sample.
+  const StepNumbers* replayed = nullptr;
 };
 
+class ActivationOffload;
 class DeferredGradients;
 
 /// What every op is given.
@@ -44,6 +49,7 @@ struct Context {
   ParameterKeeper* keeper = nullptr;      // null: parameters lie here whole, gradients stay here
   bool last_microbatch = false;           // of this step, for this tape's part of the model
   DeferredGradients* deferred = nullptr;  // of a pass that leaves something for later, or for waits
+  ActivationOffload* offload = nullptr;   // null: what nodes save stays where it is
   Mode mode = Mode::train;
   std::uint64_t seed = 0;
   std::uint64_t iteration = 0;

@@ -1,7 +1,9 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "autograd/fp8_products.h"
 #include "autograd/var.h"
 #include "tensor/shard.h"
 
@@ -22,6 +24,7 @@ struct Parameter {
   Index unit = 0;  // the layer that it is gathered with where it lies in pieces; 0: outside layers
   bool linear_weight =
       false;  // of a linear layer: its gradient may be added in fp32 by the product itself
+  std::optional<Fp8Products> fp8;    // likewise: its products take factors of 8 bits
   bool embedding_or_output = false;  // its learning rate may be decoupled
   // A tied weight that first and last pipeline stage hold, and the first counts in norms.
   bool shared_over_stages = false;
@@ -56,6 +59,7 @@ struct Buffer {
   Shape shape;
   Index layer = 0;  // 1-based, global
   Tensor value;
+  bool fp8_history = false;  // of Parameter::fp8
 };
 
 /// The parameters that a tape (one chunk, one microbatch) used, once each. A gradient bucket is

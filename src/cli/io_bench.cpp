@@ -82,6 +82,7 @@ int io_bench(const Arguments& arguments) {
   bench.folder = paths[0];
   bench.bytes_per_writer = megabytes << 20;
   const auto world = launch_world({});
+  tell_places(*world);
   const auto all = world->all();
   bench.rank = world->rank();
   bench.ranks = world->size();

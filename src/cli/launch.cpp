@@ -8,12 +8,12 @@
 #include "utils/log.h"
 
 namespace mpitron::cli {
-namespace {
 
-/// Once, in the log of rank 0: where all ranks are, and what slows them down there.
-void tell_places(comm::World& world, const launch::Environment& environment) {
+void tell_places(comm::World& world, const std::string& gpu) {
   const auto all = world.all();
-  const launch::RankPlace own = launch::own_place(world.host(world.rank()), environment);
+  launch::RankPlace own =
+      launch::own_place(world.host(world.rank()), launch::process_environment());
+  own.gpu = gpu;
   std::vector<launch::RankPlace> places;
   for (const std::string& text : checkpoint::collect_texts(*all, launch::to_text(own))) {
     places.push_back(launch::read_place(text));
@@ -28,8 +28,6 @@ void tell_places(comm::World& world, const launch::Environment& environment) {
   }
 }
 
-}  // namespace
-
 std::unique_ptr<comm::World> launch_world(const Arguments& arguments,
                                           std::shared_ptr<Trace> trace) {
   const launch::Environment environment = launch::process_environment();
@@ -43,7 +41,6 @@ std::unique_ptr<comm::World> launch_world(const Arguments& arguments,
   }
   auto world = comm::make_world(options);
   log::set_rank(static_cast<int>(world->rank()));
-  tell_places(*world, environment);
   return world;
 }
 

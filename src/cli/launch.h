@@ -12,4 +12,8 @@ namespace mpitron::cli {
 std::unique_ptr<comm::World> launch_world(const Arguments& arguments,
                                           std::shared_ptr<Trace> trace = nullptr);
 
+/// Once, in the log of rank 0: where all ranks are, with which GPUs, and what slows them down
+/// there. `gpu`: this rank's, empty without one. Collective.
+void tell_places(comm::World& world, const std::string& gpu = "");
+
 }  // namespace mpitron::cli

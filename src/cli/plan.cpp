@@ -43,6 +43,7 @@ struct Plan {
   comm::RankGrid grid;
   bool has_experts = false;
   std::string memory;
+  std::optional<Index> ranks_per_node;
 };
 
 struct NamedGroups {
@@ -84,12 +85,14 @@ std::string memory_text(config::RunConfig run, Index microbatches) {
   return model.padded_vocab_size > 0 ? text : text + "; without the rows of the vocabulary";
 }
 
-Plan make_plan(const config::RunConfig& run) {
+Plan make_plan(const config::ParsedRun& parsed) {
+  const config::RunConfig& run = parsed.run;
   Plan plan{.parallel = run.parallel,
             .pipeline = plan_schedule(run),
             .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
             .has_experts = run.model.moe.has_value(),
-            .memory = ""};
+            .memory = "",
+            .ranks_per_node = parsed.values.maybe_integer("ranks_per_node")};
   plan.memory = memory_text(run, plan.pipeline.schedule.options.microbatches);
   return plan;
 }
@@ -129,6 +132,24 @@ void print_summary(const Plan& plan) {
       pipeline::to_string(plan.pipeline.schedule.options.kind),
       plan.pipeline.schedule.options.microbatches, 100 * plan.pipeline.simulation.bubble(), live));
   log::print(plan.memory);
+}
+
+/// Which GPU a rank takes, and which groups stay on a node.
+void print_nodes(const Plan& plan) {
+  const Index per_node = *plan.ranks_per_node;
+  std::vector<std::string_view> within, between;
+  for (const auto& [name, groups] : groups_of(plan)) {
+    const bool stays = std::ranges::all_of(groups, [&](const std::vector<Index>& ranks) {
+      return std::ranges::all_of(
+          ranks, [&](Index rank) { return rank / per_node == ranks[0] / per_node; });
+    });
+    (stays ? within : between).push_back(name);
+  }
+  log::print(fmt::format(
+      "{} nodes: ranks 0 to {} of a node take its GPUs 0 to {}; within a node: {}; over nodes: {}",
+      (plan.parallel.world_size + per_node - 1) / per_node, per_node - 1, per_node - 1,
+      fmt::join(within, ", "),
+      between.empty() ? "none" : fmt::format("{}", fmt::join(between, ", "))));
 }
 
 void print_groups(const Plan& plan) {
@@ -181,12 +202,15 @@ int plan(const Arguments& arguments) {
   const bool json = take_flag(flags, "--json");
   const bool show_groups = take_flag(flags, "--show-groups");
   const bool show_schedule = take_flag(flags, "--show-schedule");
-  const Plan plan = make_plan(config::parse_run_config(flags));
+  const Plan plan = make_plan(config::parse_valid_run(flags));
   if (json) {
     log::print(to_json(plan, show_groups));
     return static_cast<int>(ExitCode::success);
   }
   print_summary(plan);
+  if (plan.ranks_per_node) {
+    print_nodes(plan);
+  }
   if (show_groups) {
     print_groups(plan);
   }

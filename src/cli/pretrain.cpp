@@ -6,10 +6,12 @@
 #include "cli/fingerprint.h"
 #include "cli/launch.h"
 #include "cli/run_device.h"
+#include "config/constraint.h"
 #include "config/option_help.h"
 #include "config/parse.h"
 #include "config/report.h"
 #include "inference/text_generator.h"
+#include "train/attention_tuning.h"
 #include "train/pretrain.h"
 #include "train/tokenizer_files.h"
 #include "utils/log.h"
@@ -72,6 +74,15 @@ config::ParsedRun read_flags(const Arguments& arguments, Index world_size) {
   return parsed;
 }
 
+/// Those that --device auto has left open.
+void check_rules_of_gpus(config::ParsedRun& parsed) {
+  parsed.run.training.device = "cuda";
+  parsed.findings = config::check_constraints({.values = parsed.values, .run = parsed.run});
+  if (!parsed.findings.empty()) {
+    throw Error(ExitCode::usage, config::to_text(parsed.findings));
+  }
+}
+
 /// That of the checkpoint where it fits tokenizer and layout, so that the loss goes on as it was.
 Index padded_vocabulary(const config::RunConfig& config, Index vocab_size,
                         std::optional<Index> rows) {
@@ -124,18 +135,22 @@ int pretrain(const std::string& kind, const Arguments& words) {
   }
   const auto trace = std::make_shared<Trace>();
   const std::shared_ptr<comm::World> ranks = launch_world(arguments, trace);
-  const config::ParsedRun parsed = read_flags(arguments, ranks->size());
+  config::ParsedRun parsed = read_flags(arguments, ranks->size());
   if (parsed.values.text("model") != kind) {
     throw_usage("--model {}: the command is pretrain-{}; call pretrain-{}",
                 parsed.values.text("model"), kind, parsed.values.text("model"));
   }
-  config::RunConfig config = parsed.run;
   const device::HostRuntime runtime;
-  const auto device = make_run_device(config.training.device, *ranks, config.parallel);
+  const auto device = make_run_device(parsed.run.training.device, *ranks, parsed.run.parallel);
+  if (!device->tensors_on_host()) {
+    check_rules_of_gpus(parsed);
+  }
+  config::RunConfig config = parsed.run;
   if (config.optimizer.offload && device->tensors_on_host()) {
     log::print(" > --optimizer-cpu-offload: the processor computes everything in this run");
   }
   const auto world = comm::world_for_device(ranks, *device, device_transport(config.parallel));
+  train::tune_attention(*device, *world, config);
   const train::TrainingData data = train::make_training_data(config);
   const auto sources = train::checkpoint_sources(*world, config.checkpoint);
   config.model.padded_vocab_size = padded_vocabulary(config, data.tokenizer->vocab_size(),

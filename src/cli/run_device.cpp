@@ -2,12 +2,31 @@
 
 #include <algorithm>
 
+#include "cli/launch.h"
 #include "comm/gpu_binding.h"
 #include "config/communicator_file.h"
 #include "device/device_choice.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {
+namespace {
+
+/// The groups over which gradients are summed, or those between instances of the optimizer.
+std::vector<const char*> groups_in_switches(const config::ParallelConfig& parallel) {
+  if (!parallel.sharp_enabled_group) {
+    return {};
+  }
+  return *parallel.sharp_enabled_group == "dp"
+             ? std::vector{"data", "data_context", "parameters_instance_0"}
+             : std::vector{"parameters_instance_1"};
+}
+
+/// For the map of ranks.
+std::string description(int index, const device::Gpu& gpu) {
+  return fmt::format("{} ({})", index, gpu.pci_bus_id);
+}
+
+}  // namespace
 
 std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::World& world,
                                                 const config::ParallelConfig& parallel) {
@@ -22,13 +41,15 @@ std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::W
     comm::check_gpu_binding(
         world, on_gpu ? gpus->gpus[static_cast<std::size_t>(choice.index)].pci_bus_id : "",
         through_host);
-    if (choice.name == "cuda") {
+    if (on_gpu) {
       const device::Gpu& gpu = gpus->gpus[static_cast<std::size_t>(choice.index)];
+      tell_places(world, description(choice.index, gpu));
       log::info("GPU {} ({}, {}, compute capability {}.{}, {} GiB)", choice.index, gpu.name,
                 gpu.pci_bus_id, gpu.major, gpu.minor, gpu.bytes >> 30);
       return device::make_cuda_device(choice.index);
     }
   }
+  tell_places(world);
   return device::make_device(choice.name, world.make_allocator());
 }
 
@@ -51,6 +72,9 @@ comm::DeviceTransport device_transport(const config::ParallelConfig& parallel) {
                                               .cga_cluster_size = given.cga_cluster_size,
                                               .net_name = given.net_name};
     }
+  }
+  for (const char* const group : groups_in_switches(parallel)) {
+    transport.limits[group].in_switches = true;
   }
   return transport;
 }

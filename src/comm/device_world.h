@@ -9,11 +9,12 @@
 
 namespace mpitron::comm {
 
-/// What NCCL may take of a GPU for one group (--nccl-communicator-config-path); absent: as NCCL
+/// What NCCL may take for one group (--nccl-communicator-config-path, --use-sharp); absent: as NCCL
 /// likes.
 struct CommunicatorLimits {
   std::optional<int> min_ctas, max_ctas, cga_cluster_size;
-  std::string net_name;  // "IB" or "socket"
+  std::string net_name;      // "IB" or "socket"
+  bool in_switches = false;  // collectives may run inside the network's switches
 };
 
 /// How tensors of a GPU travel. Groups go by the names of `comm::ParallelGroups`.

@@ -57,8 +57,8 @@ std::string alternatives(std::string_view option, std::vector<Index> values) {
 std::vector<Constraint> all_constraints() {
   std::vector<Constraint> all;
   for (const auto part :
-       {model_constraints(), layer_constraints(), moe_constraints(), run_constraints(),
-        data_constraints(), checkpoint_constraints(), layout_constraints(),
+       {model_constraints(), layer_constraints(), fp8_constraints(), moe_constraints(),
+        run_constraints(), data_constraints(), checkpoint_constraints(), layout_constraints(),
         expert_layout_constraints(), expert_overlap_constraints(), pipeline_constraints(),
         encoder_constraints(), node_constraints(), device_constraints(), transport_constraints(),
         optimizer_constraints()}) {

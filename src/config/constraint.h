@@ -36,6 +36,7 @@ struct Constraint {
 
 std::span<const Constraint> model_constraints();
 std::span<const Constraint> layer_constraints();
+std::span<const Constraint> fp8_constraints();
 std::span<const Constraint> moe_constraints();
 std::span<const Constraint> run_constraints();
 std::span<const Constraint> data_constraints();

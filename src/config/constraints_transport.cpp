@@ -32,6 +32,20 @@ Result stage_messages(const Facts& f) {
              : Violation{"ucc", "--pipeline-model-parallel-comm-backend nccl"};
 }
 
+Result switches(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  if (f.values.given("sharp_enabled_group") && !f.values.flag("use_sharp")) {
+    return Violation{"sharp_enabled_group without use_sharp", "--use-sharp"};
+  }
+  if (p.sharp_enabled_group && p.distributed_backend != DistributedBackend::nccl) {
+    return Violation{"distributed_backend = mpi", "--distributed-backend nccl"};
+  }
+  if (p.sharp_enabled_group == "dp_replica" && p.num_distributed_optimizer_instances < 2) {
+    return Violation{"one instance of the optimizer", "--sharp-enabled-group dp"};
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const Constraint> transport_constraints() {
@@ -45,6 +59,10 @@ std::span<const Constraint> transport_constraints() {
       {"E177", "stage_messages", "pipeline_model_parallel_comm_backend == nccl",
        "pipeline-model-parallel-comm-backend",
        "Stages send by the library that all groups use; UCC is not linked.", stage_messages},
+      {"E209", "switches",
+       "--use-sharp goes with NCCL; its group dp_replica with several instances of the optimizer",
+       "use-sharp sharp-enabled-group distributed-backend num-distributed-optimizer-instances",
+       "NCCL alone uses the switches, for a group that there is.", switches},
   });
   return kRules;
 }

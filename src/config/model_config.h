@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "config/fp8_config.h"
 #include "config/moe_config.h"
 
 namespace mpitron::config {
@@ -106,6 +107,7 @@ struct ModelConfig {
 
   // precision
   DType params_dtype = DType::f32;  // derived from fp16 / bf16
+  std::optional<Fp8Config> fp8;     // absent: products take factors of params_dtype
   bool fp32_residual_connection = false;
   bool fp16_lm_cross_entropy = false;
   bool cross_entropy_loss_fusion = false;

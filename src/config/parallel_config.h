@@ -30,6 +30,7 @@ struct ParallelConfig {
   DistributedBackend distributed_backend = DistributedBackend::nccl;
   std::vector<std::string> high_priority_stream_groups;
   std::optional<std::string> nccl_communicator_config_path;
+  std::optional<std::string> sharp_enabled_group;  // derived: dp with --use-sharp alone
   double distributed_timeout_minutes = 10;
 
   // pipeline

@@ -140,9 +140,30 @@ void resolve_layers(ModelConfig& m, const OptionValues& v) {
   m.use_cpu_initialization = v.flag("use_cpu_initialization");
 }
 
+std::optional<Fp8Config> resolve_fp8(const OptionValues& v) {
+  const std::optional<std::string> format = v.maybe_text("fp8");
+  if (!format) {
+    return {};
+  }
+  const bool ends_in_bf16 = v.flag("first_last_layers_bf16");
+  return Fp8Config{
+      .recipe = pick<Fp8Recipe>(v.text("fp8_recipe"), {{"tensorwise", Fp8Recipe::tensorwise},
+                                                       {"delayed", Fp8Recipe::delayed},
+                                                       {"blockwise", Fp8Recipe::blockwise},
+                                                       {"mxfp8", Fp8Recipe::mxfp8}}),
+      .hybrid = *format == "hybrid",
+      .weight_gradient = v.flag("fp8_wgrad"),
+      .margin = v.integer("fp8_margin"),
+      .amax_history = v.integer("fp8_amax_history_len"),
+      .largest_of_history = v.text("fp8_amax_compute_algo") == "max",
+      .first_bf16_layers = ends_in_bf16 ? v.integer("num_layers_at_start_in_bf16") : 0,
+      .last_bf16_layers = ends_in_bf16 ? v.integer("num_layers_at_end_in_bf16") : 0};
+}
+
 void resolve_precision(ModelConfig& m, const OptionValues& v) {
   using Granularity = RecomputeGranularity;
   m.params_dtype = params_dtype(v);
+  m.fp8 = resolve_fp8(v);
   m.fp32_residual_connection = v.flag("fp32_residual_connection");
   m.fp16_lm_cross_entropy = v.flag("fp16_lm_cross_entropy");
   m.cross_entropy_loss_fusion = v.flag("cross_entropy_loss_fusion");

@@ -69,6 +69,9 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
                                                                {"gloo", DistributedBackend::mpi}});
   p.high_priority_stream_groups = v.words("high_priority_stream_groups");
   p.nccl_communicator_config_path = v.maybe_text("nccl_communicator_config_path");
+  if (v.flag("use_sharp")) {
+    p.sharp_enabled_group = v.maybe_text("sharp_enabled_group").value_or("dp");
+  }
   p.distributed_timeout_minutes = v.real("distributed_timeout_minutes");
   p.overlap_moe_expert_parallel_comm = v.flag("overlap_moe_expert_parallel_comm");
   p.delay_wgrad_compute = v.flag("delay_wgrad_compute");

@@ -31,6 +31,7 @@ TrainingConfig resolve_training(const OptionValues& v) {
   if (v.flag("enable_cuda_graph")) {
     t.cuda_graph_warmup_steps = v.integer("cuda_graph_warmup_steps");
   }
+  t.cpu_offloading_num_layers = v.integer("cpu_offloading_num_layers");
   t.eval_iters = v.integer("eval_iters");
   t.eval_interval = v.integer("eval_interval");
   t.full_validation = v.flag("full_validation");
@@ -40,6 +41,7 @@ TrainingConfig resolve_training(const OptionValues& v) {
   t.seed = v.integer("seed");
   t.data_parallel_random_init = v.flag("data_parallel_random_init");
   t.deterministic_mode = v.flag("deterministic_mode");
+  t.tuning_file = v.maybe_text("tuning_file");
   t.exit_interval = v.maybe_integer("exit_interval");
   t.exit_duration_in_mins = v.maybe_integer("exit_duration_in_mins");
   t.exit_signal_handler = v.flag("exit_signal_handler");

@@ -34,6 +34,9 @@ struct TrainingConfig {
   std::string device = "auto";  // "host", "cuda", "reference"
   /// Steps before one is recorded as a CUDA graph; absent: none is.
   std::optional<Index> cuda_graph_warmup_steps;
+  /// Layers of a chunk, the first ones, whose activations wait for their backward pass in the
+  /// host's memory.
+  Index cpu_offloading_num_layers = 0;
 
   // evaluation; eval_interval 0: never during training
   Index eval_iters = 100;
@@ -49,6 +52,7 @@ struct TrainingConfig {
   Index seed = 1234;
   bool data_parallel_random_init = false;
   bool deterministic_mode = false;
+  std::optional<std::string> tuning_file;  // of attention kernels
 
   // exits
   std::optional<Index> exit_interval;          // iterations

@@ -36,7 +36,31 @@ Parameter& Builder::weight(const std::string& name, const Shape& shape, const te
 
 Parameter& Builder::linear_weight(const std::string& name, Index out, Index in,
                                   const tensor::Shard& rows) const {
-  return weight(name, {out, in}, rows, site_.config.init_method_std);
+  return in_8_bits(weight(name, {out, in}, rows, site_.config.init_method_std));
+}
+
+Parameter& Builder::in_8_bits(Parameter& weight) const {
+  using Scaling = autograd::Fp8Products::Scaling;
+  const std::optional<config::Fp8Config>& fp8 = site_.config.fp8;
+  if (!fp8 || site_.layer == 0 || !fp8->has(site_.layer, site_.config.all_layers())) {
+    return weight;
+  }
+  weight.fp8 = {.scaling = fp8->recipe == config::Fp8Recipe::delayed      ? Scaling::delayed
+                           : fp8->recipe == config::Fp8Recipe::tensorwise ? Scaling::current
+                                                                          : Scaling::blocks,
+                .gradient_format = fp8->hybrid ? Fp8Format::e5m2 : Fp8Format::e4m3,
+                .margin = static_cast<int>(fp8->margin),
+                .weight_gradient = fp8->weight_gradient};
+  if (weight.fp8->scaling == Scaling::delayed) {
+    autograd::Buffer& history =
+        site_.parameters.add_buffer({.name = weight.name + ".fp8_amax_history",
+                                     .shape = {autograd::Fp8Products::kRoles, fp8->amax_history},
+                                     .layer = site_.layer,
+                                     .value = {},
+                                     .fp8_history = true});
+    weight.fp8->history = &history;
+  }
+  return weight;
 }
 
 double Builder::output_std() const {
@@ -45,14 +69,14 @@ double Builder::output_std() const {
 }
 
 Parameter& Builder::output_weight(const std::string& name, Index out, Index in) const {
-  return weight(name, {out, in}, piece(1, in), output_std());
+  return in_8_bits(weight(name, {out, in}, piece(1, in), output_std()));
 }
 
 Parameter& Builder::expert_weight(const std::string& name, Index out, Index in,
                                   Index blocks) const {
   const comm::Group& group = *groups().expert_tensor;
   const tensor::Shard rows = tensor::even_shard(0, out, {group.rank(), group.size()}, blocks);
-  Parameter& parameter = linear_weight(name, out, in, rows);
+  Parameter& parameter = weight(name, {out, in}, rows, site_.config.init_method_std);
   parameter.expert = true;
   return parameter;
 }
@@ -66,7 +90,7 @@ Parameter& Builder::expert_output_weight(const std::string& name, Index out, Ind
 }
 
 Parameter& Builder::replicated_weight(const std::string& name, Index out, Index in) const {
-  Parameter& parameter = linear_weight(name, out, in);
+  Parameter& parameter = weight(name, {out, in}, {}, site_.config.init_method_std);
   parameter.sum_over_tensor = tensor_parallel().cuts_sequence();
   return parameter;
 }

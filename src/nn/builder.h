@@ -71,6 +71,9 @@ class Builder {
   Parameter& weight(const std::string& name, const Shape& shape, const tensor::Shard& shard,
                     double std) const;
 
+  /// The weight, with products of 8 bits where this layer has them (--fp8-format).
+  Parameter& in_8_bits(Parameter& weight) const;
+
   Site site_;
   std::string prefix_;
 };

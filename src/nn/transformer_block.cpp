@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/activation_offload.h"
 #include "autograd/parameter_unit.h"
 #include "nn/recomputed.h"
 
@@ -39,7 +40,11 @@ Var TransformerBlock::run_layers(Context& context, Var x, const LayerInputs& inp
     const auto layer = [&](Context& inner, const Var& input) {
       return layers_[i].forward(inner, input, inputs);
     };
-    x = autograd::in_unit(context, layers_[i].number(), layer, x);
+    const auto kept = [&](Context& inner, const Var& input) {
+      return inner.offload == nullptr ? layer(inner, input)
+                                      : inner.offload->run(inner, layer, input);
+    };
+    x = autograd::in_unit(context, layers_[i].number(), kept, x);
   }
   return x;
 }

@@ -42,7 +42,9 @@ kernels::DropoutMask dropout_mask(const Context& context, double probability, st
                                   std::uint32_t site) {
   kernels::DropoutMask mask;
   if (context.training() && probability > 0) {
-    mask.key = autograd::RngKey{context.seed, context.iteration, layer, site}.philox();
+    const autograd::RngKey key{context.seed, context.iteration, layer, site};
+    mask.key = key.philox();
+    mask.replayed = {context.position.replayed, key.place()};
     mask.threshold = kernels::dropout_threshold(probability);
     mask.index.sequence = context.position.sequence;
     mask.index.sample_offset = context.position.first_sample;

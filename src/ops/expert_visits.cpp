@@ -13,9 +13,13 @@ ExpertVisits expert_visits(Context& context, const Routing& routing, Index num_e
   const Tensor counts = context.empty({num_experts}, DType::i64);
   context.launch(kernels::CountVisits{.experts = routing.experts.view(), .counts = counts.view()});
   ExpertVisits visits;
-  const Tensor known = tensor::to_host(context.device, counts);
-  for (Index expert = 0; expert < num_experts; ++expert) {
-    visits.counts.push_back(capacity.of(known.data<std::int64_t>()[expert]));
+  if (capacity.fixed()) {  // without waiting for the device
+    visits.counts.assign(static_cast<std::size_t>(num_experts), capacity.tokens);
+  } else {
+    const Tensor known = tensor::to_host(context.device, counts);
+    for (Index expert = 0; expert < num_experts; ++expert) {
+      visits.counts.push_back(capacity.of(known.data<std::int64_t>()[expert]));
+    }
   }
   const Index n = std::accumulate(visits.counts.begin(), visits.counts.end(), Index{0});
   visits.rows = context.empty({n}, DType::i64);

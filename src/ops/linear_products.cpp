@@ -2,6 +2,7 @@
 
 #include "kernels/matmul.h"
 #include "ops/bias.h"
+#include "ops/fp8_products.h"
 
 namespace mpitron::ops {
 
@@ -12,6 +13,9 @@ using tensor::Tensor;
 void multiply(Context& context, const Tensor& x, const Parameter& weight, const Parameter* bias,
               const Tensor& y) {
   MPITRON_CHECK(x.shape()[1] == weight.value.shape()[1], to_string(x.shape()), weight.name);
+  if (weight.fp8) {
+    return multiply_in_fp8(context, x, weight, bias, y);
+  }
   kernels::Matmul product{
       .a = x.view(), .b = weight.value.view(), .c = y.view(), .transpose_b = true};
   if (bias != nullptr) {
@@ -21,6 +25,9 @@ void multiply(Context& context, const Tensor& x, const Parameter& weight, const 
 }
 
 void multiply_back(Context& context, const Tensor& dy, const Parameter& weight, const Tensor& dx) {
+  if (weight.fp8) {
+    return multiply_back_in_fp8(context, dy, weight, dx);
+  }
   context.launch_with_workspace(
       kernels::Matmul{.a = dy.view(), .b = weight.value.view(), .c = dx.view()});
 }
@@ -44,6 +51,9 @@ Tensor linear_input_gradient(Context& context, const Tensor& dy, const Parameter
 void accumulate_weight(Context& context, Parameter& weight, const Tensor& dy, const Tensor& x) {
   autograd::accumulate_parameter(
       context, weight, [&](const device::TensorView& sink, bool accumulate) {
+        if (weight.fp8 && weight.fp8->weight_gradient) {
+          return weight_gradient_in_fp8(context, dy, x, weight, sink, accumulate);
+        }
         context.launch_with_workspace(kernels::Matmul{.a = dy.view(),
                                                       .b = x.view(),
                                                       .c = sink,

@@ -22,7 +22,10 @@ TokenNoise token_noise(const Context& context, const TensorParallel& shared, Ind
   if (shared.cuts_sequence()) {
     index = index.from(shared.rank() * s_local);
   }
-  return {.key = key.philox(), .index = index, .batch = b};
+  return {.key = key.philox(),
+          .index = index,
+          .batch = b,
+          .replayed = {context.position.replayed, key.place()}};
 }
 
 Var jitter(Context& context, const Var& x, double eps, const TokenNoise& noise) {

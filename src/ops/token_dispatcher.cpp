@@ -73,6 +73,9 @@ class AllGatherDispatcher final : public TokenDispatcher {
  private:
   /// Where this rank's rows lie among those of all; a negative one stands for no token.
   Tensor gathered_rows(Context& context, const Var& x, const Tensor& rows) const {
+    if (ranks_.group->size() == 1) {
+      return rows;
+    }
     const Tensor known = tensor::to_host(context.device, rows);
     const Tensor shifted = tensor::empty_on_host(context.device, rows.shape(), rows.dtype());
     const Index first = ranks_.group->rank() * x.shape()[0];

@@ -1,19 +1,10 @@
 #include "tensor/tensor.h"
 
-#include <atomic>
 #include <new>
 
-namespace mpitron::tensor {
+#include "tensor/tensors_made.h"
 
-// One cache line in front of the elements, which stay aligned to 64 bytes; where the host cannot
-// write there, in a block of its own.
-struct alignas(64) Tensor::Storage {
-  device::Allocator* allocator;
-  std::size_t capacity;
-  std::atomic<Index> handles;
-  void* elements;              // null where they lie behind
-  std::size_t notes_capacity;  // of the block of its own
-};
+namespace mpitron::tensor {
 
 Tensor Tensor::empty(device::Allocator& allocator, const Shape& shape, DType dtype) {
   const std::size_t bytes = static_cast<std::size_t>(shape.numel()) * size_of(dtype);
@@ -24,6 +15,7 @@ Tensor Tensor::empty(device::Allocator& allocator, const Shape& shape, DType dty
     tensor.storage_ = new (notes->allocate(sizeof(Storage), notes_capacity))
         Storage{&allocator, capacity, 1, elements, notes_capacity};
     tensor.view_ = TensorView(elements, dtype, shape);
+    TensorsMade::note(*tensor.storage_);
   } else {
     void* block = allocator.allocate(sizeof(Storage) + bytes, capacity);
     tensor.storage_ = new (block) Storage{&allocator, capacity, 1, nullptr, 0};
@@ -51,8 +43,11 @@ Tensor& Tensor::operator=(Tensor other) noexcept {
 void Tensor::release() noexcept {
   if (storage_ != nullptr && storage_->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     device::Allocator& allocator = *storage_->allocator;
-    if (storage_->elements != nullptr) {
-      allocator.release(storage_->elements, storage_->capacity);
+    if (storage_->notes_capacity > 0) {
+      TensorsMade::forget(*storage_);
+      if (storage_->elements != nullptr) {
+        allocator.release(storage_->elements, storage_->capacity);
+      }
       allocator.notes()->release(storage_, storage_->notes_capacity);
     } else {
       allocator.release(storage_, storage_->capacity);

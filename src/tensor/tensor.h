@@ -1,4 +1,7 @@
 #pragma once
+#include <atomic>
+#include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "device/device.h"
@@ -24,15 +27,16 @@ class Tensor {
   Tensor& operator=(Tensor other) noexcept;
 
   explicit operator bool() const { return storage_ != nullptr; }
-  const TensorView& view() const { return view_; }
-  operator const TensorView&() const { return view_; }  // NOLINT: a tensor is a kernel argument
-  operator ConstTensorView() const { return view_; }    // NOLINT: a tensor is a kernel argument
+  /// Where the elements are now.
+  TensorView view() const;
+  operator TensorView() const { return view(); }       // NOLINT: a tensor is a kernel argument
+  operator ConstTensorView() const { return view(); }  // NOLINT: a tensor is a kernel argument
   const Shape& shape() const { return view_.shape; }
   DType dtype() const { return view_.dtype; }
   Index numel() const { return view_.numel(); }
   template <class T>
   T* data() const {
-    return view_.as<T>();
+    return view().as<T>();
   }
 
   /// No other handle shares the memory, so it may be overwritten.
@@ -42,11 +46,34 @@ class Tensor {
   Tensor slice(int dim, Index begin, Index end) const;
 
  private:
-  struct Storage;
+  friend class TensorsMade;
+  friend class MovableMemory;
+
+  // One cache line in front of the elements, which stay aligned to 64 bytes; where the host cannot
+  // write there, in a block of its own.
+  struct alignas(64) Storage {
+    device::Allocator* allocator;
+    std::size_t capacity;
+    std::atomic<Index> handles;
+    void* elements;              // null where they lie behind, or are away
+    std::size_t notes_capacity;  // of the block of its own; 0: there is none
+    std::ptrdiff_t moved = 0;    // bytes from where all handles think the elements are
+    Storage **before = nullptr, *next = nullptr;  // of a list of TensorsMade
+  };
+  static constexpr std::ptrdiff_t kAway = std::numeric_limits<std::ptrdiff_t>::max();
   void release() noexcept;
 
   Storage* storage_ = nullptr;
-  TensorView view_;
+  TensorView view_;  // where the elements were made
 };
+
+inline TensorView Tensor::view() const {
+  TensorView now = view_;
+  if (storage_ != nullptr && storage_->moved != 0) {
+    MPITRON_CHECK(storage_->moved != kAway, to_string(view_.shape));
+    now.data = static_cast<char*>(now.data) + storage_->moved;
+  }
+  return now;
+}
 
 }  // namespace mpitron::tensor

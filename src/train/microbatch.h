@@ -4,6 +4,7 @@
 
 #include "config/run_config.h"
 #include "models/model.h"
+#include "utils/random_key.h"
 
 namespace mpitron::train {
 
@@ -47,6 +48,7 @@ struct DeviceMicrobatch {
   SequenceMap positions;      // global ones of s
   models::Batch batch = {};
   Index first_sample = 0;
+  const StepNumbers* replayed = nullptr;  // autograd::SamplePosition
 };
 
 /// A rank's place in its context parallel group.

@@ -7,6 +7,7 @@
 #include "tensor/host_copy.h"
 #include "train/microbatch_broadcast.h"
 #include "utils/error.h"
+#include "utils/log.h"
 
 namespace mpitron::train {
 
@@ -56,15 +57,20 @@ StageRunner::StageRunner(device::Device& device, TrainedModel& model,
       options_(options),
       timers_(timers),
       layers_(replicas, timers.trace()),
+      offload_lanes_{device::make_copy_lane(device.stream()),
+                     device::make_copy_lane(device.stream())},
       executor_(model.world(), device, model.groups().pipeline->ranks()),
       output_weight_(model.chunk(model.chunks() - 1).output_weight()),
       objectives_(model.chunk(0).objective_traits()) {
+  if (options.offloaded_layers > 0 && device.tensors_on_host() && model.world().rank() == 0) {
+    log::info("--cpu-offloading-num-layers: activations are in the host's memory anyway");
+  }
   if (options.graph_warmup_steps) {
     if (device.tensors_on_host()) {
       throw_usage(
           "--enable-cuda-graph: this run computes on the host; leave it out, or run on a GPU");
     }
-    graph_.emplace(device, model.parameters(), *options.graph_warmup_steps);
+    graph_.emplace(device, model.parameters(), model.world().all(), *options.graph_warmup_steps);
   }
 }
 
@@ -123,11 +129,17 @@ StepGraph::TokenSums StageRunner::replay(const pipeline::HiddenState& hidden) {
   for (Index index = 0; index < pass_.num_microbatches; ++index) {
     microbatch(index);
   }
-  return graph_->run(*pass_.seed_scale, std::exchange(microbatches_, {}),
-                     [&](StepGraph::Microbatches microbatches) {
-                       microbatches_ = std::move(microbatches);
-                       return play(hidden);
-                     });
+  StepGraph::Sums sums =
+      graph_->run({.seed_scale = *pass_.seed_scale,
+                   .key = step_key(options_.seed, static_cast<std::uint64_t>(pass_.iteration))},
+                  std::exchange(microbatches_, {}), [&](StepGraph::Microbatches microbatches) {
+                    microbatches_ = std::move(microbatches);
+                    layer_sums_.clear();
+                    StepGraph::TokenSums tokens = play(hidden);
+                    return StepGraph::Sums{std::move(tokens), std::exchange(layer_sums_, {})};
+                  });
+  layer_sums_ = std::move(sums.layers);
+  return std::move(sums.tokens);
 }
 
 const DeviceMicrobatch& StageRunner::microbatch(Index index) {
@@ -168,6 +180,11 @@ StageRunner::Live& StageRunner::start(Index chunk, Index index) {
   MPITRON_CHECK(live == nullptr, chunk, index);
   if (spare_.empty()) {
     live = std::make_unique<Live>();
+    if (options_.offloaded_layers > 0 && !device_.tensors_on_host()) {
+      live->offload.emplace(
+          device_, offload_lanes_,
+          autograd::ActivationOffload::Limits{.layers = options_.offloaded_layers});
+    }
   } else {
     live = std::move(spare_.back());
     spare_.pop_back();
@@ -182,11 +199,13 @@ Tensor StageRunner::forward(Index chunk, Index index, Tensor input, BackwardPass
   const models::Model& part = model_.chunk(chunk);
   Live* live = pass_.seed_scale ? &start(chunk, index) : nullptr;
   const SamplePosition position{.first_sample = microbatch.first_sample,
-                                .sequence = microbatch.positions};
+                                .sequence = microbatch.positions,
+                                .replayed = microbatch.replayed};
   Context context = this->context(position, live != nullptr ? &live->tape.current() : nullptr);
   std::optional<ForwardGaps> gaps;
   if (live != nullptr) {
     live->auxiliary = context.auxiliary = auxiliary_losses(microbatch);
+    context.offload = live->offload ? &*live->offload : nullptr;
     if (options_.cut_passes) {
       context.deferred = &gaps.emplace(*this, live->tape, meanwhile);
     }
@@ -203,6 +222,9 @@ Tensor StageRunner::forward(Index chunk, Index index, Tensor input, BackwardPass
     const Var output = part.hidden(context, microbatch.batch, x);
     to_send = output.value;
     outputs.push_back({output.slot, {}});
+  }
+  if (context.offload != nullptr) {
+    context.offload->end_forward();
   }
   if (live != nullptr) {
     live->input = x.slot;

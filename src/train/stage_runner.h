@@ -2,6 +2,7 @@
 #include <functional>
 #include <optional>
 
+#include "autograd/activation_offload.h"
 #include "autograd/deferred_gradients.h"
 #include "autograd/segmented_tape.h"
 #include "parallel/data_parallel.h"
@@ -41,6 +42,7 @@ class StageRunner {
     bool delay_weights = false;  // weight gradients of a part are made when its tokens travel
     /// Steps before one is recorded as a graph and replayed; absent: none is.
     std::optional<Index> graph_warmup_steps = std::nullopt;
+    Index offloaded_layers = 0;  // of a chunk: activations wait in the host's memory
   };
   /// One pass over a (global) batch.
   struct Pass {
@@ -77,6 +79,7 @@ class StageRunner {
     };
     autograd::SegmentedTape tape;
     autograd::DeferredGradients weights;  // what `backward_weight` adds, or what is delayed
+    std::optional<autograd::ActivationOffload> offload = std::nullopt;
     autograd::Slot input;
     std::vector<Output> outputs;
     autograd::SamplePosition position;
@@ -96,7 +99,7 @@ class StageRunner {
   const pipeline::ActionList& actions(const Pass& pass);
   /// Queues all passes, and returns each objective's sums of tokens.
   StepGraph::TokenSums play(const pipeline::HiddenState& hidden);
-  /// The same from a graph, once it is recorded.
+  /// The same from a graph, once it is recorded; with what layers told.
   StepGraph::TokenSums replay(const pipeline::HiddenState& hidden);
   /// Microbatch `index`, which chunks ask for in order.
   const DeviceMicrobatch& microbatch(Index index);
@@ -133,6 +136,7 @@ class StageRunner {
   Options options_;
   Timers& timers_;
   mutable LayerTrace layers_;
+  autograd::OffloadLanes offload_lanes_;  // null where tensors lie in the host's memory
   pipeline::Executor executor_;
   std::optional<pipeline::Schedule> schedule_;  // the last one played
   autograd::DeferredGradients output_weight_;

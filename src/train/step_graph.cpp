@@ -23,21 +23,23 @@ void for_each_pair(const models::Batch& from, models::Batch& to, const Visit& vi
 
 }  // namespace
 
-StepGraph::TokenSums StepGraph::run(double seed_scale, const Microbatches& microbatches,
-                                    const Passes& passes) {
+StepGraph::Sums StepGraph::run(const Step& step, const Microbatches& microbatches,
+                               const Passes& passes) {
   if (warmup_steps_ > 0) {
     --warmup_steps_;
     return passes(microbatches);
   }
-  if (observed()) {  // it wants to see every launch
-    return passes(microbatches);
-  }
-  Constants constants{.seed_scale = seed_scale, .loss_tokens = {}};
+  Constants constants{.seed_scale = step.seed_scale, .loss_tokens = {}};
   for (const DeviceMicrobatch& microbatch : microbatches) {
     constants.loss_tokens.push_back(microbatch.batch.loss_tokens);
   }
-  fill(microbatches);
-  if (graph_ == nullptr || constants != constants_) {
+  const bool recorded = graph_ != nullptr && constants == constants_;
+  const Way way = agree(observed() ? Way::run : recorded ? Way::replay : Way::record);
+  if (way == Way::run) {
+    return passes(microbatches);
+  }
+  fill(step.key, microbatches);
+  if (way == Way::record) {
     record(constants, passes);
   } else {
     auto written = written_.begin();
@@ -49,18 +51,29 @@ StepGraph::TokenSums StepGraph::run(double seed_scale, const Microbatches& micro
   return sums_;
 }
 
+StepGraph::Way StepGraph::agree(Way wanted) const {
+  return static_cast<Way>(all_->reduce(static_cast<int>(wanted), comm::Reduction::maximum));
+}
+
+/// An observer wants to see every launch.
 bool StepGraph::observed() const {
   return std::visit([](const auto& stream) { return stream.observer != nullptr; },
                     device_.stream());
 }
 
-void StepGraph::fill(const Microbatches& microbatches) {
+void StepGraph::fill(std::uint64_t step_key, const Microbatches& microbatches) {
   const bool first = inputs_.size() != microbatches.size();
+  const Shape bytes = {static_cast<Index>(microbatches.size() * sizeof(StepNumbers))};
   if (first) {
     inputs_ = microbatches;
+    numbers_ = Tensor::empty(device_, bytes, DType::u8);
     graph_.reset();
   }
+  const Tensor known = tensor::empty_on_host(device_, bytes, DType::u8);
+  auto* const numbers = reinterpret_cast<StepNumbers*>(known.view().data);
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    numbers[i] = {.step_key = step_key, .first_sample = microbatches[i].first_sample};
+    inputs_[i].replayed = static_cast<const StepNumbers*>(numbers_.view().data) + i;
     inputs_[i].first_sample = microbatches[i].first_sample;
     inputs_[i].batch.loss_tokens = microbatches[i].batch.loss_tokens;
     for_each_pair(microbatches[i].batch, inputs_[i].batch, [&](const Tensor& from, Tensor& to) {
@@ -70,6 +83,7 @@ void StepGraph::fill(const Microbatches& microbatches) {
       tensor::copy_bytes(device_, from, to);
     });
   }
+  tensor::copy_bytes(device_, known, numbers_);
 }
 
 void StepGraph::record(const Constants& constants, const Passes& passes) {

@@ -90,7 +90,8 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
           .deferred_outputs = config.parallel.deferred_embedding_wgrads,
           .cut_passes = config.parallel.overlap_moe_expert_parallel_comm,
           .delay_weights = config.parallel.delay_wgrad_compute,
-          .graph_warmup_steps = config.training.cuda_graph_warmup_steps};
+          .graph_warmup_steps = config.training.cuda_graph_warmup_steps,
+          .offloaded_layers = config.training.cpu_offloading_num_layers};
 }
 
 }  // namespace
@@ -105,6 +106,8 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
       optimizer_(device, config.optimizer, trained_tensors(model, *replicas_), model.world().all()),
       scheduler_(config.optimizer),
       scaler_(optim::make_loss_scaler(config.optimizer)),
+      fp8_histories_(device, model.parameters(),
+                     config.model.fp8 && config.model.fp8->largest_of_history),
       runner_(device, model, *replicas_, runner_options(config, model), timers),
       tracked_(config, model.groups()) {}
 
@@ -175,6 +178,7 @@ void TrainStep::update(StepReport& report, Index batch_size) {
   const TimerScope scope = timers_.scope("optimizer", 1);
   before_update_();
   update_expert_biases(report.layers);
+  fp8_histories_.update(*model_.groups().tensor_data_context);
   optim::StepInputs inputs = step_inputs(report, {});
   inputs.grad_norm = report.grad_norm;
   report.skipped = optimizer_.step(inputs, scheduler_).skipped;
@@ -207,6 +211,9 @@ void TrainStep::complete_gradients() {
 
 void TrainStep::update_expert_biases(const LayerReport& layers) {
   for (const autograd::Buffer& bias : model_.parameters().buffers()) {
+    if (bias.fp8_history) {
+      continue;
+    }
     const std::vector<double>& tokens = layers.expert_tokens.at(bias.layer);
     const Index experts = bias.shape[0];
     const tensor::Tensor known = tensor::empty_on_host(device_, {experts}, DType::f64);
@@ -227,8 +234,9 @@ void TrainStep::visit_model(tensor::StateVisitor& visitor) const {
     visitor.tensor(place);
   }
   for (const autograd::Buffer& buffer : model_.parameters().buffers()) {
-    visitor.tensor(
-        {.name = "model/" + buffer.name, .shape = buffer.shape, .value = buffer.value.view()});
+    visitor.tensor({.name = (buffer.fp8_history ? "fp8/" : "model/") + buffer.name,
+                    .shape = buffer.shape,
+                    .value = buffer.value.view()});
   }
 }
 

@@ -9,6 +9,7 @@
 #include "optim/optimizer.h"
 #include "optim/parameter_scheduler.h"
 #include "parallel/data_parallel.h"
+#include "train/fp8_histories.h"
 #include "train/stage_runner.h"
 #include "train/tracked_losses.h"
 
@@ -52,7 +53,8 @@ class TrainStep {
   void logits(const HostMicrobatch& microbatch, const decltype(StageRunner::Pass::on_logits)& visit,
               autograd::Mode mode = autograd::Mode::evaluate);
 
-  /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME".
+  /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME"; and histories
+  /// of 8-bit scales, which are no part of the model: "fp8/NAME".
   void visit_model(tensor::StateVisitor& visitor) const;
   /// What else the next step depends on: optimizer, loss scale, schedules. Error(usage) where
   /// schedules of a checkpoint and of the options differ.
@@ -88,6 +90,7 @@ class TrainStep {
   optim::Optimizer optimizer_;
   optim::ParameterScheduler scheduler_;
   optim::LossScaler scaler_;
+  Fp8Histories fp8_histories_;
   StageRunner runner_;
   TrackedLosses tracked_;
   std::function<void()> before_update_ = [] {};

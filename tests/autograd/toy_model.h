@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 
+#include "autograd/activation_offload.h"
 #include "autograd/parameter_list.h"
 #include "autograd/recompute.h"
 #include "kernels/activation.h"
@@ -114,7 +115,9 @@ class Model {
         return add(inner, input,
                    linear(inner, gelu_dropout(inner, linear(inner, input, up), layer), down));
       };
-      x = recomputed ? recompute(context, block, x) : block(context, x);
+      x = recomputed                   ? recompute(context, block, x)
+          : context.offload != nullptr ? context.offload->run(context, block, x)
+                                       : block(context, x);
     }
     return x;
   }

@@ -63,6 +63,15 @@ TEST(Plan, CountsTheTypesAndThePlaceOfOptimizerState) {
   EXPECT_TRUE(contains(finished.out, "optimizer state in the host's memory")) << finished.out;
 }
 
+TEST(Plan, TellsWhichGpuARankTakesAndWhatStaysOnANode) {
+  const Finished finished = plan(kModel + Words{"--world-size", "8", "--ranks-per-node", "4"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out,
+                       "2 nodes: ranks 0 to 3 of a node take its GPUs 0 to 3; within a node: "
+                       "tensor, context, data, data x context; over nodes: pipeline"))
+      << finished.out;
+}
+
 TEST(Plan, DrawsTheZeroBubbleSchedule) {
   const Finished finished =
       plan(kModel + Words{"--world-size", "4", "--global-batch-size", "8", "--pipeline-schedule",

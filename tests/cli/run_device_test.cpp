@@ -21,6 +21,11 @@ TEST(RunDevice, OptionsOfTheTransportBecomeThoseOfItsGroups) {
             (std::set<std::string>{"pipeline", "pipeline-activations", "pipeline-gradients"}));
   ASSERT_EQ(transport.limits.size(), 1U);
   EXPECT_EQ(transport.limits.at("tensor").max_ctas, 8);
+  EXPECT_FALSE(transport.limits.at("tensor").in_switches);
+  parallel.sharp_enabled_group = "dp";
+  EXPECT_TRUE(device_transport(parallel).limits.at("data_context").in_switches);
+  parallel.sharp_enabled_group = "dp_replica";
+  EXPECT_TRUE(device_transport(parallel).limits.at("parameters_instance_1").in_switches);
   parallel.distributed_backend = config::DistributedBackend::mpi;
   EXPECT_TRUE(device_transport(parallel).through_host);
 }

@@ -5,19 +5,28 @@
 namespace mpitron::config {
 namespace {
 
-const std::string kGraph =
-    "--enable-cuda-graph --cuda-graph-scope full_iteration --hidden-dropout 0 --attention-dropout "
-    "0 ";
+const std::string kGraph = "--enable-cuda-graph --cuda-graph-scope full_iteration ";
 
 /// What breaks a legal run with a graph, and how that is told.
 constexpr test::RuleCase kAdded[] = {
     {"--cuda-graph-scope attn", "E180", "Nearest: --cuda-graph-scope full_iteration"},
-    {"--hidden-dropout 0.1", "E181", "dropout. Nearest: leave --enable-cuda-graph out"},
-    {"--num-experts 2 --disable-bias-linear", "E181", "experts"},
+    {"--num-experts 2 --disable-bias-linear", "E181",
+     "experts whose rows differ (--moe-expert-capacity-factor with "
+     "--moe-pad-expert-input-to-capacity fixes them). Nearest: leave --enable-cuda-graph out"},
     {"--mtp-num-layers 1", "E181", "multi-token prediction"},
-    {"--tensor-model-parallel-size 2 --world-size 2", "E181", "a model over several ranks"},
-    {"--overlap-grad-reduce", "E181", "overlapped communication"},
+    {"--tensor-model-parallel-size 2 --world-size 2 --distributed-backend mpi", "E181",
+     "through the host"},
+    {"--overlap-grad-reduce", "E181", "overlapped reductions"},
+    {"--cpu-offloading-num-layers 1", "E181", "activations on the host"},
     {"--timing-log-level 2", "E181", "timers of passes"},
+    {"--tuning-file t.json --attention-backend flash", "E200", "Nearest: --attention-backend auto"},
+    {"--device cuda --kv-channels 512", "E205", "512 > 256"},
+    {"--tensor-model-parallel-size 2 --world-size 2 --cuda-graph-warmup-steps 0", "E206",
+     "Nearest: --cuda-graph-warmup-steps 3"},
+    {"--cpu-offloading-num-layers 99", "E207", "cpu_offloading_num_layers = 99"},
+    {"--cpu-offloading-num-layers 1 --recompute-granularity full --recompute-method uniform "
+     "--recompute-num-layers 1",
+     "E208", "--recompute-granularity full. Nearest: leave --cpu-offloading-num-layers out"},
 };
 
 TEST(DeviceConstraints, EachIsBrokenByItsSmallestExample) {

@@ -10,6 +10,9 @@ constexpr test::RuleCase kCases[] = {
     {"--high-priority-stream-groups dp_cp zp", "E176", "zp is none of dp dp_cp"},
     {"--pipeline-model-parallel-comm-backend ucc", "E177",
      "Nearest: --pipeline-model-parallel-comm-backend nccl"},
+    {"--sharp-enabled-group dp", "E209", "Nearest: --use-sharp"},
+    {"--use-sharp --distributed-backend mpi", "E209", "Nearest: --distributed-backend nccl"},
+    {"--use-sharp --sharp-enabled-group dp_replica", "E209", "one instance of the optimizer"},
 };
 
 TEST(TransportConstraints, EachIsBrokenByItsSmallestExample) {

@@ -15,6 +15,7 @@
 #include "tests/emulator/emulated_stream.h"
 #include "tests/emulator/failure.h"
 #include "utils/float16.h"
+#include "utils/float8.h"
 #include "utils/hash.h"
 
 struct cublasLtContext {};
@@ -28,6 +29,7 @@ struct Description {
   cublasOperation_t transpose_a = CUBLAS_OP_N, transpose_b = CUBLAS_OP_N;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* bias = nullptr;
+  const void *a_scale = nullptr, *b_scale = nullptr;  // of numbers of 8 bits; null: 1
 };
 
 struct Layout {
@@ -75,13 +77,37 @@ struct Problem {
   }
 };
 
+bool is_fp8(cudaDataType_t type) {
+  return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2;
+}
+
 std::size_t size_of(cudaDataType_t type) {
-  return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2;
+  return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : is_fp8(type) ? 1 : 2;
+}
+
+/// GPUs of compute capability 9.0 multiply a^T b where 16 divides all sizes.
+bool fp8_is_supported(const Problem& p) {
+  const auto type = [&](Matrix matrix) { return p.layouts[matrix].type; };
+  const bool types = (type(matrix_a) == CUDA_R_8F_E4M3 || type(matrix_b) == CUDA_R_8F_E4M3) &&
+                     is_fp8(type(matrix_a)) && is_fp8(type(matrix_b)) &&
+                     (type(matrix_d) == CUDA_R_32F || type(matrix_d) == CUDA_R_16BF);
+  const bool epilogue =
+      p.description.epilogue == CUBLASLT_EPILOGUE_DEFAULT ||
+      (p.description.epilogue == CUBLASLT_EPILOGUE_BIAS && type(matrix_d) == CUDA_R_16BF);
+  const bool strides = std::ranges::all_of(p.layouts, [](const Layout& layout) {
+    return layout.stride * static_cast<std::int64_t>(size_of(layout.type)) % 16 == 0;
+  });
+  return types && epilogue && strides && p.m() % 16 == 0 && p.n() % 16 == 0 && p.k() % 16 == 0 &&
+         p.description.transpose_a == CUBLAS_OP_T && p.description.transpose_b == CUBLAS_OP_N &&
+         p.description.compute == CUBLAS_COMPUTE_32F && p.description.scale == CUDA_R_32F;
 }
 
 bool types_are_supported(const Problem& p) {
   const cudaDataType_t a = p.layouts[matrix_a].type, b = p.layouts[matrix_b].type;
   const cudaDataType_t c = p.layouts[matrix_c].type, d = p.layouts[matrix_d].type;
+  if (c == d && (is_fp8(a) || is_fp8(b))) {
+    return fp8_is_supported(p);
+  }
   if (a != b || c != d) {
     return false;
   }
@@ -137,6 +163,10 @@ Sum load(const void* data, cudaDataType_t type, std::int64_t i) {
   switch (type) {
     case CUDA_R_64F:
       return static_cast<Sum>(static_cast<const double*>(data)[i]);
+    case CUDA_R_8F_E4M3:
+      return static_cast<Sum>(from_fp8(static_cast<const std::uint8_t*>(data)[i], Fp8Format::e4m3));
+    case CUDA_R_8F_E5M2:
+      return static_cast<Sum>(from_fp8(static_cast<const std::uint8_t*>(data)[i], Fp8Format::e5m2));
     case CUDA_R_16BF:
       return static_cast<Sum>(static_cast<float>(static_cast<const BFloat16*>(data)[i]));
     case CUDA_R_16F:
@@ -196,6 +226,9 @@ std::vector<Sum> dense(const Layout& layout, const void* data, bool by_rows) {
 template <class Sum>
 Sum Task::finish(Sum sum, std::int64_t row, std::int64_t offset) const {
   Sum value = static_cast<Sum>(alpha) * sum;
+  for (const void* scale : {problem.description.a_scale, problem.description.b_scale}) {
+    value *= scale != nullptr ? load<Sum>(scale, CUDA_R_32F, 0) : Sum(1);
+  }
   if (beta != 0) {
     const Layout& c = problem.layouts[matrix_c];
     value += static_cast<Sum>(beta) * load<Sum>(data[matrix_c], c.type, offset);
@@ -255,6 +288,11 @@ void Task::run() const {
   if (problem.has_bias()) {
     const cudaDataType_t type = problem.layouts[matrix_d].type;
     require_device_memory("the bias", problem.description.bias, problem.m() * size_of(type));
+  }
+  for (const void* scale : {problem.description.a_scale, problem.description.b_scale}) {
+    if (scale != nullptr) {
+      require_device_memory("a scale", scale, sizeof(float));
+    }
   }
   if (workspace_bytes > 0) {
     require_device_memory("the workspace", workspace, workspace_bytes);
@@ -372,6 +410,10 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
       return assign(d.epilogue, value, bytes);
     case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
       return assign(d.bias, value, bytes);
+    case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER:
+      return assign(d.a_scale, value, bytes);
+    case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER:
+      return assign(d.b_scale, value, bytes);
     default:
       return CUBLAS_STATUS_NOT_SUPPORTED;
   }

@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <vector>
 
 #include <cublasLt.h>
 #include <gtest/gtest.h>
+
+#include "utils/float8.h"
 
 namespace mpitron::emulator {
 namespace {
@@ -125,6 +128,64 @@ TEST(CublasLt, AnAlgorithmIsForItsProblemItsAlignmentAndItsWorkspace) {
   product.b = on_gpu<float>({1, 0, 0, 1, 1, 1});
   product.k = 2;
   EXPECT_EQ(product.run(), CUBLAS_STATUS_INVALID_VALUE);
+}
+
+/// d = a^T b of 16 x 16 numbers of 8 bits, of which `a` holds ones, and b twos in its first column.
+struct Fp8Product {
+  std::uint64_t k = 16;
+  cudaDataType_t b_type = CUDA_R_8F_E5M2;
+  const float* a_scale = on_gpu<float>({0.5f});
+  float* d = on_gpu<float>(std::vector<float>(256, 7));
+
+  cublasStatus_t run() {
+    cublasLtHandle_t library = nullptr;
+    cublasLtCreate(&library);
+    cublasLtMatmulDesc_t description = nullptr;
+    cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    const cublasOperation_t transpose = CUBLAS_OP_T;
+    cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_TRANSA, &transpose,
+                                   sizeof(transpose));
+    cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &a_scale,
+                                   sizeof(a_scale));
+    cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
+    cublasLtMatrixLayoutCreate(&a, CUDA_R_8F_E4M3, k, 16, 16);
+    cublasLtMatrixLayoutCreate(&b, b_type, k, 16, 16);
+    cublasLtMatrixLayoutCreate(&c, CUDA_R_32F, 16, 16, 16);
+    cublasLtMatmulPreference_t preference = nullptr;
+    cublasLtMatmulPreferenceCreate(&preference);
+    cublasLtMatmulHeuristicResult_t choice{};
+    int found = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(library, description, a, b, c, c,
+                                                                 preference, 1, &choice, &found);
+    if (status != CUBLAS_STATUS_SUCCESS) {
+      return status;
+    }
+    std::vector<std::uint8_t> twos(256, 0);
+    std::fill_n(twos.begin(), 16, to_fp8(2, Fp8Format::e5m2));
+    const std::vector<std::uint8_t> ones(256, to_fp8(1, Fp8Format::e4m3));
+    const float alpha = 1, beta = 0;
+    return cublasLtMatmul(library, description, &alpha, on_gpu(ones), a, on_gpu(twos), b, &beta, d,
+                          c, d, c, &choice.algo, nullptr, 0, nullptr);
+  }
+};
+
+TEST(CublasLt, MultipliesNumbersOfEightBitsByTheirScales) {
+  Fp8Product product;
+  ASSERT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
+  std::vector<float> d(256);
+  cudaMemcpy(d.data(), product.d, 256 * sizeof(float), cudaMemcpyDeviceToHost);
+  std::vector<float> expected(256, 0);
+  std::fill_n(expected.begin(), 16, 16.f);  // 16 * 2 * 0.5
+  EXPECT_EQ(d, expected);
+}
+
+TEST(CublasLt, RefusesProductsOfEightBitsThatGpusDoNotHave) {
+  Fp8Product product;
+  product.k = 8;
+  EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
+  product.k = 16;
+  product.b_type = CUDA_R_16BF;
+  EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
 }
 
 }  // namespace

@@ -166,6 +166,13 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   allowed.bytes[kernel] = std::max(value, kSharedBytes);
   return noted(cudaSuccess);
 }
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  *attributes = {};
+  attributes->maxDynamicSharedSizeBytes = mpitron::emulator::allowed_shared_bytes(kernel);
+  attributes->maxThreadsPerBlock = 1024;
+  attributes->numRegs = 64;  // no body is empty here
+  return noted(cudaSuccess);
+}
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
                                                           std::size_t) {
   *blocks = 2048 / std::max(threads, 32);
@@ -230,8 +237,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->maxThreadsPerBlock = 1024;
   properties->maxThreadsPerMultiProcessor = 2048;
   properties->multiProcessorCount = mpitron::emulator::kProcessors;
-  properties->major = 9;
-  properties->minor = 0;
+  const int capability =
+      mpitron::emulator::number_from_environment("MPITRON_EMULATED_CAPABILITY", 90);
+  properties->major = capability / 10;
+  properties->minor = capability % 10;
   properties->l2CacheSize = 50 << 20;
   properties->pciBusID = number + 1;
   properties->asyncEngineCount = 2;

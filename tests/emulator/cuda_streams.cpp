@@ -10,7 +10,9 @@
 #include "emulator/queue.h"
 
 using mpitron::emulator::noted;
+using mpitron::emulator::RecordedTask;
 using mpitron::emulator::Recording;
+using mpitron::emulator::Seen;
 using mpitron::emulator::stream_or_default;
 using mpitron::emulator::Task;
 
@@ -24,8 +26,9 @@ double seconds_now() {
 cudaError_t push(cudaStream_t stream, Task task) {
   if (stream->recording != nullptr) {
     Recording& recording = *stream->recording;
-    recording.tasks.push_back(std::move(task));
-    ++recording.seen[stream][stream];
+    Seen& seen = recording.seen[stream];
+    recording.tasks.push_back({std::move(task), stream, seen});
+    ++seen[stream];
   } else {
     stream->queue->push(std::move(task));
   }
@@ -45,6 +48,53 @@ bool refused_while_recording(cudaStream_t stream) {
 cudaError_t push_task(cudaStream_t stream, Task task) {
   return push(stream_or_default(stream), std::move(task));
 }
+
+namespace {
+
+/// Queues of one launch of a graph, one for each stream that recorded it.
+class LaunchedGraph {
+ public:
+  /// Begins behind what `stream` holds.
+  explicit LaunchedGraph(cudaStream_t stream) : begin_(stream->queue) {}
+
+  void push(const RecordedTask& recorded) {
+    Branch& branch = this->branch(recorded.stream);
+    for (const auto& [other, tasks] : recorded.after) {
+      std::size_t& waited = branch.waited[other];
+      if (other != recorded.stream && tasks > waited) {
+        const Branch& before = branches_.at(other);
+        branch.queue->push(waiting_for(before.queue, before.positions[tasks - 1]));
+        waited = tasks;
+      }
+    }
+    branch.positions.push_back(branch.queue->push(recorded.task));
+  }
+  /// Has the stream go on when all have ended.
+  void join(cudaStream_t stream) const {
+    for (const auto& [recorder, branch] : branches_) {
+      stream->queue->push(waiting_for(branch.queue, branch.queue->end()));
+    }
+  }
+
+ private:
+  struct Branch {
+    std::shared_ptr<Queue> queue = make_queue();
+    std::vector<std::uint64_t> positions;  // of its tasks
+    Seen waited;                           // of others' tasks
+  };
+  Branch& branch(cudaStream_t recorder) {
+    const auto [at, first] = branches_.try_emplace(recorder);
+    if (first) {
+      at->second.queue->push(waiting_for(begin_, begin_->end()));
+    }
+    return at->second;
+  }
+
+  const std::shared_ptr<Queue> begin_;
+  std::map<cudaStream_t, Branch> branches_;
+};
+
+}  // namespace
 
 cudaError_t enqueue(cudaStream_t stream, const char* what, std::function<bool()> attempt) {
   return push_task(stream, {what, std::move(attempt)});
@@ -144,7 +194,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
       return noted(cudaErrorStreamCaptureMerge);
     }
     stream->recording = event->recording;
-    Recording::Seen& seen = stream->recording->seen[stream];
+    Seen& seen = stream->recording->seen[stream];
     for (const auto& [other, tasks] : event->seen) {
       seen[other] = std::max(seen[other], tasks);
     }
@@ -212,7 +262,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     return noted(cudaErrorStreamCaptureUnmatched);
   }
   mpitron::emulator::recording_ends(recording->relaxed);
-  Recording::Seen& joined = recording->seen[stream];
+  Seen& joined = recording->seen[stream];
   bool unjoined = false;
   for (auto& [other, seen] : recording->seen) {
     unjoined |= joined[other] < seen[other];
@@ -240,8 +290,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
-  const auto same = [](const Task& a, const Task& b) {
-    return a.kernel == b.kernel && std::strcmp(a.what, b.what) == 0;
+  const auto same = [](const RecordedTask& a, const RecordedTask& b) {
+    return a.task.kernel == b.task.kernel && std::strcmp(a.task.what, b.task.what) == 0;
   };
   if (!std::equal(executable->tasks.begin(), executable->tasks.end(), graph->tasks.begin(),
                   graph->tasks.end(), same)) {
@@ -253,9 +303,15 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
   return noted(cudaSuccess);
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  for (const Task& task : executable->tasks) {
-    mpitron::emulator::push_task(stream, task);
+  stream = stream_or_default(stream);
+  if (refused_while_recording(stream)) {
+    return noted(cudaErrorStreamCaptureUnsupported);
   }
+  mpitron::emulator::LaunchedGraph launched(stream);
+  for (const RecordedTask& task : executable->tasks) {
+    launched.push(task);
+  }
+  launched.join(stream);
   return noted(cudaSuccess);
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t*, std::size_t* count) {

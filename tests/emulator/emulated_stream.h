@@ -4,8 +4,8 @@
 #include <cuda_runtime_api.h>
 
 // An emulated GPU, so that CUDA code runs on machines without one: the same .cu files, compiled by
-// g++ (kernel_language.h), and those functions of libcudart, libcublasLt and libnccl that we call,
-// declared by the toolkit's own headers. It is stricter than a GPU:
+// g++ (kernel_language.h), and those functions of libcudart, libcublasLt, libcudnn and libnccl that
+// we call, declared by the toolkit's own headers. It is stricter than a GPU:
 // - Queued work runs only when somebody waits for it (synchronizes a stream, an event or the
 //   device), in stream order and after the events that its stream waits for: whoever forgot to wait
 //   reads old numbers.
@@ -17,8 +17,10 @@
 //   thread that is missing at a barrier or a shuffle is named.
 // - Nothing measures time: it says nothing about speed.
 // Variables of the environment: MPITRON_EMULATED_GPUS (how many; 1), MPITRON_EMULATED_GPU_MEMORY
-// (bytes of each; 16 GiB), MPITRON_EMULATED_DRIVER (its version as CUDA counts, 12040 is 12.4; 0:
-// no driver). CUDA_VISIBLE_DEVICES (numbers only) chooses among the GPUs.
+// (bytes of each; 16 GiB), MPITRON_EMULATED_CAPABILITY (80 is 8.0; 90), MPITRON_EMULATED_DRIVER
+// (its version as CUDA counts, 12040 is 12.4; 0: no driver), MPITRON_EMULATED_CUDNN (version as
+// cuDNN counts, 91900 is 9.19; 0: not there). CUDA_VISIBLE_DEVICES (numbers only) chooses among the
+// GPUs.
 
 namespace mpitron::emulator {
 

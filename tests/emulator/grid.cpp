@@ -9,25 +9,29 @@
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 
+#include "emulator/copy_barriers.h"
 #include "emulator/failure.h"
 #include "emulator/kernel_language.h"
+#include "emulator/warpgroup_products.h"
 
 namespace mpitron::emulator {
 namespace {
 
 using boost::context::fiber;
 
-constexpr int kWarp = 32;
+constexpr int kWarp = 32, kWarpgroup = 128;
 constexpr std::size_t kStackBytes = 256 << 10;
 
-enum class State { fresh, ready, at_warp, at_block, ended };
+enum class State { fresh, ready, at_warp, at_warpgroup, waiting, at_block, ended };
 
 struct Thread {
   uint3 index{};
   State state = State::fresh;
-  fiber paused;                         // where it goes on
-  void* brought = nullptr;              // to a meeting of its warp
-  TogetherFunction together = nullptr;  // which meeting
+  fiber paused;                                  // where it goes on
+  void* brought = nullptr;                       // to a meeting of its warp or warpgroup
+  TogetherFunction together = nullptr;           // which meeting
+  const std::function<bool()>* until = nullptr;  // of one that waits
+  const char* waits_for = nullptr;
 };
 
 /// Runs grids on one thread of the host. A worker is a fiber that runs threads of the block to
@@ -40,7 +44,7 @@ class Processor {
     gridDim = grid.blocks;
     blockDim = grid.threads;
     number_threads();
-    shared_.resize(grid.shared_bytes + kSharedAlignment);
+    shared_.resize(grid.shared_bytes + kSharedWindow + kSharedAlignment);
     std::uint64_t number = 0;
     for (blockIdx.z = 0; blockIdx.z < grid.blocks.z; ++blockIdx.z) {
       for (blockIdx.y = 0; blockIdx.y < grid.blocks.y; ++blockIdx.y) {
@@ -57,16 +61,38 @@ class Processor {
     scheduler_ = std::move(scheduler_).resume();
     enter(self);
   }
-  void pause_at_warp(void* brought, TogetherFunction together) {
+  void pause_at(State meeting, void* brought, TogetherFunction together) {
     threads_[current_].brought = brought;
     threads_[current_].together = together;
-    pause(State::at_warp);
+    pause(meeting);
+  }
+  void wait_until(const std::function<bool()>& ready, const char* what) {
+    threads_[current_].until = &ready;
+    threads_[current_].waits_for = what;
+    pause(State::waiting);
   }
 
-  unsigned char* shared() {
+  /// Where the addresses within shared memory begin.
+  unsigned char* shared_window() {
     const auto address = reinterpret_cast<std::uintptr_t>(shared_.data());
-    return shared_.data() + (kSharedAlignment - address % kSharedAlignment) % kSharedAlignment;
+    return shared_.data() + (kSharedWindow - address % kSharedWindow) % kSharedWindow;
   }
+  unsigned char* shared() { return shared_window() + kSharedAlignment; }
+  std::uint32_t shared_address(const void* place) {
+    const auto* const byte = static_cast<const unsigned char*>(place);
+    if (byte < shared() || byte >= shared() + grid_->shared_bytes) {
+      fail_here("an address is not of the block's dynamic shared memory");
+    }
+    return static_cast<std::uint32_t>(byte - shared_window());
+  }
+  unsigned char* at_shared_address(std::size_t address, std::size_t bytes) {
+    if (address < kSharedAlignment || address + bytes > kSharedAlignment + grid_->shared_bytes) {
+      fail_here("an address is not of the block's dynamic shared memory");
+    }
+    return shared_window() + address;
+  }
+  bool odd_block() const { return block_ % 2 == 1; }
+  std::size_t warpgroup() const { return current_ / kWarpgroup; }
 
   [[noreturn]] void fail_at(std::size_t thread, const std::string& message) const {
     std::ostringstream text;
@@ -79,7 +105,8 @@ class Processor {
   [[noreturn]] void fail_here(const char* message) const { fail_at(current_, message); }
 
  private:
-  static constexpr std::size_t kSharedAlignment = 1024;
+  // Dynamic shared memory is aligned to 128 bytes, and to no more.
+  static constexpr std::size_t kSharedWindow = 1024, kSharedAlignment = 128;
 
   void number_threads() {
     const dim3& n = grid_->threads;
@@ -98,23 +125,87 @@ class Processor {
       thread.state = State::fresh;
     }
     std::memset(shared_.data(), 0xff, shared_.size());
+    block_ = number;
+    begin_block_of_barriers();
+    begin_block_of_products();
     const std::size_t warps = (threads_.size() + kWarp - 1) / kWarp;
     for (std::uint64_t phase = number;; ++phase) {
       backwards_ = phase % 2 == 1;
       for (std::size_t i = 0; i < warps; ++i) {
         run_warp((backwards_ ? warps - 1 - i : i) * kWarp);
       }
-      if (all_ended()) {
+      const bool met = meet_warpgroups(), woken = wake();
+      if (!met && !woken && !copy_next_box() && all_ended()) {
+        end_block_of_products();
         return;
       }
     }
   }
 
+  /// Whether a warpgroup has met; then its threads are ready again.
+  bool meet_warpgroups() {
+    bool any = false;
+    for (std::size_t first = 0; first < threads_.size(); first += kWarpgroup) {
+      void* brought[kWarpgroup];
+      std::size_t here = 0, missing = first;
+      TogetherFunction together = nullptr;
+      const std::size_t end = std::min(first + kWarpgroup, threads_.size());
+      for (std::size_t i = first; i < end; ++i) {
+        if (threads_[i].state != State::at_warpgroup) {
+          missing = i;
+          continue;
+        }
+        if (here > 0 && threads_[i].together != together) {
+          fail_at(i, "met threads of its warpgroup that execute another instruction");
+        }
+        together = threads_[i].together;
+        brought[here++] = threads_[i].brought;
+      }
+      if (here == kWarpgroup) {
+        current_ = first;
+        together(brought);
+        make_ready(first, end);
+        any = true;
+      } else if (here > 0 && (end - first < kWarpgroup || leaves(missing))) {
+        fail_at(missing, "is missing where the other threads of its warpgroup meet");
+      }
+    }
+    return any;
+  }
+  bool leaves(std::size_t thread) const {
+    const State state = threads_[thread].state;
+    return state == State::at_block || state == State::ended;
+  }
+  void make_ready(std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) {
+      threads_[i].state = State::ready;
+    }
+  }
+
+  /// Whether a thread that waited has what it waits for.
+  bool wake() {
+    bool any = false;
+    for (Thread& thread : threads_) {
+      if (thread.state == State::waiting && (*thread.until)()) {
+        thread.state = State::ready;
+        any = true;
+      }
+    }
+    return any;
+  }
+
   /// Whether the block has ended; else all threads have met, and are ready again.
   bool all_ended() {
     std::size_t ended = 0;
-    for (const Thread& thread : threads_) {
-      ended += thread.state == State::ended ? 1 : 0;
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      const State state = threads_[i].state;
+      if (state == State::waiting) {
+        fail_at(i, std::string("waits for ever for ") + threads_[i].waits_for);
+      }
+      if (state == State::at_warp || state == State::at_warpgroup) {
+        fail_at(i, "waits for ever for other threads of its warp or warpgroup");
+      }
+      ended += state == State::ended ? 1 : 0;
     }
     if (ended == threads_.size()) {
       return true;
@@ -128,7 +219,7 @@ class Processor {
     return false;
   }
 
-  /// Until every lane has ended or waits for the block.
+  /// Until every lane has ended or waits for others than those of its warp.
   void run_warp(std::size_t first) {
     begin_ = first;
     end_ = std::min(first + kWarp, threads_.size());
@@ -201,9 +292,11 @@ class Processor {
     void* brought[kWarp];
     TogetherFunction together = nullptr;
     std::size_t waiting = 0, missing = first;
+    bool later = false;  // others may still come
     for (std::size_t i = begin_; i < end_; ++i) {
       if (threads_[i].state != State::at_warp) {
         missing = i;
+        later = later || !leaves(i);
         continue;
       }
       if (waiting++ > 0 && threads_[i].together != together) {
@@ -212,16 +305,14 @@ class Processor {
       together = threads_[i].together;
       brought[i - first] = threads_[i].brought;
     }
-    if (waiting == 0) {
+    if (waiting == 0 || later) {
       return false;
     }
     if (waiting < kWarp) {
       fail_at(missing, "is missing where the other lanes of its warp meet");
     }
     together(brought);
-    for (std::size_t i = begin_; i < end_; ++i) {
-      threads_[i].state = State::ready;
-    }
+    make_ready(begin_, end_);
     return true;
   }
 
@@ -229,6 +320,7 @@ class Processor {
   const std::function<void()>* body_ = nullptr;
   std::vector<Thread> threads_;
   std::vector<unsigned char> shared_;
+  std::uint64_t block_ = 0;
   std::size_t current_ = 0, begin_ = 0, end_ = 0, next_ = 0;
   bool backwards_ = false;
   fiber scheduler_;
@@ -249,10 +341,30 @@ void meet_block() {
   processor().pause(State::at_block);
 }
 void meet_warp(void* mine, TogetherFunction together) {
-  processor().pause_at_warp(mine, together);
+  processor().pause_at(State::at_warp, mine, together);
+}
+void meet_warpgroup(void* mine, TogetherFunction together) {
+  processor().pause_at(State::at_warpgroup, mine, together);
+}
+void wait_until(const std::function<bool()>& ready, const char* what) {
+  if (!ready()) {
+    processor().wait_until(ready, what);
+  }
 }
 unsigned char* dynamic_shared_memory() {
   return processor().shared();
+}
+std::uint32_t shared_address(const void* place) {
+  return processor().shared_address(place);
+}
+unsigned char* at_shared_address(std::size_t address, std::size_t bytes) {
+  return processor().at_shared_address(address, bytes);
+}
+bool odd_block() {
+  return processor().odd_block();
+}
+std::size_t warpgroup_number() {
+  return processor().warpgroup();
 }
 void fail_thread(const char* message) {
   processor().fail_here(message);

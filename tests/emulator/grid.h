@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 
 #include <cuda_runtime_api.h>
@@ -39,8 +40,34 @@ void meet_warp(Lane& mine, Together) {
   });
 }
 
-/// The dynamic shared memory of the block, filled with 0xff before its first thread runs.
+/// The same for the 128 threads of a warpgroup.
+void meet_warpgroup(void* mine, TogetherFunction together);
+template <class Thread, class Together>
+void meet_warpgroup(Thread& mine, Together) {
+  meet_warpgroup(&mine, [](void* const* threads) {
+    Thread* typed[128];
+    for (int i = 0; i < 128; ++i) {
+      typed[i] = static_cast<Thread*>(threads[i]);
+    }
+    Together{}(typed);
+  });
+}
+/// Which warpgroup of the block meets, or has the thread that runs.
+std::size_t warpgroup_number();
+
+/// Returns when `ready`, which is asked again when other threads have gone on; where that never
+/// comes, `fail`, with what the thread waits for.
+void wait_until(const std::function<bool()>& ready, const char* what);
+
+/// The dynamic shared memory of the block, filled with 0xff before its first thread runs. It is
+/// aligned to 128 bytes, and to no more.
 unsigned char* dynamic_shared_memory();
+/// Addresses within shared memory, for places in dynamic shared memory only.
+std::uint32_t shared_address(const void* place);
+unsigned char* at_shared_address(std::size_t address, std::size_t bytes);
+
+/// What may run at once or late runs at once in odd blocks, and as late as it can in even ones.
+bool odd_block();
 
 /// A fault of the thread that runs: `fail` with kernel, block and thread.
 [[noreturn]] void fail_thread(const char* message);

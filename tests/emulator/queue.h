@@ -51,14 +51,23 @@ void wait_for_everything();
 Task waiting_for(std::shared_ptr<Queue> queue, std::uint64_t position);
 std::shared_ptr<Queue> make_queue();
 
-/// The recording of a graph. `seen` tells, for each stream that takes part, how many of the tasks
-/// of each other stream are known to be before its next one.
+/// How many of the tasks of each stream of a recording are known to be before something.
+using Seen = std::map<cudaStream_t, std::size_t>;
+
+/// A task of a graph, with the stream that recorded it: what one stream recorded runs in its order,
+/// beside what others did.
+struct RecordedTask {
+  Task task;
+  cudaStream_t stream;
+  Seen after;
+};
+
+/// The recording of a graph; `seen`: of the next task of each stream that takes part.
 struct Recording {
-  using Seen = std::map<cudaStream_t, std::size_t>;
   cudaStream_t origin;
   bool relaxed = false;
   bool broken = false;
-  std::vector<Task> tasks;
+  std::vector<RecordedTask> tasks;
   std::map<cudaStream_t, Seen> seen;
 };
 
@@ -79,12 +88,12 @@ struct CUevent_st {
   std::uint64_t position = 0;
   std::shared_ptr<std::atomic<double>> seconds;  // when it was reached
   std::shared_ptr<mpitron::emulator::Recording> recording;
-  mpitron::emulator::Recording::Seen seen;
+  mpitron::emulator::Seen seen;
 };
 
 struct CUgraph_st {
-  std::vector<mpitron::emulator::Task> tasks;
+  std::vector<mpitron::emulator::RecordedTask> tasks;
 };
 struct CUgraphExec_st {
-  std::vector<mpitron::emulator::Task> tasks;
+  std::vector<mpitron::emulator::RecordedTask> tasks;
 };

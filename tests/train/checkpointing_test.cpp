@@ -87,6 +87,10 @@ const Flags kExperts = {"--disable-bias-linear",
 const Flags kHalf = {"--bf16"};
 const Flags kTypes = {"--use-precision-aware-optimizer"};
 const Flags kNarrow = {"--exp-avg-dtype", "fp8", "--exp-avg-sq-dtype", "fp16"};
+/// Scales that follow from earlier steps are state.
+const Flags kFp8 = {
+    "--bf16", "--fp8-format", "hybrid", "--fp8-amax-history-len", "2", "--fp8-amax-compute-algo",
+    "max"};
 Flags fully_sharded(const char* strategy) {
   return {"--use-megatron-fsdp", "--data-parallel-sharding-strategy", strategy};
 }
@@ -102,6 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
         ResumeCase{
             "fp16", 1, {"--fp16", "--initial-loss-scale", "65536", "--loss-scale-window", "2"}},
         ResumeCase{"experts", 1, kExperts}, ResumeCase{"experts_bf16", 1, kExperts + kHalf},
+        ResumeCase{"fp8", 1, kFp8},
+        ResumeCase{"fp8_tp2_dp2", 4, kFp8 + Flags{"--tensor-model-parallel-size", "2"}},
         ResumeCase{"sgd", 1, {"--optimizer", "sgd"}},
         ResumeCase{"masters_below_parameters", 1, kHalf + kSharded + kTypes},
         ResumeCase{"narrow_states", 2, kHalf + kSharded + kTypes + kNarrow},

@@ -21,6 +21,7 @@ ncclConfig_t config_of(const CommunicatorLimits& limits) {
   config.minCTAs = limits.min_ctas.value_or(config.minCTAs);
   config.maxCTAs = limits.max_ctas.value_or(config.maxCTAs);
   config.cgaClusterSize = limits.cga_cluster_size.value_or(config.cgaClusterSize);
+  config.collnetEnable = limits.in_switches ? 1 : config.collnetEnable;
   config.netName = limits.net_name.empty() ? config.netName : limits.net_name.c_str();
   return config;
 }
@@ -53,28 +54,43 @@ NcclChannel::~NcclChannel() {
   }
 }
 
-std::uint64_t NcclChannel::launch(cudaStream_t after, const Request& request, const Call& call) {
+NcclChannel::LaunchId NcclChannel::launch(cudaStream_t after, const Request& request,
+                                          const Call& call) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(after, &status), "asking whether a graph is recorded");
   device::EventHandle ready = take_event();
   check(cudaEventRecord(ready.get(), after), "recording an event");
   check(cudaStreamWaitEvent(stream_.get(), ready.get(), 0), "waiting for an event");
   call(communicator_, stream_.get());
   // What waits for the first record keeps waiting for that one.
   check(cudaEventRecord(ready.get(), stream_.get()), "recording an event");
-  const bool has_input = request.input.data != nullptr;
+  return keep(std::move(ready), request, status != cudaStreamCaptureStatusNone);
+}
+
+NcclChannel::LaunchId NcclChannel::keep(device::EventHandle ended, const Request& request,
+                                        bool recorded) {
   const std::lock_guard lock(mutex_);
-  under_way_.push_back({.ended = std::move(ready),
+  if (recorded) {
+    recorded_.push_back(std::move(ended));
+    return {recorded_.size(), true};
+  }
+  recorded_.clear();  // that graph knows them itself
+  const bool has_input = request.input.data != nullptr;
+  under_way_.push_back({.ended = std::move(ended),
                         .started = Clock::now(),
                         .kind = request.kind,
                         .dtype = has_input ? request.input.dtype : request.output.dtype,
                         .numel = has_input ? request.input.numel() : request.output.numel()});
-  return ended_ + under_way_.size();
+  return {ended_ + under_way_.size(), false};
 }
 
-void NcclChannel::let_wait(cudaStream_t stream, std::uint64_t launch) {
+void NcclChannel::let_wait(cudaStream_t stream, const LaunchId& launch) {
   const std::lock_guard lock(mutex_);
-  if (launch > ended_) {
-    const Launch& waited = under_way_[launch - ended_ - 1];
-    check(cudaStreamWaitEvent(stream, waited.ended.get(), 0), "waiting for an event");
+  const std::uint64_t ended = launch.recorded ? 0 : ended_;
+  if (launch.number > ended) {
+    const std::size_t place = launch.number - ended - 1;
+    const device::EventHandle& end = launch.recorded ? recorded_[place] : under_way_[place].ended;
+    check(cudaStreamWaitEvent(stream, end.get(), 0), "waiting for an event");
   }
 }
 

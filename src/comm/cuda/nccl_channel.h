@@ -29,12 +29,17 @@ class NcclChannel {
   NcclChannel(const NcclChannel&) = delete;
   NcclChannel& operator=(const NcclChannel&) = delete;
 
-  /// Queues what `call` gives to NCCL behind what `after` has queued so far. Launches are numbered
-  /// from 1.
+  /// Queues what `call` gives to NCCL behind what `after` has queued so far, or records it where
+  /// `after` records a graph. Launches, and those recorded, are numbered from 1.
+  struct LaunchId {
+    std::uint64_t number = 0;
+    bool recorded = false;
+  };
   using Call = std::function<void(ncclComm_t, cudaStream_t)>;
-  std::uint64_t launch(cudaStream_t after, const Request& request, const Call& call);
+  LaunchId launch(cudaStream_t after, const Request& request, const Call& call);
   /// Has `stream` wait for a launch before what is queued on it next.
-  void let_wait(cudaStream_t stream, std::uint64_t launch);
+  void let_wait(cudaStream_t stream, const LaunchId& launch);
+  /// Of one that was not recorded: that never happens by itself.
   bool ended(std::uint64_t launch);
   /// The host waits for everything launched.
   void synchronize();
@@ -59,6 +64,8 @@ class NcclChannel {
   };
 
   device::EventHandle take_event();
+  /// Numbers what was called, whose end `ended` marks.
+  LaunchId keep(device::EventHandle ended, const Request& request, bool recorded);
   /// Forgets the launches that have ended.
   void look();
 
@@ -70,6 +77,7 @@ class NcclChannel {
   std::uint64_t ended_ = 0;
   Clock::time_point looked_;
   std::vector<device::EventHandle> free_events_;
+  std::vector<device::EventHandle> recorded_;  // ends within the graph that is recorded
 };
 
 }  // namespace mpitron::comm

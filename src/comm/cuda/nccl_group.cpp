@@ -9,26 +9,28 @@ namespace {
 
 class NcclOperation final : public Operation {
  public:
-  NcclOperation(const std::shared_ptr<NcclChannel>& channel, std::uint64_t launch,
+  NcclOperation(const std::shared_ptr<NcclChannel>& channel, NcclChannel::LaunchId launch,
                 cudaStream_t waiter)
       : channel_(channel), launch_(launch), waiter_(waiter) {}
 
   bool step() override {
     const std::shared_ptr<NcclChannel> channel = channel_.lock();
-    return channel == nullptr || channel->ended(launch_);
+    return channel == nullptr || (launch_.recorded ? waited_ : channel->ended(launch_.number));
   }
   bool wait_on_device() override {
     if (const std::shared_ptr<NcclChannel> channel = channel_.lock()) {
       channel->let_wait(waiter_, launch_);
     }
+    waited_ = true;
     return true;
   }
   std::vector<Index> absent() const override { return {}; }  // nobody but the GPU waits
 
  private:
   const std::weak_ptr<NcclChannel> channel_;  // of the group; ends when all has run
-  const std::uint64_t launch_;
+  const NcclChannel::LaunchId launch_;
   const cudaStream_t waiter_;
+  bool waited_ = false;
 };
 
 bool is_message(const Request& request) {
@@ -50,7 +52,7 @@ Work NcclGroup::start_on_device(const Request& request) {
       call_collective(*this, request, communicator, stream);
     }
   };
-  const std::uint64_t launch = channel->launch(kernels(), request, call);
+  const NcclChannel::LaunchId launch = channel->launch(kernels(), request, call);
   return fabric_.engine->start(std::make_shared<NcclOperation>(channel, launch, kernels()), *this,
                                request);
 }

@@ -57,8 +57,9 @@ inline constexpr std::array kDistributed = {
     flag("account-for-loss-in-pipeline-split", works, "count the loss as a layer when splitting"),
     flag("use-distributed-optimizer", works, "share optimizer state among replicas (ZeRO-1)"),
     flag("use-nccl-ub", later, "register communication buffers with NCCL").stored_as("nccl_ub"),
-    flag("use-sharp", later, "collectives inside the network switches"),
-    text("sharp-enabled-group", none, later, "group whose collectives run inside the switches")
+    flag("use-sharp", works, "sums of gradients may run inside the network switches"),
+    text("sharp-enabled-group", none, works,
+         "with --use-sharp: between all replicas, or between instances of the optimizer")
         .choose("dp dp_replica"),
     flag("use-megatron-fsdp", works, "shard parameters, gradients and optimizer state"),
     flag("init-model-with-meta-device", later, "create parameters already sharded"),

@@ -30,6 +30,10 @@ inline constexpr std::array kOwn = {
     text("device", "auto", works,
          "where training runs; auto: a GPU if there is one; reference is slow and plain")
         .choose("auto host cuda reference"),
+    text("tuning-file", none, works,
+         "choices of attention kernels for this GPU; shapes that it lacks are measured and added"),
+    integer("cpu-offloading-num-layers", "0", works,
+            "GPU: the first layers of a chunk keep activations in host memory, so many"),
     text("profile-dir", none, works,
          "where --profile writes; by default profile/ below --tensorboard-dir, or here"),
     integer("metrics-port", none, works,

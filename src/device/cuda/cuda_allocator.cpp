@@ -118,7 +118,7 @@ PassedAllocator::~PassedAllocator() {
 void* PassedAllocator::allocate(std::size_t bytes, std::size_t& capacity) {
   while (!pending_.empty() && cudaEventQuery(pending_.front().passed.get()) == cudaSuccess) {
     Pending& first = pending_.front();
-    blocks_.release(first.block, first.capacity);
+    blocks_.release(first.block.memory, first.block.capacity);
     events_.push_back(std::move(first.passed));
     pending_.pop_front();
   }
@@ -126,11 +126,27 @@ void* PassedAllocator::allocate(std::size_t bytes, std::size_t& capacity) {
 }
 
 void PassedAllocator::release(void* block, std::size_t capacity) noexcept {
+  released_in_recording_.push_back({block, capacity});
+  if (!recording()) {
+    for (const Block& released : released_in_recording_) {
+      release_behind_the_stream(released);
+    }
+    released_in_recording_.clear();
+  }
+}
+
+bool PassedAllocator::recording() const {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(stream_, &status);
+  return status != cudaStreamCaptureStatusNone;
+}
+
+void PassedAllocator::release_behind_the_stream(const Block& block) noexcept {
   if (events_.empty()) {
     events_.push_back(make_event());
   }
   cudaEventRecord(events_.back().get(), stream_);
-  pending_.push_back({block, capacity, std::move(events_.back())});
+  pending_.push_back({block, std::move(events_.back())});
   events_.pop_back();
 }
 

@@ -35,7 +35,8 @@ class CudaAllocator final : public Allocator {
 
 /// Blocks that others than the stream write: page-locked memory of the host, or memory of the GPU
 /// that copies from there fill beside the stream's work. A released block is handed out again once
-/// the stream has done what was queued before.
+/// the stream has done what was queued before; what is released while the stream records a graph,
+/// which uses none of it, waits for the end of the recording.
 class PassedAllocator final : public Allocator {
  public:
   enum class Memory { host, device };
@@ -51,17 +52,23 @@ class PassedAllocator final : public Allocator {
   Allocator* notes() override { return memory_ == Memory::device ? &notes_ : nullptr; }
 
  private:
-  struct Pending {
-    void* block;
+  struct Block {
+    void* memory;
     std::size_t capacity;
+  };
+  struct Pending {
+    Block block;
     EventHandle passed;
   };
+  bool recording() const;
+  void release_behind_the_stream(const Block& block) noexcept;
 
   cudaStream_t stream_;
   Memory memory_;
   CachingHostAllocator notes_;
   CachingAllocator blocks_;
-  std::deque<Pending> pending_;      // in the stream's order
+  std::deque<Pending> pending_;  // in the stream's order
+  std::vector<Block> released_in_recording_;
   std::vector<EventHandle> events_;  // spare ones
 };
 

@@ -40,7 +40,7 @@ TEST(NcclGroup, LimitsAndPriorityAreThoseOfTheGroup) {
   emulator::take_nccl_histories();
   DeviceTransport transport;
   transport.limits["world"] = {
-      .min_ctas = 2, .max_ctas = 8, .cga_cluster_size = {}, .net_name = "IB"};
+      .min_ctas = 2, .max_ctas = 8, .cga_cluster_size = {}, .net_name = "IB", .in_switches = true};
   transport.high_priority = {"other"};
   run_gpu_world(2, transport, [](World& world) {
     Floats x(4);
@@ -56,6 +56,8 @@ TEST(NcclGroup, LimitsAndPriorityAreThoseOfTheGroup) {
   EXPECT_EQ(all.config.maxCTAs, 8);
   EXPECT_EQ(all.config.cgaClusterSize, NCCL_CONFIG_UNDEF_INT);
   EXPECT_EQ(all.net_name, "IB");
+  EXPECT_EQ(all.config.collnetEnable, 1);
+  EXPECT_EQ(other.config.collnetEnable, NCCL_CONFIG_UNDEF_INT);
   EXPECT_EQ(other.config.minCTAs, NCCL_CONFIG_UNDEF_INT);
   EXPECT_LT(other.priority, all.priority);  // smaller is more urgent
 }

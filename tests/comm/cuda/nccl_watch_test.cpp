@@ -52,7 +52,7 @@ TEST(NcclWatch, TellsWhatIsUnderWayAndWhatHasFailedWhileTheProgramDoesNothing) {
       Floats x(12, 1.f);
       const Request request{.kind = CollectiveKind::all_reduce, .output = x.view()};
       const auto stream = std::get<device::CudaStream>(rank_device->stream()).handle;
-      const std::uint64_t launch =
+      const NcclChannel::LaunchId launch =
           channel->launch(stream, request, [&](ncclComm_t communicator, cudaStream_t on) {
             ncclAllReduce(x.view().data, x.view().data, 12, ncclFloat32, ncclSum, communicator, on);
           });
@@ -63,7 +63,7 @@ TEST(NcclWatch, TellsWhatIsUnderWayAndWhatHasFailedWhileTheProgramDoesNothing) {
       emulator::break_nccl(ncclSuccess);
       channel->synchronize();
       EXPECT_EQ(x[0], 1);
-      while (!channel->ended(launch)) {
+      while (!channel->ended(launch.number)) {
       }
       EXPECT_FALSE(channel->trouble().has_value());
     }

@@ -61,16 +61,20 @@ TEST_P(GpuStepTest, AsksTheDriverForNothingInASteadyStep) {
 
 INSTANTIATE_TEST_SUITE_P(
     Models, GpuStepTest,
-    ::testing::Values(GpuStepCase{"dense", {}, 1e-5},
-                      GpuStepCase{
-                          "llama_bf16",
-                          {"--swiglu", "--ffn-hidden-size", "32", "--position-embedding-type",
-                           "rope", "--normalization", "RMSNorm", "--disable-bias-linear", "--bf16"},
-                          1e-2},
-                      GpuStepCase{"experts",
-                                  {"--disable-bias-linear", "--num-experts", "4",
-                                   "--moe-aux-loss-coeff", "0.1", "--moe-grouped-gemm"},
-                                  1e-4}),
+    ::testing::Values(
+        GpuStepCase{"dense", {}, 1e-5},
+        GpuStepCase{"llama_bf16",
+                    {"--swiglu", "--ffn-hidden-size", "32", "--position-embedding-type", "rope",
+                     "--normalization", "RMSNorm", "--disable-bias-linear", "--bf16"},
+                    1e-2},
+        GpuStepCase{
+            "fp8", {"--bf16", "--fp8-format", "hybrid", "--fp8-amax-history-len", "2"}, 1e-2},
+        GpuStepCase{
+            "fp8_blocks", {"--bf16", "--fp8-format", "e4m3", "--fp8-recipe", "blockwise"}, 1e-2},
+        GpuStepCase{"experts",
+                    {"--disable-bias-linear", "--num-experts", "4", "--moe-aux-loss-coeff", "0.1",
+                     "--moe-grouped-gemm"},
+                    1e-4}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -2,41 +2,99 @@
 
 #include <gtest/gtest.h>
 
-#include "train/tiny_run.h"
+#include "comm/device_world.h"
+#include "device/copy.h"
+#include "train/layout_cases.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
 namespace {
 
-const std::vector<std::string> kPlain = {"--hidden-dropout", "0", "--attention-dropout", "0"};
+const Flags kGraph = {"--enable-cuda-graph", "--cuda-graph-scope", "full_iteration",
+                      "--cuda-graph-warmup-steps", "1"};
+const Flags kExperts = {"--num-layers",
+                        "1",
+                        "--disable-bias-linear",
+                        "--num-experts",
+                        "4",
+                        "--moe-router-topk",
+                        "2",
+                        "--moe-aux-loss-coeff",
+                        "0.1",
+                        "--moe-input-jitter-eps",
+                        "0.01",
+                        "--moe-expert-capacity-factor",
+                        "1.5",
+                        "--moe-pad-expert-input-to-capacity",
+                        "--moe-token-dispatcher-type",
+                        "alltoall"};
 
-std::vector<std::string> with_graph() {
-  std::vector<std::string> flags = kPlain;
-  flags.insert(flags.end(), {"--enable-cuda-graph", "--cuda-graph-scope", "full_iteration",
-                             "--cuda-graph-warmup-steps", "2"});
-  return flags;
+struct GraphCase {
+  const char* name;
+  Flags flags;
+  Index ranks = 1;
+};
+void PrintTo(const GraphCase& one, std::ostream* out) {
+  *out << one.name;
 }
 
-/// Also where the number of microbatches, or of the tokens that count, changes on the way.
-TEST(StepGraph, ComputesWhatTheStepItselfDoes) {
-  const auto gpu = device::make_cuda_device(0);
-  TinyTraining plain(*gpu, tiny_run(kPlain)), graphed(*gpu, tiny_run(with_graph()));
-  for (Index iteration = 1; iteration <= 7; ++iteration) {
-    const Index microbatches = iteration < 6 ? 4 : 2;
-    const auto step = [&](TinyTraining& training) {
-      TinyCorpus corpus(iteration == 5);
-      return training.step.run(iteration, microbatches, 2 * microbatches,
-                               corpus.from(8 * iteration, 2));
-    };
-    const StepReport a = step(plain), b = step(graphed);
-    EXPECT_EQ(a.loss(), b.loss()) << iteration;
-    EXPECT_EQ(a.grad_norm, b.grad_norm) << iteration;
+class StepGraphTest : public ::testing::TestWithParam<GraphCase> {
+ protected:
+  /// Losses, gradient norms and what layers tell of each step, on rank 0: of one that runs, one
+  /// that is recorded, one that is repeated, and one with other microbatches.
+  static std::vector<double> train(const Flags& more) {
+    const config::RunConfig run = tiny_run(GetParam().flags + more, GetParam().ranks);
+    std::vector<double> told;
+    comm::run_thread_world(GetParam().ranks, [&](comm::World& ranks) {
+      const auto device = device::make_cuda_device(0);
+      const std::shared_ptr<comm::World> host(&ranks, [](comm::World*) {});
+      const auto world = comm::world_for_device(host, *device);
+      TrainedModel model(*device, run, *world);
+      Timers timers(0, config::TimingLogOption::max);
+      TrainStep step(*device, model, run, timers);
+      for (Index iteration = 1; iteration <= 4; ++iteration) {
+        const Index microbatches = iteration < 4 ? 2 : 1;
+        TinyCorpus corpus(iteration == 4);
+        const Index replicas = model.groups().data->size(), replica = model.groups().data->rank();
+        Index first = 8 * iteration + 2 * replica;
+        const auto next = [&] {
+          return corpus.rows(std::exchange(first, first + 2 * replicas), 2);
+        };
+        const StepReport report =
+            step.run(iteration, microbatches, 2 * microbatches * replicas, next);
+        if (world->rank() == 0) {
+          told.insert(told.end(), {report.loss(), report.grad_norm});
+          for (const LayerLosses& loss : report.layers.losses) {
+            told.insert(told.end(), loss.layers.begin(), loss.layers.end());
+          }
+        }
+      }
+      step.replicas().make_whole();
+      device::synchronize(device->stream());
+      world->all()->barrier();
+    });
+    return told;
   }
+};
+
+TEST_P(StepGraphTest, ComputesWhatTheStepItselfDoes) {
+  const std::vector<double> plain = train({});
+  EXPECT_EQ(train(kGraph), plain);
+  EXPECT_NE(plain[0], plain[2]);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, StepGraphTest,
+    ::testing::Values(
+        GraphCase{"dropout", {"--hidden-dropout", "0.2", "--attention-dropout", "0.3"}},
+        GraphCase{"experts_ep2", kExperts + Flags{"--expert-model-parallel-size", "2"}, 2},
+        GraphCase{"tp2", {"--tensor-model-parallel-size", "2", "--sequence-parallel"}, 2},
+        GraphCase{"pp2", {"--pipeline-model-parallel-size", "2"}, 2}),
+    [](const auto& info) { return info.param.name; });
 
 TEST(StepGraph, IsRefusedWhereTensorsLieOnTheHost) {
   const auto host = device::make_device("reference");
-  EXPECT_THROW(TinyTraining(*host, tiny_run(with_graph())), Error);
+  EXPECT_THROW(TinyTraining(*host, tiny_run(kGraph)), Error);
 }
 
 }  // namespace

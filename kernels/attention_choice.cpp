@@ -1,0 +1,41 @@
+#include "kernels/attention_choice.h"
+
+#include "kernels/attention_views.h"
+
+namespace mpitron::kernels {
+namespace {
+
+template <class Kernel>
+AttentionShape shape_of_pass(const Kernel& kernel, bool backward) {
+  const Shape q = merged(kernel.q.shape), v = merged(kernel.v.shape);
+  return {.backward = backward,
+          .type = kernel.q.dtype,
+          .s = q[0],
+          .s_kv = v[0],
+          .b = q[1],
+          .n = q[2],
+          .g = v[2],
+          .d = q[3],
+          .dv = v[3],
+          .causal = kernel.causal,
+          .window = kernel.window,
+          .mask = static_cast<bool>(kernel.mask),
+          .bias = static_cast<bool>(kernel.bias),
+          .dropout = kernel.dropout.active()};
+}
+
+}  // namespace
+
+AttentionShape shape_of(const AttentionForward& kernel) {
+  return shape_of_pass(kernel, false);
+}
+AttentionShape shape_of(const AttentionBackward& kernel) {
+  return shape_of_pass(kernel, true);
+}
+
+AttentionChoices& attention_choices() {
+  static AttentionChoices choices;
+  return choices;
+}
+
+}  // namespace mpitron::kernels

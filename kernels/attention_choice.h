@@ -1,0 +1,50 @@
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "kernels/attention.h"
+
+// Which kernel runs an attention on a device that has several for it (a GPU's:
+// kernels/cuda/attention_candidates.cpp). All keep the contract of kernels/attention.h, but the
+// order of their sums differs, so that runs repeat bit for bit only with the same choices.
+namespace mpitron::kernels {
+
+/// cudnn: the library's fused kernels; wgmma: our own for Hopper GPUs; mma: our own for every
+/// attention.
+enum class AttentionKernel : std::uint8_t { cudnn, wgmma, mma };
+constexpr AttentionKernel kAttentionKernels[] = {AttentionKernel::cudnn, AttentionKernel::wgmma,
+                                                 AttentionKernel::mma};
+constexpr const char* name_of(AttentionKernel kernel) {
+  constexpr const char* kNames[] = {"cudnn", "wgmma", "mma"};
+  return kNames[static_cast<int>(kernel)];
+}
+
+/// What the time of an attention depends on.
+struct AttentionShape {
+  bool backward;
+  DType type;
+  Index s, s_kv, b, n, g, d, dv;  // as in kernels/attention.h
+  bool causal;
+  Index window;
+  bool mask, bias, dropout;
+
+  auto operator<=>(const AttentionShape&) const = default;
+};
+AttentionShape shape_of(const AttentionForward& kernel);
+AttentionShape shape_of(const AttentionBackward& kernel);
+
+struct AttentionChoices {
+  /// Of a shape without an entry, the first that can run it does.
+  std::vector<AttentionKernel> order = {AttentionKernel::wgmma, AttentionKernel::mma};
+  std::map<AttentionShape, AttentionKernel> by_shape;
+};
+/// Those of this process; written only while nothing is launched.
+AttentionChoices& attention_choices();
+
+/// The kernels of a GPU that can run this attention.
+std::vector<AttentionKernel> candidates(const device::CudaStream&, const AttentionForward&);
+std::vector<AttentionKernel> candidates(const device::CudaStream&, const AttentionBackward&);
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,65 @@
+#pragma once
+#include "kernels/cuda/attention_problem.cuh"
+#include "kernels/cuda/tensor_map.h"
+#include "kernels/cuda/warpgroup_product.cuh"
+
+// How a block divides its work among warpgroups: the first has tiles copied to shared memory by the
+// copy engine, the others multiply them.
+
+namespace mpitron::kernels::cuda {
+
+inline constexpr int kWarpgroup = 128;  // threads
+
+/// A ring of tiles in shared memory: tile `step` lies in stage step % kStages. One thread has them
+/// filled; warps use them, and free each for the tile kStages later.
+template <int kStages>
+struct TileRing {
+  CopyBarrier filled[kStages], freed[kStages];
+
+  /// `fillers` arrivals fill a stage, and the bytes that they expect; `warps` free it.
+  __device__ void init(int fillers, int warps) {
+    for (int stage = 0; stage < kStages; ++stage) {
+      barrier_init(filled[stage], fillers);
+      barrier_init(freed[stage], warps);
+    }
+  }
+  __device__ void wait_until_filled(int step) {
+    barrier_wait(filled[step % kStages], step / kStages % 2);
+  }
+  __device__ void wait_until_free(int step) {
+    barrier_wait(freed[step % kStages], (step / kStages + 1) % 2);
+  }
+  /// By all lanes of a warp, when its products of the tile have ended.
+  __device__ void release(int step) {
+    if (threadIdx.x % 32 == 0) {
+      barrier_arrive(freed[step % kStages]);
+    }
+  }
+};
+
+/// Begins to copy the rows from `row` on of a head to the tile; its bytes count for the barrier.
+template <class T, int kRows, int kColumns>
+__device__ void copy_tile(const PanelTile<T, kRows, kColumns>& tile, const HeadMap& map, Index head,
+                          Index sample, Index row, CopyBarrier& barrier) {
+  using Tile = PanelTile<T, kRows, kColumns>;
+  const int member = static_cast<int>(head) % map.inner, group = static_cast<int>(head) / map.inner;
+#pragma unroll 1
+  for (int panel = 0; panel < Tile::kPanels; ++panel) {
+    copy_box(tile.panel(panel), map.map, barrier,
+             {Tile::kPanelColumns * panel, member, group, static_cast<int>(sample),
+              static_cast<int>(row)});
+  }
+}
+
+/// Dynamic shared memory is aligned to 128 bytes, tiles are to 1024: so many bytes are asked for
+/// besides the tiles.
+inline constexpr int kTileAlignment = 1024, kSharedSlack = kTileAlignment;
+
+template <class T>
+__device__ T* aligned_dynamic_shared() {
+  unsigned char* const bytes = dynamic_shared<unsigned char>();
+  const std::uint32_t behind = shared_address(bytes) % kTileAlignment;
+  return reinterpret_cast<T*>(bytes + (kTileAlignment - behind) % kTileAlignment);
+}
+
+}  // namespace mpitron::kernels::cuda

@@ -1,0 +1,78 @@
+#pragma once
+#include "kernels/cuda/warp_product.cuh"
+#include "warpgroup.cuh"
+#include "wgmma.cuh"
+
+// Products of a warpgroup: c[64, 8 N] += a b, with c in registers as Accumulators<1, N> (each warp
+// has 16 rows), b in shared memory, a there too or in registers. They begin here; wgmma_fence comes
+// before, wgmma_commit and wgmma_wait after.
+//
+// Numerical contract: exact products of bf16 or fp16, summed in fp32 by the matrix unit.
+
+namespace mpitron::kernels::cuda {
+
+/// The operand of a product in shared memory, of 16-bit elements in rows of 128 bytes: eight rows
+/// make an atom of 1024 bytes, aligned to that, in which chunk i of 16 bytes of row r lies at
+/// i ^ r % 8. Groups of eight rows are `stride` bytes apart, panels of 64 columns `leading` bytes.
+/// The address of 16 columns further on within an atom is 32 more. Source: PTX ISA, wgmma: matrix
+/// descriptor format.
+inline __device__ std::uint64_t matrix_descriptor(const void* shared, int leading, int stride) {
+  constexpr std::uint64_t kSwizzle128Bytes = std::uint64_t{1} << 62;
+  return kSwizzle128Bytes | static_cast<std::uint64_t>(stride >> 4) << 32 |
+         static_cast<std::uint64_t>(leading >> 4) << 16 | (shared_address(shared) & 0x3ffff) >> 4;
+}
+
+/// kRows of kColumns elements of 16 bits, as panels of 64 columns: what matrix_descriptor wants,
+/// and what boxes of 64 columns are copied to.
+template <class T, int kRows, int kColumns>
+struct PanelTile {
+  static constexpr int kPanelColumns = 64, kPanels = kColumns / kPanelColumns;
+  static constexpr int kElements = kRows * kColumns;
+  static constexpr int kBytes = 2 * kElements, kPanelBytes = kBytes / kPanels;
+  static_assert(sizeof(T) == 2 && kColumns % kPanelColumns == 0 && kRows % 8 == 0);
+
+  T* data;
+
+  __device__ T* panel(int index) const { return data + index * kRows * kPanelColumns; }
+  /// The 16 bytes number `chunk` of a row.
+  __device__ T* chunk(int row, int chunk) const {
+    return panel(chunk / 8) + row * kPanelColumns + (chunk % 8 ^ row % 8) * 8;
+  }
+  /// Columns [16 k, + 16) of the rows from `row`, a multiple of 8, on: the columns are the depth.
+  __device__ std::uint64_t rows(int row, int k) const {
+    return matrix_descriptor(data, 0, kAtom) +
+           ((k / 4 * kPanelBytes + row * kRowBytes + k % 4 * 32) >> 4);
+  }
+  /// All columns of the rows [16 k, + 16), which are the depth.
+  __device__ std::uint64_t values(int k) const {
+    return matrix_descriptor(data, kPanelBytes, kAtom) + ((16 * k * kRowBytes) >> 4);
+  }
+
+ private:
+  static constexpr int kRowBytes = 128, kAtom = 8 * kRowBytes;
+};
+
+/// c = a b^T: rows [first, + 64) of a, all rows of b.
+template <int N, class T, int kRows, int kColumns>
+__device__ __forceinline__ void begin_row_products(Accumulators<1, N>& c,
+                                                   const PanelTile<T, kRows, kColumns>& a,
+                                                   int first,
+                                                   const PanelTile<T, 8 * N, kColumns>& b) {
+#pragma unroll
+  for (int k = 0; k < kColumns / 16; ++k) {
+    wgmma(c.tile[0], a.rows(first, k), b.rows(0, k), k > 0, T());
+  }
+}
+
+/// c += p b.
+template <int N, int K, class T>
+__device__ __forceinline__ void begin_value_products(Accumulators<1, N>& c,
+                                                     const RowOperands<T, 1, K>& p,
+                                                     const PanelTile<T, 8 * K, 8 * N>& b) {
+#pragma unroll
+  for (int k = 0; k < p.kSteps; ++k) {
+    wgmma_transposed(c.tile[0], p.steps[0][k].words, b.values(k), true, T());
+  }
+}
+
+}  // namespace mpitron::kernels::cuda

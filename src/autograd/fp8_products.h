@@ -1,0 +1,31 @@
+#pragma once
+#include "tensor/tensor.h"
+#include "utils/float8.h"
+
+namespace mpitron::autograd {
+
+using tensor::Tensor;
+
+struct Buffer;
+
+/// How the factors of a linear layer's products are brought to 8 bits (Micikevicius et al. 2022).
+/// Inputs and weights are e4m3.
+struct Fp8Products {
+  enum class Scaling {
+    current,  // by the largest value of the tensor itself
+    delayed,  // by those of the steps before
+    blocks    // by those of 1 x 128 numbers of inputs and gradients, of 128 x 128 of weights
+  };
+  /// The factors that have histories, in the order of a history's rows.
+  enum Role { input, weight, gradient };
+  static constexpr Index kRoles = 3;
+
+  Scaling scaling = Scaling::delayed;
+  Fp8Format gradient_format = Fp8Format::e4m3;
+  int margin = 0;               // of delayed scales
+  bool weight_gradient = true;  // its product takes factors of 8 bits, too
+  Buffer* history = nullptr;    // of delayed scales: kernels/fp8_history.h
+  Tensor amax = {};             // [kRoles], of the step under way; absent: nobody wants to know
+};
+
+}  // namespace mpitron::autograd

@@ -1,0 +1,48 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <cudnn_graph.h>
+
+// Graphs of operations as cuDNN's backend API describes them, and their evaluation in fp32, one
+// operation after the other.
+namespace mpitron::emulator {
+
+struct GraphTensor {
+  std::int64_t id = 0;
+  cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  std::array<std::int64_t, 4> sizes{}, strides{};  // in elements
+  std::int64_t alignment = 0;
+  bool is_virtual = false, is_number = false;
+
+  std::int64_t elements() const { return sizes[0] * sizes[1] * sizes[2] * sizes[3]; }
+  bool operator==(const GraphTensor&) const = default;
+};
+
+struct GraphOperation {
+  enum class Kind { pointwise, reduction, product, reshape };
+  Kind kind;
+  cudnnPointwiseMode_t mode = CUDNN_POINTWISE_ADD;
+  std::int64_t axis = -1;  // of CUDNN_POINTWISE_GEN_INDEX
+  cudnnReduceTensorOp_t reduction = CUDNN_REDUCE_TENSOR_ADD;
+  cudnnDataType_t precision = CUDNN_DATA_FLOAT;
+  std::vector<GraphTensor> inputs;
+  GraphTensor output;
+};
+
+/// What the library answers to an operation: sizes that do not fit, types that it has no operation
+/// for.
+cudnnStatus_t status_of(const GraphOperation& operation);
+/// And to a graph: tensors that share an id but differ, virtual ones that are read before they are
+/// written or written twice, inputs or results that a graph does not have.
+cudnnStatus_t status_of(const std::vector<GraphOperation>& operations);
+
+/// `data`: of every tensor that is neither virtual nor a number. Products take both factors in the
+/// narrower of their types; results are rounded to the type of their tensor.
+void evaluate(const std::vector<GraphOperation>& operations,
+              const std::map<std::int64_t, void*>& data,
+              const std::map<std::int64_t, float>& numbers);
+
+}  // namespace mpitron::emulator
