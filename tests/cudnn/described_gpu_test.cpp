@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/attention_choice.h"
+#include "kernels/cuda/attention_kernels.h"
 #include "kernels/cuda/fused_graph.h"
 
 namespace mpitron::cudnn {
@@ -14,7 +14,6 @@ namespace {
 
 using kernels::AttentionBackward;
 using kernels::AttentionForward;
-using kernels::AttentionKernel;
 
 struct Case {
   const char* what;
@@ -111,8 +110,7 @@ class DescribedGpuTest : public ::testing::Test {
     describe_gpu(gpu);
     device::CudaStream stream;
     stream.device = static_cast<int>(gpu);
-    const auto names = candidates(stream, kernel);
-    return std::ranges::find(names, AttentionKernel::cudnn) != names.end();
+    return kernels::cuda::attention::cudnn_fits(stream, kernel);
   }
 };
 

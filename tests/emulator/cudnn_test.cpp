@@ -4,7 +4,7 @@
 #include <cudnn_graph.h>
 #include <gtest/gtest.h>
 
-#include "kernels/attention_choice.h"
+#include "kernels/cuda/attention_kernels.h"
 #include "kernels/cuda/fused_graph.h"
 
 namespace mpitron::emulator {
@@ -100,29 +100,29 @@ kernels::AttentionForward forward_of(const kernels::AttentionBackward& kernel) {
   return forward;
 }
 
-using Kernels = std::vector<kernels::AttentionKernel>;
-const Kernels kBoth = {kernels::AttentionKernel::cudnn, kernels::AttentionKernel::mma};
-const Kernels kOwn = {kernels::AttentionKernel::mma};
+template <class Kernel>
+bool is_asked(const Kernel& kernel) {
+  return kernels::cuda::attention::cudnn_fits(device::CudaStream(), kernel);
+}
 
 TEST(Cudnn, AttentionIsNotGivenToLibrariesThatAreMissingOrFaulty) {
-  const device::CudaStream stream;
   const auto whole = attention_of(256, 256), open = attention_of(200, 200);
   {
     const Version none("0");
     EXPECT_EQ(kernels::cuda::cudnn_version(), 0);
-    EXPECT_EQ(candidates(stream, attention_of(64, 64)), kOwn);
+    EXPECT_FALSE(is_asked(attention_of(64, 64)));
   }
   {
     const Version old("91001");
-    EXPECT_EQ(candidates(stream, attention_of(128, 128)), kOwn);
+    EXPECT_FALSE(is_asked(attention_of(128, 128)));
   }
   {
     const Version whole_tiles("91500");
-    EXPECT_EQ(candidates(stream, whole), kBoth);
-    EXPECT_EQ(candidates(stream, forward_of(open)), kBoth);
-    EXPECT_EQ(candidates(stream, open), kOwn) << "backward needs whole tiles of keys";
+    EXPECT_TRUE(is_asked(whole));
+    EXPECT_TRUE(is_asked(forward_of(open)));
+    EXPECT_FALSE(is_asked(open)) << "backward needs whole tiles of keys";
   }
-  EXPECT_EQ(candidates(stream, attention_of(300, 300)), kBoth);
+  EXPECT_TRUE(is_asked(attention_of(300, 300)));
 }
 
 TEST(Cudnn, APlanWithTooLargeAWorkspaceIsNotTaken) {

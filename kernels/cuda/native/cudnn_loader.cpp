@@ -1,6 +1,9 @@
 // The functions of cuDNN that fused_graph.cpp calls, handed on to the library if it is there: it is
 // opened when the first of them is called, so that the program starts without it. In its absence
 // cudnnGetVersion is 0 and nobody calls the others.
+#include <cstddef>
+#include <cstdint>
+
 #include <cudnn_graph.h>
 #include <dlfcn.h>
 
