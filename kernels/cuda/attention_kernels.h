@@ -10,9 +10,9 @@ void run_mma(device::CudaStream& stream, const AttentionBackward& kernel);
 Index mma_workspace_bytes(const device::CudaStream& stream, const AttentionBackward& kernel);
 
 /// wgmma: products of warpgroups (attention_wgmma_forward.cu, attention_wgmma_backward.cu). It fits
-/// on a GPU of compute capability 9.0, in a program compiled for sm_90a: attention in bf16 or fp16,
-/// with head sizes up to 128 (forward: of q and k up to 192), of views that make_head_map can
-/// describe; backward without a bias.
+/// on a GPU of compute capability 9.0: attention in bf16 or fp16, with head sizes up to 128
+/// (forward: of q and k up to 192), of views that make_head_map can describe; backward without a
+/// bias.
 bool wgmma_fits(const device::CudaStream& stream, const AttentionForward& kernel);
 bool wgmma_fits(const device::CudaStream& stream, const AttentionBackward& kernel);
 Index wgmma_workspace_bytes(const device::CudaStream& stream, const AttentionBackward& kernel);

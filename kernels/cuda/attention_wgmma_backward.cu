@@ -11,8 +11,8 @@
 #include "kernels/cuda/attention_gradients.cuh"
 #include "kernels/cuda/attention_kernels.h"
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/warpgroup_code.h"
 #include "kernels/cuda/warpgroup_pipeline.cuh"
+#include "kernels/cuda/warpgroups.h"
 
 namespace mpitron::kernels::cuda::attention {
 namespace {
@@ -226,10 +226,8 @@ class WgmmaGradientBlock {
 template <class T, int D, int DV, bool kKeysAreRows>
 __global__ void __launch_bounds__(WgmmaGradientBlock<T, D, DV, kKeysAreRows>::kThreads, 1)
     attention_wgmma_gradients(const __grid_constant__ WgmmaGradients<T> a) {
-  if constexpr (kHasWarpgroups) {
-    const Index index = kKeysAreRows ? blockIdx.x : gridDim.x - 1 - blockIdx.x;
-    WgmmaGradientBlock<T, D, DV, kKeysAreRows>(a, index).run();
-  }
+  const Index index = kKeysAreRows ? blockIdx.x : gridDim.x - 1 - blockIdx.x;
+  WgmmaGradientBlock<T, D, DV, kKeysAreRows>(a, index).run();
 }
 
 /// Calls f<T, D, DV>() with what the kernels are compiled for; false where they are not.
@@ -246,7 +244,7 @@ bool visit(const AttentionBackward& kernel, F&& f) {
                                         : false;
 }
 
-/// The tensors as rows, of which a block has `rows`, or as the columns of a step.
+/// The tensors in boxes of so many queries and keys.
 struct GradientMaps {
   HeadMap q, k, v, d_o;
 
@@ -287,12 +285,10 @@ void run_gradients(device::CudaStream& stream, const AttentionBackward& kernel) 
 }  // namespace
 
 bool wgmma_fits(const device::CudaStream& stream, const AttentionBackward& kernel) {
-  return !kernel.bias && visit(kernel, [&]<class T, int D, int DV>() {
-    static const bool has_code = has_warpgroup_code(
-        stream, reinterpret_cast<const void*>(&attention_wgmma_gradients<T, D, DV, true>));
-    GradientMaps maps;
-    return has_code && maps.make(kernel, 64, 64);
-  });
+  return has_warpgroups(stream) && !kernel.bias && visit(kernel, [&]<class T, int D, int DV>() {
+           GradientMaps maps;
+           return maps.make(kernel, 64, 64);
+         });
 }
 
 Index wgmma_workspace_bytes(const device::CudaStream&, const AttentionBackward& kernel) {

@@ -12,8 +12,8 @@
 #include "kernels/cuda/attention_kernels.h"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/online_softmax.cuh"
-#include "kernels/cuda/warpgroup_code.h"
 #include "kernels/cuda/warpgroup_pipeline.cuh"
+#include "kernels/cuda/warpgroups.h"
 
 namespace mpitron::kernels::cuda::attention {
 namespace {
@@ -276,14 +276,12 @@ class WgmmaBlock {
 template <class T, int D, int DV>
 __global__ void __launch_bounds__(WgmmaBlock<T, D, DV>::kThreads, 1)
     attention_wgmma(const __grid_constant__ WgmmaArguments<T> a) {
-  if constexpr (kHasWarpgroups) {
-    using Block = WgmmaBlock<T, D, DV>;
-    const Index section = blockIdx.x / (a.tasks_at_once * a.tiles) * a.tasks_at_once;
-    const Index within = blockIdx.x % (a.tasks_at_once * a.tiles);
-    const Index tasks = min(a.tasks_at_once, a.tasks - section), task = section + within % tasks;
-    const Index tile = a.tiles - 1 - within / tasks;
-    Block(a, task / a.rules.heads, task % a.rules.heads, tile * Block::kRows).run();
-  }
+  using Block = WgmmaBlock<T, D, DV>;
+  const Index section = blockIdx.x / (a.tasks_at_once * a.tiles) * a.tasks_at_once;
+  const Index within = blockIdx.x % (a.tasks_at_once * a.tiles);
+  const Index tasks = min(a.tasks_at_once, a.tasks - section), task = section + within % tasks;
+  const Index tile = a.tiles - 1 - within / tasks;
+  Block(a, task / a.rules.heads, task % a.rules.heads, tile * Block::kRows).run();
 }
 
 /// Those heads of query whose keys and values fill most of the L2 cache.
@@ -317,12 +315,10 @@ bool make_maps(const AttentionForward& kernel, HeadMap& q, HeadMap& k, HeadMap& 
 }  // namespace
 
 bool wgmma_fits(const device::CudaStream& stream, const AttentionForward& kernel) {
-  return visit(kernel, [&]<class T, int D, int DV>() {
-    static const bool has_code =
-        has_warpgroup_code(stream, reinterpret_cast<const void*>(&attention_wgmma<T, D, DV>));
-    HeadMap q, k, v;
-    return has_code && make_maps<WgmmaBlock<T, D, DV>>(kernel, q, k, v);
-  });
+  return has_warpgroups(stream) && visit(kernel, [&]<class T, int D, int DV>() {
+           HeadMap q, k, v;
+           return make_maps<WgmmaBlock<T, D, DV>>(kernel, q, k, v);
+         });
 }
 
 void run_wgmma(device::CudaStream& stream, const AttentionForward& kernel) {

@@ -166,13 +166,6 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   allowed.bytes[kernel] = std::max(value, kSharedBytes);
   return noted(cudaSuccess);
 }
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
-  *attributes = {};
-  attributes->maxDynamicSharedSizeBytes = mpitron::emulator::allowed_shared_bytes(kernel);
-  attributes->maxThreadsPerBlock = 1024;
-  attributes->numRegs = 64;  // no body is empty here
-  return noted(cudaSuccess);
-}
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
                                                           std::size_t) {
   *blocks = 2048 / std::max(threads, 32);

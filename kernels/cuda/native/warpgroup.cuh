@@ -6,17 +6,9 @@
 // What Hopper adds for warpgroups (four warps, the first of which has a number divisible by four):
 // barriers that count copied bytes, copies of boxes of tensors, named barriers, registers that
 // change hands, the order of asynchronous products (wgmma.cuh). As in intrinsics.cuh, one function
-// each, with one of the same name in tests/emulator/include.
+// each, with one of the same name in tests/emulator/include. For sm_90a only.
 
 namespace mpitron::kernels::cuda {
-
-/// Whether the GPU that this is compiled for has these instructions (sm_90a); elsewhere they may
-/// not be called.
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-inline constexpr bool kHasWarpgroups = true;
-#else
-inline constexpr bool kHasWarpgroups = false;
-#endif
 
 /// The address within the block's shared memory.
 inline __device__ std::uint32_t shared_address(const void* shared) {

@@ -8,8 +8,6 @@
 
 namespace mpitron::kernels::cuda {
 
-inline constexpr bool kHasWarpgroups = true;
-
 inline std::uint32_t shared_address(const void* shared) {
   return emulator::shared_address(shared);
 }
