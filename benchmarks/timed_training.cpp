@@ -2,6 +2,7 @@
 
 #include "benchmarks/ceiling.h"
 #include "config/parse.h"
+#include "train/attention_tuning.h"
 
 namespace mpitron::benchmarks {
 
@@ -91,6 +92,7 @@ TimedTraining::TimedTraining(device::Device& device, const Model& size, Index mi
       model_(device, config_, *world_),
       corpus_(config_.model),
       samples_(micro_batch) {
+  train::tune_attention(device, *world_, config_);
   step_.emplace(device, model_, config_, timers_);
 }
 

@@ -108,8 +108,9 @@ __global__ void quantize(const __grid_constant__ Rows<const T> x,
                          const __grid_constant__ BlockScales scales,
                          const __grid_constant__ Rows<std::uint8_t> y, Index rows, Index n,
                          bool packed) {
+  const BlockScales::Found scale_of(scales);
   for_rows(rows, n, packed, [&](Index row, Index i, auto width) {
-    const float scale = scales(row, i);
+    const float scale = scale_of(row, i);
     const auto numbers = load(x[row] + i, width);
     Raw<std::uint8_t, width> bits;
     for (int j = 0; j < width; ++j) {
@@ -128,12 +129,13 @@ __global__ void quantize_transposed(const __grid_constant__ Rows<const T> x,
   __shared__ std::uint8_t tile[kTile][kTile + 4];
   const Index across = (n + kTile - 1) / kTile, count = (rows + kTile - 1) / kTile * across;
   const auto lane = static_cast<Index>(threadIdx.x);
+  const BlockScales::Found scale_of(scales);
   for (Index i = blockIdx.x; i < count; i += gridDim.x) {
     const Index row = i / across * kTile, column = i % across * kTile;
     for (Index j = threadIdx.y; j < kTile && row + j < rows; j += blockDim.y) {
       if (column + lane < n) {
         const auto number = static_cast<float>(x[row + j][column + lane]);
-        tile[j][lane] = to_fp8(number * scales(row + j, column + lane), scales.scaling.format);
+        tile[j][lane] = to_fp8(number * scale_of(row + j, column + lane), scales.scaling.format);
       }
     }
     __syncthreads();

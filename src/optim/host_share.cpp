@@ -5,6 +5,7 @@
 
 #include "device/copy.h"
 #include "tensor/host_copy.h"
+#include "utils/log.h"
 
 namespace mpitron::optim {
 namespace {
@@ -46,6 +47,14 @@ HostShare::HostShare(device::Device& device, const config::OffloadConfig& config
           "host", config.pin_params ? std::make_unique<PageLocked>(device.staging()) : nullptr)),
       pageable_(config.pin_grads ? nullptr : std::make_unique<device::CachingHostAllocator>()),
       arrivals_(config.pin_grads ? device.staging() : *pageable_) {}
+
+HostShare::~HostShare() {
+  try {
+    wait();
+  } catch (const std::exception& error) {
+    log::error("{}", error.what());
+  }
+}
 
 tensor::Tensor HostShare::fetch(const tensor::Tensor& x) {
   const tensor::Tensor copy = tensor::Tensor::empty(arrivals_, x.shape(), x.dtype());

@@ -16,6 +16,10 @@ class HostShare {
  public:
   /// `device`: one with memory of its own; outlives this.
   HostShare(device::Device& device, const config::OffloadConfig& config);
+  /// Waits for copies that are still queued: their memory goes.
+  ~HostShare();
+  HostShare(const HostShare&) = delete;
+  HostShare& operator=(const HostShare&) = delete;
 
   /// In whose memory the state lies, and whose kernels update it.
   device::Device& home() const { return *home_; }

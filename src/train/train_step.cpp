@@ -234,8 +234,9 @@ void TrainStep::visit_model(tensor::StateVisitor& visitor) const {
     visitor.tensor(place);
   }
   for (const autograd::Buffer& buffer : model_.parameters().buffers()) {
-    visitor.tensor(
-        {.name = "model/" + buffer.name, .shape = buffer.shape, .value = buffer.value.view()});
+    visitor.tensor({.name = (buffer.fp8_history ? "fp8/" : "model/") + buffer.name,
+                    .shape = buffer.shape,
+                    .value = buffer.value.view()});
   }
 }
 

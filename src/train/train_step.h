@@ -53,7 +53,8 @@ class TrainStep {
   void logits(const HostMicrobatch& microbatch, const decltype(StageRunner::Pass::on_logits)& visit,
               autograd::Mode mode = autograd::Mode::evaluate);
 
-  /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME".
+  /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME"; and histories
+  /// of 8-bit scales, which are no part of the model: "fp8/NAME".
   void visit_model(tensor::StateVisitor& visitor) const;
   /// What else the next step depends on: optimizer, loss scale, schedules. Error(usage) where
   /// schedules of a checkpoint and of the options differ.

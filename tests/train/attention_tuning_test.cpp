@@ -33,7 +33,9 @@ TEST(AttentionTuning, BothPassesOfTheModelsAttentionAreTuned) {
     EXPECT_TRUE(shape.causal);
     EXPECT_EQ(shape.window, -1);
   }
-  EXPECT_EQ(shapes({"--window-size", "5,0"}).at(0).window, 5);
+  config::RunConfig sliding = config;
+  sliding.model.window_size = {5, 0};
+  EXPECT_EQ(tunable_attention(sliding).at(0).window, 5);
 }
 
 TEST(AttentionTuning, WhatOnlyOurKernelRunsIsNotTuned) {
