@@ -172,7 +172,7 @@ void Clique::run_collective() {
   for (int rank = 0; rank < static_cast<int>(size()); ++rank) {
     members.push_back(take(rank, collective));
   }
-  move(members);
+  move_data(members);
 }
 
 }  // namespace mpitron::emulator

@@ -75,7 +75,7 @@ std::string describe(const NcclCall& call) {
          name_of(dtype_of(call.type)) + ", " + std::to_string(call.detail) + ")";
 }
 
-void move(const std::vector<OperationHandle>& members) {
+void move_data(const std::vector<OperationHandle>& members) {
   const NcclCall& call = members.front()->call;
   const std::size_t bytes = members.front()->bytes();
   if (std::strcmp(call.what, "broadcast") == 0) {

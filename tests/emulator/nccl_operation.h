@@ -25,6 +25,6 @@ struct Operation {
 using OperationHandle = std::shared_ptr<Operation>;
 
 /// What a collective does, from the inputs as they are now. `members`: an operation of each rank.
-void move(const std::vector<OperationHandle>& members);
+void move_data(const std::vector<OperationHandle>& members);
 
 }  // namespace mpitron::emulator
