@@ -311,7 +311,8 @@ FusedPlan::FusedPlan(FusedGraph graph, int device, Index largest_workspace)
       }
     }
   }
-  throw Refused(fmt::format("cuDNN {} has no deterministic engine for it", cudnnGetVersion()));
+  throw Refused(fmt::format("cuDNN {} has no deterministic engine for it with at most {} MiB",
+                            cudnnGetVersion(), largest_workspace >> 20));
 }
 
 FusedPlan::~FusedPlan() = default;

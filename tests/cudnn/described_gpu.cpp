@@ -43,6 +43,7 @@ auto* const set = library(&cudnnBackendSetAttribute, "cudnnBackendSetAttribute")
 auto* const get = library(&cudnnBackendGetAttribute, "cudnnBackendGetAttribute");
 
 std::map<cudnnBackendDescriptor_t, cudnnBackendDescriptorType_t> types;
+std::map<cudnnBackendDescriptor_t, cudnnBackendDescriptor_t> proposals;  // of plans
 
 /// The description as the library takes it, made once for each GPU.
 cudnnBackendDescriptor_t properties() {
@@ -104,6 +105,9 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
                                        cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, std::int64_t count,
                                        const void* values) {
+  if (name == CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG) {
+    proposals[descriptor] = *static_cast<const cudnnBackendDescriptor_t*>(values);
+  }
   return type == CUDNN_TYPE_HANDLE ? CUDNN_STATUS_SUCCESS
                                    : set(descriptor, name, type, count, values);
 }
@@ -123,9 +127,9 @@ cudnnStatus_t cudnnBackendGetAttribute(const cudnnBackendDescriptor_t descriptor
                                        cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, std::int64_t wanted,
                                        std::int64_t* count, void* values) {
-  if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) {
-    *static_cast<std::int64_t*>(values) = 0;
-    return CUDNN_STATUS_SUCCESS;
+  if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) {  // which its proposal knows, too
+    return get(proposals.at(descriptor), CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, type, wanted, count,
+               values);
   }
   return get(descriptor, name, type, wanted, count, values);
 }
