@@ -68,7 +68,10 @@ void dropout_backward(const DropoutBackward& k) {
       for (Index row = begin; row < end; ++row) {
         const Ty* dy = dys[row];
         Tx* dx = dxs[row];
-        const auto gradient = [&](Index i, auto lanes) { return simd::load(dy + i, lanes); };
+        const auto gradient = [&](Index i, auto lanes) {
+          simd::prefetch_ahead(dy + i);
+          return simd::load(dy + i, lanes);
+        };
         const auto put = [&](Index i, Float value, auto lanes) { store(dx + i, value, lanes); };
         if (k.mask.active()) {
           masked_row(k.mask, keep_lanes(k.mask, row, k.batch), h, gradient, put);

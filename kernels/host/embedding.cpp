@@ -23,19 +23,29 @@ void embed(const EmbeddingForward& k) {
   const auto* ids = k.ids.as<std::int64_t>();
   const auto* position_ids = k.position_ids.as<std::int64_t>();
   const Index h = k.y.size(-1);
+  const auto row_at = [&](Index token) {
+    return row_of(table, k.table.size(0), ids[token], k.first_row);
+  };
+  const bool streaming = should_stream(k.y, ys, k.table, k.positions);
   for_ranges(k.ids.numel(), k.y.numel(), [&](Index begin, Index end) {
-    for (Index token = begin; token < end; ++token) {
-      const T* row = row_of(table, k.table.size(0), ids[token], k.first_row);
-      const T* position = positions ? positions[position_ids[token]] : nullptr;
-      T* y = ys[token];
-      simd::for_lanes(h, [&](Index i, auto lanes) {
-        simd::Float value = row == nullptr ? simd::Float{} : simd::load(row + i, lanes);
-        if (position != nullptr) {
-          value += simd::load(position + i, lanes);
-        }
-        simd::store(y + i, value, lanes);
-      });
-    }
+    with_store(streaming, [&](auto store) {
+      for (Index token = begin; token < end; ++token) {
+        const T* row = row_at(token);
+        const T* next = token + 1 < end ? row_at(token + 1) : nullptr;  // nothing else foresees it
+        const T* position = positions ? positions[position_ids[token]] : nullptr;
+        T* y = ys[token];
+        simd::for_lanes(h, [&](Index i, auto lanes) {
+          if (next != nullptr) {
+            simd::prefetch(next + i);
+          }
+          simd::Float value = row == nullptr ? simd::Float{} : simd::load(row + i, lanes);
+          if (position != nullptr) {
+            value += simd::load(position + i, lanes);
+          }
+          store(y + i, value, lanes);
+        });
+      }
+    });
   });
 }
 
