@@ -1,3 +1,4 @@
+#include "kernels/host/fetch_ahead.h"
 #include "kernels/host/row_blocks.h"
 #include "kernels/matmul.h"
 
@@ -17,7 +18,7 @@ void sum_block(const Rows<const T>& dy, Index begin, Index end, Index n, float* 
     for (Index row = begin; row < end; ++row) {
       const T* x = dy[row] + chunk;
       simd::for_lanes(std::min(kChunk, n - chunk), [&](Index i, auto lanes) {
-        simd::prefetch_ahead(x + i);
+        fetch_ahead(x + i);
         simd::store(sums + i, simd::load(sums + i, lanes) + simd::load(x + i, lanes), lanes);
       });
     }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/host/fetch_ahead.h"
 #include "kernels/host/row_blocks.h"
 
 namespace mpitron::kernels {
@@ -44,15 +45,8 @@ constexpr auto kNothing = [](Index, auto) {};
 template <class T>
 constexpr bool kSideBySide = sizeof(T) == 2;
 
-/// Asks for a line of what is read 6 KiB later, a few rows on, into L1 (simd::prefetch stops at L2,
-/// which was measured to be slower here).
-template <class T>
-[[gnu::always_inline]] inline void fetch_ahead(const T* x) {
-  constexpr std::intptr_t kBytesAhead = 6144;
-  __builtin_prefetch(reinterpret_cast<const char*>(x) + kBytesAhead);
-}
-/// The same for the rows of x in the two passes. One after the other they share in it: a pass that
-/// fetches nothing from memory would leave it idle.
+/// fetch_ahead for the rows of x in the two passes. One after the other they share in it: a pass
+/// that fetches nothing from memory would leave it idle.
 template <class T>
 [[gnu::always_inline]] inline void fetch_in_first_pass(const T* x, Index i) {
   fetch_ahead(kSideBySide<T> ? x + i : x + i / 2);

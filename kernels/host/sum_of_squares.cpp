@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/host/exact_lanes.h"
+#include "kernels/host/fetch_ahead.h"
 #include "kernels/host/views.h"
 #include "kernels/optimizer.h"
 
@@ -16,26 +17,20 @@ constexpr Index kBlock = SumOfSquares::kBlock;
 /// Blocks whose lanes are summed together: that takes a third of the time.
 constexpr Index kSixteen = simd::kLanes * kBlock;
 
-/// Between what is fetched and what is added. Half a page: from a whole page on, what fetches by
-/// itself in the processor works against it.
-constexpr Index kBytesAhead = 2048;
-
 /// The squares of a block, in lanes whose sum is the block's.
 template <class T>
 [[gnu::always_inline]] inline Float block_squares(const T* x) {
-  constexpr Index kAhead = kBytesAhead / Index{sizeof(T)};
   Float square[4];
   for (int i = 0; i < 4; ++i) {
-    simd::prefetch(x + i * simd::kLanes + kAhead);
+    fetch_ahead(x + i * simd::kLanes);
     const Float value = simd::load(x + i * simd::kLanes);
     square[i] = value * value;
   }
   return (square[0] + square[1]) + (square[2] + square[3]);
 }
 [[gnu::always_inline]] inline Float block_squares(const BFloat16* x) {
-  constexpr Index kAhead = kBytesAhead / 2;
-  simd::prefetch(x + kAhead);
-  simd::prefetch(x + kBlock / 2 + kAhead);
+  fetch_ahead(x);
+  fetch_ahead(x + kBlock / 2);
   return simd::add_pair_squares(x + kBlock / 2, simd::add_pair_squares(x, Float{}));
 }
 
