@@ -98,23 +98,11 @@ class Layer {
     return static_cast<double>((products_d * size_.d + products_dv * size_.dv) * size_.s *
                                (size_.s + 1) * size_.b * size_.n);
   }
-  /// Of one launch: the shortest of several rows of them.
   template <class Kernel>
   double seconds(const Kernel& kernel) {
-    constexpr int kRounds = 5, kLaunches = 10;
     const auto clock = device::make_stream_clock(gpu_.stream());
-    double best = 1e30;
-    for (int round = 0; round <= kRounds; ++round) {  // the first one warms up
-      clock->mark();
-      for (int i = 0; i < kLaunches; ++i) {
-        device::launch(gpu_.stream(), kernel);
-      }
-      clock->mark();
-      const auto moments = clock->take();
-      const double spent = static_cast<double>(moments[1] - moments[0]) * 1e-9 / kLaunches;
-      best = round > 0 ? std::min(best, spent) : best;
-    }
-    return best;
+    return device::shortest_seconds(*clock, {.rounds = 5, .calls = 10},
+                                    [&] { device::launch(gpu_.stream(), kernel); });
   }
 
   device::Device& gpu_;

@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -23,5 +25,27 @@ std::unique_ptr<StreamClock> make_stream_clock(Stream& stream);
 
 /// Of a GPU; defined only where `kHasCuda` (device/cuda).
 std::unique_ptr<StreamClock> make_stream_clock(CudaStream& stream);
+
+/// Rows of calls, and calls in a row.
+struct Repeats {
+  int rounds, calls;
+};
+/// Seconds of one call of `work`, which queues something on the clock's stream: of the shortest of
+/// several rows of calls, behind one that warms up.
+template <class Work>
+double shortest_seconds(StreamClock& clock, const Repeats& repeats, Work&& work) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round <= repeats.rounds; ++round) {
+    clock.mark();
+    for (int call = 0; call < repeats.calls; ++call) {
+      work();
+    }
+    clock.mark();
+    const std::vector<std::int64_t> moments = clock.take();
+    const double spent = static_cast<double>(moments[1] - moments[0]) * 1e-9 / repeats.calls;
+    best = round > 0 ? std::min(best, spent) : best;
+  }
+  return best;
+}
 
 }  // namespace mpitron::device

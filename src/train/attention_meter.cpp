@@ -152,27 +152,16 @@ MeasuredAttention AttentionMeter::measure_pass(Kernel kernel, const ConstTensorV
   return measured;
 }
 
-/// In microseconds: the shortest of several rows of launches.
+/// In microseconds.
 template <class Kernel>
 double AttentionMeter::run_and_time(Kernel& kernel, AttentionKernel name) {
-  constexpr int kRounds = 3, kLaunches = 4;
   const Only only(name);
   const Index bytes = device::workspace_bytes_of(gpu_.stream(), kernel);
   const Tensor workspace = Tensor::empty(gpu_, {std::max<Index>(bytes, 1)}, DType::u8);
   kernel.workspace = workspace.view();
   const auto clock = device::make_stream_clock(gpu_.stream());
-  double best = INFINITY;
-  for (int round = 0; round <= kRounds; ++round) {  // the first one warms up
-    clock->mark();
-    for (int i = 0; i < kLaunches; ++i) {
-      device::launch(gpu_.stream(), kernel);
-    }
-    clock->mark();
-    const auto moments = clock->take();
-    const double spent = static_cast<double>(moments[1] - moments[0]) * 1e-3 / kLaunches;
-    best = round > 0 ? std::min(best, spent) : best;
-  }
-  return best;
+  return 1e6 * device::shortest_seconds(*clock, {.rounds = 3, .calls = 4},
+                                        [&] { device::launch(gpu_.stream(), kernel); });
 }
 
 std::vector<float> AttentionMeter::numbers(const ConstTensorView& result) {

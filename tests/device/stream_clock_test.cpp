@@ -23,5 +23,23 @@ TEST(StreamClock, TellsTheMomentsInOrderOnce) {
   }
 }
 
+TEST(StreamClock, TheShortestRowCounts) {
+  struct Told : StreamClock {
+    std::vector<std::int64_t> moments = {0,  9,  10, 14,
+                                         20, 22, 30, 36};  // ns; the first row warms up
+    std::size_t marked = 0, taken = 0;
+    void mark() override { ++marked; }
+    std::vector<std::int64_t> take() override {
+      const std::vector<std::int64_t> row(moments.begin() + static_cast<std::ptrdiff_t>(taken),
+                                          moments.begin() + static_cast<std::ptrdiff_t>(marked));
+      taken = marked;
+      return row;
+    }
+  } clock;
+  int calls = 0;
+  EXPECT_DOUBLE_EQ(shortest_seconds(clock, {.rounds = 3, .calls = 2}, [&] { ++calls; }), 1e-9);
+  EXPECT_EQ(calls, 8);
+}
+
 }  // namespace
 }  // namespace mpitron::device
