@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "kernels/stored_numbers.h"
 
 namespace mpitron::kernels {
@@ -30,10 +32,26 @@ struct AdamStep {
   }
 };
 
+/// The steps of many tensors of any sizes and types, with the bits that they have one by one. A GPU
+/// takes kTogether of them with each launch.
+struct AdamSteps {
+  static constexpr const char* name = "adam_steps";
+  static constexpr std::size_t kTogether = 16;
+  std::span<const AdamStep> steps;
+
+  template <class F>
+  void views(F&& f) const {
+    for (const AdamStep& step : steps) {
+      step.views(f);
+    }
+  }
+};
+
 /// The factors of Adam's arithmetic:
 ///   g = grad * grad_scale;  m = fma(m, beta1, g * rest1);  v = fma(v, beta2, g * g * rest2)
 ///   param = param - fma(param, decay, rate * m / (sqrt(v * inverse2) + eps))
 struct AdamRule {
+  AdamRule() = default;
   explicit AdamRule(const AdamStep& k)
       : grad_scale(k.grad_scale),
         beta1(k.beta1),
@@ -96,14 +114,17 @@ struct CountZeros {
 };
 
 void run(device::ReferenceStream&, const AdamStep&);
+void run(device::ReferenceStream&, const AdamSteps&);
 void run(device::ReferenceStream&, const SgdStep&);
 void run(device::ReferenceStream&, const SumOfSquares&);
 void run(device::ReferenceStream&, const CountZeros&);
 void run(device::HostStream&, const AdamStep&);
+void run(device::HostStream&, const AdamSteps&);
 void run(device::HostStream&, const SgdStep&);
 void run(device::HostStream&, const SumOfSquares&);
 void run(device::HostStream&, const CountZeros&);
 void run(device::CudaStream&, const AdamStep&);
+void run(device::CudaStream&, const AdamSteps&);
 void run(device::CudaStream&, const SgdStep&);
 void run(device::CudaStream&, const SumOfSquares&);
 void run(device::CudaStream&, const CountZeros&);

@@ -1,8 +1,8 @@
 // Numerical contract: that of kernels/attention.h for what cuDNN is given: bf16 and fp16 without
-// dropout (its masks are not ours), masks, bias or positions. cuDNN sums in fp32, keeps the softmax
-// in fp32, rounds P and dS before they enter a product and results once at the end, but dk and dv
-// of each query head once more before they are summed over a group; engines that do not give the
-// same bits in every run are not taken.
+// dropout (its masks are not ours), bias or positions; masks as fused_attention_mask.h hides keys.
+// cuDNN sums in fp32, keeps the softmax in fp32, rounds P and dS before they enter a product and
+// results once at the end, but dk and dv of each query head once more before they are summed over
+// a group; engines that do not give the same bits in every run are not taken.
 //
 // The graphs are those that cuDNN recognises: "Scaled Dot Product Attention" and "... Backward" in
 // the Graph API's operations and fusion patterns (Mha-Fprop, Mha-Bprop) of NVIDIA's documentation.
@@ -17,9 +17,11 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/attention_views.h"
 #include "kernels/cuda/attention_kernels.h"
+#include "kernels/cuda/fused_attention_mask.h"
 #include "kernels/cuda/fused_graph.h"
 #include "utils/log.h"
 
@@ -60,7 +62,8 @@ struct Problem {
   float scale;
   Index s, s_kv, b, n, g, d, d_v;
   Heads q, k, v, o, lse;
-  Heads d_o, dq, dk, dv;  // of backward
+  Heads d_o, dq, dk, dv;          // of backward
+  Index mask_samples, mask_rows;  // 0: none
   auto operator<=>(const Problem&) const = default;
 };
 
@@ -141,6 +144,13 @@ std::optional<Problem> problem_of(const device::CudaStream& stream, const Kernel
               .g = groups_are_samples ? 1 : g,
               .d = q[3],
               .d_v = v[3]};
+    if (kernel.mask && groups_are_samples && kernel.mask.size(0) > 1) {
+      return std::nullopt;  // it would have to be repeated for the groups of a sample
+    }
+    if (kernel.mask) {
+      p.mask_samples = kernel.mask.size(0);
+      p.mask_rows = kernel.mask.size(1);
+    }
     Layouts layouts(g, r, groups_are_samples);
     add_layouts(layouts, p, kernel);
     p.lse = groups_are_samples ? Heads{r * q[0], q[0], 1} : Heads{n * q[0], q[0], 1};
@@ -185,11 +195,12 @@ class AttentionGraph {
     graph.map(f, inputs, to);
     return to;
   }
-  /// scale q k
+  /// scale q k + what the mask adds
   Tensor scores(Tensor q, Tensor k) {
     const Tensor raw = matrix();
     graph.product(q, k, raw);
-    return mapped(Map::multiply, {raw, graph.number(p_.scale)});
+    const Tensor scaled = mapped(Map::multiply, {raw, graph.number(p_.scale)});
+    return p_.mask_rows > 0 ? mapped(Map::add, {scaled, mask_bias()}) : scaled;
   }
   /// The scores with -inf for those that are hidden.
   Tensor visible(Tensor scores) {
@@ -222,6 +233,12 @@ class AttentionGraph {
   }
   static FusedGraph::Extents packed(const FusedGraph::Extents& sizes) {
     return {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3], sizes[3], 1};
+  }
+  /// What hides keys: the last of the tensors in memory.
+  Tensor mask_bias() {
+    const Index width = mask_bias_width(p_.s_kv), all = p_.mask_rows * width;
+    return graph.in_memory(p_.type,
+                           {{p_.mask_samples, 1, p_.mask_rows, p_.s_kv}, {all, all, width, 1}});
   }
   Tensor index(int axis, Tensor like) {
     const Tensor to = matrix(DType::i32);
@@ -269,7 +286,7 @@ class AttentionGraph {
   const Problem& p_;
 };
 
-/// Tensors in memory: q, k, v, o, lse.
+/// Tensors in memory: q, k, v, o, lse, and the mask's bias if there is a mask.
 FusedGraph graph_of(const Problem& p, const AttentionForward&) {
   AttentionGraph a(p);
   FusedGraph& graph = a.graph;
@@ -288,7 +305,7 @@ FusedGraph graph_of(const Problem& p, const AttentionForward&) {
   return std::move(graph);
 }
 
-/// Tensors in memory: q, k, v, o, lse, d_o, the row sums of d_o o, dq, dk, dv.
+/// Tensors in memory: q, k, v, o, lse, d_o, the row sums of d_o o, dq, dk, dv, the mask's bias.
 FusedGraph graph_of(const Problem& p, const AttentionBackward&) {
   AttentionGraph a(p);
   FusedGraph& graph = a.graph;
@@ -335,8 +352,8 @@ const char* beyond_pattern(const Kernel& kernel) {
   if (kernel.dropout.active()) {
     return "dropout, whose masks are the same on all devices";
   }
-  if (kernel.mask || kernel.bias || kernel.positions) {
-    return kernel.mask ? "a mask" : kernel.bias ? "a bias" : "parts of a sequence";
+  if (kernel.bias || kernel.positions) {
+    return kernel.bias ? "a bias" : "parts of a sequence";
   }
   if (!is_head(q[3]) || !is_head(v[3])) {
     return "head sizes that are no multiples of 8 up to 256";
@@ -371,7 +388,7 @@ FusedPlan* plan_of(const device::CudaStream& stream, const Kernel& kernel) {
   }
   const std::optional<Problem> problem = problem_of(stream, kernel);
   if (!problem) {
-    log_once("tensors that are not aligned to 16 bytes");
+    log_once("heads that cuDNN cannot address, or not aligned to 16 bytes");
     return nullptr;
   }
   if (const auto known = plans.find(*problem); known != plans.end()) {
@@ -394,12 +411,23 @@ FusedPlan* plan_of(const device::CudaStream& stream, const Kernel& kernel) {
   return plan.get();
 }
 
-/// Workspace: the row sums, then cuDNN's, aligned.
-Index own_bytes(const AttentionForward&) {
-  return 0;
+/// What a mask adds to scores; all of it is in the inputs' type.
+template <class Kernel>
+device::TensorView mask_bias(const Kernel& k, void* place) {
+  return {place, k.q.dtype, {k.mask.size(0), k.mask.size(1), k.k.size(0)}};
+}
+template <class Kernel>
+Index mask_bytes(const Kernel& k) {
+  const Index rows = k.mask ? k.mask.size(0) * k.mask.size(1) : 0;
+  return round_up(rows * mask_bias_width(k.k.size(0)) * 2);
+}
+
+/// Workspace: of backward the row sums and, with a mask, lse; the mask's bias; cuDNN's, aligned.
+Index own_bytes(const AttentionForward& kernel) {
+  return mask_bytes(kernel);
 }
 Index own_bytes(const AttentionBackward& kernel) {
-  return round_up(kernel.lse.bytes());
+  return round_up(kernel.lse.bytes()) * (kernel.mask ? 2 : 1) + mask_bytes(kernel);
 }
 
 template <class Kernel>
@@ -431,15 +459,30 @@ Index cudnn_workspace_bytes(const device::CudaStream& stream, const AttentionBac
 }
 
 void run_cudnn(device::CudaStream& stream, const AttentionForward& k) {
-  const void* const data[] = {k.q.data, k.k.data, k.v.data, k.o.data, k.lse.data};
-  plan_of(stream, k)->run(stream, data, aligned_workspace(stream, k));
+  char* const workspace = aligned_workspace(stream, k);
+  std::vector<const void*> data = {k.q.data, k.k.data, k.v.data, k.o.data, k.lse.data};
+  if (k.mask) {
+    write_mask_bias(stream, k.mask, mask_bias(k, workspace));
+    data.push_back(workspace);
+  }
+  plan_of(stream, k)->run(stream, data, workspace + own_bytes(k));
+  if (k.mask) {
+    clear_blind_rows(stream, k);
+  }
 }
 
 void run_cudnn(device::CudaStream& stream, const AttentionBackward& k) {
-  char* const workspace = aligned_workspace(stream, k);
-  const void* const data[] = {k.q.data,   k.k.data,  k.v.data,  k.o.data,  k.lse.data,
-                              k.d_o.data, workspace, k.dq.data, k.dk.data, k.dv.data};
-  plan_of(stream, k)->run(stream, data, workspace + own_bytes(k));
+  char *const sums = aligned_workspace(stream, k), *const finite = sums + round_up(k.lse.bytes());
+  const void* const lse = k.mask ? finite : k.lse.data;
+  std::vector<const void*> data = {k.q.data,   k.k.data, k.v.data,  k.o.data,  lse,
+                                   k.d_o.data, sums,     k.dq.data, k.dk.data, k.dv.data};
+  if (k.mask) {
+    char* const bias = finite + round_up(k.lse.bytes());
+    write_finite_lse(stream, k.lse, finite);
+    write_mask_bias(stream, k.mask, mask_bias(k, bias));
+    data.push_back(bias);
+  }
+  plan_of(stream, k)->run(stream, data, sums + own_bytes(k));
 }
 
 }  // namespace mpitron::kernels::cuda::attention

@@ -8,14 +8,30 @@ namespace {
 
 using namespace cuda;
 
-struct AdamArguments {
+/// One tensor and its blocks of the grid.
+struct AdamTensor {
   StoredArray param, exp_avg, exp_avg_sq, grad, model_param;
   Index n;
   AdamRule rule;
+  unsigned first_block, blocks;
+
+  __device__ bool has_block(unsigned block) const { return block - first_block < blocks; }
 };
 
-__global__ void adam_packs(const __grid_constant__ AdamArguments a) {
-  for_stored_packs(a.n, [&](Index i, int count) {
+struct AdamTable {
+  AdamTensor tensors[AdamSteps::kTogether];
+};
+static_assert(sizeof(AdamTable) <= 4096, "what every GPU takes as a kernel's arguments");
+
+__global__ void adam_packs(const __grid_constant__ AdamTable table) {
+  int mine = 0;
+  while (!table.tensors[mine].has_block(blockIdx.x)) {
+    ++mine;
+  }
+  const AdamTensor& a = table.tensors[mine];
+  const Worker thread{static_cast<Index>(blockIdx.x - a.first_block) * blockDim.x + threadIdx.x,
+                      static_cast<Index>(a.blocks) * blockDim.x};
+  for_stored_packs(a.n, thread, [&](Index i, int count) {
     const AdamRule& rule = a.rule;
     const auto grad = a.grad.load(i, count);
     auto param = a.param.load(i, count);
@@ -88,10 +104,32 @@ __global__ void count_zeros(const T* x, Index n, bool packed, unsigned long long
 }  // namespace
 
 void run(device::CudaStream& stream, const AdamStep& k) {
-  const Index n = k.param.numel();
-  launch(stream, k.name, flat_shape(n), adam_packs,
-         AdamArguments{k.param, k.exp_avg, k.exp_avg_sq, StoredArray(k.grad),
-                       StoredArray(In(k.model_param)), n, AdamRule(k)});
+  run(stream, AdamSteps{{&k, 1}});
+}
+
+void run(device::CudaStream& stream, const AdamSteps& k) {
+  for (auto rest = k.steps; !rest.empty();) {
+    const auto steps = rest.first(std::min(rest.size(), AdamSteps::kTogether));
+    rest = rest.subspan(steps.size());
+    AdamTable table{};
+    LaunchShape shape{0, kThreads};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const AdamStep& step = steps[i];
+      const Index n = step.param.numel();
+      const unsigned blocks = flat_shape(n).grid.x;
+      table.tensors[i] = {step.param,
+                          step.exp_avg,
+                          step.exp_avg_sq,
+                          StoredArray(step.grad),
+                          StoredArray(In(step.model_param)),
+                          n,
+                          AdamRule(step),
+                          shape.grid.x,
+                          blocks};
+      shape.grid.x += blocks;
+    }
+    launch(stream, k.name, shape, adam_packs, table);
+  }
 }
 
 void run(device::CudaStream& stream, const SgdStep& k) {

@@ -8,7 +8,8 @@ using namespace cuda;
 
 __global__ void copy_stored(const __grid_constant__ StoredArray x,
                             const __grid_constant__ StoredArray y, Index n) {
-  for_stored_packs(n, [&](Index i, int count) { y.store(i, count, x.load(i, count)); });
+  for_stored_packs(n, thread_of_grid(),
+                   [&](Index i, int count) { y.store(i, count, x.load(i, count)); });
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ struct StoredArray {
   DType dtype;
   bool keeps_nonzero, aligned;
 
+  StoredArray() = default;
   StoredArray(const StoredNumbers& x)  // NOLINT(google-explicit-constructor): the same numbers
       : values(x.values.data),
         exponents(static_cast<std::uint8_t*>(x.exponents.data)),
@@ -158,11 +159,10 @@ struct StoredArray {
   }
 };
 
-/// body(i, count) over [0, n) for threads launched by flat_shape: the pack of count <= 8 elements
-/// that begins at i. Whole warps come to each call, so some threads with nothing left to do.
+/// body(i, count) over [0, n) for threads of whole warps: the pack of count <= 8 elements that
+/// begins at i. Whole warps come to each call, so some threads with nothing left to do.
 template <class F>
-__device__ void for_stored_packs(Index n, F&& body) {
-  const Worker thread = thread_of_grid();
+__device__ void for_stored_packs(Index n, const Worker& thread, F&& body) {
   const Index warp = thread.index / kWarp * kWarp * kPack, lane = thread.index % kWarp * kPack;
   for (Index first = warp; first < n; first += thread.count * kPack) {
     const Index left = n - first - lane;

@@ -252,12 +252,11 @@ StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& s
   }
   ++updates_;
   shown_.clear();
-  const Update update = [&](const Slot& slot, const Tensor& gradient) {
-    const auto rates = scheduler.rates(slot.group, slot.bounds);
+  const Update update = [&](device::Device& home, std::span<const Due> due) {
     if (config_.optimizer == config::OptimizerKind::adam) {
-      update_adam(slot, gradient, rates, scale);
+      update_adam(home, due, scheduler, scale);
     } else {
-      update_sgd(slot, gradient, rates, scale);
+      update_sgd(home, due, scheduler, scale);
     }
   };
   const auto updated = [&](std::size_t i) {
@@ -273,20 +272,41 @@ StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& s
   return result;
 }
 
+Optimizer::Due Optimizer::due_on_device(const Slot& slot) const {
+  return {&slot, flat(slot.trained.main_grad)};
+}
+
+/// How many slots, from this one, are updated before anybody hears of them: one where the processor
+/// does it, so that parameters are sent as they come.
+std::size_t Optimizer::updated_together(std::size_t first) const {
+  if (device_.tensors_on_host()) {
+    return 1;
+  }
+  const auto rest = std::span(slots_).subspan(first);
+  const auto most = rest.first(std::min(rest.size(), kernels::AdamSteps::kTogether));
+  const auto end = std::ranges::find_if(most, [this](const Slot& s) { return !on_device(s); });
+  return std::max<std::size_t>(1, static_cast<std::size_t>(end - most.begin()));
+}
+
 void Optimizer::update_in_order(const Update& update,
                                 const std::function<void(std::size_t)>& updated) {
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const Slot& slot = slots_[i];
-    const Tensor gradient = flat(slot.trained.main_grad);
-    if (on_device(slot)) {
-      update(slot, gradient);
+  for (std::size_t i = 0; i < slots_.size();) {
+    const std::size_t end = i + updated_together(i);
+    if (const Slot& slot = slots_[i]; on_device(slot)) {
+      std::vector<Due> due;
+      for (std::size_t k = i; k < end; ++k) {
+        due.push_back(due_on_device(slots_[k]));
+      }
+      update(device_, due);
     } else {
-      const Tensor fetched = host_->fetch(gradient);
+      const Due due{&slot, host_->fetch(flat(slot.trained.main_grad))};
       host_->wait();
-      update(slot, fetched);
+      update(*slot.home, {&due, 1});
       host_->send(slot.value, flat(slot.trained.value));
     }
-    updated(i);
+    for (; i < end; ++i) {
+      updated(i);
+    }
   }
 }
 
@@ -295,8 +315,11 @@ void Optimizer::update_in_order(const Update& update,
 void Optimizer::update_overlapped(const Update& update,
                                   const std::function<void(std::size_t)>& updated) {
   std::vector<const Slot*> processors;
+  std::vector<Due> devices;
   for (const Slot& slot : slots_) {
-    if (!on_device(slot)) {
+    if (on_device(slot)) {
+      devices.push_back(due_on_device(slot));
+    } else {
       processors.push_back(&slot);
     }
   }
@@ -305,14 +328,10 @@ void Optimizer::update_overlapped(const Update& update,
   };
   Tensor next = fetch(0);
   host_->wait();
-  for (const Slot& slot : slots_) {
-    if (on_device(slot)) {
-      update(slot, flat(slot.trained.main_grad));
-    }
-  }
+  update(device_, devices);
   for (std::size_t k = 0; k < processors.size(); ++k) {
-    const Tensor gradient = std::exchange(next, fetch(k + 1));
-    update(*processors[k], gradient);
+    const Due due{processors[k], std::exchange(next, fetch(k + 1))};
+    update(host_->home(), {&due, 1});
     host_->wait();
     host_->send(processors[k]->value, flat(processors[k]->trained.value));
   }
@@ -321,41 +340,48 @@ void Optimizer::update_overlapped(const Update& update,
   }
 }
 
-void Optimizer::update_adam(const Slot& slot, const Tensor& gradient,
-                            const ParameterScheduler::GroupRates& rates, float gradient_scale) {
+void Optimizer::update_adam(device::Device& home, std::span<const Due> due,
+                            const ParameterScheduler& scheduler, float gradient_scale) {
   const auto t = static_cast<double>(updates_);
-  kernels::AdamStep kernel{
-      .param = slot.master.view(),
-      .exp_avg = slot.first.view(),
-      .exp_avg_sq = slot.second.view(),
-      .grad = gradient.view(),
-      .lr = static_cast<float>(rates.learning_rate),
-      .beta1 = static_cast<float>(config_.adam_beta1),
-      .beta2 = static_cast<float>(config_.adam_beta2),
-      .eps = static_cast<float>(config_.adam_eps),
-      .weight_decay = static_cast<float>(rates.weight_decay),
-      .bias_correction1 = static_cast<float>(1 - std::pow(config_.adam_beta1, t)),
-      .bias_correction2 = static_cast<float>(1 - std::pow(config_.adam_beta2, t)),
-      .grad_scale = gradient_scale};
-  if (has_master(slot) && !slot.master.has_upper()) {
-    kernel.model_param = slot.value.view();
+  std::vector<kernels::AdamStep> steps;
+  for (const auto& [slot, gradient] : due) {
+    const auto rates = scheduler.rates(slot->group, slot->bounds);
+    kernels::AdamStep& step = steps.emplace_back(kernels::AdamStep{
+        .param = slot->master.view(),
+        .exp_avg = slot->first.view(),
+        .exp_avg_sq = slot->second.view(),
+        .grad = gradient.view(),
+        .lr = static_cast<float>(rates.learning_rate),
+        .beta1 = static_cast<float>(config_.adam_beta1),
+        .beta2 = static_cast<float>(config_.adam_beta2),
+        .eps = static_cast<float>(config_.adam_eps),
+        .weight_decay = static_cast<float>(rates.weight_decay),
+        .bias_correction1 = static_cast<float>(1 - std::pow(config_.adam_beta1, t)),
+        .bias_correction2 = static_cast<float>(1 - std::pow(config_.adam_beta2, t)),
+        .grad_scale = gradient_scale});
+    if (has_master(*slot) && !slot->master.has_upper()) {
+      step.model_param = slot->value.view();
+    }
   }
-  device::launch(slot.home->stream(), kernel);
+  device::launch(home.stream(), kernels::AdamSteps{steps});
 }
 
-void Optimizer::update_sgd(const Slot& slot, const Tensor& gradient,
-                           const ParameterScheduler::GroupRates& rates, float gradient_scale) {
-  kernels::SgdStep kernel{.param = slot.master.values().view(),
-                          .momentum_buffer = slot.first.values().view(),
+void Optimizer::update_sgd(device::Device& home, std::span<const Due> due,
+                           const ParameterScheduler& scheduler, float gradient_scale) {
+  for (const auto& [slot, gradient] : due) {
+    const auto rates = scheduler.rates(slot->group, slot->bounds);
+    kernels::SgdStep step{.param = slot->master.values().view(),
+                          .momentum_buffer = slot->first.values().view(),
                           .grad = gradient.view(),
                           .lr = static_cast<float>(rates.learning_rate),
                           .momentum = static_cast<float>(config_.sgd_momentum),
                           .weight_decay = static_cast<float>(rates.weight_decay),
                           .grad_scale = gradient_scale};
-  if (has_master(slot)) {
-    kernel.model_param = slot.value.view();
+    if (has_master(*slot)) {
+      step.model_param = slot->value.view();
+    }
+    device::launch(home.stream(), step);
   }
-  device::launch(slot.home->stream(), kernel);
 }
 
 }  // namespace mpitron::optim

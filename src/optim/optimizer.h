@@ -113,14 +113,21 @@ class Optimizer {
   void clear_sum();
   /// What was added since the last call, over all ranks.
   double take_sum();
-  /// update(slot, gradient) of all slots; `updated` hears of each.
-  using Update = std::function<void(const Slot& slot, const tensor::Tensor& gradient)>;
+  /// A slot and the gradient, in its home's memory, that it is updated by.
+  struct Due {
+    const Slot* slot;
+    tensor::Tensor gradient;
+  };
+  /// update(home, due) of all slots, those of one home together; `updated` hears of each.
+  using Update = std::function<void(device::Device& home, std::span<const Due> due)>;
+  Due due_on_device(const Slot& slot) const;
+  std::size_t updated_together(std::size_t first) const;
   void update_in_order(const Update& update, const std::function<void(std::size_t)>& updated);
   void update_overlapped(const Update& update, const std::function<void(std::size_t)>& updated);
-  void update_adam(const Slot& slot, const tensor::Tensor& gradient,
-                   const ParameterScheduler::GroupRates& rates, float gradient_scale);
-  void update_sgd(const Slot& slot, const tensor::Tensor& gradient,
-                  const ParameterScheduler::GroupRates& rates, float gradient_scale);
+  void update_adam(device::Device& home, std::span<const Due> due,
+                   const ParameterScheduler& scheduler, float gradient_scale);
+  void update_sgd(device::Device& home, std::span<const Due> due,
+                  const ParameterScheduler& scheduler, float gradient_scale);
 
   device::Device& device_;
   config::OptimizerConfig config_;

@@ -21,7 +21,8 @@ struct Case {
   Index s = 1024, s_kv = 1024, b = 2, n = 8, g = 8, d = 64, dv = 64;
   bool causal = true;
   Index window = -1;
-  bool fused = false;  // q, k, v of each group side by side
+  bool fused = false;              // q, k, v of each group side by side
+  Index masks = 0, mask_rows = 1;  // samples and queries of a mask
 };
 
 constexpr Case kCases[] = {
@@ -42,6 +43,16 @@ constexpr Case kCases[] = {
     {.what = "the last queries", .s = 512},
     {.what = "window of the last queries", .s = 512, .window = 100},
     {.what = "small heads", .d = 8, .dv = 8},
+    {.what = "padding", .s = 512, .s_kv = 512, .causal = false, .fused = true, .masks = 2},
+    {.what = "padding of queries, too",
+     .s = 512,
+     .s_kv = 512,
+     .causal = false,
+     .fused = true,
+     .masks = 2,
+     .mask_rows = 512},
+    {.what = "padding of the other sequence", .s = 128, .s_kv = 509, .causal = false, .masks = 2},
+    {.what = "a causal mask for all samples", .type = DType::f16, .masks = 1, .mask_rows = 1024},
 };
 constexpr Case kWideHeads[] = {{.what = "latent attention", .d = 192, .dv = 128},
                                {.what = "wide heads", .d = 256, .dv = 256}};
@@ -92,6 +103,9 @@ class Attention {
     kernel.lse = lse_;
     kernel.causal = c_.causal;
     kernel.window = c_.window;
+    if (c_.masks > 0) {
+      kernel.mask = device::TensorView(place_, DType::u8, {c_.masks, c_.mask_rows, c_.s_kv});
+    }
   }
 
   alignas(16) static inline char place_[1 << 16];

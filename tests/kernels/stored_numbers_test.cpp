@@ -278,6 +278,39 @@ TEST(StoredNumbers, AdamHasTheBitsOfTheHostAndTheReferencesNumbers) {
   }
 }
 
+/// The steps in one piece with the kernel, as run_on_device wants them.
+struct ManyAdamSteps {
+  static constexpr std::size_t kCount = 2 * AdamSteps::kTogether + 3;
+  AdamStep steps[kCount];
+};
+void run(StreamUnderTest& stream, const ManyAdamSteps& k) {
+  kernels::run(stream, AdamSteps{k.steps});
+}
+
+TEST(StoredNumbers, AdamOfManyTensorsHasTheBitsOfEach) {
+  constexpr Index kAFewBlocks = 5003;
+  std::deque<AdamCase> together, alone;
+  ManyAdamSteps many;
+  for (std::size_t i = 0; i < ManyAdamSteps::kCount; ++i) {
+    const auto& types = kAdamTypes[i % std::size(kAdamTypes)];
+    const Index n = i % 7 == 3 ? kAFewBlocks : static_cast<Index>(1 + 37 * i);
+    together.emplace_back(types, n, i % 2);
+    many.steps[i] = together.back().step();
+    many.steps[i].lr *= static_cast<float>(1 + i);
+    alone.emplace_back(types, n, i % 2);
+    AdamStep step = alone.back().step();
+    step.lr = many.steps[i].lr;
+    run_on_device(step);
+  }
+  run_on_device(many);
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    EXPECT_TRUE(together[i].param.bytes() == alone[i].param.bytes()) << i;
+    EXPECT_TRUE(together[i].exp_avg.bytes() == alone[i].exp_avg.bytes()) << i;
+    EXPECT_TRUE(together[i].exp_avg_sq.bytes() == alone[i].exp_avg_sq.bytes()) << i;
+    EXPECT_TRUE(together[i].model.bytes() == alone[i].model.bytes()) << i;
+  }
+}
+
 TEST(StoredNumbers, AMasterInHalvesTakesTheStepsOfAWholeOne) {
   constexpr Index kNumbers = 5000;
   AdamCase whole(kAdamTypes[4], kNumbers, 0), halves(kAdamTypes[0], kNumbers, 0);

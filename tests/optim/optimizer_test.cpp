@@ -2,7 +2,10 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 
+#include "device/launch_profile.h"
+#include "kernels/optimizer.h"
 #include "support/far_device.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
@@ -207,14 +210,52 @@ TEST_P(OptimizerTest, StatesOfAllTypesAreShownAsFp32AndLoaded) {
   expect_values(bias_, {0.75, 0.75}, 0);
 }
 
+/// A device with memory of its own and the host's kernels.
+std::unique_ptr<device::Device> far() {
+  return std::make_unique<device::Device>(
+      device::HostStream{}, std::make_unique<testing::FarAllocator>(),
+      std::make_unique<device::CachingHostAllocator>(), std::make_unique<testing::FarAllocator>());
+}
+
+/// On the host one after the other, on other devices many with each launch: the same bits.
+TEST(OptimizerOfManyTensors, LaunchesThemTogetherAndTellsOfEach) {
+  constexpr std::size_t kTensors = 2 * kernels::AdamSteps::kTogether + 3;
+  const auto run = [&](device::Device& device, Index launches) {
+    config::OptimizerConfig config;
+    config.lr = 0.1;
+    config.lr_decay_style = config::LrDecayStyle::constant;
+    config.lr_decay_steps = config.wd_incr_steps = 1000;
+    std::vector<TrainedTensor> trained;
+    for (std::size_t i = 0; i < kTensors; ++i) {
+      const auto n = static_cast<Index>(1 + 5 * i);
+      trained.push_back(
+          {.traits = {.name = "w"},
+           .value = testing::random_tensor(device, {n}, i % 3 == 0 ? DType::f32 : DType::bf16, 3),
+           .main_grad = testing::random_tensor(device, {n}, DType::f32, 4)});
+    }
+    Optimizer optimizer(device, config, trained);
+    std::vector<std::size_t> updated, expected(kTensors);
+    std::iota(expected.begin(), expected.end(), 0U);
+    device::LaunchProfile profile(device);
+    optimizer.step({.grad_norm = 1, .updated = [&](std::size_t k) { updated.push_back(k); }},
+                   ParameterScheduler(config));
+    EXPECT_EQ(updated, expected);
+    const auto entries = profile.kernels();
+    const auto adam =
+        std::ranges::find(entries, "adam_steps", &device::LaunchProfile::Entry::kernel);
+    EXPECT_EQ(adam == entries.end() ? 0 : adam->calls, launches);
+    std::vector<std::vector<double>> values;
+    for (std::size_t i = 0; i < kTensors; ++i) {
+      values.push_back(testing::values_of(trained[i].value));
+      values.push_back(testing::values_of(optimizer.master(i)));
+    }
+    return values;
+  };
+  EXPECT_EQ(run(*far(), 3), run(*device::make_device("host"), kTensors));
+}
+
 /// The processor's share of a device with memory of its own: the same bits.
 TEST(OffloadedOptimizer, HasTheBitsOfOneOnTheDevice) {
-  const auto far = [] {
-    return std::make_unique<device::Device>(device::HostStream{},
-                                            std::make_unique<testing::FarAllocator>(),
-                                            std::make_unique<device::CachingHostAllocator>(),
-                                            std::make_unique<testing::FarAllocator>());
-  };
   const auto run = [&](DType dtype, std::optional<config::OffloadConfig> offload) {
     const auto device = far();
     config::OptimizerConfig config;

@@ -43,6 +43,27 @@ class FusedAttention : public ::testing::Test {
     EXPECT_EQ(fits(c), std::pair(true, backward)) << c;
     check(c);
   }
+  /// Rows [b, s] of one head: those that see nothing have no result and no gradient, and leave
+  /// those of the others, of keys and of values finite.
+  template <class IsBlind>
+  static void check_blind(const AttentionCase& c, AttentionFixture& fixture, IsBlind&& is_blind) {
+    EXPECT_TRUE(fits(c).first);
+    AttentionResults got(c, c.dtype, DType::f32);
+    run_on_device(fixture.forward(got));
+    run_on_device(fixture.backward(got));
+    const auto o = got.o.values(), lse = got.lse.values(), dq = values_of(got.gradients.q());
+    for (Index row = 0; row < c.b * c.s; ++row) {
+      const Index first = (row % c.s * c.b + row / c.s) * c.d;
+      EXPECT_EQ(lse[static_cast<std::size_t>(row)] == -INFINITY, is_blind(row)) << row;
+      for (Index i = first; i < first + c.d; ++i) {
+        const double x = o[static_cast<std::size_t>(i)], dx = dq[static_cast<std::size_t>(i)];
+        EXPECT_TRUE(is_blind(row) ? x == 0 && dx == 0 : std::isfinite(x) && std::isfinite(dx));
+      }
+    }
+    for (const auto& view : {got.gradients.k(), got.gradients.v()}) {
+      EXPECT_TRUE(std::ranges::all_of(values_of(view), [](double x) { return std::isfinite(x); }));
+    }
+  }
 };
 
 TEST_F(FusedAttention, CausalOfAllLengths) {
@@ -98,13 +119,65 @@ TEST_F(FusedAttention, Windows) {
   check_fused({.dtype = DType::bf16, .s = 130, .s_kv = 300, .window = 37});
 }
 
+TEST_F(FusedAttention, Masks) {
+  for (const DType type : kHalves) {
+    for (const Index samples : {1, 2}) {
+      for (const bool one_row : {false, true}) {
+        AttentionCase c{
+            .dtype = type, .s = 66, .s_kv = 66, .b = 2, .n = 2, .g = 2, .causal = false};
+        c.masks = samples;
+        c.one_mask_row = one_row;
+        check_fused(c);
+        c.s_kv = 53;
+        check_fused(c);
+        c.s_kv = 96;
+        c.causal = true;
+        check_fused(c);
+      }
+    }
+  }
+}
+
+TEST_F(FusedAttention, MasksOfFusedTensorsAndGroups) {
+  AttentionCase c{.dtype = DType::bf16, .s = 97, .s_kv = 97, .b = 2, .n = 4, .g = 4, .masks = 2};
+  c.fused = true;
+  check_fused(c);
+  c.g = 2;
+  c.masks = 1;
+  check_fused(c);
+  c.fused = false;
+  c.masks = 2;
+  check_fused(c);
+}
+
+/// Queries that see nothing, as the padding of BERT has them, and a sample that is all padding.
+TEST_F(FusedAttention, RowsThatSeeNothing) {
+  for (const DType type : kHalves) {
+    for (const bool causal : {false, true}) {
+      const AttentionCase c{
+          .dtype = type, .s = 70, .s_kv = 70, .b = 2, .causal = causal, .masks = 2};
+      AttentionFixture fixture(c);
+      const auto is_blind = [](Index row) { return row >= 70 || row < 3 || row > 60; };
+      for (Index row = 0; row < c.b * c.s; ++row) {
+        if (is_blind(row)) {
+          std::fill_n(fixture.hidden() + row * c.s_kv, c.s_kv, std::uint8_t{1});
+        }
+      }
+      check_blind(c, fixture, is_blind);
+    }
+  }
+}
+
 /// What its pattern does not have, or has in another way, is left to our own kernel.
 TEST_F(FusedAttention, IsNotAskedForTheRest) {
   const AttentionCase plain{.dtype = DType::bf16, .s = 40, .s_kv = 40, .b = 2};
   std::vector<AttentionCase> cases(9, plain);
   cases[0].dtype = DType::f32;
   cases[1].dropout = 0.1;
-  cases[2].masks = 2;
+  cases[2].masks = 2;  // of samples that are taken apart into groups
+  cases[2].n = 4;
+  cases[2].g = 2;
+  cases[2].fused = true;
   cases[3].bias = true;
   cases[4].d = 12;
   cases[5].dv = 4;
