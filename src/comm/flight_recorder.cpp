@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,25 @@ double seconds_since(std::int64_t time) {
 
 }  // namespace
 
+void SharedText::set(std::string_view text) {
+  char bytes[sizeof words_];
+  store(bytes, text);
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + i * sizeof word, sizeof word);
+    words_[i].store(word, std::memory_order_relaxed);
+  }
+}
+
+std::string SharedText::get() const {
+  char bytes[sizeof words_];  // the last byte of every text is zero
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const std::uint64_t word = words_[i].load(std::memory_order_relaxed);
+    std::memcpy(bytes + i * sizeof word, &word, sizeof word);
+  }
+  return bytes;
+}
+
 std::string describe(const FlightRecord& record) {
   return fmt::format("{} {} of group {} ({} ranks, {}, {} bytes)", name_of(record.kind),
                      record.number, record.group, record.group_size, name_of(record.dtype),
@@ -32,7 +52,7 @@ std::string describe(const FlightRecord& record) {
 
 std::string describe(const FlightRing& ring) {
   const FlightRecord* const last = ring.last();
-  const std::string phase = fmt::format("in phase '{}'", ring.phase);
+  const std::string phase = fmt::format("in phase '{}'", ring.phase.get());
   if (last == nullptr) {
     return "it has started no operation, " + phase;
   }
@@ -64,7 +84,7 @@ void FlightRecorder::finish(FlightRecord& record) {
 }
 
 void FlightRecorder::set_phase(std::string_view phase) {
-  store(ring_.phase, phase);
+  ring_.phase.set(phase);
 }
 
 }  // namespace mpitron::comm

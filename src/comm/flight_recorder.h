@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <atomic>
 #include <string>
 #include <string_view>
@@ -19,6 +20,17 @@ struct FlightRecord {
   char group[32];
 };
 
+/// Up to 63 bytes that one thread replaces while other threads and processes read them: words, of
+/// which they may see some of the old text and some of the new.
+class SharedText {
+ public:
+  void set(std::string_view text);  // cut to 63 bytes
+  std::string get() const;
+
+ private:
+  std::array<std::atomic<std::uint64_t>, 8> words_;
+};
+
 /// A rank's last operations in memory that the others of its node read, also after its death. All
 /// zero at first; written by one thread. Readers may see a record that is being replaced: they tell
 /// a person, they decide nothing.
@@ -28,7 +40,7 @@ struct FlightRing {
 
   std::atomic<std::uint64_t> started;  // operations
   std::atomic<State> state;
-  char phase[64];
+  SharedText phase;
   FlightRecord records[kDepth];
 
   /// Null before the first operation.

@@ -97,7 +97,7 @@ void Watchdog::waiting(const Operation& operation, double seconds) {
   const std::string waits =
       fmt::format("rank {} waits for it in {} in phase '{}'", surroundings_.rank,
                   at == under_way_.end() ? "an operation" : describe(*at->second.record),
-                  recorder_.ring().phase);
+                  recorder_.ring().phase.get());
   // Whom this rank waits for may wait itself: then who is nearer to the cause speaks first.
   std::vector<Index> absent = operation.absent();
   const auto waits_itself = [this](Index rank) {
@@ -146,7 +146,7 @@ void Watchdog::stuck(const std::string& what, double seconds, const std::string&
     end_job(fmt::format(
         "{} has not ended on {} within --distributed-timeout-minutes {:.4g}, in "
         "phase '{}'{}",
-        what, own, surroundings_.timeout_seconds / 60, recorder_.ring().phase, suspect));
+        what, own, surroundings_.timeout_seconds / 60, recorder_.ring().phase.get(), suspect));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "comm/flight_recorder.h"
 
 #include <memory>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -39,7 +40,21 @@ TEST(FlightRecorder, TheRingGoesRoundAndLongNamesAreCut) {
   EXPECT_EQ(ring->last()->number, 1000u);
   EXPECT_EQ(std::string(ring->last()->group), std::string(31, 'g'));
   recorder.set_phase(std::string(100, 'p'));
-  EXPECT_EQ(std::string(ring->phase), std::string(63, 'p'));
+  EXPECT_EQ(ring->phase.get(), std::string(63, 'p'));
+}
+
+TEST(FlightRecorder, APhaseIsReadWhileItIsReplaced) {
+  SharedText phase{};
+  std::thread writer([&] {
+    for (int i = 0; i < 1000; ++i) {
+      phase.set(std::string(63, i % 2 == 0 ? 'a' : 'b'));
+    }
+  });
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(phase.get().find_first_not_of("ab"), std::string::npos);
+  }
+  writer.join();
+  EXPECT_EQ(phase.get(), std::string(63, 'b'));
 }
 
 }  // namespace
