@@ -38,16 +38,20 @@ TEST(TheoreticalMemory, EqualsReferenceTable) {
   }
 }
 
+ModelDimensions small_model() {
+  return {.num_layers = 2,
+          .hidden_size = 8,
+          .num_attention_heads = 2,
+          .num_query_groups = 2,
+          .kv_channels = 4,
+          .ffn_hidden_size = 32,
+          .seq_length = 16,
+          .padded_vocab_size = 100};
+}
+
 TEST(TheoreticalMemory, CountsAddUp) {
-  const ModelDimensions model{.num_layers = 2,
-                              .hidden_size = 8,
-                              .num_attention_heads = 2,
-                              .num_query_groups = 2,
-                              .kv_channels = 4,
-                              .ffn_hidden_size = 32,
-                              .seq_length = 16,
-                              .padded_vocab_size = 100,
-                              .untie_embeddings_and_output_weights = true};
+  ModelDimensions model = small_model();
+  model.untie_embeddings_and_output_weights = true;
   const ParameterCounts counts = theoretical_parameters(model, {});
   // per layer: 4 h^2 attention, 8 h^2 MLP, 4 h norms; then the final norm and two embeddings
   EXPECT_EQ(counts.transformer_block, 2 * (12 * 64 + 4 * 8) + 16);
@@ -65,14 +69,7 @@ TEST(TheoreticalMemory, CountsTypesOfStateAndWhatTheHostHolds) {
   const StateBytes bytes = state_bytes(config);
   EXPECT_EQ(bytes.gradient, 2);
   EXPECT_EQ(bytes.state, 2 + 1 + 1.0 / 64 + 2);
-  const ModelDimensions model{.num_layers = 2,
-                              .hidden_size = 8,
-                              .num_attention_heads = 2,
-                              .num_query_groups = 2,
-                              .kv_channels = 4,
-                              .ffn_hidden_size = 32,
-                              .seq_length = 16,
-                              .padded_vocab_size = 100};
+  const ModelDimensions model = small_model();
   const MemoryLayout layout{.data_parallel_size = 4, .use_distributed_optimizer = true};
   const double shard = theoretical_parameters(model, layout).most_loaded_shard;
   EXPECT_NEAR(weight_and_optimizer_bytes(model, layout, bytes), shard * (4 + bytes.state / 8),
