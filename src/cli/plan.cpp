@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/planned_schedule.h"
@@ -87,14 +88,14 @@ std::string memory_text(config::RunConfig run, Index microbatches) {
 
 Plan make_plan(const config::ParsedRun& parsed) {
   const config::RunConfig& run = parsed.run;
-  Plan plan{.parallel = run.parallel,
-            .pipeline = plan_schedule(run),
-            .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
-            .has_experts = run.model.moe.has_value(),
-            .memory = "",
-            .ranks_per_node = parsed.values.maybe_integer("ranks_per_node")};
-  plan.memory = memory_text(run, plan.pipeline.schedule.options.microbatches);
-  return plan;
+  PlannedSchedule pipeline = plan_schedule(run);
+  std::string memory = memory_text(run, pipeline.schedule.options.microbatches);
+  return {.parallel = run.parallel,
+          .pipeline = std::move(pipeline),
+          .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
+          .has_experts = run.model.moe.has_value(),
+          .memory = std::move(memory),
+          .ranks_per_node = parsed.values.maybe_integer("ranks_per_node")};
 }
 
 std::string layers_line(const pipeline::ChunkLayers& layers) {
