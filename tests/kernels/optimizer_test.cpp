@@ -2,7 +2,7 @@
 
 #include <deque>
 
-#include "tests/kernels/host_check.h"
+#include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
 namespace {
