@@ -37,7 +37,7 @@ constexpr const char* kLegal[] = {
     "--bf16 --fp8-format hybrid --fp8-recipe blockwise --multi-latent-attention",
     "--bf16 --fp8-format hybrid --fp8-margin 2 --fp8-amax-history-len 16 "
     "--fp8-amax-compute-algo max",
-    "--bf16 --fp8-format hybrid --num-experts 4 --moe-router-padding-for-fp8",
+    "--bf16 --fp8-format hybrid --num-experts 4 --disable-bias-linear --moe-router-padding-for-fp8",
 };
 
 TEST(Fp8Constraints, LegalNeighboursPass) {
