@@ -13,6 +13,9 @@ using tensor::Tensor;
 
 namespace {
 
+/// What GPUs want to divide the number of rows that a weight's gradient sums over.
+constexpr Index kRows = 16;
+
 /// Number `i` of contiguous memory, as a matrix.
 TensorView number_of(const TensorView& numbers, Index i) {
   return {numbers.as<float>() + i, DType::f32, {1, 1}};
@@ -97,8 +100,10 @@ Quantized quantize(Context& context, const Fp8Products& fp8, const Factor& facto
   const Tensor amax = amax_memory(context, fp8, factor);
   find_amax(context, fp8, factor, amax);
   const Shape& shape = factor.numbers.shape();
-  const Tensor values = context.empty(
-      factor.transpose ? Shape{shape[1], shape[0]} : Shape{shape[0], shape[1]}, DType::u8);
+  const bool fills_up = factor.transpose && factor.role != Fp8Products::weight;
+  const Index rows = fills_up ? (shape[0] + kRows - 1) / kRows * kRows : shape[0];
+  const Tensor values =
+      context.empty(factor.transpose ? Shape{shape[1], rows} : Shape{rows, shape[1]}, DType::u8);
   Quantized result = quantized(fp8, factor, values, amax);
   make_values(context, fp8, factor, result);
   return result;
