@@ -86,28 +86,20 @@ struct InputHeads {
   }
 };
 
-/// Heads of an output, in the type of the inputs or else in fp32.
+/// Rows of one head of an output, in the type of the inputs or else in fp32.
 template <class T>
-struct OutputHeads {
+struct OutputRows {
   T* own;
   float* wide;
-  HeadStrides strides;
-  Index rows, columns;
+  Index stride, rows, columns;
+  bool aligned;  // each row of `own` to 16 bytes
 
-  explicit OutputHeads(const device::TensorView& view)
-      : own(view.dtype == element_dtype<T>() ? elements<T>(view) : nullptr),
-        wide(own == nullptr ? elements<float>(view) : nullptr),
-        strides(view),
-        rows(view.size(0)),
-        columns(view.size(-1)) {}
-  /// Stores factor x for the accumulators of a warp, whose first element is [row, column].
+  /// Stores factor x for the accumulators of a warp, whose first column is `column`.
   template <int R, int N, class Factor>
-  __device__ void store(const Accumulators<R, N>& x, Index sample, Index head, Index row,
-                        Index column, Factor&& factor) const {
-    const Index offset = strides.offset(sample, head);
+  __device__ void store(const Accumulators<R, N>& x, Index column, Factor&& factor) const {
     for_elements<R, N>([&](int r, int n, int e, int i, int j) {
-      if (row + i < rows && column + j < columns) {
-        const Index at = offset + (row + i) * strides.s + column + j;
+      if (i < rows && column + j < columns) {
+        const Index at = i * stride + column + j;
         const float value = x.tile[r][n][e] * factor(r, e / 2);
         if (wide != nullptr) {
           wide[at] = value;
@@ -116,6 +108,34 @@ struct OutputHeads {
         }
       }
     });
+  }
+};
+
+template <class T>
+struct OutputHeads {
+  T* own;
+  float* wide;
+  HeadStrides strides;
+  Index rows, columns;
+  bool aligned;
+
+  explicit OutputHeads(const device::TensorView& view)
+      : own(view.dtype == element_dtype<T>() ? elements<T>(view) : nullptr),
+        wide(own == nullptr ? elements<float>(view) : nullptr),
+        strides(view),
+        rows(view.size(0)),
+        columns(view.size(-1)),
+        aligned(reinterpret_cast<std::uintptr_t>(view.data) % 16 == 0 &&
+                strides.multiples_of(16 / static_cast<Index>(sizeof(T)))) {}
+  /// Those of a head from row `first` on.
+  __device__ OutputRows<T> of(Index sample, Index head, Index first) const {
+    const Index at = strides.offset(sample, head) + first * strides.s;
+    return {own != nullptr ? own + at : nullptr,
+            wide != nullptr ? wide + at : nullptr,
+            strides.s,
+            rows - first,
+            columns,
+            aligned};
   }
 };
 
@@ -141,6 +161,7 @@ struct ScoreRules {
   Index bias_stride_head, bias_stride_distance;
   float scale;
   DropoutMask dropout;
+  float keep_scale;  // of the dropout
 
   /// The keys that a query sees but for the mask; neither end falls as the query rises.
   __device__ Span keys_of(Index query) const {
@@ -184,6 +205,7 @@ ScoreRules<T> score_rules(const Kernel& kernel) {
   }
   rules.scale = kernel.scale;
   rules.dropout = kernel.dropout;
+  rules.keep_scale = kernel.dropout.keep_scale();
   return rules;
 }
 
@@ -296,12 +318,12 @@ struct HeadRules {
   __device__ __forceinline__ void add_bias(Accumulators<R, N>& scores, Index row,
                                            Index column) const {
     const T* const bias = all.bias + head * all.bias_stride_head;
+    const float raw = 1 / all.scale;
     for_elements<R, N>([&](int r, int n, int e, int i, int j) {
       const Index query = query_of(row + i, column + j), key = key_of(row + i, column + j);
       if (query < all.s && key < all.s_kv) {
         const Index distance = key - query + all.s - 1;
-        scores.tile[r][n][e] +=
-            static_cast<float>(bias[distance * all.bias_stride_distance]) / all.scale;
+        scores.tile[r][n][e] += static_cast<float>(bias[distance * all.bias_stride_distance]) * raw;
       }
     });
   }

@@ -97,11 +97,14 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
     const bool inside = works && own < a.rows;
     const Index row = inside ? own : 0;  // else computes what nobody uses, to reach the barriers
     const float rstd = a.rstd[row], mean = centred ? a.mean[row] : 0;
-    RowPart<X> x;
+    RowPart<X> x, add;
     RowPart<Y> dy;
     const auto load_rows = [&](Index begin) {
       x.load(a.x[row], columns, begin);
       dy.load(a.dy[row], columns, begin);
+      if (a.add) {
+        add.load(a.add[row], columns, begin);
+      }
     };
     const auto normal = [&](int pack, int j) { return (x(pack, j) - mean) * rstd; };
     float dot = 0, sum = 0;
@@ -132,12 +135,11 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
             dx[j] = rstd * (dy(pack, j) * dx[j] - mean_sum - normal(pack, j) * mean_dot);
           }
           if (a.add) {
-            const Raw<X, kPack> add = load_part(a.add[row] + column, left, columns.packed);
             for (int j = 0; j < kPack; ++j) {
-              dx[j] += static_cast<float>(add.v[j]);
+              dx[j] += add(pack, j);
             }
           }
-          store_part(a.dx[row] + column, dx, left, columns.packed);
+          store_some(a.dx[row] + column, left, columns.packed, rounded<X>(dx));
         });
       });
     }

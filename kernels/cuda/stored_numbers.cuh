@@ -7,34 +7,10 @@
 
 namespace mpitron::kernels::cuda {
 
-/// `count` elements from p, the rest 0; in one access where all are there and `aligned`.
-template <class T>
-__device__ Raw<T, kPack> load_some(const T* p, int count, bool aligned) {
-  if (aligned && count == kPack) {
-    return load_raw(p, Width<kPack>());
-  }
-  Raw<T, kPack> raw;
-  for (int j = 0; j < kPack; ++j) {
-    raw.v[j] = j < count ? p[j] : T{};
-  }
-  return raw;
-}
-
-template <class T>
-__device__ void store_some(T* p, int count, bool aligned, const Raw<T, kPack>& raw) {
-  if (aligned && count == kPack) {
-    store_raw(p, raw);
-    return;
-  }
-  for (int j = 0; j < kPack; ++j) {
-    if (j < count) {
-      p[j] = raw.v[j];
-    }
-  }
-}
-
 /// StoredNumbers in the GPU's memory; also a plain array of a training type.
 struct StoredArray {
+  static constexpr Width<kPack> kWhole{};
+
   void* values;  // null: absent
   std::uint8_t* exponents;
   std::uint16_t* upper;
@@ -56,12 +32,15 @@ struct StoredArray {
   __device__ Floats<kPack> load(Index i, int count) const {
     switch (dtype) {
       case DType::bf16:
-        return floats(load_some(static_cast<const __nv_bfloat16*>(values) + i, count, aligned));
+        return floats(
+            load_some(static_cast<const __nv_bfloat16*>(values) + i, count, aligned, kWhole));
       case DType::f16:
-        return unscaled(floats(load_some(static_cast<const __half*>(values) + i, count, aligned)),
-                        i, stored::fp16());
+        return unscaled(
+            floats(load_some(static_cast<const __half*>(values) + i, count, aligned, kWhole)), i,
+            stored::fp16());
       case DType::u8: {
-        const auto raw = load_some(static_cast<const std::uint8_t*>(values) + i, count, aligned);
+        const auto raw =
+            load_some(static_cast<const std::uint8_t*>(values) + i, count, aligned, kWhole);
         Floats<kPack> x;
         for (int j = 0; j < kPack; ++j) {
           x[j] = stored::from_e4m3(raw.v[j]);
@@ -69,8 +48,9 @@ struct StoredArray {
         return unscaled(x, i, stored::e4m3());
       }
       case DType::i16: {
-        const auto rest = load_some(static_cast<const std::int16_t*>(values) + i, count, aligned);
-        const auto high = load_some(upper + i, count, aligned);
+        const auto rest =
+            load_some(static_cast<const std::int16_t*>(values) + i, count, aligned, kWhole);
+        const auto high = load_some(upper + i, count, aligned, kWhole);
         Floats<kPack> x;
         for (int j = 0; j < kPack; ++j) {
           x[j] = stored::whole({high.v[j], rest.v[j]});
@@ -78,7 +58,7 @@ struct StoredArray {
         return x;
       }
       default:
-        return floats(load_some(static_cast<const float*>(values) + i, count, aligned));
+        return floats(load_some(static_cast<const float*>(values) + i, count, aligned, kWhole));
     }
   }
 
@@ -118,14 +98,6 @@ struct StoredArray {
  private:
   static bool fits_packs(const void* p) {
     return reinterpret_cast<std::uintptr_t>(p) % sizeof(uint4) == 0;
-  }
-  template <class T>
-  static __device__ Raw<T, kPack> rounded(const Floats<kPack>& x) {
-    Raw<T, kPack> raw;
-    for (int j = 0; j < kPack; ++j) {
-      raw.v[j] = static_cast<T>(x[j]);
-    }
-    return raw;
   }
   __device__ Floats<kPack> unscaled(const Floats<kPack>& x, Index i, stored::Scaled type) const {
     if (exponents == nullptr) {
