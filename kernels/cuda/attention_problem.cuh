@@ -109,6 +109,38 @@ struct OutputRows {
       }
     });
   }
+  /// The same of a whole warp's first 16 rows, in chunks of 16 bytes by way of the rows from `row`
+  /// on of a PanelTile, which nobody else needs any more.
+  template <class Tile, int N, class Factor>
+  __device__ __forceinline__ void store_by_way_of(const Tile& tile, int row,
+                                                  const Accumulators<1, N>& x,
+                                                  Factor&& factor) const {
+    if (wide != nullptr) {
+      store(x, 0, factor);
+      return;
+    }
+    tile.put(row, x, factor);
+    __syncwarp();
+    for (int i = static_cast<int>(threadIdx.x % 32); i < 16 * N; i += 32) {
+      const int from = i / N, chunk = i % N;
+      if (from < rows) {
+        store_chunk(own + from * stride + 8 * chunk, tile.chunk(row + from, chunk),
+                    columns - 8 * chunk);
+      }
+    }
+  }
+
+ private:
+  /// The first `count` elements, at most 8, of 16 bytes.
+  __device__ void store_chunk(T* to, const T* chunk, Index count) const {
+    if (aligned && count >= 8) {
+      store_words(to, *reinterpret_cast<const uint4*>(chunk));
+    } else {
+      for (int i = 0; i < 8 && i < count; ++i) {
+        to[i] = chunk[i];
+      }
+    }
+  }
 };
 
 template <class T>

@@ -10,7 +10,6 @@
 #include "kernels/cuda/attention_deltas.h"
 #include "kernels/cuda/attention_gradients.cuh"
 #include "kernels/cuda/attention_kernels.h"
-#include "kernels/cuda/attention_panel_store.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/warpgroup_pipeline.cuh"
 #include "kernels/cuda/warpgroups.h"
@@ -209,11 +208,12 @@ class WgmmaGradientBlock {
     }
     named_barrier_sync(1 + group, kWarpgroup);  // its products read the rows no more
     const Index first = first_ + row;
-    store_by_way_of(row_a_, row, a_.gradient_a.of(rules_.sample, row_head_, first), gradient_a,
-                    [&](int, int) { return rules_.all.scale; });
+    a_.gradient_a.of(rules_.sample, row_head_, first)
+        .store_by_way_of(row_a_, row, gradient_a, [&](int, int) { return rules_.all.scale; });
     if constexpr (kKeysAreRows) {
-      store_by_way_of(row_b_, row, a_.gradient_b.of(rules_.sample, row_head_, first), gradient_b,
-                      [&](int, int) { return rules_.all.keep_scale; });
+      a_.gradient_b.of(rules_.sample, row_head_, first)
+          .store_by_way_of(row_b_, row, gradient_b,
+                           [&](int, int) { return rules_.all.keep_scale; });
     }
   }
 

@@ -10,7 +10,6 @@
 //   shared memory  Q, and two stages of 128 keys and values: 161 KiB for head size 128, 209 KiB for
 //                  192 and 128, 81 KiB for 64
 #include "kernels/cuda/attention_kernels.h"
-#include "kernels/cuda/attention_panel_store.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/online_softmax.cuh"
 #include "kernels/cuda/warpgroup_pipeline.cuh"
@@ -214,7 +213,7 @@ class WgmmaBlock {
     const auto factor = softmax.finish(
         rules_.all.keep_scale, a_.lse.of(rules_.sample, rules_.head, first), rules_.rows() - first);
     named_barrier_sync(1 + kGroups + group, kWarpgroup);  // its products read Q no more
-    store_by_way_of(q_, row, a_.o.of(rules_.sample, rules_.head, first), o, factor);
+    a_.o.of(rules_.sample, rules_.head, first).store_by_way_of(q_, row, o, factor);
   }
 
   const WgmmaArguments<T>& a_;

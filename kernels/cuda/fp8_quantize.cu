@@ -145,7 +145,7 @@ struct Transposition {
     Raw<T, kPack> raw[kWordRows];
 #pragma unroll
     for (int r = 0; r < kWordRows; ++r) {
-      raw[r] = load_some(x[row + r] + column, columns_of(r), x_packed, Width<kPack>());
+      raw[r] = load_some(x[row + r] + column, columns_of(r), x_packed);
     }
     const bool rows_share = scales.blocks.rows % kWordRows == 0;
     const bool columns_share = scales.fit_packs();

@@ -54,7 +54,7 @@ struct RowPart {
 #pragma unroll  // packs stay in registers
     for (int pack = 0; pack < kPacks; ++pack) {
       const Index i = columns.column(begin, pack);
-      packs[pack] = load_some(row + i, columns.h - i, columns.packed, Width<kPack>());
+      packs[pack] = load_some(row + i, columns.h - i, columns.packed);
     }
   }
   __device__ float operator()(int pack, int j) const {
@@ -84,9 +84,9 @@ struct Weights {
         w[j] = otherwise;
       }
     } else if (wide) {
-      w = widen(load_some(static_cast<const float*>(data) + i, left, packed, Width<kPack>()));
+      w = widen(load_some(static_cast<const float*>(data) + i, left, packed));
     } else {
-      w = widen(load_some(static_cast<const T*>(data) + i, left, packed, Width<kPack>()));
+      w = widen(load_some(static_cast<const T*>(data) + i, left, packed));
     }
     return w;
   }

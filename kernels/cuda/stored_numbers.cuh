@@ -9,8 +9,6 @@ namespace mpitron::kernels::cuda {
 
 /// StoredNumbers in the GPU's memory; also a plain array of a training type.
 struct StoredArray {
-  static constexpr Width<kPack> kWhole{};
-
   void* values;  // null: absent
   std::uint8_t* exponents;
   std::uint16_t* upper;
@@ -32,25 +30,21 @@ struct StoredArray {
   __device__ Floats<kPack> load(Index i, int count) const {
     switch (dtype) {
       case DType::bf16:
-        return floats(
-            load_some(static_cast<const __nv_bfloat16*>(values) + i, count, aligned, kWhole));
+        return floats(load_some(static_cast<const __nv_bfloat16*>(values) + i, count, aligned));
       case DType::f16:
-        return unscaled(
-            floats(load_some(static_cast<const __half*>(values) + i, count, aligned, kWhole)), i,
-            stored::fp16());
+        return unscaled(floats(load_some(static_cast<const __half*>(values) + i, count, aligned)),
+                        i, count, stored::fp16());
       case DType::u8: {
-        const auto raw =
-            load_some(static_cast<const std::uint8_t*>(values) + i, count, aligned, kWhole);
+        const auto raw = load_some(static_cast<const std::uint8_t*>(values) + i, count, aligned);
         Floats<kPack> x;
         for (int j = 0; j < kPack; ++j) {
           x[j] = stored::from_e4m3(raw.v[j]);
         }
-        return unscaled(x, i, stored::e4m3());
+        return unscaled(x, i, count, stored::e4m3());
       }
       case DType::i16: {
-        const auto rest =
-            load_some(static_cast<const std::int16_t*>(values) + i, count, aligned, kWhole);
-        const auto high = load_some(upper + i, count, aligned, kWhole);
+        const auto rest = load_some(static_cast<const std::int16_t*>(values) + i, count, aligned);
+        const auto high = load_some(upper + i, count, aligned);
         Floats<kPack> x;
         for (int j = 0; j < kPack; ++j) {
           x[j] = stored::whole({high.v[j], rest.v[j]});
@@ -58,7 +52,7 @@ struct StoredArray {
         return x;
       }
       default:
-        return floats(load_some(static_cast<const float*>(values) + i, count, aligned, kWhole));
+        return floats(load_some(static_cast<const float*>(values) + i, count, aligned));
     }
   }
 
@@ -99,8 +93,10 @@ struct StoredArray {
   static bool fits_packs(const void* p) {
     return reinterpret_cast<std::uintptr_t>(p) % sizeof(uint4) == 0;
   }
-  __device__ Floats<kPack> unscaled(const Floats<kPack>& x, Index i, stored::Scaled type) const {
-    if (exponents == nullptr) {
+  /// A pack of nothing may lie behind the last block, which has no exponent there.
+  __device__ Floats<kPack> unscaled(const Floats<kPack>& x, Index i, int count,
+                                    stored::Scaled type) const {
+    if (exponents == nullptr || count == 0) {
       return x;
     }
     const float factor = stored::inverse_scale(exponents[i / StoredNumbers::kBlock], type);

@@ -87,7 +87,7 @@ __global__ void sum_squares(const T* x, Index n, bool packed, Bin* result) {
 #pragma unroll
       for (int ahead = 0; ahead < kAhead; ++ahead) {
         const Index i = begin + (first + ahead) * (kWarp * kPack) + lane * kPack;
-        packs[ahead] = load_some(x + i, n - i, packed, Width<kPack>());
+        packs[ahead] = load_some(x + i, n - i, packed);
       }
 #pragma unroll
       for (int ahead = 0; ahead < kAhead; ++ahead) {

@@ -105,10 +105,10 @@ __device__ void store(T* p, const Floats<N>& x) {
 }
 
 /// The first `count` elements from p, the rest 0; in whole words where N are there and `aligned`.
-template <class T, int N>
-__device__ Raw<T, N> load_some(const T* p, Index count, bool aligned, Width<N> width) {
+template <int N = kPack, class T>
+__device__ Raw<T, N> load_some(const T* p, Index count, bool aligned) {
   if (aligned && count >= N) {
-    return load_raw(p, width);
+    return load_raw(p, Width<N>());
   }
   Raw<T, N> raw;
   for (int i = 0; i < N; ++i) {
