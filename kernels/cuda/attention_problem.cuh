@@ -288,30 +288,43 @@ struct HeadRules {
       }
     });
   }
-  /// Which elements of the tile dropout keeps. Elements that one Philox call serves follow each
-  /// other: columns 16 apart in a row of keys, else neighbouring rows in a column.
+  /// Which elements of the tile dropout keeps. A Philox call serves 2 queries x 4 keys 16 apart; of
+  /// these a lane has the keys where they are columns, the queries where those are.
   template <int R, int N>
   __device__ ElementBits<R> kept(Index row, Index column) const {
     const DropoutMask mask = of_step(all.dropout);
+    const SequenceMap& columns = kKeysAreRows ? mask.index.sequence : all.positions.keys;
+    const Index first = columns(column), last = columns(column + 8 * N - 1);
+    if (last - first != 8 * N - 1 || first % (kKeysAreRows ? 2 : 8 * N) != 0) {
+      return kept_one_by_one<R, N>(mask, row, column);
+    }
     return bits<R>([&](int r, std::uint32_t& tile) {
-      Philox::Counter counter{}, random = Philox::generate(counter, mask.key);
+      constexpr int kCalls = kKeysAreRows ? N : 4;  // for a row
 #pragma unroll 1
-      for (int k = 0; k < 4 * N; ++k) {
-        const int half = k / (2 * N), rest = k % (2 * N), quarter = rest / (N / 2);
-        const int n = kKeysAreRows ? rest / 2 : rest % (N / 2) * 2 + quarter / 2;
-        const int low = kKeysAreRows ? rest % 2 : quarter % 2;
+      for (int call = 0; call < 2 * kCalls; ++call) {
+        const int half = call / kCalls, place = call % kCalls;
         const Index i = row + 16 * r + 8 * half + lane() / 4;
-        const Index j = column + 8 * n + lane() % 4 * 2 + low;
+        const Index j =
+            column + lane() % 4 * 2 + (kKeysAreRows ? 8 * place : 8 * (place / 2) + place % 2);
         const Index query = mask.index.sequence(query_of(i, j));
         const Index key = all.positions.keys(key_of(i, j));
-        const auto wanted = attention_dropout_counter(query, key, head + mask.index.column_offset,
-                                                      mask.index.sample(sample));
-        if (wanted != counter) {
-          counter = wanted;
-          random = Philox::generate(counter, mask.key);
+        const Philox::Counter words = Philox::generate(dropout_counter(mask, query, key), mask.key);
+        const auto word = [&](int further) {  // constant where a tile has all four
+          return words[static_cast<std::size_t>(
+              !kKeysAreRows && N == 8 ? further : static_cast<int>(key / 16 % 4) + further)];
+        };
+        if constexpr (kKeysAreRows) {
+          const std::uint32_t both = word(0);
+          tile |= keeps(mask, both) << (4 * place + 2 * half);
+          tile |= keeps(mask, both >> 16) << (4 * place + 2 * half + 1);
+        } else {
+          const auto shift = static_cast<unsigned>(query % 2 * 16);
+#pragma unroll
+          for (int further = 0; further < N / 2; ++further) {
+            const int n = 2 * further + place / 2;
+            tile |= keeps(mask, word(further) >> shift) << (4 * n + 2 * half + place % 2);
+          }
         }
-        const bool keeps = attention_dropout_keeps(mask, random, query, key);
-        tile |= static_cast<std::uint32_t>(keeps) << (4 * n + 2 * half + low);
       }
     });
   }
@@ -362,6 +375,33 @@ struct HeadRules {
 
  private:
   static constexpr int kBitTiles = 8;  // whose elements fill a word
+
+  __device__ Philox::Counter dropout_counter(const DropoutMask& mask, Index query,
+                                             Index key) const {
+    return attention_dropout_counter(query, key, head + mask.index.column_offset,
+                                     mask.index.sample(sample));
+  }
+  /// By the lower 16 of random bits.
+  static __device__ std::uint32_t keeps(const DropoutMask& mask, std::uint32_t random) {
+    return (random & 0xffffu) >= mask.threshold ? 1 : 0;
+  }
+  /// Where columns do not begin with whole calls, or do not follow each other.
+  template <int R, int N>
+  __device__ ElementBits<R> kept_one_by_one(const DropoutMask& mask, Index row,
+                                            Index column) const {
+    return bits<R>([&](int r, std::uint32_t& tile) {
+#pragma unroll 1
+      for (int k = 0; k < 4 * N; ++k) {
+        const int n = k / 4, half = k / 2 % 2, low = k % 2;
+        const Index i = row + 16 * r + 8 * half + lane() / 4;
+        const Index j = column + 8 * n + lane() % 4 * 2 + low;
+        const Index query = mask.index.sequence(query_of(i, j));
+        const Index key = all.positions.keys(key_of(i, j));
+        const auto random = Philox::generate(dropout_counter(mask, query, key), mask.key);
+        tile |= static_cast<std::uint32_t>(attention_dropout_keeps(mask, random, query, key)) << k;
+      }
+    });
+  }
 
   static __device__ int lane() {
     return static_cast<int>(threadIdx.x % 32);
