@@ -6,6 +6,11 @@
 
 namespace mpitron::kernels {
 
+template <class View>
+Index row_count(const View& view) {
+  return view.size(-1) == 0 ? 0 : view.numel() / view.size(-1);
+}
+
 /// Row r of a view [..., h]: rows count over the leading dimensions, whose strides are free. What
 /// is constexpr also runs on GPUs.
 template <class T>
@@ -21,7 +26,7 @@ class Rows {
     for (int dim = rank - 2; dim >= 0; --dim) {
       add_dimension(view.size(dim), view.stride(dim));
     }
-    MPITRON_CHECK(dims_ <= 1 || view.numel() / view.size(-1) <= UINT32_MAX, to_string(view.shape));
+    MPITRON_CHECK(dims_ <= 1 || row_count(view) <= UINT32_MAX, to_string(view.shape));
   }
   constexpr explicit operator bool() const { return data_ != nullptr; }
   constexpr T* operator[](Index row) const {
@@ -66,10 +71,5 @@ class Rows {
   Index extent_[Shape::kMaxRank] = {};
   Index stride_[Shape::kMaxRank] = {};
 };
-
-template <class View>
-Index row_count(const View& view) {
-  return view.size(-1) == 0 ? 0 : view.numel() / view.size(-1);
-}
 
 }  // namespace mpitron::kernels

@@ -107,28 +107,29 @@ void run_rows(device::CudaStream& stream, const K& k, const device::ConstTensorV
 void run(device::CudaStream& stream, const BiasActivationForward& k) {
   visit_element(k.x.dtype, [&]<class T>() {
     run_rows<T>(stream, k, {}, k.y, k.y.size(-1),
-                []<Activation kActivation>() { return bias_activation_forward<T, kActivation>; });
+                [&]<Activation kActivation>() { return bias_activation_forward<T, kActivation>; });
   });
 }
 
 void run(device::CudaStream& stream, const BiasActivationBackward& k) {
   visit_element(k.x.dtype, [&]<class T>() {
     run_rows<T>(stream, k, k.dy, k.dx, k.dy.size(-1),
-                []<Activation kActivation>() { return bias_activation_backward<T, kActivation>; });
+                [&]<Activation kActivation>() { return bias_activation_backward<T, kActivation>; });
   });
 }
 
 void run(device::CudaStream& stream, const GatedActivationForward& k) {
   visit_element(k.x.dtype, [&]<class T>() {
     run_rows<T>(stream, k, {}, k.y, k.y.size(-1),
-                []<Activation kActivation>() { return gated_activation_forward<T, kActivation>; });
+                [&]<Activation kActivation>() { return gated_activation_forward<T, kActivation>; });
   });
 }
 
 void run(device::CudaStream& stream, const GatedActivationBackward& k) {
   visit_element(k.x.dtype, [&]<class T>() {
-    run_rows<T>(stream, k, k.dy, k.dx, k.dy.size(-1),
-                []<Activation kActivation>() { return gated_activation_backward<T, kActivation>; });
+    run_rows<T>(stream, k, k.dy, k.dx, k.dy.size(-1), [&]<Activation kActivation>() {
+      return gated_activation_backward<T, kActivation>;
+    });
   });
 }
 
