@@ -293,7 +293,7 @@ struct HeadRules {
   template <int R, int N>
   __device__ ElementBits<R> kept(Index row, Index column) const {
     const DropoutMask mask = of_step(all.dropout);
-    const SequenceMap& columns = kKeysAreRows ? mask.index.sequence : all.positions.keys;
+    const SequenceMap& columns = kKeysAreRows ? queries() : all.positions.keys;
     const Index first = columns(column), last = columns(column + 8 * N - 1);
     if (last - first != 8 * N - 1 || first % (kKeysAreRows ? 2 : 8 * N) != 0) {
       return kept_one_by_one<R, N>(mask, row, column);
@@ -306,7 +306,7 @@ struct HeadRules {
         const Index i = row + 16 * r + 8 * half + lane() / 4;
         const Index j =
             column + lane() % 4 * 2 + (kKeysAreRows ? 8 * place : 8 * (place / 2) + place % 2);
-        const Index query = mask.index.sequence(query_of(i, j));
+        const Index query = queries()(query_of(i, j));
         const Index key = all.positions.keys(key_of(i, j));
         const Philox::Counter words = Philox::generate(dropout_counter(mask, query, key), mask.key);
         const auto word = [&](int further) {  // constant where a tile has all four
@@ -376,6 +376,10 @@ struct HeadRules {
  private:
   static constexpr int kBitTiles = 8;  // whose elements fill a word
 
+  /// Where queries stand for dropout. Here and not in a copy, whose pieces would lie on the stack.
+  __device__ const SequenceMap& queries() const {
+    return all.dropout.index.sequence;
+  }
   __device__ Philox::Counter dropout_counter(const DropoutMask& mask, Index query,
                                              Index key) const {
     return attention_dropout_counter(query, key, head + mask.index.column_offset,
@@ -395,7 +399,7 @@ struct HeadRules {
         const int n = k / 4, half = k / 2 % 2, low = k % 2;
         const Index i = row + 16 * r + 8 * half + lane() / 4;
         const Index j = column + 8 * n + lane() % 4 * 2 + low;
-        const Index query = mask.index.sequence(query_of(i, j));
+        const Index query = queries()(query_of(i, j));
         const Index key = all.positions.keys(key_of(i, j));
         const auto random = Philox::generate(dropout_counter(mask, query, key), mask.key);
         tile |= static_cast<std::uint32_t>(attention_dropout_keeps(mask, random, query, key)) << k;
