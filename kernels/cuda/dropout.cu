@@ -61,7 +61,7 @@ __device__ void for_masked(const MaskedRows& a, Load&& load, Put&& put) {
     const Index column = (first_block + unit / kParts) * kBlock + unit % kParts * kPack;
     const Index position = quotient(row, a.batch), sample = row - position * a.batch;
     const std::uint64_t kept =
-        kept_columns(mask, column, mask.index.sequence(position), mask.index.sample(sample));
+        kept_columns(mask, column, a.mask.index.sequence(position), mask.index.sample(sample));
     const auto factor = [&](int p, int lane) {
       return kept >> (kPack * p + lane) & 1 ? scale : 0.f;
     };

@@ -102,6 +102,8 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
     const auto load_rows = [&](Index begin) {
       x.load(a.x[row], columns, begin);
       dy.load(a.dy[row], columns, begin);
+    };
+    const auto load_add = [&](Index begin) {
       if (a.add) {
         add.load(a.add[row], columns, begin);
       }
@@ -124,11 +126,13 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
         }
       });
     });
+    load_add(0);  // on its way while the sums are
     const float mean_dot = block_sum(dot, partial) / h;
     const float mean_sum = centred ? block_sum(sum, partial) / h : 0;
     if (inside) {
       columns.for_chunks([&](Index begin) {
         load_rows(begin);
+        load_add(begin);
         columns.for_packs(begin, [&](int pack, Index column, Index left) {
           Floats<kPack> dx = a.gamma(column, left, columns.packed);
           for (int j = 0; j < kPack; ++j) {
