@@ -2,7 +2,8 @@
 //   tokenizer_bench [--dictionary TEXT] [--prose TEXT] [--only VOCABULARY] [--summary FILE]
 // TEXT: plain UTF-8 (goals are set for the first 8 MB of Debian's dict-gcide and for bible-kjv).
 // Defaults come from MPITRON_BENCH_DICTIONARY and MPITRON_BENCH_PROSE. VOCABULARY: gpt2 or cl100k,
-// both from MPITRON_GOLDEN_DIR/tokenizer, or huggingface, the folder MPITRON_BENCH_HUGGINGFACE.
+// both from MPITRON_GOLDEN_DIR/tokenizer (tests/golden has gpt2 alone), or huggingface, the folder
+// MPITRON_BENCH_HUGGINGFACE.
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>

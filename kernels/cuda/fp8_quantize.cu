@@ -120,27 +120,29 @@ __global__ void quantize(const __grid_constant__ Rows<const T> x,
   });
 }
 
-/// Tile by tile through shared memory, so that neighbours read and write neighbours.
+/// Tile by tile through shared memory, so that neighbours read and write neighbours. y's rows are
+/// `width` long, zeros behind those of x.
 template <class T>
 __global__ void quantize_transposed(const __grid_constant__ Rows<const T> x,
                                     const __grid_constant__ BlockScales scales,
                                     const __grid_constant__ Rows<std::uint8_t> y, Index rows,
-                                    Index n) {
+                                    Index n, Index width) {
   __shared__ std::uint8_t tile[kTile][kTile + 4];
-  const Index across = (n + kTile - 1) / kTile, count = (rows + kTile - 1) / kTile * across;
+  const Index across = (n + kTile - 1) / kTile, count = (width + kTile - 1) / kTile * across;
   const auto lane = static_cast<Index>(threadIdx.x);
   const BlockScales::Found scale_of(scales);
   for (Index i = blockIdx.x; i < count; i += gridDim.x) {
     const Index row = i / across * kTile, column = i % across * kTile;
-    for (Index j = threadIdx.y; j < kTile && row + j < rows; j += blockDim.y) {
-      if (column + lane < n) {
+    for (Index j = threadIdx.y; j < kTile; j += blockDim.y) {
+      tile[j][lane] = 0;
+      if (row + j < rows && column + lane < n) {
         const auto number = static_cast<float>(x[row + j][column + lane]);
         tile[j][lane] = to_fp8(number * scale_of(row + j, column + lane), scales.scaling.format);
       }
     }
     __syncthreads();
     for (Index j = threadIdx.y; j < kTile && column + j < n; j += blockDim.y) {
-      if (row + lane < rows) {
+      if (row + lane < width) {
         y[column + j][row + lane] = tile[lane][j];
       }
     }
@@ -201,9 +203,10 @@ void run(device::CudaStream& stream, const Fp8Quantize& k) {
   visit_element(k.x.dtype, [&]<class T>() {
     const auto x = rows_of<T>(k.x);
     if (k.transpose) {
-      const Index tiles = (t + kTile - 1) / kTile * ((h + kTile - 1) / kTile);
+      const Index width = k.y.size(1);
+      const Index tiles = (width + kTile - 1) / kTile * ((h + kTile - 1) / kTile);
       launch(stream, kName, {blocks_for(tiles, 1), dim3(kTile, 4)}, quantize_transposed<T>, x,
-             scales, y, t, h);
+             scales, y, t, h, width);
     } else {
       launch(stream, kName, row_shape(t, h), quantize<T>, x, scales, y, t, h,
              all_packed(x, y) && scales.fit_packs());

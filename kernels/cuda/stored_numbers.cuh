@@ -59,14 +59,14 @@ struct StoredArray {
         return floats(load_some(static_cast<const __nv_bfloat16*>(values) + i, count, aligned));
       case DType::f16:
         return unscaled(floats(load_some(static_cast<const __half*>(values) + i, count, aligned)),
-                        i, stored::fp16());
+                        i, count, stored::fp16());
       case DType::u8: {
         const auto raw = load_some(static_cast<const std::uint8_t*>(values) + i, count, aligned);
         Floats<kPack> x;
         for (int j = 0; j < kPack; ++j) {
           x[j] = stored::from_e4m3(raw.v[j]);
         }
-        return unscaled(x, i, stored::e4m3());
+        return unscaled(x, i, count, stored::e4m3());
       }
       case DType::i16: {
         const auto rest = load_some(static_cast<const std::int16_t*>(values) + i, count, aligned);
@@ -127,8 +127,10 @@ struct StoredArray {
     }
     return raw;
   }
-  __device__ Floats<kPack> unscaled(const Floats<kPack>& x, Index i, stored::Scaled type) const {
-    if (exponents == nullptr) {
+  /// A pack of nothing may lie behind the last block, which has no exponent there.
+  __device__ Floats<kPack> unscaled(const Floats<kPack>& x, Index i, int count,
+                                    stored::Scaled type) const {
+    if (exponents == nullptr || count == 0) {
       return x;
     }
     const float factor = stored::inverse_scale(exponents[i / StoredNumbers::kBlock], type);

@@ -14,6 +14,8 @@ using tensor::Tensor;
 namespace {
 
 constexpr Index kBlock = 128;
+/// What GPUs want to divide the number of rows that a weight's gradient sums over.
+constexpr Index kRows = 16;
 
 /// A factor of a product, and what it was made from.
 struct Factor {
@@ -86,8 +88,10 @@ Quantized quantize(Context& context, const Fp8Products& fp8, const Factor& facto
       found ? found.view()
             : number_of(fp8.history->value.view(), factor.role * fp8.history->shape[1]);
   const Shape& shape = factor.numbers.shape();
-  const Tensor values = context.empty(
-      factor.transpose ? Shape{shape[1], shape[0]} : Shape{shape[0], shape[1]}, DType::u8);
+  const bool fills_up = factor.transpose && factor.role != Fp8Products::weight;
+  const Index rows = fills_up ? (shape[0] + kRows - 1) / kRows * kRows : shape[0];
+  const Tensor values =
+      context.empty(factor.transpose ? Shape{shape[1], rows} : Shape{rows, shape[1]}, DType::u8);
   context.launch(kernels::Fp8Quantize{factor.numbers.view(), amax, values.view(), blocks, scaling,
                                       factor.transpose});
   if (!factor.transpose) {

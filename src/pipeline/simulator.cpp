@@ -4,22 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "pipeline/simulated_messages.h"
 #include "pipeline/virtual_stages.h"
 
 namespace mpitron::pipeline {
 namespace {
-
-constexpr double kNotYet = -1;
-
-/// One message, kept at its receiver's (stage, chunk, microbatch).
-struct Message {
-  double sent = kNotYet;
-  double posted = kNotYet;  // the receive
-  Index send_number = 0;    // on its channel, from both ends
-  Index receive_number = 0;
-  bool send_waited = false;
-  bool receive_waited = false;
-};
 
 /// What one (stage, chunk, microbatch) has behind it.
 struct Cell {
@@ -55,7 +44,6 @@ class Simulator {
   std::string badly_joined(Index stage, const Action& action) const;
   void note_compute(Index stage, const Action& action, Cell& cell);
   bool right_peer(Index stage, const Action& action) const;
-  double finished(const Message& message, bool at_sender) const;
   Step broken(Index stage, const Action& action, std::string_view what);
   void check_deadlock();
   void check_complete();
@@ -65,32 +53,16 @@ class Simulator {
     return static_cast<std::size_t>(ring_.number(stage, chunk) * options_.microbatches +
                                     microbatch);
   }
-  Message& message(Index stage, Index chunk, Index microbatch, Payload payload) {
-    return messages_[2 * index(stage, chunk, microbatch) + (payload == Payload::gradient)];
-  }
-  /// The message an action speaks of; a send and its wait name it by the receiver's computation.
-  Message& message(Index stage, const Action& action) {
-    const bool sends = action.kind == ActionKind::send || action.kind == ActionKind::wait_send;
-    return message(sends ? action.peer_stage : stage, sends ? action.peer_chunk : action.chunk,
-                   action.microbatch, action.payload);
-  }
-  std::size_t channel(Index from, Index to, Payload payload) const {
-    return static_cast<std::size_t>((from * options_.stages + to) * 2 +
-                                    (payload == Payload::gradient));
-  }
   StageState& state(Index stage) { return states_[static_cast<std::size_t>(stage)]; }
   const StageState& state(Index stage) const { return states_[static_cast<std::size_t>(stage)]; }
 
   const Schedule& schedule_;
   const ScheduleOptions& options_;
   Costs costs_;
-  Transport transport_;
   VirtualStages ring_;
   std::vector<StageState> states_;
   std::vector<Cell> cells_;
-  std::vector<Message> messages_;
-  std::vector<Index> sent_on_;      // by channel
-  std::vector<Index> received_on_;  // by channel
+  SimulatedMessages messages_;
   std::vector<Index> ready_;
   Simulation result_;
 };
@@ -99,13 +71,10 @@ Simulator::Simulator(const Schedule& schedule, const Costs& costs, Transport tra
     : schedule_(schedule),
       options_(schedule.options),
       costs_(costs),
-      transport_(transport),
       ring_{options_.stages, options_.chunks},
       states_(schedule.stages.size()),
       cells_(static_cast<std::size_t>(ring_.count() * options_.microbatches)),
-      messages_(2 * cells_.size()),
-      sent_on_(static_cast<std::size_t>(2 * options_.stages * options_.stages)),
-      received_on_(sent_on_.size()) {
+      messages_(options_, transport, costs.latency) {
   MPITRON_CHECK(static_cast<Index>(schedule.stages.size()) == options_.stages, options_.stages);
   result_.stages.resize(schedule.stages.size());
 }
@@ -177,8 +146,8 @@ std::string Simulator::missing_data(Index stage, const Action& action) const {
   const bool remote =
       action.kind != ActionKind::backward_weight &&
       (forward ? ring_.before(stage, action.chunk) : ring_.after(stage, action.chunk));
-  const std::size_t at = 2 * index(stage, action.chunk, action.microbatch) + (forward ? 0 : 1);
-  if (remote && !messages_[at].receive_waited) {
+  const Payload payload = forward ? Payload::activation : Payload::gradient;
+  if (remote && !messages_.received(stage, action.chunk, action.microbatch, payload)) {
     return forward ? "its input was not received" : "its gradient was not received";
   }
   return {};
@@ -255,69 +224,41 @@ void Simulator::note_compute(Index stage, const Action& action, Cell& cell) {
 
 Simulator::Step Simulator::send(Index stage, const Action& action) {
   const Cell& cell = cells_[index(stage, action.chunk, action.microbatch)];
-  Message& message = this->message(stage, action);
   if (!(action.payload == Payload::activation ? cell.forward : cell.input_gradient)) {
     return broken(stage, action, "there is nothing to send yet");
   }
-  if (message.sent != kNotYet) {
+  StageState& now = state(stage);
+  if (!messages_.post(stage, action, now.clock)) {
     return broken(stage, action, "it was sent before");
   }
-  StageState& now = state(stage);
   StageSimulation& report = result_.stages[static_cast<std::size_t>(stage)];
-  message.sent = now.clock;
-  message.send_number = ++sent_on_[channel(stage, action.peer_stage, action.payload)];
   report.peak_sends = std::max(report.peak_sends, ++now.sends);
   ready_.push_back(action.peer_stage);
   return Step::done;
 }
 
 Simulator::Step Simulator::receive(Index stage, const Action& action) {
-  Message& message = this->message(stage, action);
-  if (message.posted != kNotYet) {
+  StageState& now = state(stage);
+  if (!messages_.post(stage, action, now.clock)) {
     return broken(stage, action, "it was received before");
   }
-  StageState& now = state(stage);
   StageSimulation& report = result_.stages[static_cast<std::size_t>(stage)];
-  message.posted = now.clock;
-  message.receive_number = ++received_on_[channel(action.peer_stage, stage, action.payload)];
   report.peak_received = std::max(report.peak_received, ++now.received);
   ready_.push_back(action.peer_stage);
   return Step::done;
 }
 
-/// When a message is over for one end; kNotYet while the other end has not come.
-double Simulator::finished(const Message& message, bool at_sender) const {
-  if (transport_ == Transport::buffered) {
-    return at_sender                 ? message.sent
-           : message.sent == kNotYet ? kNotYet
-                                     : std::max(message.posted, message.sent + costs_.latency);
-  }
-  const bool met = message.sent != kNotYet && message.posted != kNotYet;
-  return met ? std::max(message.sent, message.posted) + costs_.latency : kNotYet;
-}
-
 Simulator::Step Simulator::wait(Index stage, const Action& action) {
-  Message& message = this->message(stage, action);
-  const bool at_sender = action.kind == ActionKind::wait_send;
-  bool& waited = at_sender ? message.send_waited : message.receive_waited;
-  if ((at_sender ? message.sent : message.posted) == kNotYet || waited) {
-    return broken(stage, action, "there is nothing to wait for");
+  const auto [over, problem] = messages_.wait(stage, action);
+  if (!problem.empty()) {
+    return broken(stage, action, problem);
   }
-  const double time = finished(message, at_sender);
-  if (time == kNotYet) {
+  if (!over) {
     return Step::blocked;
   }
-  if (message.posted != kNotYet && message.sent != kNotYet &&
-      message.send_number != message.receive_number) {
-    return broken(
-        stage, action,
-        fmt::format("it is message {} of its channel at the sender and {} at the receiver",
-                    message.send_number, message.receive_number));
-  }
-  waited = true;
   StageState& now = state(stage);
-  now.clock = std::max(now.clock, time);
-  now.sends -= at_sender ? 1 : 0;
+  now.clock = std::max(now.clock, *over);
+  now.sends -= action.kind == ActionKind::wait_send ? 1 : 0;
   return Step::done;
 }
 
@@ -337,9 +278,7 @@ void Simulator::check_deadlock() {
 }
 
 void Simulator::check_message(Index stage, Index chunk, Index microbatch, Payload payload) {
-  const Message& message = this->message(stage, chunk, microbatch, payload);
-  if (!message.send_waited || !message.receive_waited ||
-      message.send_number != message.receive_number) {
+  if (!messages_.complete(stage, chunk, microbatch, payload)) {
     result_.problem = fmt::format(
         "the {} for stage {}, chunk {}, microbatch {} was not sent, received and waited for in "
         "the order of its channel",

@@ -8,9 +8,9 @@
 #include "checkpoint/choose.h"
 #include "checkpoint/strip_optimizer.h"
 #include "config/checkpoint_arguments.h"
-#include "train/load_differences.h"
-#include "train/tokenizer_files.h"
-#include "train/upcycling.h"
+#include "io/hdf5_version.h"
+#include "train/checkpoint_loader.h"
+#include "train/checkpoint_state.h"
 #include "train/verify_resume.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -19,8 +19,6 @@ namespace mpitron::train {
 namespace {
 
 using checkpoint::Folder;
-
-constexpr const char* kConsumedValidSamples = "consumed_valid_samples";
 
 std::string layout_json(const config::ParallelConfig& parallel) {
   return nlohmann::json{{"world_size", parallel.world_size},
@@ -37,29 +35,6 @@ checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config,
           .trace = trace};
 }
 
-/// In the host's memory, where a reader can write.
-std::vector<checkpoint::LoadTarget> on_host(std::vector<checkpoint::LoadTarget> targets,
-                                            tensor::HostMirror& mirror) {
-  for (checkpoint::LoadTarget& target : targets) {
-    target.tensor = mirror.of(target.tensor);
-  }
-  mirror.wait();
-  return targets;
-}
-
-/// As they are in this rank's own file.
-std::vector<checkpoint::LoadTarget> own_targets(std::vector<checkpoint::LoadTarget> targets) {
-  using checkpoint::LocalCheckpoints;
-  std::erase_if(targets, [](const auto& target) { return target.tensor.value.numel() == 0; });
-  for (checkpoint::LoadTarget& target : targets) {
-    for (std::string& name : target.sources) {
-      name = LocalCheckpoints::own_name(name, target.tensor);
-    }
-    target.tensor = LocalCheckpoints::own(target.tensor);
-  }
-  return targets;
-}
-
 }  // namespace
 
 Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
@@ -71,6 +46,9 @@ Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config:
       identity_(std::move(identity)),
       all_(model.world().all()),
       writer_(model.world(), writer_options(config_, trace)) {
+  if (config_.save) {
+    io::require_hdf5("--save " + *config_.save);
+  }
   checkpoint::on_member_0(*all_, [this] { take_save_folder(); });
   const config::NonPersistentConfig& short_lived = config_.non_persistent;
   if (short_lived.local) {
@@ -127,10 +105,12 @@ std::optional<RunPosition> Checkpointing::load() {
   if (!config_.load && !config_.pretrained_checkpoint) {
     return RunPosition{};
   }
+  CheckpointLoader loader(model_, step_, config_, identity_, local_.get());
   std::string all_reasons;
   for (const CheckpointSource& source : sources()) {
     std::string why;
-    if (const auto position = load_from(source, why)) {
+    if (const auto position = loader.load(source, why)) {
+      note_loaded(source, position->iteration);
       return position;
     }
     if (model_.world().rank() == 0) {
@@ -143,7 +123,7 @@ std::optional<RunPosition> Checkpointing::load() {
     return std::nullopt;
   }
   // After a failed attempt the weights are neither random nor a checkpoint's.
-  if (partly_loaded_ || !config_.allow_random_init || !config_.load) {
+  if (loader.touched_state() || !config_.allow_random_init || !config_.load) {
     throw_nothing_to_load(all_reasons);
   }
   log::print(fmt::format("could not find a checkpoint in {}: starting from random", *config_.load));
@@ -177,115 +157,21 @@ std::vector<CheckpointSource> Checkpointing::sources() {
   return all;
 }
 
-std::optional<RunPosition> Checkpointing::load_from(const CheckpointSource& source,
-                                                    std::string& why) {
-  std::optional<checkpoint::CheckpointReader> reader;
-  why = checkpoint::first_error(*all_, checkpoint::error_of([&] {
-    if (source.local()) {
-      reader.emplace(local_->alone(), local_->fetch(source.iteration));
-    } else {
-      reader.emplace(model_.world(), source.file);
-    }
-  }));
-  if (!why.empty()) {
-    return std::nullopt;
-  }
-  const std::string path = reader->file().path().string();
-  log::print(fmt::format(" loading checkpoint from {} at iteration {}", path,
-                         reader->file().header().iteration));
-  refuse_other_tokenizer(reader->file(), identity_.files, source.weights_only);
-  const bool with_optimizer = !source.weights_only && !config_.no_load_optim;
-  const bool with_masters = with_optimizer || config_.load_main_params_from_ckpt;
-  partly_loaded_ = true;
-  StateToLoad state(reader->file().header(), with_masters);
-  std::optional<DenseView> dense;
-  if (config_.upcycling_granularity) {
-    step_.visit_model(
-        dense.emplace(state, model_.chunk(0).config(), *config_.upcycling_granularity));
-  } else {
-    step_.visit_model(state);
-  }
-  if (with_optimizer) {
-    step_.visit_optimizer(state);
-  } else if (with_masters) {
-    step_.visit_masters(state);
-  }
-  tensor::HostMirror mirror(step_.device());
-  std::vector<checkpoint::LoadTarget> targets = on_host(state.tensors(), mirror);
-  if (source.local()) {
-    targets = own_targets(std::move(targets));
-  }
-  checkpoint::LoadStatistics statistics;
+void Checkpointing::note_loaded(const CheckpointSource& source, Index iteration) {
   if (!source.local()) {
-    refuse_differences(*reader, targets, {state, with_optimizer, config_.dist_ckpt_strictness});
-  }
-  why = checkpoint::first_error(*all_, checkpoint::error_of([&] {
-    if (source.local()) {
-      refuse_differences(*reader, targets, {state, with_optimizer, config_.dist_ckpt_strictness});
-    }
-    statistics = reader->read(targets);
-  }));
-  if (!why.empty()) {
-    return std::nullopt;
-  }
-  mirror.write_back();
-  if (with_optimizer) {
-    report_state_types(reader->file().header());
-  }
-  if (dense) {
-    dense->scale_experts(step_.device());
-  }
-  step_.values_loaded(with_masters);
-  for (const std::string& name : state.missing_values()) {
-    log::warning("{} has no {}: it starts as in a new run", path, name);
-  }
-  return loaded(source, *reader, statistics.gb_per_second());
-}
-
-void Checkpointing::report_state_types(const checkpoint::Header& header) const {
-  const std::string types =
-      config::state_type_differences(header.configuration, identity_.configuration);
-  if (!types.empty()) {
-    log::print(
-        fmt::format("  the optimizer's state is stored in other types from now on: {}", types));
-  }
-}
-
-RunPosition Checkpointing::loaded(const CheckpointSource& source,
-                                  const checkpoint::CheckpointReader& reader,
-                                  double gb_per_second) {
-  const checkpoint::Header& header = reader.file().header();
-  const RunPosition position =
-      source.weights_only
-          ? RunPosition{}
-          : RunPosition{.iteration = header.iteration,
-                        .consumed_train_samples = header.consumed_train_samples,
-                        .consumed_valid_samples = header.integers.contains(kConsumedValidSamples)
-                                                      ? header.integers.at(kConsumedValidSamples)
-                                                      : 0};
-  log::print(fmt::format(
-      "  successfully loaded checkpoint from {} [ t {}/{}, p {}/{} ] at iteration {} ({:.2f} "
-      "GB/s)",
-      reader.file().path().string(), model_.groups().tensor->rank() + 1,
-      model_.groups().tensor->size(), model_.stage() + 1, model_.groups().pipeline->size(),
-      position.iteration, gb_per_second));
-  if (!source.local()) {
-    last_ = position.iteration;
+    last_ = iteration;
   }
   if (!source.weights_only) {
-    loaded_ = position.iteration;
+    loaded_ = iteration;
   }
-  return position;
 }
 
 checkpoint::Header Checkpointing::header(const RunPosition& position) const {
-  checkpoint::Header header{.iteration = position.iteration,
-                            .consumed_train_samples = position.consumed_train_samples,
-                            .configuration = identity_.configuration,
+  checkpoint::Header header{.configuration = identity_.configuration,
                             .layout = layout_json(parallel_),
                             .build = identity_.build,
                             .files = identity_.files};
-  header.integers[kConsumedValidSamples] = position.consumed_valid_samples;
+  set_position(header, position);
   return header;
 }
 

@@ -1,11 +1,9 @@
 #pragma once
 #include <future>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "checkpoint/checkpoint_reader.h"
 #include "checkpoint/checkpoint_writer.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/folder_lock.h"
@@ -13,26 +11,12 @@
 #include "config/run_config.h"
 #include "tensor/host_mirror.h"
 #include "train/checkpoint_source.h"
-#include "train/checkpoint_state.h"
 #include "train/exit_conditions.h"
+#include "train/run_identity.h"
+#include "train/run_position.h"
 #include "train/train_step.h"
 
 namespace mpitron::train {
-
-/// Where a run stands, as far as a checkpoint keeps it.
-struct RunPosition {
-  Index iteration = 0;
-  Index consumed_train_samples = 0;
-  Index consumed_valid_samples = 0;
-};
-
-/// What a checkpoint says of the run that wrote it.
-struct RunIdentity {
-  std::string configuration;  // JSON of all options (config::values_json)
-  std::string build;
-  std::map<std::string, std::string> files = {};  // the tokenizer's, by name
-  std::string given = "{}";  // JSON of the options that the user gave, for reports
-};
 
 /// Loads and saves a run as its options say. All ranks call everything; an error of one is an error
 /// of all, with the same message.
@@ -75,13 +59,8 @@ class Checkpointing {
  private:
   void take_save_folder();
   std::vector<CheckpointSource> sources();
-  /// None, and why, where the checkpoint cannot be used. The run's state holds anything then.
-  std::optional<RunPosition> load_from(const CheckpointSource& source, std::string& why);
   [[noreturn]] void throw_nothing_to_load(const std::string& why) const;
-  /// Says where the checkpoint's run stored its state otherwise.
-  void report_state_types(const checkpoint::Header& header) const;
-  RunPosition loaded(const CheckpointSource& source, const checkpoint::CheckpointReader& reader,
-                     double gb_per_second);
+  void note_loaded(const CheckpointSource& source, Index iteration);
   checkpoint::Header header(const RunPosition& position) const;
   void begin_save(const RunPosition& position, const std::filesystem::path& root, bool local);
   void end_save(bool wait);
@@ -100,7 +79,6 @@ class Checkpointing {
   checkpoint::CheckpointWriter writer_;
   std::unique_ptr<checkpoint::LocalCheckpoints> local_;  // null where there are none
   std::filesystem::path root_;                           // of the save in flight
-  bool partly_loaded_ = false;                           // or wholly
   bool saves_locally_ = false;                           // it is local_'s
   std::future<std::string> retention_;                   // of rank 0: what went wrong
   std::optional<Index> last_, saved_, loaded_;

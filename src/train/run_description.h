@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "config/run_config.h"
-#include "train/checkpointing.h"
+#include "train/run_identity.h"
 
 namespace mpitron::train {
 

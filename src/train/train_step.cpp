@@ -178,7 +178,7 @@ void TrainStep::update(StepReport& report, Index batch_size) {
   const TimerScope scope = timers_.scope("optimizer", 1);
   before_update_();
   update_expert_biases(report.layers);
-  fp8_histories_.update(*model_.groups().tensor_data_context);
+  fp8_histories_.update(model_.groups());
   optim::StepInputs inputs = step_inputs(report, {});
   inputs.grad_norm = report.grad_norm;
   report.skipped = optimizer_.step(inputs, scheduler_).skipped;

@@ -2,7 +2,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/matmul.h"
-#include "tests/kernels/host_check.h"
+#include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
 namespace {

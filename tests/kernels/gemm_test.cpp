@@ -6,7 +6,7 @@
 
 #include <omp.h>
 
-#include "tests/kernels/host_check.h"
+#include "tests/kernels/workbench.h"
 
 namespace {
 std::atomic<std::int64_t> allocations{0};

@@ -1,6 +1,6 @@
 #include "kernels/latent_qkv.h"
 
-#include "tests/kernels/host_check.h"
+#include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
 namespace {

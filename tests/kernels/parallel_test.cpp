@@ -12,7 +12,7 @@
 #include "kernels/embedding.h"
 #include "kernels/norm.h"
 #include "kernels/optimizer.h"
-#include "tests/kernels/host_check.h"
+#include "tests/kernels/workbench.h"
 #include "utils/exact_sum.h"
 #include "utils/hash.h"
 

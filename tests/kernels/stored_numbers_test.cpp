@@ -5,7 +5,7 @@
 
 #include "kernels/optimizer.h"
 #include "kernels/reference/stored_numbers.h"
-#include "tests/kernels/host_check.h"
+#include "tests/kernels/workbench.h"
 #include "utils/float8.h"
 
 namespace mpitron::kernels {

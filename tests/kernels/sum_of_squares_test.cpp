@@ -1,5 +1,5 @@
 #include "kernels/optimizer.h"
-#include "tests/kernels/host_check.h"
+#include "tests/kernels/workbench.h"
 #include "utils/exact_sum.h"
 
 namespace mpitron::kernels {

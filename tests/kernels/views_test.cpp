@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "tests/kernels/host_check.h"
+#include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels::host {
 namespace {

@@ -10,6 +10,7 @@ usage: lint.py [--root DIR] [--no-format]
   contract  each header of kernels, and of ops (functions that return a Var), states its numerical contract at the top
   docs      the layer table of docs/architecture.md says the same as CMakeLists.txt
   shell     shellcheck has nothing to say about a shell script or sbatch file
+  golden    tests/golden is at most 12 MB, so that a clone stays light
 
 Exceptions with reasons: tests/lint/exceptions.txt.
 """
@@ -28,6 +29,7 @@ SHELL_ROOTS = ("jobs", "tests", "benchmarks", "cmake", ".ci")
 GENERATED = {"build_info.h", "devices.h", "device_under_test.h", "intrinsics.cuh", "warpgroup.cuh", "wgmma.cuh"}  # or chosen by the include path
 ALLOWED_MACROS = {"MPITRON_CHECK", "MPITRON_DCHECK"}
 FILE_LIMIT, CUDA_FILE_LIMIT, FUNCTION_LIMIT, PARAMETER_LIMIT, COLUMN_LIMIT = 600, 800, 90, 6, 100
+GOLDEN_LIMIT = 12_000_000
 BUDGET = {"file lines": (120, 350), "function lines": (8, 35), "parameters": (None, 4)}
 MIRROR_MINIMUM, TEST_RATIO_MINIMUM = 0.8, 0.6
 # Heavy foreign headers, and the CMake target that a layer's row must name to use them.
@@ -280,6 +282,14 @@ class Lint:
         for path, line, message in re.findall(r"^(\S+?):(\d+):\d+: (.*)$", result.stdout, re.M):
             self.report("shell", path, int(line), message)
 
+    # --- reference data ---------------------------------------------------------------------------------------------------------
+    def check_golden(self):
+        folder = os.path.join(self.root, "tests/golden")
+        paths = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+        size = sum(os.lstat(path).st_size for path in paths)
+        if size > GOLDEN_LIMIT:
+            self.report("golden", "tests/golden", 0, f"{size} bytes, at most {GOLDEN_LIMIT}: choose fewer cases, MPITRON_GOLDEN_DIR has all")
+
     # --- formatting -------------------------------------------------------------------------------------------------------------
     def check_format(self):
         program = shutil.which("clang-format-14")
@@ -311,6 +321,7 @@ def main():
     lint.check_contracts()
     lint.check_docs()
     lint.check_shell()
+    lint.check_golden()
     if not arguments.no_format:
         lint.check_format()
     for rule, path in sorted(lint.exceptions - lint.used):

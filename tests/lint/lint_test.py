@@ -61,6 +61,7 @@ CASES = {
                                "layer data: documented [], real ['io']"),
     "faulty_shell_fails": ({"jobs/train/x.sbatch": "#!/bin/bash\nrm $1\n"}, "jobs/train/x.sbatch:2: [shell]"),
     "good_shell_passes": ({"jobs/launch.sh": "#!/bin/bash\nrm \"$1\"\n"}, None),
+    "large_reference_data_fails": ({"tests/golden/curves/x/weights": "0" * 12_000_001}, "12000001 bytes, at most 12000000"),
     "right_docs_table_passes": ({"docs/architecture.md": "| layer | may include | holds |\n| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | io | x |\n| `kernels` | - | x |\n"}, None),
 }
 

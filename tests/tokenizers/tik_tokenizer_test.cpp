@@ -1,5 +1,7 @@
 #include "tokenizers/tik_tokenizer.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -12,46 +14,68 @@
 namespace mpitron::tokenizers {
 namespace {
 
-// Every vocabulary of which the reference data has the ranks and the ids.
-TEST(TikTokenizer, EqualsTheReferenceVectors) {
+/// The ids of the reference's texts under a vocabulary and its published pattern.
+void expect_reference_ids(const std::filesystem::path& ranks, const std::string& pattern,
+                          const std::string& column) {
   std::ifstream file(golden_tokenizer_dir() / "gpt2_vectors.json");
   ASSERT_TRUE(file) << golden_tokenizer_dir();
+  const auto tokenizer = make_tokenizer(
+      {.type = "TikTokenizer", .tokenizer_model = ranks, .tiktoken_pattern = pattern});
+  const auto cache = tokenizer->make_cache();
   const auto vectors = nlohmann::json::parse(file)["vectors"];
-  int vocabularies = 0;
-  for (const std::string name : {"cl100k", "o200k"}) {
-    const std::string base = name + "_base";
-    const auto ranks = golden_tokenizer_dir() / (base + ".tiktoken");
-    if (!std::filesystem::exists(ranks)) {
-      continue;
-    }
-    ++vocabularies;
-    const auto tokenizer = make_tokenizer(
-        {.type = "TikTokenizer", .tokenizer_model = ranks, .tiktoken_pattern = name});
-    const auto cache = tokenizer->make_cache();
-    for (int pass = 0; pass < 2; ++pass) {  // the second pass answers from the cache
-      for (const auto& vector : vectors) {
-        const auto text = vector["text"].get<std::string>();
-        TokenIds ids;
-        tokenizer->encode(text, *cache, ids);
-        ASSERT_EQ(ids, vector[base].get<TokenIds>()) << base << ": " << text;
-        ASSERT_EQ(tokenizer->decode(ids), text);
-      }
+  for (int pass = 0; pass < 2; ++pass) {  // the second pass answers from the cache
+    for (const auto& vector : vectors) {
+      const auto text = vector["text"].get<std::string>();
+      TokenIds ids;
+      tokenizer->encode(text, *cache, ids);
+      ASSERT_EQ(ids, vector[column].get<TokenIds>()) << column << ": " << text;
+      ASSERT_EQ(tokenizer->decode(ids), text);
     }
   }
-  EXPECT_GE(vocabularies, 1);
 }
 
-TEST(TikTokenizer, SpecialTokensAreThosePublished) {
-  const auto tokenizer =
-      make_tokenizer({.type = "TikTokenizer",
-                      .tokenizer_model = golden_tokenizer_dir() / "cl100k_base.tiktoken",
-                      .tiktoken_pattern = "cl100k"});
-  EXPECT_EQ(tokenizer->vocab_size(), 100277);
-  EXPECT_EQ(tokenizer->eod(), 100257);
-  std::ifstream file(golden_tokenizer_dir() / "cl100k_base.json");
-  for (const auto& [text, id] : nlohmann::json::parse(file)["special_tokens"].items())
-    EXPECT_EQ(tokenizer->decode(TokenIds{id.get<TokenId>()}), text);
+// GPT-2's merges as ranks: what tiktoken's gpt2 is.
+TEST(TikTokenizer, EqualsTheReferencesGpt2) {
+  constexpr TokenId kTokens = 50256;  // and <|endoftext|> behind them
+  std::vector<std::string> tokens;
+  for (TokenId id = 0; id < kTokens; ++id)
+    tokens.push_back(gpt2_tokenizer().decode(TokenIds{id}));
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "gpt2.tiktoken") << tiktoken_lines(tokens);
+  expect_reference_ids(folder / "gpt2.tiktoken", "gpt2", "gpt2");
 }
+
+class PublishedRanks : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(ranks_)) {
+      GTEST_SKIP() << "the reference data has no " << ranks_ << " (set MPITRON_GOLDEN_DIR)";
+    }
+  }
+  const std::string base_ = GetParam() + "_base";
+  const std::filesystem::path ranks_ = golden_tokenizer_dir() / (base_ + ".tiktoken");
+};
+
+TEST_P(PublishedRanks, EqualTheReferenceVectors) {
+  expect_reference_ids(ranks_, GetParam(), base_);
+}
+
+TEST_P(PublishedRanks, SpecialTokensAreThosePublished) {
+  const auto tokenizer = make_tokenizer(
+      {.type = "TikTokenizer", .tokenizer_model = ranks_, .tiktoken_pattern = GetParam()});
+  std::ifstream file(golden_tokenizer_dir() / (base_ + ".json"));
+  const auto special = nlohmann::json::parse(file)["special_tokens"];
+  EXPECT_EQ(tokenizer->eod(), special.at("<|endoftext|>").get<TokenId>());
+  Index last = 0;
+  for (const auto& [text, id] : special.items()) {
+    EXPECT_EQ(tokenizer->decode(TokenIds{id.get<TokenId>()}), text);
+    last = std::max(last, id.get<Index>());
+  }
+  EXPECT_EQ(tokenizer->vocab_size(), last + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(TikTokenizer, PublishedRanks, testing::Values("cl100k", "o200k"),
+                         [](const auto& info) { return info.param; });
 
 class SampleVocabulary : public testing::Test {
  protected:

@@ -5,6 +5,7 @@
 
 #include "config/parse.h"
 #include "support/host_runtime.h"
+#include "train/trained_model.h"
 #include "train/training_data.h"
 
 namespace mpitron::train {

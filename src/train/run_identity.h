@@ -1,0 +1,15 @@
+#pragma once
+#include <map>
+#include <string>
+
+namespace mpitron::train {
+
+/// What a run's files say of the run that wrote them.
+struct RunIdentity {
+  std::string configuration;  // JSON of all options (config::values_json)
+  std::string build;
+  std::map<std::string, std::string> files = {};  // the tokenizer's, by name
+  std::string given = "{}";  // JSON of the options that the user gave, for reports
+};
+
+}  // namespace mpitron::train
