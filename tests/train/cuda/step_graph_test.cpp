@@ -92,9 +92,12 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         GraphCase{"dropout", {"--hidden-dropout", "0.2", "--attention-dropout", "0.3"}},
         GraphCase{"experts_ep2", kExperts + Flags{"--expert-model-parallel-size", "2"}, 2},
+        GraphCase{"fp8_experts_ep2",
+                  kExperts + Flags{"--bf16", "--fp8-format", "hybrid",
+                                   "--expert-model-parallel-size", "2"},
+                  2},
         GraphCase{"fp8", kEightBits},
         GraphCase{"fp8_blockwise", kEightBits + Flags{"--fp8-recipe", "blockwise"}},
-        GraphCase{"fp8_experts", kExperts + Flags{"--bf16", "--fp8-format", "hybrid"}},
         GraphCase{"tp2", {"--tensor-model-parallel-size", "2", "--sequence-parallel"}, 2},
         GraphCase{"pp2", {"--pipeline-model-parallel-size", "2"}, 2}),
     [](const auto& info) { return info.param.name; });
