@@ -45,6 +45,8 @@ class TrainStep {
   /// the same microbatches it gives the same bits.
   StepReport compute_gradients(Index iteration, Index num_microbatches, const NextMicrobatch& next);
   void update(StepReport& report, Index batch_size);
+  /// Other kernels or algorithms run from now on: what was recorded is out of date.
+  void kernels_changed() { runner_.kernels_changed(); }
   /// Called by `update` before anything that is saved changes.
   void before_update(std::function<void()> call) { before_update_ = std::move(call); }
   /// Sum of the masked losses and of the mask, without dropout and without gradients.
