@@ -377,7 +377,7 @@ struct HeadRules {
   static constexpr int kBitTiles = 8;  // whose elements fill a word
 
   /// Where queries stand for dropout. Here and not in a copy, whose pieces would lie on the stack.
-  __device__ const SequenceMap& queries() const {
+  const __device__ SequenceMap& queries() const {
     return all.dropout.index.sequence;
   }
   __device__ Philox::Counter dropout_counter(const DropoutMask& mask, Index query,
