@@ -204,7 +204,7 @@ TEST(CublasLtDeathTest, PartsMayNotBeAddedInTheTypeOfTheResult) {
 
 /// d = a^T b of 16 x 16 numbers of 8 bits, of which `a` holds ones, and b twos in its first column.
 struct Fp8Product {
-  std::uint64_t k = 16;
+  std::uint64_t m = 16, n = 16, k = 16;
   cudaDataType_t b_type = CUDA_R_8F_E5M2;
   const float* a_scale = on_gpu<float>({0.5f});
   float* d = on_gpu<float>(std::vector<float>(256, 7));
@@ -220,9 +220,9 @@ struct Fp8Product {
     cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &a_scale,
                                    sizeof(a_scale));
     cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
-    cublasLtMatrixLayoutCreate(&a, CUDA_R_8F_E4M3, k, 16, 16);
-    cublasLtMatrixLayoutCreate(&b, b_type, k, 16, 16);
-    cublasLtMatrixLayoutCreate(&c, CUDA_R_32F, 16, 16, 16);
+    cublasLtMatrixLayoutCreate(&a, CUDA_R_8F_E4M3, k, m, 16);
+    cublasLtMatrixLayoutCreate(&b, b_type, k, n, 16);
+    cublasLtMatrixLayoutCreate(&c, CUDA_R_32F, m, n, 16);
     cublasLtMatmulPreference_t preference = nullptr;
     cublasLtMatmulPreferenceCreate(&preference);
     cublasLtMatmulHeuristicResult_t choice{};
@@ -251,11 +251,20 @@ TEST(CublasLt, MultipliesNumbersOfEightBitsByTheirScales) {
   EXPECT_EQ(d, expected);
 }
 
+TEST(CublasLt, MultipliesAnyNumberOfColumnsOfEightBits) {
+  Fp8Product product;
+  product.n = 3;
+  EXPECT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
+}
+
 TEST(CublasLt, RefusesProductsOfEightBitsThatGpusDoNotHave) {
   Fp8Product product;
   product.k = 8;
   EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
   product.k = 16;
+  product.m = 8;
+  EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
+  product.m = 16;
   product.b_type = CUDA_R_16BF;
   EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
 }
