@@ -36,7 +36,7 @@ class HostLatentQkv : public ::testing::TestWithParam<DType> {
   /// The last has outputs of more than 4 MiB, in whole cache lines: they go past the caches.
   static std::vector<Sizes> cases() {
     std::vector<Sizes> all(std::begin(kSizes), std::end(kSizes));
-    all.push_back({1920 / static_cast<Index>(size_of(GetParam())), 64, 32, 64, 16});
+    all.push_back({160 / static_cast<Index>(size_of(GetParam())), 1024, 32, 1024, 16});
     return all;
   }
   static Shape heads(const Sizes& c, Index width) { return {kPositions, kSamples, c.heads, width}; }
