@@ -6,9 +6,11 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/similar_corpora.h"
 #include "io/token_hdf5.h"
 #include "utils/error.h"
 
@@ -106,6 +108,11 @@ TokenFile::TokenFile(const std::string& prefix, BinAccess access) : prefix_(pref
 }
 
 void TokenFile::open_index() {
+  if (!std::filesystem::exists(idx_path_)) {
+    const std::vector<std::string> similar = similar_corpora(prefix_);
+    throw_data("{}: there is no such file; a corpus is named by what its .bin and .idx share{}{}",
+               idx_path_, similar.empty() ? "" : ", such as ", fmt::join(similar, " or "));
+  }
   idx_ = MappedFile(idx_path_);
   read_header();
 }
