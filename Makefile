@@ -14,7 +14,7 @@ export CCACHE_BASEDIR ?= $(CURDIR)
 SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.cpp' '*.cu' '*.cuh')
 say     = @printf '\n== %s\n' $(1)
 
-.PHONY: help deps configure build run test lint tidy bench asan tsan debug cuda test-emulated test-gpu bench-gpu install format clean new-op
+.PHONY: help deps configure build run test lint tidy bench asan tsan debug cuda check-gpu test-emulated test-gpu bench-gpu install format clean new-op
 .DEFAULT_GOAL := help
 
 help: ## list these targets
@@ -69,6 +69,10 @@ cuda: deps ## compile build-cuda/bin/mpitron-cuda (needs nvcc, no GPU), and the 
 test-emulated: cuda ## run the tests of CUDA code on an emulated GPU (needs no GPU)
 	$(call say,'test-emulated: tests labelled emulated')
 	@ctest --preset cuda -L emulated -j $(JOBS) --output-on-failure --no-label-summary -R '$(TESTS)'
+
+check-gpu: cuda ## check what the compiler made of GPU code: registers, stack, wide accesses (needs cuobjdump, no GPU)
+	$(call say,'check-gpu: tests labelled ptxas')
+	@ctest --preset cuda -L ptxas --output-on-failure --no-label-summary
 
 test-gpu: cuda ## run the tests labelled gpu (skipped with a message where there is no GPU)
 	$(call say,'test-gpu: tests labelled gpu')

@@ -6,7 +6,7 @@ namespace mpitron::benchmarks {
 /// Copies `count` floats (a multiple of 16; both pointers aligned to 64 bytes) past the caches.
 void stream_copy(const float* from, float* to, Index count);
 
-/// The sum of `count` floats (a multiple of 128).
+/// The sum of `count` floats (a multiple of 64).
 float sum_of(const float* x, Index count);
 
 /// Twelve independent chains of 16-lane fp32 multiply-adds, `rounds` links each.

@@ -1,7 +1,8 @@
 // Speed of the SentencePiece engine against the library of that name, on one thread, in turns:
 //   sentencepiece_bench [--text FILE] [--summary FILE]
-// FILE: plain UTF-8; default MPITRON_BENCH_PROSE. Both models (8000 pieces) are trained on it by
-// the library. Built only where libsentencepiece is installed.
+// FILE: plain UTF-8, of which the first 4 MB count; default MPITRON_BENCH_PROSE, or else a made-up
+// text. Both models (8000 pieces) are trained on it by the library. Built only where
+// libsentencepiece is installed.
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <sentencepiece_trainer.h>
 #include <unistd.h>
 
+#include "benchmarks/text.h"
 #include "tokenizers/sentencepiece.h"
 #include "utils/check.h"
 #include "utils/error.h"
@@ -78,22 +80,27 @@ Speeds measure(const std::filesystem::path& model, const std::vector<std::string
 
 int run(int argc, char** argv) {
   const char* prose = std::getenv("MPITRON_BENCH_PROSE");
-  std::string text_file = prose != nullptr ? prose : MPITRON_SOURCE_DIR "/docs/measurements.md";
+  std::string given = prose != nullptr ? prose : "";
   std::string summary;
   for (int i = 1; i + 1 < argc; i += 2) {
-    (std::string_view(argv[i]) == "--text" ? text_file : summary) = argv[i + 1];
+    (std::string_view(argv[i]) == "--text" ? given : summary) = argv[i + 1];
   }
-  const std::string text = replace_invalid_utf8(read_file(text_file).substr(0, kTextBytes));
+  const std::string text =
+      replace_invalid_utf8(benchmarks::load_text(given, "prose", 20'000).substr(0, kTextBytes));
   const std::vector<std::string> lines = lines_of(text);
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("mpitron-spm-bench-{}", ::getpid());
   std::filesystem::create_directory(folder);
+  const std::filesystem::path text_file = folder / "text";
+  AtomicFile copy(text_file);
+  copy.write(text);
+  copy.commit();
   std::string json;
   for (const std::string kind : {"unigram", "bpe"}) {
     const std::string arguments = fmt::format(
         "--input={} --model_prefix={} --model_type={} --vocab_size=8000 --hard_vocab_limit=false "
         "--minloglevel=2 --input_sentence_size=20000",
-        text_file, (folder / kind).string(), kind);
+        text_file.string(), (folder / kind).string(), kind);
     MPITRON_CHECK(sentencepiece::SentencePieceTrainer::Train(arguments).ok());
     const Speeds speeds = measure((folder / kind).string() + ".model", lines, text.size());
     log::print(fmt::format("{:8} {:7.1f} MB/s, the library {:7.1f} MB/s: {:.1f} times", kind,

@@ -2,7 +2,6 @@
 
 #include "benchmarks/ceiling.h"
 #include "config/parse.h"
-#include "train/attention_tuning.h"
 
 namespace mpitron::benchmarks {
 
@@ -90,16 +89,18 @@ TimedTraining::TimedTraining(device::Device& device, const Model& size, Index mi
     : config_(timed_configuration(size, micro_batch, dtype, more)),
       world_(comm::make_single_world()),
       model_(device, config_, *world_),
+      tuning_(device, *world_, config_),
+      step_(device, model_, config_, timers_),
       corpus_(config_.model),
-      samples_(micro_batch) {
-  train::tune_attention(device, *world_, config_);
-  step_.emplace(device, model_, config_, timers_);
-}
+      samples_(micro_batch) {}
 
 double TimedTraining::step() {
   return best_seconds(1, [&] {
     ++iteration_;
-    step_->run(iteration_, 1, samples_, [&] { return corpus_.rows(0, samples_); });
+    step_.run(iteration_, 1, samples_, [&] { return corpus_.rows(0, samples_); });
+    if (tuning_.complete()) {
+      step_.kernels_changed();
+    }
   });
 }
 

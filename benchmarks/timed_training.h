@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/run_config.h"
+#include "train/kernel_tuning.h"
 #include "train/made_up_corpus.h"
 #include "train/timers.h"
 #include "train/train_step.h"
@@ -43,7 +44,8 @@ class TimedTraining {
   std::unique_ptr<comm::World> world_;
   train::TrainedModel model_;
   train::Timers timers_{0, config::TimingLogOption::max};
-  std::optional<train::TrainStep> step_;
+  train::KernelTuning tuning_;
+  train::TrainStep step_;
   train::MadeUpCorpus corpus_;
   Index samples_, iteration_ = 0;
 };

@@ -5,16 +5,15 @@
 // both from MPITRON_GOLDEN_DIR/tokenizer (tests/golden has gpt2 alone), or huggingface, the folder
 // MPITRON_BENCH_HUGGINGFACE.
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <random>
 
 #include <unistd.h>
 
+#include "benchmarks/text.h"
 #include "data/json_text.h"
 #include "data/preprocess.h"
 #include "tokenizers/pre_tokenizer.h"
@@ -23,10 +22,12 @@
 #include "utils/error.h"
 #include "utils/files.h"
 #include "utils/log.h"
-#include "utils/utf8.h"
 
 namespace mpitron::data {
 namespace {
+
+using benchmarks::load_text;
+using benchmarks::synthetic_text;
 
 constexpr std::size_t kDocumentBytes = 4096;
 constexpr int kRepetitions = 5;
@@ -72,33 +73,6 @@ std::vector<std::string_view> documents_of(std::string_view text) {
     text.remove_prefix(cut == std::string_view::npos ? text.size() : cut);
   }
   return documents;
-}
-
-// Words of Zipf's frequencies; the larger the vocabulary, the rarer the words.
-std::string synthetic_text(std::size_t distinct, std::size_t bytes) {
-  std::mt19937_64 random(1);
-  std::vector<std::string> words(distinct);
-  for (std::string& word : words) {
-    for (std::size_t n = 1 + random() % 4 + random() % 6; n > 0; --n)
-      word += "eeeettaaooiinnsshhrrddlluucmwfgypbvk"[random() % 36];
-  }
-  std::string text;
-  std::uniform_real_distribution<double> uniform(0.0, 1.0);
-  while (text.size() < bytes) {
-    const double rank = std::exp(uniform(random) * std::log(static_cast<double>(distinct)));
-    text += words[static_cast<std::size_t>(rank) - 1];
-    text += random() % 12 == 0 ? ".\n" : " ";
-  }
-  return text;
-}
-
-std::string load_text(const std::string& path, const std::string& name, std::size_t distinct) {
-  if (path.empty()) {
-    log::print(
-        fmt::format("{}: no text given, a synthetic one is used (goals do not apply)", name));
-    return synthetic_text(distinct, std::size_t{4} << 20);
-  }
-  return replace_invalid_utf8(read_file(path));
 }
 
 struct Subject {

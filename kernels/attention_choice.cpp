@@ -5,6 +5,12 @@
 namespace mpitron::kernels {
 namespace {
 
+AttentionMask mask_of(const In& mask) {
+  return !mask               ? AttentionMask::none
+         : mask.size(1) == 1 ? AttentionMask::keys
+                             : AttentionMask::pairs;
+}
+
 template <class Kernel>
 AttentionShape shape_of_pass(const Kernel& kernel, bool backward) {
   const Shape q = merged(kernel.q.shape), v = merged(kernel.v.shape);
@@ -19,7 +25,7 @@ AttentionShape shape_of_pass(const Kernel& kernel, bool backward) {
           .dv = v[3],
           .causal = kernel.causal,
           .window = kernel.window,
-          .mask = static_cast<bool>(kernel.mask),
+          .mask = mask_of(kernel.mask),
           .bias = static_cast<bool>(kernel.bias),
           .dropout = kernel.dropout.active()};
 }
@@ -36,6 +42,11 @@ AttentionShape shape_of(const AttentionBackward& kernel) {
 AttentionChoices& attention_choices() {
   static AttentionChoices choices;
   return choices;
+}
+
+MetShapes<AttentionShape>& met_attentions() {
+  static MetShapes<AttentionShape> met;
+  return met;
 }
 
 }  // namespace mpitron::kernels

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/attention.h"
+#include "kernels/met_shapes.h"
 
 // Which kernel runs an attention on a device that has several for it (a GPU's:
 // kernels/cuda/attention_candidates.cpp). All keep the contract of kernels/attention.h, but the
@@ -21,6 +22,16 @@ constexpr const char* name_of(AttentionKernel kernel) {
   return kNames[static_cast<int>(kernel)];
 }
 
+/// What a mask hides: keys from all queries of a sample (padding), or from each query others
+/// (documents).
+enum class AttentionMask : std::uint8_t { none, keys, pairs };
+constexpr AttentionMask kAttentionMasks[] = {AttentionMask::none, AttentionMask::keys,
+                                             AttentionMask::pairs};
+constexpr const char* name_of(AttentionMask mask) {
+  constexpr const char* kNames[] = {"none", "keys", "pairs"};
+  return kNames[static_cast<int>(mask)];
+}
+
 /// What the time of an attention depends on.
 struct AttentionShape {
   bool backward;
@@ -28,7 +39,8 @@ struct AttentionShape {
   Index s, s_kv, b, n, g, d, dv;  // as in kernels/attention.h
   bool causal;
   Index window;
-  bool mask, bias, dropout;
+  AttentionMask mask;
+  bool bias, dropout;
 
   auto operator<=>(const AttentionShape&) const = default;
 };
@@ -42,6 +54,9 @@ struct AttentionChoices {
 };
 /// Those of this process; written only while nothing is launched.
 AttentionChoices& attention_choices();
+/// Attentions without an entry that several kernels can run; in half types, of whole sequences,
+/// without dropout and bias.
+MetShapes<AttentionShape>& met_attentions();
 
 /// The kernels of a GPU that can run this attention.
 std::vector<AttentionKernel> candidates(const device::CudaStream&, const AttentionForward&);

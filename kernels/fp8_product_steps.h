@@ -1,6 +1,6 @@
 #pragma once
 #include "kernels/fp8_matmul.h"
-#include "kernels/matmul.h"
+#include "kernels/grouped_matmul.h"
 
 // A product of factors of 8 bits where nothing multiplies them as they are: numbers of both formats
 // are numbers of bf16, whose products accumulate in fp32 as well.
@@ -81,7 +81,7 @@ class Fp8ProductInBf16 {
     run(stream, Fp8Decode{kernel_.a, a_});
     run(stream, Fp8Decode{kernel_.b, b_});
     product_.workspace = place(DType::u8, {workspace_bytes_of_product(stream)});
-    run(stream, product_);
+    as_kernel([&](const auto& product) { run(stream, product); });
     if (whole_) {
       run(stream, Fp8Finish{product_.c, kernel_.a.amax, kernel_.b.amax, kernel_.bias, kernel_.c,
                             kernel_.a.scaling, kernel_.b.scaling, kernel_.accumulate});
@@ -101,7 +101,24 @@ class Fp8ProductInBf16 {
   }
   template <class Stream>
   Index workspace_bytes_of_product(const Stream& stream) const {
-    return kernels::workspace_bytes(stream, product_);
+    Index bytes = 0;
+    as_kernel([&](const auto& product) { bytes = kernels::workspace_bytes(stream, product); });
+    return bytes;
+  }
+  /// Where only rows are multiplied, they are one group: as those of an expert there may be another
+  /// number of them each time, for which products are not planned one by one.
+  template <class F>
+  void as_kernel(F&& f) const {
+    if (product_.bias || product_.accumulate) {
+      return f(product_);
+    }
+    const Index rows = product_.a.size(0);
+    f(GroupedMatmul{.a = product_.a,
+                    .b = {&product_.b, 1},
+                    .c = product_.c,
+                    .counts = {&rows, 1},
+                    .workspace = product_.workspace,
+                    .transpose_b = product_.transpose_b});
   }
 
   const Fp8Matmul& kernel_;

@@ -18,6 +18,7 @@ namespace mpitron::kernels {
 /// param -= lr (m / correction1 / (sqrt(v / correction2) + eps) + weight_decay param).
 struct AdamStep {
   static constexpr const char* name = "adam_step";
+  static constexpr const char* name_of_many = "adam_steps";
   StoredNumbers param, exp_avg, exp_avg_sq;  // [n]
   In grad;                                   // [n]
   Out model_param;                           // [n], optional
@@ -29,21 +30,6 @@ struct AdamStep {
   void views(F&& f) const {
     param.views("param", f), exp_avg.views("exp_avg", f), exp_avg_sq.views("exp_avg_sq", f);
     f("grad", grad), f("model_param", model_param);
-  }
-};
-
-/// The steps of many tensors of any sizes and types, with the bits that they have one by one. A GPU
-/// takes kTogether of them with each launch.
-struct AdamSteps {
-  static constexpr const char* name = "adam_steps";
-  static constexpr std::size_t kTogether = 16;
-  std::span<const AdamStep> steps;
-
-  template <class F>
-  void views(F&& f) const {
-    for (const AdamStep& step : steps) {
-      step.views(f);
-    }
   }
 };
 
@@ -70,6 +56,7 @@ struct AdamRule {
 /// dampening).
 struct SgdStep {
   static constexpr const char* name = "sgd_step";
+  static constexpr const char* name_of_many = "sgd_steps";
   InOut param, momentum_buffer;  // [n], fp32
   In grad;                       // [n]
   Out model_param;               // [n], optional
@@ -82,6 +69,25 @@ struct SgdStep {
         f("model_param", model_param);
   }
 };
+
+/// How many tensors a GPU updates with each launch.
+inline constexpr std::size_t kStepsTogether = 16;
+
+/// The steps of many tensors of any sizes and types, with the bits that they have one by one.
+template <class Step>
+struct Steps {
+  static constexpr const char* name = Step::name_of_many;
+  std::span<const Step> steps;
+
+  template <class F>
+  void views(F&& f) const {
+    for (const Step& step : steps) {
+      step.views(f);
+    }
+  }
+};
+using AdamSteps = Steps<AdamStep>;
+using SgdSteps = Steps<SgdStep>;
 
 /// bins += sum of squares over x (utils/exact_sum.h); infinite exactly where x holds an infinity or
 /// NaN.
@@ -114,19 +120,26 @@ struct CountZeros {
 };
 
 void run(device::ReferenceStream&, const AdamStep&);
-void run(device::ReferenceStream&, const AdamSteps&);
 void run(device::ReferenceStream&, const SgdStep&);
 void run(device::ReferenceStream&, const SumOfSquares&);
 void run(device::ReferenceStream&, const CountZeros&);
 void run(device::HostStream&, const AdamStep&);
-void run(device::HostStream&, const AdamSteps&);
 void run(device::HostStream&, const SgdStep&);
 void run(device::HostStream&, const SumOfSquares&);
 void run(device::HostStream&, const CountZeros&);
 void run(device::CudaStream&, const AdamStep&);
 void run(device::CudaStream&, const AdamSteps&);
 void run(device::CudaStream&, const SgdStep&);
+void run(device::CudaStream&, const SgdSteps&);
 void run(device::CudaStream&, const SumOfSquares&);
 void run(device::CudaStream&, const CountZeros&);
+
+/// On the host one after the other.
+template <class Stream, class Step>
+void run(Stream& stream, const Steps<Step>& many) {
+  for (const Step& step : many.steps) {
+    run(stream, step);
+  }
+}
 
 }  // namespace mpitron::kernels

@@ -6,6 +6,11 @@
 
 namespace mpitron::kernels {
 
+template <class View>
+Index row_count(const View& view) {
+  return view.size(-1) == 0 ? 0 : view.numel() / view.size(-1);
+}
+
 /// Row r of a view [..., h]: rows count over the leading dimensions, whose strides are free. What
 /// is constexpr also runs on GPUs.
 template <class T>
@@ -21,18 +26,22 @@ class Rows {
     for (int dim = rank - 2; dim >= 0; --dim) {
       add_dimension(view.size(dim), view.stride(dim));
     }
+    MPITRON_CHECK(dims_ <= 1 || row_count(view) <= UINT32_MAX, to_string(view.shape));
   }
   constexpr explicit operator bool() const { return data_ != nullptr; }
   constexpr T* operator[](Index row) const {
     if (dims_ <= 1) [[likely]] {
       return data_ + row * stride_[0];
     }
+    // In 32 bits: to divide 64 takes a GPU a hundred instructions, and registers of every kernel.
+    auto rest = static_cast<std::uint32_t>(row);
     Index offset = 0;
     for (int dim = 0; dim < dims_ - 1; ++dim) {
-      offset += row % extent_[dim] * stride_[dim];
-      row /= extent_[dim];
+      const auto extent = static_cast<std::uint32_t>(extent_[dim]);
+      offset += static_cast<Index>(rest % extent) * stride_[dim];
+      rest /= extent;
     }
-    return data_ + offset + row * stride_[dims_ - 1];
+    return data_ + offset + static_cast<Index>(rest) * stride_[dims_ - 1];
   }
   /// Whether every row starts at a multiple of `bytes`.
   bool aligned(Index bytes) const {
@@ -62,10 +71,5 @@ class Rows {
   Index extent_[Shape::kMaxRank] = {};
   Index stride_[Shape::kMaxRank] = {};
 };
-
-template <class View>
-Index row_count(const View& view) {
-  return view.size(-1) == 0 ? 0 : view.numel() / view.size(-1);
-}
 
 }  // namespace mpitron::kernels

@@ -1,15 +1,15 @@
 #include "io/hdf5_file.h"
 
-#include "utils/error.h"
+#include <cstdlib>
+
+#include "io/hdf5_version.h"
 
 namespace mpitron::io {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw_environment(
-      "{}: this program was built without HDF5: install it (Debian: libhdf5-openmpi-dev) and build "
-      "again, or train without --save and --load",
-      what);
+  require_hdf5(what);
+  std::abort();  // it has thrown
 }
 
 }  // namespace

@@ -28,111 +28,108 @@ __device__ Floats<N> biased(const T* x, const T* bias, Index i, Width<N> width) 
   return each([](float v, float b) { return v + b; }, value, load(bias + i, width));
 }
 
-/// body(activation) with the activation as a constant.
+template <class T, Activation kActivation>
+__global__ void bias_activation_forward(const __grid_constant__ ActivationRows<T> a) {
+  for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
+    store(a.out[row] + i, each([](float x) { return activate(kActivation, x); },
+                               biased(a.x[row], a.bias, i, width)));
+  });
+}
+
+template <class T, Activation kActivation>
+__global__ void bias_activation_backward(const __grid_constant__ ActivationRows<T> a) {
+  for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
+    store(a.out[row] + i,
+          each([](float x, float dy) { return dy * activation_slope(kActivation, x); },
+               biased(a.x[row], a.bias, i, width), load(a.dy[row] + i, width)));
+  });
+}
+
+template <class T, Activation kActivation>
+__global__ void gated_activation_forward(const __grid_constant__ ActivationRows<T> a) {
+  for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
+    store(a.out[row] + i,
+          each([](float gate, float up) { return activate(kActivation, gate) * up; },
+               biased(a.x[row], a.bias, i, width), biased(a.x[row], a.bias, a.f + i, width)));
+  });
+}
+
+template <class T, Activation kActivation>
+__global__ void gated_activation_backward(const __grid_constant__ ActivationRows<T> a) {
+  for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
+    const auto gate = biased(a.x[row], a.bias, i, width);
+    const auto up = biased(a.x[row], a.bias, a.f + i, width);
+    const auto dy = load(a.dy[row] + i, width);
+    T* const dx = a.out[row] + i;
+    store(dx,
+          each([](float g, float u, float d) { return d * u * activation_slope(kActivation, g); },
+               gate, up, dy));
+    store(dx + a.f, each([](float g, float d) { return d * activate(kActivation, g); }, gate, dy));
+  });
+}
+
+/// Calls f<activation>(): each has a kernel of its own, because the registers of the largest one
+/// would leave too few threads to hide what memory takes.
 template <class F>
-__device__ void with_constant(Activation activation, F&& body) {
+void visit_activation(Activation activation, F&& f) {
   switch (activation) {
     case Activation::none:
-      return body(std::integral_constant<Activation, Activation::none>());
+      return f.template operator()<Activation::none>();
     case Activation::gelu_tanh:
-      return body(std::integral_constant<Activation, Activation::gelu_tanh>());
+      return f.template operator()<Activation::gelu_tanh>();
     case Activation::gelu_erf:
-      return body(std::integral_constant<Activation, Activation::gelu_erf>());
+      return f.template operator()<Activation::gelu_erf>();
     case Activation::silu:
-      return body(std::integral_constant<Activation, Activation::silu>());
+      return f.template operator()<Activation::silu>();
     case Activation::squared_relu:
-      return body(std::integral_constant<Activation, Activation::squared_relu>());
+      return f.template operator()<Activation::squared_relu>();
     case Activation::tanh:
-      return body(std::integral_constant<Activation, Activation::tanh>());
+      return f.template operator()<Activation::tanh>();
   }
 }
 
-template <class T>
-__global__ void bias_activation_forward(const __grid_constant__ ActivationRows<T> a,
-                                        Activation activation) {
-  with_constant(activation, [&](auto constant) {
-    for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
-      store(a.out[row] + i, each([&](float x) { return activate(constant, x); },
-                                 biased(a.x[row], a.bias, i, width)));
-    });
-  });
-}
-
-template <class T>
-__global__ void bias_activation_backward(const __grid_constant__ ActivationRows<T> a,
-                                         Activation activation) {
-  with_constant(activation, [&](auto constant) {
-    for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
-      store(a.out[row] + i,
-            each([&](float x, float dy) { return dy * activation_slope(constant, x); },
-                 biased(a.x[row], a.bias, i, width), load(a.dy[row] + i, width)));
-    });
-  });
-}
-
-template <class T>
-__global__ void gated_activation_forward(const __grid_constant__ ActivationRows<T> a,
-                                         Activation activation) {
-  with_constant(activation, [&](auto constant) {
-    for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
-      store(a.out[row] + i,
-            each([&](float gate, float up) { return activate(constant, gate) * up; },
-                 biased(a.x[row], a.bias, i, width), biased(a.x[row], a.bias, a.f + i, width)));
-    });
-  });
-}
-
-template <class T>
-__global__ void gated_activation_backward(const __grid_constant__ ActivationRows<T> a,
-                                          Activation activation) {
-  with_constant(activation, [&](auto constant) {
-    for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
-      const auto gate = biased(a.x[row], a.bias, i, width);
-      const auto up = biased(a.x[row], a.bias, a.f + i, width);
-      const auto dy = load(a.dy[row] + i, width);
-      T* const dx = a.out[row] + i;
-      store(dx,
-            each([&](float g, float u, float d) { return d * u * activation_slope(constant, g); },
-                 gate, up, dy));
-      store(dx + a.f, each([&](float g, float d) { return d * activate(constant, g); }, gate, dy));
-    });
-  });
-}
-
-/// `columns` are those of the narrower of x and out.
-template <class T, class K>
-void run_rows(device::CudaStream& stream, const K& k, void (*kernel)(ActivationRows<T>, Activation),
-              const device::ConstTensorView& dy, const device::TensorView& out, Index columns) {
+/// `columns` are those of the narrower of x and out; kernel_of<activation>() is the kernel.
+template <class T, class K, class KernelOf>
+void run_rows(device::CudaStream& stream, const K& k, const device::ConstTensorView& dy,
+              const device::TensorView& out, Index columns, KernelOf&& kernel_of) {
   ActivationRows<T> a{
       rows_of<T>(k.x), rows_of<T>(dy), elements<T>(k.bias), rows_of<T>(out), row_count(k.x),
       columns,         false};
   a.packed = columns % kPack == 0 && all_packed(a.x, a.dy, a.bias, a.out);
-  launch(stream, K::name, row_shape(a.rows, a.f), kernel, a, k.activation);
+  visit_activation(k.activation, [&]<Activation kActivation>() {
+    launch(stream, K::name, row_shape(a.rows, a.f), kernel_of.template operator()<kActivation>(),
+           a);
+  });
 }
 
 }  // namespace
 
 void run(device::CudaStream& stream, const BiasActivationForward& k) {
   visit_element(k.x.dtype, [&]<class T>() {
-    run_rows<T>(stream, k, bias_activation_forward<T>, {}, k.y, k.y.size(-1));
+    run_rows<T>(stream, k, {}, k.y, k.y.size(-1),
+                [&]<Activation kActivation>() { return bias_activation_forward<T, kActivation>; });
   });
 }
 
 void run(device::CudaStream& stream, const BiasActivationBackward& k) {
   visit_element(k.x.dtype, [&]<class T>() {
-    run_rows<T>(stream, k, bias_activation_backward<T>, k.dy, k.dx, k.dy.size(-1));
+    run_rows<T>(stream, k, k.dy, k.dx, k.dy.size(-1),
+                [&]<Activation kActivation>() { return bias_activation_backward<T, kActivation>; });
   });
 }
 
 void run(device::CudaStream& stream, const GatedActivationForward& k) {
   visit_element(k.x.dtype, [&]<class T>() {
-    run_rows<T>(stream, k, gated_activation_forward<T>, {}, k.y, k.y.size(-1));
+    run_rows<T>(stream, k, {}, k.y, k.y.size(-1),
+                [&]<Activation kActivation>() { return gated_activation_forward<T, kActivation>; });
   });
 }
 
 void run(device::CudaStream& stream, const GatedActivationBackward& k) {
   visit_element(k.x.dtype, [&]<class T>() {
-    run_rows<T>(stream, k, gated_activation_backward<T>, k.dy, k.dx, k.dy.size(-1));
+    run_rows<T>(stream, k, k.dy, k.dx, k.dy.size(-1), [&]<Activation kActivation>() {
+      return gated_activation_backward<T, kActivation>;
+    });
   });
 }
 

@@ -154,7 +154,7 @@ class GradientBlock {
     if (rules_.all.dropout.active()) {
       kept = rules_.template kept<1, kTiles>(first_ + warp_row_, column);
     }
-    score_gradients(p_, ds_, kept, rules_.all.dropout.keep_scale(), query);
+    score_gradients(p_, ds_, kept, rules_.all.keep_scale, query);
     add_bias_sums(column);
     if constexpr (kKeysAreRows) {
       add_value_products(gradient_b_, RowOperands<T, 1, kTiles>(p_), column_b(stage),
@@ -209,12 +209,11 @@ class GradientBlock {
 
   __device__ __forceinline__ void store() const {
     const Index row = first_ + warp_row_;
-    a_.gradient_a.store(gradient_a_, rules_.sample, row_head_, row, panel_ * kWidthA,
-                        [&](int, int) { return rules_.all.scale; });
+    a_.gradient_a.of(rules_.sample, row_head_, row)
+        .store(gradient_a_, panel_ * kWidthA, [&](int, int) { return rules_.all.scale; });
     if constexpr (kKeysAreRows) {
-      const float keep_scale = rules_.all.dropout.keep_scale();
-      a_.gradient_b.store(gradient_b_, rules_.sample, row_head_, row, panel_ * kWidthB,
-                          [&](int, int) { return keep_scale; });
+      a_.gradient_b.of(rules_.sample, row_head_, row)
+          .store(gradient_b_, panel_ * kWidthB, [&](int, int) { return rules_.all.keep_scale; });
     }
   }
 

@@ -59,22 +59,6 @@ const Candidate<Kernel>* find(const CudaStream& stream, const Kernel& kernel,
 }
 
 template <class Kernel>
-const Candidate<Kernel>& chosen(const CudaStream& stream, const Kernel& kernel) {
-  const AttentionChoices& choices = attention_choices();
-  if (const auto entry = choices.by_shape.find(shape_of(kernel)); entry != choices.by_shape.end()) {
-    if (const auto* candidate = find(stream, kernel, entry->second)) {
-      return *candidate;
-    }
-  }
-  for (const AttentionKernel name : choices.order) {
-    if (const auto* candidate = find(stream, kernel, name)) {
-      return *candidate;
-    }
-  }
-  return all_of(kernel).back();  // which runs every attention
-}
-
-template <class Kernel>
 std::vector<AttentionKernel> names_of_fitting(const CudaStream& stream, const Kernel& kernel) {
   std::vector<AttentionKernel> names;
   for (const auto& candidate : all_of(kernel)) {
@@ -83,6 +67,35 @@ std::vector<AttentionKernel> names_of_fitting(const CudaStream& stream, const Ke
     }
   }
   return names;
+}
+
+/// Notes an attention for which there is no choice, but something to choose from.
+template <class Kernel>
+void note(const CudaStream& stream, const Kernel& kernel) {
+  const bool half = kernel.q.dtype == DType::bf16 || kernel.q.dtype == DType::f16;
+  if (half && !kernel.dropout.active() && !kernel.bias && !kernel.positions &&
+      names_of_fitting(stream, kernel).size() > 1) {
+    met_attentions().add(shape_of(kernel));
+  }
+}
+
+template <class Kernel>
+const Candidate<Kernel>& chosen(const CudaStream& stream, const Kernel& kernel) {
+  const AttentionChoices& choices = attention_choices();
+  const auto entry = choices.by_shape.find(shape_of(kernel));
+  if (entry != choices.by_shape.end()) {
+    if (const auto* candidate = find(stream, kernel, entry->second)) {
+      return *candidate;
+    }
+  } else if (met_attentions().noting()) {
+    note(stream, kernel);
+  }
+  for (const AttentionKernel name : choices.order) {
+    if (const auto* candidate = find(stream, kernel, name)) {
+      return *candidate;
+    }
+  }
+  return all_of(kernel).back();  // which runs every attention
 }
 
 }  // namespace

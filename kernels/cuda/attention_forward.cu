@@ -12,8 +12,7 @@ template <class T>
 struct ForwardArguments {
   InputHeads<T> q, k, v;
   OutputHeads<T> o;
-  float* lse;
-  Index lse_stride_sample, lse_stride_head;
+  LogSums lse;
   Index queries_per_group, samples;
   ScoreRules<T> rules;
 };
@@ -97,15 +96,10 @@ class ForwardBlock {
   }
 
   __device__ __forceinline__ void finish() {
-    float* const lse =
-        a_.lse + rules_.sample * a_.lse_stride_sample + rules_.head * a_.lse_stride_head;
     const Index first = first_ + warp_row_;
-    const auto factor = softmax_.finish(rules_.all.dropout.keep_scale(), [&](int row, float value) {
-      if (first + row < rules_.rows()) {
-        lse[first + row] = value;
-      }
-    });
-    a_.o.store(o_, rules_.sample, rules_.head, first, 0, factor);
+    const auto factor = softmax_.finish(
+        rules_.all.keep_scale, a_.lse.of(rules_.sample, rules_.head, first), rules_.rows() - first);
+    a_.o.of(rules_.sample, rules_.head, first).store(o_, 0, factor);
   }
 
   const ForwardArguments<T>& a_;
@@ -143,9 +137,7 @@ void run_mma(device::CudaStream& stream, const AttentionForward& kernel) {
                                         InputHeads<T>(kernel.k),
                                         InputHeads<T>(kernel.v),
                                         OutputHeads<T>(kernel.o),
-                                        elements<float>(kernel.lse),
-                                        kernel.lse.stride(0),
-                                        kernel.lse.stride(1),
+                                        LogSums(kernel.lse),
                                         q[2] / v[2],
                                         q[1],
                                         score_rules<T>(kernel)};

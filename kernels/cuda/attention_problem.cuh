@@ -86,28 +86,20 @@ struct InputHeads {
   }
 };
 
-/// Heads of an output, in the type of the inputs or else in fp32.
+/// Rows of one head of an output, in the type of the inputs or else in fp32.
 template <class T>
-struct OutputHeads {
+struct OutputRows {
   T* own;
   float* wide;
-  HeadStrides strides;
-  Index rows, columns;
+  Index stride, rows, columns;
+  bool aligned;  // each row of `own` to 16 bytes
 
-  explicit OutputHeads(const device::TensorView& view)
-      : own(view.dtype == element_dtype<T>() ? elements<T>(view) : nullptr),
-        wide(own == nullptr ? elements<float>(view) : nullptr),
-        strides(view),
-        rows(view.size(0)),
-        columns(view.size(-1)) {}
-  /// Stores factor x for the accumulators of a warp, whose first element is [row, column].
+  /// Stores factor x for the accumulators of a warp, whose first column is `column`.
   template <int R, int N, class Factor>
-  __device__ void store(const Accumulators<R, N>& x, Index sample, Index head, Index row,
-                        Index column, Factor&& factor) const {
-    const Index offset = strides.offset(sample, head);
+  __device__ void store(const Accumulators<R, N>& x, Index column, Factor&& factor) const {
     for_elements<R, N>([&](int r, int n, int e, int i, int j) {
-      if (row + i < rows && column + j < columns) {
-        const Index at = offset + (row + i) * strides.s + column + j;
+      if (i < rows && column + j < columns) {
+        const Index at = i * stride + column + j;
         const float value = x.tile[r][n][e] * factor(r, e / 2);
         if (wide != nullptr) {
           wide[at] = value;
@@ -116,6 +108,66 @@ struct OutputHeads {
         }
       }
     });
+  }
+  /// The same of a whole warp's first 16 rows, in chunks of 16 bytes by way of the rows from `row`
+  /// on of a PanelTile, which nobody else needs any more.
+  template <class Tile, int N, class Factor>
+  __device__ __forceinline__ void store_by_way_of(const Tile& tile, int row,
+                                                  const Accumulators<1, N>& x,
+                                                  Factor&& factor) const {
+    if (wide != nullptr) {
+      store(x, 0, factor);
+      return;
+    }
+    tile.put(row, x, factor);
+    __syncwarp();
+    for (int i = static_cast<int>(threadIdx.x % 32); i < 16 * N; i += 32) {
+      const int from = i / N, chunk = i % N;
+      if (from < rows) {
+        store_chunk(own + from * stride + 8 * chunk, tile.chunk(row + from, chunk),
+                    columns - 8 * chunk);
+      }
+    }
+  }
+
+ private:
+  /// The first `count` elements, at most 8, of 16 bytes.
+  __device__ void store_chunk(T* to, const T* chunk, Index count) const {
+    if (aligned && count >= 8) {
+      store_words(to, *reinterpret_cast<const uint4*>(chunk));
+    } else {
+      for (int i = 0; i < 8 && i < count; ++i) {
+        to[i] = chunk[i];
+      }
+    }
+  }
+};
+
+template <class T>
+struct OutputHeads {
+  T* own;
+  float* wide;
+  HeadStrides strides;
+  Index rows, columns;
+  bool aligned;
+
+  explicit OutputHeads(const device::TensorView& view)
+      : own(view.dtype == element_dtype<T>() ? elements<T>(view) : nullptr),
+        wide(own == nullptr ? elements<float>(view) : nullptr),
+        strides(view),
+        rows(view.size(0)),
+        columns(view.size(-1)),
+        aligned(reinterpret_cast<std::uintptr_t>(view.data) % 16 == 0 &&
+                strides.multiples_of(16 / static_cast<Index>(sizeof(T)))) {}
+  /// Those of a head from row `first` on.
+  __device__ OutputRows<T> of(Index sample, Index head, Index first) const {
+    const Index at = strides.offset(sample, head) + first * strides.s;
+    return {own != nullptr ? own + at : nullptr,
+            wide != nullptr ? wide + at : nullptr,
+            strides.s,
+            rows - first,
+            columns,
+            aligned};
   }
 };
 
@@ -141,6 +193,7 @@ struct ScoreRules {
   Index bias_stride_head, bias_stride_distance;
   float scale;
   DropoutMask dropout;
+  float keep_scale;  // of the dropout
 
   /// The keys that a query sees but for the mask; neither end falls as the query rises.
   __device__ Span keys_of(Index query) const {
@@ -184,6 +237,7 @@ ScoreRules<T> score_rules(const Kernel& kernel) {
   }
   rules.scale = kernel.scale;
   rules.dropout = kernel.dropout;
+  rules.keep_scale = kernel.dropout.keep_scale();
   return rules;
 }
 
@@ -234,30 +288,43 @@ struct HeadRules {
       }
     });
   }
-  /// Which elements of the tile dropout keeps. Elements that one Philox call serves follow each
-  /// other: columns 16 apart in a row of keys, else neighbouring rows in a column.
+  /// Which elements of the tile dropout keeps. A Philox call serves 2 queries x 4 keys 16 apart; of
+  /// these a lane has the keys where they are columns, the queries where those are.
   template <int R, int N>
   __device__ ElementBits<R> kept(Index row, Index column) const {
     const DropoutMask mask = of_step(all.dropout);
+    const SequenceMap& columns = kKeysAreRows ? queries() : all.positions.keys;
+    const Index first = columns(column), last = columns(column + 8 * N - 1);
+    if (last - first != 8 * N - 1 || first % (kKeysAreRows ? 2 : 8 * N) != 0) {
+      return kept_one_by_one<R, N>(mask, row, column);
+    }
     return bits<R>([&](int r, std::uint32_t& tile) {
-      Philox::Counter counter{}, random = Philox::generate(counter, mask.key);
+      constexpr int kCalls = kKeysAreRows ? N : 4;  // for a row
 #pragma unroll 1
-      for (int k = 0; k < 4 * N; ++k) {
-        const int half = k / (2 * N), rest = k % (2 * N), quarter = rest / (N / 2);
-        const int n = kKeysAreRows ? rest / 2 : rest % (N / 2) * 2 + quarter / 2;
-        const int low = kKeysAreRows ? rest % 2 : quarter % 2;
+      for (int call = 0; call < 2 * kCalls; ++call) {
+        const int half = call / kCalls, place = call % kCalls;
         const Index i = row + 16 * r + 8 * half + lane() / 4;
-        const Index j = column + 8 * n + lane() % 4 * 2 + low;
-        const Index query = mask.index.sequence(query_of(i, j));
+        const Index j =
+            column + lane() % 4 * 2 + (kKeysAreRows ? 8 * place : 8 * (place / 2) + place % 2);
+        const Index query = queries()(query_of(i, j));
         const Index key = all.positions.keys(key_of(i, j));
-        const auto wanted = attention_dropout_counter(query, key, head + mask.index.column_offset,
-                                                      mask.index.sample(sample));
-        if (wanted != counter) {
-          counter = wanted;
-          random = Philox::generate(counter, mask.key);
+        const Philox::Counter words = Philox::generate(dropout_counter(mask, query, key), mask.key);
+        const auto word = [&](int further) {  // constant where a tile has all four
+          return words[static_cast<std::size_t>(
+              !kKeysAreRows && N == 8 ? further : static_cast<int>(key / 16 % 4) + further)];
+        };
+        if constexpr (kKeysAreRows) {
+          const std::uint32_t both = word(0);
+          tile |= keeps(mask, both) << (4 * place + 2 * half);
+          tile |= keeps(mask, both >> 16) << (4 * place + 2 * half + 1);
+        } else {
+          const auto shift = static_cast<unsigned>(query % 2 * 16);
+#pragma unroll
+          for (int further = 0; further < N / 2; ++further) {
+            const int n = 2 * further + place / 2;
+            tile |= keeps(mask, word(further) >> shift) << (4 * n + 2 * half + place % 2);
+          }
         }
-        const bool keeps = attention_dropout_keeps(mask, random, query, key);
-        tile |= static_cast<std::uint32_t>(keeps) << (4 * n + 2 * half + low);
       }
     });
   }
@@ -296,18 +363,49 @@ struct HeadRules {
   __device__ __forceinline__ void add_bias(Accumulators<R, N>& scores, Index row,
                                            Index column) const {
     const T* const bias = all.bias + head * all.bias_stride_head;
+    const float raw = 1 / all.scale;
     for_elements<R, N>([&](int r, int n, int e, int i, int j) {
       const Index query = query_of(row + i, column + j), key = key_of(row + i, column + j);
       if (query < all.s && key < all.s_kv) {
         const Index distance = key - query + all.s - 1;
-        scores.tile[r][n][e] +=
-            static_cast<float>(bias[distance * all.bias_stride_distance]) / all.scale;
+        scores.tile[r][n][e] += static_cast<float>(bias[distance * all.bias_stride_distance]) * raw;
       }
     });
   }
 
  private:
   static constexpr int kBitTiles = 8;  // whose elements fill a word
+
+  /// Where queries stand for dropout. Here and not in a copy, whose pieces would lie on the stack.
+  const __device__ SequenceMap& queries() const {
+    return all.dropout.index.sequence;
+  }
+  __device__ Philox::Counter dropout_counter(const DropoutMask& mask, Index query,
+                                             Index key) const {
+    return attention_dropout_counter(query, key, head + mask.index.column_offset,
+                                     mask.index.sample(sample));
+  }
+  /// By the lower 16 of random bits.
+  static __device__ std::uint32_t keeps(const DropoutMask& mask, std::uint32_t random) {
+    return (random & 0xffffu) >= mask.threshold ? 1 : 0;
+  }
+  /// Where columns do not begin with whole calls, or do not follow each other.
+  template <int R, int N>
+  __device__ ElementBits<R> kept_one_by_one(const DropoutMask& mask, Index row,
+                                            Index column) const {
+    return bits<R>([&](int r, std::uint32_t& tile) {
+#pragma unroll 1
+      for (int k = 0; k < 4 * N; ++k) {
+        const int n = k / 4, half = k / 2 % 2, low = k % 2;
+        const Index i = row + 16 * r + 8 * half + lane() / 4;
+        const Index j = column + 8 * n + lane() % 4 * 2 + low;
+        const Index query = queries()(query_of(i, j));
+        const Index key = all.positions.keys(key_of(i, j));
+        const auto random = Philox::generate(dropout_counter(mask, query, key), mask.key);
+        tile |= static_cast<std::uint32_t>(attention_dropout_keeps(mask, random, query, key)) << k;
+      }
+    });
+  }
 
   static __device__ int lane() {
     return static_cast<int>(threadIdx.x % 32);

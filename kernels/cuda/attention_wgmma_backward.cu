@@ -4,8 +4,8 @@
 //
 // A block has 128 rows, 64 for each of two warpgroups, and a third warpgroup that has the columns
 // copied, 64 at a time; while one warpgroup forms P and dS, the other has the matrix units.
-//   registers      240 for each thread that multiplies: 32 S, 32 dP, 32 both as operands, D / 2 and
-//                  DV / 2 of gradients; 24 for the others: one block on each multiprocessor
+//   registers      232 for each thread that multiplies: 32 S, 32 dP, 32 both as operands, D / 2 and
+//                  DV / 2 of gradients; 40 for the others: one block on each multiprocessor
 //   shared memory  rows, and two stages of columns: 130 KiB for head size 128, 66 KiB for 64
 #include "kernels/cuda/attention_deltas.h"
 #include "kernels/cuda/attention_gradients.cuh"
@@ -71,18 +71,18 @@ class WgmmaGradientBlock {
   __device__ __forceinline__ void run() {
     if (threadIdx.x == 0) {
       barrier_init(shared_.rows, 1);
-      shared_.ring.init(32, kGroups * kWarpgroup / 32);
+      shared_.ring.init(kKeysAreRows ? 1 + 32 : 1, kGroups * kWarpgroup / 32);
       fence_barriers();
     }
     __syncthreads();
     if (threadIdx.x < kWarpgroup) {
-      give_up_registers<24>();
+      give_up_registers<40>();
       if (threadIdx.x < 32) {
         fetch(static_cast<int>(threadIdx.x));
       }
     } else {
-      take_registers<240>();
-      add_all(static_cast<int>(threadIdx.x) / kWarpgroup - 1);
+      take_registers<232>();
+      add_all(warpgroup_index() - 1);
     }
   }
 
@@ -105,7 +105,7 @@ class WgmmaGradientBlock {
                         : row_head_ / a_.queries_per_group;
   }
   __device__ Index column_of(int step) const {
-    return first_column_ + Index{step % tiles_} * kColumns;
+    return first_column_ + Index{kKeysAreRows ? step % tiles_ : step} * kColumns;
   }
   /// Stage kStages is what follows the tiles.
   __device__ ColumnA column_a(int stage) const {
@@ -115,7 +115,9 @@ class WgmmaGradientBlock {
     return {column_a(stage).data + ColumnA::kElements};
   }
 
-  /// Has the rows copied, and the columns step by step. One warp.
+  /// Has the rows copied, and the columns step by step. One warp, whose first lane has copies made
+  /// while all bring what the queries of columns need besides; that is asked for before the stage
+  /// is free.
   __device__ __forceinline__ void fetch(int lane) const {
     if (lane == 0 && steps_ > 0) {
       barrier_arrive_expecting(shared_.rows, RowA::kBytes + RowB::kBytes);
@@ -125,20 +127,26 @@ class WgmmaGradientBlock {
     for (int step = 0; step < steps_; ++step) {
       const int stage = step % kStages;
       const Index head = column_head(step), column = column_of(step);
-      shared_.ring.wait_until_free(step);
+      QueryStatistics::Query queries[kColumns / 32];
       if constexpr (kKeysAreRows) {
-        for (int i = lane; i < kColumns; i += 32) {
-          const auto query = a_.statistics.of(rules_.sample, head, column + i);
-          shared_.lse[stage][i] = query.lse;
-          shared_.delta[stage][i] = query.delta;
+#pragma unroll
+        for (int i = 0; i < kColumns / 32; ++i) {
+          queries[i] = a_.statistics.of(rules_.sample, head, column + 32 * i + lane);
         }
       }
+      shared_.ring.wait_until_free(step);
       CopyBarrier& filled = shared_.ring.filled[stage];
       if (lane == 0) {
         barrier_arrive_expecting(filled, ColumnA::kBytes + ColumnB::kBytes);
         copy_tile(column_a(stage), a_.column_a, head, rules_.sample, column, filled);
         copy_tile(column_b(stage), a_.column_b, head, rules_.sample, column, filled);
-      } else {
+      }
+      if constexpr (kKeysAreRows) {
+#pragma unroll
+        for (int i = 0; i < kColumns / 32; ++i) {
+          shared_.lse[stage][32 * i + lane] = queries[i].lse;
+          shared_.delta[stage][32 * i + lane] = queries[i].delta;
+        }
         barrier_arrive(filled);
       }
     }
@@ -163,7 +171,6 @@ class WgmmaGradientBlock {
     }
     for (int step = 0; step < steps_; ++step) {
       const int stage = step % kStages;
-      rules_.head = kKeysAreRows ? column_head(step) : row_head_;
       Scores p, ds;
       shared_.ring.wait_until_filled(step);
       wgmma_fence();
@@ -184,10 +191,11 @@ class WgmmaGradientBlock {
       }
       ElementBits<1> kept = {{~0u}};
       if (rules_.all.dropout.active()) {
+        rules_.head = kKeysAreRows ? column_head(step) : row_head_;
         kept = rules_.template kept<1, kTiles>(first_ + row, column);
       }
       wgmma_wait<0>();
-      score_gradients(p, ds, kept, rules_.all.dropout.keep_scale(), query);
+      score_gradients(p, ds, kept, rules_.all.keep_scale, query);
       const Operand p_rows(p), ds_rows(ds);
       wgmma_fence();
       if constexpr (kKeysAreRows) {
@@ -198,17 +206,14 @@ class WgmmaGradientBlock {
       wgmma_wait<0>();
       shared_.ring.release(step);
     }
-    store(gradient_a, gradient_b, first_ + row);
-  }
-
-  __device__ __forceinline__ void store(const GradientA& gradient_a, const GradientB& gradient_b,
-                                        Index row) const {
-    a_.gradient_a.store(gradient_a, rules_.sample, row_head_, row, 0,
-                        [&](int, int) { return rules_.all.scale; });
+    named_barrier_sync(1 + group, kWarpgroup);  // its products read the rows no more
+    const Index first = first_ + row;
+    a_.gradient_a.of(rules_.sample, row_head_, first)
+        .store_by_way_of(row_a_, row, gradient_a, [&](int, int) { return rules_.all.scale; });
     if constexpr (kKeysAreRows) {
-      const float keep_scale = rules_.all.dropout.keep_scale();
-      a_.gradient_b.store(gradient_b, rules_.sample, row_head_, row, 0,
-                          [&](int, int) { return keep_scale; });
+      a_.gradient_b.of(rules_.sample, row_head_, first)
+          .store_by_way_of(row_b_, row, gradient_b,
+                           [&](int, int) { return rules_.all.keep_scale; });
     }
   }
 

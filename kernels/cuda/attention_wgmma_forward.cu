@@ -6,7 +6,7 @@
 // warpgroup computes the softmax of a tile, its own product of the tile before with V and the other
 // warpgroup's products are under way.
 //   registers      240 for each thread that multiplies: 64 S, 32 P, DV / 2 O; 24 for the others:
-//                  512 x 128 in all, the whole of a multiprocessor, so one block each
+//                  504 x 128 in all, the whole of a multiprocessor, so one block each
 //   shared memory  Q, and two stages of 128 keys and values: 161 KiB for head size 128, 209 KiB for
 //                  192 and 128, 81 KiB for 64
 #include "kernels/cuda/attention_kernels.h"
@@ -22,9 +22,7 @@ template <class T>
 struct WgmmaArguments {
   HeadMap q, k, v;
   OutputHeads<T> o;
-  bool o_aligned;  // rows to 16 bytes
-  float* lse;
-  Index lse_stride_sample, lse_stride_head;
+  LogSums lse;
   Index queries_per_group, tasks;  // heads of all samples
   Index tiles, tasks_at_once;      // of queries; whose K and V the L2 cache holds
   ScoreRules<T> rules;
@@ -82,7 +80,7 @@ class WgmmaBlock {
       }
     } else {
       take_registers<240>();
-      attend(static_cast<int>(threadIdx.x) / kWarpgroup - 1);
+      attend(warpgroup_index() - 1);
     }
   }
 
@@ -211,54 +209,11 @@ class WgmmaBlock {
 
   __device__ __forceinline__ void finish(Accumulators<1, DV / 8>& o,
                                          const OnlineSoftmax<1>& softmax, int group, int row) {
-    float* const lse =
-        a_.lse + rules_.sample * a_.lse_stride_sample + rules_.head * a_.lse_stride_head;
     const Index first = first_ + row;
-    const auto factor = softmax.finish(rules_.all.dropout.keep_scale(), [&](int i, float value) {
-      if (first + i < rules_.rows()) {
-        lse[first + i] = value;
-      }
-    });
-    if (a_.o.wide != nullptr) {
-      a_.o.store(o, rules_.sample, rules_.head, first, 0, factor);
-      return;
-    }
-    scale_rows(o, factor);
+    const auto factor = softmax.finish(
+        rules_.all.keep_scale, a_.lse.of(rules_.sample, rules_.head, first), rules_.rows() - first);
     named_barrier_sync(1 + kGroups + group, kWarpgroup);  // its products read Q no more
-    store(o, row);
-  }
-
-  /// Stores the 16 rows of the warp, in whole chunks of 16 bytes by way of the place of Q.
-  __device__ __forceinline__ void store(const Accumulators<1, DV / 8>& o, int row) const {
-    const int lane = static_cast<int>(threadIdx.x % 32);
-#pragma unroll
-    for (int n = 0; n < DV / 8; ++n) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        T* const pair = q_.chunk(row + 8 * half + lane / 4, n) + lane % 4 * 2;
-        *reinterpret_cast<std::uint32_t*>(pair) =
-            pack(o.tile[0][n][2 * half], o.tile[0][n][2 * half + 1], T());
-      }
-    }
-    __syncwarp();
-    T* const to = a_.o.own + a_.o.strides.offset(rules_.sample, rules_.head);
-    for (int i = lane; i < 16 * DV / 8; i += 32) {
-      const int from = row + i / (DV / 8), chunk = i % (DV / 8);
-      if (first_ + from < a_.o.rows) {
-        store_chunk(to + (first_ + from) * a_.o.strides.s + 8 * chunk, q_.chunk(from, chunk),
-                    a_.o.columns - 8 * chunk);
-      }
-    }
-  }
-  /// The first `count` elements, at most 8, of a chunk.
-  __device__ __forceinline__ void store_chunk(T* to, const T* chunk, Index count) const {
-    if (a_.o_aligned && count >= 8) {
-      *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(chunk);
-    } else {
-      for (int i = 0; i < 8 && i < count; ++i) {
-        to[i] = chunk[i];
-      }
-    }
+    a_.o.of(rules_.sample, rules_.head, first).store_by_way_of(q_, row, o, factor);
   }
 
   const WgmmaArguments<T>& a_;
@@ -327,16 +282,12 @@ void run_wgmma(device::CudaStream& stream, const AttentionForward& kernel) {
     const Shape q = merged(kernel.q.shape), v = merged(kernel.v.shape);
     const Index per_group = q[2] / v[2], tiles = (q[0] + Block::kRows - 1) / Block::kRows;
     WgmmaArguments<T> arguments{.o = OutputHeads<T>(kernel.o),
-                                .lse = elements<float>(kernel.lse),
-                                .lse_stride_sample = kernel.lse.stride(0),
-                                .lse_stride_head = kernel.lse.stride(1),
+                                .lse = LogSums(kernel.lse),
                                 .queries_per_group = per_group,
                                 .tasks = q[1] * q[2],
                                 .tiles = tiles,
                                 .tasks_at_once = tasks_at_once(kernel, per_group),
                                 .rules = score_rules<T>(kernel)};
-    arguments.o_aligned = reinterpret_cast<std::uintptr_t>(kernel.o.data) % 16 == 0 &&
-                          arguments.o.strides.multiples_of(16 / static_cast<Index>(sizeof(T)));
     if (!make_maps<Block>(kernel, arguments.q, arguments.k, arguments.v)) {
       return false;
     }

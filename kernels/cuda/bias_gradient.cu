@@ -8,6 +8,7 @@ namespace cuda {
 namespace {
 
 constexpr int kRowThreads = 8;
+constexpr int kAhead = 4;  // rows that a thread loads at once
 
 /// Rows that one block sums: by their number alone. Few blocks keep what is added at the end small
 /// beside what is read.
@@ -35,10 +36,19 @@ __global__ void sum_columns(ColumnSums<T> a) {
   const Index begin = static_cast<Index>(blockIdx.y) * a.rows_of_block;
   const Index end = min(begin + a.rows_of_block, a.rows);
   Floats<N> sum{};
-  for (Index row = begin + threadIdx.y; column < a.n && row < end; row += kRowThreads) {
-    const Floats<N> x = load(a.dy[row] + column, Width<N>());
-    for (int i = 0; i < N; ++i) {
-      sum[i] += x[i];
+  for (Index row = begin + threadIdx.y; column < a.n && row < end; row += kRowThreads * kAhead) {
+    Raw<T, N> packs[kAhead];
+#pragma unroll
+    for (int ahead = 0; ahead < kAhead; ++ahead) {
+      if (row + ahead * kRowThreads < end) {
+        packs[ahead] = load_raw(a.dy[row + ahead * kRowThreads] + column, Width<N>());
+      }
+    }
+#pragma unroll
+    for (int ahead = 0; ahead < kAhead; ++ahead) {
+      if (row + ahead * kRowThreads < end) {
+        sum = each(Sum{}, sum, floats(packs[ahead]));
+      }
     }
   }
   for (int i = 0; i < N; ++i) {

@@ -42,17 +42,17 @@ template <bool plain_sum, class T>
 __device__ SoftmaxSums softmax_sums(const Logits<T>& logits, const T* x, float* partial) {
   // Finite, so that x - max is never inf - inf where logits are masked.
   SoftmaxSums own{-FLT_MAX, 0, 0};
-  for_packs(logits.v, logits.packed, {threadIdx.x, blockDim.x}, [&](Index i, auto width) {
-    const auto values = load(x + i, width);
+  const Worker thread{threadIdx.x, blockDim.x};
+  for_loaded(x, logits.v, logits.packed, thread, [&]<int N>(Index, const Floats<N>& values) {
     float max = own.max;
-    for (int j = 0; j < width; ++j) {
+    for (int j = 0; j < N; ++j) {
       max = fmaxf(max, values[j]);
     }
     if (max > own.max) {
       own.sum *= __expf(own.max - max);
       own.max = max;
     }
-    for (int j = 0; j < width; ++j) {
+    for (int j = 0; j < N; ++j) {
       own.sum += __expf(values[j] - max);
       own.logits += plain_sum ? values[j] : 0;
     }
@@ -160,10 +160,10 @@ __global__ void gradient_rows(const __grid_constant__ Logits<T> logits,
     T* dx = a.dlogits[row];
     const float lse = a.lse[row], dloss = a.dloss[row];
     const Index label = a.labels[row] - a.first_column;
-    for_packs(logits.v, logits.packed, {threadIdx.x, blockDim.x}, [&](Index i, auto width) {
-      auto values = load(x + i, width);
-      const int target = label >= i && label < i + width ? static_cast<int>(label - i) : -1;
-      for (int j = 0; j < width; ++j) {
+    const Worker thread{threadIdx.x, blockDim.x};
+    for_loaded(x, logits.v, logits.packed, thread, [&]<int N>(Index i, Floats<N> values) {
+      const int target = label >= i && label < i + N ? static_cast<int>(label - i) : -1;
+      for (int j = 0; j < N; ++j) {
         const float taken = j == target ? a.of_target + a.of_all : a.of_all;
         values[j] = (__expf(values[j] - lse) - taken) * dloss;
       }

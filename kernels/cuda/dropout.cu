@@ -1,6 +1,6 @@
 // Numerical contract: that of kernels/dropout.h. A thread makes the bits of kPack lanes of a block
 // of 128 columns, which serve 8 packs of it.
-#include "kernels/cuda/vector.cuh"
+#include "kernels/cuda/reduce.cuh"
 #include "kernels/dropout.h"
 
 namespace mpitron::kernels {
@@ -41,16 +41,16 @@ struct MaskedRows {
   bool packed;
 };
 
-/// put(row, i, width, factors) for all elements; a factor is 0 or 1 / (1 - p).
-template <class F>
-__device__ void for_masked(const MaskedRows& a, F&& put) {
+/// put(row, i, load(row, i, width), factors) for all elements; a factor is 0 or 1 / (1 - p).
+template <class Load, class Put>
+__device__ void for_masked(const MaskedRows& a, Load&& load, Put&& put) {
   if (!a.mask.active()) {
     return for_rows(a.rows, a.h, a.packed, [&](Index row, Index i, auto width) {
       Floats<width> ones;
       for (float& one : ones.v) {
         one = 1;
       }
-      put(row, i, width, ones);
+      put(row, i, load(row, i, width), ones);
     });
   }
   const DropoutMask mask = of_step(a.mask);
@@ -59,43 +59,68 @@ __device__ void for_masked(const MaskedRows& a, F&& put) {
   const Index units = ((offset + a.h - 1) / kBlock - first_block + 1) * kParts;
   for_rows(a.rows, units, false, [&](Index row, Index unit, auto) {
     const Index column = (first_block + unit / kParts) * kBlock + unit % kParts * kPack;
-    const std::uint64_t kept = kept_columns(mask, column, mask.index.sequence(row / a.batch),
-                                            mask.index.sample(row % a.batch));
+    const Index position = quotient(row, a.batch), sample = row - position * a.batch;
+    const std::uint64_t kept =
+        kept_columns(mask, column, a.mask.index.sequence(position), mask.index.sample(sample));
     const auto factor = [&](int p, int lane) {
       return kept >> (kPack * p + lane) & 1 ? scale : 0.f;
     };
-    for (int p = 0; p < kPacksAThread; ++p) {
-      const Index first = column + p * kLanes - offset;
-      if (a.packed && first >= 0 && first + kPack <= a.h) {
-        Floats<kPack> factors;
-        for (int lane = 0; lane < kPack; ++lane) {
-          factors[lane] = factor(p, lane);
-        }
-        put(row, first, Width<kPack>(), factors);
+    const auto put_pack = [&](int p, const auto& loaded) {
+      Floats<kPack> factors;
+      for (int lane = 0; lane < kPack; ++lane) {
+        factors[lane] = factor(p, lane);
+      }
+      put(row, column + p * kLanes - offset, loaded, factors);
+    };
+    for (int p = 0; p < kPacksAThread; p += 2) {
+      const Index first = column + p * kLanes - offset, second = first + kLanes;
+      if (a.packed && first >= 0 && second + kPack <= a.h) {  // both on their way at once
+        const auto early = load(row, first, Width<kPack>()),
+                   late = load(row, second, Width<kPack>());
+        put_pack(p, early);
+        put_pack(p + 1, late);
         continue;
       }
-      for (int lane = 0; lane < kPack; ++lane) {
-        if (first + lane >= 0 && first + lane < a.h) {
-          put(row, first + lane, Width<1>(), Floats<1>{factor(p, lane)});
+      for (int k = 0; k < 2 * kPack; ++k) {
+        const int lane = k % kPack, pack = k / kPack;
+        const Index i = first + pack * kLanes + lane;
+        if (i >= 0 && i < a.h) {
+          put(row, i, load(row, i, Width<1>()), Floats<1>{factor(p + pack, lane)});
         }
       }
     }
   });
 }
 
+template <class Tx, class Ty, int N>
+struct Operands {
+  Raw<Tx, N> x, bias;
+  Raw<Ty, N> residual;
+};
+
 template <class Tx, class Ty>
 __global__ void bias_dropout_add(const __grid_constant__ MaskedRows a,
                                  const __grid_constant__ Rows<const Tx> x, const Tx* bias,
                                  const __grid_constant__ Rows<const Ty> residual,
                                  const __grid_constant__ Rows<Ty> y) {
-  for_masked(a, [&](Index row, Index i, auto width, const auto& factors) {
-    auto value = load(x[row] + i, width);
+  const auto load_operands = [&]<int N>(Index row, Index i, Width<N> width) {
+    Operands<Tx, Ty, N> operands{load_raw(x[row] + i, width)};
     if (bias != nullptr) {
-      value = each([](float v, float b) { return v + b; }, value, load(bias + i, width));
+      operands.bias = load_raw(bias + i, width);
+    }
+    if (residual) {
+      operands.residual = load_raw(residual[row] + i, width);
+    }
+    return operands;
+  };
+  for_masked(a, load_operands, [&](Index row, Index i, const auto& operands, const auto& factors) {
+    auto value = floats(operands.x);
+    if (bias != nullptr) {
+      value = each(Sum{}, value, floats(operands.bias));
     }
     value = each([](float v, float factor) { return v * factor; }, value, factors);
     if (residual) {
-      value = each([](float v, float r) { return r + v; }, value, load(residual[row] + i, width));
+      value = each(Sum{}, value, floats(operands.residual));
     }
     store(y[row] + i, value);
   });
@@ -105,10 +130,12 @@ template <class Ty, class Tx>
 __global__ void dropout_backward(const __grid_constant__ MaskedRows a,
                                  const __grid_constant__ Rows<const Ty> dy,
                                  const __grid_constant__ Rows<Tx> dx) {
-  for_masked(a, [&](Index row, Index i, auto width, const auto& factors) {
-    store(dx[row] + i, each([](float v, float factor) { return v * factor; },
-                            load(dy[row] + i, width), factors));
-  });
+  for_masked(
+      a, [&](Index row, Index i, auto width) { return load_raw(dy[row] + i, width); },
+      [&](Index row, Index i, const auto& gradients, const auto& factors) {
+        store(dx[row] + i,
+              each([](float v, float factor) { return v * factor; }, floats(gradients), factors));
+      });
 }
 
 /// Of the kernel's rows [t, h]; packs need a mask that begins with whole ones.

@@ -20,12 +20,12 @@ struct BlockScales {
         scaling(scaling_) {}
 
   /// Whether all elements of a pack share a scale.
-  bool fit_packs() const { return blocks.columns % kPack == 0; }
+  constexpr bool fit_packs() const { return blocks.columns % kPack == 0; }
   __device__ bool whole() const { return blocks.rows == 0 && blocks.columns == 0; }
   /// Of an element.
   __device__ float operator()(Index row, Index column) const {
-    const Index down = blocks.rows > 0 ? row / blocks.rows : 0;
-    const Index across = blocks.columns > 0 ? column / blocks.columns : 0;
+    const Index down = blocks.rows > 0 ? quotient(row, blocks.rows) : 0;
+    const Index across = blocks.columns > 0 ? quotient(column, blocks.columns) : 0;
     return fp8_scale(amax[down * row_stride + across * column_stride], scaling);
   }
   /// The same for a thread that asks often: the scale of all is found once.

@@ -1,5 +1,5 @@
 // Numerical contract: that of kernels/fp8_matmul.h. GPUs that multiply numbers of 8 bits do so
-// where each factor has one scale and all sizes are multiples of 16, by cuBLASLt without its fast
+// where each factor has one scale and 16 divides n and k, by cuBLASLt without its fast
 // accumulation; all other products are done in bf16.
 #include "kernels/fp8_matmul.h"
 
@@ -26,14 +26,13 @@ int compute_capability(int device) {
   return 10 * major + minor;
 }
 
-GemmProblem problem_of(const device::CudaStream& stream, const Fp8Matmul& k) {
+GemmShape shape_of(const Fp8Matmul& k) {
   return {.m = k.c.size(0),
           .n = k.c.size(1),
           .k = k.a.values.size(1),
           .a_stride = k.a.values.stride(0),
           .b_stride = k.b.values.stride(0),
           .c_stride = k.c.stride(0),
-          .device = static_cast<std::int16_t>(stream.device),
           .type = DType::u8,
           .c_type = k.c.dtype,
           .a_format = k.a.scaling.format,
@@ -49,14 +48,14 @@ GemmProblem problem_of(const device::CudaStream& stream, const Fp8Matmul& k) {
 /// Whether the GPU multiplies the numbers as they are.
 bool is_native(const device::CudaStream& stream, const Fp8Matmul& k) {
   constexpr int kFirst = 89;
-  const GemmProblem p = problem_of(stream, k);
-  const bool fits = p.m % 16 == 0 && p.n % 16 == 0 && p.k % 16 == 0 && p.a_stride % 16 == 0 &&
+  const GemmShape p = shape_of(k);
+  const bool fits = p.n % 16 == 0 && p.k % 16 == 0 && p.a_stride % 16 == 0 &&
                     p.b_stride % 16 == 0 && p.c_stride % 16 == 0 && p.a_alignment >= 16 &&
                     p.b_alignment >= 16 && p.c_alignment >= 16;
   const bool has_formats = p.a_format == Fp8Format::e4m3 || p.b_format == Fp8Format::e4m3;
   const bool has_bias = !k.bias || (p.c_type == DType::bf16 && alignment_of(k.bias.data) >= 16);
   return fits && has_formats && has_bias && k.a.blocks.whole() && p.m * p.n * p.k > 0 &&
-         compute_capability(stream.device) >= kFirst && Gemm::find(p) != nullptr;
+         compute_capability(stream.device) >= kFirst && Gemm::find(stream.device, p) != nullptr;
 }
 
 /// Both factors' scales in front of cuBLASLt's own workspace.
@@ -69,7 +68,7 @@ void run_native(device::CudaStream& stream, const Fp8Matmul& k) {
                          .factors = device::TensorView(factors, DType::f32, {2}),
                          .a_scaling = k.a.scaling,
                          .b_scaling = k.b.scaling});
-  Gemm::of(problem_of(stream, k))
+  Gemm::of(stream.device, shape_of(k))
       .run(stream, {.a = k.a.values.data,
                     .b = k.b.values.data,
                     .bias = k.bias.data,
@@ -85,7 +84,7 @@ void run_native(device::CudaStream& stream, const Fp8Matmul& k) {
 Index workspace_bytes(const device::CudaStream& stream, const Fp8Matmul& kernel) {
   return cuda::is_native(stream, kernel)
              ? 2 * cuda::kAlignment +
-                   cuda::Gemm::of(cuda::problem_of(stream, kernel)).workspace_bytes()
+                   cuda::Gemm::of(stream.device, cuda::shape_of(kernel)).workspace_bytes()
              : Fp8ProductInBf16(kernel).workspace_bytes(stream);
 }
 

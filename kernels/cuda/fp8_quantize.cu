@@ -1,4 +1,5 @@
 // Numerical contract: that of kernels/fp8_quantize.h.
+#include "intrinsics.cuh"
 #include "kernels/cuda/fp8_blocks.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/fp8_quantize.h"
@@ -8,7 +9,6 @@ namespace {
 
 using namespace cuda;
 
-constexpr Index kTile = 64;            // of a transposed copy, rows and columns
 constexpr unsigned kMostParts = 1024;  // whose largest values are joined by one block
 
 template <class T>
@@ -34,9 +34,9 @@ __global__ void find_largest_of_parts(const __grid_constant__ AmaxArguments<T> a
   float largest = 0;
   const Index step = static_cast<Index>(gridDim.x);
   for (Index row = blockIdx.x; row < a.t; row += step) {
-    for_packs(a.h, a.packed, {threadIdx.x, kThreads}, [&](Index i, auto width) {
-      const auto x = load(a.x[row] + i, width);
-      for (int j = 0; j < width; ++j) {
+    const Worker thread{threadIdx.x, kThreads};
+    for_loaded(a.x[row], a.h, a.packed, thread, [&]<int N>(Index, const Floats<N>& x) {
+      for (int j = 0; j < N; ++j) {
         largest = fmaxf(largest, finite_magnitude(x[j]));
       }
     });
@@ -113,36 +113,89 @@ __global__ void quantize(const __grid_constant__ Rows<const T> x,
     const float scale = scale_of(row, i);
     const auto numbers = load(x[row] + i, width);
     Raw<std::uint8_t, width> bits;
-    for (int j = 0; j < width; ++j) {
-      bits.v[j] = to_fp8(numbers[j] * scale, scales.scaling.format);
+    for (int j = 0; j < width; j += 2) {
+      const int next = j + 1 < width ? j + 1 : j;
+      const std::uint32_t pair =
+          fp8_pair(numbers[j] * scale, numbers[next] * scale, scales.scaling.format);
+      bits.v[j] = static_cast<std::uint8_t>(pair);
+      bits.v[next] = static_cast<std::uint8_t>(j < next ? pair >> 8 : pair);
     }
     store_raw(y[row] + i, bits);
   });
 }
 
-/// Tile by tile through shared memory, so that neighbours read and write neighbours.
+// A transposed copy goes tile by tile through shared memory: a thread reads a pack of each of
+// kWordRows rows, which make a word of each of its columns, and writes kChunk rows of a column.
+constexpr int kWordRows = 4, kChunk = 16;
+constexpr int kTileColumns = 64, kTileRows = kThreads / (kTileColumns / kPack) * kWordRows;
+constexpr int kChunks = kTileRows / kChunk;  // of a column of a tile
+
 template <class T>
-__global__ void quantize_transposed(const __grid_constant__ Rows<const T> x,
-                                    const __grid_constant__ BlockScales scales,
-                                    const __grid_constant__ Rows<std::uint8_t> y, Index rows,
-                                    Index n) {
-  __shared__ std::uint8_t tile[kTile][kTile + 4];
-  const Index across = (n + kTile - 1) / kTile, count = (rows + kTile - 1) / kTile * across;
-  const auto lane = static_cast<Index>(threadIdx.x);
-  const BlockScales::Found scale_of(scales);
-  for (Index i = blockIdx.x; i < count; i += gridDim.x) {
-    const Index row = i / across * kTile, column = i % across * kTile;
-    for (Index j = threadIdx.y; j < kTile && row + j < rows; j += blockDim.y) {
-      if (column + lane < n) {
-        const auto number = static_cast<float>(x[row + j][column + lane]);
-        tile[j][lane] = to_fp8(number * scale_of(row + j, column + lane), scales.scaling.format);
+struct Transposition {
+  Rows<const T> x;
+  BlockScales scales;
+  Rows<std::uint8_t> y;
+  Index rows, n, width;  // of x, and how long the rows of y are: zeros behind those of x
+  bool x_packed, y_aligned;
+
+  /// The bytes of kWordRows rows from `row`, a word for each column of a pack.
+  __device__ void quantize(std::uint32_t (&words)[kPack], const BlockScales::Found& scale_of,
+                           Index row, Index column) const {
+    const auto columns_of = [&](int r) { return row + r < rows ? n - column : 0; };
+    Raw<T, kPack> raw[kWordRows];
+#pragma unroll
+    for (int r = 0; r < kWordRows; ++r) {
+      raw[r] = load_some(x[row + r] + column, columns_of(r), x_packed);
+    }
+    const bool rows_share = scales.blocks.rows % kWordRows == 0;
+    const bool columns_share = scales.fit_packs();
+    float numbers[kWordRows][kPack], scale[kPack];
+#pragma unroll
+    for (int r = 0; r < kWordRows; ++r) {
+#pragma unroll
+      for (int c = 0; c < kPack; ++c) {
+        if (r == 0 || !rows_share) {
+          scale[c] = c > 0 && columns_share ? scale[0]
+                     : c < columns_of(r)    ? scale_of(row + r, column + c)
+                                            : 0.f;
+        }
+        numbers[r][c] = static_cast<float>(raw[r].v[c]) * scale[c];
       }
     }
+    const Fp8Format format = scales.scaling.format;
+#pragma unroll
+    for (int c = 0; c < kPack; ++c) {
+      words[c] = fp8_pair(numbers[0][c], numbers[1][c], format) |
+                 fp8_pair(numbers[2][c], numbers[3][c], format) << 16;
+    }
+  }
+};
+
+/// Chunk i of column c of a tile lies at i ^ c / kPack, so that words and chunks that are written
+/// or read at once lie in different banks.
+template <class T>
+__global__ __launch_bounds__(kThreads) void quantize_transposed(
+    const __grid_constant__ Transposition<T> a) {
+  __shared__ uint4 tile[kTileColumns][kChunks];
+  constexpr int kPacks = kTileColumns / kPack, kWords = kChunk / kWordRows;
+  const Index across = (a.n + kTileColumns - 1) / kTileColumns;
+  const Index count = (a.width + kTileRows - 1) / kTileRows * across;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int pack = thread % kPacks, word = thread / kPacks;
+  const BlockScales::Found scale_of(a.scales);
+  for (Index i = blockIdx.x; i < count; i += gridDim.x) {
+    const Index row = i / across * kTileRows, column = i % across * kTileColumns;
+    std::uint32_t words[kPack];
+    a.quantize(words, scale_of, row + kWordRows * word, column + kPack * pack);
+    for (int c = 0; c < kPack; ++c) {
+      (&tile[kPack * pack + c][word / kWords ^ pack].x)[word % kWords] = words[c];
+    }
     __syncthreads();
-    for (Index j = threadIdx.y; j < kTile && column + j < n; j += blockDim.y) {
-      if (row + lane < rows) {
-        y[column + j][row + lane] = tile[lane][j];
-      }
+    for (int j = thread; j < kTileColumns * kChunks; j += kThreads) {
+      const int c = j / kChunks, chunk = j % kChunks;
+      const Index first = row + kChunk * chunk, left = column + c < a.n ? a.width - first : 0;
+      const auto* const from = reinterpret_cast<const std::uint8_t*>(&tile[c][chunk ^ c / kPack]);
+      store_some(a.y[column + c] + first, left, a.y_aligned, load_raw(from, Width<kChunk>()));
     }
     __syncthreads();
   }
@@ -201,9 +254,11 @@ void run(device::CudaStream& stream, const Fp8Quantize& k) {
   visit_element(k.x.dtype, [&]<class T>() {
     const auto x = rows_of<T>(k.x);
     if (k.transpose) {
-      const Index tiles = (t + kTile - 1) / kTile * ((h + kTile - 1) / kTile);
-      launch(stream, kName, {blocks_for(tiles, 1), dim3(kTile, 4)}, quantize_transposed<T>, x,
-             scales, y, t, h);
+      const Index width = k.y.size(1);
+      const Index tiles =
+          (width + kTileRows - 1) / kTileRows * ((h + kTileColumns - 1) / kTileColumns);
+      launch(stream, kName, {blocks_for(tiles, 1), kThreads}, quantize_transposed<T>,
+             Transposition<T>{x, scales, y, t, h, width, all_packed(x), y.aligned(kChunk)});
     } else {
       launch(stream, kName, row_shape(t, h), quantize<T>, x, scales, y, t, h,
              all_packed(x, y) && scales.fit_packs());

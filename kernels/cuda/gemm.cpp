@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -13,11 +15,17 @@
 #include "device/cuda/cuda_device.h"
 #include "utils/error.h"
 #include "utils/hash.h"
+#include "utils/log.h"
 
 namespace mpitron::kernels::cuda {
 namespace {
 
 constexpr std::uint64_t kLargestWorkspace = 32 << 20;
+/// How k's parts may be added.
+constexpr std::uint32_t kInOrder =
+    CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+/// So many of the library's answers are candidates.
+constexpr int kMostCandidates = 6;
 /// Products of experts have a new number of rows each time: their plans must not pile up.
 constexpr std::size_t kMostPlans = 4096;
 
@@ -109,7 +117,7 @@ Layout layout_of(cudaDataType_t type, Index rows, Index columns, Index stride) {
 }
 
 /// c^T = op(b)^T op(a)^T: b is the library's first factor.
-Description describe(const GemmProblem& p) {
+Description describe(const GemmShape& p) {
   const bool in_double = p.type == DType::f64;
   cublasLtMatmulDesc_t created = nullptr;
   check(cublasLtMatmulDescCreate(&created, in_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
@@ -122,12 +130,10 @@ Description describe(const GemmProblem& p) {
   return description;
 }
 
-Preference preference_of(const GemmProblem& p) {
+Preference preference_of(const GemmShape& p) {
   cublasLtMatmulPreference_t created = nullptr;
   check(cublasLtMatmulPreferenceCreate(&created), "choosing an algorithm");
   Preference preference(created);
-  constexpr std::uint32_t kInOrder =
-      CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kLargestWorkspace);
   set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, kInOrder);
   set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, std::uint32_t{p.b_alignment});
@@ -137,17 +143,62 @@ Preference preference_of(const GemmProblem& p) {
   return preference;
 }
 
-struct ProblemHash {
-  std::size_t operator()(const GemmProblem& problem) const {
-    static_assert(std::has_unique_object_representations_v<GemmProblem>);
-    return hash64({reinterpret_cast<const char*>(&problem), sizeof(problem)});
+/// A setting of an algorithm, of 2 or 4 bytes.
+struct Setting {
+  cublasLtMatmulAlgoConfigAttributes_t name;
+  std::int32_t GemmAlgorithm::*value;
+  std::size_t bytes = 4;
+};
+static_assert(std::endian::native == std::endian::little);
+constexpr Setting kSettings[] = {
+    {CUBLASLT_ALGO_CONFIG_TILE_ID, &GemmAlgorithm::tile},
+    {CUBLASLT_ALGO_CONFIG_STAGES_ID, &GemmAlgorithm::stages},
+    {CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &GemmAlgorithm::split_k},
+    {CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &GemmAlgorithm::reduction},
+    {CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, &GemmAlgorithm::swizzle},
+    {CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, &GemmAlgorithm::custom},
+    {CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, &GemmAlgorithm::inner_shape, 2},
+    {CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, &GemmAlgorithm::cluster, 2},
+};
+
+GemmAlgorithm numbers_of(const cublasLtMatmulAlgo_t& algorithm) {
+  GemmAlgorithm numbers;
+  std::size_t written = 0;
+  check(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, CUBLASLT_ALGO_CONFIG_ID, &numbers.id,
+                                             sizeof(numbers.id), &written),
+        "naming an algorithm");
+  for (const Setting& setting : kSettings) {
+    std::int32_t value = 0;
+    check(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, setting.name, &value, setting.bytes,
+                                               &written),
+          "naming an algorithm");
+    numbers.*setting.value = value;
+  }
+  return numbers;
+}
+
+struct PlanKey {
+  int device;
+  GemmShape shape;
+  bool operator==(const PlanKey&) const = default;
+};
+struct PlanKeyHash {
+  std::size_t operator()(const PlanKey& key) const {
+    // All members but no padding, which lies behind the last one.
+    constexpr std::size_t kBytes = offsetof(GemmShape, c_alignment) + sizeof(std::uint16_t);
+    static_assert(kBytes == 6 * sizeof(Index) + 8 + 3 * sizeof(std::uint16_t));
+    return hash64({reinterpret_cast<const char*>(&key.shape), kBytes},
+                  static_cast<std::uint64_t>(key.device));
   }
 };
+
+/// Scopes of PassingSizes that this thread is in.
+thread_local int passing_sizes = 0;
 
 }  // namespace
 
 struct Gemm::Plan {
-  GemmProblem problem;
+  GemmShape shape;
   cublasLtHandle_t library;
   Description product;
   Layout a, b, c;
@@ -155,20 +206,73 @@ struct Gemm::Plan {
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
   bool found = false;
 
-  explicit Plan(const GemmProblem& p)
-      : problem(p),
-        library(handle_of(p.device)),
+  Plan(int device, const GemmShape& p)
+      : shape(p),
+        library(handle_of(device)),
         product(describe(p)),
         a(p.transpose_a ? layout_of(type_of(p.type, p.a_format), p.k, p.m, p.a_stride)
                         : layout_of(type_of(p.type, p.a_format), p.m, p.k, p.a_stride)),
         b(p.transpose_b ? layout_of(type_of(p.type, p.b_format), p.n, p.k, p.b_stride)
                         : layout_of(type_of(p.type, p.b_format), p.k, p.n, p.b_stride)),
-        c(layout_of(type_of(p.c_type), p.m, p.n, p.c_stride)) {
-    const Preference preference = preference_of(p);
+        c(layout_of(type_of(p.c_type), p.m, p.n, p.c_stride)) {}
+
+  /// The library's answers, best first, `most` of them or fewer; sets `status`.
+  std::vector<cublasLtMatmulHeuristicResult_t> answers(int most) {
+    const Preference preference = preference_of(shape);
+    std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(most));
     int count = 0;
-    status = cublasLtMatmulAlgoGetHeuristic(library, product.get(), b.get(), a.get(), c.get(),
-                                            c.get(), preference.get(), 1, &choice, &count);
-    found = status == CUBLAS_STATUS_SUCCESS && count > 0;
+    status =
+        cublasLtMatmulAlgoGetHeuristic(library, product.get(), b.get(), a.get(), c.get(), c.get(),
+                                       preference.get(), most, results.data(), &count);
+    results.resize(status == CUBLAS_STATUS_SUCCESS ? static_cast<std::size_t>(count) : 0);
+    std::erase_if(results, [](const auto& it) { return it.state != CUBLAS_STATUS_SUCCESS; });
+    return results;
+  }
+
+  /// Takes the algorithm of these numbers; false where it does not do this product, or adds in no
+  /// fixed order.
+  bool take(const GemmAlgorithm& numbers) {
+    const bool in_double = shape.type == DType::f64;
+    cublasLtMatmulAlgo_t algorithm{};
+    bool fits = (static_cast<std::uint32_t>(numbers.reduction) & ~kInOrder) == 0 &&
+                cublasLtMatmulAlgoInit(
+                    library, in_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                    in_double ? CUDA_R_64F : CUDA_R_32F, type_of(shape.type, shape.b_format),
+                    type_of(shape.type, shape.a_format), type_of(shape.c_type),
+                    type_of(shape.c_type), numbers.id, &algorithm) == CUBLAS_STATUS_SUCCESS;
+    for (const Setting& setting : kSettings) {
+      const std::int32_t value = numbers.*setting.value;
+      fits = fits && (value == 0 ||
+                      cublasLtMatmulAlgoConfigSetAttribute(&algorithm, setting.name, &value,
+                                                           setting.bytes) == CUBLAS_STATUS_SUCCESS);
+    }
+    cublasLtMatmulHeuristicResult_t result{};
+    if (!fits ||
+        cublasLtMatmulAlgoCheck(library, product.get(), b.get(), a.get(), c.get(), c.get(),
+                                &algorithm, &result) != CUBLAS_STATUS_SUCCESS ||
+        result.state != CUBLAS_STATUS_SUCCESS || result.workspaceSize > kLargestWorkspace) {
+      return false;
+    }
+    choice = result;
+    choice.algo = algorithm;
+    return found = true;
+  }
+
+  /// Takes what was chosen for the shape, or else the library's first answer.
+  void choose() {
+    const auto entry = gemm_algorithms().find(shape);
+    if (entry != gemm_algorithms().end() && entry->second) {
+      if (take(*entry->second)) {
+        return;
+      }
+      log::warning(
+          "the tuning file's algorithm {} does not fit a product of [{}, {}] and [{}, {}]: "
+          "cuBLASLt's own choice runs",
+          entry->second->id, shape.m, shape.k, shape.k, shape.n);
+    }
+    const auto first = answers(1);
+    found = !first.empty();
+    choice = found ? first[0] : choice;
   }
 };
 
@@ -177,25 +281,31 @@ std::uint16_t alignment_of(const void* address) {
   return static_cast<std::uint16_t>(1u << static_cast<unsigned>(bits));
 }
 
-Gemm& Gemm::kept(const GemmProblem& problem) {
-  thread_local std::unordered_map<GemmProblem, std::unique_ptr<Gemm>, ProblemHash> plans;
-  if (plans.size() > kMostPlans) {
+Gemm& Gemm::kept(int device, const GemmShape& shape) {
+  thread_local std::unordered_map<PlanKey, std::unique_ptr<Gemm>, PlanKeyHash> plans;
+  thread_local std::uint64_t choice = 0;
+  if (choice != gemm_choice() || plans.size() > kMostPlans) {
+    choice = gemm_choice();
     plans.clear();
   }
-  std::unique_ptr<Gemm>& plan = plans[problem];
+  std::unique_ptr<Gemm>& plan = plans[{device, shape}];
   if (plan == nullptr) {
-    plan = std::make_unique<Gemm>(problem);
+    plan = std::make_unique<Gemm>(device, shape);
+    if (met_gemms().noting() && passing_sizes == 0 && shape.type != DType::f64 &&
+        plan->plan_->found && !gemm_algorithms().contains(shape)) {
+      met_gemms().add(shape);
+    }
   }
   return *plan;
 }
 
-Gemm* Gemm::find(const GemmProblem& problem) {
-  Gemm& gemm = kept(problem);
+Gemm* Gemm::find(int device, const GemmShape& shape) {
+  Gemm& gemm = kept(device, shape);
   return gemm.plan_->found ? &gemm : nullptr;
 }
 
-Gemm& Gemm::of(const GemmProblem& p) {
-  Gemm& gemm = kept(p);
+Gemm& Gemm::of(int device, const GemmShape& p) {
+  Gemm& gemm = kept(device, p);
   if (!gemm.plan_->found) {
     throw_environment(
         "cuBLASLt {} has no algorithm for a product of [{}, {}] and [{}, {}] in {}: {}",
@@ -205,7 +315,9 @@ Gemm& Gemm::of(const GemmProblem& p) {
   return gemm;
 }
 
-Gemm::Gemm(const GemmProblem& problem) : plan_(new Plan(problem)) {}
+Gemm::Gemm(int device, const GemmShape& shape) : plan_(new Plan(device, shape)) {
+  plan_->choose();
+}
 Gemm::~Gemm() = default;
 
 Index Gemm::workspace_bytes() const {
@@ -217,14 +329,14 @@ void Gemm::run(device::CudaStream& stream, const Operands& operands) {
   const float one = 1;
   const double one_in_double = 1, zero = 0;  // whose bytes are a float's zero, too
   const void* alpha = &one;
-  if (plan.problem.type == DType::f64) {
+  if (plan.shape.type == DType::f64) {
     alpha = &one_in_double;
   }
-  const void* beta = plan.problem.accumulate ? alpha : &zero;
+  const void* beta = plan.shape.accumulate ? alpha : &zero;
   if (operands.bias != nullptr) {
     set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
   }
-  if (plan.problem.type == DType::u8) {
+  if (plan.shape.type == DType::u8) {
     set(plan.product, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, operands.b_factor);
     set(plan.product, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, operands.a_factor);
   }
@@ -235,4 +347,50 @@ void Gemm::run(device::CudaStream& stream, const Operands& operands) {
         "multiplying matrices");
 }
 
+PassingSizes::PassingSizes() {
+  ++passing_sizes;
+}
+PassingSizes::~PassingSizes() {
+  --passing_sizes;
+}
+
+std::vector<GemmAlgorithm> Gemm::candidates(int device, const GemmShape& shape) {
+  Plan plan(device, shape);
+  std::vector<GemmAlgorithm> found;
+  for (const cublasLtMatmulHeuristicResult_t& answer : plan.answers(kMostCandidates)) {
+    const GemmAlgorithm numbers = numbers_of(answer.algo);
+    if (plan.take(numbers) && std::ranges::find(found, numbers) == found.end()) {
+      found.push_back(numbers);
+    }
+  }
+  return found;
+}
+
 }  // namespace mpitron::kernels::cuda
+
+namespace mpitron::kernels {
+
+std::vector<GemmAlgorithm> candidates(const device::CudaStream& stream, const GemmShape& shape) {
+  return cuda::Gemm::candidates(stream.device, shape);
+}
+
+Index gemm_library_version(const device::CudaStream&) {
+  return static_cast<Index>(cublasLtGetVersion());
+}
+
+Index workspace_bytes(const device::CudaStream& stream, const GemmOfShape& kernel) {
+  return cuda::Gemm::of(stream.device, kernel.shape).workspace_bytes();
+}
+
+void run(device::CudaStream& stream, const GemmOfShape& k) {
+  cuda::Gemm::of(stream.device, k.shape)
+      .run(stream, {.a = k.a.data,
+                    .b = k.b.data,
+                    .bias = k.bias.data,
+                    .c = k.c.data,
+                    .workspace = k.workspace.data,
+                    .a_factor = k.factors.data == nullptr ? nullptr : k.factors.as<float>(),
+                    .b_factor = k.factors.data == nullptr ? nullptr : k.factors.as<float>() + 1});
+}
+
+}  // namespace mpitron::kernels

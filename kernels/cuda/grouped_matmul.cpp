@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "device/cuda/cuda_device.h"
+#include "kernels/cuda/gemm.h"
 #include "kernels/cuda/grouped_product.h"
 
 namespace mpitron::kernels {
@@ -21,6 +22,7 @@ bool goes_alone(const Matmul& product) {
 
 template <class Kernel>
 Index bytes_of_products(const device::CudaStream& stream, const Kernel& kernel) {
+  const PassingSizes rows_of_experts;
   Index bytes = 0;
   for_products(kernel, [&](const Matmul& product) {
     if (goes_alone(product)) {
@@ -32,6 +34,7 @@ Index bytes_of_products(const device::CudaStream& stream, const Kernel& kernel) 
 
 template <class Kernel>
 void run_products(device::CudaStream& stream, const Kernel& kernel) {
+  const PassingSizes rows_of_experts;
   GroupedProduct together;
   for_products(kernel, [&](Matmul product) {
     if (goes_alone(product)) {

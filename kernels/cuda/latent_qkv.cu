@@ -79,7 +79,7 @@ struct Assembly {
       return {values, i - w.key() - w.plain};
     }
     if (i < 2 * w.key()) {
-      return {k_rope + row / h.heads * w.rotary, i - w.key() - w.plain};
+      return {k_rope + quotient(row, h.heads) * w.rotary, i - w.key() - w.plain};
     }
     return {values + w.value, i - w.fused()};
   }
@@ -88,7 +88,7 @@ struct Assembly {
 template <class T>
 __global__ void assemble(const __grid_constant__ Assembly<T> a, bool packed) {
   for_rows(a.h.rows, a.h.w.fused(), packed, [&](Index row, Index i, auto width) {
-    const Index position = row / (a.h.heads * a.h.batch);
+    const Index position = quotient(row, a.h.heads * a.h.batch);
     store(a.qkv + row * a.h.w.fused() + i, a.source(row, i).turned_at(a.angles, position, width));
   });
 }
@@ -107,7 +107,7 @@ __global__ void take_apart(const __grid_constant__ Parting<T> a, bool packed) {
   const LatentWidths& w = a.h.w;
   const Index up = w.plain + w.value;
   for_rows(a.h.rows, w.key() + up, packed, [&](Index row, Index i, auto width) {
-    const Index position = row / (a.h.heads * a.h.batch);
+    const Index position = quotient(row, a.h.heads * a.h.batch);
     const T* const head = a.d_qkv + row * w.fused();
     if (i < w.key()) {
       const Component<T> query{head + w.plain, i - w.plain};
@@ -134,7 +134,8 @@ __global__ void add_shared(const __grid_constant__ Parting<T> a, bool packed) {
       }
       return each([](float s) { return static_cast<float>(static_cast<T>(s)); }, total);
     };
-    store(a.d_k_rope + row * w.rotary + i, turned(a.angles, row / a.h.batch, i, width, sum));
+    store(a.d_k_rope + row * w.rotary + i,
+          turned(a.angles, quotient(row, a.h.batch), i, width, sum));
   });
 }
 

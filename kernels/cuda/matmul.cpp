@@ -39,21 +39,23 @@ bool fits_library(const Matmul& k) {
 
 /// A product as cuBLASLt's sums into c, or into memory of their own in front of its workspace.
 struct Plan {
-  GemmProblem problem;
+  GemmShape shape;
+  int device;
   DType sum_type;
   Index sum_bytes = 0;
   bool finish;
 
   explicit Plan(const device::CudaStream& stream, const Matmul& k)
-      : sum_type(k.a.dtype == DType::f64 ? DType::f64 : DType::f32), finish(!fits_library(k)) {
-    GemmProblem& p = problem;
+      : device(stream.device),
+        sum_type(k.a.dtype == DType::f64 ? DType::f64 : DType::f32),
+        finish(!fits_library(k)) {
+    GemmShape& p = shape;
     p = {.m = k.c.size(0),
          .n = k.c.size(1),
          .k = k.a.size(k.transpose_a ? 0 : 1),
          .a_stride = k.a.stride(0),
          .b_stride = k.b.stride(0),
          .c_stride = k.c.stride(0),
-         .device = static_cast<std::int16_t>(stream.device),
          .type = k.a.dtype,
          .c_type = k.c.dtype,
          .epilogue = epilogue_of(k),
@@ -76,7 +78,7 @@ struct Plan {
   }
 
   Index workspace_bytes() const {
-    const Index bytes = sum_bytes + Gemm::of(problem).workspace_bytes();
+    const Index bytes = sum_bytes + Gemm::of(device, shape).workspace_bytes();
     return bytes == 0 ? 0 : bytes + kAlignment;
   }
 
@@ -135,7 +137,7 @@ void run(device::CudaStream& stream, const Matmul& kernel) {
     sums = {workspace, plan.sum_type, kernel.c.shape};
     workspace += plan.sum_bytes;
   }
-  cuda::Gemm::of(plan.problem)
+  cuda::Gemm::of(plan.device, plan.shape)
       .run(stream, {kernel.a.data, kernel.b.data, kernel.bias.data, sums.data, workspace});
   if (plan.finish) {
     run(stream, cuda::ProductFinish{sums, kernel.bias, kernel.c, kernel.activation,

@@ -73,7 +73,7 @@ __global__ __launch_bounds__(kMostThreads) void norm_rows(const __grid_constant_
           for (int j = 0; j < kPack; ++j) {
             result[j] = (part(pack, j) - mean) * rstd * result[j] + shift[j];
           }
-          store_part(y + i, result, left, columns.packed);
+          store_some(y + i, left, columns.packed, rounded<Y>(result));
         });
       });
     }

@@ -10,34 +10,6 @@ inline constexpr int kPacks = 4;  // of a row in the registers of a thread
 inline constexpr unsigned kMostThreads = 512;
 inline constexpr Index kColumnsOfThread = Index{kPacks} * kPack;
 
-/// The row's pack at a column, of which `left` columns exist; zeros beyond.
-template <class T>
-__device__ Raw<T, kPack> load_part(const T* p, Index left, bool packed) {
-  if (packed && left >= kPack) {
-    return load_raw(p, Width<kPack>());
-  }
-  Raw<T, kPack> raw{};
-  for (int j = 0; j < kPack; ++j) {
-    if (j < left) {
-      raw.v[j] = p[j];
-    }
-  }
-  return raw;
-}
-
-template <class T>
-__device__ void store_part(T* p, const Floats<kPack>& x, Index left, bool packed) {
-  if (packed && left >= kPack) {
-    store(p, x);
-    return;
-  }
-  for (int j = 0; j < kPack; ++j) {
-    if (j < left) {
-      p[j] = static_cast<T>(x[j]);
-    }
-  }
-}
-
 /// Which columns of rows of h are a thread's: a row is cut into chunks, in each of which a thread
 /// has kPacks packs, blockDim.x packs apart.
 struct Columns {
@@ -82,7 +54,7 @@ struct RowPart {
 #pragma unroll  // packs stay in registers
     for (int pack = 0; pack < kPacks; ++pack) {
       const Index i = columns.column(begin, pack);
-      packs[pack] = load_part(row + i, columns.h - i, columns.packed);
+      packs[pack] = load_some(row + i, columns.h - i, columns.packed);
     }
   }
   __device__ float operator()(int pack, int j) const {
@@ -112,9 +84,9 @@ struct Weights {
         w[j] = otherwise;
       }
     } else if (wide) {
-      w = widen(load_part(static_cast<const float*>(data) + i, left, packed));
+      w = widen(load_some(static_cast<const float*>(data) + i, left, packed));
     } else {
-      w = widen(load_part(static_cast<const T*>(data) + i, left, packed));
+      w = widen(load_some(static_cast<const T*>(data) + i, left, packed));
     }
     return w;
   }

@@ -6,9 +6,10 @@ namespace mpitron::kernels::cuda {
 /// A flat array whose type (fp32, bf16, fp16) is known at run time: for kernels of many arrays that
 /// wait for memory, where a kernel for every combination of types would gain nothing.
 struct Numbers {
-  void* data;  // null: absent
-  DType dtype;
+  void* data = nullptr;  // null: absent
+  DType dtype = DType::f32;
 
+  Numbers() = default;
   Numbers(const device::TensorView& view)  // NOLINT(google-explicit-constructor): the same array
       : Numbers(view.data, view) {}
   Numbers(const device::ConstTensorView& view)  // NOLINT(google-explicit-constructor)

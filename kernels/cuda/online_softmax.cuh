@@ -3,6 +3,19 @@
 
 namespace mpitron::kernels::cuda::attention {
 
+/// Where the log-sum-exps of queries go, [b, n, s].
+struct LogSums {
+  float* data;
+  Index stride_sample, stride_head;
+
+  explicit LogSums(const device::TensorView& lse)
+      : data(elements<float>(lse)), stride_sample(lse.stride(0)), stride_head(lse.stride(1)) {}
+  /// Those of a head from a query on.
+  __device__ float* of(Index sample, Index head, Index query) const {
+    return data + sample * stride_sample + head * stride_head + query;
+  }
+};
+
 /// The softmax of the rows of a warp's 16 R, whose scores come tile after tile (Milakov and
 /// Gimelshein 2018). A row that has seen no key yet keeps its maximum at -inf and works with 0
 /// instead.
@@ -63,9 +76,8 @@ class OnlineSoftmax {
   }
 
   /// What sums of values times add's results are to be multiplied by, times keep_scale; 0 for a row
-  /// that sees nothing. Calls store_lse(row, lse) in one lane for each row of the warp.
-  template <class Store>
-  __device__ __forceinline__ Rows finish(float keep_scale, Store&& store_lse) const {
+  /// that sees nothing. Stores the log-sum-exps of the first `rows` rows of the warp.
+  __device__ __forceinline__ Rows finish(float keep_scale, float* lse, Index rows) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     Rows factor;
 #pragma unroll
@@ -77,9 +89,9 @@ class OnlineSoftmax {
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
         const bool hidden = sum == 0;
         factor.of[r][half] = hidden ? 0.f : keep_scale / sum;
-        if (lane % 4 == 0) {
-          store_lse(16 * r + 8 * half + lane / 4,
-                    hidden ? -INFINITY : max_[r][half] * scale_ + logf(sum));
+        const int row = 16 * r + 8 * half + lane / 4;
+        if (lane % 4 == 0 && row < rows) {
+          lse[row] = hidden ? -INFINITY : max_[r][half] * scale_ + logf(sum);
         }
       }
     }

@@ -8,30 +8,55 @@ namespace {
 
 using namespace cuda;
 
-/// One tensor and its blocks of the grid.
-struct AdamTensor {
-  StoredArray param, exp_avg, exp_avg_sq, grad, model_param;
-  Index n;
-  AdamRule rule;
+/// One tensor and its blocks of a grid that works on several.
+template <class Tensor>
+struct Share {
+  Tensor tensor;
   unsigned first_block, blocks;
 
   __device__ bool has_block(unsigned block) const { return block - first_block < blocks; }
-};
-
-struct AdamTable {
-  AdamTensor tensors[AdamSteps::kTogether];
-};
-static_assert(sizeof(AdamTable) <= 4096, "what every GPU takes as a kernel's arguments");
-
-__global__ void adam_packs(const __grid_constant__ AdamTable table) {
-  int mine = 0;
-  while (!table.tensors[mine].has_block(blockIdx.x)) {
-    ++mine;
+  __device__ Worker thread() const {
+    return {static_cast<Index>(blockIdx.x - first_block) * blockDim.x + threadIdx.x,
+            static_cast<Index>(blocks) * blockDim.x};
   }
-  const AdamTensor& a = table.tensors[mine];
-  const Worker thread{static_cast<Index>(blockIdx.x - a.first_block) * blockDim.x + threadIdx.x,
-                      static_cast<Index>(a.blocks) * blockDim.x};
-  for_stored_packs(a.n, thread, [&](Index i, int count) {
+};
+
+/// All that one launch works on.
+template <class Tensor>
+struct Table {
+  Share<Tensor> shares[kStepsTogether];
+  static_assert(sizeof(shares) <= 4096, "what every GPU takes as a kernel's arguments");
+
+  /// That of this block.
+  const __device__ Share<Tensor>& share() const {
+    const Share<Tensor>* share = shares;
+    while (!share->has_block(blockIdx.x)) {
+      ++share;
+    }
+    return *share;
+  }
+};
+
+struct AdamTensor {
+  StoredArray param, exp_avg, exp_avg_sq, grad, model_param;
+  Index n = 0;
+  AdamRule rule;
+
+  AdamTensor() = default;
+  explicit AdamTensor(const AdamStep& k)
+      : param(k.param),
+        exp_avg(k.exp_avg),
+        exp_avg_sq(k.exp_avg_sq),
+        grad(k.grad),
+        model_param(In(k.model_param)),
+        n(k.param.numel()),
+        rule(k) {}
+};
+
+__global__ void adam_packs(const __grid_constant__ Table<AdamTensor> table) {
+  const Share<AdamTensor>& share = table.share();
+  const AdamTensor& a = share.tensor;
+  for_stored_packs(a.n, share.thread(), [&](Index i, int count) {
     const AdamRule& rule = a.rule;
     const auto grad = a.grad.load(i, count);
     auto param = a.param.load(i, count);
@@ -54,15 +79,31 @@ __global__ void adam_packs(const __grid_constant__ AdamTable table) {
   });
 }
 
-struct SgdArguments {
+struct SgdTensor {
   Numbers param, momentum_buffer, grad, model_param;
-  Index n;
-  bool packed;
+  Index n = 0;
+  bool packed = false;
   float lr, momentum, weight_decay, grad_scale;
+
+  SgdTensor() = default;
+  explicit SgdTensor(const SgdStep& k)
+      : param(k.param),
+        momentum_buffer(k.momentum_buffer),
+        grad(k.grad),
+        model_param(k.model_param),
+        n(k.param.numel()),
+        packed(param.fits_packs() && momentum_buffer.fits_packs() && grad.fits_packs() &&
+               model_param.fits_packs()),
+        lr(k.lr),
+        momentum(k.momentum),
+        weight_decay(k.weight_decay),
+        grad_scale(k.grad_scale) {}
 };
 
-__global__ void sgd_elements(const __grid_constant__ SgdArguments a) {
-  for_packs(a.n, a.packed, thread_of_grid(), [&](Index i, auto width) {
+__global__ void sgd_packs(const __grid_constant__ Table<SgdTensor> table) {
+  const Share<SgdTensor>& share = table.share();
+  const SgdTensor& a = share.tensor;
+  for_packs(a.n, a.packed, share.thread(), [&](Index i, auto width) {
     auto step = a.grad.load(i, width);
     auto param = a.param.load(i, width);
     for (int j = 0; j < width; ++j) {
@@ -101,6 +142,24 @@ __global__ void count_zeros(const T* x, Index n, bool packed, unsigned long long
   }
 }
 
+/// kStepsTogether with each launch.
+template <class Tensor, class Step>
+void run_together(device::CudaStream& stream, const Steps<Step>& k, void (*kernel)(Table<Tensor>)) {
+  for (auto rest = k.steps; !rest.empty();) {
+    const auto steps = rest.first(std::min(rest.size(), kStepsTogether));
+    rest = rest.subspan(steps.size());
+    Table<Tensor> table{};
+    LaunchShape shape{0, kThreads};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Tensor tensor(steps[i]);
+      const unsigned blocks = flat_shape(tensor.n).grid.x;
+      table.shares[i] = {tensor, shape.grid.x, blocks};
+      shape.grid.x += blocks;
+    }
+    launch(stream, k.name, shape, kernel, table);
+  }
+}
+
 }  // namespace
 
 void run(device::CudaStream& stream, const AdamStep& k) {
@@ -108,39 +167,15 @@ void run(device::CudaStream& stream, const AdamStep& k) {
 }
 
 void run(device::CudaStream& stream, const AdamSteps& k) {
-  for (auto rest = k.steps; !rest.empty();) {
-    const auto steps = rest.first(std::min(rest.size(), AdamSteps::kTogether));
-    rest = rest.subspan(steps.size());
-    AdamTable table{};
-    LaunchShape shape{0, kThreads};
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const AdamStep& step = steps[i];
-      const Index n = step.param.numel();
-      const unsigned blocks = flat_shape(n).grid.x;
-      table.tensors[i] = {step.param,
-                          step.exp_avg,
-                          step.exp_avg_sq,
-                          StoredArray(step.grad),
-                          StoredArray(In(step.model_param)),
-                          n,
-                          AdamRule(step),
-                          shape.grid.x,
-                          blocks};
-      shape.grid.x += blocks;
-    }
-    launch(stream, k.name, shape, adam_packs, table);
-  }
+  run_together(stream, k, adam_packs);
 }
 
 void run(device::CudaStream& stream, const SgdStep& k) {
-  const Numbers param(k.param), momentum_buffer(k.momentum_buffer), grad(k.grad),
-      model_param(k.model_param);
-  const bool packed = param.fits_packs() && momentum_buffer.fits_packs() && grad.fits_packs() &&
-                      model_param.fits_packs();
-  const Index n = k.param.numel();
-  launch(stream, k.name, flat_shape(n), sgd_elements,
-         SgdArguments{param, momentum_buffer, grad, model_param, n, packed, k.lr, k.momentum,
-                      k.weight_decay, k.grad_scale});
+  run(stream, SgdSteps{{&k, 1}});
+}
+
+void run(device::CudaStream& stream, const SgdSteps& k) {
+  run_together(stream, k, sgd_packs);
 }
 
 void run(device::CudaStream& stream, const CountZeros& k) {

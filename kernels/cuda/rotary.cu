@@ -21,7 +21,7 @@ __global__ void rotate(const __grid_constant__ Rows<T> x, const __grid_constant_
                        Index rows, Index r, bool packed) {
   for_rows(rows, r, packed, [&](Index row, Index i, auto width) {
     constexpr int kPairs = width;
-    const Index position = row / turns.rows_a_position;
+    const Index position = quotient(row, turns.rows_a_position);
     const auto cos = load(turns.cos[position] + i, width);
     const auto sin = load(turns.sin[position] + i, width);
     T* const left = x[row] + (kInterleaved ? 2 * i : i);

@@ -7,32 +7,6 @@
 
 namespace mpitron::kernels::cuda {
 
-/// `count` elements from p, the rest 0; in one access where all are there and `aligned`.
-template <class T>
-__device__ Raw<T, kPack> load_some(const T* p, int count, bool aligned) {
-  if (aligned && count == kPack) {
-    return load_raw(p, Width<kPack>());
-  }
-  Raw<T, kPack> raw;
-  for (int j = 0; j < kPack; ++j) {
-    raw.v[j] = j < count ? p[j] : T{};
-  }
-  return raw;
-}
-
-template <class T>
-__device__ void store_some(T* p, int count, bool aligned, const Raw<T, kPack>& raw) {
-  if (aligned && count == kPack) {
-    store_raw(p, raw);
-    return;
-  }
-  for (int j = 0; j < kPack; ++j) {
-    if (j < count) {
-      p[j] = raw.v[j];
-    }
-  }
-}
-
 /// StoredNumbers in the GPU's memory; also a plain array of a training type.
 struct StoredArray {
   void* values;  // null: absent
@@ -118,14 +92,6 @@ struct StoredArray {
  private:
   static bool fits_packs(const void* p) {
     return reinterpret_cast<std::uintptr_t>(p) % sizeof(uint4) == 0;
-  }
-  template <class T>
-  static __device__ Raw<T, kPack> rounded(const Floats<kPack>& x) {
-    Raw<T, kPack> raw;
-    for (int j = 0; j < kPack; ++j) {
-      raw.v[j] = static_cast<T>(x[j]);
-    }
-    return raw;
   }
   /// A pack of nothing may lie behind the last block, which has no exponent there.
   __device__ Floats<kPack> unscaled(const Floats<kPack>& x, Index i, int count,

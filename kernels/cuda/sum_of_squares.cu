@@ -15,6 +15,7 @@ using namespace cuda;
 constexpr int kBlock = SumOfSquares::kBlock;
 constexpr int kLanes = kBlock / kPack;   // of a block of elements
 constexpr int kAtOnce = kWarp / kLanes;  // blocks of elements that a warp squares at once
+constexpr int kAhead = 4;                // packs that a thread loads at once
 // A warp takes 32 blocks of elements, kAtOnce at a time; then each lane adds the sum of one.
 constexpr Index kStep = Index{kWarp} * kBlock;
 constexpr unsigned kMostThreadBlocks = 1024;  // enough for every GPU; each ends with atomics
@@ -56,24 +57,6 @@ struct Window {
   }
 };
 
-/// Sum of the squares of this lane's part of the 64 elements from `begin`, in order.
-template <class T>
-__device__ float lane_squares(const T* x, Index begin, Index n, bool packed) {
-  float sum = 0;
-  const Index i = begin + threadIdx.x % kLanes * kPack;
-  if (packed && i + kPack <= n) {
-    const auto values = load(x + i, Width<kPack>());
-    for (int j = 0; j < kPack; ++j) {
-      sum += values[j] * values[j];
-    }
-  } else {
-    for (Index j = i; j < i + kPack && j < n; ++j) {
-      sum += static_cast<float>(x[j]) * static_cast<float>(x[j]);
-    }
-  }
-  return sum;
-}
-
 /// The 64 elements from `begin` in fp64, where fp32 overflows.
 template <class T>
 __device__ void add_wide(const T* x, Index begin, Index n, Bin* bins) {
@@ -99,10 +82,22 @@ __global__ void sum_squares(const T* x, Index n, bool packed, Bin* result) {
   for (Index begin = thread.index / kWarp * kStep; begin < n;
        begin += thread.count / kWarp * kStep) {
     float own = 0;
-    for (int step = 0; step < kLanes; ++step) {
-      const Index at = begin + (step * kAtOnce + lane / kLanes) * kBlock;
-      const float sum = warp_reduce(lane_squares(x, at, n, packed), Sum{}, kLanes);
-      own = lane % kLanes == step ? sum : own;
+    for (int first = 0; first < kLanes; first += kAhead) {
+      Raw<T, kPack> packs[kAhead];
+#pragma unroll
+      for (int ahead = 0; ahead < kAhead; ++ahead) {
+        const Index i = begin + (first + ahead) * (kWarp * kPack) + lane * kPack;
+        packs[ahead] = load_some(x + i, n - i, packed);
+      }
+#pragma unroll
+      for (int ahead = 0; ahead < kAhead; ++ahead) {
+        float squares = 0;
+        for (const float value : floats(packs[ahead]).v) {
+          squares += value * value;
+        }
+        const float sum = warp_reduce(squares, Sum{}, kLanes);
+        own = lane % kLanes == first + ahead ? sum : own;
+      }
     }
     if (std::isfinite(own)) {
       window.add(own);

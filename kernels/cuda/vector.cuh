@@ -3,6 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "intrinsics.cuh"
 #include "kernels/cuda/element.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/rows.h"
@@ -64,7 +65,11 @@ __device__ void store_raw(T* p, const Raw<T, N>& raw) {
   for (unsigned i = 0; i < sizeof(raw) / sizeof(W); ++i) {
     W word;
     memcpy(&word, reinterpret_cast<const char*>(&raw) + i * sizeof(W), sizeof(W));
-    reinterpret_cast<W*>(p)[i] = word;
+    if constexpr (std::is_same_v<W, uint4>) {
+      store_words(reinterpret_cast<W*>(p) + i, word);
+    } else {
+      reinterpret_cast<W*>(p)[i] = word;
+    }
   }
 }
 
@@ -77,6 +82,16 @@ __device__ Floats<N> floats(const Raw<T, N>& raw) {
   return x;
 }
 
+/// Rounds once.
+template <class T, int N>
+__device__ Raw<T, N> rounded(const Floats<N>& x) {
+  Raw<T, N> raw;
+  for (int i = 0; i < N; ++i) {
+    raw.v[i] = static_cast<T>(x[i]);
+  }
+  return raw;
+}
+
 /// N elements from p as fp32.
 template <class T, int N>
 __device__ Floats<N> load(const T* p, Width<N> width) {
@@ -86,11 +101,34 @@ __device__ Floats<N> load(const T* p, Width<N> width) {
 /// Rounds once.
 template <class T, int N>
 __device__ void store(T* p, const Floats<N>& x) {
+  store_raw(p, rounded<T>(x));
+}
+
+/// The first `count` elements from p, the rest 0; in whole words where N are there and `aligned`.
+template <int N = kPack, class T>
+__device__ Raw<T, N> load_some(const T* p, Index count, bool aligned) {
+  if (aligned && count >= N) {
+    return load_raw(p, Width<N>());
+  }
   Raw<T, N> raw;
   for (int i = 0; i < N; ++i) {
-    raw.v[i] = static_cast<T>(x[i]);
+    raw.v[i] = i < count ? p[i] : T{};
   }
-  store_raw(p, raw);
+  return raw;
+}
+
+/// The first `count` elements to p, likewise.
+template <class T, int N>
+__device__ void store_some(T* p, Index count, bool aligned, const Raw<T, N>& raw) {
+  if (aligned && count >= N) {
+    store_raw(p, raw);
+    return;
+  }
+  for (int i = 0; i < N; ++i) {
+    if (i < count) {
+      p[i] = raw.v[i];
+    }
+  }
 }
 
 /// f of each element, or of each of several packs' elements.
@@ -101,6 +139,11 @@ __device__ Floats<N> each(F&& f, const Floats<N>& x, const More&... more) {
     y[i] = f(x[i], more[i]...);
   }
   return y;
+}
+
+/// a / b of numbers of 32 bits; of 64 a GPU needs a hundred instructions.
+inline __device__ Index quotient(Index a, Index b) {
+  return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
 }
 
 /// Who of how many threads works on a range.
@@ -122,6 +165,34 @@ __device__ void for_packs(Index n, bool packed, Worker worker, F&& body) {
   }
   for (Index i = whole + worker.index; i < n; i += worker.count) {
     body(i, Width<1>());
+  }
+}
+
+/// body(i, elements) over [0, n) of an array, in packs or one by one as for_packs, where nothing
+/// but the elements is read: several packs are on their way at once.
+template <class T, class F>
+__device__ void for_loaded(const T* x, Index n, bool packed, Worker worker, F&& body) {
+  constexpr int kAhead = 2;
+  const Index whole = packed ? n / kPack * kPack : 0, step = worker.count * kPack;
+  for (Index first = worker.index * kPack; first < whole; first += kAhead * step) {
+    Raw<T, kPack> packs[kAhead];
+#pragma unroll
+    for (int ahead = 0; ahead < kAhead; ++ahead) {
+      const Index i = first + ahead * step;
+      if (i < whole) {
+        packs[ahead] = load_raw(x + i, Width<kPack>());
+      }
+    }
+#pragma unroll
+    for (int ahead = 0; ahead < kAhead; ++ahead) {
+      const Index i = first + ahead * step;
+      if (i < whole) {
+        body(i, floats(packs[ahead]));
+      }
+    }
+  }
+  for (Index i = whole + worker.index; i < n; i += worker.count) {
+    body(i, load(x + i, Width<1>()));
   }
 }
 

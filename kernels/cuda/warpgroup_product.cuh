@@ -38,6 +38,22 @@ struct PanelTile {
   __device__ T* chunk(int row, int chunk) const {
     return panel(chunk / 8) + row * kPanelColumns + (chunk % 8 ^ row % 8) * 8;
   }
+  /// Puts factor(0, half) x of a warp to the 16 rows from `row` on, rounded to T.
+  template <int N, class Factor>
+  __device__ __forceinline__ void put(int row, const Accumulators<1, N>& x, Factor&& factor) const {
+    static_assert(8 * N <= kColumns);
+    const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float scale = factor(0, half);
+#pragma unroll
+      for (int n = 0; n < N; ++n) {
+        T* const pair = chunk(row + 8 * half + lane / 4, n) + lane % 4 * 2;
+        *reinterpret_cast<std::uint32_t*>(pair) =
+            pack(x.tile[0][n][2 * half] * scale, x.tile[0][n][2 * half + 1] * scale, T());
+      }
+    }
+  }
   /// Columns [16 k, + 16) of the rows from `row`, a multiple of 8, on: the columns are the depth.
   __device__ std::uint64_t rows(int row, int k) const {
     return matrix_descriptor(data, 0, kAtom) +

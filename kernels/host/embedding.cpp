@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "kernels/host/fetch_ahead.h"
 #include "kernels/host/views.h"
 
 namespace mpitron::kernels {
@@ -26,17 +27,19 @@ void embed(const EmbeddingForward& k) {
   const auto row_at = [&](Index token) {
     return row_of(table, k.table.size(0), ids[token], k.first_row);
   };
+  const Index ahead = rows_ahead<T>(h);
   const bool streaming = should_stream(k.y, ys, k.table, k.positions);
   for_ranges(k.ids.numel(), k.y.numel(), [&](Index begin, Index end) {
     with_store(streaming, [&](auto store) {
       for (Index token = begin; token < end; ++token) {
         const T* row = row_at(token);
-        const T* next = token + 1 < end ? row_at(token + 1) : nullptr;  // nothing else foresees it
+        // nothing else foresees which row is read
+        const T* later = token + ahead < end ? row_at(token + ahead) : nullptr;
         const T* position = positions ? positions[position_ids[token]] : nullptr;
         T* y = ys[token];
         simd::for_lanes(h, [&](Index i, auto lanes) {
-          if (next != nullptr) {
-            simd::prefetch(next + i);
+          if (later != nullptr) {
+            fetch(later + i);
           }
           simd::Float value = row == nullptr ? simd::Float{} : simd::load(row + i, lanes);
           if (position != nullptr) {

@@ -26,12 +26,12 @@ class ExactLanes {
 
  private:
   using Long [[gnu::vector_size(64)]] = std::int64_t;
-  using Half [[gnu::vector_size(32)]] = std::uint32_t;
 
   static constexpr int kDigitBits = exact_sum::detail::kDigitBits;
   static constexpr std::uint32_t kInfinity = 0x7F800000;
   /// The place of a float's last bit above that of the first bin, less its exponent.
   static constexpr int kPlace = -150 - exact_sum::detail::kLowest;
+  static constexpr std::int64_t kEven = 0xFFFFFFFF;
   /// Shifted by up to 31, 24 bits become 55: a lane holds the sum of 256.
   static constexpr int kMostAdded = 256;
 
@@ -48,24 +48,18 @@ class ExactLanes {
     // a subnormal counts from the same place as the smallest normal number
     const simd::UInt place = (biased - normal + 1u + static_cast<std::uint32_t>(kPlace)) -
                              static_cast<std::uint32_t>(kDigitBits * digit_);
-    add_half<0>(mantissa | normal << 23, place);
-    add_half<8>(mantissa | normal << 23, place);
+    // lanes of 32 bits in pairs: the even ones, then the odd ones
+    const auto mantissas = (Long)(mantissa | normal << 23), places = (Long)place;
+    add_eight(mantissas & kEven, places & kEven);
+    add_eight(mantissas >> 32, places >> 32);
     if (++added_ == kMostAdded) [[unlikely]] {
       flush();
     }
   }
-  template <int first>
-  [[gnu::always_inline]] void add_half(simd::UInt mantissa, simd::UInt place) {
-    const Long shift = __builtin_convertvector(half<first>(place & (kDigitBits - 1u)), Long);
-    const Long value = __builtin_convertvector(half<first>(mantissa), Long) << shift;
-    const Long upper = __builtin_convertvector(half<first>(place), Long) >= kDigitBits;
+  [[gnu::always_inline]] void add_eight(Long mantissa, Long place) {
+    const Long value = mantissa << (place & (kDigitBits - 1)), upper = place >= kDigitBits;
     lower_ += value & ~upper;
     upper_ += value & upper;
-  }
-  template <int first>
-  static Half half(simd::UInt x) {
-    return __builtin_shufflevector(x, x, first, first + 1, first + 2, first + 3, first + 4,
-                                   first + 5, first + 6, first + 7);
   }
 
   [[gnu::noinline]] bool add_outside(simd::UInt bits) {

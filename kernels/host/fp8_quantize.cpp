@@ -1,5 +1,6 @@
 #include "kernels/fp8_quantize.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/host/views.h"
@@ -64,6 +65,9 @@ void run(device::HostStream&, const Fp8Quantize& k) {
   const Index t = k.x.size(0), h = k.x.size(1);
   const Index width = std::max<Index>(k.blocks.columns_of(h), 1);
   const Rows<std::uint8_t> ys(k.y);
+  for (Index row = 0; k.transpose && k.y.size(1) > t && row < h; ++row) {
+    std::fill(ys[row] + t, ys[row] + k.y.size(1), std::uint8_t{0});
+  }
   const auto amax = [&](Index down, Index across) {
     return k.amax.as<float>()[down * k.amax.stride(0) + across * k.amax.stride(1)];
   };

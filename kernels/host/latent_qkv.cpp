@@ -1,7 +1,10 @@
 #include "kernels/latent_qkv.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <vector>
 
+#include "kernels/host/fetch_ahead.h"
 #include "kernels/host/rotate.h"
 #include "kernels/host/views.h"
 
@@ -9,7 +12,6 @@ namespace mpitron::kernels {
 namespace {
 
 using namespace host;
-using simd::Float;
 
 /// The rotation of one position; `sign` -1 turns back.
 template <class T>
@@ -32,6 +34,41 @@ auto rotations(const In& cos, const In& sin, float sign) {
   };
 }
 
+/// Copies of components as they are, bit by bit: into the caches, or past them where every part of
+/// a head is whole cache lines.
+struct PlainCopy {
+  template <class T>
+  void operator()(const T* from, Index n, T* to, const T* = nullptr) const {
+    std::copy_n(from, n, to);
+  }
+};
+struct StreamingCopy {
+  template <class T>
+  void operator()(const T* from, Index n, T* to) const {
+    (*this)(from, n, to, from);
+  }
+  /// `source`: where what lies in the cache came from.
+  template <class T>
+  void operator()(const T* from, Index n, T* to, const T* source) const {
+    constexpr Index kLine = kStreamAlignment / sizeof(T);
+    for (Index i = 0; i < n; i += kLine) {
+      fetch_ahead(source + i);
+      simd::stream(reinterpret_cast<float*>(to + i),
+                   simd::load(reinterpret_cast<const float*>(from + i)));
+    }
+  }
+};
+
+/// What the rotated parts of a row go through; in the caches.
+template <class T>
+struct Scratch {
+  explicit Scratch(Index rotary)
+      : turned(static_cast<std::size_t>(rotary)), shared(turned), sum(turned.size()) {}
+
+  std::vector<T> turned, shared;  // of one head, of all heads
+  std::vector<float> sum;
+};
+
 template <class T>
 struct ForwardRow {
   const T* q;
@@ -40,25 +77,24 @@ struct ForwardRow {
   T* qkv;
 };
 
-template <class T>
+template <class T, class Copy>
 void assemble(const ForwardRow<T>& row, Index heads, const LatentWidths& w,
-              const Rotation<T>& rotate) {
-  const T* const shared = row.qkv + w.key() + w.plain;  // the first head's
+              const Rotation<T>& rotate, Scratch<T>& scratch, Copy copy) {
+  T *const turned = scratch.turned.data(), *const shared = scratch.shared.data();
+  std::copy_n(row.k_rope, w.rotary, shared);
+  rotate(shared);
   for (Index head = 0; head < heads; ++head) {
     const T* const q = row.q + head * w.key();
     const T* const kv = row.kv + head * (w.plain + w.value);
     T* const query = row.qkv + head * w.fused();
     T* const key = query + w.key();
-    std::copy_n(q, w.key(), query);
-    rotate(query + w.plain);
-    std::copy_n(kv, w.plain, key);
-    if (head == 0) {
-      std::copy_n(row.k_rope, w.rotary, key + w.plain);
-      rotate(key + w.plain);
-    } else {
-      std::copy_n(shared, w.rotary, key + w.plain);
-    }
-    std::copy_n(kv + w.plain, w.value, key + w.key());
+    std::copy_n(q + w.plain, w.rotary, turned);
+    rotate(turned);
+    copy(q, w.plain, query);
+    copy(turned, w.rotary, query + w.plain, q + w.plain);
+    copy(kv, w.plain, key);
+    copy(shared, w.rotary, key + w.plain);
+    copy(kv + w.plain, w.value, key + w.key());
   }
 }
 
@@ -70,36 +106,62 @@ struct BackwardRow {
   T* d_k_rope;
 };
 
-template <class T>
+template <class T, class Copy>
 void take_apart(const BackwardRow<T>& row, Index heads, const LatentWidths& w,
-                const Rotation<T>& rotate) {
+                const Rotation<T>& rotate, Scratch<T>& scratch, Copy copy) {
+  T* const turned = scratch.turned.data();
+  float* const sum = scratch.sum.data();
+  std::fill_n(sum, w.rotary, 0.f);
   for (Index head = 0; head < heads; ++head) {
     const T* const query = row.d_qkv + head * w.fused();
     const T* const key = query + w.key();
     T* const d_q = row.d_q + head * w.key();
     T* const d_kv = row.d_kv + head * (w.plain + w.value);
-    std::copy_n(query, w.key(), d_q);
-    rotate(d_q + w.plain);
-    std::copy_n(key, w.plain, d_kv);
-    std::copy_n(key + w.key(), w.value, d_kv + w.plain);
+    std::copy_n(query + w.plain, w.rotary, turned);
+    rotate(turned);
+    copy(query, w.plain, d_q);
+    copy(turned, w.rotary, d_q + w.plain, query + w.plain);
+    copy(key, w.plain, d_kv);
+    simd::for_lanes(w.rotary, [&](Index i, auto lanes) {
+      const T* const shared = key + w.plain;
+      fetch_ahead(shared + i);
+      simd::store(sum + i, simd::load(sum + i, lanes) + simd::load(shared + i, lanes), lanes);
+    });
+    copy(key + w.key(), w.value, d_kv + w.plain);
   }
   simd::for_lanes(w.rotary, [&](Index i, auto lanes) {
-    Float sum = {};
-    for (Index head = 0; head < heads; ++head) {
-      sum += simd::load(row.d_qkv + head * w.fused() + w.key() + w.plain + i, lanes);
-    }
-    simd::store(row.d_k_rope + i, sum, lanes);
+    simd::store(row.d_k_rope + i, simd::load(sum + i, lanes), lanes);
   });
   rotate(row.d_k_rope);
 }
 
-/// body(row, position) for the rows [s, b] of qkv.
-template <class F>
-void for_rows(const device::ConstTensorView& qkv, F&& body) {
+/// Whether the outputs, together large, consist of whole cache lines.
+bool should_stream(const LatentWidths& w, std::initializer_list<device::TensorView> outputs) {
+  Index bytes = 0;
+  Index odd = (w.plain | w.rotary | w.value) * static_cast<Index>(size_of(outputs.begin()->dtype));
+  for (const device::TensorView& y : outputs) {
+    bytes += y.bytes();
+    odd |= static_cast<Index>(reinterpret_cast<std::uintptr_t>(y.data));
+  }
+  return bytes >= kStreamBytes && odd % kStreamAlignment == 0;
+}
+
+/// body(row, position, scratch, copy) for the rows [s, b] of qkv.
+template <class T, class F>
+void for_rows(const device::ConstTensorView& qkv, const LatentWidths& w, bool streaming, F&& body) {
   const Index b = qkv.size(1);
   for_ranges(qkv.size(0) * b, qkv.numel() * 2, [&](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      body(row, row / b);
+    Scratch<T> scratch(w.rotary);
+    const auto rows = [&](auto copy) {
+      for (Index row = begin; row < end; ++row) {
+        body(row, row / b, scratch, copy);
+      }
+    };
+    if (streaming) {
+      rows(StreamingCopy{});
+      simd::stream_fence();
+    } else {
+      rows(PlainCopy{});
     }
   });
 }
@@ -113,11 +175,14 @@ void run(device::HostStream&, const LatentQkvForward& k) {
   MPITRON_CHECK(!k.cos || 2 * k.cos.size(1) <= w.rotary, w.rotary);
   visit_dtype(k.qkv.dtype, [&]<class T>() {
     const auto rotation_at = rotations<T>(k.cos, k.sin, 1);
-    for_rows(k.qkv, [&](Index row, Index position) {
-      assemble<T>({k.q.as<T>() + row * n * w.key(), k.kv.as<T>() + row * n * (w.plain + w.value),
-                   k.k_rope.as<T>() + row * w.rotary, k.qkv.as<T>() + row * n * w.fused()},
-                  n, w, rotation_at(position));
-    });
+    const bool streaming = should_stream(w, {k.qkv});
+    for_rows<T>(
+        k.qkv, w, streaming, [&](Index row, Index position, Scratch<T>& scratch, auto copy) {
+          assemble<T>(
+              {k.q.as<T>() + row * n * w.key(), k.kv.as<T>() + row * n * (w.plain + w.value),
+               k.k_rope.as<T>() + row * w.rotary, k.qkv.as<T>() + row * n * w.fused()},
+              n, w, rotation_at(position), scratch, copy);
+        });
   });
 }
 
@@ -127,12 +192,14 @@ void run(device::HostStream&, const LatentQkvBackward& k) {
   MPITRON_CHECK(k.d_qkv.size(3) == w.fused(), k.d_qkv.size(3), w.fused());
   visit_dtype(k.d_qkv.dtype, [&]<class T>() {
     const auto rotation_at = rotations<T>(k.cos, k.sin, -1);
-    for_rows(k.d_qkv, [&](Index row, Index position) {
-      take_apart<T>(
-          {k.d_qkv.as<T>() + row * n * w.fused(), k.d_q.as<T>() + row * n * w.key(),
-           k.d_kv.as<T>() + row * n * (w.plain + w.value), k.d_k_rope.as<T>() + row * w.rotary},
-          n, w, rotation_at(position));
-    });
+    const bool streaming = should_stream(w, {k.d_q, k.d_kv});
+    for_rows<T>(
+        k.d_qkv, w, streaming, [&](Index row, Index position, Scratch<T>& scratch, auto copy) {
+          take_apart<T>(
+              {k.d_qkv.as<T>() + row * n * w.fused(), k.d_q.as<T>() + row * n * w.key(),
+               k.d_kv.as<T>() + row * n * (w.plain + w.value), k.d_k_rope.as<T>() + row * w.rotary},
+              n, w, rotation_at(position), scratch, copy);
+        });
   });
 }
 

@@ -108,12 +108,6 @@ void run(device::HostStream&, const AdamStep& k) {
   fp32 ? update_fp32(k) : update_stored(k);
 }
 
-void run(device::HostStream& stream, const AdamSteps& k) {
-  for (const AdamStep& step : k.steps) {
-    run(stream, step);
-  }
-}
-
 void run(device::HostStream&, const SgdStep& k) {
   const float* param = k.param.as<float>();
   float* buffer = k.momentum_buffer.as<float>();

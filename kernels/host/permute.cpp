@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "kernels/host/fetch_ahead.h"
 #include "kernels/host/views.h"
 
 namespace mpitron::kernels {
@@ -45,17 +46,19 @@ void unpermute(const Unpermute& k, const Sources& sources) {
   const Rows<T> xs(k.x);
   const Index h = k.x.size(1);
   const bool streaming = should_stream(k.x, xs, k.y);
+  const Index rows_ahead = host::rows_ahead<T>(2 * h);  // most have two places
   const std::int64_t* end_of_places = sources.places + sources.starts[k.x.size(0)];
   for_ranges(k.x.size(0), k.y.numel() + k.x.numel(), [&](Index begin, Index end) {
     with_store(streaming, [&](auto store) {
       for (Index row = begin; row < end; ++row) {
         const std::int64_t *place = sources.places + sources.starts[row],
                            *last = sources.places + sources.starts[row + 1];
-        const Index ahead = last + (last - place) <= end_of_places ? last - place : 0;
+        const Index later = (last - place) * rows_ahead;
+        const Index ahead = last + later <= end_of_places ? later : 0;
         simd::for_lanes(h, [&](Index i, auto lanes) {
           Float sum{};
           for (const std::int64_t* p = place; p < last; ++p) {
-            simd::prefetch(ys[p[ahead]] + i);  // of the next row
+            fetch(ys[p[ahead]] + i);
             sum += simd::load(ys[*p] + i, lanes);
           }
           store(xs[row] + i, sum, lanes);

@@ -34,8 +34,14 @@ void run(device::ReferenceStream&, const Fp8Quantize& k) {
   check(k);
   const Reader x(k.x), amax(k.amax);
   const Writer y(k.y);
-  for (Index row = 0; row < k.x.size(0); ++row) {
-    for (Index column = 0; column < k.x.size(1); ++column) {
+  const Index t = k.x.size(0), h = k.x.size(1);
+  for (Index column = t; k.transpose && column < k.y.size(1); ++column) {
+    for (Index row = 0; row < h; ++row) {
+      y.set(0, row, column);
+    }
+  }
+  for (Index row = 0; row < t; ++row) {
+    for (Index column = 0; column < h; ++column) {
       const double largest = amax(k.blocks.row(row), k.blocks.column(column));
       const float scale = fp8_scale(static_cast<float>(largest), k.scaling);
       const std::uint8_t bits =

@@ -37,12 +37,6 @@ void run(device::ReferenceStream&, const AdamStep& kernel) {
   write_stored(exp_avg_sq, kernel.exp_avg_sq);
 }
 
-void run(device::ReferenceStream& stream, const AdamSteps& k) {
-  for (const AdamStep& step : k.steps) {
-    run(stream, step);
-  }
-}
-
 void run(device::ReferenceStream&, const SgdStep& kernel) {
   const Writer param(kernel.param), buffer(kernel.momentum_buffer);
   const Writer model_param(kernel.model_param);

@@ -7,6 +7,7 @@
 #include "config/option_help.h"
 #include "config/parse.h"
 #include "pipeline/draw.h"
+#include "train/fp8_weights.h"
 #include "train/rank_layout.h"
 #include "train/theoretical_memory.h"
 #include "train/training_data.h"
@@ -82,6 +83,10 @@ std::string memory_text(config::RunConfig run, Index microbatches) {
   if (bytes.host_fraction > 0) {
     text += fmt::format(", {:.1f} MB optimizer state in the host's memory",
                         train::host_optimizer_bytes(model, layout, bytes) / kMegabyte);
+  }
+  if (train::keeps_fp8_weights(run)) {
+    text += fmt::format(", {:.1f} MB weights in 8 bits",
+                        train::fp8_weight_bytes(run.model, model, layout) / kMegabyte);
   }
   return model.padded_vocab_size > 0 ? text : text + "; without the rows of the vocabulary";
 }

@@ -11,7 +11,7 @@
 #include "config/parse.h"
 #include "config/report.h"
 #include "inference/text_generator.h"
-#include "train/attention_tuning.h"
+#include "train/kernel_tuning.h"
 #include "train/pretrain.h"
 #include "train/tokenizer_files.h"
 #include "utils/log.h"
@@ -150,7 +150,7 @@ int pretrain(const std::string& kind, const Arguments& words) {
     log::print(" > --optimizer-cpu-offload: the processor computes everything in this run");
   }
   const auto world = comm::world_for_device(ranks, *device, device_transport(config.parallel));
-  train::tune_attention(*device, *world, config);
+  train::KernelTuning tuning(*device, *world, config);
   const train::TrainingData data = train::make_training_data(config);
   const auto sources = train::checkpoint_sources(*world, config.checkpoint);
   config.model.padded_vocab_size = padded_vocabulary(config, data.tokenizer->vocab_size(),
@@ -165,7 +165,7 @@ int pretrain(const std::string& kind, const Arguments& words) {
                                   .files = train::tokenizer_files(*data.tokenizer),
                                   .given = config::given_values_json(parsed.values)},
                                  trace);
-  const train::RunOutcome outcome = pretraining.run();
+  const train::RunOutcome outcome = pretraining.run(&tuning);
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {
     print_unigram_baseline(pretraining);
   }

@@ -50,12 +50,16 @@ std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::W
     }
   }
   tell_places(world);
+  if (parallel.nccl_ub && world.rank() == 0) {
+    log::info("--use-nccl-ub: this run computes on the host, nothing is registered with NCCL");
+  }
   return device::make_device(choice.name, world.make_allocator());
 }
 
 comm::DeviceTransport device_transport(const config::ParallelConfig& parallel) {
-  comm::DeviceTransport transport{.through_host = parallel.distributed_backend ==
-                                                  config::DistributedBackend::mpi};
+  comm::DeviceTransport transport{
+      .through_host = parallel.distributed_backend == config::DistributedBackend::mpi,
+      .registers_buffers = parallel.nccl_ub};
   const config::CommunicatorFile file =
       parallel.nccl_communicator_config_path
           ? config::read_communicator_file(*parallel.nccl_communicator_config_path)

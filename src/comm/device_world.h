@@ -22,6 +22,8 @@ struct DeviceTransport {
   bool through_host = false;                 // --distributed-backend mpi: else by NCCL
   std::set<std::string> high_priority = {};  // --high-priority-stream-groups
   std::map<std::string, CommunicatorLimits> limits = {};
+  /// --use-nccl-ub: Device::buffers is memory that NCCL registers where a group expects it.
+  bool registers_buffers = false;
 };
 
 /// `host`, whose groups also take the tensors of `device`: itself, where those are host memory. On

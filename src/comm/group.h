@@ -49,6 +49,11 @@ class Group {
   /// One number of every member, reduced.
   double reduce(double value, Reduction reduction = Reduction::sum);
 
+  /// Tells the transport of memory that travels in this group again and again, in the order of
+  /// calls on every member (--use-nccl-ub); of no consequence where it has no use for it. `memory`:
+  /// of Device::buffers.
+  virtual void expect(const TensorView& memory);
+
   /// Any of these; for groups that hand on what they are asked. Its sizes fit.
   Work run(const Request& request);
 

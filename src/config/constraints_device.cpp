@@ -119,13 +119,13 @@ Result offloaded_activations(const Facts& f) {
   return obstacles.result("leave --cpu-offloading-num-layers out");
 }
 
-/// Only `auto` has a choice.
+/// Only a GPU has several kernels for one thing.
 Result tuned_kernels(const Facts& f) {
-  if (!f.run.training.tuning_file || f.run.model.attention_backend == AttentionBackend::automatic) {
+  const std::string& device = f.run.training.device;
+  if (!f.run.training.tuning_file || (device != "host" && device != "reference")) {
     return {};
   }
-  return Violation{fmt::format("attention_backend = {}", f.values.text("attention_backend")),
-                   "--attention-backend auto"};
+  return Violation{fmt::format("device = {}", device), "leave --tuning-file out"};
 }
 
 }  // namespace
@@ -145,10 +145,6 @@ std::span<const Constraint> device_constraints() {
        "A graph repeats what was recorded, to the last number in the arguments of its kernels: "
        "rows of experts without a capacity and waits of the host are of one step.",
        recorded_step},
-      {"E200", "tuned_kernels", "--tuning-file needs --attention-backend auto",
-       "tuning-file attention-backend",
-       "The file says which kernel was fastest; other backends name the kernel themselves.",
-       tuned_kernels},
       {"E205", "gpu_head_size", "head size <= 256 on a GPU",
        "device kv-channels num-attention-heads qk-head-dim qk-pos-emb-head-dim v-head-dim",
        "The attention kernels of GPUs keep whole heads in registers.", gpu_head_size},
@@ -165,6 +161,9 @@ std::span<const Constraint> device_constraints() {
        "What a layer keeps goes to the host while the next one runs, and comes back before its "
        "backward pass: only that layer may need it.",
        offloaded_activations},
+      {"E214", "tuned_kernels", "--tuning-file needs a GPU", "tuning-file device",
+       "The file says which of several kernels or algorithms was fastest; the host has one each.",
+       tuned_kernels},
   });
   return kRules;
 }

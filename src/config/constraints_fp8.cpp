@@ -41,12 +41,6 @@ Result working_type(const Facts& f) {
              : Result();
 }
 
-Result without_experts(const Facts& f) {
-  return f.run.model.fp8 && f.run.model.moe
-             ? Violation{"there are experts", "leave --fp8-format or --num-experts out"}
-             : Result();
-}
-
 Result scale_sizes(const Facts& f) {
   const std::optional<Fp8Config>& fp8 = f.run.model.fp8;
   constexpr Index kMostMargin = 64;
@@ -83,6 +77,7 @@ Result options_with_a_meaning(const Facts& f) {
     given.add(f.values.text("fp8_recipe") != "delayed", "--fp8-recipe");
     given.add(!f.values.flag("fp8_wgrad"), "--no-fp8-wgrad");
     given.add(f.values.flag("first_last_layers_bf16"), "--first-last-layers-bf16");
+    given.add(f.values.flag("moe_router_padding_for_fp8"), "--moe-router-padding-for-fp8");
     given.add_delayed_scaling();
     return given.broken("--fp8-format hybrid");
   }
@@ -99,9 +94,6 @@ std::span<const Constraint> fp8_constraints() {
       {"E187", "fp8_working_type", "--fp8-format needs --bf16", "fp8-format bf16",
        "Factors of 8 bits are made from bf16 tensors, and products are rounded to bf16.",
        working_type},
-      {"E188", "fp8_without_experts", "--fp8-format excludes --num-experts",
-       "fp8-format num-experts",
-       "The grouped products of experts take factors of the working type only.", without_experts},
       {"E189", "fp8_scale_sizes", "0 <= fp8_margin <= 64, fp8_amax_history_len >= 1",
        "fp8-margin fp8-amax-history-len",
        "A scale is 2^-margin times the largest 8-bit number over a value of the history.",
@@ -116,7 +108,7 @@ std::span<const Constraint> fp8_constraints() {
       {"E194", "fp8_options",
        "fp8 options need --fp8-format, those of histories --fp8-recipe delayed",
        "fp8-format fp8-recipe fp8-margin fp8-amax-history-len fp8-amax-compute-algo no-fp8-wgrad "
-       "first-last-layers-bf16",
+       "first-last-layers-bf16 moe-router-padding-for-fp8",
        "Without products in 8 bits, or with scales of the tensors themselves, they would do "
        "nothing.",
        options_with_a_meaning},

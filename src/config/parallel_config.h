@@ -59,6 +59,7 @@ struct ParallelConfig {
   std::optional<Index> ddp_bucket_size;
   std::optional<Index> ddp_num_buckets;
   bool ddp_pad_buckets_for_high_nccl_busbw = false;
+  bool nccl_ub = false;  // buffers of gradients and parameters are registered with NCCL
   bool full_sharding_in_hsdp = false;
   std::optional<Index> suggested_communication_unit_size;
   bool fsdp_double_buffer = false;

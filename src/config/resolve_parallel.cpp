@@ -72,6 +72,7 @@ ParallelConfig resolve_parallel(const OptionValues& v) {
   if (v.flag("use_sharp")) {
     p.sharp_enabled_group = v.maybe_text("sharp_enabled_group").value_or("dp");
   }
+  p.nccl_ub = v.flag("nccl_ub");
   p.distributed_timeout_minutes = v.real("distributed_timeout_minutes");
   p.overlap_moe_expert_parallel_comm = v.flag("overlap_moe_expert_parallel_comm");
   p.delay_wgrad_compute = v.flag("delay_wgrad_compute");

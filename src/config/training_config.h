@@ -52,7 +52,7 @@ struct TrainingConfig {
   Index seed = 1234;
   bool data_parallel_random_init = false;
   bool deterministic_mode = false;
-  std::optional<std::string> tuning_file;  // of attention kernels
+  std::optional<std::string> tuning_file;  // of kernels and algorithms of a GPU
 
   // exits
   std::optional<Index> exit_interval;          // iterations

@@ -30,12 +30,17 @@ class Device {
   /// Memory of the device for what comes from the host beside the stream's work; like that of
   /// `staging` never in use by what is still queued.
   Allocator& arrivals() { return arrivals_ == nullptr ? *allocator_ : *arrivals_; }
+  /// Memory for what travels between ranks again and again: that of `allocator`, unless somebody
+  /// knows better (--use-nccl-ub).
+  Allocator& buffers() { return buffers_ == nullptr ? *allocator_ : *buffers_; }
+  void set_buffers(std::unique_ptr<Allocator> buffers) { buffers_ = std::move(buffers); }
 
  private:
   Stream stream_;
   std::unique_ptr<Allocator> allocator_;
   std::unique_ptr<Allocator> staging_;
   std::unique_ptr<Allocator> arrivals_;
+  std::unique_ptr<Allocator> buffers_;
 };
 
 /// "host" or "reference" ("cuda" in a build that has it); anything else is Error(usage) that lists

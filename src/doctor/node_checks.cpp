@@ -22,14 +22,20 @@ Index machine_memory() {
          static_cast<Index>(::sysconf(_SC_PAGESIZE));
 }
 
+std::string describe(const launch::CpuBinding& cpus) {
+  if (cpus.processors == 0) {
+    return "cores not known";
+  }
+  return fmt::format("cores {} ({} processors), NUMA {}", launch::ranges(cpus.cores),
+                     cpus.processors, launch::ranges(cpus.numa));
+}
+
 CheckResult describe_machine() {
   utsname system{};
   ::uname(&system);
-  const launch::CpuBinding cpus = launch::cpu_binding();
   return {"machine", Verdict::ok,
-          fmt::format("cores {} ({} processors), NUMA {}, {} GiB, {} {}",
-                      launch::ranges(cpus.cores), cpus.processors, launch::ranges(cpus.numa),
-                      machine_memory() >> 30, system.sysname, system.release),
+          fmt::format("{}, {} GiB, {} {}", describe(launch::cpu_binding()), machine_memory() >> 30,
+                      system.sysname, system.release),
           ""};
 }
 

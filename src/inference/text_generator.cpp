@@ -53,14 +53,17 @@ Index sample_token(const std::vector<float>& logits, double temperature, double 
 }
 
 std::vector<float> TextGenerator::next_logits(const tokenizers::TokenIds& ids) const {
-  const std::size_t window =
-      std::min(ids.size(), static_cast<std::size_t>(model_.config().seq_length));
+  const auto longest = static_cast<std::size_t>(model_.config().seq_length);
+  const std::size_t window = std::min(ids.size(), longest);
+  const std::size_t length =
+      std::min((window + length_step_ - 1) / length_step_ * length_step_, longest);
   const auto first = ids.end() - static_cast<std::ptrdiff_t>(window);
   const models::Batch batch{
-      .tokens = column(device_, window,
-                       [&](std::size_t i) { return first[static_cast<std::ptrdiff_t>(i)]; }),
+      .tokens = column(
+          device_, length,
+          [&](std::size_t i) { return i < window ? first[static_cast<std::ptrdiff_t>(i)] : 0; }),
       .position_ids =
-          column(device_, window, [](std::size_t i) { return static_cast<std::int64_t>(i); })};
+          column(device_, length, [](std::size_t i) { return static_cast<std::int64_t>(i); })};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate};
   const Tensor all = model_.logits(context, batch).value;
   const auto last = static_cast<Index>(window) - 1;

@@ -76,7 +76,7 @@ Parameter& Builder::expert_weight(const std::string& name, Index out, Index in,
                                   Index blocks) const {
   const comm::Group& group = *groups().expert_tensor;
   const tensor::Shard rows = tensor::even_shard(0, out, {group.rank(), group.size()}, blocks);
-  Parameter& parameter = weight(name, {out, in}, rows, site_.config.init_method_std);
+  Parameter& parameter = in_8_bits(weight(name, {out, in}, rows, site_.config.init_method_std));
   parameter.expert = true;
   return parameter;
 }
@@ -84,7 +84,7 @@ Parameter& Builder::expert_weight(const std::string& name, Index out, Index in,
 Parameter& Builder::expert_output_weight(const std::string& name, Index out, Index in) const {
   const comm::Group& group = *groups().expert_tensor;
   const tensor::Shard columns = tensor::even_shard(1, in, {group.rank(), group.size()});
-  Parameter& parameter = weight(name, {out, in}, columns, output_std());
+  Parameter& parameter = in_8_bits(weight(name, {out, in}, columns, output_std()));
   parameter.expert = true;
   return parameter;
 }

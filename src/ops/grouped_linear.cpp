@@ -4,6 +4,7 @@
 
 #include "autograd/gradient.h"
 #include "kernels/grouped_matmul.h"
+#include "ops/fp8_products.h"
 
 namespace mpitron::ops {
 namespace {
@@ -11,8 +12,24 @@ namespace {
 using autograd::Slot;
 using tensor::Tensor;
 
+/// Weight by weight: each has scales of its own, and so have its rows.
+void multiply_groups_in_fp8(Context& context, const Tensor& a, std::span<Parameter* const> weights,
+                            std::span<const Index> counts, bool transpose, const Tensor& c) {
+  kernels::for_groups(counts, [&](std::size_t group, Index begin, Index end) {
+    const Tensor rows = a.slice(0, begin, end), products = c.slice(0, begin, end);
+    if (transpose) {
+      multiply_in_fp8(context, rows, *weights[group], nullptr, products);
+    } else {
+      multiply_back_in_fp8(context, rows, *weights[group], products);
+    }
+  });
+}
+
 void multiply_groups(Context& context, const Tensor& a, std::span<Parameter* const> weights,
                      std::span<const Index> counts, bool transpose, const Tensor& c) {
+  if (weights[0]->fp8) {
+    return multiply_groups_in_fp8(context, a, weights, counts, transpose, c);
+  }
   std::vector<kernels::In> matrices;
   for (const Parameter* weight : weights) {
     matrices.push_back(weight->value.view());
@@ -47,6 +64,9 @@ struct GroupedLinearBackward {
 
   void add_to_weights(Context& context, const Tensor& dy) const {
     const Tensor input = x(context);
+    if (weights[0]->fp8 && weights[0]->fp8->weight_gradient) {
+      return add_to_weights_in_fp8(context, dy, input);
+    }
     std::vector<autograd::GradientSink> sinks(weights.size());
     std::vector<kernels::GroupGradient> gradients(weights.size());
     kernels::for_groups(counts, [&](std::size_t group, Index, Index) {
@@ -60,6 +80,16 @@ struct GroupedLinearBackward {
         autograd::close_sink(context, *weights[group], sinks[group]);
       }
     }
+  }
+
+  void add_to_weights_in_fp8(Context& context, const Tensor& dy, const Tensor& input) const {
+    kernels::for_groups(counts, [&](std::size_t group, Index begin, Index end) {
+      autograd::accumulate_parameter(
+          context, *weights[group], [&](const device::TensorView& sink, bool accumulate) {
+            weight_gradient_in_fp8(context, dy.slice(0, begin, end), input.slice(0, begin, end),
+                                   *weights[group], sink, accumulate);
+          });
+    });
   }
 };
 

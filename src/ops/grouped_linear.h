@@ -17,7 +17,8 @@ using autograd::Var;
 /// where it comes with a recipe.
 ///
 /// Numerical contract: kernels/grouped_matmul.h; gradients of weights are added as ops/linear.h
-/// adds them. A group without rows adds nothing to its gradient.
+/// adds them. A group without rows adds nothing to its gradient. Of factors of 8 bits
+/// (Parameter::fp8) each group is a product of its own (ops/fp8_products.h), its rows a tensor.
 Var grouped_linear(Context& context, const Renewable& x, std::span<Parameter* const> weights,
                    const std::vector<Index>& counts);
 

@@ -283,7 +283,7 @@ std::size_t Optimizer::updated_together(std::size_t first) const {
     return 1;
   }
   const auto rest = std::span(slots_).subspan(first);
-  const auto most = rest.first(std::min(rest.size(), kernels::AdamSteps::kTogether));
+  const auto most = rest.first(std::min(rest.size(), kernels::kStepsTogether));
   const auto end = std::ranges::find_if(most, [this](const Slot& s) { return !on_device(s); });
   return std::max<std::size_t>(1, static_cast<std::size_t>(end - most.begin()));
 }
@@ -368,20 +368,22 @@ void Optimizer::update_adam(device::Device& home, std::span<const Due> due,
 
 void Optimizer::update_sgd(device::Device& home, std::span<const Due> due,
                            const ParameterScheduler& scheduler, float gradient_scale) {
+  std::vector<kernels::SgdStep> steps;
   for (const auto& [slot, gradient] : due) {
     const auto rates = scheduler.rates(slot->group, slot->bounds);
-    kernels::SgdStep step{.param = slot->master.values().view(),
-                          .momentum_buffer = slot->first.values().view(),
-                          .grad = gradient.view(),
-                          .lr = static_cast<float>(rates.learning_rate),
-                          .momentum = static_cast<float>(config_.sgd_momentum),
-                          .weight_decay = static_cast<float>(rates.weight_decay),
-                          .grad_scale = gradient_scale};
+    kernels::SgdStep& step =
+        steps.emplace_back(kernels::SgdStep{.param = slot->master.values().view(),
+                                            .momentum_buffer = slot->first.values().view(),
+                                            .grad = gradient.view(),
+                                            .lr = static_cast<float>(rates.learning_rate),
+                                            .momentum = static_cast<float>(config_.sgd_momentum),
+                                            .weight_decay = static_cast<float>(rates.weight_decay),
+                                            .grad_scale = gradient_scale});
     if (has_master(*slot)) {
       step.model_param = slot->value.view();
     }
-    device::launch(home.stream(), step);
   }
+  device::launch(home.stream(), kernels::SgdSteps{steps});
 }
 
 }  // namespace mpitron::optim

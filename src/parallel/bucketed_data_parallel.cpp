@@ -59,10 +59,12 @@ void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters
   buffers_.push_back(
       std::make_unique<GradientBuffer>(device_, parameters, layout, options_.gradients));
   GradientBuffer& buffer = *buffers_.back();
+  expect(buffer.flat());
   Tensor values;
   if (shards()) {
-    values = zeros(device_, layout.numel(), parameters.front()->value.dtype());
+    values = zeros_to_send(device_, layout.numel(), parameters.front()->value.dtype());
     move_values(device_, parameters, layout, values);
+    expect(values);
   }
   for (const BucketLayout::Bucket& place : layout.buckets) {
     Bucket& bucket = buckets_.emplace_back();
@@ -79,6 +81,11 @@ void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters
       bucket_of_[parameters[item]] = buckets_.size() - 1;
     }
   }
+}
+
+void BucketedDataParallel::expect(const Tensor& buffer) {
+  groups_.shard->expect(buffer);
+  groups_.replicas->expect(buffer);
 }
 
 void BucketedDataParallel::add_pieces(const std::vector<Parameter*>& parameters) {

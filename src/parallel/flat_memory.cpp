@@ -18,6 +18,12 @@ Tensor zeros(device::Device& device, Index numel, DType dtype) {
   return x;
 }
 
+Tensor zeros_to_send(device::Device& device, Index numel, DType dtype) {
+  const Tensor x = Tensor::empty(device.buffers(), {numel}, dtype);
+  fill_zero(device, x);
+  return x;
+}
+
 Tensor flat(const Tensor& x) {
   return x.reshape({x.numel()});
 }

@@ -13,6 +13,8 @@ void fill_zero(device::Device& device, const Tensor& x);
 /// y = x, any types.
 void copy(device::Device& device, const Tensor& x, const Tensor& y);
 Tensor zeros(device::Device& device, Index numel, DType dtype);
+/// The same in memory for what travels (Device::buffers).
+Tensor zeros_to_send(device::Device& device, Index numel, DType dtype);
 /// [numel]
 Tensor flat(const Tensor& x);
 

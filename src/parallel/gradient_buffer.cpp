@@ -25,7 +25,7 @@ GradientBuffer::GradientBuffer(device::Device& device, std::vector<Parameter*> p
                                const BucketLayout& layout, const GradientPolicy& policy)
     : device_(device),
       parameters_(std::move(parameters)),
-      flat_(zeros(device, layout.numel(), policy.main_grad_dtype)) {
+      flat_(zeros_to_send(device, layout.numel(), policy.main_grad_dtype)) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     Parameter& parameter = *parameters_[i];
     const Index offset = layout.offsets[i];

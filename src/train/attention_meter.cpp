@@ -1,14 +1,14 @@
 #include "train/attention_meter.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <variant>
 
-#include "device/copy.h"
 #include "device/launch.h"
 #include "device/stream_clock.h"
 #include "kernels/elementwise.h"
+#include "tensor/host_copy.h"
+#include "train/kernel_results.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -18,10 +18,9 @@ namespace {
 using device::ConstTensorView;
 using device::TensorView;
 using kernels::AttentionKernel;
+using kernels::AttentionMask;
+using kernels::AttentionShape;
 using tensor::Tensor;
-
-/// Roundings of bf16 in another order, over the largest number.
-constexpr double kLargestDifference = 0x1p-5;
 
 /// While it lives, this kernel runs every attention.
 class Only {
@@ -36,19 +35,18 @@ class Only {
   kernels::AttentionChoices saved_;
 };
 
-/// Heads of every group of a fused qkv [s, b, g, width]: `count` of them, `size` wide each, from
-/// element `first` on.
+/// Heads of every group of a fused tensor [s, b, g, width]: `count` of them, `size` wide each.
 template <class View>
-View heads(const View& qkv, Index first, Index count, Index size) {
-  const View part = device::slice(qkv, 3, first, first + count * size);
+View heads(const View& fused, Index count, Index size) {
+  const View part = device::slice(fused, 3, 0, count * size);
   const Index position = part.stride(0), sample = part.stride(1), group = part.stride(2);
   return View(part.data, part.dtype, {part.size(0), part.size(1), part.size(2), count, size},
               {position, sample, group, size, 1});
 }
 /// Those of keys or values, one a group.
 template <class View>
-View single_heads(const View& qkv, Index first, Index size) {
-  return device::slice(qkv, 3, first, first + size);
+View single_heads(const View& fused, Index first, Index size) {
+  return device::slice(fused, 3, first, first + size);
 }
 
 /// The kernels of the stream's device that can run it.
@@ -65,77 +63,107 @@ std::vector<AttentionKernel> fitting(const device::Stream& stream, const Kernel&
       stream);
 }
 
-template <class View, class Kernel>
-void set_heads(Kernel& kernel, const View& qkv, const kernels::AttentionShape& shape) {
-  const Index r = shape.n / shape.g;
-  kernel.q = heads(qkv, 0, r, shape.d);
-  kernel.k = single_heads(qkv, r * shape.d, shape.d);
-  kernel.v = single_heads(qkv, (r + 1) * shape.d, shape.dv);
-  kernel.causal = shape.causal;
-  kernel.window = shape.window;
-  kernel.scale = 1.f / std::sqrt(static_cast<float>(shape.d));
+Tensor random(device::Device& gpu, DType type, const Shape& extents) {
+  const Tensor x = Tensor::empty(gpu, extents, type);
+  device::launch(gpu.stream(), kernels::NormalInit{.x = x.view(), .std = 1.f});
+  return x;
 }
 
-/// Largest difference over the largest number; infinite where one is NaN.
-double difference_of(const std::vector<float>& got, const std::vector<float>& expected) {
-  double largest = 0, difference = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const double delta = std::abs(static_cast<double>(got[i]) - expected[i]);
-    largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
-    difference = std::isnan(delta) ? INFINITY : std::max(difference, delta);
+/// Hides the last eighth of the keys, or all that is not of a query's own quarter.
+Tensor made_up_mask(device::Device& gpu, const AttentionShape& shape) {
+  const bool pairs = shape.mask == AttentionMask::pairs;
+  const Index rows = pairs ? shape.s : 1;
+  const Tensor mask = tensor::empty_on_host(gpu, {shape.b, rows, shape.s_kv}, DType::u8);
+  std::uint8_t* hidden = mask.data<std::uint8_t>();
+  for (Index row = 0; row < shape.b * rows; ++row) {
+    for (Index key = 0; key < shape.s_kv; ++key) {
+      const bool hides = pairs ? row % rows * 4 / shape.s != key * 4 / shape.s_kv
+                               : key >= shape.s_kv - shape.s_kv / 8;
+      *hidden++ = hides ? 1 : 0;
+    }
   }
-  return difference / largest;
+  return tensor::to_device(gpu, mask);
+}
+
+std::vector<float> numbers_of(device::Device& gpu, const std::vector<Tensor>& results) {
+  std::vector<float> all;
+  for (const Tensor& result : results) {
+    const std::vector<float> numbers = train::numbers_of(gpu, ConstTensorView(result));
+    all.insert(all.end(), numbers.begin(), numbers.end());
+  }
+  return all;
 }
 
 }  // namespace
 
-AttentionMeter::AttentionMeter(device::Device& gpu, const kernels::AttentionShape& shape)
+AttentionMeter::AttentionMeter(device::Device& gpu, const AttentionShape& shape)
     : gpu_(gpu), shape_(shape) {
-  const Index r = shape.n / shape.g, width = (r + 1) * shape.d + shape.dv;
-  const auto random = [&](const Shape& extents) {
-    const Tensor x = Tensor::empty(gpu, extents, shape.type);
-    device::launch(gpu.stream(), kernels::NormalInit{.x = x.view(), .std = 1.f});
-    return x;
-  };
-  qkv_ = random({shape.s, shape.b, shape.g, width});
-  o_ = random({shape.s, shape.b, shape.n, shape.dv});
-  d_o_ = random(o_.shape());
+  const Index both = shape.d + shape.dv;
+  queries_ = random(
+      gpu, shape.type,
+      {shape.s, shape.b, shape.g, heads_of_group() * shape.d + (shape.s == shape.s_kv ? both : 0)});
+  keys_ = shape.s == shape.s_kv ? queries_
+                                : random(gpu, shape.type, {shape.s_kv, shape.b, shape.g, both});
+  if (shape.mask != AttentionMask::none) {
+    mask_ = made_up_mask(gpu, shape);
+  }
+  o_ = random(gpu, shape.type, {shape.s, shape.b, shape.n, shape.dv});
+  d_o_ = random(gpu, shape.type, o_.shape());
   lse_ = Tensor::empty(gpu, {shape.b, shape.n, shape.s}, DType::f32);
-  set_heads(forward_, ConstTensorView(qkv_), shape);
-  forward_.o = o_.view();
-  forward_.lse = lse_.view();
   if (shape.backward) {
-    dqkv_ = Tensor::empty(gpu, qkv_.shape(), shape.type);
-    set_heads(backward_, ConstTensorView(qkv_), shape);
-    backward_.o = o_.view();
-    backward_.lse = lse_.view();
-    backward_.d_o = d_o_.view();
-    backward_.dq = heads(dqkv_.view(), 0, r, shape.d);
-    backward_.dk = single_heads(dqkv_.view(), r * shape.d, shape.d);
-    backward_.dv = single_heads(dqkv_.view(), (r + 1) * shape.d, shape.dv);
+    d_queries_ = Tensor::empty(gpu, queries_.shape(), shape.type);
+    d_keys_ = shape.s == shape.s_kv ? d_queries_ : Tensor::empty(gpu, keys_.shape(), shape.type);
   }
 }
 
-MeasuredAttention AttentionMeter::measure() {
-  if (!shape_.backward) {
-    return measure_pass(forward_, o_);
-  }
-  run_and_time(forward_, AttentionKernel::mma);
-  return measure_pass(backward_, dqkv_);
+Index AttentionMeter::first_key() const {
+  return shape_.s == shape_.s_kv ? heads_of_group() * shape_.d : 0;
 }
 
 template <class Kernel>
-MeasuredAttention AttentionMeter::measure_pass(Kernel kernel, const ConstTensorView& result) {
-  MeasuredAttention measured{.shape = shape_, .microseconds = {}, .choice = AttentionKernel::mma};
+void AttentionMeter::set_inputs(Kernel& kernel) const {
+  const ConstTensorView keys = keys_;
+  kernel.q = heads(ConstTensorView(queries_), heads_of_group(), shape_.d);
+  kernel.k = single_heads(keys, first_key(), shape_.d);
+  kernel.v = single_heads(keys, first_key() + shape_.d, shape_.dv);
+  kernel.o = o_.view();
+  kernel.lse = lse_.view();
+  if (mask_) {
+    kernel.mask = mask_.view();
+  }
+  kernel.causal = shape_.causal;
+  kernel.window = shape_.window;
+  kernel.scale = 1.f / std::sqrt(static_cast<float>(shape_.d));
+}
+
+MeasuredAttention AttentionMeter::measure() {
+  kernels::AttentionForward forward;
+  set_inputs(forward);
+  if (!shape_.backward) {
+    return measure_pass(forward, {o_});
+  }
+  run_and_time(forward, AttentionKernel::mma);
+  kernels::AttentionBackward backward;
+  set_inputs(backward);
+  backward.d_o = d_o_.view();
+  backward.dq = heads(d_queries_.view(), heads_of_group(), shape_.d);
+  backward.dk = single_heads(d_keys_.view(), first_key(), shape_.d);
+  backward.dv = single_heads(d_keys_.view(), first_key() + shape_.d, shape_.dv);
+  return measure_pass(backward, {d_queries_, d_keys_});
+}
+
+template <class Kernel>
+MeasuredAttention AttentionMeter::measure_pass(Kernel kernel, const std::vector<Tensor>& results) {
+  MeasuredAttention measured{.shape = shape_};
   measured.microseconds[AttentionKernel::mma] = run_and_time(kernel, AttentionKernel::mma);
-  const std::vector<float> expected = numbers(result);
+  const std::vector<float> expected = numbers_of(gpu_, results);
   for (const AttentionKernel name : fitting(gpu_.stream(), kernel)) {
     if (name == AttentionKernel::mma) {
       continue;
     }
     try {
       const double time = run_and_time(kernel, name);
-      const double difference = difference_of(numbers(result), expected);
+      const double difference = difference_of(numbers_of(gpu_, results), expected);
       if (difference > kLargestDifference) {
         log::warning(
             "attention: results of {} differ from ours by {:.2g} of the largest: it is "
@@ -162,15 +190,6 @@ double AttentionMeter::run_and_time(Kernel& kernel, AttentionKernel name) {
   const auto clock = device::make_stream_clock(gpu_.stream());
   return 1e6 * device::shortest_seconds(*clock, {.rounds = 3, .calls = 4},
                                         [&] { device::launch(gpu_.stream(), kernel); });
-}
-
-std::vector<float> AttentionMeter::numbers(const ConstTensorView& result) {
-  const Tensor wide = Tensor::empty(gpu_, result.shape, DType::f32);
-  device::launch(gpu_.stream(), kernels::Cast{.x = result, .y = wide.view()});
-  std::vector<float> values(static_cast<std::size_t>(result.numel()));
-  device::copy_bytes(gpu_.stream(), values.data(), wide.view().data, wide.view().bytes());
-  device::synchronize(gpu_.stream());
-  return values;
 }
 
 }  // namespace mpitron::train

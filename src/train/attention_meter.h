@@ -5,11 +5,12 @@
 
 namespace mpitron::train {
 
-/// An attention layer of made-up numbers in the memory of a GPU, as training has it (one fused
-/// qkv), on which the kernels for one shape are measured, by the GPU's own clock.
+/// An attention layer of made-up numbers in the memory of a GPU, as training has it (one fused qkv,
+/// or where the lengths differ queries and fused keys and values), on which the kernels for one
+/// shape are measured, by the GPU's own clock.
 class AttentionMeter {
  public:
-  /// `shape`: causal or not, with a window or without; s = s_kv, and nothing besides.
+  /// `shape`: without bias and dropout.
   AttentionMeter(device::Device& gpu, const kernels::AttentionShape& shape);
 
   /// Times of all kernels that can run it, and the fastest. One that fails, or whose results are
@@ -18,16 +19,20 @@ class AttentionMeter {
 
  private:
   template <class Kernel>
-  MeasuredAttention measure_pass(Kernel kernel, const device::ConstTensorView& result);
+  void set_inputs(Kernel& kernel) const;
+  template <class Kernel>
+  MeasuredAttention measure_pass(Kernel kernel, const std::vector<tensor::Tensor>& results);
   template <class Kernel>
   double run_and_time(Kernel& kernel, kernels::AttentionKernel name);
-  std::vector<float> numbers(const device::ConstTensorView& result);
+
+  /// Where keys, and behind them values, begin in the rows of their tensor.
+  Index first_key() const;
+  Index heads_of_group() const { return shape_.n / shape_.g; }
 
   device::Device& gpu_;
   kernels::AttentionShape shape_;
-  tensor::Tensor qkv_, o_, lse_, d_o_, dqkv_;
-  kernels::AttentionForward forward_;
-  kernels::AttentionBackward backward_;
+  tensor::Tensor queries_, keys_, mask_, o_, lse_, d_o_;
+  tensor::Tensor d_queries_, d_keys_;  // of backward
 };
 
 }  // namespace mpitron::train

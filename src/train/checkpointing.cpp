@@ -8,6 +8,7 @@
 #include "checkpoint/choose.h"
 #include "checkpoint/strip_optimizer.h"
 #include "config/checkpoint_arguments.h"
+#include "io/hdf5_version.h"
 #include "train/checkpoint_loader.h"
 #include "train/checkpoint_state.h"
 #include "train/verify_resume.h"
@@ -45,6 +46,9 @@ Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config:
       identity_(std::move(identity)),
       all_(model.world().all()),
       writer_(model.world(), writer_options(config_, trace)) {
+  if (config_.save) {
+    io::require_hdf5("--save " + *config_.save);
+  }
   checkpoint::on_member_0(*all_, [this] { take_save_folder(); });
   const config::NonPersistentConfig& short_lived = config_.non_persistent;
   if (short_lived.local) {

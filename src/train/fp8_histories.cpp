@@ -1,5 +1,7 @@
 #include "train/fp8_histories.h"
 
+#include <algorithm>
+
 #include "kernels/elementwise.h"
 #include "kernels/fp8_history.h"
 
@@ -20,12 +22,15 @@ Tensor zeros(device::Device& device, const Shape& shape) {
 Fp8Histories::Fp8Histories(device::Device& device, autograd::ParameterList& parameters,
                            bool largest)
     : device_(device), largest_(largest) {
-  const auto delayed = parameters.where([](const autograd::Parameter& parameter) {
+  auto delayed = parameters.where([](const autograd::Parameter& parameter) {
     return parameter.fp8 && parameter.fp8->history != nullptr;
   });
   if (delayed.empty()) {
     return;
   }
+  const auto first_expert = std::ranges::stable_partition(
+      delayed, [](const autograd::Parameter* parameter) { return !parameter->expert; });
+  experts_ = Fp8Products::kRoles * (first_expert.begin() - delayed.begin());
   const Index count = Fp8Products::kRoles * static_cast<Index>(delayed.size());
   rows_ = zeros(device, {count, delayed.front()->fp8->history->shape[1]});
   amax_ = zeros(device, {count});
@@ -38,11 +43,19 @@ Fp8Histories::Fp8Histories(device::Device& device, autograd::ParameterList& para
   }
 }
 
-void Fp8Histories::update(comm::Group& stage) {
+void Fp8Histories::update(const comm::ParallelGroups& groups) {
   if (!rows_) {
     return;
   }
-  stage.all_reduce(amax_.view(), comm::Reduction::maximum).wait();
+  const auto join = [this](comm::Group& ranks, Index begin, Index end) {
+    if (begin < end) {
+      ranks.all_reduce(amax_.slice(0, begin, end).view(), comm::Reduction::maximum).wait();
+    }
+  };
+  const Index count = amax_.numel();
+  join(*groups.tensor_data_context, 0, experts_);
+  join(*groups.expert_tensor, experts_, count);
+  join(*groups.expert_data, experts_, count);
   device::launch(
       device_.stream(),
       kernels::Fp8HistoryUpdate{.rows = rows_.view(), .amax = amax_.view(), .largest = largest_});

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -41,11 +42,16 @@ MemoryUse memory_in_use(device::Device& device) {
   if (device.tensors_on_host()) {
     return process_memory();
   }
-  const device::AllocatorStatistics tensors = device.allocator().statistics();
-  const device::AllocatorStatistics arrivals = device.arrivals().statistics();
-  return {.allocated = tensors.bytes_in_use + arrivals.bytes_in_use,
-          .max_allocated = tensors.high_water + arrivals.high_water,
-          .reserved = tensors.bytes_reserved + arrivals.bytes_reserved};
+  const std::set<device::Allocator*> allocators = {&device.allocator(), &device.arrivals(),
+                                                   &device.buffers()};
+  MemoryUse use{.reserved = 0};
+  for (const device::Allocator* allocator : allocators) {
+    const device::AllocatorStatistics memory = allocator->statistics();
+    use.allocated += memory.bytes_in_use;
+    use.max_allocated += memory.high_water;
+    *use.reserved += memory.bytes_reserved;
+  }
+  return use;
 }
 
 std::string memory_line(Index rank, Index iterations, const MemoryUse& memory) {

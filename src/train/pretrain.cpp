@@ -88,7 +88,8 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
   }
 }
 
-RunOutcome Pretraining::run() {
+RunOutcome Pretraining::run(KernelTuning* tuning) {
+  tuning_ = tuning;
   try {
     return run_within_memory();
   } catch (const std::exception& error) {
@@ -157,11 +158,21 @@ StepReport Pretraining::one_iteration(const Progress& before,
     }
     return {.skipped = true};
   }
-  StepReport report = step_.compute_gradients(iteration, batch.num_microbatches, next);
+  const auto compute = [&] {
+    return step_.compute_gradients(iteration, batch.num_microbatches, next);
+  };
+  const auto compute_again = [&] {
+    stream = training_stream(before.consumed_samples);
+    return compute();
+  };
+  StepReport report = compute();
+  if (tuning_ != nullptr && tuning_->complete()) {
+    step_.kernels_changed();
+    report = compute_again();
+  }
   RerunDecision decision = judge_(iteration, report);
   if (decision.again) {
-    stream = training_stream(before.consumed_samples);
-    report = step_.compute_gradients(iteration, batch.num_microbatches, next);
+    report = compute_again();
     decision = judge_(iteration, report);
   }
   if (decision.exit) {

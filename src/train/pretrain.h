@@ -4,6 +4,7 @@
 #include "train/checkpointing.h"
 #include "train/evaluation.h"
 #include "train/exit_watch.h"
+#include "train/kernel_tuning.h"
 #include "train/num_microbatches.h"
 #include "train/profile.h"
 #include "train/progress_log.h"
@@ -33,8 +34,9 @@ class Pretraining {
               std::shared_ptr<Trace> trace = nullptr);
 
   /// Starts from the checkpoint that the options ask for, trains to the end, then evaluates on
-  /// validation and test sets; an exit condition ends it at once.
-  RunOutcome run();
+  /// validation and test sets; an exit condition ends it at once. `tuning`: what the first step
+  /// completes.
+  RunOutcome run(KernelTuning* tuning = nullptr);
   /// The loss of the best unigram model of the validation tokens; nothing without a validation set.
   std::optional<double> unigram_loss();
   /// The mean loss on each validation set, from sample `consumed` on: over `--eval-iters` batches,
@@ -76,6 +78,7 @@ class Pretraining {
   config::RunConfig config_;
   Timers timers_;
   Profile profile_;
+  KernelTuning* tuning_ = nullptr;
   NumMicrobatches num_microbatches_;
   SkipIterations skipped_;
   ResultJudge judge_;

@@ -101,6 +101,12 @@ std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& n
   return sums_;
 }
 
+void StageRunner::kernels_changed() {
+  if (graph_) {
+    graph_->forget();
+  }
+}
+
 StepGraph::TokenSums StageRunner::play(const pipeline::HiddenState& hidden) {
   token_sums_.assign(objectives_.size(), {});
   taken_.assign(static_cast<std::size_t>(model_.chunks()), 0);

@@ -66,6 +66,8 @@ class StageRunner {
   /// The sums of this rank's microbatches, of each objective; zero on ranks without the output
   /// layer.
   std::vector<LossSums> run(const Pass& pass, const NextMicrobatch& next);
+  /// Forgets what was recorded.
+  void kernels_changed();
   /// What the layers told of their own losses in the last training pass; of this rank.
   const autograd::LayerSums& layer_sums() const { return layer_sums_; }
 

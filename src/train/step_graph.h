@@ -43,6 +43,8 @@ class StepGraph {
   /// What the passes would return, with values once the device has come there; valid until the
   /// next call.
   Sums run(const Step& step, const Microbatches& microbatches, const Passes& passes);
+  /// The next step is recorded anew.
+  void forget() { graph_.reset(); }
   /// How often a step was recorded.
   Index recordings() const { return recordings_; }
 

@@ -105,6 +105,20 @@ double host_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& la
   return theoretical_parameters(model, layout).most_loaded_shard * per_parameter;
 }
 
+double fp8_weight_bytes(const config::ModelConfig& config, const ModelDimensions& model,
+                        const MemoryLayout& layout) {
+  const Index layers = config.all_layers();
+  Index in_8_bits = 0;
+  for (Index layer = 1; layer <= layers; ++layer) {
+    in_8_bits += config.fp8->has(layer, layers) ? 1 : 0;
+  }
+  const ParameterCounts counts = theoretical_parameters(model, layout);
+  const double share = static_cast<double>(in_8_bits) / static_cast<double>(layers);
+  const auto stages = static_cast<double>(layout.pipeline_model_parallel_size);
+  return 2 * (share * counts.transformer_block / stages + counts.mtp_block) /
+         static_cast<double>(layout.tensor_model_parallel_size);
+}
+
 double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout,
                         std::optional<Index> num_microbatches) {
   const auto h = static_cast<double>(model.hidden_size);

@@ -48,6 +48,11 @@ double weight_and_optimizer_bytes(const ModelDimensions& model, const MemoryLayo
 double host_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout,
                             const StateBytes& bytes);
 
+/// Bytes of the numbers of 8 bits that are kept beside the weights of the layers that multiply in 8
+/// bits (train/fp8_weights.h), as if the stages had equally many of these.
+double fp8_weight_bytes(const config::ModelConfig& config, const ModelDimensions& model,
+                        const MemoryLayout& layout);
+
 /// Bytes of activations on the first pipeline stage, for sequence parallelism with selective
 /// recompute (arXiv:2205.05198); `num_microbatches` none: enough to fill the pipeline.
 double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout,

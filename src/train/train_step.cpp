@@ -108,8 +108,14 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
       scaler_(optim::make_loss_scaler(config.optimizer)),
       fp8_histories_(device, model.parameters(),
                      config.model.fp8 && config.model.fp8->largest_of_history),
+      fp8_weights_(device, model.parameters(), keeps_fp8_weights(config)),
       runner_(device, model, *replicas_, runner_options(config, model), timers),
       tracked_(config, model.groups()) {}
+
+std::vector<LossSums> TrainStep::play(const StageRunner::Pass& pass, const NextMicrobatch& next) {
+  fp8_weights_.begin_pass();
+  return runner_.run(pass, next);
+}
 
 /// Every rank of the last stages counts its tokens; ranks of a tensor group hold the same ones.
 void TrainStep::report_loss(const std::vector<LossSums>& sums, StepReport& report) const {
@@ -145,7 +151,7 @@ StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
     replicas_->begin_step();
     const StageRunner::Pass pass{
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
-    report_loss(runner_.run(pass, next), report);
+    report_loss(play(pass, next), report);
     report.layers = tracked_.report(runner_.layer_sums(), num_microbatches, *model_.world().all());
     replicas_->finish_step();
     complete_gradients();
@@ -178,7 +184,7 @@ void TrainStep::update(StepReport& report, Index batch_size) {
   const TimerScope scope = timers_.scope("optimizer", 1);
   before_update_();
   update_expert_biases(report.layers);
-  fp8_histories_.update(*model_.groups().tensor_data_context);
+  fp8_histories_.update(model_.groups());
   optim::StepInputs inputs = step_inputs(report, {});
   inputs.grad_norm = report.grad_norm;
   report.skipped = optimizer_.step(inputs, scheduler_).skipped;
@@ -264,8 +270,8 @@ void TrainStep::values_loaded(bool masters_too) {
 
 void TrainStep::logits(const HostMicrobatch& microbatch,
                        const decltype(StageRunner::Pass::on_logits)& visit, autograd::Mode mode) {
-  runner_.run({.on_logits = visit, .mode = mode, .micro_batch_size = microbatch.samples},
-              [&] { return microbatch; });
+  play({.on_logits = visit, .mode = mode, .micro_batch_size = microbatch.samples},
+       [&] { return microbatch; });
 }
 
 void TrainStep::check_replicas() {
@@ -277,7 +283,7 @@ void TrainStep::check_replicas() {
 
 StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {
   StepReport report;
-  report_loss(runner_.run({.num_microbatches = num_microbatches}, next), report);
+  report_loss(play({.num_microbatches = num_microbatches}, next), report);
   return report;
 }
 

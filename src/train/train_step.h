@@ -10,6 +10,7 @@
 #include "optim/parameter_scheduler.h"
 #include "parallel/data_parallel.h"
 #include "train/fp8_histories.h"
+#include "train/fp8_weights.h"
 #include "train/stage_runner.h"
 #include "train/tracked_losses.h"
 
@@ -44,6 +45,8 @@ class TrainStep {
   /// the same microbatches it gives the same bits.
   StepReport compute_gradients(Index iteration, Index num_microbatches, const NextMicrobatch& next);
   void update(StepReport& report, Index batch_size);
+  /// Other kernels or algorithms run from now on: what was recorded is out of date.
+  void kernels_changed() { runner_.kernels_changed(); }
   /// Called by `update` before anything that is saved changes.
   void before_update(std::function<void()> call) { before_update_ = std::move(call); }
   /// Sum of the masked losses and of the mask, without dropout and without gradients.
@@ -70,9 +73,12 @@ class TrainStep {
   /// Throws where replicas hold different weights (parallel/weight_hash.h).
   void check_replicas();
   parallel::DataParallel& replicas() { return *replicas_; }
+  const Fp8Weights& fp8_weights() const { return fp8_weights_; }
   device::Device& device() const { return device_; }
 
  private:
+  /// Queues the passes of a step or an evaluation; each objective's sums on this rank.
+  std::vector<LossSums> play(const StageRunner::Pass& pass, const NextMicrobatch& next);
   /// Adds this rank's sums up over all ranks.
   void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
   void complete_gradients();
@@ -91,6 +97,7 @@ class TrainStep {
   optim::ParameterScheduler scheduler_;
   optim::LossScaler scaler_;
   Fp8Histories fp8_histories_;
+  Fp8Weights fp8_weights_;
   StageRunner runner_;
   TrackedLosses tracked_;
   std::function<void()> before_update_ = [] {};

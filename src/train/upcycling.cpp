@@ -61,7 +61,7 @@ double expert_scale(const config::ModelConfig& model, Index parts) {
 void DenseView::tensor(const ShardedTensor& tensor) {
   const std::string& name = tensor.name;
   if (name.find(".mlp.router.") != std::string::npos ||
-      name.find(".mlp.shared_experts.") != std::string::npos) {
+      name.find(".mlp.shared_experts.") != std::string::npos || name.starts_with("fp8/")) {
     return;
   }
   const std::size_t at = name.find(kExperts);

@@ -16,7 +16,8 @@ namespace mpitron::train {
 void group_router_rows(device::Device& device, autograd::ParameterList& parameters, Index parts);
 
 /// Describes a model with experts to `dense`, a visitor that loads, as the dense model from which
-/// it is made. Routers and shared experts are not there: they keep their first values.
+/// it is made. Routers, shared experts and histories of 8-bit scales are not there: they keep their
+/// first values.
 class DenseView final : public tensor::StateVisitor {
  public:
   /// `model`: the one with experts; `parts`: G.

@@ -63,6 +63,16 @@ TEST(Plan, CountsTheTypesAndThePlaceOfOptimizerState) {
   EXPECT_TRUE(contains(finished.out, "optimizer state in the host's memory")) << finished.out;
 }
 
+TEST(Plan, CountsWeightsInEightBits) {
+  const Words eight_bits = {"--world-size", "8", "--bf16", "--fp8-format", "hybrid"};
+  const Finished finished = plan(kModel + eight_bits);
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, " MB weights in 8 bits")) << finished.out;
+  const Finished first_and_last = plan(kModel + eight_bits + Words{"--first-last-layers-bf16"});
+  EXPECT_TRUE(contains(first_and_last.out, " MB weights in 8 bits"));
+  EXPECT_NE(first_and_last.out, finished.out);
+}
+
 TEST(Plan, TellsWhichGpuARankTakesAndWhatStaysOnANode) {
   const Finished finished = plan(kModel + Words{"--world-size", "8", "--ranks-per-node", "4"});
   EXPECT_EQ(finished.code, 0) << finished.err;

@@ -141,7 +141,8 @@ TEST_F(PretrainGpt, RefusesWhatCannotBeTrained) {
   expect_refused(kTinyModel + iterations, 2, "--mock-data");
   expect_refused(kTinyModel + iterations + Words{"--data-path", "absent"}, 4, "absent");
   expect_refused(kTinyMock + Words{"--pipeline-model-parallel-size", "2"}, 2, "ranks_divide");
-  expect_refused(kTinyMock + Words{"--use-nccl-ub"}, 2, "--use-nccl-ub");
+  expect_refused(kTinyMock + Words{"--init-model-with-meta-device"}, 2,
+                 "--init-model-with-meta-device");
   expect_refused(kTinyMock + Words{"--hiden-size", "32"}, 2, "--hidden-size");
   expect_refused(kTinyMock + Words{"--device", "abacus"}, 2, "abacus");
   expect_refused(kTinyMock + Words{"--profile", "--profile-dir", "/proc/x"}, 4, "--profile-dir");

@@ -26,6 +26,9 @@ TEST(RunDevice, OptionsOfTheTransportBecomeThoseOfItsGroups) {
   EXPECT_TRUE(device_transport(parallel).limits.at("data_context").in_switches);
   parallel.sharp_enabled_group = "dp_replica";
   EXPECT_TRUE(device_transport(parallel).limits.at("parameters_instance_1").in_switches);
+  EXPECT_FALSE(device_transport(parallel).registers_buffers);
+  parallel.nccl_ub = true;
+  EXPECT_TRUE(device_transport(parallel).registers_buffers);
   parallel.distributed_backend = config::DistributedBackend::mpi;
   EXPECT_TRUE(device_transport(parallel).through_host);
 }

@@ -19,7 +19,7 @@ constexpr test::RuleCase kAdded[] = {
     {"--overlap-grad-reduce", "E181", "overlapped reductions"},
     {"--cpu-offloading-num-layers 1", "E181", "activations on the host"},
     {"--timing-log-level 2", "E181", "timers of passes"},
-    {"--tuning-file t.json --attention-backend flash", "E200", "Nearest: --attention-backend auto"},
+    {"--tuning-file t.json --device host", "E214", "Nearest: leave --tuning-file out"},
     {"--device cuda --kv-channels 512", "E205", "512 > 256"},
     {"--tensor-model-parallel-size 2 --world-size 2 --cuda-graph-warmup-steps 0", "E206",
      "Nearest: --cuda-graph-warmup-steps 3"},

@@ -10,7 +10,6 @@ using test::RuleCase;
 constexpr RuleCase kBroken[] = {
     {"--fp8-format hybrid", "E187", "--bf16"},
     {"--fp8-format e4m3 --fp16", "E187", "the run is in fp16"},
-    {"--fp8-format e4m3 --bf16 --num-experts 4 --disable-bias-linear", "E188", "--num-experts"},
     {"--fp8-format e4m3 --bf16 --fp8-margin -1", "E189", "margin -1"},
     {"--fp8-format e4m3 --bf16 --fp8-amax-history-len 0", "E189", "0 steps"},
     {"--fp8-format e4m3 --bf16 --fp8-recipe tensorwise --tp-comm-overlap", "E192",
@@ -19,6 +18,7 @@ constexpr RuleCase kBroken[] = {
      "9 + 1 of"},
     {"--fp8-recipe blockwise", "E194", "given: --fp8-recipe"},
     {"--no-fp8-wgrad --fp8-margin 1", "E194", "given: --no-fp8-wgrad, --fp8-margin"},
+    {"--num-experts 4 --moe-router-padding-for-fp8", "E194", "given: --moe-router-padding-for-fp8"},
     {"--fp8-format e4m3 --bf16 --fp8-recipe blockwise --fp8-amax-compute-algo max", "E194",
      "--fp8-recipe delayed"},
 };
@@ -37,6 +37,7 @@ constexpr const char* kLegal[] = {
     "--bf16 --fp8-format hybrid --fp8-recipe blockwise --multi-latent-attention",
     "--bf16 --fp8-format hybrid --fp8-margin 2 --fp8-amax-history-len 16 "
     "--fp8-amax-compute-algo max",
+    "--bf16 --fp8-format hybrid --num-experts 4 --disable-bias-linear --moe-router-padding-for-fp8",
 };
 
 TEST(Fp8Constraints, LegalNeighboursPass) {

@@ -30,6 +30,7 @@ struct Product {
   const float* bias = nullptr;
   float* d = on_gpu<float>({10, 20, 30, 40});
   std::size_t workspace_bytes = 1 << 16;
+  std::uint32_t reduction = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   float beta = 0;
 
   Product() {
@@ -37,19 +38,52 @@ struct Product {
     EXPECT_EQ(cudaMalloc(&workspace_, 1 << 16), cudaSuccess);
   }
 
-  /// The heuristic's answer for the problem as it is now.
-  cublasStatus_t plan() {
+  /// Plans for answer `number` of the heuristic to the problem as it is now.
+  cublasStatus_t plan(std::size_t number = 0) {
     describe();
     cublasLtMatmulPreference_t preference = nullptr;
     cublasLtMatmulPreferenceCreate(&preference);
     const std::uint64_t most = 1 << 16;
     cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                          &most, sizeof(most));
+    cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                         &reduction, sizeof(reduction));
     int found = 0;
-    const cublasStatus_t status =
-        cublasLtMatmulAlgoGetHeuristic(library_, description_, a_layout_, b_layout_, d_layout_,
-                                       d_layout_, preference, 1, &choice_, &found);
-    EXPECT_EQ(found == 1, status == CUBLAS_STATUS_SUCCESS);
+    std::vector<cublasLtMatmulHeuristicResult_t> answers(number + 1);
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        library_, description_, a_layout_, b_layout_, d_layout_, d_layout_, preference,
+        static_cast<int>(answers.size()), answers.data(), &found);
+    EXPECT_EQ(found > 0, status == CUBLAS_STATUS_SUCCESS);
+    choice_ = answers[number];
+    return status;
+  }
+  /// Makes the planned algorithm again, from its number and its settings but `left_out`.
+  cublasStatus_t make_again(int left_out = -1) {
+    int id = 0;
+    std::size_t written = 0;
+    cublasLtMatmulAlgoConfigGetAttribute(&choice_.algo, CUBLASLT_ALGO_CONFIG_ID, &id, sizeof(id),
+                                         &written);
+    cublasLtMatmulAlgo_t made{};
+    cublasLtMatmulAlgoInit(library_, CUBLAS_COMPUTE_32F, CUDA_R_32F, a_type, CUDA_R_32F, CUDA_R_32F,
+                           CUDA_R_32F, id, &made);
+    for (int name = CUBLASLT_ALGO_CONFIG_TILE_ID; name <= CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID;
+         ++name) {
+      const auto attribute = static_cast<cublasLtMatmulAlgoConfigAttributes_t>(name);
+      const std::size_t bytes = attribute >= CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID ? 2 : 4;
+      std::uint32_t value = 0;
+      EXPECT_EQ(
+          cublasLtMatmulAlgoConfigGetAttribute(&choice_.algo, attribute, &value, bytes, &written),
+          CUBLAS_STATUS_SUCCESS);
+      EXPECT_EQ(written, bytes);
+      if (name != left_out) {
+        EXPECT_EQ(cublasLtMatmulAlgoConfigSetAttribute(&made, attribute, &value, bytes),
+                  CUBLAS_STATUS_SUCCESS);
+      }
+    }
+    choice_ = {};
+    const cublasStatus_t status = cublasLtMatmulAlgoCheck(
+        library_, description_, a_layout_, b_layout_, d_layout_, d_layout_, &made, &choice_);
+    choice_.algo = made;
     return status;
   }
   /// Runs what `plan` chose on the problem as it is now.
@@ -130,9 +164,47 @@ TEST(CublasLt, AnAlgorithmIsForItsProblemItsAlignmentAndItsWorkspace) {
   EXPECT_EQ(product.run(), CUBLAS_STATUS_INVALID_VALUE);
 }
 
+/// 2^24 + 1 + 1 loses both ones; in two parts, of one number and of two, it loses none.
+TEST(CublasLt, AlgorithmsDifferInTheOrderOfTheirSums) {
+  Product product;
+  product.a = on_gpu<float>({0x1p24f, 1, 1, 1, 1, 1});
+  product.b = on_gpu<float>({1, 1, 1, 1, 1, 1});
+  std::vector<float> corner;
+  for (const std::size_t answer : {0, 1}) {
+    ASSERT_EQ(product.plan(answer), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
+    corner.push_back(product.result()[0]);
+    product.d = on_gpu<float>({10, 20, 30, 40});
+    ASSERT_EQ(product.make_again(), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(product.result()[0], corner.back()) << "made again from its numbers";
+  }
+  EXPECT_EQ(corner, (std::vector<float>{0x1p24f, 0x1p24f + 2}));
+}
+
+TEST(CublasLt, AnAlgorithmIsAllOfItsSettings) {
+  for (const int left_out :
+       {CUBLASLT_ALGO_CONFIG_TILE_ID, CUBLASLT_ALGO_CONFIG_SPLITK_NUM,
+        CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID}) {
+    Product product;
+    ASSERT_EQ(product.plan(1), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(product.make_again(left_out), CUBLAS_STATUS_NOT_SUPPORTED) << left_out;
+  }
+}
+
+TEST(CublasLtDeathTest, PartsMayNotBeAddedInTheTypeOfTheResult) {
+  Product product;
+  product.k = 4;
+  product.a = on_gpu<float>({1, 2, 3, 4, 5, 6, 7, 8});
+  product.b = on_gpu<float>({1, 2, 3, 4, 5, 6, 7, 8});
+  product.reduction = CUBLASLT_REDUCTION_SCHEME_MASK;
+  ASSERT_EQ(product.plan(), CUBLAS_STATUS_SUCCESS);
+  EXPECT_DEATH(product.run(), "in the type of the result");
+}
+
 /// d = a^T b of 16 x 16 numbers of 8 bits, of which `a` holds ones, and b twos in its first column.
 struct Fp8Product {
-  std::uint64_t k = 16;
+  std::uint64_t m = 16, n = 16, k = 16;
   cudaDataType_t b_type = CUDA_R_8F_E5M2;
   const float* a_scale = on_gpu<float>({0.5f});
   float* d = on_gpu<float>(std::vector<float>(256, 7));
@@ -148,9 +220,9 @@ struct Fp8Product {
     cublasLtMatmulDescSetAttribute(description, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &a_scale,
                                    sizeof(a_scale));
     cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
-    cublasLtMatrixLayoutCreate(&a, CUDA_R_8F_E4M3, k, 16, 16);
-    cublasLtMatrixLayoutCreate(&b, b_type, k, 16, 16);
-    cublasLtMatrixLayoutCreate(&c, CUDA_R_32F, 16, 16, 16);
+    cublasLtMatrixLayoutCreate(&a, CUDA_R_8F_E4M3, k, m, 16);
+    cublasLtMatrixLayoutCreate(&b, b_type, k, n, 16);
+    cublasLtMatrixLayoutCreate(&c, CUDA_R_32F, m, n, 16);
     cublasLtMatmulPreference_t preference = nullptr;
     cublasLtMatmulPreferenceCreate(&preference);
     cublasLtMatmulHeuristicResult_t choice{};
@@ -179,11 +251,20 @@ TEST(CublasLt, MultipliesNumbersOfEightBitsByTheirScales) {
   EXPECT_EQ(d, expected);
 }
 
+TEST(CublasLt, MultipliesAnyNumberOfColumnsOfEightBits) {
+  Fp8Product product;
+  product.n = 3;
+  EXPECT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
+}
+
 TEST(CublasLt, RefusesProductsOfEightBitsThatGpusDoNotHave) {
   Fp8Product product;
   product.k = 8;
   EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
   product.k = 16;
+  product.m = 8;
+  EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
+  product.m = 16;
   product.b_type = CUDA_R_16BF;
   EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
 }

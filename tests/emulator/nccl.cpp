@@ -11,6 +11,8 @@
 #include "emulator/emulated_stream.h"
 #include "emulator/failure.h"
 #include "emulator/nccl_clique.h"
+#include "emulator/nccl_registration.h"
+#include "emulator/queue.h"
 
 namespace mpitron::emulator {
 namespace {
@@ -58,6 +60,7 @@ struct ncclComm {
   int rank;
   int device;
   cudaStream_t stream = nullptr;  // of all its operations
+  mpitron::emulator::Registrations registrations = {};
 };
 
 namespace mpitron::emulator {
@@ -142,6 +145,10 @@ ncclResult_t start(ncclComm_t communicator, cudaStream_t stream, Operation opera
   if (!records(stream)) {
     communicator->clique->add(communicator->rank, operation.call);
   }
+  if (communicator->registrations.hold(operation.from, reads_writes.first) &&
+      communicator->registrations.hold(operation.to, reads_writes.second)) {
+    communicator->clique->count_registered(communicator->rank);
+  }
   if (batch.open) {
     batch.operations.emplace_back(communicator, operation);
     return ncclSuccess;
@@ -195,8 +202,25 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int ranks, ncclUni
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  communicator->registrations.expect_none();
   communicator->clique->disconnect(communicator->rank);
   delete communicator;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommRegister(const ncclComm_t communicator, void* memory, size_t bytes,
+                              void** handle) {
+  check_memory(*communicator, "ncclCommRegister", memory, bytes);
+  *handle = communicator->registrations.add(memory, bytes);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommDeregister(const ncclComm_t communicator, void* handle) {
+  const cudaStream_t stream = communicator->stream;
+  if (stream != nullptr && !stream->queue->done(stream->queue->end())) {
+    fail("NCCL: memory is deregistered while calls of its communicator have not run");
+  }
+  communicator->registrations.remove(handle);
   return ncclSuccess;
 }
 

@@ -44,6 +44,11 @@ void Clique::set_priority(int priority) {
   history_.priority = priority;
 }
 
+void Clique::count_registered(int rank) {
+  const std::lock_guard lock(mutex_);
+  ++history_.registered[at(rank)];
+}
+
 void Clique::add(int rank, const NcclCall& call) {
   const std::lock_guard lock(mutex_);
   calls(rank).push_back(call);

@@ -15,7 +15,8 @@ namespace mpitron::emulator {
 class Clique {
  public:
   explicit Clique(int ranks)
-      : history_{.ranks = std::vector<std::vector<NcclCall>>(static_cast<std::size_t>(ranks))},
+      : history_{.ranks = std::vector<std::vector<NcclCall>>(static_cast<std::size_t>(ranks)),
+                 .registered = std::vector<std::size_t>(static_cast<std::size_t>(ranks))},
         reached_(static_cast<std::size_t>(ranks)) {}
 
   std::size_t size() const { return reached_.size(); }
@@ -26,6 +27,8 @@ class Clique {
   void set_priority(int priority);
   /// The rank makes a call; it must be what the others make in its place.
   void add(int rank, const NcclCall& call);
+  /// A call of this rank had its data in registered memory.
+  void count_registered(int rank);
   /// The rank's stream has come to the operation. Moves what can be moved.
   void reach(int rank, const OperationHandle& operation);
   bool moved(const Operation& operation) const;

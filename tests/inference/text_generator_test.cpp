@@ -76,6 +76,16 @@ TEST(TextGenerator, ContinuesThePromptTheSameWayForASeed) {
   }
 }
 
+TEST(TextGenerator, TokensThatNobodyLooksAtChangeNothing) {
+  Tiny tiny;
+  const SamplingSettings settings{.tokens = 12, .seed = 1};
+  const std::string text = tiny.generate("1 2 3", settings);
+  for (const std::size_t step : {2, 3, 64}) {
+    const TextGenerator generator(*tiny.device, tiny.model, tiny.tokenizer, step);
+    EXPECT_EQ(generator.generate("1 2 3", settings), text) << step;
+  }
+}
+
 TEST(TextGenerator, AddsNoMoreThanAsked) {
   Tiny tiny;
   EXPECT_EQ(tiny.generate("4 5", {.tokens = 0}), "4 5");

@@ -15,12 +15,22 @@ TEST(AttentionChoice, AShapeIsWhatTheTimeDependsOn) {
   kernel.v = TensorView(&place, DType::bf16, {48, 2, 3, 40});
   kernel.window = 5;
   const AttentionShape shape = shape_of(kernel);
-  EXPECT_EQ(shape, (AttentionShape{false, DType::bf16, 32, 48, 2, 12, 3, 64, 40, true, 5, false,
-                                   false, false}));
+  EXPECT_EQ(shape, (AttentionShape{false, DType::bf16, 32, 48, 2, 12, 3, 64, 40, true, 5,
+                                   AttentionMask::none, false, false}));
   kernel.scale = 0.5f;
   EXPECT_EQ(shape_of(kernel), shape) << "a factor costs nothing";
   kernel.dropout.threshold = 1;
   EXPECT_NE(shape_of(kernel), shape);
+}
+
+TEST(AttentionChoice, PaddingAndDocumentsAreDifferentMasks) {
+  char place = 0;
+  AttentionForward kernel;
+  kernel.q = kernel.v = TensorView(&place, DType::bf16, {32, 2, 4, 64});
+  kernel.mask = TensorView(&place, DType::u8, {2, 1, 32});
+  EXPECT_EQ(shape_of(kernel).mask, AttentionMask::keys);
+  kernel.mask = TensorView(&place, DType::u8, {2, 32, 32});
+  EXPECT_EQ(shape_of(kernel).mask, AttentionMask::pairs);
 }
 
 TEST(AttentionChoice, ForwardAndBackwardAreChosenApart) {

@@ -53,6 +53,25 @@ TEST_P(Fp8QuantizeTest, EveryBlockFormatAndOrder) {
   }
 }
 
+TEST_P(Fp8QuantizeTest, ZerosFillTransposedRowsUp) {
+  for (const Shape& shape : kShapes) {
+    for (const Fp8Blocks& blocks : {Fp8Blocks{}, Fp8Blocks{128, 1}}) {
+      Workbench bench(kLayouts[0]);
+      Twin& x = bench.input(GetParam(), shape, 3e-3);
+      Twin& amax = bench.input(DType::f32, {blocks.down(shape[0]), blocks.across(shape[1])}, 4e-3);
+      Twin& y = bench.output(DType::u8, {shape[1], shape[0] + 13});
+      bench.check(
+          [&](Side side) { return Fp8Quantize{x(side), amax(side), y(side), blocks, {}, true}; },
+          0);
+      const std::vector<double> bits = y.sides[reference_side].values();
+      for (std::size_t i = 0; i < bits.size(); ++i) {
+        const Index column = static_cast<Index>(i) % (shape[0] + 13);
+        EXPECT_TRUE(column < shape[0] || bits[i] == 0) << i;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, Fp8QuantizeTest, ::testing::ValuesIn(kTrainingTypes),
                          [](const auto& info) { return name_of(info.param); });
 

@@ -1,5 +1,7 @@
 #include "kernels/optimizer.h"
 
+#include <deque>
+
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
@@ -71,6 +73,53 @@ TEST(Optimizer, Sgd) {
         },
         kTolerance);
   });
+}
+
+/// The steps in one piece with the kernel, as run_on_device wants them.
+struct ManySgdSteps {
+  static constexpr std::size_t kCount = 2 * kStepsTogether + 3;
+  SgdStep steps[kCount];
+};
+void run(StreamUnderTest& stream, const ManySgdSteps& k) {
+  kernels::run(stream, SgdSteps{k.steps});
+}
+
+/// Tensors of one step.
+struct SgdCase {
+  SgdCase(DType grad_type, Index n, bool with_model)
+      : param(DType::f32, {n}, test_values(n, 1)),
+        buffer(DType::f32, {n}, test_values(n, 2)),
+        grad(grad_type, {n}, test_values(n, 3)),
+        model(DType::bf16, {n}),
+        own_model(with_model) {}
+  SgdStep step(float lr) {
+    SgdStep k{param.view(), buffer.view(), grad.view(), own_model ? Out(model.view()) : Out()};
+    k.lr = lr;
+    k.weight_decay = 0.1f;
+    return k;
+  }
+
+  TestTensor param, buffer, grad, model;
+  bool own_model;
+};
+
+TEST(Optimizer, SgdOfManyTensorsHasTheBitsOfEach) {
+  constexpr Index kAFewBlocks = 5003;
+  std::deque<SgdCase> together, alone;
+  ManySgdSteps many;
+  for (std::size_t i = 0; i < ManySgdSteps::kCount; ++i) {
+    const DType grad = kTrainingTypes[i % std::size(kTrainingTypes)];
+    const Index n = i % 7 == 3 ? kAFewBlocks : static_cast<Index>(1 + 37 * i);
+    const float lr = 1e-2f * static_cast<float>(1 + i);
+    many.steps[i] = together.emplace_back(grad, n, i % 2 == 0).step(lr);
+    run_on_device(alone.emplace_back(grad, n, i % 2 == 0).step(lr));
+  }
+  run_on_device(many);
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    EXPECT_TRUE(together[i].param.bytes() == alone[i].param.bytes()) << i;
+    EXPECT_TRUE(together[i].buffer.bytes() == alone[i].buffer.bytes()) << i;
+    EXPECT_TRUE(together[i].model.bytes() == alone[i].model.bytes()) << i;
+  }
 }
 
 TEST(Optimizer, CountZeros) {

@@ -36,6 +36,15 @@ TEST(Rows, OfVectorsAndOfEmptyViews) {
   EXPECT_FALSE(Rows<const float>(device::In{}));
 }
 
+TEST(Rows, OfManyStridesAreCountedIn32Bits) {
+  float element = 0;
+  const Shape shape{1 << 17, 1 << 16, 1};
+  const device::TensorView joined(&element, DType::f32, shape, {1 << 16, 1, 1});
+  EXPECT_EQ(Rows<float>(joined)[Index{1} << 33] - &element, Index{1} << 33);
+  EXPECT_THROW(Rows<float>(device::TensorView(&element, DType::f32, shape, {1, 0, 1})),
+               InternalError);
+}
+
 TEST(Rows, AlignedMeansEveryRow) {
   alignas(64) static float data[1024];
   const auto aligned = [&](Index first, Index stride) {

@@ -280,7 +280,7 @@ TEST(StoredNumbers, AdamHasTheBitsOfTheHostAndTheReferencesNumbers) {
 
 /// The steps in one piece with the kernel, as run_on_device wants them.
 struct ManyAdamSteps {
-  static constexpr std::size_t kCount = 2 * AdamSteps::kTogether + 3;
+  static constexpr std::size_t kCount = 2 * kStepsTogether + 3;
   AdamStep steps[kCount];
 };
 void run(StreamUnderTest& stream, const ManyAdamSteps& k) {

@@ -219,9 +219,10 @@ std::unique_ptr<device::Device> far() {
 
 /// On the host one after the other, on other devices many with each launch: the same bits.
 TEST(OptimizerOfManyTensors, LaunchesThemTogetherAndTellsOfEach) {
-  constexpr std::size_t kTensors = 2 * kernels::AdamSteps::kTogether + 3;
-  const auto run = [&](device::Device& device, Index launches) {
+  constexpr std::size_t kTensors = 2 * kernels::kStepsTogether + 3;
+  const auto run = [&](device::Device& device, config::OptimizerKind kind, Index launches) {
     config::OptimizerConfig config;
+    config.optimizer = kind;
     config.lr = 0.1;
     config.lr_decay_style = config::LrDecayStyle::constant;
     config.lr_decay_steps = config.wd_incr_steps = 1000;
@@ -241,9 +242,9 @@ TEST(OptimizerOfManyTensors, LaunchesThemTogetherAndTellsOfEach) {
                    ParameterScheduler(config));
     EXPECT_EQ(updated, expected);
     const auto entries = profile.kernels();
-    const auto adam =
-        std::ranges::find(entries, "adam_steps", &device::LaunchProfile::Entry::kernel);
-    EXPECT_EQ(adam == entries.end() ? 0 : adam->calls, launches);
+    const char* const kernel = kind == config::OptimizerKind::adam ? "adam_steps" : "sgd_steps";
+    const auto steps = std::ranges::find(entries, kernel, &device::LaunchProfile::Entry::kernel);
+    EXPECT_EQ(steps == entries.end() ? 0 : steps->calls, launches);
     std::vector<std::vector<double>> values;
     for (std::size_t i = 0; i < kTensors; ++i) {
       values.push_back(testing::values_of(trained[i].value));
@@ -251,7 +252,9 @@ TEST(OptimizerOfManyTensors, LaunchesThemTogetherAndTellsOfEach) {
     }
     return values;
   };
-  EXPECT_EQ(run(*far(), 3), run(*device::make_device("host"), kTensors));
+  for (const auto kind : {config::OptimizerKind::adam, config::OptimizerKind::sgd}) {
+    EXPECT_EQ(run(*far(), kind, 3), run(*device::make_device("host"), kind, kTensors));
+  }
 }
 
 /// The processor's share of a device with memory of its own: the same bits.

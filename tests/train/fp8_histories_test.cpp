@@ -1,41 +1,24 @@
 #include "train/fp8_histories.h"
 
 #include <cmath>
-#include <cstring>
 
 #include <fmt/ranges.h>
 
-#include "train/checkpoint_run.h"
+#include "train/fp8_runs.h"
 
 namespace mpitron::train {
 namespace {
-
-const Flags kHybrid = {"--bf16", "--fp8-format", "hybrid"};
-const Flags kHistories =
-    kHybrid + Flags{"--fp8-amax-history-len", "3", "--fp8-amax-compute-algo", "max"};
 
 class Fp8HistoriesTest : public ::testing::Test {
  protected:
   std::unique_ptr<device::Device> device_ = device::make_device("host");
 };
 
-/// Losses of a run of `steps` steps on the host.
-std::vector<double> losses(device::Device& device, const Flags& flags, Index steps) {
-  TinyTraining training(device, tiny_run(flags));
-  TinyCorpus corpus;
-  std::vector<double> result;
-  for (Index iteration = 1; iteration <= steps; ++iteration) {
-    result.push_back(training.step.run(iteration, 4, 8, corpus.from(8 * iteration, 2)).loss());
-  }
-  return result;
-}
-
 TEST_F(Fp8HistoriesTest, EveryRecipeFollowsBf16AndRepeatsBitForBit) {
   constexpr Index kSteps = 50;
   const Flags slowly = {"--lr", "0.002"};
   const std::vector<double> in_bf16 = losses(*device_, Flags{"--bf16"} + slowly, kSteps);
-  for (const Flags& recipe : {kHistories, kHybrid + Flags{"--fp8-recipe", "tensorwise"},
-                              kHybrid + Flags{"--fp8-recipe", "blockwise"}}) {
+  for (const Flags& recipe : {kHistories, kTensorwise, kBlockwise}) {
     const std::vector<double> in_fp8 = losses(*device_, recipe + slowly, kSteps);
     EXPECT_NE(in_fp8, in_bf16);
     EXPECT_LT(in_fp8.back(), 0.8 * in_fp8.front());
@@ -78,24 +61,6 @@ TEST_F(Fp8HistoriesTest, SomeLayersStayInBf16) {
         parameter.name.find(".linear_") != std::string::npos && parameter.name.ends_with(".weight");
     EXPECT_EQ(parameter.fp8.has_value(), linear && parameter.unit == 2) << parameter.name;
   }
-}
-
-using Histories = std::map<std::string, std::vector<float>>;
-
-/// The histories that one step leaves on each rank.
-std::vector<Histories> histories(const Flags& layout, Index ranks) {
-  std::vector<Histories> result;
-  for (const auto& state : run_with_checkpoints(kHistories + layout, ranks, 1).state) {
-    Histories& own = result.emplace_back();
-    for (const auto& [name, bytes] : state) {
-      if (name.ends_with(".fp8_amax_history")) {
-        std::vector<float>& values = own[name];
-        values.resize(bytes.size() / sizeof(float));
-        std::memcpy(values.data(), bytes.data(), bytes.size());
-      }
-    }
-  }
-  return result;
 }
 
 /// Replicas see other samples, and shards other numbers, than one rank that has all.

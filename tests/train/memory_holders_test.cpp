@@ -16,5 +16,14 @@ TEST(MemoryHolders, AreTold) {
             "activations and scratch memory");
 }
 
+TEST(MemoryHolders, NumbersOfEightBitsAreTold) {
+  const auto device = device::make_device("host");
+  TinyTraining training(*device,
+                        tiny_run({"--hidden-size", "256", "--bf16", "--fp8-format", "hybrid"}));
+  EXPECT_NE(memory_holders(training.model, training.step)
+                .find("parameters hold 3 MiB, their numbers of 8 bits 3 MiB, gradients 6 MiB"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace mpitron::train

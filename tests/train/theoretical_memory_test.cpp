@@ -77,6 +77,18 @@ TEST(TheoreticalMemory, CountsTypesOfStateAndWhatTheHostHolds) {
   EXPECT_NEAR(host_optimizer_bytes(model, layout, bytes), shard * (2 + bytes.state) / 8, 1e-9);
 }
 
+TEST(TheoreticalMemory, CountsWeightsInEightBits) {
+  const ModelDimensions model = small_model();
+  const MemoryLayout layout{.tensor_model_parallel_size = 2, .pipeline_model_parallel_size = 2};
+  config::ModelConfig config;
+  config.num_layers = 2;
+  config.fp8 = config::Fp8Config{};
+  const double block = theoretical_parameters(model, layout).transformer_block;
+  EXPECT_EQ(fp8_weight_bytes(config, model, layout), 2 * block / 4);
+  config.fp8->first_bf16_layers = 1;
+  EXPECT_EQ(fp8_weight_bytes(config, model, layout), block / 4);
+}
+
 TEST(TheoreticalMemory, Line) {
   EXPECT_EQ(theoretical_memory_line(3.0 * 1024 * 1024, {}),
             "Theoretical memory footprints: weight and optimizer=3.00 MB");

@@ -119,6 +119,19 @@ TEST_F(UpcyclingTest, EveryLayoutMakesTheSameFile) {
   }
 }
 
+/// Nothing is known of what experts will see.
+TEST_F(UpcyclingTest, HistoriesOfScalesStartEmpty) {
+  const Flags kind{"--swiglu", "--bf16", "--fp8-format", "hybrid"};
+  train_dense(kind);
+  const double before = loss_of(dense() + kind + Flags{"--load", folder("dense")}, 1);
+  const double after = loss_of(upcycled(kind + sparse("4", "1", "32")), 1, folder("experts"));
+  EXPECT_NEAR(after / before, 1, 0.05);
+  const checkpoint::File file(checkpoint::Folder(folder("experts")).file(1));
+  const std::string name =
+      "fp8/decoder.layers.3.mlp.experts.local_experts.2.linear_fc1.weight.fp8_amax_history";
+  EXPECT_NE(file.find(name), nullptr);
+}
+
 TEST_F(UpcyclingTest, AnotherWidthOrFilledFolderIsRefused) {
   train_dense({});
   const auto message = [&](const Flags& flags) -> std::string {

@@ -1,6 +1,10 @@
 #pragma once
 #include <cstdint>
 
+#include <nv/target>
+
+#include "utils/float8.h"
+
 // What CUDA C++ cannot say without PTX, one function each. tests/emulator/include holds functions
 // of the same names for the emulator; the include path chooses.
 
@@ -11,6 +15,13 @@ template <class T>
 __device__ T* dynamic_shared() {
   extern __shared__ __align__(128) unsigned char dynamic_shared_bytes[];
   return reinterpret_cast<T*>(dynamic_shared_bytes);
+}
+
+/// Stores 16 bytes, to 16 aligned, in one access; nvcc makes four of some such assignments.
+inline __device__ void store_words(void* to, const uint4& words) {
+  asm volatile("st.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words.x), "r"(words.y),
+               "r"(words.z), "r"(words.w)
+               : "memory");
 }
 
 /// Begins to copy 16 bytes from global to shared memory, both aligned to 16: the first `bytes` are
@@ -96,6 +107,24 @@ inline __device__ float exp2_approximate(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
+}
+
+/// to_fp8 of both, the first in the lower byte. GPUs that convert themselves drop the sign of NaN.
+/// Source: PTX ISA, cvt.rn.satfinite.
+inline __device__ std::uint32_t fp8_pair(float first, float second, Fp8Format format) {
+  NV_IF_ELSE_TARGET(
+      NV_PROVIDES_SM_89, ({
+        std::uint16_t bits;
+        if (format == Fp8Format::e4m3) {
+          asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(bits) : "f"(second), "f"(first));
+        } else {
+          asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(bits) : "f"(second), "f"(first));
+        }
+        const std::uint32_t tops =
+            __byte_perm(__float_as_uint(first), __float_as_uint(second), 0x0073);
+        return bits | (tops & 0x8080u);
+      }),
+      ({ return to_fp8(first, format) | to_fp8(second, format) << 8; }))
 }
 
 }  // namespace mpitron::kernels::cuda

@@ -50,7 +50,28 @@ NcclChannel::~NcclChannel() {
     ncclCommAbort(communicator_);
   } else {
     cudaStreamSynchronize(stream_.get());
+    while (!registrations_.empty()) {
+      strike_out(registrations_.begin()->first);
+    }
     ncclCommDestroy(communicator_);
+  }
+}
+
+bool NcclChannel::enlist(void* memory, std::size_t bytes) {
+  if (registrations_.contains(memory)) {
+    return false;
+  }
+  void* registration = nullptr;
+  check(ncclCommRegister(communicator_, memory, bytes, &registration),
+        "registering a buffer (--use-nccl-ub)");
+  registrations_.emplace(memory, registration);
+  return true;
+}
+
+void NcclChannel::strike_out(void* memory) noexcept {
+  const auto registration = registrations_.extract(memory);
+  if (!registration.empty() && registration.mapped() != nullptr) {  // null: NCCL had no use for it
+    ncclCommDeregister(communicator_, registration.mapped());
   }
 }
 

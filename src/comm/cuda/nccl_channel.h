@@ -2,6 +2,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -41,6 +42,10 @@ class NcclChannel {
   void let_wait(cudaStream_t stream, const LaunchId& launch);
   /// Of one that was not recorded: that never happens by itself.
   bool ended(std::uint64_t launch);
+  /// Registers this memory, so that operations use it in place: false where it is already. It stays
+  /// so until it is struck out, when no operation uses it, or the channel ends.
+  bool enlist(void* memory, std::size_t bytes);
+  void strike_out(void* memory) noexcept;
   /// The host waits for everything launched.
   void synchronize();
 
@@ -71,6 +76,7 @@ class NcclChannel {
 
   const Settings settings_;
   ncclComm_t communicator_ = nullptr;
+  std::map<void*, void*> registrations_;  // of memory, by its start
   device::StreamHandle stream_;
   std::mutex mutex_;  // of all below
   std::deque<Launch> under_way_;

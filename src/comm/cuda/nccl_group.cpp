@@ -1,6 +1,7 @@
 #include "comm/cuda/nccl_group.h"
 
 #include "comm/cuda/nccl_calls.h"
+#include "comm/cuda/nccl_memory.h"
 #include "comm/cuda/nccl_watch.h"
 #include "utils/check.h"
 
@@ -43,6 +44,12 @@ NcclGroup::NcclGroup(std::shared_ptr<Group> host, const Fabric& fabric,
                      NcclChannel::Settings settings)
     : GpuGroup(std::move(host), fabric.device), fabric_(fabric), settings_(std::move(settings)) {}
 
+void NcclGroup::expect(const TensorView& memory) {
+  if (fabric_.buffers != nullptr && size() > 1) {
+    fabric_.buffers->enlist(memory, collectives());
+  }
+}
+
 Work NcclGroup::start_on_device(const Request& request) {
   const std::shared_ptr<NcclChannel> channel = channel_for(request);
   const auto call = [&](ncclComm_t communicator, cudaStream_t stream) {
@@ -66,6 +73,10 @@ std::shared_ptr<NcclChannel> NcclGroup::channel_for(const Request& request) {
     return request.kind == CollectiveKind::send ? message_channel(rank(), request.peer)
                                                 : message_channel(request.peer, rank());
   }
+  return collectives();
+}
+
+const std::shared_ptr<NcclChannel>& NcclGroup::collectives() {
   if (collectives_ == nullptr) {
     collectives_ = connect_members(host(), settings_);
     fabric_.watch.add(collectives_);

@@ -4,6 +4,7 @@
 
 namespace mpitron::comm {
 
+class NcclMemory;
 class NcclWatch;
 
 /// Tensors travel by NCCL, from GPU to GPU, on streams of the group's own: an operation begins when
@@ -19,13 +20,16 @@ class NcclGroup final : public GpuGroup {
     device::Device& device;
     std::shared_ptr<ProgressEngine> engine;
     NcclWatch& watch;
+    NcclMemory* buffers = nullptr;  // of the device, where groups register them
   };
   NcclGroup(std::shared_ptr<Group> host, const Fabric& fabric, NcclChannel::Settings settings);
+  void expect(const TensorView& memory) override;
 
  private:
   Work start_on_device(const Request& request) override;
   /// The device's stream.
   cudaStream_t kernels() const;
+  const std::shared_ptr<NcclChannel>& collectives();
   std::shared_ptr<NcclChannel> channel_for(const Request& request);
   const std::shared_ptr<NcclChannel>& message_channel(Index sender, Index receiver);
 

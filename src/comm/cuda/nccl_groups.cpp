@@ -1,16 +1,39 @@
 #include "comm/cuda/nccl_groups.h"
 
 #include "comm/cuda/nccl_group.h"
+#include "comm/cuda/nccl_memory.h"
 #include "comm/cuda/nccl_watch.h"
+#include "utils/error.h"
 
 namespace mpitron::comm {
 namespace {
+
+constexpr int kRegisters = 21900;  // the first version of NCCL that registers memory
+
+/// The device's memory for what travels, where it is registered; else null.
+NcclMemory* make_buffers(device::Device& device, const DeviceTransport& transport) {
+  int version = 0;
+  if (!transport.registers_buffers || ncclGetVersion(&version) != ncclSuccess) {
+    return nullptr;
+  }
+  if (version < kRegisters) {
+    throw_environment(
+        "--use-nccl-ub: NCCL {}.{} registers no memory, 2.19 and newer do; leave it out",
+        version / 10000, version / 100 % 100);
+  }
+  auto memory = std::make_unique<NcclMemory>();
+  NcclMemory* const buffers = memory.get();
+  device.set_buffers(std::move(memory));
+  return buffers;
+}
 
 class NcclGroupsOfDevice final : public NcclGroups {
  public:
   NcclGroupsOfDevice(device::Device& device, const std::shared_ptr<ProgressEngine>& engine,
                      const DeviceTransport& transport)
-      : transport_(transport), watch_(engine), fabric_{device, engine, watch_} {}
+      : transport_(transport),
+        watch_(engine),
+        fabric_{device, engine, watch_, make_buffers(device, transport)} {}
 
   std::shared_ptr<Group> make(std::shared_ptr<Group> host) override {
     const std::string& name = host->name();

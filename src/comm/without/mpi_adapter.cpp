@@ -14,7 +14,7 @@ MpiAdapter::MpiAdapter() {
 MpiAdapter::~MpiAdapter() = default;
 
 launch::MpiLibrary MpiAdapter::library() {
-  return {.version = "left out", .knows_pmi = true};
+  return {.version = "MPI left out", .knows_pmi = true};
 }
 
 std::vector<Index> MpiAdapter::ranks_of_this_node() const {

@@ -56,7 +56,8 @@ inline constexpr std::array kDistributed = {
          "count the embedding as a layer when splitting"),
     flag("account-for-loss-in-pipeline-split", works, "count the loss as a layer when splitting"),
     flag("use-distributed-optimizer", works, "share optimizer state among replicas (ZeRO-1)"),
-    flag("use-nccl-ub", later, "register communication buffers with NCCL").stored_as("nccl_ub"),
+    flag("use-nccl-ub", works, "NCCL knows the buffers of gradients and parameters in advance")
+        .stored_as("nccl_ub"),
     flag("use-sharp", works, "sums of gradients may run inside the network switches"),
     text("sharp-enabled-group", none, works,
          "with --use-sharp: between all replicas, or between instances of the optimizer")

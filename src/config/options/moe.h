@@ -38,7 +38,7 @@ inline constexpr std::array kMoe = {
     flag("moe-router-enable-expert-bias", works, "balance by a bias per expert instead of a loss"),
     real("moe-router-bias-update-rate", "0.001", works, "step of that bias"),
     flag("moe-router-force-load-balancing", works, "random routing, for measurements"),
-    flag("moe-router-padding-for-fp8", later, "pad tokens per expert for fp8"),
+    flag("moe-router-padding-for-fp8", neutral, "products fill experts' rows up to 16 themselves"),
     real("moe-aux-loss-coeff", "0.0", works, "weight of each balancing loss").list(),
     real("moe-z-loss-coeff", none, works, "weight of the router's z loss"),
     real("moe-input-jitter-eps", none, works, "random factor on the router input"),

@@ -31,7 +31,7 @@ inline constexpr std::array kOwn = {
          "where training runs; auto: a GPU if there is one; reference is slow and plain")
         .choose("auto host cuda reference"),
     text("tuning-file", none, works,
-         "choices of attention kernels for this GPU; shapes that it lacks are measured and added"),
+         "kernels and algorithms that this GPU takes; what the file lacks is measured and added"),
     integer("cpu-offloading-num-layers", "0", works,
             "GPU: the first layers of a chunk keep activations in host memory, so many"),
     text("profile-dir", none, works,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emulator/grid.h"
+#include "utils/float8.h"
 
 namespace mpitron::kernels::cuda {
 
@@ -34,6 +35,10 @@ struct AsyncCopies {
     return all[threadIdx.x];
   }
 };
+
+inline void store_words(void* to, const uint4& words) {
+  *static_cast<uint4*>(to) = words;
+}
 
 inline void copy_async(void* shared, const void* global, int bytes) {
   if (reinterpret_cast<std::uintptr_t>(shared) % 16 != 0 ||
@@ -161,6 +166,10 @@ inline std::uint32_t round_to_tf32(float x) {
 inline float exp2_approximate(float x) {
   const float y = std::exp2(x);
   return y < std::numeric_limits<float>::min() ? 0.f : y;
+}
+
+inline std::uint32_t fp8_pair(float first, float second, Fp8Format format) {
+  return to_fp8(first, format) | static_cast<std::uint32_t>(to_fp8(second, format)) << 8;
 }
 
 }  // namespace mpitron::kernels::cuda

@@ -71,6 +71,11 @@ INSTANTIATE_TEST_SUITE_P(
             "fp8", {"--bf16", "--fp8-format", "hybrid", "--fp8-amax-history-len", "2"}, 1e-2},
         GpuStepCase{
             "fp8_blocks", {"--bf16", "--fp8-format", "e4m3", "--fp8-recipe", "blockwise"}, 1e-2},
+        GpuStepCase{"fp8_experts",
+                    {"--num-layers", "1", "--disable-bias-linear", "--num-experts", "4",
+                     "--moe-ffn-hidden-size", "32", "--moe-shared-expert-intermediate-size", "16",
+                     "--bf16", "--fp8-format", "hybrid", "--fp8-recipe", "tensorwise"},
+                    1e-2},
         GpuStepCase{"experts",
                     {"--disable-bias-linear", "--num-experts", "4", "--moe-aux-loss-coeff", "0.1",
                      "--moe-grouped-gemm"},

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -26,7 +27,8 @@ LayoutOutcome run_on_gpus(const config::RunConfig& run) {
   comm::run_thread_world(run.parallel.world_size, [&](comm::World& ranks) {
     const auto device = device::make_cuda_device(0);
     const std::shared_ptr<comm::World> host(&ranks, [](comm::World*) {});
-    const auto world = comm::world_for_device(host, *device);
+    const auto world =
+        comm::world_for_device(host, *device, {.registers_buffers = run.parallel.nccl_ub});
     TrainedModel model(*device, run, *world);
     Timers timers(0, config::TimingLogOption::max);
     TrainStep step(*device, model, run, timers);
@@ -70,6 +72,33 @@ TEST_P(NcclOrderTest, RanksAgreeOnEveryCallAndTrainAsOneDoes) {
     EXPECT_NEAR(layout.losses[i], alone.losses[i], 1e-5 * alone.losses[i]) << i;
     EXPECT_NEAR(layout.grad_norms[i], alone.grad_norms[i], 1e-4 * alone.grad_norms[i]) << i;
   }
+}
+
+/// Sums of gradients and gathers of parameters, and nothing else, are in registered memory.
+TEST(NcclBuffers, AreRegisteredAndChangeNoBit) {
+  const Flags sharded = {"--use-distributed-optimizer", "--overlap-grad-reduce",
+                         "--overlap-param-gather", "--ddp-num-buckets", "3"};
+  const LayoutOutcome plain = run_on_gpus(tiny_run(sharded, 2));
+  for (const emulator::NcclHistory& history : emulator::take_nccl_histories()) {
+    EXPECT_EQ(history.registered, std::vector<std::size_t>(history.ranks.size()));
+  }
+  const LayoutOutcome registered = run_on_gpus(tiny_run(sharded + Flags{"--use-nccl-ub"}, 2));
+  EXPECT_EQ(registered.losses, plain.losses);
+  EXPECT_EQ(registered.grad_norms, plain.grad_norms);
+  std::size_t found = 0;
+  for (const emulator::NcclHistory& history : emulator::take_nccl_histories()) {
+    for (std::size_t rank = 0; rank < history.ranks.size(); ++rank) {
+      const auto of_buffers =
+          std::ranges::count_if(history.ranks[rank], [](const emulator::NcclCall& call) {
+            const std::string what = call.what;
+            return what == "reduce_scatter" || what == "all_gather";
+          });
+      EXPECT_EQ(history.registered[rank], static_cast<std::size_t>(of_buffers));
+      found += history.registered[rank];
+    }
+  }
+  EXPECT_EQ(found, 2U * 2U * 2U * 3U);  // ranks, iterations, directions, buckets
+  EXPECT_EQ(emulator::nccl_blocks(), 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(

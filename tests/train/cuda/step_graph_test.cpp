@@ -28,6 +28,7 @@ const Flags kExperts = {"--num-layers",
                         "--moe-pad-expert-input-to-capacity",
                         "--moe-token-dispatcher-type",
                         "alltoall"};
+const Flags kEightBits = {"--num-layers", "1", "--bf16", "--fp8-format", "hybrid"};
 
 struct GraphCase {
   const char* name;
@@ -62,8 +63,11 @@ class StepGraphTest : public ::testing::TestWithParam<GraphCase> {
         };
         const StepReport report =
             step.run(iteration, microbatches, 2 * microbatches * replicas, next);
+        // Makes the weights' numbers of 8 bits outside the graph.
+        first = 64;
+        const StepReport seen = step.evaluate(1, next);
         if (world->rank() == 0) {
-          told.insert(told.end(), {report.loss(), report.grad_norm});
+          told.insert(told.end(), {report.loss(), report.grad_norm, seen.loss()});
           for (const LayerLosses& loss : report.layers.losses) {
             told.insert(told.end(), loss.layers.begin(), loss.layers.end());
           }
@@ -80,7 +84,7 @@ class StepGraphTest : public ::testing::TestWithParam<GraphCase> {
 TEST_P(StepGraphTest, ComputesWhatTheStepItselfDoes) {
   const std::vector<double> plain = train({});
   EXPECT_EQ(train(kGraph), plain);
-  EXPECT_NE(plain[0], plain[2]);
+  EXPECT_NE(plain[0], plain[3]);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -88,6 +92,12 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         GraphCase{"dropout", {"--hidden-dropout", "0.2", "--attention-dropout", "0.3"}},
         GraphCase{"experts_ep2", kExperts + Flags{"--expert-model-parallel-size", "2"}, 2},
+        GraphCase{"fp8_experts_ep2",
+                  kExperts + Flags{"--bf16", "--fp8-format", "hybrid",
+                                   "--expert-model-parallel-size", "2"},
+                  2},
+        GraphCase{"fp8", kEightBits},
+        GraphCase{"fp8_blockwise", kEightBits + Flags{"--fp8-recipe", "blockwise"}},
         GraphCase{"tp2", {"--tensor-model-parallel-size", "2", "--sequence-parallel"}, 2},
         GraphCase{"pp2", {"--pipeline-model-parallel-size", "2"}, 2}),
     [](const auto& info) { return info.param.name; });

@@ -1,0 +1,37 @@
+#include "kernels/gemm_choice.h"
+
+#include <atomic>
+
+namespace mpitron::kernels {
+namespace {
+
+struct Choices {
+  GemmAlgorithms algorithms;
+  std::atomic<std::uint64_t> count = 0;
+};
+Choices& choices() {
+  static Choices all;
+  return all;
+}
+
+}  // namespace
+
+const GemmAlgorithms& gemm_algorithms() {
+  return choices().algorithms;
+}
+
+void choose_gemm_algorithms(GemmAlgorithms algorithms) {
+  choices().algorithms = std::move(algorithms);
+  ++choices().count;
+}
+
+std::uint64_t gemm_choice() {
+  return choices().count.load(std::memory_order_relaxed);
+}
+
+MetShapes<GemmShape>& met_gemms() {
+  static MetShapes<GemmShape> met;
+  return met;
+}
+
+}  // namespace mpitron::kernels

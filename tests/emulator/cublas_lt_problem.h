@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+
+#include <cublasLt.h>
+
+// A product as the emulated libcublasLt is told of it (cublas_lt.cpp).
+namespace mpitron::emulator {
+
+struct ProductDescription {
+  cublasComputeType_t compute;
+  cudaDataType_t scale;
+  cublasOperation_t transpose_a = CUBLAS_OP_N, transpose_b = CUBLAS_OP_N;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const void* bias = nullptr;
+  const void *a_scale = nullptr, *b_scale = nullptr;  // of numbers of 8 bits; null: 1
+};
+
+struct MatrixLayout {
+  cudaDataType_t type;
+  std::uint64_t rows, columns;
+  std::int64_t stride;  // between columns, in elements
+};
+
+enum Matrix { matrix_a, matrix_b, matrix_c, matrix_d };
+
+struct ProductProblem {
+  ProductDescription description;
+  MatrixLayout layouts[4];
+
+  std::uint64_t m() const { return layouts[matrix_d].rows; }
+  std::uint64_t n() const { return layouts[matrix_d].columns; }
+  std::uint64_t k() const {
+    const MatrixLayout& a = layouts[matrix_a];
+    return description.transpose_a == CUBLAS_OP_N ? a.columns : a.rows;
+  }
+  bool has_bias() const {
+    return description.epilogue == CUBLASLT_EPILOGUE_BIAS ||
+           description.epilogue == CUBLASLT_EPILOGUE_GELU_BIAS;
+  }
+  bool has_gelu() const {
+    return description.epilogue == CUBLASLT_EPILOGUE_GELU ||
+           description.epilogue == CUBLASLT_EPILOGUE_GELU_BIAS;
+  }
+};
+
+std::size_t size_of(cudaDataType_t type);
+
+/// Whether the library solves the problem: what its manual does not allow (types, sizes, epilogues)
+/// is refused with its status.
+cublasStatus_t status_of(const ProductProblem& problem);
+/// Tells problems apart by all but the pointers in them; not 0.
+std::uint64_t fingerprint_of(const ProductProblem& problem);
+
+}  // namespace mpitron::emulator
