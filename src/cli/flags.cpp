@@ -90,7 +90,10 @@ void Flags::option(const std::string& name, double& target, const std::string& h
 void Flags::option(const std::string& name, std::vector<std::string>& target,
                    const std::string& help) {
   state_->names.push_back(name);
-  state_->last = state_->app.add_option(name, target, help)->capture_default_str()->expected(1, -1);
+  state_->last = state_->app.add_option(name, target, help)->expected(1, -1);
+  if (!target.empty()) {
+    state_->last->capture_default_str();
+  }
 }
 
 void Flags::flag(const std::string& name, bool& target, const std::string& help) {
@@ -114,7 +117,9 @@ bool Flags::parse(const Arguments& arguments) {
   try {
     state_->app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    log::print(state_->app.help());
+    std::string help = state_->app.help();
+    help.erase(help.find_last_not_of('\n') + 1);
+    log::print(help);
     return false;
   } catch (const CLI::ParseError& error) {
     throw_usage("mpitron {}: {}", state_->command, error.what());
