@@ -20,6 +20,16 @@ namespace {
 constexpr Index kHeaderBytes =
     34;  // magic, version u64, type u8, sequences u64, document indices u64
 
+/// What to do where `prefix` names no corpus.
+std::string advice_on(const std::string& prefix) {
+  const std::vector<std::string> similar = similar_corpora(prefix);
+  if (similar.empty() && std::filesystem::is_regular_file(prefix)) {
+    return fmt::format("`mpitron preprocess --input {}` makes a corpus of a text", prefix);
+  }
+  return fmt::format("a corpus is named by what its .bin and .idx share{}{}",
+                     similar.empty() ? "" : ", such as ", fmt::join(similar, " or "));
+}
+
 /// `raw` may be the end of `out` itself: element i is read before element i of `out` overwrites it.
 template <class T>
 void widen(const std::byte* raw, std::span<std::int64_t> out) {
@@ -109,9 +119,7 @@ TokenFile::TokenFile(const std::string& prefix, BinAccess access) : prefix_(pref
 
 void TokenFile::open_index() {
   if (!std::filesystem::exists(idx_path_)) {
-    const std::vector<std::string> similar = similar_corpora(prefix_);
-    throw_data("{}: there is no such file; a corpus is named by what its .bin and .idx share{}{}",
-               idx_path_, similar.empty() ? "" : ", such as ", fmt::join(similar, " or "));
+    throw_data("{}: there is no such file; {}", idx_path_, advice_on(prefix_));
   }
   idx_ = MappedFile(idx_path_);
   read_header();
