@@ -33,10 +33,12 @@ TEST_F(SimilarCorporaTest, TheBeginningOfNamesIsEnough) {
 }
 
 TEST_F(SimilarCorporaTest, AreProposedWhereACorpusIsMissing) {
-  EXPECT_NE(test::message_of([&] {
-              TokenFile(folder_ / "books");
-            }).find("such as " + folder_ / "books_text_document"),
-            std::string::npos);
+  const auto message = [&](const char* name) {
+    return test::message_of([&] { TokenFile file(folder_ / name); });
+  };
+  EXPECT_NE(message("books").find("such as " + folder_ / "books_text_document"), std::string::npos);
+  test::write_bytes(folder_ / "web.jsonl", "{}");
+  EXPECT_NE(message("web.jsonl").find("mpitron preprocess --input"), std::string::npos);
 }
 
 }  // namespace
