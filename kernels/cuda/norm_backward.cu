@@ -97,16 +97,11 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
     const bool inside = works && own < a.rows;
     const Index row = inside ? own : 0;  // else computes what nobody uses, to reach the barriers
     const float rstd = a.rstd[row], mean = centred ? a.mean[row] : 0;
-    RowPart<X> x, add;
+    RowPart<X> x;
     RowPart<Y> dy;
     const auto load_rows = [&](Index begin) {
       x.load(a.x[row], columns, begin);
       dy.load(a.dy[row], columns, begin);
-    };
-    const auto load_add = [&](Index begin) {
-      if (a.add) {
-        add.load(a.add[row], columns, begin);
-      }
     };
     const auto normal = [&](int pack, int j) { return (x(pack, j) - mean) * rstd; };
     float dot = 0, sum = 0;
@@ -126,22 +121,19 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
         }
       });
     });
-    load_add(0);  // on its way while the sums are
     const float mean_dot = block_sum(dot, partial) / h;
     const float mean_sum = centred ? block_sum(sum, partial) / h : 0;
     if (inside) {
       columns.for_chunks([&](Index begin) {
         load_rows(begin);
-        load_add(begin);
         columns.for_packs(begin, [&](int pack, Index column, Index left) {
           Floats<kPack> dx = a.gamma(column, left, columns.packed);
           for (int j = 0; j < kPack; ++j) {
             dx[j] = rstd * (dy(pack, j) * dx[j] - mean_sum - normal(pack, j) * mean_dot);
           }
           if (a.add) {
-            for (int j = 0; j < kPack; ++j) {
-              dx[j] += add(pack, j);
-            }
+            const auto add = floats(load_some(a.add[row] + column, left, columns.packed));
+            dx = each(Sum{}, dx, add);
           }
           store_some(a.dx[row] + column, left, columns.packed, rounded<X>(dx));
         });

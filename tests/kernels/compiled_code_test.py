@@ -50,7 +50,7 @@ LIMITS = [
     Limit("gated_activation_forward<", 40),
     Limit("gradient_rows<", 48),
     Limit("look_up<", 32),
-    Limit("norm_backward_rows<", 128, stack=88),
+    Limit("norm_backward_rows<", 128),
     Limit("norm_rows<", 88),
     Limit("permute_rows<", 32),
     Limit("quantize<", 32, stores=False),
