@@ -4,8 +4,8 @@
 //
 // A block has 128 rows, 64 for each of two warpgroups, and a third warpgroup that has the columns
 // copied, 64 at a time; while one warpgroup forms P and dS, the other has the matrix units.
-//   registers      232 for each thread that multiplies: 32 S, 32 dP, 32 both as operands, D / 2 and
-//                  DV / 2 of gradients; 40 for the others: one block on each multiprocessor
+//   registers      240 for each thread that multiplies: 32 S, 32 dP, 32 both as operands, D / 2 and
+//                  DV / 2 of gradients; 24 for the others: one block on each multiprocessor
 //   shared memory  rows, and two stages of columns: 130 KiB for head size 128, 66 KiB for 64
 #include "kernels/cuda/attention_deltas.h"
 #include "kernels/cuda/attention_gradients.cuh"
@@ -76,12 +76,12 @@ class WgmmaGradientBlock {
     }
     __syncthreads();
     if (threadIdx.x < kWarpgroup) {
-      give_up_registers<40>();
+      give_up_registers<24>();
       if (threadIdx.x < 32) {
         fetch(static_cast<int>(threadIdx.x));
       }
     } else {
-      take_registers<232>();
+      take_registers<240>();
       add_all(static_cast<int>(threadIdx.x) / kWarpgroup - 1);
     }
   }
