@@ -6,9 +6,11 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/similar_corpora.h"
 #include "io/token_hdf5.h"
 #include "utils/error.h"
 
@@ -17,6 +19,16 @@ namespace {
 
 constexpr Index kHeaderBytes =
     34;  // magic, version u64, type u8, sequences u64, document indices u64
+
+/// What to do where `prefix` names no corpus.
+std::string advice_on(const std::string& prefix) {
+  const std::vector<std::string> similar = similar_corpora(prefix);
+  if (similar.empty() && std::filesystem::is_regular_file(prefix)) {
+    return fmt::format("`mpitron preprocess --input {}` makes a corpus of a text", prefix);
+  }
+  return fmt::format("a corpus is named by what its .bin and .idx share{}{}",
+                     similar.empty() ? "" : ", such as ", fmt::join(similar, " or "));
+}
 
 /// `raw` may be the end of `out` itself: element i is read before element i of `out` overwrites it.
 template <class T>
@@ -106,6 +118,9 @@ TokenFile::TokenFile(const std::string& prefix, BinAccess access) : prefix_(pref
 }
 
 void TokenFile::open_index() {
+  if (!std::filesystem::exists(idx_path_)) {
+    throw_data("{}: there is no such file; {}", idx_path_, advice_on(prefix_));
+  }
   idx_ = MappedFile(idx_path_);
   read_header();
 }

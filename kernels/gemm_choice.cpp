@@ -14,6 +14,9 @@ Choices& choices() {
   return all;
 }
 
+/// Scopes of PassingSizes that this thread is in.
+thread_local int passing_sizes = 0;
+
 }  // namespace
 
 const GemmAlgorithms& gemm_algorithms() {
@@ -32,6 +35,16 @@ std::uint64_t gemm_choice() {
 MetShapes<GemmShape>& met_gemms() {
   static MetShapes<GemmShape> met;
   return met;
+}
+
+PassingSizes::PassingSizes() {
+  ++passing_sizes;
+}
+PassingSizes::~PassingSizes() {
+  --passing_sizes;
+}
+bool PassingSizes::here() {
+  return passing_sizes > 0;
 }
 
 }  // namespace mpitron::kernels

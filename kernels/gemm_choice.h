@@ -68,6 +68,18 @@ std::uint64_t gemm_choice();
 /// Products in fp32, half types and 8 bits without an entry.
 MetShapes<GemmShape>& met_gemms();
 
+/// While one lives, this thread's products have sizes that will not come again, as the rows of an
+/// expert: they are not noted.
+class PassingSizes {
+ public:
+  PassingSizes();
+  ~PassingSizes();
+  PassingSizes(const PassingSizes&) = delete;
+  PassingSizes& operator=(const PassingSizes&) = delete;
+  /// Whether this thread is within one.
+  static bool here();
+};
+
 /// Of the library's first answers for a shape, those that can be made again from their numbers, and
 /// that add in a fixed order.
 std::vector<GemmAlgorithm> candidates(const device::CudaStream&, const GemmShape&);

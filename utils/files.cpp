@@ -86,7 +86,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path)
     : path_(path), temporary_(fmt::format("{}.{:08x}.tmp", path.string(), std::random_device{}())) {
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
-    fail(temporary_, "create");
+    fail(path_, "create");
   }
   buffer_.reserve(kBufferBytes);
 }

@@ -82,7 +82,7 @@ class WgmmaGradientBlock {
       }
     } else {
       take_registers<232>();
-      add_all(warpgroup_index() - 1);
+      add_all(static_cast<int>(threadIdx.x) / kWarpgroup - 1);
     }
   }
 

@@ -80,7 +80,7 @@ class WgmmaBlock {
       }
     } else {
       take_registers<240>();
-      attend(warpgroup_index() - 1);
+      attend(static_cast<int>(threadIdx.x) / kWarpgroup - 1);
     }
   }
 

@@ -40,14 +40,4 @@ class Gemm {
   std::unique_ptr<Plan> plan_;
 };
 
-/// While one lives, this thread's products have sizes that will not come again, as the rows of an
-/// expert: they are not noted for measuring (kernels/gemm_choice.h).
-class PassingSizes {
- public:
-  PassingSizes();
-  ~PassingSizes();
-  PassingSizes(const PassingSizes&) = delete;
-  PassingSizes& operator=(const PassingSizes&) = delete;
-};
-
 }  // namespace mpitron::kernels::cuda

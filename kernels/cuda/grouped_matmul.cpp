@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "device/cuda/cuda_device.h"
-#include "kernels/cuda/gemm.h"
 #include "kernels/cuda/grouped_product.h"
+#include "kernels/gemm_choice.h"
 
 namespace mpitron::kernels {
 namespace cuda {

@@ -51,6 +51,10 @@ std::filesystem::path find_cluster(const std::string& name, const std::filesyste
   const bool is_path = name.find('/') != std::string::npos;
   const std::filesystem::path file =
       is_path ? std::filesystem::path(name) : folder / (name + ".sh");
+  if (!is_path && !std::filesystem::is_directory(folder)) {
+    throw_usage("--home {}: holds no jobs/clusters; name the folder of mpitron's sources",
+                home.string());
+  }
   if (!std::filesystem::is_regular_file(file)) {
     throw_usage("--cluster {}: there is no {}; {} has: {} (--home DIR names another repository)",
                 name, file.string(), folder.string(), fmt::join(names_in(folder), ", "));

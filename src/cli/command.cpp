@@ -6,6 +6,7 @@
 #include <exception>
 #include <thread>
 
+#include "cli/did_you_mean.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -30,7 +31,8 @@ int dispatch(const Arguments& words) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name; });
   if (found == all.end()) {
-    throw_usage("unknown command '{}'; `mpitron --help` lists the commands", name);
+    throw_usage("unknown command '{}'{}; `mpitron --help` lists the commands", name,
+                did_you_mean(name, names_of(all)));
   }
   return found->run({words.begin() + 1, words.end()});
 }

@@ -103,6 +103,10 @@ convert::ConvertSettings settings_of(const Options& options) {
   if (options.true_vocab_size < 0) {
     throw_usage("--true-vocab-size {}: allowed are positive numbers", options.true_vocab_size);
   }
+  std::error_code absent;
+  if (std::filesystem::equivalent(options.from, options.to, absent)) {
+    throw_usage("--to {}: is what --from names; give an empty folder", options.to);
+  }
   convert::ConvertSettings settings{
       .from = options.from,
       .to = options.to,

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/did_you_mean.h"
+#include "config/option_values.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -20,20 +22,12 @@ std::string normalise(std::string word) {
   return word;
 }
 
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
+/// What the library says of words that are no numbers hides what is allowed.
+CLI::Validator is_number(const char* kind, bool (*reads)(const std::string&)) {
+  return {[kind, reads](std::string& word) {
+            return reads(word) ? std::string() : fmt::format("takes {}, not '{}'", kind, word);
+          },
+          ""};
 }
 
 }  // namespace
@@ -51,13 +45,10 @@ struct Flags::State {
           std::find(names.begin(), names.end(), name) != names.end()) {
         continue;
       }
-      const auto nearest =
-          std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
-            return edit_distance(name, a) < edit_distance(name, b);
-          });
-      const bool close = nearest != names.end() && edit_distance(name, *nearest) <= 3;
+      const std::string nearest =
+          did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
       throw_usage("mpitron {}: unknown option {}{}", command, name,
-                  close ? "; did you mean " + *nearest + "?" : "; --help lists the options");
+                  nearest.empty() ? "; --help lists the options" : nearest);
     }
   }
 };
@@ -80,18 +71,29 @@ void Flags::option(const std::string& name, std::string& target, const std::stri
 
 void Flags::option(const std::string& name, Index& target, const std::string& help) {
   state_->names.push_back(name);
-  state_->last = state_->app.add_option(name, target, help)->capture_default_str();
+  state_->last = state_->app.add_option(name, target, help)
+                     ->capture_default_str()
+                     ->check(is_number("a whole number", [](const std::string& word) {
+                       return config::read_integer(word).has_value();
+                     }));
 }
 
 void Flags::option(const std::string& name, double& target, const std::string& help) {
   state_->names.push_back(name);
-  state_->last = state_->app.add_option(name, target, help)->capture_default_str();
+  state_->last = state_->app.add_option(name, target, help)
+                     ->capture_default_str()
+                     ->check(is_number("a number", [](const std::string& word) {
+                       return config::read_real(word).has_value();
+                     }));
 }
 
 void Flags::option(const std::string& name, std::vector<std::string>& target,
                    const std::string& help) {
   state_->names.push_back(name);
-  state_->last = state_->app.add_option(name, target, help)->capture_default_str()->expected(1, -1);
+  state_->last = state_->app.add_option(name, target, help)->expected(1, -1);
+  if (!target.empty()) {
+    state_->last->capture_default_str();
+  }
 }
 
 void Flags::flag(const std::string& name, bool& target, const std::string& help) {
@@ -115,7 +117,9 @@ bool Flags::parse(const Arguments& arguments) {
   try {
     state_->app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    log::print(state_->app.help());
+    std::string help = state_->app.help();
+    help.erase(help.find_last_not_of('\n') + 1);
+    log::print(help);
     return false;
   } catch (const CLI::ParseError& error) {
     throw_usage("mpitron {}: {}", state_->command, error.what());

@@ -73,10 +73,9 @@ void print_table(const train::ReplayResult& result) {
 
 int replay(const Arguments& arguments) {
   Arguments words = arguments;
-  if (words.empty() || take_flag(words, "--help")) {
+  if (take_flag(words, "--help")) {
     log::print(kHelp);
-    return static_cast<int>(words.empty() && arguments.empty() ? ExitCode::usage
-                                                               : ExitCode::success);
+    return static_cast<int>(ExitCode::success);
   }
   const bool json = take_flag(words, "--json");
   const std::string device_name = take_value(words, "--device", "auto");

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/did_you_mean.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -25,10 +26,11 @@ inline int run_command_of(const std::string& name, std::span<const Command> comm
       return command.run({arguments.begin() + 1, arguments.end()});
     }
   }
-  throw_usage(
-      "{}: {}\n{}", name,
-      arguments.empty() ? "a command is missing" : "unknown command \"" + arguments[0] + "\"",
-      help);
+  throw_usage("{}: {}\n{}", name,
+              arguments.empty() ? "a command is missing"
+                                : "unknown command \"" + arguments[0] + "\"" +
+                                      did_you_mean(arguments[0], names_of(commands)),
+              help);
 }
 
 }  // namespace mpitron::cli

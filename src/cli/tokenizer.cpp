@@ -1,6 +1,8 @@
 #include <filesystem>
 #include <thread>
 
+#include <fmt/ranges.h>
+
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "data/count_words.h"
@@ -34,6 +36,14 @@ tokenizers::BpeModel train_with_progress(const tokenizers::WordCounts& counts, I
   });
 }
 
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    throw_data("--output-dir {}: {}", folder, error.message());
+  }
+}
+
 int train(const Arguments& arguments) {
   TrainOptions options;
   Flags flags("tokenizer train",
@@ -54,20 +64,20 @@ int train(const Arguments& arguments) {
   if (options.workers < 1) {
     throw_usage("--workers {}: at least 1 is needed", options.workers);
   }
+  tokenizers::check_bpe_size(options.vocab_size);
+  make_folder(options.output_dir);  // before the work, which would be lost where it cannot be
   const Timer timer;
   const auto counts =
       data::count_words(options.inputs, options.json_key, static_cast<int>(options.workers));
+  if (counts.distinct() == 0) {
+    throw_data("--input {}: there is no text to learn from", fmt::join(options.inputs, " "));
+  }
   log::info("{} distinct words in {:.1f} s", counts.distinct(), timer.seconds());
   const tokenizers::BpeModel model = train_with_progress(counts, options.vocab_size);
   const auto size = static_cast<Index>(model.tokens.size());
   if (size < options.vocab_size) {
     log::warning("no pair occurs twice any more: the vocabulary has {} tokens, not {}", size,
                  options.vocab_size);
-  }
-  std::error_code error;
-  std::filesystem::create_directories(options.output_dir, error);
-  if (error) {
-    throw_data("--output-dir {}: {}", options.output_dir, error.message());
   }
   const std::filesystem::path folder = options.output_dir;
   tokenizers::save_bpe_model(model, folder / "vocab.json", folder / "merges.txt");

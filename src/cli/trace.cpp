@@ -4,6 +4,7 @@
 #include "cli/checkpoint_path.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "data/input_files.h"
 #include "io/trace_file.h"
 #include "train/trace_summary.h"
 #include "utils/error.h"
@@ -61,6 +62,7 @@ int merge(Arguments words) {
     return 0;
   }
   const Paths files = required_files("merge", paths);
+  data::refuse_to_replace({files.begin(), files.end()}, "--output", output);
   io::merge_traces(files, output);
   log::print(fmt::format("{}: {} {}; open it in https://ui.perfetto.dev or chrome://tracing",
                          output, files.size(), files.size() == 1 ? "file" : "files"));

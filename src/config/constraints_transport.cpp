@@ -48,16 +48,9 @@ Result switches(const Facts& f) {
 
 Result user_buffers(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
-  if (!p.nccl_ub) {
-    return {};
-  }
-  if (p.distributed_backend != DistributedBackend::nccl) {
-    return Violation{"distributed_backend = mpi", "--distributed-backend nccl"};
-  }
-  const bool parts = p.sharding_strategy == ShardingStrategy::optim_grads ||
-                     p.sharding_strategy == ShardingStrategy::optim_grads_params;
-  return parts ? Violation{"gradients are sharded", "--use-distributed-optimizer --use-nccl-ub"}
-               : Result();
+  return p.nccl_ub && p.distributed_backend != DistributedBackend::nccl
+             ? Violation{"distributed_backend = mpi", "--distributed-backend nccl"}
+             : Result();
 }
 
 }  // namespace
@@ -77,10 +70,8 @@ std::span<const Constraint> transport_constraints() {
        "--use-sharp goes with NCCL; its group dp_replica with several instances of the optimizer",
        "use-sharp sharp-enabled-group distributed-backend num-distributed-optimizer-instances",
        "NCCL alone uses the switches, for a group that there is.", switches},
-      {"E217", "user_buffers", "--use-nccl-ub goes with NCCL and with whole gradients",
-       "use-nccl-ub distributed-backend use-megatron-fsdp data-parallel-sharding-strategy",
-       "NCCL alone registers memory; layers of sharded gradients take other memory in each pass.",
-       user_buffers},
+      {"E217", "user_buffers", "--use-nccl-ub goes with NCCL", "use-nccl-ub distributed-backend",
+       "Nobody else has memory to be registered with.", user_buffers},
   });
   return kRules;
 }

@@ -166,6 +166,9 @@ void derive_data(OptionValues& v, Reading& report) {
 }
 
 void note_unused(const OptionValues& v, Reading& report) {
+  if (v.given("save_interval") && !v.has("save")) {
+    report.notices.push_back("save_interval has no effect without --save: nothing is saved");
+  }
   for (const char* dest : {"recompute_method", "recompute_num_layers", "recompute_modules"}) {
     if (v.given(dest) && !v.has("recompute_granularity")) {
       report.notices.push_back(

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "config/edit_distance.h"
 #include "config/option_values.h"
 #include "utils/error.h"
 
@@ -147,7 +148,12 @@ std::string help_text(std::string_view group) {
     }
   }
   if (text.empty()) {
-    throw_usage("there is no option group '{}'; groups: {}", group, fmt::join(group_slugs(), ", "));
+    const std::vector<std::string> slugs = group_slugs();
+    const std::vector<std::string_view> words(slugs.begin(), slugs.end());
+    const std::vector<std::string_view> near = nearest_words(group, words);
+    throw_usage("there is no option group '{}'; {}: {}", group,
+                near.empty() ? "groups" : "did you mean",
+                fmt::join(near.empty() ? words : near, ", "));
   }
   return text.substr(1);
 }

@@ -1,5 +1,7 @@
 #include "config/parse.h"
 
+#include <algorithm>
+
 #include "config/command_line.h"
 #include "config/constraint.h"
 #include "config/derive.h"
@@ -49,6 +51,17 @@ std::string yaml_path(const Reading& line) {
   return {};
 }
 
+/// Rules about an option of which no reader could make anything would tell of what nobody wrote.
+bool follows_from(const std::vector<Finding>& unread, const Finding& rule) {
+  const auto named = [&](const std::string& option) {
+    return std::ranges::find(rule.options, option) != rule.options.end();
+  };
+  return std::ranges::any_of(unread, [&](const Finding& mistake) {
+    return (mistake.id == ids::kBadValue || mistake.id == ids::kWordCount) &&
+           std::ranges::any_of(mistake.options, named);
+  });
+}
+
 }  // namespace
 
 ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size,
@@ -57,8 +70,11 @@ ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size,
   keep_last(line.given);
   ParsedRun parsed;
   Reading report;
+  bool unreadable = false;
   if (const std::string path = yaml_path(line); !path.empty()) {
-    accept_all(read_yaml_file(path), parsed.values, report);
+    const Reading file = read_yaml_file(path);
+    unreadable = file.given.empty() && !file.findings.empty();
+    accept_all(file, parsed.values, report);
   }
   accept_all(line, parsed.values, report);
   if (checkpoint) {
@@ -66,10 +82,15 @@ ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size,
   }
   derive_values(parsed.values, world_size, report);
   parsed.run = resolve(parsed.values);
-  parsed.findings = std::move(report.findings);
+  parsed.findings = report.findings;
   parsed.notices = std::move(report.notices);
-  const std::vector<Finding> broken = check_constraints({parsed.values, parsed.run});
-  parsed.findings.insert(parsed.findings.end(), broken.begin(), broken.end());
+  if (!unreadable) {  // else the file may have held whatever a rule misses
+    for (const Finding& broken : check_constraints({parsed.values, parsed.run})) {
+      if (!follows_from(report.findings, broken)) {
+        parsed.findings.push_back(broken);
+      }
+    }
+  }
   return parsed;
 }
 

@@ -230,8 +230,14 @@ void read_tasks(const CleanOptions& options, NgramFilter& ngrams) {
   if (options.task_files.empty()) {
     return;
   }
-  data::DocumentReader reader(data::find_input_files(options.task_files),
-                              data::TextDocuments::paragraphs);
+  const std::vector<std::string> files = data::find_input_files(options.task_files);
+  for (const std::string& file : files) {
+    if (!std::filesystem::exists(file)) {
+      throw_data("--task-file {}: there is no such file", file);
+    }
+  }
+  data::refuse_to_replace(files, "--output", options.output);
+  data::DocumentReader reader(files, data::TextDocuments::paragraphs);
   data::DocumentBatch batch;
   Record record;
   while (reader.next(batch)) {
@@ -307,6 +313,10 @@ void check(const CleanOptions& options, const std::vector<std::string>& inputs) 
     throw_usage("--language {}: known are {} (or any, for no filter)", options.language,
                 fmt::join(languages, " "));
   }
+  if (options.min_tokens < 0) {
+    throw_usage("--min-tokens {}: allowed are 0 (any length) and more", options.min_tokens);
+  }
+  data::refuse_to_replace(inputs, "--output", options.output);
   for (const std::string& input : inputs) {
     if (!options.task_files.empty() && !std::filesystem::is_regular_file(input)) {
       throw_usage("--input {}: with --task-file the input is read twice, which no pipe can be",

@@ -278,6 +278,9 @@ void check(const DedupOptions& options) {
   if (!(options.threshold > 0 && options.threshold <= 1)) {
     throw_usage("--jaccard-threshold {}: allowed are numbers above 0 up to 1", options.threshold);
   }
+  if (options.groups == options.output) {
+    throw_usage("--groups {}: is --output too; name another file", options.groups);
+  }
 }
 
 }  // namespace
@@ -287,6 +290,8 @@ DedupReport dedup(const DedupOptions& options) {
   const Timer timer;
   DedupReport report;
   Documents documents(options);
+  data::refuse_to_replace(documents.files(), "--output", options.output);
+  data::refuse_to_replace(documents.files(), "--groups", options.groups);
   std::vector<Bucket> buckets;
   {
     const std::vector<std::uint64_t> keys = sign_all(documents, options, report);

@@ -87,4 +87,15 @@ std::vector<std::string> find_input_files(const std::vector<std::string>& inputs
   return files;
 }
 
+void refuse_to_replace(const std::vector<std::string>& inputs, const std::string& option,
+                       const std::string& output) {
+  for (const std::string& input : inputs) {
+    std::error_code absent;
+    if (fs::equivalent(input, output, absent)) {
+      throw_usage("{} {}: is read as {}, which it would replace; name another file", option, output,
+                  input);
+    }
+  }
+}
+
 }  // namespace mpitron::data

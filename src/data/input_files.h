@@ -11,4 +11,9 @@ namespace mpitron::data {
 /// is named twice.
 std::vector<std::string> find_input_files(const std::vector<std::string>& inputs);
 
+/// Error(usage) where `output`, which `option` names, is one of these files: its documents would be
+/// lost.
+void refuse_to_replace(const std::vector<std::string>& inputs, const std::string& option,
+                       const std::string& output);
+
 }  // namespace mpitron::data

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "autograd/gradient.h"
+#include "kernels/gemm_choice.h"
 #include "kernels/grouped_matmul.h"
 #include "ops/fp8_products.h"
 
@@ -15,6 +16,7 @@ using tensor::Tensor;
 /// Weight by weight: each has scales of its own, and so have its rows.
 void multiply_groups_in_fp8(Context& context, const Tensor& a, std::span<Parameter* const> weights,
                             std::span<const Index> counts, bool transpose, const Tensor& c) {
+  const kernels::PassingSizes rows_of_experts;
   kernels::for_groups(counts, [&](std::size_t group, Index begin, Index end) {
     const Tensor rows = a.slice(0, begin, end), products = c.slice(0, begin, end);
     if (transpose) {
@@ -83,6 +85,7 @@ struct GroupedLinearBackward {
   }
 
   void add_to_weights_in_fp8(Context& context, const Tensor& dy, const Tensor& input) const {
+    const kernels::PassingSizes rows_of_experts;
     kernels::for_groups(counts, [&](std::size_t group, Index begin, Index end) {
       autograd::accumulate_parameter(
           context, *weights[group], [&](const device::TensorView& sink, bool accumulate) {

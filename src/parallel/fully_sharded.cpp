@@ -52,6 +52,13 @@ Tensor FullySharded::own_part(const Tensor& whole) const {
   return part_of(whole, *groups_.shard);
 }
 
+Tensor FullySharded::buffer(Index numel, DType dtype) const {
+  const Tensor memory = Tensor::empty(device_.buffers(), {numel}, dtype);
+  groups_.shard->expect(memory);
+  groups_.replicas->expect(memory);
+  return memory;
+}
+
 Tensor FullySharded::updated_part(const Tensor& own) const {
   return options_.replicas_share ? part_of(own, *groups_.replicas) : own;
 }
@@ -67,13 +74,15 @@ void FullySharded::make_unit(Unit& unit) {
   const Index parts =
       groups_.shard->size() * (options_.replicas_share ? groups_.replicas->size() : 1);
   unit.layout = lay_out_buckets(items, {.shards = parts});
-  unit.values = zeros(device_, unit.layout.numel(), unit.dtype);
+  unit.values = buffer(unit.layout.numel(), unit.dtype);
+  fill_zero(device_, unit.values);
   move_values(device_, unit.parameters, unit.layout, unit.values);
   unit.attached = true;
   unit.own_values = own_part(unit.values);
-  unit.own_gradients = zeros(device_, unit.own_values.numel(), options_.gradients.main_grad_dtype);
+  unit.own_gradients = buffer(unit.own_values.numel(), options_.gradients.main_grad_dtype);
+  fill_zero(device_, unit.own_gradients);
   if (!keeps_values()) {
-    const Tensor own = Tensor::empty(device_, unit.own_values.shape(), unit.dtype);
+    const Tensor own = buffer(unit.own_values.numel(), unit.dtype);
     copy(device_, unit.own_values, own);
     unit.own_values = own;
     release(unit);
@@ -107,7 +116,7 @@ void FullySharded::start_gather(Unit& unit) {
       unit.buffer = take_buffer(unit.dtype);
       unit.values = unit.buffer.slice(0, 0, unit.layout.numel());
     } else {
-      unit.values = Tensor::empty(device_, {unit.layout.numel()}, unit.dtype);
+      unit.values = buffer(unit.layout.numel(), unit.dtype);
     }
     unit.gathering = groups_.shard->all_gather(unit.own_values, unit.values);
   }
@@ -146,7 +155,7 @@ void FullySharded::release(Unit& unit) {
 Tensor FullySharded::take_buffer(DType dtype) {
   std::vector<Tensor>& spare = spare_buffers_[dtype];
   if (spare.empty()) {
-    return Tensor::empty(device_, {largest_layer_}, dtype);
+    return buffer(largest_layer_, dtype);
   }
   Tensor buffer = std::move(spare.back());
   spare.pop_back();
@@ -154,8 +163,7 @@ Tensor FullySharded::take_buffer(DType dtype) {
 }
 
 void FullySharded::start_gradients(Unit& unit) {
-  unit.gradients =
-      Tensor::empty(device_, {unit.layout.numel()}, options_.gradients.main_grad_dtype);
+  unit.gradients = buffer(unit.layout.numel(), options_.gradients.main_grad_dtype);
   const std::vector<std::size_t>& items = unit.layout.buckets.front().items;
   for (std::size_t k = 0; k < items.size(); ++k) {
     const std::size_t i = items[k];

@@ -56,6 +56,8 @@ class FullySharded final : public DataParallel {
 
   bool keeps_values() const { return options_.sharding != Sharding::parameters; }
   tensor::Tensor own_part(const tensor::Tensor& whole) const;
+  /// Uninitialised memory for what travels in the groups, which know of it.
+  tensor::Tensor buffer(Index numel, DType dtype) const;
   /// What this rank updates of its own part.
   tensor::Tensor updated_part(const tensor::Tensor& own) const;
   void make_unit(Unit& unit);

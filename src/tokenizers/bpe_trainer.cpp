@@ -168,12 +168,16 @@ class Trainer {
 
 }  // namespace
 
-BpeModel train_bpe(const WordCounts& counts, Index vocab_size,
-                   const std::function<void(Index done, Index all)>& on_merge) {
+void check_bpe_size(Index vocab_size) {
   if (vocab_size < kBytes + 1 || vocab_size > PairRanks::kMaxTokens) {
     throw_usage("--vocab-size {}: allowed are {} (the bytes and {}) to {}", vocab_size, kBytes + 1,
                 kEndOfText, PairRanks::kMaxTokens);
   }
+}
+
+BpeModel train_bpe(const WordCounts& counts, Index vocab_size,
+                   const std::function<void(Index done, Index all)>& on_merge) {
+  check_bpe_size(vocab_size);
   Trainer trainer(counts);
   while (trainer.tokens() < vocab_size - 1 && trainer.merge_next()) {
     if (on_merge) {

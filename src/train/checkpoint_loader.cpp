@@ -6,10 +6,16 @@
 #include "train/load_differences.h"
 #include "train/tokenizer_files.h"
 #include "train/upcycling.h"
+#include "utils/error.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
 namespace {
+
+/// Whether --dist-ckpt-strictness goes on where the checkpoint lacks a part of the model.
+bool passes_other_models(const std::string& strictness) {
+  return strictness == "log_all" || strictness == "return_all" || strictness == "ignore_all";
+}
 
 /// In the host's memory, where a reader can write.
 std::vector<checkpoint::LoadTarget> on_host(std::vector<checkpoint::LoadTarget> targets,
@@ -92,10 +98,15 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
     targets = own_targets(std::move(targets));
   }
   const auto compare = [&] {
-    refuse_differences(reader, targets, {state, with_optimizer, config_.dist_ckpt_strictness});
+    refuse_differences(reader, targets,
+                       {.state = state,
+                        .with_optimizer = with_optimizer,
+                        .with_histories = !config_.upcycling_granularity.has_value(),
+                        .strictness = config_.dist_ckpt_strictness});
   };
   if (!source.local()) {
     compare();  // the same on all ranks: ends the run
+    refuse_other_model(reader.file(), source.weights_only);
   }
   checkpoint::LoadStatistics statistics;
   why = checkpoint::first_error(*model_.world().all(), checkpoint::error_of([&] {
@@ -119,6 +130,24 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
     log::warning("{} has no {}: it starts as in a new run", reader.file().path().string(), name);
   }
   return statistics;
+}
+
+void CheckpointLoader::refuse_other_model(const checkpoint::File& file, bool weights_only) const {
+  const std::string differences =
+      config::model_differences(file.header().configuration, identity_.configuration);
+  if (differences.empty() || config_.upcycling_granularity) {
+    return;
+  }
+  const std::string text = fmt::format("{} is of another model, although its tensors fit ({})",
+                                       file.path().string(), differences);
+  if (!weights_only && !passes_other_models(config_.dist_ckpt_strictness)) {
+    throw Error(ExitCode::data,
+                text +
+                    "; give the same options (--use-checkpoint-args takes the checkpoint's), or "
+                    "--finetune to begin a run with its weights",
+                true);
+  }
+  log::warning("{}", text);
 }
 
 void CheckpointLoader::report_state_types(const checkpoint::Header& header) const {

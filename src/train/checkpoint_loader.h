@@ -23,8 +23,8 @@ class CheckpointLoader {
       : model_(model), step_(step), config_(config), identity_(identity), local_(local) {}
 
   /// Where the run goes on: none, and why, where a byte of the checkpoint is damaged or missing.
-  /// Error(data) where it is of another tokenizer, or its tensors are missing, unexpected or of
-  /// another shape: all are listed.
+  /// Error(data) where it is of another tokenizer, its tensors are missing, unexpected or of
+  /// another shape (all are listed), or all fit and the model computes something else with them.
   std::optional<RunPosition> load(const CheckpointSource& source, std::string& why);
   /// Whether a load has begun: after a failed one the run's state holds anything.
   bool touched_state() const { return touched_state_; }
@@ -34,6 +34,8 @@ class CheckpointLoader {
   std::optional<checkpoint::LoadStatistics> read_state(checkpoint::CheckpointReader& reader,
                                                        const CheckpointSource& source,
                                                        std::string& why);
+  /// Of a model whose tensors fit: heads, for instance, have no shape of their own.
+  void refuse_other_model(const checkpoint::File& file, bool weights_only) const;
   /// Says where the checkpoint's run stored its state otherwise.
   void report_state_types(const checkpoint::Header& header) const;
 

@@ -14,6 +14,12 @@ namespace {
 
 using checkpoint::Folder;
 
+void expect_folder(const char* option, const std::string& path) {
+  if (std::filesystem::exists(path) && !std::filesystem::is_directory(path)) {
+    throw_data("{} {}: is no folder; name the one that holds iter_*/", option, path);
+  }
+}
+
 /// Newest first.
 void add_all(const Folder& folder, bool weights_only, std::vector<CheckpointSource>& sources) {
   for (const Index iteration : folder.iterations()) {
@@ -34,6 +40,7 @@ std::vector<CheckpointSource> find(const config::CheckpointConfig& config) {
              .weights_only = config.finetune}};
   }
   if (config.load) {
+    expect_folder("--load", *config.load);
     add_all(Folder(*config.load), config.finetune, sources);
     if (config.non_persistent.global) {
       add_all(Folder(*config.non_persistent.global_folder), config.finetune, sources);
@@ -41,6 +48,7 @@ std::vector<CheckpointSource> find(const config::CheckpointConfig& config) {
     std::stable_sort(sources.begin(), sources.end(), newer);
   }
   if (config.pretrained_checkpoint) {
+    expect_folder("--pretrained-checkpoint", *config.pretrained_checkpoint);
     std::vector<CheckpointSource> pretrained;
     add_all(Folder(*config.pretrained_checkpoint), true, pretrained);
     std::stable_sort(pretrained.begin(), pretrained.end(), newer);

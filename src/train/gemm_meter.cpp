@@ -22,7 +22,7 @@ using tensor::Tensor;
 /// What is compared of a result.
 constexpr Index kMostCompared = Index{1} << 22;
 /// A gain below this share of the time may be noise: then the library's own choice stays.
-constexpr double kNoise = 0.01;
+constexpr double kNoise = 0.02;
 
 /// While it lives, one algorithm computes the products of one shape.
 class Only {
@@ -129,7 +129,7 @@ MeasuredGemm::Trial GemmMeter::try_out(const std::optional<GemmAlgorithm>& algor
                       difference);
   }
   const auto clock = device::make_stream_clock(gpu_.stream());
-  const double seconds = device::shortest_seconds(*clock, {.rounds = 3, .calls = 4},
+  const double seconds = device::shortest_seconds(*clock, {.rounds = 5, .calls = 8},
                                                   [&] { device::launch(gpu_.stream(), kernel_); });
   return {.algorithm = algorithm, .microseconds = 1e6 * seconds};
 }

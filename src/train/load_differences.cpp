@@ -30,7 +30,9 @@ void refuse_differences(checkpoint::CheckpointReader& reader,
   LoadReport fatal, passed;
   for (const LoadReport::Difference& difference : reader.compare(targets).differences) {
     const bool unexpected = difference.kind == LoadReport::Kind::unexpected;
-    const bool not_asked_for = !wanted.with_optimizer && difference.name.starts_with("optimizer/");
+    const bool not_asked_for =
+        (!wanted.with_optimizer && difference.name.starts_with("optimizer/")) ||
+        (!wanted.with_histories && difference.name.starts_with("fp8/"));
     if (unexpected && (not_asked_for || wanted.state.replaced(reader.file(), difference.name))) {
       continue;
     }

@@ -11,6 +11,7 @@ namespace mpitron::train {
 struct WantedState {
   const StateToLoad& state;
   bool with_optimizer = true;
+  bool with_histories = true;     // of 8-bit scales
   const std::string& strictness;  // --dist-ckpt-strictness
 };
 

@@ -138,6 +138,7 @@ RunOutcome Pretraining::run_to_end() {
   if (config_.training.skip_train || train(watch, outcome)) {
     validate({outcome.iteration, outcome.consumed_samples, config_.training.global_batch_size},
              true);
+    refuse_unsaved_end(outcome.iteration);
     record_.end(outcome.code, "trained to the end");
   }
   step_.replicas().make_whole();
@@ -244,12 +245,28 @@ bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
   log::print(datetime_line(decision.message, std::chrono::system_clock::now()));
   outcome.code = exit_code(decision.reason, checkpointing_.saved_iteration() == progress.iteration);
   note_reached(progress);
+  if (outcome.code == ExitCode::success) {
+    refuse_unsaved_end(progress.iteration);
+  }
   record_.end(outcome.code, decision.message);
   return false;
 }
 
 void Pretraining::note_reached(const Progress& progress) {
   record_.reached(progress.iteration, progress.consumed_samples, checkpointing_.newest_iteration());
+}
+
+void Pretraining::refuse_unsaved_end(Index iteration) const {
+  const std::optional<Index> newest = checkpointing_.newest_iteration();
+  if (config_.checkpoint.save && iteration > 0 && newest != iteration) {
+    throw Error(ExitCode::data,
+                fmt::format("--save {}: training has ended at iteration {}, which could not be "
+                            "saved; {}",
+                            *config_.checkpoint.save, iteration,
+                            newest ? fmt::format("--load goes on from iteration {}", *newest)
+                                   : "nothing was saved"),
+                true);
+  }
 }
 
 /// The time of a save does not count as training.

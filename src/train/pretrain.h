@@ -54,6 +54,8 @@ class Pretraining {
   void save(const Progress& progress, SaveKind kind);
   void note_progress(const Progress& progress);
   void note_reached(const Progress& progress);
+  /// Error(data) where a run with --save ends as planned and nobody has its last state.
+  void refuse_unsaved_end(Index iteration) const;
   /// The iteration after `before`, which is left as it is where the results say so.
   StepReport one_iteration(const Progress& before, std::unique_ptr<MicrobatchStream>& stream,
                            Index& batch_size);

@@ -8,6 +8,17 @@
 #include "utils/log.h"
 
 namespace mpitron::train {
+namespace {
+
+void make_folder(const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    throw_data("--profile-dir {}: cannot make the folder: {}", folder, failed.message());
+  }
+}
+
+}  // namespace
 
 Profile::Profile(device::Device& device, comm::World& world, const config::TrainingConfig& config,
                  std::shared_ptr<Trace> trace)
@@ -25,9 +36,17 @@ Profile::Profile(device::Device& device, comm::World& world, const config::Train
     takes_part_ = takes_part_ || rank == world.rank();
   }
   clock_ = comm::measure_clock(world, config.profile_ranks);
+  if (takes_part_) {
+    make_folder(config.profile_dir);
+  }
 }
 
 Profile::~Profile() {
+  try_to_write();
+}
+
+/// A training does not end where its profile finds no room.
+void Profile::try_to_write() {
   try {
     write();
   } catch (const std::exception& error) {
@@ -64,7 +83,7 @@ void Profile::end_step(Index iteration) {
                .number = iteration});
   last_ = iteration;
   if (iteration >= config_.profile_step_end) {
-    write();
+    try_to_write();
   }
 }
 
@@ -77,8 +96,6 @@ void Profile::write() {
   gpu_profiler_.reset();
   const std::vector<TraceSpan> spans = trace_->stop();
   const std::filesystem::path folder = config_.profile_dir;
-  std::error_code ignored;  // the file says why it cannot be written
-  std::filesystem::create_directories(folder, ignored);
   const std::filesystem::path path = folder / io::trace_file_name(world_.rank());
   io::write_trace(path,
                   {.rank = world_.rank(),

@@ -15,7 +15,8 @@ namespace mpitron::train {
 class Profile {
  public:
   /// `trace`: what the world's operations are added to; null: none of them. All ranks make it
-  /// together (their clocks are compared). Error(usage) where a rank is named that there is not.
+  /// together (their clocks are compared). Error(usage) where a rank is named that there is not,
+  /// Error(data) where the folder cannot be made.
   Profile(device::Device& device, comm::World& world, const config::TrainingConfig& config,
           std::shared_ptr<Trace> trace = nullptr);
   /// Writes what there is where the run ends in the middle.
@@ -28,6 +29,7 @@ class Profile {
   void end_step(Index iteration);
 
  private:
+  void try_to_write();
   void write();
 
   device::Device& device_;

@@ -71,6 +71,9 @@ TEST_F(CheckpointRun, WhatCannotBeLoadedIsNamed) {
   expect_refused({"--load", "a", "--ckpt-step", "3"}, "iter_0000003");
   expect_refused({"--save", "a", "--num-layers", "3"}, "num_layers 2, here 3");
   expect_refused({"--load", "a", "--num-layers", "3"}, "decoder.layers.2");
+  expect_refused({"--load", "a", "--num-attention-heads", "8"}, "num_attention_heads 4, here 8");
+  EXPECT_EQ(run({"--load", "a", "--num-attention-heads", "8", "--finetune"}).code, 0);
+  expect_refused({"--load", "a/iter_0000004/checkpoint.h5"}, "is no folder");
   EXPECT_EQ(run({"--load", "b", "--exit-on-missing-checkpoint"}).code, 0);
   std::filesystem::resize_file(file("a/iter_0000004/checkpoint.h5"), 10000);
   expect_refused({"--load", "a"}, "a/iter_0000004/checkpoint.h5");
@@ -95,9 +98,11 @@ TEST_F(CheckpointRun, AFullDiskDoesNotEndTheTraining) {
   for (const Words& kind : {Words{}, Words{"--async-save"}}) {
     const Finished finished =
         run(kind + Words{"--save", "a", "--save-interval", "2"}, {.largest_file = 100000});
-    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_EQ(finished.code, 4) << "its last state is lost: " << finished.err;
     EXPECT_EQ(losses(finished.out).size(), 4U);
-    EXPECT_TRUE(contains(finished.err, "could not be saved")) << finished.err;
+    EXPECT_TRUE(contains(finished.out, "on test set"));
+    EXPECT_TRUE(contains(finished.err, "ended at iteration 4, which could not be saved; nothing"))
+        << finished.err;
     EXPECT_FALSE(std::filesystem::exists(file("a/iter_0000002")));
   }
 }

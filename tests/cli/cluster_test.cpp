@@ -62,6 +62,8 @@ TEST_F(ClusterFile, IsFoundByNameOrPath) {
   write("small", "");
   const std::string text = error_of([&] { find_cluster("huge", home_.path()); }, ExitCode::usage);
   EXPECT_NE(text.find("has: big, small"), std::string::npos) << text;
+  const std::string nowhere = error_of([&] { find_cluster("big", "/elsewhere"); }, ExitCode::usage);
+  EXPECT_NE(nowhere.find("--home /elsewhere: holds no jobs/clusters"), std::string::npos);
 }
 
 TEST_F(ClusterFile, NamesWhatIsWrongInIt) {

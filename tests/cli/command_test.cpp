@@ -38,7 +38,7 @@ TEST(Command, AnUnknownCommandIsNamedOnce) {
   const Finished finished = run_words({"pretrain-gtp", "--lr", "1"});
   EXPECT_EQ(finished.code, 2);
   EXPECT_EQ(finished.out, "");
-  EXPECT_TRUE(contains(finished.err, "unknown command 'pretrain-gtp'")) << finished.err;
+  EXPECT_TRUE(contains(finished.err, "'pretrain-gtp'; did you mean pretrain-gpt")) << finished.err;
   EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
 }
 

@@ -96,7 +96,7 @@ TEST_F(DatasetInspect, SaysWhatIsWrong) {
   EXPECT_TRUE(contains(unnamed.err, "name the corpus")) << unnamed.err;
   const Finished missing = inspect({"none"});
   EXPECT_EQ(missing.code, 4);
-  EXPECT_TRUE(contains(missing.err, "none.idx: cannot open")) << missing.err;
+  EXPECT_TRUE(contains(missing.err, "none.idx: there is no such file")) << missing.err;
   write_bytes(folder_ / (prefix_ + ".bin"), "short");
   EXPECT_EQ(inspect({prefix_}).code, 4);
 }

@@ -47,7 +47,8 @@ TEST(Flags, MistakesAreUsageErrors) {
   EXPECT_NE(message({"--coutn", "1"}).find("did you mean --count?"), std::string::npos);
   EXPECT_NE(message({"--inp", "1"}).find("unknown option --inp"), std::string::npos)
       << "no abbreviations";
-  EXPECT_NE(message({"--count", "x"}), "");
+  EXPECT_NE(message({"--count", "x"}).find("--count: takes a whole number, not 'x'"),
+            std::string::npos);
   EXPECT_NE(message({"--name", "other"}), "");
   EXPECT_NE(message({"stray"}), "");
 }

@@ -145,6 +145,7 @@ TEST_F(PretrainGpt, RefusesWhatCannotBeTrained) {
                  "--init-model-with-meta-device");
   expect_refused(kTinyMock + Words{"--hiden-size", "32"}, 2, "--hidden-size");
   expect_refused(kTinyMock + Words{"--device", "abacus"}, 2, "abacus");
+  expect_refused(kTinyMock + Words{"--profile", "--profile-dir", "/proc/x"}, 4, "--profile-dir");
 }
 
 TEST_F(PretrainGpt, RefusesTokenizerFilesThatDoNotFit) {

@@ -52,6 +52,12 @@ TEST_F(TokenizerCommand, RefusesMistakes) {
   EXPECT_EQ(train({"--vocab-size", "300", "--output-dir", "bpe", "--workers", "0"}).code, 2);
   EXPECT_EQ(train({"--vocab-size", "300", "--output-dir", "in.jsonl/bpe"}).code, 4);
   EXPECT_EQ(run_program(folder_.path(), {"tokenizer", "learn"}).code, 2);
+  write_bytes(folder_ / "none.jsonl", "");
+  EXPECT_EQ(run_program(folder_.path(), {"tokenizer", "train", "--input", "none.jsonl",
+                                         "--vocab-size", "300", "--output-dir", "empty"})
+                .code,
+            4);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "empty/vocab.json"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "bpe"));
 }
 

@@ -119,6 +119,7 @@ TEST_F(TraceCommand, RefusesWhatIsNotThere) {
   expect_refused({"trace", "summary", "empty"}, 4, "--profile-dir");
   write_bytes(path("other.json"), "{}\n");
   expect_refused({"trace", "merge", "other.json", "-o", "o"}, 4, "this is no trace of mpitron");
+  expect_refused({"trace", "merge", "other.json", "-o", "other.json"}, 2, "would replace");
 }
 
 }  // namespace

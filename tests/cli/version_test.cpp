@@ -15,6 +15,7 @@ TEST(Version, TellsWhatWasBuiltInOneLine) {
       R"(mpitron \d+\.\d+\.\d+\S* \(commit [^,]+, \w+, [^,]+, -march=\S+, .+\)\n)");
   EXPECT_TRUE(std::regex_match(finished.out, line)) << finished.out;
   EXPECT_EQ(test::run_program(folder.path(), {"version"}).out, finished.out);
+  EXPECT_EQ(test::run_program(folder.path(), {"version", "x"}).code, 2);
 }
 
 }  // namespace

@@ -13,9 +13,6 @@ constexpr test::RuleCase kCases[] = {
     {"--sharp-enabled-group dp", "E209", "Nearest: --use-sharp"},
     {"--use-sharp --distributed-backend mpi", "E209", "Nearest: --distributed-backend nccl"},
     {"--use-nccl-ub --distributed-backend mpi", "E217", "Nearest: --distributed-backend nccl"},
-    {"--use-nccl-ub --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads "
-     "--ckpt-format fsdp_dtensor",
-     "E217", "Nearest: --use-distributed-optimizer"},
     {"--use-sharp --sharp-enabled-group dp_replica", "E209", "one instance of the optimizer"},
 };
 

@@ -77,6 +77,8 @@ TEST(Derive, DataDefaults) {
 TEST(Derive, OptionsWithoutEffectAreNoticed) {
   EXPECT_EQ(parse_base("--recompute-method uniform").notices.size(), 1U);
   EXPECT_EQ(parse_base("--rotary-percent 0.5").notices.size(), 1U);
+  EXPECT_EQ(parse_base("--save-interval 5").notices.size(), 1U);
+  EXPECT_TRUE(parse_base("--save-interval 5 --save a").notices.empty());
   EXPECT_TRUE(parse_base("").notices.empty());
 }
 

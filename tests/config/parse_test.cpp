@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "config/flags.h"
+#include "support/temporary_folder.h"
 #include "utils/error.h"
 
 namespace mpitron::config {
@@ -19,8 +20,16 @@ TEST(Parse, WordsAndRulesAreToldTogether) {
       "--num-layer 3 --lr fast --batch-size 4 --hidden-size 65 --num-experts 8 "
       "--moe-enable-deepep");
   EXPECT_EQ(finding_ids(parsed),
-            (std::vector<std::string>{"E001", "E002", "E004", "E005", "E014", "E048", "E096"}))
+            (std::vector<std::string>{"E001", "E002", "E004", "E005", "E014", "E096"}))
       << test::all_findings(parsed);
+}
+
+TEST(Parse, NoRuleTellsOfWhatCouldNotBeRead) {
+  const testing::TemporaryFolder folder;
+  EXPECT_EQ(finding_ids(parse_run({"--num-layers", "two", "--train-iters", "1", "--lr", "1"})),
+            std::vector<std::string>{"E002"});
+  EXPECT_EQ(finding_ids(parse_run({"--yaml-cfg", folder.path() / "none.yaml"})),
+            std::vector<std::string>{"E007"});
 }
 
 TEST(Parse, TheLastOfARepeatedOptionCounts) {

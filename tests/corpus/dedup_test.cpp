@@ -91,6 +91,16 @@ TEST_F(DedupTest, RefusesWhatItCannotReadTwice) {
   given.shingle = 0;
   EXPECT_NE(message(given).find("--shingle 0"), std::string::npos);
   given = options();
+  given.output = given.inputs[0];
+  EXPECT_NE(message(given).find("in.jsonl: is read as"), std::string::npos);
+  given = options();
+  given.groups = given.inputs[0];
+  EXPECT_NE(message(given).find("--groups"), std::string::npos);
+  given = options();
+  given.groups = given.output;
+  EXPECT_NE(message(given).find("is --output too"), std::string::npos);
+  EXPECT_GT(std::filesystem::file_size(given.inputs[0]), 0U);
+  given = options();
   given.text_key = "body";
   EXPECT_NE(message(given).find("in.jsonl:1: document at byte 0: the object has no text"),
             std::string::npos);

@@ -39,5 +39,18 @@ TEST_F(InputFilesTest, WhatMeansNothingIsAnError) {
   EXPECT_EQ(find_input_files({folder_ / "none"}), Files{folder_ / "none"});  // the reader tells
 }
 
+TEST_F(InputFilesTest, AnInputIsNoOutput) {
+  const auto message = [&](const std::string& output) {
+    return test::message_of([&] {
+      refuse_to_replace({"-", folder_ / "none", folder_ / "b.jsonl"}, "--output", output);
+    });
+  };
+  EXPECT_EQ(message(folder_ / "other.jsonl"), "");
+  EXPECT_EQ(message(folder_ / "notes.md"), "");
+  std::filesystem::create_symlink(folder_ / "b.jsonl", folder_ / "link");
+  for (const char* same : {"b.jsonl", "sub/../b.jsonl", "link"})
+    EXPECT_NE(message(folder_ / same).find("name another file"), std::string::npos) << same;
+}
+
 }  // namespace
 }  // namespace mpitron::data

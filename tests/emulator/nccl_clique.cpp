@@ -118,7 +118,7 @@ void Clique::fail_unequal(int ended, int other) const {
 std::string Clique::sequences(int rank, int other) const {
   std::string text;
   for (const int one : {rank, other}) {
-    text += "\n  rank " + std::to_string(one) + ":";
+    text.append("\n  rank ").append(std::to_string(one)).append(":");
     for (const NcclCall& call : calls(one)) {
       text += " " + describe(call) + ";";
     }

@@ -25,5 +25,15 @@ TEST(GemmChoice, HowPointersAreAlignedBelongsToTheShape) {
   EXPECT_NE(other, kShape);
 }
 
+TEST(GemmChoice, SizesPassWhileAnyScopeSaysSo) {
+  EXPECT_FALSE(PassingSizes::here());
+  {
+    const PassingSizes outer;
+    { const PassingSizes inner; }
+    EXPECT_TRUE(PassingSizes::here());
+  }
+  EXPECT_FALSE(PassingSizes::here());
+}
+
 }  // namespace
 }  // namespace mpitron::kernels

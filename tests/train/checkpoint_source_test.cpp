@@ -69,6 +69,8 @@ TEST_F(CheckpointSourceTest, NothingIsAskedForOrNothingIsThere) {
   EXPECT_FALSE(vocabulary_rows(*world_, {}));
   config_.load = folder_.path() / "empty";
   EXPECT_TRUE(checkpoint_sources(*world_, config_).empty());
+  config_.load = file(1);
+  EXPECT_THROW(checkpoint_sources(*world_, config_), Error);
 }
 
 }  // namespace

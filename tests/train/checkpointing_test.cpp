@@ -6,8 +6,7 @@
 #include "checkpoint/folder.h"
 #include "checkpoint/writer_files.h"
 #include "support/far_device.h"
-#include "train/checkpoint_run.h"
-#include "utils/error.h"
+#include "train/checkpoint_fixture.h"
 
 namespace mpitron::train {
 namespace {
@@ -158,28 +157,7 @@ INSTANTIATE_TEST_SUITE_P(
         ResumeCase{"cp2", 2, {"--context-parallel-size", "2"}}),
     name_of);
 
-class CheckpointingTest : public ::testing::Test {
- protected:
-  Flags save(const char* where = "a") const { return {"--save", (root_ / where).string()}; }
-  Flags load(const char* where = "a") const { return {"--load", (root_ / where).string()}; }
-
-  static std::string message(const std::function<void()>& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::data);
-      return error.what();
-    }
-    return "no error";
-  }
-  void expect_refused(const Flags& flags, const char* part) const {
-    const std::string text = message([&] { run_with_checkpoints(flags, 1, 2); });
-    EXPECT_NE(text.find(part), std::string::npos) << text;
-  }
-
-  const testing::TemporaryFolder folder_;
-  const std::filesystem::path root_ = folder_.path();
-};
+using CheckpointingTest = CheckpointFixture;
 
 TEST_F(CheckpointingTest, NothingToLoadIsAnErrorUnlessRandomWeightsAreAllowed) {
   expect_refused(load(), "--allow-random-init");
@@ -190,35 +168,6 @@ TEST_F(CheckpointingTest, AStepThatIsNotThereIsAnError) {
   run_with_checkpoints(save(), 1, 3, {1, 3});
   EXPECT_EQ(run_with_checkpoints(load() + Flags{"--ckpt-step", "1"}, 1, 2).start, 1);
   expect_refused(load() + Flags{"--ckpt-step", "2"}, "iter_0000002");
-}
-
-TEST_F(CheckpointingTest, FinetuningTakesTheWeightsOnly) {
-  run_with_checkpoints(save(), 1, 2, {2});
-  const RunRecord finetuned = run_with_checkpoints(load() + Flags{"--finetune"}, 1, 1);
-  const RunRecord fresh = run_with_checkpoints({}, 1, 1);
-  const RunRecord resumed = run_with_checkpoints(load(), 1, 3);
-  EXPECT_EQ(finetuned.start, 0);
-  EXPECT_NE(finetuned.losses, fresh.losses);
-  EXPECT_NE(finetuned.losses, resumed.losses);
-  EXPECT_EQ(run_with_checkpoints({"--pretrained-checkpoint", (root_ / "a").string()}, 1, 1).losses,
-            finetuned.losses);
-}
-
-TEST_F(CheckpointingTest, OptimizerStateCanBeLeftOut) {
-  run_with_checkpoints(save() + Flags{"--no-save-optim"}, 1, 2, {2});
-  expect_refused(load(), "--no-load-optim");
-  EXPECT_EQ(run_with_checkpoints(load() + Flags{"--no-load-optim"}, 1, 3).start, 2);
-}
-
-TEST_F(CheckpointingTest, AnotherModelsTensorsAreListed) {
-  run_with_checkpoints(save(), 1, 1, {1});
-  expect_refused(load() + Flags{"--num-layers", "3"}, "decoder.layers.2.mlp.linear_fc1.weight");
-  expect_refused(load() + Flags{"--num-layers", "1"}, "unexpected: model/decoder.layers.1");
-  expect_refused(load() + Flags{"--ffn-hidden-size", "24"}, "mismatched");
-  EXPECT_EQ(run_with_checkpoints(
-                load() + Flags{"--num-layers", "3", "--dist-ckpt-strictness", "log_all"}, 1, 1)
-                .start,
-            1);
 }
 
 TEST_F(CheckpointingTest, OldOnesAreDeleted) {
@@ -237,30 +186,6 @@ TEST_F(CheckpointingTest, OldOnesLoseTheirOptimizerState) {
   expect_refused(load() + Flags{"--ckpt-step", "3"}, "--no-load-optim");
   EXPECT_EQ(run_with_checkpoints(load() + Flags{"--ckpt-step", "3", "--no-load-optim"}, 1, 4).start,
             3);
-}
-
-void damage(const std::filesystem::path& path) {
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(std::filesystem::file_size(path)) / 2);
-  const int byte = file.get();
-  file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(path)) / 2);
-  file.put(static_cast<char>(byte ^ 1));
-}
-
-TEST_F(CheckpointingTest, DamageIsFoundWhileLoadingAndTheOneBeforeIsTaken) {
-  for (const Index ranks : {1, 2}) {
-    const char* where = ranks == 1 ? "one" : "two";
-    run_with_checkpoints(save(where), ranks, 2, {1, 2});
-    const RunRecord expected = run_with_checkpoints(load(where) + Flags{"--ckpt-step", "1"}, 1, 3);
-    damage(checkpoint::Folder(root_ / where).file(2));
-    const RunRecord found = run_with_checkpoints(load(where), 1, 3);
-    EXPECT_EQ(found.start, 1);
-    EXPECT_EQ(found.losses, expected.losses);
-    EXPECT_EQ(found.state, expected.state);
-    expect_refused(load(where) + Flags{"--ckpt-step", "2"}, "iter_0000002");
-    damage(checkpoint::Folder(root_ / where).file(1));
-    expect_refused(load(where), "iter_0000001");
-  }
 }
 
 TEST_F(CheckpointingTest, AFilePerWriterIsACheckpointLikeAnyOther) {
@@ -283,7 +208,7 @@ TEST_F(CheckpointingTest, AFilePerWriterIsACheckpointLikeAnyOther) {
   expect_refused(load() + Flags{"--ckpt-step", "2"}, "iter_0000002/writer_00001.h5: cannot open");
 }
 
-class NonPersistentTest : public CheckpointingTest {
+class NonPersistentTest : public CheckpointFixture {
  protected:
   Flags flags(const char* type) const {
     return save() +
@@ -333,17 +258,6 @@ TEST_F(NonPersistentTest, ALostLocalOneComesFromItsReplicaOrThePersistentOneIsTa
   EXPECT_EQ(resumed.state, run_with_checkpoints({}, 2, 6).state);
   std::filesystem::remove_all(root_ / "local");
   EXPECT_EQ(run_with_checkpoints(replicas + load(), 2, 4).start, 3);
-}
-
-TEST_F(CheckpointingTest, PrecisionMayChange) {
-  const RunRecord half = run_with_checkpoints(save() + Flags{"--bf16"}, 1, 2, {2});
-  run_with_checkpoints(load() + save("single"), 1, 2);
-  const RunRecord single = run_with_checkpoints(load(), 1, 2);
-  for (const auto& [name, bytes] : single.state[0]) {
-    if (name.starts_with("model/")) {
-      EXPECT_TRUE(bytes == half.state[0].at("optimizer/fp32_param/" + name.substr(6))) << name;
-    }
-  }
 }
 
 TEST_F(CheckpointingTest, WhereNoFolderCanBeNothingIsTrained) {

@@ -119,7 +119,7 @@ TEST(AtomicFile, TwoWritersOfOneNameDoNotMix) {
 
 TEST(AtomicFile, NamesAFolderThatIsAbsent) {
   const TemporaryFolder folder;
-  expect_data_error([&] { AtomicFile(folder / "no/x"); }, "cannot create");
+  expect_data_error([&] { AtomicFile(folder / "no/x"); }, "no/x: cannot create");
 }
 
 /// Runs `action` in a child process whose files may hold at most `limit` bytes: what a full disk

@@ -115,7 +115,7 @@ class NcclRegistrationDeathTest : public ::testing::Test {
   template <class Body>
   static void with_block(const Body& body) {
     const auto device = device::make_cuda_device(0);
-    ncclUniqueId id;
+    ncclUniqueId id{};
     ncclGetUniqueId(&id);
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     ncclComm_t communicator = nullptr;

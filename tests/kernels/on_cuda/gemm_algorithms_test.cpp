@@ -1,7 +1,6 @@
 // Products by each of the algorithms that cuBLASLt names: on the emulated GPU those of the emulator
 // (tests/emulator/cublas_lt_algorithm.cpp), on a GPU the library's.
 #include "kernels/gemm_choice.h"
-#include "kernels/grouped_matmul.h"
 #include "kernels/matmul.h"
 #include "tests/kernels/workbench.h"
 
@@ -90,6 +89,11 @@ TEST_F(GemmAlgorithmsTest, OnlyWhatHasNoChoiceAndWillComeAgainIsNoted) {
   met_gemms().begin();
   checked();
   EXPECT_TRUE(met_gemms().end().empty()) << "it has a choice";
+  choose_gemm_algorithms({});
+  met_gemms().begin();
+  const PassingSizes rows_of_an_expert;
+  checked();
+  EXPECT_TRUE(met_gemms().end().empty()) << "it will not come again";
 }
 
 }  // namespace
