@@ -120,7 +120,7 @@ std::string Clique::sequences(int rank, int other) const {
   for (const int one : {rank, other}) {
     text.append("\n  rank ").append(std::to_string(one)).append(":");
     for (const NcclCall& call : calls(one)) {
-      text += " " + describe(call) + ";";
+      text.append(" ").append(describe(call)).append(";");
     }
     if (rank == other) {
       break;
