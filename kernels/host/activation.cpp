@@ -1,7 +1,6 @@
 #include "kernels/activation.h"
 
 #include "kernels/host/activation_math.h"
-#include "kernels/host/fetch_ahead.h"
 #include "kernels/host/views.h"
 
 namespace mpitron::kernels {
@@ -33,7 +32,7 @@ void bias_activation(const BiasActivationForward& k, Formula) {
               const T* x = xs[row] + begin;
               T* y = ys[row] + begin;
               simd::for_lanes(end - begin, [&](Index i, auto lanes) {
-                fetch_ahead(x + i);
+                simd::prefetch_ahead(x + i);
                 const Float in = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
                 store(y + i, Formula::value(in), lanes);
               });
@@ -50,8 +49,8 @@ void bias_activation(const BiasActivationBackward& k, Formula) {
               const T *x = xs[row] + begin, *dy = dys[row] + begin;
               T* dx = dxs[row] + begin;
               simd::for_lanes(end - begin, [&](Index i, auto lanes) {
-                fetch_ahead(x + i);
-                fetch_ahead(dy + i);
+                simd::prefetch_ahead(x + i);
+                simd::prefetch_ahead(dy + i);
                 const Float in = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
                 const Float slope = Formula::both(in).slope;
                 store(dx + i, simd::load(dy + i, lanes) * slope, lanes);
@@ -70,8 +69,8 @@ void gated_activation(const GatedActivationForward& k, Formula) {
               const T* x = xs[row] + begin;
               T* y = ys[row] + begin;
               simd::for_lanes(end - begin, [&](Index i, auto lanes) {
-                fetch_ahead(x + i);
-                fetch_ahead(x + f + i);
+                simd::prefetch_ahead(x + i);
+                simd::prefetch_ahead(x + f + i);
                 const Float gate = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
                 const Float up = bias.add_to(simd::load(x + f + i, lanes), f + begin + i, lanes);
                 store(y + i, Formula::value(gate) * up, lanes);
@@ -93,9 +92,9 @@ void gated_activation(const GatedActivationBackward& k, Formula) {
               const T *x = xs[row] + begin, *dy = dys[row] + begin;
               T* dx = dxs[row] + begin;
               simd::for_lanes(end - begin, [&](Index i, auto lanes) {
-                fetch_ahead(x + i);
-                fetch_ahead(x + f + i);
-                fetch_ahead(dy + i);
+                simd::prefetch_ahead(x + i);
+                simd::prefetch_ahead(x + f + i);
+                simd::prefetch_ahead(dy + i);
                 const Float gate = bias.add_to(simd::load(x + i, lanes), begin + i, lanes);
                 const Float up = bias.add_to(simd::load(x + f + i, lanes), f + begin + i, lanes);
                 const Float grad = simd::load(dy + i, lanes);

@@ -31,8 +31,9 @@ int dispatch(const Arguments& words) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name; });
   if (found == all.end()) {
-    throw_usage("unknown command '{}'{}; `mpitron --help` lists the commands", name,
-                did_you_mean(name, names_of(all)));
+    const std::string nearest = did_you_mean(name, names_of(all));
+    throw_usage("unknown command '{}'{}", name,
+                nearest.empty() ? "; `mpitron --help` lists the commands" : nearest);
   }
   return found->run({words.begin() + 1, words.end()});
 }

@@ -74,11 +74,10 @@ device::ConstTensorView scale_source(const Fp8Products& fp8, const Factor& facto
 }
 
 void make_values(Context& context, const Fp8Products& fp8, const Factor& factor,
-                 const Quantized& quantized) {
-  context.launch(kernels::Fp8Quantize{factor.numbers.view(),
-                                      scale_source(fp8, factor, quantized.amax_memory),
-                                      quantized.values.view(), blocks_of(fp8, factor),
-                                      scaling_of(fp8, factor.role), factor.transpose});
+                 const Quantized& made) {
+  context.launch(kernels::Fp8Quantize{
+      factor.numbers.view(), scale_source(fp8, factor, made.amax_memory), made.values.view(),
+      blocks_of(fp8, factor), scaling_of(fp8, factor.role), factor.transpose});
 }
 
 /// What stands for the factor once `values` are made.
