@@ -9,6 +9,7 @@
 #include "data/progress.h"
 #include "tokenizers/bpe_trainer.h"
 #include "utils/error.h"
+#include "utils/folders.h"
 #include "utils/log.h"
 #include "utils/timer.h"
 
@@ -36,14 +37,6 @@ tokenizers::BpeModel train_with_progress(const tokenizers::WordCounts& counts, I
   });
 }
 
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    throw_data("--output-dir {}: {}", folder, error.message());
-  }
-}
-
 int train(const Arguments& arguments) {
   TrainOptions options;
   Flags flags("tokenizer train",
@@ -65,7 +58,8 @@ int train(const Arguments& arguments) {
     throw_usage("--workers {}: at least 1 is needed", options.workers);
   }
   tokenizers::check_bpe_size(options.vocab_size);
-  make_folder(options.output_dir);  // before the work, which would be lost where it cannot be
+  make_folder("--output-dir",
+              options.output_dir);  // before the work, which would be lost where it cannot be
   const Timer timer;
   const auto counts =
       data::count_words(options.inputs, options.json_key, static_cast<int>(options.workers));

@@ -8,6 +8,7 @@
 #include "convert/translation.h"
 #include "utils/error.h"
 #include "utils/files.h"
+#include "utils/folders.h"
 
 namespace mpitron::convert {
 namespace {
@@ -52,11 +53,7 @@ fs::path write_hugging_face(const ConvertSettings& settings, ModelReader& source
       !problems.empty()) {
     throw_data("{}: tensors and configuration do not fit:{}", settings.from.string(), problems);
   }
-  std::error_code error;
-  fs::create_directories(settings.to, error);
-  if (error) {
-    throw_data("--to {}: cannot make the folder: {}", settings.to.string(), error.message());
-  }
+  make_folder("--to", settings.to);
   const auto theirs = to_theirs(source.ours(), table);
   write_hugging_face_weights(settings.to, *theirs, settings.bytes_per_file, progress);
   for (const auto& [name, bytes] : description.files) {

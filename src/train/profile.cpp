@@ -5,20 +5,10 @@
 #include "device/gpu.h"
 #include "io/trace_file.h"
 #include "utils/error.h"
+#include "utils/folders.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
-namespace {
-
-void make_folder(const std::string& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    throw_data("--profile-dir {}: cannot make the folder: {}", folder, failed.message());
-  }
-}
-
-}  // namespace
 
 Profile::Profile(device::Device& device, comm::World& world, const config::TrainingConfig& config,
                  std::shared_ptr<Trace> trace)
@@ -37,7 +27,7 @@ Profile::Profile(device::Device& device, comm::World& world, const config::Train
   }
   clock_ = comm::measure_clock(world, config.profile_ranks);
   if (takes_part_) {
-    make_folder(config.profile_dir);
+    make_folder("--profile-dir", config.profile_dir);
   }
 }
 
