@@ -59,12 +59,12 @@ void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters
   buffers_.push_back(
       std::make_unique<GradientBuffer>(device_, parameters, layout, options_.gradients));
   GradientBuffer& buffer = *buffers_.back();
-  expect(buffer.flat());
+  groups_.expect(buffer.flat());
   Tensor values;
   if (shards()) {
     values = zeros_to_send(device_, layout.numel(), parameters.front()->value.dtype());
     move_values(device_, parameters, layout, values);
-    expect(values);
+    groups_.expect(values);
   }
   for (const BucketLayout::Bucket& place : layout.buckets) {
     Bucket& bucket = buckets_.emplace_back();
@@ -81,11 +81,6 @@ void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters
       bucket_of_[parameters[item]] = buckets_.size() - 1;
     }
   }
-}
-
-void BucketedDataParallel::expect(const Tensor& buffer) {
-  groups_.shard->expect(buffer);
-  groups_.replicas->expect(buffer);
 }
 
 void BucketedDataParallel::add_pieces(const std::vector<Parameter*>& parameters) {

@@ -41,8 +41,6 @@ class BucketedDataParallel final : public DataParallel {
   };
 
   void add_buckets(const std::vector<Parameter*>& parameters, const std::vector<LayoutItem>& items);
-  /// Tells the groups of memory that they will be given parts of.
-  void expect(const tensor::Tensor& buffer);
   void add_pieces(const std::vector<Parameter*>& parameters);
   bool shards() const { return groups_.shard->size() > 1; }
   void start_reduction(Bucket& bucket);

@@ -17,6 +17,11 @@ struct ReplicaGroups {
   comm::GroupHandle replicas;
   /// Whether this rank is the one, of those that hold the same pieces, which counts them.
   bool counts() const { return replicas->rank() == 0; }
+  /// Tells both of memory that they will be given parts of (Group::expect).
+  void expect(const tensor::Tensor& buffer) const {
+    shard->expect(buffer);
+    replicas->expect(buffer);
+  }
 };
 
 /// What replicas hold in parts (`config::ShardingStrategy`): nothing, optimizer state (ZeRO-1),

@@ -54,8 +54,7 @@ Tensor FullySharded::own_part(const Tensor& whole) const {
 
 Tensor FullySharded::buffer(Index numel, DType dtype) const {
   const Tensor memory = Tensor::empty(device_.buffers(), {numel}, dtype);
-  groups_.shard->expect(memory);
-  groups_.replicas->expect(memory);
+  groups_.expect(memory);
   return memory;
 }
 
