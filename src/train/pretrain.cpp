@@ -5,36 +5,12 @@
 #include "device/out_of_memory.h"
 #include "train/flops.h"
 #include "train/memory_holders.h"
-#include "train/rejected_results.h"
 #include "train/run_description.h"
 #include "train/unigram.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
 namespace {
-
-/// --iterations-to-skip, and those that earlier runs rejected again and again, as rank 0 read them.
-SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training) {
-  std::vector<Index> skipped = training.iterations_to_skip;
-  if (training.result_rejected_tracker_filename) {
-    const comm::GroupHandle all = world.all();
-    std::string words;
-    checkpoint::on_member_0(*all, [&] {
-      for (const Index iteration :
-           rejected_iterations(*training.result_rejected_tracker_filename)) {
-        words += fmt::format("{}{}", words.empty() ? "" : ",", iteration);
-      }
-    });
-    words = checkpoint::broadcast_text(*all, words, 0);
-    if (!words.empty()) {
-      log::print(fmt::format(" skipping iterations that were rejected twice: {}", words));
-      const std::string_view word = words;
-      const std::vector<Index> rejected = parse_iterations({&word, 1});
-      skipped.insert(skipped.end(), rejected.begin(), rejected.end());
-    }
-  }
-  return SkipIterations(skipped);
-}
 
 /// Times of all ranks; a barrier before each part of a step, unless options say otherwise.
 TimerGroup timer_group(device::Device& device, const comm::GroupHandle& all,

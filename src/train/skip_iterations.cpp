@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "checkpoint/agreement.h"
+#include "train/rejected_results.h"
 #include "utils/error.h"
+#include "utils/log.h"
 
 namespace mpitron::train {
 namespace {
@@ -66,6 +69,28 @@ std::vector<Index> parse_iterations(std::span<const std::string_view> words) {
     }
   }
   return iterations;
+}
+
+SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training) {
+  std::vector<Index> skipped = training.iterations_to_skip;
+  if (training.result_rejected_tracker_filename) {
+    const std::shared_ptr<comm::Group> all = world.all();
+    std::string words;
+    checkpoint::on_member_0(*all, [&] {
+      for (const Index iteration :
+           rejected_iterations(*training.result_rejected_tracker_filename)) {
+        words += fmt::format("{}{}", words.empty() ? "" : ",", iteration);
+      }
+    });
+    words = checkpoint::broadcast_text(*all, words, 0);
+    if (!words.empty()) {
+      log::print(fmt::format(" skipping iterations that were rejected twice: {}", words));
+      const std::string_view word = words;
+      const std::vector<Index> rejected = parse_iterations({&word, 1});
+      skipped.insert(skipped.end(), rejected.begin(), rejected.end());
+    }
+  }
+  return SkipIterations(skipped);
 }
 
 }  // namespace mpitron::train

@@ -3,6 +3,8 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/world.h"
+#include "config/training_config.h"
 #include "utils/shape.h"
 
 namespace mpitron::train {
@@ -23,5 +25,8 @@ class SkipIterations {
 /// Words as on the command line: `12`, lists `3,5` and ranges `100-103`. Error(usage) naming the
 /// bad word.
 std::vector<Index> parse_iterations(std::span<const std::string_view> words);
+
+/// --iterations-to-skip, and those that earlier runs rejected again and again, as rank 0 read them.
+SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training);
 
 }  // namespace mpitron::train
