@@ -116,12 +116,17 @@ Layout layout_of(cudaDataType_t type, Index rows, Index columns, Index stride) {
   return Layout(layout);
 }
 
+cublasComputeType_t compute_type_of(const GemmShape& p) {
+  return p.type == DType::f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+}
+cudaDataType_t scale_type_of(const GemmShape& p) {
+  return p.type == DType::f64 ? CUDA_R_64F : CUDA_R_32F;
+}
+
 /// c^T = op(b)^T op(a)^T: b is the library's first factor.
 Description describe(const GemmShape& p) {
-  const bool in_double = p.type == DType::f64;
   cublasLtMatmulDesc_t created = nullptr;
-  check(cublasLtMatmulDescCreate(&created, in_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                                 in_double ? CUDA_R_64F : CUDA_R_32F),
+  check(cublasLtMatmulDescCreate(&created, compute_type_of(p), scale_type_of(p)),
         "describing a product");
   Description description(created);
   set(description, CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -228,14 +233,13 @@ struct Gemm::Plan {
   /// Takes the algorithm of these numbers; false where it does not do this product, or adds in no
   /// fixed order.
   bool take(const GemmAlgorithm& numbers) {
-    const bool in_double = shape.type == DType::f64;
     cublasLtMatmulAlgo_t algorithm{};
     bool fits = (static_cast<std::uint32_t>(numbers.reduction) & ~kInOrder) == 0 &&
-                cublasLtMatmulAlgoInit(
-                    library, in_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                    in_double ? CUDA_R_64F : CUDA_R_32F, type_of(shape.type, shape.b_format),
-                    type_of(shape.type, shape.a_format), type_of(shape.c_type),
-                    type_of(shape.c_type), numbers.id, &algorithm) == CUBLAS_STATUS_SUCCESS;
+                cublasLtMatmulAlgoInit(library, compute_type_of(shape), scale_type_of(shape),
+                                       type_of(shape.type, shape.b_format),
+                                       type_of(shape.type, shape.a_format), type_of(shape.c_type),
+                                       type_of(shape.c_type), numbers.id,
+                                       &algorithm) == CUBLAS_STATUS_SUCCESS;
     for (const Setting& setting : kSettings) {
       const std::int32_t value = numbers.*setting.value;
       fits = fits && (value == 0 ||

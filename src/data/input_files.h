@@ -11,7 +11,7 @@ namespace mpitron::data {
 /// is named twice.
 std::vector<std::string> find_input_files(const std::vector<std::string>& inputs);
 
-/// Error(usage) where `output`, which `option` names, is one of these files: its documents would be
+/// Error(usage) where `output`, which `option` names, is one of these files: what it holds would be
 /// lost.
 void refuse_to_replace(const std::vector<std::string>& inputs, const std::string& option,
                        const std::string& output);
