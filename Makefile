@@ -8,13 +8,14 @@ TESTS  ?= .
 BENCH  ?=
 BASE   ?= main
 CUDA_OPTIMIZE ?= ON
+GPU_JOBS ?= 4
 # A compiler cache, where there is one, serves build/ and build-cuda/, and every clone, alike.
 export CCACHE_BASEDIR ?= $(CURDIR)
 
 SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.cpp' '*.cu' '*.cuh')
 say     = @printf '\n== %s\n' $(1)
 
-.PHONY: help deps configure build run test lint tidy bench asan tsan debug cuda check-gpu test-emulated test-gpu bench-gpu install format clean new-op
+.PHONY: help deps configure build run test lint tidy bench asan tsan debug configure-cuda cuda check-gpu test-emulated test-races test-gpu bench-gpu install format clean new-op
 .DEFAULT_GOAL := help
 
 help: ## list these targets
@@ -61,9 +62,12 @@ debug asan tsan: deps ## build with this preset in build-NAME/ and run the tests
 	$(call say,'$@: every test')
 	@ctest --preset $@ -j $(JOBS) --output-on-failure --no-label-summary -R '$(TESTS)'
 
-cuda: deps ## compile build-cuda/bin/mpitron-cuda (needs nvcc, no GPU), and the tests of its kernels
-	$(call say,'cuda: compile mpitron-cuda and the tests of CUDA code in build-cuda/')
+configure-cuda: deps
+	$(call say,'configure: CUDA build in build-cuda/')
 	@cmake --preset cuda -DMPITRON_CUDA_OPTIMIZE=$(CUDA_OPTIMIZE)
+
+cuda: configure-cuda ## compile build-cuda/bin/mpitron-cuda (needs nvcc, no GPU), and the tests of its kernels
+	$(call say,'cuda: compile mpitron-cuda and the tests of CUDA code in build-cuda/')
 	@cmake --build build-cuda -j $(JOBS) --target mpitron-cuda emulated_tests kernels_gpu_test
 
 test-emulated: cuda ## run the tests of CUDA code on an emulated GPU (needs no GPU)
@@ -74,14 +78,20 @@ check-gpu: cuda ## check what the compiler made of GPU code: registers, stack, w
 	$(call say,'check-gpu: tests labelled ptxas')
 	@ctest --preset cuda -L ptxas --output-on-failure --no-label-summary
 
-test-gpu: cuda ## run the tests labelled gpu (skipped with a message where there is no GPU)
-	$(call say,'test-gpu: tests labelled gpu')
-	@ctest --preset cuda -L gpu --output-on-failure --no-label-summary --no-tests=ignore
+test-races: configure-cuda ## look for races between the threads of a block in all kernels (emulated; needs no GPU)
+	$(call say,'test-races: kernels under ThreadSanitizer')
+	@cmake --build build-cuda -j $(JOBS) --target kernels_race_test
+	@ctest --preset cuda -L races -j $(JOBS) --output-on-failure --no-label-summary
 
-bench-gpu: cuda ## run the benchmarks of the CUDA build
+test-gpu: configure-cuda ## run the tests of kernels and recorded runs on a GPU (skipped with a message where there is none)
+	$(call say,'test-gpu: tests labelled gpu')
+	@cmake --build build-cuda -j $(JOBS) --target mpitron-cuda kernels_gpu_test
+	@ctest --preset cuda -L gpu -j $(GPU_JOBS) --output-on-failure --no-label-summary -R '$(TESTS)'
+
+bench-gpu: configure-cuda ## run the benchmarks of GPUs
 	$(call say,'bench-gpu: run the benchmarks with the CUDA kernels')
-	@cmake --build build-cuda -j $(JOBS)
-	@bash benchmarks/run.sh build-cuda '$(BENCH)'
+	@cmake --build build-cuda -j $(JOBS) --target benchmarks
+	@bash benchmarks/run.sh build-cuda '$(if $(BENCH),$(BENCH),^(gpu_|memory_kernels))'
 
 install: build ## install the program below PREFIX
 	$(call say,'install: copy the program to $(PREFIX)')

@@ -20,10 +20,12 @@ struct PartialSums {
   bool accumulate;
 };
 
+inline constexpr int kPartialThreads = kWarp * kWarp;
+
 /// 32 columns to a block: thread y adds every 32nd partial row in order, then the 32 sums are added
 /// in order.
 template <class T>
-__global__ void add_partial_rows(PartialSums<T> a) {
+__global__ __launch_bounds__(kPartialThreads) void add_partial_rows(PartialSums<T> a) {
   __shared__ float sums[kWarp][kWarp];
   const Index column = static_cast<Index>(blockIdx.x) * kWarp + threadIdx.x;
   float sum = 0;

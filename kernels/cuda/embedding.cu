@@ -63,7 +63,7 @@ struct SortedTokens {
   }
 };
 
-__global__ void rank_tokens(SortedTokens a) {
+__global__ __launch_bounds__(kTokens) void rank_tokens(SortedTokens a) {
   __shared__ int rows[kTokens];
   const int i = static_cast<int>(threadIdx.x), first = static_cast<int>(blockIdx.x) * kTokens;
   const int left = a.tokens - first, count = left < kTokens ? left : kTokens;
@@ -85,7 +85,7 @@ __global__ void rank_tokens(SortedTokens a) {
 }
 
 /// Counts of a row become what lies before each block; starts[r] the row's total.
-__global__ void add_up_blocks(SortedTokens a) {
+__global__ __launch_bounds__(kTokens) void add_up_blocks(SortedTokens a) {
   for_packs(a.rows, false, thread_of_grid(), [&](Index row, auto) {
     int total = 0;
     for (int block = 0; block < a.blocks; ++block) {
@@ -99,7 +99,7 @@ __global__ void add_up_blocks(SortedTokens a) {
 }
 
 /// One block: totals become starts. Each thread has a range of neighbouring rows.
-__global__ void add_up_rows(SortedTokens a) {
+__global__ __launch_bounds__(kTokens) void add_up_rows(SortedTokens a) {
   __shared__ int sums[kTokens];
   const int i = static_cast<int>(threadIdx.x), each = (a.rows + kTokens - 1) / kTokens;
   const int begin = std::min(a.rows, i * each), end = std::min(a.rows, begin + each);
@@ -125,7 +125,7 @@ __global__ void add_up_rows(SortedTokens a) {
   }
 }
 
-__global__ void place_tokens(SortedTokens a) {
+__global__ __launch_bounds__(kTokens) void place_tokens(SortedTokens a) {
   const int token = static_cast<int>(blockIdx.x) * kTokens + static_cast<int>(threadIdx.x);
   const int row = token < a.tokens ? a.own(a.ids[token]) : -1;
   if (row >= 0) {

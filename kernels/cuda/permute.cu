@@ -53,8 +53,10 @@ __global__ void count_places(const std::int64_t* rows, Sources s) {
   }
 }
 
+constexpr int kSumThreads = kMostWarps * kWarp;
+
 /// starts = the sums of the counts before each row, and so are the cursors. One block.
-__global__ void sum_counts(Sources s) {
+__global__ __launch_bounds__(kSumThreads) void sum_counts(Sources s) {
   __shared__ std::int64_t partial[kMostWarps];
   std::int64_t before = 0;
   for (Index first = 0; first < s.t; first += blockDim.x) {
@@ -190,7 +192,7 @@ void run(device::CudaStream& stream, const Unpermute& k) {
                       static_cast<std::size_t>(sources.t) * sizeof(std::int64_t), stream.handle),
       k.name);
   launch(stream, k.name, by_place, count_places, rows, sources);
-  launch(stream, k.name, {1, kMostWarps * kWarp}, sum_counts, sources);
+  launch(stream, k.name, {1, kSumThreads}, sum_counts, sources);
   launch(stream, k.name, by_place, write_places, rows, sources);
   launch(stream, k.name, by_row, sort_places, sources);
   visit_element(k.x.dtype, [&]<class T>() {

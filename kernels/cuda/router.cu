@@ -66,7 +66,11 @@ __global__ void route_tokens(const __grid_constant__ Routing a) {
       }
     }
     std::int64_t* experts = a.experts + row * k;
-    router::largest(scores, n, k, [&](Index j, int i) { experts[j] = i; });
+    router::largest(scores, n, k, [&](Index j, int i) {
+      if (threadIdx.x == 0) {
+        experts[j] = i;
+      }
+    });
     // The scores have served: they make room for the probabilities.
     if (sigmoid) {
       router::sigmoids(
@@ -159,7 +163,8 @@ __device__ float column_sum(const Balance& a, Index first, float* partial) {
 }
 
 /// One block, which alone knows when to stop.
-__global__ void balance_scores(const __grid_constant__ Balance a) {
+__global__ __launch_bounds__(kBalanceThreads) void balance_scores(
+    const __grid_constant__ Balance a) {
   __shared__ float partial[kBalanceThreads], of_warps[kMostWarps];
   const Index t = a.logits.t, n = a.logits.n;
   for (Index i = threadIdx.x; i < t * n; i += blockDim.x) {
@@ -177,7 +182,9 @@ __global__ void balance_scores(const __grid_constant__ Balance a) {
         sum += a.d1[i] * a.scores[row * n + i];
       }
       sum = warp_reduce(sum, Sum{});
-      a.d0[row] = 1 / (static_cast<float>(t) * (sum + 1e-8F));
+      if (threadIdx.x % kWarp == 0) {
+        a.d0[row] = 1 / (static_cast<float>(t) * (sum + 1e-8F));
+      }
     }
     __syncthreads();
     float own = 0;

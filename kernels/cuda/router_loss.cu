@@ -13,7 +13,8 @@ using Counter = unsigned long long;
 constexpr unsigned kSumThreads = kMostWarps * kWarp;
 
 /// loss = factor times the sum of `values`.
-__global__ void add_rows(const double* values, Index n, double factor, double* loss) {
+__global__ __launch_bounds__(kSumThreads) void add_rows(const double* values, Index n,
+                                                        double factor, double* loss) {
   __shared__ double partial[kMostWarps];
   double sum = 0;
   for (Index i = threadIdx.x; i < n; i += blockDim.x) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "emulator/grid.h"
+#include "emulator/race_detector.h"
 #include "emulator/tensor_map.h"
 
 namespace mpitron::emulator {
@@ -45,6 +46,13 @@ struct Box {
 };
 
 constexpr int kNamedBarriers = 16;
+
+/// Stands for a phase of a barrier: its object has more than two bytes.
+template <class Barrier>
+const void* place_of(const Barrier& barrier, unsigned phase) {
+  return reinterpret_cast<const char*>(&barrier) + phase % 2;
+}
+
 constexpr std::int64_t kRowBytes = 128;
 
 struct BlockBarriers {
@@ -112,6 +120,7 @@ NamedBarrier& arrive(int id, int threads) {
     fail_thread("threads disagree about how many a named barrier has");
   }
   barrier.threads = threads;
+  publish(place_of(barrier, barrier.phase));
   if (++barrier.arrived == threads) {
     barrier.arrived = 0;
     ++barrier.phase;
@@ -141,6 +150,7 @@ void arrive_at_barrier(const void* place, std::int64_t bytes_to_expect) {
   if (barrier.open_arrivals < 0) {
     fail_thread("arrives at a barrier in shared memory whose phase has all its arrivals");
   }
+  publish(place_of(barrier, barrier.phase));
   barrier.end_phase_if_complete();
 }
 
@@ -148,6 +158,7 @@ void wait_for_barrier(const void* place, int parity) {
   Barrier& barrier = block().at(place);
   wait_until([&] { return barrier.phase % 2 != static_cast<unsigned>(parity); },
              "a barrier in shared memory");
+  observe(place_of(barrier, static_cast<unsigned>(parity)));
 }
 
 void copy_box_later(void* shared, const CUtensorMap& map, const void* barrier, const int (&at)[5]) {
@@ -172,6 +183,7 @@ void meet_at_named_barrier(int id, int threads) {
   const unsigned phase = block().named[id % kNamedBarriers].phase;
   const NamedBarrier& barrier = arrive(id, threads);
   wait_until([&] { return barrier.phase != phase; }, "a named barrier");
+  observe(place_of(barrier, phase));
 }
 void arrive_at_named_barrier(int id, int threads) {
   arrive(id, threads);

@@ -9,6 +9,7 @@
 
 #include "tests/emulator/device_memory.h"
 #include "tests/emulator/failure.h"
+#include "tests/emulator/matrix_unit.h"
 #include "utils/float16.h"
 #include "utils/float8.h"
 
@@ -88,6 +89,35 @@ Sum finish(const QueuedProduct& product, Sum sum, std::int64_t row, std::int64_t
   return value;
 }
 
+/// sums [m] += a b: a of `depth` columns of m, b of one of `depth`.
+template <class Sum>
+void add_column(cudaDataType_t, Sum* sums, const Sum* a, const Sum* b, std::int64_t m,
+                std::int64_t depth) {
+  for (std::int64_t i = 0; i < depth; ++i) {
+    for (std::int64_t row = 0; row < m; ++row) {
+      sums[row] += a[i * m + row] * b[i];
+    }
+  }
+}
+/// fp32 without the matrix unit, as it is multiplied where TF32 is not allowed. Sums of numbers of 8
+/// bits leave the unit every 128 of the depth, since the library is not told to be fast.
+void add_column(cudaDataType_t type, float* sums, const float* a, const float* b, std::int64_t m,
+                std::int64_t depth) {
+  if (type == CUDA_R_32F) {
+    return add_column<float>(type, sums, a, b, m, depth);
+  }
+  if (type == CUDA_R_16BF || type == CUDA_R_16F) {
+    return add_products(kMatrixUnit, sums, b, a, 1, m, depth);
+  }
+  constexpr std::int64_t kDepth = 128;
+  std::vector<float> part(static_cast<std::size_t>(m));
+  for (std::int64_t i = 0; i < depth; i += kDepth) {
+    std::ranges::fill(part, 0.f);
+    add_products(kFp8MatrixUnit, part.data(), b + i, a + i * m, 1, m, std::min(kDepth, depth - i));
+    std::transform(part.begin(), part.end(), sums, sums, std::plus{});
+  }
+}
+
 template <class Sum>
 void multiply(const QueuedProduct& product) {
   const ProductProblem& problem = product.problem;
@@ -103,14 +133,10 @@ void multiply(const QueuedProduct& product) {
   for (std::int64_t column = 0; column < n; ++column) {
     std::fill(sums.begin(), sums.end(), Sum(0));
     for (std::int64_t p = 0; p < product.split_k; ++p) {
+      const std::int64_t begin = p * k / product.split_k, end = (p + 1) * k / product.split_k;
       std::fill(part.begin(), part.end(), Sum(0));
-      for (std::int64_t i = p * k / product.split_k; i < (p + 1) * k / product.split_k; ++i) {
-        const Sum factor = b[static_cast<std::size_t>(column * k + i)];
-        const Sum* from = a.data() + i * m;
-        for (std::int64_t row = 0; row < m; ++row) {
-          part[static_cast<std::size_t>(row)] += from[row] * factor;
-        }
-      }
+      add_column(problem.layouts[matrix_a].type, part.data(), a.data() + begin * m,
+                 b.data() + column * k + begin, m, end - begin);
       std::ranges::transform(sums, part, sums.begin(), std::plus{});
     }
     for (std::int64_t row = 0; row < m; ++row) {

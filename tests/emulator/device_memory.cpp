@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 512;
 constexpr std::size_t kDevices = 16;
-constexpr std::size_t kRange = std::size_t{256} << 30;  // addresses of one device
+// Addresses of one device: all have room where ThreadSanitizer leaves some.
+constexpr std::size_t kRange = std::size_t{24} << 30;
 constexpr std::size_t kPage = 4096;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) {
@@ -73,10 +74,10 @@ class Arena {
     bytes = round_up(std::max<std::size_t>(bytes, 1), kAlignment);
     const std::lock_guard lock(mutex_);
     Range& range = ranges_[static_cast<std::size_t>(device)];
-    if (range.used + bytes > capacity_) {
+    char* block = range.used + bytes > capacity_ ? nullptr : take(range, bytes);
+    if (block == nullptr) {
       return nullptr;
     }
-    char* block = take(range, bytes);
     range.blocks[block] = bytes;
     range.used += bytes;
     // The pages must be reachable for the fill, and must stay so where work is running.
@@ -165,6 +166,9 @@ class Arena {
         }
         return block;
       }
+    }
+    if (range.end + bytes > kRange) {
+      return nullptr;
     }
     char* block = range.begin + range.end;
     range.end += bytes;

@@ -12,6 +12,7 @@
 #include "emulator/copy_barriers.h"
 #include "emulator/failure.h"
 #include "emulator/kernel_language.h"
+#include "emulator/race_detector.h"
 #include "emulator/warpgroup_products.h"
 
 namespace mpitron::emulator {
@@ -19,7 +20,7 @@ namespace {
 
 using boost::context::fiber;
 
-constexpr int kWarp = 32, kWarpgroup = 128;
+constexpr int kWarp = 32, kWarpgroup = 128, kMostWarps = 32;
 constexpr std::size_t kStackBytes = 256 << 10;
 
 enum class State { fresh, ready, at_warp, at_warpgroup, waiting, at_block, ended };
@@ -32,13 +33,23 @@ struct Thread {
   TogetherFunction together = nullptr;           // which meeting
   const std::function<bool()>* until = nullptr;  // of one that waits
   const char* waits_for = nullptr;
+  unsigned block_meetings = 0, warp_meetings = 0;  // so far
+};
+
+/// What a thread of this number keeps from block to block while races are detected.
+struct OwnWorker {
+  WatchedThread watched = new_watched_thread();
+  fiber idle;
 };
 
 /// Runs grids on one thread of the host. A worker is a fiber that runs threads of the block to
-/// their ends, one after another, until one pauses; so threads that never meet cost no switch.
+/// their ends, one after another, until one pauses; so threads that never meet cost no switch. Where
+/// races are detected each thread has a worker, whose stack nobody else uses.
 class Processor {
  public:
   void run(const Grid& grid, const std::function<void()>& body) {
+    scheduler_watched_ = this_watched_thread();
+    const Unwatched moves_what_threads_hold;
     grid_ = &grid;
     body_ = &body;
     gridDim = grid.blocks;
@@ -60,6 +71,20 @@ class Processor {
     const std::size_t self = current_;
     scheduler_ = std::move(scheduler_).resume();
     enter(self);
+  }
+  void meet_block() {
+    const char* const place = &block_meetings_[threads_[current_].block_meetings++ % 2];
+    publish(place);
+    pause(State::at_block);
+    observe(place);
+  }
+  void meet_warp_with_memory() {
+    const char* const place =
+        &warp_meetings_[current_ / kWarp][threads_[current_].warp_meetings++ % 2];
+    int nothing = 0;
+    publish(place);
+    meet_warp(nothing, [](int* const*) {});
+    observe(place);
   }
   void pause_at(State meeting, void* brought, TogetherFunction together) {
     threads_[current_].brought = brought;
@@ -92,6 +117,7 @@ class Processor {
     return shared_window() + address;
   }
   bool odd_block() const { return block_ % 2 == 1; }
+  std::size_t thread() const { return current_; }
   std::size_t warpgroup() const { return current_ / kWarpgroup; }
 
   [[noreturn]] void fail_at(std::size_t thread, const std::string& message) const {
@@ -111,6 +137,9 @@ class Processor {
   void number_threads() {
     const dim3& n = grid_->threads;
     threads_.resize(static_cast<std::size_t>(n.x) * n.y * n.z);
+    if (detects_races() && own_workers_.size() < threads_.size()) {
+      own_workers_.resize(threads_.size());
+    }
     for (unsigned i = 0; i < threads_.size(); ++i) {
       threads_[i].index = {i % n.x, i / n.x % n.y, i / n.x / n.y};
     }
@@ -118,12 +147,17 @@ class Processor {
   void enter(std::size_t thread) {
     current_ = thread;
     threadIdx = threads_[thread].index;
+    if (detects_races()) {
+      watch(own_workers_[thread].watched);
+    }
   }
 
   void run_block(std::uint64_t number) {
     for (Thread& thread : threads_) {
       thread.state = State::fresh;
+      thread.block_meetings = thread.warp_meetings = 0;
     }
+    publish(&block_begins_);
     std::memset(shared_.data(), 0xff, shared_.size());
     block_ = number;
     begin_block_of_barriers();
@@ -137,6 +171,7 @@ class Processor {
       const bool met = meet_warpgroups(), woken = wake();
       if (!met && !woken && !copy_next_box() && all_ended()) {
         end_block_of_products();
+        observe(&block_ends_);
         return;
       }
     }
@@ -248,37 +283,47 @@ class Processor {
     if (!next_lane(lane)) {
       return false;
     }
-    fiber worker;
-    if (threads_[lane].state == State::ready) {
-      worker = std::move(threads_[lane].paused);
-    } else if (!idle_.empty()) {
-      worker = std::move(idle_.back());
-      idle_.pop_back();
-    } else {
-      worker = fiber(std::allocator_arg, boost::context::protected_fixedsize_stack(kStackBytes),
-                     [this](fiber&& scheduler) { return work(std::move(scheduler)); });
-    }
+    fiber worker =
+        threads_[lane].state == State::ready ? std::move(threads_[lane].paused) : idle_worker(lane);
     ++next_;
     enter(lane);
     worker = std::move(worker).resume();
+    watch(scheduler_watched_);
     // The worker has come back with a thread that pauses, or with none.
     Thread& thread = threads_[current_];
-    if (thread.state == State::ended) {
-      idle_.push_back(std::move(worker));
-    } else {
+    if (thread.state != State::ended) {
       thread.paused = std::move(worker);
+    } else if (detects_races()) {
+      own_workers_[current_].idle = std::move(worker);
+    } else {
+      idle_.push_back(std::move(worker));
     }
     return true;
+  }
+
+  fiber idle_worker(std::size_t thread) {
+    if (detects_races() && own_workers_[thread].idle) {
+      return std::move(own_workers_[thread].idle);
+    }
+    if (!idle_.empty()) {
+      fiber worker = std::move(idle_.back());
+      idle_.pop_back();
+      return worker;
+    }
+    return {std::allocator_arg, boost::context::protected_fixedsize_stack(kStackBytes),
+            [this](fiber&& scheduler) { return work(std::move(scheduler)); }};
   }
 
   /// A worker's life: the thread it was woken for, then those that have not begun.
   fiber work(fiber&& scheduler) {
     scheduler_ = std::move(scheduler);
     for (;;) {
+      observe(&block_begins_);
       (*body_)();
+      publish(&block_ends_);
       threads_[current_].state = State::ended;
       std::size_t lane = 0;
-      if (next_lane(lane) && threads_[lane].state == State::fresh) {
+      if (!detects_races() && next_lane(lane) && threads_[lane].state == State::fresh) {
         ++next_;
         enter(lane);
       } else {
@@ -325,6 +370,12 @@ class Processor {
   bool backwards_ = false;
   fiber scheduler_;
   std::vector<fiber> idle_;
+  std::vector<OwnWorker> own_workers_;
+  WatchedThread scheduler_watched_ = nullptr;
+  // Places of barriers: two of a kind, since a thread may come to the next one before another has
+  // left this one.
+  char block_begins_ = 0, block_ends_ = 0, block_meetings_[2] = {},
+       warp_meetings_[kMostWarps][2] = {};
 };
 
 Processor& processor() {
@@ -338,7 +389,10 @@ void run_grid(const Grid& grid, const std::function<void()>& body) {
   processor().run(grid, body);
 }
 void meet_block() {
-  processor().pause(State::at_block);
+  processor().meet_block();
+}
+void meet_warp_with_memory() {
+  processor().meet_warp_with_memory();
 }
 void meet_warp(void* mine, TogetherFunction together) {
   processor().pause_at(State::at_warp, mine, together);
@@ -365,6 +419,9 @@ bool odd_block() {
 }
 std::size_t warpgroup_number() {
   return processor().warpgroup();
+}
+std::size_t thread_number() {
+  return processor().thread();
 }
 void fail_thread(const char* message) {
   processor().fail_here(message);

@@ -27,6 +27,9 @@ void meet_block();
 using TogetherFunction = void (*)(void* const* lanes);
 void meet_warp(void* mine, TogetherFunction together);
 
+/// __syncwarp: what the lanes have written is there for all of them.
+void meet_warp_with_memory();
+
 /// An instruction that a warp executes together: `together(Lane* const lanes[32])` sees what every
 /// lane brought and leaves there what each is to get. A capture-free lambda.
 template <class Lane, class Together>
@@ -54,6 +57,8 @@ void meet_warpgroup(Thread& mine, Together) {
 }
 /// Which warpgroup of the block meets, or has the thread that runs.
 std::size_t warpgroup_number();
+/// The thread that runs, of the block's.
+std::size_t thread_number();
 
 /// Returns when `ready`, which is asked again when other threads have gone on; where that never
 /// comes, `fail`, with what the thread waits for.

@@ -85,8 +85,7 @@ inline void __syncthreads() {
 }
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
   ::mpitron::emulator::check_full(mask);
-  int nothing = 0;
-  ::mpitron::emulator::meet_warp(nothing, [](int* const*) {});
+  ::mpitron::emulator::meet_warp_with_memory();
 }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
@@ -137,31 +136,33 @@ inline int __any_sync(unsigned mask, int predicate) {
 inline int __all_sync(unsigned mask, int predicate) {
   return __ballot_sync(mask, predicate) == 0xffffffffu ? 1 : 0;
 }
-// Integers only: sums of floating-point numbers by atomics have no fixed order. Blocks run one
-// after another, threads switch only where they meet.
+// Integers only: sums of floating-point numbers by atomics have no fixed order.
 template <std::integral T>
 T atomicExch(T* address, T value) {
-  return std::exchange(*address, value);
+  return __atomic_exchange_n(address, value, __ATOMIC_RELAXED);
 }
 template <std::integral T>
 T atomicAdd(T* address, T value) {
-  return atomicExch(address, static_cast<T>(*address + value));
-}
-template <std::integral T>
-T atomicMax(T* address, T value) {
-  return atomicExch(address, std::max(*address, value));
-}
-template <std::integral T>
-T atomicMin(T* address, T value) {
-  return atomicExch(address, std::min(*address, value));
+  return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
 }
 template <std::integral T>
 T atomicOr(T* address, T value) {
-  return atomicExch(address, static_cast<T>(*address | value));
+  return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);
 }
 template <std::integral T>
 T atomicCAS(T* address, T expected, T value) {
-  return atomicExch(address, *address == expected ? value : *address);
+  __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return expected;
+}
+/// The largest, or smallest, of what was there and `value`; blocks run one after another, threads
+/// switch only where they meet.
+template <std::integral T>
+T atomicMax(T* address, T value) {
+  return atomicExch(address, std::max(__atomic_load_n(address, __ATOMIC_RELAXED), value));
+}
+template <std::integral T>
+T atomicMin(T* address, T value) {
+  return atomicExch(address, std::min(__atomic_load_n(address, __ATOMIC_RELAXED), value));
 }
 
 // Loads and stores with hints for the caches.

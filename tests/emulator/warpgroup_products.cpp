@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "emulator/grid.h"
+#include "emulator/matrix_unit.h"
 
 namespace mpitron::emulator {
 namespace {
 
-constexpr int kThreads = 128, kDepth = 16, kRows = 64, kMaxColumns = 256;
+constexpr int kThreads = 128, kDepth = 16, kRows = 64;
 constexpr std::uint32_t kUnderWay = 0x7fa5cafe;  // a signalling NaN: arithmetic changes its bits
 
 struct BegunProduct {
@@ -107,12 +108,13 @@ void read_a(const BegunProduct& product, float (&a)[kRows][kDepth]) {
   }
 }
 
-void read_b(const WarpgroupProduct& product, float (&b)[kDepth][kMaxColumns]) {
+/// To rows of n.
+void read_b(const WarpgroupProduct& product, float* b) {
   const SharedMatrix matrix(product.b);
   for (int k = 0; k < kDepth; ++k) {
     for (int j = 0; j < product.n; ++j) {
-      b[k][j] = product.number(product.rows_are_depth ? matrix.with_lines_in_rows(j, k)
-                                                      : matrix.with_depth_in_rows(j, k));
+      *b++ = product.number(product.rows_are_depth ? matrix.with_lines_in_rows(j, k)
+                                                   : matrix.with_depth_in_rows(j, k));
     }
   }
 }
@@ -128,26 +130,32 @@ void check_words(const BegunProduct& product) {
 
 void execute(Warpgroup& group, const BegunProduct& product) {
   check_words(product);
-  float a[kRows][kDepth], b[kDepth][kMaxColumns], sums[kRows][kMaxColumns];
   const WarpgroupProduct& any = product.threads[0];
+  const auto n = static_cast<std::size_t>(any.n);
+  float a[kRows][kDepth];
+  std::vector<float> b(kDepth * n), sums(kRows * n);
   read_a(product, a);
-  read_b(any, b);
-  for (int i = 0; i < kRows; ++i) {
-    std::fill_n(sums[i], any.n, 0.f);
-    for (int k = 0; k < kDepth; ++k) {
-      for (int j = 0; j < any.n; ++j) {
-        sums[i][j] += a[i][k] * b[k][j];
+  read_b(any, b.data());
+  const auto accumulators_of = [&](int thread) -> Accumulators& {
+    return group.under_way[product.threads[static_cast<std::size_t>(thread)].d];
+  };
+  // f(value, sum) for the accumulators of all threads and where they lie.
+  const auto for_sums = [&](auto&& f) {
+    for (int thread = 0; thread < kThreads; ++thread) {
+      float* value = accumulators_of(thread).values.data();
+      for (int i = 0; i < any.n / 2; ++i) {
+        const int row = row_of(thread, i / 2 % 2), column = i / 4 * 8 + column_of(thread) + i % 2;
+        f(value[i], sums[static_cast<std::size_t>(row * any.n + column)]);
       }
     }
+  };
+  if (any.add) {
+    for_sums([](float value, float& sum) { sum = value; });
   }
+  add_products(kMatrixUnit, sums.data(), a[0], b.data(), kRows, any.n, kDepth);
+  for_sums([](float& value, float sum) { value = sum; });
   for (int thread = 0; thread < kThreads; ++thread) {
-    Accumulators& d = group.under_way[product.threads[static_cast<std::size_t>(thread)].d];
-    for (int i = 0; i < any.n / 2; ++i) {
-      const int row = row_of(thread, i / 2 % 2), column = i / 4 * 8 + column_of(thread) + i % 2;
-      float& value = d.values[static_cast<std::size_t>(i)];
-      value = (any.add ? value : 0.f) + sums[row][column];
-    }
-    --d.users;
+    --accumulators_of(thread).users;
   }
 }
 

@@ -37,7 +37,7 @@ inline Tolerance tolerance_of(DType dtype) {
     case DType::f16:
       return {0x3p-12, 1e-6, 0x1p-10};
     default:
-      return {2e-6, 1e-6, 5e-6};
+      return {kSumErrors * 2e-6, 1e-6, kSumErrors * 5e-6};
   }
 }
 

@@ -61,6 +61,8 @@ LIMITS = [
     Limit("sum_columns<__nv_bfloat16, 8>", 56, stores=False),
     Limit("sum_squares<", 64, stores=False),
 ]
+# Of each thread of three warpgroups at the launch: 24 and twice 240 are as many (attention_wgmma_forward.cu).
+REGISTERS_TO_EXCHANGE = 168
 
 
 def kernels_of(usage, code):
@@ -96,6 +98,8 @@ def faults_of(kernel, name):
     products, waits = kernel.count(r"\bHGMMA"), kernel.count(r"WARPGROUP\.DEPBAR")
     if products and 2 * waits > products:
         faults.append(f"waits {waits} times for {products} products: they no longer overlap")
+    if kernel.count(r"\bUSETMAXREG") and kernel.registers != REGISTERS_TO_EXCHANGE:
+        faults.append(f"{kernel.registers} registers at the launch, not {REGISTERS_TO_EXCHANGE}: warpgroups wait for ever for what nobody has")
     for limit in (x for x in LIMITS if name.startswith(x.prefix)):
         if kernel.registers > limit.registers:
             faults.append(f"{kernel.registers} registers, at most {limit.registers}")
@@ -148,6 +152,8 @@ def check_faulty_code():
         (faults(hot.prefix, hot.registers, hot.stack, wide[1:]), 1),
         (faults("k", 168, 0, overlapped), 0),
         (faults("k", 168, 0, overlapped[:1] + overlapped[-1:]), 1),
+        (faults("k", 168, 0, ["USETMAXREG.DEALLOC.CTAPOOL 0x18"]), 0),
+        (faults("k", 160, 0, ["USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xf0"]), 1),
         (plain_name("void mpitron::kernels::(anonymous namespace)::rotate<__half, true>(int)"), "rotate<__half, true>"),
     ]
     wrong = [i for i, (got, wanted) in enumerate(results) if got != wanted]

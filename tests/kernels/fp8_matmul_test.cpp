@@ -50,7 +50,7 @@ void expect_product(const Case& one, const Shape& sizes, DType type, bool with_b
         }
         return kernel;
       },
-      3e-6);
+      kFp8SumError);
 }
 
 TEST(Fp8MatmulTest, ScalesOfTheWholeAndOfBlocks) {

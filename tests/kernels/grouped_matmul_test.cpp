@@ -50,7 +50,7 @@ TEST_P(GroupedMatmulTest, Products) {
               b[side] = views<In>(matrices, side);
               return GroupedMatmul{a(side), b[side], y(side), c.counts, {}, transposed};
             },
-            2e-6);
+            kSumErrors * 2e-6);
       }
     }
   }
@@ -75,7 +75,7 @@ TEST_P(GroupedMatmulTest, WeightGradients) {
               }
               return GroupedWeightGradient{a(side), b(side), to[side], c.counts, {}};
             },
-            3e-6);
+            kSumErrors * 3e-6);
       }
     }
   }

@@ -41,7 +41,7 @@ void check_product(const Case& size, DType type, DType c_type, Layout layout, in
         kernel.c = c(side);
         return kernel;
       },
-      2e-6);
+      kSumErrors * 2e-6);
 }
 
 TEST_P(MatmulTest, EveryTransposeAndLayout) {
@@ -88,7 +88,7 @@ TEST_P(MatmulTest, BiasAndActivation) {
             kernel.activation = activation;
             return kernel;
           },
-          2e-6);
+          kSumErrors * 2e-6);
     }
   }
 }

@@ -1,15 +1,13 @@
 #pragma once
 // The functions of kernels/cuda/native/intrinsics.cuh for the emulator.
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <limits>
-#include <utility>
-#include <vector>
 
+#include "emulator/async_copies.h"
 #include "emulator/grid.h"
+#include "emulator/matrix_unit.h"
 #include "utils/float8.h"
 
 namespace mpitron::kernels::cuda {
@@ -19,74 +17,52 @@ T* dynamic_shared() {
   return reinterpret_cast<T*>(emulator::dynamic_shared_memory());
 }
 
-/// The copies of one thread: of each group, and those of none yet. They take place only when the
-/// thread waits for them, so that a missing wait shows.
-struct AsyncCopies {
-  struct Copy {
-    void* to;
-    const void* from;
-    int bytes;
-  };
-  std::deque<std::vector<Copy>> groups;
-  std::vector<Copy> open;
-
-  static AsyncCopies& of_this_thread() {
-    static thread_local std::array<AsyncCopies, 1024> all;
-    return all[threadIdx.x];
-  }
-};
-
 inline void store_words(void* to, const uint4& words) {
   *static_cast<uint4*>(to) = words;
 }
 
 inline void copy_async(void* shared, const void* global, int bytes) {
-  if (reinterpret_cast<std::uintptr_t>(shared) % 16 != 0 ||
-      reinterpret_cast<std::uintptr_t>(global) % 16 != 0 || bytes < 0 || bytes > 16) {
-    emulator::fail_thread("copy_async of other than 16 aligned bytes");
-  }
-  AsyncCopies::of_this_thread().open.push_back({shared, global, bytes});
+  emulator::begin_copy(shared, global, bytes);
 }
-
 inline void copy_async_commit() {
-  AsyncCopies& copies = AsyncCopies::of_this_thread();
-  copies.groups.push_back(std::exchange(copies.open, {}));
+  emulator::commit_copies();
 }
-
 template <int kOpen>
 void copy_async_wait() {
-  auto& groups = AsyncCopies::of_this_thread().groups;
-  for (; groups.size() > kOpen; groups.pop_front()) {
-    for (const auto& copy : groups.front()) {
-      std::memset(copy.to, 0, 16);
-      std::memcpy(copy.to, copy.from, static_cast<std::size_t>(copy.bytes));
-    }
-  }
+  emulator::wait_for_copies(kOpen);
 }
 
+/// Of a lane: the row of 16 bytes that it names, and the words that it gets.
+struct MatrixLane {
+  std::uint32_t row[4];
+  std::uint32_t* words;
+
+  MatrixLane(const void* from, std::uint32_t (&to)[4]) : words(to) {
+    std::memcpy(row, from, sizeof row);
+  }
+};
+
 inline void load_matrices(std::uint32_t (&words)[4], const void* row) {
-  struct Lane {
-    const void* row;
-    std::uint32_t* words;
-  } mine{row, words};
-  emulator::meet_warp(mine, [](Lane* const lanes[32]) {
+  MatrixLane mine(row, words);
+  emulator::meet_warp(mine, [](MatrixLane* const lanes[32]) {
     for (int lane = 0; lane < 32; ++lane) {
       for (int matrix = 0; matrix < 4; ++matrix) {
-        const auto* from = static_cast<const std::uint32_t*>(lanes[8 * matrix + lane / 4]->row);
-        lanes[lane]->words[matrix] = from[lane % 4];
+        lanes[lane]->words[matrix] = lanes[8 * matrix + lane / 4]->row[lane % 4];
       }
     }
   });
 }
 
+/// Element i of two in a word.
+inline std::uint16_t half_of(std::uint32_t word, int i) {
+  return static_cast<std::uint16_t>(word >> 16 * i);
+}
+
 inline void load_matrices_transposed(std::uint32_t (&words)[4], const void* row) {
-  struct Lane {
-    const void* row;
-    std::uint32_t* words;
-  } mine{row, words};
-  emulator::meet_warp(mine, [](Lane* const lanes[32]) {
+  MatrixLane mine(row, words);
+  emulator::meet_warp(mine, [](MatrixLane* const lanes[32]) {
     const auto element = [&](int matrix, int i, int j) {
-      return std::uint32_t{static_cast<const std::uint16_t*>(lanes[8 * matrix + i]->row)[j]};
+      return std::uint32_t{half_of(lanes[8 * matrix + i]->row[j / 2], j % 2)};
     };
     for (int lane = 0; lane < 32; ++lane) {
       for (int matrix = 0; matrix < 4; ++matrix) {
@@ -107,11 +83,12 @@ void multiply_lanes(float (&c)[4], const std::uint32_t (&a)[4], const std::uint3
   } mine{c, a, b};
   emulator::meet_warp(mine, [](Lane* const lanes[32]) {
     constexpr int kDepth = 8 * kPerWord;
-    float x[16][kDepth], y[kDepth][8];
+    float x[16][kDepth], y[kDepth][8], c[16][8];
     for (int lane = 0; lane < 32; ++lane) {
+      const Lane& from = *lanes[lane];
+      const int line = lane / 4;
       for (int i = 0; i < kPerWord; ++i) {
-        const int low = lane % 4 * kPerWord + i, high = low + kDepth / 2, line = lane / 4;
-        const Lane& from = *lanes[lane];
+        const int low = lane % 4 * kPerWord + i, high = low + kDepth / 2;
         x[line][low] = Number{}(from.a[0], i);
         x[line + 8][low] = Number{}(from.a[1], i);
         x[line][high] = Number{}(from.a[2], i);
@@ -119,24 +96,17 @@ void multiply_lanes(float (&c)[4], const std::uint32_t (&a)[4], const std::uint3
         y[low][line] = Number{}(from.b[0], i);
         y[high][line] = Number{}(from.b[1], i);
       }
-    }
-    for (int row = 0; row < 16; ++row) {
-      float sums[8] = {};
-      for (int k = 0; k < kDepth; ++k) {
-        for (int column = 0; column < 8; ++column) {
-          sums[column] += x[row][k] * y[k][column];
-        }
+      for (int e = 0; e < 4; ++e) {
+        c[line + e / 2 * 8][lane % 4 * 2 + e % 2] = from.c[e];
       }
-      for (int column = 0; column < 8; ++column) {
-        lanes[row % 8 * 4 + column / 2]->c[row / 8 * 2 + column % 2] += sums[column];
+    }
+    emulator::add_products(emulator::kMatrixUnit, c[0], x[0], y[0], 16, 8, kDepth);
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int e = 0; e < 4; ++e) {
+        lanes[lane]->c[e] = c[lane / 4 + e / 2 * 8][lane % 4 * 2 + e % 2];
       }
     }
   });
-}
-
-/// Element i of two in a word.
-inline std::uint16_t half_of(std::uint32_t word, int i) {
-  return static_cast<std::uint16_t>(word >> 16 * i);
 }
 
 inline void multiply_bf16(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {

@@ -1,5 +1,6 @@
 // Products by each of the algorithms that cuBLASLt names: on the emulated GPU those of the emulator
 // (tests/emulator/cublas_lt_algorithm.cpp), on a GPU the library's.
+#include "device/gpu.h"
 #include "kernels/gemm_choice.h"
 #include "kernels/matmul.h"
 #include "tests/kernels/workbench.h"
@@ -25,7 +26,7 @@ class GemmAlgorithmsTest : public ::testing::Test {
   }
   /// The bits of the product, compared with the reference.
   std::vector<double> checked() {
-    bench_.check([this](Side side) { return product(side); }, 2e-6);
+    bench_.check([this](Side side) { return product(side); }, kSumErrors * 2e-6);
     return c_.sides[tested_side].values();
   }
   /// The shape that launches have met, if it is one.
@@ -34,6 +35,7 @@ class GemmAlgorithmsTest : public ::testing::Test {
     EXPECT_EQ(shapes.size(), 1u);
     return shapes.empty() ? GemmShape{} : *shapes.begin();
   }
+  static bool emulated() { return device::visible_gpus().gpus.at(0).name == "emulated GPU"; }
   static device::CudaStream& stream() { return TestMemoryOnGpu::instance().stream(); }
 
   Workbench bench_;
@@ -55,10 +57,8 @@ TEST_F(GemmAlgorithmsTest, EachComputesTheProductWithBitsOfItsOwn) {
     choose_gemm_algorithms({{shape, algorithm}});
     const std::vector<double> bits = checked();
     EXPECT_EQ(checked(), bits);
-    if (algorithm.split_k == 1) {
-      EXPECT_EQ(bits.size(), first.size());
-    } else {
-      EXPECT_NE(bits, first) << "k in " << algorithm.split_k << " parts";
+    if (emulated()) {  // a library's own may have the bits of others
+      EXPECT_EQ(bits == first, algorithm.split_k == 1) << "k in " << algorithm.split_k << " parts";
     }
   }
   choose_gemm_algorithms({{shape, std::nullopt}});

@@ -8,6 +8,10 @@ namespace mpitron::kernels {
 /// What kernels_test tests.
 using StreamUnderTest = device::HostStream;
 
+/// What errors of long sums in fp32 are multiples of, and how large those of sums of numbers of 8
+/// bits are beside the largest result.
+inline constexpr double kSumErrors = 1, kFp8SumError = 3e-6;
+
 /// Runs the kernel to its end, with a workspace full of NaN where it wants one.
 template <class Kernel>
 void run_on_device(Kernel kernel) {
