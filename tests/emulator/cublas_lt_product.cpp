@@ -99,8 +99,8 @@ void add_column(cudaDataType_t, Sum* sums, const Sum* a, const Sum* b, std::int6
     }
   }
 }
-/// fp32 without the matrix unit, as it is multiplied where TF32 is not allowed. Sums of numbers of 8
-/// bits leave the unit every 128 of the depth, since the library is not told to be fast.
+/// fp32 without the matrix unit, as it is multiplied where TF32 is not allowed. Sums of numbers of
+/// 8 bits leave the unit every 128 of the depth, since the library is not told to be fast.
 void add_column(cudaDataType_t type, float* sums, const float* a, const float* b, std::int64_t m,
                 std::int64_t depth) {
   if (type == CUDA_R_32F) {

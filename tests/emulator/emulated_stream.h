@@ -17,10 +17,10 @@
 //   thread that is missing at a barrier or a shuffle is named.
 // - Nothing measures time: it says nothing about speed.
 // Variables of the environment: MPITRON_EMULATED_GPUS (how many; 1), MPITRON_EMULATED_GPU_MEMORY
-// (bytes of each; 16 GiB, at most 24), MPITRON_EMULATED_CAPABILITY (80 is 8.0; 90), MPITRON_EMULATED_DRIVER
-// (its version as CUDA counts, 12040 is 12.4; 0: no driver), MPITRON_EMULATED_CUDNN (version as
-// cuDNN counts, 91900 is 9.19; 0: not there). CUDA_VISIBLE_DEVICES (numbers only) chooses among the
-// GPUs.
+// (bytes of each; 16 GiB, at most 24), MPITRON_EMULATED_CAPABILITY (80 is 8.0; 90),
+// MPITRON_EMULATED_DRIVER (its version as CUDA counts, 12040 is 12.4; 0: no driver),
+// MPITRON_EMULATED_CUDNN (version as cuDNN counts, 91900 is 9.19; 0: not there).
+// CUDA_VISIBLE_DEVICES (numbers only) chooses among the GPUs.
 
 namespace mpitron::emulator {
 

@@ -43,8 +43,8 @@ struct OwnWorker {
 };
 
 /// Runs grids on one thread of the host. A worker is a fiber that runs threads of the block to
-/// their ends, one after another, until one pauses; so threads that never meet cost no switch. Where
-/// races are detected each thread has a worker, whose stack nobody else uses.
+/// their ends, one after another, until one pauses; so threads that never meet cost no switch.
+/// Where races are detected each thread has a worker, whose stack nobody else uses.
 class Processor {
  public:
   void run(const Grid& grid, const std::function<void()>& body) {

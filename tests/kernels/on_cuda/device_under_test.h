@@ -16,8 +16,8 @@ namespace mpitron::kernels {
 using StreamUnderTest = device::CudaStream;
 
 /// What errors of long sums in fp32 are multiples of, and how large those of sums of numbers of 8
-/// bits are beside the largest result: matrix units cut off what fp32 would round, and keep 13 binary
-/// places of the latter (tests/emulator/matrix_unit.h).
+/// bits are beside the largest result: matrix units cut off what fp32 would round, and keep 13
+/// binary places of the latter (tests/emulator/matrix_unit.h).
 inline constexpr double kSumErrors = 3, kFp8SumError = 0x1p-11;
 
 /// Without a GPU every test is skipped.
