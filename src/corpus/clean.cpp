@@ -149,9 +149,11 @@ class Cleaner {
       options_.tokenizer->encode(fixed_, *cache_, ids_);
       return std::ssize(ids_) >= options_.min_tokens;
     }
+    tokenizers::Gpt2Lexer lexer(fixed_);
     Index words = 0;
-    for (tokenizers::Gpt2Lexer lexer(fixed_); words < options_.min_tokens && !lexer.next().empty();)
+    while (words < options_.min_tokens && !lexer.next().empty()) {
       ++words;
+    }
     return words >= options_.min_tokens;
   }
 
@@ -283,8 +285,9 @@ class Output {
       report_.bytes_written += std::ssize(head) + std::ssize(tail) + 1;
       begin = end;
     }
-    for (std::size_t i = 0; i < kFates; ++i)
+    for (std::size_t i = 0; i < kFates; ++i) {
       report_.fates[i] += batch.fates[i];
+    }
     report_.documents += std::ssize(batch.raw.documents);
     report_.fixed += batch.fixed;
     report_.split += batch.split;
@@ -344,15 +347,17 @@ CleanReport clean(const CleanOptions& options) {
   CleanReport report;
   Output output(options, report);
   std::vector<Cleaner> cleaners;
-  for (int worker = 0; worker < options.workers; ++worker)
+  for (int worker = 0; worker < options.workers; ++worker) {
     cleaners.emplace_back(options, urls, ngrams);
+  }
   if (!ngrams.empty()) {
     for_each_batch(
         options, inputs, cleaners,
         [](Cleaner& cleaner, Batch& batch) { cleaner.find_ngrams(batch); },
         [&](const Batch& batch) {
-          for (const auto& found : batch.ngrams)
+          for (const auto& found : batch.ngrams) {
             ngrams.count(found);
+          }
         });
     ngrams.drop_idioms();
   }

@@ -23,10 +23,12 @@ Record::~Record() = default;
 Record::Record(Record&&) noexcept = default;
 
 void Record::parse(std::string_view line) {
-  while (line.ends_with('\r') || line.ends_with(' '))
+  while (line.ends_with('\r') || line.ends_with(' ')) {
     line.remove_suffix(1);
-  while (line.starts_with(' '))
+  }
+  while (line.starts_with(' ')) {
     line.remove_prefix(1);
+  }
   state_->line = line;
   dom::element root;
   if (const auto code = state_->parser.parse(state_->line).get(root); code != simdjson::SUCCESS) {

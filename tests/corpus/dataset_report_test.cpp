@@ -40,8 +40,9 @@ TEST_F(DatasetReportTest, CountsAndDraws) {
   EXPECT_EQ(report.longest, 20);
   EXPECT_EQ(report.median, 5);
   std::vector<Index> counts;
-  for (const LengthBucket& bucket : report.histogram)
+  for (const LengthBucket& bucket : report.histogram) {
     counts.push_back(bucket.documents);
+  }
   EXPECT_EQ(counts, (std::vector<Index>{1, 1, 2, 0, 1}));  // 1, 2-3, 4-7, 8-15, 16-31
   EXPECT_EQ(report.histogram.back().from, 16);
   EXPECT_NE(to_text(report).find("6 documents (1 empty), 9 sequences, 34 tokens of"),
