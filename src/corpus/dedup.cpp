@@ -20,8 +20,8 @@
 namespace mpitron::corpus {
 namespace {
 
-constexpr std::size_t kCompared =
-    64;  // representatives of a bucket that a document is compared with
+/// Representatives of a bucket that a document is compared with.
+constexpr std::size_t kCompared = 64;
 
 struct Place {
   Index offset;
@@ -64,11 +64,7 @@ class Documents {
       return raw;
     }
     record.parse(raw);
-    const std::string_view* text = record.text(options_.text_key);
-    if (text == nullptr) {
-      throw_data("the object has no text under \"{}\" (--text-key)", options_.text_key);
-    }
-    return *text;
+    return record.required_text(options_.text_key);
   }
 
   const std::vector<std::string>& files() const { return files_; }
@@ -160,7 +156,9 @@ std::vector<Bucket> find_buckets(const std::vector<std::uint64_t>& keys, Index d
     }
     std::ranges::sort(band);
     for (std::size_t begin = 0, end = 0; begin < band.size(); begin = end) {
-      for (end = begin + 1; end < band.size() && band[end].first == band[begin].first; ++end) {
+      end = begin + 1;
+      while (end < band.size() && band[end].first == band[begin].first) {
+        ++end;
       }
       if (end - begin > 1) {
         Bucket& bucket = buckets.emplace_back();

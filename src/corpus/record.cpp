@@ -44,6 +44,14 @@ const std::string_view* Record::text(std::string_view key) {
   return state_->object[key].get(state_->found) == simdjson::SUCCESS ? &state_->found : nullptr;
 }
 
+std::string_view Record::required_text(std::string_view key) {
+  const std::string_view* found = text(key);
+  if (found == nullptr) {
+    throw_data("the object has no text under \"{}\" (--text-key)", key);
+  }
+  return *found;
+}
+
 std::string Record::tail_with(const Changes& changes) const {
   if (changes.empty()) {
     return state_->line.substr(1);

@@ -87,6 +87,9 @@ TEST_F(CleanTest, TasksAreCutOut) {
   EXPECT_EQ(read_file(given.output).find("lazy dog"), std::string::npos);
   test::write_bytes(folder_ / "task.jsonl", "{\"text\": \"short\"}\n");
   EXPECT_NE(test::message_of([&] { clean(given); }).find("no text has 8 words"), std::string::npos);
+  test::write_bytes(folder_ / "task.jsonl", "{\"text\": \"" + leak + "\"}\n{\n");
+  EXPECT_NE(test::message_of([&] { clean(given); }).find("task.jsonl:2: not valid JSON"),
+            std::string::npos);
 }
 
 TEST_F(CleanTest, AStopAtAnyMomentLeavesNoFile) {
