@@ -222,7 +222,7 @@ class Lint:
         sources = [s for s in self.sources if is_source(s.path)]
         tests = [s for s in self.sources if s.path.startswith("tests/")]
         stems = {s.stem for s in sources if s.functions and s.stem != "main"}  # plain data has nothing to test
-        tested = stems & {re.sub(r"^(reference|host)_", "", t.stem) for t in tests}
+        tested = stems & {name for t in tests for name in (t.stem, re.sub(r"^reference_", "", t.stem))}
         mirror = len(tested) / max(len(stems), 1)
         ratio = sum(t.code for t in tests) / max(sum(s.code for s in sources), 1)
         print(f"lint: {len(sources)} sources, {sum(s.code for s in sources)} code lines; "
