@@ -14,6 +14,7 @@
 #include "train/kernel_tuning.h"
 #include "train/pretrain.h"
 #include "train/tokenizer_files.h"
+#include "train/unigram.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {
