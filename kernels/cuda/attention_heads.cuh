@@ -20,7 +20,8 @@ struct HeadStrides {
     MPITRON_CHECK(view.stride(-1) == 1 || view.size(-1) == 1, view.stride(-1));
   }
   __device__ Index offset(Index sample, Index head) const {
-    return sample * b + head / inner * stride_outer + head % inner * stride_inner;
+    const Index outer = quotient(head, inner);
+    return sample * b + outer * stride_outer + (head - outer * inner) * stride_inner;
   }
   /// Whether every row of elements from `data` on is aligned to 16 bytes.
   template <class T>
@@ -35,14 +36,15 @@ struct HeadStrides {
 template <class T>
 struct InputRows {
   const T* data;
-  Index stride, rows, columns;
+  Index stride;
+  int rows, columns;
   bool aligned;  // each row to 16 bytes
 
   /// Begins to fill a tile with the rows from `first` on, zeros around them: copies that end with
   /// copy_async_wait, or stores where rows are not aligned. All kThreads of the block call it.
   template <int kThreads, int kTileRows, int kColumns>
   __device__ __forceinline__ void load(const SharedTile<T, kTileRows, kColumns>& tile,
-                                       Index first) const {
+                                       int first) const {
     using Tile = SharedTile<T, kTileRows, kColumns>;
     static_assert(kTileRows * Tile::kChunks % kThreads == 0);
 #pragma unroll 4
@@ -55,9 +57,9 @@ struct InputRows {
 
  private:
   template <int kChunk>
-  __device__ void load_chunk(T* to, Index row, Index column) const {
-    const Index open = row < rows ? columns - column : 0;
-    const int valid = static_cast<int>(open < 0 ? 0 : open < kChunk ? open : kChunk);
+  __device__ void load_chunk(T* to, int row, int column) const {
+    const int open = row < rows ? columns - column : 0;
+    const int valid = max(0, min(open, kChunk));
     const T* from = valid > 0 ? data + row * stride + column : data;
     if (aligned) {
       copy_async(to, from, valid * static_cast<int>(sizeof(T)));
@@ -73,14 +75,14 @@ template <class T>
 struct InputHeads {
   const T* data;
   HeadStrides strides;
-  Index rows, columns;
+  int rows, columns;
   bool aligned;
 
   explicit InputHeads(const device::ConstTensorView& view)
       : data(elements<T>(view)),
         strides(view),
-        rows(view.size(0)),
-        columns(view.size(-1)),
+        rows(static_cast<int>(view.size(0))),
+        columns(static_cast<int>(view.size(-1))),
         aligned(strides.aligned(data)) {}
   __device__ InputRows<T> of(Index sample, Index head) const {
     return {data + strides.offset(sample, head), strides.s, rows, columns, aligned};
@@ -92,12 +94,13 @@ template <class T>
 struct OutputRows {
   T* own;
   float* wide;
-  Index stride, rows, columns;
+  Index stride;
+  int rows, columns;
   bool aligned;  // each row of `own` to 16 bytes
 
   /// Stores factor x for the accumulators of a warp, whose first column is `column`.
   template <int R, int N, class Factor>
-  __device__ void store(const Accumulators<R, N>& x, Index column, Factor&& factor) const {
+  __device__ void store(const Accumulators<R, N>& x, int column, Factor&& factor) const {
     for_elements<R, N>([&](int r, int n, int e, int i, int j) {
       if (i < rows && column + j < columns) {
         const Index at = i * stride + column + j;
@@ -137,18 +140,18 @@ struct OutputHeads {
   T* own;
   float* wide;
   HeadStrides strides;
-  Index rows, columns;
+  int rows, columns;
   bool aligned;
 
   explicit OutputHeads(const device::TensorView& view)
       : own(view.dtype == element_dtype<T>() ? elements<T>(view) : nullptr),
         wide(own == nullptr ? elements<float>(view) : nullptr),
         strides(view),
-        rows(view.size(0)),
-        columns(view.size(-1)),
+        rows(static_cast<int>(view.size(0))),
+        columns(static_cast<int>(view.size(-1))),
         aligned(strides.aligned(own)) {}
   /// Those of a head from row `first` on.
-  __device__ OutputRows<T> of(Index sample, Index head, Index first) const {
+  __device__ OutputRows<T> of(int sample, int head, int first) const {
     const Index at = strides.offset(sample, head) + first * strides.s;
     return {own != nullptr ? own + at : nullptr,
             wide != nullptr ? wide + at : nullptr,

@@ -1,15 +1,18 @@
 #pragma once
+#include <limits>
+
 #include "kernels/attention_views.h"
 #include "kernels/cuda/attention_heads.cuh"
 
-// What decides about the scores of the attention kernels besides q and k.
+// What decides about the scores of the attention kernels besides q and k. Rows and columns are
+// counted in 32 bits: these kernels have no register to spare.
 namespace mpitron::kernels::cuda::attention {
 
 /// Columns [begin, end) of a row.
 struct Span {
-  Index begin, end;
+  int begin, end;
 
-  __device__ bool holds(Index column, int count) const {
+  __device__ bool holds(int column, int count) const {
     return begin <= column && column + count <= end;
   }
 };
@@ -17,7 +20,7 @@ struct Span {
 /// What decides about the scores of all heads.
 template <class T>
 struct ScoreRules {
-  Index s, s_kv, heads;
+  int s, s_kv, heads;
   bool causal;
   Index window;
   AttentionPositions positions;
@@ -25,18 +28,18 @@ struct ScoreRules {
   Index mask_stride_sample, mask_stride_query;  // 0: the same for all
   const T* bias;
   Index bias_stride_head, bias_stride_distance;
-  float scale;
+  float scale, bias_scale;  // of scores; of the bias of raw ones
   DropoutMask dropout;
   float keep_scale;  // of the dropout
 
   /// The keys that a query sees but for the mask; neither end falls as the query rises.
-  __device__ Span keys_of(Index query) const {
+  __device__ Span keys_of(int query) const {
     const Index position = positions.queries(query);
     return {window < 0 ? 0 : before(positions.keys, position - window, s_kv),
             causal ? before(positions.keys, position + 1, s_kv) : s_kv};
   }
   /// The queries that see a key but for the mask.
-  __device__ Span queries_of(Index key) const {
+  __device__ Span queries_of(int key) const {
     const Index position = positions.keys(key);
     return {causal ? before(positions.queries, position, s) : 0,
             window < 0 ? s : before(positions.queries, position + window + 1, s)};
@@ -44,18 +47,22 @@ struct ScoreRules {
 
  private:
   /// How many of the first `count` stand before the position.
-  static __device__ Index before(const SequenceMap& map, Index position, Index count) {
-    const Index all = map.count_before(position);
-    return all < 0 ? 0 : all < count ? all : count;
+  static __device__ int before(const SequenceMap& map, Index position, int count) {
+    // In registers: a reference that may be to a parameter or else to a local puts both on a stack.
+    const SequenceMap own{map.split, {map.offset[0], map.offset[1]}};
+    const Index all = own.count_before(position);
+    return static_cast<int>(all < 0 ? 0 : all < count ? all : count);
   }
 };
 
 template <class T, class Kernel>
 ScoreRules<T> score_rules(const Kernel& kernel) {
+  const Index s = kernel.q.size(0), s_kv = kernel.k.size(0);
+  MPITRON_CHECK(s + s_kv <= std::numeric_limits<int>::max(), s, s_kv);
   ScoreRules<T> rules{};
-  rules.s = kernel.q.size(0);
-  rules.s_kv = kernel.k.size(0);
-  rules.heads = kernel.lse.size(1);
+  rules.s = static_cast<int>(s);
+  rules.s_kv = static_cast<int>(s_kv);
+  rules.heads = static_cast<int>(kernel.lse.size(1));
   rules.causal = kernel.causal;
   rules.window = kernel.window;
   rules.positions = positions_of(kernel);
@@ -70,6 +77,7 @@ ScoreRules<T> score_rules(const Kernel& kernel) {
     rules.bias_stride_distance = kernel.bias.stride(1);
   }
   rules.scale = kernel.scale;
+  rules.bias_scale = 1 / kernel.scale;
   rules.dropout = kernel.dropout;
   rules.keep_scale = kernel.dropout.keep_scale();
   return rules;
@@ -91,31 +99,31 @@ struct ElementBits {
 template <class T, bool kKeysAreRows>
 struct HeadRules {
   const ScoreRules<T>& all;
-  Index sample, head;
+  int sample, head;
 
-  __device__ Index rows() const { return kKeysAreRows ? all.s_kv : all.s; }
+  __device__ int rows() const { return kKeysAreRows ? all.s_kv : all.s; }
   /// The columns that a row sees but for the mask; a row behind the last is as the last.
-  __device__ Span columns_of(Index row) const {
-    const Index last = row < rows() ? row : rows() - 1;
+  __device__ Span columns_of(int row) const {
+    const int last = row < rows() ? row : rows() - 1;
     return kKeysAreRows ? all.queries_of(last) : all.keys_of(last);
   }
   /// The columns that all of the rows [row, + count) see.
-  __device__ Span columns_of_all(Index row, int count) const {
+  __device__ Span columns_of_all(int row, int count) const {
     return all.mask == nullptr ? Span{columns_of(row + count - 1).begin, columns_of(row).end}
                                : Span{};
   }
   /// Which elements of the tile at [row, column] are visible.
   template <int R, int N>
-  __device__ ElementBits<R> seen(Index row, Index column) const {
+  __device__ ElementBits<R> seen(int row, int column) const {
     return bits<R>([&](int r, std::uint32_t& tile) {
 #pragma unroll 1
       for (int half = 0; half < 2; ++half) {
-        const Index i = row + 16 * r + 8 * half + lane() / 4;
+        const int i = row + 16 * r + 8 * half + lane() / 4;
         const Span span = columns_of(i);
 #pragma unroll 1
         for (int k = 0; k < 2 * N; ++k) {
           const int n = k / 2, low = k % 2;
-          const Index j = column + 8 * n + lane() % 4 * 2 + low;
+          const int j = column + 8 * n + lane() % 4 * 2 + low;
           const bool sees = span.begin <= j && j < span.end && !(i < rows() && masked(i, j));
           tile |= static_cast<std::uint32_t>(sees) << (4 * n + 2 * half + low);
         }
@@ -125,7 +133,7 @@ struct HeadRules {
   /// Which elements of the tile dropout keeps. A Philox call serves 2 queries x 4 keys 16 apart; of
   /// these a lane has the keys where they are columns, the queries where those are.
   template <int R, int N>
-  __device__ ElementBits<R> kept(Index row, Index column) const {
+  __device__ ElementBits<R> kept(int row, int column) const {
     const DropoutMask mask = of_step(all.dropout);
     const SequenceMap& columns = kKeysAreRows ? queries() : all.positions.keys;
     const Index first = columns(column), last = columns(column + 8 * N - 1);
@@ -137,15 +145,14 @@ struct HeadRules {
 #pragma unroll 1
       for (int call = 0; call < 2 * kCalls; ++call) {
         const int half = call / kCalls, place = call % kCalls;
-        const Index i = row + 16 * r + 8 * half + lane() / 4;
-        const Index j =
+        const int i = row + 16 * r + 8 * half + lane() / 4;
+        const int j =
             column + lane() % 4 * 2 + (kKeysAreRows ? 8 * place : 8 * (place / 2) + place % 2);
         const Index query = queries()(query_of(i, j));
         const Index key = all.positions.keys(key_of(i, j));
         const Philox::Counter words = Philox::generate(dropout_counter(mask, query, key), mask.key);
         const auto word = [&](int further) {  // constant where a tile has all four
-          return words[static_cast<std::size_t>(
-              !kKeysAreRows && N == 8 ? further : static_cast<int>(key / 16 % 4) + further)];
+          return word_of(words, !kKeysAreRows && N == 8 ? further : column_word(key) + further);
         };
         if constexpr (kKeysAreRows) {
           const std::uint32_t both = word(0);
@@ -163,52 +170,65 @@ struct HeadRules {
     });
   }
   /// The hidden elements of the tile at [row, column] become `other`.
-  template <int N>
-  __device__ __forceinline__ void hide(Accumulators<1, N>& x, Index row, Index column,
+  template <int R, int N>
+  __device__ __forceinline__ void hide(Accumulators<R, N>& x, int row, int column,
                                        float other) const {
     if (all.mask != nullptr) {
-      for_bits<N>(
-          x, column, [&](Index j) { return this->template seen<1, kBitTiles>(row, j); }, other);
+      for_bits(
+          x, column, [&](int j) { return this->template seen<R, kBitTiles<N>>(row, j); }, other);
       return;
     }
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const Span span = columns_of(row + 8 * half + lane() / 4);
-      const Index first = column + lane() % 4 * 2;
-      const int begin = within<8 * N>(span.begin - first), end = within<8 * N>(span.end - first);
+    for (int block = 0; block < 2 * R; ++block) {
+      const Span span = columns_of(row + 8 * block + lane() / 4);
+      const int first = column + lane() % 4 * 2;
+      const int begin = span.begin - first, end = span.end - first;
 #pragma unroll
       for (int n = 0; n < N; ++n) {
 #pragma unroll
         for (int low = 0; low < 2; ++low) {
-          float& element = x.tile[0][n][2 * half + low];
+          float& element = x.tile[block / 2][n][block % 2 * 2 + low];
           element = begin <= 8 * n + low && 8 * n + low < end ? element : other;
         }
       }
     }
   }
   /// The elements of the tile that dropout does not keep become 0.
-  template <int N>
-  __device__ __forceinline__ void drop(Accumulators<1, N>& x, Index row, Index column) const {
-    for_bits<N>(
-        x, column, [&](Index j) { return this->template kept<1, kBitTiles>(row, j); }, 0.f);
-  }
-  /// Adds the bias, in units of raw scores, to the tile at [row, column].
   template <int R, int N>
-  __device__ __forceinline__ void add_bias(Accumulators<R, N>& scores, Index row,
-                                           Index column) const {
+  __device__ __forceinline__ void drop(Accumulators<R, N>& x, int row, int column) const {
+    for_bits(
+        x, column, [&](int j) { return this->template kept<R, kBitTiles<N>>(row, j); }, 0.f);
+  }
+  /// Adds the bias, in units of raw scores, to the tile at [row, column]. Elements of a diagonal
+  /// have the same: a lane has some of each diagonal of its 8 x 8 blocks. Outside of the matrix,
+  /// where scores are hidden later, it is that of the nearest distance.
+  template <int R, int N>
+  __device__ __forceinline__ void add_bias(Accumulators<R, N>& scores, int row, int column) const {
     const T* const bias = all.bias + head * all.bias_stride_head;
-    const float raw = 1 / all.scale;
-    for_elements<R, N>([&](int r, int n, int e, int i, int j) {
-      const Index query = query_of(row + i, column + j), key = key_of(row + i, column + j);
-      if (query < all.s && key < all.s_kv) {
-        const Index distance = key - query + all.s - 1;
-        scores.tile[r][n][e] += static_cast<float>(bias[distance * all.bias_stride_distance]) * raw;
+    const int i = row + lane() / 4, j = column + lane() % 4 * 2, last = all.s + all.s_kv - 2;
+    const int first = key_of(i, j) - query_of(i, j) + all.s - 1;
+#pragma unroll
+    for (int diagonal = 1 - 2 * R; diagonal < N; ++diagonal) {
+#pragma unroll
+      for (int low = 0; low < 2; ++low) {
+        const int further = 8 * diagonal + low;
+        const int distance = max(0, min(first + (kKeysAreRows ? -further : further), last));
+        const float value =
+            static_cast<float>(bias[distance * all.bias_stride_distance]) * all.bias_scale;
+#pragma unroll
+        for (int block = 0; block < 2 * R; ++block) {
+          const int n = diagonal + block;
+          if (0 <= n && n < N) {
+            scores.tile[block / 2][n][block % 2 * 2 + low] += value;
+          }
+        }
       }
-    });
+    }
   }
 
  private:
-  static constexpr int kBitTiles = 8;  // whose elements fill a word
+  template <int N>
+  static constexpr int kBitTiles = N < 8 ? N : 8;  // whose elements a word has bits for
 
   /// Where queries stand for dropout. Here and not in a copy, whose pieces would lie on the stack.
   const __device__ SequenceMap& queries() const {
@@ -219,24 +239,34 @@ struct HeadRules {
     return attention_dropout_counter(query, key, head + mask.index.column_offset,
                                      mask.index.sample(sample));
   }
+  /// Which word of a Philox call is a key's.
+  static __device__ int column_word(Index key) {
+    return static_cast<int>(static_cast<std::uint32_t>(key) / 16 % 4);
+  }
+  /// words[i], from registers also where i is no constant.
+  static __device__ std::uint32_t word_of(const Philox::Counter& words, int i) {
+    const std::uint32_t first = i % 2 == 0 ? words[0] : words[1];
+    const std::uint32_t second = i % 2 == 0 ? words[2] : words[3];
+    return i < 2 ? first : second;
+  }
   /// By the lower 16 of random bits.
   static __device__ std::uint32_t keeps(const DropoutMask& mask, std::uint32_t random) {
     return (random & 0xffffu) >= mask.threshold ? 1 : 0;
   }
   /// Where columns do not begin with whole calls, or do not follow each other.
   template <int R, int N>
-  __device__ ElementBits<R> kept_one_by_one(const DropoutMask& mask, Index row,
-                                            Index column) const {
+  __device__ ElementBits<R> kept_one_by_one(const DropoutMask& mask, int row, int column) const {
     return bits<R>([&](int r, std::uint32_t& tile) {
 #pragma unroll 1
       for (int k = 0; k < 4 * N; ++k) {
         const int n = k / 4, half = k / 2 % 2, low = k % 2;
-        const Index i = row + 16 * r + 8 * half + lane() / 4;
-        const Index j = column + 8 * n + lane() % 4 * 2 + low;
+        const int i = row + 16 * r + 8 * half + lane() / 4;
+        const int j = column + 8 * n + lane() % 4 * 2 + low;
         const Index query = queries()(query_of(i, j));
         const Index key = all.positions.keys(key_of(i, j));
-        const auto random = Philox::generate(dropout_counter(mask, query, key), mask.key);
-        tile |= static_cast<std::uint32_t>(attention_dropout_keeps(mask, random, query, key)) << k;
+        const Philox::Counter words = Philox::generate(dropout_counter(mask, query, key), mask.key);
+        const auto shift = static_cast<unsigned>(query % 2 * 16);
+        tile |= keeps(mask, word_of(words, column_word(key)) >> shift) << k;
       }
     });
   }
@@ -244,33 +274,28 @@ struct HeadRules {
   static __device__ int lane() {
     return static_cast<int>(threadIdx.x % 32);
   }
-  /// A column, or the end that it lies behind.
-  template <int kColumns>
-  static __device__ int within(Index column) {
-    return static_cast<int>(column < 0 ? 0 : column < kColumns ? column : kColumns);
-  }
   /// Replaces the elements whose bit is not set, a word of bits(column) at a time.
-  template <int N, class Bits>
-  static __device__ __forceinline__ void for_bits(Accumulators<1, N>& x, Index column, Bits&& bits,
+  template <int R, int N, class Bits>
+  static __device__ __forceinline__ void for_bits(Accumulators<R, N>& x, int column, Bits&& bits,
                                                   float other) {
-    static_assert(N % kBitTiles == 0);
+    static_assert(N % kBitTiles<N> == 0);
 #pragma unroll
-    for (int first = 0; first < N; first += kBitTiles) {
-      const ElementBits<1> chosen = bits(column + 8 * first);
-      for_elements<1, kBitTiles>([&](int, int n, int e, int, int) {
-        float& element = x.tile[0][first + n][e];
-        element = chosen(0, n, e) ? element : other;
+    for (int first = 0; first < N; first += kBitTiles<N>) {
+      const ElementBits<R> chosen = bits(column + 8 * first);
+      for_elements<R, kBitTiles<N>>([&](int r, int n, int e, int, int) {
+        float& element = x.tile[r][first + n][e];
+        element = chosen(r, n, e) ? element : other;
       });
     }
   }
-  static __device__ Index query_of(Index row, Index column) {
+  static __device__ int query_of(int row, int column) {
     return kKeysAreRows ? column : row;
   }
-  static __device__ Index key_of(Index row, Index column) {
+  static __device__ int key_of(int row, int column) {
     return kKeysAreRows ? row : column;
   }
   /// Whether the mask, if any, hides a key from a query, which are within bounds.
-  __device__ bool masked(Index row, Index column) const {
+  __device__ bool masked(int row, int column) const {
     return all.mask != nullptr && all.mask[sample * all.mask_stride_sample +
                                            query_of(row, column) * all.mask_stride_query +
                                            all.positions.keys(key_of(row, column))] != 0;
