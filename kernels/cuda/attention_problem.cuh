@@ -27,7 +27,8 @@ struct ScoreRules {
   const std::uint8_t* mask;
   Index mask_stride_sample, mask_stride_query;  // 0: the same for all
   const T* bias;
-  Index bias_stride_head, bias_stride_distance;
+  Index bias_stride_head;
+  int bias_stride_distance;
   float scale, bias_scale;  // of scores; of the bias of raw ones
   DropoutMask dropout;
   float keep_scale;  // of the dropout
@@ -55,13 +56,18 @@ struct ScoreRules {
   }
 };
 
+/// A number of which `times` are counted in 32 bits.
+inline int in_32_bits(Index number, Index times = 2) {
+  MPITRON_CHECK(number * times <= std::numeric_limits<int>::max(), number, times);
+  return static_cast<int>(number);
+}
+
 template <class T, class Kernel>
 ScoreRules<T> score_rules(const Kernel& kernel) {
   const Index s = kernel.q.size(0), s_kv = kernel.k.size(0);
-  MPITRON_CHECK(s + s_kv <= std::numeric_limits<int>::max(), s, s_kv);
   ScoreRules<T> rules{};
-  rules.s = static_cast<int>(s);
-  rules.s_kv = static_cast<int>(s_kv);
+  rules.s = in_32_bits(s);
+  rules.s_kv = in_32_bits(s_kv);
   rules.heads = static_cast<int>(kernel.lse.size(1));
   rules.causal = kernel.causal;
   rules.window = kernel.window;
@@ -74,7 +80,7 @@ ScoreRules<T> score_rules(const Kernel& kernel) {
   if (kernel.bias) {
     rules.bias = elements<T>(kernel.bias);
     rules.bias_stride_head = kernel.bias.stride(0);
-    rules.bias_stride_distance = kernel.bias.stride(1);
+    rules.bias_stride_distance = in_32_bits(kernel.bias.stride(1), s + s_kv);
   }
   rules.scale = kernel.scale;
   rules.bias_scale = 1 / kernel.scale;

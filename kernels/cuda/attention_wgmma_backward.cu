@@ -83,7 +83,7 @@ class WgmmaGradientBlock {
       }
     } else {
       take_registers<240>();
-      add_all(static_cast<int>(threadIdx.x) / kWarpgroup - 1);
+      add_all(warpgroup_index() - 1);
     }
   }
 

@@ -81,7 +81,7 @@ class WgmmaBlock {
       }
     } else {
       take_registers<240>();
-      attend(static_cast<int>(threadIdx.x) / kWarpgroup - 1);
+      attend(warpgroup_index() - 1);
     }
   }
 

@@ -10,6 +10,12 @@ namespace mpitron::kernels::cuda {
 
 inline constexpr int kWarpgroup = 128;  // threads
 
+/// Which of the block's warpgroups the thread is in: asked of its warp, so that what follows from
+/// it takes the registers that a warp has once.
+inline __device__ int warpgroup_index() {
+  return __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / kWarpgroup, 0);
+}
+
 /// A ring of tiles in shared memory: tile `step` lies in stage step % kStages. One thread has them
 /// filled; warps use them, and free each for the tile kStages later.
 template <unsigned kStages>
