@@ -8,6 +8,7 @@
 
 #include "io/json_text.h"
 #include "utils/error.h"
+#include "utils/write_all.h"
 
 namespace mpitron::io {
 
@@ -45,13 +46,8 @@ void MetricsFile::resume(std::int64_t step) {
 
 void MetricsFile::write_line(std::string line) {
   line += '\n';
-  std::string_view left = line;
-  while (!left.empty()) {
-    const ssize_t n = ::write(descriptor_, left.data(), left.size());
-    if (n < 0 && errno != EINTR) {
-      throw_data("{}: cannot write: {}", path_.string(), std::strerror(errno));
-    }
-    left.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
+  if (!write_all(descriptor_, line)) {
+    throw_data("{}: cannot write: {}", path_.string(), std::strerror(errno));
   }
 }
 

@@ -35,18 +35,26 @@ T sigmoid(T x) {
   return 1 / (1 + std::exp(-x));
 }
 
-/// `probabilities` may be x.
-template <class T>
-void softmax(const Logits<T>& x, T* probabilities) {
-  const T largest = *std::max_element(x.begin(), x.end());
+/// Of the numbers value(0) ... value(n - 1).
+template <class T, class Value>
+void softmax(Index n, Value&& value, T* probabilities) {
+  T largest = value(0);
+  for (Index i = 1; i < n; ++i) {
+    largest = std::max(largest, value(i));
+  }
   T sum = 0;
-  for (Index i = 0; i < x.n; ++i) {
-    probabilities[i] = std::exp(x[i] - largest);
+  for (Index i = 0; i < n; ++i) {
+    probabilities[i] = std::exp(value(i) - largest);
     sum += probabilities[i];
   }
-  for (Index i = 0; i < x.n; ++i) {
+  for (Index i = 0; i < n; ++i) {
     probabilities[i] /= sum;
   }
+}
+template <class T>
+void softmax(const Logits<T>& x, T* probabilities) {
+  softmax(
+      x.n, [&](Index i) { return x[i]; }, probabilities);
 }
 
 /// chosen(j, i): the j-th largest of values is number i; ties by rising index. A NaN counts as
@@ -116,10 +124,8 @@ void probabilities_of(const Logits<T>& x, Index k, const RoutingRule& rule, Chos
       probabilities[j] = row[static_cast<std::size_t>(chosen(j))];
     }
   } else if (rule.score == RouterScore::softmax) {
-    for (Index j = 0; j < k; ++j) {
-      probabilities[j] = x[chosen(j)];
-    }
-    softmax(Logits<T>{probabilities, k}, probabilities);
+    softmax(
+        k, [&](Index j) { return x[chosen(j)]; }, probabilities);
   } else {
     T sum = static_cast<T>(kSumGuard);
     for (Index j = 0; j < k; ++j) {

@@ -1,7 +1,6 @@
 #include "train/progress_log.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "train/batch_job.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -72,9 +72,8 @@ ProgressLog::ProgressLog(const std::filesystem::path& folder, Index world_size,
 }
 
 void ProgressLog::add(std::string_view message, Clock::time_point now) const {
-  const char* job = std::getenv("SLURM_JOB_ID");
   std::ofstream file(file_, std::ios::app);
-  file << fmt::format("{}\tJob ID: {}\t# GPUs: {}\t{}\n", time_text(now), job != nullptr ? job : "",
+  file << fmt::format("{}\tJob ID: {}\t# GPUs: {}\t{}\n", time_text(now), batch_job_id(),
                       world_size_, message);
   if (!file.flush()) {
     throw_data("--log-progress: cannot write {}", file_.string());

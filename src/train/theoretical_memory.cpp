@@ -2,12 +2,8 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace mpitron::train {
 namespace {
-
-constexpr double kMegabyte = 1024.0 * 1024.0;
 
 constexpr double kWeight = 2;  // bytes of a parameter in half precision
 
@@ -139,17 +135,6 @@ double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout
     bytes += 4 * tokens * h * (1 + vocab_ratio);  // output layer and cross entropy
   }
   return bytes / static_cast<double>(layout.tensor_model_parallel_size);
-}
-
-std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation) {
-  const std::string start =
-      fmt::format("Theoretical memory footprints: weight and optimizer={:.2f} MB",
-                  weight_and_optimizer / kMegabyte);
-  if (!activation) {
-    return start;
-  }
-  return fmt::format("{}, activation={:.2f} MB, total={:.2f} MB", start, *activation / kMegabyte,
-                     (weight_and_optimizer + *activation) / kMegabyte);
 }
 
 }  // namespace mpitron::train

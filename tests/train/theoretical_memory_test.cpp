@@ -89,12 +89,4 @@ TEST(TheoreticalMemory, CountsWeightsInEightBits) {
   EXPECT_EQ(fp8_weight_bytes(config, model, layout), block / 4);
 }
 
-TEST(TheoreticalMemory, Line) {
-  EXPECT_EQ(theoretical_memory_line(3.0 * 1024 * 1024, {}),
-            "Theoretical memory footprints: weight and optimizer=3.00 MB");
-  EXPECT_EQ(theoretical_memory_line(3.0 * 1024 * 1024, 512.0 * 1024),
-            "Theoretical memory footprints: weight and optimizer=3.00 MB, activation=0.50 MB, "
-            "total=3.50 MB");
-}
-
 }  // namespace mpitron::train
