@@ -13,6 +13,7 @@
 
 #include "io/crc32c.h"
 #include "utils/error.h"
+#include "utils/log.h"
 
 namespace mpitron::io {
 namespace {
@@ -93,10 +94,8 @@ TensorboardWriter::TensorboardWriter(const std::filesystem::path& folder, std::i
 }
 
 TensorboardWriter::~TensorboardWriter() {
-  write_out();
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
-  }
+  flush();
+  ::close(descriptor_);
 }
 
 void TensorboardWriter::add_scalar(std::string_view tag, double value, std::int64_t step) {
@@ -153,25 +152,27 @@ void TensorboardWriter::write_record(std::string_view payload) {
   put_raw(buffer_, masked_crc32c(payload));
 }
 
-bool TensorboardWriter::write_out() {
+/// Whole records or none: readers stop at a broken one.
+void TensorboardWriter::flush() {
+  const off_t end = ::lseek(descriptor_, 0, SEEK_END);
   std::string_view left = buffer_;
-  while (descriptor_ >= 0 && !left.empty()) {
+  while (!left.empty()) {
     const ssize_t n = ::write(descriptor_, left.data(), left.size());
     if (n < 0 && errno != EINTR) {
-      ::close(std::exchange(descriptor_, -1));
-      return false;
+      const int error = errno;
+      if (!std::exchange(warned_, true)) {
+        log::warning("{}: cannot write: {}; the run goes on, events are missing there",
+                     path_.string(), std::strerror(error));
+      }
+      if (::ftruncate(descriptor_, end) != 0) {
+        log::warning("{}: ends within an event: {}", path_.string(), std::strerror(errno));
+      }
+      break;
     }
     left.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
   }
   buffer_.clear();
   queued_ = 0;
-  return true;
-}
-
-void TensorboardWriter::flush() {
-  if (!write_out()) {
-    throw_data("{}: cannot write: {}", path_.string(), std::strerror(errno));
-  }
 }
 
 }  // namespace mpitron::io
