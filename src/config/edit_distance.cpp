@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace mpitron::config {
 
 int edit_distance(std::string_view a, std::string_view b) {
@@ -45,6 +48,11 @@ std::vector<std::string_view> nearest_words(std::string_view word,
     out.push_back(near[i].second);
   }
   return out;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> words) {
+  const std::vector<std::string_view> near = nearest_words(word, words);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, " or "));
 }
 
 }  // namespace mpitron::config

@@ -1,5 +1,6 @@
 #pragma once
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,5 +13,8 @@ int edit_distance(std::string_view a, std::string_view b);
 /// third of its letters, and those that continue it (`--num-lay`).
 std::vector<std::string_view> nearest_words(std::string_view word,
                                             std::span<const std::string_view> words);
+
+/// "; did you mean A or B?" with these words; empty without any.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> words);
 
 }  // namespace mpitron::config

@@ -150,10 +150,9 @@ std::string help_text(std::string_view group) {
   if (text.empty()) {
     const std::vector<std::string> slugs = group_slugs();
     const std::vector<std::string_view> words(slugs.begin(), slugs.end());
-    const std::vector<std::string_view> near = nearest_words(group, words);
-    throw_usage("there is no option group '{}'; {}: {}", group,
-                near.empty() ? "groups" : "did you mean",
-                fmt::join(near.empty() ? words : near, ", "));
+    const std::string nearest = did_you_mean(group, words);
+    throw_usage("there is no option group '{}'{}", group,
+                nearest.empty() ? fmt::format("; groups: {}", fmt::join(words, ", ")) : nearest);
   }
   return text.substr(1);
 }

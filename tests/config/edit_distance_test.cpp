@@ -37,5 +37,12 @@ TEST(NearestWords, IsEmptyWhenNothingIsClose) {
   EXPECT_TRUE(nearest_words("completely-else", kWords).empty());
 }
 
+TEST(DidYouMean, NamesTheNearestWords) {
+  constexpr std::array<std::string_view, 3> kWords = {"inspect", "pretrain-gpt", "pretrain-t5"};
+  EXPECT_EQ(did_you_mean("inspct", kWords), "; did you mean inspect?");
+  EXPECT_EQ(did_you_mean("pretrain", kWords), "; did you mean pretrain-gpt or pretrain-t5?");
+  EXPECT_EQ(did_you_mean("something-else-altogether", kWords), "");
+}
+
 }  // namespace
 }  // namespace mpitron::config
