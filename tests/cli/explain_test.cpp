@@ -7,9 +7,9 @@ namespace mpitron::cli {
 namespace {
 
 std::string page(const std::string& subject) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_EQ(explain({subject}), 0);
-  return testing::internal::GetCapturedStdout();
+  return ::testing::internal::GetCapturedStdout();
 }
 
 TEST(Explain, RulesAndOptions) {
