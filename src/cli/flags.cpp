@@ -9,9 +9,12 @@
 #include "config/option_values.h"
 #include "utils/error.h"
 #include "utils/log.h"
+#include "utils/terminal.h"
 
 namespace mpitron::cli {
 namespace {
+
+constexpr std::size_t kHelpColumn = 34;
 
 // `_` for `-` in names, never in values.
 std::string normalise(std::string word) {
@@ -85,7 +88,7 @@ Flags::Flags(const std::string& command, const std::string& summary)
   state_->app.name("mpitron " + command);
   state_->app.description(summary);
   state_->app.allow_extras(false);
-  state_->app.get_formatter()->column_width(34);
+  state_->app.get_formatter()->column_width(kHelpColumn);
 }
 
 Flags::~Flags() = default;
@@ -138,7 +141,7 @@ bool Flags::parse(const Arguments& arguments) {
   } catch (const CLI::CallForHelp&) {
     std::string help = state_->app.help();
     help.erase(help.find_last_not_of('\n') + 1);
-    log::print(help);
+    log::print(for_terminal(help, kHelpColumn));
     return false;
   } catch (const CLI::ParseError& error) {
     throw_usage("mpitron {}: {}", state_->command, error.what());

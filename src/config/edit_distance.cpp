@@ -32,7 +32,8 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string_view> nearest_words(std::string_view word,
                                             std::span<const std::string_view> words) {
-  const int limit = std::max(2, static_cast<int>(word.size()) / 4);
+  const int letters = static_cast<int>(word.size());
+  const int limit = std::max(letters < 5 ? 1 : 2, letters / 4);
   std::vector<std::pair<int, std::string_view>> near;
   for (const std::string_view candidate : words) {
     const bool continues = word.size() >= 4 && candidate != word && candidate.starts_with(word);
