@@ -57,4 +57,9 @@ double fp8_weight_bytes(const config::ModelConfig& config, const ModelDimensions
 double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout,
                         std::optional<Index> num_microbatches);
 
+/// The line the reference prints once; activations only where the formula holds.
+std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation);
+/// Of a run, whose vocabulary is known.
+std::string theoretical_memory_line(const config::RunConfig& run);
+
 }  // namespace mpitron::train
