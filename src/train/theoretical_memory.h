@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string>
 
 #include "config/run_config.h"
 #include "train/model_dimensions.h"
