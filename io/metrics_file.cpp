@@ -2,12 +2,16 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "io/json_text.h"
 #include "utils/error.h"
+#include "utils/log.h"
+#include "utils/write_all.h"
 
 namespace mpitron::io {
 
@@ -15,6 +19,12 @@ MetricsFile::MetricsFile(const std::filesystem::path& path) : path_(path) {
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     throw_data("{}: cannot open the metrics file: {}", path.string(), std::strerror(errno));
+  }
+  // Where a file system has no locks, runs go on without this protection.
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(descriptor_);
+    throw_data("{}: another run writes there: wait for its end or choose another folder",
+               path.string());
   }
   close_torn_line();
 }
@@ -44,14 +54,11 @@ void MetricsFile::resume(std::int64_t step) {
 }
 
 void MetricsFile::write_line(std::string line) {
-  line += '\n';
-  std::string_view left = line;
-  while (!left.empty()) {
-    const ssize_t n = ::write(descriptor_, left.data(), left.size());
-    if (n < 0 && errno != EINTR) {
-      throw_data("{}: cannot write: {}", path_.string(), std::strerror(errno));
-    }
-    left.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
+  line = (torn_ ? "\n" : "") + line + '\n';
+  torn_ = !write_all(descriptor_, line);
+  if (torn_ && !std::exchange(warned_, true)) {
+    log::warning("{}: cannot write: {}; the run goes on, lines are missing there", path_.string(),
+                 std::strerror(errno));
   }
 }
 

@@ -63,13 +63,14 @@ constexpr Summand summand_of(float value) {
            static_cast<std::int64_t>(shifted >> kDigitBits), 0}};
 }
 
-/// A double, or a finite float. Inline: kernels call it for every 64 elements.
+/// A double, or a finite float, this often: -1 takes away what was added. Inline: kernels call it
+/// for every 64 elements.
 template <class T>
-void add(Bins bins, T value) {
+void add(Bins bins, T value, int times = 1) {
   const Summand summand = summand_of(value);
   for (int i = 0; i < 3; ++i) {
     if (summand.part[i] != 0) {
-      bins[static_cast<std::size_t>(summand.first + i)] += summand.part[i];
+      bins[static_cast<std::size_t>(summand.first + i)] += times * summand.part[i];
     }
   }
 }

@@ -29,22 +29,24 @@ void sum_block(const Rows<const T>& dy, Index begin, Index end, Index n, float* 
 }  // namespace host
 
 Index workspace_bytes(const device::HostStream&, const BiasGradient& kernel) {
-  return host::block_count(row_count(kernel.dy)) * kernel.dy.size(-1) * 4;
+  return host::BlockSums::workspace_bytes(row_count(kernel.dy), kernel.dy.size(-1));
 }
 
-void run(device::HostStream& stream, const BiasGradient& kernel) {
+void run(device::HostStream&, const BiasGradient& kernel) {
   const Index n = kernel.dy.size(-1), rows = row_count(kernel.dy);
-  const Index blocks = host::block_count(rows), height = host::block_rows(rows);
-  MPITRON_CHECK(kernel.workspace.bytes() >= workspace_bytes(stream, kernel));
-  auto* sums = static_cast<float*>(kernel.workspace.data);
+  const Index height = host::BlockSums::rows_of(rows), blocks = host::BlockSums::count_of(rows);
+  host::BlockSums sums(rows, n, kernel.workspace);
   visit_dtype(kernel.dy.dtype, [&]<class T>() {
     const Rows<const T> dy(kernel.dy);
-    host::for_blocks(blocks, kernel.dy.numel(), [&](Index block) {
-      const Index begin = block * height;
-      host::sum_block(dy, begin, std::min(rows, begin + height), n, sums + block * n);
+    host::for_ranges(blocks, kernel.dy.numel(), [&](Index first, Index last) {
+      for (Index block = first; block < last; ++block) {
+        const Index begin = block * height;
+        host::sum_block(dy, begin, std::min(rows, begin + height), n, sums[block]);
+        sums.finish(block, first);
+      }
     });
   });
-  host::reduce_blocks(sums, blocks, n, kernel.db, kernel.accumulate);
+  sums.total(0, kernel.db, kernel.accumulate);
 }
 
 }  // namespace mpitron::kernels

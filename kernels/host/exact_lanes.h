@@ -1,12 +1,15 @@
 #pragma once
+#include <cmath>
+
 #include "kernels/host/simd.h"
 #include "utils/exact_sum.h"
 
 namespace mpitron::kernels::host {
 
-/// Adds sixteen floats at a time to an exact sum (utils/exact_sum.h). Those of a window of 64
-/// powers of two, in which nearly all sums of squares of a tensor lie, are added as integers in
-/// lanes; the window follows the values.
+/// Adds sixteen floats at a time to an exact sum (utils/exact_sum.h). Those of a window of 61
+/// powers of two, in which nearly all sums of squares of a tensor lie, are added in fp64 without
+/// rounding: in two parts, the second of which takes what the first rounds off. The window follows
+/// the values.
 class ExactLanes {
  public:
   explicit ExactLanes(exact_sum::Bins bins) : bins_(bins) {}
@@ -20,46 +23,40 @@ class ExactLanes {
     if (!inside(bits)) [[unlikely]] {
       return add_outside(bits);
     }
-    add_inside(bits);
+    add_inside(values);
     return true;
   }
 
  private:
-  using Long [[gnu::vector_size(64)]] = std::int64_t;
+  using Double [[gnu::vector_size(64)]] = double;
+  /// A part counts from a number that fixes the place of its last bit: with at most `kMostAdded`
+  /// summands it stays between two powers of two.
+  struct Sum {
+    Double high, low;
+  };
 
-  static constexpr int kDigitBits = exact_sum::detail::kDigitBits;
   static constexpr std::uint32_t kInfinity = 0x7F800000;
-  /// The place of a float's last bit above that of the first bin, less its exponent.
-  static constexpr int kPlace = -150 - exact_sum::detail::kLowest;
-  static constexpr std::int64_t kEven = 0xFFFFFFFF;
-  /// Shifted by up to 31, 24 bits become 55: a lane holds the sum of 256.
-  static constexpr int kMostAdded = 256;
+  static constexpr int kMostAdded = 1024;
+  /// What the window leaves above the largest value, in powers of two: the next may be larger.
+  static constexpr int kRoom = 4;
+  static constexpr int kWindow = 61;
 
-  static int digit_of(std::uint32_t bits) {
-    return (std::max(static_cast<int>(bits >> 23), 1) + kPlace) / kDigitBits;
-  }
   /// Whether all of them are zero or in the window.
   [[gnu::always_inline]] bool inside(simd::UInt bits) const {
     return !simd::any((bits - first_ >= size_) & (bits != 0u));
   }
-  [[gnu::always_inline]] void add_inside(simd::UInt bits) {
-    const simd::UInt biased = bits >> 23, mantissa = bits & 0x7FFFFFu;
-    const simd::UInt normal = biased > 0u ? simd::UInt{} + 1u : simd::UInt{};
-    // a subnormal counts from the same place as the smallest normal number
-    const simd::UInt place = (biased - normal + 1u + static_cast<std::uint32_t>(kPlace)) -
-                             static_cast<std::uint32_t>(kDigitBits * digit_);
-    // lanes of 32 bits in pairs: the even ones, then the odd ones
-    const auto mantissas = (Long)(mantissa | normal << 23), places = (Long)place;
-    add_eight(mantissas & kEven, places & kEven);
-    add_eight(mantissas >> 32, places >> 32);
+  [[gnu::always_inline]] void add_inside(simd::Float x) {
+    add_eight(__builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7), sums_[0]);
+    add_eight(__builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15), sums_[1]);
     if (++added_ == kMostAdded) [[unlikely]] {
       flush();
     }
   }
-  [[gnu::always_inline]] void add_eight(Long mantissa, Long place) {
-    const Long value = mantissa << (place & (kDigitBits - 1)), upper = place >= kDigitBits;
-    lower_ += value & ~upper;
-    upper_ += value & upper;
+  template <class EightFloats>
+  [[gnu::always_inline]] static void add_eight(EightFloats x, Sum& sum) {
+    const Double value = __builtin_convertvector(x, Double), next = sum.high + value;
+    sum.low += value - (next - sum.high);
+    sum.high = next;
   }
 
   [[gnu::noinline]] bool add_outside(simd::UInt bits) {
@@ -72,7 +69,7 @@ class ExactLanes {
     }
     move_window(largest);
     if (inside(bits)) {
-      add_inside(bits);
+      add_inside((simd::Float)bits);
       return true;
     }
     for (int lane = 0; lane < simd::kLanes; ++lane) {
@@ -80,31 +77,43 @@ class ExactLanes {
     }
     return true;
   }
-  /// To the digit of the largest value and the one below.
+  /// Values below 2^end: 1024 of them stay below 2^(end + 10), a quarter of what `high` counts from
+  /// is twice that. Its last bit is 2^(end - 41), so 1024 of what it rounds off stay within
+  /// 2^(end - 32), and the last bit of `low` is 2^(end - 84): that of a float from 2^(end - 61) on.
   void move_window(std::uint32_t largest) {
     flush();
-    digit_ = digit_of(largest) - 1;
-    const int exponent = kDigitBits * digit_ - kPlace;
-    const auto end = std::min<std::uint32_t>(
-        kInfinity, static_cast<std::uint32_t>(exponent + 2 * kDigitBits) << 23);
-    first_ = exponent <= 1 ? 0 : static_cast<std::uint32_t>(exponent) << 23;
-    size_ = end - first_;
+    constexpr int kBias = 127, kMantissa = 23;
+    const int end = std::max(static_cast<int>(largest >> kMantissa), 1) - kBias + 1 + kRoom;
+    const int begin = end - kWindow;
+    first_ = begin <= 1 - kBias ? 0 : static_cast<std::uint32_t>(begin + kBias) << kMantissa;
+    size_ = std::min(kInfinity, static_cast<std::uint32_t>(end + kBias) << kMantissa) - first_;
+    high_from_ = std::ldexp(1.5, end + 11);
+    low_from_ = std::ldexp(1.5, end - 32);
+    clear();
   }
   void flush() {
-    for (int lane = 0; lane < 8; ++lane) {
-      const auto digit = static_cast<std::size_t>(digit_);
-      for (const auto& [at, sum] : {std::pair(digit, lower_[lane]), {digit + 1, upper_[lane]}}) {
-        bins_[at] += sum & exact_sum::detail::kDigitMask;
-        bins_[at + 1] += sum >> kDigitBits;
+    if (added_ > 0) {
+      for (const Sum& sum : sums_) {
+        for (int lane = 0; lane < 8; ++lane) {
+          const double low = sum.low[lane] - low_from_;
+          exact_sum::add(bins_, sum.high[lane] - high_from_);
+          exact_sum::add(bins_, std::abs(low), low < 0 ? -1 : 1);
+        }
       }
     }
-    lower_ = upper_ = Long{};
+    clear();
+  }
+  void clear() {
+    for (Sum& sum : sums_) {
+      sum = {Double{} + high_from_, Double{} + low_from_};
+    }
     added_ = 0;
   }
 
   exact_sum::Bins bins_;
-  Long lower_{}, upper_{};  // sums of the digits digit_ and digit_ + 1, not yet carried
-  int digit_ = 0, added_ = 0;
+  Sum sums_[2]{};
+  int added_ = 0;
+  double high_from_ = 0, low_from_ = 0;
   std::uint32_t first_ = 0, size_ = 0;  // the window, as bits of a float
 };
 

@@ -249,23 +249,23 @@ struct Backward {
     };
   }
 
-  void run(const Out& workspace, bool streaming) const {
-    const Index block = block_rows(t), width = centred ? 2 * h : h;
-    MPITRON_CHECK(!workspace || workspace.bytes() >= block_count(t) * width * 4, workspace.bytes());
-    const auto partial_of = [&, partials = static_cast<float*>(workspace.data)](Index row) {
-      float* dgamma = workspace ? partials + row / block * width : nullptr;
-      if (dgamma != nullptr && row % block == 0) {
-        std::fill_n(dgamma, width, 0.f);
-      }
-      return dgamma;
-    };
-    for_ranges(block_count(t), 2 * kWork * t * h, [&](Index first, Index last) {
+  /// `sums` of dgamma, and with layer norm of dbeta beside it; or null.
+  void run(BlockSums* sums, bool streaming) const {
+    const Index block = BlockSums::rows_of(t), width = centred ? 2 * h : h;
+    for_ranges(BlockSums::count_of(t), 2 * kWork * t * h, [&](Index first, Index last) {
       const Index begin = first * block, end = std::min(t, last * block);
       with_store(streaming, [&](auto store) {
         BackwardRow<Tx, Ty> current;
         const auto measure = [&](Index row, auto beside) {
           current = (*this)[row];
-          sum(current, partial_of(row), beside);
+          float* dgamma = sums != nullptr ? (*sums)[row / block] : nullptr;
+          if (dgamma != nullptr && row % block == 0) {
+            std::fill_n(dgamma, width, 0.f);
+          }
+          sum(current, dgamma, beside);
+          if (dgamma != nullptr && (row + 1 == end || (row + 1) % block == 0)) {
+            sums->finish(row / block, first);
+          }
         };
         for_rows<kSideBySide<Tx>>(begin, end, h, measure,
                                   [&](Index) { return results(store, current); });
@@ -282,11 +282,13 @@ void rms_norm(const RmsNormBackward& k) {
                                          gamma.data(),         nullptr,
                                          k.rstd.as<float>(),   k.x.size(-1),
                                          row_count(k.x)};
-  backward.run(k.dgamma ? k.workspace : Out{},
-               should_stream(k.dx, backward.dx, k.x, k.dy, k.dx_add));
+  const bool streaming = should_stream(k.dx, backward.dx, k.x, k.dy, k.dx_add);
   if (k.dgamma) {
-    reduce_blocks(static_cast<const float*>(k.workspace.data), block_count(backward.t), backward.h,
-                  k.dgamma, k.accumulate);
+    BlockSums sums(backward.t, backward.h, k.workspace);
+    backward.run(&sums, streaming);
+    sums.total(0, k.dgamma, k.accumulate);
+  } else {
+    backward.run(nullptr, streaming);
   }
 }
 
@@ -297,11 +299,10 @@ void layer_norm(const LayerNormBackward& k) {
       Rows<const Tx>(k.x), Rows<const Tx>(k.dx_add), Rows<const Ty>(k.dy), Rows<Tx>(k.dx),
       gamma.data(),        k.mean.as<float>(),       k.rstd.as<float>(),   k.x.size(-1),
       row_count(k.x)};
-  backward.run(k.workspace, should_stream(k.dx, backward.dx, k.x, k.dy, k.dx_add));
-  const auto* partials = static_cast<const float*>(k.workspace.data);
-  const Index blocks = block_count(backward.t), h = backward.h;
-  reduce_blocks(partials, blocks, 2 * h, k.dgamma, k.accumulate);
-  reduce_blocks(partials + h, blocks, 2 * h, k.dbeta, k.accumulate);
+  BlockSums sums(backward.t, 2 * backward.h, k.workspace);
+  backward.run(&sums, should_stream(k.dx, backward.dx, k.x, k.dy, k.dx_add));
+  sums.total(0, k.dgamma, k.accumulate);
+  sums.total(backward.h, k.dbeta, k.accumulate);
 }
 
 }  // namespace
@@ -325,11 +326,11 @@ void run(device::HostStream&, const LayerNormBackward& k) {
 }
 
 Index workspace_bytes(const device::HostStream&, const RmsNormBackward& k) {
-  return k.dgamma ? block_count(row_count(k.x)) * k.x.size(-1) * 4 : 0;
+  return k.dgamma ? BlockSums::workspace_bytes(row_count(k.x), k.x.size(-1)) : 0;
 }
 
 Index workspace_bytes(const device::HostStream&, const LayerNormBackward& k) {
-  return block_count(row_count(k.x)) * k.x.size(-1) * 2 * 4;
+  return BlockSums::workspace_bytes(row_count(k.x), 2 * k.x.size(-1));
 }
 
 }  // namespace mpitron::kernels

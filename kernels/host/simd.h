@@ -139,27 +139,26 @@ inline float lane_sum(Float x) {
                     __builtin_shufflevector(half, half, 4, 5, 6, 7);
   return (s[0] + s[2]) + (s[1] + s[3]);
 }
-/// Of every 2 `width` lanes of a, then of b: the first half plus the second.
-template <int width, int... lane>
+/// In lanes whose number lacks the bit `distance`: a[lane] + a[lane + distance]; in the others
+/// b[lane] + b[lane - distance]. One permutation and one choice, no more.
+template <int distance, int... lane>
 Float fold(Float a, Float b, std::integer_sequence<int, lane...>) {
-  constexpr auto kSource = [](int j) {
-    return j / 8 * kLanes + j % 8 / width * 2 * width + j % width;
-  };
-  return __builtin_shufflevector(a, b, kSource(lane)...) +
-         __builtin_shufflevector(a, b, (kSource(lane) + width)...);
+  constexpr auto kFrom = [](int j, int at) { return (j & distance) != 0 ? kLanes + at : at; };
+  return __builtin_shufflevector(a, b, kFrom(lane, lane)...) +
+         __builtin_shufflevector(a, b, kFrom(lane, lane ^ distance)...);
 }
 /// lane_sum of each of sixteen vectors.
 inline Float lane_sums(const Float (&x)[kLanes]) {
   constexpr auto kAll = std::make_integer_sequence<int, kLanes>();
   Float halves[8], quarters[4], pairs[2];
   for (int i = 0; i < 8; ++i) {
-    halves[i] = fold<8>(x[2 * i], x[2 * i + 1], kAll);
+    halves[i] = fold<8>(x[i], x[i + 8], kAll);
   }
   for (int i = 0; i < 4; ++i) {
-    quarters[i] = fold<4>(halves[2 * i], halves[2 * i + 1], kAll);
+    quarters[i] = fold<4>(halves[i], halves[i + 4], kAll);
   }
   for (int i = 0; i < 2; ++i) {
-    pairs[i] = fold<2>(quarters[2 * i], quarters[2 * i + 1], kAll);
+    pairs[i] = fold<2>(quarters[i], quarters[i + 2], kAll);
   }
   return fold<1>(pairs[0], pairs[1], kAll);
 }

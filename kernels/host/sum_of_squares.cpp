@@ -20,13 +20,14 @@ constexpr Index kSixteen = simd::kLanes * kBlock;
 /// The squares of a block, in lanes whose sum is the block's.
 template <class T>
 [[gnu::always_inline]] inline Float block_squares(const T* x) {
-  Float square[4];
+  Float value[4];
   for (int i = 0; i < 4; ++i) {
     fetch_ahead(x + i * simd::kLanes);
-    const Float value = simd::load(x + i * simd::kLanes);
-    square[i] = value * value;
+    value[i] = simd::load(x + i * simd::kLanes);
   }
-  return (square[0] + square[1]) + (square[2] + square[3]);
+  // multiplied and added by name: left to the compiler, two copies of this loop could differ
+  return simd::fma(value[1], value[1], value[0] * value[0]) +
+         simd::fma(value[3], value[3], value[2] * value[2]);
 }
 [[gnu::always_inline]] inline Float block_squares(const BFloat16* x) {
   fetch_ahead(x);
@@ -49,11 +50,15 @@ void add_wide(const T* x, exact_sum::Bins bins) {
 template <class T>
 [[gnu::always_inline]] inline void add_blocks(const T* x, ExactLanes& lanes, exact_sum::Bins bins) {
   Float sums[simd::kLanes];
-  // Not all at once: the processor foresees reads by the instructions that make them, and wants few
-  // of them, in the order of the addresses.
-#pragma GCC unroll 4
-  for (int block = 0; block < simd::kLanes; ++block) {
-    sums[block] = block_squares(x + block * kBlock);
+  // Four lines at a time, not more: the processor foresees reads by the instructions that make
+  // them, and wants few of them, in the order of the addresses.
+  constexpr int kAtOnce = 4 / sizeof(T);
+#pragma GCC unroll 1
+  for (int block = 0; block < simd::kLanes; block += kAtOnce) {
+#pragma GCC unroll 2
+    for (int i = block; i < block + kAtOnce; ++i) {
+      sums[i] = block_squares(x + i * kBlock);
+    }
   }
   const Float totals = simd::lane_sums(sums);
   if (lanes.add(totals)) [[likely]] {

@@ -5,6 +5,7 @@
 #include "checkpoint/choose.h"
 #include "cli/fingerprint.h"
 #include "cli/launch.h"
+#include "cli/memory_estimate.h"
 #include "cli/run_device.h"
 #include "config/constraint.h"
 #include "config/option_help.h"
@@ -14,7 +15,10 @@
 #include "train/kernel_tuning.h"
 #include "train/pretrain.h"
 #include "train/tokenizer_files.h"
+#include "train/unigram.h"
 #include "utils/log.h"
+#include "utils/machine_memory.h"
+#include "utils/utf8.h"
 
 namespace mpitron::cli {
 namespace {
@@ -92,6 +96,19 @@ Index padded_vocabulary(const config::RunConfig& config, Index vocab_size,
                                                 : train::padded_vocab_size(config, vocab_size);
 }
 
+/// Before memory is taken, which may last long before it fails.
+void warn_of_little_memory(const config::RunConfig& config, comm::World& world) {
+  Index ranks_here = 0;
+  for (Index rank = 0; rank < world.size(); ++rank) {
+    ranks_here += world.host(rank) == world.host(world.rank()) ? 1 : 0;
+  }
+  const std::string shortage =
+      memory_shortage(estimate_memory(config), ranks_here, machine_memory());
+  if (!shortage.empty()) {
+    log::warning("{}", shortage);
+  }
+}
+
 void print_data(const train::TrainingData& data, const config::RunConfig& config) {
   const auto size = [](const std::shared_ptr<const data::Dataset>& set) {
     return set ? set->size() : 0;
@@ -107,8 +124,8 @@ void print_data(const train::TrainingData& data, const config::RunConfig& config
                          valid.empty() ? "0" : valid, size(data.sets.test)));
 }
 
-void print_unigram_baseline(train::Pretraining& pretraining) {
-  if (const auto loss = pretraining.unigram_loss()) {
+void print_unigram_baseline(const train::TrainingData& data, const config::RunConfig& config) {
+  if (const auto loss = train::unigram_loss(data, config)) {
     log::print(
         fmt::format(" best unigram model of the validation tokens | lm loss value: {:.6E} | lm "
                     "loss PPL: {:.6E} |",
@@ -121,7 +138,7 @@ void print_sample(const inference::TextGenerator& generator, const config::RunCo
       *config.logging.sample_prompt, {.tokens = config.logging.sample_tokens,
                                       .temperature = config.logging.sample_temperature,
                                       .seed = static_cast<std::uint64_t>(config.training.seed)});
-  log::print(fmt::format("a sample of what the model writes:\n\n{}\n", text));
+  log::print(fmt::format("a sample of what the model writes:\n\n{}\n", replace_invalid_utf8(text)));
 }
 
 }  // namespace
@@ -149,6 +166,9 @@ int pretrain(const std::string& kind, const Arguments& words) {
   if (config.optimizer.offload && device->tensors_on_host()) {
     log::print(" > --optimizer-cpu-offload: the processor computes everything in this run");
   }
+  if (device->tensors_on_host()) {
+    warn_of_little_memory(config, *ranks);
+  }
   const auto world = comm::world_for_device(ranks, *device, device_transport(config.parallel));
   train::KernelTuning tuning(*device, *world, config);
   const train::TrainingData data = train::make_training_data(config);
@@ -163,11 +183,12 @@ int pretrain(const std::string& kind, const Arguments& words) {
                                  {.configuration = config::values_json(parsed.values, false),
                                   .build = fingerprint(),
                                   .files = train::tokenizer_files(*data.tokenizer),
+                                  .vocabulary = data.tokenizer->vocab_size(),
                                   .given = config::given_values_json(parsed.values)},
                                  trace);
   const train::RunOutcome outcome = pretraining.run(&tuning);
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {
-    print_unigram_baseline(pretraining);
+    print_unigram_baseline(data, config);
   }
   if (outcome.code == ExitCode::success && config.logging.sample_prompt) {
     print_sample(inference::TextGenerator(*device, model.chunk(0), *data.tokenizer), config);

@@ -1,7 +1,6 @@
 #include "train/progress_log.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <optional>
@@ -9,7 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "utils/error.h"
+#include "train/batch_job.h"
+#include "utils/folders.h"
+#include "utils/log.h"
 
 namespace mpitron::train {
 namespace {
@@ -66,18 +67,17 @@ double throughput(double flops, std::chrono::duration<double> time, Index world_
 ProgressLog::ProgressLog(const std::filesystem::path& folder, Index world_size,
                          Clock::time_point now)
     : file_(folder / "progress.txt"), world_size_(world_size), start_(now), first_start_(now) {
-  std::filesystem::create_directories(folder);
+  make_folder("--save", folder);
   add("Starting job", now);
   find_first_start();
 }
 
 void ProgressLog::add(std::string_view message, Clock::time_point now) const {
-  const char* job = std::getenv("SLURM_JOB_ID");
   std::ofstream file(file_, std::ios::app);
-  file << fmt::format("{}\tJob ID: {}\t# GPUs: {}\t{}\n", time_text(now), job != nullptr ? job : "",
+  file << fmt::format("{}\tJob ID: {}\t# GPUs: {}\t{}\n", time_text(now), batch_job_id(),
                       world_size_, message);
   if (!file.flush()) {
-    throw_data("--log-progress: cannot write {}", file_.string());
+    log::warning("--log-progress: cannot write {}: a line is missing there", file_.string());
   }
 }
 

@@ -152,4 +152,17 @@ std::string theoretical_memory_line(double weight_and_optimizer, std::optional<d
                      (weight_and_optimizer + *activation) / kMegabyte);
 }
 
+std::string theoretical_memory_line(const config::RunConfig& run) {
+  const ModelDimensions model = model_dimensions(run.model);
+  const MemoryLayout layout = memory_layout(run);
+  const bool as_in_formula =
+      run.parallel.sequence_parallel &&
+      run.model.recompute_granularity == config::RecomputeGranularity::selective;
+  const Index microbatches = run.training.global_batch_size /
+                             (run.training.micro_batch_size * run.parallel.data_parallel_size);
+  return theoretical_memory_line(
+      weight_and_optimizer_bytes(model, layout, state_bytes(run.optimizer)),
+      as_in_formula ? std::optional(activation_bytes(model, layout, microbatches)) : std::nullopt);
+}
+
 }  // namespace mpitron::train

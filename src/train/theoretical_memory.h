@@ -60,5 +60,7 @@ double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout
 
 /// The line the reference prints once; activations only where the formula holds.
 std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation);
+/// Of a run, whose vocabulary is known.
+std::string theoretical_memory_line(const config::RunConfig& run);
 
 }  // namespace mpitron::train

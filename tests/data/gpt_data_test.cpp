@@ -14,7 +14,7 @@ using test::message_of;
 using test::TemporaryFolder;
 
 /// The reference's descriptions hold prefixes relative to the folder of the corpora.
-class GptData : public testing::Test {
+class GptData : public ::testing::Test {
  protected:
   void SetUp() override {
     golden_ = std::filesystem::absolute(test::golden_folder()) / "dataset";
@@ -160,9 +160,10 @@ TEST_F(GptData, ReadsWithoutMappingToo) {
 
 TEST_F(GptData, MakesSamplesOfConversations) {
   std::string lines;
-  for (int i = 0; i < 10; ++i)
+  for (int i = 0; i < 10; ++i) {
     lines +=
         R"({"messages": [{"role": "assistant", "content": ")" + std::string(1, 'a' + i) + "\"}]}\n";
+  }
   test::write_bytes(cache_ / "x.jsonl", lines);
   GptDataRequest request;
   const std::string file = cache_ / "x.jsonl";

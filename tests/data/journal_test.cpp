@@ -10,7 +10,7 @@ namespace {
 
 using Entry = std::vector<Index>;
 
-class JournalTest : public testing::Test {
+class JournalTest : public ::testing::Test {
  protected:
   test::TemporaryFolder folder_;
   std::string path_ = folder_ / "j";
@@ -38,8 +38,9 @@ TEST_F(JournalTest, TheLastEntryIsFoundAgain) {
 TEST_F(JournalTest, AnEntryThatIsNotWholeDoesNotCount) {
   {
     Journal journal(path_, "me");
-    for (Index i = 10; i < 20; ++i)
+    for (Index i = 10; i < 20; ++i) {
       journal.add(Entry{i, i * i});
+    }
   }
   const std::string whole = read_file(path_);
   for (std::size_t size = 0; size < whole.size(); ++size) {

@@ -1,14 +1,13 @@
 #include "data/preprocess.h"
 
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include "data/output_lock.h"
 #include "io/token_file.h"
+#include "support/full_disk.h"
 #include "tokenizers/golden_tokenizer.h"
 #include "tokenizers/null_tokenizer.h"
 #include "utils/error.h"
@@ -17,7 +16,7 @@
 namespace mpitron::data {
 namespace {
 
-class PreprocessTest : public testing::Test {
+class PreprocessTest : public ::testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -37,8 +36,9 @@ class PreprocessTest : public testing::Test {
       preprocess(tokenizer, options);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), code);
-      for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+      for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
         EXPECT_FALSE(entry.path().filename().string().starts_with("out")) << entry.path();
+      }
       return error.what();
     }
     ADD_FAILURE() << "accepted";
@@ -169,8 +169,9 @@ TEST_F(PreprocessTest, BadInputNamesFileLineAndByte) {
 
 TEST_F(PreprocessTest, ADocumentLongerThanManyBatches) {
   std::string text;
-  for (int i = 0; i < 300'000; ++i)
+  for (int i = 0; i < 300'000; ++i) {
     text += "word" + std::to_string(i % 1000) + ' ';
+  }
   PreprocessOptions given =
       options({file("in.jsonl", "{\"text\": \"" + text + "\"}\n{\"text\": \"end\"}\n")});
   given.batch_bytes = 1000;
@@ -180,25 +181,22 @@ TEST_F(PreprocessTest, ADocumentLongerThanManyBatches) {
   EXPECT_EQ(corpus.length(0), static_cast<Index>(tokenizers::gpt2_tokenizer().encode(text).size()));
 }
 
-// A file size limit makes write fail as a full disk does (SIGXFSZ ignored).
 TEST_F(PreprocessTest, FullDiskLeavesNoOutput) {
   std::string json;
-  for (int i = 0; i < 200'000; ++i)
+  for (int i = 0; i < 200'000; ++i) {
     json += "{\"text\": \"some words here " + std::to_string(i) + "\"}\n";
+  }
   const PreprocessOptions given = options({file("in.jsonl", json)});
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   for (const rlim_t limit : {rlim_t{100'000}, rlim_t{500'000}, rlim_t{2'500'000}}) {
-    const rlimit small{limit, before.rlim_max};
-    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-    const std::string message = failure(given);
-    setrlimit(RLIMIT_FSIZE, &before);
+    std::string message;
+    {
+      const testing::FullDisk full(limit);
+      message = failure(given);
+    }
     const std::string name = limit < 2'500'000 ? "out_text_document.bin" : "out_text_document.idx";
     EXPECT_NE(message.find(name + ": cannot write"), std::string::npos) << message;
     EXPECT_NE(message.find("and run again"), std::string::npos) << message;
   }
-  std::signal(SIGXFSZ, handler);
   EXPECT_EQ(preprocess(tokenizers::gpt2_tokenizer(), given).documents, 200'000);
 }
 
@@ -223,8 +221,9 @@ TEST_F(PreprocessTest, SentencesAreSequences) {
   const auto ids = tokenizer.encode("Mr. A. Smith came.");
   EXPECT_EQ(sequence(corpus, 0), Tokens(ids.begin(), ids.end()));
   Tokens second;
-  for (const auto id : tokenizer.encode("He left."))
+  for (const auto id : tokenizer.encode("He left.")) {
     second.push_back(id);
+  }
   second.push_back(tokenizer.eod());
   EXPECT_EQ(sequence(corpus, 1), second);
 }
@@ -232,8 +231,9 @@ TEST_F(PreprocessTest, SentencesAreSequences) {
 // The reference deals lines out to partition files in turn and joins those.
 TEST_F(PreprocessTest, PartitionsDealTheDocumentsOut) {
   std::string json;
-  for (int i = 0; i < 50; ++i)
+  for (int i = 0; i < 50; ++i) {
     json += "{\"a\": \"" + std::to_string(i) + "\", \"b\": \"" + std::to_string(99 - i) + "\"}\n";
+  }
   PreprocessOptions given = options({file("in.jsonl", json)});
   given.json_keys = {"a", "b"};
   given.partitions = 3;
@@ -289,9 +289,10 @@ TEST_F(PreprocessTest, NulBytesAreNoText) {
 // Stops behind each entry of the journal in turn, and goes on with another number of workers.
 TEST_F(PreprocessTest, AStoppedRunGoesOnToTheSameBytes) {
   std::string json;
-  for (int i = 0; i < 400; ++i)
+  for (int i = 0; i < 400; ++i) {
     json +=
         "{\"a\": \"" + std::to_string(i) + " 1\", \"b\": \"" + (i % 7 == 0 ? "" : "2") + "\"}\n";
+  }
   PreprocessOptions given = options({file("in.jsonl", json), file("more.jsonl", json)});
   given.json_keys = {"a", "b"};
   given.append_eod = true;
@@ -301,8 +302,9 @@ TEST_F(PreprocessTest, AStoppedRunGoesOnToTheSameBytes) {
   const auto bytes = [&] {
     std::string all;
     for (const char* name :
-         {"a_document.bin", "a_document.idx", "b_document.bin", "b_document.idx"})
+         {"a_document.bin", "a_document.idx", "b_document.bin", "b_document.idx"}) {
       all += read_file(folder_ / ("out_" + std::string(name)));
+    }
     return all;
   };
   const PreprocessReport whole = preprocess(tokenizer, given);
@@ -337,8 +339,9 @@ TEST_F(PreprocessTest, AStoppedRunGoesOnToTheSameBytes) {
 
 TEST_F(PreprocessTest, OtherOptionsBeginAnew) {
   std::string json;
-  for (int i = 0; i < 400; ++i)
+  for (int i = 0; i < 400; ++i) {
     json += "{\"text\": \"" + std::to_string(i) + "\"}\n";
+  }
   PreprocessOptions given = options({file("in.jsonl", json)});
   given.batch_bytes = 500;
   given.journal_bytes = 500;

@@ -1,5 +1,6 @@
 #include "io/tensorboard.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <regex>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "io/crc32c.h"
+#include "support/full_disk.h"
 #include "support/temporary_folder.h"
 #include "utils/error.h"
 #include "utils/files.h"
@@ -104,23 +106,20 @@ TEST(TensorboardWriter, EventsReadBack) {
   {
     TensorboardWriter writer(folder.path() / "tb" / "run");
     path = writer.path();
-    writer.start_session(300);
     writer.add_scalar("lm loss", 2.5, 301);
     writer.add_scalar("learning-rate vs samples", 1e-4, std::int64_t{1} << 40);
     writer.add_text("lr", "0.0001", 0);
   }
   const auto events = read_events(path);
-  ASSERT_EQ(events.size(), 5U);
+  ASSERT_EQ(events.size(), 4U);
   EXPECT_EQ(events[0].at(3), "brain.Event:2");
   EXPECT_GT(as<double>(events[0].at(1)), 1.6e9);
-  EXPECT_EQ(as<std::int64_t>(events[1].at(2)), 300);
-  EXPECT_EQ(as<std::int64_t>(decode(events[1].at(7)).at(1)), 1) << "SessionLog START";
-  const auto loss = decode(decode(events[2].at(5)).at(1));
-  EXPECT_EQ(as<std::int64_t>(events[2].at(2)), 301);
+  const auto loss = decode(decode(events[1].at(5)).at(1));
+  EXPECT_EQ(as<std::int64_t>(events[1].at(2)), 301);
   EXPECT_EQ(loss.at(1), "lm loss");
   EXPECT_EQ(as<float>(loss.at(2)), 2.5F);
-  EXPECT_EQ(as<std::int64_t>(events[3].at(2)), std::int64_t{1} << 40);
-  const auto text = decode(decode(events[4].at(5)).at(1));
+  EXPECT_EQ(as<std::int64_t>(events[2].at(2)), std::int64_t{1} << 40);
+  const auto text = decode(decode(events[3].at(5)).at(1));
   EXPECT_EQ(decode(text.at(8)).at(8), "0.0001");
   EXPECT_EQ(decode(decode(text.at(9)).at(1)).at(1), "text");
 }
@@ -145,6 +144,27 @@ TEST(TensorboardWriter, QueueIsWrittenWhenFull) {
   writer.add_scalar("x", 3, 3);
   EXPECT_GT(size(), header);
   EXPECT_EQ(read_events(writer.path()).size(), 4U);
+}
+
+TEST(TensorboardWriter, AFullDiskLeavesEventsOutAndNothingElse) {
+  const testing::TemporaryFolder folder;
+  TensorboardWriter writer(folder.path());
+  for (int step = 1; step <= 100; ++step) {  // more than what is said below
+    writer.add_scalar("x", 1, step);
+  }
+  writer.flush();
+  const testing::FullDisk full(std::filesystem::file_size(writer.path()) + 5);
+  ::testing::internal::CaptureStderr();
+  for (int step = 101; step <= 102; ++step) {
+    writer.add_scalar("x", 1, step);
+    writer.flush();
+  }
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  full.is_emptied();
+  writer.add_scalar("x", 1, 103);
+  writer.flush();
+  EXPECT_EQ(read_events(writer.path()).size(), 102U);
 }
 
 TEST(TensorboardWriter, SaysWhereItCannotWrite) {

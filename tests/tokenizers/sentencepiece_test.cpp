@@ -65,7 +65,7 @@ std::string random_line(std::mt19937& random, std::size_t words) {
   return line;
 }
 
-class AgainstTheLibrary : public testing::TestWithParam<std::string> {};
+class AgainstTheLibrary : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(AgainstTheLibrary, EncodesFuzzedTexts) {
   if (!std::filesystem::exists(family(GetParam()))) {
@@ -98,15 +98,16 @@ TEST_P(AgainstTheLibrary, EncodesFuzzedTexts) {
     TokenIds ids;
     pieces.encode(line, cache, ids);
     std::ostringstream text;
-    for (std::size_t i = 0; i < ids.size(); ++i)
+    for (std::size_t i = 0; i < ids.size(); ++i) {
       text << (i > 0 ? " " : "") << ids[i];
+    }
     ASSERT_EQ(text.str(), row) << line.substr(0, 200);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, AgainstTheLibrary,
-                         testing::Values("sp_unigram_nfkc", "sp_unigram_identity",
-                                         "sp_unigram_suffix", "sp_bpe_llama", "sp_bpe_user"),
+                         ::testing::Values("sp_unigram_nfkc", "sp_unigram_identity",
+                                           "sp_unigram_suffix", "sp_bpe_llama", "sp_bpe_user"),
                          [](const auto& info) { return info.param; });
 
 TEST(SentencePiece, LongTextsWithoutSpaces) {

@@ -38,14 +38,15 @@ void expect_reference_ids(const std::filesystem::path& ranks, const std::string&
 TEST(TikTokenizer, EqualsTheReferencesGpt2) {
   constexpr TokenId kTokens = 50256;  // and <|endoftext|> behind them
   std::vector<std::string> tokens;
-  for (TokenId id = 0; id < kTokens; ++id)
+  for (TokenId id = 0; id < kTokens; ++id) {
     tokens.push_back(gpt2_tokenizer().decode(TokenIds{id}));
+  }
   const test::TemporaryFolder folder;
   std::ofstream(folder / "gpt2.tiktoken") << tiktoken_lines(tokens);
   expect_reference_ids(folder / "gpt2.tiktoken", "gpt2", "gpt2");
 }
 
-class PublishedRanks : public testing::TestWithParam<std::string> {
+class PublishedRanks : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(ranks_)) {
@@ -74,10 +75,10 @@ TEST_P(PublishedRanks, SpecialTokensAreThosePublished) {
   EXPECT_EQ(tokenizer->vocab_size(), last + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(TikTokenizer, PublishedRanks, testing::Values("cl100k", "o200k"),
+INSTANTIATE_TEST_SUITE_P(TikTokenizer, PublishedRanks, ::testing::Values("cl100k", "o200k"),
                          [](const auto& info) { return info.param; });
 
-class SampleVocabulary : public testing::Test {
+class SampleVocabulary : public ::testing::Test {
  protected:
   void SetUp() override {
     std::ofstream(folder_ / "v.json") << tiktoken_json(ranks_);

@@ -39,7 +39,7 @@ std::vector<std::string> family_names() {
   return names;
 }
 
-class Families : public testing::TestWithParam<std::string> {
+class Families : public ::testing::TestWithParam<std::string> {
  protected:
   static std::string path_of(const Json& spec, const char* key) {
     const std::string name = spec.value(key, "");
@@ -91,8 +91,9 @@ TEST_P(Families, KnowsItsSizeAndItsFiles) {
   EXPECT_GE(tokenizer_->eod(), 0);
   EXPECT_LT(tokenizer_->eod(), tokenizer_->vocab_size());
   EXPECT_FALSE(tokenizer_->files().empty());
-  for (const auto& file : tokenizer_->files())
+  for (const auto& file : tokenizer_->files()) {
     EXPECT_TRUE(std::filesystem::is_regular_file(file)) << file;
+  }
   EXPECT_THROW(tokenizer_->decode(TokenIds{static_cast<TokenId>(tokenizer_->vocab_size())}), Error);
 }
 
@@ -101,7 +102,7 @@ TEST_P(Families, RefusesInvalidUtf8) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Families);
-INSTANTIATE_TEST_SUITE_P(Golden, Families, testing::ValuesIn(family_names()),
+INSTANTIATE_TEST_SUITE_P(Golden, Families, ::testing::ValuesIn(family_names()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
