@@ -16,6 +16,17 @@ HdfHandle link_properties() {
   return properties;
 }
 
+/// Of a failed call of the system HDF5 tells times, addresses and names; the system's own words say
+/// what it was.
+std::string plain(const std::string& reason) {
+  const std::string mark = "error message = '";
+  const std::size_t begin = reason.find(mark);
+  return begin == std::string::npos
+             ? reason
+             : reason.substr(begin + mark.size(),
+                             reason.find('\'', begin + mark.size()) - begin - mark.size());
+}
+
 }  // namespace
 
 // The innermost entry of HDF5's error stack: the cause.
@@ -31,7 +42,7 @@ std::string hdf5_reason() {
         return 0;
       },
       &text);
-  return text.empty() ? "no reason given" : text;
+  return text.empty() ? "no reason given" : plain(text);
 }
 
 HdfHandle untimed(HdfId property_class) {

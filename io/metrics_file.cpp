@@ -2,12 +2,15 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "io/json_text.h"
 #include "utils/error.h"
+#include "utils/log.h"
 #include "utils/write_all.h"
 
 namespace mpitron::io {
@@ -16,6 +19,12 @@ MetricsFile::MetricsFile(const std::filesystem::path& path) : path_(path) {
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     throw_data("{}: cannot open the metrics file: {}", path.string(), std::strerror(errno));
+  }
+  // Where a file system has no locks, runs go on without this protection.
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(descriptor_);
+    throw_data("{}: another run writes there: wait for its end or choose another folder",
+               path.string());
   }
   close_torn_line();
 }
@@ -45,9 +54,11 @@ void MetricsFile::resume(std::int64_t step) {
 }
 
 void MetricsFile::write_line(std::string line) {
-  line += '\n';
-  if (!write_all(descriptor_, line)) {
-    throw_data("{}: cannot write: {}", path_.string(), std::strerror(errno));
+  line = (torn_ ? "\n" : "") + line + '\n';
+  torn_ = !write_all(descriptor_, line);
+  if (torn_ && !std::exchange(warned_, true)) {
+    log::warning("{}: cannot write: {}; the run goes on, lines are missing there", path_.string(),
+                 std::strerror(errno));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "io/crc32c.h"
 #include "utils/error.h"
 #include "utils/host_name.h"
+#include "utils/log.h"
 #include "utils/write_all.h"
 
 namespace mpitron::io {
@@ -89,10 +90,8 @@ TensorboardWriter::TensorboardWriter(const std::filesystem::path& folder, std::i
 }
 
 TensorboardWriter::~TensorboardWriter() {
-  write_out();
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
-  }
+  flush();
+  ::close(descriptor_);
 }
 
 void TensorboardWriter::add_scalar(std::string_view tag, double value, std::int64_t step) {
@@ -140,20 +139,21 @@ void TensorboardWriter::write_record(std::string_view payload) {
   put_raw(buffer_, masked_crc32c(payload));
 }
 
-bool TensorboardWriter::write_out() {
-  if (descriptor_ >= 0 && !write_all(descriptor_, buffer_)) {
-    ::close(std::exchange(descriptor_, -1));
-    return false;
+/// Whole records or none: readers stop at a broken one.
+void TensorboardWriter::flush() {
+  const off_t end = ::lseek(descriptor_, 0, SEEK_END);
+  if (!write_all(descriptor_, buffer_)) {
+    const int error = errno;
+    if (!std::exchange(warned_, true)) {
+      log::warning("{}: cannot write: {}; the run goes on, events are missing there",
+                   path_.string(), std::strerror(error));
+    }
+    if (::ftruncate(descriptor_, end) != 0) {
+      log::warning("{}: ends within an event: {}", path_.string(), std::strerror(errno));
+    }
   }
   buffer_.clear();
   queued_ = 0;
-  return true;
-}
-
-void TensorboardWriter::flush() {
-  if (!write_out()) {
-    throw_data("{}: cannot write: {}", path_.string(), std::strerror(errno));
-  }
 }
 
 }  // namespace mpitron::io

@@ -22,8 +22,8 @@ class TensorboardWriter {
   void add_scalar(std::string_view tag, double value, std::int64_t step);
   /// Text as shown in TensorBoard's Text tab (the arguments of the run).
   void add_text(std::string_view tag, std::string_view text, std::int64_t step);
-  /// Error(data) when the disk is full; later events are then refused silently, so that logging
-  /// does not end a run twice.
+  /// A run does not end for its log: events that a full disk does not take are left out, with one
+  /// warning.
   void flush();
 
   const std::filesystem::path& path() const { return path_; }
@@ -31,10 +31,10 @@ class TensorboardWriter {
  private:
   void add_event(std::int64_t step, std::string_view what);
   void write_record(std::string_view payload);
-  bool write_out();
 
   std::filesystem::path path_;
   int descriptor_ = -1;
+  bool warned_ = false;  // once
   std::string buffer_;
   std::int64_t queued_ = 0;
   std::int64_t queue_size_;

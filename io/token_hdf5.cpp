@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -151,12 +152,29 @@ std::vector<DataSet> data_sets_of(const TokenFile& corpus) {
           {.name = "modes", .shape = {modes}, .dtype = DType::i8}};
 }
 
-/// A file that HDF5 made, with holes where the arrays belong; it goes away with this.
+/// A name for a file that goes away with this.
+class PassingName {
+ public:
+  explicit PassingName(std::filesystem::path path) : path_(std::move(path)) {}
+  ~PassingName() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  PassingName(const PassingName&) = delete;
+  PassingName& operator=(const PassingName&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A file that HDF5 made, with holes where the arrays belong.
 class Skeleton {
  public:
   Skeleton(const TokenFile& corpus, const std::filesystem::path& path, const std::string& hash)
-      : path_(path.string() + ".skeleton." + std::to_string(::getpid())) {
-    Hdf5File hdf5(path_, Hdf5File::Mode::create);
+      : name_(path.string() + ".skeleton." + std::to_string(::getpid())) {
+    Hdf5File hdf5(name_.path(), Hdf5File::Mode::create);
     const std::vector<DataSet> data_sets = data_sets_of(corpus);
     for (std::size_t i = 0; i < kArrays; ++i) {
       ranges_[i] = {hdf5.create_data_set(data_sets[i]), data_sets[i].bytes()};
@@ -167,18 +185,12 @@ class Skeleton {
                               {"tokenizer_hash", hash}});
     hdf5.close();
   }
-  ~Skeleton() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  Skeleton(const Skeleton&) = delete;
-  Skeleton& operator=(const Skeleton&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return name_.path(); }
   const Ranges& ranges() const { return ranges_; }
 
  private:
-  std::filesystem::path path_;
+  PassingName name_;
   Ranges ranges_;
 };
 

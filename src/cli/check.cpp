@@ -1,9 +1,11 @@
 #include "cli/commands.h"
+#include "cli/memory_estimate.h"
 #include "cli/take_flag.h"
 #include "config/option_help.h"
 #include "config/report.h"
 #include "utils/error.h"
 #include "utils/log.h"
+#include "utils/machine_memory.h"
 
 namespace mpitron::cli {
 namespace {
@@ -18,6 +20,16 @@ std::string summary(const config::RunConfig& run) {
       run.training.global_batch_size / run.training.micro_batch_size /
           run.parallel.data_parallel_size,
       run.training.train_iters);
+}
+
+/// A machine may be another one than that of the run, a GPU's memory is not known here.
+void print_memory(const config::RunConfig& run) {
+  const MemoryEstimate memory = estimate_memory(run);
+  log::print(to_text(memory));
+  const std::string shortage = memory_shortage(memory, 1, machine_memory());
+  if (run.training.device != "cuda" && !shortage.empty()) {
+    log::print("warning: " + shortage);
+  }
 }
 
 }  // namespace
@@ -41,8 +53,13 @@ int check(const Arguments& arguments) {
   for (const std::string& notice : parsed.notices) {
     log::print("notice: " + notice);
   }
-  log::print(ok ? summary(parsed.run) : config::to_text(parsed.findings));
-  return static_cast<int>(ok ? ExitCode::success : ExitCode::usage);
+  if (!ok) {
+    log::print(config::to_text(parsed.findings));
+    return static_cast<int>(ExitCode::usage);
+  }
+  log::print(summary(parsed.run));
+  print_memory(parsed.run);
+  return static_cast<int>(ExitCode::success);
 }
 
 }  // namespace mpitron::cli

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <new>
 #include <thread>
 
-#include "cli/did_you_mean.h"
+#include "config/edit_distance.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -31,7 +33,7 @@ int dispatch(const Arguments& words) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name; });
   if (found == all.end()) {
-    const std::string nearest = did_you_mean(name, names_of(all));
+    const std::string nearest = config::did_you_mean(name, names_of(all));
     throw_usage("unknown command '{}'{}", name,
                 nearest.empty() ? "; `mpitron --help` lists the commands" : nearest);
   }
@@ -49,6 +51,12 @@ int dispatch_and_report(const Arguments& words) {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
     return static_cast<int>(error.code());
+  } catch (const std::filesystem::filesystem_error& error) {
+    log::error("{}: {}", error.path1().string(), error.code().message());
+    return static_cast<int>(ExitCode::data);
+  } catch (const std::bad_alloc&) {
+    log::error("no memory is left; `mpitron check` tells how much a training run needs");
+    return static_cast<int>(ExitCode::environment);
   } catch (const std::exception& error) {
     log::error("internal error: {}", error.what());
     return static_cast<int>(ExitCode::failure);
@@ -56,6 +64,14 @@ int dispatch_and_report(const Arguments& words) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> names_of(std::span<const Command> commands) {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands) {
+    names.push_back(command.name);
+  }
+  return names;
+}
 
 int run(int argc, char** argv) {
   const int code = dispatch_and_report({argv + 1, argv + argc});

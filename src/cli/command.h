@@ -19,6 +19,8 @@ struct Command {
 /// All sub-commands in the order of `mpitron --help`.
 std::span<const Command> commands();
 
+std::vector<std::string_view> names_of(std::span<const Command> commands);
+
 /// Runs argv as a user would type it: finds the sub-command, prints an Error once and returns its
 /// exit code.
 int run(int argc, char** argv);

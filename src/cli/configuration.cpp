@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/layer_table.h"
+#include "cli/take_command.h"
 #include "cli/take_flag.h"
 #include "config/option_help.h"
 #include "config/report.h"
@@ -7,21 +8,19 @@
 #include "utils/log.h"
 
 namespace mpitron::cli {
+namespace {
 
-int configuration(const Arguments& arguments) {
-  constexpr const char* kUsage =
-      "usage: mpitron config show OPTIONS [--provenance] [--json] [--layers]";
+constexpr const char* kHelp =
+    "usage: mpitron config show OPTIONS [--provenance] [--json] [--layers]\n\n"
+    "Prints every option with its value, derived ones included, or\n"
+    "the layers that they make (--layers).\n";
+
+int show(const Arguments& arguments) {
   if (const auto help = config::requested_help(arguments)) {
-    log::print(
-        fmt::format("{}\n\nPrints every option with its value, derived ones included, or\n"
-                    "the layers that they make (--layers).\n{}",
-                    kUsage, *help));
+    log::print(kHelp + *help);
     return 0;
   }
-  if (arguments.empty() || arguments[0] != "show") {
-    throw_usage("{}", kUsage);
-  }
-  Arguments flags(arguments.begin() + 1, arguments.end());
+  Arguments flags = arguments;
   const bool provenance = take_flag(flags, "--provenance");
   const bool json = take_flag(flags, "--json");
   const bool layers = take_flag(flags, "--layers");
@@ -36,6 +35,15 @@ int configuration(const Arguments& arguments) {
     throw Error(ExitCode::usage, config::to_text(parsed.findings));
   }
   return 0;
+}
+
+}  // namespace
+
+int configuration(const Arguments& arguments) {
+  static constexpr Command kCommands[] = {
+      {"show", "print every option with its value, derived ones included, or the layers", show},
+  };
+  return run_command_of("config", kCommands, arguments);
 }
 
 }  // namespace mpitron::cli

@@ -136,14 +136,17 @@ class Bars {
   void update(const std::string& part, Index done, Index total, const std::string& name) {
     if (part != part_) {
       bar_.reset();
-      bar_ = std::make_unique<train::ProgressBar>(total / kMegabyte, "MB");
+      bar_ = std::make_unique<train::ProgressBar>(megabytes(total), "MB");
       part_ = part;
     }
-    bar_->update(done / kMegabyte, part + " " + name);
+    bar_->update(megabytes(done), part + " " + name);
   }
   void clear() { bar_.reset(); }
 
  private:
+  /// Begun ones count, so that small models have some.
+  static Index megabytes(Index bytes) { return (bytes + kMegabyte - 1) / kMegabyte; }
+
   std::string part_;
   std::unique_ptr<train::ProgressBar> bar_;
 };

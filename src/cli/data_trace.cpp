@@ -176,6 +176,10 @@ int data_trace(const Arguments& arguments) {
   std::vector<ScheduledSample> samples = schedule.at(number_of("--iteration", *iteration));
   if (rank) {
     const Index only = number_of("--rank", *rank);
+    if (only < 0 || only >= config.parallel.data_parallel_size) {
+      throw_usage("--rank {}: the data-parallel ranks of the run are 0 to {}", only,
+                  config.parallel.data_parallel_size - 1);
+    }
     std::erase_if(samples,
                   [&](const ScheduledSample& use) { return use.data_parallel_rank != only; });
   }

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "config/constraint.h"
+#include "config/edit_distance.h"
 #include "config/option_help.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -26,10 +27,13 @@ int explain(const Arguments& arguments) {
     log::print(*page);
     return 0;
   }
-  const std::string name = subject.starts_with("--") ? subject.substr(2) : subject;
-  const std::vector<std::string> similar = config::option_index().similar_names(name);
-  throw_usage("there is no rule and no option '{}'{}{}", subject,
-              similar.empty() ? "" : "; did you mean ", fmt::join(similar, " or "));
+  const std::vector<std::string> options =
+      config::option_index().similar_names(subject.starts_with("--") ? subject.substr(2) : subject);
+  std::vector<std::string_view> near = config::nearest_words(subject, config::rule_names());
+  near.insert(near.end(), options.begin(), options.end());
+  throw_usage("there is no rule and no option '{}'{}{}{}", subject,
+              near.empty() ? "" : "; did you mean ", fmt::join(near, " or "),
+              near.empty() ? "" : "?");
 }
 
 }  // namespace mpitron::cli

@@ -1,16 +1,20 @@
 #include "cli/flags.h"
 
 #include <algorithm>
+#include <set>
 
 #include <CLI/CLI.hpp>
 
-#include "cli/did_you_mean.h"
+#include "config/edit_distance.h"
 #include "config/option_values.h"
 #include "utils/error.h"
 #include "utils/log.h"
+#include "utils/terminal.h"
 
 namespace mpitron::cli {
 namespace {
+
+constexpr std::size_t kHelpColumn = 34;
 
 // `_` for `-` in names, never in values.
 std::string normalise(std::string word) {
@@ -37,54 +41,72 @@ struct Flags::State {
   std::string command;
   CLI::Option* last = nullptr;
   std::vector<std::string> names;
+  std::set<std::string> of_one_value;
 
-  void check_known(const Arguments& arguments) const {
-    for (const std::string& argument : arguments) {
-      const std::string name = argument.substr(0, argument.find('='));
-      if (!name.starts_with("--") || name == "--help" ||
-          std::find(names.begin(), names.end(), name) != names.end()) {
+  /// What the library would say otherwise, or not as clearly.
+  void check(const Arguments& arguments) const {
+    std::set<std::string> given;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string name = arguments[i].substr(0, arguments[i].find('='));
+      if (!name.starts_with("--") || name == "--help") {
         continue;
       }
+      check_known(name);
+      const bool has_value = name.size() < arguments[i].size() ||
+                             (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"));
+      if (of_one_value.contains(name) && !has_value) {
+        throw_usage("mpitron {}: {}: a value must follow", command, name);
+      }
+      if (of_one_value.contains(name) && !given.insert(name).second) {
+        throw_usage("mpitron {}: {} is given twice: give it once", command, name);
+      }
+    }
+  }
+
+  void check_known(const std::string& name) const {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
       const std::string nearest =
-          did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
+          config::did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
       throw_usage("mpitron {}: unknown option {}{}", command, name,
                   nearest.empty() ? "; --help lists the options" : nearest);
     }
+  }
+
+  /// An option of one value.
+  template <class T>
+  CLI::Option* add(const std::string& name, T& target, const std::string& help) {
+    names.push_back(name);
+    of_one_value.insert(name);
+    return last = app.add_option(name, target, help)->capture_default_str();
   }
 };
 
 Flags::Flags(const std::string& command, const std::string& summary)
     : state_(std::make_unique<State>()) {
-  state_->command = command;
+  // "report RUN_DIR...": messages name the command alone.
+  state_->command = command.substr(0, command.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") - 1);
   state_->app.name("mpitron " + command);
   state_->app.description(summary);
   state_->app.allow_extras(false);
-  state_->app.get_formatter()->column_width(34);
+  state_->app.get_formatter()->column_width(kHelpColumn);
 }
 
 Flags::~Flags() = default;
 
 void Flags::option(const std::string& name, std::string& target, const std::string& help) {
-  state_->names.push_back(name);
-  state_->last = state_->app.add_option(name, target, help)->capture_default_str();
+  state_->add(name, target, help);
 }
 
 void Flags::option(const std::string& name, Index& target, const std::string& help) {
-  state_->names.push_back(name);
-  state_->last = state_->app.add_option(name, target, help)
-                     ->capture_default_str()
-                     ->check(is_number("a whole number", [](const std::string& word) {
-                       return config::read_integer(word).has_value();
-                     }));
+  state_->add(name, target, help)->check(is_number("a whole number", [](const std::string& word) {
+    return config::read_integer(word).has_value();
+  }));
 }
 
 void Flags::option(const std::string& name, double& target, const std::string& help) {
-  state_->names.push_back(name);
-  state_->last = state_->app.add_option(name, target, help)
-                     ->capture_default_str()
-                     ->check(is_number("a number", [](const std::string& word) {
-                       return config::read_real(word).has_value();
-                     }));
+  state_->add(name, target, help)->check(is_number("a number", [](const std::string& word) {
+    return config::read_real(word).has_value();
+  }));
 }
 
 void Flags::option(const std::string& name, std::vector<std::string>& target,
@@ -112,14 +134,14 @@ void Flags::choices(const std::vector<std::string>& allowed) {
 bool Flags::parse(const Arguments& arguments) {
   Arguments words(arguments.size());
   std::transform(arguments.begin(), arguments.end(), words.begin(), normalise);
-  state_->check_known(words);
+  state_->check(words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     state_->app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     std::string help = state_->app.help();
     help.erase(help.find_last_not_of('\n') + 1);
-    log::print(help);
+    log::print(for_terminal(help, kHelpColumn));
     return false;
   } catch (const CLI::ParseError& error) {
     throw_usage("mpitron {}: {}", state_->command, error.what());

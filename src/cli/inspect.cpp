@@ -11,6 +11,7 @@
 #include "io/json_text.h"
 #include "utils/error.h"
 #include "utils/files.h"
+#include "utils/folders.h"
 #include "utils/hash.h"
 #include "utils/log.h"
 
@@ -198,8 +199,7 @@ void extract_tokenizer(const File& file, const std::filesystem::path& folder) {
     throw_data("{}: holds no tokenizer files: its run read none (the null tokenizer has none)",
                file.path().string());
   }
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
+  make_folder("--extract-tokenizer", folder);
   for (const auto& [name, bytes] : files) {
     if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos) {
       throw_data("{}: the embedded file \"{}\" has no plain name; it is not written",

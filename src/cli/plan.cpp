@@ -2,15 +2,13 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/memory_estimate.h"
 #include "cli/planned_schedule.h"
 #include "cli/take_flag.h"
 #include "config/option_help.h"
 #include "config/parse.h"
 #include "pipeline/draw.h"
-#include "train/fp8_weights.h"
 #include "train/rank_layout.h"
-#include "train/theoretical_memory.h"
-#include "train/training_data.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -66,48 +64,23 @@ std::vector<NamedGroups> groups_of(const Plan& plan) {
   return all;
 }
 
-/// Of the fullest rank. Where only the tokenizer knows the vocabulary, without its rows.
-std::string memory_text(config::RunConfig run, Index microbatches) {
-  constexpr double kMegabyte = 1024.0 * 1024.0;
-  if (run.data.vocab_size && run.model.padded_vocab_size == 0) {
-    run.model.padded_vocab_size = train::padded_vocab_size(run, *run.data.vocab_size);
-  }
-  const train::ModelDimensions model = train::model_dimensions(run.model);
-  const train::MemoryLayout layout = train::memory_layout(run);
-  const train::StateBytes bytes = train::state_bytes(run.optimizer);
-  std::string text = fmt::format(
-      "memory of the fullest rank: {:.1f} MB weights, gradients and optimizer state, "
-      "{:.1f} MB activations (sequence parallel, selective recompute)",
-      train::weight_and_optimizer_bytes(model, layout, bytes) / kMegabyte,
-      train::activation_bytes(model, layout, microbatches) / kMegabyte);
-  if (bytes.host_fraction > 0) {
-    text += fmt::format(", {:.1f} MB optimizer state in the host's memory",
-                        train::host_optimizer_bytes(model, layout, bytes) / kMegabyte);
-  }
-  if (train::keeps_fp8_weights(run)) {
-    text += fmt::format(", {:.1f} MB weights in 8 bits",
-                        train::fp8_weight_bytes(run.model, model, layout) / kMegabyte);
-  }
-  return model.padded_vocab_size > 0 ? text : text + "; without the rows of the vocabulary";
-}
-
 Plan make_plan(const config::ParsedRun& parsed) {
   const config::RunConfig& run = parsed.run;
   PlannedSchedule pipeline = plan_schedule(run);
-  std::string memory = memory_text(run, pipeline.schedule.options.microbatches);
   return {.parallel = run.parallel,
           .pipeline = std::move(pipeline),
           .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
           .has_experts = run.model.moe.has_value(),
-          .memory = std::move(memory),
+          .memory = to_text(estimate_memory(run)),
           .ranks_per_node = parsed.values.maybe_integer("ranks_per_node")};
 }
 
 std::string layers_line(const pipeline::ChunkLayers& layers) {
   std::string text = layers.has_embedding ? "embedding, " : "";
-  text += layers.count > 0
-              ? fmt::format("layers {} to {}", layers.first + 1, layers.first + layers.count)
-              : "no layers";
+  text += layers.count == 0 ? "no layers"
+          : layers.count == 1
+              ? fmt::format("layer {}", layers.first + 1)
+              : fmt::format("layers {} to {}", layers.first + 1, layers.first + layers.count);
   return text + (layers.has_loss ? ", output and loss" : "");
 }
 

@@ -120,6 +120,9 @@ int preprocess(const Arguments& arguments) {
   options.preprocess.stop = [&] { return signals.received() != 0; };
   const data::PreprocessReport report = data::preprocess(*tokenizer, options.preprocess);
   log::print(options.json ? summary_json(report, *tokenizer) : summary_text(report));
+  if (report.documents == 0) {
+    log::warning("--input holds no documents: the corpus is empty, and no training takes it");
+  }
   return 0;
 }
 

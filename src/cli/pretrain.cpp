@@ -5,6 +5,7 @@
 #include "checkpoint/choose.h"
 #include "cli/fingerprint.h"
 #include "cli/launch.h"
+#include "cli/memory_estimate.h"
 #include "cli/run_device.h"
 #include "config/constraint.h"
 #include "config/option_help.h"
@@ -15,6 +16,8 @@
 #include "train/pretrain.h"
 #include "train/tokenizer_files.h"
 #include "utils/log.h"
+#include "utils/machine_memory.h"
+#include "utils/utf8.h"
 
 namespace mpitron::cli {
 namespace {
@@ -92,6 +95,19 @@ Index padded_vocabulary(const config::RunConfig& config, Index vocab_size,
                                                 : train::padded_vocab_size(config, vocab_size);
 }
 
+/// Before memory is taken, which may last long before it fails.
+void warn_of_little_memory(const config::RunConfig& config, comm::World& world) {
+  Index ranks_here = 0;
+  for (Index rank = 0; rank < world.size(); ++rank) {
+    ranks_here += world.host(rank) == world.host(world.rank()) ? 1 : 0;
+  }
+  const std::string shortage =
+      memory_shortage(estimate_memory(config), ranks_here, machine_memory());
+  if (!shortage.empty()) {
+    log::warning("{}", shortage);
+  }
+}
+
 void print_data(const train::TrainingData& data, const config::RunConfig& config) {
   const auto size = [](const std::shared_ptr<const data::Dataset>& set) {
     return set ? set->size() : 0;
@@ -121,7 +137,7 @@ void print_sample(const inference::TextGenerator& generator, const config::RunCo
       *config.logging.sample_prompt, {.tokens = config.logging.sample_tokens,
                                       .temperature = config.logging.sample_temperature,
                                       .seed = static_cast<std::uint64_t>(config.training.seed)});
-  log::print(fmt::format("a sample of what the model writes:\n\n{}\n", text));
+  log::print(fmt::format("a sample of what the model writes:\n\n{}\n", replace_invalid_utf8(text)));
 }
 
 }  // namespace
@@ -149,6 +165,9 @@ int pretrain(const std::string& kind, const Arguments& words) {
   if (config.optimizer.offload && device->tensors_on_host()) {
     log::print(" > --optimizer-cpu-offload: the processor computes everything in this run");
   }
+  if (device->tensors_on_host()) {
+    warn_of_little_memory(config, *ranks);
+  }
   const auto world = comm::world_for_device(ranks, *device, device_transport(config.parallel));
   train::KernelTuning tuning(*device, *world, config);
   const train::TrainingData data = train::make_training_data(config);
@@ -163,6 +182,7 @@ int pretrain(const std::string& kind, const Arguments& words) {
                                  {.configuration = config::values_json(parsed.values, false),
                                   .build = fingerprint(),
                                   .files = train::tokenizer_files(*data.tokenizer),
+                                  .vocabulary = data.tokenizer->vocab_size(),
                                   .given = config::given_values_json(parsed.values)},
                                  trace);
   const train::RunOutcome outcome = pretraining.run(&tuning);

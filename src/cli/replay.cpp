@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/launch.h"
 #include "cli/run_device.h"
+#include "cli/take_flag.h"
 #include "config/parse.h"
 #include "io/json_text.h"
 #include "utils/error.h"
@@ -18,24 +19,6 @@ constexpr const char* kHelp =
     "Trains as a recorded run of the reference did (its flags, weights and batches) and compares "
     "every\n"
     "iteration. FLAGS are added behind the recorded ones. Exit code 0: within tolerance, 1: not.";
-
-/// Removes `name VALUE` from the words and returns VALUE, or `otherwise`.
-std::string take_value(Arguments& words, const std::string& name, const std::string& otherwise) {
-  const auto at = std::ranges::find(words, name);
-  if (at == words.end()) {
-    return otherwise;
-  }
-  if (at + 1 == words.end()) {
-    throw_usage("{} wants a value", name);
-  }
-  std::string value = *(at + 1);
-  words.erase(at, at + 2);
-  return value;
-}
-
-bool take_flag(Arguments& words, const std::string& name) {
-  return std::erase(words, name) > 0;
-}
 
 std::string to_json(const train::ReplayResult& result) {
   return fmt::format(
@@ -73,13 +56,13 @@ void print_table(const train::ReplayResult& result) {
 
 int replay(const Arguments& arguments) {
   Arguments words = arguments;
-  if (take_flag(words, "--help")) {
+  if (take_flag(words, "--help") || take_flag(words, "-h")) {
     log::print(kHelp);
     return static_cast<int>(ExitCode::success);
   }
   const bool json = take_flag(words, "--json");
-  const std::string device_name = take_value(words, "--device", "auto");
-  if (words.empty() || words[0].starts_with("--")) {
+  const std::string device_name = take_value(words, "--device").value_or("auto");
+  if (words.empty() || words[0].starts_with("-")) {
     throw_usage("replay: the folder of a recorded run comes first, given '{}'",
                 words.empty() ? "" : words[0]);
   }

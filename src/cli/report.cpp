@@ -1,6 +1,7 @@
 #include "cli/checkpoint_path.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "data/input_files.h"
 #include "report/run_folder.h"
 #include "report/run_json.h"
 #include "report/run_page.h"
@@ -41,6 +42,11 @@ int report(const Arguments& arguments) {
     log::print(numbers);
     return 0;
   }
+  std::vector<std::string> inputs = {chart_library};
+  for (const report::RunFolder& run : runs) {
+    inputs.insert(inputs.end(), run.files.begin(), run.files.end());
+  }
+  data::refuse_to_replace(inputs, "--output", output);
   AtomicFile file(output);
   file.write(report::run_page(title, numbers, report::read_chart_library(chart_library)));
   file.commit();

@@ -6,19 +6,18 @@
 #include "cli/flags.h"
 #include "cli/planned_schedule.h"
 #include "cli/scaling_launch.h"
+#include "cli/take_command.h"
 #include "config/parse.h"
 #include "report/scaling_page.h"
 #include "utils/error.h"
 #include "utils/files.h"
+#include "utils/folders.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kUsage =
-    "mpitron scaling run STUDY.yaml, or mpitron scaling report STUDY.yaml";
 
 /// What a run of the point would be started with; Error(usage) where it would be refused.
 config::RunConfig configuration_of(const report::Study& study, const report::StudyPoint& point) {
@@ -77,7 +76,7 @@ void write_report(const report::Study& study, const ScalingLaunch& launch) {
     outlooks.push_back(outlook_of(study, point, configurations[i], !launch.submit));
   }
   const auto rows = report::scaling_rows(study, runs, outlooks);
-  fs::create_directories(launch.output);
+  make_folder("--output", launch.output);
   write_whole(launch.output / "report.csv", report::scaling_csv(rows));
   write_whole(launch.output / "report.html", report::scaling_page(study, rows));
   log::print(report::scaling_text(rows) + "\n" + (launch.output / "report.html").string() +
@@ -123,47 +122,63 @@ int run_study(const report::Study& study, const ScalingLaunch& launch, bool dry_
   return static_cast<int>(well ? ExitCode::success : ExitCode::failure);
 }
 
-}  // namespace
-
-int scaling(const Arguments& arguments) {
-  const std::string action = arguments.empty() ? "" : arguments[0];
-  if (action == "--help" || action == "-h") {
-    log::print(fmt::format("Usage: {}; each has --help", kUsage));
-    return 0;
-  }
-  if (action != "run" && action != "report") {
-    throw_usage("scaling: '{}' is none of run and report: {}", action, kUsage);
-  }
-  Arguments words(arguments.begin() + 1, arguments.end());
-  const Arguments paths = take_paths(words);
-  std::string output, launcher = "mpirun";
-  bool dry_run = false;
+/// What both commands take.
+struct Wishes {
+  std::optional<report::Study> study;  // none: --help was asked for
   ScalingLaunch launch;
+  bool dry_run = false;
+};
+
+Wishes read_wishes(const std::string& action, const Arguments& arguments) {
+  Arguments words = arguments;
+  const Arguments paths = take_paths(words);
+  Wishes wishes;
+  std::string output, launcher = "mpirun";
   Flags flags("scaling " + action + " STUDY.yaml",
               "Runs the points of a scaling study and reports them as a table, a CSV file and a "
               "page; `report` only reads what runs have written.");
   flags.option("--output", output, "folder of the runs and the report; scaling/STUDY without it");
   flags.option("--launcher", launcher, "mpirun on this machine, or jobs by sbatch");
   flags.choices({"mpirun", "sbatch"});
-  flags.option("--sbatch-flags", launch.sbatch_flags,
+  flags.option("--sbatch-flags", wishes.launch.sbatch_flags,
                "further ones: --sbatch-flags='--partition=long'");
-  flags.option("--launch-script", launch.script, "what starts the ranks of a job");
-  flags.flag("--dry-run", dry_run, "check the flags, print the commands, start nothing");
+  flags.option("--launch-script", wishes.launch.script, "what starts the ranks of a job");
+  flags.flag("--dry-run", wishes.dry_run, "check the flags, print the commands, start nothing");
   if (!flags.parse(words)) {
-    return 0;
+    return wishes;
   }
   if (paths.size() != 1) {
-    throw_usage("scaling {}: one study comes first, given {}: {}", action, paths.size(), kUsage);
+    throw_usage("scaling {0}: one study comes first, given {1}: mpitron scaling {0} STUDY.yaml",
+                action, paths.size());
   }
-  const report::Study study = report::read_study(paths[0]);
-  launch.submit = launcher == "sbatch";
-  launch.output =
+  wishes.study = report::read_study(paths[0]);
+  wishes.launch.submit = launcher == "sbatch";
+  wishes.launch.output =
       output.empty() ? fs::path("scaling") / fs::path(paths[0]).stem() : fs::path(output);
-  if (action == "run") {
-    return run_study(study, launch, dry_run);
+  return wishes;
+}
+
+int run(const Arguments& arguments) {
+  const Wishes wishes = read_wishes("run", arguments);
+  return wishes.study ? run_study(*wishes.study, wishes.launch, wishes.dry_run) : 0;
+}
+
+int report_study(const Arguments& arguments) {
+  const Wishes wishes = read_wishes("report", arguments);
+  if (wishes.study) {
+    write_report(*wishes.study, wishes.launch);
   }
-  write_report(study, launch);
   return 0;
+}
+
+}  // namespace
+
+int scaling(const Arguments& arguments) {
+  static constexpr Command kCommands[] = {
+      {"run", "start every point of a study, then report", run},
+      {"report", "write table, CSV and page of what the runs have written", report_study},
+  };
+  return run_command_of("scaling", kCommands, arguments);
 }
 
 }  // namespace mpitron::cli

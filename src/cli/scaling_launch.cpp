@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "utils/error.h"
+#include "utils/folders.h"
 
 namespace mpitron::cli {
 namespace {
@@ -120,7 +121,7 @@ std::string shell_line(const CommandLine& command) {
 }
 
 int run_command(const CommandLine& command, const std::filesystem::path& log) {
-  std::filesystem::create_directories(log.parent_path());
+  make_folder("--output", log.parent_path());
   const pid_t child = ::fork();
   if (child < 0) {
     throw_environment("cannot start {}: {}", command.words[0], std::strerror(errno));

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/checkpoint_path.h"
@@ -13,19 +12,16 @@
 #include "report/status_text.h"
 #include "utils/error.h"
 #include "utils/log.h"
+#include "utils/terminal.h"
 
 namespace mpitron::cli {
 namespace {
 
-int terminal_columns() {
+int columns_to_fill() {
   constexpr int kUnknown = 80;
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    return size.ws_col;
-  }
   const char* columns = std::getenv("COLUMNS");
   const int given = columns != nullptr ? std::atoi(columns) : 0;
-  return given > 0 ? given : kUnknown;
+  return terminal_columns(STDOUT_FILENO).value_or(given > 0 ? given : kUnknown);
 }
 
 /// Prints the run; whether it goes on.
@@ -33,7 +29,7 @@ bool show(const std::string& path, bool json, bool redraw) {
   const report::RunFolder run = report::read_run(path);
   const auto now = std::filesystem::file_time_type::clock::now();
   const std::string text =
-      json ? report::status_json(run, now) : report::status_text(run, now, terminal_columns());
+      json ? report::status_json(run, now) : report::status_text(run, now, columns_to_fill());
   log::print(redraw ? "\x1b[H\x1b[J" + text : text);
   return report::progress_of(run, now).goes_on();
 }

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "cli/did_you_mean.h"
+#include "config/edit_distance.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -29,7 +29,7 @@ inline int run_command_of(const std::string& name, std::span<const Command> comm
   throw_usage("{}: {}\n{}", name,
               arguments.empty() ? "a command is missing"
                                 : "unknown command \"" + arguments[0] + "\"" +
-                                      did_you_mean(arguments[0], names_of(commands)),
+                                      config::did_you_mean(arguments[0], names_of(commands)),
               help);
 }
 

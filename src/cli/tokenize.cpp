@@ -2,6 +2,8 @@
 #include <iostream>
 
 #include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/take_command.h"
 #include "cli/tokenizer_flags.h"
 #include "data/json_text.h"
 #include "data/preprocess.h"
@@ -10,12 +12,6 @@
 
 namespace mpitron::cli {
 namespace {
-
-constexpr const char* kUsage =
-    "usage: mpitron tokenize encode|decode|count [--input FILE] [tokenizer options]\n"
-    "  encode: {\"text\": \"...\"} on each line -> {\"ids\": [...]}\n"
-    "  decode: {\"ids\": [...]} on each line -> {\"text\": \"...\"}\n"
-    "  count:  {\"text\": \"...\"} on each line -> one object with the sums";
 
 struct Options {
   tokenizers::TokenizerOptions tokenizer;
@@ -88,33 +84,35 @@ int count(const Options& options, const tokenizers::Tokenizer& tokenizer) {
   return 0;
 }
 
-}  // namespace
-
-int tokenize(const Arguments& arguments) {
-  const std::string action = arguments.empty() ? "" : arguments[0];
-  if (action == "--help" || action == "-h") {
-    log::print(kUsage);
-    return 0;
-  }
-  const auto run = action == "encode"   ? encode
-                   : action == "decode" ? decode
-                   : action == "count"  ? count
-                                        : nullptr;
-  if (run == nullptr) {
-    throw_usage("{}", kUsage);
-  }
+/// Reads the options of `action` and runs it.
+int run(const char* action, int (*work)(const Options&, const tokenizers::Tokenizer&),
+        const Arguments& arguments) {
   Options options;
-  Flags flags("tokenize " + action,
+  Flags flags(std::string("tokenize ") + action,
               "Shows what a tokenizer makes of texts, one JSON object on each line.");
   flags.option("--input", options.input, "JSONL file; the default is standard input");
-  if (action != "decode") {
+  if (work != decode) {
     flags.option("--json-key", options.key, "key of the text in each JSON object");
   }
   add_tokenizer_options(flags, options.tokenizer);
-  if (!flags.parse({arguments.begin() + 1, arguments.end()})) {
+  if (!flags.parse(arguments)) {
     return 0;
   }
-  return run(options, *tokenizers::make_tokenizer(options.tokenizer));
+  return work(options, *tokenizers::make_tokenizer(options.tokenizer));
+}
+
+}  // namespace
+
+int tokenize(const Arguments& arguments) {
+  static constexpr Command kCommands[] = {
+      {"encode", R"({"text": "..."} on each line -> {"ids": [...]})",
+       [](const Arguments& words) { return run("encode", encode, words); }},
+      {"decode", R"({"ids": [...]} on each line -> {"text": "..."})",
+       [](const Arguments& words) { return run("decode", decode, words); }},
+      {"count", R"({"text": "..."} on each line -> one object with the sums)",
+       [](const Arguments& words) { return run("count", count, words); }},
+  };
+  return run_command_of("tokenize", kCommands, arguments);
 }
 
 }  // namespace mpitron::cli

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/take_command.h"
 #include "data/count_words.h"
 #include "data/progress.h"
 #include "tokenizers/bpe_trainer.h"
@@ -15,9 +16,6 @@
 
 namespace mpitron::cli {
 namespace {
-
-constexpr const char* kUsage =
-    "usage: mpitron tokenizer train --input FILE... --vocab-size N --output-dir DIR";
 
 struct TrainOptions {
   std::vector<std::string> inputs;
@@ -84,15 +82,10 @@ int train(const Arguments& arguments) {
 }  // namespace
 
 int tokenizer(const Arguments& arguments) {
-  if (arguments.empty() || arguments[0] != "train") {
-    const bool help = !arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h");
-    if (!help) {
-      throw_usage("{}", kUsage);
-    }
-    log::print(kUsage);
-    return 0;
-  }
-  return train({arguments.begin() + 1, arguments.end()});
+  static constexpr Command kCommands[] = {
+      {"train", "learn a byte-level BPE vocabulary from texts", train},
+  };
+  return run_command_of("tokenizer", kCommands, arguments);
 }
 
 }  // namespace mpitron::cli

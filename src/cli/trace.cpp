@@ -4,6 +4,7 @@
 #include "cli/checkpoint_path.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/take_command.h"
 #include "data/input_files.h"
 #include "io/trace_file.h"
 #include "train/trace_summary.h"
@@ -49,7 +50,8 @@ Paths required_files(const char* action, const Arguments& given) {
   return trace_files(given);
 }
 
-int merge(Arguments words) {
+int merge(const Arguments& arguments) {
+  Arguments words = arguments;
   const Arguments paths = take_paths(words);
   std::replace(words.begin(), words.end(), std::string("-o"), std::string("--output"));
   std::string output;
@@ -69,7 +71,8 @@ int merge(Arguments words) {
   return 0;
 }
 
-int summary(Arguments words) {
+int summary(const Arguments& arguments) {
+  Arguments words = arguments;
   const Arguments paths = take_paths(words);
   bool json = false;
   Flags flags(
@@ -88,22 +91,11 @@ int summary(Arguments words) {
 }  // namespace
 
 int trace(const Arguments& arguments) {
-  const std::string action = arguments.empty() ? "" : arguments[0];
-  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (action == "merge") {
-    return merge(rest);
-  }
-  if (action == "summary") {
-    return summary(rest);
-  }
-  const std::string usage =
-      "mpitron trace merge FILE|FOLDER... -o OUTPUT, or mpitron trace summary FILE|FOLDER... "
-      "[--json]";
-  if (action == "--help" || action == "-h") {
-    log::print("Usage: " + usage);
-    return 0;
-  }
-  throw_usage("trace: '{}' is none of merge and summary: {}", action, usage);
+  static constexpr Command kCommands[] = {
+      {"merge", "join the traces of ranks into one file for Perfetto", merge},
+      {"summary", "tell where the time of the recorded steps went, rank by rank", summary},
+  };
+  return run_command_of("trace", kCommands, arguments);
 }
 
 }  // namespace mpitron::cli

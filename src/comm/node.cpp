@@ -6,16 +6,12 @@
 
 #include "utils/check.h"
 #include "utils/hash.h"
+#include "utils/machine_memory.h"
 
 namespace mpitron::comm {
 namespace {
 
 constexpr std::size_t kSegmentBytes = std::size_t{16} << 30;  // reserved; groups touch little of it
-
-std::size_t arena_bytes() {
-  return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
 
 std::uint64_t key_of(const std::string& name, const std::vector<Index>& ranks) {
   const std::string_view bytes(reinterpret_cast<const char*>(ranks.data()),
@@ -62,7 +58,8 @@ struct Node::Directory {
 };
 
 Node::Node(Index rank)
-    : arena_(SharedMemory::create(arena_bytes())), segment_(SharedMemory::create(kSegmentBytes)) {
+    : arena_(SharedMemory::create(static_cast<std::size_t>(machine_memory()))),
+      segment_(SharedMemory::create(kSegmentBytes)) {
   staging_ = make_allocator();
   self_ = {.rank = rank,
            .process = ::getpid(),

@@ -82,6 +82,9 @@ constexpr std::array kTokenizer = std::to_array<const char*>(
     {"tokenizer_type", "tokenizer_model", "vocab_file", "merge_file", "tiktoken_pattern",
      "tiktoken_num_special_tokens", "tiktoken_special_tokens"});
 
+constexpr std::array kVocabulary = std::to_array<const char*>(
+    {"tokenizer_type", "vocab_size", "vocab_extra_ids", "tiktoken_num_special_tokens"});
+
 constexpr std::array kStateTypes =
     std::to_array<const char*>({"main_params_dtype", "exp_avg_dtype", "exp_avg_sq_dtype"});
 
@@ -180,6 +183,11 @@ void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionVal
 std::string model_differences(const std::string& checkpoint_configuration,
                               const std::string& configuration) {
   return differences(kShapes, checkpoint_configuration, configuration);
+}
+
+std::string vocabulary_differences(const std::string& checkpoint_configuration,
+                                   const std::string& configuration) {
+  return differences(kVocabulary, checkpoint_configuration, configuration);
 }
 
 std::string state_type_differences(const std::string& checkpoint_configuration,

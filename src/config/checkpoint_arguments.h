@@ -23,6 +23,9 @@ void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionVal
 /// differ: "num_layers 12, here 24; ..."; empty if they agree.
 std::string model_differences(const std::string& checkpoint_configuration,
                               const std::string& configuration);
+/// The same of the options that decide how many tokens a tokenizer knows.
+std::string vocabulary_differences(const std::string& checkpoint_configuration,
+                                   const std::string& configuration);
 /// The same of the options that decide how the optimizer's state is stored.
 std::string state_type_differences(const std::string& checkpoint_configuration,
                                    const std::string& configuration);

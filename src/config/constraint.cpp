@@ -96,6 +96,17 @@ std::optional<std::string> explain_rule(std::string_view id) {
   return std::nullopt;
 }
 
+std::vector<std::string_view> rule_names() {
+  std::vector<std::string_view> names;
+  for (const WordRule& rule : kWordRules) {
+    names.insert(names.end(), {rule.id, rule.name});
+  }
+  for (const Constraint& rule : all_constraints()) {
+    names.insert(names.end(), {rule.id, rule.name});
+  }
+  return names;
+}
+
 std::optional<Violation> divides(Index value, Index divisor, const std::string& nearest) {
   if (divisor <= 0 || value % divisor == 0) {
     return {};

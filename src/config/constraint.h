@@ -60,6 +60,9 @@ std::vector<Finding> check_constraints(const Facts& facts);
 /// The page of `mpitron explain` for an id or the name of a rule; none if there is no such rule.
 std::optional<std::string> explain_rule(std::string_view id);
 
+/// Ids and names of all rules.
+std::vector<std::string_view> rule_names();
+
 /// value % divisor == 0, else the violation "46 % 4 = 2"; a divisor below 1 is for other rules.
 std::optional<Violation> divides(Index value, Index divisor, const std::string& nearest);
 

@@ -96,7 +96,7 @@ Result gpu_head_size(const Facts& f) {
 
 Result offloaded_layers(const Facts& f) {
   const Index layers = f.run.training.cpu_offloading_num_layers;
-  if (layers >= 0 && layers <= f.run.model.num_layers) {
+  if (layers == 0 || (layers > 0 && layers <= f.run.model.num_layers)) {
     return {};
   }
   return Violation{fmt::format("cpu_offloading_num_layers = {}, num_layers = {}", layers,

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace mpitron::config {
 
 int edit_distance(std::string_view a, std::string_view b) {
@@ -29,7 +32,8 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string_view> nearest_words(std::string_view word,
                                             std::span<const std::string_view> words) {
-  const int limit = std::max(2, static_cast<int>(word.size()) / 4);
+  const int letters = static_cast<int>(word.size());
+  const int limit = std::max(letters < 5 ? 1 : 2, letters / 4);
   std::vector<std::pair<int, std::string_view>> near;
   for (const std::string_view candidate : words) {
     const bool continues = word.size() >= 4 && candidate != word && candidate.starts_with(word);
@@ -45,6 +49,11 @@ std::vector<std::string_view> nearest_words(std::string_view word,
     out.push_back(near[i].second);
   }
   return out;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> words) {
+  const std::vector<std::string_view> near = nearest_words(word, words);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, " or "));
 }
 
 }  // namespace mpitron::config

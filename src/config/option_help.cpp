@@ -9,9 +9,12 @@
 #include "config/edit_distance.h"
 #include "config/option_values.h"
 #include "utils/error.h"
+#include "utils/terminal.h"
 
 namespace mpitron::config {
 namespace {
+
+constexpr std::size_t kHelpColumn = 42;
 
 std::string placeholder(const Option& option) {
   std::string word;
@@ -49,8 +52,9 @@ std::string help_line(const Option& option) {
   const std::string tail =
       fmt::format("{}{}{}", option.help, start.empty() ? "" : fmt::format(" (default {})", start),
                   status.empty() ? "" : fmt::format(" [{}]", status));
-  return head.size() <= 40 ? fmt::format("{:<41} {}\n", head, tail)
-                           : fmt::format("{}\n{:42}{}\n", head, "", tail);
+  return head.size() < kHelpColumn - 1
+             ? fmt::format("{:<{}}{}\n", head, kHelpColumn, tail)
+             : fmt::format("{}\n{}{}\n", head, std::string(kHelpColumn, ' '), tail);
 }
 
 std::string heading(std::string_view group) {
@@ -150,10 +154,9 @@ std::string help_text(std::string_view group) {
   if (text.empty()) {
     const std::vector<std::string> slugs = group_slugs();
     const std::vector<std::string_view> words(slugs.begin(), slugs.end());
-    const std::vector<std::string_view> near = nearest_words(group, words);
-    throw_usage("there is no option group '{}'; {}: {}", group,
-                near.empty() ? "groups" : "did you mean",
-                fmt::join(near.empty() ? words : near, ", "));
+    const std::string nearest = did_you_mean(group, words);
+    throw_usage("there is no option group '{}'{}", group,
+                nearest.empty() ? fmt::format("; groups: {}", fmt::join(words, ", ")) : nearest);
   }
   return text.substr(1);
 }
@@ -162,10 +165,11 @@ std::optional<std::string> requested_help(const std::vector<std::string>& argume
   constexpr std::string_view kPrefix = "--help-";
   for (const std::string& argument : arguments) {
     if (argument == "--help" || argument == "-h") {
-      return help_text();
+      return for_terminal(help_text(), kHelpColumn);
     }
     if (argument.starts_with(kPrefix)) {
-      return help_text(std::string_view(argument).substr(kPrefix.size()));
+      return for_terminal(help_text(std::string_view(argument).substr(kPrefix.size())),
+                          kHelpColumn);
     }
   }
   return std::nullopt;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "checkpoint/folder.h"
+#include "checkpoint/header_names.h"
 #include "checkpoint/posix_file.h"
 #include "checkpoint/verify.h"
 #include "convert/checkpoint_folder.h"
@@ -16,8 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFile = "checkpoint.h5", *kModel = "model/";
 // What the configuration does not say and the way back needs.
-constexpr const char *kModelType = "hugging_face/model_type",
-                     *kVocabularySize = "model/vocabulary_size";
+constexpr const char* kModelType = "hugging_face/model_type";
+using checkpoint::kVocabularySize;
 
 fs::path file_of(const fs::path& path) {
   if (!fs::is_directory(path)) {
@@ -41,7 +42,8 @@ ModelDescription description_of(const checkpoint::Header& header, const std::str
   if (const auto type = header.texts.find(kModelType); type != header.texts.end()) {
     result.model_type = type->second;
   }
-  if (const auto size = header.integers.find(kVocabularySize); size != header.integers.end()) {
+  const auto size = header.integers.find(kVocabularySize);
+  if (result.vocab_size == 0 && size != header.integers.end()) {
     result.vocab_size = size->second;
   }
   return result;

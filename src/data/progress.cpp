@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 #include "utils/log.h"
+#include "utils/terminal.h"
 
 namespace mpitron::data {
 namespace {
 
 constexpr double kSecondsPerLine = 1.0;
 constexpr double kSecondsPerDraw = 0.1;
-constexpr int kBarWidth = 24;
+constexpr int kBarWidth = 24, kUnknownColumns = 160;
 
 std::string bar(double share) {
   const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * kBarWidth);
@@ -66,7 +67,10 @@ void Progress::update(Index documents, Index bytes) {
   const std::string line = format_progress(documents, bytes, total_, timer_.seconds());
   if (terminal_) {
     const double share = total_ > 0 ? static_cast<double>(bytes) / static_cast<double>(total_) : 0;
-    std::fputs(("\r\033[K" + title_ + " " + (total_ > 0 ? bar(share) : "") + line).c_str(), stderr);
+    const std::string text = title_ + " " + (total_ > 0 ? bar(share) : "") + line;
+    const int columns = terminal_columns(STDERR_FILENO).value_or(kUnknownColumns);
+    const auto room = static_cast<std::size_t>(columns - 1);  // the last one would wrap
+    std::fputs(("\r\033[K" + text.substr(0, room)).c_str(), stderr);
     std::fflush(stderr);
     drawn_ = true;
   } else {

@@ -13,14 +13,10 @@
 #include "launch/cpu_binding.h"
 #include "launch/launcher.h"
 #include "launch/ranges.h"
+#include "utils/machine_memory.h"
 
 namespace mpitron::doctor {
 namespace {
-
-Index machine_memory() {
-  return static_cast<Index>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<Index>(::sysconf(_SC_PAGESIZE));
-}
 
 std::string describe(const launch::CpuBinding& cpus) {
   if (cpus.processors == 0) {

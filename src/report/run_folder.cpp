@@ -13,7 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kMetrics = "metrics.jsonl";
+constexpr const char *kMetrics = "metrics.jsonl", *kDescription = "run.json",
+                     *kState = "run_state.json";
 
 /// The folder of `name`: `path`, or the one folder right below it that holds such a file.
 std::optional<fs::path> folder_of(const fs::path& path, const char* name) {
@@ -74,17 +75,19 @@ RunDescription read_description(const fs::path& path) {
   return run;
 }
 
-std::optional<SavedState> read_state(const std::vector<fs::path>& folders) {
+/// The first of these folders' run_state.json.
+void read_state(const std::vector<fs::path>& folders, RunFolder& run) {
   for (const fs::path& folder : folders) {
-    const fs::path path = folder / "run_state.json";
+    const fs::path path = folder / kState;
     if (!folder.empty() && fs::exists(path)) {
       const Json json = read_json(path);
-      return SavedState{.state = json.value("state", ""),
-                        .reason = json.value("reason", json.value("message", "")),
-                        .written = fs::last_write_time(path)};
+      run.state = SavedState{.state = json.value("state", ""),
+                             .reason = json.value("reason", json.value("message", "")),
+                             .written = fs::last_write_time(path)};
+      run.files.push_back(path);
+      return;
     }
   }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -104,11 +107,12 @@ RunFolder read_run(const fs::path& path) {
   try {
     RunFolder run{.name = fs::absolute(path / "").parent_path().filename().string(),
                   .path = path,
-                  .description = read_description(*folder / "run.json"),
+                  .description = read_description(*folder / kDescription),
                   .state = {},
                   .metrics = MetricsLog(read_file(*folder / kMetrics)),
-                  .written = fs::last_write_time(*folder / kMetrics)};
-    run.state = read_state({path, *folder, run.description.save});
+                  .written = fs::last_write_time(*folder / kMetrics),
+                  .files = {*folder / kMetrics, *folder / kDescription}};
+    read_state({path, *folder, run.description.save}, run);
     return run;
   } catch (const Json::exception& error) {
     throw_data("{}: run.json or run_state.json does not hold what a run writes: {}", path.string(),

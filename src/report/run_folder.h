@@ -40,6 +40,7 @@ struct RunFolder {
   std::optional<SavedState> state;
   MetricsLog metrics;
   std::filesystem::file_time_type written;  // the newest line of metrics.jsonl
+  std::vector<std::string> files = {};      // that it was read from
 };
 
 /// Reads `path`: the folder that --tensorboard-dir named, or the one above it. Error(data) where it

@@ -18,23 +18,38 @@ constexpr double kStraggles = 1.2;  // times the median rank
 constexpr double kMebibytesPerGibibyte = 1024;
 constexpr const char* kBetween = " · ";
 
+/// In columns: bytes that begin a character of UTF-8.
+int width_of(const std::string& text) {
+  return static_cast<int>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
 /// Parts that are known, with dots between them.
 class Line {
  public:
-  void add(const std::string& part) {
-    text_ += text_.empty() ? "" : kBetween;
-    text_ += part;
-  }
+  void add(const std::string& part) { parts_.push_back(part); }
   /// Only where the value is known.
   void add(fmt::format_string<double&> text, double value) {
     if (std::isfinite(value)) {
       add(fmt::format(text, value));
     }
   }
-  const std::string& text() const { return text_; }
+  /// Goes on below where a terminal is narrow.
+  std::vector<std::string> lines(int columns) const {
+    std::vector<std::string> folded;
+    for (const std::string& part : parts_) {
+      const bool fits = !folded.empty() && width_of(folded.back() + kBetween + part) <= columns;
+      if (fits) {
+        folded.back() += kBetween + part;
+      } else {
+        folded.push_back(part);
+      }
+    }
+    return folded;
+  }
 
  private:
-  std::string text_;
+  std::vector<std::string> parts_;
 };
 
 std::string grouped(double value) {
@@ -45,7 +60,7 @@ std::string grouped(double value) {
   return digits;
 }
 
-std::string head_line(const RunFolder& run, const RunProgress& progress) {
+Line head_line(const RunFolder& run, const RunProgress& progress) {
   Line line;
   line.add(run.name);
   line.add(progress.state == "silent" ? fmt::format("silent: nothing new for {}",
@@ -57,7 +72,7 @@ std::string head_line(const RunFolder& run, const RunProgress& progress) {
   if (std::isfinite(progress.seconds_left)) {
     line.add(readable_duration(progress.seconds_left) + " left");
   }
-  return line.text();
+  return line;
 }
 
 std::string bar(const RunProgress& progress, int columns) {
@@ -76,17 +91,17 @@ std::string bar(const RunProgress& progress, int columns) {
   return fmt::format("{} {:3.0f} %", text, std::floor(100 * share));
 }
 
-std::string rate_line(const RunProgress& progress) {
+Line rate_line(const RunProgress& progress) {
   Line line;
   line.add("{:.3g} s per iteration", progress.seconds_per_iteration);
   if (std::isfinite(progress.tokens_per_second)) {
     line.add(grouped(progress.tokens_per_second) + " tokens/s");
   }
   line.add("{:.3g} TFLOP/s per rank", progress.tflops_per_rank);
-  return line.text();
+  return line;
 }
 
-std::string loss_line(const RunFolder& run, const RunProgress& progress) {
+Line loss_line(const RunFolder& run, const RunProgress& progress) {
   Line line;
   line.add("loss {:.4f}", run.metrics.last("lm loss"));
   if (std::isfinite(progress.validation_loss)) {
@@ -95,11 +110,11 @@ std::string loss_line(const RunFolder& run, const RunProgress& progress) {
   }
   line.add("grad norm {:.3g}", run.metrics.last("grad-norm"));
   line.add("learning rate {:.3g}", run.metrics.last("learning-rate"));
-  return line.text();
+  return line;
 }
 
 /// Nothing to compare on one rank.
-std::string ranks_line(const RunFolder& run) {
+Line ranks_line(const RunFolder& run) {
   const double median = run.metrics.last("busy-seconds-median");
   const double slowest = run.metrics.last("busy-seconds-max");
   Line line;
@@ -112,7 +127,7 @@ std::string ranks_line(const RunFolder& run) {
     }
   }
   line.add("memory {:.2f} GiB", run.metrics.last("memory-mib-max") / kMebibytesPerGibibyte);
-  return line.text();
+  return line;
 }
 
 /// In columns: bytes that begin a character of UTF-8.
@@ -130,9 +145,15 @@ std::string cut(const std::string& text, int columns) {
 
 std::string status_text(const RunFolder& run, std::filesystem::file_time_type now, int columns) {
   const RunProgress progress = progress_of(run, now);
-  std::vector<std::string> lines{head_line(run, progress), bar(progress, columns),
-                                 progress.reason,          rate_line(progress),
-                                 loss_line(run, progress), ranks_line(run)};
+  std::vector<std::string> lines;
+  const auto add = [&](const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  };
+  add(head_line(run, progress).lines(columns));
+  add({bar(progress, columns), progress.reason});
+  for (const Line& line : {rate_line(progress), loss_line(run, progress), ranks_line(run)}) {
+    add(line.lines(columns));
+  }
   std::erase(lines, "");
   std::string text;
   for (const std::string& line : lines) {

@@ -11,6 +11,7 @@
 #include "train/kernel_results.h"
 #include "utils/error.h"
 #include "utils/log.h"
+#include "utils/scoped_value.h"
 
 namespace mpitron::train {
 namespace {
@@ -21,19 +22,6 @@ using kernels::AttentionKernel;
 using kernels::AttentionMask;
 using kernels::AttentionShape;
 using tensor::Tensor;
-
-/// While it lives, this kernel runs every attention.
-class Only {
- public:
-  explicit Only(AttentionKernel kernel)
-      : saved_(std::exchange(kernels::attention_choices(), {.order = {kernel}, .by_shape = {}})) {}
-  ~Only() { kernels::attention_choices() = saved_; }
-  Only(const Only&) = delete;
-  Only& operator=(const Only&) = delete;
-
- private:
-  kernels::AttentionChoices saved_;
-};
 
 /// Heads of every group of a fused tensor [s, b, g, width]: `count` of them, `size` wide each.
 template <class View>
@@ -183,7 +171,9 @@ MeasuredAttention AttentionMeter::measure_pass(Kernel kernel, const std::vector<
 /// In microseconds.
 template <class Kernel>
 double AttentionMeter::run_and_time(Kernel& kernel, AttentionKernel name) {
-  const Only only(name);
+  const ScopedValue only(
+      kernels::attention_choices(), {.order = {name}, .by_shape = {}},
+      [](kernels::AttentionChoices choices) { kernels::attention_choices() = std::move(choices); });
   const Index bytes = device::workspace_bytes_of(gpu_.stream(), kernel);
   const Tensor workspace = Tensor::empty(gpu_, {std::max<Index>(bytes, 1)}, DType::u8);
   kernel.workspace = workspace.view();

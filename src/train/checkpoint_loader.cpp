@@ -4,6 +4,7 @@
 #include "config/checkpoint_arguments.h"
 #include "tensor/host_mirror.h"
 #include "train/load_differences.h"
+#include "train/other_model.h"
 #include "train/tokenizer_files.h"
 #include "train/upcycling.h"
 #include "utils/error.h"
@@ -133,8 +134,7 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
 }
 
 void CheckpointLoader::refuse_other_model(const checkpoint::File& file, bool weights_only) const {
-  const std::string differences =
-      config::model_differences(file.header().configuration, identity_.configuration);
+  const std::string differences = model_differences(file.header(), identity_);
   if (differences.empty() || config_.upcycling_granularity) {
     return;
   }

@@ -6,11 +6,12 @@
 
 #include "checkpoint/agreement.h"
 #include "checkpoint/choose.h"
+#include "checkpoint/header_names.h"
 #include "checkpoint/strip_optimizer.h"
-#include "config/checkpoint_arguments.h"
 #include "io/hdf5_version.h"
 #include "train/checkpoint_loader.h"
 #include "train/checkpoint_state.h"
+#include "train/other_model.h"
 #include "train/verify_resume.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -90,8 +91,7 @@ void Checkpointing::take_save_folder() {
   const std::filesystem::path newest = folder.file(iterations.back());
   std::string differences;
   try {
-    differences = config::model_differences(checkpoint::File(newest).header().configuration,
-                                            identity_.configuration);
+    differences = model_differences(checkpoint::File(newest).header(), identity_);
   } catch (const Error&) {
     return;  // a damaged file says nothing about its model
   }
@@ -171,6 +171,9 @@ checkpoint::Header Checkpointing::header(const RunPosition& position) const {
                             .layout = layout_json(parallel_),
                             .build = identity_.build,
                             .files = identity_.files};
+  if (identity_.vocabulary > 0) {
+    header.integers[checkpoint::kVocabularySize] = identity_.vocabulary;
+  }
   set_position(header, position);
   return header;
 }

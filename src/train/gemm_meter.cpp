@@ -11,6 +11,7 @@
 #include "train/kernel_results.h"
 #include "utils/error.h"
 #include "utils/log.h"
+#include "utils/scoped_value.h"
 
 namespace mpitron::train {
 namespace {
@@ -23,21 +24,6 @@ using tensor::Tensor;
 constexpr Index kMostCompared = Index{1} << 22;
 /// A gain below this share of the time may be noise: then the library's own choice stays.
 constexpr double kNoise = 0.02;
-
-/// While it lives, one algorithm computes the products of one shape.
-class Only {
- public:
-  Only(const GemmShape& shape, const std::optional<GemmAlgorithm>& algorithm)
-      : saved_(kernels::gemm_algorithms()) {
-    kernels::choose_gemm_algorithms({{shape, algorithm}});
-  }
-  ~Only() { kernels::choose_gemm_algorithms(saved_); }
-  Only(const Only&) = delete;
-  Only& operator=(const Only&) = delete;
-
- private:
-  kernels::GemmAlgorithms saved_;
-};
 
 std::vector<GemmAlgorithm> named_by_library(const device::Stream& stream, const GemmShape& shape) {
   return std::visit(
@@ -113,7 +99,8 @@ MeasuredGemm GemmMeter::measure() {
 }
 
 MeasuredGemm::Trial GemmMeter::try_out(const std::optional<GemmAlgorithm>& algorithm) {
-  const Only only(shape_, algorithm);
+  const ScopedValue only(kernels::gemm_algorithms(), {{shape_, algorithm}},
+                         kernels::choose_gemm_algorithms);
   const Index bytes = device::workspace_bytes_of(gpu_.stream(), kernel_);
   const Tensor workspace = Tensor::empty(gpu_, {std::max<Index>(bytes, 1)}, DType::u8);
   kernel_.workspace = workspace.view();

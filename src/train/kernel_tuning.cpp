@@ -12,6 +12,7 @@
 #include "train/gemm_meter.h"
 #include "utils/error.h"
 #include "utils/files.h"
+#include "utils/folders.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
@@ -75,7 +76,7 @@ Tuning read(const std::filesystem::path& path, const Tuning& empty) {
 
 void write(const std::filesystem::path& path, const Tuning& tuning) {
   if (path.has_parent_path()) {
-    std::filesystem::create_directories(path.parent_path());
+    make_folder("--tuning-file", path.parent_path());
   }
   AtomicFile file(path);
   file.write(to_json(tuning));

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "utils/terminal.h"
 
 namespace mpitron::train {
 namespace {
@@ -52,9 +53,8 @@ ProgressBar::ProgressBar(Index total, std::string unit, Index start, std::FILE* 
 }
 
 int ProgressBar::width() const {
-  winsize size{};
-  const bool known = ::ioctl(::fileno(stream_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return (known ? size.ws_col : 80) - 1;  // a full last column would wrap
+  constexpr int kUnknown = 80;
+  return terminal_columns(::fileno(stream_)).value_or(kUnknown) - 1;  // the last one would wrap
 }
 
 void ProgressBar::update(Index done, const std::string& note) {

@@ -23,7 +23,8 @@ class ProgressLog {
  public:
   using Clock = std::chrono::system_clock;
 
-  /// Notes the start of a job. Error(data) where the file cannot be written.
+  /// Notes the start of a job. Error(data) where its folder cannot be made; a line that cannot be
+  /// written is warned of.
   ProgressLog(const std::filesystem::path& folder, Index world_size, Clock::time_point now);
 
   /// A save, with the throughput of this job and of all jobs since the first of this world size.

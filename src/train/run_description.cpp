@@ -6,6 +6,7 @@
 
 #include "train/flops.h"
 #include "utils/files.h"
+#include "utils/folders.h"
 
 namespace mpitron::train {
 namespace {
@@ -45,7 +46,7 @@ void write_run_description(const std::filesystem::path& folder, const config::Ru
   if (config.checkpoint.save) {
     json["save"] = std::filesystem::absolute(*config.checkpoint.save).string();
   }
-  std::filesystem::create_directories(folder);
+  make_folder("--tensorboard-dir", folder);
   AtomicFile file(folder / "run.json");
   file.write(json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n');
   file.commit();

@@ -2,6 +2,8 @@
 #include <map>
 #include <string>
 
+#include "utils/shape.h"
+
 namespace mpitron::train {
 
 /// What a run's files say of the run that wrote them.
@@ -9,6 +11,7 @@ struct RunIdentity {
   std::string configuration;  // JSON of all options (config::values_json)
   std::string build;
   std::map<std::string, std::string> files = {};  // the tokenizer's, by name
+  Index vocabulary = 0;                           // tokens that it knows; 0: not told
   std::string given = "{}";  // JSON of the options that the user gave, for reports
 };
 

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace mpitron::train {
 namespace {
+
+constexpr double kMegabyte = 1024.0 * 1024.0;
 
 constexpr double kWeight = 2;  // bytes of a parameter in half precision
 
@@ -135,6 +139,30 @@ double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout
     bytes += 4 * tokens * h * (1 + vocab_ratio);  // output layer and cross entropy
   }
   return bytes / static_cast<double>(layout.tensor_model_parallel_size);
+}
+
+std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation) {
+  const std::string start =
+      fmt::format("Theoretical memory footprints: weight and optimizer={:.2f} MB",
+                  weight_and_optimizer / kMegabyte);
+  if (!activation) {
+    return start;
+  }
+  return fmt::format("{}, activation={:.2f} MB, total={:.2f} MB", start, *activation / kMegabyte,
+                     (weight_and_optimizer + *activation) / kMegabyte);
+}
+
+std::string theoretical_memory_line(const config::RunConfig& run) {
+  const ModelDimensions model = model_dimensions(run.model);
+  const MemoryLayout layout = memory_layout(run);
+  const bool as_in_formula =
+      run.parallel.sequence_parallel &&
+      run.model.recompute_granularity == config::RecomputeGranularity::selective;
+  const Index microbatches = run.training.global_batch_size /
+                             (run.training.micro_batch_size * run.parallel.data_parallel_size);
+  return theoretical_memory_line(
+      weight_and_optimizer_bytes(model, layout, state_bytes(run.optimizer)),
+      as_in_formula ? std::optional(activation_bytes(model, layout, microbatches)) : std::nullopt);
 }
 
 }  // namespace mpitron::train

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string>
 
 #include "config/run_config.h"
 #include "train/model_dimensions.h"
@@ -56,5 +57,10 @@ double fp8_weight_bytes(const config::ModelConfig& config, const ModelDimensions
 /// recompute (arXiv:2205.05198); `num_microbatches` none: enough to fill the pipeline.
 double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout,
                         std::optional<Index> num_microbatches);
+
+/// The line the reference prints once; activations only where the formula holds.
+std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation);
+/// Of a run, whose vocabulary is known.
+std::string theoretical_memory_line(const config::RunConfig& run);
 
 }  // namespace mpitron::train

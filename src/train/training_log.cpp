@@ -9,6 +9,8 @@
 
 #include "train/flops.h"
 #include "train/memory_report.h"
+#include "train/theoretical_memory.h"
+#include "utils/folders.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
@@ -50,9 +52,10 @@ TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index 
     log::info("/metrics and /healthz at {} port {}", config.logging.metrics_address, live_->port());
   }
   if (const auto& folder = config.logging.tensorboard_dir; folder && rank == 0) {
+    make_folder("--tensorboard-dir", *folder);
+    metrics_ = std::make_unique<io::MetricsFile>(std::filesystem::path(*folder) / "metrics.jsonl");
     tensorboard_ =
         std::make_unique<io::TensorboardWriter>(*folder, config.logging.tensorboard_queue_size);
-    metrics_ = std::make_unique<io::MetricsFile>(std::filesystem::path(*folder) / "metrics.jsonl");
   }
 }
 
@@ -144,6 +147,7 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
     log::print(balance_lines(step.layers));
   }
   if (progress.iteration == config_.logging.log_interval) {
+    log::print(theoretical_memory_line(config_));
     log::print(memory_line(0, progress.iteration, memory_in_use(state.device())));
   }
   if (const auto lines = timers_.report(timed_parts(), static_cast<double>(iterations))) {

@@ -7,13 +7,13 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "checkpoint/agreement.h"
 #include "checkpoint/saved.h"
 #include "comm/worlds.h"
+#include "support/full_disk.h"
 #include "support/temporary_folder.h"
 
 namespace mpitron::checkpoint {
@@ -111,21 +111,6 @@ TEST_P(CheckpointWorlds, AsynchronousSavesKeepWhatTheTensorsHeld) {
   });
 }
 
-/// Lets no file of this process grow beyond a size.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    std::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
-
 void expect_failure_told(World& world, bool threads, bool file_per_writer) {
   const SharedFolder folder(world);
   std::mt19937_64 random(5);
@@ -136,9 +121,9 @@ void expect_failure_told(World& world, bool threads, bool file_per_writer) {
   EXPECT_EQ(threads, save_and_wait(writer, state, folder.path(), 1, false).error != "");
   {
     // A limit of the last process alone: a shared file is created, and one part cannot be written.
-    std::unique_ptr<FileSizeLimit> own;
+    std::unique_ptr<testing::FullDisk> own;
     if (!threads && world.rank() == world.size() - 1) {
-      own = std::make_unique<FileSizeLimit>(100'000);
+      own = std::make_unique<testing::FullDisk>(100'000);
     }
     const SaveReport report = save_and_wait(writer, state, folder.path(), 2, true);
     const char* const file = file_per_writer ? "writer_0000" : "checkpoint.h5";
@@ -155,7 +140,7 @@ void expect_failure_told(World& world, bool threads, bool file_per_writer) {
 
 TEST_P(CheckpointWorlds, AFailureOfOneRankIsToldToAllAndTheNextSaveWorks) {
   const bool threads = GetParam().transport == comm::Transport::threads;
-  const auto limit = threads ? std::make_unique<FileSizeLimit>(100'000) : nullptr;
+  const auto limit = threads ? std::make_unique<testing::FullDisk>(100'000) : nullptr;
   comm::run_world(GetParam(), [threads](World& world) {
     for (const bool file_per_writer : {false, true}) {
       expect_failure_told(world, threads, file_per_writer);

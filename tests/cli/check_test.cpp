@@ -7,13 +7,24 @@ namespace mpitron::cli {
 namespace {
 
 std::string output_of(int (*command)(const Arguments&), const Arguments& arguments, int expected) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_EQ(command(arguments), expected);
-  return testing::internal::GetCapturedStdout();
+  return ::testing::internal::GetCapturedStdout();
 }
 
-TEST(Check, SaysOkInOneLine) {
+TEST(Check, BeginsWithOk) {
   EXPECT_EQ(output_of(check, test::tiny_flags(), 0).substr(0, 13), "OK: 4 layers,");
+}
+
+TEST(Check, TellsTheMemoryThatIsNeededAndMissing) {
+  const std::string text = output_of(check, test::tiny_flags(), 0);
+  EXPECT_NE(text.find("memory of the fullest rank: "), std::string::npos);
+  EXPECT_EQ(text.find("warning"), std::string::npos);
+  const std::string much = output_of(
+      check,
+      test::tiny_flags({"--seq-length", "10000000000", "--max-position-embeddings", "10000000000"}),
+      0);
+  EXPECT_NE(much.find("warning: this machine has "), std::string::npos) << much;
 }
 
 TEST(Check, ListsEveryProblemAndReturnsTwo) {

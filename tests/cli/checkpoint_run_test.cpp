@@ -73,6 +73,14 @@ TEST_F(CheckpointRun, WhatCannotBeLoadedIsNamed) {
   expect_refused({"--load", "a", "--num-layers", "3"}, "decoder.layers.2");
   expect_refused({"--load", "a", "--num-attention-heads", "8"}, "num_attention_heads 4, here 8");
   EXPECT_EQ(run({"--load", "a", "--num-attention-heads", "8", "--finetune"}).code, 0);
+  const Words vocabulary{"--vocab-size", "99"};
+  for (const char* folder : {"--load", "--save"}) {
+    expect_refused(Words{folder, "a"} + vocabulary,
+                   "(64 tokens, here 100 (vocab_size 63, here 99))");
+  }
+  const Finished finetuned = run(Words{"--load", "a", "--finetune"} + vocabulary);
+  EXPECT_EQ(finetuned.code, 0);
+  EXPECT_TRUE(contains(finetuned.err, "64 tokens, here 100")) << finetuned.err;
   expect_refused({"--load", "a/iter_0000004/checkpoint.h5"}, "is no folder");
   EXPECT_EQ(run({"--load", "b", "--exit-on-missing-checkpoint"}).code, 0);
   std::filesystem::resize_file(file("a/iter_0000004/checkpoint.h5"), 10000);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace mpitron::test;
 
-class Clean : public testing::Test {
+class Clean : public ::testing::Test {
  protected:
   /// To out.jsonl; with no filter of language and length unless they are given.
   struct Filters {

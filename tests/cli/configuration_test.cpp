@@ -17,9 +17,9 @@ std::string shown(const Arguments& more) {
                      "5",    "--lr",
                      "1e-3"};
   words.insert(words.end(), more.begin(), more.end());
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_EQ(configuration(words), 0);
-  return testing::internal::GetCapturedStdout();
+  return ::testing::internal::GetCapturedStdout();
 }
 
 TEST(Configuration, ShowsDerivedValues) {
@@ -32,9 +32,9 @@ TEST(Configuration, ShowsDerivedValues) {
 TEST(Configuration, RefusesOtherWordsAndBrokenRuns) {
   EXPECT_THROW(configuration({}), Error);
   EXPECT_THROW(configuration({"list"}), Error);
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_THROW(configuration({"show", "--num-layers", "4"}), Error);
-  EXPECT_NE(testing::internal::GetCapturedStdout().find("num_layers"), std::string::npos);
+  EXPECT_NE(::testing::internal::GetCapturedStdout().find("num_layers"), std::string::npos);
 }
 
 }  // namespace

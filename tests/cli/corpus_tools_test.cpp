@@ -10,7 +10,7 @@ namespace {
 
 using namespace mpitron::test;
 
-class CorpusTools : public testing::Test {
+class CorpusTools : public ::testing::Test {
  protected:
   Finished run(const Words& words) const { return run_program(folder_.path(), words); }
   nlohmann::json report(const Words& words) const {

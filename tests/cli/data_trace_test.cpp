@@ -95,6 +95,7 @@ TEST_F(DataTrace, SaysWhatIsWrong) {
   };
   EXPECT_TRUE(contains(refused({}), "--iteration K"));
   EXPECT_TRUE(contains(refused({"--iteration", "11"}), "iterations 1 to 10"));
+  EXPECT_TRUE(contains(refused({"--iteration", "1", "--rank", "9"}), "of the run are 0 to "));
   EXPECT_TRUE(contains(refused({"--document", "b"}), "PREFIX:N"));
   EXPECT_TRUE(contains(refused({"--document", "other:1"}), "no corpus of that name"));
   EXPECT_TRUE(contains(refused({"--document", golden_folder() + "/dataset/a:9999"}),

@@ -10,7 +10,7 @@ namespace {
 
 using namespace mpitron::test;
 
-class DatasetInspect : public testing::Test {
+class DatasetInspect : public ::testing::Test {
  protected:
   // Documents of 3, 2 and 4 ids, each with an eod (63), and an empty one.
   void SetUp() override {

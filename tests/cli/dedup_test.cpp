@@ -10,7 +10,7 @@ namespace {
 
 using namespace mpitron::test;
 
-class Dedup : public testing::Test {
+class Dedup : public ::testing::Test {
  protected:
   void SetUp() override { write_bytes(folder_ / "in.jsonl", first_ + other_ + again_ + first_); }
   Finished dedup(const std::string& input, const Words& more = {}) const {

@@ -7,9 +7,9 @@ namespace mpitron::cli {
 namespace {
 
 std::string page(const std::string& subject) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_EQ(explain({subject}), 0);
-  return testing::internal::GetCapturedStdout();
+  return ::testing::internal::GetCapturedStdout();
 }
 
 TEST(Explain, RulesAndOptions) {
@@ -19,12 +19,18 @@ TEST(Explain, RulesAndOptions) {
 }
 
 TEST(Explain, UnknownSubjectsNameTheNearest) {
-  try {
-    explain({"--num-layer"});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_NE(std::string(error.what()).find("--num-layers"), std::string::npos);
+  for (const auto& [given, near] :
+       {std::pair("--num-layer", "--num-layers"), std::pair("E17", "E017"),
+        std::pair("head_sizes", "head_size")}) {
+    try {
+      explain({given});
+      ADD_FAILURE() << given;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_NE(std::string(error.what()).find(std::string("did you mean ") + near),
+                std::string::npos)
+          << error.what();
+    }
   }
   EXPECT_THROW(explain({}), Error);
 }

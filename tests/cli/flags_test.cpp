@@ -40,6 +40,11 @@ TEST(Flags, KeepsDefaults) {
   EXPECT_EQ(parsed.count, 3);
 }
 
+TEST(Flags, MessagesNameTheCommandAlone) {
+  EXPECT_EQ(test::message_of([] { Flags("test run FOLDER... -o FILE", "A test.").parse({"--x"}); }),
+            "mpitron test run: unknown option --x; --help lists the options");
+}
+
 TEST(Flags, MistakesAreUsageErrors) {
   const auto message = [](const Arguments& arguments) {
     return test::message_of([&] { Parsed().parse(arguments); });
@@ -49,6 +54,11 @@ TEST(Flags, MistakesAreUsageErrors) {
       << "no abbreviations";
   EXPECT_NE(message({"--count", "x"}).find("--count: takes a whole number, not 'x'"),
             std::string::npos);
+  EXPECT_EQ(message({"--count", "1", "--yes", "--count=2"}),
+            "mpitron test: --count is given twice: give it once");
+  EXPECT_EQ(message({"--count", "--yes"}), "mpitron test: --count: a value must follow");
+  EXPECT_EQ(message({"--name"}), "mpitron test: --name: a value must follow");
+  EXPECT_NE(message({"--input-files"}), "");
   EXPECT_NE(message({"--name", "other"}), "");
   EXPECT_NE(message({"stray"}), "");
 }

@@ -106,6 +106,14 @@ TEST_F(Inspect, WritesTheTokenizersFiles) {
   EXPECT_EQ(read_file(folder_ / "out/tokenizer/bytes.bin"), std::string("\0\x01\xff\0", 4));
 }
 
+TEST_F(Inspect, NamesAFolderThatCannotBeMade) {
+  write_bytes(folder_ / "file", "");
+  const Finished finished = run({"save", "--extract-tokenizer", "file/below"});
+  EXPECT_EQ(finished.code, 4) << finished.err;
+  EXPECT_TRUE(contains(finished.err, "--extract-tokenizer file/below: cannot make the folder"))
+      << finished.err;
+}
+
 TEST_F(Inspect, NamesWhatIsNotThere) {
   EXPECT_EQ(run({}).code, 2);
   EXPECT_EQ(run({"a", "b", "c"}).code, 2);

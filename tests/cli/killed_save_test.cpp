@@ -14,6 +14,7 @@ namespace {
 using namespace mpitron::test;
 
 constexpr const char* kSaved = "successfully saved checkpoint from iteration";
+constexpr const char* kSavedForGood = " to a | ";  // in --save, whatever else is short-lived
 
 /// The number behind the last occurrence of `text`; 0 where there is none.
 long last_number(const std::string& out, const std::string& text) {
@@ -54,8 +55,8 @@ TEST_P(KilledSave, NothingIsLostButTheUnfinishedOne) {
   long saved = 0;
   for (int round = 0; round < rounds(); ++round) {
     RunningProgram run(folder.path(), flags + (round % 2 == 0 ? Words{} : Words{"--async-save"}));
-    ASSERT_TRUE(
-        run.wait_for_output(round + 1 < rounds() ? "saving checkpoint at iteration" : kSaved));
+    ASSERT_TRUE(run.wait_for_output(round + 1 < rounds() ? "saving checkpoint at iteration"
+                                                         : kSavedForGood));
     ::usleep(std::uniform_int_distribution<useconds_t>(0, 100'000)(random));
     run.signal(SIGKILL);
     const Finished killed = run.wait_for_end();

@@ -59,9 +59,9 @@ TEST(LayerTable, ConfigShowPrintsIt) {
   Arguments words = kFlags;
   words.insert(words.begin(), "show");
   words.push_back("--layers");
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_EQ(configuration(words), 0);
-  const std::string text = testing::internal::GetCapturedStdout();
+  const std::string text = ::testing::internal::GetCapturedStdout();
   EXPECT_EQ(std::ranges::count(text, '\n'), 5);
   EXPECT_NE(text.find("    1  self attention    experts"), std::string::npos) << text;
   EXPECT_NE(text.find("    2  self attention    mlp"), std::string::npos) << text;

@@ -10,7 +10,7 @@ namespace {
 
 using namespace mpitron::test;
 
-class MergeDatasets : public testing::Test {
+class MergeDatasets : public ::testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::create_directory(folder_ / "parts");

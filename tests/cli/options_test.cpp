@@ -7,9 +7,9 @@ namespace mpitron::cli {
 namespace {
 
 std::string printed(const Arguments& arguments) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_EQ(options(arguments), 0);
-  return testing::internal::GetCapturedStdout();
+  return ::testing::internal::GetCapturedStdout();
 }
 
 TEST(Options, PrintsHelpOrMarkdown) {

@@ -55,6 +55,12 @@ TEST(Plan, TellsLayersScheduleAndGroups) {
   EXPECT_TRUE(contains(finished.out, "memory of the fullest rank: 1.8 MB weights")) << finished.out;
 }
 
+TEST(Plan, ALayerAloneIsNoRange) {
+  const Finished finished = plan(kModel + Words{"--world-size", "4", "--num-layers", "2"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "stage 0 chunk 0: embedding, layer 1\n")) << finished.out;
+}
+
 TEST(Plan, CountsTheTypesAndThePlaceOfOptimizerState) {
   const Finished finished =
       plan(kModel + Words{"--world-size", "8", "--bf16", "--use-distributed-optimizer",

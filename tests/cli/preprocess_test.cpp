@@ -17,7 +17,7 @@ std::vector<std::int64_t> sequence(const io::TokenFile& file, Index which) {
   return ids;
 }
 
-class Preprocess : public testing::Test {
+class Preprocess : public ::testing::Test {
  protected:
   Finished run(const std::string& text, const Words& more = {},
                const Surroundings& surroundings = {}) {

@@ -7,7 +7,7 @@ namespace {
 
 using namespace mpitron::test;
 
-class PretrainBert : public testing::Test {
+class PretrainBert : public ::testing::Test {
  protected:
   PretrainBert() { write_sentences(folder_, 40); }
   Finished run(const Words& words, const Surroundings& surroundings = {}) {

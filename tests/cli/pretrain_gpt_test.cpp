@@ -10,7 +10,7 @@ namespace {
 
 using namespace mpitron::test;
 
-class PretrainGpt : public testing::Test {
+class PretrainGpt : public ::testing::Test {
  protected:
   Finished run(const Words& words, const Surroundings& surroundings = {}) {
     return run_program(folder_.path(), words, surroundings);

@@ -7,7 +7,7 @@ namespace {
 
 using namespace mpitron::test;
 
-class PretrainT5 : public testing::Test {
+class PretrainT5 : public ::testing::Test {
  protected:
   PretrainT5() {
     write_sentences(folder_, 40);

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 const char* const kCase = "gpt-rope-gqa";
 
-class Replay : public testing::Test {
+class Replay : public ::testing::Test {
  protected:
   Finished run(const std::vector<std::string>& words) {
     std::vector<std::string> all = {"replay"};

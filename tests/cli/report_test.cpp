@@ -48,6 +48,20 @@ TEST_F(ReportCommand, LaysTrainedRunsOverEachOther) {
   }
 }
 
+TEST_F(ReportCommand, ReplacesNothingThatItReads) {
+  const std::string line = "{\"step\":1,\"lm loss\":2}\n";
+  std::filesystem::create_directory(folder_ / "a");
+  write_bytes(folder_ / "a/metrics.jsonl", line);
+  write_bytes(folder_ / "a/run_state.json", R"({"state": "finished"})");
+  write_bytes(folder_ / "chart.js", "Chart");
+  for (const char* file : {"a/metrics.jsonl", "a/run_state.json", "chart.js"}) {
+    const std::string before = read_file(folder_ / file);
+    expect_refused({"report", "a", "--chart-library", "chart.js", "--output", file}, 2,
+                   std::string("--output ") + file + ": is read as");
+    EXPECT_EQ(read_file(folder_ / file), before);
+  }
+}
+
 TEST_F(ReportCommand, RefusesWhatIsNotThere) {
   expect_refused({"report"}, 2, "no run given");
   expect_refused({"report", "missing"}, 4, "--tensorboard-dir");

@@ -66,7 +66,7 @@ TEST_F(ScalingCommand, DryRunsPrintCommands) {
 }
 
 TEST_F(ScalingCommand, RefusesWhatCannotRunBeforeAnythingStarts) {
-  expect_refused({"scaling"}, 2, "none of run and report");
+  expect_refused({"scaling"}, 2, "a command is missing");
   expect_refused({"scaling", "run"}, 2, "one study comes first");
   expect_refused({"scaling", "run", "missing.yaml"}, 4, "missing.yaml");
   write_bytes(folder_ / "s.yaml", study(", tensor-model-parallel-size: 3"));

@@ -9,7 +9,7 @@ namespace {
 using namespace mpitron::test;
 using nlohmann::json;
 
-class Tokenize : public testing::Test {
+class Tokenize : public ::testing::Test {
  protected:
   Finished run(const std::string& action, const std::string& input, const Words& more = {}) {
     write_bytes(folder_ / "in", input);

@@ -12,7 +12,7 @@ const char* const kText =
     "{\"text\": \"the cat sat on the mat, the hat on the cat\"}\n"
     "{\"text\": \"that mat, that hat, that cat\"}\n";
 
-class TokenizerCommand : public testing::Test {
+class TokenizerCommand : public ::testing::Test {
  protected:
   TokenizerCommand() { write_bytes(folder_ / "in.jsonl", kText); }
   Finished train(const std::vector<std::string>& more) {

@@ -32,7 +32,7 @@ std::vector<Span> spans_of(const Json& file) {
 
 class TraceCommand : public CommandTest {
  protected:
-  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string path(const std::string& name) const { return folder_ / name; }
   Json json(const std::string& name) const { return Json::parse(read_file(path(name))); }
 };
 
@@ -111,7 +111,7 @@ TEST_F(TraceCommand, ASaveIsSeenOnItsOwnThread) {
 TEST_F(TraceCommand, RefusesWhatIsNotThere) {
   expect_refused(kTinyMock + Words{"--profile", "--profile-ranks", "0", "1"}, 2,
                  "--profile-ranks 1: this run has the ranks 0 to 0");
-  expect_refused({"trace"}, 2, "none of merge and summary");
+  expect_refused({"trace"}, 2, "a command is missing");
   expect_refused({"trace", "summary"}, 2, "no files given");
   expect_refused({"trace", "merge", "x"}, 2, "--output");
   expect_refused({"trace", "summary", "missing.json"}, 4, "missing.json");

@@ -76,6 +76,14 @@ TEST(CheckpointArguments, DifferencesNameBothValues) {
   EXPECT_EQ(model_differences(configuration("--lr 0.5"), configuration("")), "");
 }
 
+TEST(CheckpointArguments, OptionsOfTheVocabularyAreCompared) {
+  const std::string there = configuration("--tokenizer-type NullTokenizer --vocab-size 511");
+  EXPECT_EQ(vocabulary_differences(
+                there, configuration("--tokenizer-type NullTokenizer --vocab-size 600")),
+            "vocab_size 511, here 600");
+  EXPECT_EQ(vocabulary_differences(there, there), "");
+}
+
 TEST(CheckpointArguments, TypesOfStateAreCompared) {
   EXPECT_EQ(state_type_differences(configuration("--exp-avg-dtype fp8"), configuration("")),
             "exp_avg_dtype fp8, here fp32");

@@ -9,15 +9,15 @@
 namespace mpitron::config {
 namespace {
 
-class DataFiles : public testing::Test {
+class DataFiles : public ::testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove(path_); }
   ParsedRun run(const std::string& option, const std::string& text) {
     std::ofstream(path_) << text;
     return test::parse_base(option + " " + path_);
   }
-  std::string path_ = testing::TempDir() + "mpitron_paths_" +
-                      testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::string path_ = ::testing::TempDir() + "mpitron_paths_" +
+                      ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(DataFiles, WordsOfAFileBecomeDataPath) {

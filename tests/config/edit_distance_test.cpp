@@ -37,5 +37,19 @@ TEST(NearestWords, IsEmptyWhenNothingIsClose) {
   EXPECT_TRUE(nearest_words("completely-else", kWords).empty());
 }
 
+TEST(NearestWords, ShortWordsMustBeNearer) {
+  constexpr std::array<std::string_view, 2> kWords = {"job", "data"};
+  EXPECT_TRUE(nearest_words("foo", kWords).empty());
+  EXPECT_EQ(nearest_words("jbo", kWords).size(), 1U);
+  EXPECT_EQ(nearest_words("dta", kWords).size(), 1U);
+}
+
+TEST(DidYouMean, NamesTheNearestWords) {
+  constexpr std::array<std::string_view, 3> kWords = {"inspect", "pretrain-gpt", "pretrain-t5"};
+  EXPECT_EQ(did_you_mean("inspct", kWords), "; did you mean inspect?");
+  EXPECT_EQ(did_you_mean("pretrain", kWords), "; did you mean pretrain-gpt or pretrain-t5?");
+  EXPECT_EQ(did_you_mean("something-else-altogether", kWords), "");
+}
+
 }  // namespace
 }  // namespace mpitron::config

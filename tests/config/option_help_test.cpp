@@ -27,7 +27,18 @@ TEST(OptionHelp, ShowsOneGroupCompletely) {
   EXPECT_NE(text.find("--micro-batch-size"), std::string::npos);
   EXPECT_NE(text.find("--high-priority-stream-groups"), std::string::npos);
   EXPECT_EQ(text.find("--seed"), std::string::npos);
-  EXPECT_THROW(help_text("no-such-group"), Error);
+}
+
+TEST(OptionHelp, AnUnknownGroupNamesTheNearestOrAll) {
+  const auto message = [](const char* group) -> std::string {
+    try {
+      return help_text(group);
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(message("trainin"), "there is no option group 'trainin'; did you mean training?");
+  EXPECT_NE(message("no-such-group").find("; groups: "), std::string::npos);
 }
 
 TEST(OptionHelp, IsAskedForByTheUsualFlags) {

@@ -10,7 +10,7 @@
 namespace mpitron::config {
 namespace {
 
-class YamlFile : public testing::Test {
+class YamlFile : public ::testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove(path_); }
 
@@ -23,8 +23,8 @@ class YamlFile : public testing::Test {
     return test::parse_text("--yaml-cfg " + path_ + " " + flags);
   }
 
-  std::string path_ = testing::TempDir() + "mpitron_yaml_" +
-                      testing::UnitTest::GetInstance()->current_test_info()->name() + ".yaml";
+  std::string path_ = ::testing::TempDir() + "mpitron_yaml_" +
+                      ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".yaml";
 };
 
 TEST_F(YamlFile, FlatNestedListsAndStoredNames) {

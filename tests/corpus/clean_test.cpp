@@ -9,7 +9,7 @@
 namespace mpitron::corpus {
 namespace {
 
-class CleanTest : public testing::Test {
+class CleanTest : public ::testing::Test {
  protected:
   CleanOptions options(const std::string& input) const {
     test::write_bytes(folder_ / "in.jsonl", input);

@@ -9,7 +9,7 @@
 namespace mpitron::corpus {
 namespace {
 
-class DatasetReportTest : public testing::Test {
+class DatasetReportTest : public ::testing::Test {
  protected:
   DatasetReportTest() {
     io::TokenFileWriter writer(folder_ / "c", io::TokenType::u16);

@@ -9,7 +9,7 @@
 namespace mpitron::corpus {
 namespace {
 
-class DedupTest : public testing::Test {
+class DedupTest : public ::testing::Test {
  protected:
   // 60 documents; 10..19 are those of 0..9 with one word changed, 20 is 0 as it is.
   DedupTest() {

@@ -10,7 +10,7 @@
 namespace mpitron::corpus {
 namespace {
 
-class MergeDatasetsTest : public testing::Test {
+class MergeDatasetsTest : public ::testing::Test {
  protected:
   MergeDatasetsTest() { std::filesystem::create_directory(folder_ / "parts"); }
 

@@ -16,7 +16,7 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
-class DocumentReaderTest : public testing::Test {
+class DocumentReaderTest : public ::testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;

@@ -14,7 +14,7 @@ using test::message_of;
 using test::TemporaryFolder;
 
 /// The reference's descriptions hold prefixes relative to the folder of the corpora.
-class GptData : public testing::Test {
+class GptData : public ::testing::Test {
  protected:
   void SetUp() override {
     golden_ = std::filesystem::absolute(test::golden_folder()) / "dataset";

@@ -10,8 +10,8 @@ namespace mpitron::data {
 namespace {
 
 template <class T>
-class IndexArrayOf : public testing::Test {};
-using Types = testing::Types<std::int16_t, std::int32_t, std::uint32_t, std::int64_t>;
+class IndexArrayOf : public ::testing::Test {};
+using Types = ::testing::Types<std::int16_t, std::int32_t, std::uint32_t, std::int64_t>;
 TYPED_TEST_SUITE(IndexArrayOf, Types);
 
 TYPED_TEST(IndexArrayOf, ReadsMemoryAndFilesAlike) {

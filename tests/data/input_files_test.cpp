@@ -9,7 +9,7 @@ namespace {
 
 using Files = std::vector<std::string>;
 
-class InputFilesTest : public testing::Test {
+class InputFilesTest : public ::testing::Test {
  protected:
   InputFilesTest() {
     std::filesystem::create_directory(folder_ / "sub");

@@ -10,7 +10,7 @@ namespace {
 
 using Entry = std::vector<Index>;
 
-class JournalTest : public testing::Test {
+class JournalTest : public ::testing::Test {
  protected:
   test::TemporaryFolder folder_;
   std::string path_ = folder_ / "j";

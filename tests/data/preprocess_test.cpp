@@ -1,14 +1,13 @@
 #include "data/preprocess.h"
 
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include "data/output_lock.h"
 #include "io/token_file.h"
+#include "support/full_disk.h"
 #include "tokenizers/golden_tokenizer.h"
 #include "tokenizers/null_tokenizer.h"
 #include "utils/error.h"
@@ -17,7 +16,7 @@
 namespace mpitron::data {
 namespace {
 
-class PreprocessTest : public testing::Test {
+class PreprocessTest : public ::testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -182,26 +181,22 @@ TEST_F(PreprocessTest, ADocumentLongerThanManyBatches) {
   EXPECT_EQ(corpus.length(0), static_cast<Index>(tokenizers::gpt2_tokenizer().encode(text).size()));
 }
 
-// A file size limit makes write fail as a full disk does (SIGXFSZ ignored).
 TEST_F(PreprocessTest, FullDiskLeavesNoOutput) {
   std::string json;
   for (int i = 0; i < 200'000; ++i) {
     json += "{\"text\": \"some words here " + std::to_string(i) + "\"}\n";
   }
   const PreprocessOptions given = options({file("in.jsonl", json)});
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   for (const rlim_t limit : {rlim_t{100'000}, rlim_t{500'000}, rlim_t{2'500'000}}) {
-    const rlimit small{limit, before.rlim_max};
-    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-    const std::string message = failure(given);
-    setrlimit(RLIMIT_FSIZE, &before);
+    std::string message;
+    {
+      const testing::FullDisk full(limit);
+      message = failure(given);
+    }
     const std::string name = limit < 2'500'000 ? "out_text_document.bin" : "out_text_document.idx";
     EXPECT_NE(message.find(name + ": cannot write"), std::string::npos) << message;
     EXPECT_NE(message.find("and run again"), std::string::npos) << message;
   }
-  std::signal(SIGXFSZ, handler);
   EXPECT_EQ(preprocess(tokenizers::gpt2_tokenizer(), given).documents, 200'000);
 }
 

@@ -11,7 +11,7 @@ namespace {
 using test::gzip;
 using test::zstd;
 
-class ByteSourceTest : public testing::Test {
+class ByteSourceTest : public ::testing::Test {
  protected:
   std::string write(const std::string& name, const std::string& bytes) const {
     test::write_bytes(folder_ / name, bytes);

@@ -1,5 +1,6 @@
 #include "io/metrics_file.h"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <limits>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "support/full_disk.h"
 #include "support/temporary_folder.h"
 #include "utils/error.h"
 
@@ -69,6 +71,43 @@ TEST(MetricsFile, ExactLines) {
   std::ifstream written(path);  // flushed without closing
   const std::string text{std::istreambuf_iterator<char>(written), {}};
   EXPECT_EQ(text, "{\"step\":7,\"lm loss\":2.5,\"norm\":null}\n{\"step\":8}\n");
+}
+
+TEST(MetricsFile, AFullDiskLeavesLinesOutAndNothingElse) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.jsonl";
+  MetricsFile file(path);
+  std::map<int, double> expected;
+  for (int step = 1; step <= 100; ++step) {  // more than what is said below
+    add_loss(file, step, expected[step] = 200.0 - step);
+  }
+  const testing::FullDisk full(std::filesystem::file_size(path) + 5);
+  ::testing::internal::CaptureStderr();
+  add_loss(file, 101, 2.0);
+  add_loss(file, 102, 1.5);
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_NE(said.find("metrics.jsonl: cannot write"), std::string::npos) << said;
+  full.is_emptied();
+  add_loss(file, 103, expected[103] = 1.0);
+  int torn = 0;
+  EXPECT_EQ(losses(path, torn), expected);
+  EXPECT_EQ(torn, 1);
+}
+
+TEST(MetricsFile, IsOneRunsAtATime) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder.path() / "metrics.jsonl";
+  {
+    const MetricsFile one(path);
+    try {
+      const MetricsFile two(path);
+      ADD_FAILURE() << "two runs write into one file";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("another run writes there"), std::string::npos);
+    }
+  }
+  const MetricsFile next(path);
 }
 
 TEST(MetricsFile, NamesTheFileItCannotOpen) {

@@ -32,8 +32,8 @@ TEST(Npy, WritesWhatNumpyWrites) {
 }
 
 template <class T>
-class NpyTypes : public testing::Test {};
-using Types = testing::Types<std::int32_t, std::int64_t, std::uint32_t, std::int16_t, float>;
+class NpyTypes : public ::testing::Test {};
+using Types = ::testing::Types<std::int32_t, std::int64_t, std::uint32_t, std::int16_t, float>;
 TYPED_TEST_SUITE(NpyTypes, Types);
 
 TYPED_TEST(NpyTypes, RoundTrip) {

@@ -10,7 +10,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-class SimilarCorporaTest : public testing::Test {
+class SimilarCorporaTest : public ::testing::Test {
  protected:
   SimilarCorporaTest() {
     for (const char* name : {"wiki_text_document", "wiki_title_document", "books_text_document"}) {

@@ -1,5 +1,6 @@
 #include "io/tensorboard.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <regex>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "io/crc32c.h"
+#include "support/full_disk.h"
 #include "support/temporary_folder.h"
 #include "utils/error.h"
 #include "utils/files.h"
@@ -142,6 +144,27 @@ TEST(TensorboardWriter, QueueIsWrittenWhenFull) {
   writer.add_scalar("x", 3, 3);
   EXPECT_GT(size(), header);
   EXPECT_EQ(read_events(writer.path()).size(), 4U);
+}
+
+TEST(TensorboardWriter, AFullDiskLeavesEventsOutAndNothingElse) {
+  const testing::TemporaryFolder folder;
+  TensorboardWriter writer(folder.path());
+  for (int step = 1; step <= 100; ++step) {  // more than what is said below
+    writer.add_scalar("x", 1, step);
+  }
+  writer.flush();
+  const testing::FullDisk full(std::filesystem::file_size(writer.path()) + 5);
+  ::testing::internal::CaptureStderr();
+  for (int step = 101; step <= 102; ++step) {
+    writer.add_scalar("x", 1, step);
+    writer.flush();
+  }
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  full.is_emptied();
+  writer.add_scalar("x", 1, 103);
+  writer.flush();
+  EXPECT_EQ(read_events(writer.path()).size(), 102U);
 }
 
 TEST(TensorboardWriter, SaysWhereItCannotWrite) {

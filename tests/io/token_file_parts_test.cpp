@@ -9,7 +9,7 @@
 namespace mpitron::io {
 namespace {
 
-class TokenFilePartsTest : public testing::Test {
+class TokenFilePartsTest : public ::testing::Test {
  protected:
   static TokenBlock block(int from, int documents) {
     TokenBlock block(TokenType::u16);

@@ -4,6 +4,7 @@
 
 #include "io/token_file_writer.h"
 #include "support/corpus.h"
+#include "support/full_disk.h"
 
 namespace mpitron::io {
 namespace {
@@ -84,6 +85,19 @@ TEST(TokenHdf5, EqualCorporaGiveEqualFiles) {
     ++files;
   }
   EXPECT_EQ(files, 2) << "something temporary is left";
+}
+
+TEST(TokenHdf5, AFullDiskLeavesNothing) {
+  const TemporaryFolder folder;
+  const TokenFile corpus(test::golden_folder() + "/dataset/d");
+  for (const rlim_t bytes : {1000, 10'000}) {
+    const testing::FullDisk full(bytes);
+    const std::string message = message_of([&] { write_token_hdf5(corpus, folder / "x.h5", ""); });
+    EXPECT_TRUE(message.ends_with("File too large") ||
+                message.find("File too large;") != std::string::npos)
+        << message;
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  }
 }
 
 class DamagedHdf5 : public ::testing::Test {

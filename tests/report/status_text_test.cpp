@@ -61,6 +61,13 @@ TEST(StatusText, FitsTheTerminal) {
   }
 }
 
+TEST(StatusText, GoesOnBelowWhereTheTerminalIsNarrow) {
+  const RunFolder run = sample_run();
+  const std::string text = status_text(run, run.written, 50);
+  EXPECT_TRUE(has(text, "loss 3.0000 · validation 3.2500 at 250\n")) << text;
+  EXPECT_TRUE(has(text, "\ngrad norm 0.5 · learning rate 0.001\n")) << text;
+}
+
 TEST(StatusText, LeavesOutWhatIsUnknown) {
   RunFolder run;
   run.name = "empty";

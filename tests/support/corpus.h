@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
+#include "support/temporary_folder.h"
 #include "utils/error.h"
 
-/// Helpers for tests of files: reference data, temporary folders, corruption.
+/// Helpers for tests of files: reference data, corruption.
 namespace mpitron::test {
 
 /// Folder of the reference data; `MPITRON_GOLDEN_DIR` names a larger set than the one in the
@@ -34,26 +33,7 @@ inline std::vector<std::string> dataset_corpora() {
   return prefixes;
 }
 
-/// A folder of its own that is removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "mpitron-test-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+using testing::TemporaryFolder;
 
 /// The message of the Error that `action` throws; empty when it throws none.
 template <class Action>

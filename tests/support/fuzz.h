@@ -63,7 +63,7 @@ void fuzz(const std::vector<std::string>& originals, const FuzzLength& length, T
   int refused = 0, taken = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(length.seconds);
   for (int round = 0; (round < length.rounds || std::chrono::steady_clock::now() < end) &&
-                      !testing::Test::HasFailure();
+                      !::testing::Test::HasFailure();
        ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const std::string content = damaged(originals[random() % originals.size()], random);

@@ -24,6 +24,8 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  /// As words of a command line name it.
+  std::string operator/(const std::string& name) const { return path_.string() + "/" + name; }
 
  private:
   std::filesystem::path path_;

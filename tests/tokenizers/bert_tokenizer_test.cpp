@@ -9,7 +9,7 @@
 namespace mpitron::tokenizers {
 namespace {
 
-class BertVocabulary : public testing::Test {
+class BertVocabulary : public ::testing::Test {
  protected:
   std::string write(const std::string& text) {
     std::ofstream(folder_ / "vocab.txt") << text;

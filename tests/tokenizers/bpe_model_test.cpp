@@ -11,7 +11,7 @@
 namespace mpitron::tokenizers {
 namespace {
 
-class BpeModelFiles : public testing::Test {
+class BpeModelFiles : public ::testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::copy(golden_tokenizer_dir() / "gpt2/vocab.json", vocab_);

@@ -16,7 +16,7 @@ std::filesystem::path family(const std::string& name) {
   return families_folder() / name;
 }
 
-class HuggingFaceFile : public testing::Test {
+class HuggingFaceFile : public ::testing::Test {
  protected:
   std::string message_for(const std::string& json) {
     std::ofstream(folder_ / "tokenizer.json") << json;

@@ -65,7 +65,7 @@ std::string random_line(std::mt19937& random, std::size_t words) {
   return line;
 }
 
-class AgainstTheLibrary : public testing::TestWithParam<std::string> {};
+class AgainstTheLibrary : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(AgainstTheLibrary, EncodesFuzzedTexts) {
   if (!std::filesystem::exists(family(GetParam()))) {
@@ -106,8 +106,8 @@ TEST_P(AgainstTheLibrary, EncodesFuzzedTexts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, AgainstTheLibrary,
-                         testing::Values("sp_unigram_nfkc", "sp_unigram_identity",
-                                         "sp_unigram_suffix", "sp_bpe_llama", "sp_bpe_user"),
+                         ::testing::Values("sp_unigram_nfkc", "sp_unigram_identity",
+                                           "sp_unigram_suffix", "sp_bpe_llama", "sp_bpe_user"),
                          [](const auto& info) { return info.param; });
 
 TEST(SentencePiece, LongTextsWithoutSpaces) {

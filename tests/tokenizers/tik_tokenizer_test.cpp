@@ -46,7 +46,7 @@ TEST(TikTokenizer, EqualsTheReferencesGpt2) {
   expect_reference_ids(folder / "gpt2.tiktoken", "gpt2", "gpt2");
 }
 
-class PublishedRanks : public testing::TestWithParam<std::string> {
+class PublishedRanks : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(ranks_)) {
@@ -75,10 +75,10 @@ TEST_P(PublishedRanks, SpecialTokensAreThosePublished) {
   EXPECT_EQ(tokenizer->vocab_size(), last + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(TikTokenizer, PublishedRanks, testing::Values("cl100k", "o200k"),
+INSTANTIATE_TEST_SUITE_P(TikTokenizer, PublishedRanks, ::testing::Values("cl100k", "o200k"),
                          [](const auto& info) { return info.param; });
 
-class SampleVocabulary : public testing::Test {
+class SampleVocabulary : public ::testing::Test {
  protected:
   void SetUp() override {
     std::ofstream(folder_ / "v.json") << tiktoken_json(ranks_);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index kAll = 1 << 20;
 
-class TiktokenFile : public testing::Test {
+class TiktokenFile : public ::testing::Test {
  protected:
   std::string write(const std::string& name, const std::string& content) const {
     std::ofstream(folder_ / name, std::ios::binary) << content;

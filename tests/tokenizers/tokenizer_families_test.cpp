@@ -39,7 +39,7 @@ std::vector<std::string> family_names() {
   return names;
 }
 
-class Families : public testing::TestWithParam<std::string> {
+class Families : public ::testing::TestWithParam<std::string> {
  protected:
   static std::string path_of(const Json& spec, const char* key) {
     const std::string name = spec.value(key, "");
@@ -102,7 +102,7 @@ TEST_P(Families, RefusesInvalidUtf8) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Families);
-INSTANTIATE_TEST_SUITE_P(Golden, Families, testing::ValuesIn(family_names()),
+INSTANTIATE_TEST_SUITE_P(Golden, Families, ::testing::ValuesIn(family_names()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -33,7 +33,7 @@ void fuzz_bpe(const std::string& file, const TokenizerOptions& options, const Fu
   test::write_bytes(file, whole);
 }
 
-class BpeFiles : public testing::Test {
+class BpeFiles : public ::testing::Test {
  protected:
   BpeFiles() {
     BpeModel model = bpe_model_of_ranks(sample_ranks(), 0);

@@ -89,4 +89,29 @@ TEST(TheoreticalMemory, CountsWeightsInEightBits) {
   EXPECT_EQ(fp8_weight_bytes(config, model, layout), block / 4);
 }
 
+TEST(TheoreticalMemory, Line) {
+  EXPECT_EQ(theoretical_memory_line(3.0 * 1024 * 1024, {}),
+            "Theoretical memory footprints: weight and optimizer=3.00 MB");
+  EXPECT_EQ(theoretical_memory_line(3.0 * 1024 * 1024, 512.0 * 1024),
+            "Theoretical memory footprints: weight and optimizer=3.00 MB, activation=0.50 MB, "
+            "total=3.50 MB");
+}
+
+TEST(TheoreticalMemory, ALineTellsActivationsWhereTheFormulaHolds) {
+  config::RunConfig run;
+  run.model.num_layers = 2;
+  run.model.hidden_size = 8;
+  run.model.ffn_hidden_size = 32;
+  run.model.num_attention_heads = run.model.num_query_groups = 2;
+  run.model.kv_channels = 4;
+  run.model.seq_length = 16;
+  run.training.micro_batch_size = 1;
+  run.training.global_batch_size = 4;
+  EXPECT_EQ(theoretical_memory_line(run).find("activation"), std::string::npos);
+  run.parallel.tensor_model_parallel_size = 2;
+  run.parallel.sequence_parallel = true;
+  run.model.recompute_granularity = config::RecomputeGranularity::selective;
+  EXPECT_NE(theoretical_memory_line(run).find("activation="), std::string::npos);
+}
+
 }  // namespace mpitron::train

@@ -45,7 +45,9 @@ TEST(TrainingLog, PrintsAveragesOfTheInterval) {
   EXPECT_TRUE(has(line, "lm loss: 3.500000E+00")) << line;
   EXPECT_TRUE(has(line, "consumed samples:            8")) << line;
   EXPECT_TRUE(has(line, "grad norm: 0.500")) << line;
-  EXPECT_TRUE(has(line, "memory (MB)")) << line;  // after the first interval only
+  // After the first interval only.
+  EXPECT_TRUE(has(line, "\nTheoretical memory footprints: weight and optimizer=")) << line;
+  EXPECT_TRUE(has(line, "memory (MB)")) << line;
   EXPECT_EQ(logged.iteration(3, 1.0), "");
   const std::string next = logged.iteration(4, 1.0);
   EXPECT_TRUE(has(next, "lm loss: 1.000000E+00")) << next;

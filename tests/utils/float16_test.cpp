@@ -65,8 +65,8 @@ T from_bits(unsigned bits) {
 }
 
 template <class T>
-class HalfPrecision : public testing::Test {};
-using Types = testing::Types<BFloat16, Float16>;
+class HalfPrecision : public ::testing::Test {};
+using Types = ::testing::Types<BFloat16, Float16>;
 TYPED_TEST_SUITE(HalfPrecision, Types);
 
 TYPED_TEST(HalfPrecision, AllValuesSurviveTheRoundTrip) {

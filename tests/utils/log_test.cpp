@@ -9,7 +9,7 @@
 namespace mpitron {
 namespace {
 
-class Log : public testing::Test {
+class Log : public ::testing::Test {
  protected:
   void TearDown() override {
     log::set_rank(0);
@@ -19,16 +19,16 @@ class Log : public testing::Test {
 
 template <class Action>
 std::string stderr_of(Action&& action) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   action();
-  return testing::internal::GetCapturedStderr();
+  return ::testing::internal::GetCapturedStderr();
 }
 
 template <class Action>
 std::string stdout_of(Action&& action) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   action();
-  return testing::internal::GetCapturedStdout();
+  return ::testing::internal::GetCapturedStdout();
 }
 
 TEST_F(Log, MessagesGoToStderrWithTimeAndLevel) {

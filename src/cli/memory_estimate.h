@@ -1,0 +1,29 @@
+#pragma once
+#include <string>
+
+#include "config/run_config.h"
+
+namespace mpitron::cli {
+
+/// Bytes that the fullest rank of a run needs, by the reference's formulas
+/// (train/theoretical_memory.h).
+struct MemoryEstimate {
+  double state = 0;            // weights, gradients and optimizer state
+  double activations = 0;      // with sequence parallelism and selective recompute
+  double host_state = 0;       // optimizer state in the host's memory beside a GPU's
+  double fp8_weights = 0;      // kept beside the weights
+  bool has_vocabulary = true;  // false: only the tokenizer knows its rows, they are not counted
+
+  double total() const { return state + activations + host_state + fp8_weights; }
+};
+
+/// Of a run whose options break no rule.
+MemoryEstimate estimate_memory(config::RunConfig run);
+
+/// "memory of the fullest rank: 1.8 MB weights, ..."
+std::string to_text(const MemoryEstimate& memory);
+
+/// What to say where `ranks` such ranks need more than a machine of `bytes` has; else empty.
+std::string memory_shortage(const MemoryEstimate& memory, Index ranks, Index bytes);
+
+}  // namespace mpitron::cli

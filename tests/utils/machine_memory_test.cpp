@@ -1,0 +1,21 @@
+#include "utils/machine_memory.h"
+
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace mpitron {
+namespace {
+
+TEST(MachineMemory, IsWhatTheSystemTells) {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  Index kibibytes = 0;
+  ASSERT_TRUE(file >> name >> kibibytes);
+  ASSERT_EQ(name, "MemTotal:");
+  EXPECT_EQ(machine_memory() >> 10, kibibytes);
+}
+
+}  // namespace
+}  // namespace mpitron
