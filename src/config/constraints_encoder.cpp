@@ -50,10 +50,10 @@ Result plain_layers(const Facts& f) {
   if (f.run.model.kind == ModelKind::gpt) {
     return {};
   }
-  std::string given = given_of(
-      f, {"num_experts", "multi_latent_attention", "mtp_num_layers", "no_rope_freq", "qk_layernorm",
-          "qk_l2_norm", "use_rope_scaling", "rotary_seq_len_interpolation_factor",
-          "reset_position_ids", "reset_attention_mask", "eod_mask_loss", "sample_prompt"});
+  std::string given =
+      given_of(f, {"num_experts", "multi_latent_attention", "mtp_num_layers", "no_rope_freq",
+                   "qk_layernorm", "qk_l2_norm", "use_rope_scaling", "reset_position_ids",
+                   "reset_attention_mask", "eod_mask_loss", "sample_prompt"});
   if (given.empty() && f.run.model.rotary_base != ModelConfig().rotary_base) {
     given = "rotary_base";
   }
@@ -150,7 +150,7 @@ std::span<const Constraint> encoder_constraints() {
        options_of_the_model},
       {"E154", "plain_layers", "BERT and T5 have dense layers and samples of their own",
        "model num-experts multi-latent-attention mtp-num-layers no-rope-freq qk-layernorm "
-       "qk-l2-norm rotary-base use-rope-scaling rotary-seq-len-interpolation-factor "
+       "qk-l2-norm rotary-base use-rope-scaling "
        "reset-position-ids reset-attention-mask eod-mask-loss sample-prompt",
        "Experts, latent attention, multi-token prediction, norms of queries and keys, other "
        "rotary frequencies and packed documents are GPT's: the reference's BERT and T5 ignore "

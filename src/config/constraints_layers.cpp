@@ -28,9 +28,7 @@ Result latent_attention_alone(const Facts& f) {
       {f.values.given("kv_channels") && m.kv_channels != width, "--kv-channels"},
       {m.add_qkv_bias && !m.add_bias_linear, "--add-qkv-bias"},
       {m.use_rope_scaling, "--use-rope-scaling"},
-      {m.rotary_seq_len_interpolation_factor.has_value(), "--rotary-seq-len-interpolation-factor"},
-      {m.rope_type == RopeType::yarn && m.rotary_percent != 1, "--rotary-percent"},
-      {!m.no_rope_layers.empty(), "--no-rope-freq"}};
+      {m.rope_type == RopeType::yarn && m.rotary_percent != 1, "--rotary-percent"}};
   std::vector<std::string> senseless;
   for (const auto& [given, name] : wishes) {
     if (given) {
@@ -98,11 +96,10 @@ std::span<const Constraint> layer_constraints() {
       {"E148", "latent_attention_alone",
        "--multi-latent-attention excludes options of other attention",
        "multi-latent-attention group-query-attention qk-l2-norm rotary-interleaved kv-channels "
-       "add-qkv-bias use-rope-scaling rotary-seq-len-interpolation-factor rotary-percent "
-       "no-rope-freq",
+       "add-qkv-bias use-rope-scaling rotary-percent",
        "Every head has its key and value, made from latents without biases; pairs of rotary "
-       "components are neighbours already. It rotates in every layer, stretched by YaRN alone, "
-       "which turns all components: the reference would ignore what says otherwise.",
+       "components are neighbours already. YaRN alone stretches positions, and turns all "
+       "components: the reference would ignore what says otherwise.",
        latent_attention_alone},
       {"E149", "latent_sizes", "ranks and parts of heads are at least 1, the rotary part 2",
        "q-lora-rank kv-lora-rank qk-head-dim qk-pos-emb-head-dim v-head-dim",

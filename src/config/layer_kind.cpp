@@ -19,6 +19,10 @@ LayerKind layer_kind(const ModelConfig& model, Index number) {
   return kind;
 }
 
+bool rotates(const ModelConfig& model, Index number) {
+  return model.rotates(number <= model.num_layers ? number : 1);
+}
+
 const char* to_string(LayerKind::Attention attention) {
   switch (attention) {
     case LayerKind::Attention::latent:

@@ -14,6 +14,11 @@ struct LayerKind {
 /// multi-token prediction) are as the last one.
 LayerKind layer_kind(const ModelConfig& model, Index number);
 
+/// Whether a layer of a model with rotary positions rotates (--no-rope-freq); `number` as above. A
+/// depth of multi-token prediction does as the first layer: the reference's has its number
+/// (MultiTokenPredictionLayer gives its transformer layer none).
+bool rotates(const ModelConfig& model, Index number);
+
 /// "self attention", "latent attention", "self and cross"; "mlp", "experts".
 const char* to_string(LayerKind::Attention attention);
 const char* to_string(LayerKind::FeedForward feed_forward);

@@ -121,8 +121,7 @@ Parameter& Builder::embedding(const std::string& name, Index rows, Index h,
   return add({.name = name,
               .shape = {rows, h},
               .shard = shard,
-              .initialization = {.kind = Initialization::Kind::normal, .std = std},
-              .embedding_or_output = true});
+              .initialization = {.kind = Initialization::Kind::normal, .std = std}});
 }
 
 Parameter& Builder::norm_weight(const std::string& name, Index size) const {

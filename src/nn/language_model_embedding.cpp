@@ -9,9 +9,11 @@ namespace mpitron::nn {
 using autograd::Var;
 
 Parameter& make_word_embeddings(const Builder& builder) {
-  return builder.embedding("word_embeddings.weight", builder.config().padded_vocab_size,
-                           builder.config().hidden_size,
-                           builder.piece(0, builder.config().padded_vocab_size));
+  const Index rows = builder.config().padded_vocab_size;
+  Parameter& words = builder.embedding("word_embeddings.weight", rows, builder.config().hidden_size,
+                                       builder.piece(0, rows));
+  words.embedding_or_output = true;  // other tables are not, as in the reference (LanguageModule)
+  return words;
 }
 
 LanguageModelEmbedding::LanguageModelEmbedding(const Builder& builder, Index token_types)

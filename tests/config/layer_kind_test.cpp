@@ -26,6 +26,24 @@ TEST(LayerKind, ExpertsByFrequencyOrList) {
   EXPECT_EQ(kinds(experts + "([0]+[1]*3)"), "-eeee");
 }
 
+// The reference's MultiTokenPredictionLayer builds its transformer layer without a number, so
+// no_rope_freq[layer_number - 1] (attention.py) is the first entry for every depth.
+TEST(LayerKind, ADepthOfPredictionRotatesAsTheFirstLayer) {
+  const auto rotating = [](const std::string& pattern) {
+    const ModelConfig model =
+        test::parse_base("--position-embedding-type rope --mtp-num-layers 2 --no-rope-freq " +
+                         pattern)
+            .run.model;
+    std::string text;
+    for (Index layer = 1; layer <= model.num_layers + 2; ++layer) {
+      text += rotates(model, layer) ? 'r' : '-';
+    }
+    return text;
+  };
+  EXPECT_EQ(rotating("2"), "r-r-rr");
+  EXPECT_EQ(rotating("[1,0,0,0]"), "-rrr--");
+}
+
 TEST(LayerKind, Names) {
   EXPECT_STREQ(to_string(LayerKind::FeedForward::experts), "experts");
   EXPECT_STREQ(to_string(LayerKind::FeedForward::mlp), "mlp");

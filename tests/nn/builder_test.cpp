@@ -57,7 +57,6 @@ TEST_F(BuilderTest, EmbeddingsMayHaveTheirOwnDeviation) {
   config_.embedding_init_method_std = 1.0;
   const Parameter& words = builder_.embedding("b", 10, 4);
   EXPECT_EQ(words.initialization.std, 1.0);
-  EXPECT_TRUE(words.embedding_or_output);
   EXPECT_FALSE(words.linear_weight);
 }
 

@@ -28,6 +28,15 @@ TEST_F(LanguageModelEmbeddingTest, LearnsPositionsOnlyWhereTheModelHasThem) {
   EXPECT_EQ(names(), std::vector<std::string>{"word_embeddings.weight"});
 }
 
+// LanguageModule.setup_embeddings_and_output_layer of the reference marks
+// embedding.word_embeddings.weight and output_layer.weight, no other table.
+TEST_F(LanguageModelEmbeddingTest, TheLearningRateOfWordsAloneMayBeDecoupled) {
+  const LanguageModelEmbedding embedding(builder_, 2);
+  EXPECT_TRUE(parameters_.find("word_embeddings.weight")->embedding_or_output);
+  EXPECT_FALSE(parameters_.find("position_embeddings.weight")->embedding_or_output);
+  EXPECT_FALSE(parameters_.find("tokentype_embeddings.weight")->embedding_or_output);
+}
+
 TEST_F(LanguageModelEmbeddingTest, DropsOnlyInTraining) {
   config_.hidden_dropout = 0.5;
   const LanguageModelEmbedding embedding(builder_);
