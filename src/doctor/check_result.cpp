@@ -121,7 +121,7 @@ std::string to_report(const std::vector<CheckResult>& results) {
       text += fmt::format("{:<7}  {:<{}}  -> {}\n", "", "", width, result.advice);
     }
   }
-  return text + fmt::format("{} ok, {} warnings, {} failures, {} skipped",
+  return text + fmt::format("{} ok, {} warn, {} fail, {} skipped",
                             count(results, Verdict::ok), count(results, Verdict::warn),
                             count(results, Verdict::fail), count(results, Verdict::skipped));
 }
