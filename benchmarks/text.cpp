@@ -14,8 +14,9 @@ std::string synthetic_text(std::size_t distinct, std::size_t bytes) {
   std::mt19937_64 random(1);
   std::vector<std::string> words(distinct);
   for (std::string& word : words) {
-    for (std::size_t n = 1 + random() % 4 + random() % 6; n > 0; --n)
+    for (std::size_t n = 1 + random() % 4 + random() % 6; n > 0; --n) {
       word += "eeeettaaooiinnsshhrrddlluucmwfgypbvk"[random() % 36];
+    }
   }
   std::string text;
   std::uniform_real_distribution<double> uniform(0.0, 1.0);

@@ -93,8 +93,9 @@ double lexer_rate(std::string_view pattern, const Text& text) {
   const auto documents = documents_of(text.text);
   return best_rate(text.text.size(), kRepetitions, [&] {
     std::size_t pieces = 0;
-    for (const std::string_view document : documents)
+    for (const std::string_view document : documents) {
       pre_tokenizer.for_each_piece(document, [&](std::string_view) { ++pieces; });
+    }
     MPITRON_CHECK(pieces > 0);
   });
 }
@@ -140,14 +141,16 @@ struct PreprocessInput {
 PreprocessInput make_preprocess_input(const std::string& text,
                                       const std::filesystem::path& folder) {
   PreprocessInput input;
-  while (input.text.size() < kPreprocessBytes)
+  while (input.text.size() < kPreprocessBytes) {
     input.text += text;
+  }
   input.documents = documents_of(input.text);
   input.options.inputs = {folder / "in.jsonl"};
   input.options.output_prefix = folder / "out";
   AtomicFile file(input.options.inputs[0]);
-  for (const std::string_view document : input.documents)
+  for (const std::string_view document : input.documents) {
     file.write("{\"text\": " + quote_json(document) + "}\n");
+  }
   file.commit();
   return input;
 }
@@ -228,20 +231,23 @@ std::vector<Figure> measure_all(const std::vector<Text>& texts, const std::strin
   for (const Text& text : texts) {
     for (const auto& [name, pattern] : {std::pair("gpt2", tokenizers::kGpt2Pattern),
                                         std::pair("cl100k", tokenizers::kCl100kPattern),
-                                        std::pair("o200k", tokenizers::kO200kPattern)})
+                                        std::pair("o200k", tokenizers::kO200kPattern)}) {
       figures.push_back({fmt::format("tokenizer_lexer_{}_{}", name, text.name),
                          lexer_rate(pattern, text), "MB/s", 250, 0});
+    }
   }
   for (const Subject& subject : subjects()) {
     if (!only.empty() && subject.name != only) {
       continue;
     }
     const auto tokenizer = tokenizers::make_tokenizer(subject.options);
-    for (const Text& text : texts)
+    for (const Text& text : texts) {
       measure(*tokenizer, subject.name, text, figures);
+    }
     measure_long_word(*tokenizer, subject.name, figures);
-    for (const Text& text : texts)
+    for (const Text& text : texts) {
       measure_preprocess(*tokenizer, subject.name, text, figures);
+    }
   }
   return figures;
 }
@@ -262,9 +268,10 @@ int run(int argc, char** argv) {
       {"dictionary", load_text(options["--dictionary"], "dictionary", 200'000), 40, 14.4},
       {"prose", load_text(options["--prose"], "prose", 10'000), 80, 38.0}};
   const std::vector<Figure> figures = measure_all(texts, options["--only"]);
-  for (const Figure& figure : figures)
+  for (const Figure& figure : figures) {
     log::print(fmt::format("{:<40} {:8.1f} {} (goal {})", figure.name, figure.value, figure.unit,
                            figure.goal));
+  }
   if (!options["--summary"].empty()) {
     write_summary(options["--summary"], figures);
   }

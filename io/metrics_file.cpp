@@ -11,6 +11,7 @@
 #include "io/json_text.h"
 #include "utils/error.h"
 #include "utils/log.h"
+#include "utils/write_all.h"
 
 namespace mpitron::io {
 
@@ -54,21 +55,11 @@ void MetricsFile::resume(std::int64_t step) {
 
 void MetricsFile::write_line(std::string line) {
   line = (torn_ ? "\n" : "") + line + '\n';
-  std::string_view left = line;
-  while (!left.empty()) {
-    const ssize_t n = ::write(descriptor_, left.data(), left.size());
-    if (n < 0 && errno != EINTR) {
-      const int error = errno;
-      torn_ = true;
-      if (!std::exchange(warned_, true)) {
-        log::warning("{}: cannot write: {}; the run goes on, lines are missing there",
-                     path_.string(), std::strerror(error));
-      }
-      return;
-    }
-    left.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
+  torn_ = !write_all(descriptor_, line);
+  if (torn_ && !std::exchange(warned_, true)) {
+    log::warning("{}: cannot write: {}; the run goes on, lines are missing there", path_.string(),
+                 std::strerror(errno));
   }
-  torn_ = false;
 }
 
 }  // namespace mpitron::io

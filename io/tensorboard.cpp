@@ -13,7 +13,9 @@
 
 #include "io/crc32c.h"
 #include "utils/error.h"
+#include "utils/host_name.h"
 #include "utils/log.h"
+#include "utils/write_all.h"
 
 namespace mpitron::io {
 namespace {
@@ -53,12 +55,6 @@ void put_bytes(std::string& out, unsigned field, std::string_view bytes) {
 double wall_time() {
   using Seconds = std::chrono::duration<double>;
   return Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 std::string file_name() {
@@ -122,15 +118,6 @@ void TensorboardWriter::add_text(std::string_view tag, std::string_view text, st
   add_event(step, summary(value));
 }
 
-void TensorboardWriter::start_session(std::int64_t step) {
-  std::string session;
-  put_integer(session, 1, 1);  // SessionLog.status = START
-  std::string field;
-  put_bytes(field, 7, session);  // Event.session_log
-  add_event(step, field);
-  flush();
-}
-
 void TensorboardWriter::add_event(std::int64_t step, std::string_view what) {
   std::string event;
   put_key(event, 1, Wire::fixed64);  // Event.wall_time
@@ -155,21 +142,15 @@ void TensorboardWriter::write_record(std::string_view payload) {
 /// Whole records or none: readers stop at a broken one.
 void TensorboardWriter::flush() {
   const off_t end = ::lseek(descriptor_, 0, SEEK_END);
-  std::string_view left = buffer_;
-  while (!left.empty()) {
-    const ssize_t n = ::write(descriptor_, left.data(), left.size());
-    if (n < 0 && errno != EINTR) {
-      const int error = errno;
-      if (!std::exchange(warned_, true)) {
-        log::warning("{}: cannot write: {}; the run goes on, events are missing there",
-                     path_.string(), std::strerror(error));
-      }
-      if (::ftruncate(descriptor_, end) != 0) {
-        log::warning("{}: ends within an event: {}", path_.string(), std::strerror(errno));
-      }
-      break;
+  if (!write_all(descriptor_, buffer_)) {
+    const int error = errno;
+    if (!std::exchange(warned_, true)) {
+      log::warning("{}: cannot write: {}; the run goes on, events are missing there",
+                   path_.string(), std::strerror(error));
     }
-    left.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
+    if (::ftruncate(descriptor_, end) != 0) {
+      log::warning("{}: ends within an event: {}", path_.string(), std::strerror(errno));
+    }
   }
   buffer_.clear();
   queued_ = 0;

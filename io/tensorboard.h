@@ -22,8 +22,6 @@ class TensorboardWriter {
   void add_scalar(std::string_view tag, double value, std::int64_t step);
   /// Text as shown in TensorBoard's Text tab (the arguments of the run).
   void add_text(std::string_view tag, std::string_view text, std::int64_t step);
-  /// After a resume at `step`: TensorBoard drops what earlier files hold from this step on.
-  void start_session(std::int64_t step);
   /// A run does not end for its log: events that a full disk does not take are left out, with one
   /// warning.
   void flush();

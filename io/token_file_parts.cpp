@@ -12,6 +12,7 @@
 #include "io/token_index_writer.h"
 #include "utils/check.h"
 #include "utils/error.h"
+#include "utils/write_all.h"
 
 namespace mpitron::io {
 namespace {
@@ -139,12 +140,8 @@ class TokenFileParts::Part {
   }
 
   void write_through(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
-      if (n < 0 && errno != EINTR) {
-        fail("write");
-      }
-      bytes.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
+    if (!write_all(descriptor_, bytes)) {
+      fail("write");
     }
   }
 

@@ -62,8 +62,9 @@ void TokenFileWriter::append(const TokenBlock& block) {
   const Index offset = sequence_count();
   bin_.write(block.bytes().data(), block.bytes().size());
   lengths_.insert(lengths_.end(), block.sequence_lengths().begin(), block.sequence_lengths().end());
-  for (const std::int64_t end : block.document_ends())
+  for (const std::int64_t end : block.document_ends()) {
     documents_.push_back(offset + end);
+  }
 }
 
 void TokenFileWriter::append(const TokenFile& part) {

@@ -9,8 +9,8 @@ namespace mpitron::kernels {
 // Numerical contract: types as kernels/router.h; counts and losses fp64. Rows in fp32 (fp64 where
 // the logits are; reference: double), sums over rows in fp64, in order. Outputs `=`.
 
-/// The scores that balancing losses see: softmax of all logits, or sigmoids, divided by (their sum
-/// + 1e-20) where topk > 1.
+/// The scores that balancing losses see: softmax of all logits, or sigmoids divided by (their sum +
+/// 1e-20), for any topk.
 struct BalanceRule {
   RouterScore score = RouterScore::softmax;
   Index topk = 1;

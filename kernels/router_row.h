@@ -35,18 +35,26 @@ T sigmoid(T x) {
   return 1 / (1 + std::exp(-x));
 }
 
-/// `probabilities` may be x.
-template <class T>
-void softmax(const Logits<T>& x, T* probabilities) {
-  const T largest = *std::max_element(x.begin(), x.end());
+/// Of the numbers value(0) ... value(n - 1).
+template <class T, class Value>
+void softmax(Index n, Value&& value, T* probabilities) {
+  T largest = value(0);
+  for (Index i = 1; i < n; ++i) {
+    largest = std::max(largest, value(i));
+  }
   T sum = 0;
-  for (Index i = 0; i < x.n; ++i) {
-    probabilities[i] = std::exp(x[i] - largest);
+  for (Index i = 0; i < n; ++i) {
+    probabilities[i] = std::exp(value(i) - largest);
     sum += probabilities[i];
   }
-  for (Index i = 0; i < x.n; ++i) {
+  for (Index i = 0; i < n; ++i) {
     probabilities[i] /= sum;
   }
+}
+template <class T>
+void softmax(const Logits<T>& x, T* probabilities) {
+  softmax(
+      x.n, [&](Index i) { return x[i]; }, probabilities);
 }
 
 /// chosen(j, i): the j-th largest of values is number i; ties by rising index. A NaN counts as
@@ -116,10 +124,8 @@ void probabilities_of(const Logits<T>& x, Index k, const RoutingRule& rule, Chos
       probabilities[j] = row[static_cast<std::size_t>(chosen(j))];
     }
   } else if (rule.score == RouterScore::softmax) {
-    for (Index j = 0; j < k; ++j) {
-      probabilities[j] = x[chosen(j)];
-    }
-    softmax(Logits<T>{probabilities, k}, probabilities);
+    softmax(
+        k, [&](Index j) { return x[chosen(j)]; }, probabilities);
   } else {
     T sum = static_cast<T>(kSumGuard);
     for (Index j = 0; j < k; ++j) {
@@ -156,9 +162,10 @@ void softmax_gradients(const Logits<T>& x, Index k, bool pre_softmax, Chosen&& c
   }
 }
 
-/// ... and for sigmoids divided by their sum where k > 1.
+/// ... and for sigmoids, divided by their sum where `normal`.
 template <class T, class Chosen>
-void sigmoid_gradients(const Logits<T>& x, Index k, Chosen&& chosen, const T* weights, T* dlogits) {
+void sigmoid_gradients(const Logits<T>& x, Index k, bool normal, Chosen&& chosen, const T* weights,
+                       T* dlogits) {
   T sum = static_cast<T>(kSumGuard), product = 0;
   for (Index j = 0; j < k; ++j) {
     const T value = sigmoid(x[chosen(j)]);
@@ -167,7 +174,7 @@ void sigmoid_gradients(const Logits<T>& x, Index k, Chosen&& chosen, const T* we
   }
   for (Index j = 0; j < k; ++j) {
     const T value = sigmoid(x[chosen(j)]);
-    const T dvalue = k > 1 ? (weights[j] - product / sum) / sum : weights[j];
+    const T dvalue = normal ? (weights[j] - product / sum) / sum : weights[j];
     dlogits[chosen(j)] += dvalue * value * (1 - value);
   }
 }
@@ -182,14 +189,13 @@ void logit_gradients(const Logits<T>& x, Index k, const RoutingRule& rule, Chose
   if (rule.score == RouterScore::softmax) {
     softmax_gradients(x, k, rule.pre_softmax, chosen, weights.data(), dlogits);
   } else {
-    sigmoid_gradients(x, k, chosen, weights.data(), dlogits);
+    sigmoid_gradients(x, k, k > 1, chosen, weights.data(), dlogits);
   }
 }
 
-/// The scores that balancing losses see: of all experts. Sigmoids are divided by their sum where
-/// k > 1.
+/// The scores that balancing losses see: of all experts; sigmoids are divided by their sum.
 template <class T>
-void balance_scores(const Logits<T>& x, Index k, RouterScore score, T* scores) {
+void balance_scores(const Logits<T>& x, RouterScore score, T* scores) {
   if (score == RouterScore::softmax) {
     softmax(x, scores);
     return;
@@ -199,26 +205,20 @@ void balance_scores(const Logits<T>& x, Index k, RouterScore score, T* scores) {
     scores[i] = sigmoid(x[i]);
     sum += scores[i];
   }
-  for (Index i = 0; k > 1 && i < x.n; ++i) {
+  for (Index i = 0; i < x.n; ++i) {
     scores[i] /= sum;
   }
 }
 
 /// dlogits = sum_i gradient[i] d(score i) / d(logit).
 template <class T>
-void balance_score_gradients(const Logits<T>& x, Index k, RouterScore score, const T* gradient,
-                             T* dlogits) {
+void balance_score_gradients(const Logits<T>& x, RouterScore score, const T* gradient, T* dlogits) {
   const auto every = [](Index i) { return i; };
   std::fill_n(dlogits, x.n, T{});
   if (score == RouterScore::softmax) {
     softmax_gradients(x, x.n, false, every, gradient, dlogits);
-  } else if (k > 1) {
-    sigmoid_gradients(x, x.n, every, gradient, dlogits);
   } else {
-    for (Index i = 0; i < x.n; ++i) {
-      sigmoid_gradients(
-          x, 1, [i](Index) { return i; }, gradient + i, dlogits);
-    }
+    sigmoid_gradients(x, x.n, true, every, gradient, dlogits);
   }
 }
 

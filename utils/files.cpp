@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "utils/error.h"
+#include "utils/write_all.h"
 
 namespace mpitron {
 namespace {
@@ -118,12 +119,8 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_through(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
-    if (n < 0 && errno != EINTR) {
-      fail(path_, "write");
-    }
-    bytes.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
+  if (!write_all(descriptor_, bytes)) {
+    fail(path_, "write");
   }
 }
 

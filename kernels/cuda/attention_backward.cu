@@ -20,7 +20,7 @@ struct GradientArguments {
   OutputHeads<T> gradient_a, gradient_b;
   QueryStatistics statistics;
   float* bias_sums;  // [b, n, tiles of queries, distances of a tile]; for dq where there is a bias
-  Index queries_per_group, samples;
+  int queries_per_group, samples;
   ScoreRules<T> rules;
 };
 
@@ -47,9 +47,9 @@ class GradientBlock {
   static __device__ __host__ Index distances(Index s_kv) { return s_kv + kRows - 1; }
 
   /// Block `index` of blocks(rows, b heads).
-  __device__ GradientBlock(const GradientArguments<T>& a, Index index)
+  __device__ GradientBlock(const GradientArguments<T>& a, int index)
       : a_(a),
-        panel_(static_cast<int>(index % kPanels)),
+        panel_(index % kPanels),
         row_head_(index / kPanels % heads()),
         rules_{a.rules, index / kPanels / heads() % a.samples, row_head_},
         first_(index / kPanels / heads() / a.samples * kRows),
@@ -63,10 +63,10 @@ class GradientBlock {
   }
 
   __device__ void run() {
-    const Index begin = rules_.columns_of(first_).begin / kColumns * kColumns;
-    const Index end = rules_.columns_of(first_ + kRows - 1).end;
-    const Index tiles = begin < end ? (end - begin + kColumns - 1) / kColumns : 0;
-    const Index steps = kKeysAreRows ? tiles * a_.queries_per_group : tiles;
+    const int begin = rules_.columns_of(first_).begin / kColumns * kColumns;
+    const int end = rules_.columns_of(first_ + kRows - 1).end;
+    const int tiles = begin < end ? (end - begin + kColumns - 1) / kColumns : 0;
+    const int steps = kKeysAreRows ? tiles * a_.queries_per_group : tiles;
     clear_bias_sums();
     if (steps > 0) {
       a_.row_a.of(rules_.sample, row_head_).template load<kThreads>(row_a_, first_);
@@ -77,15 +77,15 @@ class GradientBlock {
       load_columns(0, 0, begin);
       copy_async_commit();
     }
-    for (Index step = 0; step < steps; ++step) {
-      const Index next = step + 1;
+    for (int step = 0; step < steps; ++step) {
+      const int next = step + 1;
       if (next < steps) {
-        load_columns(static_cast<int>(next % 2), next / tiles, begin + next % tiles * kColumns);
+        load_columns(next % 2, next / tiles, begin + next % tiles * kColumns);
       }
       copy_async_commit();
       copy_async_wait<1>();
       __syncthreads();  // this step's columns are here
-      add(static_cast<int>(step % 2), step / tiles, begin + step % tiles * kColumns);
+      add(step % 2, step / tiles, begin + step % tiles * kColumns);
       __syncthreads();  // nobody needs them any more
     }
     copy_async_wait<0>();
@@ -97,11 +97,11 @@ class GradientBlock {
   static constexpr int kStatistics = kKeysAreRows ? 2 * kColumns : kRows;
   static constexpr int kBiasStride = kColumns + 1;
 
-  __device__ Index heads() const {
+  __device__ int heads() const {
     return kKeysAreRows ? a_.rules.heads / a_.queries_per_group : a_.rules.heads;
   }
   /// The head of the columns: of the queries of a group of keys, number `member`; or of the keys.
-  __device__ Index column_head(Index member) const {
+  __device__ int column_head(int member) const {
     return kKeysAreRows ? row_head_ * a_.queries_per_group + member
                         : row_head_ / a_.queries_per_group;
   }
@@ -113,7 +113,7 @@ class GradientBlock {
   }
 
   /// lse of the queries, then delta.
-  __device__ void load_statistics(float* to, int count, Index first, Index head) const {
+  __device__ void load_statistics(float* to, int count, int first, int head) const {
     for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
       const auto query = a_.statistics.of(rules_.sample, head, first + i);
       to[i] = query.lse;
@@ -121,8 +121,8 @@ class GradientBlock {
     }
   }
 
-  __device__ void load_columns(int stage, Index member, Index column) const {
-    const Index head = column_head(member);
+  __device__ void load_columns(int stage, int member, int column) const {
+    const int head = column_head(member);
     a_.column_a.of(rules_.sample, head).template load<kThreads>(column_a(stage), column);
     a_.column_b.of(rules_.sample, head).template load<kThreads>(column_b(stage), column);
     if constexpr (kKeysAreRows) {
@@ -131,7 +131,7 @@ class GradientBlock {
   }
 
   /// Adds the contribution of one tile of columns.
-  __device__ __forceinline__ void add(int stage, Index member, Index column) {
+  __device__ __forceinline__ void add(int stage, int member, int column) {
     rules_.head = kKeysAreRows ? column_head(member) : row_head_;
     const float* const lse = statistics_ + (kKeysAreRows ? stage * 2 * kColumns : 0);
     const float* const delta = lse + (kKeysAreRows ? kColumns : kRows);
@@ -146,7 +146,7 @@ class GradientBlock {
     }
     probabilities(p_, rules_.all.scale, query);
     if (!seen_by_all_.holds(column, kColumns)) {
-      hide(rules_.template seen<1, kTiles>(first_ + warp_row_, column));
+      rules_.hide(p_, first_ + warp_row_, column, 0.f);
     }
     ds_.clear();
     add_row_products(ds_, row_b_, warp_row_, column_b(stage));
@@ -164,18 +164,11 @@ class GradientBlock {
                        panel_ * kWidthA);
   }
 
-  /// P becomes 0 where hidden.
-  __device__ __forceinline__ void hide(const ElementBits<1>& seen) {
-    for_elements<1, kTiles>([&](int r, int n, int e, int, int) {
-      p_.tile[r][n][e] = seen(r, n, e) ? p_.tile[r][n][e] : 0.f;
-    });
-  }
-
   /// The sums of the block over its queries, by key - query + (kRows - 1).
   __device__ float* bias_sums() const {
-    const Index tiles = (a_.rules.s + kRows - 1) / kRows;
-    const Index head = rules_.sample * a_.rules.heads + row_head_;
-    return a_.bias_sums + (head * tiles + first_ / kRows) * distances(a_.rules.s_kv);
+    const int tiles = (a_.rules.s + kRows - 1) / kRows;
+    const int head = rules_.sample * a_.rules.heads + row_head_;
+    return a_.bias_sums + (Index{head} * tiles + first_ / kRows) * distances(a_.rules.s_kv);
   }
   __device__ void clear_bias_sums() const {
     if (!kKeysAreRows && a_.bias_sums != nullptr) {
@@ -186,7 +179,7 @@ class GradientBlock {
     }
   }
   /// Adds the diagonals of dS, each by one thread.
-  __device__ __forceinline__ void add_bias_sums(Index column) const {
+  __device__ __forceinline__ void add_bias_sums(int column) const {
     if (kKeysAreRows || a_.bias_sums == nullptr) {
       return;
     }
@@ -208,7 +201,7 @@ class GradientBlock {
   }
 
   __device__ __forceinline__ void store() const {
-    const Index row = first_ + warp_row_;
+    const int row = first_ + warp_row_;
     a_.gradient_a.of(rules_.sample, row_head_, row)
         .store(gradient_a_, panel_ * kWidthA, [&](int, int) { return rules_.all.scale; });
     if constexpr (kKeysAreRows) {
@@ -219,9 +212,9 @@ class GradientBlock {
 
   const GradientArguments<T>& a_;
   const int panel_;
-  const Index row_head_;  // of q, or of k and v
+  const int row_head_;  // of q, or of k and v
   HeadRules<T, kKeysAreRows> rules_;
-  const Index first_;
+  const int first_;
   const Span seen_by_all_;  // columns that all rows of the block see
   const int warp_row_;      // first row of the warp in the block
   const SharedTile<T, kRows, D> row_a_;
@@ -236,7 +229,7 @@ class GradientBlock {
 /// Under a causal mask the first keys and the last queries have most to do: they come first.
 template <class T, int D, int DV, bool kKeysAreRows>
 __global__ void attention_gradients(const __grid_constant__ GradientArguments<T> a) {
-  const Index index = kKeysAreRows ? blockIdx.x : gridDim.x - 1 - blockIdx.x;
+  const auto index = static_cast<int>(kKeysAreRows ? blockIdx.x : gridDim.x - 1 - blockIdx.x);
   GradientBlock<T, D, DV, kKeysAreRows>(a, index).run();
 }
 
@@ -288,8 +281,8 @@ GradientArguments<T> gradient_arguments(const AttentionBackward& kernel, bool ke
           keys_are_rows ? dv : dq,
           query_statistics(kernel),
           kernel.bias ? delta + kernel.lse.numel() : nullptr,
-          kernel.lse.size(1) / merged(kernel.k.shape)[2],
-          kernel.q.size(1),
+          static_cast<int>(kernel.lse.size(1) / merged(kernel.k.shape)[2]),
+          static_cast<int>(kernel.q.size(1)),
           score_rules<T>(kernel)};
 }
 

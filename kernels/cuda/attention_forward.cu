@@ -13,7 +13,7 @@ struct ForwardArguments {
   InputHeads<T> q, k, v;
   OutputHeads<T> o;
   LogSums lse;
-  Index queries_per_group, samples;
+  int queries_per_group, samples;
   ScoreRules<T> rules;
 };
 
@@ -30,7 +30,7 @@ class ForwardBlock {
   static constexpr std::size_t kSharedBytes =
       sizeof(T) * static_cast<std::size_t>(kRows * D + kColumns * (D + DV));
 
-  __device__ ForwardBlock(const ForwardArguments<T>& a, Index sample, Index head, Index first)
+  __device__ ForwardBlock(const ForwardArguments<T>& a, int sample, int head, int first)
       : a_(a),
         rules_{a.rules, sample, head},
         first_(first),
@@ -44,10 +44,10 @@ class ForwardBlock {
   }
 
   __device__ void run() {
-    const Index group = rules_.head / a_.queries_per_group;
+    const int group = rules_.head / a_.queries_per_group;
     const InputRows<T> k = a_.k.of(rules_.sample, group), v = a_.v.of(rules_.sample, group);
-    const Index end = rules_.columns_of(first_ + kRows - 1).end;
-    Index key = rules_.columns_of(first_).begin / kColumns * kColumns;
+    const int end = rules_.columns_of(first_ + kRows - 1).end;
+    int key = rules_.columns_of(first_).begin / kColumns * kColumns;
     a_.q.of(rules_.sample, rules_.head).template load<kThreads>(q_, first_);
     k.template load<kThreads>(k_, key);
     copy_async_commit();
@@ -59,7 +59,7 @@ class ForwardBlock {
       scores(key);
       scale_rows(o_, softmax_.add(p_));
       if (rules_.all.dropout.active()) {
-        select(rules_.template kept<kRowTiles, kColumns / 8>(first_ + warp_row_, key), 0);
+        rules_.drop(p_, first_ + warp_row_, key);
       }
       const RowOperands<T, kRowTiles, kColumns / 8> p(p_);
       copy_async_wait<0>();
@@ -76,27 +76,20 @@ class ForwardBlock {
 
  private:
   /// Raw scores; hidden ones are -inf.
-  __device__ __forceinline__ void scores(Index key) {
+  __device__ __forceinline__ void scores(int key) {
     p_.clear();
     add_row_products(p_, q_, warp_row_, k_);
-    const Index row = first_ + warp_row_;
+    const int row = first_ + warp_row_;
     if (rules_.all.bias != nullptr) {
       rules_.add_bias(p_, row, key);
     }
     if (!seen_by_all_.holds(key, kColumns)) {
-      select(rules_.template seen<kRowTiles, kColumns / 8>(row, key), -INFINITY);
+      rules_.hide(p_, row, key, -INFINITY);
     }
   }
 
-  /// The elements whose bit is not set become `other`.
-  __device__ __forceinline__ void select(const ElementBits<kRowTiles>& bits, float other) {
-    for_elements<kRowTiles, kColumns / 8>([&](int r, int n, int e, int, int) {
-      p_.tile[r][n][e] = bits(r, n, e) ? p_.tile[r][n][e] : other;
-    });
-  }
-
   __device__ __forceinline__ void finish() {
-    const Index first = first_ + warp_row_;
+    const int first = first_ + warp_row_;
     const auto factor = softmax_.finish(
         rules_.all.keep_scale, a_.lse.of(rules_.sample, rules_.head, first), rules_.rows() - first);
     a_.o.of(rules_.sample, rules_.head, first).store(o_, 0, factor);
@@ -104,7 +97,7 @@ class ForwardBlock {
 
   const ForwardArguments<T>& a_;
   const HeadRules<T, false> rules_;
-  const Index first_;       // query of the block
+  const int first_;         // query of the block
   const Span seen_by_all_;  // keys that all queries of the block see
   const int warp_row_;      // first row of the warp in the block
   const SharedTile<T, kRows, D> q_;
@@ -119,8 +112,8 @@ class ForwardBlock {
 template <class T, int D, int DV>
 __global__ void attention_forward(const __grid_constant__ ForwardArguments<T> a) {
   using Block = ForwardBlock<T, D, DV>;
-  const Index heads = a.samples * a.rules.heads, task = blockIdx.x % heads;
-  const Index tile = (gridDim.x - 1 - blockIdx.x) / heads;
+  const int heads = a.samples * a.rules.heads, task = static_cast<int>(blockIdx.x) % heads;
+  const int tile = static_cast<int>(gridDim.x - 1 - blockIdx.x) / heads;
   Block(a, task / a.rules.heads, task % a.rules.heads, tile * Block::kRows).run();
 }
 
@@ -133,14 +126,10 @@ void run_mma(device::CudaStream& stream, const AttentionForward& kernel) {
     return;
   }
   visit_element(kernel.q.dtype, [&]<class T>() {
-    const ForwardArguments<T> arguments{InputHeads<T>(kernel.q),
-                                        InputHeads<T>(kernel.k),
-                                        InputHeads<T>(kernel.v),
-                                        OutputHeads<T>(kernel.o),
-                                        LogSums(kernel.lse),
-                                        q[2] / v[2],
-                                        q[1],
-                                        score_rules<T>(kernel)};
+    const ForwardArguments<T> arguments{InputHeads<T>(kernel.q), InputHeads<T>(kernel.k),
+                                        InputHeads<T>(kernel.v), OutputHeads<T>(kernel.o),
+                                        LogSums(kernel.lse),     static_cast<int>(q[2] / v[2]),
+                                        static_cast<int>(q[1]),  score_rules<T>(kernel)};
     with_head_sizes(q[3], v[3], [&]<int D, int DV>() {
       using Block = ForwardBlock<T, D, DV>;
       const Index blocks = (q[0] + Block::kRows - 1) / Block::kRows * q[1] * q[2];

@@ -1,181 +1,18 @@
 #pragma once
+#include <limits>
+
 #include "kernels/attention_views.h"
-#include "kernels/cuda/element.cuh"
-#include "kernels/cuda/warp_product.cuh"
+#include "kernels/cuda/attention_heads.cuh"
 
-// What the blocks of the attention kernels are given: where heads lie, and what decides about
-// scores besides q and k.
+// What decides about the scores of the attention kernels besides q and k. Rows and columns are
+// counted in 32 bits: these kernels have no register to spare.
 namespace mpitron::kernels::cuda::attention {
-
-/// Strides of [s, b, n, d], or [s, b, n / m, m, d], whose last dimension is contiguous.
-struct HeadStrides {
-  Index s, b, inner, stride_outer, stride_inner;  // m heads `stride_inner` apart
-
-  template <class View>
-  explicit HeadStrides(const View& view)
-      : s(view.stride(0)),
-        b(view.stride(1)),
-        inner(view.shape.rank() == 5 ? view.size(3) : 1),
-        stride_outer(view.stride(2)),
-        stride_inner(view.shape.rank() == 5 ? view.stride(3) : 0) {
-    MPITRON_CHECK(view.stride(-1) == 1 || view.size(-1) == 1, view.stride(-1));
-  }
-  __device__ Index offset(Index sample, Index head) const {
-    return sample * b + head / inner * stride_outer + head % inner * stride_inner;
-  }
-  /// Whether every row begins at a multiple of `elements`.
-  bool multiples_of(Index elements) const {
-    return (s % elements | b % elements | stride_outer % elements | stride_inner % elements) == 0;
-  }
-};
-
-/// The rows of one head.
-template <class T>
-struct InputRows {
-  const T* data;
-  Index stride, rows, columns;
-  bool aligned;  // each row to 16 bytes
-
-  /// Begins to fill a tile with the rows from `first` on, zeros around them: copies that end with
-  /// copy_async_wait, or stores where rows are not aligned. All kThreads of the block call it.
-  template <int kThreads, int kTileRows, int kColumns>
-  __device__ __forceinline__ void load(const SharedTile<T, kTileRows, kColumns>& tile,
-                                       Index first) const {
-    using Tile = SharedTile<T, kTileRows, kColumns>;
-    static_assert(kTileRows * Tile::kChunks % kThreads == 0);
-#pragma unroll 4
-    for (int part = 0; part < kTileRows * Tile::kChunks / kThreads; ++part) {
-      const int i = part * kThreads + static_cast<int>(threadIdx.x);
-      const int row = i / Tile::kChunks, chunk = i % Tile::kChunks;
-      load_chunk<Tile::kChunk>(tile.chunk(row, chunk), first + row, Tile::kChunk * chunk);
-    }
-  }
-
- private:
-  template <int kChunk>
-  __device__ void load_chunk(T* to, Index row, Index column) const {
-    const Index open = row < rows ? columns - column : 0;
-    const int valid = static_cast<int>(open < 0 ? 0 : open < kChunk ? open : kChunk);
-    const T* from = valid > 0 ? data + row * stride + column : data;
-    if (aligned) {
-      copy_async(to, from, valid * static_cast<int>(sizeof(T)));
-    } else {
-      for (int i = 0; i < kChunk; ++i) {
-        to[i] = i < valid ? from[i] : T(0.f);
-      }
-    }
-  }
-};
-
-template <class T>
-struct InputHeads {
-  const T* data;
-  HeadStrides strides;
-  Index rows, columns;
-  bool aligned;
-
-  explicit InputHeads(const device::ConstTensorView& view)
-      : data(elements<T>(view)),
-        strides(view),
-        rows(view.size(0)),
-        columns(view.size(-1)),
-        aligned(reinterpret_cast<std::uintptr_t>(data) % 16 == 0 &&
-                strides.multiples_of(16 / static_cast<Index>(sizeof(T)))) {}
-  __device__ InputRows<T> of(Index sample, Index head) const {
-    return {data + strides.offset(sample, head), strides.s, rows, columns, aligned};
-  }
-};
-
-/// Rows of one head of an output, in the type of the inputs or else in fp32.
-template <class T>
-struct OutputRows {
-  T* own;
-  float* wide;
-  Index stride, rows, columns;
-  bool aligned;  // each row of `own` to 16 bytes
-
-  /// Stores factor x for the accumulators of a warp, whose first column is `column`.
-  template <int R, int N, class Factor>
-  __device__ void store(const Accumulators<R, N>& x, Index column, Factor&& factor) const {
-    for_elements<R, N>([&](int r, int n, int e, int i, int j) {
-      if (i < rows && column + j < columns) {
-        const Index at = i * stride + column + j;
-        const float value = x.tile[r][n][e] * factor(r, e / 2);
-        if (wide != nullptr) {
-          wide[at] = value;
-        } else {
-          own[at] = T(value);
-        }
-      }
-    });
-  }
-  /// The same of a whole warp's first 16 rows, in chunks of 16 bytes by way of the rows from `row`
-  /// on of a PanelTile, which nobody else needs any more.
-  template <class Tile, int N, class Factor>
-  __device__ __forceinline__ void store_by_way_of(const Tile& tile, int row,
-                                                  const Accumulators<1, N>& x,
-                                                  Factor&& factor) const {
-    if (wide != nullptr) {
-      store(x, 0, factor);
-      return;
-    }
-    tile.put(row, x, factor);
-    __syncwarp();
-    for (int i = static_cast<int>(threadIdx.x % 32); i < 16 * N; i += 32) {
-      const int from = i / N, chunk = i % N;
-      if (from < rows) {
-        store_chunk(own + from * stride + 8 * chunk, tile.chunk(row + from, chunk),
-                    columns - 8 * chunk);
-      }
-    }
-  }
-
- private:
-  /// The first `count` elements, at most 8, of 16 bytes.
-  __device__ void store_chunk(T* to, const T* chunk, Index count) const {
-    if (aligned && count >= 8) {
-      store_words(to, *reinterpret_cast<const uint4*>(chunk));
-    } else {
-      for (int i = 0; i < 8 && i < count; ++i) {
-        to[i] = chunk[i];
-      }
-    }
-  }
-};
-
-template <class T>
-struct OutputHeads {
-  T* own;
-  float* wide;
-  HeadStrides strides;
-  Index rows, columns;
-  bool aligned;
-
-  explicit OutputHeads(const device::TensorView& view)
-      : own(view.dtype == element_dtype<T>() ? elements<T>(view) : nullptr),
-        wide(own == nullptr ? elements<float>(view) : nullptr),
-        strides(view),
-        rows(view.size(0)),
-        columns(view.size(-1)),
-        aligned(reinterpret_cast<std::uintptr_t>(view.data) % 16 == 0 &&
-                strides.multiples_of(16 / static_cast<Index>(sizeof(T)))) {}
-  /// Those of a head from row `first` on.
-  __device__ OutputRows<T> of(Index sample, Index head, Index first) const {
-    const Index at = strides.offset(sample, head) + first * strides.s;
-    return {own != nullptr ? own + at : nullptr,
-            wide != nullptr ? wide + at : nullptr,
-            strides.s,
-            rows - first,
-            columns,
-            aligned};
-  }
-};
 
 /// Columns [begin, end) of a row.
 struct Span {
-  Index begin, end;
+  int begin, end;
 
-  __device__ bool holds(Index column, int count) const {
+  __device__ bool holds(int column, int count) const {
     return begin <= column && column + count <= end;
   }
 };
@@ -183,26 +20,27 @@ struct Span {
 /// What decides about the scores of all heads.
 template <class T>
 struct ScoreRules {
-  Index s, s_kv, heads;
+  int s, s_kv, heads;
   bool causal;
   Index window;
   AttentionPositions positions;
   const std::uint8_t* mask;
   Index mask_stride_sample, mask_stride_query;  // 0: the same for all
   const T* bias;
-  Index bias_stride_head, bias_stride_distance;
-  float scale;
+  Index bias_stride_head;
+  int bias_stride_distance;
+  float scale, bias_scale;  // of scores; of the bias of raw ones
   DropoutMask dropout;
   float keep_scale;  // of the dropout
 
   /// The keys that a query sees but for the mask; neither end falls as the query rises.
-  __device__ Span keys_of(Index query) const {
+  __device__ Span keys_of(int query) const {
     const Index position = positions.queries(query);
     return {window < 0 ? 0 : before(positions.keys, position - window, s_kv),
             causal ? before(positions.keys, position + 1, s_kv) : s_kv};
   }
   /// The queries that see a key but for the mask.
-  __device__ Span queries_of(Index key) const {
+  __device__ Span queries_of(int key) const {
     const Index position = positions.keys(key);
     return {causal ? before(positions.queries, position, s) : 0,
             window < 0 ? s : before(positions.queries, position + window + 1, s)};
@@ -210,18 +48,27 @@ struct ScoreRules {
 
  private:
   /// How many of the first `count` stand before the position.
-  static __device__ Index before(const SequenceMap& map, Index position, Index count) {
-    const Index all = map.count_before(position);
-    return all < 0 ? 0 : all < count ? all : count;
+  static __device__ int before(const SequenceMap& map, Index position, int count) {
+    // In registers: a reference that may be to a parameter or else to a local puts both on a stack.
+    const SequenceMap own{map.split, {map.offset[0], map.offset[1]}};
+    const Index all = own.count_before(position);
+    return static_cast<int>(all < 0 ? 0 : all < count ? all : count);
   }
 };
 
+/// A number of which `times` are counted in 32 bits.
+inline int in_32_bits(Index number, Index times = 2) {
+  MPITRON_CHECK(number * times <= std::numeric_limits<int>::max(), number, times);
+  return static_cast<int>(number);
+}
+
 template <class T, class Kernel>
 ScoreRules<T> score_rules(const Kernel& kernel) {
+  const Index s = kernel.q.size(0), s_kv = kernel.k.size(0);
   ScoreRules<T> rules{};
-  rules.s = kernel.q.size(0);
-  rules.s_kv = kernel.k.size(0);
-  rules.heads = kernel.lse.size(1);
+  rules.s = in_32_bits(s);
+  rules.s_kv = in_32_bits(s_kv);
+  rules.heads = static_cast<int>(kernel.lse.size(1));
   rules.causal = kernel.causal;
   rules.window = kernel.window;
   rules.positions = positions_of(kernel);
@@ -233,9 +80,10 @@ ScoreRules<T> score_rules(const Kernel& kernel) {
   if (kernel.bias) {
     rules.bias = elements<T>(kernel.bias);
     rules.bias_stride_head = kernel.bias.stride(0);
-    rules.bias_stride_distance = kernel.bias.stride(1);
+    rules.bias_stride_distance = in_32_bits(kernel.bias.stride(1), s + s_kv);
   }
   rules.scale = kernel.scale;
+  rules.bias_scale = 1 / kernel.scale;
   rules.dropout = kernel.dropout;
   rules.keep_scale = kernel.dropout.keep_scale();
   return rules;
@@ -257,31 +105,31 @@ struct ElementBits {
 template <class T, bool kKeysAreRows>
 struct HeadRules {
   const ScoreRules<T>& all;
-  Index sample, head;
+  int sample, head;
 
-  __device__ Index rows() const { return kKeysAreRows ? all.s_kv : all.s; }
+  __device__ int rows() const { return kKeysAreRows ? all.s_kv : all.s; }
   /// The columns that a row sees but for the mask; a row behind the last is as the last.
-  __device__ Span columns_of(Index row) const {
-    const Index last = row < rows() ? row : rows() - 1;
+  __device__ Span columns_of(int row) const {
+    const int last = row < rows() ? row : rows() - 1;
     return kKeysAreRows ? all.queries_of(last) : all.keys_of(last);
   }
   /// The columns that all of the rows [row, + count) see.
-  __device__ Span columns_of_all(Index row, int count) const {
+  __device__ Span columns_of_all(int row, int count) const {
     return all.mask == nullptr ? Span{columns_of(row + count - 1).begin, columns_of(row).end}
                                : Span{};
   }
   /// Which elements of the tile at [row, column] are visible.
   template <int R, int N>
-  __device__ ElementBits<R> seen(Index row, Index column) const {
+  __device__ ElementBits<R> seen(int row, int column) const {
     return bits<R>([&](int r, std::uint32_t& tile) {
 #pragma unroll 1
       for (int half = 0; half < 2; ++half) {
-        const Index i = row + 16 * r + 8 * half + lane() / 4;
+        const int i = row + 16 * r + 8 * half + lane() / 4;
         const Span span = columns_of(i);
 #pragma unroll 1
         for (int k = 0; k < 2 * N; ++k) {
           const int n = k / 2, low = k % 2;
-          const Index j = column + 8 * n + lane() % 4 * 2 + low;
+          const int j = column + 8 * n + lane() % 4 * 2 + low;
           const bool sees = span.begin <= j && j < span.end && !(i < rows() && masked(i, j));
           tile |= static_cast<std::uint32_t>(sees) << (4 * n + 2 * half + low);
         }
@@ -291,7 +139,7 @@ struct HeadRules {
   /// Which elements of the tile dropout keeps. A Philox call serves 2 queries x 4 keys 16 apart; of
   /// these a lane has the keys where they are columns, the queries where those are.
   template <int R, int N>
-  __device__ ElementBits<R> kept(Index row, Index column) const {
+  __device__ ElementBits<R> kept(int row, int column) const {
     const DropoutMask mask = of_step(all.dropout);
     const SequenceMap& columns = kKeysAreRows ? queries() : all.positions.keys;
     const Index first = columns(column), last = columns(column + 8 * N - 1);
@@ -303,15 +151,14 @@ struct HeadRules {
 #pragma unroll 1
       for (int call = 0; call < 2 * kCalls; ++call) {
         const int half = call / kCalls, place = call % kCalls;
-        const Index i = row + 16 * r + 8 * half + lane() / 4;
-        const Index j =
+        const int i = row + 16 * r + 8 * half + lane() / 4;
+        const int j =
             column + lane() % 4 * 2 + (kKeysAreRows ? 8 * place : 8 * (place / 2) + place % 2);
         const Index query = queries()(query_of(i, j));
         const Index key = all.positions.keys(key_of(i, j));
         const Philox::Counter words = Philox::generate(dropout_counter(mask, query, key), mask.key);
         const auto word = [&](int further) {  // constant where a tile has all four
-          return words[static_cast<std::size_t>(
-              !kKeysAreRows && N == 8 ? further : static_cast<int>(key / 16 % 4) + further)];
+          return word_of(words, !kKeysAreRows && N == 8 ? further : column_word(key) + further);
         };
         if constexpr (kKeysAreRows) {
           const std::uint32_t both = word(0);
@@ -329,52 +176,65 @@ struct HeadRules {
     });
   }
   /// The hidden elements of the tile at [row, column] become `other`.
-  template <int N>
-  __device__ __forceinline__ void hide(Accumulators<1, N>& x, Index row, Index column,
+  template <int R, int N>
+  __device__ __forceinline__ void hide(Accumulators<R, N>& x, int row, int column,
                                        float other) const {
     if (all.mask != nullptr) {
-      for_bits<N>(
-          x, column, [&](Index j) { return this->template seen<1, kBitTiles>(row, j); }, other);
+      for_bits(
+          x, column, [&](int j) { return this->template seen<R, kBitTiles<N>>(row, j); }, other);
       return;
     }
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const Span span = columns_of(row + 8 * half + lane() / 4);
-      const Index first = column + lane() % 4 * 2;
-      const int begin = within<8 * N>(span.begin - first), end = within<8 * N>(span.end - first);
+    for (int block = 0; block < 2 * R; ++block) {
+      const Span span = columns_of(row + 8 * block + lane() / 4);
+      const int first = column + lane() % 4 * 2;
+      const int begin = span.begin - first, end = span.end - first;
 #pragma unroll
       for (int n = 0; n < N; ++n) {
 #pragma unroll
         for (int low = 0; low < 2; ++low) {
-          float& element = x.tile[0][n][2 * half + low];
+          float& element = x.tile[block / 2][n][block % 2 * 2 + low];
           element = begin <= 8 * n + low && 8 * n + low < end ? element : other;
         }
       }
     }
   }
   /// The elements of the tile that dropout does not keep become 0.
-  template <int N>
-  __device__ __forceinline__ void drop(Accumulators<1, N>& x, Index row, Index column) const {
-    for_bits<N>(
-        x, column, [&](Index j) { return this->template kept<1, kBitTiles>(row, j); }, 0.f);
-  }
-  /// Adds the bias, in units of raw scores, to the tile at [row, column].
   template <int R, int N>
-  __device__ __forceinline__ void add_bias(Accumulators<R, N>& scores, Index row,
-                                           Index column) const {
+  __device__ __forceinline__ void drop(Accumulators<R, N>& x, int row, int column) const {
+    for_bits(
+        x, column, [&](int j) { return this->template kept<R, kBitTiles<N>>(row, j); }, 0.f);
+  }
+  /// Adds the bias, in units of raw scores, to the tile at [row, column]. Elements of a diagonal
+  /// have the same: a lane has some of each diagonal of its 8 x 8 blocks. Outside of the matrix,
+  /// where scores are hidden later, it is that of the nearest distance.
+  template <int R, int N>
+  __device__ __forceinline__ void add_bias(Accumulators<R, N>& scores, int row, int column) const {
     const T* const bias = all.bias + head * all.bias_stride_head;
-    const float raw = 1 / all.scale;
-    for_elements<R, N>([&](int r, int n, int e, int i, int j) {
-      const Index query = query_of(row + i, column + j), key = key_of(row + i, column + j);
-      if (query < all.s && key < all.s_kv) {
-        const Index distance = key - query + all.s - 1;
-        scores.tile[r][n][e] += static_cast<float>(bias[distance * all.bias_stride_distance]) * raw;
+    const int i = row + lane() / 4, j = column + lane() % 4 * 2, last = all.s + all.s_kv - 2;
+    const int first = key_of(i, j) - query_of(i, j) + all.s - 1;
+#pragma unroll
+    for (int diagonal = 1 - 2 * R; diagonal < N; ++diagonal) {
+#pragma unroll
+      for (int low = 0; low < 2; ++low) {
+        const int further = 8 * diagonal + low;
+        const int distance = max(0, min(first + (kKeysAreRows ? -further : further), last));
+        const float value =
+            static_cast<float>(bias[distance * all.bias_stride_distance]) * all.bias_scale;
+#pragma unroll
+        for (int block = 0; block < 2 * R; ++block) {
+          const int n = diagonal + block;
+          if (0 <= n && n < N) {
+            scores.tile[block / 2][n][block % 2 * 2 + low] += value;
+          }
+        }
       }
-    });
+    }
   }
 
  private:
-  static constexpr int kBitTiles = 8;  // whose elements fill a word
+  template <int N>
+  static constexpr int kBitTiles = N < 8 ? N : 8;  // whose elements a word has bits for
 
   /// Where queries stand for dropout. Here and not in a copy, whose pieces would lie on the stack.
   const __device__ SequenceMap& queries() const {
@@ -385,24 +245,34 @@ struct HeadRules {
     return attention_dropout_counter(query, key, head + mask.index.column_offset,
                                      mask.index.sample(sample));
   }
+  /// Which word of a Philox call is a key's.
+  static __device__ int column_word(Index key) {
+    return static_cast<int>(static_cast<std::uint32_t>(key) / 16 % 4);
+  }
+  /// words[i], from registers also where i is no constant.
+  static __device__ std::uint32_t word_of(const Philox::Counter& words, int i) {
+    const std::uint32_t first = i % 2 == 0 ? words[0] : words[1];
+    const std::uint32_t second = i % 2 == 0 ? words[2] : words[3];
+    return i < 2 ? first : second;
+  }
   /// By the lower 16 of random bits.
   static __device__ std::uint32_t keeps(const DropoutMask& mask, std::uint32_t random) {
     return (random & 0xffffu) >= mask.threshold ? 1 : 0;
   }
   /// Where columns do not begin with whole calls, or do not follow each other.
   template <int R, int N>
-  __device__ ElementBits<R> kept_one_by_one(const DropoutMask& mask, Index row,
-                                            Index column) const {
+  __device__ ElementBits<R> kept_one_by_one(const DropoutMask& mask, int row, int column) const {
     return bits<R>([&](int r, std::uint32_t& tile) {
 #pragma unroll 1
       for (int k = 0; k < 4 * N; ++k) {
         const int n = k / 4, half = k / 2 % 2, low = k % 2;
-        const Index i = row + 16 * r + 8 * half + lane() / 4;
-        const Index j = column + 8 * n + lane() % 4 * 2 + low;
+        const int i = row + 16 * r + 8 * half + lane() / 4;
+        const int j = column + 8 * n + lane() % 4 * 2 + low;
         const Index query = queries()(query_of(i, j));
         const Index key = all.positions.keys(key_of(i, j));
-        const auto random = Philox::generate(dropout_counter(mask, query, key), mask.key);
-        tile |= static_cast<std::uint32_t>(attention_dropout_keeps(mask, random, query, key)) << k;
+        const Philox::Counter words = Philox::generate(dropout_counter(mask, query, key), mask.key);
+        const auto shift = static_cast<unsigned>(query % 2 * 16);
+        tile |= keeps(mask, word_of(words, column_word(key)) >> shift) << k;
       }
     });
   }
@@ -410,33 +280,28 @@ struct HeadRules {
   static __device__ int lane() {
     return static_cast<int>(threadIdx.x % 32);
   }
-  /// A column, or the end that it lies behind.
-  template <int kColumns>
-  static __device__ int within(Index column) {
-    return static_cast<int>(column < 0 ? 0 : column < kColumns ? column : kColumns);
-  }
   /// Replaces the elements whose bit is not set, a word of bits(column) at a time.
-  template <int N, class Bits>
-  static __device__ __forceinline__ void for_bits(Accumulators<1, N>& x, Index column, Bits&& bits,
+  template <int R, int N, class Bits>
+  static __device__ __forceinline__ void for_bits(Accumulators<R, N>& x, int column, Bits&& bits,
                                                   float other) {
-    static_assert(N % kBitTiles == 0);
+    static_assert(N % kBitTiles<N> == 0);
 #pragma unroll
-    for (int first = 0; first < N; first += kBitTiles) {
-      const ElementBits<1> chosen = bits(column + 8 * first);
-      for_elements<1, kBitTiles>([&](int, int n, int e, int, int) {
-        float& element = x.tile[0][first + n][e];
-        element = chosen(0, n, e) ? element : other;
+    for (int first = 0; first < N; first += kBitTiles<N>) {
+      const ElementBits<R> chosen = bits(column + 8 * first);
+      for_elements<R, kBitTiles<N>>([&](int r, int n, int e, int, int) {
+        float& element = x.tile[r][first + n][e];
+        element = chosen(r, n, e) ? element : other;
       });
     }
   }
-  static __device__ Index query_of(Index row, Index column) {
+  static __device__ int query_of(int row, int column) {
     return kKeysAreRows ? column : row;
   }
-  static __device__ Index key_of(Index row, Index column) {
+  static __device__ int key_of(int row, int column) {
     return kKeysAreRows ? row : column;
   }
   /// Whether the mask, if any, hides a key from a query, which are within bounds.
-  __device__ bool masked(Index row, Index column) const {
+  __device__ bool masked(int row, int column) const {
     return all.mask != nullptr && all.mask[sample * all.mask_stride_sample +
                                            query_of(row, column) * all.mask_stride_query +
                                            all.positions.keys(key_of(row, column))] != 0;

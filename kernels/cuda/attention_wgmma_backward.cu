@@ -24,13 +24,14 @@ struct WgmmaGradients {
   HeadMap row_a, row_b, column_a, column_b;
   OutputHeads<T> gradient_a, gradient_b;
   QueryStatistics statistics;
-  Index queries_per_group, samples;
+  int queries_per_group, samples;
   ScoreRules<T> rules;
 };
 
 template <class T, int D, int DV, bool kKeysAreRows>
 class WgmmaGradientBlock {
-  static constexpr int kGroups = 2, kGroupRows = 64, kStages = 2;
+  static constexpr int kGroups = 2, kGroupRows = 64;
+  static constexpr unsigned kStages = 2;
 
  public:
   static constexpr int kRows = kGroups * kGroupRows, kColumns = 64;
@@ -56,14 +57,14 @@ class WgmmaGradientBlock {
                                               sizeof(Shared) + kSharedSlack;
 
   /// Block `index` of (tiles of rows) x samples x (heads of the rows).
-  __device__ WgmmaGradientBlock(const WgmmaGradients<T>& a, Index index)
+  __device__ WgmmaGradientBlock(const WgmmaGradients<T>& a, int index)
       : a_(a),
         row_head_(index % heads()),
         rules_{a.rules, index / heads() % a.samples, row_head_},
         first_(index / heads() / a.samples * kRows),
         first_column_(rules_.columns_of(first_).begin / kColumns * kColumns),
         tiles_(tiles_between(first_column_, rules_.columns_of(first_ + kRows - 1).end)),
-        steps_(tiles_ * (kKeysAreRows ? static_cast<int>(a.queries_per_group) : 1)),
+        steps_(tiles_ * (kKeysAreRows ? static_cast<unsigned>(a.queries_per_group) : 1)),
         row_a_{aligned_dynamic_shared<T>()},
         row_b_{row_a_.data + RowA::kElements},
         shared_(*reinterpret_cast<Shared*>(column_a(kStages).data)) {}
@@ -82,7 +83,7 @@ class WgmmaGradientBlock {
       }
     } else {
       take_registers<240>();
-      add_all(static_cast<int>(threadIdx.x) / kWarpgroup - 1);
+      add_all(warpgroup_index() - 1);
     }
   }
 
@@ -92,26 +93,26 @@ class WgmmaGradientBlock {
   using GradientA = Accumulators<1, D / 8>;
   using GradientB = Accumulators<1, DV / 8>;
 
-  static __device__ int tiles_between(Index begin, Index end) {
-    return begin < end ? static_cast<int>((end - begin + kColumns - 1) / kColumns) : 0;
+  static __device__ unsigned tiles_between(int begin, int end) {
+    return begin < end ? static_cast<unsigned>(end - begin + kColumns - 1) / kColumns : 0;
   }
-  __device__ Index heads() const {
+  __device__ int heads() const {
     return kKeysAreRows ? a_.rules.heads / a_.queries_per_group : a_.rules.heads;
   }
   /// The head of a step's columns: of the queries of a group of keys, one after another; or of the
   /// keys.
-  __device__ Index column_head(int step) const {
-    return kKeysAreRows ? row_head_ * a_.queries_per_group + step / tiles_
+  __device__ int column_head(unsigned step) const {
+    return kKeysAreRows ? row_head_ * a_.queries_per_group + static_cast<int>(step / tiles_)
                         : row_head_ / a_.queries_per_group;
   }
-  __device__ Index column_of(int step) const {
-    return first_column_ + Index{kKeysAreRows ? step % tiles_ : step} * kColumns;
+  __device__ int column_of(unsigned step) const {
+    return first_column_ + static_cast<int>(kKeysAreRows ? step % tiles_ : step) * kColumns;
   }
   /// Stage kStages is what follows the tiles.
-  __device__ ColumnA column_a(int stage) const {
+  __device__ ColumnA column_a(unsigned stage) const {
     return {row_b_.data + RowB::kElements + stage * kStageElements};
   }
-  __device__ ColumnB column_b(int stage) const {
+  __device__ ColumnB column_b(unsigned stage) const {
     return {column_a(stage).data + ColumnA::kElements};
   }
 
@@ -124,9 +125,9 @@ class WgmmaGradientBlock {
       copy_tile(row_a_, a_.row_a, row_head_, rules_.sample, first_, shared_.rows);
       copy_tile(row_b_, a_.row_b, row_head_, rules_.sample, first_, shared_.rows);
     }
-    for (int step = 0; step < steps_; ++step) {
-      const int stage = step % kStages;
-      const Index head = column_head(step), column = column_of(step);
+    for (unsigned step = 0; step < steps_; ++step) {
+      const unsigned stage = step % kStages;
+      const int head = column_head(step), column = column_of(step);
       QueryStatistics::Query queries[kColumns / 32];
       if constexpr (kKeysAreRows) {
 #pragma unroll
@@ -169,8 +170,8 @@ class WgmmaGradientBlock {
     if (steps_ > 0) {
       barrier_wait(shared_.rows, 0);
     }
-    for (int step = 0; step < steps_; ++step) {
-      const int stage = step % kStages;
+    for (unsigned step = 0; step < steps_; ++step) {
+      const unsigned stage = step % kStages;
       Scores p, ds;
       shared_.ring.wait_until_filled(step);
       wgmma_fence();
@@ -184,7 +185,7 @@ class WgmmaGradientBlock {
         return kKeysAreRows ? QueryStatistics::Query{shared_.lse[stage][j], shared_.delta[stage][j]}
                             : own[half];
       };
-      const Index column = column_of(step);
+      const int column = column_of(step);
       probabilities(p, a_.rules.scale, query);
       if (!seen_by_all.holds(column, kColumns)) {
         rules_.hide(p, first_ + row, column, 0.f);
@@ -207,7 +208,7 @@ class WgmmaGradientBlock {
       shared_.ring.release(step);
     }
     named_barrier_sync(1 + group, kWarpgroup);  // its products read the rows no more
-    const Index first = first_ + row;
+    const int first = first_ + row;
     a_.gradient_a.of(rules_.sample, row_head_, first)
         .store_by_way_of(row_a_, row, gradient_a, [&](int, int) { return rules_.all.scale; });
     if constexpr (kKeysAreRows) {
@@ -218,10 +219,10 @@ class WgmmaGradientBlock {
   }
 
   const WgmmaGradients<T>& a_;
-  const Index row_head_;  // of q, or of k and v
+  const int row_head_;  // of q, or of k and v
   HeadRules<T, kKeysAreRows> rules_;
-  const Index first_, first_column_;
-  const int tiles_, steps_;  // of columns; for all heads of columns
+  const int first_, first_column_;
+  const unsigned tiles_, steps_;  // of columns; for all heads of columns
   const RowA row_a_;
   const RowB row_b_;
   Shared& shared_;
@@ -231,7 +232,7 @@ class WgmmaGradientBlock {
 template <class T, int D, int DV, bool kKeysAreRows>
 __global__ void __launch_bounds__(WgmmaGradientBlock<T, D, DV, kKeysAreRows>::kThreads, 1)
     attention_wgmma_gradients(const __grid_constant__ WgmmaGradients<T> a) {
-  const Index index = kKeysAreRows ? blockIdx.x : gridDim.x - 1 - blockIdx.x;
+  const auto index = static_cast<int>(kKeysAreRows ? blockIdx.x : gridDim.x - 1 - blockIdx.x);
   WgmmaGradientBlock<T, D, DV, kKeysAreRows>(a, index).run();
 }
 
@@ -267,8 +268,9 @@ void run_gradients(device::CudaStream& stream, const AttentionBackward& kernel) 
                           kKeysAreRows ? Block::kRows : Block::kColumns),
                 to_string(kernel.q.shape));
   const OutputHeads<T> dq(kernel.dq), dk(kernel.dk), dv(kernel.dv);
-  const Index samples = kernel.lse.size(0), heads = kernel.lse.size(1);
-  const Index per_group = heads / merged(kernel.k.shape)[2];
+  const auto samples = static_cast<int>(kernel.lse.size(0));
+  const auto heads = static_cast<int>(kernel.lse.size(1));
+  const int per_group = heads / static_cast<int>(merged(kernel.k.shape)[2]);
   const WgmmaGradients<T> arguments{kKeysAreRows ? maps.k : maps.q,
                                     kKeysAreRows ? maps.v : maps.d_o,
                                     kKeysAreRows ? maps.q : maps.k,

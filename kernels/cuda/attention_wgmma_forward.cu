@@ -23,14 +23,15 @@ struct WgmmaArguments {
   HeadMap q, k, v;
   OutputHeads<T> o;
   LogSums lse;
-  Index queries_per_group, tasks;  // heads of all samples
-  Index tiles, tasks_at_once;      // of queries; whose K and V the L2 cache holds
+  int queries_per_group, tasks;  // heads of all samples
+  int tiles, tasks_at_once;      // of queries; whose K and V the L2 cache holds
   ScoreRules<T> rules;
 };
 
 template <class T, int D, int DV>
 class WgmmaBlock {
-  static constexpr int kGroups = 2, kGroupRows = 64, kStages = 2;
+  static constexpr int kGroups = 2, kGroupRows = 64;
+  static constexpr unsigned kStages = 2;
 
  public:
   static constexpr int kRows = kGroups * kGroupRows;  // queries of the block
@@ -52,7 +53,7 @@ class WgmmaBlock {
   static constexpr std::size_t kSharedBytes =
       QTile::kBytes + kStages * (KTile::kBytes + VTile::kBytes) + sizeof(Barriers) + kSharedSlack;
 
-  __device__ WgmmaBlock(const WgmmaArguments<T>& a, Index sample, Index head, Index first)
+  __device__ WgmmaBlock(const WgmmaArguments<T>& a, int sample, int head, int first)
       : a_(a),
         rules_{a.rules, sample, head},
         group_(head / a.queries_per_group),
@@ -80,7 +81,7 @@ class WgmmaBlock {
       }
     } else {
       take_registers<240>();
-      attend(static_cast<int>(threadIdx.x) / kWarpgroup - 1);
+      attend(warpgroup_index() - 1);
     }
   }
 
@@ -88,24 +89,26 @@ class WgmmaBlock {
   using Scores = Accumulators<1, kColumns / 8>;
   using Probabilities = RowOperands<T, 1, kColumns / 8>;
 
-  static __device__ int tiles_between(Index begin, Index end) {
-    return begin < end ? static_cast<int>((end - begin + kColumns - 1) / kColumns) : 0;
+  static __device__ unsigned tiles_between(int begin, int end) {
+    return begin < end ? static_cast<unsigned>(end - begin + kColumns - 1) / kColumns : 0;
   }
-  __device__ KTile k_tile(int stage) const {
+  __device__ KTile k_tile(unsigned stage) const {
     return {q_.data + QTile::kElements + stage * KTile::kElements};
   }
   /// Stage kStages is what follows the tiles.
-  __device__ VTile v_tile(int stage) const {
+  __device__ VTile v_tile(unsigned stage) const {
     return {q_.data + QTile::kElements + kStages * KTile::kElements + stage * VTile::kElements};
   }
-  __device__ Index key_of(int step) const { return first_key_ + Index{step} * kColumns; }
+  __device__ int key_of(unsigned step) const {
+    return first_key_ + static_cast<int>(step) * kColumns;
+  }
 
   /// Has the tiles of K or V copied, one after another. One thread.
   template <class Tile>
   __device__ __forceinline__ void fetch(TileRing<kStages>& ring, const Tile& stages,
                                         const HeadMap& map) const {
-    for (int step = 0; step < tiles_; ++step) {
-      const int stage = step % kStages;
+    for (unsigned step = 0; step < tiles_; ++step) {
+      const unsigned stage = step % kStages;
       ring.wait_until_free(step);
       barrier_arrive_expecting(ring.filled[stage], Tile::kBytes);
       copy_tile(Tile{stages.data + stage * Tile::kElements}, map, group_, rules_.sample,
@@ -139,7 +142,7 @@ class WgmmaBlock {
       softmax.add(s);
       drop(s, row, 0);
       Probabilities p(s);
-      for (int step = 1; step < tiles_; ++step) {
+      for (unsigned step = 1; step < tiles_; ++step) {
         take_turn(group);
         begin_scores(s, group, step);
         begin_values(o, p, step - 1);
@@ -170,14 +173,14 @@ class WgmmaBlock {
   static __device__ void take_turn(int group) {
     named_barrier_sync(1 + group, kGroups * kWarpgroup);
   }
-  __device__ void pass_turn(int group, int step) const {
+  __device__ void pass_turn(int group, unsigned step) const {
     if (group == 0 || step + 1 < tiles_) {
       named_barrier_arrive(2 - group, kGroups * kWarpgroup);
     }
   }
 
   /// Begins raw scores, as one group of products.
-  __device__ __forceinline__ void begin_scores(Scores& s, int group, int step) {
+  __device__ __forceinline__ void begin_scores(Scores& s, int group, unsigned step) {
     barriers_.k.wait_until_filled(step);
     wgmma_fence();
     begin_row_products(s, q_, kGroupRows * group, k_tile(step % kStages));
@@ -185,7 +188,7 @@ class WgmmaBlock {
   }
   /// Begins o += p v, likewise.
   __device__ __forceinline__ void begin_values(Accumulators<1, DV / 8>& o, const Probabilities& p,
-                                               int step) {
+                                               unsigned step) {
     barriers_.v.wait_until_filled(step);
     wgmma_fence();
     begin_value_products(o, p, v_tile(step % kStages));
@@ -193,7 +196,7 @@ class WgmmaBlock {
   }
 
   /// Adds the bias; hidden scores become -inf.
-  __device__ __forceinline__ void mask(Scores& s, int row, int step, const Span& seen_by_all) {
+  __device__ __forceinline__ void mask(Scores& s, int row, unsigned step, const Span& seen_by_all) {
     if (rules_.all.bias != nullptr) {
       rules_.add_bias(s, first_ + row, key_of(step));
     }
@@ -201,7 +204,7 @@ class WgmmaBlock {
       rules_.hide(s, first_ + row, key_of(step), -INFINITY);
     }
   }
-  __device__ __forceinline__ void drop(Scores& s, int row, int step) {
+  __device__ __forceinline__ void drop(Scores& s, int row, unsigned step) {
     if (rules_.all.dropout.active()) {
       rules_.drop(s, first_ + row, key_of(step));
     }
@@ -209,7 +212,7 @@ class WgmmaBlock {
 
   __device__ __forceinline__ void finish(Accumulators<1, DV / 8>& o,
                                          const OnlineSoftmax<1>& softmax, int group, int row) {
-    const Index first = first_ + row;
+    const int first = first_ + row;
     const auto factor = softmax.finish(
         rules_.all.keep_scale, a_.lse.of(rules_.sample, rules_.head, first), rules_.rows() - first);
     named_barrier_sync(1 + kGroups + group, kWarpgroup);  // its products read Q no more
@@ -218,10 +221,10 @@ class WgmmaBlock {
 
   const WgmmaArguments<T>& a_;
   const HeadRules<T, false> rules_;
-  const Index group_;      // the head of k and v
-  const Index first_;      // query of the block
-  const Index first_key_;  // of its first tile of keys
-  const int tiles_;        // of keys
+  const int group_;       // the head of k and v
+  const int first_;       // query of the block
+  const int first_key_;   // of its first tile of keys
+  const unsigned tiles_;  // of keys
   const QTile q_;
   Barriers& barriers_;
 };
@@ -232,18 +235,18 @@ template <class T, int D, int DV>
 __global__ void __launch_bounds__(WgmmaBlock<T, D, DV>::kThreads, 1)
     attention_wgmma(const __grid_constant__ WgmmaArguments<T> a) {
   using Block = WgmmaBlock<T, D, DV>;
-  const Index section = blockIdx.x / (a.tasks_at_once * a.tiles) * a.tasks_at_once;
-  const Index within = blockIdx.x % (a.tasks_at_once * a.tiles);
-  const Index tasks = min(a.tasks_at_once, a.tasks - section), task = section + within % tasks;
-  const Index tile = a.tiles - 1 - within / tasks;
+  const int block = static_cast<int>(blockIdx.x), of_section = a.tasks_at_once * a.tiles;
+  const int section = block / of_section * a.tasks_at_once, within = block % of_section;
+  const int tasks = min(a.tasks_at_once, a.tasks - section), task = section + within % tasks;
+  const int tile = a.tiles - 1 - within / tasks;
   Block(a, task / a.rules.heads, task % a.rules.heads, tile * Block::kRows).run();
 }
 
-/// Those heads of query whose keys and values fill most of the L2 cache.
-Index tasks_at_once(const AttentionForward& kernel, Index queries_per_group) {
+/// Those of the tasks whose keys and values fill most of the L2 cache.
+Index tasks_at_once(const AttentionForward& kernel, Index queries_per_group, Index tasks) {
   constexpr Index kCacheBytes = 32 << 20, kElementBytes = 2;
   const Index of_head = kernel.k.size(0) * (kernel.k.size(-1) + kernel.v.size(-1)) * kElementBytes;
-  return std::max<Index>(kCacheBytes / of_head, 1) * queries_per_group;
+  return std::min(std::max<Index>(kCacheBytes / of_head, 1) * queries_per_group, tasks);
 }
 
 /// Calls f<T, D, DV>() with what the kernel is compiled for; false where it is not.
@@ -281,18 +284,19 @@ void run_wgmma(device::CudaStream& stream, const AttentionForward& kernel) {
     using Block = WgmmaBlock<T, D, DV>;
     const Shape q = merged(kernel.q.shape), v = merged(kernel.v.shape);
     const Index per_group = q[2] / v[2], tiles = (q[0] + Block::kRows - 1) / Block::kRows;
+    const Index tasks = q[1] * q[2], at_once = tasks_at_once(kernel, per_group, tasks);
     WgmmaArguments<T> arguments{.o = OutputHeads<T>(kernel.o),
                                 .lse = LogSums(kernel.lse),
-                                .queries_per_group = per_group,
-                                .tasks = q[1] * q[2],
-                                .tiles = tiles,
-                                .tasks_at_once = tasks_at_once(kernel, per_group),
+                                .queries_per_group = static_cast<int>(per_group),
+                                .tasks = static_cast<int>(tasks),
+                                .tiles = static_cast<int>(tiles),
+                                .tasks_at_once = static_cast<int>(at_once),
                                 .rules = score_rules<T>(kernel)};
     if (!make_maps<Block>(kernel, arguments.q, arguments.k, arguments.v)) {
       return false;
     }
     launch(stream, AttentionForward::name,
-           {static_cast<unsigned>(tiles * arguments.tasks), Block::kThreads, Block::kSharedBytes},
+           {static_cast<unsigned>(tiles * tasks), Block::kThreads, Block::kSharedBytes},
            attention_wgmma<T, D, DV>, arguments);
     return true;
   });

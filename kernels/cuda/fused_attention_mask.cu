@@ -102,7 +102,7 @@ void clear_blind_rows(device::CudaStream& stream, const AttentionForward& kernel
                          kernel.o.size(-1),           hidden_score(kernel.o.dtype) / 2};
     const Index rows = kernel.lse.numel();
     launch(stream, "attention: blind rows", row_shape(rows, a.d), clear_outputs<T>, a,
-           packs_fit(a.o) && a.strides.multiples_of(kPack));
+           a.strides.aligned(a.o));
     launch(stream, "attention: blind rows", flat_shape(rows), clear_logarithms<T>, a);
   });
 }

@@ -7,37 +7,34 @@ namespace {
 
 template <class Sum, class Bias, class C>
 struct FinishArguments {
-  const Sum* sums;
-  const Bias* bias;
-  C* c;
-  Index elements, n, sums_stride, c_stride;
+  Rows<const Sum> sums;
+  const Bias* bias;  // null: none
+  Rows<C> c;
+  Index rows, n;
   Activation activation;
   bool accumulate;
 };
 
 template <class Sum, class Bias, class C>
-__global__ void finish_elements(FinishArguments<Sum, Bias, C> a) {
-  const Worker worker = thread_of_grid();
-  for (Index i = worker.index; i < a.elements; i += worker.count) {
-    const Index row = i / a.n, column = i % a.n;
-    const Sum sum = a.sums[row * a.sums_stride + column];
-    C& to = a.c[row * a.c_stride + column];
+__global__ void finish_rows(const __grid_constant__ FinishArguments<Sum, Bias, C> a) {
+  for_rows(a.rows, a.n, false, [&](Index row, Index column, auto) {
+    const Sum sum = a.sums[row][column];
+    C& to = a.c[row][column];
     if (a.accumulate) {
       to = static_cast<C>(static_cast<Sum>(to) + sum);
     } else {
       const Sum shift = a.bias != nullptr ? static_cast<Sum>(a.bias[column]) : Sum(0);
       to = static_cast<C>(activate(a.activation, sum + shift));
     }
-  }
+  });
 }
 
 template <class Sum, class Bias, class C>
 void run_typed(device::CudaStream& stream, const ProductFinish& k) {
-  const FinishArguments<Sum, Bias, C> arguments{
-      elements<Sum>(k.sums), elements<Bias>(k.bias), elements<C>(k.c), k.c.numel(), k.c.size(1),
-      k.sums.stride(0),      k.c.stride(0),          k.activation,     k.accumulate};
-  launch(stream, ProductFinish::name, {blocks_for(arguments.elements, kThreads), kThreads},
-         finish_elements<Sum, Bias, C>, arguments);
+  const FinishArguments<Sum, Bias, C> a{
+      rows_of<Sum>(k.sums), elements<Bias>(k.bias), rows_of<C>(k.c), k.c.size(0),
+      k.c.size(1),          k.activation,           k.accumulate};
+  launch(stream, ProductFinish::name, row_shape(a.rows, a.n), finish_rows<Sum, Bias, C>, a);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ __device__ void balance_scores(const Matrix& logits, Index row, const BalanceRul
   if (rule.score == RouterScore::softmax) {
     router::softmax(n, logit, scores);
   } else {
-    router::sigmoids(n, rule.topk > 1, logit, scores);
+    router::sigmoids(n, true, logit, scores);
   }
 }
 
@@ -111,7 +111,7 @@ __global__ void balance_gradients(const __grid_constant__ BalanceGradient a) {
     if (a.rule.score == RouterScore::softmax) {
       router::softmax_gradients(n, scores, every, weight, dx);
     } else {
-      router::sigmoid_gradients(x, n, a.rule.topk > 1, every, weight, dx);
+      router::sigmoid_gradients(x, n, true, every, weight, dx);
     }
     router::for_lane(n, [&](Index i) { a.dlogits.store<T>(row * n + i, dx[i]); });
     __syncwarp();

@@ -10,9 +10,15 @@ namespace mpitron::kernels::cuda {
 
 inline constexpr int kWarpgroup = 128;  // threads
 
+/// Which of the block's warpgroups the thread is in: asked of its warp, so that what follows from
+/// it takes the registers that a warp has once.
+inline __device__ int warpgroup_index() {
+  return __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / kWarpgroup, 0);
+}
+
 /// A ring of tiles in shared memory: tile `step` lies in stage step % kStages. One thread has them
 /// filled; warps use them, and free each for the tile kStages later.
-template <int kStages>
+template <unsigned kStages>
 struct TileRing {
   CopyBarrier filled[kStages], freed[kStages];
 
@@ -23,14 +29,14 @@ struct TileRing {
       barrier_init(freed[stage], warps);
     }
   }
-  __device__ void wait_until_filled(int step) {
-    barrier_wait(filled[step % kStages], step / kStages % 2);
+  __device__ void wait_until_filled(unsigned step) {
+    barrier_wait(filled[step % kStages], static_cast<int>(step / kStages % 2));
   }
-  __device__ void wait_until_free(int step) {
-    barrier_wait(freed[step % kStages], (step / kStages + 1) % 2);
+  __device__ void wait_until_free(unsigned step) {
+    barrier_wait(freed[step % kStages], static_cast<int>((step / kStages + 1) % 2));
   }
   /// By all lanes of a warp, when its products of the tile have ended.
-  __device__ void release(int step) {
+  __device__ void release(unsigned step) {
     if (threadIdx.x % 32 == 0) {
       barrier_arrive(freed[step % kStages]);
     }
@@ -39,15 +45,14 @@ struct TileRing {
 
 /// Begins to copy the rows from `row` on of a head to the tile; its bytes count for the barrier.
 template <class T, int kRows, int kColumns>
-__device__ void copy_tile(const PanelTile<T, kRows, kColumns>& tile, const HeadMap& map, Index head,
-                          Index sample, Index row, CopyBarrier& barrier) {
+__device__ void copy_tile(const PanelTile<T, kRows, kColumns>& tile, const HeadMap& map, int head,
+                          int sample, int row, CopyBarrier& barrier) {
   using Tile = PanelTile<T, kRows, kColumns>;
-  const int member = static_cast<int>(head) % map.inner, group = static_cast<int>(head) / map.inner;
+  const int member = head % map.inner, group = head / map.inner;
 #pragma unroll 1
   for (int panel = 0; panel < Tile::kPanels; ++panel) {
     copy_box(tile.panel(panel), map.map, barrier,
-             {Tile::kPanelColumns * panel, member, group, static_cast<int>(sample),
-              static_cast<int>(row)});
+             {Tile::kPanelColumns * panel, member, group, sample, row});
   }
 }
 

@@ -14,12 +14,16 @@ namespace mpitron::kernels::cuda {
 /// The operand of a product in shared memory, of 16-bit elements in rows of 128 bytes: eight rows
 /// make an atom of 1024 bytes, aligned to that, in which chunk i of 16 bytes of row r lies at
 /// i ^ r % 8. Groups of eight rows are `stride` bytes apart, panels of 64 columns `leading` bytes.
-/// The address of 16 columns further on within an atom is 32 more. Source: PTX ISA, wgmma: matrix
-/// descriptor format.
-inline __device__ std::uint64_t matrix_descriptor(const void* shared, int leading, int stride) {
-  constexpr std::uint64_t kSwizzle128Bytes = std::uint64_t{1} << 62;
-  return kSwizzle128Bytes | static_cast<std::uint64_t>(stride >> 4) << 32 |
-         static_cast<std::uint64_t>(leading >> 4) << 16 | (shared_address(shared) & 0x3ffff) >> 4;
+/// The operand begins `offset` bytes behind the matrix: 16 columns further on within an atom, 32.
+/// Source: PTX ISA, wgmma: matrix descriptor format.
+inline __device__ std::uint64_t matrix_descriptor(const void* shared, int offset, int leading,
+                                                  int stride) {
+  constexpr std::uint32_t kSwizzle128Bytes = std::uint32_t{1} << 30;
+  const auto units = [](int bytes) { return static_cast<std::uint32_t>(bytes >> 4); };
+  // In words: only the lower one differs from product to product.
+  const std::uint32_t matrix = units(leading) << 16 | (shared_address(shared) & 0x3ffff) >> 4;
+  const std::uint32_t lower = matrix + units(offset), upper = kSwizzle128Bytes | units(stride);
+  return std::uint64_t{upper} << 32 | lower;
 }
 
 /// kRows of kColumns elements of 16 bits, as panels of 64 columns: what matrix_descriptor wants,
@@ -56,12 +60,11 @@ struct PanelTile {
   }
   /// Columns [16 k, + 16) of the rows from `row`, a multiple of 8, on: the columns are the depth.
   __device__ std::uint64_t rows(int row, int k) const {
-    return matrix_descriptor(data, 0, kAtom) +
-           ((k / 4 * kPanelBytes + row * kRowBytes + k % 4 * 32) >> 4);
+    return matrix_descriptor(data, k / 4 * kPanelBytes + row * kRowBytes + k % 4 * 32, 0, kAtom);
   }
   /// All columns of the rows [16 k, + 16), which are the depth.
   __device__ std::uint64_t values(int k) const {
-    return matrix_descriptor(data, kPanelBytes, kAtom) + ((16 * k * kRowBytes) >> 4);
+    return matrix_descriptor(data, 16 * k * kRowBytes, kPanelBytes, kAtom);
   }
 
  private:

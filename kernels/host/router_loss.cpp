@@ -43,7 +43,7 @@ void run(device::HostStream&, const BalanceCounts& k) {
   auto* counters = static_cast<std::int64_t*>(k.workspace.data);
   std::fill_n(counters, sets * n, 0);
   for_rows(k.logits, [&]<class T, class Tx>(Index row, const router::Logits<T>& x, T* scores) {
-    router::balance_scores(x, k.rule.topk, k.rule.score, scores);
+    router::balance_scores(x, k.rule.score, scores);
     router::largest(scores, n, k.rule.topk, [&](Index, Index expert) {
       std::atomic_ref(counters[row % sets * n + expert]).fetch_add(1, std::memory_order_relaxed);
     });
@@ -60,7 +60,7 @@ void run(device::HostStream&, const BalanceLoss& k) {
   const double* counts = k.counts.as<double>();
   auto* sums = static_cast<double*>(k.workspace.data);
   for_rows(k.logits, [&]<class T, class Tx>(Index row, const router::Logits<T>& x, T* scores) {
-    router::balance_scores(x, k.rule.topk, k.rule.score, scores);
+    router::balance_scores(x, k.rule.score, scores);
     sums[row] = 0;
     for (Index i = 0; i < n; ++i) {
       sums[row] += counts[row % sets * n + i] * static_cast<double>(scores[i]);
@@ -78,7 +78,7 @@ void run(device::HostStream&, const BalanceLossBackward& k) {
     const double* set = counts + row % sets * n;
     std::transform(set, set + n, gradient.data(),
                    [factor](double count) { return static_cast<T>(factor * count); });
-    router::balance_score_gradients(x, k.rule.topk, k.rule.score, gradient.data(), dx);
+    router::balance_score_gradients(x, k.rule.score, gradient.data(), dx);
     write_row<T, Tx>(dx, k.dlogits, row);
   });
 }

@@ -37,7 +37,7 @@ router::Logits<double> logits_of(const std::vector<double>& x) {
 
 std::vector<double> scores_of(const std::vector<double>& x, const BalanceRule& rule) {
   std::vector<double> scores(x.size());
-  router::balance_scores(logits_of(x), rule.topk, rule.score, scores.data());
+  router::balance_scores(logits_of(x), rule.score, scores.data());
   return scores;
 }
 
@@ -75,8 +75,7 @@ void run(device::ReferenceStream&, const BalanceLossBackward& kernel) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       gradient[i] = factor * counts(row % kernel.counts.size(0), i);
     }
-    router::balance_score_gradients(logits_of(x), kernel.rule.topk, kernel.rule.score,
-                                    gradient.data(), dx.data());
+    router::balance_score_gradients(logits_of(x), kernel.rule.score, gradient.data(), dx.data());
     write(dx, kernel.dlogits, row);
   });
 }

@@ -213,20 +213,6 @@ std::string reason_against(const fs::path& path) {
   }
 }
 
-Choice newest_verified(const Folder& folder) {
-  Choice choice;
-  const std::vector<Index> iterations = folder.iterations();
-  for (auto i = iterations.rbegin(); i != iterations.rend(); ++i) {
-    const std::string reason = reason_against(folder.file(*i));
-    if (reason.empty()) {
-      choice.iteration = *i;
-      break;
-    }
-    choice.skipped.push_back(reason);
-  }
-  return choice;
-}
-
 std::vector<Index> apply_retention(const Folder& folder, const Retention& retention, Index newest) {
   std::vector<Index> deleted;
   if (!retention.retain_interval && !retention.keep_last) {

@@ -49,13 +49,6 @@ class Folder {
 /// it was written.
 std::string reason_against(const std::filesystem::path& file);
 
-/// The newest checkpoint whose every byte is as it was written.
-struct Choice {
-  std::optional<Index> iteration;    // none: there is no usable one
-  std::vector<std::string> skipped;  // one sentence for each newer one that is not usable, and why
-};
-Choice newest_verified(const Folder& folder);
-
 /// Which checkpoints a run keeps besides the newest.
 struct Retention {
   std::optional<Index> retain_interval;  // --save-retain-interval: multiples are kept

@@ -10,14 +10,13 @@
 
 #include "checkpoint/posix_file.h"
 #include "utils/error.h"
+#include "utils/host_name.h"
 
 namespace mpitron::checkpoint {
 namespace {
 
 std::string this_process() {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  return fmt::format("host {}, process {}", host.data(), ::getpid());
+  return fmt::format("host {}, process {}", host_name(), ::getpid());
 }
 
 // What the holder wrote; nothing in the moment before it does.

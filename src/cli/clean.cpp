@@ -61,8 +61,9 @@ void declare(Flags& flags, Options& options) {
 
 std::string report_json(const corpus::CleanReport& report) {
   std::string fates;
-  for (std::size_t i = 0; i < corpus::kFates; ++i)
+  for (std::size_t i = 0; i < corpus::kFates; ++i) {
     fates += fmt::format("\"{}\":{},", to_string(static_cast<corpus::Fate>(i)), report.fates[i]);
+  }
   return fmt::format(
       R"({{"documents":{},{}"fixed":{},"split":{},"written":{},"bytes":{},"bytes_written":{},"seconds":{:.3f}}})",
       report.documents, fates, report.fixed, report.split, report.written, report.bytes,

@@ -70,8 +70,9 @@ data::TextDocuments text_documents_of(const std::string& name) {
 std::string summary_json(const data::PreprocessReport& report,
                          const tokenizers::Tokenizer& tokenizer) {
   std::string files;
-  for (const std::string& prefix : report.prefixes)
+  for (const std::string& prefix : report.prefixes) {
     files += (files.empty() ? "" : ",") + data::quote_json(prefix);
+  }
   return fmt::format(
       R"({{"documents":{},"empty_documents":{},"blank_lines":{},"bad_lines":{},"tokens":{},"bytes":{},"seconds":{:.3f},)"
       R"("tokenizer":{},"tokenizer_fingerprint":{},"vocab_size":{},"prefixes":[{}]}})",
@@ -96,8 +97,9 @@ std::string summary_text(const data::PreprocessReport& report) {
   if (report.empty_documents > 0) {
     text += fmt::format("; {} documents are empty", report.empty_documents);
   }
-  for (const std::string& prefix : report.prefixes)
+  for (const std::string& prefix : report.prefixes) {
     text += fmt::format("\nwrote {0}.bin and {0}.idx", prefix);
+  }
   return text;
 }
 

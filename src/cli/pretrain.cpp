@@ -140,8 +140,8 @@ void print_data(const train::TrainingData& data, const config::RunConfig& config
                          valid.empty() ? "0" : valid, size(data.sets.test)));
 }
 
-void print_unigram_baseline(train::Pretraining& pretraining) {
-  if (const auto loss = pretraining.unigram_loss()) {
+void print_unigram_baseline(const train::TrainingData& data, const config::RunConfig& config) {
+  if (const auto loss = train::unigram_loss(data, config)) {
     log::print(
         fmt::format(" best unigram model of the validation tokens | lm loss value: {:.6E} | lm "
                     "loss PPL: {:.6E} |",
@@ -204,7 +204,7 @@ int pretrain(const std::string& kind, const Arguments& words) {
                                  trace);
   const train::RunOutcome outcome = pretraining.run(&tuning);
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {
-    print_unigram_baseline(pretraining);
+    print_unigram_baseline(data, config);
   }
   if (outcome.code == ExitCode::success && config.logging.sample_prompt) {
     print_sample(inference::TextGenerator(*device, model.chunk(0), *data.tokenizer), config);

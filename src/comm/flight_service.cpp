@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "utils/host_name.h"
+
 namespace mpitron::comm {
 namespace {
 
@@ -27,17 +29,11 @@ void limit_to_a_second(int socket) {
   ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
 }
 
-std::string own_host() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 int connect_to(const std::string& host, std::uint16_t port) {
   const addrinfo hints{.ai_flags = 0, .ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
   addrinfo* found = nullptr;
   // The own name need not be known to any server of names.
-  const char* const name = host == own_host() ? "127.0.0.1" : host.c_str();
+  const char* const name = host == host_name() ? "127.0.0.1" : host.c_str();
   if (::getaddrinfo(name, std::to_string(port).c_str(), &hints, &found) != 0) {
     return -1;
   }

@@ -1,9 +1,8 @@
 #include "comm/world.h"
 
-#include <array>
 #include <numeric>
 
-#include <unistd.h>
+#include "utils/host_name.h"
 
 namespace mpitron::comm {
 
@@ -14,9 +13,7 @@ std::shared_ptr<Group> World::all() {
 }
 
 std::string World::host(Index) const {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
+  return host_name();
 }
 
 std::unique_ptr<device::Allocator> World::make_allocator() {

@@ -50,9 +50,13 @@ Result plain_layers(const Facts& f) {
   if (f.run.model.kind == ModelKind::gpt) {
     return {};
   }
-  const std::string given =
-      given_of(f, {"num_experts", "multi_latent_attention", "mtp_num_layers", "no_rope_freq",
-                   "reset_position_ids", "reset_attention_mask", "eod_mask_loss", "sample_prompt"});
+  std::string given = given_of(
+      f, {"num_experts", "multi_latent_attention", "mtp_num_layers", "no_rope_freq", "qk_layernorm",
+          "qk_l2_norm", "use_rope_scaling", "rotary_seq_len_interpolation_factor",
+          "reset_position_ids", "reset_attention_mask", "eod_mask_loss", "sample_prompt"});
+  if (given.empty() && f.run.model.rotary_base != ModelConfig().rotary_base) {
+    given = "rotary_base";
+  }
   return given.empty() ? Result() : Violation{"given: " + given, "--model gpt"};
 }
 
@@ -145,9 +149,12 @@ std::span<const Constraint> encoder_constraints() {
        "read would be ignored.",
        options_of_the_model},
       {"E154", "plain_layers", "BERT and T5 have dense layers and samples of their own",
-       "model num-experts multi-latent-attention mtp-num-layers no-rope-freq reset-position-ids "
-       "reset-attention-mask eod-mask-loss sample-prompt",
-       "Experts, latent attention, multi-token prediction and packed documents are GPT's.",
+       "model num-experts multi-latent-attention mtp-num-layers no-rope-freq qk-layernorm "
+       "qk-l2-norm rotary-base use-rope-scaling rotary-seq-len-interpolation-factor "
+       "reset-position-ids reset-attention-mask eod-mask-loss sample-prompt",
+       "Experts, latent attention, multi-token prediction, norms of queries and keys, other "
+       "rotary frequencies and packed documents are GPT's: the reference's BERT and T5 ignore "
+       "them.",
        plain_layers},
       {"E155", "whole_sequences", "context_parallel_size == 1 with BERT and T5",
        "model context-parallel-size",

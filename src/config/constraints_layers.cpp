@@ -26,7 +26,11 @@ Result latent_attention_alone(const Facts& f) {
       {m.qk_l2_norm, "--qk-l2-norm"},
       {m.rotary_interleaved, "--rotary-interleaved"},
       {f.values.given("kv_channels") && m.kv_channels != width, "--kv-channels"},
-      {m.add_qkv_bias && !m.add_bias_linear, "--add-qkv-bias"}};
+      {m.add_qkv_bias && !m.add_bias_linear, "--add-qkv-bias"},
+      {m.use_rope_scaling, "--use-rope-scaling"},
+      {m.rotary_seq_len_interpolation_factor.has_value(), "--rotary-seq-len-interpolation-factor"},
+      {m.rope_type == RopeType::yarn && m.rotary_percent != 1, "--rotary-percent"},
+      {!m.no_rope_layers.empty(), "--no-rope-freq"}};
   std::vector<std::string> senseless;
   for (const auto& [given, name] : wishes) {
     if (given) {
@@ -35,8 +39,8 @@ Result latent_attention_alone(const Facts& f) {
   }
   return senseless.empty() ? Result()
                            : Violation{fmt::format("given: {}", fmt::join(senseless, ", ")),
-                                       "--qk-head-dim, --qk-pos-emb-head-dim and --v-head-dim "
-                                       "instead of them"};
+                                       "--qk-head-dim, --qk-pos-emb-head-dim and --v-head-dim, "
+                                       "--rope-type and --rotary-scaling-factor instead of them"};
 }
 
 Result latent_sizes(const Facts& f) {
@@ -94,9 +98,11 @@ std::span<const Constraint> layer_constraints() {
       {"E148", "latent_attention_alone",
        "--multi-latent-attention excludes options of other attention",
        "multi-latent-attention group-query-attention qk-l2-norm rotary-interleaved kv-channels "
-       "add-qkv-bias",
+       "add-qkv-bias use-rope-scaling rotary-seq-len-interpolation-factor rotary-percent "
+       "no-rope-freq",
        "Every head has its key and value, made from latents without biases; pairs of rotary "
-       "components are neighbours already.",
+       "components are neighbours already. It rotates in every layer, stretched by YaRN alone, "
+       "which turns all components: the reference would ignore what says otherwise.",
        latent_attention_alone},
       {"E149", "latent_sizes", "ranks and parts of heads are at least 1, the rotary part 2",
        "q-lora-rank kv-lora-rank qk-head-dim qk-pos-emb-head-dim v-head-dim",

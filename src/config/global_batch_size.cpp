@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-#include "utils/check.h"
-
 namespace mpitron::config {
-namespace {
 
-Index ramped(const TrainingConfig& training, Index consumed_samples) {
+Index scheduled_batch_size(const TrainingConfig& training, Index consumed_samples) {
   const Index full = training.global_batch_size;
   if (!training.rampup_batch_size) {
     return full;
@@ -17,20 +14,13 @@ Index ramped(const TrainingConfig& training, Index consumed_samples) {
   if (consumed_samples > ramp.samples || increments <= 0 || ramp.samples <= 0) {
     return full;
   }
+  // In this order and in double: the reference divides twice, and the rounding decides at the
+  // edges.
   const double samples_per_increment =
       static_cast<double>(ramp.samples) / static_cast<double>(increments);
   const auto steps =
       static_cast<Index>(static_cast<double>(consumed_samples) / samples_per_increment);
   return std::min(full, ramp.start + steps * ramp.increment);
-}
-
-}  // namespace
-
-Index global_batch_size_at(const TrainingConfig& training, Index data_parallel_size,
-                           Index consumed_samples) {
-  const Index size = ramped(training, consumed_samples);
-  const Index unit = training.micro_batch_size * data_parallel_size;
-  return training.decrease_batch_size_if_needed && unit > 0 ? size / unit * unit : size;
 }
 
 Index iterations_for_samples(const TrainingConfig& training, Index train_samples) {
@@ -42,7 +32,7 @@ Index iterations_for_samples(const TrainingConfig& training, Index train_samples
   if (training.rampup_batch_size &&
       training.rampup_batch_size->start < training.global_batch_size) {
     while (consumed <= training.rampup_batch_size->samples && consumed <= train_samples) {
-      const Index size = ramped(training, consumed);
+      const Index size = scheduled_batch_size(training, consumed);
       if (size <= 0) {
         return 0;
       }

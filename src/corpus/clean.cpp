@@ -2,196 +2,23 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include <fmt/ranges.h>
 
+#include "corpus/cleaner.h"
 #include "corpus/language.h"
-#include "corpus/record.h"
-#include "corpus/text_fixes.h"
-#include "corpus/url_filter.h"
-#include "data/document_reader.h"
 #include "data/input_files.h"
 #include "data/json_text.h"
 #include "data/ordered_pipeline.h"
 #include "data/progress.h"
-#include "tokenizers/split_lexer.h"
 #include "utils/error.h"
 #include "utils/files.h"
 #include "utils/log.h"
-#include "utils/utf8.h"
 
 namespace mpitron::corpus {
 namespace {
 
-constexpr Index kCharactersPerToken = 8;  // a longer text needs no counting (Megatron's rule)
 constexpr Index kMaxComplaints = 10;
-
-struct Batch {
-  data::DocumentBatch raw;
-  std::string out;                // what is written: JSON objects without the brace
-  std::vector<std::size_t> ends;  // of each in `out`
-  std::array<Index, kFates> fates{};
-  Index fixed = 0;
-  Index split = 0;
-  std::vector<std::string> complaints;
-  std::vector<std::vector<std::uint64_t>> ngrams;  // of each document (pass 1)
-
-  void clear() {
-    out.clear();
-    ends.clear();
-    fates = {};
-    fixed = split = 0;
-    complaints.clear();
-    ngrams.clear();
-  }
-};
-
-Fate fate_of(UrlVerdict verdict) {
-  switch (verdict) {
-    case UrlVerdict::good:
-      return Fate::kept;
-    case UrlVerdict::malformed:
-      return Fate::url_malformed;
-    case UrlVerdict::too_short:
-      return Fate::url_too_short;
-    case UrlVerdict::bad_extension:
-      return Fate::url_extension;
-    case UrlVerdict::bad_domain:
-      return Fate::url_domain;
-  }
-  return Fate::kept;
-}
-
-// What one thread needs.
-class Cleaner {
- public:
-  Cleaner(const CleanOptions& options, const UrlFilter& urls, const NgramFilter& ngrams)
-      : options_(options),
-        urls_(urls),
-        ngrams_(ngrams),
-        cache_(options.tokenizer != nullptr ? options.tokenizer->make_cache() : nullptr) {}
-
-  void clean(Batch& batch) {
-    batch.clear();
-    for (const data::RawDocument& document : batch.raw.documents) {
-      Fate fate = Fate::bad_line;
-      guard(batch, document, [&] { fate = clean(batch, document); });
-      ++batch.fates[static_cast<std::size_t>(fate)];
-    }
-  }
-
-  /// The n-grams of tasks in each document that reaches decontamination.
-  void find_ngrams(Batch& batch) {
-    batch.clear();
-    for (const data::RawDocument& document : batch.raw.documents) {
-      guard(batch, document, [&] {
-        const auto text = text_of(batch, document);
-        if (judge(text) == Fate::kept) {
-          batch.ngrams.push_back(ngrams_.find(fixed_));
-        }
-      });
-    }
-  }
-
- private:
-  template <class Work>
-  void guard(Batch& batch, const data::RawDocument& document, const Work& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      std::string complaint = fmt::format("{}:{}: document at byte {}: {}", *batch.raw.file,
-                                          document.line, document.offset, error.what());
-      if (!options_.skip_bad_lines) {
-        throw_data("{}; --skip-bad-lines leaves such documents out", complaint);
-      }
-      batch.complaints.push_back(std::move(complaint));
-    }
-  }
-
-  std::string_view text_of(const Batch& batch, const data::RawDocument& document) {
-    json_ = batch.raw.json;
-    if (!json_) {
-      plain_ = replace_invalid_utf8(document.text);
-      return plain_;
-    }
-    record_.parse(document.text);
-    const std::string_view* text = record_.text(options_.text_key);
-    if (text == nullptr) {
-      throw_data("the object has no text under \"{}\" (--text-key)", options_.text_key);
-    }
-    return *text;
-  }
-
-  // Leaves the text to write in fixed_.
-  Fate judge(std::string_view text) {
-    fixed_ = options_.fix_text ? fix_text(text) : std::string(text);
-    changed_ = fixed_ != text;
-    const std::string_view* url =
-        json_ && options_.filter_urls ? record_.text(options_.url_key) : nullptr;
-    if (url != nullptr) {
-      if (const Fate fate = fate_of(urls_.check(*url)); fate != Fate::kept) {
-        return fate;
-      }
-    }
-    if (!options_.language.empty() && guess_language(fixed_).code != options_.language) {
-      return Fate::language;
-    }
-    return long_enough() ? Fate::kept : Fate::too_short;
-  }
-
-  bool long_enough() {
-    if (std::ssize(fixed_) >= 4 * kCharactersPerToken * options_.min_tokens) {
-      return true;  // 4 bytes a character at most
-    }
-    if (options_.tokenizer != nullptr) {
-      ids_.clear();
-      options_.tokenizer->encode(fixed_, *cache_, ids_);
-      return std::ssize(ids_) >= options_.min_tokens;
-    }
-    Index words = 0;
-    for (tokenizers::Gpt2Lexer lexer(fixed_); words < options_.min_tokens && !lexer.next().empty();)
-      ++words;
-    return words >= options_.min_tokens;
-  }
-
-  Fate clean(Batch& batch, const data::RawDocument& document) {
-    const std::string_view text = text_of(batch, document);
-    if (const Fate fate = judge(text); fate != Fate::kept) {
-      return fate;
-    }
-    const auto pieces = ngrams_.empty()
-                            ? std::vector<std::string_view>{fixed_}
-                            : ngrams_.split(fixed_).value_or(std::vector<std::string_view>());
-    if (pieces.empty()) {
-      return Fate::contaminated;
-    }
-    const bool whole = pieces.size() == 1 && pieces[0].size() == fixed_.size();
-    batch.fixed += changed_;
-    batch.split += !whole;
-    for (const std::string_view piece : pieces) {
-      if (json_) {
-        batch.out +=
-            record_.tail_with(whole && !changed_ ? Changes() : Changes{{options_.text_key, piece}});
-      } else {
-        batch.out += data::quote_json(options_.text_key) + ": " + data::quote_json(piece) + "}";
-      }
-      batch.ends.push_back(batch.out.size());
-    }
-    return Fate::kept;
-  }
-
-  const CleanOptions& options_;
-  const UrlFilter& urls_;
-  const NgramFilter& ngrams_;
-  std::unique_ptr<tokenizers::Tokenizer::Cache> cache_;
-  Record record_;
-  bool json_ = true;
-  bool changed_ = false;
-  std::string plain_;
-  std::string fixed_;
-  tokenizers::TokenIds ids_;
-};
 
 void throw_if_stopped(const CleanOptions& options) {
   if (options.stop && options.stop()) {
@@ -208,17 +35,17 @@ void for_each_batch(const CleanOptions& options, const std::vector<std::string>&
   data::Progress progress("clean", reader.total_bytes(), 1);
   Index documents = 0;
   Index bytes = 0;
-  data::OrderedPipeline<Batch>(options.workers)
+  data::OrderedPipeline<CleanBatch>(options.workers)
       .run(
-          [&](Batch& batch) {
+          [&](CleanBatch& batch) {
             const bool more = reader.next(batch.raw);
             throw_if_stopped(options);
             return more;
           },
-          [&](int worker, Batch& batch) {
+          [&](int worker, CleanBatch& batch) {
             process(cleaners[static_cast<std::size_t>(worker)], batch);
           },
-          [&](Batch& batch) {
+          [&](CleanBatch& batch) {
             consume(batch);
             documents += std::ssize(batch.raw.documents);
             bytes += batch.raw.file_bytes;
@@ -246,13 +73,12 @@ void read_tasks(const CleanOptions& options, NgramFilter& ngrams) {
         ngrams.add_task(document.text);
         continue;
       }
-      record.parse(document.text);
-      const std::string_view* text = record.text(options.text_key);
-      if (text == nullptr) {
-        throw_data("--task-file {}:{}: the object has no text under \"{}\" (--text-key)",
-                   *batch.file, document.line, options.text_key);
+      try {
+        record.parse(document.text);
+        ngrams.add_task(record.required_text(options.text_key));
+      } catch (const Error& error) {
+        throw_data("--task-file {}:{}: {}", *batch.file, document.line, error.what());
       }
-      ngrams.add_task(*text);
     }
   }
   if (ngrams.empty()) {
@@ -265,7 +91,7 @@ class Output {
   Output(const CleanOptions& options, CleanReport& report)
       : options_(options), report_(report), file_(options.output) {}
 
-  void write(const Batch& batch) {
+  void write(const CleanBatch& batch) {
     std::size_t begin = 0;
     for (const std::size_t end : batch.ends) {
       const std::string_view tail = std::string_view(batch.out).substr(begin, end - begin);
@@ -283,8 +109,9 @@ class Output {
       report_.bytes_written += std::ssize(head) + std::ssize(tail) + 1;
       begin = end;
     }
-    for (std::size_t i = 0; i < kFates; ++i)
+    for (std::size_t i = 0; i < kFates; ++i) {
       report_.fates[i] += batch.fates[i];
+    }
     report_.documents += std::ssize(batch.raw.documents);
     report_.fixed += batch.fixed;
     report_.split += batch.split;
@@ -344,21 +171,23 @@ CleanReport clean(const CleanOptions& options) {
   CleanReport report;
   Output output(options, report);
   std::vector<Cleaner> cleaners;
-  for (int worker = 0; worker < options.workers; ++worker)
+  for (int worker = 0; worker < options.workers; ++worker) {
     cleaners.emplace_back(options, urls, ngrams);
+  }
   if (!ngrams.empty()) {
     for_each_batch(
         options, inputs, cleaners,
-        [](Cleaner& cleaner, Batch& batch) { cleaner.find_ngrams(batch); },
-        [&](const Batch& batch) {
-          for (const auto& found : batch.ngrams)
+        [](Cleaner& cleaner, CleanBatch& batch) { cleaner.find_ngrams(batch); },
+        [&](const CleanBatch& batch) {
+          for (const auto& found : batch.ngrams) {
             ngrams.count(found);
+          }
         });
     ngrams.drop_idioms();
   }
   for_each_batch(
-      options, inputs, cleaners, [](Cleaner& cleaner, Batch& batch) { cleaner.clean(batch); },
-      [&](const Batch& batch) { output.write(batch); });
+      options, inputs, cleaners, [](Cleaner& cleaner, CleanBatch& batch) { cleaner.clean(batch); },
+      [&](const CleanBatch& batch) { output.write(batch); });
   throw_if_stopped(options);
   output.commit();
   report.seconds = timer.seconds();

@@ -14,8 +14,9 @@ constexpr Index kBarWidth = 50;
 std::vector<Index> document_lengths(const io::TokenFile& corpus) {
   std::vector<Index> lengths(static_cast<std::size_t>(corpus.document_count()));
   for (Index d = 0; d < corpus.document_count(); ++d) {
-    for (Index s = corpus.document_begin(d); s < corpus.document_begin(d + 1); ++s)
+    for (Index s = corpus.document_begin(d); s < corpus.document_begin(d + 1); ++s) {
       lengths[static_cast<std::size_t>(d)] += corpus.length(s);
+    }
   }
   return lengths;
 }
@@ -44,8 +45,9 @@ DatasetReport inspect_dataset(const io::TokenFile& corpus) {
   report.documents = corpus.document_count();
   report.sequences = corpus.sequence_count();
   std::vector<Index> lengths = document_lengths(corpus);
-  for (const Index length : lengths)
+  for (const Index length : lengths) {
     report.tokens += length;
+  }
   report.bytes = report.tokens * static_cast<Index>(io::size_of(corpus.type()));
   report.empty_documents = std::erase(lengths, 0);
   if (!lengths.empty()) {
@@ -90,14 +92,16 @@ std::string to_text(const DatasetReport& report) {
                       static_cast<double>(report.tokens) / static_cast<double>(filled),
                       report.median, report.percentile_90 + 1);
   Index most = 1;
-  for (const LengthBucket& bucket : report.histogram)
+  for (const LengthBucket& bucket : report.histogram) {
     most = std::max(most, bucket.documents);
+  }
   for (const LengthBucket& bucket : report.histogram) {
     // What is there shows, however little it is.
     const Index width = (bucket.documents * kBarWidth + most - 1) / most;
     std::string bar;
-    for (Index i = 0; i < width; ++i)
+    for (Index i = 0; i < width; ++i) {
       bar += "█";
+    }
     text += fmt::format("\n{:>10} - {:<10} {:>10}  {}", bucket.from, bucket.to - 1,
                         bucket.documents, bar);
   }

@@ -20,8 +20,8 @@
 namespace mpitron::corpus {
 namespace {
 
-constexpr std::size_t kCompared =
-    64;  // representatives of a bucket that a document is compared with
+/// Representatives of a bucket that a document is compared with.
+constexpr std::size_t kCompared = 64;
 
 struct Place {
   Index offset;
@@ -64,11 +64,7 @@ class Documents {
       return raw;
     }
     record.parse(raw);
-    const std::string_view* text = record.text(options_.text_key);
-    if (text == nullptr) {
-      throw_data("the object has no text under \"{}\" (--text-key)", options_.text_key);
-    }
-    return *text;
+    return record.required_text(options_.text_key);
   }
 
   const std::vector<std::string>& files() const { return files_; }
@@ -124,8 +120,9 @@ std::vector<std::uint64_t> sign_all(Documents& documents, const DedupOptions& op
   data::DocumentReader reader(documents.files(), data::TextDocuments::paragraphs);
   data::Progress progress("signatures", reader.total_bytes(), 1);
   std::vector<Signer> signers;
-  for (int worker = 0; worker < options.workers; ++worker)
+  for (int worker = 0; worker < options.workers; ++worker) {
     signers.emplace_back(options);
+  }
   std::vector<std::uint64_t> keys;
   data::OrderedPipeline<SignatureBatch>(options.workers)
       .run(
@@ -154,16 +151,20 @@ std::vector<Bucket> find_buckets(const std::vector<std::uint64_t>& keys, Index d
   std::vector<Bucket> buckets;
   std::vector<std::pair<std::uint64_t, Index>> band(static_cast<std::size_t>(documents));
   for (Index b = 0; b < bands; ++b) {
-    for (Index d = 0; d < documents; ++d)
+    for (Index d = 0; d < documents; ++d) {
       band[static_cast<std::size_t>(d)] = {keys[static_cast<std::size_t>(d * bands + b)], d};
+    }
     std::ranges::sort(band);
     for (std::size_t begin = 0, end = 0; begin < band.size(); begin = end) {
-      for (end = begin + 1; end < band.size() && band[end].first == band[begin].first; ++end) {
+      end = begin + 1;
+      while (end < band.size() && band[end].first == band[begin].first) {
+        ++end;
       }
       if (end - begin > 1) {
         Bucket& bucket = buckets.emplace_back();
-        for (std::size_t i = begin; i < end; ++i)
+        for (std::size_t i = begin; i < end; ++i) {
           bucket.push_back(band[i].second);
+        }
       }
     }
   }
@@ -223,8 +224,9 @@ DuplicateGroups join_similar(const Documents& documents, const std::vector<Bucke
                              const DedupOptions& options, DedupReport& report) {
   DuplicateGroups groups(documents.count());
   std::vector<Comparer> comparers;
-  for (int worker = 0; worker < options.workers; ++worker)
+  for (int worker = 0; worker < options.workers; ++worker) {
     comparers.emplace_back(documents, options);
+  }
   Index next = 0;
   data::OrderedPipeline<Comparison>(options.workers)
       .run(
@@ -239,8 +241,9 @@ DuplicateGroups join_similar(const Documents& documents, const std::vector<Bucke
           },
           [&](Comparison& comparison) {
             report.candidates += comparison.compared;
-            for (const auto& [a, b] : comparison.similar)
+            for (const auto& [a, b] : comparison.similar) {
               groups.join(a, b);
+            }
           });
   return groups;
 }
@@ -262,9 +265,10 @@ void write(const Documents& documents, DuplicateGroups& groups, const DedupOptio
   throw_if_stopped(options);
   if (!options.groups.empty()) {
     AtomicFile list(options.groups);
-    for (const auto& group : found)
+    for (const auto& group : found) {
       list.write(fmt::format("{{\"keep\": {}, \"remove\": [{}]}}\n", group.front(),
                              fmt::join(group.begin() + 1, group.end(), ", ")));
+    }
     list.commit();
   }
   output.commit();

@@ -33,8 +33,9 @@ std::vector<std::vector<Index>> DuplicateGroups::groups() {
     }
   }
   std::vector<std::vector<Index>> groups;
-  for (auto& [root, group] : members)
+  for (auto& [root, group] : members) {
     groups.push_back(std::move(group));
+  }
   return groups;
 }
 

@@ -170,8 +170,9 @@ struct Counts {
   void add_word(const std::string& word) {
     ++words;
     const auto found = common_words().find(word);
-    for (std::size_t i = 0; found != common_words().end() && i < hits.size(); ++i)
+    for (std::size_t i = 0; found != common_words().end() && i < hits.size(); ++i) {
       hits[i] += static_cast<int>(found->second >> i & 1);
+    }
   }
 };
 
@@ -204,8 +205,9 @@ LanguageGuess guess_language(std::string_view text) {
   const Counts counts = count(text);
   const auto& letters = counts.letters;
   int all = 0;
-  for (const int n : letters)
+  for (const int n : letters) {
     all += n;
+  }
   const auto script = static_cast<std::size_t>(std::ranges::max_element(letters) - letters.begin());
   if (all == 0) {
     return {};
@@ -226,8 +228,9 @@ LanguageGuess guess_language(std::string_view text) {
 
 std::vector<std::string> known_languages() {
   std::vector<std::string> codes;
-  for (const Words& words : kWords)
+  for (const Words& words : kWords) {
     codes.emplace_back(words.code);
+  }
   for (const std::string_view code : kCodeOfScript) {
     if (!code.empty()) {
       codes.emplace_back(code);

@@ -84,8 +84,9 @@ std::string common_tokenizer(const std::vector<std::string>& corpora) {
 void write_merged(MergeReport& report, const std::string& prefix) {
   io::TokenFileParts merged(prefix, io::TokenFile(report.parts.front()).type());
   try {
-    for (const std::string& corpus : report.parts)
+    for (const std::string& corpus : report.parts) {
       merged.append(io::TokenFile(corpus));
+    }
     merged.commit();
   } catch (const Error&) {
     merged.discard();
@@ -103,8 +104,9 @@ void write_merged_hdf5(MergeReport& report, const std::string& path,
     std::string prefix;
     ~Between() {
       std::error_code ignored;
-      for (const char* ending : {".bin", ".idx"})
+      for (const char* ending : {".bin", ".idx"}) {
         fs::remove(prefix + ending, ignored);
+      }
     }
   };
   const Between between{path + ".merged"};

@@ -28,8 +28,9 @@ std::size_t end_of_first(std::string_view text, std::size_t at, Index characters
     --at;
     characters -= !continues_character(text[at]);
   }
-  while (at > 0 && kSentenceEnds.find(text[at]) == std::string_view::npos)
+  while (at > 0 && kSentenceEnds.find(text[at]) == std::string_view::npos) {
     --at;
+  }
   return at > 0 ? at + 1 : 0;
 }
 
@@ -39,8 +40,9 @@ std::size_t begin_of_second(std::string_view text, std::size_t at, Index charact
     ++at;
     characters -= at == text.size() || !continues_character(text[at]);
   }
-  while (at < text.size() && kSentenceEnds.find(text[at]) == std::string_view::npos)
+  while (at < text.size() && kSentenceEnds.find(text[at]) == std::string_view::npos) {
     ++at;
+  }
   return std::min(at + 1, text.size());
 }
 
@@ -90,8 +92,9 @@ void NgramFilter::add_task(std::string_view text) {
   }
   for (Index first = 0; first + length <= std::ssize(words); ++first) {
     std::uint64_t hash = static_cast<std::uint64_t>(length);
-    for (Index i = first; i < first + length; ++i)
+    for (Index i = first; i < first + length; ++i) {
       hash = join(hash, words[static_cast<std::size_t>(i)].hash);
+    }
     counts_.try_emplace(hash, 0);
   }
   if (std::ranges::find(lengths_, length) == lengths_.end()) {
@@ -109,8 +112,9 @@ void NgramFilter::for_each_known(const std::vector<Word>& words, const Visit& vi
         continue;
       }
       std::uint64_t hash = static_cast<std::uint64_t>(length);
-      for (Index i = first; i < first + length; ++i)
+      for (Index i = first; i < first + length; ++i) {
         hash = join(hash, words[static_cast<std::size_t>(i)].hash);
+      }
       if (counts_.contains(hash) && visit(hash, words[static_cast<std::size_t>(first)],
                                           words[static_cast<std::size_t>(first + length - 1)])) {
         return;
@@ -129,8 +133,9 @@ std::vector<std::uint64_t> NgramFilter::find(std::string_view text) const {
 }
 
 void NgramFilter::count(const std::vector<std::uint64_t>& found) {
-  for (const std::uint64_t hash : found)
+  for (const std::uint64_t hash : found) {
     ++counts_.at(hash);
+  }
 }
 
 void NgramFilter::drop_idioms() {

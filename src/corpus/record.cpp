@@ -23,10 +23,12 @@ Record::~Record() = default;
 Record::Record(Record&&) noexcept = default;
 
 void Record::parse(std::string_view line) {
-  while (line.ends_with('\r') || line.ends_with(' '))
+  while (line.ends_with('\r') || line.ends_with(' ')) {
     line.remove_suffix(1);
-  while (line.starts_with(' '))
+  }
+  while (line.starts_with(' ')) {
     line.remove_prefix(1);
+  }
   state_->line = line;
   dom::element root;
   if (const auto code = state_->parser.parse(state_->line).get(root); code != simdjson::SUCCESS) {
@@ -40,6 +42,14 @@ void Record::parse(std::string_view line) {
 
 const std::string_view* Record::text(std::string_view key) {
   return state_->object[key].get(state_->found) == simdjson::SUCCESS ? &state_->found : nullptr;
+}
+
+std::string_view Record::required_text(std::string_view key) {
+  const std::string_view* found = text(key);
+  if (found == nullptr) {
+    throw_data("the object has no text under \"{}\" (--text-key)", key);
+  }
+  return *found;
 }
 
 std::string Record::tail_with(const Changes& changes) const {

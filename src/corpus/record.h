@@ -22,6 +22,8 @@ class Record {
   void parse(std::string_view line);
   /// Text of a key; nullptr where it is absent or no text.
   const std::string_view* text(std::string_view key);
+  /// The same, but Error(data) that names --text-key.
+  std::string_view required_text(std::string_view key);
   /// The object as one line of JSON, behind its opening brace, with these fields set: keys that it
   /// has stay where they are, new ones come last. Without changes the line as it was read.
   std::string tail_with(const Changes& changes) const;

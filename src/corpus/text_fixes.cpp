@@ -116,8 +116,9 @@ Utf8Char read_entity(std::string_view text) {
   }
   std::uint32_t c = 0;
   std::size_t at = 2;
-  for (; at < text.size() && at < 9 && text[at] >= '0' && text[at] <= '9'; ++at)
+  for (; at < text.size() && at < 9 && text[at] >= '0' && text[at] <= '9'; ++at) {
     c = c * 10 + static_cast<std::uint32_t>(text[at] - '0');
+  }
   const bool ends = at > 2 && at < text.size() && text[at] == ';';
   const bool character = c >= 0x20 && c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF);
   return ends && character ? Utf8Char{c, static_cast<int>(at) + 1} : Utf8Char{};
@@ -146,8 +147,9 @@ std::size_t terminal_escape(std::string_view text) {
     return 0;
   }
   std::size_t at = 2;
-  while (at < text.size() && ((text[at] >= '0' && text[at] <= '9') || text[at] == ';'))
+  while (at < text.size() && ((text[at] >= '0' && text[at] <= '9') || text[at] == ';')) {
     ++at;
+  }
   const bool ends =
       at < text.size() && text[at] >= '@' && text[at] <= '~';  // ECMA-48: the last byte
   return ends ? at + 1 : at;

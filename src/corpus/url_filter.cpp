@@ -57,8 +57,9 @@ std::string lower(std::string_view text) {
 std::string registered_domain(const std::string& host) {
   std::vector<std::size_t> dots;  // where the labels begin
   dots.push_back(0);
-  for (std::size_t at = host.find('.'); at != std::string::npos; at = host.find('.', at + 1))
+  for (std::size_t at = host.find('.'); at != std::string::npos; at = host.find('.', at + 1)) {
     dots.push_back(at + 1);
+  }
   std::size_t labels = 2;
   if (dots.size() >= 3) {
     const std::string second =
@@ -72,10 +73,12 @@ std::string registered_domain(const std::string& host) {
 }  // namespace
 
 UrlFilter::UrlFilter(const std::vector<std::string>& more_domains) {
-  for (const std::string_view domain : kDomains)
+  for (const std::string_view domain : kDomains) {
     domains_.emplace(domain);
-  for (const std::string& domain : more_domains)
+  }
+  for (const std::string& domain : more_domains) {
     domains_.insert(lower(domain));
+  }
 }
 
 UrlVerdict UrlFilter::check(std::string_view given) const {

@@ -20,8 +20,9 @@ struct Counter {
           counts.add_text(document.text);
           continue;
         }
-        for (const std::string_view text : parser.parse(document.text, {&key, 1})[0])
+        for (const std::string_view text : parser.parse(document.text, {&key, 1})[0]) {
           counts.add_text(text);
+        }
       } catch (const Error& error) {
         throw_data("{}:{}: document at byte {}: {}", *batch.file, document.line, document.offset,
                    error.what());
@@ -49,8 +50,9 @@ tokenizers::WordCounts count_words(const std::vector<std::string>& files, const 
         bytes += batch.file_bytes;
         progress.update(documents, bytes);
       });
-  for (std::size_t i = 1; i < counters.size(); ++i)
+  for (std::size_t i = 1; i < counters.size(); ++i) {
     counters[0].counts.add(counters[i].counts);
+  }
   return std::move(counters[0].counts);
 }
 

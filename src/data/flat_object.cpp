@@ -32,8 +32,9 @@ constexpr std::array<char, 256> make_escapes() {
   std::array<char, 256> escapes{};
   constexpr std::string_view kNames = "\"\\/bfnrt";
   constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
-  for (std::size_t i = 0; i < kNames.size(); ++i)
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
     escapes[static_cast<unsigned char>(kNames[i])] = kValues[i];
+  }
   return escapes;
 }
 
@@ -77,8 +78,9 @@ bool FlatObject::parse(std::string_view json, std::span<const std::string> keys)
 }
 
 bool FlatObject::ended() {
-  while (at_ < end_ && space(*at_))
+  while (at_ < end_ && space(*at_)) {
     ++at_;
+  }
   return at_ == end_;
 }
 

@@ -51,8 +51,9 @@ void for_lengths(const io::PackedArray<std::int32_t>& lengths, std::span<const D
             }
           },
           [&](const Block& block) {
-            for (std::size_t i = 0; i < block.lengths.size(); ++i)
+            for (std::size_t i = 0; i < block.lengths.size(); ++i) {
               use(block.begin + i, Index{block.lengths[i]});
+            }
           });
 }
 

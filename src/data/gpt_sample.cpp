@@ -77,8 +77,9 @@ void make_gpt_sample(std::span<const std::int64_t> text, const GptSampleOptions&
 
 std::uint64_t largest_token(std::span<const std::int64_t> tokens) {
   std::uint64_t largest = 0;
-  for (const std::int64_t token : tokens)
+  for (const std::int64_t token : tokens) {
     largest = std::max(largest, static_cast<std::uint64_t>(token));
+  }
   return largest;
 }
 

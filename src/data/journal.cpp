@@ -21,8 +21,9 @@ std::string header(const std::string& identity) {
 
 std::string line_of(std::span<const Index> entry) {
   std::string line;
-  for (const Index number : entry)
+  for (const Index number : entry) {
     line += fmt::format("{} ", number);
+  }
   return line + fmt::format("#{:016x}\n", hash64(line));
 }
 
@@ -30,8 +31,9 @@ std::string line_of(std::span<const Index> entry) {
 std::vector<Index> parse(const std::string& line) {
   std::vector<Index> entry;
   std::istringstream words(line);
-  for (Index number = 0; words >> number;)
+  for (Index number = 0; words >> number;) {
     entry.push_back(number);
+  }
   return line_of(entry) == line + "\n" ? entry : std::vector<Index>();
 }
 

@@ -107,8 +107,9 @@ std::span<const std::vector<std::string_view>> JsonTextParser::parse(
     std::string_view json, std::span<const std::string> keys) {
   state_->texts.resize(keys.size());
   if (state_->flat.parse(json, keys)) {
-    for (std::size_t k = 0; k < keys.size(); ++k)
+    for (std::size_t k = 0; k < keys.size(); ++k) {
       state_->texts[k].assign(1, state_->flat.texts()[k]);
+    }
     return state_->texts;
   }
   state_->found.assign(keys.size(), 0);

@@ -28,11 +28,13 @@ class OrderedPipeline {
   template <class Produce, class Process, class Consume>
   void run(Produce produce, Process process, Consume consume) {
     std::vector<std::thread> threads;
-    for (int worker = 1; worker < workers_; ++worker)
+    for (int worker = 1; worker < workers_; ++worker) {
       threads.emplace_back([&, worker] { work(worker, produce, process, consume); });
+    }
     work(0, produce, process, consume);
-    for (std::thread& thread : threads)
+    for (std::thread& thread : threads) {
       thread.join();
+    }
     if (error_) {
       std::rethrow_exception(error_);
     }

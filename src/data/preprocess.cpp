@@ -46,8 +46,9 @@ class Encoder {
   void encode(Batch& batch) {
     const std::size_t keys = options_.json_keys.size();
     batch.blocks.resize(keys * static_cast<std::size_t>(options_.lanes()), io::TokenBlock(type_));
-    for (io::TokenBlock& block : batch.blocks)
+    for (io::TokenBlock& block : batch.blocks) {
       block.clear();
+    }
     batch.complaints.clear();
     Index number = batch.raw.first_document;
     for (const RawDocument& document : batch.raw.documents) {
@@ -81,10 +82,12 @@ class Encoder {
       split_texts();
     }
     encoded_.resize(blocks.size());
-    for (std::size_t k = 0; k < blocks.size(); ++k)
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
       encode_texts(texts_[k], encoded_[k]);
-    for (std::size_t k = 0; k < blocks.size(); ++k)
+    }
+    for (std::size_t k = 0; k < blocks.size(); ++k) {
       blocks[k].add_document(encoded_[k].ids, encoded_[k].lengths);
+    }
   }
 
   static void check_no_nul(std::string_view text) {
@@ -96,8 +99,9 @@ class Encoder {
   void split_texts() {
     for (std::vector<std::string_view>& texts : texts_) {
       sentences_.clear();
-      for (const std::string_view text : texts)
+      for (const std::string_view text : texts) {
         splitter_->split_long(text, kSplitterCharacters, sentences_);
+      }
       texts.swap(sentences_);
     }
   }
@@ -227,8 +231,9 @@ void count(const Batch& batch, PreprocessReport& report) {
 void write_all(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& options,
                DocumentReader& reader, PreprocessOutput& output, PreprocessReport& report) {
   std::vector<Encoder> encoders;
-  for (int worker = 0; worker < options.workers; ++worker)
+  for (int worker = 0; worker < options.workers; ++worker) {
     encoders.emplace_back(tokenizer, options);
+  }
   Progress progress("preprocess", reader.total_bytes(), options.log_interval);
   OrderedPipeline<Batch>(options.workers)
       .run([&](Batch& batch) { return next_batch(reader, batch, options); },

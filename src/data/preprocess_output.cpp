@@ -19,12 +19,14 @@ constexpr std::size_t kPositionNumbers = 4;
 PreprocessOutput::PreprocessOutput(const PreprocessOptions& options, io::TokenType type,
                                    const std::string& identity, PreprocessReport& report)
     : report_(report), keys_(std::ssize(report.prefixes)), bytes_per_entry_(options.journal_bytes) {
-  for (const std::string& prefix : report.prefixes)
+  for (const std::string& prefix : report.prefixes) {
     locks_.emplace_back(prefix);
+  }
   std::vector<std::string> names;
   for (Index partition = 0; partition < options.lanes(); ++partition) {
-    for (const std::string& prefix : report.prefixes)
+    for (const std::string& prefix : report.prefixes) {
       names.push_back(partition == 0 ? prefix : fmt::format("{}.{}", prefix, partition));
+    }
   }
   std::vector<io::TokenExtent> extents(names.size());
   if (!identity.empty()) {
@@ -33,8 +35,9 @@ PreprocessOutput::PreprocessOutput(const PreprocessOptions& options, io::TokenTy
   }
   at_ = start_;
   next_entry_ = report_.bytes + bytes_per_entry_;
-  for (std::size_t i = 0; i < names.size(); ++i)
+  for (std::size_t i = 0; i < names.size(); ++i) {
     parts_.emplace_back(names[i], type, extents[i]);
+  }
 }
 
 void PreprocessOutput::read_journal(const std::vector<std::string>& names, io::TokenType type,
@@ -53,8 +56,9 @@ void PreprocessOutput::read_journal(const std::vector<std::string>& names, io::T
       journal_->forget();
       extents.assign(names.size(), {});
       start_ = {};
-      for (Index* counter : counters(report_))
+      for (Index* counter : counters(report_)) {
         *counter = 0;
+      }
       return;
     }
   }
@@ -70,8 +74,9 @@ bool PreprocessOutput::go_on(const std::vector<Index>& entry,
   }
   start_ = {entry[0], entry[1], entry[2], entry[3]};
   const Index* at = entry.data() + kPositionNumbers;
-  for (Index* number : numbers)
+  for (Index* number : numbers) {
     *number = *at++;
+  }
   for (io::TokenExtent& extent : extents) {
     extent = {at[0], at[1], at[2]};
     at += 3;
@@ -81,8 +86,9 @@ bool PreprocessOutput::go_on(const std::vector<Index>& entry,
 
 void PreprocessOutput::add_entry() {
   std::vector<Index> entry = {at_.file, at_.offset, at_.line, at_.documents};
-  for (const Index* counter : counters(report_))
+  for (const Index* counter : counters(report_)) {
     entry.push_back(*counter);
+  }
   for (io::TokenFileParts& part : parts_) {
     part.sync();
     const io::TokenExtent& extent = part.extent();
@@ -108,12 +114,15 @@ void PreprocessOutput::write(const std::vector<io::TokenBlock>& blocks, const In
 
 void PreprocessOutput::commit() {
   const auto keys = static_cast<std::size_t>(keys_);
-  for (std::size_t i = keys; i < parts_.size(); ++i)
+  for (std::size_t i = keys; i < parts_.size(); ++i) {
     parts_[i % keys].append(parts_[i]);
-  for (std::size_t key = 0; key < keys; ++key)
+  }
+  for (std::size_t key = 0; key < keys; ++key) {
     parts_[key].commit();
-  for (std::size_t i = keys; i < parts_.size(); ++i)
+  }
+  for (std::size_t i = keys; i < parts_.size(); ++i) {
     parts_[i].discard();
+  }
   if (journal_) {
     journal_->remove();
   }
@@ -128,8 +137,9 @@ bool PreprocessOutput::abandon() {
     }
     return true;
   }
-  for (io::TokenFileParts& part : parts_)
+  for (io::TokenFileParts& part : parts_) {
     part.discard();
+  }
   return false;
 }
 

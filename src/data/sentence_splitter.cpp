@@ -46,8 +46,9 @@ std::size_t white_space(std::string_view text) {
 }
 
 std::size_t end_of_word(std::string_view text, std::size_t at) {
-  while (at < text.size() && white_space(text.substr(at)) == 0)
+  while (at < text.size() && white_space(text.substr(at)) == 0) {
     ++at;
+  }
   return at;
 }
 
@@ -79,8 +80,9 @@ std::string_view last_token(std::string_view word) {
       break;
     }
   }
-  while (word.size() > 1 && is_one_of(kNoStart, word[0]))
+  while (word.size() > 1 && is_one_of(kNoStart, word[0])) {
     word.remove_prefix(1);
+  }
   return word;
 }
 
@@ -98,8 +100,9 @@ bool begins_lower(std::string_view next) {
 // they begin this one.
 std::size_t closing_bytes(std::string_view sentence) {
   std::size_t at = 0;
-  while (at < sentence.size() && is_one_of(kClosing, sentence[at]))
+  while (at < sentence.size() && is_one_of(kClosing, sentence[at])) {
     ++at;
+  }
   const std::string_view rest = sentence.substr(at);
   return at > 0 && (rest.empty() || white_space(rest) > 0 || rest.starts_with("--")) ? at : 0;
 }
@@ -116,8 +119,9 @@ bool SentenceSplitter::is_abbreviation(const std::string& type) const {
     return true;
   }
   bool dotted = type.size() >= 3;  // "u.s", "n.a.t.o"
-  for (std::size_t i = 0; i < type.size(); ++i)
+  for (std::size_t i = 0; i < type.size(); ++i) {
     dotted = dotted && (i % 2 == 0 ? is_letter(type[i]) : type[i] == '.');
+  }
   return dotted && type.size() % 2 == 1;
 }
 

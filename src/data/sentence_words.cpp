@@ -141,16 +141,18 @@ std::unordered_set<std::string_view> words_of(std::string_view list) {
 
 std::vector<std::string> sentence_languages() {
   std::vector<std::string> names;
-  for (const Lists& lists : kLists)
+  for (const Lists& lists : kLists) {
     names.emplace_back(lists.language);
+  }
   return names;
 }
 
 const SentenceWords& sentence_words(const std::string& language) {
   static const auto kWords = [] {
     std::array<SentenceWords, kLists.size()> words;
-    for (std::size_t i = 0; i < kLists.size(); ++i)
+    for (std::size_t i = 0; i < kLists.size(); ++i) {
       words[i] = {words_of(kLists[i].abbreviations), words_of(kLists[i].starters)};
+    }
     return words;
   }();
   for (std::size_t i = 0; i < kLists.size(); ++i) {

@@ -40,7 +40,6 @@ MultiLatentAttention::MultiLatentAttention(const Builder& builder, Index layer_n
     : shared_(builder.tensor_parallel()),
       heads_(local_heads(builder.config(), shared_)),
       core_(builder, layer_number, heads_.layout(), scale_of(builder.config())),
-      rotates_(builder.config().rotates(layer_number)),
       recompute_up_projections_(builder.config().recomputes(config::RecomputeModule::mla_up_proj)),
       kv_rank_(builder.config().kv_lora_rank) {
   make_projections(builder);
@@ -92,7 +91,7 @@ Var MultiLatentAttention::up_projected(Context& context, const Latents& latents,
                     ? ops::gather_from_sp(context, latents.k_rope, *shared_.group)
                     : ops::copy_to_tp(context, latents.k_rope, *shared_.group);
   }
-  return ops::latent_qkv(context, up, heads_, rotates_ ? rotary : std::nullopt);
+  return ops::latent_qkv(context, up, heads_, rotary);
 }
 
 Renewable MultiLatentAttention::fused_qkv(Context& context, const Latents& latents,

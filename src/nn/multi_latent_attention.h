@@ -39,7 +39,6 @@ class MultiLatentAttention {
   ops::TensorParallel shared_;
   ops::LatentHeads heads_;
   CoreAttention core_;
-  bool rotates_;
   bool recompute_up_projections_;
   Index kv_rank_;
   Parameter* proj_weight_;

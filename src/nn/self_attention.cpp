@@ -15,13 +15,19 @@ ops::QkvShare share_of(const config::ModelConfig& config, const ops::TensorParal
                         shared);
 }
 
+/// A depth of multi-token prediction does as the first layer: the reference's has its number
+/// (MultiTokenPredictionLayer gives its transformer layer none).
+bool rotates(const config::ModelConfig& config, Index layer_number) {
+  return config.rotates(layer_number <= config.num_layers ? layer_number : 1);
+}
+
 }  // namespace
 
 SelfAttention::SelfAttention(const Builder& builder, Index layer_number, bool causal)
     : shared_(builder.tensor_parallel()),
       share_(share_of(builder.config(), shared_)),
       core_(builder, layer_number, share_.local, builder.config().softmax_scale, causal),
-      rotates_(builder.config().rotates(layer_number)) {
+      rotates_(rotates(builder.config(), layer_number)) {
   const config::ModelConfig& config = builder.config();
   const Index h = config.hidden_size, projection = config.num_attention_heads * config.kv_channels;
   const Index width =

@@ -70,7 +70,6 @@ class ParameterScheduler {
   GroupRates rates(const ParameterGroupKey& key, const LrBounds& bounds) const;
 
   const LearningRateSchedule& learning_rate_schedule() const { return lr_; }
-  const WeightDecaySchedule& weight_decay_schedule() const { return wd_; }
 
   SchedulerState state() const;
   void restore(const SchedulerState& saved, ScheduleConflict conflict);

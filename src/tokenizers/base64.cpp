@@ -10,12 +10,14 @@ constexpr std::uint8_t kInvalid = 64;
 
 constexpr std::array<std::uint8_t, 256> make_digits() {
   std::array<std::uint8_t, 256> digits{};
-  for (std::uint8_t& digit : digits)
+  for (std::uint8_t& digit : digits) {
     digit = kInvalid;
+  }
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (std::size_t value = 0; value < kDigits.size(); ++value)
+  for (std::size_t value = 0; value < kDigits.size(); ++value) {
     digits[static_cast<unsigned char>(kDigits[value])] = static_cast<std::uint8_t>(value);
+  }
   return digits;
 }
 
@@ -28,8 +30,9 @@ std::optional<std::string> decode_base64(std::string_view text) {
     return std::nullopt;
   }
   std::size_t padding = 0;
-  while (padding < 2 && text.size() > padding && text[text.size() - 1 - padding] == '=')
+  while (padding < 2 && text.size() > padding && text[text.size() - 1 - padding] == '=') {
     ++padding;
+  }
   text.remove_suffix(padding);
   std::string bytes;
   std::uint32_t bits = 0;

@@ -13,12 +13,14 @@ namespace {
 // A line without the white space around it, as Python's str.strip sees it.
 std::string_view strip(std::string_view line) {
   const auto blank = [](std::uint32_t c) { return is_white_space(c) || (c >= 0x1C && c <= 0x1F); };
-  while (!line.empty() && decode_utf8(line).bytes > 0 && blank(decode_utf8(line).code_point))
+  while (!line.empty() && decode_utf8(line).bytes > 0 && blank(decode_utf8(line).code_point)) {
     line.remove_prefix(static_cast<std::size_t>(decode_utf8(line).bytes));
+  }
   while (!line.empty()) {
     std::size_t last = line.size() - 1;
-    while (last > 0 && (line[last] & 0xC0) == 0x80)
+    while (last > 0 && (line[last] & 0xC0) == 0x80) {
       --last;
+    }
     if (!blank(decode_utf8(line.substr(last)).code_point)) {
       break;
     }
@@ -67,8 +69,9 @@ BertTokenizer::BertTokenizer(const std::filesystem::path& vocab_file, const Opti
               .sep = find("[SEP]"),
               .mask = find("[MASK]"),
               .sentinels = {}};
-  for (Index i = 0; i < options.extra_ids; ++i)
+  for (Index i = 0; i < options.extra_ids; ++i) {
     special_.sentinels.push_back(add(fmt::format("<extra_id_{}>", i)));
+  }
 }
 
 TokenId BertTokenizer::find(std::string_view token) const {

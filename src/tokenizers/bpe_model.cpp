@@ -163,8 +163,9 @@ BpeModel load_bpe_model(const Path& vocab_file, const Path& merge_file) {
     throw_data("--merge-file: {}: no such file", merge_file.string());
   }
   model.merges = MergeReader(merge_file, vocab_file, ids).read();
-  for (std::string& token : model.tokens)
+  for (std::string& token : model.tokens) {
     token = alphabet_to_bytes(token);
+  }
   return model;
 }
 
@@ -174,8 +175,9 @@ void save_bpe_model(const BpeModel& model, const Path& vocab_file, const Path& m
   const auto token = [&](TokenId id) {
     return bytes_to_alphabet(model.tokens[static_cast<std::size_t>(id)]);
   };
-  for (const BpeModel::Merge& merge : model.merges)
+  for (const BpeModel::Merge& merge : model.merges) {
     merges.write(token(merge.left) + ' ' + token(merge.right) + '\n');
+  }
   AtomicFile vocabulary(vocab_file);
   for (std::size_t id = 0; id < model.tokens.size(); ++id) {
     vocabulary.write(fmt::format("{}{}: {}", id == 0 ? "{" : ", ",

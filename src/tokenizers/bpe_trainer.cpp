@@ -52,10 +52,12 @@ class Trainer {
       model_.byte_ids[byte] = static_cast<TokenId>(model_.tokens.size());
       model_.tokens.emplace_back(1, static_cast<char>(byte));
     }
-    for (const auto& [word, count] : counts.sorted())
+    for (const auto& [word, count] : counts.sorted()) {
       add_word(word, count);
-    for (const auto& [pair, occurrences] : pairs_)
+    }
+    for (const auto& [pair, occurrences] : pairs_) {
       queue_.push({occurrences.count, pair});
+    }
   }
 
   /// False when no pair is left that occurs often enough.
@@ -96,11 +98,13 @@ class Trainer {
 
   void add_word(const std::string& text, Index count) {
     Word word{{}, count};
-    for (const char c : text)
+    for (const char c : text) {
       word.ids.push_back(model_.byte_ids[static_cast<unsigned char>(c)]);
+    }
     const auto index = static_cast<std::int32_t>(words_.size());
-    for (std::size_t i = 0; i + 1 < word.ids.size(); ++i)
+    for (std::size_t i = 0; i + 1 < word.ids.size(); ++i) {
       change({word.ids[i], word.ids[i + 1]}, count, index);
+    }
     words_.push_back(std::move(word));
   }
 
@@ -118,8 +122,9 @@ class Trainer {
     model_.merges.push_back({pair.first, pair.second, result});
     const std::vector<std::int32_t> affected = std::move(pairs_[pair].words);
     risen_.clear();
-    for (const std::int32_t word : affected)
+    for (const std::int32_t word : affected) {
       merge_in_word(pair, result, word);
+    }
     pairs_.erase(pair);
     for (const Pair& risen : risen_) {
       if (const auto found = pairs_.find(risen); found != pairs_.end()) {

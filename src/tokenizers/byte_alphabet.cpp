@@ -21,8 +21,9 @@ struct Alphabet {
 
 constexpr Alphabet make_alphabet() {
   Alphabet alphabet;
-  for (int& byte : alphabet.byte_of)
+  for (int& byte : alphabet.byte_of) {
     byte = kNoByte;
+  }
   std::uint32_t next = kFirstStandIn;
   for (unsigned byte = 0; byte < 256; ++byte) {
     const std::uint32_t code_point = printable(byte) ? byte : next++;
@@ -38,8 +39,9 @@ constexpr Alphabet kAlphabet = make_alphabet();
 
 std::string bytes_to_alphabet(std::string_view bytes) {
   std::string token;
-  for (const char c : bytes)
+  for (const char c : bytes) {
     append_utf8(kAlphabet.code_point_of[static_cast<unsigned char>(c)], token);
+  }
   return token;
 }
 

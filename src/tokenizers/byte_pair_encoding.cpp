@@ -20,10 +20,12 @@ unsigned byte_at(std::string_view text, std::size_t i) {
 
 std::string content_hash(const BpeModel& model) {
   std::string content;
-  for (const std::string& token : model.tokens)
+  for (const std::string& token : model.tokens) {
     content += fmt::format("{}:{}", token.size(), token);
-  for (const BpeModel::Merge& merge : model.merges)
+  }
+  for (const BpeModel::Merge& merge : model.merges) {
     content += fmt::format("{} {},", merge.left, merge.right);
+  }
   if (model.pattern != kGpt2Pattern) {
     content +=
         fmt::format("{}:{},{}", model.pattern, model.eod, fmt::join(model.whole_pieces, " "));
@@ -49,10 +51,12 @@ BytePairEncoding::BytePairEncoding(BpeModel model)
     throw_data("a vocabulary of {} tokens is too large; at most {} are supported", vocab_size(),
                PairRanks::kMaxTokens);
   }
-  for (std::size_t i = 0; i < byte_ranks_.size(); ++i)
+  for (std::size_t i = 0; i < byte_ranks_.size(); ++i) {
     byte_ranks_[i] = ranks_.rank(model_.byte_ids[i / 256], model_.byte_ids[i % 256]);
-  for (const TokenId id : model_.whole_pieces)
+  }
+  for (const TokenId id : model_.whole_pieces) {
     whole_pieces_.emplace(model_.tokens[static_cast<std::size_t>(id)], id);
+  }
 }
 
 TokenizerIdentity BytePairEncoding::identity() const {
@@ -68,16 +72,19 @@ std::unique_ptr<Tokenizer::Cache> BytePairEncoding::make_cache() const {
 std::size_t BytePairEncoding::merge_short(std::string_view piece, TokenId* ids) const {
   std::array<std::uint32_t, kShortBytes> ranks;
   std::size_t size = piece.size();
-  for (std::size_t i = 0; i < size; ++i)
+  for (std::size_t i = 0; i < size; ++i) {
     ids[i] = model_.byte_ids[byte_at(piece, i)];
-  for (std::size_t i = 0; i + 1 < size; ++i)
+  }
+  for (std::size_t i = 0; i + 1 < size; ++i) {
     ranks[i] = byte_ranks_[byte_at(piece, i) * 256 + byte_at(piece, i + 1)];
+  }
   while (size > 1) {
     // Rank and place in one word: the smallest rank, and of equal ones the leftmost, without a
     // branch.
     std::uint64_t best = ~std::uint64_t{0};
-    for (std::size_t i = 0; i + 1 < size; ++i)
+    for (std::size_t i = 0; i + 1 < size; ++i) {
       best = std::min(best, std::uint64_t{ranks[i]} << 32 | i);
+    }
     const auto rank = static_cast<std::uint32_t>(best >> 32);
     if (rank == kNone) {
       break;
@@ -115,8 +122,9 @@ void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
   };
   const auto size = static_cast<Index>(piece.size());
   std::vector<Node> nodes;
-  for (Index i = 0; i < size; ++i)
+  for (Index i = 0; i < size; ++i) {
     nodes.push_back({model_.byte_ids[byte_at(piece, static_cast<std::size_t>(i))], i - 1, i + 1});
+  }
   const auto node = [&](Index i) -> Node& { return nodes[static_cast<std::size_t>(i)]; };
   const auto rank_at = [&](Index i) {
     return i >= 0 && node(i).next < size ? ranks_.rank(node(i).id, node(node(i).next).id) : kNone;
@@ -127,8 +135,9 @@ void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
       queue.push({rank, i});
     }
   };
-  for (Index i = 0; i < size; ++i)
+  for (Index i = 0; i < size; ++i) {
     push(i);
+  }
   constexpr TokenId kGone = -1;
   while (!queue.empty()) {
     const auto [rank, at] = queue.top();
@@ -146,8 +155,9 @@ void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
     push(at);
     push(node(at).previous);
   }
-  for (Index i = 0; i < size; i = node(i).next)
+  for (Index i = 0; i < size; i = node(i).next) {
     ids.push_back(node(i).id);
+  }
 }
 
 void BytePairEncoding::merge(std::string_view piece, TokenIds& ids) const {
@@ -189,8 +199,9 @@ void BytePairEncoding::encode_pieces(Lexer& lexer, std::size_t bytes, WordCache&
   const std::size_t step = std::min(bytes / 3, kGrowth) + kShortBytes;
   ids.resize(used + step);
   for (std::string_view piece = lexer.next(); !piece.empty(); piece = lexer.next()) {
-    if (used + kShortBytes > ids.size()) [[unlikely]]
+    if (used + kShortBytes > ids.size()) [[unlikely]] {
       ids.resize(used + step);
+    }
     TokenId* out = ids.data() + used;
     if (piece.size() <= WordCache::kMaxBytes) [[likely]] {
       const WordCache::Entry* known = words.find(WordCache::key_of(piece, lexer.readable(piece)));

@@ -21,8 +21,9 @@ std::uint32_t offset(std::uint32_t unit) {
 
 std::uint32_t little_endian(std::string_view bytes) {
   std::uint32_t number = 0;
-  for (std::size_t i = 0; i < 4; ++i)
+  for (std::size_t i = 0; i < 4; ++i) {
     number |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
   return number;
 }
 
@@ -40,8 +41,9 @@ CharsMap::CharsMap(std::string_view blob) {
   if (bytes < 4 || bytes % 4 != 0 || bytes >= blob.size()) {
     throw_data("the precompiled charsmap of {} bytes states {} bytes of rules", blob.size(), bytes);
   }
-  for (std::size_t at = 0; at < bytes; at += 4)
+  for (std::size_t at = 0; at < bytes; at += 4) {
     units_.push_back(little_endian(blob.substr(at)));
+  }
   replacements_ = blob.substr(bytes);
 }
 

@@ -49,8 +49,9 @@ ChatTurn nemotron_nano(const ChatMessage& message) {
 
 std::string joined_names() {
   std::string names;
-  for (const std::string_view name : kNames)
+  for (const std::string_view name : kNames) {
     names += (names.empty() ? "" : ", ") + std::string(name);
+  }
   return names;
 }
 

@@ -10,8 +10,9 @@ namespace {
 
 std::string_view last_character(std::string_view text) {
   std::size_t at = text.size() - 1;
-  while (at > 0 && (text[at] & 0xC0) == 0x80)
+  while (at > 0 && (text[at] & 0xC0) == 0x80) {
     --at;
+  }
   return text.substr(at);
 }
 
@@ -37,8 +38,9 @@ std::size_t spaces_at_end(std::string_view text) {
 
 std::size_t spaces_at_start(std::string_view text) {
   std::size_t bytes = 0;
-  while (bytes < text.size() && is_white_space(decode_utf8(text.substr(bytes)).code_point))
+  while (bytes < text.size() && is_white_space(decode_utf8(text.substr(bytes)).code_point)) {
     bytes += static_cast<std::size_t>(std::max(1, decode_utf8(text.substr(bytes)).bytes));
+  }
   return bytes;
 }
 

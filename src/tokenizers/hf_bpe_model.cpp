@@ -80,8 +80,9 @@ bool HfBpeModel::may_cut_at_spaces() const {
   const bool plain = !byte_level_ && !ignore_merges_ && prefix_.empty() && suffix_.empty();
   return plain && find_token(kMetaSpace) >= 0 &&
          std::all_of(tokens().begin(), tokens().end(), [](std::string_view token) {
-           while (token.starts_with(kMetaSpace))
+           while (token.starts_with(kMetaSpace)) {
              token.remove_prefix(kMetaSpace.size());
+           }
            return token.find(kMetaSpace) == std::string_view::npos;
          });
 }
@@ -90,8 +91,9 @@ std::size_t HfBpeModel::end_of_part(std::string_view piece, std::size_t start) c
   if (!cuts_at_spaces_) {
     return piece.size();
   }
-  while (piece.substr(start).starts_with(kMetaSpace))
+  while (piece.substr(start).starts_with(kMetaSpace)) {
     start += kMetaSpace.size();
+  }
   return std::min(piece.find(kMetaSpace, start), piece.size());
 }
 
@@ -100,8 +102,9 @@ bool HfBpeModel::append_bytes(std::string_view character, Symbols& symbols) cons
   if (!std::all_of(character.begin(), character.end(), [&](char c) { return id_of(c) >= 0; })) {
     return false;
   }
-  for (const char byte : character)
+  for (const char byte : character) {
     symbols.push_back({id_of(byte), 1});
+  }
   return true;
 }
 
@@ -151,8 +154,9 @@ void HfBpeModel::encode(std::string_view piece, TokenIds& ids) const {
   Symbols symbols;
   append_characters(piece, symbols);
   merges_->merge(symbols);
-  for (const SymbolMerges::Symbol& symbol : symbols)
+  for (const SymbolMerges::Symbol& symbol : symbols) {
     ids.push_back(symbol.id);
+  }
 }
 
 }  // namespace mpitron::tokenizers

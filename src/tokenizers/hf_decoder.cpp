@@ -17,15 +17,17 @@ using Tokens = std::vector<std::string>;
 // Joins all tokens into one.
 void fuse(Tokens& tokens) {
   std::string text;
-  for (const std::string& token : tokens)
+  for (const std::string& token : tokens) {
     text += token;
+  }
   tokens.assign(1, std::move(text));
 }
 
 TokenRule make_byte_level(const JsonView&) {
   return [](Tokens& tokens) {
-    for (std::string& token : tokens)
+    for (std::string& token : tokens) {
       token = alphabet_to_bytes(token);
+    }
     fuse(tokens);
   };
 }
@@ -39,8 +41,9 @@ TokenRule make_metaspace(const JsonView& spec) {
   const bool drops =
       spec.choose("prepend_scheme", {"first", "never", "always"}, legacy ? 2 : 1) != 1;
   return [=](Tokens& tokens) {
-    for (std::size_t i = 0; i < tokens.size(); ++i)
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
       replace_all(tokens[i], mark, i == 0 && drops ? "" : " ");
+    }
   };
 }
 
@@ -66,16 +69,18 @@ TokenRule make_bpe(const JsonView& spec) {
     spec.at("suffix").refuse("it must not be empty");
   }
   return [suffix](Tokens& tokens) {
-    for (std::size_t i = 0; i < tokens.size(); ++i)
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
       replace_all(tokens[i], suffix, i + 1 < tokens.size() ? " " : "");
+    }
   };
 }
 
 TokenRule make_replace(const JsonView& spec) {
   return [pattern = HfPattern(spec.at("pattern")),
           content = spec.at("content").text()](Tokens& tokens) {
-    for (std::string& token : tokens)
+    for (std::string& token : tokens) {
       pattern.replace(token, content);
+    }
   };
 }
 
@@ -124,10 +129,12 @@ TokenRule make_strip(const JsonView& spec) {
   const Index stop = spec.has("stop") ? spec.at("stop").integer() : 0;
   return [=](Tokens& tokens) {
     for (std::string& token : tokens) {
-      for (Index i = 0; i < start && !content.empty() && token.starts_with(content); ++i)
+      for (Index i = 0; i < start && !content.empty() && token.starts_with(content); ++i) {
         token.erase(0, content.size());
-      for (Index i = 0; i < stop && !content.empty() && token.ends_with(content); ++i)
+      }
+      for (Index i = 0; i < stop && !content.empty() && token.ends_with(content); ++i) {
         token.resize(token.size() - content.size());
+      }
     }
   };
 }

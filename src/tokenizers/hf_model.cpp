@@ -86,14 +86,16 @@ class UnigramModel : public HfModel {
       spec.refuse("its vocabulary is empty or its unk_id is outside");
     }
     std::vector<Unigram<double>::Piece> pieces;
-    for (std::size_t id = 0; id < scores.size(); ++id)
+    for (std::size_t id = 0; id < scores.size(); ++id) {
       pieces.push_back({tokens()[id], scores[id], static_cast<TokenId>(id)});
+    }
     constexpr double kUnknownPenalty = 10;
     unigram_.emplace(pieces, unknown_,
                      *std::min_element(scores.begin(), scores.end()) - kUnknownPenalty);
     if (spec.boolean("byte_fallback", false)) {
-      for (int byte = 0; byte < 256; ++byte)
+      for (int byte = 0; byte < 256; ++byte) {
         byte_ids_.push_back(find_token(fmt::format("<0x{:02X}>", byte)));
+      }
     }
   }
 
@@ -106,8 +108,9 @@ class UnigramModel : public HfModel {
       std::size_t end = begin + path[i].bytes;
       const bool unknown = path[i].id == unknown_;
       const TokenId id = path[i++].id;
-      while (unknown && i < path.size() && path[i].id == unknown_)
+      while (unknown && i < path.size() && path[i].id == unknown_) {
         end += path[i++].bytes;
+      }
       if (unknown) {
         append_unknown(piece.substr(begin, end - begin), ids);
       } else {
@@ -128,8 +131,9 @@ class UnigramModel : public HfModel {
     const auto id_of = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)]; };
     if (!byte_ids_.empty() &&
         std::all_of(text.begin(), text.end(), [&](char byte) { return id_of(byte) >= 0; })) {
-      for (const char byte : text)
+      for (const char byte : text) {
         ids.push_back(id_of(byte));
+      }
       return;
     }
     if (unknown_ == kNoUnknown) {

@@ -33,8 +33,9 @@ template <class Use>
 void HfPattern::for_each_part(std::string_view text, Use&& use) const {
   if (regex_) {
     regex_->visit(text, [&](auto&& lexer) {
-      for (std::string_view part = lexer.next(); !part.empty(); part = lexer.next())
+      for (std::string_view part = lexer.next(); !part.empty(); part = lexer.next()) {
         use(part, lexer.matched());
+      }
     });
     return;
   }

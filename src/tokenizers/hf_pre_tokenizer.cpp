@@ -73,8 +73,9 @@ Cut make_byte_level(const JsonView& spec) {
     if (use_regex) {
       pieces.split(Behavior::isolated, [](std::string_view text, Parts& parts) {
         Gpt2Lexer lexer(text);
-        for (std::string_view piece = lexer.next(); !piece.empty(); piece = lexer.next())
+        for (std::string_view piece = lexer.next(); !piece.empty(); piece = lexer.next()) {
           parts.push_back({piece, false});
+        }
       });
     }
   };
@@ -93,8 +94,9 @@ Cut make_metaspace(const JsonView& spec) {
   return [=](TextPieces& pieces) {
     pieces.rewrite([&](std::string_view piece, bool first, std::string& out) {
       const std::size_t before = out.size();
-      for (const char c : piece)
+      for (const char c : piece) {
         c == ' ' ? out.append(mark) : out.append(1, c);
+      }
       const bool prepends = scheme == 2 || (scheme == 0 && first);
       if (prepends && !std::string_view(out).substr(before).starts_with(mark)) {
         out.insert(before, mark);

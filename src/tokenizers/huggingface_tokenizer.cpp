@@ -83,8 +83,9 @@ void HuggingFaceTokenizer::read_definition(const JsonView& root) {
     tokens_[at] = token.content;
   }
   for (const TokenIds* ids : {&post_processor_.before, &post_processor_.after}) {
-    for (const TokenId id : *ids)
+    for (const TokenId id : *ids) {
       check_token_id(id, vocab_size());
+    }
   }
 }
 
@@ -191,8 +192,9 @@ std::string HuggingFaceTokenizer::decode(std::span<const TokenId> ids) const {
   if (decoder_) {
     decoder_(tokens);
   }
-  for (const std::string& token : tokens)
+  for (const std::string& token : tokens) {
     text += (decoder_ || text.empty() ? "" : " ") + token;
+  }
   if (cleans_up_) {
     clean_up_spaces(text);
   }

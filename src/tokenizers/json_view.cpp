@@ -165,8 +165,9 @@ bool JsonView::boolean(const char* key, bool otherwise) const {
 }
 
 void JsonView::for_elements(const std::function<void(const JsonView&)>& handle) const {
-  for (Index i = 0; i < size(); ++i)
+  for (Index i = 0; i < size(); ++i) {
     handle(at(i));
+  }
 }
 
 void JsonView::for_members(
@@ -174,8 +175,9 @@ void JsonView::for_members(
   if (!json_of(value_).is_object()) {
     refuse("an object is expected");
   }
-  for (const auto& [key, value] : json_of(value_).items())
+  for (const auto& [key, value] : json_of(value_).items()) {
     handle(key, {&value, path_.empty() ? key : path_ + '.' + key});
+  }
 }
 
 Index JsonView::choose(const char* key, std::initializer_list<std::string_view> names,

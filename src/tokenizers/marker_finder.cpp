@@ -8,8 +8,9 @@ namespace {
 // Of equal markers the first counts; the trie keeps the last.
 Trie make_trie(const std::vector<std::string>& markers) {
   std::vector<std::pair<std::string_view, std::int32_t>> entries;
-  for (std::size_t i = markers.size(); i-- > 0;)
+  for (std::size_t i = markers.size(); i-- > 0;) {
     entries.emplace_back(markers[i], static_cast<std::int32_t>(i));
+  }
   return Trie(std::move(entries));
 }
 

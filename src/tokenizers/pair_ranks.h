@@ -23,8 +23,9 @@ class PairRanks {
     for (const BpeModel::Merge& merge : merges) {
       const std::uint64_t key = key_of(merge.left, merge.right);
       std::size_t at = slot(key);
-      while (entries_[at] != kEmpty)
+      while (entries_[at] != kEmpty) {
         at = (at + 1) & mask_;
+      }
       entries_[at] = key << kRankBits | rank++;
     }
   }

@@ -26,8 +26,9 @@ class PreTokenizer {
   template <class Use>
   void for_each_piece(std::string_view text, Use use) const {
     visit(text, [&](auto&& lexer) {
-      for (std::string_view piece = lexer.next(); !piece.empty(); piece = lexer.next())
+      for (std::string_view piece = lexer.next(); !piece.empty(); piece = lexer.next()) {
         use(piece);
+      }
     });
   }
 

@@ -14,7 +14,6 @@ class ProtobufReader {
     std::string_view bytes;     // strings, byte strings, messages
 
     bool boolean() const { return integer != 0; }
-    std::int32_t int32() const { return static_cast<std::int32_t>(integer); }
     float single() const;  // a fixed 32-bit field
   };
 

@@ -26,8 +26,9 @@ std::size_t character_bytes(std::string_view text) {
 bool no_piece_crosses_words(const Model& model) {
   return std::all_of(model.text_ids.begin(), model.text_ids.end(), [](const auto& entry) {
     std::string_view text = entry.first;
-    while (text.starts_with(kMetaSpace))
+    while (text.starts_with(kMetaSpace)) {
       text.remove_prefix(kMetaSpace.size());
+    }
     return text.find(kMetaSpace) == std::string_view::npos;
   });
 }
@@ -63,10 +64,12 @@ class MergeBuilder {
         symbols_.emplace(text, id);
       }
     }
-    for (const auto& [text, id] : model.text_ids)
+    for (const auto& [text, id] : model.text_ids) {
       add_characters(text);
-    for (const auto& [text, id] : model.text_ids)
+    }
+    for (const auto& [text, id] : model.text_ids) {
       add_rules(text, id);
+    }
     rank_rules();
   }
 
@@ -111,13 +114,16 @@ class MergeBuilder {
     const auto score = [&](const SymbolMerges::Rule& rule) {
       return model_.pieces[static_cast<std::size_t>(rule.result)].score;
     };
-    for (const SymbolMerges::Rule& rule : rules_)
+    for (const SymbolMerges::Rule& rule : rules_) {
       ranks.emplace(score(rule), 0);
+    }
     std::uint32_t next = 0;
-    for (auto& [value, rank] : ranks)
+    for (auto& [value, rank] : ranks) {
       rank = next++;
-    for (SymbolMerges::Rule& rule : rules_)
+    }
+    for (SymbolMerges::Rule& rule : rules_) {
       rule.rank = ranks[score(rule)];
+    }
   }
 
   const Model& model_;
@@ -146,8 +152,9 @@ std::size_t SentencePiece::end_of_word(std::string_view text, std::size_t start)
     return text.size();
   }
   std::size_t at = start;
-  while (text.substr(at).starts_with(kMetaSpace))
+  while (text.substr(at).starts_with(kMetaSpace)) {
     at += kMetaSpace.size();
+  }
   return std::min(text.find(kMetaSpace, at), text.size());
 }
 
@@ -156,8 +163,9 @@ void SentencePiece::append_unknown(std::string_view text, TokenIds& ids) const {
     ids.push_back(model_.unknown);
     return;
   }
-  for (const char byte : text)
+  for (const char byte : text) {
     ids.push_back(model_.byte_ids[static_cast<unsigned char>(byte)]);
+  }
 }
 
 void SentencePiece::append_path(Cache& cache, std::string_view word, float& sum,
@@ -207,8 +215,9 @@ void SentencePiece::encode_unigram(std::string_view word, float& sum, Cache& cac
   if (is_short && remembers_bytes) {
     cache.word_ids_.assign(1, std::bit_cast<TokenId>(static_cast<float>(
                                   std::min(lead, double{std::numeric_limits<float>::max()}))));
-    for (const auto& step : cache.path_)
+    for (const auto& step : cache.path_) {
       cache.word_ids_.push_back(step.id);
+    }
     cache.words_.insert(key, cache.word_ids_);
   }
 }

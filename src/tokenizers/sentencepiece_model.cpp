@@ -19,8 +19,9 @@ using PieceType = Model::PieceType;
 template <class Handle>
 void for_fields(std::string_view message, Handle&& handle) {
   ProtobufReader reader(message);
-  for (Field field; reader.next(field);)
+  for (Field field; reader.next(field);) {
     handle(field);
+  }
 }
 
 struct SpecialNames {

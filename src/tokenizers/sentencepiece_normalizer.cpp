@@ -68,16 +68,18 @@ void SentencePieceNormalizer::normalize(std::string_view text, std::string& out)
     const std::size_t start = at;
     while (at + 1 < text.size() && static_cast<signed char>(text[at]) >= 0 &&
            plain_[static_cast<std::size_t>(text[at])] &&
-           static_cast<signed char>(text[at + 1]) >= 0)
+           static_cast<signed char>(text[at + 1]) >= 0) {
       ++at;
+    }
     if (at > start) {
       out.append(text, start, at - start);
       after_space = false;
     }
     Part part = next(text.substr(at), at);
     at += part.bytes;
-    while (after_space && part.text.starts_with(' '))
+    while (after_space && part.text.starts_with(' ')) {
       part.text.remove_prefix(1);
+    }
     for (const char c : part.text) {
       if (c == ' ') {
         out += space();
@@ -89,8 +91,9 @@ void SentencePieceNormalizer::normalize(std::string_view text, std::string& out)
       after_space = options_.remove_extra_whitespaces && part.text.ends_with(' ');
     }
   }
-  while (options_.remove_extra_whitespaces && out.ends_with(space()))
+  while (options_.remove_extra_whitespaces && out.ends_with(space())) {
     out.resize(out.size() - space().size());
+  }
   if (options_.add_dummy_prefix && options_.whitespace_as_suffix) {
     out += space();
   }

@@ -62,11 +62,13 @@ void SentencePieceTokenizer::add_markers() {
   special_.pad = add_marker(model.pad, "<PAD>");
   special_.bos = add_marker(model.bos, "<BOS>");
   special_.eos = add_marker(model.eos, "<EOS>");
-  for (Index i = 0; i < extra_ids_; ++i)
+  for (Index i = 0; i < extra_ids_; ++i) {
     special_.sentinels.push_back(add_marker(fmt::format("<extra_id_{}>", i)));
+  }
   std::vector<std::string> texts;
-  for (const Marker& marker : markers_)
+  for (const Marker& marker : markers_) {
     texts.push_back(marker.text);
+  }
   finder_.emplace(texts, MarkerFinder::Tie::first_listed);
 }
 

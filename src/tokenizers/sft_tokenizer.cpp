@@ -104,8 +104,9 @@ SftTokenizer::Conversation SftTokenizer::encode_conversation(std::span<const Cha
 
 TokenIds SftTokenizer::encode_prompt(std::span<const ChatMessage> messages, Cache& cache) const {
   std::string whole;
-  for (const ChatTurn& turn : render(messages))
+  for (const ChatTurn& turn : render(messages)) {
     whole += turn.prompt + turn.answer;
+  }
   TokenIds ids;
   text_.encode_part(whole + (format_ ? format_->generation_prompt() : ""), cache, ids);
   return ids;

@@ -141,8 +141,9 @@ const char* SplitLexer<kRules>::end_of_symbols() const {
   if (at == begin) {
     return nullptr;
   }
-  while (at < end_ && (*at == '\r' || *at == '\n' || (kRules.slashes && *at == '/')))
+  while (at < end_ && (*at == '\r' || *at == '\n' || (kRules.slashes && *at == '/'))) {
     ++at;
+  }
   return at;
 }
 

@@ -134,8 +134,9 @@ inline std::string_view SplitLexer<kRules>::next() {
       word += *word >= 'A' && *word <= 'Z';
     }
     int letters = detail::leading_letters<!kRules.cased_words>(word);
-    if (letters == 8) [[unlikely]]
+    if (letters == 8) [[unlikely]] {
       letters += detail::leading_letters<!kRules.cased_words>(word + 8);
+    }
     const char after = word[letters];
     const bool whole =
         kRules.contractions == Contractions::trailing_any_case ? after != '\'' : true;

@@ -27,8 +27,9 @@ SymbolMerges::SymbolMerges(std::span<const Rule> rules)
   for (const Rule& rule : rules) {
     const std::uint64_t pair = pair_of(rule.left, rule.right);
     std::size_t at = slot_of(pair, shift_);
-    while (entries_[at].rank != kNone && entries_[at].pair != pair)
+    while (entries_[at].rank != kNone && entries_[at].pair != pair) {
       at = (at + 1) & mask_;
+    }
     entries_[at] = {pair, rule.rank, rule.result};
   }
 }
@@ -52,12 +53,14 @@ void SymbolMerges::merge(std::vector<Symbol>& symbols) const {
 void SymbolMerges::merge_short(std::vector<Symbol>& symbols) const {
   std::array<std::uint32_t, kShort> ranks{};  // of the pair (i, i + 1)
   std::size_t size = symbols.size();
-  for (std::size_t i = 0; i + 1 < size; ++i)
+  for (std::size_t i = 0; i + 1 < size; ++i) {
     ranks[i] = find(symbols[i], symbols[i + 1]).rank;
+  }
   while (size > 1) {
     std::size_t at = 0;
-    for (std::size_t i = 1; i + 1 < size; ++i)
+    for (std::size_t i = 1; i + 1 < size; ++i) {
       at = ranks[i] < ranks[at] ? i : at;
+    }
     if (ranks[at] == kNone) {
       break;
     }
@@ -95,8 +98,9 @@ void SymbolMerges::merge_long(std::vector<Symbol>& symbols) const {
   };
   const auto size = static_cast<Index>(symbols.size());
   std::vector<Node> nodes;
-  for (Index i = 0; i < size; ++i)
+  for (Index i = 0; i < size; ++i) {
     nodes.push_back({symbols[static_cast<std::size_t>(i)], i - 1, i + 1});
+  }
   const auto node = [&](Index i) -> Node& { return nodes[static_cast<std::size_t>(i)]; };
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
   const auto push = [&](Index i) {
@@ -108,8 +112,9 @@ void SymbolMerges::merge_long(std::vector<Symbol>& symbols) const {
       queue.push({rank, i, left.bytes + right.bytes});
     }
   };
-  for (Index i = 0; i < size; ++i)
+  for (Index i = 0; i < size; ++i) {
     push(i);
+  }
   while (!queue.empty()) {
     const Candidate best = queue.top();
     queue.pop();
@@ -129,8 +134,9 @@ void SymbolMerges::merge_long(std::vector<Symbol>& symbols) const {
     push(left.previous);
   }
   symbols.clear();
-  for (Index i = 0; i < size; i = node(i).next)
+  for (Index i = 0; i < size; i = node(i).next) {
     symbols.push_back(node(i).symbol);
+  }
 }
 
 }  // namespace mpitron::tokenizers

@@ -76,8 +76,9 @@ std::vector<std::string> megatron_specials(const TokenizerOptions& options) {
     throw_usage("--tiktoken-num-special-tokens {}: there are {} special tokens; give {} or more",
                 count, names.size(), names.size());
   }
-  while (static_cast<Index>(names.size()) < count)
+  while (static_cast<Index>(names.size()) < count) {
     names.push_back(fmt::format("<SPECIAL_{}>", names.size()));
+  }
   if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) {
     throw_usage("--tiktoken-special-tokens: a name appears twice");
   }
@@ -113,8 +114,9 @@ BpeModel published_model(const TokenizerOptions& options, const Scheme& scheme) 
   const auto ranks = load_tiktoken_ranks(options.tokenizer_model, PairRanks::kMaxTokens);
   BpeModel model = bpe_model_of_ranks(ranks, 0);
   for (const Special& special : scheme.specials) {
-    while (model.tokens.size() < ranks.size() + static_cast<std::size_t>(special.behind))
+    while (model.tokens.size() < ranks.size() + static_cast<std::size_t>(special.behind)) {
       model.tokens.push_back(fmt::format("<|unused_{}|>", model.tokens.size()));
+    }
     model.tokens.emplace_back(special.text);
   }
   const auto size = static_cast<Index>(model.tokens.size());
@@ -128,8 +130,9 @@ BpeModel published_model(const TokenizerOptions& options, const Scheme& scheme) 
 // Python's str() of a list of strings, as the reference describes the tokenizer.
 std::string python_list(const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words)
+  for (const std::string& word : words) {
     text += fmt::format("{}'{}'", text.empty() ? "" : ", ", word);
+  }
   return words.empty() ? "None" : fmt::format("[{}]", text);
 }
 

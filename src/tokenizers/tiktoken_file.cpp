@@ -110,8 +110,9 @@ void check_tokens(const std::vector<std::string>& tokens, const Path& file) {
 // left: the sizes of the parts.
 std::vector<std::size_t> last_parts(std::string_view token, const Ranks& ranks) {
   std::vector<std::size_t> begins;  // of the parts, and the end
-  for (std::size_t i = 0; i <= token.size(); ++i)
+  for (std::size_t i = 0; i <= token.size(); ++i) {
     begins.push_back(i);
+  }
   std::vector<std::uint32_t> joined;  // [i] rank of parts i and i + 1 together
   const auto rank_at = [&](std::size_t i) {
     if (i + 2 >= begins.size()) {
@@ -120,8 +121,9 @@ std::vector<std::size_t> last_parts(std::string_view token, const Ranks& ranks) 
     const auto found = ranks.find(token.substr(begins[i], begins[i + 2] - begins[i]));
     return found == ranks.end() ? kNone : found->second;
   };
-  for (std::size_t i = 0; i < token.size(); ++i)
+  for (std::size_t i = 0; i < token.size(); ++i) {
     joined.push_back(rank_at(i));
+  }
   while (begins.size() > 3) {
     const auto lowest = std::min_element(joined.begin(), joined.end());
     if (*lowest == kNone) {
@@ -158,8 +160,9 @@ BpeModel bpe_model_of_ranks(const std::vector<std::string>& ranks, TokenId first
   model.tokens.insert(model.tokens.end(), ranks.begin(), ranks.end());
   model.byte_ids.resize(256);
   Ranks rank_of;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     rank_of.emplace(ranks[rank], static_cast<std::uint32_t>(rank));
+  }
   const auto id_of = [&](std::string_view token) {
     const auto found = rank_of.find(token);
     return found == rank_of.end() ? TokenId{-1} : first_id + static_cast<TokenId>(found->second);

@@ -75,8 +75,9 @@ TokenIds Tokenizer::encode(std::string_view text) const {
 
 std::string tokenizer_types() {
   std::string types;
-  for (const Type& type : kTypes)
+  for (const Type& type : kTypes) {
     types += fmt::format("{}{}", types.empty() ? "" : ", ", type.name);
+  }
   return types;
 }
 

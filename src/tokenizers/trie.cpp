@@ -37,8 +37,9 @@ class TrieBuilder {
 
   void place_children(const Entries& entries, const Range& range, std::vector<Range>& open) {
     std::size_t first = range.first;
-    while (first < range.last && entries[first].first.size() == range.depth)
+    while (first < range.last && entries[first].first.size() == range.depth) {
       units_[range.node].value = entries[first++].second;
+    }
     bytes_.clear();
     for (std::size_t i = first; i < range.last; ++i) {
       const auto byte = static_cast<unsigned char>(entries[i].first[range.depth]);
@@ -57,8 +58,9 @@ class TrieBuilder {
       used_[child] = true;
       std::size_t last = first;
       while (last < range.last &&
-             static_cast<unsigned char>(entries[last].first[range.depth]) == byte)
+             static_cast<unsigned char>(entries[last].first[range.depth]) == byte) {
         ++last;
+      }
       open.push_back({child, first, last, range.depth + 1});
       first = last;
     }
@@ -71,8 +73,9 @@ class TrieBuilder {
 
   Trie::Node find_base() {
     constexpr std::size_t kTries = 64;
-    while (used_[start_] && start_ + 1 < used_.size())
+    while (used_[start_] && start_ + 1 < used_.size()) {
       ++start_;
+    }
     std::size_t tries = 0;
     for (std::size_t slot = start_; slot < used_.size(); ++slot) {
       const auto base = static_cast<Trie::Node>(slot) ^ bytes_.front();

@@ -32,12 +32,14 @@ constexpr Class kClasses[] = {
 template <std::size_t Size>
 constexpr std::array<CharSet, Size> make_classes() {
   std::array<CharSet, Size> classes{};
-  for (CharSet& set : classes)
+  for (CharSet& set : classes) {
     set = kOther;
+  }
   for (const Class& entry : kClasses) {
     for (const CodePointRange& range : entry.ranges) {
-      for (std::uint32_t c = range.first; c <= range.last && c < Size; ++c)
+      for (std::uint32_t c = range.first; c <= range.last && c < Size; ++c) {
         classes[c] = entry.value;
+      }
     }
   }
   return classes;
@@ -46,8 +48,9 @@ constexpr std::array<CharSet, Size> make_classes() {
 constexpr std::array<CharSet, 256> make_byte_classes() {
   std::array<CharSet, 256> classes{};
   const auto ascii = make_classes<128>();
-  for (std::size_t c = 0; c < ascii.size(); ++c)
+  for (std::size_t c = 0; c < ascii.size(); ++c) {
     classes[c] = ascii[c];
+  }
   return classes;
 }
 

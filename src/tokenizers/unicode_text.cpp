@@ -85,8 +85,9 @@ bool cased_beyond(const std::u32string& text, std::ptrdiff_t at, std::ptrdiff_t 
 std::string to_lower(std::string_view text, bool final_sigma) {
   std::string lower(text);
   if (is_ascii(text)) {
-    for (char& c : lower)
+    for (char& c : lower) {
       c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    }
     return lower;
   }
   lower.clear();

@@ -11,8 +11,9 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 std::size_t character_bytes(std::string_view text) {
   std::size_t bytes = 1;
-  while (bytes < text.size() && (text[bytes] & 0xC0) == 0x80)
+  while (bytes < text.size() && (text[bytes] & 0xC0) == 0x80) {
     ++bytes;
+  }
   return bytes;
 }
 
@@ -90,8 +91,9 @@ double Unigram<Score>::best_path(std::string_view text, Score before, Workspace&
     at += bytes;
   }
   const auto first = static_cast<std::ptrdiff_t>(path.size());
-  for (std::size_t end = text.size(); end > 0; end -= places[end].bytes)
+  for (std::size_t end = text.size(); end > 0; end -= places[end].bytes) {
     path.push_back({places[end].id, places[end].bytes});
+  }
   std::reverse(path.begin() + first, path.end());
   return places.back().first - places.back().second;
 }

@@ -28,8 +28,9 @@ using WordMasks = std::array<std::array<std::uint64_t, 2>, 17>;
 constexpr WordMasks make_word_masks() {
   WordMasks masks{};
   for (std::size_t length = 0; length < masks.size(); ++length) {
-    for (std::size_t byte = 0; byte < length; ++byte)
+    for (std::size_t byte = 0; byte < length; ++byte) {
       masks[length][byte / 8] |= std::uint64_t{0xFF} << (byte % 8 * 8);
+    }
   }
   return masks;
 }

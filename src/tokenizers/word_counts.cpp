@@ -8,8 +8,9 @@ namespace mpitron::tokenizers {
 
 void WordCounts::add_text(std::string_view text) {
   Gpt2Lexer lexer(text);
-  for (std::string_view word = lexer.next(); !word.empty(); word = lexer.next())
+  for (std::string_view word = lexer.next(); !word.empty(); word = lexer.next()) {
     add(word, 1);
+  }
 }
 
 void WordCounts::add(std::string_view word, Index count) {
@@ -22,8 +23,9 @@ void WordCounts::add(std::string_view word, Index count) {
 }
 
 void WordCounts::add(const WordCounts& other) {
-  for (const auto& [word, count] : other.counts_)
+  for (const auto& [word, count] : other.counts_) {
     add(word, count);
+  }
 }
 
 std::vector<std::pair<std::string, Index>> WordCounts::sorted() const {

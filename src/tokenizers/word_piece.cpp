@@ -7,8 +7,9 @@ namespace {
 
 Trie make_trie(const std::vector<std::string>& tokens) {
   std::vector<std::pair<std::string_view, std::int32_t>> entries;
-  for (std::size_t id = 0; id < tokens.size(); ++id)
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
     entries.emplace_back(tokens[id], static_cast<std::int32_t>(id));
+  }
   return Trie(std::move(entries));
 }
 

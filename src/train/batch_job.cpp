@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "utils/error.h"
@@ -21,6 +22,11 @@ std::optional<std::chrono::system_clock::time_point> batch_job_end() {
     throw_environment("SLURM_JOB_END_TIME is '{}': expected seconds since 1970, or unset it", text);
   }
   return std::chrono::system_clock::time_point(std::chrono::seconds(seconds));
+}
+
+std::string batch_job_id() {
+  const char* const given = std::getenv("SLURM_JOB_ID");
+  return given != nullptr ? given : "";
 }
 
 }  // namespace mpitron::train

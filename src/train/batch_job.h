@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <optional>
+#include <string>
 
 namespace mpitron::train {
 
@@ -8,5 +9,7 @@ namespace mpitron::train {
 /// jobs/launch.sh sets where Slurm does not. Nothing without it; Error(environment) where it is no
 /// number.
 std::optional<std::chrono::system_clock::time_point> batch_job_end();
+/// SLURM_JOB_ID; empty outside of a job.
+std::string batch_job_id();
 
 }  // namespace mpitron::train

@@ -48,37 +48,11 @@ double transformer_flops(const ModelDimensions& model, double tokens) {
   return tokens * kPerWeight * (layers + mtp_glue + logits);
 }
 
-double mamba_layer_flops(const ModelDimensions& model, double tokens) {
-  const HybridDimensions& hybrid = *model.hybrid;
-  const auto h = static_cast<double>(model.hidden_size);
-  const double inner = 2 * h;
-  const auto state = static_cast<double>(hybrid.mamba_state_dim);
-  const auto groups = static_cast<double>(hybrid.mamba_num_groups);
-  const double heads = hybrid.mamba_num_heads
-                           ? static_cast<double>(*hybrid.mamba_num_heads)
-                           : static_cast<double>(2 * model.hidden_size / hybrid.mamba_head_dim);
-  const double projections = 2 * tokens * h * (2 * inner + 2 * groups * state + heads);
-  const double scan = 7 * tokens * inner * state;
-  return projections + scan + 2 * tokens * inner * h;
-}
-
-double hybrid_flops(const ModelDimensions& model, double tokens) {
-  const HybridDimensions& hybrid = *model.hybrid;
-  const auto h = static_cast<double>(model.hidden_size);
-  const double attention = 2 * tokens * attention_flops_per_token(model);
-  const double mlp =
-      4 * tokens * h * static_cast<double>(model.ffn_hidden_size) * model.gate_factor();
-  const double logits = 2 * tokens * h * static_cast<double>(model.padded_vocab_size);
-  return 3 * (static_cast<double>(hybrid.attention_layers) * attention +
-              static_cast<double>(hybrid.mlp_layers) * mlp +
-              static_cast<double>(hybrid.mamba_layers) * mamba_layer_flops(model, tokens) + logits);
-}
-
 }  // namespace
 
 double flops_per_iteration(const ModelDimensions& model, Index batch_size) {
   const auto tokens = static_cast<double>(batch_size * model.seq_length);
-  return model.hybrid ? hybrid_flops(model, tokens) : transformer_flops(model, tokens);
+  return transformer_flops(model, tokens);
 }
 
 double layer_flops_per_iteration(const ModelDimensions& model, bool experts, Index batch_size) {

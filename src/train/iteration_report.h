@@ -25,7 +25,6 @@ class IntervalAverages {
   void add_tracked(std::string_view name, double value);
   /// In order of first appearance.
   std::vector<NamedLoss> averages() const;
-  Index advanced_iterations() const { return advanced_; }
   Index skipped_iterations() const { return skipped_; }
   Index nan_iterations() const { return nan_; }
   Index iterations() const { return advanced_ + skipped_; }

@@ -1,9 +1,5 @@
 #include "train/model_dimensions.h"
 
-#include <cmath>
-
-#include "utils/error.h"
-
 namespace mpitron::train {
 
 double latent_attention_parameters(const ModelDimensions& model) {
@@ -55,34 +51,6 @@ ModelDimensions model_dimensions(const config::ModelConfig& config) {
                                   .v_head_dim = config.v_head_dim};
   }
   return dimensions;
-}
-
-HybridDimensions count_hybrid_layers(Index num_layers, double attention_ratio, double mlp_ratio,
-                                     std::string_view pattern) {
-  HybridDimensions hybrid;
-  if (pattern.empty()) {
-    // Rounds half to even, as Python does.
-    const auto layers = static_cast<double>(num_layers);
-    hybrid.attention_layers = static_cast<Index>(std::nearbyint(layers * attention_ratio));
-    hybrid.mlp_layers = static_cast<Index>(std::nearbyint(layers * mlp_ratio));
-    hybrid.mamba_layers = num_layers - hybrid.attention_layers - hybrid.mlp_layers;
-    return hybrid;
-  }
-  for (const char kind : pattern) {
-    if (kind == 'M') {
-      ++hybrid.mamba_layers;
-    } else if (kind == '*') {
-      ++hybrid.attention_layers;
-    } else if (kind == '-') {
-      ++hybrid.mlp_layers;
-    } else {
-      throw_usage(
-          "--hybrid-override-pattern '{}' holds '{}': the letters are M (mamba), "
-          "* (attention) and - (MLP)",
-          pattern, kind);
-    }
-  }
-  return hybrid;
 }
 
 }  // namespace mpitron::train

@@ -1,6 +1,5 @@
 #pragma once
 #include <optional>
-#include <string_view>
 
 #include "config/model_config.h"
 #include "utils/shape.h"
@@ -14,17 +13,6 @@ struct LatentAttentionDimensions {
   Index qk_head_dim = 128;
   Index qk_pos_emb_head_dim = 64;
   Index v_head_dim = 128;
-};
-
-/// Layers of a hybrid model by kind, and its state space.
-struct HybridDimensions {
-  Index attention_layers = 0;
-  Index mlp_layers = 0;
-  Index mamba_layers = 0;
-  Index mamba_state_dim = 128;
-  Index mamba_head_dim = 64;
-  Index mamba_num_groups = 8;
-  std::optional<Index> mamba_num_heads = std::nullopt;  // none: 2 h / mamba_head_dim
 };
 
 /// Experts: absent means dense layers only.
@@ -52,7 +40,6 @@ struct ModelDimensions {
   Index mtp_num_layers = 0;
   std::optional<ExpertDimensions> experts = std::nullopt;
   std::optional<LatentAttentionDimensions> latent_attention = std::nullopt;
-  std::optional<HybridDimensions> hybrid = std::nullopt;
 
   /// Factor of a gated MLP on its FLOPs and weights.
   double gate_factor() const { return swiglu ? 1.5 : 1.0; }
@@ -68,12 +55,6 @@ struct ModelDimensions {
 /// Weights (and norms of the latents) of one layer of latent attention; the model must have it.
 double latent_attention_parameters(const ModelDimensions& model);
 
-/// Dimensions of a transformer. State space layers are added by whoever knows their options.
 ModelDimensions model_dimensions(const config::ModelConfig& config);
-
-/// Kinds of layers of a hybrid model: counted in the pattern (`M` mamba, `*` attention, `-` MLP)
-/// when there is one, else from the ratios of num_layers. Error(usage) for another letter.
-HybridDimensions count_hybrid_layers(Index num_layers, double attention_ratio, double mlp_ratio,
-                                     std::string_view pattern);
 
 }  // namespace mpitron::train

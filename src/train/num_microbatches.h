@@ -1,6 +1,4 @@
 #pragma once
-#include <optional>
-
 #include "config/training_config.h"
 #include "utils/shape.h"
 
@@ -8,11 +6,10 @@ namespace mpitron::train {
 
 /// Batch of one iteration.
 struct BatchSize {
-  Index global = 0;            // as scheduled; what a dropped remainder was part of
-  Index running = 0;           // samples trained: `global` rounded down to a multiple of mbs * dp
+  Index global = 0;            // as scheduled
+  Index running = 0;           // samples trained: a multiple of micro batch * replicas; what is
+                               // left is skipped (--decrease-batch-size-if-needed)
   Index num_microbatches = 0;  // per data parallel rank
-  /// Samples of `global` that no rank trains (--decrease-batch-size-if-needed).
-  Index skipped() const { return global - running; }
   bool operator==(const BatchSize&) const = default;
 };
 
@@ -26,22 +23,13 @@ class NumMicrobatches {
   NumMicrobatches(const config::TrainingConfig& config, Index data_parallel_size);
 
   BatchSize at(Index consumed_samples) const;
-  /// True when the step from `before` to `after` consumed samples changes the number of
-  /// microbatches: the reference saves a checkpoint there.
-  bool changes_between(Index before, Index after) const;
-  /// Iterations of a run of `train_samples`, ramp-up included.
-  Index train_iters(Index train_samples) const;
 
  private:
-  Index scheduled(Index consumed_samples) const;
   BatchSize divide(Index global) const;
   void check_rampup() const;
 
-  Index global_batch_size_;
-  Index micro_batch_size_;
+  config::TrainingConfig training_;
   Index data_parallel_size_;
-  std::optional<config::TrainingConfig::RampupBatchSize> rampup_;
-  bool decrease_if_needed_;
 };
 
 }  // namespace mpitron::train

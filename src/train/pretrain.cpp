@@ -6,7 +6,6 @@
 #include "train/flops.h"
 #include "train/memory_holders.h"
 #include "train/run_description.h"
-#include "train/unigram.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
@@ -56,6 +55,7 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       skipped_(skipped_iterations(model.world(), config.training)),
       judge_(model.world(), config),
       step_(device, model, config, traced(timers_, profile_)),
+      evaluator_(step_, model, data, config_),
       checkpointing_(model, step_, config, identity, profile_.trace()),
       log_(config, timers_, model.world().rank()),
       record_(config.checkpoint.save, model.world().rank()) {
@@ -279,78 +279,15 @@ void Pretraining::note_progress(const Progress& progress) {
 }
 
 std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) const {
-  return std::unique_ptr<MicrobatchStream>(
-      new MicrobatchStream(stream(data_.sets.train, consumed)));  // elided: it cannot move
-}
-
-MicrobatchStream Pretraining::stream(const std::shared_ptr<const data::Dataset>& dataset,
-                                     Index consumed, Index padded_samples) const {
-  return {dataset,
-          config_,
-          *data_.tokenizer,
-          consumed,
-          {.data_parallel_rank = model_.groups().data->rank(),
-           .data_parallel_size = model_.groups().data->size(),
-           .reads = model_.groups().tensor->rank() == 0 &&
-                    model_.reads_data(microbatch_parts(config_).masks()),
-           .padded_samples = padded_samples}};
-}
-
-Evaluation Pretraining::validation(const std::shared_ptr<const data::Dataset>& dataset,
-                                   Index consumed) const {
-  const config::TrainingConfig& training = config_.training;
-  return training.full_validation ? whole_of(dataset, training)
-                                  : part_of(dataset, training, consumed);
-}
-
-std::optional<StepReport> Pretraining::evaluate(const Evaluation& evaluation) {
-  if (!evaluation) {
-    return std::nullopt;
-  }
-  const Index step = config_.training.micro_batch_size * model_.groups().data->size();
-  MicrobatchStream stream = this->stream(evaluation.dataset, evaluation.consumed,
-                                         evaluation.whole ? evaluation.samples() : 0);
-  return step_.evaluate(evaluation.samples() / step, [&] { return stream.next(); });
-}
-
-std::optional<double> Pretraining::unigram_loss() {
-  if (data_.sets.valid.empty()) {
-    return std::nullopt;
-  }
-  const Evaluation evaluation = validation(data_.sets.valid[0], 0);
-  if (!evaluation) {
-    return std::nullopt;
-  }
-  MicrobatchStream stream(evaluation.dataset, config_, *data_.tokenizer, 0,
-                          {.padded_samples = evaluation.whole ? evaluation.samples() : 0});
-  UnigramLoss unigram;
-  for (Index read = 0; read < evaluation.samples(); read += config_.training.micro_batch_size) {
-    unigram.add(stream.next());
-  }
-  return unigram.loss();
-}
-
-std::vector<std::optional<StepReport>> Pretraining::validation_reports(Index consumed) {
-  std::vector<std::optional<StepReport>> reports;
-  for (const auto& dataset : data_.sets.valid) {
-    reports.push_back(evaluate(validation(dataset, consumed)));
-  }
-  return reports;
-}
-
-std::vector<std::optional<double>> Pretraining::validation_losses(Index consumed) {
-  std::vector<std::optional<double>> losses;
-  for (const auto& report : validation_reports(consumed)) {
-    losses.push_back(report ? std::optional(report->loss()) : std::nullopt);
-  }
-  return losses;
+  return std::make_unique<MicrobatchStream>(data_.sets.train, config_, *data_.tokenizer, consumed,
+                                            share_of(model_, config_));
 }
 
 void Pretraining::validate(const Progress& progress, bool at_end) {
   log_.pause();
   const TraceScope scope(profile_.trace(), TraceKind::phase, "evaluate");
   const std::string where = fmt::format("iteration {}", progress.iteration);
-  const auto reports = validation_reports(at_end ? 0 : consumed_valid_samples_);
+  const auto reports = evaluator_.on_validation_sets(at_end ? 0 : consumed_valid_samples_);
   for (std::size_t set = 0; set < reports.size(); ++set) {
     if (reports[set]) {
       ValidationReport report{.where = at_end ? where + " on validation set" : where,
@@ -361,10 +298,10 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
       }
       log_.validation(report, progress);
     }
-    consumed_valid_samples_ += validation(data_.sets.valid[set], 0).samples();
+    consumed_valid_samples_ += validation_of(data_.sets.valid[set], config_.training, 0).samples();
   }
   if (at_end) {
-    if (const auto report = evaluate(part_of(data_.sets.test, config_.training, 0))) {
+    if (const auto report = evaluator_.on_test_set()) {
       log_.validation({.where = where + " on test set",
                        .loss = report->loss(),
                        .other_losses = report->other_losses,

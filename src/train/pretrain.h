@@ -5,6 +5,7 @@
 #include "train/evaluation.h"
 #include "train/exit_watch.h"
 #include "train/kernel_tuning.h"
+#include "train/microbatch_stream.h"
 #include "train/num_microbatches.h"
 #include "train/profile.h"
 #include "train/progress_log.h"
@@ -37,11 +38,6 @@ class Pretraining {
   /// validation and test sets; an exit condition ends it at once. `tuning`: what the first step
   /// completes.
   RunOutcome run(KernelTuning* tuning = nullptr);
-  /// The loss of the best unigram model of the validation tokens; nothing without a validation set.
-  std::optional<double> unigram_loss();
-  /// The mean loss on each validation set, from sample `consumed` on: over `--eval-iters` batches,
-  /// or the whole set with `--full-validation`; nothing for a set without data.
-  std::vector<std::optional<double>> validation_losses(Index consumed);
 
  private:
   /// Tells who holds the memory where it does not suffice.
@@ -61,15 +57,7 @@ class Pretraining {
                            Index& batch_size);
   /// Does what the decision says of the iteration after `before`, and throws.
   [[noreturn]] void leave(const RerunDecision& decision, const Progress& before);
-  /// Microbatches of one data set for this rank.
-  MicrobatchStream stream(const std::shared_ptr<const data::Dataset>& dataset, Index consumed,
-                          Index padded_samples = 0) const;
   std::unique_ptr<MicrobatchStream> training_stream(Index consumed) const;
-  /// Nothing without such data.
-  std::optional<StepReport> evaluate(const Evaluation& evaluation);
-  /// Of each validation set, from sample `consumed` on.
-  std::vector<std::optional<StepReport>> validation_reports(Index consumed);
-  Evaluation validation(const std::shared_ptr<const data::Dataset>& dataset, Index consumed) const;
   void validate(const Progress& progress, bool at_end);
 
   device::Device& device_;
@@ -83,6 +71,7 @@ class Pretraining {
   SkipIterations skipped_;
   ResultJudge judge_;
   TrainStep step_;
+  Evaluator evaluator_;
   Checkpointing checkpointing_;
   TrainingLog log_;
   std::optional<ProgressLog> progress_log_;  // rank 0 with --log-progress

@@ -1,7 +1,6 @@
 #include "train/progress_log.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "train/batch_job.h"
 #include "utils/folders.h"
 #include "utils/log.h"
 
@@ -73,9 +73,8 @@ ProgressLog::ProgressLog(const std::filesystem::path& folder, Index world_size,
 }
 
 void ProgressLog::add(std::string_view message, Clock::time_point now) const {
-  const char* job = std::getenv("SLURM_JOB_ID");
   std::ofstream file(file_, std::ios::app);
-  file << fmt::format("{}\tJob ID: {}\t# GPUs: {}\t{}\n", time_text(now), job != nullptr ? job : "",
+  file << fmt::format("{}\tJob ID: {}\t# GPUs: {}\t{}\n", time_text(now), batch_job_id(),
                       world_size_, message);
   if (!file.flush()) {
     log::warning("--log-progress: cannot write {}: a line is missing there", file_.string());

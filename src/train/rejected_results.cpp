@@ -2,28 +2,18 @@
 
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "train/batch_job.h"
 #include "utils/error.h"
+#include "utils/host_name.h"
 
 namespace mpitron::train {
 namespace {
-
-std::string job_id() {
-  const char* job = std::getenv("SLURM_JOB_ID");
-  return job != nullptr ? job : "";
-}
-
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "";
-}
 
 /// The value of ` name=value `.
 std::string field(const std::string& line, const std::string& name) {
@@ -56,7 +46,7 @@ void record_rejection(const std::filesystem::path& tracker, const Rejection& rej
       std::chrono::duration_cast<std::chrono::seconds>(
           std::chrono::system_clock::now().time_since_epoch())
           .count(),
-      host_name(), job_id(), rejection.rank, rejection.iteration, rejection.status,
+      host_name(), batch_job_id(), rejection.rank, rejection.iteration, rejection.status,
       rejection.result, rejection.message);
   if (!file.flush()) {
     throw_data("--result-rejected-tracker-filename {}: cannot write", tracker.string());

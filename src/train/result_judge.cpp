@@ -3,11 +3,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include <unistd.h>
-
 #include "checkpoint/agreement.h"
 #include "train/rejected_results.h"
 #include "utils/files.h"
+#include "utils/host_name.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
@@ -15,11 +14,8 @@ namespace {
 
 /// Slurm's nodes of this job, else the first rank's machine.
 std::string own_machines() {
-  if (const char* nodes = std::getenv("SLURM_JOB_NODELIST")) {
-    return nodes;
-  }
-  char name[256] = {};
-  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "this machine";
+  const char* nodes = std::getenv("SLURM_JOB_NODELIST");
+  return nodes != nullptr ? nodes : host_name();
 }
 
 RerunEngine::Options engine_options(comm::World& world, const config::RunConfig& config) {

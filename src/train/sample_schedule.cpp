@@ -23,9 +23,7 @@ data::BatchSamplerRequest request_of(const config::RunConfig& config, Index tota
 SampleSchedule::SampleSchedule(const config::RunConfig& config, Index total_samples)
     : request_(request_of(config, total_samples)),
       batches_(config.training, config.parallel.data_parallel_size),
-      iterations_(config.training.train_samples
-                      ? batches_.train_iters(*config.training.train_samples)
-                      : config.training.train_iters) {}
+      iterations_(config.training.train_iters) {}
 
 Index SampleSchedule::consumed_before(Index iteration) const {
   Index consumed = 0;

@@ -14,11 +14,11 @@ TrackedLosses::TrackedLosses(const config::RunConfig& config, const comm::Parall
   const config::ModelConfig& model = config.model;
   const Index depths = model.mtp_num_layers.value_or(0);
   layers_ = model.num_layers + depths;
+  if (model.moe) {
+    add_router_losses(model, depths, groups);
+  }
   if (depths > 0) {
     add_prediction_losses(depths, groups);
-  }
-  if (model.moe) {
-    add_router_losses(model, groups);
   }
 }
 
@@ -33,9 +33,11 @@ void TrackedLosses::add_prediction_losses(Index depths, const comm::ParallelGrou
                      .share = 1 / ranks});
 }
 
-/// Ranks that cut the tokens of a microbatch each tell their part; those of a tensor group that do
-/// not cut them all tell the same.
-void TrackedLosses::add_router_losses(const config::ModelConfig& model,
+/// In the reference's order: a router tells its z loss first. Ranks that cut the tokens of a
+/// microbatch each tell their part; those of a tensor group that do not cut them all tell the same.
+/// Like the reference (track_moe_metrics), the log's mean counts every depth of multi-token
+/// prediction, also one without experts.
+void TrackedLosses::add_router_losses(const config::ModelConfig& model, Index depths,
                                       const comm::ParallelGroups& groups) {
   for (Index layer = 1; layer <= layers_; ++layer) {
     const config::LayerKind kind = config::layer_kind(model, layer);
@@ -49,15 +51,20 @@ void TrackedLosses::add_router_losses(const config::ModelConfig& model,
     losses_.push_back({.name = name,
                        .entry = {.name = name,
                                  .layers = std::vector<double>(static_cast<std::size_t>(layers_)),
-                                 .layers_with_one = static_cast<Index>(expert_layers_.size())},
+                                 .layers_with_one = model.moe->count_layers() + depths},
                        .share = token_share_ / static_cast<double>(groups.data->size())});
   };
-  for (const config::BalancingLoss& loss : model.moe->balancing_losses) {
-    add(loss.kind == config::RouterBalancing::aux_loss ? "load_balancing_loss"
-                                                       : "seq_load_balancing_loss");
-  }
+  const auto balances = [&](config::RouterBalancing kind) {
+    return std::ranges::count(model.moe->balancing_losses, kind, &config::BalancingLoss::kind) > 0;
+  };
   if (model.moe->z_loss_coefficient > 0) {
     add("z_loss");
+  }
+  if (balances(config::RouterBalancing::aux_loss)) {
+    add("load_balancing_loss");
+  }
+  if (balances(config::RouterBalancing::seq_aux_loss)) {
+    add("seq_load_balancing_loss");
   }
 }
 

@@ -43,7 +43,8 @@ class TrackedLosses {
     double share = 1;  // what this rank's sum counts in the sum over all ranks
   };
   void add_prediction_losses(Index depths, const comm::ParallelGroups& groups);
-  void add_router_losses(const config::ModelConfig& model, const comm::ParallelGroups& groups);
+  void add_router_losses(const config::ModelConfig& model, Index depths,
+                         const comm::ParallelGroups& groups);
 
   std::vector<Loss> losses_;
   Index layers_ = 0;                  // of the model and of multi-token prediction

@@ -2,22 +2,11 @@
 
 #include "data/split.h"
 #include "train/conversation_encoder.h"
+#include "train/masked_lm_data.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
 namespace {
-
-data::GptSampleOptions sample_options(const config::RunConfig& config,
-                                      const tokenizers::Tokenizer& tokenizer) {
-  return {.seq_length = config.training.seq_length,
-          .reset_position_ids = config.data.reset_position_ids,
-          .reset_attention_mask = config.data.reset_attention_mask,
-          .eod_mask_loss = config.data.eod_mask_loss,
-          // The causal mask needs no bytes; only packed documents do.
-          .create_attention_mask = config.data.reset_attention_mask,
-          .eod = tokenizer.eod(),
-          .pad = config.data.sft ? tokenizer.special_ids().pad.value_or(-1) : -1};
-}
 
 /// Samples of each split, as the reference counts them (features: training.py).
 data::PerSplit<std::optional<Index>> num_samples(const config::TrainingConfig& training) {
@@ -107,6 +96,18 @@ std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConf
        .sft_tokenizer_prompt_format = config.sft_tokenizer_prompt_format});
 }
 
+data::GptSampleOptions sample_options(const config::RunConfig& config,
+                                      const tokenizers::Tokenizer& tokenizer) {
+  return {.seq_length = config.training.seq_length,
+          .reset_position_ids = config.data.reset_position_ids,
+          .reset_attention_mask = config.data.reset_attention_mask,
+          .eod_mask_loss = config.data.eod_mask_loss,
+          // The causal mask needs no bytes; only packed documents do.
+          .create_attention_mask = config.data.reset_attention_mask,
+          .eod = tokenizer.eod(),
+          .pad = config.data.sft ? tokenizer.special_ids().pad.value_or(-1) : -1};
+}
+
 data::GptDataRequest make_data_request(const config::RunConfig& config,
                                        const tokenizers::Tokenizer& tokenizer) {
   data::GptDataRequest request;
@@ -142,71 +143,6 @@ TrainingData make_training_data(const config::RunConfig& config) {
     check_whole_sets(result.sets.valid, config.training.seq_length);
   }
   return result;
-}
-
-MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
-                                   const config::RunConfig& config,
-                                   const tokenizers::Tokenizer& tokenizer, Index consumed_samples,
-                                   const StreamShare& share)
-    : share_(share),
-      micro_batch_size_(config.training.micro_batch_size),
-      sequence_length_(config.training.seq_length),
-      consumed_(consumed_samples),
-      with_mask_(config.data.reset_attention_mask) {
-  if (!share.reads) {
-    return;
-  }
-  const bool shuffles = config.data.dataloader_type == config::DataloaderType::cyclic;
-  const bool whole = share.padded_samples > 0;
-  const data::BatchSamplerRequest sampler{
-      .kind = shuffles && !whole ? data::SamplerKind::cyclic : data::SamplerKind::single,
-      .consumed_samples = consumed_samples,
-      .micro_batch_size = micro_batch_size_,
-      .data_parallel_rank = share.data_parallel_rank,
-      .data_parallel_size = share.data_parallel_size,
-      .drop_last = !whole,
-      .data_sharding = config.data.data_sharding,
-      .padded_samples = share.padded_samples};
-  if (config.model.kind != config::ModelKind::gpt) {
-    masked_loader_.emplace(std::move(dataset), masked_lm_layout(config.model), sampler,
-                           config.data.num_workers);
-  } else {
-    loader_.emplace(std::move(dataset),
-                    data::BatchLoaderOptions{.sample = sample_options(config, tokenizer),
-                                             .sampler = sampler,
-                                             .prefetch = config.data.num_workers});
-  }
-}
-
-HostMicrobatch MicrobatchStream::next() {
-  const Index first = consumed_ + share_.data_parallel_rank * micro_batch_size_;
-  consumed_ += micro_batch_size_ * share_.data_parallel_size;
-  if (masked_loader_) {
-    return microbatch_of(present(masked_loader_->next()), sequence_length_, first);
-  }
-  if (!loader_) {
-    return {
-        .samples = micro_batch_size_, .sequence_length = sequence_length_, .first_sample = first};
-  }
-  const data::Batch& batch = present(loader_->next());
-  return {.samples = batch.rows,
-          .sequence_length = batch.seq_length,
-          .tokens = batch.tokens,
-          .labels = batch.labels,
-          .position_ids = batch.position_ids,
-          .loss_mask = batch.loss_mask,
-          .attention_mask =
-              with_mask_ ? std::span(batch.attention_mask) : std::span<const std::uint8_t>{},
-          .first_sample = first};
-}
-
-template <class Batch>
-const Batch& MicrobatchStream::present(const Batch* batch) const {
-  if (batch == nullptr) {
-    throw_data("the data set ends after {} samples",
-               consumed_ - micro_batch_size_ * share_.data_parallel_size);
-  }
-  return *batch;
 }
 
 }  // namespace mpitron::train

@@ -127,10 +127,10 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
     const double flops = flops_per_iteration(model_dimensions(config_.model), progress.batch_size);
     report.throughput = throughput_per_device(flops, seconds, config_.parallel.world_size);
   }
-  if (config_.optimizer.clip_grad > 0) {
+  if (!step.skipped) {  // as the reference, which has no norm of a step that overflowed
     report.grad_norm = step.grad_norm;
   }
-  if (config_.logging.log_num_zeros_in_grad) {
+  if (config_.logging.log_num_zeros_in_grad && !step.skipped) {
     report.num_zeros = static_cast<double>(state.optimizer().zero_gradients());
   }
   if (config_.logging.log_params_norm) {
@@ -218,7 +218,9 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   if (config_.logging.log_loss_scale_to_tensorboard) {
     both("loss-scale", state.loss_scaler().scale());
   }
-  both("grad-norm", step.grad_norm);
+  if (!step.skipped) {
+    both("grad-norm", step.grad_norm);
+  }
   if (config_.logging.log_world_size_to_tensorboard) {
     both("world-size", static_cast<double>(config_.parallel.world_size));
   }

@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "train/evaluation.h"
+#include "train/microbatch_stream.h"
+
 namespace mpitron::train {
 
 void UnigramLoss::add(const HostMicrobatch& microbatch) {
@@ -20,6 +23,23 @@ double UnigramLoss::loss() const {
     }
   }
   return total_ > 0 ? sum / total_ : 0;
+}
+
+std::optional<double> unigram_loss(const TrainingData& data, const config::RunConfig& config) {
+  if (data.sets.valid.empty()) {
+    return std::nullopt;
+  }
+  const Evaluation evaluation = validation_of(data.sets.valid[0], config.training, 0);
+  if (!evaluation) {
+    return std::nullopt;
+  }
+  MicrobatchStream stream(evaluation.dataset, config, *data.tokenizer, 0,
+                          {.padded_samples = evaluation.padded_samples()});
+  UnigramLoss unigram;
+  for (Index read = 0; read < evaluation.samples(); read += config.training.micro_batch_size) {
+    unigram.add(stream.next());
+  }
+  return unigram.loss();
 }
 
 }  // namespace mpitron::train

@@ -1,8 +1,9 @@
 #pragma once
-#include <functional>
+#include <optional>
 #include <unordered_map>
 
 #include "train/microbatch.h"
+#include "train/training_data.h"
 
 namespace mpitron::train {
 
@@ -19,5 +20,8 @@ class UnigramLoss {
   std::unordered_map<std::int64_t, double> counts_;
   double total_ = 0;
 };
+
+/// Of what evaluations of the first validation set read; nothing where they read nothing.
+std::optional<double> unigram_loss(const TrainingData& data, const config::RunConfig& config);
 
 }  // namespace mpitron::train

@@ -1,32 +1,11 @@
-#include <cstdlib>
-#include <new>
-
 #include <gtest/gtest.h>
 
 #include "autograd/gradient.h"
 #include "kernels/elementwise.h"
+#include "support/counted_new.h"
 #include "support/tensors.h"
 
-// The tape's promise that a steady step allocates nothing. Every `new` of this program is counted.
-
-namespace {
-std::size_t allocations = 0;
-}
-
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  void* memory = std::malloc(bytes);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  return memory;
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+// The tape's promise that a steady step allocates nothing.
 
 namespace mpitron::autograd {
 namespace {
@@ -57,10 +36,10 @@ TEST(SteadyState, ASecondStepAllocatesNothing) {
   const Tensor input = testing::random_tensor(*device, {4}, DType::f32, 1);
   step(context, tape, parameter, input);
   const Index from_system = device->allocator().statistics().system_allocations;
-  const std::size_t before = allocations;
-  EXPECT_GT(before, 0u);
+  const std::int64_t before = testing::allocations();
+  EXPECT_GT(before, 0);
   step(context, tape, parameter, input);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(testing::allocations(), before);
   EXPECT_EQ(device->allocator().statistics().system_allocations, from_system);
 }
 

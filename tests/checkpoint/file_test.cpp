@@ -6,6 +6,7 @@
 
 #include "checkpoint/posix_file.h"
 #include "checkpoint/verify.h"
+#include "support/contains.h"
 #include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
 #include "utils/error.h"
@@ -14,6 +15,7 @@
 namespace mpitron::checkpoint {
 namespace {
 
+using test::contains;
 using testing::sample_bytes;
 using testing::sample_data_sets;
 using testing::sample_header;
@@ -29,10 +31,6 @@ std::string error_of(const std::filesystem::path& path) {
     return error.what();
   }
   return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {

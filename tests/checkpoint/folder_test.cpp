@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/posix_file.h"
+#include "support/contains.h"
 #include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
 #include "utils/error.h"
@@ -14,6 +15,7 @@ namespace mpitron::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
+using test::contains;
 using testing::TemporaryFolder;
 using Iterations = std::vector<Index>;
 
@@ -32,9 +34,6 @@ class FolderTest : public ::testing::Test {
   void write(const fs::path& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
   }
-  static bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-  }
 
   TemporaryFolder temporary_;
   fs::path root_ = temporary_.path() / "below" / "save";
@@ -50,7 +49,6 @@ TEST_F(FolderTest, NamesAreMegatrons) {
 TEST_F(FolderTest, CommitMakesItVisible) {
   EXPECT_EQ(folder_.iterations(), Iterations{});
   EXPECT_EQ(folder_.tracked(), std::nullopt);
-  EXPECT_EQ(newest_verified(folder_).iteration, std::nullopt);
   folder_.begin(5);
   testing::write_sample(folder_.unfinished_file(5), 5);
   EXPECT_EQ(folder_.iterations(), Iterations{});
@@ -66,7 +64,7 @@ TEST_F(FolderTest, AnIterationCanBeSavedAgain) {
   save(5);
   fs::create_directories(root_ / "iter_0000005" / "more");
   save(5);
-  EXPECT_EQ(newest_verified(folder_).iteration, 5);
+  EXPECT_EQ(reason_against(folder_.file(5)), "");
   EXPECT_FALSE(fs::exists(root_ / "iter_0000005" / "more"));
   EXPECT_FALSE(fs::exists(root_ / "iter_0000005.tmp"));
 }
@@ -99,7 +97,7 @@ TEST_F(FolderTest, ReleaseHasNoIteration) {
   save(-1);
   EXPECT_EQ(read_file(root_ / "latest_checkpointed_iteration.txt"), "release");
   EXPECT_EQ(folder_.tracked(), -1);
-  EXPECT_EQ(newest_verified(folder_).iteration, -1);
+  EXPECT_EQ(reason_against(folder_.file(-1)), "");
   save(1);
   EXPECT_EQ(folder_.iterations(), (Iterations{-1, 1}));
   EXPECT_EQ(apply_retention(folder_, {.keep_last = 1}, 1), Iterations{});
@@ -115,22 +113,21 @@ TEST_F(FolderTest, ATrackerOfOtherTextIsAnError) {
   }
 }
 
-TEST_F(FolderTest, TheNewestVerifiedSaysWhatItSkips) {
-  for (const Index iteration : {1, 2, 3, 4, 5, 6}) {
+TEST_F(FolderTest, AReasonNamesTheFileAndWhatIsWrong) {
+  for (const Index iteration : {2, 3, 4, 5, 6}) {
     save(iteration);
   }
+  EXPECT_EQ(reason_against(folder_.file(2)), "");
   flip_data(3);
   fs::resize_file(folder_.file(4), fs::file_size(folder_.file(4)) - 100);
   fs::remove(folder_.file(5));
   create_file(folder_.file(6), {}, {});
-  const Choice choice = newest_verified(folder_);
-  EXPECT_EQ(choice.iteration, 2);
-  ASSERT_EQ(choice.skipped.size(), 4U);
-  const char* reasons[] = {"never finished", "No such file", "truncated", "model/double: bytes "};
-  for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_PRED2(contains, choice.skipped[i], reasons[i]);
-    EXPECT_PRED2(contains, choice.skipped[i],
-                 "iter_000000" + std::to_string(6 - static_cast<int>(i)));
+  const std::pair<Index, const char*> faults[] = {
+      {3, "model/double: bytes "}, {4, "truncated"}, {5, "No such file"}, {6, "never finished"}};
+  for (const auto& [iteration, what] : faults) {
+    const std::string reason = reason_against(folder_.file(iteration));
+    EXPECT_PRED2(contains, reason, what);
+    EXPECT_PRED2(contains, reason, "iter_000000" + std::to_string(iteration));
   }
 }
 
@@ -156,7 +153,6 @@ TEST_F(FolderTest, RetentionSparesSymbolicLinks) {
   fs::create_symlink(temporary_.path() / "elsewhere", root_ / "iter_0000001");
   fs::create_symlink("iter_0000002", root_ / "best");
   EXPECT_EQ(apply_retention(folder_, {.keep_last = 1}, 3), Iterations{});
-  EXPECT_EQ(newest_verified(folder_).iteration, 3);
 }
 
 TEST_F(FolderTest, AFolderThatCannotBeWrittenIsNamed) {

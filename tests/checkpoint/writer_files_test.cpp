@@ -7,6 +7,7 @@
 
 #include "checkpoint/seal.h"
 #include "checkpoint/verify.h"
+#include "support/contains.h"
 #include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
 #include "utils/error.h"
@@ -15,9 +16,7 @@
 namespace mpitron::checkpoint {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 /// A checkpoint of two writers.
 class WriterFilesTest : public ::testing::Test {

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "support/contains.h"
 #include "utils/command_output.h"
 #include "utils/error.h"
 
 namespace mpitron::cli {
 namespace {
+
+using test::contains;
 
 const Cluster kCluster{.launcher = "srun",
                        .gpus_per_node = 8,
@@ -26,10 +29,6 @@ BatchJob job() {
           .cluster = "dgx-h100",
           .home = "/opt/mpitron",
           .time_limit = "12:00:00"};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::string refusal(const BatchJob& job, const Cluster& cluster) {

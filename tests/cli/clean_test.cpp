@@ -57,8 +57,9 @@ TEST_F(Clean, DropsBadAddresses) {
   const auto found = report("in.jsonl");
   EXPECT_EQ(found.at("documents"), 6);
   EXPECT_EQ(found.at("kept"), 2);
-  for (const char* fate : {"url_domain", "url_too_short", "url_extension", "url_malformed"})
+  for (const char* fate : {"url_domain", "url_too_short", "url_extension", "url_malformed"}) {
     EXPECT_EQ(found.at(fate), 1) << fate;
+  }
   EXPECT_EQ(out(),
             "{\"text\": \"one two three\", \"url\": \"https://example.com/a\"}\n"
             "{\"text\": \"nine\", \"url\": \"https://example.org/b\"}\n");
@@ -108,8 +109,9 @@ TEST_F(Clean, CutsOutTasks) {
   EXPECT_EQ(found.at("split"), 1);
   EXPECT_EQ(found.at("written"), 3);
   EXPECT_FALSE(contains(out(), "seven")) << out();
-  for (const char* left : {"Alpha beta gamma.", "Omega psi chi.", "untouched"})
+  for (const char* left : {"Alpha beta gamma.", "Omega psi chi.", "untouched"}) {
     EXPECT_TRUE(contains(out(), left)) << out();
+  }
 }
 
 TEST_F(Clean, SaysWhatIsWrongAndWritesNothing) {

@@ -44,8 +44,9 @@ TEST_F(CorpusTools, MergeAndInspect) {
 
 TEST_F(CorpusTools, CleanAndDedup) {
   std::string text;
-  for (int i = 0; i < 40; ++i)
+  for (int i = 0; i < 40; ++i) {
     text += "The house of the man was in the town, and it was not for sale. ";
+  }
   const std::string line = "{\"text\": \"" + text + "\"}\n";
   write_bytes(folder_ / "in.jsonl", line + line + "{\"text\": \"too short\"}\n");
   const auto cleaned =

@@ -54,8 +54,9 @@ TEST_F(DatasetInspect, TheTextHasTheSameNumbers) {
   EXPECT_TRUE(contains(text.out, prefix_ + ": 4 documents (1 empty), ")) << text.out;
   EXPECT_TRUE(contains(text.out, "12 tokens of uint16")) << text.out;
   EXPECT_TRUE(contains(text.out, "3 to 5, mean 4.0, median 4, 90 % below 6")) << text.out;
-  for (const char* ending : {".bin", ".idx"})
+  for (const char* ending : {".bin", ".idx"}) {
     EXPECT_EQ(inspect({prefix_ + ending}).out, text.out);
+  }
 }
 
 TEST_F(DatasetInspect, PrintsADocument) {

@@ -75,8 +75,9 @@ TEST_F(Dedup, SaysWhatIsWrongAndWritesNothing) {
     EXPECT_TRUE(contains(finished.err, part)) << finished.err;
     EXPECT_FALSE(std::filesystem::exists(folder_ / "out.jsonl"));
   };
-  for (const char* width : {"0", "33"})
+  for (const char* width : {"0", "33"}) {
     expect_refused(dedup("in.jsonl", {"--shingle", width}), 2, "allowed are 1 to 32 characters");
+  }
   for (const char* threshold : {"0", "1.5"}) {
     expect_refused(dedup("in.jsonl", {"--jaccard-threshold", threshold}), 2,
                    "numbers above 0 up to 1");

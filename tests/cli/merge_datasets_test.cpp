@@ -54,8 +54,9 @@ TEST_F(MergeDatasets, OnePartIsCopied) {
   EXPECT_EQ(nlohmann::json::parse(merged.out, nullptr, false),
             nlohmann::json::parse(
                 R"({"parts":1,"documents":1,"sequences":1,"tokens":3,"prefix":"all"})"));
-  for (const char* ending : {".bin", ".idx"})
+  for (const char* ending : {".bin", ".idx"}) {
     EXPECT_EQ(read_file(folder_ / "all" + ending), read_file(part_ + ending));
+  }
 }
 
 TEST_F(MergeDatasets, SaysWhatIsWrongAndWritesNothing) {

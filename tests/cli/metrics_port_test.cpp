@@ -23,7 +23,7 @@ std::string errors_in(const TemporaryFolder& folder) {
 TEST(MetricsPort, AnswersMonitoringWhileTheRunTrains) {
   const TemporaryFolder folder;
   const RunningProgram endless(
-      folder.path(), kTinyMock + Words{"--train-iters", "100000000", "--metrics-port", "0"});
+      folder.path(), kTinyMock + Words{"--train-iters", "1000000", "--metrics-port", "0"});
   const std::string words = "/metrics and /healthz at 127.0.0.1 port ";
   ASSERT_TRUE(endless.wait([&] { return contains(errors_in(folder), words); }));
   const std::string errors = errors_in(folder);

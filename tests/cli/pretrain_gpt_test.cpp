@@ -215,10 +215,11 @@ TEST_F(PretrainGpt, LearnsFromConversations) {
   write_bytes(folder_ / "chat/tokenizer_config.json",
               config + R"(, "pad_token": "<|endoftext|>"})");
   std::string lines;
-  for (int i = 0; i < 30; ++i)
+  for (int i = 0; i < 30; ++i) {
     lines += R"({"messages": [{"role": "user", "content": "go"}, )"
              R"({"role": "assistant", "content": "and so on"}]})"
              "\n";
+  }
   write_bytes(folder_ / "talk.jsonl", lines);
   const Words flags = kTinyModel + Words{"--seq-length",
                                          "32",

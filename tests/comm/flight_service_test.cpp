@@ -1,20 +1,14 @@
 #include "comm/flight_service.h"
 
-#include <array>
 #include <thread>
 
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <unistd.h>
+
+#include "utils/host_name.h"
 
 namespace mpitron::comm {
 namespace {
-
-std::string own_host() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 /// What a service that answers once says.
 std::string ask(const FlightService& service, const FlightService::Address& address, Index rank) {
@@ -24,7 +18,7 @@ std::string ask(const FlightService& service, const FlightService::Address& addr
     ::poll(&asked, 1, 10'000);
     service.answer(describe);
   });
-  const std::string answer = ask_flight_service(own_host(), address, rank);
+  const std::string answer = ask_flight_service(host_name(), address, rank);
   answering.join();
   return answer;
 }
@@ -45,17 +39,17 @@ TEST(FlightService, TellsNothingToWhoDoesNotKnowTheKey) {
 
 TEST(FlightService, ThatIsStoppedCostsASecond) {
   const FlightService service;
-  EXPECT_EQ(ask_flight_service(own_host(), service.address(), 0), "");
+  EXPECT_EQ(ask_flight_service(host_name(), service.address(), 0), "");
 }
 
 TEST(FlightService, NoneIsNoAnswer) {
-  EXPECT_EQ(ask_flight_service(own_host(), {}, 0), "");
+  EXPECT_EQ(ask_flight_service(host_name(), {}, 0), "");
   FlightService::Address gone;
   {
     const FlightService service;
     gone = service.address();
   }
-  EXPECT_EQ(ask_flight_service(own_host(), gone, 0), "");
+  EXPECT_EQ(ask_flight_service(host_name(), gone, 0), "");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "support/program.h"
 #include "support/temporary_folder.h"
+#include "utils/host_name.h"
 
 namespace mpitron::comm {
 namespace {
@@ -56,12 +57,6 @@ class FailingRank : public ::testing::Test {
     }
   }
 
-  static std::string host() {
-    std::array<char, 256> name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return name.data();
-  }
-
  private:
   test::TemporaryFolder folder_;
 };
@@ -69,7 +64,7 @@ class FailingRank : public ::testing::Test {
 TEST_F(FailingRank, ThatWasKilledIsNamedBeforeTheLauncherEndsTheOthers) {
   const test::Finished end = run("kill");
   EXPECT_NE(end.code, 0);
-  expect_parts(sentence(end), {"rank 1 (host " + host(), "has died",
+  expect_parts(sentence(end), {"rank 1 (host " + host_name(), "has died",
                                "its last operation was all_reduce 3 of group",
                                "(3 ranks, fp64, 8 bytes), finished", "in phase 'iteration 4'"});
   EXPECT_FALSE(test::contains(end.out, "all iterations done"));
@@ -79,10 +74,10 @@ TEST_F(FailingRank, ThatIsStoppedIsNamedAfterTheTimeoutAndEndsToo) {
   const test::Finished end = run("stop");
   EXPECT_EQ(end.code, 3);
   const std::string said = sentence(end);
-  expect_parts(
-      said, {"rank 1 (host " + host(), "has not arrived within --distributed-timeout-minutes 0.05",
-             "waits for it in all_reduce 4 of group world", "in phase 'iteration 4'",
-             "its process is stopped (SIGSTOP)"});
+  expect_parts(said, {"rank 1 (host " + host_name(),
+                      "has not arrived within --distributed-timeout-minutes 0.05",
+                      "waits for it in all_reduce 4 of group world", "in phase 'iteration 4'",
+                      "its process is stopped (SIGSTOP)"});
   const auto at = said.find("process ");
   ASSERT_NE(at, std::string::npos);
   const pid_t process = std::stoi(said.substr(at + 8));
@@ -95,7 +90,7 @@ TEST_F(FailingRank, ThatIsStoppedIsNamedAfterTheTimeoutAndEndsToo) {
 TEST_F(FailingRank, ThatCallsSomethingElseIsNamedAtOnce) {
   const test::Finished end = run("different");
   EXPECT_EQ(end.code, 3);
-  expect_parts(sentence(end), {"rank 1 (host " + host(), "does something else than its group",
+  expect_parts(sentence(end), {"rank 1 (host " + host_name(), "does something else than its group",
                                "rank 1 calls broadcast of 1 fp64 elements where rank 0 calls "
                                "all_reduce of 1 fp64 elements",
                                "in phase 'iteration 4'"});
@@ -105,7 +100,7 @@ TEST_F(FailingRank, ThatHasEndedIsNamed) {
   const test::Finished end = run("leave");
   EXPECT_EQ(end.code, 3);
   expect_parts(sentence(end),
-               {"rank 1 (host " + host(), "has ended", "all_reduce 4 of group world"});
+               {"rank 1 (host " + host_name(), "has ended", "all_reduce 4 of group world"});
 }
 
 TEST_F(FailingRank, ThatFailsSpeaksForItselfAndGivesTheExitCode) {
@@ -126,7 +121,7 @@ TEST_F(FailingRank, OfAnotherMachineThatIsStoppedIsKnownFromItsNeighbour) {
   const test::Finished end = run("stop", "011");
   EXPECT_EQ(end.code, 3);
   expect_parts(sentence_of_rank_0(end.err),
-               {"rank 1 (host " + host(), "has not arrived within",
+               {"rank 1 (host " + host_name(), "has not arrived within",
                 "its last operation was all_reduce 3 of group world (3 ranks, fp64, 8 bytes)",
                 "in phase 'iteration 4'", "its process is stopped (SIGSTOP)"});
 }
@@ -135,7 +130,7 @@ TEST_F(FailingRank, OfAnotherMachineThatIsBusySaysItself) {
   const test::Finished end = run("sleep", "012");
   EXPECT_EQ(end.code, 3);
   expect_parts(sentence_of_rank_0(end.err),
-               {"rank 1 (host " + host(), "has not arrived within",
+               {"rank 1 (host " + host_name(), "has not arrived within",
                 "its last operation was all_reduce 3 of group world (3 ranks, fp64, 8 bytes)",
                 "in phase 'iteration 4'"});
 }
@@ -143,8 +138,9 @@ TEST_F(FailingRank, OfAnotherMachineThatIsBusySaysItself) {
 TEST_F(FailingRank, OfAnotherMachineThatDoesNotAnswerIsNamed) {
   const test::Finished end = run("stop", "012");
   EXPECT_EQ(end.code, 3);
-  expect_parts(sentence_of_rank_0(end.err), {"rank 1 (host " + host(), "has not arrived within",
-                                             "another machine, which does not answer"});
+  expect_parts(sentence_of_rank_0(end.err),
+               {"rank 1 (host " + host_name(), "has not arrived within",
+                "another machine, which does not answer"});
 }
 
 TEST_F(FailingRank, NoneMeansNoSentence) {

@@ -14,6 +14,11 @@ constexpr RuleCase kBroken[] = {
     {"--multi-latent-attention --rotary-interleaved", "E148", "--rotary-interleaved"},
     {"--multi-latent-attention --kv-channels 8", "E148", "--kv-channels"},
     {"--multi-latent-attention --disable-bias-linear --add-qkv-bias", "E148", "--add-qkv-bias"},
+    {"--multi-latent-attention --rope-type rope --use-rope-scaling", "E148", "--use-rope-scaling"},
+    {"--multi-latent-attention --rotary-seq-len-interpolation-factor 2", "E148",
+     "--rotary-seq-len-interpolation-factor"},
+    {"--multi-latent-attention --rotary-percent 0.5", "E148", "--rotary-percent"},
+    {"--multi-latent-attention --no-rope-freq 2", "E148", "--no-rope-freq"},
     {"--multi-latent-attention --q-lora-rank 0", "E149", "--q-lora-rank 0 < 1"},
     {"--multi-latent-attention --qk-pos-emb-head-dim 1", "E149", "--qk-pos-emb-head-dim 1 < 2"},
     {"--recompute-granularity selective --recompute-modules mla_up_proj", "E150",
@@ -35,7 +40,8 @@ TEST(LayerConstraints, EveryRuleHasAnExample) {
 constexpr const char* kLegal[] = {
     "--multi-latent-attention",
     "--multi-latent-attention --kv-channels 16",  // as a checkpoint's configuration says it
-    "--multi-latent-attention --q-lora-rank 8 --qk-layernorm --rope-type rope --no-rope-freq 2",
+    "--multi-latent-attention --q-lora-rank 8 --qk-layernorm --rope-type rope "
+    "--rotary-percent 0.5",
     "--multi-latent-attention --recompute-granularity selective --recompute-modules mla_up_proj",
     "--position-embedding-type none --mtp-num-layers 3",
 };

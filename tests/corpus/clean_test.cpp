@@ -43,8 +43,9 @@ TEST_F(CleanTest, EveryDocumentHasItsFate) {
   const CleanReport report = clean(given);
   EXPECT_EQ(report.documents, 10);
   EXPECT_EQ(count(report, Fate::kept), 3);
-  for (std::size_t fate = 1; fate + 1 < kFates; ++fate)
+  for (std::size_t fate = 1; fate + 1 < kFates; ++fate) {
     EXPECT_EQ(report.fates[fate], 1) << to_string(static_cast<Fate>(fate));
+  }
   EXPECT_EQ(report.fixed, 1);
   EXPECT_EQ(report.written, 3);
   EXPECT_EQ(read_file(given.output),
@@ -54,8 +55,9 @@ TEST_F(CleanTest, EveryDocumentHasItsFate) {
 
 TEST_F(CleanTest, TheOutputDoesNotDependOnTheWorkers) {
   std::string input;
-  for (unsigned d = 0; d < 3000; ++d)
+  for (unsigned d = 0; d < 3000; ++d) {
     input += line((d % 3 == 0 ? "Â© " : "") + sample_text(d, 100 + static_cast<int>(d % 7) * 20));
+  }
   CleanOptions given = options(input);
   given.id_prefix = "web";
   std::vector<std::string> outputs;
@@ -85,6 +87,9 @@ TEST_F(CleanTest, TasksAreCutOut) {
   EXPECT_EQ(read_file(given.output).find("lazy dog"), std::string::npos);
   test::write_bytes(folder_ / "task.jsonl", "{\"text\": \"short\"}\n");
   EXPECT_NE(test::message_of([&] { clean(given); }).find("no text has 8 words"), std::string::npos);
+  test::write_bytes(folder_ / "task.jsonl", "{\"text\": \"" + leak + "\"}\n{\n");
+  EXPECT_NE(test::message_of([&] { clean(given); }).find("task.jsonl:2: not valid JSON"),
+            std::string::npos);
 }
 
 TEST_F(CleanTest, AStopAtAnyMomentLeavesNoFile) {

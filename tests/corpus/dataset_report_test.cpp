@@ -40,8 +40,9 @@ TEST_F(DatasetReportTest, CountsAndDraws) {
   EXPECT_EQ(report.longest, 20);
   EXPECT_EQ(report.median, 5);
   std::vector<Index> counts;
-  for (const LengthBucket& bucket : report.histogram)
+  for (const LengthBucket& bucket : report.histogram) {
     counts.push_back(bucket.documents);
+  }
   EXPECT_EQ(counts, (std::vector<Index>{1, 1, 2, 0, 1}));  // 1, 2-3, 4-7, 8-15, 16-31
   EXPECT_EQ(report.histogram.back().from, 16);
   EXPECT_NE(to_text(report).find("6 documents (1 empty), 9 sequences, 34 tokens of"),
@@ -58,12 +59,16 @@ TEST_F(DatasetReportTest, GivesTheTokensOfADocument) {
 }
 
 // A damaged index is an error, or a report; never a crash.
-TEST_F(DatasetReportTest, MutationsOfTheIndex) {
+TEST_F(DatasetReportTest, OfADamagedIndexIsWhatIsLeftOrAnError) {
   const std::string whole = read_file(folder_ / "c.idx");
+  int refused = 0;
   test::for_each_mutation(whole, 1000, [&](const std::string& bytes) {
     test::write_bytes(folder_ / "c.idx", bytes);
-    test::message_of([&] { to_text(inspect_dataset(io::TokenFile(folder_ / "c"))); });
+    refused +=
+        test::message_of([&] { to_text(inspect_dataset(io::TokenFile(folder_ / "c"))); }) != "";
   });
+  EXPECT_GT(refused, 0);
+  EXPECT_LT(refused, 1000);
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ class DedupTest : public ::testing::Test {
       lines_.push_back("{\"id\": " + std::to_string(d) + ", \"text\": \"" + text + "\"}\n");
     }
     std::string all;
-    for (const std::string& line : lines_)
+    for (const std::string& line : lines_) {
       all += line;
+    }
     test::write_bytes(folder_ / "in.jsonl", all);
   }
   DedupOptions options() const {
@@ -46,8 +47,9 @@ TEST_F(DedupTest, TheFirstOfEachGroupStays) {
     EXPECT_EQ(report.groups, 10);
     EXPECT_LT(report.candidates, 100);
     std::string expected;
-    for (std::size_t d = 0; d < 60; ++d)
+    for (std::size_t d = 0; d < 60; ++d) {
       expected += d < 10 || d > 20 ? lines_[d] : "";
+    }
     EXPECT_EQ(read_file(given.output), expected);
     EXPECT_TRUE(read_file(given.groups).starts_with("{\"keep\": 0, \"remove\": [10, 20]}\n"));
   }

@@ -33,8 +33,9 @@ TEST(LanguageTest, TellsSentencesApart) {
       {"ko", "고양이가 매트 위에 앉았다."},
       {"ar", "جلست القطة على الحصيرة."},
   };
-  for (const auto& [code, text] : samples)
+  for (const auto& [code, text] : samples) {
     EXPECT_EQ(guess_language(text).code, code) << text;
+  }
 }
 
 TEST(LanguageTest, AListHasNoLanguage) {
@@ -63,8 +64,9 @@ TEST(LanguageTest, TheShareIsOfTheWordsInLatin) {
 TEST(LanguageTest, EightOfAHundredWordsAreEnough) {
   const auto text = [](int common, int others) {
     std::string words;
-    for (int i = 0; i < common + others; ++i)
+    for (int i = 0; i < common + others; ++i) {
       words += i < common ? "they " : "xqz ";
+    }
     return words;
   };
   EXPECT_EQ(guess_language(text(2, 23)).code, "en");  // 0.08

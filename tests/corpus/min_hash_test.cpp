@@ -28,8 +28,9 @@ TEST(MinHashTest, ShinglesAreRunsOfCharacters) {
   EXPECT_EQ(hashes.size(), 7U);
   EXPECT_EQ(std::set<std::uint64_t>(hashes.begin(), hashes.end()).size(), 3U);
   const std::string text = "xyzé12";
-  for (const std::size_t begin : {0U, 1U})
+  for (const std::size_t begin : {0U, 1U}) {
     EXPECT_EQ(shingles(text)[begin], shingles(text.substr(begin, begin + 6))[0]) << begin;
+  }
 }
 
 TEST(MinHashTest, JaccardOfSets) {
@@ -60,8 +61,9 @@ TEST(MinHashTest, EqualRowsEstimateTheSimilarity) {
         hash.band_keys(a, keys_a);
         hash.band_keys(b, keys_b);
         int equal = 0;
-        for (std::size_t i = 0; i < keys_a.size(); ++i)
+        for (std::size_t i = 0; i < keys_a.size(); ++i) {
           equal += keys_a[i] == keys_b[i];
+        }
         mean += equal / 400.0 / 20;
       }
       EXPECT_NEAR(mean, share / (2 - share), 0.06) << size << ' ' << share;

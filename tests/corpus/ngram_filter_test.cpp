@@ -56,9 +56,10 @@ TEST(NgramFilterTest, ShortTasksCountAsAWhole) {
 TEST(NgramFilterTest, IdiomsAreNoLeaks) {
   NgramFilter filter({.most_documents = 2});
   filter.add_task(kTask);
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     filter.count(
         filter.find("quick brown fox jumps over one lazy dog while seven wise owls watch"));
+  }
   filter.drop_idioms();
   EXPECT_EQ(filter.find(kLeak).size(), 3U);
 }
@@ -67,8 +68,9 @@ TEST(NgramFilterTest, TooManyHitsDropTheDocument) {
   NgramFilter filter({.most_splits = 3});
   filter.add_task(kTask);
   std::string text = sample_text(1, 200);
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     text += kLeak + ". " + sample_text(2, 200);
+  }
   ASSERT_TRUE(filter.split(text));
   EXPECT_EQ(filter.split(text)->size(), 4U);
   text += kLeak + ". " + sample_text(2, 200);
@@ -84,8 +86,9 @@ TEST(NgramFilterTest, MutationsLeaveNoHit) {
   test::for_each_mutation(text, 1000, [&](const std::string& bytes) {
     const auto pieces = filter.split(bytes);
     ASSERT_TRUE(pieces);
-    for (const std::string_view piece : *pieces)
+    for (const std::string_view piece : *pieces) {
       EXPECT_TRUE(filter.find(piece).empty());
+    }
   });
 }
 

@@ -17,8 +17,9 @@ TEST(TextFixesTest, UndoesMisreadings) {
 
 TEST(TextFixesTest, LeavesGoodTextAlone) {
   for (const std::string_view text :
-       {"", "plain\n\ttext", "café 日本語 😀 «été» – ok", "R&D and AT&T;", "CAFÉ™", "Ångström Â"})
+       {"", "plain\n\ttext", "café 日本語 😀 «été» – ok", "R&D and AT&T;", "CAFÉ™", "Ångström Â"}) {
     EXPECT_EQ(fix_text(text), text);
+  }
 }
 
 TEST(TextFixesTest, SimplifiesCharacters) {
@@ -54,8 +55,9 @@ TEST(TextFixesTest, DecodesNumericEntitiesOfCharactersOnly) {
   EXPECT_EQ(fix_text("&#32;&#65;&#233;&#128512;|"), " Aé😀|");
   EXPECT_EQ(fix_text("&#1114111;"), "\xF4\x8F\xBF\xBF");  // the last one
   for (const std::string_view text : {"&#;", "&#65", "&#", "&#31;", "&#0;", "&#55296;", "&#57343;",
-                                      "&#1114112;", "&#00000065;", "&#x41;", "&#6 5;", "&#-65;"})
+                                      "&#1114112;", "&#00000065;", "&#x41;", "&#6 5;", "&#-65;"}) {
     EXPECT_EQ(fix_text(text), text);
+  }
   EXPECT_EQ(fix_text("&#55295;&#57344;"), "\uD7FF\uE000");  // the neighbours of the surrogates
   EXPECT_EQ(fix_text("a&#133;b&#127;c"), "a\nbc");          // then simplified like any character
   EXPECT_EQ(fix_text("&#195;&#169;"), "é");                 // and then found to be misread
@@ -99,8 +101,9 @@ TEST(TextFixesTest, SimplifiesEachLigatureQuoteAndWideCharacter) {
 }
 
 TEST(TextFixesTest, MisreadingsThatAreCutOffStay) {
-  for (const std::string_view text : {"Ã", "Ã ", "aÃb", "Ãé", "ÿ©", "À©", "â€"})
+  for (const std::string_view text : {"Ã", "Ã ", "aÃb", "Ãé", "ÿ©", "À©", "â€"}) {
     EXPECT_EQ(fix_text(text), text);
+  }
   EXPECT_EQ(fix_text("Ã©Ã"), "éÃ");   // only the whole one is undone
   EXPECT_EQ(fix_text("â‚¬5"), "€5");  // three characters for one
 }

@@ -41,8 +41,9 @@ TEST(UrlFilterTest, FindsMalformedAddresses) {
        {"http:/site.org/", "https:site.org/a", "//site.org/page", "mailto:a@site.org",
         "http:///site.org", "http://.site.org/", "http://site.org./", "http://?site.org",
         "http://site.org/\ta", "http://site.org/\x7F", "http://site.org/a\n", " http://site.org/",
-        "http://site.org@local/", "http://local:80.org/", "http://site#.org"})
+        "http://site.org@local/", "http://local:80.org/", "http://site#.org"}) {
     EXPECT_EQ(filter.check(url), UrlVerdict::malformed) << url;
+  }
   EXPECT_EQ(filter.check(std::string_view("http://site.org/\0a", 18)), UrlVerdict::malformed);
 }
 
@@ -51,12 +52,14 @@ TEST(UrlFilterTest, OnlyThePathNamesAFile) {
   for (const std::string_view url :
        {"http://site.ai", "http://site.py?x", "http://site.org#a.zip", "http://site.org/a.pdf/",
         "http://site.org/?file=b.mp3", "http://site.org/guitar", "http://site.org/a.jpg.html",
-        "http://site.org/caf\xC3\xA9", "http://192.168.10.20:8080/x", "HTTPS://SITE.ORG/A.HTML"})
+        "http://site.org/caf\xC3\xA9", "http://192.168.10.20:8080/x", "HTTPS://SITE.ORG/A.HTML"}) {
     EXPECT_EQ(filter.check(url), UrlVerdict::good) << url;
+  }
   for (const std::string_view url :
        {"http://site.org/.txt", "http://site.org/a.tar.gz", "https://site.org/A.Torrent#top",
-        "http://site.org/a.html.7z?b#c", "http://imgur.com/a.png"})  // asked before the domain
+        "http://site.org/a.html.7z?b#c", "http://imgur.com/a.png"}) {  // asked before the domain
     EXPECT_EQ(filter.check(url), UrlVerdict::bad_extension) << url;
+  }
 }
 
 TEST(UrlFilterTest, KnowsTheRegisteredDomain) {
@@ -64,13 +67,15 @@ TEST(UrlFilterTest, KnowsTheRegisteredDomain) {
   for (const std::string_view url :
        {"http://shop.co.uk/", "http://a.b.shop.co.uk/x", "http://upper.com.br/", "https://t.me/abc",
         "http://www.only.de?x", "http://google.co.jp", "http://redd.it/1", "http://a.github.io/",
-        "http://a@b:c@imgur.com:80/", "HTTP://WWW.FLICKR.COM", "http://en.wikipedia.org#History"})
+        "http://a@b:c@imgur.com:80/", "HTTP://WWW.FLICKR.COM", "http://en.wikipedia.org#History"}) {
     EXPECT_EQ(filter.check(url), UrlVerdict::bad_domain) << url;
+  }
   for (const std::string_view url :
        {"http://shop.org.uk/", "http://shop.com/", "http://only.com/", "http://only.co.de/",
         "http://upper.site.de/", "http://imgur.com.site.org/", "http://imgur.com@site.org/",
-        "http://notimgur.com/", "http://x.me/t.me", "http://co.uk"})
+        "http://notimgur.com/", "http://x.me/t.me", "http://co.uk"}) {
     EXPECT_EQ(filter.check(url), UrlVerdict::good) << url;
+  }
   EXPECT_EQ(UrlFilter().check("http://shop.co.uk/"), UrlVerdict::good);  // not built in
 }
 

@@ -22,8 +22,9 @@ TEST(CountWords, FilesOnAnyNumberOfThreads) {
   const auto one = count_words({folder / "a.txt", folder / "b.jsonl"}, "body", 1).sorted();
   EXPECT_EQ(one, count_words({folder / "a.txt", folder / "b.jsonl"}, "body", 3).sorted());
   Index xs = 0;
-  for (const auto& [word, count] : one)
+  for (const auto& [word, count] : one) {
     xs += word == "x" ? count : 0;
+  }
   EXPECT_EQ(xs, 60000);
   EXPECT_NE(
       test::message_of([&] { count_words({folder / "b.jsonl"}, "text", 1); }).find("b.jsonl:1:"),

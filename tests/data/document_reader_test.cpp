@@ -28,8 +28,9 @@ class DocumentReaderTest : public ::testing::Test {
     DocumentBatch batch;
     std::vector<Found> found;
     while (reader.next(batch)) {
-      for (const RawDocument& document : batch.documents)
+      for (const RawDocument& document : batch.documents) {
         found.push_back({std::string(document.text), document.line, document.offset});
+      }
     }
     return found;
   }
@@ -84,8 +85,9 @@ TEST_F(DocumentReaderTest, GoesOnFromTheEndOfAnyBatch) {
     std::vector<Found> found;
     while (reader.next(batch)) {
       EXPECT_EQ(batch.first_document, from.documents + std::ssize(found));
-      for (const RawDocument& document : batch.documents)
+      for (const RawDocument& document : batch.documents) {
         found.push_back({std::string(document.text), document.line, document.offset});
+      }
     }
     return found;
   };

@@ -160,9 +160,10 @@ TEST_F(GptData, ReadsWithoutMappingToo) {
 
 TEST_F(GptData, MakesSamplesOfConversations) {
   std::string lines;
-  for (int i = 0; i < 10; ++i)
+  for (int i = 0; i < 10; ++i) {
     lines +=
         R"({"messages": [{"role": "assistant", "content": ")" + std::string(1, 'a' + i) + "\"}]}\n";
+  }
   test::write_bytes(cache_ / "x.jsonl", lines);
   GptDataRequest request;
   const std::string file = cache_ / "x.jsonl";

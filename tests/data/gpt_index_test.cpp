@@ -21,8 +21,9 @@ struct Corpus {
 TEST(GptIndex, ManyDocumentsGiveWhatALoopGives) {
   constexpr Index kDocuments = 150'000;
   std::vector<std::int32_t> lengths(kDocuments);
-  for (std::size_t i = 0; i < lengths.size(); ++i)
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
     lengths[i] = static_cast<std::int32_t>(i % 5 == 0 ? 0 : i % 1000 == 1 ? 400 : i % 17);
+  }
   const GptIndexRequest request{.lengths = {std::as_bytes(std::span(lengths)).data(), kDocuments},
                                 .end = kDocuments,
                                 .seq_length = 32};

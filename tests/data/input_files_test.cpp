@@ -13,8 +13,9 @@ class InputFilesTest : public ::testing::Test {
  protected:
   InputFilesTest() {
     std::filesystem::create_directory(folder_ / "sub");
-    for (const char* name : {"b.jsonl", "a.txt.gz", "sub/c.json.zst", "notes.md", "sub/d.ndjson"})
+    for (const char* name : {"b.jsonl", "a.txt.gz", "sub/c.json.zst", "notes.md", "sub/d.ndjson"}) {
       test::write_bytes(folder_ / name, "x");
+    }
   }
   test::TemporaryFolder folder_;
 };
@@ -48,8 +49,9 @@ TEST_F(InputFilesTest, AnInputIsNoOutput) {
   EXPECT_EQ(message(folder_ / "other.jsonl"), "");
   EXPECT_EQ(message(folder_ / "notes.md"), "");
   std::filesystem::create_symlink(folder_ / "b.jsonl", folder_ / "link");
-  for (const char* same : {"b.jsonl", "sub/../b.jsonl", "link"})
+  for (const char* same : {"b.jsonl", "sub/../b.jsonl", "link"}) {
     EXPECT_NE(message(folder_ / same).find("name another file"), std::string::npos) << same;
+  }
 }
 
 }  // namespace

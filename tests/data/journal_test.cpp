@@ -38,8 +38,9 @@ TEST_F(JournalTest, TheLastEntryIsFoundAgain) {
 TEST_F(JournalTest, AnEntryThatIsNotWholeDoesNotCount) {
   {
     Journal journal(path_, "me");
-    for (Index i = 10; i < 20; ++i)
+    for (Index i = 10; i < 20; ++i) {
       journal.add(Entry{i, i * i});
+    }
   }
   const std::string whole = read_file(path_);
   for (std::size_t size = 0; size < whole.size(); ++size) {

@@ -56,8 +56,9 @@ TEST(OrderedPipeline, KeepsTheOrderForAnyNumberOfWorkers) {
   for (const int workers : {1, 2, 5}) {
     const auto squares = run(workers, 300, -1);
     ASSERT_EQ(squares.size(), 300U);
-    for (int i = 0; i < 300; ++i)
+    for (int i = 0; i < 300; ++i) {
       ASSERT_EQ(squares[static_cast<std::size_t>(i)], i * i);
+    }
   }
 }
 
@@ -85,8 +86,9 @@ TEST(OrderedPipeline, NothingToDo) {
 }
 
 TEST(OrderedPipeline, TheFirstFailureInOrderWins) {
-  for (const int workers : {1, 2, 5})
+  for (const int workers : {1, 2, 5}) {
     EXPECT_EQ(run(workers, 100, 40).size(), 40U);
+  }
 }
 
 TEST(OrderedPipeline, AFailingConsumerEndsTheRun) {

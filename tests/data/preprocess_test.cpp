@@ -36,8 +36,9 @@ class PreprocessTest : public ::testing::Test {
       preprocess(tokenizer, options);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), code);
-      for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+      for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
         EXPECT_FALSE(entry.path().filename().string().starts_with("out")) << entry.path();
+      }
       return error.what();
     }
     ADD_FAILURE() << "accepted";
@@ -168,8 +169,9 @@ TEST_F(PreprocessTest, BadInputNamesFileLineAndByte) {
 
 TEST_F(PreprocessTest, ADocumentLongerThanManyBatches) {
   std::string text;
-  for (int i = 0; i < 300'000; ++i)
+  for (int i = 0; i < 300'000; ++i) {
     text += "word" + std::to_string(i % 1000) + ' ';
+  }
   PreprocessOptions given =
       options({file("in.jsonl", "{\"text\": \"" + text + "\"}\n{\"text\": \"end\"}\n")});
   given.batch_bytes = 1000;
@@ -181,8 +183,9 @@ TEST_F(PreprocessTest, ADocumentLongerThanManyBatches) {
 
 TEST_F(PreprocessTest, FullDiskLeavesNoOutput) {
   std::string json;
-  for (int i = 0; i < 200'000; ++i)
+  for (int i = 0; i < 200'000; ++i) {
     json += "{\"text\": \"some words here " + std::to_string(i) + "\"}\n";
+  }
   const PreprocessOptions given = options({file("in.jsonl", json)});
   for (const rlim_t limit : {rlim_t{100'000}, rlim_t{500'000}, rlim_t{2'500'000}}) {
     std::string message;
@@ -218,8 +221,9 @@ TEST_F(PreprocessTest, SentencesAreSequences) {
   const auto ids = tokenizer.encode("Mr. A. Smith came.");
   EXPECT_EQ(sequence(corpus, 0), Tokens(ids.begin(), ids.end()));
   Tokens second;
-  for (const auto id : tokenizer.encode("He left."))
+  for (const auto id : tokenizer.encode("He left.")) {
     second.push_back(id);
+  }
   second.push_back(tokenizer.eod());
   EXPECT_EQ(sequence(corpus, 1), second);
 }
@@ -227,8 +231,9 @@ TEST_F(PreprocessTest, SentencesAreSequences) {
 // The reference deals lines out to partition files in turn and joins those.
 TEST_F(PreprocessTest, PartitionsDealTheDocumentsOut) {
   std::string json;
-  for (int i = 0; i < 50; ++i)
+  for (int i = 0; i < 50; ++i) {
     json += "{\"a\": \"" + std::to_string(i) + "\", \"b\": \"" + std::to_string(99 - i) + "\"}\n";
+  }
   PreprocessOptions given = options({file("in.jsonl", json)});
   given.json_keys = {"a", "b"};
   given.partitions = 3;
@@ -284,9 +289,10 @@ TEST_F(PreprocessTest, NulBytesAreNoText) {
 // Stops behind each entry of the journal in turn, and goes on with another number of workers.
 TEST_F(PreprocessTest, AStoppedRunGoesOnToTheSameBytes) {
   std::string json;
-  for (int i = 0; i < 400; ++i)
+  for (int i = 0; i < 400; ++i) {
     json +=
         "{\"a\": \"" + std::to_string(i) + " 1\", \"b\": \"" + (i % 7 == 0 ? "" : "2") + "\"}\n";
+  }
   PreprocessOptions given = options({file("in.jsonl", json), file("more.jsonl", json)});
   given.json_keys = {"a", "b"};
   given.append_eod = true;
@@ -296,8 +302,9 @@ TEST_F(PreprocessTest, AStoppedRunGoesOnToTheSameBytes) {
   const auto bytes = [&] {
     std::string all;
     for (const char* name :
-         {"a_document.bin", "a_document.idx", "b_document.bin", "b_document.idx"})
+         {"a_document.bin", "a_document.idx", "b_document.bin", "b_document.idx"}) {
       all += read_file(folder_ / ("out_" + std::string(name)));
+    }
     return all;
   };
   const PreprocessReport whole = preprocess(tokenizer, given);
@@ -332,8 +339,9 @@ TEST_F(PreprocessTest, AStoppedRunGoesOnToTheSameBytes) {
 
 TEST_F(PreprocessTest, OtherOptionsBeginAnew) {
   std::string json;
-  for (int i = 0; i < 400; ++i)
+  for (int i = 0; i < 400; ++i) {
     json += "{\"text\": \"" + std::to_string(i) + "\"}\n";
+  }
   PreprocessOptions given = options({file("in.jsonl", json)});
   given.batch_bytes = 500;
   given.journal_bytes = 500;

@@ -59,8 +59,9 @@ TEST_F(SftTest, PadsShiftsAndMasks) {
   EXPECT_EQ(labels_, (Tokens{0, 'c', 'd', 7, 0, 0}));
   EXPECT_EQ(mask_, (std::vector<float>{0, 1, 1, 1, 0, 0}));
   EXPECT_EQ(positions_, (Tokens{0, 1, 2, 3, 4, 5}));
-  for (std::size_t i = 0; i < 36; ++i)
+  for (std::size_t i = 0; i < 36; ++i) {
     EXPECT_EQ(attention_[i], i % 6 > i / 6 ? 1 : 0);  // causal
+  }
   EXPECT_EQ(text_, (Tokens{'a', 'b', 'c', 'd', 7, 0, 0}));
 }
 

@@ -22,8 +22,9 @@ class ByteSourceTest : public ::testing::Test {
     source->skip(from);
     std::string all;
     std::string buffer(piece, '\0');
-    while (const std::size_t n = source->read(buffer.data(), piece))
+    while (const std::size_t n = source->read(buffer.data(), piece)) {
       all.append(buffer, 0, n);
+    }
     return all;
   }
   static std::string message(const std::string& file) {
@@ -31,8 +32,9 @@ class ByteSourceTest : public ::testing::Test {
   }
   std::string text() const {
     std::string text;
-    for (int i = 0; i < 60000; ++i)
+    for (int i = 0; i < 60000; ++i) {
       text += std::to_string(i * 7919) + '\n';
+    }
     return text;
   }
   test::TemporaryFolder folder_;
@@ -44,8 +46,9 @@ TEST_F(ByteSourceTest, GivesTheSameBytesFromEveryFormat) {
     const std::string gz = write("t.jsonl.gz", gzip(content));
     const std::string zst = write("t.jsonl.zst", zstd(content));
     for (const std::string& file : {plain, gz, zst}) {
-      for (const std::size_t piece : {std::size_t{3}, std::size_t{4096}, std::size_t{1} << 20})
+      for (const std::size_t piece : {std::size_t{3}, std::size_t{4096}, std::size_t{1} << 20}) {
         EXPECT_EQ(read_all(file, piece), content) << file;
+      }
       EXPECT_EQ(read_all(file, 1000, std::ssize(content) / 2), content.substr(content.size() / 2));
       EXPECT_EQ(read_all(file, 1000, std::min<Index>(3, std::ssize(content))),
                 content.substr(std::min<std::size_t>(3, content.size())));

@@ -28,8 +28,9 @@ TEST(GzipSource, GivesTheSameBytesHoweverTheyArrive) {
   const std::string nul("a\0b\xff\n", 5);
   for (const std::string& text : {std::string(), std::string("a"), nul, std::string(5000, 'x')}) {
     for (const std::size_t piece : {1, 7, 100000}) {
-      for (const std::size_t wanted : {1, 13, 100000})
+      for (const std::size_t wanted : {1, 13, 100000}) {
         EXPECT_EQ(gunzip_all(gzip(text), piece, wanted), text);
+      }
     }
   }
 }
@@ -37,8 +38,9 @@ TEST(GzipSource, GivesTheSameBytesHoweverTheyArrive) {
 TEST(GzipSource, MembersMayBeEmptyOrPadded) {
   const std::string zeros(10, '\0');
   const std::string members = gzip("one ") + gzip("") + zeros + gzip("two") + gzip("") + zeros;
-  for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, members.size()})
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, members.size()}) {
     EXPECT_EQ(gunzip_all(members, piece), "one two");
+  }
   EXPECT_EQ(gunzip_all(""), "");
 }
 
@@ -66,8 +68,9 @@ TEST(GzipSource, SkipsWhatIsNotWanted) {
 
 TEST(GzipSource, EveryCutIsFound) {
   const std::string bytes = gzip("some text");
-  for (std::size_t size = 1; size < bytes.size(); ++size)
+  for (std::size_t size = 1; size < bytes.size(); ++size) {
     expect_damaged(bytes.substr(0, size), "ends in the middle of its gzip data; it was cut");
+  }
   expect_damaged(bytes + bytes.substr(0, 4), "(byte " + std::to_string(bytes.size() + 4) + " of");
 }
 

@@ -13,8 +13,9 @@ using Names = std::vector<std::string>;
 class SimilarCorporaTest : public ::testing::Test {
  protected:
   SimilarCorporaTest() {
-    for (const char* name : {"wiki_text_document", "wiki_title_document", "books_text_document"})
+    for (const char* name : {"wiki_text_document", "wiki_title_document", "books_text_document"}) {
       test::write_bytes(folder_ / (std::string(name) + ".idx"), "x");
+    }
   }
   test::TemporaryFolder folder_;
 };

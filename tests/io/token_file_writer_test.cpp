@@ -86,8 +86,9 @@ TEST(TokenFileWriter, ADiskFullAtTheIndexLeavesTheEarlierCorpus) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   const std::string message = test::message_of([&] {
     TokenFileWriter writer(folder / "x", TokenType::u16);
-    for (int i = 0; i < 1000; ++i)
+    for (int i = 0; i < 1000; ++i) {
       writer.add_document(std::vector<std::int32_t>{i}, std::vector<std::int32_t>{1});
+    }
     writer.commit();
   });
   setrlimit(RLIMIT_FSIZE, &before);

@@ -28,8 +28,9 @@ TEST(ZstdSource, GivesTheSameBytesHoweverTheyArrive) {
   const std::string nul("a\0b\xff\n", 5);
   for (const std::string& text : {std::string(), std::string("a"), nul, std::string(5000, 'x')}) {
     for (const std::size_t piece : {1, 7, 100000}) {
-      for (const std::size_t wanted : {1, 13, 100000})
+      for (const std::size_t wanted : {1, 13, 100000}) {
         EXPECT_EQ(unzstd_all(zstd(text), piece, wanted), text);
+      }
     }
   }
 }
@@ -37,16 +38,18 @@ TEST(ZstdSource, GivesTheSameBytesHoweverTheyArrive) {
 // Exactly as much is wanted as a block or a frame holds: nothing is left inside.
 TEST(ZstdSource, OutputThatIsJustFull) {
   const std::string text(std::size_t{1} << 18, 'y');
-  for (const std::size_t wanted : {std::size_t{1} << 17, text.size()})
+  for (const std::size_t wanted : {std::size_t{1} << 17, text.size()}) {
     EXPECT_EQ(unzstd_all(zstd(text) + zstd(text), 1 << 20, wanted), text + text);
+  }
 }
 
 TEST(ZstdSource, FramesMayBeEmptyOrSkippable) {
   const std::string skippable("\x50\x2a\x4d\x18\x03\0\0\0abc", 11);
   const std::string frames =
       skippable + zstd("one ") + zstd("") + skippable + zstd("two") + skippable;
-  for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, frames.size()})
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, frames.size()}) {
     EXPECT_EQ(unzstd_all(frames, piece), "one two");
+  }
   EXPECT_EQ(unzstd_all(""), "");
 }
 
@@ -65,8 +68,9 @@ TEST(ZstdSource, SkipsWhatIsNotWanted) {
 
 TEST(ZstdSource, EveryCutIsFound) {
   const std::string bytes = zstd("some text");
-  for (std::size_t size = 1; size < bytes.size(); ++size)
+  for (std::size_t size = 1; size < bytes.size(); ++size) {
     expect_damaged(bytes.substr(0, size), "ends in the middle of its zstd data; it was cut");
+  }
   expect_damaged(bytes + bytes.substr(0, 4), "(byte " + std::to_string(bytes.size() + 4) + " of");
 }
 

@@ -1,31 +1,9 @@
 #include "kernels/host/gemm.h"
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include <omp.h>
 
+#include "support/counted_new.h"
 #include "tests/kernels/workbench.h"
-
-namespace {
-std::atomic<std::int64_t> allocations{0};
-}
-
-// Counted for the whole test program; everything else is as the library has it.
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes)) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace mpitron::kernels::host {
 namespace {
@@ -98,12 +76,12 @@ TEST(Gemm, ASteadyProductAllocatesNothingOfOurs) {
   device::HostStream stream;
   run(stream, kernel);
   run(stream, kernel);
-  const std::int64_t before = allocations;
+  const std::int64_t before = testing::allocations();
   for (int i = 0; i < 100; ++i) {
     run(stream, kernel);
   }
   // oneDNN's own map of arguments has a node for each and a table: short-lived, a few bytes.
-  EXPECT_LE(allocations - before, 100 * 6);
+  EXPECT_LE(testing::allocations() - before, 100 * 6);
 }
 
 }  // namespace

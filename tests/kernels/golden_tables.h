@@ -1,6 +1,8 @@
 #pragma once
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -9,10 +11,15 @@
 
 namespace mpitron::kernels {
 
-/// One section of tables.json in the golden folder; null where the folder is absent.
-inline nlohmann::json golden_table(const char* section) {
-  std::ifstream file(golden_dir() + "/tables.json");
-  return file ? nlohmann::json::parse(file).at(section) : nlohmann::json();
+/// One section of tables.json in the golden folder; null where the folder is absent. It stays, so
+/// that a loop over a part of it does not run over what is gone.
+inline const nlohmann::json& golden_table(const std::string& section) {
+  static std::map<std::string, nlohmann::json> sections;
+  const auto [at, added] = sections.try_emplace(section);
+  if (std::ifstream file(golden_dir() + "/tables.json"); added && file) {
+    at->second = nlohmann::json::parse(file).at(section);
+  }
+  return at->second;
 }
 
 /// A nested list of numbers, flattened.

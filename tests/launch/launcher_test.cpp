@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/contains.h"
 #include "utils/error.h"
 
 namespace mpitron::launch {
 namespace {
+
+using test::contains;
 
 const MpiLibrary kDebian{.version = "Open MPI v4.1.4", .knows_pmi = false};
 const MpiLibrary kMpich{.version = "MPICH Version: 4.0.2", .knows_pmi = true};
@@ -30,10 +33,6 @@ std::string with_ranks(const Environment& environment, Index rank, Index size) {
     EXPECT_EQ(error.code(), ExitCode::environment);
     return error.what();
   }
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 // What the launchers set, recorded from Open MPI 4.1.4 and Slurm 22.05.

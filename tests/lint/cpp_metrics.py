@@ -139,6 +139,19 @@ def functions(code):
     return found
 
 
+def unbraced(code):
+    """Lines of `if`, `for`, `while` and `else` whose body has no braces."""
+    lines, text = [], blank_preprocessor(code)
+    for m in re.finditer(r"^[ \t]*(?:\} )?(?:else )?(?:for|while|if)(?: constexpr)? \(|\belse$", text, re.M):
+        end, depth = m.end(), int(m.group().endswith("("))
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        if not re.match(r"\s*(?:\[\[\w+\]\] *)?[{;]", text[end:]):
+            lines.append(text.count("\n", 0, m.end()) + 1)
+    return lines
+
+
 class Source:
     """One file: `path` below the root, its text and its figures."""
 
@@ -157,6 +170,7 @@ class Source:
                         for m in re.finditer(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", code, re.M)]
         self.conditionals = [code.count("\n", 0, m.start(1)) + 1
                              for m in re.finditer(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif)\b", code, re.M)]
+        self.unbraced = unbraced(code)
         self.todos = [comments.count("\n", 0, m.start()) + 1 for m in re.finditer(r"\b(TODO|FIXME|XXX|HACK)\b", comments)]
         self.functions = [f for f in functions(code) if not re.fullmatch(r"[A-Z_0-9]+", f[3])]
         self.stem = re.sub(r"_test$", "", os.path.splitext(os.path.basename(path))[0])

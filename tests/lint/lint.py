@@ -5,10 +5,10 @@ usage: lint.py [--root DIR] [--no-format]
 
   layers    every #include "..." is one that the row of its folder in CMakeLists.txt (mpitron_layer) allows; no folder cycle
   foreign   a heavy foreign header only in the .cpp/.cu files of a layer whose row names its library as FOREIGN
-  format    clang-format 14 has nothing to change; no line over 100 columns
+  format    clang-format 14 has nothing to change; no line over 100 columns; braces around the body of every if and loop
   budget    limits of the style budget, printed with medians and 90 % quantiles
   contract  each header of kernels, and of ops (functions that return a Var), states its numerical contract at the top
-  docs      the layer table of docs/architecture.md says the same as CMakeLists.txt
+  docs      the layer table of docs/architecture.md says the same as CMakeLists.txt; sources and pages that pages name exist
   shell     shellcheck has nothing to say about a shell script or sbatch file
   golden    tests/golden is at most 12 MB, so that a clone stays light
 
@@ -198,6 +198,8 @@ class Lint:
             for line, row in enumerate(s.rows, 1):
                 if len(row) > COLUMN_LIMIT and not re.search(r"https?://|NOLINT|R\"", row):
                     self.report("columns", s.path, line, f"{len(row)} columns, at most {COLUMN_LIMIT}")
+            for line in s.unbraced:
+                self.report("braces", s.path, line, "the body of an if, else or loop has braces, also where it is one line")
             for line, name in s.defines:
                 if name not in ALLOWED_MACROS:
                     self.report("macro", s.path, line, f"macro {name}: only {', '.join(sorted(ALLOWED_MACROS))} are allowed")
@@ -220,7 +222,7 @@ class Lint:
         sources = [s for s in self.sources if is_source(s.path)]
         tests = [s for s in self.sources if s.path.startswith("tests/")]
         stems = {s.stem for s in sources if s.functions and s.stem != "main"}  # plain data has nothing to test
-        tested = stems & {re.sub(r"^(reference|host)_", "", t.stem) for t in tests}
+        tested = stems & {name for t in tests for name in (t.stem, re.sub(r"^reference_", "", t.stem))}
         mirror = len(tested) / max(len(stems), 1)
         ratio = sum(t.code for t in tests) / max(sum(s.code for s in sources), 1)
         print(f"lint: {len(sources)} sources, {sum(s.code for s in sources)} code lines; "
@@ -269,6 +271,25 @@ class Lint:
                 self.report("docs", "docs/architecture.md", 0, f"layer {name}: documented {sorted(documented)}, real {sorted(real)}")
         for name in sorted(set(self.layers) - {row[0] for row in rows}):
             self.report("docs", "docs/architecture.md", 0, f"layer {name} is missing in the table")
+
+    def find_pages(self):
+        yield from (name for name in ("README.md", "CHANGELOG.md") if os.path.exists(os.path.join(self.root, name)))
+        for folder, _, names in os.walk(os.path.join(self.root, "docs")):
+            yield from (os.path.relpath(os.path.join(folder, name), self.root) for name in sorted(names) if name.endswith(".md"))
+
+    def check_pages(self):
+        endings = {"/" + path for path in self.by_path}
+        for page in self.find_pages():
+            with open(os.path.join(self.root, page), encoding="utf-8") as f:
+                rows = f.read().split("\n")
+            for line, row in enumerate(rows, 1):
+                for name in re.findall(r"`(?!\S*\bx[._])([\w./-]*\w\w\.(?:h|cpp|cu|cuh))`", row):
+                    if not any(path.endswith("/" + name) for path in endings):
+                        self.report("docs", page, line, f"there is no {name}")
+                for link in re.findall(r"\]\(([^)#\s]+)", row):
+                    target = os.path.join(self.root, os.path.dirname(page), link)
+                    if "://" not in link and not os.path.exists(target):
+                        self.report("docs", page, line, f"there is no {link}")
 
     # --- shell ------------------------------------------------------------------------------------------------------------------
     def check_shell(self):
@@ -320,6 +341,7 @@ def main():
     lint.check_tests()
     lint.check_contracts()
     lint.check_docs()
+    lint.check_pages()
     lint.check_shell()
     lint.check_golden()
     if not arguments.no_format:

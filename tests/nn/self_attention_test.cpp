@@ -46,9 +46,22 @@ TEST_F(SelfAttentionTest, RotatesUnlessTheLayerHasNoRope) {
   const ops::RotaryTables tables = make_rotary_tables(*device_, config_, 5, DType::f32);
   const Step plain = attention_step({}), rotated = attention_step({.rotary = tables});
   EXPECT_NE(rotated, plain);
-  config_.no_rope_layers = {false, true, false, false};
+  config_.num_layers = 4;
+  config_.no_rope_layers = {false, true, false, true};
   EXPECT_EQ(attention_step({.rotary = tables}, 1), rotated);
   EXPECT_EQ(attention_step({.rotary = tables}, 2), plain);
+}
+
+// MultiTokenPredictionLayer of the reference builds its transformer layer without a number, so that
+// no_rope_freq[layer_number - 1] (attention.py) is the first entry.
+TEST_F(SelfAttentionTest, ADepthOfPredictionRotatesAsTheFirstLayer) {
+  const ops::RotaryTables tables = make_rotary_tables(*device_, config_, 5, DType::f32);
+  const Step plain = attention_step({}), rotated = attention_step({.rotary = tables});
+  config_.num_layers = 2;
+  config_.no_rope_layers = {false, true};
+  EXPECT_EQ(attention_step({.rotary = tables}, 3), rotated);
+  config_.no_rope_layers = {true, false};
+  EXPECT_EQ(attention_step({.rotary = tables}, 4), plain);
 }
 
 TEST_F(SelfAttentionTest, SeesNoLaterPosition) {

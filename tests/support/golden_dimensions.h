@@ -50,18 +50,6 @@ inline train::ExpertDimensions golden_experts(const GoldenArguments& args) {
           args.number_or("moe_shared_expert_intermediate_size", 0)};
 }
 
-inline train::HybridDimensions golden_hybrid(const GoldenArguments& args) {
-  const nlohmann::json& pattern = args.at("hybrid_override_pattern");
-  train::HybridDimensions hybrid = train::count_hybrid_layers(
-      args.number("num_layers"), args.at("hybrid_attention_ratio"), args.at("hybrid_mlp_ratio"),
-      pattern.is_null() ? std::string() : pattern.get<std::string>());
-  hybrid.mamba_state_dim = args.number("mamba_state_dim");
-  hybrid.mamba_head_dim = args.number("mamba_head_dim");
-  hybrid.mamba_num_groups = args.number("mamba_num_groups");
-  hybrid.mamba_num_heads = args.optional("mamba_num_heads");
-  return hybrid;
-}
-
 inline train::ModelDimensions golden_dimensions(const GoldenArguments& args) {
   train::ModelDimensions model{
       .num_layers = args.number("num_layers"),
@@ -85,9 +73,6 @@ inline train::ModelDimensions golden_dimensions(const GoldenArguments& args) {
                               .qk_head_dim = args.number("qk_head_dim"),
                               .qk_pos_emb_head_dim = args.number("qk_pos_emb_head_dim"),
                               .v_head_dim = args.number("v_head_dim")};
-  }
-  if (args.flag("is_hybrid_model")) {
-    model.hybrid = golden_hybrid(args);
   }
   return model;
 }

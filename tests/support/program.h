@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/contains.h"
 #include "support/corpus.h"
 #include "utils/files.h"
 
@@ -129,10 +130,6 @@ class RunningProgram {
 inline Finished run_program(const std::string& folder, const std::vector<std::string>& arguments,
                             const Surroundings& surroundings = {}) {
   return RunningProgram(folder, arguments, surroundings).wait_for_end();
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace mpitron::test

@@ -16,8 +16,9 @@ TEST(Base64, VectorsOfRfc4648) {
 
 TEST(Base64, RefusesWhatIsNone) {
   for (const char* text :
-       {"Zg", "Zg=", "Zg===", "Z===", "====", "Zh==", "Zm9=", "Zm9-", "Z g=", "=Zg="})
+       {"Zg", "Zg=", "Zg===", "Z===", "====", "Zh==", "Zm9=", "Zm9-", "Z g=", "=Zg="}) {
     EXPECT_EQ(decode_base64(text), std::nullopt) << text;
+  }
 }
 
 }  // namespace

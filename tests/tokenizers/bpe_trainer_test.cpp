@@ -22,16 +22,18 @@ std::vector<std::pair<std::string, std::string>> train_naively(const WordCounts&
   std::vector<std::pair<TokenIds, Index>> words;
   for (const auto& [text, count] : counts.sorted()) {
     TokenIds ids;
-    for (const char c : text)
+    for (const char c : text) {
       ids.push_back(start.byte_ids[static_cast<unsigned char>(c)]);
+    }
     words.emplace_back(ids, count);
   }
   std::vector<std::pair<std::string, std::string>> merges;
   while (static_cast<Index>(tokens.size()) < vocab_size - 1) {
     std::map<std::pair<TokenId, TokenId>, Index> pairs;
     for (const auto& [ids, count] : words) {
-      for (std::size_t i = 0; i + 1 < ids.size(); ++i)
+      for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
         pairs[{ids[i], ids[i + 1]}] += count;
+      }
     }
     const auto best =
         std::max_element(pairs.begin(), pairs.end(),
@@ -66,8 +68,9 @@ TEST(BpeTrainer, EqualsTheNaiveTrainer) {
     WordCounts counts;
     for (int i = 0; i < 300; ++i) {
       std::string word;
-      for (unsigned n = 1 + random() % 12; n > 0; --n)
+      for (unsigned n = 1 + random() % 12; n > 0; --n) {
         word += "aaabcd"[random() % 6];
+      }
       counts.add(word, 1 + random() % 9);
     }
     const BpeModel model = train_bpe(counts, 500);

@@ -15,8 +15,9 @@ TEST(ByteAlphabet, KnownStandIns) {
 
 TEST(ByteAlphabet, EveryByteComesBack) {
   std::string all;
-  for (int byte = 0; byte < 256; ++byte)
+  for (int byte = 0; byte < 256; ++byte) {
     all += static_cast<char>(byte);
+  }
   EXPECT_EQ(alphabet_to_bytes(bytes_to_alphabet(all)), all);
 }
 

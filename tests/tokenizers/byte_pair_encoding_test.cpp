@@ -54,8 +54,9 @@ TEST(BytePairEncoding, DecodeInvertsEncodeOnFuzzedText) {
 // left.
 TokenIds merge_naively(const BpeModel& model, std::string_view piece) {
   TokenIds ids;
-  for (const char c : piece)
+  for (const char c : piece) {
     ids.push_back(model.byte_ids[static_cast<unsigned char>(c)]);
+  }
   for (const BpeModel::Merge& merge : model.merges) {
     for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
       if (ids[i] == merge.left && ids[i + 1] == merge.right) {
@@ -73,8 +74,9 @@ TEST(BytePairEncoding, ShortAndLongPiecesEqualTheNaiveAlgorithm) {
   std::mt19937_64 random(13);
   for (int i = 0; i < 40; ++i) {
     std::string piece;
-    for (std::size_t n = 1 + random() % 130; n > 0; --n)
+    for (std::size_t n = 1 + random() % 130; n > 0; --n) {
       piece += "etaoinshrdlu"[random() % 12];
+    }
     TokenIds ids;
     gpt2_tokenizer().merge(piece, ids);
     ASSERT_EQ(ids, merge_naively(model, piece)) << piece;

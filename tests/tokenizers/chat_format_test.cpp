@@ -12,8 +12,9 @@ const std::vector<ChatMessage> kTalk{
 
 std::string text_of(std::string_view name, std::span<const ChatMessage> talk) {
   std::string text;
-  for (const ChatTurn& turn : ChatFormat::named(name, {"<s>", "</s>"}).render(talk))
+  for (const ChatTurn& turn : ChatFormat::named(name, {"<s>", "</s>"}).render(talk)) {
     text += turn.prompt + turn.answer;
+  }
   return text;
 }
 

@@ -25,8 +25,9 @@ std::string complaint(Make make, const std::string& json) {
 template <class Make>
 void expect_complaint(Make make, const std::string& json, const std::vector<std::string>& parts) {
   const std::string message = complaint(make, json);
-  for (const std::string& part : parts)
+  for (const std::string& part : parts) {
     EXPECT_NE(message.find(part), std::string::npos) << json << ": " << message;
+  }
 }
 
 }  // namespace mpitron::test

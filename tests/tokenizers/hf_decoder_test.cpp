@@ -11,8 +11,9 @@ std::string decode(const std::string& json, std::vector<std::string> tokens) {
   const JsonDocument document(json);
   make_hf_decoder(document.root())(tokens);
   std::string text;
-  for (const std::string& token : tokens)
+  for (const std::string& token : tokens) {
     text += token;
+  }
   return text;
 }
 

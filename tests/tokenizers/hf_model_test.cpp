@@ -79,8 +79,9 @@ TEST(HfModel, UnigramWithoutUnknown) {
 
 TEST(HfModel, BpeWithOrWithoutItsType) {
   const std::string rest = R"("vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]})";
-  for (const char* start : {"{", R"({"type":"BPE",)"})
+  for (const char* start : {"{", R"({"type":"BPE",)"}) {
     EXPECT_EQ(encode(*model_of(start + rest), "aab"), (TokenIds{0, 2})) << start;
+  }
 }
 
 TEST(HfModel, ComplainsAboutVocabularies) {

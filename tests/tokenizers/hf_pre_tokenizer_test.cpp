@@ -16,8 +16,9 @@ Texts cut(const std::string& json, std::string_view text, bool at_start = true) 
   pieces.reset(text, at_start);
   make_hf_pre_tokenizer(document.root()).cut(pieces);
   Texts texts;
-  for (std::size_t i = 0; i < pieces.size(); ++i)
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
     texts.emplace_back(pieces[i]);
+  }
   return texts;
 }
 

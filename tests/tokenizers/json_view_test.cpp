@@ -67,8 +67,9 @@ TEST(JsonView, TellsTheKinds) {
   EXPECT_EQ(root.get("none").path(), "none");
   EXPECT_FALSE(root.has("none"));
   // Zero, false and empty values are there.
-  for (const char* key : {"t", "o", "a", "i", "f"})
+  for (const char* key : {"t", "o", "a", "i", "f"}) {
     EXPECT_TRUE(root.has(key)) << key;
+  }
   EXPECT_EQ(test::message_of([&] { root.at("n"); }), "n is missing");
 }
 
@@ -140,8 +141,9 @@ TEST(JsonView, PathsOfMembersAreThoseOfAt) {
 TEST(JsonView, RefusesWhatIsNotJson) {
   using namespace std::string_view_literals;
   for (const std::string_view text : {""sv, " "sv, "{} x"sv, "[1,]"sv, "'a'"sv, "01"sv, "1e400"sv,
-                                      "\"\xFF\""sv, "\"a\0b\""sv, "\"\\ud800\""sv})
+                                      "\"\xFF\""sv, "\"a\0b\""sv, "\"\\ud800\""sv}) {
     EXPECT_TRUE(complains(test::message_of([&] { JsonDocument{text}; }), "not valid JSON")) << text;
+  }
   EXPECT_EQ(JsonDocument(R"("a\u0000b")").root().text(), "a\0b"sv);
   EXPECT_EQ(JsonDocument(R"("\ud83d\ude00")").root().text(), "\U0001F600");
 }

@@ -22,8 +22,9 @@ TEST(NullTokenizer, RejectsOtherText) {
   const NullTokenizer tokenizer(100);
   EXPECT_NE(test::message_of([&] { tokenizer.encode("1 two"); }).find("byte 2 stands 'two'"),
             std::string::npos);
-  for (const char* text : {"101", "-1", "1.5", "99999999999", "1,2"})
+  for (const char* text : {"101", "-1", "1.5", "99999999999", "1,2"}) {
     EXPECT_THROW(tokenizer.encode(text), Error) << text;
+  }
 }
 
 TEST(NullTokenizer, NeedsAVocabularySize) {

@@ -11,8 +11,9 @@ using Pieces = std::vector<std::string>;
 template <class Lexer>
 Pieces pieces_of(Lexer&& lexer) {
   Pieces pieces;
-  for (std::string_view piece = lexer.next(); !piece.empty(); piece = lexer.next())
+  for (std::string_view piece = lexer.next(); !piece.empty(); piece = lexer.next()) {
     pieces.emplace_back(piece);
+  }
   return pieces;
 }
 

@@ -18,7 +18,7 @@ TEST(ProtobufReader, ReadsEveryWireType) {
   ProtobufReader::Field field;
   ASSERT_TRUE(reader.next(field));
   EXPECT_EQ(field.number, 1U);
-  EXPECT_EQ(field.int32(), 150);
+  EXPECT_EQ(field.integer, 150U);
   ASSERT_TRUE(reader.next(field));
   EXPECT_EQ(field.bytes, "abc");
   ASSERT_TRUE(reader.next(field));

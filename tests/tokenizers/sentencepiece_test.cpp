@@ -98,8 +98,9 @@ TEST_P(AgainstTheLibrary, EncodesFuzzedTexts) {
     TokenIds ids;
     pieces.encode(line, cache, ids);
     std::ostringstream text;
-    for (std::size_t i = 0; i < ids.size(); ++i)
+    for (std::size_t i = 0; i < ids.size(); ++i) {
       text << (i > 0 ? " " : "") << ids[i];
+    }
     ASSERT_EQ(text.str(), row) << line.substr(0, 200);
   }
 }

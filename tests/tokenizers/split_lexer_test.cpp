@@ -86,8 +86,9 @@ void expect_long_runs_equal_to_pcre2(std::string_view pattern) {
   const Regex reference(pattern);
   for (const std::string_view unit : {"a", "A", "7", " ", "\n", "-", "/", "\u4E2D", "\u0301"}) {
     std::string text = "x ";
-    while (text.size() < std::size_t{1} << 20)
+    while (text.size() < std::size_t{1} << 20) {
       text += unit;
+    }
     text += "Az";
     EXPECT_TRUE(pieces_of(SplitLexer<kRules>(text)) == pieces_of(RegexLexer(reference, text)))
         << unit;

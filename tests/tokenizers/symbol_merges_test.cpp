@@ -63,8 +63,9 @@ TEST(SymbolMerges, AgreesWithTheDefinition) {
       }
     }
     std::vector<Symbol> symbols;
-    for (std::size_t i = random() % 120; i > 0; --i)
+    for (std::size_t i = random() % 120; i > 0; --i) {
       symbols.push_back({static_cast<TokenId>(random() % 4), 1});
+    }
     const auto expected = merge_slowly(rules, symbols);
     SymbolMerges(rules).merge(symbols);
     ASSERT_EQ(symbols.size(), expected.size());

@@ -9,8 +9,9 @@ using Behavior = TextPieces::Behavior;
 
 // Every '-' is a match.
 void cut_dashes(std::string_view text, std::vector<TextPieces::Part>& parts) {
-  for (std::size_t i = 0; i < text.size(); ++i)
+  for (std::size_t i = 0; i < text.size(); ++i) {
     parts.push_back({text.substr(i, 1), text[i] == '-'});
+  }
   // letters that follow each other are one part
   std::vector<TextPieces::Part> joined;
   for (const auto& part : parts) {
@@ -28,8 +29,9 @@ std::vector<std::string> split(Behavior behavior) {
   pieces.reset("the-final--countdown", true);
   pieces.split(behavior, cut_dashes);
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < pieces.size(); ++i)
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
     texts.emplace_back(pieces[i]);
+  }
   return texts;
 }
 

@@ -38,8 +38,9 @@ void expect_reference_ids(const std::filesystem::path& ranks, const std::string&
 TEST(TikTokenizer, EqualsTheReferencesGpt2) {
   constexpr TokenId kTokens = 50256;  // and <|endoftext|> behind them
   std::vector<std::string> tokens;
-  for (TokenId id = 0; id < kTokens; ++id)
+  for (TokenId id = 0; id < kTokens; ++id) {
     tokens.push_back(gpt2_tokenizer().decode(TokenIds{id}));
+  }
   const test::TemporaryFolder folder;
   std::ofstream(folder / "gpt2.tiktoken") << tiktoken_lines(tokens);
   expect_reference_ids(folder / "gpt2.tiktoken", "gpt2", "gpt2");

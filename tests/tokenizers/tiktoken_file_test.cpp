@@ -69,8 +69,9 @@ TEST_F(TiktokenFile, SaysWhatIsWrong) {
 // the lowest rank are joined, the leftmost first; a piece that is a token stays whole.
 TokenIds join_by_rank(const std::map<std::string, TokenId>& ranks, const std::string& piece) {
   std::vector<std::string> parts;
-  for (const char c : piece)
+  for (const char c : piece) {
     parts.emplace_back(1, c);
+  }
   while (!ranks.contains(piece) && parts.size() > 1) {
     std::size_t best = 0;
     TokenId lowest = std::numeric_limits<TokenId>::max();
@@ -91,8 +92,9 @@ TokenIds join_by_rank(const std::map<std::string, TokenId>& ranks, const std::st
     return {ranks.at(piece)};
   }
   TokenIds ids;
-  for (const std::string& part : parts)
+  for (const std::string& part : parts) {
     ids.push_back(ranks.at(part));
+  }
   return ids;
 }
 
@@ -102,8 +104,9 @@ TEST_F(TiktokenFile, OneMergeForEachTokenSaysTheSameAsItsRank) {
   std::mt19937_64 random(17);
   const auto word = [&](std::size_t most) {
     std::string text;
-    for (std::size_t n = 1 + random() % most; n > 0; --n)
+    for (std::size_t n = 1 + random() % most; n > 0; --n) {
       text += static_cast<char>('a' + random() % 3);
+    }
     return text;
   };
   for (int vocabulary = 0; vocabulary < 30; ++vocabulary) {
@@ -116,8 +119,9 @@ TEST_F(TiktokenFile, OneMergeForEachTokenSaysTheSameAsItsRank) {
       }
     }
     std::map<std::string, TokenId> ranks;
-    for (const std::string& token : tokens)
+    for (const std::string& token : tokens) {
       ranks.emplace(token, static_cast<TokenId>(ranks.size()));
+    }
     const BytePairEncoding tokenizer(bpe_model_of_ranks(tokens, 0));
     for (int i = 0; i < 300; ++i) {
       const std::string piece = word(i % 10 == 0 ? 100 : 12);

@@ -91,8 +91,9 @@ TEST_P(Families, KnowsItsSizeAndItsFiles) {
   EXPECT_GE(tokenizer_->eod(), 0);
   EXPECT_LT(tokenizer_->eod(), tokenizer_->vocab_size());
   EXPECT_FALSE(tokenizer_->files().empty());
-  for (const auto& file : tokenizer_->files())
+  for (const auto& file : tokenizer_->files()) {
     EXPECT_TRUE(std::filesystem::is_regular_file(file)) << file;
+  }
   EXPECT_THROW(tokenizer_->decode(TokenIds{static_cast<TokenId>(tokenizer_->vocab_size())}), Error);
 }
 

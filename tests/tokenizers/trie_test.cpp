@@ -32,8 +32,9 @@ TEST(Trie, AgreesWithAMap) {
   std::map<std::string, std::int32_t> map;
   for (std::int32_t i = 0; i < 20000; ++i) {
     std::string key(1 + random() % 6, '\0');
-    for (char& c : key)
+    for (char& c : key) {
       c = static_cast<char>(random() % (i % 2 == 0 ? 256 : 4));
+    }
     map[key] = i;
   }
   std::vector<std::pair<std::string_view, std::int32_t>> entries(map.begin(), map.end());
@@ -44,8 +45,9 @@ TEST(Trie, AgreesWithAMap) {
     ASSERT_EQ(trie.find(key + '\x80') == Trie::kNoValue, !map.contains(key + '\x80'));
     const std::string text = key + "abc";
     std::size_t longest = 0;
-    for (std::size_t size = 1; size <= text.size(); ++size)
+    for (std::size_t size = 1; size <= text.size(); ++size) {
       longest = map.contains(text.substr(0, size)) ? size : longest;
+    }
     ASSERT_EQ(trie.longest(text).bytes, longest);
   }
 }

@@ -80,9 +80,10 @@ TEST(UnicodeText, NormalFormsOfEdges) {
     EXPECT_EQ(normalize("plain", form), "plain");
     EXPECT_EQ(normalize(std::string_view("\0\u4e2d\0", 5), form), std::string("\0\u4e2d\0", 5));
     EXPECT_EQ(normalize("\U0010ffff", form), "\U0010ffff");
-    for (const char* wrong : {"a\xC3", "\xED\xA0\x80", "\xC0\x80", "\x80", "\xF4\x90\x80\x80"})
+    for (const char* wrong : {"a\xC3", "\xED\xA0\x80", "\xC0\x80", "\x80", "\xF4\x90\x80\x80"}) {
       EXPECT_NE(test::message_of([&] { normalize(wrong, form); }).find("not valid UTF-8"),
                 std::string::npos);
+    }
   }
 }
 
@@ -123,10 +124,12 @@ TEST(UnicodeText, StripsOnlyNonspacingMarks) {
 }
 
 TEST(UnicodeText, LimitsOfClasses) {
-  for (const char c : std::string_view("!/:@[`{~"))
+  for (const char c : std::string_view("!/:@[`{~")) {
     EXPECT_TRUE(is_bert_punctuation(static_cast<unsigned char>(c))) << c;
-  for (const char c : std::string_view(" 09AZaz\x7f"))
+  }
+  for (const char c : std::string_view(" 09AZaz\x7f")) {
     EXPECT_FALSE(is_bert_punctuation(static_cast<unsigned char>(c))) << c;
+  }
   EXPECT_TRUE(is_bert_punctuation(0x2019));
   EXPECT_FALSE(is_bert_punctuation(0x20AC));
   EXPECT_TRUE(is_number(0x2167));
@@ -142,10 +145,12 @@ TEST(UnicodeText, LimitsOfClasses) {
   EXPECT_TRUE(is_word(0x200D));
   EXPECT_TRUE(is_word(0x203F));
   EXPECT_FALSE(is_word('-'));
-  for (const std::uint32_t c : {0x4E00U, 0x9FFFU, 0x3400U, 0x20000U, 0x2A6DFU, 0xF900U, 0x2FA1FU})
+  for (const std::uint32_t c : {0x4E00U, 0x9FFFU, 0x3400U, 0x20000U, 0x2A6DFU, 0xF900U, 0x2FA1FU}) {
     EXPECT_TRUE(is_cjk(c)) << c;
-  for (const std::uint32_t c : {0x33FFU, 0x4DC0U, 0xA000U, 0x2A6E0U, 0xFB00U, 0x2FA20U, 0xAC00U})
+  }
+  for (const std::uint32_t c : {0x33FFU, 0x4DC0U, 0xA000U, 0x2A6E0U, 0xFB00U, 0x2FA20U, 0xAC00U}) {
     EXPECT_FALSE(is_cjk(c)) << c;
+  }
 }
 
 TEST(UnicodeText, GraphemesOfEdges) {

@@ -16,8 +16,9 @@ std::vector<TokenId> ids_of(const Model& model, std::string_view text) {
   std::vector<Model::Step> path;
   model.best_path(text, 0, workspace, path);
   std::vector<TokenId> ids;
-  for (const auto& step : path)
+  for (const auto& step : path) {
     ids.push_back(step.id);
+  }
   return ids;
 }
 
@@ -68,8 +69,9 @@ TEST(Unigram, AgreesWithAllPaths) {
       }
     }
     std::string text(1 + random() % 9, 'a');
-    for (char& c : text)
+    for (char& c : text) {
       c = "abcd"[random() % 4];
+    }
     std::vector<double> sums;
     try_all(pieces, text, 0, sums);
     std::sort(sums.rbegin(), sums.rend());
@@ -78,8 +80,9 @@ TEST(Unigram, AgreesWithAllPaths) {
     const Model model(pieces, 0, -20);
     const double lead = model.best_path(text, 0, workspace, path);
     double sum = 0;
-    for (const auto& step : path)
+    for (const auto& step : path) {
       sum = model.add(sum, step.id);
+    }
     EXPECT_NEAR(sum, sums[0], 1e-9) << text;
     if (sums.size() > 1) {
       EXPECT_NEAR(lead, sums[0] - sums[1], 1e-9) << text;

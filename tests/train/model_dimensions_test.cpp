@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "utils/error.h"
-
 namespace mpitron::train {
 
 TEST(ModelDimensions, FromOptions) {
@@ -33,18 +31,6 @@ TEST(ModelDimensions, LatentAttentionHasItsOwn) {
   EXPECT_EQ(model.latent_attention->qk_head_dim, 128);
   EXPECT_EQ(model.latent_attention->v_head_dim, 96);
   EXPECT_EQ(model.mtp_num_layers, 2);
-}
-
-TEST(ModelDimensions, HybridLayersFromRatiosAndPattern) {
-  const HybridDimensions ratios = count_hybrid_layers(10, 0.25, 0.3, "");
-  EXPECT_EQ(ratios.attention_layers, 2);  // 2.5 rounds to even
-  EXPECT_EQ(ratios.mlp_layers, 3);
-  EXPECT_EQ(ratios.mamba_layers, 5);
-  const HybridDimensions pattern = count_hybrid_layers(5, 0.9, 0.9, "M*-MM");
-  EXPECT_EQ(pattern.attention_layers, 1);
-  EXPECT_EQ(pattern.mlp_layers, 1);
-  EXPECT_EQ(pattern.mamba_layers, 3);
-  EXPECT_THROW(count_hybrid_layers(2, 0, 0, "MX"), Error);
 }
 
 }  // namespace mpitron::train

@@ -65,22 +65,9 @@ TEST(NumMicrobatches, SkippedSamplesOfADecreasedBatch) {
   config.global_batch_size = 10;
   config.micro_batch_size = 2;
   config.decrease_batch_size_if_needed = true;
-  EXPECT_EQ(NumMicrobatches(config, 4).at(0).skipped(), 2);
+  EXPECT_EQ(NumMicrobatches(config, 4).at(0),
+            (BatchSize{.global = 10, .running = 8, .num_microbatches = 1}));
   EXPECT_THROW(NumMicrobatches(config, 8), Error) << "10 samples do not fill 8 ranks";
-}
-
-TEST(NumMicrobatches, ChangesBetween) {
-  const NumMicrobatches batches(ramp_2_2_24(), 1);
-  EXPECT_FALSE(batches.changes_between(4, 6));
-  EXPECT_TRUE(batches.changes_between(6, 8));
-}
-
-TEST(NumMicrobatches, TrainIterations) {
-  // The golden curve gpt-rampup has 24 iterations of 160 samples.
-  EXPECT_EQ(NumMicrobatches(ramp_2_2_24(), 1).train_iters(160), 24);
-  config::TrainingConfig constant = ramp_2_2_24();
-  constant.rampup_batch_size.reset();
-  EXPECT_EQ(NumMicrobatches(constant, 1).train_iters(161), 20);
 }
 
 TEST(NumMicrobatches, EveryRampUpSizeIsCheckedAtOnce) {

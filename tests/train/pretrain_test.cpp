@@ -159,17 +159,6 @@ TEST(Pretraining, SkippedTrainingStillEvaluates) {
   EXPECT_EQ(count(skipped.out, "on test set"), 1);
 }
 
-TEST(Pretraining, TheUnigramLossOfTheMockTextIsBelowUniform) {
-  MockTraining tiny;
-  Pretraining pretraining(*tiny.device, *tiny.model, tiny.data, tiny.config);
-  const auto loss = pretraining.unigram_loss();
-  ASSERT_TRUE(loss.has_value());
-  EXPECT_GT(*loss, 1);
-  EXPECT_LE(*loss, std::log(32));
-  MockTraining blind({"--eval-iters", "0"});
-  EXPECT_FALSE(Pretraining(*blind.device, *blind.model, blind.data, blind.config).unigram_loss());
-}
-
 TEST(Pretraining, WithoutTrainingDataItIsAMistake) {
   MockTraining tiny;
   tiny.data.sets.train = nullptr;

@@ -41,6 +41,17 @@ TEST(ReplayTolerance, IsWiderInHalfPrecision) {
   }
 }
 
+TEST(ReplayTolerance, AllowsOtherExpertsInHalfPrecisionOnly) {
+  config::ModelConfig model;
+  model.moe = config::MoeConfig{.bias_update_rate = 0.01};
+  EXPECT_EQ(ReplayTolerance::of(model).buffers, 0);
+  EXPECT_EQ(ReplayTolerance::of(model).layer_losses, ReplayTolerance().layer_losses);
+  model.params_dtype = DType::bf16;
+  EXPECT_GT(ReplayTolerance::of(model).buffers, 0.01);
+  EXPECT_GT(ReplayTolerance::of(model).layer_losses, ReplayTolerance().layer_losses);
+  EXPECT_LT(ReplayTolerance::of(model).loss, 1e-2);
+}
+
 /// A recorded case cut to its first iterations.
 class Replay : public ::testing::Test {
  protected:

@@ -48,10 +48,27 @@ TEST(TrackedLossesTest, RoutersTellLossesAndTokensOfTheirLayers) {
   sums.add("tokens_per_expert", 1, std::vector<double>{5, 3});
   sums.add("tokens_per_expert", 3, std::vector<double>{0, 8});
   const LayerReport report = tracked.report(sums, 2, *world->all());
-  const std::vector<NamedLoss> expected{{"seq_load_balancing_loss", 2}, {"z_loss", 2}};
+  const std::vector<NamedLoss> expected{{"z_loss", 2}, {"seq_load_balancing_loss", 2}};
   EXPECT_EQ(summaries(report.losses), expected);
   const std::map<Index, std::vector<double>> tokens{{1, {5, 3}}, {3, {0, 8}}};
   EXPECT_EQ(report.expert_tokens, tokens);
+}
+
+// track_moe_metrics of the reference adds mtp_num_layers to the layers with experts, and
+// training_log appends the losses of the depths behind.
+TEST(TrackedLossesTest, DepthsOfPredictionCountInTheMeanAndComeLast) {
+  const auto world = comm::make_single_world();
+  config::RunConfig config = two_depths();
+  config.model.num_layers = 2;
+  config.model.moe = config::MoeConfig{.num_experts = 2, .layers = {true, false}};
+  config.model.moe->balancing_losses = {{config::RouterBalancing::aux_loss, 0.01}};
+  autograd::LayerSums sums;
+  sums.add("load_balancing_loss", 1, 6);
+  sums.add("mtp loss", 1, 5);
+  const TrackedLosses tracked(config, comm::groups_of_one(*world));
+  const std::vector<NamedLoss> expected{
+      {"load_balancing_loss", 2}, {"mtp_1 loss", 5}, {"mtp_2 loss", 0}};
+  EXPECT_EQ(summaries(tracked.report(sums, 1, *world->all()).losses), expected);
 }
 
 TEST(TrackedLossesTest, AMeanIsOverTheLayersThatHaveOne) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "train/mock_training.h"
+
 namespace mpitron::train {
 namespace {
 
@@ -33,6 +35,19 @@ TEST(UnigramLoss, IsZeroForOneTokenAndForNone) {
   EXPECT_EQ(unigram.loss(), 0);
   add(unigram, {7, 7, 7}, {1, 1, 1});
   EXPECT_EQ(unigram.loss(), 0);
+}
+
+TEST(UnigramLoss, OfTheMockTextIsBelowUniform) {
+  const MockTraining tiny;
+  const auto loss = unigram_loss(tiny.data, tiny.config);
+  ASSERT_TRUE(loss.has_value());
+  EXPECT_GT(*loss, 1);
+  EXPECT_LE(*loss, std::log(32));
+}
+
+TEST(UnigramLoss, IsNothingWithoutEvaluations) {
+  const MockTraining blind({"--eval-iters", "0"});
+  EXPECT_FALSE(unigram_loss(blind.data, blind.config));
 }
 
 }  // namespace

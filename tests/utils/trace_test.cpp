@@ -44,11 +44,6 @@ TEST(Trace, AScopeThatBeganBeforeTheRecordingIsLeftOut) {
   EXPECT_TRUE(trace.stop().empty());
 }
 
-TEST(Trace, NoTraceMeansNothing) {
-  const TraceScope none(nullptr, TraceKind::phase, "none");
-  const TraceScope empty;
-}
-
 /// Notes the names of ranges as they begin, and "end".
 class Noted final : public TraceRanges {
  public:
