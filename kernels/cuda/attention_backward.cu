@@ -150,11 +150,12 @@ class GradientBlock {
     }
     ds_.clear();
     add_row_products(ds_, row_b_, warp_row_, column_b(stage));
-    ElementBits<1> kept = {{~0u}};
-    if (rules_.all.dropout.active()) {
+    ElementBits<1> kept{};
+    const bool drops = rules_.all.dropout.active();
+    if (drops) {
       kept = rules_.template kept<1, kTiles>(first_ + warp_row_, column);
     }
-    score_gradients(p_, ds_, kept, rules_.all.keep_scale, query);
+    score_gradients(p_, ds_, drops, kept, rules_.all.keep_scale, query);
     add_bias_sums(column);
     if constexpr (kKeysAreRows) {
       add_value_products(gradient_b_, RowOperands<T, 1, kTiles>(p_), column_b(stage),

@@ -44,17 +44,21 @@ __device__ __forceinline__ void probabilities(Accumulators<1, N>& scores, float 
   });
 }
 
-/// dP becomes dS without the scale, P what it is after dropout without keep_scale.
+/// dP becomes dS without the scale, P what it is after dropout, if any, without keep_scale.
 template <int N, class Query>
 __device__ __forceinline__ void score_gradients(Accumulators<1, N>& p, Accumulators<1, N>& ds,
-                                                const ElementBits<1>& kept, float keep_scale,
-                                                Query&& query) {
+                                                bool drops, const ElementBits<1>& kept,
+                                                float keep_scale, Query&& query) {
+  if (drops) {
+    kept.template select<N>(ds, 0, 0.f);
+  }
   for_elements<1, N>([&](int, int n, int e, int i, int j) {
-    float &probability = p.tile[0][n][e], &gradient = ds.tile[0][n][e];
-    const bool keeps = kept(0, n, e);
-    gradient = probability * ((keeps ? gradient * keep_scale : 0.f) - query(e / 2, i, j).delta);
-    probability = keeps ? probability : 0.f;
+    float& gradient = ds.tile[0][n][e];
+    gradient = p.tile[0][n][e] * fmaf(gradient, keep_scale, -query(e / 2, i, j).delta);
   });
+  if (drops) {
+    kept.template select<N>(p, 0, 0.f);
+  }
 }
 
 }  // namespace mpitron::kernels::cuda::attention

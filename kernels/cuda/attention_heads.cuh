@@ -47,7 +47,7 @@ struct InputRows {
                                        int first) const {
     using Tile = SharedTile<T, kTileRows, kColumns>;
     static_assert(kTileRows * Tile::kChunks % kThreads == 0);
-#pragma unroll 4
+#pragma unroll 1
     for (int part = 0; part < kTileRows * Tile::kChunks / kThreads; ++part) {
       const int i = part * kThreads + static_cast<int>(threadIdx.x);
       const int row = i / Tile::kChunks, chunk = i % Tile::kChunks;

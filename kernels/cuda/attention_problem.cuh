@@ -94,8 +94,13 @@ template <int R>
 struct ElementBits {
   std::uint32_t tiles[R];
 
-  __device__ bool operator()(int r, int n, int e) const {
-    return (tiles[r] >> (4 * n + e) & 1) != 0;
+  /// The elements of tiles [first, + kTiles) whose bit is not set become `other`.
+  template <int kTiles, int N>
+  __device__ __forceinline__ void select(Accumulators<R, N>& x, int first, float other) const {
+    for_elements<R, kTiles>([&](int r, int n, int e, int, int) {
+      float& element = x.tile[r][first + n][e];
+      element = (tiles[r] >> (4 * n + e) & 1) != 0 ? element : other;
+    });
   }
 };
 
@@ -287,11 +292,7 @@ struct HeadRules {
     static_assert(N % kBitTiles<N> == 0);
 #pragma unroll
     for (int first = 0; first < N; first += kBitTiles<N>) {
-      const ElementBits<R> chosen = bits(column + 8 * first);
-      for_elements<R, kBitTiles<N>>([&](int r, int n, int e, int, int) {
-        float& element = x.tile[r][first + n][e];
-        element = chosen(r, n, e) ? element : other;
-      });
+      bits(column + 8 * first).template select<kBitTiles<N>>(x, first, other);
     }
   }
   static __device__ int query_of(int row, int column) {

@@ -190,13 +190,14 @@ class WgmmaGradientBlock {
       if (!seen_by_all.holds(column, kColumns)) {
         rules_.hide(p, first_ + row, column, 0.f);
       }
-      ElementBits<1> kept = {{~0u}};
-      if (rules_.all.dropout.active()) {
+      ElementBits<1> kept{};
+      const bool drops = rules_.all.dropout.active();
+      if (drops) {
         rules_.head = kKeysAreRows ? column_head(step) : row_head_;
         kept = rules_.template kept<1, kTiles>(first_ + row, column);
       }
       wgmma_wait<0>();
-      score_gradients(p, ds, kept, rules_.all.keep_scale, query);
+      score_gradients(p, ds, drops, kept, rules_.all.keep_scale, query);
       const Operand p_rows(p), ds_rows(ds);
       wgmma_fence();
       if constexpr (kKeysAreRows) {

@@ -24,7 +24,7 @@ struct TileRing {
 
   /// `fillers` arrivals fill a stage, and the bytes that they expect; `warps` free it.
   __device__ void init(int fillers, int warps) {
-    for (int stage = 0; stage < kStages; ++stage) {
+    for (unsigned stage = 0; stage < kStages; ++stage) {
       barrier_init(filled[stage], fillers);
       barrier_init(freed[stage], warps);
     }
