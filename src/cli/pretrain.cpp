@@ -1,5 +1,6 @@
 #include "cli/pretrain.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "checkpoint/choose.h"
@@ -22,6 +23,22 @@
 
 namespace mpitron::cli {
 namespace {
+
+constexpr const char* kSmallestRun =
+    "The smallest run, without data:\n\n"
+    "  mpitron pretrain-gpt --num-layers 2 --hidden-size 64 --num-attention-heads 4 \\\n"
+    "    --seq-length 64 --max-position-embeddings 64 --micro-batch-size 4 \\\n"
+    "    --train-iters 100 --lr 1e-3 --tokenizer-type NullTokenizer --vocab-size 255 "
+    "--mock-data\n\n"
+    "`mpitron check OPTIONS` says what is wrong with options before anything is started.\n";
+
+/// In front of the help on all options, not of that on one group.
+std::string introduction(const std::string& kind, const Arguments& words) {
+  const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  return std::ranges::none_of(words, asks) ? ""
+                                           : fmt::format("usage: mpitron pretrain-{} OPTIONS\n\n{}",
+                                                         kind, kind == "gpt" ? kSmallestRun : "");
+}
 
 /// Python's numbers, as `--logging-level` takes them.
 log::Level level_of(Index number) {
@@ -147,7 +164,7 @@ int pretrain(const std::string& kind, const Arguments& words) {
   Arguments arguments = {"--model", kind};
   arguments.insert(arguments.end(), words.begin(), words.end());
   if (const auto help = config::requested_help(arguments)) {
-    log::print(*help);
+    log::print(introduction(kind, words) + *help);
     return static_cast<int>(ExitCode::success);
   }
   const auto trace = std::make_shared<Trace>();

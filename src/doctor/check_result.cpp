@@ -121,9 +121,9 @@ std::string to_report(const std::vector<CheckResult>& results) {
       text += fmt::format("{:<7}  {:<{}}  -> {}\n", "", "", width, result.advice);
     }
   }
-  return text + fmt::format("{} ok, {} warnings, {} failures, {} skipped",
-                            count(results, Verdict::ok), count(results, Verdict::warn),
-                            count(results, Verdict::fail), count(results, Verdict::skipped));
+  return text + fmt::format("{} ok, {} warn, {} fail, {} skipped", count(results, Verdict::ok),
+                            count(results, Verdict::warn), count(results, Verdict::fail),
+                            count(results, Verdict::skipped));
 }
 
 std::string to_json(const std::vector<CheckResult>& results) {

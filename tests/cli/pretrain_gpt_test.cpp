@@ -75,6 +75,20 @@ TEST_F(PretrainGpt, ExplainsItselfWholeOrByGroup) {
   expect_refused({"pretrain-gpt", "--help-networks"}, 2, "network-size");
 }
 
+TEST_F(PretrainGpt, TheSmallestRunOfTheHelpRuns) {
+  const std::string help = train({"pretrain-gpt", "--help"});
+  const std::size_t begin = help.find("  mpitron pretrain-gpt");
+  ASSERT_NE(begin, std::string::npos);
+  std::istringstream text(help.substr(begin, help.find("\n\n", begin) - begin));
+  Words words;
+  for (std::string word; text >> word;) {
+    if (word != "mpitron" && word != "\\") {
+      words.push_back(word);
+    }
+  }
+  EXPECT_EQ(losses(train(words + Words{"--log-interval", "50"})).size(), 2U);
+}
+
 TEST_F(PretrainGpt, ExitIntervalEndsTheRunThere) {
   const std::string out = train(kTinyMock + Words{"--exit-interval", "3"});
   EXPECT_EQ(losses(out).size(), 3U);

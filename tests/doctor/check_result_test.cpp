@@ -44,7 +44,7 @@ TEST(Report, HasALineForEachCheckAndItsAdvice) {
             "ok       limits  unlimited\n"
             "fail     limits  64 KiB\n"
             "                 -> ulimit -l unlimited\n"
-            "1 ok, 0 warnings, 1 failures, 0 skipped");
+            "1 ok, 0 warn, 1 fail, 0 skipped");
 }
 
 TEST(Report, SpeaksJson) {
