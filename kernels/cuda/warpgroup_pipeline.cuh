@@ -37,6 +37,7 @@ struct TileRing {
   }
   /// By all lanes of a warp, when its products of the tile have ended.
   __device__ void release(unsigned step) {
+    __syncwarp();  // what any of them has read of the stage comes before the one arrival
     if (threadIdx.x % 32 == 0) {
       barrier_arrive(freed[step % kStages]);
     }
