@@ -19,7 +19,7 @@ say     = @printf '\n== %s\n' $(1)
 
 help: ## list these targets
 	@printf 'make TARGET, one of:\n'
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r t d; do printf '  %-13s %s\n' "$$t" "$$d"; done
+	@sed -n 's/^\([a-z -]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r t d; do printf '  %-15s %s\n' "$$t" "$$d"; done
 	@printf 'variables: JOBS=%s TESTS=REGEX (of test names) BENCH=REGEX PREFIX=%s BASE=%s (tidy) NAME=x (new-op) CUDA_OPTIMIZE=OFF (cuda)\n' '$(JOBS)' '$(PREFIX)' '$(BASE)'
 
 deps: ## install missing Debian packages (apt, by name) and Kokkos with OpenMP (private prefix in ~/.cache)

@@ -15,6 +15,7 @@
 #include "train/kernel_tuning.h"
 #include "train/pretrain.h"
 #include "train/tokenizer_files.h"
+#include "train/unigram.h"
 #include "utils/log.h"
 #include "utils/machine_memory.h"
 #include "utils/utf8.h"
