@@ -39,8 +39,10 @@ class Limit:
 # leave half of the most threads of a multiprocessor, 32 all.
 LIMITS = [
     Limit("adam_packs", 64),
-    Limit("attention_wgmma<", 168, stack=208),
-    Limit("attention_wgmma_gradients<", 168, stack=72),
+    Limit("attention_forward<", 256, stack=72, stores=False),
+    Limit("attention_gradients<", 256, stack=96, stores=False),
+    Limit("attention_wgmma<", 168, stack=16),
+    Limit("attention_wgmma_gradients<", 168),
     Limit("bias_activation_backward<", 48),
     Limit("bias_activation_forward<", 40),
     Limit("bias_dropout_add<", 80),
