@@ -41,7 +41,7 @@ struct Flags::State {
   std::string command;
   CLI::Option* last = nullptr;
   std::vector<std::string> names;
-  std::set<std::string> of_one_value;
+  std::set<std::string> of_one_value, of_several;
 
   /// What the library would say otherwise, or not as clearly.
   void check(const Arguments& arguments) const {
@@ -52,12 +52,13 @@ struct Flags::State {
         continue;
       }
       check_known(name);
+      const bool one = of_one_value.contains(name);
       const bool has_value = name.size() < arguments[i].size() ||
                              (i + 1 < arguments.size() && !arguments[i + 1].starts_with("--"));
-      if (of_one_value.contains(name) && !has_value) {
+      if ((one || of_several.contains(name)) && !has_value) {
         throw_usage("mpitron {}: {}: a value must follow", command, name);
       }
-      if (of_one_value.contains(name) && !given.insert(name).second) {
+      if (one && !given.insert(name).second) {
         throw_usage("mpitron {}: {} is given twice: give it once", command, name);
       }
     }
@@ -112,6 +113,7 @@ void Flags::option(const std::string& name, double& target, const std::string& h
 void Flags::option(const std::string& name, std::vector<std::string>& target,
                    const std::string& help) {
   state_->names.push_back(name);
+  state_->of_several.insert(name);
   state_->last = state_->app.add_option(name, target, help)->expected(1, -1);
   if (!target.empty()) {
     state_->last->capture_default_str();
