@@ -62,7 +62,7 @@ TEST(Doctor, ExaminesWhatMpiCannotConnect) {
                                                      {"SLURM_PROCID", "0"}};
   const json report = examine(folder.path(), {"--no-speed"}, copies, 3);
   EXPECT_EQ(of(report, "ranks").at("verdict"), "fail");
-  EXPECT_TRUE(contains(of(report, "ranks").at("found"), "srun --mpi=pmix"));
+  EXPECT_TRUE(contains(of(report, "ranks").at("found").get<std::string>(), "srun --mpi=pmix"));
   const Finished alone = run_program(folder.path(), {"doctor", "--without-mpi", "--no-speed"},
                                      {.environment = copies});
   EXPECT_TRUE(contains(alone.out, "MPI was not started")) << alone.out;

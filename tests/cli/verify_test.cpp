@@ -72,7 +72,7 @@ TEST_F(Verify, AFileThatCannotBeOpened) {
   EXPECT_EQ(finished.code, 4);
   EXPECT_TRUE(contains(finished.out, "damaged: checkpoint.h5: has no seal")) << finished.out;
   const json result = json::parse(run({"checkpoint.h5", "--json"}).out);
-  EXPECT_TRUE(contains(result.at("error"), "truncated"));
+  EXPECT_TRUE(contains(result.at("error").get<std::string>(), "truncated"));
   EXPECT_EQ(run({"nowhere"}).code, 4);
   EXPECT_EQ(run({}).code, 2);
   EXPECT_EQ(run({"--help"}).code, 0);
