@@ -117,6 +117,7 @@ struct StoredArray {
     largest = warp_reduce(
         largest, [](unsigned a, unsigned b) { return a > b ? a : b; }, kThreadsOfBlock);
     const std::uint8_t exponent = stored::block_exponent(largest, type);
+    __syncwarp();  // where numbers are replaced, all have read the old exponent
     if (count > 0 && i % StoredNumbers::kBlock == 0) {
       exponents[i / StoredNumbers::kBlock] = exponent;
     }
