@@ -40,7 +40,7 @@ class Limit:
 LIMITS = [
     Limit("adam_packs", 64),
     Limit("attention_forward<", 256, stack=72, stores=False),
-    Limit("attention_gradients<", 256, stack=96, stores=False),
+    Limit("attention_gradients<", 256, stack=24, stores=False),
     Limit("attention_wgmma<", 168, stack=16),
     Limit("attention_wgmma_gradients<", 168),
     Limit("bias_activation_backward<", 48),
