@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "train/fp8_weights.h"
-#include "train/theoretical_memory.h"
-#include "train/training_data.h"
+#include "train/batches/training_data.h"
+#include "train/model/fp8_weights.h"
+#include "train/model/theoretical_memory.h"
 
 namespace mpitron::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/golden_tables.h"
-#include "train/replay.h"
+#include "train/parity/replay.h"
 
 namespace mpitron::train {
 namespace {

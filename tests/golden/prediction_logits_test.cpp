@@ -7,7 +7,7 @@
 #include "support/golden_tables.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
-#include "train/recorded_case.h"
+#include "train/parity/recorded_case.h"
 
 namespace mpitron::models {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "support/golden_tables.h"
-#include "train/model_dimensions.h"
+#include "train/model/model_dimensions.h"
 
 namespace mpitron::testing {
 

@@ -5,8 +5,8 @@
 #include "config/parse.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
-#include "train/timers.h"
-#include "train/train_step.h"
+#include "train/step/train_step.h"
+#include "train/timing/timers.h"
 
 namespace mpitron::train {
 

@@ -2,9 +2,9 @@
 
 #include "support/corpus.h"
 #include "support/temporary_folder.h"
-#include "train/kernel_results.h"
-#include "train/kernel_tuning.h"
 #include "train/tiny_run.h"
+#include "train/tuning/kernel_results.h"
+#include "train/tuning/kernel_tuning.h"
 #include "utils/files.h"
 
 namespace mpitron::train {
