@@ -10,7 +10,7 @@ namespace mpitron::train {
 namespace {
 
 std::filesystem::path curves_folder() {
-  return testing::golden_dir() / "curves";
+  return test::golden_folder() + "/curves";
 }
 
 std::vector<std::string> recorded_cases() {

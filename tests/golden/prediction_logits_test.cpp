@@ -13,7 +13,7 @@ namespace mpitron::models {
 namespace {
 
 std::filesystem::path folder_of(const std::string& name) {
-  return testing::golden_dir() / "curves" / name;
+  return test::golden_folder() + "/curves/" + name;
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ TEST_P(PredictionLogits, AreTheReferences) {
   ASSERT_EQ(static_cast<Index>(depths.size()), config.mtp_num_layers.value_or(0));
   for (std::size_t depth = 0; depth < depths.size(); ++depth) {
     const auto expected = file.at("first_microbatch_mtp_" + std::to_string(depth + 1)).as<float>();
-    const std::vector<double> got = testing::values_of(depths[depth].value);
+    const std::vector<double> got = test::values_of(depths[depth].value);
     for (Index i = 0; i < static_cast<Index>(got.size()); ++i) {
       const Index v = config.padded_vocab_size, position = i / (b * v), sample = i / v % b;
       ASSERT_NEAR(got[static_cast<std::size_t>(i)],

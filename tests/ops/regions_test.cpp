@@ -29,10 +29,10 @@ std::vector<double> outputs(Region region, const Shape& in, Index one, bool back
     const Var x = autograd::variable(unit(in));
     const Var y = region(rank.context, x, rank.group);
     EXPECT_EQ(y.shape(), out);
-    std::vector<double> mine = testing::values_of(y.value);
+    std::vector<double> mine = test::values_of(y.value);
     if (backward) {
       rank.backward(y, unit(out));
-      mine = testing::values_of(x.slot.gradient());
+      mine = test::values_of(x.slot.gradient());
     }
     std::copy(mine.begin(), mine.end(),
               all.begin() + rank.rank() * static_cast<Index>(mine.size()));
@@ -88,7 +88,7 @@ TEST(Regions, SumJoinAndCut) {
       return autograd::variable(rank.tensor({2, 2}, {r, r + 1, r + 2, r + 3}));
     };
     const auto values = [&](Region region) {
-      return testing::values_of(region(rank.context, x(), rank.group).value);
+      return test::values_of(region(rank.context, x(), rank.group).value);
     };
     using Values = std::vector<double>;
     EXPECT_EQ(values(copy_to_tp), (Values{r, r + 1, r + 2, r + 3}));
@@ -121,7 +121,7 @@ TEST(Regions, ASumTakesTheMemoryThatItIsGiven) {
     const void* memory = x.value.view().data;
     const Var kept = reduce_from_tp(rank.context, x, rank.group);
     EXPECT_NE(kept.value.view().data, memory);
-    EXPECT_EQ(testing::values_of(x.value), (std::vector<double>{1, 2}));
+    EXPECT_EQ(test::values_of(x.value), (std::vector<double>{1, 2}));
     EXPECT_EQ(reduce_from_tp(rank.context, std::move(x), rank.group).value.view().data, memory);
   });
 }

@@ -29,8 +29,7 @@ TEST(Upload, PutsTheSequenceFirst) {
   EXPECT_EQ(ids(uploaded.batch.tokens), (std::vector<std::int64_t>{1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(ids(uploaded.batch.labels), (std::vector<std::int64_t>{2, 5, 3, 6, 4, 7}));
   EXPECT_EQ(ids(uploaded.batch.position_ids), (std::vector<std::int64_t>{0, 0, 1, 1, 2, 2}));
-  EXPECT_EQ(testing::values_of(uploaded.batch.loss_mask),
-            (std::vector<double>{1, 1, 1, 0.5, 0, 0}));
+  EXPECT_EQ(test::values_of(uploaded.batch.loss_mask), (std::vector<double>{1, 1, 1, 0.5, 0, 0}));
   EXPECT_EQ(uploaded.batch.loss_tokens, 3.5);
   EXPECT_EQ(uploaded.first_sample, 40);
   EXPECT_FALSE(uploaded.batch.attention_mask);
@@ -67,7 +66,7 @@ TEST(Upload, CountsPositionsWhereNoneAreGiven) {
                                   .loss_mask = mask,
                                   .attention_mask = {}};
   EXPECT_EQ(
-      testing::values_of(upload(*device, microbatch, {.ranks = 2, .rank = 1}).batch.position_ids),
+      test::values_of(upload(*device, microbatch, {.ranks = 2, .rank = 1}).batch.position_ids),
       (std::vector<double>{1, 2}));
 }
 
@@ -92,21 +91,21 @@ TEST(Upload, TurnsPaddingIntoHiddenKeysAndKeepsTheDecodersLength) {
                                   .batch;
   using Values = std::vector<double>;
   EXPECT_EQ(batch.attention_mask.shape(), (Shape{2, 1, 3}));
-  EXPECT_EQ(testing::values_of(batch.attention_mask), (Values{0, 0, 1, 0, 0, 0}));
-  EXPECT_EQ(testing::values_of(batch.token_types), (Values{0, 0, 1, 1, 0, 1}));
+  EXPECT_EQ(test::values_of(batch.attention_mask), (Values{0, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(test::values_of(batch.token_types), (Values{0, 0, 1, 1, 0, 1}));
   EXPECT_EQ(batch.sentence_order.shape(), (Shape{1, 2}));
-  EXPECT_EQ(testing::values_of(batch.sentence_order), (Values{1, 0}));
-  EXPECT_EQ(testing::values_of(batch.labels), (Values{7, 8, 0, 9}));
-  EXPECT_EQ(testing::values_of(batch.decoder_tokens), (Values{7, 8, 0, 9}));
-  EXPECT_EQ(testing::values_of(batch.decoder_position_ids), (Values{0, 0, 1, 1}));
-  EXPECT_EQ(testing::values_of(batch.decoder_attention_mask), (Values{0, 1, 0, 0}));
+  EXPECT_EQ(test::values_of(batch.sentence_order), (Values{1, 0}));
+  EXPECT_EQ(test::values_of(batch.labels), (Values{7, 8, 0, 9}));
+  EXPECT_EQ(test::values_of(batch.decoder_tokens), (Values{7, 8, 0, 9}));
+  EXPECT_EQ(test::values_of(batch.decoder_position_ids), (Values{0, 0, 1, 1}));
+  EXPECT_EQ(test::values_of(batch.decoder_attention_mask), (Values{0, 1, 0, 0}));
   EXPECT_EQ(batch.loss_tokens, 3);
 }
 
 /// Rows of the reference's table of slices, of two samples whose tokens are their positions.
 TEST(Upload, GivesARankItsZigzagSlice) {
   const auto device = device::make_device("reference");
-  for (const auto& row : testing::golden_table("context_parallel_slices")) {
+  for (const auto& row : test::golden_table("context_parallel_slices")) {
     const Index s = row.at("sequence"), ranks = row.at("cp");
     std::vector<std::int64_t> ids;
     std::vector<float> mask;

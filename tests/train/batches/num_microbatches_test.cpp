@@ -31,7 +31,7 @@ config::TrainingConfig ramp_2_2_24() {
 }  // namespace
 
 TEST(NumMicrobatches, EqualsReferenceTable) {
-  const nlohmann::json table = testing::golden_table("num_microbatches");
+  const nlohmann::json table = test::golden_table("num_microbatches");
   int refused = 0;
   ASSERT_GE(table.at("cases").size(), 11U);
   for (const auto& c : table.at("cases")) {

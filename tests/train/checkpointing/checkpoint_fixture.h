@@ -28,7 +28,7 @@ class CheckpointFixture : public ::testing::Test {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }
 
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
   const std::filesystem::path root_ = folder_.path();
 };
 

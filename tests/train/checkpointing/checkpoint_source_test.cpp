@@ -26,7 +26,7 @@ class CheckpointSourceTest : public ::testing::Test {
     bytes.put('\x55').put('\x55').put('\x55');
   }
 
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
   config::CheckpointConfig config_;
   std::unique_ptr<comm::World> world_ = comm::make_single_world();
 };

@@ -36,7 +36,7 @@ class ResumeTest : public ::testing::TestWithParam<ResumeCase> {
 TEST_P(ResumeTest, AnInterruptedRunEndsWithTheBitsOfOneThatWasNot) {
   const Flags flags = kDropout + GetParam().flags;
   const Index ranks = GetParam().ranks;
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const Flags save{"--save", folder.path()}, load{"--load", folder.path()};
   run_with_checkpoints(flags + save, ranks, 3, {3});
   const RunRecord rest = run_with_checkpoints(flags + save + load, ranks, 6);
@@ -55,11 +55,11 @@ TEST_P(ResumeTest, AnInterruptedRunEndsWithTheBitsOfOneThatWasNot) {
 
 /// Its state is copied to the host for a checkpoint, and back.
 TEST_F(ResumeTest, ADeviceWithMemoryOfItsOwnSavesAndLoads) {
-  const testing::TemporaryFolder folder, far_folder;
+  const test::TemporaryFolder folder, far_folder;
   const Flags flags = kDropout + Flags{"--bf16", "--verify-resume"};
   const Flags save{"--save", folder.path()}, load{"--load", folder.path()};
   const Flags save_far = Flags{"--bf16", "--async-save", "--save"} + Flags{far_folder.path()};
-  const auto far = [] { return testing::make_far_device(); };
+  const auto far = [] { return test::make_far_device(); };
   run_with_checkpoints(flags + save, 1, 3, {3}, far);
   const RunRecord rest = run_with_checkpoints(kDropout + save_far + load, 1, 6, {4, 6}, far);
   const RunRecord whole = run_with_checkpoints(flags + save, 1, 6);

@@ -61,7 +61,7 @@ TEST(ExpertReshard, ExpertsMoveBetweenRanks) {
       {4, experts("2", "1") + Flags{"--pipeline-model-parallel-size", "2"}},
       {2, experts("1", "1") + Flags{"--tensor-model-parallel-size", "2", "--sequence-parallel"}},
   };
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   std::string before;
   double loss = 0;
   for (const Layout& layout : layouts) {
@@ -84,7 +84,7 @@ TEST(ExpertReshard, ExpertsMoveBetweenRanks) {
 TEST(ExpertReshard, TheSameLayoutGoesOnBitForBit) {
   const Flags flags =
       model() + experts("2", "1") + Flags{"--moe-token-dispatcher-type", "alltoall"};
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string saved = folder.path().string();
   const RunRecord whole = run_with_checkpoints(flags + Flags{"--save", saved}, 2, 4, {2});
   const RunRecord resumed = run_with_checkpoints(flags + Flags{"--load", saved}, 2, 4);

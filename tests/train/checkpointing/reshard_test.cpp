@@ -34,7 +34,7 @@ TEST(Reshard, AnyLayoutGoesOnFromAnyOther) {
     const GeneratedLayout& a = layouts[random() % layouts.size()];
     const GeneratedLayout& b = layouts[random() % layouts.size()];
     SCOPED_TRACE(::testing::PrintToString(a) + " -> " + ::testing::PrintToString(b));
-    const testing::TemporaryFolder folder;
+    const test::TemporaryFolder folder;
     const std::string in_a = (folder.path() / "a").string(), in_b = (folder.path() / "b").string();
     const Flags half = pair % 2 == 0 ? Flags{} : Flags{"--bf16"};
     const RunRecord first =

@@ -56,7 +56,7 @@ TEST(StateTypes, LossesStayNearThoseOfFp32States) {
 /// A checkpoint has no types of state: whoever loads it stores it in its own.
 TEST(StateTypes, ACheckpointOfAnyTypesLoadsIntoAnyOther) {
   const Flags plain = {"--bf16", "--use-distributed-optimizer"};
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto save = [&](const char* name) {
     return Flags{"--save", (folder.path() / name).string()};
   };

@@ -16,7 +16,7 @@ using Files = std::map<std::string, std::string>;
 
 TEST(TokenizerFiles, AreThoseThatItRead) {
   EXPECT_EQ(tokenizer_files(tokenizers::NullTokenizer(9)), Files{});
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path vocab = folder.path() / "vocab.txt";
   const std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n";
   AtomicFile file(vocab);
@@ -48,7 +48,7 @@ class OtherTokenizer : public ::testing::Test {
       return false;
     }
   }
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(OtherTokenizer, ItsBytesCountAndNotItsNames) {

@@ -70,7 +70,7 @@ class GpuKernelTuning : public ::testing::Test {
     changed.commit();
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.path() / "tuning.json";
   std::unique_ptr<device::Device> gpu_ = device::make_cuda_device(0);
   std::unique_ptr<comm::World> world_ = comm::make_single_world();

@@ -53,7 +53,7 @@ Outcome run(Index ranks, bool per_token, const std::vector<float>& mask) {
     std::vector<double> gradients;
     for (const autograd::Parameter& parameter : model.parameters()) {
       model.groups().data_context->all_reduce(parameter.main_grad.view()).wait();
-      const std::vector<double> values = testing::values_of(parameter.main_grad);
+      const std::vector<double> values = test::values_of(parameter.main_grad);
       gradients.insert(gradients.end(), values.begin(), values.end());
     }
     if (world.rank() == 0) {

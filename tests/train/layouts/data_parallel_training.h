@@ -89,7 +89,7 @@ class DataParallelTraining {
 
  private:
   static config::ModelConfig model_config(const Sharing& sharing) {
-    config::ModelConfig config = testing::tiny_gpt();
+    config::ModelConfig config = test::tiny_gpt();
     config.untie_embeddings_and_output_weights = sharing.untied;
     config.params_dtype = sharing.dtype;
     if (sharing.wide) {
@@ -116,7 +116,7 @@ class DataParallelTraining {
   std::unique_ptr<parallel::DataParallel> make_replicas() {
     model_.initialize();
     return parallel::make_data_parallel(*device_, model_.parameters().all(), sharing_.options,
-                                        testing::replica_groups(world_, sharing_.shard_size));
+                                        test::replica_groups(world_, sharing_.shard_size));
   }
 
   std::vector<optim::TrainedTensor> trained_tensors() const {
@@ -145,9 +145,9 @@ class DataParallelTraining {
     context.position.first_sample = first;
     replicas_->begin_pass(autograd::Pass::forward);
     const autograd::Var loss =
-        model_.loss(context, testing::tiny_batch(*device_, kLength, first, size));
+        model_.loss(context, test::tiny_batch(*device_, kLength, first, size));
     std::vector<double> seed;
-    const std::vector<double> losses = testing::values_of(loss.value);
+    const std::vector<double> losses = test::values_of(loss.value);
     for (Index position = 0; position < kLength; ++position) {
       for (Index sample = first; sample < first + size; ++sample) {
         const bool counts = !sharing_.uneven_tokens || position <= sample % kLength;
@@ -158,15 +158,14 @@ class DataParallelTraining {
       }
     }
     replicas_->begin_pass(autograd::Pass::backward);
-    tape_.backward(context, loss.slot,
-                   testing::make_tensor(*device_, loss.shape(), DType::f32, seed));
+    tape_.backward(context, loss.slot, test::make_tensor(*device_, loss.shape(), DType::f32, seed));
     tape_.clear();
   }
 
   void keep_gradients(float scale) {
     gradients_.clear();
     for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
-      std::vector<double> values = testing::values_of(piece.main_grad);
+      std::vector<double> values = test::values_of(piece.main_grad);
       for (double& value : values) {
         value *= static_cast<double>(scale);
       }
@@ -178,7 +177,7 @@ class DataParallelTraining {
     outcome.losses = losses_, outcome.norms = norms_, outcome.zeros = zeros_;
     outcome.parameters_norms = parameters_norms_;
     for (const autograd::Parameter& parameter : model_.parameters()) {
-      outcome.weights[parameter.name] = testing::values_of(parameter.value);
+      outcome.weights[parameter.name] = test::values_of(parameter.value);
       outcome.gradients[parameter.name].resize(static_cast<std::size_t>(parameter.shape.numel()));
     }
     for (std::size_t i = 0; i < gradients_.size(); ++i) {

@@ -113,7 +113,7 @@ TEST(LayerKinds, CheckpointsGoFromLayoutToLayout) {
   const Layout from{"", 4, tensor("2") + kSequence + pipeline("2")},
       to{"", 4, context("2") + kFully};
   for (const Flags& kind : {latent(), predictions(), both()}) {
-    const testing::TemporaryFolder folder;
+    const test::TemporaryFolder folder;
     const std::string in_a = (folder.path() / "a").string(), in_b = (folder.path() / "b").string();
     const RunRecord first =
         run_with_checkpoints(kind + from.flags + Flags{"--save", in_a}, from.ranks, 3, {2});
@@ -133,7 +133,7 @@ TEST(LayerKinds, CheckpointsGoFromLayoutToLayout) {
 TEST(LayerKinds, AResumeChangesNoBit) {
   const Flags layout = pipeline("2") + tensor("2") + kSequence;
   for (const Flags& kind : {latent(), predictions()}) {
-    const testing::TemporaryFolder folder;
+    const test::TemporaryFolder folder;
     const Flags save{"--save", folder.path()}, load{"--load", folder.path()};
     run_with_checkpoints(kind + layout + save, 4, 2, {2});
     const RunRecord rest = run_with_checkpoints(kind + layout + save + load, 4, 4);

@@ -60,7 +60,7 @@ TEST(Placement, DISABLED_Rank) {
   step.replicas().make_whole();
   for (const autograd::Parameter& parameter : model.parameters()) {
     file << parameter.name;
-    for (const double value : testing::values_of(parameter.value)) {
+    for (const double value : test::values_of(parameter.value)) {
       file << fmt::format(" {:a}", value);
     }
     file << '\n';
@@ -69,7 +69,7 @@ TEST(Placement, DISABLED_Rank) {
 }
 
 std::string bits(const std::string& nodes, const std::string& threads) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const test::Finished end =
       test::run_program(folder.path(),

@@ -34,7 +34,7 @@ TEST(MemoryReport, Line) {
 }
 
 TEST(MemoryReport, OfADeviceIsWhatItsTensorsTake) {
-  const auto far = testing::make_far_device();
+  const auto far = test::make_far_device();
   {
     const tensor::Tensor x = tensor::Tensor::empty(*far, {1 << 20}, DType::f32);
     EXPECT_EQ(memory_in_use(*far).allocated, 4 << 20);

@@ -57,12 +57,12 @@ TEST(Pretraining, AnExitConditionEndsItAtOnce) {
   EXPECT_EQ(count(ended.out, "validation loss"), 0);
 }
 
-nlohmann::json state_in(const testing::TemporaryFolder& folder) {
+nlohmann::json state_in(const test::TemporaryFolder& folder) {
   return nlohmann::json::parse(read_file(folder.path() / "run_state.json"));
 }
 
 TEST(Pretraining, TellsHowItEnded) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string save = folder.path().string();
   run({"--save", save});
   EXPECT_EQ(state_in(folder).at("state"), "finished");
@@ -72,7 +72,7 @@ TEST(Pretraining, TellsHowItEnded) {
 }
 
 TEST(Pretraining, FilesInItsFolderAsk) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string save = folder.path().string();
   const auto touch = [&](const char* name) { std::ofstream(folder.path() / name).put('\n'); };
   touch("SAVE");
@@ -102,7 +102,7 @@ int exit_code_of(const std::vector<std::string>& flags) {
 
 /// A loss that is not finite is computed twice here, then on other machines, where it is believed.
 TEST(Pretraining, AResultThatIsRejectedIsComputedAgain) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string save = folder.path().string();
   const std::vector<std::string> flags = {"--save",
                                           save,
@@ -131,7 +131,7 @@ TEST(Pretraining, AResultThatIsRejectedIsComputedAgain) {
 }
 
 TEST(Pretraining, InjectedErrorsEndLikeRealOnes) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string save = folder.path().string();
   EXPECT_EQ(exit_code_of({"--save", save, "--error-injection-rate", "1"}), 17);
   EXPECT_EQ(exit_code_of({"--save", save, "--error-injection-rate", "1", "--error-injection-type",

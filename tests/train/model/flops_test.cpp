@@ -7,16 +7,16 @@
 namespace mpitron::train {
 
 TEST(Flops, EqualsReferenceTable) {
-  const nlohmann::json table = testing::golden_table("flops");
+  const nlohmann::json table = test::golden_table("flops");
   int compared = 0;
   for (const auto& c : table.at("cases")) {
-    const testing::GoldenArguments args(c.at("args"));
+    const test::GoldenArguments args(c.at("args"));
     if (args.flag("is_hybrid_model")) {
       continue;  // no model here has state space layers
     }
     ++compared;
     const double expected = c.at("flops");
-    EXPECT_NEAR(flops_per_iteration(testing::golden_dimensions(args), c.at("batch_size")), expected,
+    EXPECT_NEAR(flops_per_iteration(test::golden_dimensions(args), c.at("batch_size")), expected,
                 1e-12 * expected)
         << c.at("args");
   }

@@ -138,7 +138,7 @@ TEST(Fp8Experts, HistoriesMoveBetweenRanksAndRunsGoOnBitForBit) {
       {4, experts("2") + Flags{"--pipeline-model-parallel-size", "2"}},
       {2, pair},
   };
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   int saved = 0;
   std::string before;
   RunRecord first, last;

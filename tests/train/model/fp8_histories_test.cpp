@@ -40,13 +40,13 @@ TEST_F(Fp8HistoriesTest, RememberTheLargestValuesOfTheSteps) {
   std::vector<double> of_weights;
   for (Index iteration = 1; iteration <= 3; ++iteration) {
     double largest = 0;
-    for (const double value : testing::values_of(weight.value)) {
+    for (const double value : test::values_of(weight.value)) {
       largest = std::max(largest, std::abs(value));
     }
     of_weights.insert(of_weights.begin(), largest);
     training.step.run(iteration, 4, 8, corpus.from(8 * iteration, 2));
   }
-  const std::vector<double> rows = testing::values_of(history.value);
+  const std::vector<double> rows = test::values_of(history.value);
   EXPECT_EQ(rows[4], of_weights[0]);
   EXPECT_EQ(rows[5], of_weights[1]);
   EXPECT_EQ(rows[3], *std::ranges::max_element(of_weights));

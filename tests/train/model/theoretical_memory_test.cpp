@@ -7,7 +7,7 @@
 namespace mpitron::train {
 namespace {
 
-MemoryLayout layout_of(const testing::GoldenArguments& args) {
+MemoryLayout layout_of(const test::GoldenArguments& args) {
   return {
       .tensor_model_parallel_size = args.number("tensor_model_parallel_size"),
       .pipeline_model_parallel_size = args.number("pipeline_model_parallel_size"),
@@ -20,13 +20,13 @@ MemoryLayout layout_of(const testing::GoldenArguments& args) {
 }  // namespace
 
 TEST(TheoreticalMemory, EqualsReferenceTable) {
-  const nlohmann::json cases = testing::golden_table("theoretical_memory");
+  const nlohmann::json cases = test::golden_table("theoretical_memory");
   ASSERT_GE(cases.size(), 36U);
   for (const auto& c : cases) {
     nlohmann::json given = c.at("args");
     given.update(c.at("parallel"));
-    const testing::GoldenArguments args(given);
-    const ModelDimensions model = testing::golden_dimensions(args);
+    const test::GoldenArguments args(given);
+    const ModelDimensions model = test::golden_dimensions(args);
     const MemoryLayout layout = layout_of(args);
     const double weights = c.at("weight_and_optimizer_bytes");
     EXPECT_NEAR(weight_and_optimizer_bytes(model, layout), weights, 1e-12 * weights) << given;

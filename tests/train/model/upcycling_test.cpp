@@ -60,7 +60,7 @@ class UpcyclingTest : public ::testing::Test {
   }
 
  private:
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 /// Copies of a whole MLP, weighed by probabilities whose sum is 1.

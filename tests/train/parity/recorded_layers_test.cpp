@@ -19,7 +19,7 @@ class RecordedLayersTest : public ::testing::Test {
     std::ofstream(folder_.path() / "losses.json") << losses;
     std::ofstream(folder_.path() / "aux_losses.json") << layers;
   }
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 constexpr const char* kLayers =
@@ -57,9 +57,9 @@ TEST_F(RecordedLayersTest, BuffersAgreeToTheLastBit) {
   EXPECT_TRUE(recorded.buffers_agree(*device, parameters, 0));
   autograd::Buffer& bias =
       parameters.add_buffer({.name = "bias", .shape = {2}, .layer = 1, .value = {}});
-  bias.value = testing::make_tensor(*device, {2}, DType::f32, {0.5, -0.25});
+  bias.value = test::make_tensor(*device, {2}, DType::f32, {0.5, -0.25});
   EXPECT_TRUE(recorded.buffers_agree(*device, parameters, 0));
-  bias.value = testing::make_tensor(*device, {2}, DType::f32, {0.5, -0.25000003});
+  bias.value = test::make_tensor(*device, {2}, DType::f32, {0.5, -0.25000003});
   EXPECT_FALSE(recorded.buffers_agree(*device, parameters, 0));
   EXPECT_TRUE(recorded.buffers_agree(*device, parameters, 1e-6));
   bias.name = "another";

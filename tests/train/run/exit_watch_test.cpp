@@ -26,7 +26,7 @@ class ExitWatchTest : public ::testing::Test {
     return watch.end_iteration(1, save_seconds);
   }
 
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
   const std::unique_ptr<comm::World> world_ = comm::make_single_world();
 };
 

@@ -18,7 +18,7 @@ class RunRecordTest : public ::testing::Test {
     return nlohmann::json::parse(read_file(folder_.path() / "run_state.json"));
   }
 
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(RunRecordTest, FollowsARun) {

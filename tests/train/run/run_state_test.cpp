@@ -9,7 +9,7 @@
 namespace mpitron::train {
 
 TEST(RunState, ReadsBackAndIsReplacedWhole) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "run_state.json";
   write_run_state(folder.path(), {.status = RunStatus::running, .iteration = 1});
   EXPECT_TRUE(nlohmann::json::parse(read_file(path)).at("saved_iteration").is_null());

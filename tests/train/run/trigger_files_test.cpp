@@ -16,7 +16,7 @@ class TriggerFilesTest : public ::testing::Test {
     return std::filesystem::exists(folder_.path() / name);
   }
 
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(TriggerFilesTest, EachAsksOnce) {

@@ -185,7 +185,7 @@ TEST_F(TrainStepTest, ADeviceWithMemoryOfItsOwnComputesTheSame) {
       {"--mtp-num-layers", "1", "--position-embedding-type", "rope"}};
   for (const std::vector<std::string>& kind : kinds) {
     const auto near = device::make_device("reference");
-    const auto far = testing::make_far_device();
+    const auto far = test::make_far_device();
     TinyCorpus corpus;
     TinyTraining expected(*near, tiny_run(kind)), training(*far, tiny_run(kind));
     Index taken = 0;

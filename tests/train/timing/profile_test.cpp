@@ -80,7 +80,7 @@ struct RankSpans {
 };
 
 std::map<std::int64_t, RankSpans> run_two_ranks(bool overlap) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   test::Surroundings surroundings{.environment = {{"OMP_NUM_THREADS", "1"},
                                                   {"OMP_WAIT_POLICY", "passive"},

@@ -41,7 +41,7 @@ class Summary : public ::testing::Test {
             .group = trace_name(group)};
   }
 
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
 };
 
 /// A step of 20 ms: 10 ms of kernels; an operation of 8 ms of which 3 were waited for; 4 ms in
