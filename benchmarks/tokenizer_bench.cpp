@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "benchmarks/text.h"
-#include "data/json_text.h"
-#include "data/preprocess.h"
+#include "data/preprocess/json_text.h"
+#include "data/preprocess/preprocess.h"
 #include "tokenizers/pre_tokenizer.h"
 #include "tokenizers/tokenizer.h"
 #include "utils/check.h"

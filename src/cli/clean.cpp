@@ -4,7 +4,7 @@
 #include "cli/flags.h"
 #include "cli/tokenizer_flags.h"
 #include "cli/worker_flag.h"
-#include "data/json_text.h"
+#include "data/preprocess/json_text.h"
 #include "train/run/exit_signals.h"
 #include "utils/log.h"
 

@@ -4,7 +4,7 @@
 #include "cli/flags.h"
 #include "cli/tokenizer_flags.h"
 #include "corpus/dataset_report.h"
-#include "data/json_text.h"
+#include "data/preprocess/json_text.h"
 #include "utils/error.h"
 #include "utils/log.h"
 

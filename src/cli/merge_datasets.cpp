@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "data/json_text.h"
+#include "data/preprocess/json_text.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {

@@ -5,8 +5,8 @@
 #include "cli/flags.h"
 #include "cli/take_command.h"
 #include "cli/tokenizer_flags.h"
-#include "data/json_text.h"
-#include "data/preprocess.h"
+#include "data/preprocess/json_text.h"
+#include "data/preprocess/preprocess.h"
 #include "utils/error.h"
 #include "utils/log.h"
 

@@ -2,7 +2,7 @@
 
 #include "corpus/language.h"
 #include "corpus/text_fixes.h"
-#include "data/json_text.h"
+#include "data/preprocess/json_text.h"
 #include "tokenizers/split_lexer.h"
 #include "utils/error.h"
 #include "utils/utf8.h"

@@ -9,7 +9,7 @@
 #include "corpus/clean.h"
 #include "corpus/record.h"
 #include "corpus/url_filter.h"
-#include "data/document_reader.h"
+#include "data/preprocess/document_reader.h"
 
 namespace mpitron::corpus {
 

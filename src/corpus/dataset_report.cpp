@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "data/json_text.h"
+#include "data/preprocess/json_text.h"
 #include "utils/error.h"
 
 namespace mpitron::corpus {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <map>
 
-#include "data/output_lock.h"
+#include "data/preprocess/output_lock.h"
 #include "io/token_file.h"
 #include "io/token_file_parts.h"
 #include "io/token_hdf5.h"

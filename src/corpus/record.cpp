@@ -5,7 +5,7 @@
 
 #include <simdjson.h>
 
-#include "data/json_text.h"
+#include "data/preprocess/json_text.h"
 #include "utils/error.h"
 
 namespace mpitron::corpus {

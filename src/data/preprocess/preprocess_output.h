@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "data/document_reader.h"
-#include "data/journal.h"
-#include "data/output_lock.h"
-#include "data/preprocess.h"
+#include "data/preprocess/document_reader.h"
+#include "data/preprocess/journal.h"
+#include "data/preprocess/output_lock.h"
+#include "data/preprocess/preprocess.h"
 #include "io/token_block.h"
 #include "io/token_file_parts.h"
 

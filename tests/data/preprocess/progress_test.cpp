@@ -1,4 +1,4 @@
-#include "data/progress.h"
+#include "data/preprocess/progress.h"
 
 #include <gtest/gtest.h>
 

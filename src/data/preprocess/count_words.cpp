@@ -1,9 +1,9 @@
-#include "data/count_words.h"
+#include "data/preprocess/count_words.h"
 
-#include "data/document_reader.h"
-#include "data/json_text.h"
 #include "data/ordered_pipeline.h"
-#include "data/progress.h"
+#include "data/preprocess/document_reader.h"
+#include "data/preprocess/json_text.h"
+#include "data/preprocess/progress.h"
 #include "utils/error.h"
 
 namespace mpitron::data {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/sentence_words.h"
+#include "data/preprocess/sentence_words.h"
 
 namespace mpitron::data {
 

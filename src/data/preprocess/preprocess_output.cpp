@@ -1,4 +1,4 @@
-#include "data/preprocess_output.h"
+#include "data/preprocess/preprocess_output.h"
 
 #include "utils/error.h"
 #include "utils/log.h"

@@ -1,10 +1,10 @@
-#include "data/json_text.h"
+#include "data/preprocess/json_text.h"
 
 #include <limits>
 
 #include <simdjson.h>
 
-#include "data/flat_object.h"
+#include "data/preprocess/flat_object.h"
 #include "utils/error.h"
 #include "utils/utf8.h"
 

@@ -1,11 +1,11 @@
-#include "data/preprocess.h"
+#include "data/preprocess/preprocess.h"
 
 #include <algorithm>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
-#include "data/output_lock.h"
+#include "data/preprocess/output_lock.h"
 #include "io/token_file.h"
 #include "support/full_disk.h"
 #include "tokenizers/golden_tokenizer.h"

@@ -1,4 +1,4 @@
-#include "data/flat_object.h"
+#include "data/preprocess/flat_object.h"
 
 #include <algorithm>
 #include <array>

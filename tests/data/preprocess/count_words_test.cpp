@@ -1,4 +1,4 @@
-#include "data/count_words.h"
+#include "data/preprocess/count_words.h"
 
 #include <fstream>
 

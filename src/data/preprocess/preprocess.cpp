@@ -1,4 +1,4 @@
-#include "data/preprocess.h"
+#include "data/preprocess/preprocess.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,11 +7,11 @@
 #include <set>
 
 #include "data/input_files.h"
-#include "data/json_text.h"
 #include "data/ordered_pipeline.h"
-#include "data/preprocess_output.h"
-#include "data/progress.h"
-#include "data/sentence_splitter.h"
+#include "data/preprocess/json_text.h"
+#include "data/preprocess/preprocess_output.h"
+#include "data/preprocess/progress.h"
+#include "data/preprocess/sentence_splitter.h"
 #include "utils/error.h"
 #include "utils/hash.h"
 #include "utils/log.h"

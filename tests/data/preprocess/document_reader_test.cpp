@@ -1,4 +1,4 @@
-#include "data/document_reader.h"
+#include "data/preprocess/document_reader.h"
 
 #include <fstream>
 

@@ -1,4 +1,4 @@
-#include "data/sentence_words.h"
+#include "data/preprocess/sentence_words.h"
 
 #include <array>
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "data/document_reader.h"
+#include "data/preprocess/document_reader.h"
 #include "tokenizers/tokenizer.h"
 
 namespace mpitron::data {

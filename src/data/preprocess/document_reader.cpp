@@ -1,4 +1,4 @@
-#include "data/document_reader.h"
+#include "data/preprocess/document_reader.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/json_text.h"
+#include "data/preprocess/json_text.h"
 #include "io/byte_source.h"
 #include "utils/error.h"
 

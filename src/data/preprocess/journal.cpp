@@ -1,4 +1,4 @@
-#include "data/journal.h"
+#include "data/preprocess/journal.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "data/output_lock.h"
+#include "data/preprocess/output_lock.h"
 
 #include <fstream>
 
