@@ -15,7 +15,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/matmul.h"
 #include "tensor/tensor.h"
-#include "train/flops.h"
+#include "train/model/flops.h"
 
 namespace mpitron::benchmarks {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "config/run_config.h"
-#include "train/kernel_tuning.h"
-#include "train/made_up_corpus.h"
-#include "train/timers.h"
-#include "train/train_step.h"
+#include "train/batches/made_up_corpus.h"
+#include "train/step/train_step.h"
+#include "train/timing/timers.h"
+#include "train/tuning/kernel_tuning.h"
 
 // Models of which benchmarks time whole training steps.
 

@@ -5,7 +5,7 @@
 #include "cli/tokenizer_flags.h"
 #include "cli/worker_flag.h"
 #include "data/json_text.h"
-#include "train/exit_signals.h"
+#include "train/run/exit_signals.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {

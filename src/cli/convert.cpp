@@ -7,7 +7,7 @@
 #include "cli/flags.h"
 #include "convert/conversion_record.h"
 #include "device/device.h"
-#include "train/progress_bar.h"
+#include "train/log/progress_bar.h"
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/timer.h"

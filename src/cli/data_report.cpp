@@ -7,7 +7,7 @@
 #include "config/parse.h"
 #include "data/masked_lm_shares.h"
 #include "io/json_text.h"
-#include "train/training_data.h"
+#include "train/batches/training_data.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {

@@ -9,8 +9,8 @@
 #include "config/parse.h"
 #include "data/sequence_source.h"
 #include "io/json_text.h"
-#include "train/sample_schedule.h"
-#include "train/training_data.h"
+#include "train/batches/sample_schedule.h"
+#include "train/batches/training_data.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/worker_flag.h"
-#include "train/exit_signals.h"
+#include "train/run/exit_signals.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {

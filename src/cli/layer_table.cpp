@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "nn/transformer_layer.h"
-#include "train/flops.h"
+#include "train/model/flops.h"
 
 namespace mpitron::cli {
 namespace {

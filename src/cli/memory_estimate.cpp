@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "train/theoretical_memory.h"
-#include "train/training_data.h"
+#include "train/batches/training_data.h"
+#include "train/model/theoretical_memory.h"
 
 namespace mpitron::cli {
 namespace {

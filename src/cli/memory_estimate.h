@@ -6,7 +6,7 @@
 namespace mpitron::cli {
 
 /// Bytes that the fullest rank of a run needs, by the reference's formulas
-/// (train/theoretical_memory.h).
+/// (train/model/theoretical_memory.h).
 struct MemoryEstimate {
   double state = 0;            // weights, gradients and optimizer state
   double activations = 0;      // with sequence parallelism and selective recompute

@@ -1,4 +1,4 @@
-#include "train/parity.h"
+#include "train/parity/parity.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include "config/option_help.h"
 #include "config/parse.h"
 #include "pipeline/draw.h"
-#include "train/rank_layout.h"
+#include "train/model/rank_layout.h"
 #include "utils/error.h"
 #include "utils/log.h"
 

@@ -6,7 +6,7 @@
 #include "cli/worker_flag.h"
 #include "data/json_text.h"
 #include "data/sentence_words.h"
-#include "train/exit_signals.h"
+#include "train/run/exit_signals.h"
 #include "utils/error.h"
 #include "utils/log.h"
 

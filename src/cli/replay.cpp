@@ -1,4 +1,4 @@
-#include "train/replay.h"
+#include "train/parity/replay.h"
 
 #include <algorithm>
 

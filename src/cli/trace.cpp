@@ -7,7 +7,7 @@
 #include "cli/take_command.h"
 #include "data/input_files.h"
 #include "io/trace_file.h"
-#include "train/trace_summary.h"
+#include "train/timing/trace_summary.h"
 #include "utils/error.h"
 #include "utils/log.h"
 

@@ -8,7 +8,7 @@
 
 namespace mpitron::config {
 
-/// What happens to a loss or a gradient norm that fails validation (train/rerun_engine.h).
+/// What happens to a loss or a gradient norm that fails validation (train/reruns/rerun_engine.h).
 enum class RerunMode { disabled, validate_results, report_stats };
 enum class InjectedError { correct_result, transient_error, persistent_error };
 

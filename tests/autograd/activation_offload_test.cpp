@@ -10,7 +10,7 @@
 namespace mpitron::autograd {
 namespace {
 
-using testing::bits_of;
+using test::bits_of;
 
 /// Copies when it is waited for; a wait for what is not under way fails.
 class LazyLane final : public device::CopyLane {
@@ -47,7 +47,7 @@ struct Outcome {
 
 /// Two microbatches one behind the other, the first `layers` layers of each offloaded.
 Outcome train(Index layers) {
-  const auto gpu = testing::make_far_device();
+  const auto gpu = test::make_far_device();
   toy::Model model(*gpu);
   auto down = std::make_unique<LazyLane>(), up = std::make_unique<LazyLane>();
   const LazyLane& sent = *down;
@@ -62,7 +62,7 @@ Outcome train(Index layers) {
     const Slot output = model.forward(context, x).slot;
     offload.end_forward();
     tape.backward(context, output,
-                  testing::random_tensor(*gpu, {toy::kRows, toy::kHidden}, DType::f32, 7));
+                  test::random_tensor(*gpu, {toy::kRows, toy::kHidden}, DType::f32, 7));
     const std::vector<std::byte> bits = bits_of(take_gradient(x.slot));
     outcome.bits.insert(outcome.bits.end(), bits.begin(), bits.end());
   }

@@ -31,7 +31,7 @@ TEST(LayerSumsTest, ALayerMayHaveARowOfNumbers) {
 }
 
 TEST(LayerSumsTest, NumbersOfADeviceAreAddedWhenTheyAreRead) {
-  const auto device = testing::make_far_device();
+  const auto device = test::make_far_device();
   const auto number = [&](double value) {
     const tensor::Tensor host = tensor::empty_on_host(*device, {1}, DType::f64);
     *host.data<double>() = value;

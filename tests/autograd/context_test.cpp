@@ -58,12 +58,12 @@ TEST(Context, NotesUsesOnlyWhereAsked) {
 TEST(Context, GivesAKernelItsWorkspaceForOneLaunch) {
   const auto device = device::make_device("reference");
   Context context{.device = *device};
-  const Tensor a = testing::make_tensor(*device, {1, 2}, DType::f32, {2, 3});
+  const Tensor a = test::make_tensor(*device, {1, 2}, DType::f32, {2, 3});
   const Tensor c = context.empty({1, 1}, DType::f32);
   const Index before = device->allocator().statistics().bytes_in_use;
   context.launch_with_workspace(
       kernels::Matmul{.a = a.view(), .b = a.view(), .c = c.view(), .transpose_b = true});
-  EXPECT_EQ(testing::values_of(c), std::vector<double>{13});
+  EXPECT_EQ(test::values_of(c), std::vector<double>{13});
   EXPECT_EQ(device->allocator().statistics().bytes_in_use, before);
 }
 

@@ -10,8 +10,8 @@
 namespace mpitron::autograd {
 namespace {
 
-using testing::make_tensor;
-using testing::values_of;
+using test::make_tensor;
+using test::values_of;
 using Values = std::vector<double>;
 
 class GradientTest : public ::testing::Test {

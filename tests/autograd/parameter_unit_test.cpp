@@ -53,9 +53,7 @@ class ParameterUnitTest : public ::testing::Test {
     }
     return x;
   }
-  Tensor random(unsigned seed) {
-    return testing::random_tensor(*device_, {6, 8}, DType::f32, seed);
-  }
+  Tensor random(unsigned seed) { return test::random_tensor(*device_, {6, 8}, DType::f32, seed); }
 
   std::unique_ptr<device::Device> device_ = device::make_device("reference");
   ParameterList parameters_;

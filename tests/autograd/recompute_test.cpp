@@ -28,8 +28,7 @@ TEST_F(RecomputeTest, GivesTheBitsOfStoredActivationsWithDropoutOn) {
     Context cx = context(&tape);
     const Var x = variable(model.input(0)), y = model.forward(cx, x, recomputed);
     tape.backward(cx, y.slot, model.input(1));
-    return Step{testing::bits_of(y.value), testing::bits_of(x.slot.gradient()),
-                model.gradient_bits()};
+    return Step{test::bits_of(y.value), test::bits_of(x.slot.gradient()), model.gradient_bits()};
   };
   EXPECT_EQ(step(true), step(false));
 }
@@ -67,15 +66,15 @@ TEST_F(RecomputeTest, ATiedWeightGetsAllOfItsGradient) {
     const auto block = [&tied](Context& inner, const Var& input) {
       return toy::linear(inner, input, tied);
     };
-    Var x = variable(testing::random_tensor(*device_, {6, 8}, DType::f32, 3));
+    Var x = variable(test::random_tensor(*device_, {6, 8}, DType::f32, 3));
     for (int use = 0; use < 3; ++use) {
       x = recomputed ? recompute(cx, block, x) : block(cx, x);
     }
     EXPECT_EQ(tape.uses(), ParameterUses{&tied});
     EXPECT_EQ(tape.size(), 3u);
-    tape.backward(cx, x.slot, testing::random_tensor(*device_, {6, 8}, DType::f32, 4));
+    tape.backward(cx, x.slot, test::random_tensor(*device_, {6, 8}, DType::f32, 4));
     EXPECT_EQ(tape.uses(), ParameterUses{&tied});
-    return testing::bits_of(tied.main_grad);
+    return test::bits_of(tied.main_grad);
   };
   EXPECT_EQ(gradient(true), gradient(false));
 }
@@ -83,8 +82,8 @@ TEST_F(RecomputeTest, ATiedWeightGetsAllOfItsGradient) {
 TEST_F(RecomputeTest, WithoutATapeItJustRunsTheBlock) {
   toy::Model model(*device_);
   Context cx = context(nullptr);
-  EXPECT_EQ(testing::bits_of(model.forward(cx, variable(model.input(0)), true).value),
-            testing::bits_of(model.forward(cx, variable(model.input(0)), false).value));
+  EXPECT_EQ(test::bits_of(model.forward(cx, variable(model.input(0)), true).value),
+            test::bits_of(model.forward(cx, variable(model.input(0)), false).value));
 }
 
 /// Tokens have no gradient; the block's parameters still get theirs.
@@ -93,11 +92,11 @@ TEST_F(RecomputeTest, AnInputWithoutGradientIsAllowed) {
   Parameter& weight = toy::make_weight(*device_, parameters, 8, 8);
   Tape tape;
   Context cx = context(&tape);
-  const Var x = constant(testing::random_tensor(*device_, {6, 8}, DType::f32, 3));
+  const Var x = constant(test::random_tensor(*device_, {6, 8}, DType::f32, 3));
   const Var y = recompute(
       cx, [&weight](Context& inner, const Var& input) { return toy::linear(inner, input, weight); },
       x);
-  tape.backward(cx, y.slot, testing::random_tensor(*device_, {6, 8}, DType::f32, 4));
+  tape.backward(cx, y.slot, test::random_tensor(*device_, {6, 8}, DType::f32, 4));
   EXPECT_TRUE(weight.gradient_written);
   EXPECT_FALSE(x.slot);
 }

@@ -16,7 +16,7 @@ class RenewableTest : public ::testing::Test {
 };
 
 TEST_F(RenewableTest, AValueWithoutRecipeIsTheTensor) {
-  const Var x = variable(testing::make_tensor(*device_, {2}, DType::f32, {1, 2}));
+  const Var x = variable(test::make_tensor(*device_, {2}, DType::f32, {1, 2}));
   const Kept kept{Renewable(x)};
   EXPECT_EQ(kept(context_).view().data, x.value.view().data);
   EXPECT_EQ(kept.shape(), (Shape{2}));
@@ -24,17 +24,16 @@ TEST_F(RenewableTest, AValueWithoutRecipeIsTheTensor) {
 
 TEST_F(RenewableTest, AValueWithARecipeIsMadeEachTimeAndNotRecorded) {
   int made = 0;
-  Renewable x(variable(testing::make_tensor(*device_, {2}, DType::f32, {1, 2})),
-              [&](Context& again) {
-                EXPECT_FALSE(again.recording());
-                EXPECT_EQ(again.usage, nullptr);
-                ++made;
-                return testing::make_tensor(again.device, {2}, DType::f32, {1, 2});
-              });
+  Renewable x(variable(test::make_tensor(*device_, {2}, DType::f32, {1, 2})), [&](Context& again) {
+    EXPECT_FALSE(again.recording());
+    EXPECT_EQ(again.usage, nullptr);
+    ++made;
+    return test::make_tensor(again.device, {2}, DType::f32, {1, 2});
+  });
   const Kept kept(x);
   x.var.value = {};
   EXPECT_EQ(made, 0);
-  EXPECT_EQ(testing::values_of(kept(context_)), (std::vector<double>{1, 2}));
+  EXPECT_EQ(test::values_of(kept(context_)), (std::vector<double>{1, 2}));
   kept(context_);
   EXPECT_EQ(made, 2);
   EXPECT_EQ(kept.shape(), (Shape{2}));

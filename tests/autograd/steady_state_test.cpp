@@ -33,13 +33,13 @@ TEST(SteadyState, ASecondStepAllocatesNothing) {
   Tape tape;
   Parameter parameter;
   Context context{.device = *device, .tape = &tape, .usage = &tape};
-  const Tensor input = testing::random_tensor(*device, {4}, DType::f32, 1);
+  const Tensor input = test::random_tensor(*device, {4}, DType::f32, 1);
   step(context, tape, parameter, input);
   const Index from_system = device->allocator().statistics().system_allocations;
-  const std::int64_t before = testing::allocations();
+  const std::int64_t before = test::allocations();
   EXPECT_GT(before, 0);
   step(context, tape, parameter, input);
-  EXPECT_EQ(testing::allocations(), before);
+  EXPECT_EQ(test::allocations(), before);
   EXPECT_EQ(device->allocator().statistics().system_allocations, from_system);
 }
 

@@ -23,8 +23,8 @@ class TapeTest : public ::testing::Test {
     return in_use() - before;
   }
   Tensor ones(const Shape& shape) {
-    return testing::make_tensor(*device_, shape, DType::f32,
-                                std::vector<double>(static_cast<std::size_t>(shape.numel()), 1));
+    return test::make_tensor(*device_, shape, DType::f32,
+                             std::vector<double>(static_cast<std::size_t>(shape.numel()), 1));
   }
 
   std::unique_ptr<device::Device> device_ = device::make_device("reference");
@@ -62,7 +62,7 @@ TEST_F(TapeTest, ANodeWithoutGradientIsDroppedUnrunAndItsParameterStaysInUse) {
   Context cx = context(&tape);
   const Index before = in_use();
   {
-    const Var x = variable(testing::random_tensor(*device_, {6, 8}, DType::f32, 1));
+    const Var x = variable(test::random_tensor(*device_, {6, 8}, DType::f32, 1));
     const Var y = toy::linear(cx, x, used);
     toy::linear(cx, x, idle);
     tape.backward(cx, y.slot, ones({6, 8}));
@@ -78,7 +78,7 @@ TEST_F(TapeTest, NotesAParameterOnceHoweverOftenItIsUsed) {
   Parameter& tied = toy::make_weight(*device_, parameters, 8, 8);
   Tape tape;
   Context cx = context(&tape);
-  Var x = variable(testing::random_tensor(*device_, {6, 8}, DType::f32, 1));
+  Var x = variable(test::random_tensor(*device_, {6, 8}, DType::f32, 1));
   for (int use = 0; use < 3; ++use) {
     x = toy::linear(cx, x, tied);
   }
@@ -160,7 +160,7 @@ std::vector<std::byte> gradients(device::Device& device, int microbatches, std::
     backward();
   }
   for (const Parameter& parameter : model.parameters()) {
-    for (const double value : testing::values_of(parameter.main_grad)) {
+    for (const double value : test::values_of(parameter.main_grad)) {
       EXPECT_TRUE(std::isfinite(value)) << "main_grad was read before its first write";
     }
   }

@@ -83,7 +83,7 @@ inline Parameter& make_weight(device::Device& device, ParameterList& parameters,
                               Index in) {
   const auto seed = static_cast<unsigned>(parameters.size());
   Parameter& weight = parameters.add({.name = "w" + std::to_string(seed), .shape = {out, in}});
-  weight.value = testing::random_tensor(device, {out, in}, DType::f32, seed);
+  weight.value = test::random_tensor(device, {out, in}, DType::f32, seed);
   weight.main_grad = Tensor::empty(device, {out, in}, DType::f32);
   return weight;
 }
@@ -102,7 +102,7 @@ class Model {
   void begin_step() {
     for (Parameter& parameter : parameters_) {
       const std::vector<double> poison(static_cast<std::size_t>(parameter.main_grad.numel()), NAN);
-      testing::set_values(parameter.main_grad, poison);
+      test::set_values(parameter.main_grad, poison);
       parameter.gradient_written = false;
     }
   }
@@ -123,12 +123,12 @@ class Model {
   }
 
   Tensor input(unsigned microbatch) const {
-    return testing::random_tensor(device_, {kRows, kHidden}, DType::f32, 100 + microbatch);
+    return test::random_tensor(device_, {kRows, kHidden}, DType::f32, 100 + microbatch);
   }
   std::vector<std::byte> gradient_bits() const {
     std::vector<std::byte> bits;
     for (const Parameter& parameter : parameters_) {
-      const std::vector<std::byte> own = testing::bits_of(parameter.main_grad);
+      const std::vector<std::byte> own = test::bits_of(parameter.main_grad);
       bits.insert(bits.end(), own.begin(), own.end());
     }
     return bits;

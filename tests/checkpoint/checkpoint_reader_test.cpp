@@ -42,7 +42,7 @@ class CheckpointReaderTest : public ::testing::Test {
   }
 
   std::unique_ptr<comm::World> world_ = comm::make_single_world();
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
   std::vector<float> matrix_ = std::vector<float>(24);
   std::vector<BFloat16> half_ = std::vector<BFloat16>(24);
   std::int64_t count_ = 77;

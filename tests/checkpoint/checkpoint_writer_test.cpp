@@ -20,7 +20,7 @@ namespace mpitron::checkpoint {
 namespace {
 
 using comm::World;
-using testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 /// One folder for all ranks, removed when all are done with it.
 class SharedFolder {
@@ -121,9 +121,9 @@ void expect_failure_told(World& world, bool threads, bool file_per_writer) {
   EXPECT_EQ(threads, save_and_wait(writer, state, folder.path(), 1, false).error != "");
   {
     // A limit of the last process alone: a shared file is created, and one part cannot be written.
-    std::unique_ptr<testing::FullDisk> own;
+    std::unique_ptr<test::FullDisk> own;
     if (!threads && world.rank() == world.size() - 1) {
-      own = std::make_unique<testing::FullDisk>(100'000);
+      own = std::make_unique<test::FullDisk>(100'000);
     }
     const SaveReport report = save_and_wait(writer, state, folder.path(), 2, true);
     const char* const file = file_per_writer ? "writer_0000" : "checkpoint.h5";
@@ -140,7 +140,7 @@ void expect_failure_told(World& world, bool threads, bool file_per_writer) {
 
 TEST_P(CheckpointWorlds, AFailureOfOneRankIsToldToAllAndTheNextSaveWorks) {
   const bool threads = GetParam().transport == comm::Transport::threads;
-  const auto limit = threads ? std::make_unique<testing::FullDisk>(100'000) : nullptr;
+  const auto limit = threads ? std::make_unique<test::FullDisk>(100'000) : nullptr;
   comm::run_world(GetParam(), [threads](World& world) {
     for (const bool file_per_writer : {false, true}) {
       expect_failure_told(world, threads, file_per_writer);

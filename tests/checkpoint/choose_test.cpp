@@ -18,12 +18,12 @@ class ChooseTest : public ::testing::Test {
   ChooseTest() {
     for (const Index iteration : {3, 5}) {
       folder_.begin(iteration);
-      testing::write_sample(folder_.unfinished_file(iteration), iteration);
+      test::write_sample(folder_.unfinished_file(iteration), iteration);
       folder_.commit(iteration);
     }
   }
 
-  testing::TemporaryFolder temporary_;
+  test::TemporaryFolder temporary_;
   Folder folder_{temporary_.path()};
 };
 

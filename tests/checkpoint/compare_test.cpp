@@ -11,13 +11,13 @@ namespace mpitron::checkpoint {
 namespace {
 
 TEST(Compare, TheOrderOfWritingDoesNotMatter) {
-  const testing::TemporaryFolder folder;
-  testing::write_sample(folder.path() / "a.h5");
-  auto data_sets = testing::sample_data_sets();
+  const test::TemporaryFolder folder;
+  test::write_sample(folder.path() / "a.h5");
+  auto data_sets = test::sample_data_sets();
   std::reverse(data_sets.begin(), data_sets.end());
-  Header header = testing::sample_header();
+  Header header = test::sample_header();
   header.layout = header.build = header.configuration = "other";
-  testing::write_checkpoint(folder.path() / "b.h5", header, data_sets);
+  test::write_checkpoint(folder.path() / "b.h5", header, data_sets);
   const File a(folder.path() / "a.h5"), b(folder.path() / "b.h5");
   EXPECT_NE(a.find("model/half")->offset, b.find("model/half")->offset);
   EXPECT_TRUE(differences(a, b).empty());
@@ -25,17 +25,17 @@ TEST(Compare, TheOrderOfWritingDoesNotMatter) {
 }
 
 TEST(Compare, NamesShapesTypes) {
-  const testing::TemporaryFolder folder;
-  testing::write_checkpoint(folder.path() / "a.h5", {},
-                            {{.name = "one", .shape = {1}},
-                             {.name = "shape", .shape = {2, 3}},
-                             {.name = "same", .shape = {3}},
-                             {.name = "type", .shape = {1}}});
-  testing::write_checkpoint(folder.path() / "b.h5", {},
-                            {{.name = "other", .shape = {1}},
-                             {.name = "shape", .shape = {3, 2}},
-                             {.name = "same", .shape = {3}},
-                             {.name = "type", .shape = {1}, .dtype = DType::i32}});
+  const test::TemporaryFolder folder;
+  test::write_checkpoint(folder.path() / "a.h5", {},
+                         {{.name = "one", .shape = {1}},
+                          {.name = "shape", .shape = {2, 3}},
+                          {.name = "same", .shape = {3}},
+                          {.name = "type", .shape = {1}}});
+  test::write_checkpoint(folder.path() / "b.h5", {},
+                         {{.name = "other", .shape = {1}},
+                          {.name = "shape", .shape = {3, 2}},
+                          {.name = "same", .shape = {3}},
+                          {.name = "type", .shape = {1}, .dtype = DType::i32}});
   const auto found = differences(File(folder.path() / "a.h5"), File(folder.path() / "b.h5"));
   ASSERT_EQ(found.size(), 4U);
   EXPECT_EQ(found[0].name + ": " + found[0].what, "one: only in A");
@@ -45,11 +45,11 @@ TEST(Compare, NamesShapesTypes) {
 }
 
 TEST(Compare, CountsElementsOverBlocks) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const Index n = (Index{2} << 20) + 5;
   const auto path_a = folder.path() / "a.h5", path_b = folder.path() / "b.h5";
   for (const auto& path : {path_a, path_b}) {
-    testing::write_checkpoint(path, {}, {{.name = "x", .shape = {n}, .dtype = DType::i32}});
+    test::write_checkpoint(path, {}, {{.name = "x", .shape = {n}, .dtype = DType::i32}});
   }
   const File a(path_a), b(path_b);
   PosixFile plain(path_b, PosixFile::Mode::modify);
@@ -66,8 +66,8 @@ TEST(Compare, CountsElementsOverBlocks) {
 }
 
 TEST(Compare, HeadersDifferInWhatTrainingNeeds) {
-  const Header a = testing::sample_header(7);
-  Header b = testing::sample_header(8);
+  const Header a = test::sample_header(7);
+  Header b = test::sample_header(8);
   b.reals["loss_scaler/scale"] = 1;
   b.texts.erase("empty");
   b.files["merges.txt"] = "x y";

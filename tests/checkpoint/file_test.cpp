@@ -16,12 +16,12 @@ namespace mpitron::checkpoint {
 namespace {
 
 using test::contains;
-using testing::sample_bytes;
-using testing::sample_data_sets;
-using testing::sample_header;
-using testing::TemporaryFolder;
-using testing::write_checkpoint;
-using testing::write_sample;
+using test::sample_bytes;
+using test::sample_data_sets;
+using test::sample_header;
+using test::TemporaryFolder;
+using test::write_checkpoint;
+using test::write_sample;
 
 std::string error_of(const std::filesystem::path& path) {
   try {

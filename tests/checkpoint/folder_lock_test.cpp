@@ -10,7 +10,7 @@ namespace mpitron::checkpoint {
 namespace {
 
 TEST(FolderLock, ASecondJobIsTold) {
-  const testing::TemporaryFolder temporary;
+  const test::TemporaryFolder temporary;
   const auto folder = temporary.path() / "save";
   {
     const FolderLock lock(folder);

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::contains;
-using testing::TemporaryFolder;
+using test::TemporaryFolder;
 using Iterations = std::vector<Index>;
 
 /// A folder with complete checkpoints.
@@ -24,7 +24,7 @@ class FolderTest : public ::testing::Test {
  protected:
   void save(Index iteration) {
     folder_.begin(iteration);
-    testing::write_sample(folder_.unfinished_file(iteration), iteration);
+    test::write_sample(folder_.unfinished_file(iteration), iteration);
     folder_.commit(iteration);
   }
   void flip_data(Index iteration) {
@@ -50,7 +50,7 @@ TEST_F(FolderTest, CommitMakesItVisible) {
   EXPECT_EQ(folder_.iterations(), Iterations{});
   EXPECT_EQ(folder_.tracked(), std::nullopt);
   folder_.begin(5);
-  testing::write_sample(folder_.unfinished_file(5), 5);
+  test::write_sample(folder_.unfinished_file(5), 5);
   EXPECT_EQ(folder_.iterations(), Iterations{});
   folder_.commit(5);
   EXPECT_EQ(folder_.iterations(), Iterations{5});

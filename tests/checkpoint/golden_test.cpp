@@ -41,7 +41,7 @@ void expect_golden(const std::filesystem::path& path, const Header& header) {
     ASSERT_NE(found, nullptr) << expected.name;
     EXPECT_EQ(found->shape, expected.shape);
     EXPECT_EQ(found->dtype, expected.dtype);
-    EXPECT_EQ(testing::stored_bytes(file, *found), testing::sample_bytes(expected));
+    EXPECT_EQ(test::stored_bytes(file, *found), test::sample_bytes(expected));
   }
 }
 
@@ -63,13 +63,12 @@ TEST(Golden, Schema2) {
 TEST(Golden, DISABLED_WriteSchema1) {
   const std::filesystem::path path = kGolden / "schema-1.h5";
   ASSERT_FALSE(std::filesystem::exists(path));
-  testing::write_checkpoint(path, header_1(), data_sets_1());
+  test::write_checkpoint(path, header_1(), data_sets_1());
 }
 
 TEST(Golden, DISABLED_WriteSchema2) {
   ASSERT_TRUE(std::filesystem::create_directory(kGolden / "schema-2"));
-  testing::write_checkpoint_per_writer(kGolden / "schema-2/checkpoint.h5", header_1(),
-                                       data_sets_1());
+  test::write_checkpoint_per_writer(kGolden / "schema-2/checkpoint.h5", header_1(), data_sets_1());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace mpitron::checkpoint {
 namespace {
 
 TEST(IoBench, RanksAndThreadsWriteTogether) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   comm::run_thread_world(3, [&](comm::World& world) {
     const auto all = world.all();
     const IoTimes times = run_io_bench({.folder = folder.path(),

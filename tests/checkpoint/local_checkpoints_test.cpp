@@ -84,7 +84,7 @@ class LocalCheckpointsTest : public ::testing::Test {
     return folder_.path() / ("rank_0000" + std::to_string(rank));
   }
 
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(LocalCheckpointsTest, TheNewestIsKeptAndLoaded) {

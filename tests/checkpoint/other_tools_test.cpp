@@ -43,11 +43,9 @@ std::string python_with_h5py() {
 /// that shows them as one.
 class OtherTools : public ::testing::TestWithParam<bool> {
  protected:
-  OtherTools() {
-    GetParam() ? testing::write_sample_per_writer(path_) : testing::write_sample(path_);
-  }
+  OtherTools() { GetParam() ? test::write_sample_per_writer(path_) : test::write_sample(path_); }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
   std::string path_ = folder_.path() / "checkpoint.h5";
 };
 
@@ -109,9 +107,9 @@ print(json.dumps(out))
   EXPECT_EQ(seen.at("iteration"), 7);
   EXPECT_EQ(seen.at("complete"), 1);
   EXPECT_EQ(seen.at("scale"), 65536.0);
-  EXPECT_EQ(seen.at("configuration"), testing::sample_header().configuration);
+  EXPECT_EQ(seen.at("configuration"), test::sample_header().configuration);
   EXPECT_EQ(seen.at("files/merges.txt").at("values").size(), 8U);
-  for (const DataSet& data_set : testing::sample_data_sets()) {
+  for (const DataSet& data_set : test::sample_data_sets()) {
     const json& found = seen.at(data_set.name);
     ASSERT_EQ(found.at("shape").size(), static_cast<std::size_t>(data_set.shape.rank()));
     const std::vector<double> values = found.at("values");

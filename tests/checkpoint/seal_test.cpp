@@ -22,7 +22,7 @@ using Words = std::array<std::uint64_t, 8>;
 class SealTest : public ::testing::Test {
  protected:
   SealTest() {
-    testing::write_checkpoint(
+    test::write_checkpoint(
         path_, {.texts = {{"text", "value"}}, .files = {{"a.txt", "file"}}},
         {{.name = "model/a", .shape = {5}}, {.name = "model/b", .shape = {2, 2}}});
     intact_ = read_file(path_);
@@ -52,7 +52,7 @@ class SealTest : public ::testing::Test {
     }
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
   std::filesystem::path path_ = folder_.path() / "checkpoint.h5";
   std::string intact_;
   Words words_{};

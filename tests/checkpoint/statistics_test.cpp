@@ -13,9 +13,9 @@ namespace mpitron::checkpoint {
 namespace {
 
 TEST(Statistics, KnownAnswers) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "checkpoint.h5";
-  testing::write_sample(path);
+  test::write_sample(path);
   const File file(path);
   const auto all = statistics(file);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -39,10 +39,10 @@ TEST(Statistics, KnownAnswers) {
 }
 
 TEST(Statistics, ManyBlocksJoin) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "checkpoint.h5";
   const Index n = (Index{2} << 20) + 5;
-  testing::write_checkpoint(path, {}, {{.name = "a", .shape = {n}, .dtype = DType::i32}});
+  test::write_checkpoint(path, {}, {{.name = "a", .shape = {n}, .dtype = DType::i32}});
   const auto all = statistics(File(path));
   const auto count = static_cast<double>(n);
   EXPECT_EQ(all[0].maximum, count - 1);
@@ -51,7 +51,7 @@ TEST(Statistics, ManyBlocksJoin) {
 }
 
 TEST(Statistics, NumbersThatAreNoneAreCountedApart) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "checkpoint.h5";
   const auto data_sets = create_file(path, {}, {{.name = "a", .shape = {4}}});
   const float values[] = {std::nanf(""), -std::numeric_limits<float>::infinity(), 3, -1};

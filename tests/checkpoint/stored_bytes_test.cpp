@@ -11,7 +11,7 @@ namespace mpitron::checkpoint {
 namespace {
 
 TEST(StoredBytes, ReadsOverTheBoundsOfFiles) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   std::ofstream(folder.path() / "a") << "..0123456789";
   std::ofstream(folder.path() / "b") << "abcdef";
   const Storage storage{.files = {folder.path() / "a", folder.path() / "b"},
@@ -34,7 +34,7 @@ TEST(StoredBytes, ReadsOverTheBoundsOfFiles) {
 }
 
 TEST(StoredBytes, OpensMoreFilesThanItKeepsOpen) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   Storage storage;
   for (Index i = 0; i < 300; ++i) {
     storage.files.push_back(folder.path() / std::to_string(i));

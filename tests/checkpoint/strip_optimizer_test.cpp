@@ -24,8 +24,8 @@ class StripOptimizer : public ::testing::Test {
     for (const Index iteration : {1, 2, 3, 4}) {
       folder_.begin(iteration);
       const fs::path path = folder_.unfinished_file(iteration);
-      iteration % 2 == 0 ? testing::write_sample_per_writer(path, iteration)
-                         : testing::write_sample(path, iteration);
+      iteration % 2 == 0 ? test::write_sample_per_writer(path, iteration)
+                         : test::write_sample(path, iteration);
       folder_.commit(iteration);
     }
   }
@@ -33,7 +33,7 @@ class StripOptimizer : public ::testing::Test {
     return File(folder_.file(iteration)).find(kState) != nullptr;
   }
 
-  const testing::TemporaryFolder temporary_;
+  const test::TemporaryFolder temporary_;
   const Folder folder_{temporary_.path() / "a"};
 };
 

@@ -10,9 +10,9 @@ namespace mpitron::checkpoint {
 namespace {
 
 TEST(Verify, NamesEachDamagedDataSetAndItsBytes) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "checkpoint.h5";
-  testing::write_sample(path);
+  test::write_sample(path);
   const File file(path);
   const DataSet& first = *file.find("model/double");
   const DataSet& second = *file.find("data/bytes");
@@ -32,9 +32,9 @@ TEST(Verify, NamesEachDamagedDataSetAndItsBytes) {
 }
 
 TEST(Verify, CountsEveryByteOnce) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "checkpoint.h5";
-  testing::write_sample(path);
+  test::write_sample(path);
   const File file(path);
   Index expected = 0;
   for (const DataSet& data_set : file.data_sets()) {
@@ -51,9 +51,9 @@ TEST(Verify, CountsEveryByteOnce) {
 }
 
 TEST(Verify, AFileThatEndsTooEarlyIsAReason) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "checkpoint.h5";
-  testing::write_sample(path);
+  test::write_sample(path);
   const File file(path);
   std::filesystem::resize_file(path, static_cast<std::uintmax_t>(file.extents().back().offset));
   const Verification found = verify(file);

@@ -22,7 +22,7 @@ using test::contains;
 class WriterFilesTest : public ::testing::Test {
  protected:
   void write_small() {
-    testing::write_checkpoint_per_writer(
+    test::write_checkpoint_per_writer(
         path_, {.files = {{"a", "text"}}},
         {{.name = "model/a", .shape = {5}}, {.name = "model/b", .shape = {2, 3}}});
   }
@@ -37,7 +37,7 @@ class WriterFilesTest : public ::testing::Test {
     }
   }
 
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
   const std::filesystem::path path_ = folder_.path() / "checkpoint.h5";
   const std::filesystem::path first_ = folder_.path() / "writer_00000.h5";
   const std::filesystem::path second_ = folder_.path() / "writer_00001.h5";
@@ -45,29 +45,28 @@ class WriterFilesTest : public ::testing::Test {
 
 TEST_F(WriterFilesTest, GiveBackWhatWasWritten) {
   for (const Index writers : {1, 2, 5}) {
-    testing::write_checkpoint_per_writer(path_, testing::sample_header(),
-                                         testing::sample_data_sets(), writers);
+    test::write_checkpoint_per_writer(path_, test::sample_header(), test::sample_data_sets(),
+                                      writers);
     const File file(path_);
-    Header header = testing::sample_header();
+    Header header = test::sample_header();
     header.schema_version = kFilePerWriterSchema;
     EXPECT_EQ(file.header(), header);
     EXPECT_FALSE(file.shared());
     EXPECT_EQ(static_cast<Index>(file.storage().files.size()), writers);
-    ASSERT_EQ(file.data_sets().size(), testing::sample_data_sets().size());
-    for (const DataSet& expected : testing::sample_data_sets()) {
+    ASSERT_EQ(file.data_sets().size(), test::sample_data_sets().size());
+    for (const DataSet& expected : test::sample_data_sets()) {
       const DataSet* found = file.find(expected.name);
       ASSERT_NE(found, nullptr) << expected.name;
       EXPECT_EQ(found->shape, expected.shape);
       EXPECT_EQ(found->dtype, expected.dtype);
-      EXPECT_EQ(testing::stored_bytes(file, *found), testing::sample_bytes(expected))
-          << expected.name;
+      EXPECT_EQ(test::stored_bytes(file, *found), test::sample_bytes(expected)) << expected.name;
     }
     EXPECT_EQ(finding(), "");
   }
 }
 
 TEST_F(WriterFilesTest, TravelAsText) {
-  testing::write_sample_per_writer(path_);
+  test::write_sample_per_writer(path_);
   const File file(path_);
   const File copy = File::deserialize(file.serialize());
   EXPECT_EQ(copy.header(), file.header());
@@ -111,7 +110,7 @@ TEST_F(WriterFilesTest, AFileThatIsMissingOrOfAnotherCheckpointIsNamed) {
   EXPECT_PRED2(contains, finding(), second_.string() + ": cannot open");
   std::filesystem::copy_file(first_, second_);
   EXPECT_PRED2(contains, finding(), second_.string() + ": belongs to another checkpoint");
-  testing::write_checkpoint_per_writer(path_, {}, {{.name = "model/c", .shape = {8}}});
+  test::write_checkpoint_per_writer(path_, {}, {{.name = "model/c", .shape = {8}}});
   std::ofstream(second_, std::ios::binary) << second;
   EXPECT_PRED2(contains, finding(), second_.string() + ": belongs to another checkpoint");
 }

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(CheckpointPath, AFileAFolderOrTheNewestOfMany) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   EXPECT_THROW(checkpoint_file(folder.path()), Error);
   EXPECT_THROW(checkpoint_file(folder.path() / "nowhere"), Error);
   for (const char* name : {"iter_0000009", "iter_0000100"}) {

@@ -135,12 +135,12 @@ TEST_F(CheckpointRun, IsConvertedAndTrainedOnFrom) {
 
 /// Of what `convert` wrote, as documentation says.
 TEST_F(CheckpointRun, ForeignModelsAreTrainedOn) {
-  mpitron::testing::write_hugging_face_folder(file("hf"), "llama");
+  mpitron::test::write_hugging_face_folder(file("hf"), "llama");
   const Finished hf = run_program(folder_.path(), {"convert", "--from", "hf", "--to", "ours"});
   ASSERT_EQ(hf.code, 0) << hf.err;
   const Finished megatron = run_program(
       folder_.path(),
-      {"convert", "--from", mpitron::testing::convert_data("megatron") / "dist", "--to", "theirs"});
+      {"convert", "--from", mpitron::test::convert_data("megatron") / "dist", "--to", "theirs"});
   ASSERT_EQ(megatron.code, 0) << megatron.err;
   for (const char* from : {"ours", "theirs"}) {
     const Words flags{"pretrain-gpt",

@@ -30,7 +30,7 @@ class ClusterFile : public ::testing::Test {
     ADD_FAILURE() << "no error";
     return "";
   }
-  testing::TemporaryFolder home_;
+  test::TemporaryFolder home_;
 };
 
 TEST_F(ClusterFile, IsReadByAShell) {

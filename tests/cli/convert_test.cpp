@@ -7,7 +7,7 @@ namespace mpitron::cli {
 namespace {
 
 using namespace mpitron::test;
-using mpitron::testing::convert_data;
+using mpitron::test::convert_data;
 
 std::string megatron(const char* name) {
   return convert_data("megatron") / name;
@@ -15,7 +15,7 @@ std::string megatron(const char* name) {
 
 TEST(Convert, GoesThereAndBackByCommands) {
   const TemporaryFolder folder;
-  mpitron::testing::write_hugging_face_folder(folder / "in", "mistral");
+  mpitron::test::write_hugging_face_folder(folder / "in", "mistral");
   const Finished there =
       run_program(folder.path(), {"convert", "--from", "in", "--to", "ours", "--verify-logits"});
   EXPECT_EQ(there.code, 0) << there.err;

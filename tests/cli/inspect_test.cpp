@@ -17,7 +17,7 @@ class Inspect : public ::testing::Test {
   Inspect() {
     for (const Index iteration : {5, 7}) {
       checkpoints_.begin(iteration);
-      mpitron::testing::write_sample(checkpoints_.unfinished_file(iteration), iteration);
+      mpitron::test::write_sample(checkpoints_.unfinished_file(iteration), iteration);
       checkpoints_.commit(iteration);
     }
   }
@@ -50,7 +50,7 @@ TEST_F(Inspect, TakesAnIterationsFolderAndAFile) {
 
 TEST_F(Inspect, AFilePerWriterLooksLikeOneSharedFile) {
   std::filesystem::create_directory(folder_ / "two");
-  mpitron::testing::write_sample_per_writer(folder_ / "two/checkpoint.h5");
+  mpitron::test::write_sample_per_writer(folder_ / "two/checkpoint.h5");
   EXPECT_TRUE(contains(run({"two"}).out, ", which shows 2 writers' files of "));
   EXPECT_EQ(run({"save", "two"}).code, 0) << run({"save", "two"}).out;
   const json ours = json::parse(run({"save", "--json", "--statistics"}).out);

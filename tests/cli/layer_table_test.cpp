@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "config/parse.h"
 #include "support/tiny_flags.h"
-#include "train/flops.h"
+#include "train/model/flops.h"
 
 namespace mpitron::cli {
 namespace {

@@ -10,7 +10,7 @@ namespace mpitron::cli {
 namespace {
 
 TEST(RunDevice, OptionsOfTheTransportBecomeThoseOfItsGroups) {
-  const mpitron::testing::TemporaryFolder folder;
+  const mpitron::test::TemporaryFolder folder;
   config::ParallelConfig parallel;
   parallel.high_priority_stream_groups = {"pp"};
   parallel.nccl_communicator_config_path = (folder.path() / "nccl.yaml").string();

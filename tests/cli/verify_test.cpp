@@ -12,7 +12,7 @@ using nlohmann::json;
 
 class Verify : public ::testing::Test {
  protected:
-  Verify() { mpitron::testing::write_sample(path_); }
+  Verify() { mpitron::test::write_sample(path_); }
   Finished run(std::vector<std::string> words) {
     words.insert(words.begin(), "verify");
     return run_program(folder_.path(), words);
@@ -48,7 +48,7 @@ TEST_F(Verify, NamesEachDamagedDataSet) {
 
 TEST_F(Verify, NamesTheWritersFileThatIsDamagedOrMissing) {
   std::filesystem::create_directory(folder_ / "two");
-  mpitron::testing::write_sample_per_writer(folder_ / "two/checkpoint.h5");
+  mpitron::test::write_sample_per_writer(folder_ / "two/checkpoint.h5");
   EXPECT_EQ(run({"two"}).code, 0);
   {
     const checkpoint::File file(folder_ / "two/checkpoint.h5");

@@ -34,7 +34,7 @@ void expect_groups(const Grid& grid, const nlohmann::json& expected) {
 }
 
 TEST(RankGrid, GroupsOfEveryRecordedLayout) {
-  const nlohmann::json table = mpitron::testing::golden_table("rank_groups");
+  const nlohmann::json table = mpitron::test::golden_table("rank_groups");
   ASSERT_GE(table.size(), 60u);
   for (const auto& row : table) {
     SCOPED_TRACE(row.at("order").get<std::string>() + " world " + row.at("world").dump() + " tp " +
@@ -45,7 +45,7 @@ TEST(RankGrid, GroupsOfEveryRecordedLayout) {
 }
 
 TEST(RankGrid, AcceptsWhatTheReferenceAcceptsAndDerivesItsSizes) {
-  for (const auto& row : mpitron::testing::golden_table("rank_groups")) {
+  for (const auto& row : mpitron::test::golden_table("rank_groups")) {
     SCOPED_TRACE(row.at("order").get<std::string>() + " world " + row.at("world").dump());
     const auto make = [&row] {
       return RankGrid(row.at("world"), sizes_of(row), row.at("order").get<std::string>());
@@ -64,7 +64,7 @@ TEST(RankGrid, AcceptsWhatTheReferenceAcceptsAndDerivesItsSizes) {
 }
 
 TEST(RankGrid, HierarchicalGroupsOfEveryRecordedCase) {
-  const nlohmann::json table = mpitron::testing::golden_table("hierarchical_groups");
+  const nlohmann::json table = mpitron::test::golden_table("hierarchical_groups");
   ASSERT_GE(table.size(), 6u);
   for (const auto& row : table) {
     const auto& levels = row.at("levels");

@@ -23,7 +23,7 @@ class CommunicatorFileTest : public ::testing::Test {
   }
 
  private:
-  mpitron::testing::TemporaryFolder folder_;
+  mpitron::test::TemporaryFolder folder_;
 };
 
 TEST_F(CommunicatorFileTest, LimitsOfGroups) {

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-// tests/train/num_microbatches_test.cpp compares the sizes of a ramp-up with the reference's.
+// tests/train/batches/num_microbatches_test.cpp compares the sizes of a ramp-up with the
+// reference's.
 
 namespace mpitron::config {
 namespace {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/flags.h"
+#include "support/golden_folder.h"
 #include "utils/error.h"
 
 namespace mpitron::config {
@@ -46,7 +47,7 @@ TEST(ListExpression, NamesTheColumn) {
 }
 
 TEST(ListExpression, EqualsTheReference) {
-  std::ifstream in(test::golden_folder() / "tables.json");
+  std::ifstream in(test::golden_folder() + "/tables.json");
   if (!in) {
     GTEST_SKIP() << "no tables.json";
   }

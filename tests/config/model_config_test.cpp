@@ -7,7 +7,7 @@
 namespace mpitron::config {
 
 TEST(ModelConfig, VocabularyPaddingEqualsTheReferenceTable) {
-  const nlohmann::json cases = testing::golden_table("vocab_padding");
+  const nlohmann::json cases = test::golden_table("vocab_padding");
   ASSERT_GE(cases.size(), 128U);
   for (const auto& c : cases) {
     EXPECT_EQ(pad_vocab_size(c.at("vocab"), c.at("divisible_by"), c.at("tp")), c.at("padded")) << c;

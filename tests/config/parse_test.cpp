@@ -25,7 +25,7 @@ TEST(Parse, WordsAndRulesAreToldTogether) {
 }
 
 TEST(Parse, NoRuleTellsOfWhatCouldNotBeRead) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   EXPECT_EQ(finding_ids(parse_run({"--num-layers", "two", "--train-iters", "1", "--lr", "1"})),
             std::vector<std::string>{"E002"});
   EXPECT_EQ(finding_ids(parse_run({"--yaml-cfg", folder.path() / "none.yaml"})),

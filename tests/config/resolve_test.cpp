@@ -1,12 +1,14 @@
 #include "config/resolve.h"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "config/flags.h"
+#include "support/golden_folder.h"
 
 namespace mpitron::config {
 namespace {
@@ -107,7 +109,7 @@ void expect_equal_latents(const Json& recorded, const ModelConfig& m) {
 }
 
 TEST(Resolve, EveryRecordedRunOfTheReference) {
-  const auto folder = test::golden_folder() / "curves";
+  const std::string folder = test::golden_folder() + "/curves";
   if (!std::filesystem::is_directory(folder)) {
     GTEST_SKIP() << "no recorded runs in " << folder;
   }

@@ -7,7 +7,7 @@
 #include "config/constraint.h"
 #include "config/flags.h"
 
-namespace mpitron::config::test {
+namespace mpitron::test {
 
 /// One broken rule and the smallest change of the base run that breaks it.
 struct RuleCase {
@@ -19,7 +19,7 @@ struct RuleCase {
 /// Each case is found, with the words that it must say.
 inline void expect_broken(std::span<const RuleCase> cases) {
   for (const RuleCase& broken : cases) {
-    const ParsedRun parsed = parse_base(broken.flags);
+    const config::ParsedRun parsed = parse_base(broken.flags);
     EXPECT_TRUE(has_finding(parsed, broken.id)) << broken.flags << "\n" << all_findings(parsed);
     EXPECT_NE(all_findings(parsed).find(broken.in_message), std::string::npos)
         << broken.flags << "\n"
@@ -28,12 +28,13 @@ inline void expect_broken(std::span<const RuleCase> cases) {
 }
 
 /// Every rule is broken by one of the cases.
-inline void expect_examples(std::span<const Constraint> rules, std::span<const RuleCase> cases) {
-  for (const Constraint& rule : rules) {
+inline void expect_examples(std::span<const config::Constraint> rules,
+                            std::span<const RuleCase> cases) {
+  for (const config::Constraint& rule : rules) {
     const bool found =
         std::ranges::any_of(cases, [&](const RuleCase& c) { return c.id == rule.id; });
     EXPECT_TRUE(found || rule.id == "E010") << rule.id << " " << rule.name;
   }
 }
 
-}  // namespace mpitron::config::test
+}  // namespace mpitron::test

@@ -11,16 +11,16 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(CheckpointFolder, FollowsTheTracker) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const fs::path tracker = folder.path() / "latest_checkpointed_iteration.txt";
   EXPECT_EQ(iteration_folder(folder.path()), folder.path());
   EXPECT_FALSE(has_tracker(folder.path()));
-  testing::write_text(tracker, "123\n");
+  test::write_text(tracker, "123\n");
   EXPECT_EQ(iteration_folder(folder.path()), folder.path() / "iter_0000123");
-  testing::write_text(tracker, "release");
+  test::write_text(tracker, "release");
   EXPECT_EQ(iteration_folder(folder.path()), folder.path() / "release");
   for (const char* wrong : {"", "-1", "../x", "12a", "99999999999999999999999"}) {
-    testing::write_text(tracker, wrong);
+    test::write_text(tracker, wrong);
     EXPECT_THROW(iteration_folder(folder.path()), Error) << wrong;
   }
   EXPECT_EQ(iteration_of("x/iter_0000123"), 123);

@@ -4,7 +4,7 @@
 
 // config.json of the tiny models, with changes.
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 using Json = nlohmann::ordered_json;
 
@@ -30,4 +30,4 @@ inline std::string refusal(const Json& json) {
   }
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

@@ -29,11 +29,11 @@ std::map<std::string, std::vector<float>> tensors_of(const fs::path& file) {
 }
 
 TEST(Convert, GoesToMpitronAndBackUnchanged) {
-  for (const std::string& family : testing::families()) {
-    const testing::TemporaryFolder folder;
+  for (const std::string& family : test::families()) {
+    const test::TemporaryFolder folder;
     const fs::path in = folder.path() / "in", middle = folder.path() / "middle",
                    out = folder.path() / "out";
-    testing::write_hugging_face_folder(in, family);
+    test::write_hugging_face_folder(in, family);
     const ConvertReport first = run({.from = in,
                                      .to = middle,
                                      .from_format = {},
@@ -67,9 +67,9 @@ TEST(Convert, GoesToMpitronAndBackUnchanged) {
 
 TEST(Convert, MegatronGoesWhereItIsWanted) {
   for (const char* name : {"megatron/torch", "megatron/dist"}) {
-    const testing::TemporaryFolder folder;
+    const test::TemporaryFolder folder;
     const fs::path ours = folder.path() / "ours", theirs = folder.path() / "theirs";
-    const ConvertReport first = run({.from = testing::convert_data(name),
+    const ConvertReport first = run({.from = test::convert_data(name),
                                      .to = ours,
                                      .from_format = {},
                                      .dtype = {},
@@ -87,13 +87,13 @@ TEST(Convert, MegatronGoesWhereItIsWanted) {
     const auto tensors = tensors_of(theirs / "model.safetensors");
     EXPECT_EQ(tensors.at("lm_head.weight").size(), 21u * 8) << "without the padding";
     EXPECT_EQ(tensors.at("model.layers.3.mlp.down_proj.weight"),
-              testing::elements("decoder.layers.3.mlp.linear_fc2.weight", 8 * 12));
+              test::elements("decoder.layers.3.mlp.linear_fc2.weight", 8 * 12));
   }
 }
 
 TEST(Convert, RoundsToAnotherTypeOnce) {
-  const testing::TemporaryFolder folder;
-  testing::write_hugging_face_folder(folder.path() / "in", "gpt2");
+  const test::TemporaryFolder folder;
+  test::write_hugging_face_folder(folder.path() / "in", "gpt2");
   const ConvertReport report = run({.from = folder.path() / "in",
                                     .to = folder.path() / "out",
                                     .from_format = {},
@@ -106,8 +106,8 @@ TEST(Convert, RoundsToAnotherTypeOnce) {
 }
 
 TEST(Convert, ChecksTheLayoutThatIsAskedFor) {
-  const testing::TemporaryFolder folder;
-  testing::write_hugging_face_folder(folder.path() / "in", "llama");
+  const test::TemporaryFolder folder;
+  test::write_hugging_face_folder(folder.path() / "in", "llama");
   ConvertSettings settings{.from = folder.path() / "in",
                            .to = folder.path() / "out",
                            .from_format = {},
@@ -123,9 +123,9 @@ TEST(Convert, ChecksTheLayoutThatIsAskedFor) {
 }
 
 TEST(Convert, SaysWhichFamilyAModelWouldNeed) {
-  const testing::TemporaryFolder folder;
-  testing::write_hugging_face_folder(folder.path() / "in", "gpt2");
-  EXPECT_THROW(run({.from = testing::convert_data("megatron/dist"),
+  const test::TemporaryFolder folder;
+  test::write_hugging_face_folder(folder.path() / "in", "gpt2");
+  EXPECT_THROW(run({.from = test::convert_data("megatron/dist"),
                     .to = folder.path() / "out",
                     .from_format = {},
                     .to_format = Format::hugging_face,

@@ -7,9 +7,9 @@
 namespace mpitron::convert {
 namespace {
 
-using testing::model_of;
-using testing::refusal;
-using testing::with;
+using test::model_of;
+using test::refusal;
+using test::with;
 
 TEST(DecoderConfig, ReadsMixtral) {
   const config::ModelConfig model = model_of(with("mixtral", {}));
@@ -46,7 +46,7 @@ TEST(DecoderConfig, ReadsDeepSeek) {
 
 /// Groups count by their best expert there, by their best topk / group_topk here.
 TEST(DecoderConfig, ReadsGroupsThatCountAlike) {
-  const testing::Json groups = {
+  const test::Json groups = {
       {"topk_method", "group_limited_greedy"}, {"n_group", 2}, {"topk_group", 2}};
   const config::ModelConfig model = model_of(with("deepseek_v2", groups));
   EXPECT_EQ(model.moe->num_groups, 2);
@@ -54,12 +54,12 @@ TEST(DecoderConfig, ReadsGroupsThatCountAlike) {
   const std::string again = write_hugging_face_config(
       read_hugging_face_config(with("deepseek_v2", groups).dump(), "x", 8), "deepseek_v2");
   for (const auto& [name, value] : groups.items()) {
-    EXPECT_EQ(testing::Json::parse(again).at(name), value);
+    EXPECT_EQ(test::Json::parse(again).at(name), value);
   }
 }
 
 TEST(DecoderConfig, RefusesWhatWouldChangeTheModel) {
-  const std::pair<testing::Json, const char*> wrong[] = {
+  const std::pair<test::Json, const char*> wrong[] = {
       {{{"norm_topk_prob", true}}, "norm_topk_prob"},
       {{{"scoring_func", "sigmoid"}}, "scoring_func"},
       {{{"topk_method", "noaux_tc"}}, "topk_method"},

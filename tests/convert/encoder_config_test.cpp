@@ -7,9 +7,9 @@
 namespace mpitron::convert {
 namespace {
 
-using testing::model_of;
-using testing::refusal;
-using testing::with;
+using test::model_of;
+using test::refusal;
+using test::with;
 
 TEST(EncoderConfig, ReadsMegatronBert) {
   const config::ModelConfig model = model_of(with("megatron-bert", {}));
@@ -32,7 +32,7 @@ TEST(EncoderConfig, ReadsT5) {
 }
 
 TEST(EncoderConfig, SaysWhatDiffers) {
-  const std::tuple<const char*, testing::Json, const char*> wrong[] = {
+  const std::tuple<const char*, test::Json, const char*> wrong[] = {
       {"megatron-bert", {{"model_type", "bert"}}, "that layout is megatron-bert"},
       {"megatron-bert", {{"hidden_act", "gelu_new"}}, "exact GELU"},
       {"megatron-bert", {{"hidden_act", "relu"}}, "relu"},

@@ -9,7 +9,7 @@ namespace mpitron::convert {
 namespace {
 
 TEST(ForgetPages, WhatIsForgottenIsReadAgain) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::string text(100'000, 'x');
   AtomicFile out(folder.path() / "file");
   out.write(text);

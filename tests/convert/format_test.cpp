@@ -9,12 +9,12 @@ namespace mpitron::convert {
 namespace {
 
 TEST(Format, IsFoundOutByItsFiles) {
-  EXPECT_EQ(detect_format(testing::convert_data("megatron/torch")), Format::megatron_torch);
-  EXPECT_EQ(detect_format(testing::convert_data("megatron/dist")), Format::megatron_torch_dist);
-  const testing::TemporaryFolder folder;
+  EXPECT_EQ(detect_format(test::convert_data("megatron/torch")), Format::megatron_torch);
+  EXPECT_EQ(detect_format(test::convert_data("megatron/dist")), Format::megatron_torch_dist);
+  const test::TemporaryFolder folder;
   EXPECT_THROW(detect_format(folder.path()), Error);
   EXPECT_THROW(detect_format(folder.path() / "absent"), Error);
-  testing::write_hugging_face_folder(folder.path(), "gpt2");
+  test::write_hugging_face_folder(folder.path(), "gpt2");
   EXPECT_EQ(detect_format(folder.path()), Format::hugging_face);
 }
 

@@ -9,10 +9,10 @@
 namespace mpitron::convert {
 namespace {
 
-using testing::Json;
-using testing::model_of;
-using testing::refusal;
-using testing::with;
+using test::Json;
+using test::model_of;
+using test::refusal;
+using test::with;
 
 TEST(HuggingFaceConfig, ReadsTheFamilies) {
   const config::ModelConfig llama = model_of(with("llama", {}));
@@ -78,7 +78,7 @@ TEST(HuggingFaceConfig, RefusesWhatWouldChangeTheModel) {
 }
 
 TEST(HuggingFaceConfig, ComesBackWithFieldsThatHaveNoMeaningHere) {
-  for (const std::string& family : testing::families()) {
+  for (const std::string& family : test::families()) {
     const Json before = with(family, {{"my_field", {1, 2}}});
     const ModelDescription description = read_hugging_face_config(before.dump(), "config.json", 8);
     const Json after = Json::parse(write_hugging_face_config(description, family));
@@ -97,13 +97,12 @@ TEST(HuggingFaceConfig, SurvivesDamage) {
   std::mt19937 random(3);
   int refused = 0, read = 0;
   std::vector<std::string> goods;
-  for (const std::string& family : testing::families()) {
-    goods.push_back(testing::reference_model(family).config);
+  for (const std::string& family : test::families()) {
+    goods.push_back(test::reference_model(family).config);
   }
   for (int i = 0; i < 2000; ++i) {
-    const std::string text = testing::mutated(goods[random() % goods.size()], random);
-    ++(testing::accepts([&] { read_hugging_face_config(text, "config.json", 8); }) ? read
-                                                                                   : refused);
+    const std::string text = test::mutated(goods[random() % goods.size()], random);
+    ++(test::accepts([&] { read_hugging_face_config(text, "config.json", 8); }) ? read : refused);
   }
   EXPECT_GT(refused, 500);
   EXPECT_GT(read, 20);

@@ -10,19 +10,19 @@
 namespace mpitron::convert {
 namespace {
 
-using testing::TemporaryFolder;
+using test::TemporaryFolder;
 
 void ignore_progress(Index, Index, const std::string&) {}
 
 TEST(HuggingFaceFolder, ReadsOneFile) {
   const TemporaryFolder folder;
-  testing::write_hugging_face_folder(folder.path(), "gpt2");
+  test::write_hugging_face_folder(folder.path(), "gpt2");
   HuggingFaceFolder source(folder.path());
-  testing::ReferenceModel model = testing::reference_model("gpt2");
+  test::ReferenceModel model = test::reference_model("gpt2");
   EXPECT_EQ(source.tensors().size(), model.weights.tensors().size());
   for (const TensorInfo& info : source.tensors()) {
-    EXPECT_EQ(testing::floats_of(source.read(info.name)),
-              testing::floats_of(model.weights.read(info.name)));
+    EXPECT_EQ(test::floats_of(source.read(info.name)),
+              test::floats_of(model.weights.read(info.name)));
   }
   EXPECT_THROW(source.read("none"), Error);
   EXPECT_EQ(read_companions(folder.path()).count("tokenizer.json"), 1u);
@@ -31,7 +31,7 @@ TEST(HuggingFaceFolder, ReadsOneFile) {
 
 TEST(HuggingFaceFolder, WritesAndReadsShards) {
   const TemporaryFolder folder;
-  testing::ReferenceModel model = testing::reference_model("llama");
+  test::ReferenceModel model = test::reference_model("llama");
   Index last = 0;
   write_hugging_face_weights(folder.path(), model.weights, 8000,
                              [&](Index done, Index, const std::string&) { last = done; });
@@ -41,8 +41,8 @@ TEST(HuggingFaceFolder, WritesAndReadsShards) {
   HuggingFaceFolder source(folder.path());
   EXPECT_EQ(source.tensors().size(), model.weights.tensors().size());
   for (const TensorInfo& info : model.weights.tensors()) {
-    EXPECT_EQ(testing::floats_of(source.read(info.name)),
-              testing::floats_of(model.weights.read(info.name)));
+    EXPECT_EQ(test::floats_of(source.read(info.name)),
+              test::floats_of(model.weights.read(info.name)));
   }
   EXPECT_THROW(write_hugging_face_weights(folder.path(), model.weights, 8000, ignore_progress),
                Error)
@@ -61,8 +61,8 @@ TEST(HuggingFaceFolder, RefusesIndexesThatDoNotFit) {
            "{",
        }) {
     const TemporaryFolder folder;
-    testing::write_hugging_face_folder(folder.path(), "gpt2");
-    testing::write_text(folder.path() / "model.safetensors.index.json", index);
+    test::write_hugging_face_folder(folder.path(), "gpt2");
+    test::write_text(folder.path() / "model.safetensors.index.json", index);
     EXPECT_THROW(HuggingFaceFolder{folder.path()}, Error) << index;
   }
   const TemporaryFolder empty;
@@ -71,7 +71,7 @@ TEST(HuggingFaceFolder, RefusesIndexesThatDoNotFit) {
 
 TEST(HuggingFaceFolder, SurvivesDamage) {
   const TemporaryFolder folder;
-  testing::ReferenceModel model = testing::reference_model("llama");
+  test::ReferenceModel model = test::reference_model("llama");
   write_hugging_face_weights(folder.path(), model.weights, 20000, ignore_progress);
   std::mt19937 random(5);
   int refused = 0, read = 0;
@@ -80,9 +80,9 @@ TEST(HuggingFaceFolder, SurvivesDamage) {
     for (int i = 0; i < 500; ++i) {
       // Only the header of a weight file: any values are legal weights.
       const std::size_t part = std::min<std::size_t>(good.size(), 900);
-      testing::write_text(folder.path() / name,
-                          testing::mutated(good.substr(0, part), random) + good.substr(part));
-      ++(testing::accepts([&] {
+      test::write_text(folder.path() / name,
+                       test::mutated(good.substr(0, part), random) + good.substr(part));
+      ++(test::accepts([&] {
         HuggingFaceFolder source(folder.path());
         for (const TensorInfo& info : source.tensors()) {
           source.read(info.name);
@@ -91,7 +91,7 @@ TEST(HuggingFaceFolder, SurvivesDamage) {
              ? read
              : refused);
     }
-    testing::write_text(folder.path() / name, good);
+    test::write_text(folder.path() / name, good);
   }
   EXPECT_GT(refused, 500);
   EXPECT_NO_THROW(HuggingFaceFolder{folder.path()});

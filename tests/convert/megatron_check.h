@@ -5,7 +5,7 @@
 
 #include "convert/tiny_models.h"
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// The recorded checkpoints hold 4 layers with 7 parameters and three others, whatever divided
 /// them.
@@ -35,4 +35,4 @@ inline void copy_recorded(const char* name, const std::filesystem::path& to) {
       std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

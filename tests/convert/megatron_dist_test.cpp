@@ -11,19 +11,19 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(MegatronDist, TakesStackedLayersApart) {
-  const fs::path path = testing::convert_data("megatron/dist");
+  const fs::path path = test::convert_data("megatron/dist");
   EXPECT_TRUE(is_megatron_dist(path));
-  EXPECT_FALSE(is_megatron_dist(testing::convert_data("megatron/torch")));
+  EXPECT_FALSE(is_megatron_dist(test::convert_data("megatron/torch")));
   MegatronDist source(path);
-  testing::expect_recorded_weights(source);
+  test::expect_recorded_weights(source);
   EXPECT_EQ(source.description().iteration, 7);
   EXPECT_EQ(source.description().model.num_layers, 4);
-  testing::expect_nothing_was_run();
+  test::expect_nothing_was_run();
 }
 
 TEST(MegatronDist, NamesTheFileThatIsMissingOrShort) {
-  const testing::TemporaryFolder folder;
-  testing::copy_recorded("dist", folder.path());
+  const test::TemporaryFolder folder;
+  test::copy_recorded("dist", folder.path());
   const fs::path file = folder.path() / "iter_0000007/__1_0.distcp";
   fs::resize_file(file, fs::file_size(file) - 1);
   const auto read_all = [&] {
@@ -43,16 +43,16 @@ TEST(MegatronDist, NamesTheFileThatIsMissingOrShort) {
 }
 
 TEST(MegatronDist, SurvivesDamage) {
-  const testing::TemporaryFolder folder;
-  testing::copy_recorded("dist", folder.path());
+  const test::TemporaryFolder folder;
+  test::copy_recorded("dist", folder.path());
   std::mt19937 random(17);
   int refused = 0, read = 0;
   for (const char* name : {".metadata", "common.pt", "__0_0.distcp"}) {
     const fs::path file = folder.path() / "iter_0000007" / name;
     const std::string good = read_file(file);
     for (int i = 0; i < 500; ++i) {
-      testing::write_text(file, testing::mutated(good, random));
-      ++(testing::accepts([&] {
+      test::write_text(file, test::mutated(good, random));
+      ++(test::accepts([&] {
         MegatronDist source(folder.path());
         for (const TensorInfo& info : source.tensors()) {
           ASSERT_LE(source.read(info.name).bytes().size(), 100'000u);
@@ -61,11 +61,11 @@ TEST(MegatronDist, SurvivesDamage) {
              ? read
              : refused);
     }
-    testing::write_text(file, good);
+    test::write_text(file, good);
   }
   EXPECT_GT(refused, 500);
   EXPECT_GT(read, 5);
-  testing::expect_nothing_was_run();
+  test::expect_nothing_was_run();
 }
 
 }  // namespace

@@ -54,15 +54,15 @@ TEST(ModelDescription, RefusesWhatCannotBeASize) {
 
 /// What is written is what `--yaml-cfg` takes, and means the same model.
 TEST(ModelDescription, IsAConfigurationFile) {
-  for (const std::string& family : testing::families()) {
+  for (const std::string& family : test::families()) {
     const ModelDescription before =
-        read_hugging_face_config(testing::reference_model(family).config, family, 8);
+        read_hugging_face_config(test::reference_model(family).config, family, 8);
     const std::string json = to_configuration(before);
     const ModelDescription after = from_configuration(json, family);
     EXPECT_EQ(to_configuration(after), json);
     EXPECT_EQ(after.vocab_size, 61);
-    const testing::TemporaryFolder folder;
-    testing::write_text(folder.path() / "run.yaml", json);
+    const test::TemporaryFolder folder;
+    test::write_text(folder.path() / "run.yaml", json);
     std::vector<std::string> words{"--yaml-cfg",
                                    (folder.path() / "run.yaml").string(),
                                    "--seq-length",

@@ -14,12 +14,12 @@ namespace {
 
 /// The logits of an implementation that shares nothing with this program (reference_logits.py).
 TEST(ModelLogits, AreThoseOfAnIndependentImplementation) {
-  for (const std::string& family : testing::families()) {
-    const testing::TemporaryFolder folder;
-    testing::write_hugging_face_folder(folder.path(), family);
+  for (const std::string& family : test::families()) {
+    const test::TemporaryFolder folder;
+    test::write_hugging_face_folder(folder.path(), family);
     ModelReader reader(folder.path(),
                        {.format = Format::hugging_face, .make_vocab_size_divisible_by = 8});
-    const testing::ReferenceModel model = testing::reference_model(family);
+    const test::ReferenceModel model = test::reference_model(family);
     const Logits logits = model_logits(reader.description(), reader.ours(), model.tokens);
     ASSERT_EQ(logits.rows, 8);
     ASSERT_EQ(logits.columns, 64);

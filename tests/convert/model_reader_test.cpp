@@ -9,31 +9,31 @@ namespace mpitron::convert {
 namespace {
 
 TEST(ModelReader, HasOurNamesForEveryFormat) {
-  const testing::TemporaryFolder folder;
-  testing::write_hugging_face_folder(folder.path(), "mistral");
+  const test::TemporaryFolder folder;
+  test::write_hugging_face_folder(folder.path(), "mistral");
   ModelReader reader(folder.path(),
                      {.format = Format::hugging_face, .make_vocab_size_divisible_by = 32});
   EXPECT_EQ(reader.ours().find("output_layer.weight")->shape, (Shape{64, 24}));
   EXPECT_EQ(reader.description().files.count("tokenizer.json"), 1u);
-  ModelReader dist(testing::convert_data("megatron/dist"),
+  ModelReader dist(test::convert_data("megatron/dist"),
                    {.format = Format::megatron_torch_dist, .dtype = DType::bf16});
   EXPECT_EQ(dist.ours().find("output_layer.weight")->dtype, DType::bf16);
   EXPECT_EQ(dist.description().model.params_dtype, DType::bf16);
 }
 
 TEST(ModelReader, RefusesAnotherFamily) {
-  const testing::TemporaryFolder folder;
-  testing::write_hugging_face_folder(folder.path(), "mistral");
+  const test::TemporaryFolder folder;
+  test::write_hugging_face_folder(folder.path(), "mistral");
   EXPECT_THROW(ModelReader(folder.path(), {.format = Format::hugging_face, .model_type = "llama"}),
                Error);
 }
 
 TEST(ModelReader, IsStrictUnlessToldOtherwise) {
-  const testing::TemporaryFolder folder;
-  testing::write_hugging_face_folder(folder.path(), "llama");
+  const test::TemporaryFolder folder;
+  test::write_hugging_face_folder(folder.path(), "llama");
   auto config = nlohmann::ordered_json::parse(read_file(folder.path() / "config.json"));
   config["num_hidden_layers"] = 1;
-  testing::write_text(folder.path() / "config.json", config.dump());
+  test::write_text(folder.path() / "config.json", config.dump());
   EXPECT_THROW(ModelReader(folder.path(), {.format = Format::hugging_face}), Error);
   const ModelReader lenient(folder.path(), {.format = Format::hugging_face, .strict = false});
   EXPECT_EQ(lenient.unmapped().size(), 9u);

@@ -14,7 +14,7 @@ namespace {
 void ignore_progress(Index, Index, const std::string&) {}
 
 struct Written {
-  Written() : model(testing::reference_model("qwen2")) {
+  Written() : model(test::reference_model("qwen2")) {
     description = read_hugging_face_config(model.config, "qwen2", 8);
     description.files["tokenizer.json"] = "{}";
     table = make_name_table("qwen2", description);
@@ -22,8 +22,8 @@ struct Written {
     path = write_mpitron_checkpoint(folder.path() / "out", description, *ours, "test",
                                     ignore_progress);
   }
-  const testing::TemporaryFolder folder;
-  testing::ReferenceModel model;
+  const test::TemporaryFolder folder;
+  test::ReferenceModel model;
   ModelDescription description;
   NameTable table;
   std::unique_ptr<TensorSource> ours;
@@ -39,8 +39,8 @@ TEST(MpitronCheckpoint, ReadsWhatItWrites) {
     MpitronCheckpoint checkpoint(path);
     EXPECT_EQ(checkpoint.tensors().size(), w.ours->tensors().size());
     for (const TensorInfo& info : w.ours->tensors()) {
-      EXPECT_EQ(testing::floats_of(checkpoint.read(info.name)),
-                testing::floats_of(w.ours->read(info.name)));
+      EXPECT_EQ(test::floats_of(checkpoint.read(info.name)),
+                test::floats_of(w.ours->read(info.name)));
     }
     EXPECT_EQ(to_configuration(checkpoint.description()), to_configuration(w.description));
     EXPECT_EQ(checkpoint.description().model_type, "qwen2");
@@ -54,14 +54,14 @@ TEST(MpitronCheckpoint, ReadsWhatItWrites) {
 TEST(MpitronCheckpoint, ReadsAFilePerWriter) {
   const Written w;
   const checkpoint::File shared(w.path);
-  testing::write_checkpoint_per_writer(w.folder.path() / "checkpoint.h5", shared.header(),
-                                       shared.data_sets(), 3);
+  test::write_checkpoint_per_writer(w.folder.path() / "checkpoint.h5", shared.header(),
+                                    shared.data_sets(), 3);
   MpitronCheckpoint checkpoint(w.folder.path());
   for (const TensorInfo& info : checkpoint.tensors()) {
     const HostTensor tensor = checkpoint.read(info.name);
     const std::span<const std::byte> bytes = tensor.bytes();
     EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
-              testing::sample_bytes({.name = "", .shape = info.shape, .dtype = info.dtype}))
+              test::sample_bytes({.name = "", .shape = info.shape, .dtype = info.dtype}))
         << info.name;
   }
 }
@@ -71,7 +71,7 @@ TEST(MpitronCheckpoint, NoticesAFlippedBit) {
   std::string text = read_file(w.path);
   const checkpoint::File file(w.path);
   text[static_cast<std::size_t>(file.data_sets()[3].offset)] ^= 1;
-  testing::write_text(w.path, text);
+  test::write_text(w.path, text);
   EXPECT_THROW(MpitronCheckpoint{w.path}, Error);
 }
 

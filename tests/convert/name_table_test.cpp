@@ -14,12 +14,12 @@ namespace mpitron::convert {
 namespace {
 
 ModelDescription describe(const std::string& family) {
-  return read_hugging_face_config(testing::reference_model(family).config, family, 8);
+  return read_hugging_face_config(test::reference_model(family).config, family, 8);
 }
 
 /// The table has exactly the parameters of the model, with their shapes.
 TEST(NameTable, NamesEveryParameterOfTheModel) {
-  for (const std::string& family : testing::families()) {
+  for (const std::string& family : test::families()) {
     const ModelDescription description = describe(family);
     const NameTable table = make_name_table(family, description);
     const auto device = device::make_device("reference");
@@ -37,7 +37,7 @@ TEST(NameTable, NamesEveryParameterOfTheModel) {
 
 /// Every row of theirs goes to exactly one row of ours, so that a table is its own inverse.
 TEST(NameTable, MovesEveryRowOnce) {
-  for (const std::string& family : testing::families()) {
+  for (const std::string& family : test::families()) {
     for (const NameRule& rule : make_name_table(family, describe(family)).rules) {
       std::multiset<Index> ours, theirs;
       for (const RowMove& move : rule.moves) {
@@ -115,16 +115,16 @@ TEST(NameTable, ExpertsHaveNamesOfTheirOwn) {
 TEST(NameTable, ScalesQueriesWhereTheirsScaleNoScores) {
   const NameRule rule{
       .ours = "x", .shape = {2, 2}, .theirs = {{"q", 1, 2.0}, {"k", 1}}, .moves = {{0, 0, 2}}};
-  testing::MemorySource source;
+  test::MemorySource source;
   source.add("q", {1, 2}, {1.5, -3});
   source.add("k", {1, 2}, {5, 7});
   std::vector<HostTensor> parts;
   parts.push_back(source.read("q"));
   parts.push_back(source.read("k"));
   const HostTensor ours = join(rule, parts);
-  EXPECT_EQ(testing::floats_of(ours), (std::vector<float>{3, -6, 5, 7}));
+  EXPECT_EQ(test::floats_of(ours), (std::vector<float>{3, -6, 5, 7}));
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(testing::floats_of(take_part(rule, ours, i)), testing::floats_of(parts[i]));
+    EXPECT_EQ(test::floats_of(take_part(rule, ours, i)), test::floats_of(parts[i]));
   }
 }
 
@@ -135,7 +135,7 @@ TEST(NameTable, JoinsAndTakesApart) {
                         .theirs = {{"a", 1}, {"b", 3}},
                         .transposed = transposed,
                         .moves = {{1, 0, 2}, {0, 2, 1}, {3, 3, 1}}};
-    testing::MemorySource source;
+    test::MemorySource source;
     source.add("a", rule.shape_of(rule.theirs[0]), {1, 2});
     source.add(
         "b", rule.shape_of(rule.theirs[1]),
@@ -144,9 +144,9 @@ TEST(NameTable, JoinsAndTakesApart) {
     parts.push_back(source.read("a"));
     parts.push_back(source.read("b"));
     const HostTensor ours = join(rule, parts);
-    EXPECT_EQ(testing::floats_of(ours), (std::vector<float>{5, 6, 1, 2, 3, 4, 7, 8, 0, 0}));
+    EXPECT_EQ(test::floats_of(ours), (std::vector<float>{5, 6, 1, 2, 3, 4, 7, 8, 0, 0}));
     for (std::size_t i = 0; i < 2; ++i) {
-      EXPECT_EQ(testing::floats_of(take_part(rule, ours, i)), testing::floats_of(parts[i]));
+      EXPECT_EQ(test::floats_of(take_part(rule, ours, i)), test::floats_of(parts[i]));
     }
   }
 }

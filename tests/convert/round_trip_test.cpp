@@ -12,12 +12,12 @@ namespace {
 void ignore_progress(Index, Index, const std::string&) {}
 
 TEST(RoundTrip, NamesWhatCameBackDifferent) {
-  const testing::TemporaryFolder folder;
-  testing::write_hugging_face_folder(folder.path() / "a", "llama");
-  testing::write_hugging_face_folder(folder.path() / "b", "llama");
+  const test::TemporaryFolder folder;
+  test::write_hugging_face_folder(folder.path() / "a", "llama");
+  test::write_hugging_face_folder(folder.path() / "b", "llama");
   std::string text = read_file(folder.path() / "b/model.safetensors");
   text.back() = static_cast<char>(text.back() ^ 1);  // of the last tensor in the file
-  testing::write_text(folder.path() / "b/model.safetensors", text);
+  test::write_text(folder.path() / "b/model.safetensors", text);
   const ModelReader::Settings settings{.format = Format::hugging_face};
   ModelReader a(folder.path() / "a", settings), same(folder.path() / "a", settings),
       b(folder.path() / "b", settings);

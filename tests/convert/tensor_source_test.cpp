@@ -8,7 +8,7 @@ namespace mpitron::convert {
 namespace {
 
 TEST(TensorSource, FindsAndCasts) {
-  testing::MemorySource source;
+  test::MemorySource source;
   source.add("a", {2, 3});
   source.add("b", {4}, {1, 2, 3, 4});
   EXPECT_EQ(source.find("c"), nullptr);
@@ -16,8 +16,7 @@ TEST(TensorSource, FindsAndCasts) {
   const auto half = cast_source(source, DType::f16);
   EXPECT_EQ(half->bytes(), 20);
   EXPECT_EQ(half->find("b")->dtype, DType::f16);
-  EXPECT_EQ(testing::floats_of(cast(half->read("b"), DType::f32)),
-            (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(test::floats_of(cast(half->read("b"), DType::f32)), (std::vector<float>{1, 2, 3, 4}));
 }
 
 }  // namespace

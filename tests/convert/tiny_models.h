@@ -14,7 +14,7 @@
 // Models of all families as their files would have them; the values and the logits that belong to
 // them come from reference_logits.py, the Megatron checkpoints from megatron_files.py.
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// Tensors in memory under any names.
 class MemorySource : public convert::TensorSource {
@@ -99,4 +99,4 @@ inline void write_hugging_face_folder(const std::filesystem::path& folder,
   writer.commit();
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

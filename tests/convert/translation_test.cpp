@@ -9,17 +9,17 @@ namespace mpitron::convert {
 namespace {
 
 struct Translated {
-  explicit Translated(const std::string& family) : model(testing::reference_model(family)) {
+  explicit Translated(const std::string& family) : model(test::reference_model(family)) {
     description = read_hugging_face_config(model.config, family, 8);
     table = make_name_table(family, description);
   }
-  testing::ReferenceModel model;
+  test::ReferenceModel model;
   ModelDescription description;
   NameTable table;
 };
 
 TEST(Translation, ComesBackAsItWas) {
-  for (const std::string& family : testing::families()) {
+  for (const std::string& family : test::families()) {
     Translated t(family);
     ASSERT_EQ(check_theirs(t.model.weights, t.table).problems(true), "") << family;
     const auto ours = to_ours(t.model.weights, t.table);
@@ -28,8 +28,8 @@ TEST(Translation, ComesBackAsItWas) {
     ASSERT_EQ(theirs->tensors().size(), t.model.weights.tensors().size());
     for (const TensorInfo& info : theirs->tensors()) {
       EXPECT_EQ(*t.model.weights.find(info.name), info);
-      EXPECT_EQ(testing::floats_of(theirs->read(info.name)),
-                testing::floats_of(t.model.weights.read(info.name)))
+      EXPECT_EQ(test::floats_of(theirs->read(info.name)),
+                test::floats_of(t.model.weights.read(info.name)))
           << info.name;
     }
   }
@@ -38,9 +38,9 @@ TEST(Translation, ComesBackAsItWas) {
 TEST(Translation, PadsTheVocabularyWithZeros) {
   Translated t("llama");
   const auto ours = to_ours(t.model.weights, t.table);
-  const std::vector<float> words = testing::floats_of(ours->read("output_layer.weight"));
+  const std::vector<float> words = test::floats_of(ours->read("output_layer.weight"));
   ASSERT_EQ(words.size(), 64u * 24);
-  EXPECT_EQ(words[60 * 24], testing::element("lm_head.weight", 60 * 24));
+  EXPECT_EQ(words[60 * 24], test::element("lm_head.weight", 60 * 24));
   EXPECT_EQ(std::count(words.begin() + 61 * 24, words.end(), 0.0f), 3 * 24);
 }
 
@@ -49,10 +49,10 @@ TEST(Translation, WhatTheyDoNotHaveMustBeZero) {
   Translated t("t5");
   const char* name = "lm_head.output_layer.bias";
   const auto ours = to_ours(t.model.weights, t.table);
-  EXPECT_EQ(testing::floats_of(ours->read(name)), std::vector<float>(64));
-  testing::MemorySource trained;
+  EXPECT_EQ(test::floats_of(ours->read(name)), std::vector<float>(64));
+  test::MemorySource trained;
   for (const TensorInfo& info : ours->tensors()) {
-    trained.add(info.name, info.shape, testing::floats_of(ours->read(info.name)));
+    trained.add(info.name, info.shape, test::floats_of(ours->read(info.name)));
   }
   EXPECT_EQ(check_ours(trained, t.table).problems(true), "");
   trained.remove(name);
@@ -62,18 +62,18 @@ TEST(Translation, WhatTheyDoNotHaveMustBeZero) {
 
 TEST(Translation, FirstReleasesLeaveThePrefixOut) {
   Translated t("gpt2");
-  testing::MemorySource old;
+  test::MemorySource old;
   for (const TensorInfo& info : t.model.weights.tensors()) {
     old.add(info.name.substr(std::string_view("transformer.").size()), info.shape,
-            testing::floats_of(t.model.weights.read(info.name)));
+            test::floats_of(t.model.weights.read(info.name)));
   }
   old.add("h.0.attn.bias", {1, 1, 16, 16});
   const NameCheck check = check_theirs(old, t.table);
   EXPECT_EQ(check.problems(true), "");
   EXPECT_EQ(check.ignored, (std::vector<std::string>{"h.0.attn.bias"}));
   const auto ours = to_ours(old, t.table);
-  EXPECT_EQ(testing::floats_of(ours->read("decoder.final_layernorm.bias")),
-            testing::elements("transformer.ln_f.bias", 24));
+  EXPECT_EQ(test::floats_of(ours->read("decoder.final_layernorm.bias")),
+            test::elements("transformer.ln_f.bias", 24));
 }
 
 TEST(Translation, ListsEverythingThatDoesNotFit) {
@@ -95,7 +95,7 @@ TEST(Translation, ListsEverythingThatDoesNotFit) {
 TEST(Translation, RepetitionMustRepeat) {
   for (const bool same : {true, false}) {
     Translated t("qwen2");
-    std::vector<float> values = testing::elements("model.embed_tokens.weight", 61 * 24);
+    std::vector<float> values = test::elements("model.embed_tokens.weight", 61 * 24);
     values[7] += same ? 0 : 1;
     t.model.weights.add("lm_head.weight", {61, 24}, values);
     const NameCheck check = check_theirs(t.model.weights, t.table);

@@ -190,7 +190,7 @@ TEST_F(PreprocessTest, FullDiskLeavesNoOutput) {
   for (const rlim_t limit : {rlim_t{100'000}, rlim_t{500'000}, rlim_t{2'500'000}}) {
     std::string message;
     {
-      const testing::FullDisk full(limit);
+      const test::FullDisk full(limit);
       message = failure(given);
     }
     const std::string name = limit < 2'500'000 ? "out_text_document.bin" : "out_text_document.idx";

@@ -47,7 +47,7 @@ TEST(FileSystemCheck, SlowDisksAndSlowSharing) {
 }
 
 TEST(FileSystemCheck, MeasuresWithAllRanksAndCleansUp) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   comm::run_thread_world(2, [&](comm::World& world) {
     const FileSystemFacts facts = read_file_system(folder.path(), world, Index{1} << 20);
     EXPECT_EQ(facts.error, "");

@@ -108,7 +108,7 @@ TEST(SlurmCheck, ASilentControllerFails) {
 }
 
 TEST(SlurmCheck, PluginsTellWhatTheyOpen) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::filesystem::path library = folder.path() / "pmix/lib";
   std::filesystem::create_directories(library);
   const auto write = [&](const std::string& name, const std::string& path) {

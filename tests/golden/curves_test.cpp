@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "support/golden_tables.h"
-#include "train/replay.h"
+#include "train/parity/replay.h"
 
 namespace mpitron::train {
 namespace {
 
 std::filesystem::path curves_folder() {
-  return testing::golden_dir() / "curves";
+  return test::golden_folder() + "/curves";
 }
 
 std::vector<std::string> recorded_cases() {

@@ -8,13 +8,13 @@
 #include "support/golden_tables.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
-#include "train/recorded_case.h"
+#include "train/parity/recorded_case.h"
 
 namespace mpitron::models {
 namespace {
 
 std::filesystem::path folder_of(const std::string& name) {
-  return testing::golden_dir() / "curves" / name;
+  return test::golden_folder() + "/curves/" + name;
 }
 
 /// The mean cross entropy of recorded logits, [b, s, v], where position i is to say the label of

@@ -9,7 +9,7 @@ namespace mpitron::io {
 namespace {
 
 TEST(Hdf5File, SaysWhatHdf5Says) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "a.h5";
   try {
     const Hdf5File file(path, Hdf5File::Mode::read);
@@ -23,7 +23,7 @@ TEST(Hdf5File, SaysWhatHdf5Says) {
 }
 
 TEST(Hdf5File, WhatNoFileOfOursHoldsIsRefused) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
   file.create_data_set({.name = "twice", .shape = {2}});
   EXPECT_THROW(file.create_data_set({.name = "twice", .shape = {2}}), Error);
@@ -36,7 +36,7 @@ TEST(Hdf5File, WhatNoFileOfOursHoldsIsRefused) {
 }
 
 TEST(Hdf5File, AttributesAreReplaced) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
   file.set_attributes("/", {{"a", Index{1}}, {"b", 2.5}});
   file.set_attributes("/", {{"a", std::string("text")}, {"c", Index{-1}}});
@@ -45,7 +45,7 @@ TEST(Hdf5File, AttributesAreReplaced) {
 }
 
 TEST(Hdf5File, TellsWhereItsDataSetsLie) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
   const Index numbers = file.create_data_set({.name = "group/numbers", .shape = {5}});
   file.create_data_set({.name = "none", .shape = {0}, .dtype = DType::u16});
@@ -57,7 +57,7 @@ TEST(Hdf5File, TellsWhereItsDataSetsLie) {
 }
 
 TEST(Hdf5File, TablesComeBack) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
   const std::vector<std::uint64_t> words = {1, 2, 3, ~std::uint64_t{0}, 5, 6};
   const TableFields fields = {"a", "b", "c"};
@@ -71,7 +71,7 @@ TEST(Hdf5File, TablesComeBack) {
 
 // What they show is looked at with other programs (tests/checkpoint/other_tools_test.cpp).
 TEST(Hdf5File, VirtualDataSetsAreNoneThatHavePlaces) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
   const std::vector<VirtualPart> parts = {
       {.file = "b.h5", .begin = 0, .end = 4, .source_begin = 2, .source_elements = 6},

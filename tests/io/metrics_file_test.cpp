@@ -41,7 +41,7 @@ void add_loss(MetricsFile& file, int step, double loss) {
 }  // namespace
 
 TEST(MetricsFile, SurvivesACrashAndAResume) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "metrics.jsonl";
   {
     MetricsFile file(path);
@@ -62,7 +62,7 @@ TEST(MetricsFile, SurvivesACrashAndAResume) {
 }
 
 TEST(MetricsFile, ExactLines) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "metrics.jsonl";
   MetricsFile file(path);
   file.add(7, std::array{Metric{"lm loss", 2.5},
@@ -74,14 +74,14 @@ TEST(MetricsFile, ExactLines) {
 }
 
 TEST(MetricsFile, AFullDiskLeavesLinesOutAndNothingElse) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "metrics.jsonl";
   MetricsFile file(path);
   std::map<int, double> expected;
   for (int step = 1; step <= 100; ++step) {  // more than what is said below
     add_loss(file, step, expected[step] = 200.0 - step);
   }
-  const testing::FullDisk full(std::filesystem::file_size(path) + 5);
+  const test::FullDisk full(std::filesystem::file_size(path) + 5);
   ::testing::internal::CaptureStderr();
   add_loss(file, 101, 2.0);
   add_loss(file, 102, 1.5);
@@ -96,7 +96,7 @@ TEST(MetricsFile, AFullDiskLeavesLinesOutAndNothingElse) {
 }
 
 TEST(MetricsFile, IsOneRunsAtATime) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto path = folder.path() / "metrics.jsonl";
   {
     const MetricsFile one(path);

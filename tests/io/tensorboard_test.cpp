@@ -101,7 +101,7 @@ std::vector<std::map<unsigned, std::string>> read_events(const std::filesystem::
 }  // namespace
 
 TEST(TensorboardWriter, EventsReadBack) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   std::filesystem::path path;
   {
     TensorboardWriter writer(folder.path() / "tb" / "run");
@@ -125,7 +125,7 @@ TEST(TensorboardWriter, EventsReadBack) {
 }
 
 TEST(TensorboardWriter, FileNamesAreTensorboards) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const TensorboardWriter first(folder.path());
   const TensorboardWriter second(folder.path());
   EXPECT_NE(first.path(), second.path());
@@ -134,7 +134,7 @@ TEST(TensorboardWriter, FileNamesAreTensorboards) {
 }
 
 TEST(TensorboardWriter, QueueIsWrittenWhenFull) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   TensorboardWriter writer(folder.path(), 3);
   const auto size = [&] { return std::filesystem::file_size(writer.path()); };
   const auto header = size();
@@ -147,13 +147,13 @@ TEST(TensorboardWriter, QueueIsWrittenWhenFull) {
 }
 
 TEST(TensorboardWriter, AFullDiskLeavesEventsOutAndNothingElse) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   TensorboardWriter writer(folder.path());
   for (int step = 1; step <= 100; ++step) {  // more than what is said below
     writer.add_scalar("x", 1, step);
   }
   writer.flush();
-  const testing::FullDisk full(std::filesystem::file_size(writer.path()) + 5);
+  const test::FullDisk full(std::filesystem::file_size(writer.path()) + 5);
   ::testing::internal::CaptureStderr();
   for (int step = 101; step <= 102; ++step) {
     writer.add_scalar("x", 1, step);
@@ -168,7 +168,7 @@ TEST(TensorboardWriter, AFullDiskLeavesEventsOutAndNothingElse) {
 }
 
 TEST(TensorboardWriter, SaysWhereItCannotWrite) {
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   {
     AtomicFile file(folder.path() / "file");
     file.commit();

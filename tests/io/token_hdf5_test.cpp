@@ -91,7 +91,7 @@ TEST(TokenHdf5, AFullDiskLeavesNothing) {
   const TemporaryFolder folder;
   const TokenFile corpus(test::golden_folder() + "/dataset/d");
   for (const rlim_t bytes : {1000, 10'000}) {
-    const testing::FullDisk full(bytes);
+    const test::FullDisk full(bytes);
     const std::string message = message_of([&] { write_token_hdf5(corpus, folder / "x.h5", ""); });
     EXPECT_TRUE(message.ends_with("File too large") ||
                 message.find("File too large;") != std::string::npos)

@@ -10,8 +10,8 @@
 namespace mpitron::io {
 namespace {
 
-using mpitron::testing::convert_data;
-using mpitron::testing::element;
+using mpitron::test::convert_data;
+using mpitron::test::element;
 
 std::string checkpoint_text() {
   return read_file(convert_data("megatron/torch/iter_0000005/mp_rank_00_001/model_optim_rng.pt"));
@@ -80,8 +80,8 @@ TEST(TorchArchive, SurvivesDamage) {
   std::mt19937 random(11);
   int refused = 0, read = 0;
   for (int i = 0; i < 3000; ++i) {
-    const std::string text = mpitron::testing::mutated(good, random);
-    const bool accepted = mpitron::testing::accepts([&] {
+    const std::string text = mpitron::test::mutated(good, random);
+    const bool accepted = mpitron::test::accepts([&] {
       const TorchArchive archive = open(text);
       const PickleValue* model = archive.root().find("model1");
       if (model == nullptr) {

@@ -55,7 +55,7 @@ class TraceFile : public ::testing::Test {
     }
   }
 
-  const testing::TemporaryFolder folder_;
+  const test::TemporaryFolder folder_;
 };
 
 TEST_F(TraceFile, IsJsonWithOneEventForEachSpan) {

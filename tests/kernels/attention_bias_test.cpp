@@ -23,7 +23,7 @@ Problem<float> problem_with(const std::vector<float>& bias) {
 }
 
 std::vector<float> random_bias() {
-  const std::vector<double> values = testing::test_values(kHeads * kDistances, 1);
+  const std::vector<double> values = test::test_values(kHeads * kDistances, 1);
   return {values.begin(), values.end()};
 }
 

@@ -11,7 +11,7 @@ class Head {
  public:
   Head(Index size, Index valid)
       : size_(size), valid_(valid), data_(static_cast<std::size_t>((valid + 1) * kStride), T(NAN)) {
-    const auto values = testing::test_values(valid * size, 3);
+    const auto values = test::test_values(valid * size, 3);
     for (Index i = 0; i < valid * size; ++i) {
       data_[static_cast<std::size_t>(i / size * kStride + i % size)] =
           T(static_cast<float>(values[static_cast<std::size_t>(i)]));

@@ -55,7 +55,7 @@ TEST(AttentionProblem, LanesObeyTheMaskAndTheEnd) {
   for (Visibility v : visibility_cases()) {
     const Index columns = v.positions.keys(v.s_kv - 1) + 1;
     std::vector<std::uint8_t> mask(static_cast<std::size_t>(v.s * columns));
-    const auto random = testing::test_values(v.s * columns, 1);
+    const auto random = test::test_values(v.s * columns, 1);
     for (std::size_t i = 0; i < mask.size(); ++i) {
       mask[i] = random[i] > 0 ? 1 : 0;
     }

@@ -54,8 +54,8 @@ float word_of(double first, double second) {
 /// A block with A's rows, or its steps, lying together; starting from c = row + column.
 template <class T, int N>
 void check_block(Index steps, bool rows_together) {
-  const auto words = testing::test_values(2 * kRows * steps, 1);
-  const auto panel = testing::test_values(2 * kCols * steps, 2);
+  const auto words = test::test_values(2 * kRows * steps, 1);
+  const auto panel = test::test_values(2 * kCols * steps, 2);
   std::vector<float> a;
   std::vector<Lanes> b(static_cast<std::size_t>(4 * std::max<Index>(steps, 1)));
   for (std::size_t i = 0; i < words.size(); i += 2) {

@@ -76,12 +76,12 @@ TEST(Gemm, ASteadyProductAllocatesNothingOfOurs) {
   device::HostStream stream;
   run(stream, kernel);
   run(stream, kernel);
-  const std::int64_t before = testing::allocations();
+  const std::int64_t before = test::allocations();
   for (int i = 0; i < 100; ++i) {
     run(stream, kernel);
   }
   // oneDNN's own map of arguments has a node for each and a table: short-lived, a few bytes.
-  EXPECT_LE(testing::allocations() - before, 100 * 6);
+  EXPECT_LE(test::allocations() - before, 100 * 6);
 }
 
 }  // namespace

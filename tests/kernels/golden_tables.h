@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "support/golden_folder.h"
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels {
@@ -16,7 +17,7 @@ namespace mpitron::kernels {
 inline const nlohmann::json& golden_table(const std::string& section) {
   static std::map<std::string, nlohmann::json> sections;
   const auto [at, added] = sections.try_emplace(section);
-  if (std::ifstream file(golden_dir() + "/tables.json"); added && file) {
+  if (std::ifstream file(test::golden_folder() + "/tables.json"); added && file) {
     at->second = nlohmann::json::parse(file).at(section);
   }
   return at->second;

@@ -57,7 +57,7 @@ TEST(ReferenceActivation, GatedBackwardIsTheGradient) {
 TEST(ReferenceActivation, GoldenTable) {
   const auto table = golden_table("activations");
   if (table.is_null()) {
-    GTEST_SKIP() << "no " << golden_dir();
+    GTEST_SKIP() << "no " << test::golden_folder();
   }
   const std::vector<double> x = flatten(table["x"]);
   const double bias = table["bias"];
@@ -77,7 +77,7 @@ TEST(ReferenceActivation, GoldenTable) {
 TEST(ReferenceActivation, GoldenSwiglu) {
   const auto table = golden_table("activations");
   if (table.is_null()) {
-    GTEST_SKIP() << "no " << golden_dir();
+    GTEST_SKIP() << "no " << test::golden_folder();
   }
   const std::vector<double> gate = flatten(table["swiglu_gate"]), up = flatten(table["swiglu_up"]);
   const auto n = static_cast<Index>(gate.size());

@@ -54,7 +54,7 @@ TEST(ReferenceCrossEntropy, BackwardIsTheGradient) {
 TEST(ReferenceCrossEntropy, GoldenTable) {
   const auto table = golden_table("cross_entropy");
   if (table.is_null()) {
-    GTEST_SKIP() << "no " << golden_dir();
+    GTEST_SKIP() << "no " << test::golden_folder();
   }
   for (const auto& expected : table["cases"]) {
     const auto& targets = expected.contains("targets") ? expected["targets"] : table["targets"];

@@ -63,7 +63,7 @@ std::vector<double> step_by(const nlohmann::json& options, bool adam, int step, 
 TEST(ReferenceOptimizer, GoldenSteps) {
   const auto table = golden_table("optimizer_steps");
   if (table.is_null()) {
-    GTEST_SKIP() << "no " << golden_dir();
+    GTEST_SKIP() << "no " << test::golden_folder();
   }
   const std::vector<double> start = flatten(table["parameter"]);
   const Shape shape{static_cast<Index>(start.size())};

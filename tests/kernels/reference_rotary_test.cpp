@@ -39,7 +39,7 @@ void fill_tables(TestTensor& cos, TestTensor& sin, Index positions, Index r) {
 TEST(ReferenceRotary, GoldenApplication) {
   const auto table = golden_table("rope");
   if (table.is_null()) {
-    GTEST_SKIP() << "no " << golden_dir();
+    GTEST_SKIP() << "no " << test::golden_folder();
   }
   for (const auto& expected : table["apply"]) {
     const auto& x = expected["x_sbnd"];

@@ -1,5 +1,5 @@
 #pragma once
-#include <cstdlib>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -44,11 +44,6 @@ class TestTensor {
   Shape shape_;
 };
 
-using testing::test_values;
-
-inline std::string golden_dir() {
-  const char* given = std::getenv("MPITRON_GOLDEN_DIR");
-  return given != nullptr ? given : std::string(MPITRON_SOURCE_DIR) + "/tests/golden";
-}
+using test::test_values;
 
 }  // namespace mpitron::kernels

@@ -75,7 +75,7 @@ inline std::vector<Lanes> lanes_between(double low, double high, int steps = 163
 
 /// Lanes in [-scale, scale).
 inline Lanes random_lanes(unsigned seed, double scale = 1) {
-  const auto values = testing::test_values(16, seed);
+  const auto values = test::test_values(16, seed);
   return make_lanes(
       [&](int i) { return static_cast<float>(scale * values[static_cast<std::size_t>(i)]); });
 }

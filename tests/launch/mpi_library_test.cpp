@@ -20,7 +20,7 @@ class Library : public ::testing::Test {
     return describe_mpi("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4",
                         folder_.path() / "libmpi.so");
   }
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(Library, TellsTheFirstPartOfTheVersion) {

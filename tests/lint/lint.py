@@ -3,12 +3,13 @@
 
 usage: lint.py [--root DIR] [--no-format]
 
-  layers    every #include "..." is one that the row of its folder in CMakeLists.txt (mpitron_layer) allows; no folder cycle
+  layers    every #include "..." is one that the row of its folder in CMakeLists.txt (mpitron_layer) allows; a subfolder
+            includes none that the row names later (SUBFOLDERS); no folder cycle
   foreign   a heavy foreign header only in the .cpp/.cu files of a layer whose row names its library as FOREIGN
   format    clang-format 14 has nothing to change; no line over 100 columns; braces around the body of every if and loop
   budget    limits of the style budget, printed with medians and 90 % quantiles
   contract  each header of kernels, and of ops (functions that return a Var), states its numerical contract at the top
-  docs      the layer table of docs/architecture.md says the same as CMakeLists.txt; sources and pages that pages name exist
+  docs      the tables of docs/architecture.md say the same as CMakeLists.txt; sources and pages that pages name exist
   shell     shellcheck has nothing to say about a shell script or sbatch file
   golden    tests/golden is at most 12 MB, so that a clone stays light
 
@@ -43,8 +44,9 @@ CONTRACT = re.compile(r"contract|accumulat|rounded|order of|bitwise", re.I)
 
 
 class Layer:
-    def __init__(self, name, depends, foreign):
-        self.name, self.depends, self.foreign = name, depends, foreign
+    def __init__(self, name, fields):
+        self.name, self.depends, self.foreign = name, set(fields["DEPENDS"]), set(fields["FOREIGN"])
+        self.subfolders = fields["SUBFOLDERS"]
 
 
 def read_layers(root):
@@ -59,7 +61,7 @@ def read_layers(root):
                 key = word
             else:
                 fields[key].append(word)
-        layers[fields["NAME"][0]] = Layer(fields["NAME"][0], set(fields["DEPENDS"]), set(fields["FOREIGN"]))
+        layers[fields["NAME"][0]] = Layer(fields["NAME"][0], fields)
     return layers
 
 
@@ -148,6 +150,13 @@ class Lint:
         elif here != there and there not in self.layers[here].depends:
             allowed = ", ".join(sorted(self.layers[here].depends)) or "nothing of ours"
             self.report("layers", source.path, line, f"{here} may not include {there} (allowed: {allowed})")
+        elif here == there:
+            self.check_order(source, line, target, self.layers[here].subfolders)
+
+    def check_order(self, source, line, target, subfolders):
+        lower, upper = (os.path.basename(os.path.dirname(path)) for path in (target, source.path))
+        if lower in subfolders and upper in subfolders and subfolders.index(lower) > subfolders.index(upper):
+            self.report("layers", source.path, line, f"{upper} may not include {lower}, which SUBFOLDERS names later")
 
     def check_cycles(self, edges):
         state, stack = {}, []
@@ -259,7 +268,8 @@ class Lint:
         if not os.path.exists(path):
             return
         with open(path, encoding="utf-8") as f:
-            table = re.search(r"^\| layer \|.*?(?:\n\n|\Z)", f.read(), re.M | re.S)
+            page = f.read()
+        table = re.search(r"^\| layer \|.*?(?:\n\n|\Z)", page, re.M | re.S)
         rows = re.findall(r"^\| `(?:src/)?(\w+)`[^|]*\| ([^|]*) \|", table.group() if table else "", re.M)
         for name, text in rows:
             if name not in self.layers:
@@ -271,6 +281,11 @@ class Lint:
                 self.report("docs", "docs/architecture.md", 0, f"layer {name}: documented {sorted(documented)}, real {sorted(real)}")
         for name in sorted(set(self.layers) - {row[0] for row in rows}):
             self.report("docs", "docs/architecture.md", 0, f"layer {name} is missing in the table")
+        for name, table in re.findall(r"^\| `(?:src/)?(\w+)/` \|.*\n((?:\|.*\n)*)", page, re.M):
+            documented = re.findall(r"^\| `(\w+)`", table, re.M)
+            real = self.layers[name].subfolders if name in self.layers else []
+            if documented != real:
+                self.report("docs", "docs/architecture.md", 0, f"subfolders of {name}: documented {documented}, real {real}")
 
     def find_pages(self):
         yield from (name for name in ("README.md", "CHANGELOG.md") if os.path.exists(os.path.join(self.root, name)))

@@ -25,6 +25,11 @@ CLEAN = {
     "tests/data/json_test.cpp": "int d;\n",
     "tests/kernels/norm_test.cpp": '#include "kernels/norm.h"\n',
 }
+FLOORS = {
+    "CMakeLists.txt": ROWS + "mpitron_layer(nn SUBFOLDERS low high)\n",
+    "src/nn/low/norm.h": "#pragma once\n",
+    "src/nn/high/block.h": "#pragma once\n",
+}
 LONG_FUNCTION = "int f() {\n" + "  g();\n" * 95 + "}\n"
 # case -> (files that differ from the clean tree, text that the report must hold; None: the tree must pass)
 CASES = {
@@ -33,6 +38,9 @@ CASES = {
                              "folder cycle io -> utils -> io: io/token_file.h includes utils/text.h; utils/text.h includes io/token_file.h"),
     "cycle_over_three_folders_fails": ({"utils/text.h": '#pragma once\n#include "data/loader.h"\n'}, "folder cycle io -> utils -> src/data -> io"),
     "forbidden_layer_fails": ({"io/token_file.h": '#pragma once\n#include "kernels/norm.h"\n'}, "io may not include kernels"),
+    "subfolder_including_a_lower_one_passes": ({**FLOORS, "src/nn/high/block.h": '#pragma once\n#include "nn/low/norm.h"\n'}, None),
+    "subfolder_including_a_higher_one_fails": ({**FLOORS, "src/nn/low/norm.h": '#pragma once\n#include "nn/high/block.h"\n'},
+                                               "src/nn/low/norm.h:2: [layers] low may not include high"),
     "commented_include_passes": ({"utils/text.h": '#pragma once\n// #include "io/token_file.h"\n'}, None),
     "unknown_include_fails": ({"io/token_file.h": '#pragma once\n#include "token.h"\n'}, '"token.h" is no file'),
     "source_includes_test_fails": ({"io/token_file.h": '#pragma once\n#include "tests/support/x.h"\n', "tests/support/x.h": "#pragma once\n"},
@@ -60,6 +68,8 @@ CASES = {
     "untested_data_passes": ({"tests/io/token_file_test.cpp": None}, None),
     "wrong_docs_table_fails": ({"docs/architecture.md": "| layer | may include | holds |\n| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | - | x |\n| `kernels` | - | x |\n"},
                                "layer data: documented [], real ['io']"),
+    "wrong_table_of_subfolders_fails": ({**FLOORS, "docs/architecture.md": "| `src/nn/` | holds |\n| --- | --- |\n| `high` | x |\n| `low` | x |\n"},
+                                        "subfolders of nn: documented ['high', 'low'], real ['low', 'high']"),
     "page_naming_a_lost_source_fails": ({"docs/how-to/x.md": "See `io/lost.h`.\n"}, "docs/how-to/x.md:1: [docs] there is no io/lost.h"),
     "page_linking_to_a_lost_page_fails": ({"README.md": "[how](docs/lost.md#here)\n"}, "README.md:1: [docs] there is no docs/lost.md"),
     "page_with_right_names_passes": ({"docs/x.md": "`data/loader.h`, `json.cpp` and [this](../README.md)\n", "README.md": "a\n"}, None),

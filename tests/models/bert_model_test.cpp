@@ -14,10 +14,10 @@ class BertModelTest : public ModelParts {
     };
   }
   Batch batch(std::int64_t padding = 0) {
-    return testing::masked_batch(*device_, config::ModelKind::bert, padding);
+    return test::masked_batch(*device_, config::ModelKind::bert, padding);
   }
 
-  config::ModelConfig config_ = testing::tiny_encoder(config::ModelKind::bert);
+  config::ModelConfig config_ = test::tiny_encoder(config::ModelKind::bert);
 };
 
 TEST_F(BertModelTest, PartsOfAPipelineMakeTheWhole) {

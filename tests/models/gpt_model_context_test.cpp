@@ -37,7 +37,7 @@ std::vector<std::int64_t> ids_of(const tensor::Tensor& x) {
 }
 
 Batch batch_of(device::Device& device, const SequenceSlice& slice) {
-  const Batch whole = testing::tiny_batch(device, kLength, 5, kBatch);
+  const Batch whole = test::tiny_batch(device, kLength, 5, kBatch);
   const auto cut = [&](const tensor::Tensor& x) {
     const std::vector<std::int64_t> all = ids_of(x);
     std::vector<std::int64_t> ids;
@@ -45,7 +45,7 @@ Batch batch_of(device::Device& device, const SequenceSlice& slice) {
       const auto from = all.begin() + slice.map(i) * kBatch;
       ids.insert(ids.end(), from, from + kBatch);
     }
-    return testing::make_ids(device, {slice.length, kBatch}, ids);
+    return test::make_ids(device, {slice.length, kBatch}, ids);
   };
   return {.tokens = cut(whole.tokens),
           .position_ids = cut(whole.position_ids),
@@ -59,7 +59,7 @@ void run(device::Device& device, const config::ModelConfig& config, comm::Parall
   const SequenceSlice slice = zigzag_slice(kLength, context_group.size(), context_group.rank());
   GptModel model(config, device, {.groups = std::move(groups), .part = nn::whole_model(config)});
   model.initialize();
-  testing::make_main_grads(device, model.parameters());
+  test::make_main_grads(device, model.parameters());
   Tape tape;
   Context context{.device = device,
                   .tape = &tape,
@@ -68,7 +68,7 @@ void run(device::Device& device, const config::ModelConfig& config, comm::Parall
                   .iteration = 4,
                   .position = {.first_sample = 5, .sequence = slice.map}};
   const Var loss = model.loss(context, batch_of(device, slice));
-  const std::vector<double> losses = testing::values_of(loss.value);
+  const std::vector<double> losses = test::values_of(loss.value);
   std::vector<double> weights;
   for (Index i = 0; i < slice.length * kBatch; ++i) {
     const Index position = slice.map(i / kBatch), sample = i % kBatch;
@@ -76,12 +76,11 @@ void run(device::Device& device, const config::ModelConfig& config, comm::Parall
         losses[static_cast<std::size_t>(i)];
     weights.push_back(weight_of(position, sample));
   }
-  tape.backward(context, loss.slot,
-                testing::make_tensor(device, loss.shape(), DType::f32, weights));
+  tape.backward(context, loss.slot, test::make_tensor(device, loss.shape(), DType::f32, weights));
   for (const autograd::Parameter& parameter : model.parameters()) {
     context_group.all_reduce(parameter.main_grad.view()).wait();
     if (context_group.rank() == 0) {
-      to.gradients[parameter.name] = testing::values_of(parameter.main_grad);
+      to.gradients[parameter.name] = test::values_of(parameter.main_grad);
     }
   }
 }
@@ -126,7 +125,7 @@ double distance(const std::vector<double>& got, const std::vector<double>& expec
 }
 
 config::ModelConfig config_of(config::PositionEmbedding positions) {
-  config::ModelConfig config = testing::tiny_gpt();
+  config::ModelConfig config = test::tiny_gpt();
   config.seq_length = config.max_position_embeddings = kLength;
   config.position_embedding_type = positions;
   return config;

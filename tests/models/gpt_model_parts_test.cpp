@@ -32,7 +32,7 @@ class GptModelParts : public ::testing::TestWithParam<bool> {
 
   Results run(const std::vector<nn::ModelPart>& parts) {
     const auto groups = comm::groups_of_one(*comm::make_single_world());
-    const Batch batch = testing::tiny_batch(*device_, 6, 0, 2);
+    const Batch batch = test::tiny_batch(*device_, 6, 0, 2);
     std::deque<GptModel> models;
     std::deque<Tape> tapes;
     std::vector<Var> inputs, outputs;
@@ -41,15 +41,15 @@ class GptModelParts : public ::testing::TestWithParam<bool> {
       GptModel& model =
           models.emplace_back(config_, *device_, GptModel::Share{.groups = groups, .part = part});
       model.initialize();
-      testing::make_main_grads(*device_, model.parameters());
+      test::make_main_grads(*device_, model.parameters());
       Context cx = context(tapes.emplace_back());
       inputs.push_back(part.has_embedding ? Var{} : autograd::variable(x.value));
       x = part.has_output ? model.loss(cx, batch, inputs.back())
                           : model.hidden(cx, batch, inputs.back());
       outputs.push_back(x);
     }
-    Results results{testing::bits_of(x.value), {}};
-    Tensor seed = testing::random_tensor(*device_, x.shape(), DType::f32, 5);
+    Results results{test::bits_of(x.value), {}};
+    Tensor seed = test::random_tensor(*device_, x.shape(), DType::f32, 5);
     for (std::size_t i = parts.size(); i-- > 0;) {
       Context cx = context(tapes[i]);
       tapes[i].backward(cx, outputs[i].slot, seed);
@@ -60,7 +60,7 @@ class GptModelParts : public ::testing::TestWithParam<bool> {
   }
 
   std::unique_ptr<device::Device> device_ = device::make_device("host");
-  config::ModelConfig config_ = testing::tiny_gpt();
+  config::ModelConfig config_ = test::tiny_gpt();
 
  private:
   Context context(Tape& tape) {
@@ -68,7 +68,7 @@ class GptModelParts : public ::testing::TestWithParam<bool> {
   }
   static void add_gradients(GptModel& model, Results& results) {
     for (const Parameter& parameter : model.parameters()) {
-      const std::vector<double> values = testing::values_of(parameter.main_grad);
+      const std::vector<double> values = test::values_of(parameter.main_grad);
       std::vector<double>& sum = results.gradients[parameter.name];
       sum.resize(values.size());
       std::transform(values.begin(), values.end(), sum.begin(), sum.begin(), std::plus<>());
@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(OutputLayer, GptModelParts, ::testing::Bool());
 
 TEST(GptModelPart, HoldsOnlyItsParametersAndCountsATiedWeightOnce) {
   const auto device = device::make_device("host");
-  GptModel last(testing::tiny_gpt(), *device,
+  GptModel last(test::tiny_gpt(), *device,
                 {.groups = comm::groups_of_one(*comm::make_single_world()),
                  .part = {.first_layer = 1, .num_layers = 1, .has_embedding = false}});
   autograd::ParameterList& parameters = last.parameters();

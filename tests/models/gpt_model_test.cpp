@@ -13,8 +13,8 @@ namespace {
 using autograd::Context;
 using autograd::Tape;
 using autograd::Var;
-using testing::tiny_batch;
-using testing::tiny_gpt;
+using test::tiny_batch;
+using test::tiny_gpt;
 
 class GptModelTest : public ::testing::Test {
  protected:
@@ -32,7 +32,7 @@ class GptModelTest : public ::testing::Test {
   std::vector<double> losses(GptModel& model, const Context& where, Index first, Index count) {
     Context cx = where;
     cx.position.first_sample = first;
-    return testing::values_of(model.loss(cx, tiny_batch(*device_, 6, first, count)).value);
+    return test::values_of(model.loss(cx, tiny_batch(*device_, 6, first, count)).value);
   }
 
   std::unique_ptr<device::Device> device_ = device::make_device("host");
@@ -79,23 +79,23 @@ TEST_F(GptModelTest, OnlyAnUntiedOutputLayerHasItsOwnGradient) {
     config.untie_embeddings_and_output_weights = untied;
     GptModel model(config, *device_);
     model.initialize();
-    testing::make_main_grads(*device_, model.parameters());
+    test::make_main_grads(*device_, model.parameters());
     Tape tape;
     Context cx = context(&tape);
     const Var loss = model.loss(cx, tiny_batch(*device_, 6, 0, 2));
     EXPECT_EQ(loss.shape(), (Shape{6, 2}));
     EXPECT_EQ(loss.value.dtype(), DType::f32);
-    tape.backward(cx, loss.slot, testing::random_tensor(*device_, {6, 2}, DType::f32, 1));
+    tape.backward(cx, loss.slot, test::random_tensor(*device_, {6, 2}, DType::f32, 1));
     EXPECT_EQ(tape.uses().size(), model.parameters().size());
     for (const autograd::Parameter& parameter : model.parameters()) {
-      for (const double value : testing::values_of(parameter.main_grad)) {
+      for (const double value : test::values_of(parameter.main_grad)) {
         EXPECT_TRUE(std::isfinite(value)) << parameter.name;
       }
     }
     // Token 23 is no input here. Tied, the softmax still sends its row a gradient.
     const auto& words = model.parameters().find("embedding.word_embeddings.weight")->main_grad;
     const auto batch_ids = tiny_batch(*device_, 6, 0, 2).tokens;
-    const std::vector<double> gradient = testing::values_of(words);
+    const std::vector<double> gradient = test::values_of(words);
     Index unused = -1;
     for (Index token = 0; token < 24; ++token) {
       const auto* ids = batch_ids.data<std::int64_t>();
@@ -120,15 +120,15 @@ TEST_F(GptModelTest, InitialWeightsDoNotDependOnTheRestOfTheModel) {
   other.initialize();
   for (autograd::Parameter& parameter : other.parameters()) {
     if (const autograd::Parameter* same = two.parameters().find(parameter.name)) {
-      EXPECT_EQ(testing::bits_of(parameter.value), testing::bits_of(same->value)) << parameter.name;
+      EXPECT_EQ(test::bits_of(parameter.value), test::bits_of(same->value)) << parameter.name;
     }
   }
   config.seed = 99;
   GptModel reseeded(config, *device_);
   reseeded.initialize();
   const char* words = "embedding.word_embeddings.weight";
-  EXPECT_NE(testing::bits_of(reseeded.parameters().find(words)->value),
-            testing::bits_of(two.parameters().find(words)->value));
+  EXPECT_NE(test::bits_of(reseeded.parameters().find(words)->value),
+            test::bits_of(two.parameters().find(words)->value));
 }
 
 /// A mode decides dropout, a tape decides recording: the first pass of a recomputed block trains
@@ -172,7 +172,7 @@ TEST_F(GptModelTest, DropoutDoesNotDependOnTheMicrobatchSize) {
   Context cx = context();
   cx.position.first_sample = 8;
   const std::vector<double> elsewhere =
-      testing::values_of(model.loss(cx, tiny_batch(*device_, 6, 0, 2)).value);
+      test::values_of(model.loss(cx, tiny_batch(*device_, 6, 0, 2)).value);
   double difference = 0;
   for (std::size_t i = 0; i < elsewhere.size(); ++i) {
     difference = std::max(difference, std::abs(elsewhere[i] - batch[i / 2 * 4 + i % 2]));
@@ -187,9 +187,9 @@ TEST_F(GptModelTest, AnAttentionMaskReplacesNothingWhenItHidesNothingMore) {
   Context cx = context();
   cx.mode = autograd::Mode::evaluate;
   Batch batch = tiny_batch(*device_, 6, 0, 2);
-  const std::vector<double> causal = testing::values_of(model.loss(cx, batch).value);
-  batch.attention_mask = testing::make_mask(*device_, {1, 6, 6}, std::vector<std::uint8_t>(36, 0));
-  EXPECT_EQ(testing::values_of(model.loss(cx, batch).value), causal);
+  const std::vector<double> causal = test::values_of(model.loss(cx, batch).value);
+  batch.attention_mask = test::make_mask(*device_, {1, 6, 6}, std::vector<std::uint8_t>(36, 0));
+  EXPECT_EQ(test::values_of(model.loss(cx, batch).value), causal);
 }
 
 TEST_F(GptModelTest, TheReferenceDeviceAgrees) {
@@ -199,7 +199,7 @@ TEST_F(GptModelTest, TheReferenceDeviceAgrees) {
   oracle.initialize();
   Context cx{.device = *reference, .seed = 3, .iteration = 4};
   const std::vector<double> expected =
-      testing::values_of(oracle.loss(cx, tiny_batch(*reference, 6, 0, 2)).value);
+      test::values_of(oracle.loss(cx, tiny_batch(*reference, 6, 0, 2)).value);
   const std::vector<double> loss = losses(host, context(), 0, 2);
   for (std::size_t i = 0; i < loss.size(); ++i) {
     EXPECT_NEAR(loss[i], expected[i], 2e-5);

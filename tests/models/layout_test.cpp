@@ -14,13 +14,13 @@ namespace {
 
 using config::ModelConfig;
 using config::RecomputeGranularity;
-using testing::TensorLayout;
-using testing::WholeStep;
+using test::TensorLayout;
+using test::WholeStep;
 
 constexpr Index kSequence = 8;
 
 ModelConfig base() {
-  ModelConfig config = testing::tiny_gpt();
+  ModelConfig config = test::tiny_gpt();
   config.num_query_groups = 4;
   config.seq_length = kSequence;
   config.params_dtype = DType::f64;
@@ -28,16 +28,16 @@ ModelConfig base() {
 }
 
 Batch batch(device::Device& device, Index microbatch) {
-  Batch batch = testing::tiny_batch(device, kSequence, 2 * microbatch, 2);
+  Batch batch = test::tiny_batch(device, kSequence, 2 * microbatch, 2);
   batch.labels.data<std::int64_t>()[3] = -1;  // no target
-  batch.loss_mask = testing::make_tensor(device, {kSequence, 2}, DType::f32,
-                                         std::vector<double>(2 * kSequence, 1));
+  batch.loss_mask =
+      test::make_tensor(device, {kSequence, 2}, DType::f32, std::vector<double>(2 * kSequence, 1));
   batch.loss_mask.data<float>()[3] = 0;
   return batch;
 }
 
 WholeStep run(const ModelConfig& config, const TensorLayout& layout) {
-  return testing::run_layout(config, layout, batch);
+  return test::run_layout(config, layout, batch);
 }
 
 double norm(const std::vector<double>& x) {
@@ -203,18 +203,18 @@ TEST(Layout, GroupsOfTheWorldDoNotMix) {
   config.distribute_saved_activations = true;
   const auto samples_of = [](Index group) {
     return [group](device::Device& device, Index microbatch) {
-      return testing::tiny_batch(device, kSequence, 10 * group + 2 * microbatch, 2);
+      return test::tiny_batch(device, kSequence, 10 * group + 2 * microbatch, 2);
     };
   };
-  std::vector<testing::RankStep> ranks(4);
+  std::vector<test::RankStep> ranks(4);
   comm::run_thread_world(4, [&](comm::World& world) {
-    ranks[static_cast<std::size_t>(world.rank())] = testing::run_rank(
-        config, testing::tensor_groups(world, {2, false}), samples_of(world.rank() / 2));
+    ranks[static_cast<std::size_t>(world.rank())] = test::run_rank(
+        config, test::tensor_groups(world, {2, false}), samples_of(world.rank() / 2));
   });
   for (const Index group : {0, 1}) {
     const auto first = ranks.begin() + 2 * group;
-    expect_same(testing::put_together({first, first + 2}),
-                testing::run_layout(config, {}, samples_of(group)), 1e-12);
+    expect_same(test::put_together({first, first + 2}),
+                test::run_layout(config, {}, samples_of(group)), 1e-12);
   }
 }
 
@@ -226,12 +226,12 @@ TEST(Layout, LogitsAreThoseOfOneRank) {
     GptModel model(config, *device, {.groups = groups, .part = nn::whole_model(config)});
     model.initialize();
     autograd::Context context{.device = *device, .mode = autograd::Mode::evaluate};
-    return testing::values_of(model.logits(context, batch(*device, 0)).value);
+    return test::values_of(model.logits(context, batch(*device, 0)).value);
   };
   const std::vector<double> alone = logits(comm::groups_of_one(*comm::make_single_world()));
   for (const TensorLayout& layout : kLayouts) {
     comm::run_thread_world(layout.tensor, [&](comm::World& world) {
-      EXPECT_LE(difference(logits(testing::tensor_groups(world, layout)), alone), 1e-12);
+      EXPECT_LE(difference(logits(test::tensor_groups(world, layout)), alone), 1e-12);
     });
   }
 }
@@ -243,7 +243,7 @@ TEST(Layout, MatricesAreCutAndNormsAreNot) {
     const ModelConfig config = base();
     GptModel model(
         config, *device,
-        {.groups = testing::tensor_groups(world, {4, true}), .part = nn::whole_model(config)});
+        {.groups = test::tensor_groups(world, {4, true}), .part = nn::whole_model(config)});
     model.initialize();
     for (const autograd::Parameter& parameter : model.parameters()) {
       const bool positions = parameter.name == "embedding.position_embeddings.weight";

@@ -37,13 +37,13 @@ class ModelParts : public ::testing::Test {
     for (const nn::ModelPart& part : parts) {
       Model& model = *models.emplace_back(make({.groups = groups, .part = part}));
       model.initialize();
-      testing::make_main_grads(*device_, model.parameters());
+      test::make_main_grads(*device_, model.parameters());
       autograd::Context cx = context(tapes.emplace_back());
       inputs.push_back(part.has_embedding ? autograd::Var{} : autograd::variable(x.value));
       if (part.has_output) {
         objectives = model.objectives(cx, batch, inputs.back());
         for (const Objective& objective : objectives) {
-          result.losses.push_back(testing::bits_of(objective.losses.value));
+          result.losses.push_back(test::bits_of(objective.losses.value));
         }
         x = objectives.front().losses;
       } else {
@@ -91,11 +91,11 @@ class ModelParts : public ::testing::Test {
     return {.device = *device_, .tape = &tape, .usage = &tape, .seed = 3, .iteration = 4};
   }
   tensor::Tensor seed(const autograd::Var& x, unsigned number) {
-    return testing::random_tensor(*device_, x.shape(), DType::f32, number);
+    return test::random_tensor(*device_, x.shape(), DType::f32, number);
   }
   static void add_gradients(Model& model, PartsResult& result) {
     for (const autograd::Parameter& parameter : model.parameters()) {
-      const std::vector<double> values = testing::values_of(parameter.main_grad);
+      const std::vector<double> values = test::values_of(parameter.main_grad);
       std::vector<double>& sum = result.gradients[parameter.name];
       sum.resize(values.size());
       for (std::size_t i = 0; i < values.size(); ++i) {

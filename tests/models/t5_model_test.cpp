@@ -15,7 +15,7 @@ class T5ModelTest : public ModelParts {
     };
   }
   Batch batch(std::int64_t padding = 0) {
-    return testing::masked_batch(*device_, config::ModelKind::t5, padding);
+    return test::masked_batch(*device_, config::ModelKind::t5, padding);
   }
   std::vector<float> losses(const Batch& batch) {
     const PartsResult result = run(make(), batch, {nn::whole_model(config_)});
@@ -24,7 +24,7 @@ class T5ModelTest : public ModelParts {
     return values;
   }
 
-  config::ModelConfig config_ = testing::tiny_encoder(config::ModelKind::t5);
+  config::ModelConfig config_ = test::tiny_encoder(config::ModelKind::t5);
 };
 
 TEST_F(T5ModelTest, PartsOfAPipelineMakeTheWhole) {

@@ -13,11 +13,11 @@ class CoreAttentionTest : public LayerTest {
   std::vector<double> output(const Builder& builder, Index layer_number = 1) {
     const CoreAttention core(builder, layer_number, kLayout, 0.5);
     Context cx = context();
-    const Var qkv = autograd::variable(
-        testing::random_tensor(*device_, {5, 2, kLayout.width()}, DType::f32, 3));
+    const Var qkv =
+        autograd::variable(test::random_tensor(*device_, {5, 2, kLayout.width()}, DType::f32, 3));
     const Var y = core.forward(cx, qkv, {});
     EXPECT_EQ(y.shape(), (Shape{5, 2, 4 * 2}));
-    return testing::values_of(y.value);
+    return test::values_of(y.value);
   }
 };
 

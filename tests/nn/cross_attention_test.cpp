@@ -12,10 +12,10 @@ class CrossAttentionTest : public LayerTest {
     return {.rotary = {},
             .attention_mask = {},
             .encoder_output = encoder,
-            .encoder_mask = testing::make_mask(*device_, {2, 1, 3}, {0, 0, 1, 0, 0, 0})};
+            .encoder_mask = test::make_mask(*device_, {2, 1, 3}, {0, 0, 1, 0, 0, 0})};
   }
   Var encoder_output(unsigned seed = 9) const {
-    return autograd::variable(testing::random_tensor(*device_, {3, 2, 16}, DType::f32, seed));
+    return autograd::variable(test::random_tensor(*device_, {3, 2, 16}, DType::f32, seed));
   }
 };
 
@@ -34,7 +34,7 @@ TEST_F(CrossAttentionTest, BothSidesLearn) {
     const BranchOutput branch = layer.forward(cx, x, inputs(encoder));
     return ops::bias_dropout_add(cx, branch.output, branch.bias, x, {});
   });
-  const std::vector<double> gradient = testing::values_of(encoder.slot.gradient());
+  const std::vector<double> gradient = test::values_of(encoder.slot.gradient());
   EXPECT_NE(gradient[0], 0);
   for (std::size_t i = 0; i < 16; ++i) {
     EXPECT_EQ(gradient[(2 * 2 + 0) * 16 + i], 0) << "a hidden position of the first sample";
@@ -50,8 +50,8 @@ TEST_F(CrossAttentionTest, HiddenPositionsDoNotMatter) {
   for (Index i = 0; i < 16; ++i) {
     b.value.data<float>()[(2 * 2 + 0) * 16 + i] += 1;
   }
-  EXPECT_EQ(testing::bits_of(layer.forward(cx, input(), inputs(a)).output.value),
-            testing::bits_of(layer.forward(cx, input(), inputs(b)).output.value));
+  EXPECT_EQ(test::bits_of(layer.forward(cx, input(), inputs(a)).output.value),
+            test::bits_of(layer.forward(cx, input(), inputs(b)).output.value));
 }
 
 }  // namespace

@@ -13,10 +13,10 @@ class ExpertsTest : public LayerTest {
     config_.moe = config::MoeConfig{.num_experts = 3, .layers = {true}, .ffn_hidden_size = 24};
   }
   Var tokens(Index n) {
-    return autograd::variable(testing::random_tensor(*device_, {n, 16}, DType::f32, 3));
+    return autograd::variable(test::random_tensor(*device_, {n, 16}, DType::f32, 3));
   }
   Var probabilities(Index n) {
-    return autograd::variable(testing::random_tensor(*device_, {n}, DType::f32, 4));
+    return autograd::variable(test::random_tensor(*device_, {n}, DType::f32, 4));
   }
 };
 
@@ -45,16 +45,16 @@ TEST_F(ExpertsTest, AnExpertIsAnMlpWeighedByItsProbability) {
     const Mlp mlp(builder_.child("mlp"), 24);
     initialize();
     for (const char* name : {"linear_fc1.weight", "linear_fc2.weight"}) {
-      testing::set_values(
+      test::set_values(
           parameters_.find(std::string("mlp.") + name)->value,
-          testing::values_of(parameters_.find(std::string("local_experts.0.") + name)->value));
+          test::values_of(parameters_.find(std::string("local_experts.0.") + name)->value));
     }
     Context cx = context();
     const Var x = tokens(4), p = probabilities(4);
-    const auto got = testing::values_of(experts.forward(cx, x, p, {4}).value);
+    const auto got = test::values_of(experts.forward(cx, x, p, {4}).value);
     const Var rows = autograd::constant(x.value.reshape({4, 1, 16}));
-    const auto whole = testing::values_of(mlp.forward(cx, rows).output.value);
-    const auto factors = testing::values_of(p.value);
+    const auto whole = test::values_of(mlp.forward(cx, rows).output.value);
+    const auto factors = test::values_of(p.value);
     for (std::size_t i = 0; i < got.size(); ++i) {
       EXPECT_NEAR(got[i], whole[i] * factors[i / 16], 1e-5);
     }
@@ -67,15 +67,15 @@ TEST_F(ExpertsTest, ProbabilitiesMayWeighTheInput) {
   initialize();
   Context cx = context();
   const auto output = [&](const Var& x, const std::vector<double>& p) {
-    const Var weights = autograd::constant(testing::make_tensor(*device_, {2}, DType::f32, p));
-    return testing::values_of(experts.forward(cx, x, weights, {1, 1, 0}).value);
+    const Var weights = autograd::constant(test::make_tensor(*device_, {2}, DType::f32, p));
+    return test::values_of(experts.forward(cx, x, weights, {1, 1, 0}).value);
   };
   const Var x = tokens(2);
-  std::vector<double> halves = testing::values_of(x.value);
+  std::vector<double> halves = test::values_of(x.value);
   for (double& value : halves) {
     value /= 2;
   }
-  const Var half = autograd::constant(testing::make_tensor(*device_, {2, 16}, DType::f32, halves));
+  const Var half = autograd::constant(test::make_tensor(*device_, {2, 16}, DType::f32, halves));
   EXPECT_EQ(output(x, {0.5, 0.5}), output(half, {1, 1}));
 }
 
@@ -92,11 +92,11 @@ TEST_F(ExpertsTest, RecomputedActivationsAreNotKept) {
     const Index before = device_->allocator().statistics().bytes_in_use;
     const Var y = experts.forward(cx, x, p, {20, 0, 30});
     live = device_->allocator().statistics().bytes_in_use - before;
-    tape.backward(cx, y.slot, testing::random_tensor(*device_, y.shape(), DType::f32, 5));
-    std::vector<std::byte> bits = testing::bits_of(x.slot.gradient());
+    tape.backward(cx, y.slot, test::random_tensor(*device_, y.shape(), DType::f32, 5));
+    std::vector<std::byte> bits = test::bits_of(x.slot.gradient());
     for (const Tensor& more :
          {p.slot.gradient(), parameters_.find("local_experts.2.linear_fc2.weight")->main_grad}) {
-      const std::vector<std::byte> next = testing::bits_of(more);
+      const std::vector<std::byte> next = test::bits_of(more);
       bits.insert(bits.end(), next.begin(), next.end());
     }
     return bits;

@@ -11,8 +11,8 @@ class LanguageModelEmbeddingTest : public LayerTest {
  protected:
   Var forward(const LanguageModelEmbedding& embedding, Context cx) {
     initialize();
-    return embedding.forward(cx, {testing::make_ids(*device_, {2, 1}, {3, 5}),
-                                  testing::make_ids(*device_, {2, 1}, {0, 1})});
+    return embedding.forward(
+        cx, {test::make_ids(*device_, {2, 1}, {3, 5}), test::make_ids(*device_, {2, 1}, {0, 1})});
   }
 };
 
@@ -41,9 +41,9 @@ TEST_F(LanguageModelEmbeddingTest, DropsOnlyInTraining) {
   config_.hidden_dropout = 0.5;
   const LanguageModelEmbedding embedding(builder_);
   Context cx = context();
-  const std::vector<double> trained = testing::values_of(forward(embedding, cx).value);
+  const std::vector<double> trained = test::values_of(forward(embedding, cx).value);
   cx.mode = autograd::Mode::evaluate;
-  const std::vector<double> evaluated = testing::values_of(forward(embedding, cx).value);
+  const std::vector<double> evaluated = test::values_of(forward(embedding, cx).value);
   EXPECT_GT(std::count(trained.begin(), trained.end(), 0.0), 4);
   EXPECT_EQ(std::count(evaluated.begin(), evaluated.end(), 0.0), 0);
 }
@@ -51,17 +51,17 @@ TEST_F(LanguageModelEmbeddingTest, DropsOnlyInTraining) {
 TEST_F(LanguageModelEmbeddingTest, AddsTheRowOfATokensType) {
   const LanguageModelEmbedding embedding(builder_, 2);
   initialize();
-  const auto ids = testing::make_ids(*device_, {2, 1}, {3, 3});
-  const auto positions = testing::make_ids(*device_, {2, 1}, {1, 1});
+  const auto ids = test::make_ids(*device_, {2, 1}, {3, 3});
+  const auto positions = test::make_ids(*device_, {2, 1}, {1, 1});
   Context cx = context();
   const std::vector<double> y =
-      testing::values_of(embedding
-                             .forward(cx, {.ids = ids,
-                                           .position_ids = positions,
-                                           .types = testing::make_ids(*device_, {2, 1}, {0, 1})})
-                             .value);
+      test::values_of(embedding
+                          .forward(cx, {.ids = ids,
+                                        .position_ids = positions,
+                                        .types = test::make_ids(*device_, {2, 1}, {0, 1})})
+                          .value);
   const std::vector<double> types =
-      testing::values_of(parameters_.find("tokentype_embeddings.weight")->value);
+      test::values_of(parameters_.find("tokentype_embeddings.weight")->value);
   for (std::size_t i = 0; i < 16; ++i) {
     EXPECT_NEAR(y[16 + i] - y[i], types[16 + i] - types[i], 1e-6);
   }

@@ -40,7 +40,7 @@ class LayerTest : public ::testing::Test {
       ops::initialize(*device_, parameter, config_.params_dtype, 1234);
       const std::vector<double> poison(static_cast<std::size_t>(parameter.value.numel()), NAN);
       parameter.main_grad =
-          testing::make_tensor(*device_, parameter.value.shape(), DType::f32, poison);
+          test::make_tensor(*device_, parameter.value.shape(), DType::f32, poison);
       parameter.gradient_written = false;
     }
     for (autograd::Buffer& buffer : parameters_.buffers()) {
@@ -58,7 +58,7 @@ class LayerTest : public ::testing::Test {
     return {.device = *device_, .tape = tape, .usage = tape, .seed = 1, .iteration = 1};
   }
   Var input() const {
-    return autograd::variable(testing::random_tensor(*device_, {5, 2, 16}, DType::f32, 7));
+    return autograd::variable(test::random_tensor(*device_, {5, 2, 16}, DType::f32, 7));
   }
 
   /// What a step leaves: every bit of output, input gradient and weight gradients.
@@ -71,14 +71,14 @@ class LayerTest : public ::testing::Test {
     Tape tape;
     Context cx = context(&tape);
     const Var x = input(), y = layer(cx, x);
-    Step result{testing::bits_of(y.value), {}};
-    tape.backward(cx, y.slot, testing::random_tensor(*device_, y.shape(), y.value.dtype(), 8));
-    result.gradients = testing::bits_of(x.slot.gradient());
+    Step result{test::bits_of(y.value), {}};
+    tape.backward(cx, y.slot, test::random_tensor(*device_, y.shape(), y.value.dtype(), 8));
+    result.gradients = test::bits_of(x.slot.gradient());
     for (const autograd::Parameter& parameter : parameters_) {
-      for (const double value : testing::values_of(parameter.main_grad)) {
+      for (const double value : test::values_of(parameter.main_grad)) {
         EXPECT_EQ(std::isfinite(value), parameter.gradient_written) << parameter.name;
       }
-      const std::vector<std::byte> bits = testing::bits_of(parameter.main_grad);
+      const std::vector<std::byte> bits = test::bits_of(parameter.main_grad);
       result.gradients.insert(result.gradients.end(), bits.begin(), bits.end());
     }
     return result;

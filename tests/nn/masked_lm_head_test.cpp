@@ -26,9 +26,9 @@ TEST_F(MaskedLmHeadTest, IsDenseGeluNorm) {
   initialize();
   Context cx = context();
   const Var x = input();
-  const std::vector<double> y = testing::values_of(head.forward(cx, x).value);
-  const std::vector<double> rows = testing::values_of(x.value);
-  const std::vector<double> weight = testing::values_of(parameters_.find("dense.weight")->value);
+  const std::vector<double> y = test::values_of(head.forward(cx, x).value);
+  const std::vector<double> rows = test::values_of(x.value);
+  const std::vector<double> weight = test::values_of(parameters_.find("dense.weight")->value);
   for (std::size_t row = 0; row < 10; ++row) {
     double hidden[16], mean = 0, variance = 0;
     for (std::size_t i = 0; i < 16; ++i) {

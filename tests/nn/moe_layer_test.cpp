@@ -38,15 +38,15 @@ TEST_F(MoeLayerTest, EqualExpertsAreOneMlp) {
   const Mlp mlp(builder_.child("mlp"), 24);
   initialize();
   for (const char* name : {"linear_fc1.weight", "linear_fc2.weight"}) {
-    const auto values = testing::values_of(parameters_.find(std::string("mlp.") + name)->value);
+    const auto values = test::values_of(parameters_.find(std::string("mlp.") + name)->value);
     for (const char* expert : {"0.", "1.", "2.", "3."}) {
-      testing::set_values(
+      test::set_values(
           parameters_.find(std::string("experts.local_experts.") + expert + name)->value, values);
     }
   }
   Context cx = context();
-  const auto got = testing::values_of(layer.forward(cx, input()).output.value);
-  const auto expected = testing::values_of(mlp.forward(cx, input()).output.value);
+  const auto got = test::values_of(layer.forward(cx, input()).output.value);
+  const auto expected = test::values_of(mlp.forward(cx, input()).output.value);
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_NEAR(got[i], expected[i], 1e-5);
   }
@@ -61,7 +61,7 @@ TEST_F(MoeLayerTest, DroppedTokensKeepTheSharedExpertOnly) {
     const MoeLayer layer(builder_, 2);
     initialize();
     Context cx = context();
-    const auto y = testing::values_of(layer.forward(cx, input()).output.value);
+    const auto y = test::values_of(layer.forward(cx, input()).output.value);
     int zeros = 0;
     for (std::size_t row = 0; row < 10; ++row) {
       zeros += std::all_of(y.begin() + static_cast<std::ptrdiff_t>(16 * row),

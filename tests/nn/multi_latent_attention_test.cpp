@@ -90,7 +90,7 @@ TEST_F(MultiLatentAttentionTest, SeesNoLaterPosition) {
   const Var x = input();
   const LayerInputs turned = inputs();
   const auto output = [&] {
-    return testing::values_of(attention.forward(cx, x, turned).output.value);
+    return test::values_of(attention.forward(cx, x, turned).output.value);
   };
   const std::vector<double> before = output();
   x.value.data<float>()[4 * 2 * 16] += 1;  // the last position of sample 0

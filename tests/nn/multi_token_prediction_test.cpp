@@ -8,7 +8,7 @@ namespace {
 class MultiTokenPredictionTest : public LayerTest {
  protected:
   Var embedded() const {
-    return autograd::variable(testing::random_tensor(*device_, {5, 2, 16}, DType::f32, 9));
+    return autograd::variable(test::random_tensor(*device_, {5, 2, 16}, DType::f32, 9));
   }
   Step depth_step() {
     parameters_ = {};
@@ -41,10 +41,10 @@ TEST_F(MultiTokenPredictionTest, BothInputsGetGradients) {
   Context cx = context(&tape);
   const Var hidden = input(), words = embedded();
   const Var y = depth.forward(cx, hidden, words, {});
-  tape.backward(cx, y.slot, testing::random_tensor(*device_, y.shape(), DType::f32, 8));
+  tape.backward(cx, y.slot, test::random_tensor(*device_, y.shape(), DType::f32, 8));
   for (const Var& x : {hidden, words}) {
     double squares = 0;
-    for (const double value : testing::values_of(x.slot.gradient())) {
+    for (const double value : test::values_of(x.slot.gradient())) {
       squares += value * value;
     }
     EXPECT_GT(squares, 1e-6);

@@ -16,8 +16,8 @@ TEST_F(PooledClassifierTest, LooksAtTheFirstPositionOnly) {
   Context cx = context(&tape);
   const Var x = input(), y = head.forward(cx, x);
   ASSERT_EQ(y.shape(), (Shape{1, 2, 2}));
-  tape.backward(cx, y.slot, testing::random_tensor(*device_, y.shape(), DType::f32, 8));
-  const std::vector<double> gradient = testing::values_of(x.slot.gradient());
+  tape.backward(cx, y.slot, test::random_tensor(*device_, y.shape(), DType::f32, 8));
+  const std::vector<double> gradient = test::values_of(x.slot.gradient());
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     EXPECT_EQ(gradient[i] != 0, i < 2 * 16) << i;
   }
@@ -29,10 +29,10 @@ TEST_F(PooledClassifierTest, IsDenseTanhDense) {
   initialize();
   Context cx = context();
   const Var x = input();
-  const std::vector<double> y = testing::values_of(head.forward(cx, x).value);
-  const std::vector<double> rows = testing::values_of(x.value);
+  const std::vector<double> y = test::values_of(head.forward(cx, x).value);
+  const std::vector<double> rows = test::values_of(x.value);
   const auto weight = [&](const char* name) {
-    return testing::values_of(parameters_.find(name)->value);
+    return test::values_of(parameters_.find(name)->value);
   };
   const std::vector<double> pooler = weight("pooler.dense.weight"),
                             classes = weight("binary_head.weight");

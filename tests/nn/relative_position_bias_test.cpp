@@ -7,7 +7,7 @@ namespace mpitron::nn {
 namespace {
 
 TEST(RelativeBuckets, AreTheReferences) {
-  for (const auto& row : testing::golden_table("relative_buckets")) {
+  for (const auto& row : test::golden_table("relative_buckets")) {
     const RelativeBuckets bucket{row["num_buckets"], row["max_distance"], row["bidirectional"]};
     Index distance = -300;
     for (const Index expected : row["bucket"]) {
@@ -28,8 +28,8 @@ TEST_F(RelativePositionBiasTest, HasARowOfItsTableForEveryDistance) {
   Context cx = context();
   const Var y = bias.forward(cx);
   ASSERT_EQ(y.shape(), (Shape{9, 1, 4}));
-  const std::vector<double> table = testing::values_of(parameters_.begin()->value);
-  const std::vector<double> values = testing::values_of(y.value);
+  const std::vector<double> table = test::values_of(parameters_.begin()->value);
+  const std::vector<double> values = test::values_of(y.value);
   for (std::size_t i = 0; i < 9; ++i) {
     const auto row =
         static_cast<std::size_t>(RelativeBuckets{8, 6, true}(static_cast<Index>(i) - 4));
@@ -43,8 +43,8 @@ TEST_F(RelativePositionBiasTest, TheTableLearns) {
   Tape tape;
   Context cx = context(&tape);
   const Var y = bias.forward(cx);
-  tape.backward(cx, y.slot, testing::random_tensor(*device_, y.shape(), DType::f32, 8));
-  const std::vector<double> gradient = testing::values_of(parameters_.begin()->main_grad);
+  tape.backward(cx, y.slot, test::random_tensor(*device_, y.shape(), DType::f32, 8));
+  const std::vector<double> gradient = test::values_of(parameters_.begin()->main_grad);
   EXPECT_NE(gradient[0], 0);      // behind the query and on it
   EXPECT_EQ(gradient[4 * 8], 0);  // further away than any
 }

@@ -30,7 +30,7 @@ config::ModelConfig config_of(const json& recorded) {
 }
 
 TEST(RotaryFrequencies, PlainAndLlama3AreTheReferences) {
-  const json cases = testing::golden_table("rope").at("plain");
+  const json cases = test::golden_table("rope").at("plain");
   ASSERT_FALSE(cases.empty());
   for (const json& recorded : cases) {
     const config::ModelConfig config = config_of(recorded);
@@ -49,7 +49,7 @@ TEST(RotaryFrequencies, PlainAndLlama3AreTheReferences) {
 }
 
 TEST(RotaryFrequencies, YarnIsTheReferences) {
-  const json cases = testing::golden_table("rope").at("yarn");
+  const json cases = test::golden_table("rope").at("yarn");
   ASSERT_FALSE(cases.empty());
   for (const json& recorded : cases) {
     config::ModelConfig plain;
@@ -76,14 +76,14 @@ TEST(RotaryFrequencies, YarnFollowsTheConfiguration) {
   config.kv_channels = 64;
   config.rope_type = config::RopeType::yarn;
   config.rotary_scaling_factor = 40;
-  const json recorded = testing::golden_table("rope").at("yarn").at(0);
+  const json recorded = test::golden_table("rope").at("yarn").at(0);
   const RotaryFrequencies frequencies = rotary_frequencies(config);
   expect_close(frequencies.concentration, recorded.at("concentration").get<double>());
   expect_close(frequencies.inverse[20], recorded.at("angles_position_1").at(20).get<double>());
 }
 
 TEST(RotaryFrequencies, YarnsMscaleIsTheReferences) {
-  const json table = testing::golden_table("rope");
+  const json table = test::golden_table("rope");
   for (const json& recorded : table.at("yarn_mscale")) {
     expect_close(
         yarn_mscale(recorded.at("scale").get<double>(), recorded.at("mscale").get<double>()),

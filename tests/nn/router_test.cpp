@@ -26,7 +26,7 @@ class RouterTest : public LayerTest {
 TEST_F(RouterTest, EveryTokenVisitsItsExperts) {
   const ops::ExpertVisits all = visits();
   EXPECT_EQ(std::accumulate(all.counts.begin(), all.counts.end(), Index{0}), 20);
-  const std::vector<double> p = testing::values_of(all.probabilities.value);
+  const std::vector<double> p = test::values_of(all.probabilities.value);
   EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 10, 1e-5);  // softmax of the chosen ones
 }
 
@@ -73,10 +73,9 @@ TEST_F(RouterTest, LossesReachTheWeightByTheirSeed) {
     Context cx = context(&tape);
     cx.auxiliary = {.microbatch_seed = seed, .sums = &sums_};
     const Var p = router.forward(cx, input()).probabilities;
-    tape.backward(
-        cx, p.slot,
-        testing::make_tensor(*device_, p.shape(), DType::f32, std::vector<double>(20, 0)));
-    return testing::values_of(parameters_.find("weight")->main_grad);
+    tape.backward(cx, p.slot,
+                  test::make_tensor(*device_, p.shape(), DType::f32, std::vector<double>(20, 0)));
+    return test::values_of(parameters_.find("weight")->main_grad);
   };
   const std::vector<double> none = gradient(0), one = gradient(1), two = gradient(2);
   double largest = 0;
@@ -96,7 +95,7 @@ TEST_F(RouterTest, ABiasDrawsTokensAndIsABuffer) {
   ASSERT_EQ(parameters_.buffers().size(), 1u);
   const autograd::Buffer& bias = parameters_.buffers().front();
   EXPECT_EQ(bias.name, "expert_bias");
-  testing::set_values(bias.value, {0, 0, 5, 5});
+  test::set_values(bias.value, {0, 0, 5, 5});
   Context cx = context();
   EXPECT_EQ(router.forward(cx, input()).counts, (std::vector<Index>{0, 0, 10, 10}));
 }
@@ -104,15 +103,15 @@ TEST_F(RouterTest, ABiasDrawsTokensAndIsABuffer) {
 TEST_F(RouterTest, ForcedBalanceDoesNotLookAtTokens) {
   moe().force_load_balancing = true;
   moe().topk = 1;
-  const auto rows = testing::values_of(visits().rows);
+  const auto rows = test::values_of(visits().rows);
   config_.init_method_std = 0.7;  // other weights, other logits
-  EXPECT_EQ(testing::values_of(visits().rows), rows);
+  EXPECT_EQ(test::values_of(visits().rows), rows);
 }
 
 /// As in the reference: of two evaluations both draw the same.
 TEST_F(RouterTest, JitterActsInEvaluationsToo) {
   Context cx = context();
-  const auto probabilities = [&] { return testing::bits_of(visits(cx).probabilities.value); };
+  const auto probabilities = [&] { return test::bits_of(visits(cx).probabilities.value); };
   const auto plain = probabilities();
   moe().input_jitter_eps = 0.2;
   const auto jittered = probabilities();
@@ -128,14 +127,14 @@ TEST_F(RouterTest, SinkhornBalancesInTrainingOnly) {
   initialize();
   // The first number of every token speaks for expert 0.
   const Tensor& weight = parameters_.find("weight")->value;
-  std::vector<double> weights = testing::values_of(weight);
+  std::vector<double> weights = test::values_of(weight);
   weights[0] = 2;
-  testing::set_values(weight, weights);
-  std::vector<double> numbers = testing::values_of(input().value);
+  test::set_values(weight, weights);
+  std::vector<double> numbers = test::values_of(input().value);
   for (std::size_t token = 0; token < 10; ++token) {
     numbers[16 * token] = 3;
   }
-  const Var x = autograd::constant(testing::make_tensor(*device_, {5, 2, 16}, DType::f32, numbers));
+  const Var x = autograd::constant(test::make_tensor(*device_, {5, 2, 16}, DType::f32, numbers));
   Context cx = context();
   EXPECT_LT(router.forward(cx, x).counts[0], 10);
   cx.mode = autograd::Mode::evaluate;
@@ -152,10 +151,10 @@ TEST_F(RouterTest, RoutesInItsOwnPrecision) {
     initialize();
     Tape tape;
     Context cx = context(&tape);
-    const Var x = autograd::variable(testing::random_tensor(*device_, {5, 2, 16}, DType::bf16, 7));
+    const Var x = autograd::variable(test::random_tensor(*device_, {5, 2, 16}, DType::bf16, 7));
     const Var p = router.forward(cx, x).probabilities;
     EXPECT_EQ(p.value.dtype(), DType::f32);
-    tape.backward(cx, p.slot, testing::random_tensor(*device_, p.shape(), DType::f32, 8));
+    tape.backward(cx, p.slot, test::random_tensor(*device_, p.shape(), DType::f32, 8));
     EXPECT_EQ(x.slot.gradient().dtype(), DType::bf16);
   }
 }

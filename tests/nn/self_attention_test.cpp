@@ -56,9 +56,9 @@ TEST_F(SelfAttentionTest, SeesNoLaterPosition) {
   initialize();
   Context cx = context();
   const Var x = input();
-  const std::vector<double> before = testing::values_of(attention.forward(cx, x, {}).output.value);
+  const std::vector<double> before = test::values_of(attention.forward(cx, x, {}).output.value);
   x.value.data<float>()[4 * 2 * 16] += 1;  // the last position of sample 0
-  const std::vector<double> after = testing::values_of(attention.forward(cx, x, {}).output.value);
+  const std::vector<double> after = test::values_of(attention.forward(cx, x, {}).output.value);
   for (std::size_t i = 0; i < 4 * 2 * 16; ++i) {
     EXPECT_EQ(after[i], before[i]);
   }
@@ -78,7 +78,7 @@ TEST_F(SelfAttentionTest, AWindowAndAMaskHideEarlierPositions) {
     hidden[i] = i % 5 + 1 < i / 5;
   }
   const LayerInputs masked{.rotary = {},
-                           .attention_mask = testing::make_mask(*device_, {1, 5, 5}, hidden)};
+                           .attention_mask = test::make_mask(*device_, {1, 5, 5}, hidden)};
   EXPECT_EQ(attention_step(masked).output, windowed.output);
 }
 

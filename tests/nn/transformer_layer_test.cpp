@@ -24,15 +24,15 @@ TEST_F(TransformerLayerTest, TheResidualStreamPasses) {
   initialize();
   for (const char* name : {"self_attention.linear_proj.weight", "mlp.linear_fc2.weight"}) {
     const Tensor& weight = parameters_.find(name)->value;
-    testing::set_values(weight, std::vector<double>(static_cast<std::size_t>(weight.numel()), 0));
+    test::set_values(weight, std::vector<double>(static_cast<std::size_t>(weight.numel()), 0));
   }
   Tape tape;
   Context cx = context(&tape);
   const Var x = input(), y = layer.forward(cx, x, {});
-  EXPECT_EQ(testing::bits_of(y.value), testing::bits_of(x.value));
-  const Tensor dy = testing::random_tensor(*device_, y.shape(), DType::f32, 9);
+  EXPECT_EQ(test::bits_of(y.value), test::bits_of(x.value));
+  const Tensor dy = test::random_tensor(*device_, y.shape(), DType::f32, 9);
   tape.backward(cx, y.slot, dy);
-  EXPECT_EQ(testing::values_of(x.slot.gradient()), testing::values_of(dy));
+  EXPECT_EQ(test::values_of(x.slot.gradient()), test::values_of(dy));
 }
 
 TEST_F(TransformerLayerTest, LayersDrawTheirOwnMasks) {

@@ -38,12 +38,12 @@ TEST(ActivationBackward, LeavesASharedGradientAlone) {
   const auto device = device::make_device("reference");
   Tape tape;
   Context context{.device = *device, .tape = &tape};
-  const Var x = autograd::variable(testing::random_tensor(*device, {2, 4}, DType::f64, 1));
+  const Var x = autograd::variable(test::random_tensor(*device, {2, 4}, DType::f64, 1));
   const Var y = activation(context, x, nullptr, {});
-  const Tensor dy = testing::random_tensor(*device, {2, 4}, DType::f64, 2);
-  const std::vector<double> before = testing::values_of(dy);
+  const Tensor dy = test::random_tensor(*device, {2, 4}, DType::f64, 2);
+  const std::vector<double> before = test::values_of(dy);
   tape.backward(context, y.slot, dy);
-  EXPECT_EQ(testing::values_of(dy), before);
+  EXPECT_EQ(test::values_of(dy), before);
 }
 
 }  // namespace

@@ -39,18 +39,18 @@ TEST_F(AttentionTest, BackwardIsTheGradientWithAWindow) {
 TEST_F(AttentionTest, BackwardIsTheGradientWithAMask) {
   AttentionSettings settings = grouped();
   settings.causal = false;
-  settings.mask = testing::make_mask(*device_, {1, 4, 4},
-                                     {0, 1, 0, 1,  //
-                                      0, 0, 1, 0,  //
-                                      1, 1, 1, 1,  // sees nothing
-                                      0, 0, 0, 0});
+  settings.mask = test::make_mask(*device_, {1, 4, 4},
+                                  {0, 1, 0, 1,  //
+                                   0, 0, 1, 0,  //
+                                   1, 1, 1, 1,  // sees nothing
+                                   0, 0, 0, 0});
   check(settings);
 }
 
 TEST_F(AttentionTest, BackwardIsTheGradientWithKeysThatAreHiddenFromAll) {
   AttentionSettings settings = grouped();
   settings.causal = false;
-  settings.mask = testing::make_mask(*device_, {2, 1, 4}, {0, 1, 0, 0, 0, 0, 0, 1});
+  settings.mask = test::make_mask(*device_, {2, 1, 4}, {0, 1, 0, 0, 0, 0, 0, 1});
   check(settings);
 }
 
@@ -81,11 +81,11 @@ TEST_F(AttentionTest, BackwardIsTheGradientWithDropout) {
 TEST_F(AttentionTest, TheFirstPositionAttendsToItself) {
   const AttentionSettings settings = grouped();
   const Tensor qkv = random({4, 1, 16});
-  const std::vector<double> x = testing::values_of(qkv);
+  const std::vector<double> x = test::values_of(qkv);
   Context cx = context();
   const Var y = attention(cx, autograd::variable(qkv), settings);
   EXPECT_EQ(y.shape(), (Shape{4, 1, 8}));
-  const std::vector<double> o = testing::values_of(y.value);
+  const std::vector<double> o = test::values_of(y.value);
   for (std::size_t head = 0; head < 4; ++head) {
     for (std::size_t i = 0; i < 2; ++i) {
       EXPECT_NEAR(o[2 * head + i], x[8 * (head / 2) + 6 + i], 1e-12);

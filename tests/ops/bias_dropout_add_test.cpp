@@ -15,10 +15,10 @@ class BiasDropoutAddTest : public GradientCheck {
   std::vector<double> dropped(const Context& where, Index samples) {
     const Shape shape{4, samples, 16};
     const Tensor ones =
-        testing::make_tensor(*device_, shape, DType::f64,
-                             std::vector<double>(static_cast<std::size_t>(shape.numel()), 1));
+        test::make_tensor(*device_, shape, DType::f64,
+                          std::vector<double>(static_cast<std::size_t>(shape.numel()), 1));
     Context cx = where;
-    return testing::values_of(
+    return test::values_of(
         bias_dropout_add(cx, autograd::variable(ones), nullptr, {}, dropout_mask(cx, 0.5, 3, 1))
             .value);
   }
@@ -91,10 +91,9 @@ TEST_F(BiasDropoutAddTest, MasksDoNotDependOnMicrobatches) {
 TEST_F(BiasDropoutAddTest, MasksDoNotDependOnTheCutOfTheSequence) {
   const auto dropped_rows = [&](const kernels::DropoutMask& mask, Index s) {
     Context cx = context();
-    const Tensor ones = testing::make_tensor(
-        *device_, {s, 3, 16}, DType::f64, std::vector<double>(static_cast<std::size_t>(s * 48), 1));
-    return testing::values_of(
-        bias_dropout_add(cx, autograd::variable(ones), nullptr, {}, mask).value);
+    const Tensor ones = test::make_tensor(*device_, {s, 3, 16}, DType::f64,
+                                          std::vector<double>(static_cast<std::size_t>(s * 48), 1));
+    return test::values_of(bias_dropout_add(cx, autograd::variable(ones), nullptr, {}, mask).value);
   };
   const kernels::DropoutMask mask = dropout_mask(context(), 0.5, 3, 1);
   const std::vector<double> whole = dropped_rows(mask, 8);
@@ -138,12 +137,11 @@ TEST_F(BiasDropoutAddTest, MasksDifferByIterationLayerAndSite) {
 TEST_F(BiasDropoutAddTest, AWideResidualStaysWide) {
   Tape tape;
   Context cx = context(&tape);
-  const Var x = autograd::variable(testing::random_tensor(*device_, {1, 2, 4}, DType::bf16, 1));
-  const Var residual =
-      autograd::variable(testing::random_tensor(*device_, {1, 2, 4}, DType::f32, 2));
+  const Var x = autograd::variable(test::random_tensor(*device_, {1, 2, 4}, DType::bf16, 1));
+  const Var residual = autograd::variable(test::random_tensor(*device_, {1, 2, 4}, DType::f32, 2));
   const Var y = bias_dropout_add(cx, x, nullptr, residual, {});
   EXPECT_EQ(y.value.dtype(), DType::f32);
-  tape.backward(cx, y.slot, testing::random_tensor(*device_, {1, 2, 4}, DType::f32, 3));
+  tape.backward(cx, y.slot, test::random_tensor(*device_, {1, 2, 4}, DType::f32, 3));
   EXPECT_EQ(x.slot.gradient().dtype(), DType::bf16);
   EXPECT_EQ(residual.slot.gradient().dtype(), DType::f32);
 }

@@ -24,12 +24,12 @@ TEST_F(ColumnsTest, APartWithoutAGradientCountsAsZeros) {
 }
 
 TEST_F(ColumnsTest, PartsAreCopiesInOrder) {
-  const Tensor x = testing::make_tensor(*device_, {2, 3}, DType::f64, {1, 2, 3, 4, 5, 6});
+  const Tensor x = test::make_tensor(*device_, {2, 3}, DType::f64, {1, 2, 3, 4, 5, 6});
   Context cx = context();
   const auto [left, right] = split_columns(cx, autograd::constant(x), 1);
-  EXPECT_EQ(testing::values_of(left.value), (std::vector<double>{1, 4}));
-  EXPECT_EQ(testing::values_of(right.value), (std::vector<double>{2, 3, 5, 6}));
-  EXPECT_EQ(testing::values_of(join_columns(cx, right, left).value),
+  EXPECT_EQ(test::values_of(left.value), (std::vector<double>{1, 4}));
+  EXPECT_EQ(test::values_of(right.value), (std::vector<double>{2, 3, 5, 6}));
+  EXPECT_EQ(test::values_of(join_columns(cx, right, left).value),
             (std::vector<double>{2, 3, 1, 5, 6, 4}));
 }
 

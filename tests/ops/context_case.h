@@ -48,12 +48,12 @@ inline Tensor slice_of(device::Device& device, DType dtype, const std::vector<do
     const auto from = whole.begin() + slice.map(i) * row;
     values.insert(values.end(), from, from + row);
   }
-  testing::set_values(x, values);
+  test::set_values(x, values);
   return x;
 }
 
 inline void put_slice(std::vector<double>& whole, const SequenceSlice& slice, const Tensor& x) {
-  const std::vector<double> values = testing::values_of(x);
+  const std::vector<double> values = test::values_of(x);
   const Index row = x.numel() / slice.length;
   for (Index i = 0; i < slice.length; ++i) {
     std::copy_n(values.begin() + i * row, row, whole.begin() + slice.map(i) * row);
@@ -73,8 +73,8 @@ class ContextRun {
     settings_.dropout.index.column_offset = 2;  // heads of a tensor parallel rank
     qkv_row_ = c.b * settings_.layout.width();
     o_row_ = c.b * c.heads * c.value_dim;
-    qkv_ = testing::test_values(c.s * qkv_row_, 1);
-    d_o_ = testing::test_values(c.s * o_row_, 2);
+    qkv_ = test::test_values(c.s * qkv_row_, 1);
+    d_o_ = test::test_values(c.s * o_row_, 2);
   }
 
   ContextResult one_rank() const {
@@ -123,7 +123,7 @@ class ContextRun {
         }
       }
     }
-    return testing::make_mask(device, {c_.b, slice.length, c_.s}, hidden);
+    return test::make_mask(device, {c_.b, slice.length, c_.s}, hidden);
   }
   void run(device::Device& device, const ContextGroups& groups, const SequenceSlice& slice,
            ContextResult& to) const {

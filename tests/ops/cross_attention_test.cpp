@@ -25,7 +25,7 @@ TEST_F(CrossAttentionTest, BackwardIsTheGradient) {
 
 TEST_F(CrossAttentionTest, BackwardIsTheGradientWithHiddenKeysAndDropout) {
   AttentionSettings settings = grouped();
-  settings.mask = testing::make_mask(*device_, {2, 1, 5}, {0, 0, 1, 0, 1, 0, 0, 0, 0, 0});
+  settings.mask = test::make_mask(*device_, {2, 1, 5}, {0, 0, 1, 0, 1, 0, 0, 0, 0, 0});
   settings.dropout.key = {1, 2};
   settings.dropout.threshold = kernels::dropout_threshold(0.3);
   check(settings);
@@ -34,14 +34,14 @@ TEST_F(CrossAttentionTest, BackwardIsTheGradientWithHiddenKeysAndDropout) {
 /// Each query gets the one value that is left to see; a group's key and value lie side by side.
 TEST_F(CrossAttentionTest, LooksAtTheOtherSequence) {
   AttentionSettings settings = grouped();
-  settings.mask = testing::make_mask(*device_, {1, 1, 5}, {1, 1, 1, 0, 1});
+  settings.mask = test::make_mask(*device_, {1, 1, 5}, {1, 1, 1, 0, 1});
   const Tensor keys_values = random({5, 1, 8});
-  const std::vector<double> kv = testing::values_of(keys_values);
+  const std::vector<double> kv = test::values_of(keys_values);
   Context cx = context();
   const Var y = cross_attention(cx, autograd::variable(random({3, 1, 8})),
                                 autograd::variable(keys_values), settings);
   ASSERT_EQ(y.shape(), (Shape{3, 1, 8}));
-  const std::vector<double> o = testing::values_of(y.value);
+  const std::vector<double> o = test::values_of(y.value);
   for (std::size_t i = 0; i < o.size(); ++i) {
     const std::size_t group = i % 8 / 4, column = i % 2;
     EXPECT_NEAR(o[i], kv[8 * 3 + 4 * group + 2 + column], 1e-12);

@@ -8,7 +8,7 @@ namespace {
 class CrossEntropyTest : public GradientCheck {
  protected:
   /// Of a vocabulary of 7.
-  Tensor labels() { return testing::make_ids(*device_, {3, 2}, {2, 6, 0, 4, 5, 2}); }
+  Tensor labels() { return test::make_ids(*device_, {3, 2}, {2, 6, 0, 4, 5, 2}); }
 };
 
 TEST_F(CrossEntropyTest, BackwardIsTheGradientWithAndWithoutSmoothing) {
@@ -24,12 +24,12 @@ TEST_F(CrossEntropyTest, BackwardIsTheGradientWithAndWithoutSmoothing) {
 TEST_F(CrossEntropyTest, ALabelOutsideTheVocabularyLeavesTheSoftmax) {
   Tape tape;
   Context cx = context(&tape);
-  const Var logits = autograd::variable(testing::make_tensor(
+  const Var logits = autograd::variable(test::make_tensor(
       *device_, {1, 1, 3}, DType::f64, {std::log(1.0), std::log(2.0), std::log(5.0)}));
-  const Var loss = cross_entropy(cx, logits, testing::make_ids(*device_, {1, 1}, {3}));
-  EXPECT_NEAR(testing::values_of(loss.value)[0], std::log(8.0 / 5), 1e-12);
-  tape.backward(cx, loss.slot, testing::make_tensor(*device_, {1, 1}, DType::f64, {2}));
-  const std::vector<double> gradient = testing::values_of(logits.slot.gradient());
+  const Var loss = cross_entropy(cx, logits, test::make_ids(*device_, {1, 1}, {3}));
+  EXPECT_NEAR(test::values_of(loss.value)[0], std::log(8.0 / 5), 1e-12);
+  tape.backward(cx, loss.slot, test::make_tensor(*device_, {1, 1}, DType::f64, {2}));
+  const std::vector<double> gradient = test::values_of(logits.slot.gradient());
   EXPECT_NEAR(gradient[0], 0.25, 1e-12);
   EXPECT_NEAR(gradient[1], 0.5, 1e-12);
   EXPECT_NEAR(gradient[2], 1.25, 1e-12);
@@ -38,11 +38,11 @@ TEST_F(CrossEntropyTest, ALabelOutsideTheVocabularyLeavesTheSoftmax) {
 TEST_F(CrossEntropyTest, EqualLogitsCostTheLogarithmOfTheVocabulary) {
   Context cx = context();
   const Tensor logits =
-      testing::make_tensor(*device_, {1, 1, 8}, DType::f64, std::vector<double>(8, 3.0));
+      test::make_tensor(*device_, {1, 1, 8}, DType::f64, std::vector<double>(8, 3.0));
   const Var loss =
-      cross_entropy(cx, autograd::variable(logits), testing::make_ids(*device_, {1, 1}, {5}));
+      cross_entropy(cx, autograd::variable(logits), test::make_ids(*device_, {1, 1}, {5}));
   EXPECT_EQ(loss.shape(), (Shape{1, 1}));
-  EXPECT_NEAR(testing::values_of(loss.value)[0], std::log(8.0), 1e-12);
+  EXPECT_NEAR(test::values_of(loss.value)[0], std::log(8.0), 1e-12);
 }
 
 /// The logits are the largest buffer of a step: their gradient takes their memory.
@@ -57,8 +57,7 @@ TEST_F(CrossEntropyTest, BackwardReusesTheMemoryOfTheLogits) {
 
 TEST_F(CrossEntropyTest, HalfPrecisionLogitsHaveAnFp32Loss) {
   Context cx = context();
-  const Var logits =
-      autograd::variable(testing::random_tensor(*device_, {3, 2, 7}, DType::bf16, 1));
+  const Var logits = autograd::variable(test::random_tensor(*device_, {3, 2, 7}, DType::bf16, 1));
   EXPECT_EQ(cross_entropy(cx, logits, labels()).value.dtype(), DType::f32);
 }
 

@@ -9,8 +9,8 @@ class EmbeddingTest : public GradientCheck {
  protected:
   EmbeddingInputs inputs() {
     // Token 2 comes twice; 0 never.
-    return {.ids = testing::make_ids(*device_, {3, 2}, {2, 4, 1, 2, 3, 1}),
-            .position_ids = testing::make_ids(*device_, {3, 2}, {0, 0, 1, 1, 2, 0})};
+    return {.ids = test::make_ids(*device_, {3, 2}, {2, 4, 1, 2, 3, 1}),
+            .position_ids = test::make_ids(*device_, {3, 2}, {0, 0, 1, 1, 2, 0})};
   }
 };
 
@@ -33,10 +33,9 @@ TEST_F(EmbeddingTest, AddsTheRowsOfTokenAndPosition) {
   Context cx = context();
   const Var y = embedding(cx, inputs(), words, &positions);
   EXPECT_EQ(y.shape(), (Shape{3, 2, 4}));
-  const std::vector<double> w = testing::values_of(words.value),
-                            p = testing::values_of(positions.value);
+  const std::vector<double> w = test::values_of(words.value), p = test::values_of(positions.value);
   // s = 2, b = 0: token 3 at position 2.
-  EXPECT_NEAR(testing::values_of(y.value)[2 * 8 + 1], w[3 * 4 + 1] + p[2 * 4 + 1], 1e-15);
+  EXPECT_NEAR(test::values_of(y.value)[2 * 8 + 1], w[3 * 4 + 1] + p[2 * 4 + 1], 1e-15);
 }
 
 /// Behind what waits already (the output layer's addition to a tied table), with the same bits.
@@ -55,7 +54,7 @@ TEST_F(EmbeddingTest, AGradientThatWaitsIsTheSame) {
     if (later != nullptr) {
       later->play(context());
     }
-    return testing::values_of(words.main_grad);
+    return test::values_of(words.main_grad);
   };
   autograd::DeferredGradients later;
   EXPECT_EQ(gradients(&later), gradients(nullptr));

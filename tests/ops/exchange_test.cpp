@@ -14,7 +14,7 @@ TEST(Exchange, FirstAndLastOfThreeDimensions) {
     const Tensor x = rank.tensor({2, 1, 2}, {r, r + 1, r + 2, r + 3});
     const auto values = [](const Tensor& y, const Shape& shape) {
       EXPECT_EQ(y.shape(), shape);
-      return testing::values_of(y);
+      return test::values_of(y);
     };
     EXPECT_EQ(values(join_first(rank.context, x, rank.group), {4, 1, 2}),
               (Numbers{0, 1, 2, 3, 100, 101, 102, 103}));

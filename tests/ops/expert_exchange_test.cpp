@@ -84,7 +84,7 @@ TEST(ExpertExchange, EachExpertGetsItsRowsMemberByMember) {
     on_ranks(sharing.ranks(), [&](TestRank& rank) {
       const ExchangeHandle exchange = make_exchange(rank, sharing);
       const Tensor got = exchange->to_experts(rank.context, rows_here(rank, sharing));
-      EXPECT_EQ(testing::values_of(got), testing::values_of(rows_for_experts(rank, sharing)));
+      EXPECT_EQ(test::values_of(got), test::values_of(rows_for_experts(rank, sharing)));
       const std::vector<Index>& counts = exchange->local_counts();
       EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), Index{0}), got.shape()[0]);
     });
@@ -99,11 +99,11 @@ TEST(ExpertExchange, RowsComeBackAsTheSumOverTheShards) {
       const Tensor x = rows_here(rank, sharing);
       const Tensor back =
           exchange->from_experts(rank.context, exchange->to_experts(rank.context, x));
-      std::vector<double> expected = testing::values_of(x);
+      std::vector<double> expected = test::values_of(x);
       for (double& value : expected) {
         value *= static_cast<double>(sharing.tensor_ranks);
       }
-      EXPECT_EQ(testing::values_of(back), expected);
+      EXPECT_EQ(test::values_of(back), expected);
     });
   }
 }
@@ -115,8 +115,7 @@ TEST(ExpertExchange, RowNumbersAndSingleColumnsTravelAsWell) {
     const Index rows = rows_here(rank, sharing).shape()[0];
     std::vector<std::int64_t> ids(static_cast<std::size_t>(rows));
     std::iota(ids.begin(), ids.end(), 100 * rank.rank());
-    const Tensor got =
-        exchange->to_experts(rank.context, testing::make_ids(rank.device, {rows}, ids));
+    const Tensor got = exchange->to_experts(rank.context, test::make_ids(rank.device, {rows}, ids));
     EXPECT_EQ(got.shape(), (Shape{rows_for_experts(rank, sharing).shape()[0]}));
     EXPECT_EQ(got.dtype(), DType::i64);
     // The first row of the first expert here is the first member's that has one.
@@ -137,10 +136,10 @@ TEST(ExpertExchange, EachDirectionIsTheGradientOfTheOther) {
       const Var x = autograd::variable(rows_here(rank, sharing));
       const Var y = to_experts(rank.context, {x}, exchange)[0];
       const Tensor gradient =
-          matrix(rank, testing::test_values(y.value.numel(), static_cast<unsigned>(rank.rank())));
+          matrix(rank, test::test_values(y.value.numel(), static_cast<unsigned>(rank.rank())));
       rank.backward(y, gradient);
       const Tensor expected = exchange->from_experts(rank.context, gradient);
-      EXPECT_EQ(testing::values_of(x.slot.gradient()), testing::values_of(expected));
+      EXPECT_EQ(test::values_of(x.slot.gradient()), test::values_of(expected));
     });
   }
 }
@@ -155,7 +154,7 @@ TEST(ExpertExchange, WhoGetsNoGradientStillTakesPart) {
     const Var output = rank.rank() == 0 ? y : autograd::variable(y.value);
     const std::vector<double> ones(static_cast<std::size_t>(y.value.numel()), 1);
     rank.backward(output, matrix(rank, ones));
-    const std::vector<double> got = testing::values_of(x.slot.gradient());
+    const std::vector<double> got = test::values_of(x.slot.gradient());
     const auto first = static_cast<std::size_t>(rows_of(rank.rank(), 0) * kWidth);
     for (std::size_t i = 0; i < got.size(); ++i) {
       EXPECT_EQ(got[i], i < first ? 1 : 0);  // the rows of the expert on rank 0
@@ -170,7 +169,7 @@ TEST(ExpertExchange, AllRowsMayGoToOneExpertAndNoneToOthers) {
     const Tensor x = rank.tensor({2, kWidth}, std::vector<double>(2 * kWidth, 1));
     const Tensor got = exchange->to_experts(rank.context, x);
     EXPECT_EQ(got.shape(), (Shape{rank.rank() == 2 ? 8 : 0, kWidth}));
-    EXPECT_EQ(testing::values_of(exchange->from_experts(rank.context, got)), testing::values_of(x));
+    EXPECT_EQ(test::values_of(exchange->from_experts(rank.context, got)), test::values_of(x));
   });
 }
 
@@ -181,11 +180,10 @@ TEST(ExpertExchange, SumsOfShardsAreRoundedOnce) {
     const ExchangeHandle exchange =
         make_exchange(rank, sharing, {rank.rank() == 0 ? Index{1} : Index{0}});
     const double summands[] = {256, 1, 1};  // bf16 has no 257: rounding twice gives 256
-    const Tensor y =
-        testing::make_tensor(rank.device, {1, 1}, DType::bf16, {summands[rank.rank()]});
+    const Tensor y = test::make_tensor(rank.device, {1, 1}, DType::bf16, {summands[rank.rank()]});
     const Tensor sum = exchange->from_experts(rank.context, y);
     if (rank.rank() == 0) {
-      EXPECT_EQ(testing::values_of(sum), std::vector<double>{258});
+      EXPECT_EQ(test::values_of(sum), std::vector<double>{258});
     }
   });
 }

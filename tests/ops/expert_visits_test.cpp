@@ -8,11 +8,10 @@ namespace {
 class ExpertVisitsTest : public GradientCheck {
  protected:
   Routing routing(const Var& probabilities) {
-    return {testing::make_ids(*device_, {3, 2}, {2, 0, 0, 1, 0, 2}), probabilities};
+    return {test::make_ids(*device_, {3, 2}, {2, 0, 0, 1, 0, 2}), probabilities};
   }
   Var probabilities() {
-    return autograd::variable(
-        testing::make_tensor(*device_, {3, 2}, DType::f32, {1, 2, 3, 4, 5, 6}));
+    return autograd::variable(test::make_tensor(*device_, {3, 2}, DType::f32, {1, 2, 3, 4, 5, 6}));
   }
 };
 
@@ -20,9 +19,8 @@ TEST_F(ExpertVisitsTest, OrdersProbabilitiesLikeTokens) {
   Context cx = context();
   const ExpertVisits visits = expert_visits(cx, routing(probabilities()), 4, {});
   EXPECT_EQ(visits.counts, (std::vector<Index>{3, 1, 2, 0}));
-  EXPECT_EQ(testing::values_of(visits.rows), (std::vector<double>{0, 1, 2, 1, 0, 2}));
-  EXPECT_EQ(testing::values_of(visits.probabilities.value),
-            (std::vector<double>{2, 3, 5, 4, 1, 6}));
+  EXPECT_EQ(test::values_of(visits.rows), (std::vector<double>{0, 1, 2, 1, 0, 2}));
+  EXPECT_EQ(test::values_of(visits.probabilities.value), (std::vector<double>{2, 3, 5, 4, 1, 6}));
 }
 
 TEST_F(ExpertVisitsTest, GradientsComeBackToThePlaces) {
@@ -32,9 +30,9 @@ TEST_F(ExpertVisitsTest, GradientsComeBackToThePlaces) {
   const ExpertVisits visits = expert_visits(cx, routing(p), 4, {.tokens = 2});
   EXPECT_EQ(visits.counts, (std::vector<Index>{2, 1, 2, 0}));
   tape.backward(cx, visits.probabilities.slot,
-                testing::make_tensor(*device_, {5}, DType::f32, {10, 20, 30, 40, 50}));
+                test::make_tensor(*device_, {5}, DType::f32, {10, 20, 30, 40, 50}));
   // The visit of token 0 to expert 0 had the lowest probability: it is dropped.
-  EXPECT_EQ(testing::values_of(p.slot.gradient()), (std::vector<double>{40, 0, 10, 30, 20, 50}));
+  EXPECT_EQ(test::values_of(p.slot.gradient()), (std::vector<double>{40, 0, 10, 30, 20, 50}));
 }
 
 TEST_F(ExpertVisitsTest, WhatFillsAnExpertUpHasNoWeight) {
@@ -43,11 +41,11 @@ TEST_F(ExpertVisitsTest, WhatFillsAnExpertUpHasNoWeight) {
   const Var p = probabilities();
   const ExpertVisits visits = expert_visits(cx, routing(p), 4, {.tokens = 2, .pad = true});
   EXPECT_EQ(visits.counts, (std::vector<Index>{2, 2, 2, 2}));
-  EXPECT_EQ(testing::values_of(visits.probabilities.value),
+  EXPECT_EQ(test::values_of(visits.probabilities.value),
             (std::vector<double>{3, 5, 0, 4, 1, 6, 0, 0}));
   tape.backward(cx, visits.probabilities.slot,
-                testing::make_tensor(*device_, {8}, DType::f32, std::vector<double>(8, 1)));
-  EXPECT_EQ(testing::values_of(p.slot.gradient()), (std::vector<double>{1, 0, 1, 1, 1, 1}));
+                test::make_tensor(*device_, {8}, DType::f32, std::vector<double>(8, 1)));
+  EXPECT_EQ(test::values_of(p.slot.gradient()), (std::vector<double>{1, 0, 1, 1, 1, 1}));
 }
 
 TEST_F(ExpertVisitsTest, ProbabilitiesAreSingle) {

@@ -21,7 +21,7 @@ class Fp8FactorsTest : public ::testing::TestWithParam<Scaling> {
  protected:
   Fp8FactorsTest() {
     const bool blocks = GetParam() == Scaling::blocks;
-    history_.value = testing::make_tensor(*device_, history_.shape, DType::f32, {0, 0, 2, 0, 0, 0});
+    history_.value = test::make_tensor(*device_, history_.shape, DType::f32, {0, 0, 2, 0, 0, 0});
     kept_.values = Tensor::empty(*device_, {kOut, kIn}, DType::u8);
     kept_.transposed = Tensor::empty(*device_, {kIn, kOut}, DType::u8);
     if (GetParam() != Scaling::delayed) {
@@ -32,15 +32,15 @@ class Fp8FactorsTest : public ::testing::TestWithParam<Scaling> {
     weight_.fp8 = {.scaling = GetParam(), .history = &history_, .amax = zeros()};
   }
   Tensor random(int seed) const {
-    return testing::random_tensor(*device_, {kOut, kIn}, DType::bf16, seed);
+    return test::random_tensor(*device_, {kOut, kIn}, DType::bf16, seed);
   }
-  Tensor zeros() const { return testing::make_tensor(*device_, {3}, DType::f32, {0, 0, 0}); }
+  Tensor zeros() const { return test::make_tensor(*device_, {3}, DType::f32, {0, 0, 0}); }
   /// Both directions' numbers, and the largest values that their scales follow from.
   std::vector<Numbers> quantized() {
     std::vector<Numbers> all;
     for (const bool transpose : {false, true}) {
       const Quantized result = quantize_weight(context_, weight_, transpose);
-      all.push_back(testing::values_of(result.values));
+      all.push_back(test::values_of(result.values));
       const device::ConstTensorView& amax = result.factor.amax;
       for (Index i = 0; i < amax.size(0); ++i) {
         for (Index j = 0; j < amax.size(1); ++j) {
@@ -83,19 +83,19 @@ TEST_P(Fp8FactorsTest, KeptNumbersStayUntilThePassEnds) {
 TEST_P(Fp8FactorsTest, LargestValuesOfDelayedScalesAreNotedOncePerPass) {
   weight_.fp8->kept = &kept_;
   quantized();
-  const Numbers noted = testing::values_of(weight_.fp8->amax);
+  const Numbers noted = test::values_of(weight_.fp8->amax);
   EXPECT_EQ(noted[Fp8Products::weight] > 0, GetParam() == Scaling::delayed);
   weight_.fp8->amax = zeros();
   quantized();
-  EXPECT_EQ(testing::values_of(weight_.fp8->amax), (Numbers{0, 0, 0}));
+  EXPECT_EQ(test::values_of(weight_.fp8->amax), (Numbers{0, 0, 0}));
   begin_pass();
   context_.mode = autograd::Mode::evaluate;
   quantized();
-  EXPECT_EQ(testing::values_of(weight_.fp8->amax), (Numbers{0, 0, 0}));
+  EXPECT_EQ(test::values_of(weight_.fp8->amax), (Numbers{0, 0, 0}));
   begin_pass();
   context_.mode = autograd::Mode::train;
   quantized();
-  EXPECT_EQ(testing::values_of(weight_.fp8->amax), noted);
+  EXPECT_EQ(test::values_of(weight_.fp8->amax), noted);
 }
 
 std::string name_of_recipe(const ::testing::TestParamInfo<Scaling>& info) {

@@ -71,7 +71,7 @@ auto transposed(const Numbers& x, Index columns) {
 }
 
 void expect_near(const Tensor& got, const Numbers& want, double tolerance) {
-  const Numbers values = testing::values_of(got);
+  const Numbers values = test::values_of(got);
   const double largest =
       std::abs(*std::ranges::max_element(want, {}, [](double value) { return std::abs(value); }));
   ASSERT_EQ(values.size(), want.size());
@@ -93,9 +93,9 @@ class Fp8ProductsTest : public ::testing::TestWithParam<const char*> {
   Fp8ProductsTest() {
     weight_.name = "weight";
     weight_.shape = {kOut, kIn};
-    weight_.value = testing::random_tensor(*device_, weight_.shape, DType::bf16, 1);
-    weight_.main_grad = testing::make_tensor(*device_, weight_.shape, DType::f32,
-                                             Numbers(static_cast<std::size_t>(kOut * kIn), NAN));
+    weight_.value = test::random_tensor(*device_, weight_.shape, DType::bf16, 1);
+    weight_.main_grad = test::make_tensor(*device_, weight_.shape, DType::f32,
+                                          Numbers(static_cast<std::size_t>(kOut * kIn), NAN));
   }
   Context context(autograd::Tape* tape) {
     return {.device = *device_, .tape = tape, .usage = tape};
@@ -124,17 +124,17 @@ class Fp8ProductsTest : public ::testing::TestWithParam<const char*> {
 
   std::unique_ptr<device::Device> device_ = device::make_device(GetParam());
   Parameter weight_;
-  Tensor x_ = testing::random_tensor(*device_, {kRows, kIn}, DType::bf16, 2);
-  Tensor dy_ = testing::random_tensor(*device_, {kRows, kOut}, DType::bf16, 3);
+  Tensor x_ = test::random_tensor(*device_, {kRows, kIn}, DType::bf16, 2);
+  Tensor dy_ = test::random_tensor(*device_, {kRows, kOut}, DType::bf16, 3);
   Tensor y_, dx_;
 };
 
 TEST_P(Fp8ProductsTest, ScalesOfTheTensorsThemselves) {
   weight_.fp8 = {.scaling = Scaling::current, .gradient_format = Fp8Format::e5m2};
   play();
-  const Numbers x = rounded(testing::values_of(x_), kIn, {}, {}),
-                w = rounded(testing::values_of(weight_.value), kIn, {}, {}),
-                dy = rounded(testing::values_of(dy_), kOut, {}, {Fp8Format::e5m2});
+  const Numbers x = rounded(test::values_of(x_), kIn, {}, {}),
+                w = rounded(test::values_of(weight_.value), kIn, {}, {}),
+                dy = rounded(test::values_of(dy_), kOut, {}, {Fp8Format::e5m2});
   expect_products({x, w, dy, x, dy});
 }
 
@@ -142,9 +142,9 @@ TEST_P(Fp8ProductsTest, ScalesOfBlocksAlongTheSum) {
   weight_.fp8 = {.scaling = Scaling::blocks};
   play();
   const Fp8Scaling scaling{.power_of_two = true};
-  const Numbers x = testing::values_of(x_), dy = testing::values_of(dy_);
+  const Numbers x = test::values_of(x_), dy = test::values_of(dy_);
   expect_products({rounded(x, kIn, {1, 128}, scaling),
-                   rounded(testing::values_of(weight_.value), kIn, {128, 128}, scaling),
+                   rounded(test::values_of(weight_.value), kIn, {128, 128}, scaling),
                    rounded(dy, kOut, {1, 128}, scaling), rounded(x, kIn, {128, 1}, scaling),
                    rounded(dy, kOut, {128, 1}, scaling)});
 }
@@ -152,15 +152,15 @@ TEST_P(Fp8ProductsTest, ScalesOfBlocksAlongTheSum) {
 TEST_P(Fp8ProductsTest, WeightGradientsInTheWorkingType) {
   weight_.fp8 = {.scaling = Scaling::blocks, .weight_gradient = false};
   play();
-  const Numbers x = testing::values_of(x_), dy = testing::values_of(dy_);
+  const Numbers x = test::values_of(x_), dy = test::values_of(dy_);
   expect_near(weight_.main_grad, product(kOut, kIn, kRows, transposed(dy, kOut), matrix(x, kIn)),
               2e-6);
 }
 
 TEST_P(Fp8ProductsTest, DelayedScalesFollowFromHistoriesAndValuesAreNoted) {
   autograd::Buffer history{.name = "history", .shape = {3, 2}, .value = {}};
-  history.value = testing::make_tensor(*device_, history.shape, DType::f32, {4, 9, 2, 9, 0.5, 9});
-  const Tensor noted = testing::make_tensor(*device_, {3}, DType::f32, {0, 7, 0});
+  history.value = test::make_tensor(*device_, history.shape, DType::f32, {4, 9, 2, 9, 0.5, 9});
+  const Tensor noted = test::make_tensor(*device_, {3}, DType::f32, {0, 7, 0});
   weight_.fp8 = {.scaling = Scaling::delayed,
                  .gradient_format = Fp8Format::e5m2,
                  .margin = 1,
@@ -168,23 +168,23 @@ TEST_P(Fp8ProductsTest, DelayedScalesFollowFromHistoriesAndValuesAreNoted) {
                  .amax = noted};
   play();
   const Fp8Scaling e4m3{.margin = 1}, e5m2{.format = Fp8Format::e5m2, .margin = 1};
-  const Numbers x = rounded(testing::values_of(x_), kIn, {}, e4m3, 4),
-                w = rounded(testing::values_of(weight_.value), kIn, {}, e4m3, 2),
-                dy = rounded(testing::values_of(dy_), kOut, {}, e5m2, 0.5);
+  const Numbers x = rounded(test::values_of(x_), kIn, {}, e4m3, 4),
+                w = rounded(test::values_of(weight_.value), kIn, {}, e4m3, 2),
+                dy = rounded(test::values_of(dy_), kOut, {}, e5m2, 0.5);
   expect_products({x, w, dy, x, dy});
-  EXPECT_EQ(testing::values_of(noted),
-            (Numbers{largest(testing::values_of(x_)), 7, largest(testing::values_of(dy_))}));
+  EXPECT_EQ(test::values_of(noted),
+            (Numbers{largest(test::values_of(x_)), 7, largest(test::values_of(dy_))}));
 }
 
 TEST_P(Fp8ProductsTest, EvaluationNotesNothing) {
   autograd::Buffer history{.name = "history", .shape = {3, 1}, .value = {}};
-  history.value = testing::make_tensor(*device_, history.shape, DType::f32, {0, 0, 0});
-  const Tensor noted = testing::make_tensor(*device_, {3}, DType::f32, {0, 0, 0});
+  history.value = test::make_tensor(*device_, history.shape, DType::f32, {0, 0, 0});
+  const Tensor noted = test::make_tensor(*device_, {3}, DType::f32, {0, 0, 0});
   weight_.fp8 = {.history = &history, .amax = noted};
   Context cx = context(nullptr);
   cx.mode = autograd::Mode::evaluate;
   linear(cx, autograd::constant(x_), weight_, nullptr);
-  EXPECT_EQ(testing::values_of(noted), (Numbers{0, 0, 0}));
+  EXPECT_EQ(test::values_of(noted), (Numbers{0, 0, 0}));
 }
 
 /// Rows of three experts, of which one is not visited.
@@ -194,9 +194,9 @@ class GroupedFp8ProductsTest : public Fp8ProductsTest {
     for (std::size_t group = 0; group < counts_.size(); ++group) {
       Parameter& weight = weights_.emplace_back();
       weight.shape = {kOut, kIn};
-      weight.value = testing::random_tensor(*device_, weight.shape, DType::bf16, 10 + group);
-      weight.main_grad = testing::make_tensor(*device_, weight.shape, DType::f32,
-                                              Numbers(static_cast<std::size_t>(kOut * kIn), NAN));
+      weight.value = test::random_tensor(*device_, weight.shape, DType::bf16, 10 + group);
+      weight.main_grad = test::make_tensor(*device_, weight.shape, DType::f32,
+                                           Numbers(static_cast<std::size_t>(kOut * kIn), NAN));
       experts_.push_back(&weight);
     }
   }
@@ -210,12 +210,12 @@ class GroupedFp8ProductsTest : public Fp8ProductsTest {
   }
   /// The rows of the last expert, by a hundred.
   void make_last_small(const Tensor& x) const {
-    Numbers values = testing::values_of(x);
+    Numbers values = test::values_of(x);
     const auto first = static_cast<std::size_t>(counts_[0] * x.shape()[1]);
     for (std::size_t i = first; i < values.size(); ++i) {
       values[i] /= 100;
     }
-    testing::set_values(x, values);
+    test::set_values(x, values);
   }
   /// expect(expert, its first row, behind its last)
   void for_experts(const auto& expect) const {
@@ -243,9 +243,9 @@ TEST_P(GroupedFp8ProductsTest, EachGroupIsScaledByItself) {
       return;
     }
     const Index m = end - begin;
-    const Numbers x = rounded(testing::values_of(x_.slice(0, begin, end)), kIn, {}, {}),
-                  w = rounded(testing::values_of(expert.value), kIn, {}, {}),
-                  dy = rounded(testing::values_of(dy_.slice(0, begin, end)), kOut, {},
+    const Numbers x = rounded(test::values_of(x_.slice(0, begin, end)), kIn, {}, {}),
+                  w = rounded(test::values_of(expert.value), kIn, {}, {}),
+                  dy = rounded(test::values_of(dy_.slice(0, begin, end)), kOut, {},
                                {Fp8Format::e5m2});
     expect_near(y_.slice(0, begin, end), product(m, kOut, kIn, matrix(x, kIn), transposed(w, kIn)),
                 5e-3);
@@ -259,7 +259,7 @@ TEST_P(GroupedFp8ProductsTest, EachGroupIsScaledByItself) {
 /// Whatever the recipe, what an expert computes is a linear layer of its rows.
 TEST_P(GroupedFp8ProductsTest, EachGroupIsALinearLayer) {
   autograd::Buffer history{.name = "history", .shape = {3, 1}, .value = {}};
-  history.value = testing::make_tensor(*device_, history.shape, DType::f32, {4, 2, 0.5});
+  history.value = test::make_tensor(*device_, history.shape, DType::f32, {4, 2, 0.5});
   for (const Fp8Products& fp8 :
        {Fp8Products{.scaling = Scaling::blocks},
         Fp8Products{.scaling = Scaling::delayed, .history = &history},
@@ -281,10 +281,9 @@ TEST_P(GroupedFp8ProductsTest, EachGroupIsALinearLayer) {
       const autograd::Var x = autograd::variable(x_.slice(0, begin, end)),
                           y = linear(cx, x, alone, nullptr);
       tape.backward(cx, y.slot, dy_.slice(0, begin, end));
-      EXPECT_EQ(testing::values_of(y.value), testing::values_of(y_.slice(0, begin, end)));
-      EXPECT_EQ(testing::values_of(x.slot.gradient()),
-                testing::values_of(dx_.slice(0, begin, end)));
-      expect_near(expert.main_grad, testing::values_of(alone.main_grad), 2e-6);
+      EXPECT_EQ(test::values_of(y.value), test::values_of(y_.slice(0, begin, end)));
+      EXPECT_EQ(test::values_of(x.slot.gradient()), test::values_of(dx_.slice(0, begin, end)));
+      expect_near(expert.main_grad, test::values_of(alone.main_grad), 2e-6);
     });
   }
 }
@@ -292,17 +291,17 @@ TEST_P(GroupedFp8ProductsTest, EachGroupIsALinearLayer) {
 /// Nobody's values reach the history of an expert without rows.
 TEST_P(GroupedFp8ProductsTest, VisitedExpertsNoteTheirValues) {
   autograd::Buffer history{.name = "history", .shape = {3, 1}, .value = {}};
-  history.value = testing::make_tensor(*device_, history.shape, DType::f32, {0, 0, 0});
+  history.value = test::make_tensor(*device_, history.shape, DType::f32, {0, 0, 0});
   for (Parameter& weight : weights_) {
-    const Tensor noted = testing::make_tensor(*device_, {3}, DType::f32, {0, 0, 0});
+    const Tensor noted = test::make_tensor(*device_, {3}, DType::f32, {0, 0, 0});
     weight.fp8 = {.history = &history, .amax = noted};
   }
   play_groups();
   for_experts([&](const Parameter& expert, Index begin, Index end) {
-    const double of_weight = end > begin ? largest(testing::values_of(expert.value)) : 0;
-    EXPECT_EQ(testing::values_of(expert.fp8->amax),
-              (Numbers{largest(testing::values_of(x_.slice(0, begin, end))), of_weight,
-                       largest(testing::values_of(dy_.slice(0, begin, end)))}));
+    const double of_weight = end > begin ? largest(test::values_of(expert.value)) : 0;
+    EXPECT_EQ(test::values_of(expert.fp8->amax),
+              (Numbers{largest(test::values_of(x_.slice(0, begin, end))), of_weight,
+                       largest(test::values_of(dy_.slice(0, begin, end)))}));
   });
 }
 

@@ -34,7 +34,7 @@ class GradientCheck : public ::testing::Test {
     return p;
   }
   Tensor random(const Shape& shape) {
-    return testing::random_tensor(*device_, shape, DType::f64, ++seed_);
+    return test::random_tensor(*device_, shape, DType::f64, ++seed_);
   }
   Context context(Tape* tape = nullptr) {
     return {.device = *device_, .tape = tape, .usage = tape, .seed = 11, .iteration = 2};
@@ -43,12 +43,12 @@ class GradientCheck : public ::testing::Test {
   /// `op` may overwrite its inputs: it gets fresh copies.
   void expect_gradients(const std::vector<Tensor>& inputs, const Op& op) {
     const Tensor y = op_run(op, variables(inputs), nullptr);
-    weights_ = testing::test_values(y.numel(), 1000);
+    weights_ = test::test_values(y.numel(), 1000);
     const auto loss = [&] { return weighted_sum(op_run(op, variables(inputs), nullptr)); };
     const std::vector<Var> x = variables(inputs);
     for (Parameter& p : parameters_) {
-      testing::set_values(p.main_grad,
-                          std::vector<double>(static_cast<std::size_t>(p.main_grad.numel()), NAN));
+      test::set_values(p.main_grad,
+                       std::vector<double>(static_cast<std::size_t>(p.main_grad.numel()), NAN));
       p.gradient_written = false;
     }
     play(op, x);
@@ -59,8 +59,8 @@ class GradientCheck : public ::testing::Test {
     const std::vector<Var> again = variables(inputs);
     for (const Var& v : again) {
       v.slot.gradient() =
-          testing::make_tensor(*device_, v.shape(), DType::f64,
-                               std::vector<double>(static_cast<std::size_t>(v.value.numel()), 0.5));
+          test::make_tensor(*device_, v.shape(), DType::f64,
+                            std::vector<double>(static_cast<std::size_t>(v.value.numel()), 0.5));
     }
     play(op, again);
     expect_numeric(inputs, again, loss, 2, 0.5);
@@ -75,7 +75,7 @@ class GradientCheck : public ::testing::Test {
     std::vector<Var> x;
     for (const Tensor& input : inputs) {
       x.push_back(autograd::variable(
-          testing::make_tensor(*device_, input.shape(), input.dtype(), testing::values_of(input))));
+          test::make_tensor(*device_, input.shape(), input.dtype(), test::values_of(input))));
     }
     return x;
   }
@@ -93,7 +93,7 @@ class GradientCheck : public ::testing::Test {
       const Var y = op(cx, x);
       output = y.slot, shape = y.shape(), dtype = y.value.dtype();
     }
-    tape.backward(cx, output, testing::make_tensor(*device_, shape, dtype, weights_));
+    tape.backward(cx, output, test::make_tensor(*device_, shape, dtype, weights_));
   }
   /// The op notes exactly the parameters that this test made, with or without recording.
   void expect_use(const Op& op, const std::vector<Tensor>& inputs) {
@@ -105,7 +105,7 @@ class GradientCheck : public ::testing::Test {
   }
   double weighted_sum(const Tensor& y) const {
     double sum = 0;
-    for (Index i = 0; const double value : testing::values_of(y)) {
+    for (Index i = 0; const double value : test::values_of(y)) {
       sum += value * weights_[static_cast<std::size_t>(i++)];
     }
     return sum;
@@ -124,7 +124,7 @@ class GradientCheck : public ::testing::Test {
                const std::function<double()>& loss, double factor, double offset) {
     constexpr double kStep = 1e-5;
     const kernels::reference::Writer writer(at.view());
-    const std::vector<double> values = testing::values_of(gradient);
+    const std::vector<double> values = test::values_of(gradient);
     ASSERT_EQ(gradient.numel(), at.numel()) << name;
     for (Index i = 0; i < at.numel(); ++i) {
       const double value = writer(i);

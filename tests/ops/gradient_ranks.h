@@ -25,7 +25,7 @@ struct TestRank {
   Index rank() const { return group.rank(); }
   Index size() const { return group.size(); }
   Tensor tensor(const Shape& shape, const std::vector<double>& values) const {
-    return testing::make_tensor(device, shape, DType::f64, values);
+    return test::make_tensor(device, shape, DType::f64, values);
   }
   /// Plays the tape of the context back from `output`.
   void backward(const Var& output, const Tensor& gradient) const {

@@ -64,8 +64,8 @@ TEST_F(GroupedLinearTest, GradientsThatWaitAreTheSame) {
       EXPECT_EQ(later->size(), 1u);  // one product for all experts
       later->play(context());
     }
-    std::vector<double> result = testing::values_of(experts[0]->main_grad);
-    const std::vector<double> last = testing::values_of(experts[2]->main_grad);
+    std::vector<double> result = test::values_of(experts[0]->main_grad);
+    const std::vector<double> last = test::values_of(experts[2]->main_grad);
     result.insert(result.end(), last.begin(), last.end());
     return result;
   };
@@ -76,18 +76,18 @@ TEST_F(GroupedLinearTest, GradientsThatWaitAreTheSame) {
 TEST_F(GroupedLinearTest, RoundedGradientsGoThroughABuffer) {
   Parameter& expert = parameter({2, 3});
   expert.round_gradient = true;
-  expert.value = testing::random_tensor(*device_, {2, 3}, DType::f16, 3);
+  expert.value = test::random_tensor(*device_, {2, 3}, DType::f16, 3);
   expert.main_grad = Tensor::empty(*device_, {2, 3}, DType::f32);
   Context cx = context();
   for (int microbatch = 0; microbatch < 2; ++microbatch) {
     Tape tape;
     cx.tape = &tape;
-    const Var x = autograd::variable(testing::random_tensor(*device_, {4, 3}, DType::f16, 4));
+    const Var x = autograd::variable(test::random_tensor(*device_, {4, 3}, DType::f16, 4));
     const std::vector<Parameter*> experts{&expert};
     const Var y = grouped_linear(cx, x, experts, {4});
-    tape.backward(cx, y.slot, testing::random_tensor(*device_, {4, 2}, DType::f16, 5));
+    tape.backward(cx, y.slot, test::random_tensor(*device_, {4, 2}, DType::f16, 5));
   }
-  for (const double value : testing::values_of(expert.main_grad)) {
+  for (const double value : test::values_of(expert.main_grad)) {
     const auto half = static_cast<float>(value / 2);
     EXPECT_EQ(static_cast<float>(Float16(half)), half);  // twice a number that was rounded
   }

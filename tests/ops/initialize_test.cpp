@@ -23,7 +23,7 @@ class InitializeTest : public ::testing::Test {
   }
   static double std_of(const Parameter& p) {
     double squares = 0;
-    for (const double value : testing::values_of(p.value)) {
+    for (const double value : test::values_of(p.value)) {
       squares += value * value;
     }
     return std::sqrt(squares / static_cast<double>(p.value.numel()));
@@ -33,8 +33,8 @@ class InitializeTest : public ::testing::Test {
 };
 
 TEST_F(InitializeTest, ZerosAndOnes) {
-  EXPECT_EQ(testing::values_of(made("a", {2}, {Kind::zeros}).value), (std::vector<double>{0, 0}));
-  EXPECT_EQ(testing::values_of(made("a", {2}, {Kind::ones}, DType::bf16).value),
+  EXPECT_EQ(test::values_of(made("a", {2}, {Kind::zeros}).value), (std::vector<double>{0, 0}));
+  EXPECT_EQ(test::values_of(made("a", {2}, {Kind::ones}, DType::bf16).value),
             (std::vector<double>{1, 1}));
 }
 
@@ -57,7 +57,7 @@ TEST_F(InitializeTest, XavierValuesAreUniformWithGlorotsDeviation) {
 TEST_F(InitializeTest, ValuesAreAFunctionOfSeedAndName) {
   const Initialization normal{Kind::normal, 1};
   const auto values = [&](const char* name, std::uint64_t seed) {
-    return testing::values_of(made(name, {8}, normal, DType::f32, seed).value);
+    return test::values_of(made(name, {8}, normal, DType::f32, seed).value);
   };
   EXPECT_EQ(values("w", 1), values("w", 1));
   EXPECT_NE(values("w", 1), values("w", 2));
@@ -84,7 +84,7 @@ TEST_F(InitializeTest, AShardIsASliceOfTheWholeTensor) {
           const tensor::Tensor whole = start({}), mine = start(shard);
           const auto expected = tensor::Tensor::empty(*device_, shard.local({9, 11}), dtype);
           tensor::take_shard(whole, shard, expected);
-          EXPECT_EQ(testing::bits_of(mine), testing::bits_of(expected));
+          EXPECT_EQ(test::bits_of(mine), test::bits_of(expected));
         }
       }
     }
@@ -93,8 +93,8 @@ TEST_F(InitializeTest, AShardIsASliceOfTheWholeTensor) {
 
 /// Half precision starts from the same numbers, rounded.
 TEST_F(InitializeTest, HalfPrecisionRoundsTheSameNumbers) {
-  const std::vector<double> wide = testing::values_of(made("w", {64}, {Kind::normal, 1}).value),
-                            half = testing::values_of(
+  const std::vector<double> wide = test::values_of(made("w", {64}, {Kind::normal, 1}).value),
+                            half = test::values_of(
                                 made("w", {64}, {Kind::normal, 1}, DType::bf16).value);
   for (std::size_t i = 0; i < wide.size(); ++i) {
     EXPECT_NEAR(half[i], wide[i], std::abs(wide[i]) * 0x1p-8);

@@ -13,7 +13,7 @@ TEST(KeepPiece, EveryRankKeepsItsPart) {
     EXPECT_NE(kept.piece.view().data, input.view().data);
     const Tensor joined = kept(rank.context);
     EXPECT_EQ(joined.shape(), (Shape{3, 2}));
-    EXPECT_EQ(testing::values_of(joined), testing::values_of(input));
+    EXPECT_EQ(test::values_of(joined), test::values_of(input));
   });
 }
 
@@ -26,9 +26,9 @@ TEST(KeepPiece, OtherGroupsOfTheWorldHaveOtherInputs) {
     const Index first = world.rank() / 2 * 2;
     const auto group = world.make_group("tensor", {first, first + 1});
     const auto x = static_cast<double>(first);
-    const Tensor input = testing::make_tensor(*device, {2}, DType::f64, {x, x + 1});
+    const Tensor input = test::make_tensor(*device, {2}, DType::f64, {x, x + 1});
     const KeepPiece::Kept kept = KeepPiece{{group.get(), false}}(context, input);
-    EXPECT_EQ(testing::values_of(kept(context)), (std::vector<double>{x, x + 1}));
+    EXPECT_EQ(test::values_of(kept(context)), (std::vector<double>{x, x + 1}));
   });
 }
 

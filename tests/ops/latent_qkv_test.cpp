@@ -36,14 +36,14 @@ TEST_F(LatentQkvTest, BackwardIsTheGradient) {
 
 TEST_F(LatentQkvTest, HeadsHoldQueryKeyAndValue) {
   const std::vector<Tensor> in = inputs();
-  const auto q = testing::values_of(in[0]), kv = testing::values_of(in[1]),
-             shared = testing::values_of(in[2]);
+  const auto q = test::values_of(in[0]), kv = test::values_of(in[1]),
+             shared = test::values_of(in[2]);
   Context cx = context();
   const Var fused = latent_qkv(
       cx, {autograd::constant(in[0]), autograd::constant(in[1]), autograd::constant(in[2])}, kHeads,
       {});
   EXPECT_EQ(fused.shape()[2], kHeads.layout().width());
-  const auto values = testing::values_of(fused.value);
+  const auto values = test::values_of(fused.value);
   const std::size_t row = 3, head = 1, at = row * 38 + head * 19;  // s = 1, b = 1
   for (std::size_t i = 0; i < 7; ++i) {
     EXPECT_EQ(values[at + i], q[row * 14 + head * 7 + i]);
@@ -58,12 +58,12 @@ TEST_F(LatentQkvTest, HeadsHoldQueryKeyAndValue) {
 /// components, in another order.
 TEST_F(LatentQkvTest, NeighboursRotate) {
   const std::vector<Tensor> in = inputs();
-  const auto shared = testing::values_of(in[2]);
+  const auto shared = test::values_of(in[2]);
   Context cx = context();
   const Var fused = latent_qkv(
       cx, {autograd::constant(in[0]), autograd::constant(in[1]), autograd::constant(in[2])}, kHeads,
       tables(2));
-  const auto values = testing::values_of(fused.value);
+  const auto values = test::values_of(fused.value);
   const std::size_t row = 5;  // s = 2: angles 1.5 and 3
   for (const std::size_t head : {0, 1}) {
     const std::size_t at = row * 38 + head * 19 + 10;

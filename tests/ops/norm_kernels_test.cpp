@@ -25,12 +25,12 @@ TEST_F(NormKernels, RoundedAndUnequallyWrittenSinksAgreeWithDirectOnes) {
   const auto gradients = [&](bool round, bool beta_first) {
     Parameter gamma, beta;
     for (Parameter* p : {&gamma, &beta}) {
-      p->value = testing::make_tensor(*device_, {4}, DType::f32, {1, 2, 3, 4});
-      p->main_grad = testing::make_tensor(*device_, {4}, DType::f32, {NAN, NAN, NAN, NAN});
+      p->value = test::make_tensor(*device_, {4}, DType::f32, {1, 2, 3, 4});
+      p->main_grad = test::make_tensor(*device_, {4}, DType::f32, {NAN, NAN, NAN, NAN});
       p->round_gradient = round;
     }
     if (beta_first) {
-      testing::set_values(beta.main_grad, {0, 0, 0, 0});
+      test::set_values(beta.main_grad, {0, 0, 0, 0});
       beta.gradient_written = true;
     }
     const NormParameters parameters{.gamma = &gamma, .beta = &beta};
@@ -38,7 +38,7 @@ TEST_F(NormKernels, RoundedAndUnequallyWrittenSinksAgreeWithDirectOnes) {
     const NormStatistics statistics = norm_forward(cx, parameters, {.x = x, .y = dx});
     norm_backward(cx, parameters, statistics, {.x = x, .dy = dy, .dx_add = {}, .dx = dx});
     EXPECT_TRUE(gamma.gradient_written && beta.gradient_written);
-    return std::pair(testing::values_of(gamma.main_grad), testing::values_of(beta.main_grad));
+    return std::pair(test::values_of(gamma.main_grad), test::values_of(beta.main_grad));
   };
   const auto direct = gradients(false, false);
   EXPECT_EQ(gradients(true, false), direct);  // fp32 parameters: rounding to fp32 changes nothing

@@ -33,12 +33,11 @@ TEST_F(NormTest, PlainRmsNormBackwardIsTheGradient) {
 /// 1p: gamma stored as 0 is a factor of 1.
 TEST_F(NormTest, ZeroCentredWeightsOfZeroNormaliseOnly) {
   Parameter &gamma = parameter({4}), &beta = parameter({4});
-  testing::set_values(gamma.value, {0, 0, 0, 0});
-  testing::set_values(beta.value, {0, 0, 0, 0});
+  test::set_values(gamma.value, {0, 0, 0, 0});
+  test::set_values(beta.value, {0, 0, 0, 0});
   Context cx = context();
-  const Var x =
-      autograd::variable(testing::make_tensor(*device_, {1, 4}, DType::f64, {1, 1, -1, -1}));
-  const std::vector<double> y = testing::values_of(
+  const Var x = autograd::variable(test::make_tensor(*device_, {1, 4}, DType::f64, {1, 1, -1, -1}));
+  const std::vector<double> y = test::values_of(
       norm(cx, x, {.gamma = &gamma, .beta = &beta, .eps = 0, .gamma_offset = 1}, DType::f64).value);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_NEAR(y[i], i < 2 ? 1 : -1, 1e-12);
@@ -49,24 +48,23 @@ TEST_F(NormTest, ZeroCentredWeightsOfZeroNormaliseOnly) {
 /// back is fp32.
 TEST_F(NormTest, AWideResidualGivesAHalfPrecisionOutputAndAWideGradient) {
   Parameter gamma;
-  gamma.value = testing::random_tensor(*device_, {8}, DType::bf16, 1);
+  gamma.value = test::random_tensor(*device_, {8}, DType::bf16, 1);
   gamma.main_grad = Tensor::empty(*device_, {8}, DType::f32);
   Tape tape;
   Context cx = context(&tape);
-  const Tensor wide = testing::random_tensor(*device_, {3, 8}, DType::f32, 2);
+  const Tensor wide = test::random_tensor(*device_, {3, 8}, DType::f32, 2);
   const Var x = autograd::variable(wide);
   const NormParameters parameters{.gamma = &gamma, .rms = true};
   const Var y = norm(cx, x, parameters, DType::bf16);
   EXPECT_EQ(y.value.dtype(), DType::bf16);
   const Tensor exact = norm(cx, x, parameters, DType::f32).value;
-  const std::vector<double> rounded = testing::values_of(y.value),
-                            expected = testing::values_of(exact);
+  const std::vector<double> rounded = test::values_of(y.value), expected = test::values_of(exact);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_NEAR(rounded[i], expected[i], std::abs(expected[i]) * 0x1p-8 + 1e-30);
   }
-  tape.backward(cx, y.slot, testing::random_tensor(*device_, {3, 8}, DType::bf16, 3));
+  tape.backward(cx, y.slot, test::random_tensor(*device_, {3, 8}, DType::bf16, 3));
   EXPECT_EQ(x.slot.gradient().dtype(), DType::f32);
-  EXPECT_EQ(testing::values_of(wide), testing::values_of(x.value));
+  EXPECT_EQ(test::values_of(wide), test::values_of(x.value));
 }
 
 }  // namespace

@@ -12,11 +12,11 @@ struct Doubling {
   std::vector<Index>* calls;
   void operator()(const Tensor& x, const Tensor& y) const {
     calls->push_back(x.shape()[0]);
-    Numbers values = testing::values_of(x);
+    Numbers values = test::values_of(x);
     for (double& value : values) {
       value *= 2;
     }
-    testing::set_values(y, values);
+    test::set_values(y, values);
   }
 };
 
@@ -28,8 +28,8 @@ TEST(OverlappedProducts, GatheredRowsAreMultipliedRankByRank) {
         gather_and_multiply(rank.context, rank.tensor({2, 1, 1}, {r, r + 0.5}), 1,
                             {&rank.group, true, true}, Doubling{&calls});
     EXPECT_EQ(product.x.shape(), (Shape{6, 1, 1}));
-    EXPECT_EQ(testing::values_of(product.x), (Numbers{0, 0.5, 1, 1.5, 2, 2.5}));
-    EXPECT_EQ(testing::values_of(product.y), (Numbers{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(test::values_of(product.x), (Numbers{0, 0.5, 1, 1.5, 2, 2.5}));
+    EXPECT_EQ(test::values_of(product.y), (Numbers{0, 1, 2, 3, 4, 5}));
     EXPECT_EQ(calls, (std::vector<Index>{2, 2, 2}));
   });
 }
@@ -38,8 +38,8 @@ TEST(OverlappedProducts, GatheredRowsAreMultipliedRankByRank) {
 TEST(OverlappedProducts, SumsOfPiecesAreTheSumsOfTheWhole) {
   for (const Index rows : {4, 5}) {
     on_ranks(2, [rows](TestRank& rank) {
-      const Numbers mine = testing::test_values(2 * rows, static_cast<unsigned>(rank.rank()));
-      const Numbers other = testing::test_values(2 * rows, static_cast<unsigned>(1 - rank.rank()));
+      const Numbers mine = test::test_values(2 * rows, static_cast<unsigned>(rank.rank()));
+      const Numbers other = test::test_values(2 * rows, static_cast<unsigned>(1 - rank.rank()));
       std::vector<Index> calls;
       const Tensor y = multiply_and_scatter(rank.context, rank.tensor({2 * rows, 1, 1}, mine), 1,
                                             {&rank.group, true, true}, Doubling{&calls});
@@ -47,7 +47,7 @@ TEST(OverlappedProducts, SumsOfPiecesAreTheSumsOfTheWhole) {
       EXPECT_EQ(calls.size(), rows == 4 ? 8u : 2u);
       for (Index i = 0; i < rows; ++i) {
         const auto at = static_cast<std::size_t>(rank.rank() * rows + i);
-        EXPECT_NEAR(testing::values_of(y)[static_cast<std::size_t>(i)], 2 * (mine[at] + other[at]),
+        EXPECT_NEAR(test::values_of(y)[static_cast<std::size_t>(i)], 2 * (mine[at] + other[at]),
                     1e-12);
       }
     });

@@ -9,9 +9,8 @@ constexpr Index kS = 4, kIn = 6, kOut = 8;  // kS rows of the sequence, b = 1
 
 /// Inputs of the whole layer, and what one rank makes of them.
 struct Layer {
-  std::vector<double> x = testing::test_values(kS * kIn, 1),
-                      w = testing::test_values(kOut * kIn, 2), bias = testing::test_values(kOut, 3),
-                      dy = testing::test_values(kS * kOut, 4);
+  std::vector<double> x = test::test_values(kS * kIn, 1), w = test::test_values(kOut * kIn, 2),
+                      bias = test::test_values(kOut, 3), dy = test::test_values(kS * kOut, 4);
   std::vector<double> y, dx, dw, dbias;
 };
 
@@ -29,11 +28,11 @@ Layer alone() {
     Parameter w = parameter(rank, {kOut, kIn}, layer.w), bias = parameter(rank, {kOut}, layer.bias);
     const Var x = autograd::variable(rank.tensor({kS, 1, kIn}, layer.x));
     const Var y = linear(rank.context, x, w, &bias);
-    layer.y = testing::values_of(y.value);
+    layer.y = test::values_of(y.value);
     rank.backward(y, rank.tensor({kS, 1, kOut}, layer.dy));
-    layer.dx = testing::values_of(x.slot.gradient());
-    layer.dw = testing::values_of(w.main_grad);
-    layer.dbias = testing::values_of(bias.main_grad);
+    layer.dx = test::values_of(x.slot.gradient());
+    layer.dw = test::values_of(w.main_grad);
+    layer.dbias = test::values_of(bias.main_grad);
   });
   return layer;
 }
@@ -64,11 +63,11 @@ TEST_P(ParallelLinear, ColumnsAreTheRowsOfOneRanksLayer) {
         rank.tensor({mine.end - mine.begin, 1, kIn}, block_of(whole_.x, kIn, mine)));
     const Var y = column_parallel_linear(rank.context, x, w, &bias, shared(rank));
     EXPECT_EQ(y.shape(), (Shape{kS, 1, out}));
-    expect_near(testing::values_of(y.value), block_of(whole_.y, kOut, of_out));
+    expect_near(test::values_of(y.value), block_of(whole_.y, kOut, of_out));
     rank.backward(y, rank.tensor({kS, 1, out}, block_of(whole_.dy, kOut, of_out)));
-    expect_near(testing::values_of(x.slot.gradient()), block_of(whole_.dx, kIn, mine));
-    expect_near(testing::values_of(w.main_grad), block_of(whole_.dw, kIn, of_weight));
-    expect_near(testing::values_of(bias.main_grad),
+    expect_near(test::values_of(x.slot.gradient()), block_of(whole_.dx, kIn, mine));
+    expect_near(test::values_of(w.main_grad), block_of(whole_.dw, kIn, of_weight));
+    expect_near(test::values_of(bias.main_grad),
                 block_of(whole_.dbias, 1, {first, first + out, 0, 1}));
   });
 }
@@ -85,10 +84,10 @@ TEST_P(ParallelLinear, RowsAreTheColumnsOfOneRanksLayer) {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       expected[i] -= whole_.bias[i % kOut];  // the caller's
     }
-    expect_near(testing::values_of(y.value), expected);
+    expect_near(test::values_of(y.value), expected);
     rank.backward(y, rank.tensor(y.shape(), block_of(whole_.dy, kOut, mine)));
-    expect_near(testing::values_of(x.slot.gradient()), block_of(whole_.dx, kIn, of_x));
-    expect_near(testing::values_of(w.main_grad), block_of(whole_.dw, kIn, of_weight));
+    expect_near(test::values_of(x.slot.gradient()), block_of(whole_.dx, kIn, of_x));
+    expect_near(test::values_of(w.main_grad), block_of(whole_.dw, kIn, of_weight));
   });
 }
 
@@ -103,7 +102,7 @@ TEST_P(ParallelLinear, AnInputWithoutAGradientNeedsNoSum) {
     const Var y = column_parallel_linear(rank.context, x, w, nullptr, shared(rank));
     rank.backward(
         y, rank.tensor({kS, 1, out}, block_of(whole_.dy, kOut, {0, kS, first, first + out})));
-    expect_near(testing::values_of(w.main_grad), block_of(whole_.dw, kIn, of_weight));
+    expect_near(test::values_of(w.main_grad), block_of(whole_.dw, kIn, of_weight));
   });
 }
 

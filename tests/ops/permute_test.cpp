@@ -7,7 +7,7 @@ namespace {
 
 class PermuteTest : public GradientCheck {
  protected:
-  Tensor rows() { return testing::make_ids(*device_, {5}, {2, 0, 2, -1, 1}); }
+  Tensor rows() { return test::make_ids(*device_, {5}, {2, 0, 2, -1, 1}); }
 };
 
 TEST_F(PermuteTest, BackwardIsTheGradient) {
@@ -32,13 +32,13 @@ TEST_F(PermuteTest, NobodyTravels) {
   Tape tape;
   Context cx = context(&tape);
   const Var x = autograd::variable(random({2, 3}));
-  const Tensor nowhere = testing::make_ids(*device_, {0}, {});
+  const Tensor nowhere = test::make_ids(*device_, {0}, {});
   const Var y = permute(cx, x, nowhere);
   EXPECT_EQ(y.shape(), (Shape{0, 3}));
   const Var back = unpermute(cx, y, nowhere, 2);
-  EXPECT_EQ(testing::values_of(back.value), std::vector<double>(6, 0));
+  EXPECT_EQ(test::values_of(back.value), std::vector<double>(6, 0));
   tape.backward(cx, back.slot, random({2, 3}));
-  EXPECT_EQ(testing::values_of(x.slot.gradient()), std::vector<double>(6, 0));
+  EXPECT_EQ(test::values_of(x.slot.gradient()), std::vector<double>(6, 0));
 }
 
 /// x is made again for the factors' gradient where it comes with a recipe.

@@ -40,9 +40,9 @@ TEST_F(QkNormTest, ValuesPassUnchanged) {
   const NormParameters plain{.eps = 0, .rms = true};
   Context cx = context();
   const Tensor qkv = random({1, 1, kLayout.width()});
-  const std::vector<double> x = testing::values_of(qkv);
+  const std::vector<double> x = test::values_of(qkv);
   const std::vector<double> y =
-      testing::values_of(qk_norm(cx, autograd::variable(qkv), kLayout, plain, plain).value);
+      test::values_of(qk_norm(cx, autograd::variable(qkv), kLayout, plain, plain).value);
   for (std::size_t head = 0; head < 8; ++head) {
     double squares = 0;
     for (std::size_t i = 3 * head; i < 3 * head + 3; ++i) {

@@ -29,10 +29,10 @@ std::vector<double> outputs(Region region, const Shape& in, Index one, bool back
     const Var x = autograd::variable(unit(in));
     const Var y = region(rank.context, x, rank.group);
     EXPECT_EQ(y.shape(), out);
-    std::vector<double> mine = testing::values_of(y.value);
+    std::vector<double> mine = test::values_of(y.value);
     if (backward) {
       rank.backward(y, unit(out));
-      mine = testing::values_of(x.slot.gradient());
+      mine = test::values_of(x.slot.gradient());
     }
     std::copy(mine.begin(), mine.end(),
               all.begin() + rank.rank() * static_cast<Index>(mine.size()));
@@ -85,7 +85,7 @@ TEST(Regions, SumJoinAndCut) {
       return autograd::variable(rank.tensor({2, 2}, {r, r + 1, r + 2, r + 3}));
     };
     const auto values = [&](Region region) {
-      return testing::values_of(region(rank.context, x(), rank.group).value);
+      return test::values_of(region(rank.context, x(), rank.group).value);
     };
     using Values = std::vector<double>;
     EXPECT_EQ(values(copy_to_tp), (Values{r, r + 1, r + 2, r + 3}));
@@ -104,7 +104,7 @@ TEST(Regions, GatheredColumnsTakeTheirPieceOfTheGradient) {
     const Var x = autograd::variable(rank.tensor({2, 1}, {0, 0}));
     const Var y = gather_from_tp(rank.context, x, rank.group);
     rank.backward(y, rank.tensor({2, 2}, {1, 2, 3, 4}));
-    EXPECT_EQ(testing::values_of(x.slot.gradient()),
+    EXPECT_EQ(test::values_of(x.slot.gradient()),
               r == 0 ? (std::vector<double>{1, 3}) : (std::vector<double>{2, 4}));
   });
 }
@@ -127,7 +127,7 @@ TEST(Regions, ASumTakesTheMemoryThatItIsGiven) {
     const void* memory = x.value.view().data;
     const Var kept = reduce_from_tp(rank.context, x, rank.group);
     EXPECT_NE(kept.value.view().data, memory);
-    EXPECT_EQ(testing::values_of(x.value), (std::vector<double>{1, 2}));
+    EXPECT_EQ(test::values_of(x.value), (std::vector<double>{1, 2}));
     EXPECT_EQ(reduce_from_tp(rank.context, std::move(x), rank.group).value.view().data, memory);
   });
 }

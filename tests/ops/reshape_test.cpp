@@ -14,9 +14,9 @@ TEST_F(ReshapeTest, SharesMemoryAndGradient) {
   const Var y = reshape(cx, x, {6, 1});
   EXPECT_EQ(y.value.view().data, x.value.view().data);
   EXPECT_EQ(y.shape(), (Shape{6, 1}));
-  tape.backward(cx, y.slot, testing::make_tensor(*device_, {6, 1}, DType::f64, {1, 2, 3, 4, 5, 6}));
+  tape.backward(cx, y.slot, test::make_tensor(*device_, {6, 1}, DType::f64, {1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(x.slot.gradient().shape(), (Shape{2, 3}));
-  EXPECT_EQ(testing::values_of(x.slot.gradient()), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(test::values_of(x.slot.gradient()), (std::vector<double>{1, 2, 3, 4, 5, 6}));
 }
 
 }  // namespace

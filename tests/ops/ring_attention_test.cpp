@@ -45,12 +45,12 @@ TEST_F(RingAttentionTest, OnTheHostARingOfOneIsAttention) {
       Tape tape;
       Context context{.device = *host, .tape = &tape, .usage = &tape};
       const Var x = autograd::variable(
-          testing::random_tensor(*host, {37, 2, settings.layout.width()}, dtype, 3));
+          test::random_tensor(*host, {37, 2, settings.layout.width()}, dtype, 3));
       const Var y =
           ring ? ring_attention(context, x, settings, alone_) : attention(context, x, settings);
       EXPECT_EQ(y.value.dtype(), dtype);
-      tape.backward(context, y.slot, testing::random_tensor(*host, y.shape(), dtype, 4));
-      results[ring ? 1 : 0] = {testing::values_of(y.value), testing::values_of(x.slot.gradient())};
+      tape.backward(context, y.slot, test::random_tensor(*host, y.shape(), dtype, 4));
+      results[ring ? 1 : 0] = {test::values_of(y.value), test::values_of(x.slot.gradient())};
     }
     EXPECT_EQ(results[0], results[1]) << name_of(dtype);
   }

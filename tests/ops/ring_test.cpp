@@ -12,7 +12,7 @@ using autograd::Context;
 using tensor::Tensor;
 
 Tensor numbers(device::Device& device, double first) {
-  return testing::make_tensor(device, {3}, DType::f32, {first, first + 1, first + 2});
+  return test::make_tensor(device, {3}, DType::f32, {first, first + 1, first + 2});
 }
 
 class InRingsOf : public ::testing::TestWithParam<Index> {};
@@ -28,8 +28,8 @@ TEST_P(InRingsOf, EveryPieceComesByOnceOwnFirst) {
       const Index owner = (world.rank() + world.size() - step) % world.size();
       EXPECT_EQ(ring.owner(), owner);
       ring.start_step();
-      EXPECT_EQ(testing::values_of(ring.here()),
-                testing::values_of(numbers(*device, 10.0 * static_cast<double>(owner))));
+      EXPECT_EQ(test::values_of(ring.here()),
+                test::values_of(numbers(*device, 10.0 * static_cast<double>(owner))));
       ring.finish_step();
     }
     EXPECT_TRUE(ring.done());
@@ -51,7 +51,7 @@ TEST_P(InRingsOf, SumsComeHomeInOneOrder) {
     while (!pieces.done()) {
       const Tensor& to = sums.start_step();
       pieces.start_step();
-      testing::set_values(to, std::vector<double>(3, contribution(world.rank(), pieces.owner())));
+      test::set_values(to, std::vector<double>(3, contribution(world.rank(), pieces.owner())));
       sums.finish_step();
       pieces.finish_step();
     }
@@ -59,7 +59,7 @@ TEST_P(InRingsOf, SumsComeHomeInOneOrder) {
     for (Index i = 1; i < size; ++i) {
       expected += static_cast<float>(contribution((world.rank() + i) % size, world.rank()));
     }
-    EXPECT_EQ(testing::values_of(sums.home()), std::vector<double>(3, expected));
+    EXPECT_EQ(test::values_of(sums.home()), std::vector<double>(3, expected));
   });
 }
 

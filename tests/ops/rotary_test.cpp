@@ -35,12 +35,12 @@ TEST_F(RotaryTest, BackwardIsTheGradientInBothLayouts) {
 
 TEST_F(RotaryTest, RotatesQueriesAndKeysInPlaceAndLeavesValuesAndTheRest) {
   const Tensor qkv = random({3, 1, kLayout.width()});
-  const std::vector<double> before = testing::values_of(qkv);
+  const std::vector<double> before = test::values_of(qkv);
   const RotaryTables rotation = tables(false);
   Context cx = context();
   const Var y = rotary(cx, autograd::variable(qkv), kLayout, rotation);
   EXPECT_EQ(y.value.view().data, qkv.view().data);
-  const std::vector<double> after = testing::values_of(y.value);
+  const std::vector<double> after = test::values_of(y.value);
   for (std::size_t at = 0; at < before.size(); ++at) {
     const std::size_t head = at / 6 % 8, component = at % 6;
     const bool rotated = head % 4 != 3 && component < 4;

@@ -25,17 +25,17 @@ TEST_F(RouterLossTest, BackwardIsTheGradient) {
 TEST_F(RouterLossTest, EvenUseIsOne) {
   Context cx = context();
   const Var even =
-      autograd::constant(testing::make_tensor(*device_, {2, 2}, DType::f64, {1e-9, 0, 0, 1e-9}));
+      autograd::constant(test::make_tensor(*device_, {2, 2}, DType::f64, {1e-9, 0, 0, 1e-9}));
   for (const kernels::RouterScore score :
        {kernels::RouterScore::softmax, kernels::RouterScore::sigmoid}) {
     const double factor = score == kernels::RouterScore::softmax ? 1 : 0.5 * 2;
-    EXPECT_NEAR(testing::values_of(balance_loss(cx, even, {score, 1}, {}).value)[0], factor, 1e-6);
+    EXPECT_NEAR(test::values_of(balance_loss(cx, even, {score, 1}, {}).value)[0], factor, 1e-6);
   }
   // All tokens want expert 0.
   const Var uneven =
-      autograd::constant(testing::make_tensor(*device_, {2, 2}, DType::f64, {40, 0, 40, 0}));
+      autograd::constant(test::make_tensor(*device_, {2, 2}, DType::f64, {40, 0, 40, 0}));
   const Var loss = balance_loss(cx, uneven, {kernels::RouterScore::softmax, 1}, {});
-  EXPECT_NEAR(testing::values_of(loss.value)[0], 2, 1e-6);
+  EXPECT_NEAR(test::values_of(loss.value)[0], 2, 1e-6);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ TEST_F(RouterNoiseTest, NumbersBelongToSamplesAndUses) {
   const Tensor like = random({4, 3});
   const auto numbers = [&](Index sample, std::uint32_t layer) {
     cx.position.first_sample = sample;
-    return testing::values_of(random_logits(
+    return test::values_of(random_logits(
         cx, like,
         token_noise(cx, {}, 2, 2, {.seed = 1, .iteration = 2, .layer = layer, .site = 0})));
   };

@@ -30,12 +30,12 @@ Tensor part_of(device::Device& device, const SequenceSlice& slice, Index first, 
       }
     }
   }
-  return testing::make_tensor(device, {slice.length, kBatch, last - first}, DType::f32, values);
+  return test::make_tensor(device, {slice.length, kBatch, last - first}, DType::f32, values);
 }
 
 void expect_equal(const Tensor& got, const Tensor& expected) {
   EXPECT_EQ(got.shape(), expected.shape());
-  EXPECT_EQ(testing::values_of(got), testing::values_of(expected));
+  EXPECT_EQ(test::values_of(got), test::values_of(expected));
 }
 
 /// Each op's output, and as its gradient the other one's.

@@ -23,10 +23,10 @@ TEST(SequencePieces, ComeInOrderAndGoBack) {
     for (Index row = 0; row < length; ++row) {
       whole.insert(whole.end(), {static_cast<double>(row), static_cast<double>(row) + 0.5});
     }
-    const auto x = testing::make_tensor(*device, {length, 1, 2}, DType::f32, held);
+    const auto x = test::make_tensor(*device, {length, 1, 2}, DType::f32, held);
     const auto y = in_sequence_order(context, x, ranks);
-    EXPECT_EQ(testing::values_of(y), whole) << ranks << " ranks";
-    EXPECT_EQ(testing::values_of(by_member(context, y, ranks)), held);
+    EXPECT_EQ(test::values_of(y), whole) << ranks << " ranks";
+    EXPECT_EQ(test::values_of(by_member(context, y, ranks)), held);
   }
 }
 

@@ -24,8 +24,8 @@ TEST_F(SequenceRowsTest, WhatWasJoinedComesApartAgain) {
   Context cx = context();
   const Var both = join_rows(cx, autograd::variable(a), autograd::variable(b));
   EXPECT_EQ(both.shape(), (Shape{6, 1, 3}));
-  EXPECT_EQ(testing::values_of(take_rows(cx, both, 0, 2).value), testing::values_of(a));
-  EXPECT_EQ(testing::values_of(take_rows(cx, both, 2, 6).value), testing::values_of(b));
+  EXPECT_EQ(test::values_of(take_rows(cx, both, 0, 2).value), test::values_of(a));
+  EXPECT_EQ(test::values_of(take_rows(cx, both, 2, 6).value), test::values_of(b));
 }
 
 }  // namespace

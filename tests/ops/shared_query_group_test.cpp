@@ -37,13 +37,13 @@ TEST(SharedQueryGroup, SharersExchangeKeysAndValues) {
         rank.tensor({2, 1, 4}, {r + 1, r + 2, r + 3, r + 4, r + 5, r + 6, r + 7, r + 8}));
     const Var y = join_keys_values(rank.context, x, share, shared);
     EXPECT_EQ(y.shape(), (Shape{2, 1, 6}));
-    EXPECT_EQ(testing::values_of(y.value),
+    EXPECT_EQ(test::values_of(y.value),
               (std::vector<double>{r + 1, r + 2, 3, 13, 4, 14, r + 5, r + 6, 7, 17, 8, 18}));
     // Gradients of key and value are summed over the sharers.
     rank.backward(y, rank.tensor({2, 1, 6}, {r, r + 1, r + 2, r + 3, r + 4, r + 5,  //
                                              r, r + 1, r + 2, r + 3, r + 4, r + 5}));
     const double key = rank.rank() == 0 ? 14 : 16, value = key + 4;
-    EXPECT_EQ(testing::values_of(x.slot.gradient()),
+    EXPECT_EQ(test::values_of(x.slot.gradient()),
               (std::vector<double>{r, r + 1, key, value, r, r + 1, key, value}));
   });
 }

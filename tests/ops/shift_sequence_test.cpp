@@ -21,7 +21,7 @@ TEST(ShiftSequence, CrossesTheSlicesOfTheMembers) {
       for (Index i = 0; i < slice.length; ++i) {
         own.insert(own.end(), {slice.map(i) + 1, 100 * (slice.map(i) + 1)});
       }
-      tensor::Tensor x = testing::make_ids(*device, {slice.length, 2}, own);
+      tensor::Tensor x = test::make_ids(*device, {slice.length, 2}, own);
       for (Index step = 1; step <= 3; ++step) {
         x = shift_sequence(context, x, *world.all());
         for (Index i = 0; i < slice.length; ++i) {

@@ -36,8 +36,8 @@ struct Tokens {
 Tokens tokens_of(const TestRank& rank, const Sharing& sharing) {
   Tokens tokens;
   const auto seed = static_cast<unsigned>(rank.rank());
-  tokens.x = autograd::variable(
-      rank.tensor({kTokens, kWidth}, testing::test_values(kTokens * kWidth, seed)));
+  tokens.x =
+      autograd::variable(rank.tensor({kTokens, kWidth}, test::test_values(kTokens * kWidth, seed)));
   std::vector<std::int64_t> rows;
   for (Index expert = 0; expert < sharing.experts; ++expert) {
     const std::size_t before = rows.size();
@@ -50,9 +50,9 @@ Tokens tokens_of(const TestRank& rank, const Sharing& sharing) {
     tokens.visits.counts.push_back(static_cast<Index>(rows.size() - before));
   }
   const auto n = static_cast<Index>(rows.size());
-  tokens.visits.rows = testing::make_ids(rank.device, {n}, rows);
+  tokens.visits.rows = test::make_ids(rank.device, {n}, rows);
   tokens.visits.probabilities =
-      autograd::variable(rank.tensor({n}, testing::test_values(n, 100 + seed)));
+      autograd::variable(rank.tensor({n}, test::test_values(n, 100 + seed)));
   return tokens;
 }
 
@@ -71,8 +71,8 @@ Var run_experts(const TestRank& rank, const Sharing& sharing, const ExpertInput&
                    static_cast<std::size_t>(input.counts[static_cast<std::size_t>(expert)]),
                    factor(first + expert) / static_cast<double>(sharing.tensor_ranks));
   }
-  const std::vector<double> x = testing::values_of(input.tokens.value);
-  const std::vector<double> p = testing::values_of(input.probabilities.value);
+  const std::vector<double> x = test::values_of(input.tokens.value);
+  const std::vector<double> p = test::values_of(input.probabilities.value);
   EXPECT_EQ(p.size(), factors.size());
   const auto scaled = [factors](const std::vector<double>& rows, const std::vector<double>& by) {
     std::vector<double> out = rows;
@@ -85,7 +85,7 @@ Var run_experts(const TestRank& rank, const Sharing& sharing, const ExpertInput&
   rank.context.tape->record(
       y.slot, [=, &rank, tokens = input.tokens, probabilities = input.probabilities](
                   Context& context, const Tensor& gradient) {
-        const std::vector<double> dy = testing::values_of(gradient);
+        const std::vector<double> dy = test::values_of(gradient);
         autograd::accumulate(context, tokens.slot, rank.tensor(tokens.shape(), scaled(dy, p)));
         std::vector<double> dp(p.size());
         for (std::size_t i = 0; i < dy.size(); ++i) {
@@ -107,8 +107,8 @@ struct Expected {
   std::vector<double> out, dx, dp;
 };
 Expected expected_of(const Tokens& tokens, const std::vector<double>& dout) {
-  const std::vector<double> x = testing::values_of(tokens.x.value);
-  const std::vector<double> p = testing::values_of(tokens.visits.probabilities.value);
+  const std::vector<double> x = test::values_of(tokens.x.value);
+  const std::vector<double> p = test::values_of(tokens.visits.probabilities.value);
   Expected expected{std::vector<double>(x.size()), std::vector<double>(x.size()),
                     std::vector<double>(p.size())};
   for (std::size_t visit = 0; visit < p.size(); ++visit) {
@@ -135,12 +135,12 @@ TEST_P(TokenDispatcherTest, ComputesWhatOneRankWithAllExpertsDoes) {
       const ExpertInput input = dispatcher->dispatch(rank.context, tokens.x, tokens.visits);
       const Var out = dispatcher->combine(rank.context, run_experts(rank, sharing, input), input);
       const std::vector<double> dout =
-          testing::test_values(kTokens * kWidth, 50 + static_cast<unsigned>(rank.rank()));
+          test::test_values(kTokens * kWidth, 50 + static_cast<unsigned>(rank.rank()));
       const Expected expected = expected_of(tokens, dout);
-      expect_near(testing::values_of(out.value), expected.out);
+      expect_near(test::values_of(out.value), expected.out);
       rank.backward(out, rank.tensor({kTokens, kWidth}, dout));
-      expect_near(testing::values_of(tokens.x.slot.gradient()), expected.dx);
-      expect_near(testing::values_of(tokens.visits.probabilities.slot.gradient()), expected.dp);
+      expect_near(test::values_of(tokens.x.slot.gradient()), expected.dx);
+      expect_near(test::values_of(tokens.visits.probabilities.slot.gradient()), expected.dp);
     });
   }
 }
@@ -155,9 +155,9 @@ TEST_P(TokenDispatcherTest, AllTokensMayVisitOneExpert) {
     const Index n = rank.rank() == 3 ? 0 : kTokens;
     tokens.x = autograd::variable(
         rank.tensor({kTokens, kWidth}, std::vector<double>(kTokens * kWidth, 1)));
-    tokens.visits = {.rows = testing::make_ids(rank.device, {n},
-                                               n == 0 ? std::vector<std::int64_t>{}
-                                                      : std::vector<std::int64_t>{0, 1, 2, 3, 4}),
+    tokens.visits = {.rows = test::make_ids(rank.device, {n},
+                                            n == 0 ? std::vector<std::int64_t>{}
+                                                   : std::vector<std::int64_t>{0, 1, 2, 3, 4}),
                      .probabilities = autograd::variable(
                          rank.tensor({n}, std::vector<double>(static_cast<std::size_t>(n), 0.5))),
                      .counts = {0, n, 0, 0}};
@@ -165,9 +165,9 @@ TEST_P(TokenDispatcherTest, AllTokensMayVisitOneExpert) {
     EXPECT_EQ(input.tokens.shape(), (Shape{rank.rank() == 1 ? 3 * kTokens : 0, kWidth}));
     const Var out = dispatcher->combine(rank.context, run_experts(rank, sharing, input), input);
     const double wanted = n == 0 ? 0 : 0.5 * factor(1);
-    expect_near(testing::values_of(out.value), std::vector<double>(kTokens * kWidth, wanted));
+    expect_near(test::values_of(out.value), std::vector<double>(kTokens * kWidth, wanted));
     rank.backward(out, rank.tensor({kTokens, kWidth}, std::vector<double>(kTokens * kWidth, 1)));
-    expect_near(testing::values_of(tokens.x.slot.gradient()),
+    expect_near(test::values_of(tokens.x.slot.gradient()),
                 std::vector<double>(kTokens * kWidth, wanted));
   });
 }

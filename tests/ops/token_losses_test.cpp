@@ -10,12 +10,12 @@ namespace {
 TEST(TokenLosses, CountWhatTheMaskSays) {
   const auto device = device::make_device("reference");
   autograd::Context context{.device = *device};
-  const auto losses = testing::make_tensor(*device, {2, 2}, DType::f32, {1, 2, 4, 8});
-  const auto mask = testing::make_tensor(*device, {2, 2}, DType::f32, {1, 0, 0.5, 1});
+  const auto losses = test::make_tensor(*device, {2, 2}, DType::f32, {1, 2, 4, 8});
+  const auto mask = test::make_tensor(*device, {2, 2}, DType::f32, {1, 0, 0.5, 1});
   const auto [loss, tokens] = read_sums(*device, sum_tokens(context, losses, mask));
   EXPECT_EQ(loss, 11);
   EXPECT_EQ(tokens, 2.5);
-  EXPECT_EQ(testing::values_of(token_seed(context, mask, 3)), (std::vector<double>{3, 0, 1.5, 3}));
+  EXPECT_EQ(test::values_of(token_seed(context, mask, 3)), (std::vector<double>{3, 0, 1.5, 3}));
 }
 
 }  // namespace

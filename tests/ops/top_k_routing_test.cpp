@@ -19,25 +19,24 @@ TEST_F(TopKRoutingTest, BackwardIsTheGradient) {
 
 TEST_F(TopKRoutingTest, AnExpertBiasChoosesAndDoesNotWeigh) {
   Context cx = context();
-  const Var logits =
-      autograd::constant(testing::make_tensor(*device_, {1, 3}, DType::f64, {0, 0, 0}));
+  const Var logits = autograd::constant(test::make_tensor(*device_, {1, 3}, DType::f64, {0, 0, 0}));
   const RoutingRule rule{.score = RouterScore::sigmoid};
-  const Tensor bias = testing::make_tensor(*device_, {3}, DType::f32, {0, 0, 1});
+  const Tensor bias = test::make_tensor(*device_, {3}, DType::f32, {0, 0, 1});
   const Routing routing =
       top_k_routing(cx, logits, 1, rule, {.chosen_by = {}, .expert_bias = bias});
-  EXPECT_EQ(testing::values_of(routing.experts), std::vector<double>{2});
-  EXPECT_EQ(testing::values_of(routing.probabilities.value), std::vector<double>{0.5});
+  EXPECT_EQ(test::values_of(routing.experts), std::vector<double>{2});
+  EXPECT_EQ(test::values_of(routing.probabilities.value), std::vector<double>{0.5});
 }
 
 TEST_F(TopKRoutingTest, SinkhornUsesAllExperts) {
   Context cx = context();
   // Every token prefers expert 0.
   const Var logits = autograd::constant(
-      testing::make_tensor(*device_, {4, 2}, DType::f64, {3, 0, 2, 0, 1, 0, 0.5, 0}));
+      test::make_tensor(*device_, {4, 2}, DType::f64, {3, 0, 2, 0, 1, 0, 0.5, 0}));
   const Tensor scores = sinkhorn_scores(cx, logits.value);
   const Routing routing = top_k_routing(cx, logits, 1, {.score = RouterScore::sigmoid},
                                         {.chosen_by = scores, .expert_bias = {}});
-  EXPECT_EQ(testing::values_of(routing.experts), (std::vector<double>{0, 0, 1, 1}));
+  EXPECT_EQ(test::values_of(routing.experts), (std::vector<double>{0, 0, 1, 1}));
 }
 
 TEST_F(TopKRoutingTest, OtherValuesPassTheGradientOn) {
@@ -46,10 +45,10 @@ TEST_F(TopKRoutingTest, OtherValuesPassTheGradientOn) {
   const Var x = autograd::variable(random({2, 2}));
   const Tensor values = random({2, 2});
   const Var y = with_values(cx, x, values);
-  EXPECT_EQ(testing::values_of(y.value), testing::values_of(values));
+  EXPECT_EQ(test::values_of(y.value), test::values_of(values));
   const Tensor dy = random({2, 2});
   tape.backward(cx, y.slot, dy);
-  EXPECT_EQ(testing::values_of(x.slot.gradient()), testing::values_of(dy));
+  EXPECT_EQ(test::values_of(x.slot.gradient()), test::values_of(dy));
 }
 
 }  // namespace

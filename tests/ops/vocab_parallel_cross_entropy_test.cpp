@@ -12,8 +12,8 @@ constexpr Index kTokens = 6, kVocabulary = 12;
 const std::vector<std::int64_t> kLabels = {2, 11, 0, 5, -1, 12};  // the last two have no target
 
 struct Losses {
-  std::vector<double> logits = testing::test_values(kTokens * kVocabulary, 1),
-                      dloss = testing::test_values(kTokens, 2);
+  std::vector<double> logits = test::test_values(kTokens * kVocabulary, 1),
+                      dloss = test::test_values(kTokens, 2);
   std::vector<double> loss, dlogits;
 };
 
@@ -21,11 +21,11 @@ Losses alone(float smoothing) {
   Losses result;
   on_ranks(1, [&](TestRank& rank) {
     const Var logits = autograd::variable(rank.tensor({kTokens, 1, kVocabulary}, result.logits));
-    const Var loss = cross_entropy(
-        rank.context, logits, testing::make_ids(rank.device, {kTokens, 1}, kLabels), smoothing);
-    result.loss = testing::values_of(loss.value);
+    const Var loss = cross_entropy(rank.context, logits,
+                                   test::make_ids(rank.device, {kTokens, 1}, kLabels), smoothing);
+    result.loss = test::values_of(loss.value);
     rank.backward(loss, rank.tensor({kTokens, 1}, result.dloss));
-    result.dlogits = testing::values_of(logits.slot.gradient());
+    result.dlogits = test::values_of(logits.slot.gradient());
   });
   return result;
 }
@@ -38,12 +38,12 @@ void expect_equal_to_one_rank(Index ranks, float smoothing) {
     const Var logits =
         autograd::variable(rank.tensor({kTokens, 1, n}, block_of(whole.logits, kVocabulary, mine)));
     const Var loss = vocab_parallel_cross_entropy(
-        rank.context, logits, testing::make_ids(rank.device, {kTokens, 1}, kLabels),
+        rank.context, logits, test::make_ids(rank.device, {kTokens, 1}, kLabels),
         {&rank.group, false}, smoothing);
     EXPECT_EQ(loss.shape(), (Shape{kTokens, 1}));
-    expect_near(testing::values_of(loss.value), whole.loss);
+    expect_near(test::values_of(loss.value), whole.loss);
     rank.backward(loss, rank.tensor({kTokens, 1}, whole.dloss));
-    expect_near(testing::values_of(logits.slot.gradient()),
+    expect_near(test::values_of(logits.slot.gradient()),
                 block_of(whole.dlogits, kVocabulary, mine));
   });
 }
@@ -71,10 +71,10 @@ TEST(VocabParallelCrossEntropy, GatheredLogitsAddNoLogarithmOfTheRanks) {
     const Var logits =
         autograd::variable(rank.tensor({kTokens, 1, 3}, block_of(whole.logits, kVocabulary, mine)));
     const Var loss = cross_entropy(rank.context, gather_from_tp(rank.context, logits, rank.group),
-                                   testing::make_ids(rank.device, {kTokens, 1}, kLabels));
-    expect_near(testing::values_of(loss.value), whole.loss);
+                                   test::make_ids(rank.device, {kTokens, 1}, kLabels));
+    expect_near(test::values_of(loss.value), whole.loss);
     rank.backward(loss, rank.tensor({kTokens, 1}, whole.dloss));
-    expect_near(testing::values_of(logits.slot.gradient()),
+    expect_near(test::values_of(logits.slot.gradient()),
                 block_of(whole.dlogits, kVocabulary, mine));
   });
 }
@@ -86,10 +86,10 @@ TEST(VocabParallelCrossEntropy, ARankMayHaveOnlyMaskedLogits) {
                                                         : std::vector<double>{-INFINITY, -INFINITY};
     const Var logits = autograd::variable(rank.tensor({1, 1, 2}, values));
     const Var loss = vocab_parallel_cross_entropy(
-        rank.context, logits, testing::make_ids(rank.device, {1, 1}, {0}), {&rank.group, false});
-    expect_near(testing::values_of(loss.value), {std::log(4.0)});
+        rank.context, logits, test::make_ids(rank.device, {1, 1}, {0}), {&rank.group, false});
+    expect_near(test::values_of(loss.value), {std::log(4.0)});
     rank.backward(loss, rank.tensor({1, 1}, {1}));
-    expect_near(testing::values_of(logits.slot.gradient()),
+    expect_near(test::values_of(logits.slot.gradient()),
                 rank.rank() == 0 ? std::vector<double>{-0.75, 0.75} : std::vector<double>{0, 0});
   });
 }

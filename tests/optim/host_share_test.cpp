@@ -20,18 +20,18 @@ TEST(HostShare, TakesTensorsInOrderUpToItsShare) {
 
 TEST(HostShare, FetchesAndSends) {
   for (const bool pinned : {true, false}) {
-    const auto device = testing::make_far_device();
+    const auto device = test::make_far_device();
     HostShare share(*device, {.pin_grads = pinned, .pin_params = pinned});
     EXPECT_TRUE(share.home().tensors_on_host());
-    const Tensor x = testing::make_tensor(*device, {3}, DType::bf16, {1, 2, 3});
+    const Tensor x = test::make_tensor(*device, {3}, DType::bf16, {1, 2, 3});
     const Tensor copy = share.fetch(x);
     share.wait();
     EXPECT_NE(copy.view().data, x.view().data);
-    EXPECT_EQ(testing::values_of(copy), (std::vector<double>{1, 2, 3}));
-    const Tensor other = testing::make_tensor(share.home(), {3}, DType::bf16, {4, 5, 6});
+    EXPECT_EQ(test::values_of(copy), (std::vector<double>{1, 2, 3}));
+    const Tensor other = test::make_tensor(share.home(), {3}, DType::bf16, {4, 5, 6});
     share.send(other, x);
     share.wait();
-    EXPECT_EQ(testing::values_of(x), (std::vector<double>{4, 5, 6}));
+    EXPECT_EQ(test::values_of(x), (std::vector<double>{4, 5, 6}));
   }
 }
 

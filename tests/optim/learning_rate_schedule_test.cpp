@@ -49,7 +49,7 @@ void expect_usage(const LearningRateSchedule& schedule, const std::string& optio
 }  // namespace
 
 TEST(LearningRateSchedule, EqualsReferenceTable) {
-  const nlohmann::json cases = testing::golden_table("learning_rate");
+  const nlohmann::json cases = test::golden_table("learning_rate");
   ASSERT_GE(cases.size(), 24U);
   for (const auto& c : cases) {
     const LearningRateSchedule schedule = from_case(c);

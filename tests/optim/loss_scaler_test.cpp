@@ -19,7 +19,7 @@ config::OptimizerConfig fp16_options() {
 }  // namespace
 
 TEST(LossScaler, DynamicEqualsReferenceTable) {
-  const nlohmann::json cases = testing::golden_table("loss_scaler");
+  const nlohmann::json cases = test::golden_table("loss_scaler");
   ASSERT_GE(cases.size(), 12U);
   for (const auto& c : cases) {
     ASSERT_EQ(c.at("growth"), 2.0);

@@ -26,9 +26,9 @@ class OptimizerTest : public ::testing::TestWithParam<const char*> {
     config_.clip_grad = 0;
   }
   std::vector<TrainedTensor> tensors(DType dtype = DType::f32) {
-    matrix_ = testing::make_tensor(*device_, {1, 2}, dtype, {1, -2});
-    bias_ = testing::make_tensor(*device_, {2}, dtype, {0.5, 0.25});
-    flat_ = testing::make_tensor(*device_, {4}, DType::f32, {3, 0, 0, -4});
+    matrix_ = test::make_tensor(*device_, {1, 2}, dtype, {1, -2});
+    bias_ = test::make_tensor(*device_, {2}, dtype, {0.5, 0.25});
+    flat_ = test::make_tensor(*device_, {4}, DType::f32, {3, 0, 0, -4});
     return {{.traits = {.name = "w.weight", .rank = 2},
              .value = matrix_,
              .main_grad = flat_.slice(0, 0, 2)},
@@ -44,7 +44,7 @@ class OptimizerTest : public ::testing::TestWithParam<const char*> {
   }
   static void expect_values(const Tensor& x, const std::vector<double>& expected,
                             double tolerance = 1e-6) {
-    const std::vector<double> values = testing::values_of(x);
+    const std::vector<double> values = test::values_of(x);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       EXPECT_NEAR(values[i], expected[i], tolerance) << "element " << i;
     }
@@ -68,7 +68,7 @@ TEST_P(OptimizerTest, AdamTakesItsFirstStep) {
 TEST_P(OptimizerTest, AdamCorrectsItsBiasByTheNumberOfUpdates) {
   Optimizer optimizer(*device_, config_, tensors());
   step(optimizer);
-  testing::set_values(flat_, {-1, 0, 0, 0});
+  test::set_values(flat_, {-1, 0, 0, 0});
   step(optimizer);
   const double m = (0.9 * 0.1 * 3 + 0.1 * -1) / (1 - 0.81),
                v = (0.999 * 0.001 * 9 + 0.001 * 1) / (1 - 0.998001);
@@ -84,7 +84,7 @@ TEST_P(OptimizerTest, SgdWithMomentum) {
   // Decay is part of the gradient: 3 + 0.5 * 1 and 0 + 0.5 * -2.
   expect_values(matrix_, {1 - 0.1 * 3.5, -2 + 0.1});
   expect_values(bias_, {0.5, 0.25 + 0.4});
-  testing::set_values(flat_, {0, 0, 0, 0});
+  test::set_values(flat_, {0, 0, 0, 0});
   step(optimizer);
   expect_values(bias_, {0.5, 0.65 + 0.2});
 }
@@ -107,12 +107,12 @@ TEST_P(OptimizerTest, ClipsByTheGlobalNormOfTheUnscaledGradients) {
 TEST_P(OptimizerTest, AnOverflowSkipsTheUpdateAndDoesNotCount) {
   Optimizer optimizer(*device_, config_, tensors());
   for (const double bad : {static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
-    testing::set_values(flat_, {bad, 0, 0, -4});
+    test::set_values(flat_, {bad, 0, 0, -4});
     EXPECT_TRUE(step(optimizer, 1, true).skipped);
     expect_values(matrix_, {1, -2}, 0);
     expect_values(bias_, {0.5, 0.25}, 0);
   }
-  testing::set_values(flat_, {3, 0, 0, -4});
+  test::set_values(flat_, {3, 0, 0, -4});
   EXPECT_FALSE(step(optimizer, 1, true).skipped);
   expect_values(bias_, {0.5, 0.25 + 0.1});  // still Adam's first step
 }
@@ -148,8 +148,7 @@ TEST_P(OptimizerTest, MastersBelowTheirParametersAreWhole) {
       step(optimizer);
     }
     EXPECT_EQ(optimizer.device_bytes(), 4 * (below ? 2 : 4) + 2 * 4 * 4);
-    return std::pair{testing::values_of(optimizer.master(0)),
-                     testing::values_of(optimizer.master(1))};
+    return std::pair{test::values_of(optimizer.master(0)), test::values_of(optimizer.master(1))};
   };
   EXPECT_EQ(run(true), run(false));
 }
@@ -161,7 +160,7 @@ TEST_P(OptimizerTest, NarrowStatesLeadNearby) {
     for (int i = 0; i < 5; ++i) {
       step(optimizer);
     }
-    return testing::values_of(optimizer.master(0));
+    return test::values_of(optimizer.master(0));
   };
   const std::vector<double> expected = run({});
   for (const DType dtype : {DType::bf16, DType::f16, DType::u8}) {
@@ -213,8 +212,8 @@ TEST_P(OptimizerTest, StatesOfAllTypesAreShownAsFp32AndLoaded) {
 /// A device with memory of its own and the host's kernels.
 std::unique_ptr<device::Device> far() {
   return std::make_unique<device::Device>(
-      device::HostStream{}, std::make_unique<testing::FarAllocator>(),
-      std::make_unique<device::CachingHostAllocator>(), std::make_unique<testing::FarAllocator>());
+      device::HostStream{}, std::make_unique<test::FarAllocator>(),
+      std::make_unique<device::CachingHostAllocator>(), std::make_unique<test::FarAllocator>());
 }
 
 /// On the host one after the other, on other devices many with each launch: the same bits.
@@ -231,8 +230,8 @@ TEST(OptimizerOfManyTensors, LaunchesThemTogetherAndTellsOfEach) {
       const auto n = static_cast<Index>(1 + 5 * i);
       trained.push_back(
           {.traits = {.name = "w"},
-           .value = testing::random_tensor(device, {n}, i % 3 == 0 ? DType::f32 : DType::bf16, 3),
-           .main_grad = testing::random_tensor(device, {n}, DType::f32, 4)});
+           .value = test::random_tensor(device, {n}, i % 3 == 0 ? DType::f32 : DType::bf16, 3),
+           .main_grad = test::random_tensor(device, {n}, DType::f32, 4)});
     }
     Optimizer optimizer(device, config, trained);
     std::vector<std::size_t> updated, expected(kTensors);
@@ -247,8 +246,8 @@ TEST(OptimizerOfManyTensors, LaunchesThemTogetherAndTellsOfEach) {
     EXPECT_EQ(steps == entries.end() ? 0 : steps->calls, launches);
     std::vector<std::vector<double>> values;
     for (std::size_t i = 0; i < kTensors; ++i) {
-      values.push_back(testing::values_of(trained[i].value));
-      values.push_back(testing::values_of(optimizer.master(i)));
+      values.push_back(test::values_of(trained[i].value));
+      values.push_back(test::values_of(optimizer.master(i)));
     }
     return values;
   };
@@ -272,10 +271,10 @@ TEST(OffloadedOptimizer, HasTheBitsOfOneOnTheDevice) {
     std::vector<Tensor> values;
     std::vector<TrainedTensor> trained;
     for (const Index n : {100, 200, 50}) {
-      values.push_back(testing::random_tensor(*device, {n}, dtype, 3));
+      values.push_back(test::random_tensor(*device, {n}, dtype, 3));
       trained.push_back({.traits = {.name = "w"},
                          .value = values.back(),
-                         .main_grad = testing::random_tensor(*device, {n}, DType::f32, 4)});
+                         .main_grad = test::random_tensor(*device, {n}, DType::f32, 4)});
     }
     Optimizer optimizer(*device, config, trained);
     std::vector<std::size_t> updated;
@@ -288,8 +287,8 @@ TEST(OffloadedOptimizer, HasTheBitsOfOneOnTheDevice) {
     EXPECT_EQ(optimizer.device_bytes() > 0, !offload || offload->fraction < 1);
     std::vector<std::vector<double>> result;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      result.push_back(testing::values_of(values[i]));
-      result.push_back(testing::values_of(optimizer.master(i)));
+      result.push_back(test::values_of(values[i]));
+      result.push_back(test::values_of(optimizer.master(i)));
     }
     return std::pair{result, optimizer.parameters_norm()};
   };

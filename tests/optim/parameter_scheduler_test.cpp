@@ -23,10 +23,10 @@ config::OptimizerConfig options() {
 }
 
 nlohmann::json iterations_of(const std::string& curve) {
-  const auto path = testing::golden_dir() / "curves" / curve / "losses.json";
+  const std::string path = test::golden_folder() + "/curves/" + curve + "/losses.json";
   std::ifstream file(path);
   if (!file) {
-    throw std::runtime_error("cannot read " + path.string());
+    throw std::runtime_error("cannot read " + path);
   }
   return nlohmann::json::parse(file).at("iterations");
 }

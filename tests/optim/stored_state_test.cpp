@@ -13,7 +13,7 @@ class StoredStateTest : public ::testing::TestWithParam<const char*> {
   std::vector<double> numbers_of(const StoredState& state, Index n) {
     const Tensor numbers = Tensor::empty(*device_, {n}, DType::f32);
     state.read(*device_, numbers);
-    return testing::values_of(numbers);
+    return test::values_of(numbers);
   }
   std::unique_ptr<device::Device> device_ = device::make_device(GetParam());
 };
@@ -30,21 +30,21 @@ TEST_P(StoredStateTest, BeginsWithZerosInFewBytes) {
 }
 
 TEST_P(StoredStateTest, KeepsAWholeNumberBelowItsUpperHalf) {
-  const Tensor upper = testing::make_tensor(*device_, {2}, DType::bf16, {5, 6});
+  const Tensor upper = test::make_tensor(*device_, {2}, DType::bf16, {5, 6});
   const StoredState state = StoredState::below(*device_, upper);
   EXPECT_TRUE(state.has_upper());
   EXPECT_EQ(state.bytes(), 4);
   const std::vector<double> numbers = {static_cast<double>(0.1f), -1000.25};
-  state.write(*device_, testing::make_tensor(*device_, {2}, DType::f32, numbers));
+  state.write(*device_, test::make_tensor(*device_, {2}, DType::f32, numbers));
   EXPECT_EQ(numbers_of(state, 2), numbers);
-  EXPECT_EQ(testing::values_of(upper), (std::vector<double>{0.10009765625, -1000}));
+  EXPECT_EQ(test::values_of(upper), (std::vector<double>{0.10009765625, -1000}));
 }
 
 TEST_P(StoredStateTest, SharesTheMemoryOfNumbersThatAreGiven) {
-  const Tensor numbers = testing::make_tensor(*device_, {2}, DType::f32, {1, 2});
+  const Tensor numbers = test::make_tensor(*device_, {2}, DType::f32, {1, 2});
   const StoredState state(numbers);
-  state.write(*device_, testing::make_tensor(*device_, {2}, DType::f32, {3, 4}));
-  EXPECT_EQ(testing::values_of(numbers), (std::vector<double>{3, 4}));
+  state.write(*device_, test::make_tensor(*device_, {2}, DType::f32, {3, 4}));
+  EXPECT_EQ(test::values_of(numbers), (std::vector<double>{3, 4}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, StoredStateTest, ::testing::Values("reference", "host"));

@@ -8,7 +8,7 @@
 namespace mpitron::optim {
 
 TEST(WeightDecaySchedule, EqualsReferenceTable) {
-  const nlohmann::json cases = testing::golden_table("weight_decay");
+  const nlohmann::json cases = test::golden_table("weight_decay");
   ASSERT_GE(cases.size(), 7U);
   for (const auto& c : cases) {
     const WeightDecaySchedule schedule{

@@ -19,7 +19,7 @@ namespace toy = autograd::toy;
 std::vector<double> all_pieces(const DataParallel& replicas) {
   std::vector<double> all;
   for (const ParameterPiece& piece : replicas.pieces()) {
-    const std::vector<double> values = testing::values_of(piece.main_grad);
+    const std::vector<double> values = test::values_of(piece.main_grad);
     all.insert(all.end(), values.begin(), values.end());
   }
   return all;
@@ -45,7 +45,7 @@ TEST(BucketedDataParallel, AloneItIsAPlainBuffer) {
     const auto device = device::make_device("reference");
     toy::Model model(*device);
     BucketedDataParallel replicas(*device, model.parameters().all(), {},
-                                  testing::replica_groups(world, 1));
+                                  test::replica_groups(world, 1));
     run_step(*device, model, replicas, 0);
     replicas.finish_step();
     ASSERT_EQ(replicas.pieces().size(), model.parameters().size());
@@ -74,7 +74,7 @@ TEST(BucketedDataParallel, ReductionsStartInTheLastBackwardPass) {
       toy::Model model(*device);
       BucketedDataParallel replicas(*device, model.parameters().all(),
                                     {.overlap_grad_reduce = overlap, .bucket_size = 1},
-                                    testing::replica_groups(world, 1));
+                                    test::replica_groups(world, 1));
       run_step(*device, model, replicas, 2 * static_cast<unsigned>(world.rank()));
       for (const Parameter& parameter : model.parameters()) {
         EXPECT_EQ(parameter.gradient_sent, overlap) << parameter.name;
@@ -96,7 +96,7 @@ TEST(BucketedDataParallel, GradientsAreTheSumInRankOrder) {
       const ReplicaGroups groups = result == &alone
                                        ? ReplicaGroups{world.make_group("me", {world.rank()}),
                                                        world.make_group("me", {world.rank()})}
-                                       : testing::replica_groups(world, 1);
+                                       : test::replica_groups(world, 1);
       BucketedDataParallel replicas(*device, model.parameters().all(), {}, groups);
       run_step(*device, model, replicas, 2 * static_cast<unsigned>(rank));
       replicas.finish_step();
@@ -125,7 +125,7 @@ TEST(BucketedDataParallel, ShardsCoverEveryElementOnce) {
       toy::Model model(*device);
       const BucketedDataParallel replicas(*device, model.parameters().all(),
                                           {.sharding = Sharding::optimizer, .bucket_size = bucket},
-                                          testing::replica_groups(world, kRanks));
+                                          test::replica_groups(world, kRanks));
       const std::lock_guard lock(mutex);
       for (const ParameterPiece& piece : replicas.pieces()) {
         cut += piece.main_grad.numel() < piece.parameter->value.numel() ? 1 : 0;
@@ -155,17 +155,17 @@ TEST(BucketedDataParallel, UsesWaitForGatheredParameters) {
                                    .overlap_grad_reduce = true,
                                    .overlap_param_gather = true,
                                    .bucket_size = 300},
-                                  testing::replica_groups(world, kRanks));
+                                  test::replica_groups(world, kRanks));
     run_step(*device, model, replicas, 2 * static_cast<unsigned>(world.rank()));
     replicas.finish_step();
     for (const ParameterPiece& piece : replicas.pieces()) {
       const std::vector<double> sevens(static_cast<std::size_t>(piece.value.numel()), 7);
-      testing::set_values(piece.value, sevens);
+      test::set_values(piece.value, sevens);
     }
     replicas.gather_parameters();
     for (Parameter& parameter : model.parameters()) {
       replicas.before_use(parameter);
-      EXPECT_EQ(testing::values_of(parameter.value), std::vector<double>(256, 7));
+      EXPECT_EQ(test::values_of(parameter.value), std::vector<double>(256, 7));
     }
     replicas.make_whole();
   });

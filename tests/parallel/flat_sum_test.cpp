@@ -18,13 +18,13 @@ TEST(FlatSum, IsTheSumOfEachTensor) {
         for (std::size_t i = 0; i < count; ++i) {
           const auto seed = static_cast<unsigned>(10 * world.rank()) + static_cast<unsigned>(i);
           const Shape shape = {static_cast<Index>(i) + 1, 5};
-          together.push_back(testing::random_tensor(*device, shape, dtype, seed));
-          each.push_back(testing::random_tensor(*device, shape, dtype, seed));
+          together.push_back(test::random_tensor(*device, shape, dtype, seed));
+          each.push_back(test::random_tensor(*device, shape, dtype, seed));
           world.all()->all_reduce(each.back().view()).wait();
         }
         sum_together(*device, *world.all(), together);
         for (std::size_t i = 0; i < count; ++i) {
-          EXPECT_EQ(testing::values_of(together[i]), testing::values_of(each[i])) << i;
+          EXPECT_EQ(test::values_of(together[i]), test::values_of(each[i])) << i;
         }
       }
     }

@@ -59,7 +59,7 @@ void run_step(device::Device& device, Chain& chain, DataParallel& replicas, Inde
   for (unsigned i = 0; i < 2; ++i) {
     Context cx{.device = device, .tape = &tape, .usage = &tape, .keeper = &replicas};
     const auto random = [&](unsigned seed) {
-      return testing::random_tensor(device, {6, 8}, DType::f32, 10 * seed + i);
+      return test::random_tensor(device, {6, 8}, DType::f32, 10 * seed + i);
     };
     replicas.begin_pass(autograd::Pass::forward);
     const Var y = chain.forward(cx, autograd::variable(random(1)), most_whole);
@@ -76,7 +76,7 @@ TEST(FullySharded, HoldsTwoLayersAtOnce) {
     const auto device = device::make_device("reference");
     Chain chain(*device);
     FullySharded replicas(*device, chain.parameters().all(), {.sharding = Sharding::parameters},
-                          testing::replica_groups(world, kRanks));
+                          test::replica_groups(world, kRanks));
     EXPECT_EQ(chain.whole_layers(), 0);
     Index most_whole = 0;
     run_step(*device, chain, replicas, most_whole);
@@ -101,7 +101,7 @@ Index most_bytes(const DataParallelOptions& options) {
     const auto device = device::make_device("reference");
     Chain chain(*device);
     FullySharded replicas(*device, chain.parameters().all(), options,
-                          testing::replica_groups(world, kRanks));
+                          test::replica_groups(world, kRanks));
     Index most_whole = 0;
     run_step(*device, chain, replicas, most_whole);
     if (world.rank() == 0) {
@@ -132,7 +132,7 @@ TEST(FullySharded, KeptBuffersAreTwo) {
       Chain chain(*device);
       FullySharded replicas(*device, chain.parameters().all(),
                             {.sharding = Sharding::parameters, .keep_gather_buffers = keep},
-                            testing::replica_groups(world, kRanks));
+                            test::replica_groups(world, kRanks));
       Index most_whole = 0;
       for (int step = 0; step < 2; ++step) {
         replicas.make_whole();
@@ -151,7 +151,7 @@ TEST(FullySharded, KeepsPartsOnly) {
     Index elements = 0;
     Chain chain(*device);
     FullySharded replicas(*device, chain.parameters().all(), {.sharding = Sharding::parameters},
-                          testing::replica_groups(world, kRanks));
+                          test::replica_groups(world, kRanks));
     for (const ParameterPiece& piece : replicas.pieces()) {
       elements += piece.value.numel();
     }
@@ -175,12 +175,12 @@ TEST(FullySharded, GradientsAreThoseOfWholeParameters) {
              .overlap_param_gather = overlap,
              .gathered_elements = overlap ? std::optional<Index>(700) : std::nullopt,
              .keep_gather_buffers = overlap},
-            testing::replica_groups(world, sharding == Sharding::none ? 1 : kRanks));
+            test::replica_groups(world, sharding == Sharding::none ? 1 : kRanks));
         Index most_whole = 0;
         run_step(*device, chain, *replicas, most_whole);
         std::vector<double>& result = results.emplace_back();
         for (const ParameterPiece& piece : replicas->pieces()) {
-          const std::vector<double> values = testing::values_of(piece.main_grad);
+          const std::vector<double> values = test::values_of(piece.main_grad);
           result.insert(result.end(), values.begin(), values.end());
         }
       }
@@ -204,14 +204,14 @@ TEST(FullySharded, ReplicasMayShareWhatTheyUpdate) {
       Chain chain(*device);
       FullySharded replicas(*device, chain.parameters().all(),
                             {.sharding = sharding, .replicas_share = true},
-                            testing::replica_groups(world, kRanks / 2));
+                            test::replica_groups(world, kRanks / 2));
       Index most_whole = 0;
       run_step(*device, chain, replicas, most_whole);
       Index updated = 0;
       for (const ParameterPiece& piece : replicas.pieces()) {
         std::vector<double> places(static_cast<std::size_t>(piece.value.numel()));
         std::iota(places.begin(), places.end(), static_cast<double>(piece.begin));
-        testing::set_values(piece.value, places);
+        test::set_values(piece.value, places);
         updated += piece.value.numel();
         EXPECT_TRUE(piece.counted);  // nobody else has it
       }
@@ -220,7 +220,7 @@ TEST(FullySharded, ReplicasMayShareWhatTheyUpdate) {
       replicas.gather_parameters();
       replicas.make_whole();
       for (const Parameter& parameter : chain.parameters()) {
-        const std::vector<double> values = testing::values_of(parameter.value);
+        const std::vector<double> values = test::values_of(parameter.value);
         for (std::size_t i = 0; i < values.size(); ++i) {
           ASSERT_EQ(values[i], static_cast<double>(i)) << parameter.name;
         }

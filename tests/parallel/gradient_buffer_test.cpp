@@ -42,10 +42,10 @@ TEST_F(GradientBufferTest, PaddingIsZero) {
   const GradientBuffer buffer(*device_, parameters_, {});
   for (Parameter& parameter : parameters_) {
     const std::vector<double> ones(static_cast<std::size_t>(parameter.main_grad.numel()), 1);
-    testing::set_values(parameter.main_grad, ones);
+    test::set_values(parameter.main_grad, ones);
   }
   double sum = 0;
-  for (const double value : testing::values_of(buffer.flat())) {
+  for (const double value : test::values_of(buffer.flat())) {
     sum += value;
   }
   EXPECT_EQ(sum, 76);
@@ -76,18 +76,18 @@ TEST_F(GradientBufferTest, UnusedParametersEndTheStepAsZeros) {
   for (int iteration = 0; iteration < 2; ++iteration) {
     buffer.begin_step();
     // What the last step left must not leak into this one.
-    testing::set_values(used.main_grad, std::vector<double>(64, NAN));
-    testing::set_values(idle.main_grad, std::vector<double>(64, NAN));
+    test::set_values(used.main_grad, std::vector<double>(64, NAN));
+    test::set_values(idle.main_grad, std::vector<double>(64, NAN));
     Tape tape;
     Context cx{.device = *device_, .tape = &tape, .usage = &tape};
-    const Var x = autograd::variable(testing::random_tensor(*device_, {6, 8}, DType::f32, 1));
+    const Var x = autograd::variable(test::random_tensor(*device_, {6, 8}, DType::f32, 1));
     const Var y = toy::linear(cx, x, used);
     toy::linear(cx, x, idle);
-    tape.backward(cx, y.slot, testing::random_tensor(*device_, {6, 8}, DType::f32, 2));
+    tape.backward(cx, y.slot, test::random_tensor(*device_, {6, 8}, DType::f32, 2));
     EXPECT_EQ(tape.uses(), (autograd::ParameterUses{&used, &idle}));
     buffer.finish_step();
-    EXPECT_EQ(testing::values_of(idle.main_grad), std::vector<double>(64, 0));
-    for (const double value : testing::values_of(used.main_grad)) {
+    EXPECT_EQ(test::values_of(idle.main_grad), std::vector<double>(64, 0));
+    for (const double value : test::values_of(used.main_grad)) {
       EXPECT_TRUE(std::isfinite(value) && value != 0);
     }
   }

@@ -68,7 +68,7 @@ void run_step(device::Device& device, Layers& layers, DataParallel& replicas, un
     Context cx{.device = device, .tape = &tape, .usage = &tape, .keeper = &replicas};
     cx.last_microbatch = i == 1;
     const auto input = [&](unsigned seed) {
-      return testing::random_tensor(device, {6, kWidth}, DType::f32, seed + 10 * rank + i);
+      return test::random_tensor(device, {6, kWidth}, DType::f32, seed + 10 * rank + i);
     };
     const Var y = layers.forward(cx, autograd::variable(input(100)));
     tape.backward(cx, y.slot, input(200));
@@ -107,7 +107,7 @@ Elements counted_gradients(const DataParallelOptions& options) {
     run_step(*device, layers, *replicas, static_cast<unsigned>(world.rank()));
     const std::lock_guard lock(mutex);
     for (const ParameterPiece& piece : replicas->pieces()) {
-      const std::vector<double> values = testing::values_of(piece.main_grad);
+      const std::vector<double> values = test::values_of(piece.main_grad);
       for (std::size_t i = 0; piece.counted && i < values.size(); ++i) {
         elements[{piece.parameter->name, piece.begin + static_cast<Index>(i)}].push_back(values[i]);
       }
@@ -129,7 +129,7 @@ std::map<std::string, std::vector<double>> expected_gradients() {
     run_step(*device, layers, *replicas, static_cast<unsigned>(world.rank()));
     const std::lock_guard lock(mutex);
     for (const ParameterPiece& piece : replicas->pieces()) {
-      const std::vector<double> values = testing::values_of(piece.main_grad);
+      const std::vector<double> values = test::values_of(piece.main_grad);
       std::vector<double>& sum = sums[piece.parameter->name];
       sum.resize(values.size());
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -187,15 +187,15 @@ TEST(JoinedDataParallel, UpdatesReachTheReplicasOfTheirKind) {
         const ParameterPiece& piece = replicas->pieces()[i];
         const double value =
             piece.parameter->expert ? 1 + static_cast<double>(world.rank() % 2) : 5;
-        testing::set_values(
-            piece.value, std::vector<double>(static_cast<std::size_t>(piece.value.numel()), value));
+        test::set_values(piece.value,
+                         std::vector<double>(static_cast<std::size_t>(piece.value.numel()), value));
         replicas->piece_updated(i);
       }
       replicas->gather_parameters();
       replicas->make_whole();
       for (const Parameter& parameter : layers.parameters()) {
         const double value = parameter.expert ? 1 + static_cast<double>(world.rank() % 2) : 5;
-        EXPECT_EQ(testing::values_of(parameter.value), std::vector<double>(kWidth * kWidth, value));
+        EXPECT_EQ(test::values_of(parameter.value), std::vector<double>(kWidth * kWidth, value));
       }
       world.all()->barrier();
     });

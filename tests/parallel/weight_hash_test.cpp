@@ -17,10 +17,10 @@ void check(Index drifted) {
     autograd::ParameterList parameters;
     for (const char* name : {"first", "second"}) {
       autograd::Parameter& parameter = parameters.add({.name = name, .shape = {3}});
-      parameter.value = testing::make_tensor(*device, {3}, DType::bf16, {1, 2, 3});
+      parameter.value = test::make_tensor(*device, {3}, DType::bf16, {1, 2, 3});
     }
     if (world.rank() == drifted) {
-      testing::set_values(parameters.find("second")->value, {1, 2, 3.015625});
+      test::set_values(parameters.find("second")->value, {1, 2, 3.015625});
     }
     check_weight_hashes(*device, parameters.all(), *world.all());
   });

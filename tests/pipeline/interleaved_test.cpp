@@ -39,7 +39,7 @@ std::string error_of(const ScheduleOptions& options) {
 }
 
 TEST(Interleaved, TablesAndWarmupsEqualReferenceTable) {
-  const json table = testing::golden_table("schedules").at("interleaved");
+  const json table = test::golden_table("schedules").at("interleaved");
   ASSERT_GE(table.size(), 10U);
   for (const json& row : table) {
     const ScheduleOptions options = options_of(row);
@@ -61,7 +61,7 @@ TEST(Interleaved, TablesAndWarmupsEqualReferenceTable) {
 
 TEST(Interleaved, OrdersOfTheFirstStageEqualReferenceTable) {
   int refused = 0;
-  const json rows = testing::golden_table("schedules").at("interleaved");
+  const json rows = test::golden_table("schedules").at("interleaved");
   for (const json& row : rows) {
     const ScheduleOptions options = options_of(row);
     const Index rest = options.microbatches % options.group_size();

@@ -10,7 +10,7 @@ namespace mpitron::pipeline {
 namespace {
 
 TEST(OneForwardOneBackward, WarmupsEqualReferenceTable) {
-  const nlohmann::json table = testing::golden_table("schedules").at("non_interleaved");
+  const nlohmann::json table = test::golden_table("schedules").at("non_interleaved");
   ASSERT_GE(table.size(), 5U);
   for (const auto& row : table) {
     const ScheduleOptions options{.stages = row.at("pipeline_size"),

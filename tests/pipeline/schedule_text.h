@@ -3,17 +3,17 @@
 
 #include "pipeline/schedule.h"
 
-namespace mpitron::pipeline::test {
+namespace mpitron::test {
 
 /// The computations of a list, such as "F0 F1 B0 W0"; with chunks "F0.1".
-inline std::string text_of(const ActionList& list, bool with_chunks = false) {
+inline std::string text_of(const pipeline::ActionList& list, bool with_chunks = false) {
   std::string text;
-  for (const Action& action : list) {
+  for (const pipeline::Action& action : list) {
     if (action.is_compute()) {
       text += text.empty() ? "" : " ";
-      text += action.kind == ActionKind::forward           ? 'F'
-              : action.kind == ActionKind::backward_weight ? 'W'
-                                                           : 'B';
+      text += action.kind == pipeline::ActionKind::forward           ? 'F'
+              : action.kind == pipeline::ActionKind::backward_weight ? 'W'
+                                                                     : 'B';
       text += std::to_string(action.microbatch);
       text += with_chunks ? "." + std::to_string(action.chunk) : "";
     }
@@ -21,4 +21,4 @@ inline std::string text_of(const ActionList& list, bool with_chunks = false) {
   return text;
 }
 
-}  // namespace mpitron::pipeline::test
+}  // namespace mpitron::test

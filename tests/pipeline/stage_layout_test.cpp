@@ -97,7 +97,7 @@ bool says(const std::string& message, std::string_view part) {
 }  // namespace
 
 TEST(StageLayout, LayersEqualReferenceTable) {
-  const json table = testing::golden_table("layers_per_stage");
+  const json table = test::golden_table("layers_per_stage");
   ASSERT_GE(table.size(), 16U);
   for (const json& row : table) {
     if (row.contains("error")) {
@@ -111,7 +111,7 @@ TEST(StageLayout, LayersEqualReferenceTable) {
 }
 
 TEST(StageLayout, LayoutStringsEqualReferenceTable) {
-  const json table = testing::golden_table("pipeline_layouts");
+  const json table = test::golden_table("pipeline_layouts");
   ASSERT_GE(table.size(), 17U);
   int refused = 0;
   for (const json& row : table) {

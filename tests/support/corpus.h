@@ -1,25 +1,18 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "support/golden_folder.h"
 #include "support/temporary_folder.h"
 #include "utils/error.h"
 
 /// Helpers for tests of files: reference data, corruption.
 namespace mpitron::test {
-
-/// Folder of the reference data; `MPITRON_GOLDEN_DIR` names a larger set than the one in the
-/// repository.
-inline std::string golden_folder() {
-  const char* folder = std::getenv("MPITRON_GOLDEN_DIR");
-  return folder != nullptr ? folder : MPITRON_SOURCE_DIR "/tests/golden";
-}
 
 /// Prefixes of all reference corpora.
 inline std::vector<std::string> dataset_corpora() {
@@ -32,8 +25,6 @@ inline std::vector<std::string> dataset_corpora() {
   std::sort(prefixes.begin(), prefixes.end());
   return prefixes;
 }
-
-using testing::TemporaryFolder;
 
 /// The message of the Error that `action` throws; empty when it throws none.
 template <class Action>

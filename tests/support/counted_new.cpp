@@ -22,10 +22,10 @@ void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 std::int64_t allocations() {
   return calls;
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

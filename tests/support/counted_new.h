@@ -1,10 +1,10 @@
 #pragma once
 #include <cstdint>
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// How often this program has called operator new: a program that links counted_new.cpp, which
 /// replaces it.
 std::int64_t allocations();
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

@@ -3,7 +3,7 @@
 
 #include "device/device.h"
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// Memory of the host that behaves as a GPU's: notes on its blocks lie elsewhere, and what a
 /// released one holds is lost.
@@ -29,4 +29,4 @@ inline std::unique_ptr<device::Device> make_far_device() {
       std::make_unique<device::CachingHostAllocator>(), std::make_unique<FarAllocator>());
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

@@ -13,7 +13,7 @@
 
 // Files of foreign formats: where the recorded ones lie, what their weights are, and damage.
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 inline std::filesystem::path convert_data(const std::string& name) {
   return std::filesystem::path(MPITRON_SOURCE_DIR) / "tests/convert" / name;
@@ -89,4 +89,4 @@ bool accepts(const Use& use) {
   }
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

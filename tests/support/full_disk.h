@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// While it lives, no file of this process can grow beyond so many bytes: writes fail as on a full
 /// disk.
@@ -28,4 +28,4 @@ class FullDisk {
   rlimit before_{};
 };
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "support/golden_tables.h"
-#include "train/model_dimensions.h"
+#include "train/model/model_dimensions.h"
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// Reads the `args` of a case of tables.json (sections flops and theoretical_memory) over the
 /// defaults of section flops; kv_channels is hidden / heads unless the case sets it.
@@ -77,4 +77,4 @@ inline train::ModelDimensions golden_dimensions(const GoldenArguments& args) {
   return model;
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

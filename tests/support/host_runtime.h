@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// Including this file starts Kokkos before the first test of a program and ends it after the last:
 /// what the host device wants.
@@ -20,4 +20,4 @@ class HostEnvironment : public ::testing::Environment {
 inline ::testing::Environment* const host_environment =
     ::testing::AddGlobalTestEnvironment(new HostEnvironment);
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

@@ -3,7 +3,7 @@
 #include "support/tensors.h"
 #include "support/tiny_gpt.h"
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// The size of `tiny_gpt` as an encoder, or with a decoder of 4 tokens.
 inline config::ModelConfig tiny_encoder(config::ModelKind kind) {
@@ -37,4 +37,4 @@ inline models::Batch masked_batch(device::Device& device, config::ModelKind kind
   return batch;
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

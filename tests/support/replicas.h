@@ -3,7 +3,7 @@
 #include "comm/world.h"
 #include "parallel/data_parallel.h"
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// All ranks are replicas: `shard_size` neighbours share pieces.
 inline parallel::ReplicaGroups replica_groups(comm::World& world, Index shard_size) {
@@ -18,4 +18,4 @@ inline parallel::ReplicaGroups replica_groups(comm::World& world, Index shard_si
   return {world.make_group("shard", shard), world.make_group("replicas", replicas)};
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

@@ -12,7 +12,7 @@
 
 // A small checkpoint with data sets of every kind, as a run would write it.
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// What the sample says besides tensors: every kind of attribute, and texts that are not ASCII.
 inline checkpoint::Header sample_header(Index iteration = 7) {
@@ -186,4 +186,4 @@ inline void write_sample_per_writer(const std::filesystem::path& path, Index ite
   write_checkpoint_per_writer(path, sample_header(iteration), sample_data_sets());
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

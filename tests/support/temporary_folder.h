@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// A folder of its own for one test, removed with everything in it.
 class TemporaryFolder {
@@ -31,4 +31,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

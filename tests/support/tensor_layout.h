@@ -13,7 +13,7 @@
 // A training step of a small model on the ranks of a tensor parallel group (threads of this
 // process, reference device), put together again as one rank would have it.
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 struct TensorLayout {
   Index tensor = 1;
@@ -159,4 +159,4 @@ inline WholeStep run_layout(const config::ModelConfig& config, const TensorLayou
   return put_together(std::move(ranks));
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

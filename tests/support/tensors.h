@@ -8,7 +8,7 @@
 
 // Tensors of a host or reference device, filled from and read back as doubles.
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 inline void set_values(const tensor::Tensor& x, const std::vector<double>& values) {
   MPITRON_CHECK(static_cast<Index>(values.size()) == x.numel(), values.size());
@@ -64,4 +64,4 @@ inline tensor::Tensor make_ids(device::Device& device, const Shape& shape,
   return x;
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

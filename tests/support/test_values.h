@@ -4,7 +4,7 @@
 
 #include "utils/shape.h"
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// `count` reproducible values in [-1, 1), different for every seed.
 inline std::vector<double> test_values(Index count, unsigned seed) {
@@ -17,4 +17,4 @@ inline std::vector<double> test_values(Index count, unsigned seed) {
   return values;
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

@@ -5,7 +5,7 @@
 #include "models/gpt_model.h"
 #include "support/tensors.h"
 
-namespace mpitron::testing {
+namespace mpitron::test {
 
 /// A model that trains in milliseconds: two layers, h 16, four heads in two groups, dropout on.
 inline config::ModelConfig tiny_gpt() {
@@ -50,4 +50,4 @@ inline void make_main_grads(device::Device& device, autograd::ParameterList& par
   }
 }
 
-}  // namespace mpitron::testing
+}  // namespace mpitron::test

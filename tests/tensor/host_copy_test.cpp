@@ -24,7 +24,7 @@ TEST(HostCopy, IsTheTensorItselfWhereTheHostCanReachIt) {
 }
 
 TEST(HostCopy, TakesValuesThereAndBack) {
-  const auto device = testing::make_far_device();
+  const auto device = test::make_far_device();
   const Tensor host = counting(*device, 5);
   const Tensor x = to_device(*device, host);
   EXPECT_NE(x.view().data, host.view().data);
@@ -37,7 +37,7 @@ TEST(HostCopy, TakesValuesThereAndBack) {
 }
 
 TEST(HostCopy, CopiesOnlyWhatIsOfOneSize) {
-  const auto device = testing::make_far_device();
+  const auto device = test::make_far_device();
   const Tensor x = counting(*device, 4);
   EXPECT_ANY_THROW(copy_bytes(*device, x, counting(*device, 5)));
   const Tensor matrix = x.reshape({2, 2});
@@ -46,7 +46,7 @@ TEST(HostCopy, CopiesOnlyWhatIsOfOneSize) {
 
 /// Elements and what the host notes on them are given back where they came from.
 TEST(HostCopy, FarTensorsLeaveNothingBehind) {
-  const auto device = testing::make_far_device();
+  const auto device = test::make_far_device();
   const auto in_use = [&] {
     return device->allocator().statistics().bytes_in_use +
            device->allocator().notes()->statistics().bytes_in_use;

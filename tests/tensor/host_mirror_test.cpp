@@ -16,7 +16,7 @@ TEST(HostMirror, IsTheStateItselfWhereTheHostCanReachIt) {
 }
 
 TEST(HostMirror, HasTheValuesAndBringsThemBack) {
-  const auto device = testing::make_far_device();
+  const auto device = test::make_far_device();
   const Tensor host = empty_on_host(*device, {3}, DType::f32);
   host.data<float>()[2] = 7;
   const Tensor x = to_device(*device, host);

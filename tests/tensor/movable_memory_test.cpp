@@ -11,7 +11,7 @@ namespace mpitron::tensor {
 namespace {
 
 TEST(MovableMemory, AllHandlesFollowTheElements) {
-  const auto gpu = testing::make_far_device();
+  const auto gpu = test::make_far_device();
   const Tensor whole = Tensor::empty(*gpu, {4, 8}, DType::f32), rows = whole.slice(0, 1, 3);
   std::fill_n(whole.data<float>(), 32, 7.f);
   MovableMemory memory(whole);
@@ -34,7 +34,7 @@ TEST(MovableMemory, AllHandlesFollowTheElements) {
 }
 
 TEST(MovableMemory, WhatIsAwayMayEnd) {
-  const auto gpu = testing::make_far_device();
+  const auto gpu = test::make_far_device();
   {
     MovableMemory memory(Tensor::empty(*gpu, {100}, DType::f32));
     memory.leave();

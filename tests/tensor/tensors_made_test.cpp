@@ -16,7 +16,7 @@ std::vector<Index> sizes(const TensorsMade& made) {
 }
 
 TEST(TensorsMade, KnowsThoseThatSomebodyStillHas) {
-  const auto gpu = testing::make_far_device();
+  const auto gpu = test::make_far_device();
   const Tensor before = Tensor::empty(*gpu, {512}, DType::u8);
   const TensorsMade made(gpu->allocator());
   const Tensor first = Tensor::empty(*gpu, {1024}, DType::u8);
@@ -31,7 +31,7 @@ TEST(TensorsMade, KnowsThoseThatSomebodyStillHas) {
 }
 
 TEST(TensorsMade, OneHidesAnotherWhileItLives) {
-  const auto gpu = testing::make_far_device();
+  const auto gpu = test::make_far_device();
   const TensorsMade outer(gpu->allocator());
   Tensor hidden;
   {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "support/temporary_folder.h"
-#include "train/checkpointing.h"
+#include "train/batches/made_up_corpus.h"
+#include "train/checkpointing/checkpointing.h"
 #include "train/layout_cases.h"
-#include "train/made_up_corpus.h"
 
 // Short runs that save and load, in any layout, with ranks as threads.
 

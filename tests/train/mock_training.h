@@ -5,8 +5,8 @@
 
 #include "config/parse.h"
 #include "support/host_runtime.h"
-#include "train/trained_model.h"
-#include "train/training_data.h"
+#include "train/batches/training_data.h"
+#include "train/model/trained_model.h"
 
 namespace mpitron::train {
 

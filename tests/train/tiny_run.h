@@ -5,8 +5,8 @@
 #include "config/parse.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
-#include "train/timers.h"
-#include "train/train_step.h"
+#include "train/step/train_step.h"
+#include "train/timing/timers.h"
 
 namespace mpitron::train {
 
@@ -106,7 +106,7 @@ struct TinyTraining {
   std::vector<double> weights() {
     std::vector<double> all;
     for (const autograd::Parameter& parameter : model.parameters()) {
-      const std::vector<double> values = testing::values_of(parameter.value);
+      const std::vector<double> values = test::values_of(parameter.value);
       all.insert(all.end(), values.begin(), values.end());
     }
     return all;
@@ -114,7 +114,7 @@ struct TinyTraining {
   std::vector<double> gradients() {
     std::vector<double> all;
     for (const autograd::Parameter& parameter : model.parameters()) {
-      const std::vector<double> values = testing::values_of(parameter.main_grad);
+      const std::vector<double> values = test::values_of(parameter.main_grad);
       all.insert(all.end(), values.begin(), values.end());
     }
     return all;

@@ -17,7 +17,7 @@ std::vector<Index> positions(const SequenceSlice& slice) {
 
 TEST(ZigzagSlice, IsTheReferences) {
   Index rows = 0;
-  for (const auto& row : testing::golden_table("context_parallel_slices")) {
+  for (const auto& row : test::golden_table("context_parallel_slices")) {
     const Index length = row.at("sequence"), ranks = row.at("cp");
     const auto& expected = row.at("ranks");
     ASSERT_EQ(static_cast<Index>(expected.size()), ranks);

@@ -1,4 +1,4 @@
-#include "train/attention_meter.h"
+#include "train/tuning/attention_meter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "train/gemm_meter.h"
+#include "train/tuning/gemm_meter.h"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 
 #include "support/corpus.h"
 #include "support/temporary_folder.h"
-#include "train/kernel_results.h"
-#include "train/kernel_tuning.h"
 #include "train/tiny_run.h"
+#include "train/tuning/kernel_results.h"
+#include "train/tuning/kernel_tuning.h"
 #include "utils/files.h"
 
 namespace mpitron::train {
@@ -70,7 +70,7 @@ class GpuKernelTuning : public ::testing::Test {
     changed.commit();
   }
 
-  testing::TemporaryFolder folder_;
+  test::TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.path() / "tuning.json";
   std::unique_ptr<device::Device> gpu_ = device::make_cuda_device(0);
   std::unique_ptr<comm::World> world_ = comm::make_single_world();

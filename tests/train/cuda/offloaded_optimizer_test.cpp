@@ -52,7 +52,7 @@ TEST(OffloadedOptimizer, ItsCheckpointsResumeWithAndWithoutIt) {
   const auto gpu = [] { return device::make_cuda_device(0); };
   const Flags offloaded =
       kTypes + Flags{"--optimizer-cpu-offload", "--optimizer-offload-fraction", "0.5"};
-  const testing::TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const Flags save{"--async-save", "--save", folder.path()}, load{"--load", folder.path()};
   const RunRecord whole = run_with_checkpoints(offloaded, 1, 2, {}, gpu);
   run_with_checkpoints(offloaded + save, 1, 1, {1}, gpu);

@@ -1,0 +1,31 @@
+#pragma once
+#include <vector>
+
+#include "train/batches/microbatch.h"
+
+namespace mpitron::train {
+
+/// An endless corpus for runs that compare layouts: its samples follow from their numbers. Those of
+/// BERT and T5 are padded, some more than others. BERT's parts are swapped in one of four: with one
+/// of two, the gradients of the two classes would be nothing but rounding.
+class MadeUpCorpus {
+ public:
+  explicit MadeUpCorpus(const config::ModelConfig& model);
+
+  /// Samples [first, first + count); valid until the next call.
+  HostMicrobatch rows(Index first, Index count);
+
+ private:
+  void add(Index sample);
+  std::int64_t word(Index sample, Index i) const {
+    return (7 * sample + 5 * i + i * i) % vocabulary_;
+  }
+
+  config::ModelKind kind_;
+  Index length_, labels_length_, vocabulary_;
+  std::vector<std::int64_t> tokens_, labels_, padding_, types_, order_;
+  std::vector<std::int64_t> decoder_, decoder_padding_;
+  std::vector<float> mask_;
+};
+
+}  // namespace mpitron::train

@@ -1,0 +1,81 @@
+#include "train/batches/microbatch_stream.h"
+
+#include "train/batches/training_data.h"
+#include "utils/error.h"
+
+namespace mpitron::train {
+
+StreamShare share_of(const TrainedModel& model, const config::RunConfig& config) {
+  const comm::ParallelGroups& groups = model.groups();
+  return {
+      .data_parallel_rank = groups.data->rank(),
+      .data_parallel_size = groups.data->size(),
+      .reads = groups.tensor->rank() == 0 && model.reads_data(microbatch_parts(config).masks())};
+}
+
+MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
+                                   const config::RunConfig& config,
+                                   const tokenizers::Tokenizer& tokenizer, Index consumed_samples,
+                                   const StreamShare& share)
+    : share_(share),
+      micro_batch_size_(config.training.micro_batch_size),
+      sequence_length_(config.training.seq_length),
+      consumed_(consumed_samples),
+      with_mask_(config.data.reset_attention_mask) {
+  if (!share.reads) {
+    return;
+  }
+  const bool shuffles = config.data.dataloader_type == config::DataloaderType::cyclic;
+  const bool whole = share.padded_samples > 0;
+  const data::BatchSamplerRequest sampler{
+      .kind = shuffles && !whole ? data::SamplerKind::cyclic : data::SamplerKind::single,
+      .consumed_samples = consumed_samples,
+      .micro_batch_size = micro_batch_size_,
+      .data_parallel_rank = share.data_parallel_rank,
+      .data_parallel_size = share.data_parallel_size,
+      .drop_last = !whole,
+      .data_sharding = config.data.data_sharding,
+      .padded_samples = share.padded_samples};
+  if (config.model.kind != config::ModelKind::gpt) {
+    masked_loader_.emplace(std::move(dataset), masked_lm_layout(config.model), sampler,
+                           config.data.num_workers);
+  } else {
+    loader_.emplace(std::move(dataset),
+                    data::BatchLoaderOptions{.sample = sample_options(config, tokenizer),
+                                             .sampler = sampler,
+                                             .prefetch = config.data.num_workers});
+  }
+}
+
+HostMicrobatch MicrobatchStream::next() {
+  const Index first = consumed_ + share_.data_parallel_rank * micro_batch_size_;
+  consumed_ += micro_batch_size_ * share_.data_parallel_size;
+  if (masked_loader_) {
+    return microbatch_of(present(masked_loader_->next()), sequence_length_, first);
+  }
+  if (!loader_) {
+    return {
+        .samples = micro_batch_size_, .sequence_length = sequence_length_, .first_sample = first};
+  }
+  const data::Batch& batch = present(loader_->next());
+  return {.samples = batch.rows,
+          .sequence_length = batch.seq_length,
+          .tokens = batch.tokens,
+          .labels = batch.labels,
+          .position_ids = batch.position_ids,
+          .loss_mask = batch.loss_mask,
+          .attention_mask =
+              with_mask_ ? std::span(batch.attention_mask) : std::span<const std::uint8_t>{},
+          .first_sample = first};
+}
+
+template <class Batch>
+const Batch& MicrobatchStream::present(const Batch* batch) const {
+  if (batch == nullptr) {
+    throw_data("the data set ends after {} samples",
+               consumed_ - micro_batch_size_ * share_.data_parallel_size);
+  }
+  return *batch;
+}
+
+}  // namespace mpitron::train

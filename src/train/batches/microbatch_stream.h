@@ -1,0 +1,51 @@
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "config/run_config.h"
+#include "data/batch_loader.h"
+#include "data/dataset.h"
+#include "tokenizers/tokenizer.h"
+#include "train/batches/masked_lm_data.h"
+#include "train/batches/microbatch.h"
+#include "train/model/trained_model.h"
+
+namespace mpitron::train {
+
+/// Which of a split's microbatches a rank gets, and whether it reads them or only counts.
+struct StreamShare {
+  Index data_parallel_rank = 0;
+  Index data_parallel_size = 1;
+  bool reads = true;
+  /// > 0: every sample once, in order, then samples without loss up to this many.
+  Index padded_samples = 0;
+};
+
+/// This rank's share of all data sets.
+StreamShare share_of(const TrainedModel& model, const config::RunConfig& config);
+
+/// Microbatches of one split, in the order of the run: its position is the number of samples that
+/// all ranks together have consumed.
+class MicrobatchStream {
+ public:
+  MicrobatchStream(std::shared_ptr<const data::Dataset> dataset, const config::RunConfig& config,
+                   const tokenizers::Tokenizer& tokenizer, Index consumed_samples,
+                   const StreamShare& share = {});
+  /// Valid until the next call; Error(data) at the end of the data.
+  HostMicrobatch next();
+
+ private:
+  template <class Batch>
+  const Batch& present(const Batch* batch) const;
+
+  // One of the two where this rank reads.
+  std::optional<data::BatchLoader> loader_;
+  std::optional<data::MaskedLmLoader> masked_loader_;
+  StreamShare share_;
+  Index micro_batch_size_;
+  Index sequence_length_;
+  Index consumed_;
+  bool with_mask_;
+};
+
+}  // namespace mpitron::train

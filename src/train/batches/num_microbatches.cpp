@@ -1,0 +1,59 @@
+#include "train/batches/num_microbatches.h"
+
+#include <algorithm>
+
+#include "config/global_batch_size.h"
+#include "utils/error.h"
+
+namespace mpitron::train {
+
+NumMicrobatches::NumMicrobatches(const config::TrainingConfig& config, Index data_parallel_size)
+    : training_(config), data_parallel_size_(data_parallel_size) {
+  if (training_.micro_batch_size < 1 || data_parallel_size_ < 1) {
+    throw_usage("--micro-batch-size {} and data parallel size {} must both be 1 or more",
+                training_.micro_batch_size, data_parallel_size_);
+  }
+  if (training_.rampup_batch_size) {
+    check_rampup();
+  }
+  divide(training_.global_batch_size);
+}
+
+void NumMicrobatches::check_rampup() const {
+  const auto& [start, increment, samples] = *training_.rampup_batch_size;
+  const Index full = training_.global_batch_size;
+  const Index gap = full - start;
+  if (start < 1 || increment < 1 || samples < 0 || gap < 0 || gap % increment != 0) {
+    throw_usage(
+        "--rampup-batch-size {} {} {} does not lead to --global-batch-size {}: the start "
+        "and the increment must be above 0 and the gap {} a multiple of the increment",
+        start, increment, samples, full, gap);
+  }
+  for (Index global = start; global < full; global += increment) {
+    divide(global);
+  }
+}
+
+BatchSize NumMicrobatches::divide(Index global) const {
+  const Index unit = training_.micro_batch_size * data_parallel_size_;
+  if (global % unit != 0 && !training_.decrease_batch_size_if_needed) {
+    throw_usage(
+        "a global batch of {} is no multiple of --micro-batch-size {} x data parallel "
+        "size {} = {}. Nearest: {} or {}, or --decrease-batch-size-if-needed",
+        global, training_.micro_batch_size, data_parallel_size_, unit,
+        std::max(unit, global / unit * unit), (global / unit + 1) * unit);
+  }
+  if (global < unit) {
+    throw_usage(
+        "a global batch of {} is smaller than one microbatch of {} on each of {} data "
+        "parallel ranks: --global-batch-size {} is the least",
+        global, training_.micro_batch_size, data_parallel_size_, unit);
+  }
+  return {.global = global, .running = global / unit * unit, .num_microbatches = global / unit};
+}
+
+BatchSize NumMicrobatches::at(Index consumed_samples) const {
+  return divide(config::scheduled_batch_size(training_, consumed_samples));
+}
+
+}  // namespace mpitron::train

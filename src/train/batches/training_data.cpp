@@ -1,0 +1,148 @@
+#include "train/batches/training_data.h"
+
+#include "data/split.h"
+#include "train/batches/conversation_encoder.h"
+#include "train/batches/masked_lm_data.h"
+#include "utils/error.h"
+
+namespace mpitron::train {
+namespace {
+
+/// Samples of each split, as the reference counts them (features: training.py).
+data::PerSplit<std::optional<Index>> num_samples(const config::TrainingConfig& training) {
+  const Index batch = training.global_batch_size;
+  const Index evaluations =
+      training.eval_interval > 0 ? training.train_iters / training.eval_interval + 1 : 1;
+  data::PerSplit<std::optional<Index>> samples;
+  samples[data::Split::train] = training.train_samples.value_or(training.train_iters * batch);
+  samples[data::Split::valid] = evaluations * training.eval_iters * batch;
+  samples[data::Split::test] = training.eval_iters * batch;
+  if (training.full_validation) {
+    samples[data::Split::valid] = std::nullopt;
+  }
+  return samples;
+}
+
+/// A set of less than one sample would go by in silence.
+void check_whole_sets(const std::vector<std::shared_ptr<const data::Dataset>>& sets,
+                      Index seq_length) {
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    if (sets[i] && sets[i]->size() == 0) {
+      throw_usage(
+          "--full-validation: validation set {} has fewer than the {} tokens of one sample (and "
+          "one more); leave it out of --valid-data-path, or take a shorter --seq-length",
+          i, seq_length);
+    }
+  }
+}
+
+std::string name_of(config::TokenizerType type) {
+  using enum config::TokenizerType;
+  switch (type) {
+    case bert_word_piece_lower_case:
+      return "BertWordPieceLowerCase";
+    case bert_word_piece_case:
+      return "BertWordPieceCase";
+    case gpt2_bpe:
+      return "GPT2BPETokenizer";
+    case sentence_piece:
+      return "SentencePieceTokenizer";
+    case gpt_sentence_piece:
+      return "GPTSentencePieceTokenizer";
+    case hugging_face:
+      return "HuggingFaceTokenizer";
+    case llama2:
+      return "Llama2Tokenizer";
+    case tik_token:
+      return "TikTokenizer";
+    case null:
+      return "NullTokenizer";
+    case sft:
+      return "SFTTokenizer";
+    default:
+      throw_usage(
+          "--tokenizer-type is missing or of a type that this build does not train with; known are "
+          "{}",
+          tokenizers::tokenizer_types());
+  }
+}
+
+}  // namespace
+
+Index padded_vocab_size(const config::RunConfig& config, Index vocab_size) {
+  const config::DataConfig& data = config.data;
+  if (data.padded_vocab_size) {
+    if (*data.padded_vocab_size < vocab_size) {
+      throw_usage("--padded-vocab-size {} is smaller than the tokenizer's vocabulary of {}",
+                  *data.padded_vocab_size, vocab_size);
+    }
+    return *data.padded_vocab_size;
+  }
+  return config::pad_vocab_size(vocab_size, data.make_vocab_size_divisible_by,
+                                config.parallel.tensor_model_parallel_size);
+}
+
+std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config) {
+  return tokenizers::make_tokenizer(
+      {.type = name_of(config.tokenizer_type),
+       .vocab_file = config.vocab_file.value_or(""),
+       .merge_file = config.merge_file.value_or(""),
+       .tokenizer_model = config.tokenizer_model.value_or(""),
+       .vocab_size = config.vocab_size.value_or(0),
+       .vocab_extra_ids = config.vocab_extra_ids,
+       .tiktoken_pattern = config.tiktoken_pattern.value_or(""),
+       .tiktoken_num_special_tokens = config.tiktoken_num_special_tokens,
+       .tiktoken_special_tokens = config.tiktoken_special_tokens,
+       .sft_tokenizer_prompt_format = config.sft_tokenizer_prompt_format});
+}
+
+data::GptSampleOptions sample_options(const config::RunConfig& config,
+                                      const tokenizers::Tokenizer& tokenizer) {
+  return {.seq_length = config.training.seq_length,
+          .reset_position_ids = config.data.reset_position_ids,
+          .reset_attention_mask = config.data.reset_attention_mask,
+          .eod_mask_loss = config.data.eod_mask_loss,
+          // The causal mask needs no bytes; only packed documents do.
+          .create_attention_mask = config.data.reset_attention_mask,
+          .eod = tokenizer.eod(),
+          .pad = config.data.sft ? tokenizer.special_ids().pad.value_or(-1) : -1};
+}
+
+data::GptDataRequest make_data_request(const config::RunConfig& config,
+                                       const tokenizers::Tokenizer& tokenizer) {
+  data::GptDataRequest request;
+  request.blend = data::parse_blend(config.data.data_path);
+  request.split = config.data.split;
+  request.per_split[data::Split::train] = data::parse_blend(config.data.train_data_path);
+  request.per_split[data::Split::valid] = data::parse_blend(config.data.valid_data_path);
+  request.per_split[data::Split::test] = data::parse_blend(config.data.test_data_path);
+  request.mock = config.data.mock_data;
+  request.num_samples = num_samples(config.training);
+  request.seed = config.data.seed;
+  request.sample = sample_options(config, tokenizer);
+  request.tokenizer = tokenizer.identity();
+  request.vocab_size =
+      config.data.mock_data ? 0 : padded_vocab_size(config, tokenizer.vocab_size());
+  request.cache_path = config.data.data_cache_path;
+  request.mmap_bin_files = config.data.mmap_bin_files;
+  request.surplus = config.data.mid_level_dataset_surplus;
+  request.multiple_validation_sets = config.data.multiple_validation_sets;
+  request.builder_threads = config.data.num_dataset_builder_threads;
+  request.tokenizer_hash = tokenizer.fingerprint();
+  request.masked_lm = masked_lm_request(config, tokenizer);
+  if (config.data.sft) {
+    request.encode = make_conversation_encoder(tokenizer);
+  }
+  return request;
+}
+
+TrainingData make_training_data(const config::RunConfig& config) {
+  TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
+  result.sets = data::make_gpt_data(make_data_request(config, *result.tokenizer));
+  if (config.training.full_validation) {
+    check_whole_sets(result.sets.valid, config.training.seq_length);
+  }
+  return result;
+}
+
+}  // namespace mpitron::train

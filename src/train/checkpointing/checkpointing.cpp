@@ -1,0 +1,308 @@
+#include "train/checkpointing/checkpointing.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "checkpoint/agreement.h"
+#include "checkpoint/choose.h"
+#include "checkpoint/header_names.h"
+#include "checkpoint/strip_optimizer.h"
+#include "io/hdf5_version.h"
+#include "train/checkpointing/checkpoint_loader.h"
+#include "train/checkpointing/checkpoint_state.h"
+#include "train/checkpointing/other_model.h"
+#include "train/checkpointing/verify_resume.h"
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::train {
+namespace {
+
+using checkpoint::Folder;
+
+std::string layout_json(const config::ParallelConfig& parallel) {
+  return nlohmann::json{{"world_size", parallel.world_size},
+                        {"tensor_model_parallel_size", parallel.tensor_model_parallel_size},
+                        {"pipeline_model_parallel_size", parallel.pipeline_model_parallel_size},
+                        {"context_parallel_size", parallel.context_parallel_size},
+                        {"data_parallel_size", parallel.data_parallel_size}}
+      .dump();
+}
+
+checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config, Trace* trace) {
+  return {.staging_bytes = static_cast<Index>(config.save_staging_gib * (Index{1} << 30)),
+          .file_per_writer = config.save_file_per_writer,
+          .trace = trace};
+}
+
+}  // namespace
+
+Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
+                             RunIdentity identity, Trace* trace)
+    : model_(model),
+      step_(step),
+      config_(config.checkpoint),
+      parallel_(config.parallel),
+      identity_(std::move(identity)),
+      all_(model.world().all()),
+      writer_(model.world(), writer_options(config_, trace)) {
+  if (config_.save) {
+    io::require_hdf5("--save " + *config_.save);
+  }
+  checkpoint::on_member_0(*all_, [this] { take_save_folder(); });
+  const config::NonPersistentConfig& short_lived = config_.non_persistent;
+  if (short_lived.local) {
+    local_ = std::make_unique<checkpoint::LocalCheckpoints>(
+        model.world(),
+        checkpoint::LocalCheckpoints::Options{.folder = *short_lived.local_folder,
+                                              .replication_jump = short_lived.replication_jump,
+                                              .replication_factor = short_lived.replication_factor,
+                                              .writer = writer_options(config_, trace)});
+  }
+  step_.before_update([this] {
+    writer_.wait_for_copies();
+    if (local_ != nullptr) {
+      local_->wait_for_copies();
+    }
+  });
+}
+
+Checkpointing::~Checkpointing() {
+  step_.before_update([] {});
+}
+
+void Checkpointing::take_save_folder() {
+  if (!config_.save) {
+    return;
+  }
+  const Folder folder(*config_.save);
+  lock_.emplace(folder.root());
+  const std::vector<Index> iterations = folder.iterations();
+  if (iterations.empty()) {
+    return;
+  }
+  if (config_.upcycling_granularity) {
+    throw_data(
+        "--save {} holds checkpoints; --moe-use-upcycling begins a new folder: name another, "
+        "or leave the flag out to go on from this one",
+        *config_.save);
+  }
+  const std::filesystem::path newest = folder.file(iterations.back());
+  std::string differences;
+  try {
+    differences = model_differences(checkpoint::File(newest).header(), identity_);
+  } catch (const Error&) {
+    return;  // a damaged file says nothing about its model
+  }
+  if (!differences.empty()) {
+    throw_data("--save {}: {} holds another model ({}); choose another folder", *config_.save,
+               newest.string(), differences);
+  }
+}
+
+std::optional<RunPosition> Checkpointing::load() {
+  if (!config_.load && !config_.pretrained_checkpoint) {
+    return RunPosition{};
+  }
+  CheckpointLoader loader(model_, step_, config_, identity_, local_.get());
+  std::string all_reasons;
+  for (const CheckpointSource& source : sources()) {
+    std::string why;
+    if (const auto position = loader.load(source, why)) {
+      note_loaded(source, position->iteration);
+      return position;
+    }
+    if (model_.world().rank() == 0) {
+      log::warning("skipped: {}", why);
+    }
+    all_reasons += "; " + why;
+  }
+  if (config_.exit_on_missing_checkpoint) {
+    log::print(">> '--exit-on-missing-checkpoint' set ... exiting. <<");
+    return std::nullopt;
+  }
+  // After a failed attempt the weights are neither random nor a checkpoint's.
+  if (loader.touched_state() || !config_.allow_random_init || !config_.load) {
+    throw_nothing_to_load(all_reasons);
+  }
+  log::print(fmt::format("could not find a checkpoint in {}: starting from random", *config_.load));
+  return RunPosition{};
+}
+
+void Checkpointing::throw_nothing_to_load(const std::string& why) const {
+  if (!config_.load) {
+    throw Error(ExitCode::data,
+                fmt::format("--pretrained-checkpoint {}: there is no complete checkpoint{}",
+                            *config_.pretrained_checkpoint, why),
+                true);
+  }
+  throw Error(ExitCode::data,
+              fmt::format("--load {}: there is no complete checkpoint{}; name the folder that "
+                          "holds iter_*/, or give --allow-random-init to start from random weights",
+                          *config_.load, why),
+              true);
+}
+
+/// Each rank's own state loads fastest, and is taken where it is newer than what all share.
+std::vector<CheckpointSource> Checkpointing::sources() {
+  std::vector<CheckpointSource> all = checkpoint_sources(model_.world(), config_);
+  if (local_ != nullptr && config_.load && !config_.finetune && !config_.ckpt_step) {
+    if (const auto newest = local_->newest(layout_json(parallel_))) {
+      const auto older = std::ranges::find_if(
+          all, [&](const CheckpointSource& s) { return s.iteration < *newest || s.weights_only; });
+      all.insert(older, {.iteration = *newest});
+    }
+  }
+  return all;
+}
+
+void Checkpointing::note_loaded(const CheckpointSource& source, Index iteration) {
+  if (!source.local()) {
+    last_ = iteration;
+  }
+  if (!source.weights_only) {
+    loaded_ = iteration;
+  }
+}
+
+checkpoint::Header Checkpointing::header(const RunPosition& position) const {
+  checkpoint::Header header{.configuration = identity_.configuration,
+                            .layout = layout_json(parallel_),
+                            .build = identity_.build,
+                            .files = identity_.files};
+  if (identity_.vocabulary > 0) {
+    header.integers[checkpoint::kVocabularySize] = identity_.vocabulary;
+  }
+  set_position(header, position);
+  return header;
+}
+
+void Checkpointing::save(const RunPosition& position, SaveKind kind) {
+  const bool persistent = kind == SaveKind::persistent;
+  const bool local = !persistent && local_ != nullptr;
+  begin_save(position,
+             persistent ? *config_.save
+             : local    ? *config_.non_persistent.local_folder
+                        : *config_.non_persistent.global_folder,
+             local);
+  if (persistent) {
+    last_ = position.iteration;
+  }
+  if (!config_.async_save || config_.verify_resume) {
+    end_save(true);
+  }
+}
+
+void Checkpointing::begin_save(const RunPosition& position, const std::filesystem::path& root,
+                               bool local) {
+  finish();
+  log::print(
+      fmt::format("saving checkpoint at iteration {:7d} to {}", position.iteration, root.string()));
+  checkpoint::Header header = this->header(position);
+  StateToSave state(header, local);
+  step_.visit_model(state);
+  if (!config_.no_save_optim) {
+    step_.visit_optimizer(state);
+  }
+  root_ = root;
+  saves_locally_ = local;
+  mirror_.emplace(step_.device());
+  std::vector<tensor::ShardedTensor> tensors;
+  for (const tensor::ShardedTensor& tensor : state.tensors()) {
+    tensors.push_back(mirror_->of(tensor));
+  }
+  mirror_->wait();
+  const bool in_background = config_.async_save && !config_.verify_resume;
+  const checkpoint::CheckpointWriter::Request request{
+      .tensors = tensors,
+      .header = &header,
+      .root = root,
+      .iteration = position.iteration,
+      .asynchronous = in_background && !mirror_->independent()};
+  if (local) {
+    local_->save(request);
+  } else {
+    writer_.save(request);
+  }
+}
+
+void Checkpointing::convert(const RunPosition& position, const std::filesystem::path& folder) {
+  begin_save(position, folder, false);
+  const auto ended = writer_.finish(true);
+  if (!ended->error.empty()) {
+    throw Error(ExitCode::data, ended->error, true);
+  }
+  log::print(fmt::format("> converted checkpoint: {} of iteration {}", folder.string(),
+                         position.iteration));
+}
+
+void Checkpointing::end_save(bool wait) {
+  if (const auto ended = saves_locally_ ? local_->finish(wait) : writer_.finish(wait)) {
+    report(*ended);
+  }
+}
+
+void Checkpointing::poll() {
+  end_save(false);
+}
+
+void Checkpointing::finish() {
+  end_save(true);
+  wait_for_retention();
+}
+
+void Checkpointing::report(const checkpoint::SaveReport& save) {
+  mirror_.reset();
+  if (!save.error.empty()) {
+    log::error("the checkpoint of iteration {} could not be saved, training goes on: {}",
+               save.iteration, save.error);
+    return;
+  }
+  saved_ = save.iteration;
+  save_seconds_ = std::max(save.total_seconds, save_seconds_.value_or(0));
+  log::print(fmt::format(
+      "  successfully saved checkpoint from iteration {:7d} to {} | {:.3f} GB | blocking: {:.3f} s "
+      "| background: {:.3f} s | {:.2f} GB/s",
+      save.iteration, root_.string(), static_cast<double>(save.bytes) * 1e-9, save.blocked_seconds,
+      save.background_seconds, save.gb_per_second()));
+  if (saves_locally_) {
+    return;
+  }
+  if (config_.verify_resume) {
+    verify_resume(model_.world(), step_,
+                  {Folder(root_), save.iteration, !config_.no_save_optim, identity_.build});
+  }
+  retain(save.iteration);
+}
+
+/// Beside training, and only once every byte of the newest has been read back.
+void Checkpointing::retain(Index newest) {
+  const bool persistent = root_ == *config_.save;
+  const checkpoint::Retention retention{
+      .retain_interval = persistent ? config_.save_retain_interval : std::nullopt,
+      .keep_last = persistent ? config_.save_keep_last : 1};
+  const std::optional<Index> whole = persistent ? config_.save_keep_optim_last : std::nullopt;
+  if (all_->rank() != 0 || (!retention.retain_interval && !retention.keep_last && !whole)) {
+    return;
+  }
+  retention_ = std::async(std::launch::async, [folder = Folder(root_), retention, whole, newest] {
+    const std::string reason = checkpoint::reason_against(folder.file(newest));
+    return !reason.empty() ? reason : checkpoint::error_of([&] {
+      checkpoint::apply_retention(folder, retention, newest);
+      if (whole) {
+        checkpoint::strip_older_than(folder, *whole, newest);
+      }
+    });
+  });
+}
+
+void Checkpointing::wait_for_retention() {
+  if (retention_.valid()) {
+    if (const std::string error = retention_.get(); !error.empty()) {
+      log::warning("older checkpoints are kept as they are: {}", error);
+    }
+  }
+}
+
+}  // namespace mpitron::train

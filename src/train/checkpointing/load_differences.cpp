@@ -1,0 +1,61 @@
+#include "train/checkpointing/load_differences.h"
+
+#include <algorithm>
+
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::train {
+namespace {
+
+using checkpoint::LoadReport;
+
+/// What --dist-ckpt-strictness lets pass: by default every difference ends the run.
+bool tolerated(LoadReport::Kind kind, const std::string& strictness) {
+  if (kind == LoadReport::Kind::mismatched) {
+    return strictness == "ignore_all";
+  }
+  if (kind == LoadReport::Kind::unexpected) {
+    return !strictness.starts_with("raise_");
+  }
+  return strictness == "log_all" || strictness == "return_all" || strictness == "ignore_all" ||
+         strictness == "raise_unexpected";
+}
+
+}  // namespace
+
+void refuse_differences(checkpoint::CheckpointReader& reader,
+                        std::span<const checkpoint::LoadTarget> targets,
+                        const WantedState& wanted) {
+  LoadReport fatal, passed;
+  for (const LoadReport::Difference& difference : reader.compare(targets).differences) {
+    const bool unexpected = difference.kind == LoadReport::Kind::unexpected;
+    const bool not_asked_for =
+        (!wanted.with_optimizer && difference.name.starts_with("optimizer/")) ||
+        (!wanted.with_histories && difference.name.starts_with("fp8/"));
+    if (unexpected && (not_asked_for || wanted.state.replaced(reader.file(), difference.name))) {
+      continue;
+    }
+    const bool passes = tolerated(difference.kind, wanted.strictness);
+    (passes ? passed : fatal).differences.push_back(difference);
+  }
+  if (!fatal.empty()) {
+    const std::vector<std::string> missing = fatal.names(LoadReport::Kind::missing);
+    const bool only_optimizer =
+        !missing.empty() && std::ranges::all_of(missing, [](const std::string& name) {
+          return name.starts_with("optimizer/");
+        });
+    throw Error(
+        ExitCode::data,
+        fmt::format("{} does not fit this run:\n{}{}", reader.file().path().string(), fatal.text(),
+                    only_optimizer
+                        ? "it has no such optimizer state: --no-load-optim starts without it"
+                        : "--dist-ckpt-strictness log_all goes on with what fits"),
+        true);
+  }
+  if (!passed.empty() && wanted.strictness.starts_with("log_")) {
+    log::warning("{}: {}", reader.file().path().string(), passed.text());
+  }
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,65 @@
+#include "train/log/memory_report.h"
+
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace mpitron::train {
+namespace {
+
+/// The number of kilobytes behind `key`, in bytes.
+Index bytes_of(std::string_view status, std::string_view key) {
+  const std::size_t at = status.find(key);
+  if (at == std::string_view::npos) {
+    return 0;
+  }
+  std::string_view value = status.substr(at + key.size());
+  value.remove_prefix(std::min(value.find_first_of("0123456789"), value.size()));
+  Index kilobytes = 0;
+  std::from_chars(value.data(), value.data() + value.size(), kilobytes);
+  return kilobytes * 1024;
+}
+
+double megabytes(Index bytes) {
+  return static_cast<double>(bytes) / (1024.0 * 1024.0);
+}
+
+}  // namespace
+
+MemoryUse parse_process_status(std::string_view status) {
+  return {.allocated = bytes_of(status, "\nVmRSS:"), .max_allocated = bytes_of(status, "\nVmHWM:")};
+}
+
+MemoryUse process_memory() {
+  std::ifstream file("/proc/self/status");
+  return parse_process_status(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+MemoryUse memory_in_use(device::Device& device) {
+  if (device.tensors_on_host()) {
+    return process_memory();
+  }
+  const std::set<device::Allocator*> allocators = {&device.allocator(), &device.arrivals(),
+                                                   &device.buffers()};
+  MemoryUse use{.reserved = 0};
+  for (const device::Allocator* allocator : allocators) {
+    const device::AllocatorStatistics memory = allocator->statistics();
+    use.allocated += memory.bytes_in_use;
+    use.max_allocated += memory.high_water;
+    *use.reserved += memory.bytes_reserved;
+  }
+  return use;
+}
+
+std::string memory_line(Index rank, Index iterations, const MemoryUse& memory) {
+  const std::string line = fmt::format(
+      "[Rank {}] (after {} iterations) memory (MB) | allocated: {:.1f} | max allocated: {:.1f}",
+      rank, iterations, megabytes(memory.allocated), megabytes(memory.max_allocated));
+  return memory.reserved ? fmt::format("{} | reserved: {:.1f}", line, megabytes(*memory.reserved))
+                         : line;
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,55 @@
+#include "train/loop/evaluation.h"
+
+#include "train/batches/microbatch_stream.h"
+
+namespace mpitron::train {
+
+Evaluation part_of(std::shared_ptr<const data::Dataset> dataset,
+                   const config::TrainingConfig& training, Index consumed) {
+  return {.dataset = std::move(dataset),
+          .iterations = training.eval_iters,
+          .consumed = consumed,
+          .batch_size = training.global_batch_size};
+}
+
+Evaluation whole_of(std::shared_ptr<const data::Dataset> dataset,
+                    const config::TrainingConfig& training) {
+  const Index batch = training.global_batch_size;
+  const Index samples = dataset ? dataset->size() : 0;
+  return {.dataset = std::move(dataset),
+          .iterations = (samples + batch - 1) / batch,
+          .batch_size = batch,
+          .whole = true};
+}
+
+Evaluation validation_of(std::shared_ptr<const data::Dataset> dataset,
+                         const config::TrainingConfig& training, Index consumed) {
+  return training.full_validation ? whole_of(std::move(dataset), training)
+                                  : part_of(std::move(dataset), training, consumed);
+}
+
+std::optional<StepReport> Evaluator::evaluate(const Evaluation& evaluation) const {
+  if (!evaluation) {
+    return std::nullopt;
+  }
+  StreamShare share = share_of(model_, config_);
+  share.padded_samples = evaluation.padded_samples();
+  MicrobatchStream stream(evaluation.dataset, config_, *data_.tokenizer, evaluation.consumed,
+                          share);
+  const Index together = config_.training.micro_batch_size * share.data_parallel_size;
+  return step_.evaluate(evaluation.samples() / together, [&] { return stream.next(); });
+}
+
+std::vector<std::optional<StepReport>> Evaluator::on_validation_sets(Index consumed) const {
+  std::vector<std::optional<StepReport>> reports;
+  for (const auto& dataset : data_.sets.valid) {
+    reports.push_back(evaluate(validation_of(dataset, config_.training, consumed)));
+  }
+  return reports;
+}
+
+std::optional<StepReport> Evaluator::on_test_set() const {
+  return evaluate(part_of(data_.sets.test, config_.training, 0));
+}
+
+}  // namespace mpitron::train

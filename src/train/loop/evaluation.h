@@ -1,0 +1,58 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "config/run_config.h"
+#include "data/dataset.h"
+#include "train/batches/training_data.h"
+#include "train/step/train_step.h"
+
+namespace mpitron::train {
+
+/// What one evaluation reads: whole batches of `--global-batch-size` samples.
+struct Evaluation {
+  std::shared_ptr<const data::Dataset> dataset;  // null: nothing is evaluated
+  Index iterations = 0;
+  Index consumed = 0;  // the first sample
+  Index batch_size = 0;
+  bool whole = false;  // each sample once; the last batch is filled up with samples without loss
+
+  explicit operator bool() const { return dataset != nullptr && iterations > 0; }
+  Index samples() const { return iterations * batch_size; }
+  /// As StreamShare has them.
+  Index padded_samples() const { return whole ? samples() : 0; }
+};
+
+/// `--eval-iters` batches from sample `consumed` on.
+Evaluation part_of(std::shared_ptr<const data::Dataset> dataset,
+                   const config::TrainingConfig& training, Index consumed);
+/// All samples; `--eval-iters` is not asked (the reference computes it likewise).
+Evaluation whole_of(std::shared_ptr<const data::Dataset> dataset,
+                    const config::TrainingConfig& training);
+/// Of a validation set: all of it with `--full-validation`.
+Evaluation validation_of(std::shared_ptr<const data::Dataset> dataset,
+                         const config::TrainingConfig& training, Index consumed);
+
+/// Computes the losses of a run's model on its validation and test sets; all ranks know them.
+class Evaluator {
+ public:
+  /// All of them outlive it.
+  Evaluator(TrainStep& step, const TrainedModel& model, const TrainingData& data,
+            const config::RunConfig& config)
+      : step_(step), model_(model), data_(data), config_(config) {}
+
+  /// Of each validation set, from sample `consumed` on; nothing for one without data.
+  std::vector<std::optional<StepReport>> on_validation_sets(Index consumed) const;
+  std::optional<StepReport> on_test_set() const;
+
+ private:
+  std::optional<StepReport> evaluate(const Evaluation& evaluation) const;
+
+  TrainStep& step_;
+  const TrainedModel& model_;
+  const TrainingData& data_;
+  const config::RunConfig& config_;
+};
+
+}  // namespace mpitron::train

@@ -1,0 +1,315 @@
+#include "train/loop/pretrain.h"
+
+#include "checkpoint/agreement.h"
+#include "device/copy.h"
+#include "device/out_of_memory.h"
+#include "train/log/memory_holders.h"
+#include "train/model/flops.h"
+#include "train/run/run_description.h"
+#include "utils/log.h"
+
+namespace mpitron::train {
+namespace {
+
+/// Times of all ranks; a barrier before each part of a step, unless options say otherwise.
+TimerGroup timer_group(device::Device& device, const comm::GroupHandle& all,
+                       const config::LoggingConfig& logging) {
+  TimerGroup group;
+  group.world_size = all->size();
+  group.gather = [all](std::span<const float> own) {
+    const auto count = static_cast<Index>(own.size());
+    std::vector<float> copy(own.begin(), own.end());
+    std::vector<float> times(copy.size() * static_cast<std::size_t>(all->size()));
+    all->all_gather(device::TensorView(copy.data(), DType::f32, {count}),
+                    device::TensorView(times.data(), DType::f32, {count * all->size()}))
+        .wait();
+    return times;
+  };
+  if (logging.barrier_with_l1_time && all->size() > 1) {
+    group.barrier = [all] { all->barrier(); };
+  }
+  if (!device.tensors_on_host()) {
+    group.settle = [&device] { device::synchronize(device.stream()); };
+  }
+  return group;
+}
+
+Timers& traced(Timers& timers, const Profile& profile) {
+  timers.set_trace(profile.trace());
+  return timers;
+}
+
+}  // namespace
+
+Pretraining::Pretraining(device::Device& device, TrainedModel& model, const TrainingData& data,
+                         const config::RunConfig& config, const RunIdentity& identity,
+                         std::shared_ptr<Trace> trace)
+    : device_(device),
+      model_(model),
+      data_(data),
+      config_(config),
+      timers_(config.logging.timing_log_level, config.logging.timing_log_option,
+              timer_group(device, model.world().all(), config.logging)),
+      profile_(device, model.world(), config.training, std::move(trace)),
+      num_microbatches_(config.training, config.parallel.data_parallel_size),
+      skipped_(skipped_iterations(model.world(), config.training)),
+      judge_(model.world(), config),
+      step_(device, model, config, traced(timers_, profile_)),
+      evaluator_(step_, model, data, config_),
+      checkpointing_(model, step_, config, identity, profile_.trace()),
+      log_(config, timers_, model.world().rank()),
+      record_(config.checkpoint.save, model.world().rank()) {
+  if (config.logging.tensorboard_dir && model.world().rank() == 0) {
+    write_run_description(*config.logging.tensorboard_dir, config, identity);
+  }
+}
+
+RunOutcome Pretraining::run(KernelTuning* tuning) {
+  tuning_ = tuning;
+  try {
+    return run_within_memory();
+  } catch (const std::exception& error) {
+    record_.fail(error);
+    throw;
+  }
+}
+
+RunOutcome Pretraining::run_within_memory() {
+  try {
+    return run_to_end();
+  } catch (const device::OutOfMemory& error) {
+    throw Error(error.code(), fmt::format("{}; {}", error.what(), memory_holders(model_, step_)));
+  }
+}
+
+RunOutcome Pretraining::run_to_end() {
+  ExitWatch watch(config_, model_.world());
+  const std::optional<RunPosition> start = checkpointing_.load();
+  if (!start) {
+    return {};
+  }
+  if (config_.checkpoint.convert_to) {
+    checkpointing_.convert(*start, *config_.checkpoint.convert_to);
+    return {.iteration = start->iteration, .consumed_samples = start->consumed_train_samples};
+  }
+  if (config_.checkpoint.upcycling_granularity) {
+    // As in the reference: a model with experts begins at iteration 1.
+    checkpointing_.convert({.iteration = 1}, *config_.checkpoint.save);
+    return {.iteration = 1};
+  }
+  RunOutcome outcome{.iteration = start->iteration,
+                     .consumed_samples = start->consumed_train_samples};
+  consumed_valid_samples_ = start->consumed_valid_samples;
+  first_sample_ = outcome.consumed_samples;
+  if (config_.logging.log_progress && config_.checkpoint.save) {
+    checkpoint::on_member_0(*model_.world().all(), [&] {
+      progress_log_.emplace(*config_.checkpoint.save, config_.parallel.world_size,
+                            std::chrono::system_clock::now());
+    });
+  }
+  if (outcome.iteration > 0) {
+    log_.resumed_at(outcome.iteration);
+  }
+  record_.begin(outcome.iteration, outcome.consumed_samples, checkpointing_.newest_iteration());
+  if (config_.training.skip_train || train(watch, outcome)) {
+    validate({outcome.iteration, outcome.consumed_samples, config_.training.global_batch_size},
+             true);
+    refuse_unsaved_end(outcome.iteration);
+    record_.end(outcome.code, "trained to the end");
+  }
+  step_.replicas().make_whole();
+  return outcome;
+}
+
+StepReport Pretraining::one_iteration(const Progress& before,
+                                      std::unique_ptr<MicrobatchStream>& stream,
+                                      Index& batch_size) {
+  const Index iteration = before.iteration + 1;
+  const BatchSize batch = num_microbatches_.at(before.consumed_samples);
+  batch_size = batch.running;
+  const auto next = [&] { return stream->next(); };
+  if (skipped_.contains(iteration)) {
+    for (Index i = 0; i < batch.num_microbatches; ++i) {
+      next();
+    }
+    return {.skipped = true};
+  }
+  const auto compute = [&] {
+    return step_.compute_gradients(iteration, batch.num_microbatches, next);
+  };
+  const auto compute_again = [&] {
+    stream = training_stream(before.consumed_samples);
+    return compute();
+  };
+  StepReport report = compute();
+  if (tuning_ != nullptr && tuning_->complete()) {
+    step_.kernels_changed();
+    report = compute_again();
+  }
+  RerunDecision decision = judge_(iteration, report);
+  if (decision.again) {
+    report = compute_again();
+    decision = judge_(iteration, report);
+  }
+  if (decision.exit) {
+    leave(decision, before);
+  }
+  step_.update(report, batch.running);
+  return report;
+}
+
+void Pretraining::leave(const RerunDecision& decision, const Progress& before) {
+  if (decision.pending && before.iteration > 0 && checkpointing_.last_save() != before.iteration) {
+    save(before, SaveKind::persistent);
+  }
+  checkpointing_.finish();
+  note_reached(before);
+  judge_.hand_over(decision);
+  throw Error(*decision.exit, decision.message, true);
+}
+
+bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
+  if (!data_.sets.train) {
+    throw_usage("there is no training data: --split gives the training set nothing");
+  }
+  auto stream = training_stream(outcome.consumed_samples);
+  Progress progress{.iteration = outcome.iteration, .consumed_samples = outcome.consumed_samples};
+  while (progress.iteration < config_.training.train_iters) {
+    watch.begin_iteration();
+    profile_.begin_step(progress.iteration + 1);
+    const StepReport report = one_iteration(progress, stream, progress.batch_size);
+    profile_.end_step(++progress.iteration);
+    progress.consumed_samples += progress.batch_size;
+    log_.iteration(progress, report, step_);
+    const auto check = config_.training.check_weight_hash_across_dp_replicas_interval;
+    if (check && progress.iteration % *check == 0) {
+      step_.check_replicas();
+    }
+    outcome.iteration = progress.iteration;
+    outcome.consumed_samples = progress.consumed_samples;
+    checkpointing_.poll();
+    note_reached(progress);
+    const Index interval = config_.training.eval_interval;
+    if (interval > 0 && progress.iteration % interval == 0 &&
+        progress.iteration < config_.training.train_iters) {
+      validate(progress, false);
+    }
+    const ExitDecision decision =
+        watch.end_iteration(progress.iteration, checkpointing_.save_seconds());
+    if (!obey(decision, progress, outcome)) {
+      return false;
+    }
+  }
+  if (config_.checkpoint.save && progress.iteration > 0 &&
+      checkpointing_.last_save() != progress.iteration) {
+    save(progress, SaveKind::persistent);
+  }
+  checkpointing_.finish();
+  note_reached(progress);
+  return true;
+}
+
+bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
+                       RunOutcome& outcome) {
+  if (decision.save != SaveKind::none) {
+    save(progress, decision.save);
+  }
+  if (decision.reason == ExitReason::none) {
+    return true;
+  }
+  checkpointing_.finish();
+  log::print(datetime_line(decision.message, std::chrono::system_clock::now()));
+  outcome.code = exit_code(decision.reason, checkpointing_.saved_iteration() == progress.iteration);
+  note_reached(progress);
+  if (outcome.code == ExitCode::success) {
+    refuse_unsaved_end(progress.iteration);
+  }
+  record_.end(outcome.code, decision.message);
+  return false;
+}
+
+void Pretraining::note_reached(const Progress& progress) {
+  record_.reached(progress.iteration, progress.consumed_samples, checkpointing_.newest_iteration());
+}
+
+void Pretraining::refuse_unsaved_end(Index iteration) const {
+  const std::optional<Index> newest = checkpointing_.newest_iteration();
+  if (config_.checkpoint.save && iteration > 0 && newest != iteration) {
+    throw Error(ExitCode::data,
+                fmt::format("--save {}: training has ended at iteration {}, which could not be "
+                            "saved; {}",
+                            *config_.checkpoint.save, iteration,
+                            newest ? fmt::format("--load goes on from iteration {}", *newest)
+                                   : "nothing was saved"),
+                true);
+  }
+}
+
+/// The time of a save does not count as training.
+void Pretraining::save(const Progress& progress, SaveKind kind) {
+  log_.pause();
+  const TraceScope scope(profile_.trace(), TraceKind::phase, "save-checkpoint");
+  checkpointing_.save({.iteration = progress.iteration,
+                       .consumed_train_samples = progress.consumed_samples,
+                       .consumed_valid_samples = consumed_valid_samples_},
+                      kind);
+  note_progress(progress);
+  log_.resume();
+}
+
+/// A full disk here does not end a training either.
+void Pretraining::note_progress(const Progress& progress) {
+  if (!progress_log_) {
+    return;
+  }
+  const auto flops = [&](Index samples) {
+    return flops_per_iteration(model_dimensions(config_.model), samples);
+  };
+  try {
+    progress_log_->saved(
+        {.iteration = progress.iteration,
+         .asynchronous = config_.checkpoint.async_save,
+         .job_flops = flops(progress.consumed_samples - first_sample_),
+         .flops = flops(progress.consumed_samples),
+         .tokens = static_cast<double>(progress.consumed_samples * config_.training.seq_length)},
+        std::chrono::system_clock::now());
+  } catch (const Error& error) {
+    log::warning("{}", error.what());
+  }
+}
+
+std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) const {
+  return std::make_unique<MicrobatchStream>(data_.sets.train, config_, *data_.tokenizer, consumed,
+                                            share_of(model_, config_));
+}
+
+void Pretraining::validate(const Progress& progress, bool at_end) {
+  log_.pause();
+  const TraceScope scope(profile_.trace(), TraceKind::phase, "evaluate");
+  const std::string where = fmt::format("iteration {}", progress.iteration);
+  const auto reports = evaluator_.on_validation_sets(at_end ? 0 : consumed_valid_samples_);
+  for (std::size_t set = 0; set < reports.size(); ++set) {
+    if (reports[set]) {
+      ValidationReport report{.where = at_end ? where + " on validation set" : where,
+                              .loss = reports[set]->loss(),
+                              .other_losses = reports[set]->other_losses};
+      if (config_.training.multiple_validation_sets) {
+        report.set = static_cast<Index>(set);
+      }
+      log_.validation(report, progress);
+    }
+    consumed_valid_samples_ += validation_of(data_.sets.valid[set], config_.training, 0).samples();
+  }
+  if (at_end) {
+    if (const auto report = evaluator_.on_test_set()) {
+      log_.validation({.where = where + " on test set",
+                       .loss = report->loss(),
+                       .other_losses = report->other_losses,
+                       .test = true},
+                      progress);
+    }
+  }
+  log_.resume();
+}
+
+}  // namespace mpitron::train

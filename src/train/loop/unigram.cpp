@@ -1,0 +1,45 @@
+#include "train/loop/unigram.h"
+
+#include <cmath>
+
+#include "train/batches/microbatch_stream.h"
+#include "train/loop/evaluation.h"
+
+namespace mpitron::train {
+
+void UnigramLoss::add(const HostMicrobatch& microbatch) {
+  for (std::size_t i = 0; i < microbatch.labels.size(); ++i) {
+    const auto weight = static_cast<double>(microbatch.loss_mask[i]);
+    counts_[microbatch.labels[i]] += weight;
+    total_ += weight;
+  }
+}
+
+double UnigramLoss::loss() const {
+  double sum = 0;
+  for (const auto& [token, count] : counts_) {
+    if (count > 0) {
+      sum -= count * std::log(count / total_);
+    }
+  }
+  return total_ > 0 ? sum / total_ : 0;
+}
+
+std::optional<double> unigram_loss(const TrainingData& data, const config::RunConfig& config) {
+  if (data.sets.valid.empty()) {
+    return std::nullopt;
+  }
+  const Evaluation evaluation = validation_of(data.sets.valid[0], config.training, 0);
+  if (!evaluation) {
+    return std::nullopt;
+  }
+  MicrobatchStream stream(evaluation.dataset, config, *data.tokenizer, 0,
+                          {.padded_samples = evaluation.padded_samples()});
+  UnigramLoss unigram;
+  for (Index read = 0; read < evaluation.samples(); read += config.training.micro_batch_size) {
+    unigram.add(stream.next());
+  }
+  return unigram.loss();
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,64 @@
+#include "train/model/fp8_histories.h"
+
+#include <algorithm>
+
+#include "kernels/elementwise.h"
+#include "kernels/fp8_history.h"
+
+namespace mpitron::train {
+namespace {
+
+using autograd::Fp8Products;
+using tensor::Tensor;
+
+Tensor zeros(device::Device& device, const Shape& shape) {
+  const Tensor x = Tensor::empty(device, shape, DType::f32);
+  device::launch(device.stream(), kernels::Fill{.x = x.view(), .value = 0});
+  return x;
+}
+
+}  // namespace
+
+Fp8Histories::Fp8Histories(device::Device& device, autograd::ParameterList& parameters,
+                           bool largest)
+    : device_(device), largest_(largest) {
+  auto delayed = parameters.where([](const autograd::Parameter& parameter) {
+    return parameter.fp8 && parameter.fp8->history != nullptr;
+  });
+  if (delayed.empty()) {
+    return;
+  }
+  const auto first_expert = std::ranges::stable_partition(
+      delayed, [](const autograd::Parameter* parameter) { return !parameter->expert; });
+  experts_ = Fp8Products::kRoles * (first_expert.begin() - delayed.begin());
+  const Index count = Fp8Products::kRoles * static_cast<Index>(delayed.size());
+  rows_ = zeros(device, {count, delayed.front()->fp8->history->shape[1]});
+  amax_ = zeros(device, {count});
+  Index first = 0;
+  for (autograd::Parameter* parameter : delayed) {
+    const Index last = first + Fp8Products::kRoles;
+    parameter->fp8->history->value = rows_.slice(0, first, last);
+    parameter->fp8->amax = amax_.slice(0, first, last);
+    first = last;
+  }
+}
+
+void Fp8Histories::update(const comm::ParallelGroups& groups) {
+  if (!rows_) {
+    return;
+  }
+  const auto join = [this](comm::Group& ranks, Index begin, Index end) {
+    if (begin < end) {
+      ranks.all_reduce(amax_.slice(0, begin, end).view(), comm::Reduction::maximum).wait();
+    }
+  };
+  const Index count = amax_.numel();
+  join(*groups.tensor_data_context, 0, experts_);
+  join(*groups.expert_tensor, experts_, count);
+  join(*groups.expert_data, experts_, count);
+  device::launch(
+      device_.stream(),
+      kernels::Fp8HistoryUpdate{.rows = rows_.view(), .amax = amax_.view(), .largest = largest_});
+}
+
+}  // namespace mpitron::train

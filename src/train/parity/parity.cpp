@@ -1,0 +1,123 @@
+#include "train/parity/parity.h"
+
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "train/parity/layout_run.h"
+
+namespace mpitron::train {
+namespace {
+
+constexpr Index kIterations = 3;
+constexpr Index kVocabulary = 96;
+constexpr Index kHeadDimension = 8;
+
+Index rounded_up(Index value, Index unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// The run, narrow and short.
+config::RunConfig scaled_down(config::RunConfig run) {
+  config::ParallelConfig& p = run.parallel;
+  const Index tensor = p.tensor_model_parallel_size;
+  const Index model = tensor * p.pipeline_model_parallel_size * p.context_parallel_size;
+  // Two replicas, or as many as hold one of all experts.
+  const Index experts =
+      p.expert_tensor_parallel_size * p.expert_model_parallel_size * p.pipeline_model_parallel_size;
+  p.data_parallel_size =
+      std::min<Index>(p.data_parallel_size, 2 * std::lcm(model, experts) / model);
+  p.num_distributed_optimizer_instances =
+      std::min(p.num_distributed_optimizer_instances, p.data_parallel_size);
+  p.world_size = model * p.data_parallel_size;
+
+  config::ModelConfig& m = run.model;
+  m.kv_channels = kHeadDimension;
+  m.softmax_scale = 1 / std::sqrt(static_cast<double>(kHeadDimension));
+  m.hidden_size = rounded_up(64, tensor);
+  m.ffn_hidden_size = rounded_up(128, tensor);
+  m.seq_length = rounded_up(16, 2 * tensor * p.context_parallel_size);
+  if (m.kind == config::ModelKind::t5) {
+    m.decoder_seq_length = rounded_up(8, tensor);
+  }
+  m.max_position_embeddings = m.seq_length;
+  m.padded_vocab_size = rounded_up(kVocabulary, tensor);
+  m.params_dtype = DType::f32;
+  if (m.moe) {
+    m.moe->ffn_hidden_size = rounded_up(64, p.expert_tensor_parallel_size);
+    Index& shared = m.moe->shared_expert_intermediate_size;
+    shared = shared > 0 ? rounded_up(64, tensor) : 0;
+  }
+
+  config::TrainingConfig& t = run.training;
+  t.seq_length = m.seq_length;
+  t.micro_batch_size = 1;
+  // A group of microbatches for every chunk's turn, and more than one.
+  t.global_batch_size = p.data_parallel_size * 2 * p.microbatch_group_size_per_vp_stage;
+  t.train_iters = kIterations;
+  t.rampup_batch_size.reset();
+
+  config::OptimizerConfig& o = run.optimizer;
+  o = config::OptimizerConfig{.optimizer = config::OptimizerKind::sgd,
+                              .clip_grad = o.clip_grad,
+                              .lr = 0.1,
+                              .lr_decay_style = config::LrDecayStyle::constant,
+                              .lr_decay_steps = t.global_batch_size * kIterations,
+                              .wd_incr_steps = t.global_batch_size * kIterations,
+                              .accumulate_allreduce_grads_in_fp32 = true};
+  return run;
+}
+
+config::RunConfig on_one_rank(config::RunConfig run) {
+  run.parallel = config::ParallelConfig{};
+  run.model.tp_comm_overlap = run.model.distribute_saved_activations = false;
+  return run;
+}
+
+/// Where two rows of numbers part; -1: nowhere.
+Index first_apart(const std::vector<double>& a, const std::vector<double>& b, double tolerance) {
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    if (!(std::abs(a[i] - b[i]) <= tolerance * std::abs(b[i]))) {
+      return static_cast<Index>(i);
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string ParityCertificate::first_difference() const {
+  if (const Index i = first_apart(losses, expected_losses, tolerance); i >= 0) {
+    return fmt::format("loss of iteration {}", i / static_cast<Index>(objectives()) + 1);
+  }
+  if (const Index i = first_apart(grad_norms, expected_grad_norms, tolerance); i >= 0) {
+    return fmt::format("gradient norm of iteration {}", i + 1);
+  }
+  for (const ParityTensor& tensor : tensors) {
+    if (tensor.distance > tolerance) {
+      return tensor.name;
+    }
+  }
+  return "";
+}
+
+ParityCertificate prove_parity(const config::RunConfig& run) {
+  const config::RunConfig small = scaled_down(run);
+  const LayoutOutcome layout = run_layout(small, kIterations);
+  const LayoutOutcome alone = run_layout(on_one_rank(small), kIterations);
+  ParityCertificate certificate{.world_size = small.parallel.world_size,
+                                .run = small,
+                                .losses = layout.losses,
+                                .expected_losses = alone.losses,
+                                .grad_norms = layout.grad_norms,
+                                .expected_grad_norms = alone.grad_norms};
+  for (const std::string& name : alone.names) {
+    certificate.tensors.push_back(
+        {.name = name,
+         .distance = relative_distance(layout.weights.at(name), alone.weights.at(name))});
+  }
+  return certificate;
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,68 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/run_config.h"
+#include "io/safetensors.h"
+#include "train/batches/microbatch.h"
+
+namespace mpitron::train {
+
+/// What the reference recorded of one iteration.
+struct RecordedIteration {
+  double loss = 0;
+  std::optional<double> grad_norm;  // absent where the reference skipped the update
+  std::optional<bool> update_skipped;
+  double learning_rate = 0;
+  std::optional<double> sop_loss = std::nullopt;  // of BERT's binary head
+};
+
+/// A recorded run of the reference: a folder with config.json (its flags among them),
+/// weights.safetensors, batches.safetensors, logits.safetensors and losses.json.
+class RecordedCase {
+ public:
+  /// Reads config.json and losses.json; Error(data) names the file and what is missing.
+  explicit RecordedCase(const std::filesystem::path& folder);
+
+  const std::string& name() const { return name_; }
+  const std::filesystem::path& folder() const { return folder_; }
+  /// gpt, bert or t5.
+  const std::string& model_type() const { return model_type_; }
+  const std::vector<std::string>& flags() const { return flags_; }
+  const std::vector<RecordedIteration>& iterations() const { return iterations_; }
+  /// Recorded settings that the reference has no flag for (an attention window).
+  void apply_settings_without_flags(config::RunConfig& config) const;
+
+  /// Copies the recorded initial weights into the parameters, or what lies here of them;
+  /// Error(data) lists names or shapes that do not fit. `whole_model`: all recorded weights must
+  /// have a place.
+  void load_weights(device::Device& device, autograd::ParameterList& parameters,
+                    bool whole_model = true) const;
+  /// Rows [first, first + count) of the recorded batches.
+  HostMicrobatch rows(Index first, Index count);
+  /// [mbs, s, v], fp32.
+  const io::SafetensorsFile::Tensor& first_logits() const { return logits_.at("first_microbatch"); }
+
+ private:
+  void read_batches();
+  /// Rows [first, first + count) of a column [n, width].
+  template <class T>
+  std::span<const T> part(const std::vector<T>& column, Index first, Index count) const;
+
+  std::filesystem::path folder_;
+  std::string name_, model_type_;
+  std::vector<std::string> flags_;
+  std::vector<RecordedIteration> iterations_;
+  std::optional<std::array<Index, 2>> window_;
+  bool qk_l2_norm_ = false;
+  io::SafetensorsFile weights_, logits_;
+  Index recorded_rows_ = 0;  // n
+  // [n, s], of BERT and T5 [n, s or d]; empty what the model does not read.
+  std::vector<std::int64_t> tokens_, labels_, padding_mask_, token_types_;
+  std::vector<std::int64_t> decoder_tokens_, decoder_padding_mask_, sentence_order_;
+  std::vector<float> loss_mask_;
+};
+
+}  // namespace mpitron::train

@@ -1,0 +1,47 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "comm/world.h"
+#include "device/device.h"
+#include "train/parity/recorded_case.h"
+
+namespace mpitron::train {
+
+/// How far a replay may differ from the recording: relative for loss and gradient norm, absolute
+/// for logits. Larger in half precision, where rounding noise alone moves the reference's own
+/// curves.
+struct ReplayTolerance {
+  double loss = 2e-5;
+  double grad_norm = 2e-4;
+  double logits = 1e-4;
+  double layer_losses = 1e-5;  // relative to those above 1
+  double buffers = 0;          // absolute; 0: to the last bit
+
+  /// Rounding alone changes experts where a router's scores come of an iteration's end (sinkhorn)
+  /// or of half precision; so it does between two runs of the reference with other rounding.
+  static ReplayTolerance of(const config::ModelConfig& model);
+};
+
+struct ReplayedIteration {
+  double loss = 0, recorded_loss = 0, relative_loss = 0;
+  double grad_norm = 0, relative_grad_norm = 0;  // 0 where the reference skipped the update
+  bool skip_differs = false;  // one of the two skipped the update, the other did not
+};
+
+struct ReplayResult {
+  std::string name;
+  std::vector<ReplayedIteration> iterations;
+  double max_relative_loss = 0, max_relative_grad_norm = 0, max_absolute_logits = 0;
+  double max_layer_losses = 0;  // difference of losses that layers have beside the main one
+  bool buffers_agree = true;    // biases of routers at the end
+  ReplayTolerance tolerance;
+  bool pass() const;
+};
+
+/// Trains as the recorded run did, from its weights and batches, and compares. `extra_flags` are
+/// added behind the recorded ones (layout flags). All ranks call it and get the same result.
+ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& recorded,
+                    const std::vector<std::string>& extra_flags);
+
+}  // namespace mpitron::train

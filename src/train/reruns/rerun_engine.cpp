@@ -1,0 +1,200 @@
+#include "train/reruns/rerun_engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "utils/philox.h"
+
+namespace mpitron::train {
+
+using config::InjectedError;
+using config::RerunMode;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+const Result& named(const Results& results, std::string_view name) {
+  const auto found = std::ranges::find(results, name, &Result::name);
+  return found != results.end() ? *found : results.front();
+}
+
+std::string advice(Index iteration) {
+  return fmt::format(
+      "Look at the data of iteration {} and at the learning rate; "
+      "--no-check-for-nan-in-loss-and-grad trains on",
+      iteration);
+}
+
+}  // namespace
+
+double relative_difference(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) {
+    return 0;
+  }
+  const double difference = std::fabs(a - b) / std::fabs(a);
+  return std::isfinite(difference) ? difference : kInfinity;
+}
+
+std::optional<InjectedError> RerunEngine::injected(Index iteration) const {
+  if (options_.error_injection_rate <= 0) {
+    return {};
+  }
+  constexpr std::uint32_t kPurpose = 0x7265'7275;  // apart from all other random numbers
+  const auto step = static_cast<std::uint64_t>(iteration);
+  const Philox::Counter random = Philox::generate(
+      {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32), kPurpose, 0},
+      {static_cast<std::uint32_t>(options_.seed), kPurpose});
+  const auto rate = static_cast<std::uint64_t>(options_.error_injection_rate);
+  return random[0] % rate == 0 ? std::optional(options_.error_injection_type) : std::nullopt;
+}
+
+RerunDecision RerunEngine::judge(Index iteration, const Results& results) {
+  if (first_) {
+    const First first = *std::exchange(first_, {});
+    if (options_.mode == RerunMode::report_stats) {
+      add_statistics(first.results, results);
+      return {};
+    }
+    return compare_in_place(iteration, first, results);
+  }
+  if (options_.mode == RerunMode::report_stats) {
+    first_ = First{.results = results};
+    return {.again = true};
+  }
+  if (pending_ && pending_->iteration == iteration && options_.mode != RerunMode::disabled) {
+    return compare_with_earlier_run(results);
+  }
+  const auto rejected =
+      std::ranges::find_if(results, [](const Result& r) { return !r.complaint.empty(); });
+  const std::optional<InjectedError> injected = this->injected(iteration);
+  if (rejected == results.end() && !injected) {
+    return {};
+  }
+  First first{.results = results, .injected = injected};
+  if (rejected == results.end()) {
+    first.results.front().complaint = "an error was injected (--error-injection-rate)";
+  } else {
+    first.rejected = static_cast<std::size_t>(rejected - results.begin());
+  }
+  const Result& result = first.results[first.rejected];
+  if (options_.mode == RerunMode::disabled) {
+    return reject(iteration, result);
+  }
+  first_ = first;
+  return {.again = true,
+          .status = "INITIAL_RUN",
+          .result = result.value,
+          .message =
+              fmt::format("iteration {}: {}; it is computed again", iteration, result.complaint)};
+}
+
+/// Without another run that could tell more.
+RerunDecision RerunEngine::reject(Index iteration, const Result& result) const {
+  RerunDecision decision{.status = "RERUN_DISABLED",
+                         .result = result.value,
+                         .message = fmt::format("iteration {}: {}", iteration, result.complaint)};
+  if (result.fatal) {
+    decision.exit = ExitCode::result_rejected;
+    decision.message += ". The weights were not updated in this iteration. " + advice(iteration);
+  }
+  return decision;
+}
+
+RerunDecision RerunEngine::compare_in_place(Index iteration, const First& first,
+                                            const Results& results) const {
+  const Result& before = first.results[first.rejected];
+  const double now = results[first.rejected].value;
+  const bool differs = first.injected ? *first.injected == InjectedError::transient_error
+                                      : relative_difference(before.value, now) > 0;
+  const std::string where = fmt::format("iteration {}: {}", iteration, before.complaint);
+  if (differs) {
+    return {.exit = ExitCode::result_rejected,
+            .status = "FIRST_RERUN_NOT_REPRODUCIBLE",
+            .result = now,
+            .message = fmt::format(
+                "{}; computed again on the same machines the {} is {}: possibly a transient error "
+                "of {}. The weights were not updated; start the run again",
+                where, before.name, now, options_.machines)};
+  }
+  if (!options_.can_save) {
+    RerunDecision decision = reject(iteration, before);
+    decision.status = "FIRST_RERUN_REPRODUCIBLE";
+    return decision;
+  }
+  return {.exit = ExitCode::resume_to_disambiguate,
+          .pending = PendingResult{.iteration = iteration,
+                                   .name = std::string(before.name),
+                                   .value = before.value,
+                                   .complaint = before.complaint,
+                                   .fatal = before.fatal,
+                                   .machines = options_.machines,
+                                   .injected = first.injected},
+          .status = "FIRST_RERUN_REPRODUCIBLE",
+          .result = now,
+          .message = fmt::format(
+              "{}, twice on {}. The state before this iteration is saved: start the run again on "
+              "other machines, which tells whether the figure is right (--rerun-mode disabled goes "
+              "on without)",
+              where, options_.machines)};
+}
+
+RerunDecision RerunEngine::compare_with_earlier_run(const Results& results) {
+  const PendingResult& before = *pending_;
+  const double now = named(results, before.name).value;
+  const bool differs = before.injected ? *before.injected == InjectedError::persistent_error
+                                       : relative_difference(before.value, now) > 0;
+  const std::string where = fmt::format("iteration {}: {}", before.iteration, before.complaint);
+  if (before.machines == options_.machines) {
+    return {.exit = ExitCode::resume_to_disambiguate,
+            .pending = before,
+            .message = fmt::format("{}, on {}; the rerun must be on other machines, not on the "
+                                   "same (--rerun-mode disabled goes on without)",
+                                   where, before.machines)};
+  }
+  if (differs) {
+    return {.exit = ExitCode::result_rejected,
+            .status = "SECOND_RERUN_NOT_REPRODUCIBLE",
+            .result = now,
+            .message = fmt::format("{}, on {}; on {} it is {}: possibly a persistent error of the "
+                                   "former. Leave these machines out and start the run again",
+                                   where, before.machines, options_.machines, now)};
+  }
+  const PendingResult confirmed = *std::exchange(pending_, {});
+  RerunDecision decision{.status = "SECOND_RERUN_REPRODUCIBLE",
+                         .result = now,
+                         .message = fmt::format("{}, on {} and on {}: the figure is right", where,
+                                                confirmed.machines, options_.machines)};
+  if (confirmed.fatal) {
+    decision.exit = ExitCode::result_rejected;
+    decision.message += ". " + advice(confirmed.iteration);
+  }
+  return decision;
+}
+
+void RerunEngine::add_statistics(const Results& first, const Results& second) {
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const double difference = relative_difference(first[i].value, second[i].value);
+    Statistics& statistics = statistics_[first[i].name];
+    ++statistics.compared;
+    statistics.different += difference > 0 ? 1 : 0;
+    statistics.largest = std::max(statistics.largest, difference);
+  }
+}
+
+std::string RerunEngine::take_statistics() {
+  std::string text;
+  for (const auto& [name, s] : std::exchange(statistics_, {})) {
+    text += fmt::format(
+        "{}{}: {} of {} iterations gave other bits when computed again, largest "
+        "relative difference {}",
+        text.empty() ? "" : "; ", name, s.different, s.compared, s.largest);
+  }
+  return text;
+}
+
+}  // namespace mpitron::train

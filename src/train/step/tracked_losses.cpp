@@ -1,0 +1,117 @@
+#include "train/step/tracked_losses.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "config/layer_kind.h"
+
+namespace mpitron::train {
+
+TrackedLosses::TrackedLosses(const config::RunConfig& config, const comm::ParallelGroups& groups) {
+  const config::ModelConfig& model = config.model;
+  const Index depths = model.mtp_num_layers.value_or(0);
+  layers_ = model.num_layers + depths;
+  if (model.moe) {
+    add_router_losses(model, depths, groups);
+  }
+  if (depths > 0) {
+    add_prediction_losses(depths, groups);
+  }
+}
+
+void TrackedLosses::add_prediction_losses(Index depths, const comm::ParallelGroups& groups) {
+  // Every tensor rank of the last stage knows the loss of its replica's tokens.
+  const auto ranks = static_cast<double>(groups.tensor_data_context->size());
+  losses_.push_back({.name = "mtp loss",
+                     .entry = {.summary = LayerLosses::Summary::each,
+                               .name = "mtp_{} loss",
+                               .layers = std::vector<double>(static_cast<std::size_t>(depths)),
+                               .layers_with_one = depths},
+                     .share = 1 / ranks});
+}
+
+/// In the reference's order: a router tells its z loss first. Ranks that cut the tokens of a
+/// microbatch each tell their part; those of a tensor group that do not cut them all tell the same.
+/// Like the reference (track_moe_metrics), the log's mean counts every depth of multi-token
+/// prediction, also one without experts.
+void TrackedLosses::add_router_losses(const config::ModelConfig& model, Index depths,
+                                      const comm::ParallelGroups& groups) {
+  for (Index layer = 1; layer <= layers_; ++layer) {
+    const config::LayerKind kind = config::layer_kind(model, layer);
+    if (kind.feed_forward == config::LayerKind::FeedForward::experts) {
+      expert_layers_.push_back(layer);
+    }
+  }
+  num_experts_ = model.moe->num_experts;
+  token_share_ = 1 / static_cast<double>(groups.sequence_parallel ? 1 : groups.tensor->size());
+  const auto add = [&](const char* name) {
+    losses_.push_back({.name = name,
+                       .entry = {.name = name,
+                                 .layers = std::vector<double>(static_cast<std::size_t>(layers_)),
+                                 .layers_with_one = model.moe->count_layers() + depths},
+                       .share = token_share_ / static_cast<double>(groups.data->size())});
+  };
+  const auto balances = [&](config::RouterBalancing kind) {
+    return std::ranges::count(model.moe->balancing_losses, kind, &config::BalancingLoss::kind) > 0;
+  };
+  if (model.moe->z_loss_coefficient > 0) {
+    add("z_loss");
+  }
+  if (balances(config::RouterBalancing::aux_loss)) {
+    add("load_balancing_loss");
+  }
+  if (balances(config::RouterBalancing::seq_aux_loss)) {
+    add("seq_load_balancing_loss");
+  }
+}
+
+LayerReport TrackedLosses::report(const autograd::LayerSums& sums, Index num_microbatches,
+                                  comm::Group& all) const {
+  std::vector<double> values;
+  const auto append = [&](const std::vector<double>& numbers, double factor) {
+    std::ranges::transform(numbers, std::back_inserter(values),
+                           [factor](double number) { return number * factor; });
+  };
+  for (const Loss& loss : losses_) {
+    append(sums.of(loss.name, static_cast<Index>(loss.entry.layers.size())),
+           loss.share / static_cast<double>(num_microbatches));
+  }
+  append(sums.of("tokens_per_expert", layers_, num_experts_), token_share_);
+  if (!values.empty()) {
+    all.all_reduce({values.data(), DType::f64, {static_cast<Index>(values.size())}}).wait();
+  }
+
+  LayerReport result;
+  auto next = values.begin();
+  for (const Loss& loss : losses_) {
+    LayerLosses& entry = result.losses.emplace_back(loss.entry);
+    const auto end = next + static_cast<std::ptrdiff_t>(entry.layers.size());
+    entry.layers.assign(next, end);
+    next = end;
+  }
+  for (const Index layer : expert_layers_) {
+    const auto row = next + (layer - 1) * num_experts_;
+    result.expert_tokens[layer] = {row, row + num_experts_};
+  }
+  return result;
+}
+
+std::vector<NamedLoss> summaries(std::span<const LayerLosses> losses) {
+  std::vector<NamedLoss> result;
+  for (const LayerLosses& loss : losses) {
+    if (loss.summary == LayerLosses::Summary::mean) {
+      const double sum = std::accumulate(loss.layers.begin(), loss.layers.end(), 0.0);
+      result.emplace_back(loss.name, sum / static_cast<double>(loss.layers_with_one));
+      continue;
+    }
+    for (std::size_t i = 0; i < loss.layers.size(); ++i) {
+      result.emplace_back(fmt::format(fmt::runtime(loss.name), i + 1), loss.layers[i]);
+    }
+  }
+  return result;
+}
+
+}  // namespace mpitron::train

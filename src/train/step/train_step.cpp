@@ -1,0 +1,290 @@
+#include "train/step/train_step.h"
+
+#include <algorithm>
+
+#include "kernels/expert_bias.h"
+#include "parallel/flat_sum.h"
+#include "parallel/joined_data_parallel.h"
+#include "parallel/weight_hash.h"
+#include "tensor/host_copy.h"
+
+namespace mpitron::train {
+namespace {
+
+/// The replicas of this rank's experts, or of its other parameters: with sharing, those within one
+/// instance share, and the instances hold the same.
+parallel::ReplicaGroups replica_groups(const TrainedModel& model,
+                                       const parallel::DataParallelOptions& options, bool experts) {
+  const comm::ParallelGroups& groups = model.groups();
+  if (options.sharding == parallel::Sharding::none) {
+    return {.shard = model.world().make_group("alone", {model.world().rank()}),
+            .replicas = experts ? groups.expert_data : groups.data_context};
+  }
+  return experts ? parallel::ReplicaGroups{groups.expert_optimizer_instance,
+                                           groups.expert_optimizer_replicas}
+                 : parallel::ReplicaGroups{groups.optimizer_instance, groups.optimizer_replicas};
+}
+
+/// Those of experts, or all others.
+std::vector<autograd::Parameter*> parameters_of(TrainedModel& model, bool experts) {
+  return model.parameters().where(
+      [experts](const autograd::Parameter& parameter) { return parameter.expert == experts; });
+}
+
+std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
+                                                      const config::RunConfig& config) {
+  const parallel::DataParallelOptions options =
+      parallel::data_parallel_options(config, model.parameters().numel());
+  auto dense = parallel::make_data_parallel(device, parameters_of(model, false), options,
+                                            replica_groups(model, options, false));
+  const std::vector<autograd::Parameter*> experts = parameters_of(model, true);
+  if (experts.empty()) {
+    return dense;
+  }
+  return std::make_unique<parallel::JoinedDataParallel>(
+      std::move(dense),
+      parallel::make_data_parallel(device, experts, options, replica_groups(model, options, true)));
+}
+
+tensor::ShardedTensor place_of(const parallel::ParameterPiece& piece) {
+  const autograd::Parameter& parameter = *piece.parameter;
+  return {.name = parameter.name,
+          .shape = parameter.shape,
+          .shard = parameter.shard,
+          .begin = piece.begin,
+          .value = piece.value.view(),
+          .rows_may_differ = parameter.embedding_or_output,
+          .saved_elsewhere = parameter.counted_elsewhere};
+}
+
+std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
+                                                  const parallel::DataParallel& replicas) {
+  std::vector<optim::TrainedTensor> tensors;
+  for (const parallel::ParameterPiece& piece : replicas.pieces()) {
+    const autograd::Parameter& parameter = *piece.parameter;
+    tensors.push_back(
+        {.traits = {.name = parameter.name,
+                    .rank = parameter.shape.rank(),
+                    .is_expert = parameter.expert,
+                    .is_embedding_or_output = parameter.embedding_or_output},
+         .value = piece.value,
+         .main_grad = piece.main_grad,
+         .counted = piece.counted && parameter.counts_in_norm(model.groups().tensor->rank()),
+         .place = place_of(piece)});
+  }
+  return tensors;
+}
+
+StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
+  const config::ModelConfig& m = config.model;
+  const Index pieces = model.groups().context->size() *
+                       (model.groups().sequence_parallel ? model.groups().tensor->size() : 1);
+  return {// An encoder-decoder's stages pass both streams on, one behind the other.
+          .hidden = {.shape = {(m.seq_length + m.decoder_seq_length) / pieces,
+                               config.training.micro_batch_size, m.hidden_size},
+                     .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
+          .per_token_loss = config.training.calculate_per_token_loss,
+          .parts = microbatch_parts(config),
+          .seed = static_cast<std::uint64_t>(config.training.seed),
+          .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
+          .deferred_outputs = config.parallel.deferred_embedding_wgrads,
+          .cut_passes = config.parallel.overlap_moe_expert_parallel_comm,
+          .delay_weights = config.parallel.delay_wgrad_compute,
+          .graph_warmup_steps = config.training.cuda_graph_warmup_steps,
+          .offloaded_layers = config.training.cpu_offloading_num_layers};
+}
+
+}  // namespace
+
+TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::RunConfig& config,
+                     Timers& timers)
+    : device_(device),
+      model_(model),
+      config_(config),
+      timers_(timers),
+      replicas_(make_replicas(device, model, config)),
+      optimizer_(device, config.optimizer, trained_tensors(model, *replicas_), model.world().all()),
+      scheduler_(config.optimizer),
+      scaler_(optim::make_loss_scaler(config.optimizer)),
+      fp8_histories_(device, model.parameters(),
+                     config.model.fp8 && config.model.fp8->largest_of_history),
+      fp8_weights_(device, model.parameters(), keeps_fp8_weights(config)),
+      runner_(device, model, *replicas_, runner_options(config, model), timers),
+      tracked_(config, model.groups()) {}
+
+std::vector<LossSums> TrainStep::play(const StageRunner::Pass& pass, const NextMicrobatch& next) {
+  fp8_weights_.begin_pass();
+  return runner_.run(pass, next);
+}
+
+/// Every rank of the last stages counts its tokens; ranks of a tensor group hold the same ones.
+void TrainStep::report_loss(const std::vector<LossSums>& sums, StepReport& report) const {
+  const bool counts = model_.has_output() && model_.groups().tensor->rank() == 0;
+  const comm::GroupHandle all = model_.world().all();
+  const auto sum = [&](double own) { return all->reduce(counts ? own : 0); };
+  report.loss_sum = sum(sums[0].loss);
+  report.loss_tokens = sum(sums[0].tokens);
+  const auto traits = model_.chunk(0).objective_traits();
+  for (std::size_t i = 1; i < sums.size(); ++i) {
+    const double loss = sum(sums[i].loss), tokens = sum(sums[i].tokens);
+    report.other_losses.emplace_back(traits[i].name, tokens > 0 ? loss / tokens : 0);
+  }
+}
+
+StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_size,
+                          const NextMicrobatch& next) {
+  StepReport report = compute_gradients(iteration, num_microbatches, next);
+  update(report, batch_size);
+  return report;
+}
+
+StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
+                                        const NextMicrobatch& next) {
+  StepReport report{.loss_scale = scaler_.scale()};
+  const bool per_token = config_.training.calculate_per_token_loss;
+  // The mean over all replicas' microbatches is taken here and not in the sum of the gradients, so
+  // that gradients of half precision overflow in every layout where they do on one rank.
+  const double parts = static_cast<double>(num_microbatches * model_.groups().data_context->size());
+  const double seed_scale = per_token ? scaler_.scale() : scaler_.scale() / parts;
+  {
+    const TimerScope scope = timers_.scope("forward-backward", 1);
+    replicas_->begin_step();
+    const StageRunner::Pass pass{
+        .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
+    report_loss(play(pass, next), report);
+    report.layers = tracked_.report(runner_.layer_sums(), num_microbatches, *model_.world().all());
+    replicas_->finish_step();
+    complete_gradients();
+  }
+  const TimerScope scope = timers_.scope("optimizer-clip-main-grad", 1);
+  const Index tensor_rank = model_.groups().tensor->rank();
+  const auto gradients = replicas_->gradients([tensor_rank](const autograd::Parameter& parameter) {
+    return parameter.counts_in_norm(tensor_rank);
+  });
+  report.grad_norm = optimizer_.gradient_norm(step_inputs(report, gradients));
+  return report;
+}
+
+optim::StepInputs TrainStep::step_inputs(const StepReport& report,
+                                         std::span<const tensor::ConstTensorView> gradients) {
+  const double tokens =
+      config_.training.calculate_per_token_loss ? std::max(report.loss_tokens, 1.0) : 1.0;
+  return {.gradients = gradients,
+          .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
+          .check_overflow = config_.optimizer.fp16,
+          .updated = [this](std::size_t piece) {
+            replicas_->piece_updated(piece);
+            model_.world().progress();
+          }};
+}
+
+void TrainStep::update(StepReport& report, Index batch_size) {
+  report.learning_rate = scheduler_.learning_rate();
+  report.weight_decay = scheduler_.weight_decay();
+  const TimerScope scope = timers_.scope("optimizer", 1);
+  before_update_();
+  update_expert_biases(report.layers);
+  fp8_histories_.update(model_.groups());
+  optim::StepInputs inputs = step_inputs(report, {});
+  inputs.grad_norm = report.grad_norm;
+  report.skipped = optimizer_.step(inputs, scheduler_).skipped;
+  scaler_.update(report.skipped);
+  if (!report.skipped) {
+    replicas_->gather_parameters();
+    scheduler_.advance(batch_size);
+  }
+}
+
+/// What the replicas' sum leaves open, in the reference's order: gradients of which each tensor
+/// rank has a part, and the tied table, of which first and last stage each know one use.
+void TrainStep::complete_gradients() {
+  const auto sum = [this](comm::Group& group, const auto& concerns) {
+    std::vector<tensor::Tensor> gradients;
+    for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
+      if (concerns(*piece.parameter)) {
+        gradients.push_back(piece.main_grad);
+      }
+    }
+    parallel::sum_together(device_, group, gradients);
+  };
+  sum(*model_.groups().tensor,
+      [](const autograd::Parameter& parameter) { return parameter.sum_over_tensor; });
+  if (const autograd::Parameter* shared = model_.shared_embedding()) {
+    sum(*model_.groups().embedding,
+        [shared](const autograd::Parameter& parameter) { return &parameter == shared; });
+  }
+}
+
+void TrainStep::update_expert_biases(const LayerReport& layers) {
+  for (const autograd::Buffer& bias : model_.parameters().buffers()) {
+    if (bias.fp8_history) {
+      continue;
+    }
+    const std::vector<double>& tokens = layers.expert_tokens.at(bias.layer);
+    const Index experts = bias.shape[0];
+    const tensor::Tensor known = tensor::empty_on_host(device_, {experts}, DType::f64);
+    std::ranges::copy(tokens, known.data<double>());
+    const tensor::Tensor counts = tensor::to_device(device_, known);
+    device::launch(
+        device_.stream(),
+        kernels::ExpertBiasUpdate{.tokens = counts.view(),
+                                  .bias = bias.value.view(),
+                                  .rate = static_cast<float>(config_.model.moe->bias_update_rate)});
+  }
+}
+
+void TrainStep::visit_model(tensor::StateVisitor& visitor) const {
+  for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
+    tensor::ShardedTensor place = place_of(piece);
+    place.name = "model/" + place.name;
+    visitor.tensor(place);
+  }
+  for (const autograd::Buffer& buffer : model_.parameters().buffers()) {
+    visitor.tensor({.name = (buffer.fp8_history ? "fp8/" : "model/") + buffer.name,
+                    .shape = buffer.shape,
+                    .value = buffer.value.view()});
+  }
+}
+
+void TrainStep::visit_optimizer(tensor::StateVisitor& visitor) {
+  optimizer_.visit_state(visitor);
+  scaler_.visit_state([&](const char* name, auto& value) {
+    visitor.number(std::string("loss_scaler/") + name, value);
+  });
+  optim::SchedulerState schedules = scheduler_.state();
+  schedules.visit_state([&](const char* name, auto& value) {
+    const std::string path = std::string("opt_param_scheduler/") + name;
+    if constexpr (std::is_same_v<std::remove_reference_t<decltype(value)>, std::string>) {
+      visitor.text(path, value);
+    } else {
+      visitor.number(path, value);
+    }
+  });
+  scheduler_.restore(schedules, optim::schedule_conflict(config_.optimizer));
+}
+
+void TrainStep::values_loaded(bool masters_too) {
+  optimizer_.state_loaded(masters_too);
+  replicas_->gather_parameters();
+}
+
+void TrainStep::logits(const HostMicrobatch& microbatch,
+                       const decltype(StageRunner::Pass::on_logits)& visit, autograd::Mode mode) {
+  play({.on_logits = visit, .mode = mode, .micro_batch_size = microbatch.samples},
+       [&] { return microbatch; });
+}
+
+void TrainStep::check_replicas() {
+  replicas_->make_whole();
+  const comm::ParallelGroups& groups = model_.groups();
+  parallel::check_weight_hashes(device_, parameters_of(model_, false), *groups.data_context);
+  parallel::check_weight_hashes(device_, parameters_of(model_, true), *groups.expert_data);
+}
+
+StepReport TrainStep::evaluate(Index num_microbatches, const NextMicrobatch& next) {
+  StepReport report;
+  report_loss(play({.num_microbatches = num_microbatches}, next), report);
+  return report;
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,106 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/run_config.h"
+#include "optim/loss_scaler.h"
+#include "optim/optimizer.h"
+#include "optim/parameter_scheduler.h"
+#include "parallel/data_parallel.h"
+#include "train/model/fp8_histories.h"
+#include "train/model/fp8_weights.h"
+#include "train/step/stage_runner.h"
+#include "train/step/tracked_losses.h"
+
+namespace mpitron::train {
+
+/// What one iteration did.
+struct StepReport {
+  double loss_sum = 0;  // masked losses over the global batch (all ranks know it)
+  double loss_tokens = 0;
+  double grad_norm = 0;      // before clipping
+  double learning_rate = 0;  // used by this update
+  double weight_decay = 0;   // likewise
+  double loss_scale = 1;     // used by this step
+  bool skipped = false;      // an fp16 overflow: the update was not made
+  std::vector<std::pair<std::string, double>> other_losses = {};  // objectives beside the first
+  LayerReport layers = {};
+  double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
+};
+
+/// Everything that one optimizer step needs: forward and backward over the microbatches, scaling,
+/// clipping, update, schedules. Owns the gradients and the optimizer's state.
+class TrainStep {
+ public:
+  /// `timers`: what the parts of a step are timed with.
+  TrainStep(device::Device& device, TrainedModel& model, const config::RunConfig& config,
+            Timers& timers);
+
+  /// One iteration (1-based) of `num_microbatches` microbatches, `batch_size` samples in all.
+  StepReport run(Index iteration, Index num_microbatches, Index batch_size,
+                 const NextMicrobatch& next);
+  /// The two halves of `run`. The first changes nothing that a checkpoint keeps: called again with
+  /// the same microbatches it gives the same bits.
+  StepReport compute_gradients(Index iteration, Index num_microbatches, const NextMicrobatch& next);
+  void update(StepReport& report, Index batch_size);
+  /// Other kernels or algorithms run from now on: what was recorded is out of date.
+  void kernels_changed() { runner_.kernels_changed(); }
+  /// Called by `update` before anything that is saved changes.
+  void before_update(std::function<void()> call) { before_update_ = std::move(call); }
+  /// Sum of the masked losses and of the mask, without dropout and without gradients.
+  StepReport evaluate(Index num_microbatches, const NextMicrobatch& next);
+
+  /// A forward pass over one microbatch without gradients that ends in its logits.
+  void logits(const HostMicrobatch& microbatch, const decltype(StageRunner::Pass::on_logits)& visit,
+              autograd::Mode mode = autograd::Mode::evaluate);
+
+  /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME"; and histories
+  /// of 8-bit scales, which are no part of the model: "fp8/NAME".
+  void visit_model(tensor::StateVisitor& visitor) const;
+  /// What else the next step depends on: optimizer, loss scale, schedules. Error(usage) where
+  /// schedules of a checkpoint and of the options differ.
+  void visit_optimizer(tensor::StateVisitor& visitor);
+  /// Of this, the fp32 masters of the parameters only.
+  void visit_masters(tensor::StateVisitor& visitor) { optimizer_.visit_masters(visitor); }
+  /// After a visit has changed the parameters; `masters_too`: their fp32 masters as well.
+  void values_loaded(bool masters_too);
+
+  const optim::ParameterScheduler& scheduler() const { return scheduler_; }
+  const optim::LossScaler& loss_scaler() const { return scaler_; }
+  optim::Optimizer& optimizer() { return optimizer_; }
+  /// Throws where replicas hold different weights (parallel/weight_hash.h).
+  void check_replicas();
+  parallel::DataParallel& replicas() { return *replicas_; }
+  const Fp8Weights& fp8_weights() const { return fp8_weights_; }
+  device::Device& device() const { return device_; }
+
+ private:
+  /// Queues the passes of a step or an evaluation; each objective's sums on this rank.
+  std::vector<LossSums> play(const StageRunner::Pass& pass, const NextMicrobatch& next);
+  /// Adds this rank's sums up over all ranks.
+  void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
+  void complete_gradients();
+  /// What the optimizer is told of a step with these gradients.
+  optim::StepInputs step_inputs(const StepReport& report,
+                                std::span<const tensor::ConstTensorView> gradients);
+  /// Of routers that are balanced by a bias, from the tokens that their experts got.
+  void update_expert_biases(const LayerReport& layers);
+
+  device::Device& device_;
+  TrainedModel& model_;
+  config::RunConfig config_;
+  Timers& timers_;
+  std::unique_ptr<parallel::DataParallel> replicas_;
+  optim::Optimizer optimizer_;
+  optim::ParameterScheduler scheduler_;
+  optim::LossScaler scaler_;
+  Fp8Histories fp8_histories_;
+  Fp8Weights fp8_weights_;
+  StageRunner runner_;
+  TrackedLosses tracked_;
+  std::function<void()> before_update_ = [] {};
+};
+
+}  // namespace mpitron::train

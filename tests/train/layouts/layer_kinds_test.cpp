@@ -1,0 +1,148 @@
+#include "checkpoint/compare.h"
+#include "checkpoint/folder.h"
+#include "train/checkpoint_run.h"
+
+// Latent attention and multi-token prediction in layouts that cut them: the same training, the same
+// bits after a resume, and checkpoints that go from one layout to another. every_layout_test draws
+// from all layouts.
+
+namespace mpitron::train {
+namespace {
+
+// SGD: Adam's first steps are the gradients' signs, which rounding alone may flip.
+Flags model() {
+  return {"--num-layers", "4",   "--hidden-dropout",   "0.1", "--attention-dropout",       "0.1",
+          "--optimizer",  "sgd", "--micro-batch-size", "1",   "--position-embedding-type", "rope"};
+}
+Flags latent() {
+  return model() + Flags{"--multi-latent-attention",
+                         "--q-lora-rank",
+                         "6",
+                         "--kv-lora-rank",
+                         "5",
+                         "--qk-head-dim",
+                         "3",
+                         "--qk-pos-emb-head-dim",
+                         "2",
+                         "--v-head-dim",
+                         "7",
+                         "--qk-layernorm",
+                         "--normalization",
+                         "RMSNorm",
+                         "--disable-bias-linear"};
+}
+Flags predictions() {
+  return model() + Flags{"--mtp-num-layers", "2"};
+}
+Flags both() {
+  return latent() + Flags{"--mtp-num-layers", "1", "--untie-embeddings-and-output-weights"};
+}
+
+struct Layout {
+  const char* name;
+  Index ranks;
+  Flags flags;
+};
+void PrintTo(const Layout& layout, std::ostream* out) {
+  *out << layout.name;
+}
+std::string name_of(const ::testing::TestParamInfo<Layout>& info) {
+  return info.param.name;
+}
+
+Flags tensor(const char* size) {
+  return {"--tensor-model-parallel-size", size};
+}
+Flags pipeline(const char* size) {
+  return {"--pipeline-model-parallel-size", size};
+}
+Flags context(const char* size) {
+  return {"--context-parallel-size", size};
+}
+const Flags kSequence{"--sequence-parallel"};
+const Flags kSharded{"--use-distributed-optimizer"};
+const Flags kFully{"--use-megatron-fsdp", "--data-parallel-sharding-strategy",
+                   "optim_grads_params"};
+
+class LayerKinds : public ::testing::TestWithParam<Layout> {};
+
+TEST_P(LayerKinds, TrainAsOnOneRank) {
+  for (const Flags& kind : {latent(), predictions(), both()}) {
+    SCOPED_TRACE(::testing::PrintToString(kind));
+    expect_equal(run_layout(kind + GetParam().flags, GetParam().ranks), run_layout(kind, 1));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, LayerKinds,
+    ::testing::Values(
+        Layout{"tp2", 2, tensor("2")}, Layout{"tp4_sp", 4, tensor("4") + kSequence},
+        Layout{"pp2", 2, pipeline("2")},
+        Layout{"pp2_vpp2_tp2_sp", 4,
+               pipeline("2") + tensor("2") + kSequence +
+                   Flags{"--num-virtual-stages-per-pipeline-rank", "2"}},
+        Layout{"pp2_zero_bubble", 2, pipeline("2") + Flags{"--pipeline-schedule", "zero-bubble"}},
+        Layout{"cp2", 2, context("2")}, Layout{"cp4_pp2", 8, context("4") + pipeline("2")},
+        Layout{"cp2_a2a_tp2", 4, context("2") + tensor("2") + Flags{"--cp-comm-type", "a2a"}},
+        Layout{"cp2_all_gather", 2, context("2") + Flags{"--cp-comm-type", "all_gather"}},
+        Layout{"dp2_sharded_pp2", 4, pipeline("2") + kSharded},
+        // The last stage, which predicts more tokens, shards the word table as the first one does.
+        Layout{"dp2_sharded_buckets_pp2_vpp2", 4,
+               pipeline("2") + kSharded +
+                   Flags{"--num-virtual-stages-per-pipeline-rank", "2", "--overlap-grad-reduce",
+                         "--ddp-bucket-size", "500"}},
+        Layout{"fully_sharded_dp2_tp2", 4, tensor("2") + kFully}),
+    name_of);
+
+/// Without the mean over microbatches; tokens count once, wherever they lie.
+TEST(LayerKinds, PerTokenLossOfPredictionsIsThatOfOneRank) {
+  const Flags kind = predictions() + Flags{"--calculate-per-token-loss"};
+  const LayoutOutcome alone = run_layout(kind, 1);
+  for (const Flags& layout : {context("2"), pipeline("2"), Flags{}}) {
+    expect_equal(run_layout(kind + layout, 2), alone);
+  }
+}
+
+TEST(LayerKinds, TheLastStageNamedInALayoutStringPredicts) {
+  const Flags named{"--pipeline-model-parallel-layout", "Et|tt|t|mmL"};
+  expect_equal(run_layout(predictions() + pipeline("2") + named, 2), run_layout(predictions(), 1));
+}
+
+/// Saved in one layout, loaded and saved in another: the same checkpoint.
+TEST(LayerKinds, CheckpointsGoFromLayoutToLayout) {
+  const Layout from{"", 4, tensor("2") + kSequence + pipeline("2")},
+      to{"", 4, context("2") + kFully};
+  for (const Flags& kind : {latent(), predictions(), both()}) {
+    const test::TemporaryFolder folder;
+    const std::string in_a = (folder.path() / "a").string(), in_b = (folder.path() / "b").string();
+    const RunRecord first =
+        run_with_checkpoints(kind + from.flags + Flags{"--save", in_a}, from.ranks, 3, {2});
+    const RunRecord second = run_with_checkpoints(
+        kind + to.flags + Flags{"--load", in_a, "--save", in_b}, to.ranks, 3, {2});
+    ASSERT_EQ(second.start, 2);
+    EXPECT_NEAR(second.losses.back(), first.losses.back(), 1e-6 * first.losses.back());
+    const checkpoint::File file_a(checkpoint::Folder(in_a).file(2));
+    const checkpoint::File file_b(checkpoint::Folder(in_b).file(2));
+    for (const checkpoint::Difference& difference : checkpoint::differences(file_a, file_b)) {
+      ADD_FAILURE() << difference.name << " " << difference.what;
+    }
+  }
+}
+
+/// An interrupted run ends with the bits of one that was not.
+TEST(LayerKinds, AResumeChangesNoBit) {
+  const Flags layout = pipeline("2") + tensor("2") + kSequence;
+  for (const Flags& kind : {latent(), predictions()}) {
+    const test::TemporaryFolder folder;
+    const Flags save{"--save", folder.path()}, load{"--load", folder.path()};
+    run_with_checkpoints(kind + layout + save, 4, 2, {2});
+    const RunRecord rest = run_with_checkpoints(kind + layout + save + load, 4, 4);
+    const RunRecord whole = run_with_checkpoints(kind + layout + save, 4, 4);
+    ASSERT_EQ(rest.start, 2);
+    EXPECT_EQ(rest.losses.back(), whole.losses.back());
+    EXPECT_EQ(rest.state, whole.state);
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::train

@@ -1,0 +1,111 @@
+#include "train/parity/recorded_case.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "config/parse.h"
+#include "models/gpt_model.h"
+#include "support/corpus.h"
+#include "support/host_runtime.h"
+#include "utils/files.h"
+
+namespace mpitron::train {
+namespace {
+
+using nlohmann::json;
+
+std::string recorded() {
+  return test::golden_folder() + "/curves/gpt-rope-gqa";
+}
+
+TEST(RecordedCase, TellsFlagsAndLosses) {
+  const RecordedCase recording(recorded());
+  const json losses = json::parse(read_file(recorded() + "/losses.json")).at("iterations");
+  EXPECT_EQ(recording.name(), "gpt-rope-gqa");
+  EXPECT_EQ(recording.model_type(), "gpt");
+  ASSERT_EQ(recording.iterations().size(), losses.size());
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    EXPECT_EQ(recording.iterations()[i].loss, losses[i].at("lm_loss"));
+    EXPECT_EQ(recording.iterations()[i].learning_rate, losses[i].at("learning_rate"));
+  }
+  EXPECT_EQ(config::parse_run_config(recording.flags()).model.num_query_groups, 2);
+}
+
+TEST(RecordedCase, RowsAreTokensAndTheSameOneLater) {
+  RecordedCase recording(recorded());
+  const HostMicrobatch rows = recording.rows(3, 2);
+  ASSERT_EQ(rows.samples, 2);
+  ASSERT_EQ(rows.sequence_length, 32);
+  EXPECT_EQ(rows.first_sample, 3);
+  ASSERT_EQ(rows.tokens.size(), 64U);
+  for (std::size_t i = 0; i < 64; ++i) {
+    if (i % 32 != 31) {
+      EXPECT_EQ(rows.labels[i], rows.tokens[i + 1]);
+    }
+  }
+  EXPECT_TRUE(rows.position_ids.empty());  // 0, 1, 2, ...
+  const HostMicrobatch second = recording.rows(4, 1);
+  EXPECT_TRUE(std::ranges::equal(second.tokens, rows.tokens.subspan(32)));
+  EXPECT_NE(test::message_of([&] { recording.rows(1000000, 1); }), "");
+}
+
+TEST(RecordedCase, RowsOfBertAndT5HaveTheirParts) {
+  RecordedCase bert(test::golden_folder() + "/curves/bert");
+  const HostMicrobatch masked = bert.rows(0, 2);
+  EXPECT_EQ(masked.token_types.size(), 2U * 48);
+  EXPECT_EQ(masked.sentence_order.size(), 2U);
+  EXPECT_EQ(masked.padding_mask[36], 1);
+  EXPECT_EQ(masked.padding_mask[37], 0);
+  EXPECT_TRUE(bert.iterations()[0].sop_loss.has_value());
+  RecordedCase t5(test::golden_folder() + "/curves/t5");
+  const HostMicrobatch streams = t5.rows(1, 2);
+  EXPECT_EQ(streams.sequence_length, 32);
+  EXPECT_EQ(streams.decoder_tokens.size(), 2U * 24);
+  EXPECT_EQ(streams.labels.size(), 2U * 24);
+  for (std::size_t i = 0; i < streams.decoder_tokens.size(); ++i) {
+    EXPECT_EQ(streams.decoder_padding_mask[i], streams.decoder_tokens[i] != 0 ? 1 : 0);
+  }
+  EXPECT_FALSE(t5.iterations()[0].sop_loss.has_value());
+}
+
+TEST(RecordedCase, LoadsTheWeightsOfItsOwnModelOnly) {
+  const RecordedCase recording(recorded());
+  const auto device = device::make_device("host");
+  const auto load = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> flags = recording.flags();
+    flags.insert(flags.end(), more.begin(), more.end());
+    config::RunConfig config = config::parse_run_config(flags);
+    config.model.padded_vocab_size = 256;
+    models::GptModel model(config.model, *device);
+    model.initialize();
+    const std::string message =
+        test::message_of([&] { recording.load_weights(*device, model.parameters()); });
+    const io::SafetensorsFile weights(recorded() + "/weights.safetensors");
+    const auto& parameter = *model.parameters().begin();
+    const auto expected = weights.at(parameter.name).as<float>();
+    return std::pair(message, parameter.value.data<float>()[1] == expected[1]);
+  };
+  EXPECT_EQ(load({}), std::pair(std::string(), true));
+  EXPECT_NE(load({"--num-layers", "5"}).first.find("missing: "), std::string::npos);
+  EXPECT_NE(load({"--num-layers", "3"}).first.find("not in the model: "), std::string::npos);
+  EXPECT_NE(load({"--ffn-hidden-size", "128"}).first.find("recorded F32 "), std::string::npos);
+}
+
+TEST(RecordedCase, NamesWhatIsMissingOrBroken) {
+  const test::TemporaryFolder folder;
+  const std::string copy = folder / "copy";
+  std::filesystem::copy(recorded(), copy);
+  const auto message = [&] { return test::message_of([&] { RecordedCase{copy}; }); };
+  EXPECT_EQ(message(), "");
+  test::write_bytes(copy + "/losses.json", R"({"iterations": [{"lm_loss": 1}]})");
+  EXPECT_NE(message().find("'learning_rate' is missing"), std::string::npos) << message();
+  test::write_bytes(copy + "/losses.json", R"({"iterations": [{"lm_loss": "x"}]})");
+  EXPECT_NE(message().find("not a recorded run"), std::string::npos) << message();
+  test::write_bytes(copy + "/losses.json", "{");
+  EXPECT_NE(message().find("losses.json: not valid JSON"), std::string::npos) << message();
+  std::filesystem::remove(copy + "/weights.safetensors");
+  EXPECT_NE(message().find("weights.safetensors"), std::string::npos) << message();
+}
+
+}  // namespace
+}  // namespace mpitron::train

@@ -1,0 +1,174 @@
+#include "train/reruns/rerun_engine.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace mpitron::train {
+namespace {
+
+using config::InjectedError;
+using config::RerunMode;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Results figures(double loss, double norm = 1) {
+  return {Result{"loss", loss}, Result{"gradient norm", norm}};
+}
+
+Results rejected(double loss, bool fatal) {
+  Results results = figures(loss);
+  results[0].complaint = "the loss is odd";
+  results[0].fatal = fatal;
+  return results;
+}
+
+RerunEngine engine(const std::string& machines = "first", bool can_save = true,
+                   RerunMode mode = RerunMode::validate_results) {
+  return RerunEngine({.mode = mode, .can_save = can_save, .machines = machines});
+}
+
+TEST(RerunEngine, WhatNobodyRejectsIsNotRunAgain) {
+  RerunEngine tested = engine();
+  const RerunDecision decision = tested.judge(5, figures(2));
+  EXPECT_FALSE(decision.again);
+  EXPECT_FALSE(decision.exit);
+  EXPECT_FALSE(tested.rerunning());
+}
+
+TEST(RerunEngine, AnotherFigureInPlaceIsATransientError) {
+  RerunEngine tested = engine();
+  EXPECT_TRUE(tested.judge(5, rejected(2, true)).again);
+  EXPECT_TRUE(tested.rerunning());
+  const RerunDecision decision = tested.judge(5, figures(2.0000001));
+  EXPECT_EQ(decision.exit, ExitCode::result_rejected);
+  EXPECT_EQ(decision.status, "FIRST_RERUN_NOT_REPRODUCIBLE");
+  EXPECT_EQ(decision.result, 2.0000001);
+  EXPECT_FALSE(decision.pending);
+  EXPECT_NE(decision.message.find("transient error of first"), std::string::npos);
+}
+
+PendingResult left_by_a_first_run(double loss, bool fatal) {
+  RerunEngine first = engine();
+  EXPECT_TRUE(first.judge(5, rejected(loss, fatal)).again);
+  const RerunDecision decision = first.judge(5, figures(loss));
+  EXPECT_EQ(decision.exit, ExitCode::resume_to_disambiguate);
+  EXPECT_EQ(decision.status, "FIRST_RERUN_REPRODUCIBLE");
+  return decision.pending.value_or(PendingResult{});
+}
+
+TEST(RerunEngine, TheSameFigureOnOtherMachinesIsTheModels) {
+  for (const double loss : {2.0, kNan}) {
+    for (const bool fatal : {false, true}) {
+      RerunEngine second = engine("second");
+      second.expect(left_by_a_first_run(loss, fatal));
+      EXPECT_FALSE(second.judge(4, figures(1)).exit) << "another iteration is not concerned";
+      EXPECT_TRUE(second.expecting());
+      const RerunDecision decision = second.judge(5, rejected(loss, fatal));
+      EXPECT_FALSE(decision.again);
+      EXPECT_EQ(decision.status, "SECOND_RERUN_REPRODUCIBLE");
+      EXPECT_EQ(decision.exit.has_value(), fatal);
+      EXPECT_FALSE(second.expecting());
+    }
+  }
+}
+
+TEST(RerunEngine, AnotherFigureOnOtherMachinesBlamesTheFirst) {
+  RerunEngine second = engine("second");
+  second.expect(left_by_a_first_run(2, false));
+  const RerunDecision decision = second.judge(5, figures(1.5));
+  EXPECT_EQ(decision.exit, ExitCode::result_rejected);
+  EXPECT_EQ(decision.status, "SECOND_RERUN_NOT_REPRODUCIBLE");
+  EXPECT_NE(decision.message.find("persistent"), std::string::npos);
+}
+
+TEST(RerunEngine, TheSameMachinesTellNothing) {
+  RerunEngine second = engine("first");
+  second.expect(left_by_a_first_run(2, false));
+  const RerunDecision decision = second.judge(5, figures(2));
+  EXPECT_EQ(decision.exit, ExitCode::resume_to_disambiguate);
+  EXPECT_TRUE(decision.pending);
+  EXPECT_TRUE(second.expecting());
+}
+
+TEST(RerunEngine, WithoutAPlaceToSaveAReproducedFigureStands) {
+  for (const bool fatal : {false, true}) {
+    RerunEngine tested = engine("first", false);
+    EXPECT_TRUE(tested.judge(5, rejected(2, fatal)).again);
+    const RerunDecision decision = tested.judge(5, figures(2));
+    EXPECT_EQ(decision.exit, fatal ? std::optional(ExitCode::result_rejected) : std::nullopt);
+    EXPECT_FALSE(decision.pending);
+  }
+}
+
+TEST(RerunEngine, DisabledItEndsOrWarnsAtOnce) {
+  RerunEngine tested = engine("first", true, RerunMode::disabled);
+  tested.expect(left_by_a_first_run(2, true));
+  const RerunDecision fatal = tested.judge(5, rejected(2, true));
+  EXPECT_EQ(fatal.exit, ExitCode::result_rejected);
+  EXPECT_EQ(fatal.status, "RERUN_DISABLED");
+  const RerunDecision warned = tested.judge(6, rejected(2, false));
+  EXPECT_FALSE(warned.exit);
+  EXPECT_NE(warned.message.find("iteration 6: the loss is odd"), std::string::npos);
+}
+
+TEST(RerunEngine, StatisticsCompareEveryIteration) {
+  RerunEngine tested = engine("first", true, RerunMode::report_stats);
+  for (Index iteration = 1; iteration <= 3; ++iteration) {
+    EXPECT_TRUE(tested.judge(iteration, rejected(2, true)).again);
+    EXPECT_FALSE(tested.judge(iteration, figures(iteration == 2 ? 3 : 2)).exit);
+  }
+  const std::string text = tested.take_statistics();
+  EXPECT_NE(text.find("loss: 1 of 3 iterations gave other bits when computed again, largest "
+                      "relative difference 0.5"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("gradient norm: 0 of 3"), std::string::npos) << text;
+  EXPECT_EQ(tested.take_statistics(), "");
+}
+
+/// Every kind of injected error ends as the real one would, with the same figures throughout.
+TEST(RerunEngine, InjectedErrors) {
+  const auto run = [](const std::string& machines, InjectedError kind,
+                      const std::optional<PendingResult>& pending) {
+    RerunEngine tested({.error_injection_rate = 1,
+                        .error_injection_type = kind,
+                        .can_save = true,
+                        .machines = machines});
+    if (pending) {
+      tested.expect(*pending);
+    }
+    const RerunDecision decision = tested.judge(5, figures(2));
+    return decision.again ? tested.judge(5, figures(2)) : decision;
+  };
+  EXPECT_EQ(run("first", InjectedError::transient_error, {}).exit, ExitCode::result_rejected);
+  for (const auto kind : {InjectedError::correct_result, InjectedError::persistent_error}) {
+    const RerunDecision first = run("first", kind, {});
+    EXPECT_EQ(first.exit, ExitCode::resume_to_disambiguate);
+    const RerunDecision second = run("second", kind, first.pending);
+    EXPECT_EQ(second.status, kind == InjectedError::correct_result
+                                 ? "SECOND_RERUN_REPRODUCIBLE"
+                                 : "SECOND_RERUN_NOT_REPRODUCIBLE");
+  }
+}
+
+TEST(RerunEngine, InjectsOneInSoManyIterations) {
+  Index injected = 0;
+  for (Index iteration = 1; iteration <= 1000; ++iteration) {
+    RerunEngine tested({.error_injection_rate = 10, .seed = 3});
+    injected += tested.judge(iteration, figures(2)).again ? 1 : 0;
+  }
+  EXPECT_GT(injected, 60);
+  EXPECT_LT(injected, 150);
+}
+
+TEST(RelativeDifference, OfFiniteAndOtherFigures) {
+  EXPECT_EQ(relative_difference(2, 2), 0);
+  EXPECT_EQ(relative_difference(2, 3), 0.5);
+  EXPECT_EQ(relative_difference(kNan, kNan), 0);
+  EXPECT_EQ(relative_difference(kNan, 1), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(relative_difference(0, 1), std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace mpitron::train
