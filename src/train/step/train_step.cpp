@@ -171,7 +171,7 @@ optim::StepInputs TrainStep::step_inputs(const StepReport& report,
       config_.training.calculate_per_token_loss ? std::max(report.loss_tokens, 1.0) : 1.0;
   return {.gradients = gradients,
           .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
-          .check_overflow = config_.optimizer.fp16,
+          .check_overflow = scaler_.skips_overflows(),
           .updated = [this](std::size_t piece) {
             replicas_->piece_updated(piece);
             model_.world().progress();

@@ -24,7 +24,7 @@ struct StepReport {
   double learning_rate = 0;  // used by this update
   double weight_decay = 0;   // likewise
   double loss_scale = 1;     // used by this step
-  bool skipped = false;      // an fp16 overflow: the update was not made
+  bool skipped = false;      // an overflow under a loss scale: the update was not made
   std::vector<std::pair<std::string, double>> other_losses = {};  // objectives beside the first
   LayerReport layers = {};
   double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
