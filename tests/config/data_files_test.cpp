@@ -1,5 +1,6 @@
 #include "config/data_files.h"
 
+#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>

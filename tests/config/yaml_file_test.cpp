@@ -1,6 +1,7 @@
 #include "config/yaml_file.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
