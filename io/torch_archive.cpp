@@ -143,10 +143,6 @@ std::span<const std::byte> TorchArchive::entry(std::string_view name) const {
   return zip_.at(prefix_ + std::string(name));
 }
 
-bool TorchArchive::is_tensor(const PickleValue& value) const {
-  return value.is_object_of(kTensor) || value.is_object_of(kParameter);
-}
-
 TorchTensor TorchArchive::tensor(const PickleValue& value, std::string_view what) const {
   const PickleValue* call = &value;
   if (value.is_object_of(kParameter) && !value.arguments->items.empty()) {

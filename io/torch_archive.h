@@ -34,7 +34,6 @@ class TorchArchive {
   TorchArchive(std::span<const std::byte> bytes, const std::string& source);
 
   const PickleValue& root() const { return pickle_.root(); }
-  bool is_tensor(const PickleValue& value) const;
   /// `what` is its name in messages. Error(data) for anything but a tensor that lies in this file;
   /// the global that it would need is named.
   TorchTensor tensor(const PickleValue& value, std::string_view what) const;

@@ -1,6 +1,7 @@
 #include "cli/commands.h"
 #include "cli/memory_estimate.h"
 #include "cli/take_flag.h"
+#include "config/global_batch_size.h"
 #include "config/option_help.h"
 #include "config/report.h"
 #include "utils/error.h"
@@ -17,8 +18,7 @@ std::string summary(const config::RunConfig& run) {
       m.num_layers, m.hidden_size, m.num_attention_heads, m.seq_length,
       run.training.global_batch_size, run.training.micro_batch_size,
       run.parallel.data_parallel_size,
-      run.training.global_batch_size / run.training.micro_batch_size /
-          run.parallel.data_parallel_size,
+      config::num_microbatches(run.training, run.parallel.data_parallel_size),
       run.training.train_iters);
 }
 

@@ -55,10 +55,11 @@ int dataset_convert(const Arguments& arguments) {
   tokenizers::TokenizerOptions tokenizer;
   tokenizer.type = "";
   bool json = false;
-  Flags flags("dataset convert PREFIX FILE.h5 | FILE.h5 PREFIX",
+  Flags flags("dataset convert",
               "The same corpus as .bin and .idx or as one HDF5 file; --data-path takes both. With "
               "the options of a tokenizer, its fingerprint goes into the .h5: training with "
-              "another one is refused.");
+              "another one is refused.",
+              "PREFIX FILE.h5 | FILE.h5 PREFIX");
   add_tokenizer_options(flags, tokenizer);
   flags.flag("--json", json, "print one JSON object");
   if (!flags.parse(words)) {

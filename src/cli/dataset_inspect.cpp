@@ -50,9 +50,10 @@ int dataset_inspect(const Arguments& words) {
     options.prefix = arguments.front();
     arguments.erase(arguments.begin());
   }
-  Flags flags("dataset inspect PREFIX | FILE.h5",
+  Flags flags("dataset inspect",
               "Shows what PREFIX.bin and PREFIX.idx, or one HDF5 file, hold: documents, tokens, "
-              "lengths.");
+              "lengths.",
+              "PREFIX | FILE.h5");
   flags.option("--document", options.document,
                "print this document (from 0): its text where a tokenizer is given, else its ids");
   add_tokenizer_options(flags, options.tokenizer);

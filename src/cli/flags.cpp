@@ -82,11 +82,10 @@ struct Flags::State {
   }
 };
 
-Flags::Flags(const std::string& command, const std::string& summary)
+Flags::Flags(const std::string& command, const std::string& summary, const std::string& operands)
     : state_(std::make_unique<State>()) {
-  // "report RUN_DIR...": messages name the command alone.
-  state_->command = command.substr(0, command.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") - 1);
-  state_->app.name("mpitron " + command);
+  state_->command = command;
+  state_->app.name("mpitron " + command + (operands.empty() ? "" : " " + operands));
   state_->app.description(summary);
   state_->app.allow_extras(false);
   state_->app.get_formatter()->column_width(kHelpColumn);

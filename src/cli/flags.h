@@ -13,8 +13,9 @@ namespace mpitron::cli {
 /// only adapter of CLI11 here.
 class Flags {
  public:
-  /// `command`: as typed behind `mpitron`; `summary`: one or two sentences for --help.
-  Flags(const std::string& command, const std::string& summary);
+  /// `command`: as typed behind `mpitron`; messages name it. `summary`: one or two sentences for
+  /// --help, which also shows `operands`, what else is typed behind the command ("RUN_DIR...").
+  Flags(const std::string& command, const std::string& summary, const std::string& operands = "");
   ~Flags();
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;

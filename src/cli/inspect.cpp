@@ -280,9 +280,10 @@ int inspect(const Arguments& arguments) {
   const Arguments paths = take_paths(words);
   Options options;
   Flags flags(
-      "inspect PATH [PATH]",
+      "inspect",
       "Shows what a checkpoint holds, or how two differ (exit code 0: equal, 1: different). "
-      "PATH: a file, an iter_* folder, or a folder of checkpoints (its newest).");
+      "PATH: a file, an iter_* folder, or a folder of checkpoints (its newest).",
+      "PATH [PATH]");
   flags.flag("--statistics", options.statistics,
              "minimum, maximum, mean, standard deviation and NaN of each tensor");
   flags.flag("--configuration", options.configuration, "print the options of the run");

@@ -63,9 +63,10 @@ int io_bench(const Arguments& arguments) {
   checkpoint::IoBench bench{.threads = 2};
   Index megabytes = 256;
   bool json = false;
-  Flags flags("io-bench DIR",
+  Flags flags("io-bench",
               "Measures how fast DIR takes checkpoints: one file that all writers share against a "
-              "file for each. Under mpirun or srun every rank writes.");
+              "file for each. Under mpirun or srun every rank writes.",
+              "DIR");
   flags.option("--threads", bench.threads, "writers of each rank");
   flags.option("--megabytes", megabytes, "MiB that each writer writes");
   flags.option("--repetitions", bench.repetitions, "measured pairs; one more goes before them");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "train/batches/training_data.h"
-#include "train/model/fp8_weights.h"
 #include "train/model/theoretical_memory.h"
 
 namespace mpitron::cli {
@@ -17,21 +16,12 @@ MemoryEstimate estimate_memory(config::RunConfig run) {
   if (run.data.vocab_size && run.model.padded_vocab_size == 0) {
     run.model.padded_vocab_size = train::padded_vocab_size(run, *run.data.vocab_size);
   }
-  const train::ModelDimensions model = train::model_dimensions(run.model);
-  const train::MemoryLayout layout = train::memory_layout(run);
-  const train::StateBytes bytes = train::state_bytes(run.optimizer);
-  const Index microbatches = run.training.global_batch_size /
-                             (run.training.micro_batch_size * run.parallel.data_parallel_size);
-  MemoryEstimate memory{.state = train::weight_and_optimizer_bytes(model, layout, bytes),
-                        .activations = train::activation_bytes(model, layout, microbatches),
-                        .has_vocabulary = model.padded_vocab_size > 0};
-  if (bytes.host_fraction > 0) {
-    memory.host_state = train::host_optimizer_bytes(model, layout, bytes);
-  }
-  if (train::keeps_fp8_weights(run)) {
-    memory.fp8_weights = train::fp8_weight_bytes(run.model, model, layout);
-  }
-  return memory;
+  const train::TheoreticalMemory memory = train::theoretical_memory(run);
+  return {.state = memory.weight_and_optimizer,
+          .activations = memory.activation,
+          .host_state = memory.host_optimizer,
+          .fp8_weights = memory.fp8_weights,
+          .has_vocabulary = run.model.padded_vocab_size > 0};
 }
 
 std::string to_text(const MemoryEstimate& memory) {

@@ -1,13 +1,13 @@
 #include "cli/planned_schedule.h"
 
+#include "config/global_batch_size.h"
 #include "utils/check.h"
 
 namespace mpitron::cli {
 
 PlannedSchedule plan_schedule(const config::RunConfig& run) {
-  const config::TrainingConfig& training = run.training;
   const Index microbatches =
-      training.global_batch_size / training.micro_batch_size / run.parallel.data_parallel_size;
+      config::num_microbatches(run.training, run.parallel.data_parallel_size);
   PlannedSchedule plan{.layout = pipeline::make_stage_layout(run.parallel, run.model.all_layers(),
                                                              run.model.mtp_num_layers.value_or(0)),
                        .schedule = {},

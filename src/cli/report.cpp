@@ -18,9 +18,10 @@ int report(const Arguments& arguments) {
   std::string output = "report.html", title = "Training runs";
   std::string chart_library = report::kChartLibrary;
   Index points = 2000;
-  Flags flags("report RUN_DIR...",
+  Flags flags("report",
               "Writes one self-contained HTML page with the curves, figures and options of runs, "
-              "laid over each other. RUN_DIR is what --tensorboard-dir named.");
+              "laid over each other. RUN_DIR is what --tensorboard-dir named.",
+              "RUN_DIR...");
   flags.option("--output", output, "the page");
   flags.option("--title", title, "its title");
   flags.option("--points", points, "values kept of each curve; 0: all");

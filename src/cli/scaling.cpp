@@ -134,9 +134,10 @@ Wishes read_wishes(const std::string& action, const Arguments& arguments) {
   const Arguments paths = take_paths(words);
   Wishes wishes;
   std::string output, launcher = "mpirun";
-  Flags flags("scaling " + action + " STUDY.yaml",
+  Flags flags("scaling " + action,
               "Runs the points of a scaling study and reports them as a table, a CSV file and a "
-              "page; `report` only reads what runs have written.");
+              "page; `report` only reads what runs have written.",
+              "STUDY.yaml");
   flags.option("--output", output, "folder of the runs and the report; scaling/STUDY without it");
   flags.option("--launcher", launcher, "mpirun on this machine, or jobs by sbatch");
   flags.choices({"mpirun", "sbatch"});

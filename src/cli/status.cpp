@@ -41,9 +41,10 @@ int status(const Arguments& arguments) {
   const Arguments paths = take_paths(words);
   bool json = false, follow = false;
   double interval = 2;
-  Flags flags("status RUN_DIR",
+  Flags flags("status",
               "Shows how far a run is: state, rate, time left, losses, the loss curve and ranks "
-              "that others wait for. RUN_DIR is what --tensorboard-dir named.");
+              "that others wait for. RUN_DIR is what --tensorboard-dir named.",
+              "RUN_DIR");
   flags.flag("--json", json, "print one JSON object, on one line");
   flags.flag("--follow", follow, "show it again and again until the run ends");
   flags.option("--interval", interval, "seconds between two of those");

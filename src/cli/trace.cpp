@@ -55,9 +55,10 @@ int merge(const Arguments& arguments) {
   const Arguments paths = take_paths(words);
   std::replace(words.begin(), words.end(), std::string("-o"), std::string("--output"));
   std::string output;
-  Flags flags("trace merge FILE|FOLDER... -o OUTPUT",
+  Flags flags("trace merge",
               "Joins the traces of ranks into one file for Perfetto or chrome://tracing: a row for "
-              "each rank, on one clock.");
+              "each rank, on one clock.",
+              "FILE|FOLDER... -o OUTPUT");
   flags.option("--output", output, "the joined file (or -o)");
   flags.required();
   if (!flags.parse(words)) {
@@ -76,9 +77,10 @@ int summary(const Arguments& arguments) {
   const Arguments paths = take_paths(words);
   bool json = false;
   Flags flags(
-      "trace summary FILE|FOLDER...",
+      "trace summary",
       "Tells where the time of the recorded steps went, rank by rank: compute, communication "
-      "hidden behind it and exposed, the pipeline's bubble.");
+      "hidden behind it and exposed, the pipeline's bubble.",
+      "FILE|FOLDER...");
   flags.flag("--json", json, "print one JSON object");
   if (!flags.parse(words)) {
     return 0;

@@ -79,9 +79,10 @@ int verify(const Arguments& arguments) {
   const Arguments paths = take_paths(words);
   bool json = false;
   Flags flags(
-      "verify PATH",
+      "verify",
       "Checks that every byte of a checkpoint is as it was written. PATH: a file, an iter_* "
-      "folder, or a folder of checkpoints (its newest). Exit code 0: it is, 4: it is not.");
+      "folder, or a folder of checkpoints (its newest). Exit code 0: it is, 4: it is not.",
+      "PATH");
   flags.flag("--json", json, "print one JSON object");
   if (!flags.parse(words)) {
     return 0;

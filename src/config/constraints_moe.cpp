@@ -124,6 +124,11 @@ Result balancing(const Facts& f, const MoeConfig& m) {
     return Violation{fmt::format("{}", fmt::join(kinds, " ")),
                      "--moe-router-load-balancing-type aux_loss seq_aux_loss"};
   }
+  const auto twice = std::ranges::find_if(
+      kinds, [&](const std::string& kind) { return std::ranges::count(kinds, kind) > 1; });
+  if (twice != kinds.end()) {
+    return Violation{*twice + " is listed twice", "--moe-router-load-balancing-type " + *twice};
+  }
   const bool defaults = !f.values.given("moe_aux_loss_coeff");
   if (kinds.size() != coefficients.size() && !defaults) {
     return Violation{fmt::format("{} kinds, {} coefficients", kinds.size(), coefficients.size()),
@@ -199,9 +204,12 @@ std::span<const Constraint> moe_constraints() {
        "The bias is added to scores for choosing only, which a softmax over the chosen would undo.",
        with_experts<expert_bias>},
       {"E136", "expert_balancing",
-       "one coefficient >= 0 for each balancing loss; sinkhorn and none stand alone, without one",
+       "each balancing loss once, with a coefficient >= 0; sinkhorn and none stand alone, without "
+       "one",
        "moe-router-load-balancing-type moe-aux-loss-coeff",
-       "Losses and coefficients belong together by their places.", with_experts<balancing>},
+       "Losses and coefficients belong together by their places. (Of a loss that is listed twice "
+       "the reference takes the first coefficient.)",
+       with_experts<balancing>},
       {"E137", "expert_capacity",
        "moe_expert_capacity_factor > 0; --moe-pad-expert-input-to-capacity needs it; not with "
        "sinkhorn",

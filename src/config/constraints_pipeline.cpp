@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "config/constraint.h"
+#include "config/global_batch_size.h"
 
 namespace mpitron::config {
 namespace {
@@ -95,7 +96,7 @@ Result microbatch_groups(const Facts& f) {
   if (chunks_per_rank(p) <= 1 || unit <= 0 || group <= 0) {
     return {};
   }
-  const Index microbatches = f.run.training.global_batch_size / unit;
+  const Index microbatches = num_microbatches(f.run.training, p.data_parallel_size);
   const Index rest = microbatches % group;
   if (group >= p.pipeline_model_parallel_size &&
       (rest == 0 || rest >= p.pipeline_model_parallel_size)) {

@@ -191,6 +191,10 @@ void note_unused(const OptionValues& v, Reading& report) {
           fmt::format("{} has no effect without --optimizer-cpu-offload", dest));
     }
   }
+  if (v.given("loss_scale") && !scales_loss(v)) {
+    report.notices.push_back(
+        "loss_scale has no effect in fp32 without --use-distributed-optimizer");
+  }
   if (v.given("moe_upcycling_granularity") && !v.flag("moe_use_upcycling")) {
     report.notices.push_back("moe_upcycling_granularity has no effect without --moe-use-upcycling");
   }
@@ -211,6 +215,10 @@ Index data_parallel_size(const OptionValues& v) {
                         v.integer("pipeline_model_parallel_size") *
                         v.integer("context_parallel_size");
   return replica > 0 ? std::max<Index>(1, v.integer("world_size") / replica) : 1;
+}
+
+bool scales_loss(const OptionValues& v) {
+  return v.flag("fp16") || v.flag("bf16") || v.flag("use_distributed_optimizer");
 }
 
 void derive_values(OptionValues& values, Index world_size, Reading& report) {

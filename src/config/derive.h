@@ -15,4 +15,7 @@ void derive_values(OptionValues& values, Index world_size, Reading& report);
 /// Replicas of the model: world / (tensor * pipeline * context ranks), at least 1.
 Index data_parallel_size(const OptionValues& values);
 
+/// Whether there is a loss scale: in half precision, and with the distributed optimizer.
+bool scales_loss(const OptionValues& values);
+
 }  // namespace mpitron::config

@@ -23,6 +23,10 @@ Index scheduled_batch_size(const TrainingConfig& training, Index consumed_sample
   return std::min(full, ramp.start + steps * ramp.increment);
 }
 
+Index num_microbatches(const TrainingConfig& training, Index data_parallel_size) {
+  return training.global_batch_size / (training.micro_batch_size * data_parallel_size);
+}
+
 Index iterations_for_samples(const TrainingConfig& training, Index train_samples) {
   if (training.global_batch_size <= 0) {
     return 0;

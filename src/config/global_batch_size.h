@@ -7,6 +7,9 @@ namespace mpitron::config {
 /// A ramp-up that makes no sense counts as none.
 Index scheduled_batch_size(const TrainingConfig& training, Index consumed_samples);
 
+/// Microbatches of a step of the full batch, of each of so many replicas.
+Index num_microbatches(const TrainingConfig& training, Index data_parallel_size);
+
 /// Steps that `train_samples` samples make: through the ramp-up, then by full batches (an
 /// incomplete one is dropped).
 Index iterations_for_samples(const TrainingConfig& training, Index train_samples);

@@ -69,7 +69,7 @@ struct OptimizerConfig {
   bool accumulate_allreduce_grads_in_fp32 =
       false;                           // derived: on for bf16 unless --grad-reduce-in-bf16
   DType main_grad_dtype = DType::f32;  // derived: f32 if the line above or fp32, else params_dtype
-  std::optional<double> loss_scale;    // static; unset and fp16: dynamic
+  std::optional<double> loss_scale;    // constant, where losses are scaled; unset and fp16: dynamic
   double initial_loss_scale = 4294967296.0;
   double min_loss_scale = 1.0;
   double loss_scale_window = 1000;

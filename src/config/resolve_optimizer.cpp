@@ -1,3 +1,4 @@
+#include "config/derive.h"
 #include "config/pick.h"
 #include "config/resolve.h"
 
@@ -86,7 +87,7 @@ OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t
   o.params_dtype = params_dtype(v);
   o.accumulate_allreduce_grads_in_fp32 = v.flag("accumulate_allreduce_grads_in_fp32");
   o.main_grad_dtype = o.accumulate_allreduce_grads_in_fp32 ? DType::f32 : o.params_dtype;
-  o.loss_scale = v.maybe_real("loss_scale");
+  o.loss_scale = scales_loss(v) ? v.maybe_real("loss_scale") : std::nullopt;
   o.initial_loss_scale = v.real("initial_loss_scale");
   o.min_loss_scale = v.real("min_loss_scale");
   o.loss_scale_window = v.real("loss_scale_window");

@@ -50,8 +50,7 @@ void Cleaner::guard(CleanBatch& batch, const data::RawDocument& document, const 
   try {
     work();
   } catch (const Error& error) {
-    std::string complaint = fmt::format("{}:{}: document at byte {}: {}", *batch.raw.file,
-                                        document.line, document.offset, error.what());
+    std::string complaint = batch.raw.complaint(document, error.what());
     if (!options_.skip_bad_lines) {
       throw_data("{}; --skip-bad-lines leaves such documents out", complaint);
     }

@@ -101,8 +101,7 @@ void sign(const Documents& documents, const DedupOptions& options, Signer& signe
       hash_shingles(documents.text(signer.record, document.text, batch.raw.json),
                     static_cast<int>(options.shingle), signer.shingles);
     } catch (const Error& error) {
-      throw_data("{}:{}: document at byte {}: {}", *batch.raw.file, document.line, document.offset,
-                 error.what());
+      throw_data("{}", batch.raw.complaint(document, error.what()));
     }
     signer.min_hash.band_keys(signer.shingles, {&batch.keys[i * bands], bands});
   }

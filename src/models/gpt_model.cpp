@@ -67,15 +67,6 @@ std::vector<GptModel::Prediction> GptModel::predictions(Context& context, const 
   return result;
 }
 
-std::vector<Var> GptModel::prediction_logits(Context& context, const Batch& batch,
-                                             const Var& input) const {
-  std::vector<Var> result;
-  for (const Prediction& depth : predictions(context, batch, hidden(context, batch, input))) {
-    result.push_back(whole_logits(context, depth.hidden));
-  }
-  return result;
-}
-
 Var GptModel::with_predictions(Context& context, const Batch& batch, const Var& hidden) const {
   const autograd::AuxiliaryLosses& auxiliary = context.auxiliary;
   Var result = hidden;

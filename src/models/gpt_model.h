@@ -26,9 +26,6 @@ class GptModel final : public Model {
   /// losses of multi-token prediction, whose values the context's sums get ("mtp loss").
   autograd::Var loss(autograd::Context& context, const Batch& batch,
                      const autograd::Var& input = {}) const;
-  /// Like `logits`, of each depth of multi-token prediction.
-  std::vector<autograd::Var> prediction_logits(autograd::Context& context, const Batch& batch,
-                                               const autograd::Var& input = {}) const;
 
  private:
   /// What a depth of multi-token prediction knows, and what it is to say: labels and their mask

@@ -70,7 +70,7 @@ Var Router::logits(Context& context, const Var& x) const {
     return ops::token_noise(context, shared_, s, b, key(context, site));
   };
   Var rows = ops::reshape(context, x, {s * b, x.shape()[2]});
-  if (const double eps = config_.input_jitter_eps.value_or(0); context.training() && eps > 0) {
+  if (const double eps = config_.input_jitter_eps.value_or(0); eps > 0) {
     rows = ops::jitter(context, rows, eps, noise(DropoutSite::router_input));
   }
   const Var logits = ops::router_logits(context, rows, *weight_, dtype_);

@@ -55,9 +55,6 @@ Var reduce_from_tp(Context& context, Var x, comm::Group& group) {
 Var gather_from_tp(Context& context, Var x, comm::Group& group) {
   return region(context, std::move(x), group, {reading<join_last>, reading<piece_of_last>});
 }
-Var scatter_to_tp(Context& context, Var x, comm::Group& group) {
-  return region(context, std::move(x), group, {reading<piece_of_last>, reading<join_last>});
-}
 
 Var gather_from_sp(Context& context, Var x, comm::Group& group) {
   return region(context, std::move(x), group, {reading<join_first>, reading<sum_piece_of_first>});

@@ -20,10 +20,9 @@ Var copy_to_tp(Context& context, Var x, comm::Group& group);
 /// The sum of all ranks' x.
 Var reduce_from_tp(Context& context, Var x, comm::Group& group);
 
-/// The ranks' pieces of the last dimension joined; every rank then computes the same.
+/// The ranks' pieces of the last dimension joined; every rank then computes the same: backward each
+/// takes its piece.
 Var gather_from_tp(Context& context, Var x, comm::Group& group);
-/// This rank's piece of the last dimension of x, which all ranks have.
-Var scatter_to_tp(Context& context, Var x, comm::Group& group);
 
 /// The pieces of s joined, for a region where each rank computes a part: backward sums and cuts.
 Var gather_from_sp(Context& context, Var x, comm::Group& group);

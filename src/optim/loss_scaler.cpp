@@ -17,6 +17,7 @@ LossScaler LossScaler::constant(double scale) {
     throw_usage("--loss-scale {} must be above 0", scale);
   }
   LossScaler scaler;
+  scaler.skips_overflows_ = true;
   scaler.state_.scale = scale;
   return scaler;
 }
@@ -33,6 +34,7 @@ LossScaler LossScaler::dynamic(const config::OptimizerConfig& config) {
                 config.loss_scale_window, config.hysteresis);
   }
   LossScaler scaler;
+  scaler.skips_overflows_ = true;
   scaler.dynamic_ = true;
   scaler.min_scale_ = config.min_loss_scale;
   scaler.window_ = static_cast<Index>(config.loss_scale_window);
@@ -65,7 +67,7 @@ LossScaler make_loss_scaler(const config::OptimizerConfig& config) {
   if (config.loss_scale) {
     return LossScaler::constant(*config.loss_scale);
   }
-  return config.fp16 ? LossScaler::dynamic(config) : LossScaler::constant(1.0);
+  return config.fp16 ? LossScaler::dynamic(config) : LossScaler::none();
 }
 
 }  // namespace mpitron::optim

@@ -17,14 +17,17 @@ class LossScaler {
     bool operator==(const State&) const = default;
   };
 
-  /// A scale that never changes (1 for bf16 and fp32).
+  /// 1, and nobody looks for overflows.
+  static LossScaler none() { return {}; }
+  /// A scale that never changes.
   static LossScaler constant(double scale);
   static LossScaler dynamic(const config::OptimizerConfig& config);
 
   double scale() const { return state_.scale; }
   /// What gradients are multiplied by: computed in double, rounded once.
   float inverse_scale() const { return static_cast<float>(1.0 / state_.scale); }
-  bool is_dynamic() const { return dynamic_; }
+  /// Whether a step whose gradients are not finite makes no update.
+  bool skips_overflows() const { return skips_overflows_; }
   /// Once per step, with the overflow flag of all ranks.
   void update(bool found_inf);
 
@@ -43,14 +46,15 @@ class LossScaler {
   LossScaler() = default;
 
   State state_;
+  bool skips_overflows_ = false;
   bool dynamic_ = false;
   double min_scale_ = 1.0;
   Index window_ = 0;
   Index hysteresis_ = 0;
 };
 
-/// Static where --loss-scale is given, else dynamic for fp16 and 1 for bf16 and fp32. Error(usage)
-/// for values that are not positive.
+/// Constant where --loss-scale is given, else dynamic for fp16 and none for bf16 and fp32.
+/// Error(usage) for values that are not positive.
 LossScaler make_loss_scaler(const config::OptimizerConfig& config);
 
 }  // namespace mpitron::optim

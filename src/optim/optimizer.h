@@ -29,7 +29,7 @@ struct StepInputs {
   // The main gradients that this rank counts in the norm, flat; padding is zero.
   std::span<const tensor::ConstTensorView> gradients;
   float gradient_scale = 1;     // 1 / loss scale, and 1 / tokens with per-token loss
-  bool check_overflow = false;  // fp16: a step with an infinity or NaN is skipped
+  bool check_overflow = false;  // a step with an infinity or NaN is skipped (LossScaler)
   std::optional<double> grad_norm = std::nullopt;  // of these gradients; absent: computed
   // Hears of each tensor, by its index, when it is updated; in order.
   std::function<void(std::size_t index)> updated = {};

@@ -25,7 +25,6 @@ MetricsLog::MetricsLog(std::string_view lines) {
 void MetricsLog::add_line(std::string_view line) {
   const Json row = Json::parse(line, nullptr, false);
   if (!row.is_object() || !row.contains("step") || !row["step"].is_number_integer()) {
-    ++torn_lines_;
     return;
   }
   const auto step = row["step"].get<std::int64_t>();

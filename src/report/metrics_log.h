@@ -30,8 +30,6 @@ class MetricsLog {
   const std::map<std::string, std::vector<double>, std::less<>>& columns() const {
     return columns_;
   }
-  /// Lines that are no JSON.
-  int torn_lines() const { return torn_lines_; }
 
  private:
   void add_line(std::string_view line);
@@ -40,7 +38,6 @@ class MetricsLog {
 
   std::vector<std::int64_t> steps_;
   std::map<std::string, std::vector<double>, std::less<>> columns_;
-  int torn_lines_ = 0;
 };
 
 }  // namespace mpitron::report

@@ -172,11 +172,4 @@ std::vector<ChatTurn> ChatFormat::render(std::span<const ChatMessage> conversati
   return turns;
 }
 
-std::string ChatFormat::generation_prompt() const {
-  if (name_ == "chatml") {
-    return "<|im_start|>assistant\n";
-  }
-  return name_ == "llama3" ? "<|start_header_id|>assistant<|end_header_id|>\n\n" : "";
-}
-
 }  // namespace mpitron::tokenizers

@@ -44,8 +44,6 @@ class ChatFormat {
   /// Turns in order. Error(data) for another role, an empty answer, or an answer that follows no
   /// user's turn.
   std::vector<ChatTurn> render(std::span<const ChatMessage> conversation) const;
-  /// What makes the model answer: the text before the assistant's words.
-  std::string generation_prompt() const;
 
  private:
   ChatFormat(std::string_view name, Ends ends) : name_(name), ends_(std::move(ends)) {}

@@ -102,14 +102,4 @@ SftTokenizer::Conversation SftTokenizer::encode_conversation(std::span<const Cha
   return result;
 }
 
-TokenIds SftTokenizer::encode_prompt(std::span<const ChatMessage> messages, Cache& cache) const {
-  std::string whole;
-  for (const ChatTurn& turn : render(messages)) {
-    whole += turn.prompt + turn.answer;
-  }
-  TokenIds ids;
-  text_.encode_part(whole + (format_ ? format_->generation_prompt() : ""), cache, ids);
-  return ids;
-}
-
 }  // namespace mpitron::tokenizers

@@ -40,9 +40,6 @@ class SftTokenizer : public Tokenizer {
   /// depend on its neighbours.
   Conversation encode_conversation(std::span<const ChatMessage> messages, Cache& cache) const;
 
-  /// The ids of a conversation that the model goes on with.
-  TokenIds encode_prompt(std::span<const ChatMessage> messages, Cache& cache) const;
-
  private:
   static std::optional<ChatFormat> choose_format(const HuggingFaceTokenizer& text,
                                                  const std::string& name);

@@ -22,7 +22,6 @@ class TextPieces {
   /// Starts with one piece. `at_start`: it is the beginning of the whole text.
   void reset(std::string_view text, bool at_start);
 
-  bool begins_at_start() const { return at_start_; }
   std::size_t size() const { return ends_.size(); }
   std::string_view operator[](std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];

@@ -193,10 +193,6 @@ bool is_other(std::uint32_t c) {
   return category(c) >= UTF8PROC_CATEGORY_CC;
 }
 
-bool is_space_separator(std::uint32_t c) {
-  return category(c) == UTF8PROC_CATEGORY_ZS;
-}
-
 bool is_white_space(std::uint32_t c) {
   return (char_class(c) & kSpace) != 0;
 }

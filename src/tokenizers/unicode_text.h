@@ -30,8 +30,6 @@ bool is_punctuation(std::uint32_t code_point);
 bool is_bert_punctuation(std::uint32_t code_point);
 bool is_control_or_format(std::uint32_t code_point);
 bool is_other(std::uint32_t code_point);
-/// Category Zs.
-bool is_space_separator(std::uint32_t code_point);
 /// The property White_Space.
 bool is_white_space(std::uint32_t code_point);
 /// Letters, marks, decimal digits and connectors: \w of regular expressions.

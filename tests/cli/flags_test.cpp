@@ -41,8 +41,15 @@ TEST(Flags, KeepsDefaults) {
 }
 
 TEST(Flags, MessagesNameTheCommandAlone) {
-  EXPECT_EQ(test::message_of([] { Flags("test run FOLDER... -o FILE", "A test.").parse({"--x"}); }),
+  const auto parse = [](const Arguments& words) {
+    Flags("test run", "A test.", "folder... -o FILE").parse(words);
+  };
+  EXPECT_EQ(test::message_of([&] { parse({"--x"}); }),
             "mpitron test run: unknown option --x; --help lists the options");
+  ::testing::internal::CaptureStdout();
+  parse({"--help"});
+  EXPECT_NE(::testing::internal::GetCapturedStdout().find("mpitron test run folder... -o FILE"),
+            std::string::npos);
 }
 
 TEST(Flags, MistakesAreUsageErrors) {

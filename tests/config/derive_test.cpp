@@ -51,6 +51,10 @@ TEST(Derive, Precision) {
   EXPECT_EQ(value(parse_base("--fp16"), "check_for_nan_in_loss_and_grad"), "false");
   EXPECT_EQ(value(parse_base("--fp16 --loss-scale 128"), "check_for_nan_in_loss_and_grad"), "true");
   EXPECT_EQ(value(parse_base("--bf16"), "check_for_nan_in_loss_and_grad"), "true");
+  EXPECT_TRUE(parse_base("--bf16 --loss-scale 128").notices.empty());
+  EXPECT_NE(
+      parse_base("--loss-scale 128").notices.at(0).find("without --use-distributed-optimizer"),
+      std::string::npos);
   EXPECT_EQ(value(parse_base("--apply-query-key-layer-scaling"), "attention_softmax_in_fp32"),
             "true");
 }

@@ -25,6 +25,11 @@ TEST(GlobalBatchSize, IterationsOfARampByHand) {
   EXPECT_EQ(iterations_for_samples(training, 160), 24);
 }
 
+TEST(GlobalBatchSize, MicrobatchesAreThoseOfOneReplica) {
+  EXPECT_EQ(num_microbatches(batches_of_8(), 1), 4);
+  EXPECT_EQ(num_microbatches(batches_of_8(), 2), 2);
+}
+
 TEST(GlobalBatchSize, ARampThatStartsAtTheFullBatchIsConstant) {
   TrainingConfig training = batches_of_8();
   training.rampup_batch_size = TrainingConfig::RampupBatchSize{8, 2, 100};

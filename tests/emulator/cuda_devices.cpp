@@ -24,12 +24,35 @@ namespace {
 
 constexpr int kMaxDevices = 16;
 constexpr int kSharedBytes = 48 << 10;
-constexpr int kSharedBytesOptIn = 227 << 10;
 constexpr int kProcessors = 4;  // few, so that kernels queue few blocks
 
 int number_from_environment(const char* name, int otherwise) {
   const char* text = std::getenv(name);
   return text != nullptr ? std::atoi(text) : otherwise;
+}
+
+/// Compute capability 8.0 is 80.
+int capability() {
+  return number_from_environment("MPITRON_EMULATED_CAPABILITY", 90);
+}
+
+/// Shared memory of a processor, KiB; a block may ask for all but one. (CUDA C++ Programming Guide,
+/// technical specifications per compute capability.)
+int shared_kilobytes() {
+  switch (capability()) {
+    case 80:
+    case 87:
+      return 164;
+    case 86:
+    case 89:
+    case 120:
+      return 100;
+    default:
+      return 228;
+  }
+}
+int most_shared_bytes() {
+  return (shared_kilobytes() - 1) << 10;
 }
 
 int driver_version() {
@@ -158,7 +181,7 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) {
     return noted(cudaSuccess);
   }
-  if (value < 0 || value > kSharedBytesOptIn) {
+  if (value < 0 || value > most_shared_bytes()) {
     return noted(cudaErrorInvalidValue);
   }
   AllowedSharedMemory& allowed = allowed_shared_memory();
@@ -223,15 +246,14 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->uuid.bytes[0] = static_cast<char>(number + 1);
   properties->totalGlobalMem = mpitron::emulator::device_memory_info(device).total;
   properties->sharedMemPerBlock = mpitron::emulator::kSharedBytes;
-  properties->sharedMemPerBlockOptin = mpitron::emulator::kSharedBytesOptIn;
-  properties->sharedMemPerMultiprocessor = 228 << 10;
+  properties->sharedMemPerBlockOptin = mpitron::emulator::most_shared_bytes();
+  properties->sharedMemPerMultiprocessor = mpitron::emulator::shared_kilobytes() << 10;
   properties->regsPerBlock = 1 << 16;
   properties->warpSize = 32;
   properties->maxThreadsPerBlock = 1024;
   properties->maxThreadsPerMultiProcessor = 2048;
   properties->multiProcessorCount = mpitron::emulator::kProcessors;
-  const int capability =
-      mpitron::emulator::number_from_environment("MPITRON_EMULATED_CAPABILITY", 90);
+  const int capability = mpitron::emulator::capability();
   properties->major = capability / 10;
   properties->minor = capability % 10;
   properties->l2CacheSize = 50 << 20;
@@ -251,7 +273,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       {cudaDevAttrMultiProcessorCount, properties.multiProcessorCount},
       {cudaDevAttrComputeCapabilityMajor, properties.major},
       {cudaDevAttrComputeCapabilityMinor, properties.minor},
-      {cudaDevAttrMaxSharedMemoryPerBlockOptin, mpitron::emulator::kSharedBytesOptIn},
+      {cudaDevAttrMaxSharedMemoryPerBlockOptin, mpitron::emulator::most_shared_bytes()},
       {cudaDevAttrMaxSharedMemoryPerBlock, mpitron::emulator::kSharedBytes},
       {cudaDevAttrMaxThreadsPerMultiProcessor, properties.maxThreadsPerMultiProcessor},
       {cudaDevAttrMaxThreadsPerBlock, properties.maxThreadsPerBlock},

@@ -7,12 +7,14 @@
 namespace mpitron::emulator {
 namespace {
 
+void nothing() {}
+
 /// The machine as these variables describe it; none is set otherwise.
 class CudaDevices : public ::testing::Test {
  protected:
   ~CudaDevices() override {
-    for (const char* name :
-         {"MPITRON_EMULATED_GPUS", "MPITRON_EMULATED_DRIVER", "CUDA_VISIBLE_DEVICES"}) {
+    for (const char* name : {"MPITRON_EMULATED_GPUS", "MPITRON_EMULATED_DRIVER",
+                             "MPITRON_EMULATED_CAPABILITY", "CUDA_VISIBLE_DEVICES"}) {
       unsetenv(name);
     }
     cudaGetLastError();
@@ -51,6 +53,24 @@ TEST_F(CudaDevices, NoDriverOrAnOldOne) {
     cudaDriverGetVersion(&found);
     EXPECT_EQ(found, std::atoi(version));
   }
+}
+
+TEST_F(CudaDevices, SharedMemoryFollowsTheCapability) {
+  const auto most = [](const char* capability) {
+    setenv("MPITRON_EMULATED_CAPABILITY", capability, 1);
+    int bytes = 0;
+    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+    const auto ask = [](int wanted) {
+      return cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, wanted);
+    };
+    EXPECT_EQ(ask(bytes), cudaSuccess) << capability;
+    EXPECT_EQ(ask(bytes + 1), cudaErrorInvalidValue) << capability;
+    return bytes >> 10;
+  };
+  EXPECT_EQ(most("80"), 163);
+  EXPECT_EQ(most("86"), 99);
+  EXPECT_EQ(most("89"), 99);
+  EXPECT_EQ(most("90"), 227);
 }
 
 TEST_F(CudaDevices, ErrorsHaveNamesAndTexts) {

@@ -28,7 +28,6 @@ TEST(TorchArchive, ReadsTensors) {
   ASSERT_NE(model, nullptr);
   const PickleValue* norm = model->find("decoder.final_layernorm.weight");
   ASSERT_NE(norm, nullptr);
-  EXPECT_TRUE(archive.is_tensor(*norm));
   const TorchTensor tensor = archive.tensor(*norm, "norm");
   EXPECT_EQ(tensor.type, ElementType::f32);
   EXPECT_EQ(tensor.shape, (std::vector<Index>{8}));
@@ -42,7 +41,6 @@ TEST(TorchArchive, NamesTheGlobalThatAnObjectWouldNeed) {
   const TorchArchive archive = open(text);
   const PickleValue* hostile = archive.root().find("args")->find("hostile");
   ASSERT_NE(hostile, nullptr);
-  EXPECT_FALSE(archive.is_tensor(*hostile));
   try {
     archive.tensor(*hostile, "hostile");
     FAIL();
@@ -90,7 +88,7 @@ TEST(TorchArchive, SurvivesDamage) {
         throw_data("no model");
       }
       for (std::size_t j = 0; j + 1 < model->entries.size(); j += 2) {
-        if (archive.is_tensor(*model->entries[j + 1])) {
+        if (model->entries[j + 1]->is_object_of("torch._utils._rebuild_tensor_v2")) {
           const TorchTensor tensor = archive.tensor(*model->entries[j + 1], "x");
           ASSERT_LE(tensor.numel(), static_cast<Index>(text.size()));
           std::vector<std::byte> out(static_cast<std::size_t>(tensor.numel()) *

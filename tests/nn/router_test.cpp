@@ -108,14 +108,16 @@ TEST_F(RouterTest, ForcedBalanceDoesNotLookAtTokens) {
   EXPECT_EQ(test::values_of(visits().rows), rows);
 }
 
-TEST_F(RouterTest, JitterActsInTrainingOnly) {
+/// As in the reference: of two evaluations both draw the same.
+TEST_F(RouterTest, JitterActsInEvaluationsToo) {
   Context cx = context();
   const auto probabilities = [&] { return test::bits_of(visits(cx).probabilities.value); };
   const auto plain = probabilities();
   moe().input_jitter_eps = 0.2;
-  EXPECT_NE(probabilities(), plain);
+  const auto jittered = probabilities();
+  EXPECT_NE(jittered, plain);
   cx.mode = autograd::Mode::evaluate;
-  EXPECT_EQ(probabilities(), plain);
+  EXPECT_EQ(probabilities(), jittered);
 }
 
 TEST_F(RouterTest, SinkhornBalancesInTrainingOnly) {

@@ -30,7 +30,7 @@ TEST(LossScaler, DynamicEqualsReferenceTable) {
     config.loss_scale_window = c.at("window");
     config.hysteresis = c.at("hysteresis");
     LossScaler scaler = make_loss_scaler(config);
-    ASSERT_TRUE(scaler.is_dynamic());
+    ASSERT_TRUE(scaler.skips_overflows());
     const auto& trace = c.at("trace_scale_growth_hysteresis");
     ASSERT_EQ(trace.size(), c.at("found_inf").size());
     for (std::size_t i = 0; i < trace.size(); ++i) {
@@ -51,7 +51,9 @@ TEST(LossScaler, ConstantNeverChangesAndHasNoState) {
   EXPECT_EQ(scaler.scale(), 1024.0);
   EXPECT_EQ(scaler.inverse_scale(), 1.0F / 1024.0F);
   scaler.visit_state([](const char* name, auto&) { ADD_FAILURE() << name; });
+  EXPECT_TRUE(scaler.skips_overflows());
   EXPECT_EQ(make_loss_scaler(config::OptimizerConfig{}).scale(), 1.0);
+  EXPECT_FALSE(make_loss_scaler(config::OptimizerConfig{}).skips_overflows());
 }
 
 TEST(LossScaler, StateSurvivesARoundTrip) {

@@ -28,9 +28,6 @@ TEST(SftTokenizer, MasksEverythingButAnswers) {
     }
   }
   EXPECT_EQ(tokenizer.decode(learned), "The token<|im_end|>\n");
-  TokenIds prompt = tokenizer.encode_prompt(std::span(talk).first(1), *cache);
-  EXPECT_EQ(tokenizer.decode(prompt),
-            "<|im_start|>user\nSay it<|im_end|>\n<|im_start|>assistant\n");
 }
 
 TEST(SftTokenizer, RefusesWhatDoesNotFit) {

@@ -46,14 +46,19 @@ TEST(TextPieces, BehavesAsDocumented) {
 }
 
 TEST(TextPieces, KnowsWhetherItBeginsTheText) {
-  TextPieces pieces;
-  pieces.reset("-a", true);
-  pieces.split(Behavior::removed, cut_dashes);
-  EXPECT_FALSE(pieces.begins_at_start());
-  pieces.reset("a-", true);
-  pieces.split(Behavior::removed, cut_dashes);
-  EXPECT_TRUE(pieces.begins_at_start());
-  EXPECT_EQ(pieces[0], "a");
+  const auto first_pieces = [](std::string_view text) {
+    TextPieces pieces;
+    pieces.reset(text, true);
+    pieces.split(Behavior::removed, cut_dashes);
+    std::string first;
+    pieces.rewrite([&](std::string_view piece, bool is_first, std::string& out) {
+      first += is_first ? piece : "";
+      out += piece;
+    });
+    return first;
+  };
+  EXPECT_EQ(first_pieces("-a"), "");  // what began the text was removed
+  EXPECT_EQ(first_pieces("a-b"), "a");
 }
 
 }  // namespace

@@ -41,7 +41,6 @@ TEST(UnicodeText, Classes) {
   EXPECT_TRUE(is_control_or_format(0xAD));
   EXPECT_TRUE(is_other(0xE000));
   EXPECT_TRUE(is_white_space(0x2028));
-  EXPECT_FALSE(is_space_separator(0x2028));
   EXPECT_TRUE(is_word('_'));
   EXPECT_FALSE(is_word(0xBD));
   EXPECT_TRUE(is_cjk(0x4E2D));
@@ -138,8 +137,6 @@ TEST(UnicodeText, LimitsOfClasses) {
   EXPECT_TRUE(is_control_or_format('\t'));
   EXPECT_FALSE(is_control_or_format(0xE000));
   EXPECT_FALSE(is_other(0x378));  // unassigned
-  EXPECT_TRUE(is_space_separator(0x3000));
-  EXPECT_FALSE(is_space_separator('\t'));
   EXPECT_TRUE(is_white_space(0x85));
   EXPECT_FALSE(is_white_space(0x200B));
   EXPECT_TRUE(is_word(0x200D));

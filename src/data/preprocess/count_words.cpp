@@ -24,8 +24,7 @@ struct Counter {
           counts.add_text(text);
         }
       } catch (const Error& error) {
-        throw_data("{}:{}: document at byte {}: {}", *batch.file, document.line, document.offset,
-                   error.what());
+        throw_data("{}", batch.complaint(document, error.what()));
       }
     }
   }

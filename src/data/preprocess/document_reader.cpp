@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +42,10 @@ std::size_t end_of_paragraphs(std::string_view block) {
 }
 
 }  // namespace
+
+std::string DocumentBatch::complaint(const RawDocument& document, std::string_view why) const {
+  return fmt::format("{}:{}: document at byte {}: {}", *file, document.line, document.offset, why);
+}
 
 bool names_plain_text(const std::string& file) {
   return file.ends_with(".txt") || file.ends_with(".txt.gz") || file.ends_with(".txt.zst");

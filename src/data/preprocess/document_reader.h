@@ -43,6 +43,9 @@ struct DocumentBatch {
   Index blank_lines = 0;  // skipped (JSONL only)
   std::string storage;    // file_bytes of documents, then at least JsonTextParser::kPadding more
   std::vector<RawDocument> documents;
+
+  /// "FILE:LINE: document at byte OFFSET: why", of one of them that cannot be used.
+  std::string complaint(const RawDocument& document, std::string_view why) const;
 };
 
 /// True for `.txt`, `.txt.gz` and `.txt.zst`: plain text; everything else is JSONL.

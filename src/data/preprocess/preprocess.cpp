@@ -56,8 +56,7 @@ class Encoder {
       try {
         encode_document(batch.raw, document, {&batch.blocks[lane * keys], keys});
       } catch (const Error& error) {
-        std::string complaint = fmt::format("{}:{}: document at byte {}: {}", *batch.raw.file,
-                                            document.line, document.offset, error.what());
+        std::string complaint = batch.raw.complaint(document, error.what());
         if (!options_.skip_bad_lines) {
           throw_data("{}", complaint);
         }

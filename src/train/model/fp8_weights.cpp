@@ -1,5 +1,6 @@
 #include "train/model/fp8_weights.h"
 
+#include "config/global_batch_size.h"
 #include "kernels/fp8_quantize.h"
 
 namespace mpitron::train {
@@ -18,11 +19,9 @@ Shape amax_shape(const Fp8Products& fp8, const Shape& weight) {
 }  // namespace
 
 bool keeps_fp8_weights(const config::RunConfig& config) {
-  const config::TrainingConfig& training = config.training;
-  const bool several =
-      training.global_batch_size > training.micro_batch_size * config.parallel.data_parallel_size;
-  return config.model.fp8 && several &&
-         config.parallel.sharding_strategy != config::ShardingStrategy::optim_grads_params;
+  return config.model.fp8 &&
+         config.parallel.sharding_strategy != config::ShardingStrategy::optim_grads_params &&
+         config::num_microbatches(config.training, config.parallel.data_parallel_size) > 1;
 }
 
 Fp8Weights::Fp8Weights(device::Device& device, autograd::ParameterList& parameters, bool keep) {

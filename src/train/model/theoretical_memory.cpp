@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "config/global_batch_size.h"
+#include "train/model/fp8_weights.h"
+
 namespace mpitron::train {
 namespace {
 
@@ -152,17 +155,25 @@ std::string theoretical_memory_line(double weight_and_optimizer, std::optional<d
                      (weight_and_optimizer + *activation) / kMegabyte);
 }
 
-std::string theoretical_memory_line(const config::RunConfig& run) {
+TheoreticalMemory theoretical_memory(const config::RunConfig& run) {
   const ModelDimensions model = model_dimensions(run.model);
   const MemoryLayout layout = memory_layout(run);
+  const StateBytes bytes = state_bytes(run.optimizer);
+  const Index microbatches =
+      config::num_microbatches(run.training, run.parallel.data_parallel_size);
+  return {.weight_and_optimizer = weight_and_optimizer_bytes(model, layout, bytes),
+          .activation = activation_bytes(model, layout, microbatches),
+          .host_optimizer = host_optimizer_bytes(model, layout, bytes),
+          .fp8_weights = keeps_fp8_weights(run) ? fp8_weight_bytes(run.model, model, layout) : 0};
+}
+
+std::string theoretical_memory_line(const config::RunConfig& run) {
+  const TheoreticalMemory memory = theoretical_memory(run);
   const bool as_in_formula =
       run.parallel.sequence_parallel &&
       run.model.recompute_granularity == config::RecomputeGranularity::selective;
-  const Index microbatches = run.training.global_batch_size /
-                             (run.training.micro_batch_size * run.parallel.data_parallel_size);
-  return theoretical_memory_line(
-      weight_and_optimizer_bytes(model, layout, state_bytes(run.optimizer)),
-      as_in_formula ? std::optional(activation_bytes(model, layout, microbatches)) : std::nullopt);
+  return theoretical_memory_line(memory.weight_and_optimizer,
+                                 as_in_formula ? std::optional(memory.activation) : std::nullopt);
 }
 
 }  // namespace mpitron::train

@@ -58,9 +58,18 @@ double fp8_weight_bytes(const config::ModelConfig& config, const ModelDimensions
 double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout,
                         std::optional<Index> num_microbatches);
 
+/// All of these for a run whose vocabulary is known, bytes.
+struct TheoreticalMemory {
+  double weight_and_optimizer = 0;
+  double activation = 0;
+  double host_optimizer = 0;
+  double fp8_weights = 0;
+};
+TheoreticalMemory theoretical_memory(const config::RunConfig& run);
+
 /// The line the reference prints once; activations only where the formula holds.
 std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation);
-/// Of a run, whose vocabulary is known.
+/// Of a run whose vocabulary is known.
 std::string theoretical_memory_line(const config::RunConfig& run);
 
 }  // namespace mpitron::train

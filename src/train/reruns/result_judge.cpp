@@ -56,7 +56,7 @@ ResultJudge::ResultJudge(comm::World& world, const config::RunConfig& config)
 RerunDecision ResultJudge::operator()(Index iteration, const StepReport& report) {
   const double loss = report.loss(), norm = report.grad_norm;
   Results results{Result{"loss", loss}, Result{"gradient norm", norm}};
-  // An fp16 overflow skips the update and lowers the scale: that is no error.
+  // An overflow under a loss scale skips the update (and lowers a dynamic scale): no error.
   if (!engine_.rerunning() && (check_not_finite_ || std::isfinite(norm))) {
     results = checks_(loss, norm);
   }

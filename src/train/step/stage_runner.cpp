@@ -61,7 +61,7 @@ StageRunner::StageRunner(device::Device& device, TrainedModel& model,
                      device::make_copy_lane(device.stream())},
       executor_(model.world(), device, model.groups().pipeline->ranks()),
       output_weight_(model.chunk(model.chunks() - 1).output_weight()),
-      objectives_(model.chunk(0).objective_traits()) {
+      objectives_(model.chunk(0).objective_traits().size()) {
   if (options.offloaded_layers > 0 && device.tensors_on_host() && model.world().rank() == 0) {
     log::info("--cpu-offloading-num-layers: activations are in the host's memory anyway");
   }
@@ -89,7 +89,7 @@ const pipeline::ActionList& StageRunner::actions(const Pass& pass) {
 std::vector<LossSums> StageRunner::run(const Pass& pass, const NextMicrobatch& next) {
   pass_ = pass;
   next_ = &next;
-  sums_.assign(objectives_.size(), {});
+  sums_.assign(objectives_, {});
   layer_sums_.clear();
   first_microbatch_ = 0;
   pipeline::HiddenState hidden = options_.hidden;
@@ -108,7 +108,7 @@ void StageRunner::kernels_changed() {
 }
 
 StepGraph::TokenSums StageRunner::play(const pipeline::HiddenState& hidden) {
-  token_sums_.assign(objectives_.size(), {});
+  token_sums_.assign(objectives_, {});
   taken_.assign(static_cast<std::size_t>(model_.chunks()), 0);
   first_microbatch_ = 0;
   const pipeline::StepCallbacks callbacks{
@@ -263,11 +263,12 @@ std::vector<StageRunner::Live::Output> StageRunner::losses(Context& context,
 
 void StageRunner::add_losses(const StepGraph::TokenSums& token_sums) {
   for (std::size_t i = 0; i < token_sums.size(); ++i) {
-    const bool means = objectives_[i].mean_of_means;
     for (const Tensor& microbatch : tensor::to_host(device_, token_sums[i])) {
       const double loss = microbatch.data<double>()[0], tokens = microbatch.data<double>()[1];
-      sums_[i].loss += means ? loss / std::max(tokens, 1.0) : loss;
-      sums_[i].tokens += means ? 1 : tokens;
+      sums_[i].loss += loss;
+      sums_[i].tokens += tokens;
+      sums_[i].means += loss / std::max(tokens, 1.0);
+      sums_[i].microbatches += 1;
     }
   }
 }

@@ -18,11 +18,13 @@ namespace mpitron::train {
 /// Where the step's microbatches come from: called once for each, in order.
 using NextMicrobatch = std::function<HostMicrobatch()>;
 
-/// An objective's losses and what they are divided by: masked losses and mask, summed over tokens,
-/// or means of microbatches and their number (models::ObjectiveTraits::mean_of_means).
+/// An objective's masked losses and its mask, summed over tokens; and the means of microbatches (0
+/// without a token), summed over these.
 struct LossSums {
   double loss = 0;
   double tokens = 0;
+  double means = 0;
+  double microbatches = 0;
 };
 
 /// Runs the forward and backward passes of this rank's chunks over the microbatches of one step, in
@@ -142,7 +144,7 @@ class StageRunner {
   pipeline::Executor executor_;
   std::optional<pipeline::Schedule> schedule_;  // the last one played
   autograd::DeferredGradients output_weight_;
-  const std::vector<models::ObjectiveTraits> objectives_;
+  const std::size_t objectives_;  // of the model
   // Of the pass under way:
   Pass pass_;
   const NextMicrobatch* next_ = nullptr;

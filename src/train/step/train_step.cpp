@@ -120,14 +120,25 @@ std::vector<LossSums> TrainStep::play(const StageRunner::Pass& pass, const NextM
 /// Every rank of the last stages counts its tokens; ranks of a tensor group hold the same ones.
 void TrainStep::report_loss(const std::vector<LossSums>& sums, StepReport& report) const {
   const bool counts = model_.has_output() && model_.groups().tensor->rank() == 0;
-  const comm::GroupHandle all = model_.world().all();
-  const auto sum = [&](double own) { return all->reduce(counts ? own : 0); };
-  report.loss_sum = sum(sums[0].loss);
-  report.loss_tokens = sum(sums[0].tokens);
   const auto traits = model_.chunk(0).objective_traits();
+  std::vector<double> numbers{sums[0].tokens};
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const LossSums& own = sums[i];
+    const bool of_means = traits[i].mean_of_means || config_.data.sft;
+    numbers.push_back(of_means ? own.means : own.loss);
+    numbers.push_back(of_means ? own.microbatches : own.tokens);
+  }
+  if (!counts) {
+    std::ranges::fill(numbers, 0);
+  }
+  const auto size = static_cast<Index>(numbers.size());
+  model_.world().all()->all_reduce({numbers.data(), DType::f64, {size}}).wait();
+  report.tokens = numbers[0];
+  report.loss_sum = numbers[1];
+  report.loss_count = numbers[2];
   for (std::size_t i = 1; i < sums.size(); ++i) {
-    const double loss = sum(sums[i].loss), tokens = sum(sums[i].tokens);
-    report.other_losses.emplace_back(traits[i].name, tokens > 0 ? loss / tokens : 0);
+    const double loss = numbers[1 + 2 * i], count = numbers[2 + 2 * i];
+    report.other_losses.emplace_back(traits[i].name, count > 0 ? loss / count : 0);
   }
 }
 
@@ -168,10 +179,10 @@ StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
 optim::StepInputs TrainStep::step_inputs(const StepReport& report,
                                          std::span<const tensor::ConstTensorView> gradients) {
   const double tokens =
-      config_.training.calculate_per_token_loss ? std::max(report.loss_tokens, 1.0) : 1.0;
+      config_.training.calculate_per_token_loss ? std::max(report.tokens, 1.0) : 1.0;
   return {.gradients = gradients,
           .gradient_scale = static_cast<float>(1.0 / (scaler_.scale() * tokens)),
-          .check_overflow = config_.optimizer.fp16,
+          .check_overflow = scaler_.skips_overflows(),
           .updated = [this](std::size_t piece) {
             replicas_->piece_updated(piece);
             model_.world().progress();

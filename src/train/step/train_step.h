@@ -18,16 +18,19 @@ namespace mpitron::train {
 
 /// What one iteration did.
 struct StepReport {
-  double loss_sum = 0;  // masked losses over the global batch (all ranks know it)
-  double loss_tokens = 0;
+  // Masked losses of the global batch's tokens, or the means of its microbatches (where objectives
+  // say so, and with --sft), and how many these are. All ranks know them.
+  double loss_sum = 0;
+  double loss_count = 0;
+  double tokens = 0;         // that the mask counts
   double grad_norm = 0;      // before clipping
   double learning_rate = 0;  // used by this update
   double weight_decay = 0;   // likewise
   double loss_scale = 1;     // used by this step
-  bool skipped = false;      // an fp16 overflow: the update was not made
+  bool skipped = false;      // an overflow under a loss scale: the update was not made
   std::vector<std::pair<std::string, double>> other_losses = {};  // objectives beside the first
   LayerReport layers = {};
-  double loss() const { return loss_tokens > 0 ? loss_sum / loss_tokens : 0; }
+  double loss() const { return loss_count > 0 ? loss_sum / loss_count : 0; }
 };
 
 /// Everything that one optimizer step needs: forward and backward over the microbatches, scaling,

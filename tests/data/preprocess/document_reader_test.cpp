@@ -67,6 +67,15 @@ TEST_F(DocumentReaderTest, CountsBlankLinesAndBytes) {
   EXPECT_FALSE(reader.next(batch));
 }
 
+TEST_F(DocumentReaderTest, ComplaintsNameFileLineAndByte) {
+  const std::string path = file("a.txt", "one\n\ntwo\n");
+  DocumentReader reader({path}, TextDocuments::lines);
+  DocumentBatch batch;
+  ASSERT_TRUE(reader.next(batch));
+  EXPECT_EQ(batch.complaint(batch.documents.at(1), "too short"),
+            path + ":3: document at byte 5: too short");
+}
+
 TEST_F(DocumentReaderTest, RefusesWhatItCannotRead) {
   const auto message = [](const std::string& path) {
     return test::message_of([&] { DocumentReader({path}, TextDocuments::lines); });

@@ -23,7 +23,7 @@ struct Logged {
   std::string iteration(Index i, double loss, bool skipped = false) {
     ::testing::internal::CaptureStdout();
     log.iteration({i, 4 * i, 4},
-                  {.loss_sum = 2 * loss, .loss_tokens = 2, .grad_norm = 0.5, .skipped = skipped},
+                  {.loss_sum = 2 * loss, .loss_count = 2, .grad_norm = 0.5, .skipped = skipped},
                   step);
     return ::testing::internal::GetCapturedStdout();
   }

@@ -89,6 +89,33 @@ TEST(TheoreticalMemory, CountsWeightsInEightBits) {
   EXPECT_EQ(fp8_weight_bytes(config, model, layout), block / 4);
 }
 
+TEST(TheoreticalMemory, OfARunIsWhatTheFormulasSay) {
+  config::RunConfig run;
+  run.model.num_layers = 2;
+  run.model.hidden_size = run.model.ffn_hidden_size = 8;
+  run.model.num_attention_heads = run.model.num_query_groups = 2;
+  run.model.kv_channels = 4;
+  run.model.seq_length = 16;
+  run.model.fp8 = config::Fp8Config{};
+  run.optimizer.offload = config::OffloadConfig{.fraction = 0.5};
+  run.training.micro_batch_size = 2;
+  run.training.global_batch_size = 8;
+  run.parallel.data_parallel_size = 2;
+  const ModelDimensions model = model_dimensions(run.model);
+  const MemoryLayout layout = memory_layout(run);
+  const StateBytes bytes = state_bytes(run.optimizer);
+  TheoreticalMemory memory = theoretical_memory(run);
+  EXPECT_EQ(memory.weight_and_optimizer, weight_and_optimizer_bytes(model, layout, bytes));
+  EXPECT_EQ(memory.activation, activation_bytes(model, layout, 2));
+  EXPECT_EQ(memory.host_optimizer, host_optimizer_bytes(model, layout, bytes));
+  EXPECT_EQ(memory.fp8_weights, fp8_weight_bytes(run.model, model, layout));
+  run.training.global_batch_size = 4;  // one microbatch: nothing is kept for a second one
+  run.optimizer.offload.reset();
+  memory = theoretical_memory(run);
+  EXPECT_EQ(memory.fp8_weights, 0);
+  EXPECT_EQ(memory.host_optimizer, 0);
+}
+
 TEST(TheoreticalMemory, Line) {
   EXPECT_EQ(theoretical_memory_line(3.0 * 1024 * 1024, {}),
             "Theoretical memory footprints: weight and optimizer=3.00 MB");

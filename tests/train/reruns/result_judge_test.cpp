@@ -15,7 +15,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 StepReport report(double loss) {
-  return {.loss_sum = loss, .loss_tokens = 1, .grad_norm = 1};
+  return {.loss_sum = loss, .loss_count = 1, .grad_norm = 1};
 }
 
 TEST(ResultJudge, KeepsTheTrackerAndHandsOver) {

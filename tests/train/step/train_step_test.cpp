@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -43,7 +45,7 @@ TEST_F(TrainStepTest, Learns) {
     const StepReport report =
         training.step.run(iteration, 4, 8, corpus.from(8 * (iteration - 1), 2));
     losses.push_back(report.loss());
-    EXPECT_EQ(report.loss_tokens, 64);
+    EXPECT_EQ(report.tokens, 64);
     EXPECT_EQ(report.learning_rate, 0.01);
     EXPECT_FALSE(report.skipped);
   }
@@ -70,13 +72,13 @@ TEST_F(TrainStepTest, TheObjectiveIsTheMeanOfTheMicrobatchesMeans) {
   TinyCorpus corpus(true);
   TinyTraining whole(*device_, tiny_run());
   const StepReport report = whole.step.run(1, 4, 8, corpus.from(0, 2));
-  EXPECT_EQ(report.loss_tokens, 36);  // 1 + 2 + ... + 8
+  EXPECT_EQ(report.tokens, 36);  // 1 + 2 + ... + 8
   std::vector<double> mean(whole.gradients().size()), loss_sums;
   double loss_sum = 0;
   for (Index i = 0; i < 4; ++i) {
     TinyTraining part(*device_, tiny_run());
     const StepReport own = part.step.run(1, 1, 2, corpus.from(2 * i, 2));
-    EXPECT_EQ(own.loss_tokens, 4 * i + 3);
+    EXPECT_EQ(own.tokens, 4 * i + 3);
     loss_sum += own.loss_sum;
     const std::vector<double> gradients = part.gradients();
     for (std::size_t at = 0; at < mean.size(); ++at) {
@@ -88,6 +90,26 @@ TEST_F(TrainStepTest, TheObjectiveIsTheMeanOfTheMicrobatchesMeans) {
   EXPECT_NEAR(report.grad_norm, norm(mean), 1e-4);
 }
 
+/// What is logged with --sft is what is trained: the mean of the microbatches' means.
+TEST_F(TrainStepTest, ConversationsLogTheMeanOfTheMicrobatchesMeans) {
+  TinyCorpus corpus(true);
+  config::RunConfig config = tiny_run({"--calculate-per-token-loss"});
+  TinyTraining tokens(*device_, config);
+  config.data.sft = true;
+  TinyTraining means(*device_, config);
+  const StepReport evaluated = means.step.evaluate(4, corpus.from(0, 2));
+  const StepReport trained = means.step.run(1, 4, 8, corpus.from(0, 2));
+  double sum = 0;
+  for (Index i = 0; i < 4; ++i) {
+    sum += tokens.step.evaluate(1, corpus.from(2 * i, 2)).loss();
+  }
+  EXPECT_NEAR(evaluated.loss(), sum / 4, 1e-6);
+  const StepReport per_token = tokens.step.run(1, 4, 8, corpus.from(0, 2));
+  EXPECT_GT(std::abs(trained.loss() - per_token.loss()), 1e-3);
+  EXPECT_EQ(trained.tokens, 36);  // the gradient is divided by these all the same
+  EXPECT_EQ(trained.grad_norm, per_token.grad_norm);
+}
+
 /// With it: the sum over all tokens divided by their number, however they are split.
 TEST_F(TrainStepTest, ThePerTokenObjectiveDoesNotDependOnTheMicrobatches) {
   const std::vector<std::string> per_token{"--calculate-per-token-loss"};
@@ -95,7 +117,7 @@ TEST_F(TrainStepTest, ThePerTokenObjectiveDoesNotDependOnTheMicrobatches) {
   TinyTraining four(*device_, tiny_run(per_token)), one(*device_, tiny_run(per_token));
   const StepReport a = four.step.run(1, 4, 8, corpus.from(0, 2));
   const StepReport b = one.step.run(1, 1, 8, corpus.from(0, 8));
-  EXPECT_EQ(a.loss_tokens, 36);
+  EXPECT_EQ(a.tokens, 36);
   EXPECT_NEAR(a.loss(), b.loss(), 1e-5);
   expect_near(four.gradients(), one.gradients(), 1e-4);  // sums over 36 tokens
   EXPECT_NEAR(a.grad_norm, norm(four.gradients()) / 36, 1e-5);
@@ -132,13 +154,38 @@ TEST_F(TrainStepTest, AnFp16OverflowSkipsTheUpdateAndLowersTheScale) {
   EXPECT_LT(training.step.run(++iteration, 1, 2, corpus.from(2, 2)).learning_rate, rate);
 }
 
+/// A constant scale keeps an overflow out of the weights and stays as it is. fp32 has one with the
+/// distributed optimizer only.
+TEST_F(TrainStepTest, AnOverflowUnderAConstantScaleSkipsTheUpdate) {
+  using Flags = std::vector<std::string>;
+  TinyCorpus corpus;
+  const std::vector<float> infinite(16, std::numeric_limits<float>::infinity());
+  const auto overflow = [&] {
+    HostMicrobatch microbatch = corpus.rows(0, 2);
+    microbatch.loss_mask = infinite;
+    return microbatch;
+  };
+  for (const auto& [flags, scale] :
+       {std::pair(Flags{"--bf16", "--loss-scale", "128"}, 128.0),
+        std::pair(Flags{"--use-distributed-optimizer", "--loss-scale", "128"}, 128.0),
+        std::pair(Flags{"--loss-scale", "128"}, 1.0), std::pair(Flags{"--bf16"}, 1.0)}) {
+    TinyTraining training(*device_, tiny_run(flags));
+    const std::vector<double> before = training.weights();
+    const StepReport report = training.step.run(1, 1, 2, overflow);
+    EXPECT_EQ(report.skipped, scale > 1) << flags[0];
+    EXPECT_EQ(training.weights() == before, scale > 1) << flags[0];
+    EXPECT_EQ(report.loss_scale, scale) << flags[0];
+    EXPECT_EQ(training.step.loss_scaler().scale(), scale) << flags[0];
+  }
+}
+
 TEST_F(TrainStepTest, EvaluationNeitherDropsNorTrains) {
   TinyCorpus corpus(true);
   TinyTraining training(*device_, tiny_run({"--hidden-dropout", "0.5"}));
   const std::vector<double> before = training.weights();
   const StepReport four = training.step.evaluate(4, corpus.from(0, 2));
   const StepReport one = training.step.evaluate(1, corpus.from(0, 8));
-  EXPECT_EQ(four.loss_tokens, 36);
+  EXPECT_EQ(four.tokens, 36);
   EXPECT_NEAR(four.loss_sum, one.loss_sum, 1e-4);
   EXPECT_EQ(training.weights(), before);
   const StepReport trained = training.step.run(1, 1, 8, corpus.from(0, 8));
