@@ -51,6 +51,18 @@ bool parse_tensor(const Json& json, std::span<const std::byte> data, Safetensors
   return true;
 }
 
+SafetensorsMetadata parse_metadata(const Json& json, const std::filesystem::path& path) {
+  SafetensorsMetadata metadata;
+  for (const auto& [key, text] : json.items()) {
+    if (!json.is_object() || !text.is_string()) {
+      throw_data("{}: {}: expected an object of texts, found {} {}", path.string(), kMetadata,
+                 text.type_name(), key);
+    }
+    metadata[key] = text.get<std::string>();
+  }
+  return metadata;
+}
+
 Json entry_json(const SafetensorsEntry& entry, Index begin, Index end) {
   return {{"dtype", safetensors_name(entry.type)},
           {"shape", entry.shape},
@@ -79,9 +91,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path
   const std::span<const std::byte> data = file_.bytes().subspan(kPrefixBytes + header);
   for (const auto& [name, value] : json.items()) {
     if (name == kMetadata) {
-      for (const auto& [key, text] : value.items()) {
-        metadata_[key] = text.is_string() ? text.get<std::string>() : text.dump();
-      }
+      metadata_ = parse_metadata(value, path);
       continue;
     }
     Tensor tensor{{name, ElementType::f32, {}}, {}};

@@ -56,19 +56,17 @@ void in_file_order(const Ranges& ranges, Body&& body) {
   }
 }
 
-/// Hash of everything that is in no array; nothing where arrays overlap or lie outside.
+/// Hash of everything that is in no array; nothing where arrays overlap or lie outside. One without
+/// bytes lies anywhere inside.
 std::optional<Hash128> hash_metadata(std::string_view text, const Ranges& ranges) {
   Hasher128 hasher;
   Index position = 0;
   bool in_order = true;
   const auto size = static_cast<Index>(text.size());
   in_file_order(ranges, [&](std::size_t, const ByteRange& range) {
-    if (range.bytes == 0 || !in_order) {
-      return;
-    }
-    in_order = range.bytes > 0 && range.begin >= position && range.begin <= size &&
-               range.bytes <= size - range.begin;
-    if (in_order) {
+    in_order = in_order && range.bytes >= 0 && range.begin >= (range.bytes > 0 ? position : 0) &&
+               range.begin <= size && range.bytes <= size - range.begin;
+    if (in_order && range.bytes > 0) {
       hasher.update(text.substr(static_cast<std::size_t>(position),
                                 static_cast<std::size_t>(range.begin - position)));
       position = range.begin + range.bytes;

@@ -42,32 +42,32 @@ void check_byte_order(const ZipArchive& zip, const std::string& folder) {
 
 /// The elements from the first to the last that a view touches; -1 where that does not fit.
 Index touched(const TorchTensor& tensor) {
-  Index last = 0;
+  Index count = 1;
   for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
     Index step = 0;
     if (tensor.shape[i] == 0) {
       return 0;
     }
     if (__builtin_mul_overflow(tensor.shape[i] - 1, tensor.stride[i], &step) ||
-        __builtin_add_overflow(last, step, &last)) {
+        __builtin_add_overflow(count, step, &count)) {
       return -1;
     }
   }
-  return last + 1;
+  return count;
 }
 
-/// Number of elements; -1 where it is more than `limit` or overflows on the way.
+/// Number of elements; -1 where it is more than `limit`, or where the extents other than 0, which
+/// whoever walks over them multiplies, overflow.
 Index bounded_numel(const std::vector<Index>& shape, Index limit) {
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
-    return 0;
-  }
   Index numel = 1;
+  bool empty = false;
   for (const Index extent : shape) {
-    if (__builtin_mul_overflow(numel, extent, &numel) || numel > limit) {
+    empty = empty || extent == 0;
+    if (extent != 0 && __builtin_mul_overflow(numel, extent, &numel)) {
       return -1;
     }
   }
-  return numel;
+  return empty ? 0 : (numel > limit ? -1 : numel);
 }
 
 }  // namespace

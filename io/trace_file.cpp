@@ -9,6 +9,7 @@
 #include "io/json_text.h"
 #include "utils/error.h"
 #include "utils/files.h"
+#include "utils/json_nesting.h"
 
 namespace mpitron::io {
 namespace {
@@ -134,7 +135,12 @@ std::string_view other_data(std::string_view text, const std::filesystem::path& 
   if (!first.starts_with(kBegin) || !first.ends_with(kEvents)) {
     not_a_trace(path, 1, "this is no trace of mpitron");
   }
-  return first.substr(kBegin.size(), first.size() - kBegin.size() - kEvents.size());
+  const std::string_view data =
+      first.substr(kBegin.size(), first.size() - kBegin.size() - kEvents.size());
+  if (nests_too_deep(data)) {
+    not_a_trace(path, 1, "its lists and objects lie too deep in each other");
+  }
+  return data;
 }
 
 /// Names come first, then what begins earlier, then what encloses the other.

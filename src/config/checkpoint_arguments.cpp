@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "utils/json_nesting.h"
+
 namespace mpitron::config {
 namespace {
 
@@ -88,6 +90,11 @@ constexpr std::array kVocabulary = std::to_array<const char*>(
 constexpr std::array kStateTypes =
     std::to_array<const char*>({"main_params_dtype", "exp_avg_dtype", "exp_avg_sq_dtype"});
 
+/// The options of a checkpoint; no object where the text is none.
+Json parse(const std::string& configuration) {
+  return nests_too_deep(configuration) ? Json() : Json::parse(configuration, nullptr, false);
+}
+
 std::string word(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -140,8 +147,8 @@ class Adoption {
 std::string differences(std::span<const char* const> dests,
                         const std::string& checkpoint_configuration,
                         const std::string& configuration) {
-  const Json theirs = Json::parse(checkpoint_configuration, nullptr, false);
-  const Json ours = Json::parse(configuration, nullptr, false);
+  const Json theirs = parse(checkpoint_configuration);
+  const Json ours = parse(configuration);
   std::string text;
   if (!theirs.is_object() || !ours.is_object()) {
     return text;
@@ -159,7 +166,7 @@ std::string differences(std::span<const char* const> dests,
 
 void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionValues& values,
                                 Reading& report) {
-  const Json saved = Json::parse(checkpoint.configuration, nullptr, false);
+  const Json saved = parse(checkpoint.configuration);
   if (!saved.is_object()) {
     report.findings.push_back(
         {ids::kFile,

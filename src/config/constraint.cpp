@@ -126,16 +126,23 @@ std::string nearest_divisors(std::string_view option, Index value, Index wanted)
   if (value <= 0) {
     return "";
   }
-  std::vector<Index> near;
-  for (Index d = std::min(wanted, value); d >= 1 && near.empty(); --d) {
-    if (value % d == 0) {
-      near.push_back(d);
+  std::optional<Index> below, above;
+  for (Index small = 1; small <= value / small; ++small) {  // pairs of divisors
+    if (value % small != 0) {
+      continue;
+    }
+    for (const Index d : {small, value / small}) {
+      if (d <= wanted) {
+        below = std::max(below.value_or(d), d);
+      } else if ((d - 1) / 16 < wanted) {
+        above = std::min(above.value_or(d), d);
+      }
     }
   }
-  for (Index d = wanted + 1; d <= value && d <= 16 * wanted; ++d) {
-    if (value % d == 0) {
-      near.push_back(d);
-      break;
+  std::vector<Index> near;
+  for (const std::optional<Index>& found : {below, above}) {
+    if (found) {
+      near.push_back(*found);
     }
   }
   return alternatives(option, near);

@@ -25,7 +25,7 @@ Result required_options(const Facts& f) {
                          : Violation{fmt::format("missing: {}", fmt::join(missing, ", ")), ""};
 }
 
-Result positive_sizes(const Facts& f) {
+Result possible_sizes(const Facts& f) {
   std::vector<std::string> bad;
   for (const char* dest : {"num_layers",
                            "hidden_size",
@@ -47,7 +47,8 @@ Result positive_sizes(const Facts& f) {
                            "context_parallel_size",
                            "expert_model_parallel_size",
                            "world_size"}) {
-    if (f.values.maybe_integer(dest).value_or(1) <= 0) {
+    const Index size = f.values.maybe_integer(dest).value_or(1);
+    if (size < 1 || size > Index{1} << 32) {
       bad.push_back(fmt::format("{} = {}", dest, f.values.text(dest)));
     }
   }
@@ -258,9 +259,10 @@ std::span<const Constraint> model_constraints() {
        "num-layers hidden-size num-attention-heads seq-length max-position-embeddings "
        "micro-batch-size",
        "They have no default: the reference refuses to guess them as well.", required_options},
-      {"E011", "positive_sizes", "sizes are at least 1",
+      {"E011", "possible_sizes", "sizes are at least 1 and at most 2^32",
        "num-layers hidden-size ffn-hidden-size num-attention-heads micro-batch-size seed",
-       "A size of zero or less describes nothing.", positive_sizes},
+       "A size of zero or less describes nothing, and no machine holds a larger one.",
+       possible_sizes},
       {"E012", "one_depth", "--num-layers or --encoder-num-layers, not both",
        "num-layers encoder-num-layers",
        "The second is another name of the first for models with an encoder.", one_depth},

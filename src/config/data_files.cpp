@@ -7,6 +7,7 @@
 
 #include "utils/error.h"
 #include "utils/files.h"
+#include "utils/json_nesting.h"
 
 namespace mpitron::config {
 namespace {
@@ -48,7 +49,8 @@ void expand_splits(OptionValues& values, const std::string& path, Reading& repor
   if (!text) {
     return;
   }
-  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+  using Json = nlohmann::json;
+  const Json json = nests_too_deep(*text) ? Json() : Json::parse(*text, nullptr, false);
   if (!json.is_object()) {
     problem(report, kOption, path, "is no JSON object");
     return;

@@ -50,11 +50,17 @@ struct WordCheck {
 };
 
 WordCheck check_integer(const std::string& word) {
-  if (read_integer(word)) {
+  // No run counts farther, and a few times as much still fits 63 bits.
+  constexpr Index kLargest = 1'000'000'000'000;
+  if (const auto integer = read_integer(word);
+      integer && -kLargest <= *integer && *integer <= kLargest) {
     return {};
   }
   const std::optional<double> real = read_real(word);
-  const bool whole = real && *real == std::floor(*real) && std::abs(*real) < 1e15;
+  if (real && std::abs(*real) > static_cast<double>(kLargest)) {
+    return {fmt::format("an integer of at most {}", kLargest), ""};
+  }
+  const bool whole = real && *real == std::floor(*real);
   return {"an integer", whole ? fmt::format("{}", static_cast<Index>(*real)) : ""};
 }
 

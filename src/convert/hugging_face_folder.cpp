@@ -40,7 +40,8 @@ std::map<std::string, std::string> read_index(const fs::path& path) {
         fs::path(file.get<std::string>()).filename() != file.get<std::string>() ||
         !file.get<std::string>().ends_with(".safetensors")) {
       throw_data("{}: weight_map: {}: expected the name of a safetensors file, found {}",
-                 path.string(), tensor, file.dump());
+                 path.string(), tensor,
+                 file.is_string() ? file.get<std::string>() : file.type_name());
     }
     files[tensor] = file.get<std::string>();
   }

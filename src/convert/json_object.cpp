@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
+#include "utils/json_nesting.h"
 
 namespace mpitron::convert {
 namespace {
@@ -26,7 +27,7 @@ JsonObject::JsonObject() : data_(std::make_unique<Data>()) {}
 
 JsonObject::JsonObject(const std::string& text, std::string source)
     : data_(std::make_unique<Data>()), source_(std::move(source)) {
-  data_->json = Json::parse(text, nullptr, false);
+  data_->json = nests_too_deep(text) ? Json() : Json::parse(text, nullptr, false);
   if (!data_->json.is_object()) {
     throw_data("{}: no JSON object", source_);
   }

@@ -264,8 +264,8 @@ Index MegatronDist::copy_chunk(const Source& source, const Global& global, const
   const auto bytes = file(stored.file).bytes();
   const auto all = static_cast<Index>(bytes.size());
   if (stored.offset > all || stored.bytes > all - stored.offset) {
-    throw_data("{}: {} bytes, but {} lies at {} to {}: truncated", (folder_ / stored.file).string(),
-               all, source.key, stored.offset, stored.offset + stored.bytes);
+    throw_data("{}: {} bytes, but {} has {} from byte {} on: truncated",
+               (folder_ / stored.file).string(), all, source.key, stored.bytes, stored.offset);
   }
   const io::TorchArchive archive(
       bytes.subspan(static_cast<std::size_t>(stored.offset),

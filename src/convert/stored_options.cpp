@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "utils/json_nesting.h"
+
 namespace mpitron::convert {
 namespace {
 
@@ -58,7 +60,7 @@ struct StoredOptions::Data {
 
 StoredOptions::StoredOptions(const std::string& text, std::string source)
     : data_(std::make_unique<Data>()), source_(std::move(source)) {
-  data_->json = Json::parse(text, nullptr, false);
+  data_->json = nests_too_deep(text) ? Json() : Json::parse(text, nullptr, false);
   if (!data_->json.is_object()) {
     throw_data("{}: the configuration is no JSON object", source_);
   }

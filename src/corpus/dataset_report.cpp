@@ -66,6 +66,7 @@ std::vector<std::int64_t> document_tokens(const io::TokenFile& corpus, Index doc
     throw_usage("--document {}: {} has documents 0 to {}", document, corpus.prefix(),
                 corpus.document_count() - 1);
   }
+  corpus.verify();
   std::vector<std::int64_t> tokens;
   for (Index s = corpus.document_begin(document); s < corpus.document_begin(document + 1); ++s) {
     const std::size_t before = tokens.size();

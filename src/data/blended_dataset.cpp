@@ -80,11 +80,7 @@ void BlendedDataset::build(const BlendedDatasetOptions& options,
 
 std::pair<Index, Index> BlendedDataset::locate(Index sample) const {
   MPITRON_CHECK(sample >= 0 && sample < size_, sample, size_);
-  return {member_[sample], sample_[sample]};
-}
-
-std::pair<const Dataset&, Index> BlendedDataset::member_of(Index sample) const {
-  const auto [member, inner] = locate(sample);
+  const Index member = member_[sample], inner = sample_[sample];
   if (member < 0 || member >= static_cast<Index>(members_.size()) || inner < 0 ||
       inner >= members_[static_cast<std::size_t>(member)]->size()) {
     throw_data(
@@ -92,6 +88,11 @@ std::pair<const Dataset&, Index> BlendedDataset::member_of(Index sample) const {
         "exist; delete the files of the index cache (--data-cache-path)",
         inner, member + 1);
   }
+  return {member, inner};
+}
+
+std::pair<const Dataset&, Index> BlendedDataset::member_of(Index sample) const {
+  const auto [member, inner] = locate(sample);
   return {*members_[static_cast<std::size_t>(member)], inner};
 }
 
@@ -124,8 +125,8 @@ void BlendedDataset::find(const std::string& name, Index begin, Index end,
   }
   for (Index sample = 0; sample < size_; ++sample) {
     const auto [member, inner] = locate(sample);
-    const std::vector<bool>& own = wanted.at(static_cast<std::size_t>(member));
-    if (!own.empty() && own.at(static_cast<std::size_t>(inner))) {
+    const std::vector<bool>& own = wanted[static_cast<std::size_t>(member)];
+    if (!own.empty() && own[static_cast<std::size_t>(inner)]) {
       samples.push_back(sample);
     }
   }
@@ -134,7 +135,7 @@ void BlendedDataset::find(const std::string& name, Index begin, Index end,
 void BlendedDataset::add_shares(Index samples, std::vector<SourceShare>& shares) const {
   std::vector<Index> taken(members_.size());
   for (Index sample = 0; sample < std::min(samples, size_); ++sample) {
-    ++taken.at(static_cast<std::size_t>(member_[sample]));
+    ++taken[static_cast<std::size_t>(locate(sample).first)];
   }
   for (std::size_t i = 0; i < members_.size(); ++i) {
     members_[i]->add_shares(taken[i], shares);

@@ -33,6 +33,7 @@ void check_not_empty(const SequenceSource& source, const GptDatasetOptions& opti
     tokens += source.lengths()[i];
   }
   if (tokens < 2) {
+    source.verify();  // a negative length may be why
     throw_usage(
         "--split {}: the {} split of {} ({} of {} sequences) has {} tokens, too few for a sample; "
         "give it a larger share, use a larger corpus, or ask for none of its samples (--eval-iters "
@@ -109,14 +110,20 @@ void GptDataset::build_samples(const GptIndexRequest& request, std::vector<Docum
   documents_ = IndexArray(std::move(documents));
 }
 
-/// Calls body(sequence, offset, tokens) for the pieces of a sample, as far as the corpus goes.
-template <class Body>
-void GptDataset::for_each_piece(Index sample, Index tokens, Body&& body) const {
+/// Row of the sample index; the cache may be damaged.
+Index GptDataset::row_of(Index sample) const {
   MPITRON_CHECK(sample >= 0 && sample < size(), sample, size());
   const Index row = shuffle_[sample];
   if (row < 0 || row >= plan_.samples) {
     fail_index(sample);
   }
+  return row;
+}
+
+/// Calls body(sequence, offset, tokens) for the pieces of a sample, as far as the corpus goes.
+template <class Body>
+void GptDataset::for_each_piece(Index sample, Index tokens, Body&& body) const {
+  const Index row = row_of(sample);
   Index position = samples_[2 * row];
   Index offset = samples_[2 * row + 1];
   for (; tokens > 0 && position < documents_.size(); ++position, offset = 0) {
@@ -183,7 +190,7 @@ void GptDataset::find(const std::string& name, Index begin, Index end,
   }
   // A row may end right before the sequence, or begin behind its last token.
   for (Index sample = 0; sample < size(); ++sample) {
-    if (wanted[static_cast<std::size_t>(shuffle_[sample])]) {
+    if (wanted[static_cast<std::size_t>(row_of(sample))]) {
       bool holds = false;
       for_each_piece(sample, seq_length_ + extra_token_,
                      [&](Index sequence, Index, Index) { holds = holds || inside(sequence); });

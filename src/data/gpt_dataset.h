@@ -49,6 +49,7 @@ class GptDataset final : public Dataset {
   void for_each_piece(Index sample, Index tokens, Body&& body) const;
   Index row_holding(Index position) const;
   void check_vocabulary(Index sequence, std::span<const std::int64_t> tokens) const;
+  Index row_of(Index sample) const;
   [[noreturn]] void fail_index(Index sample) const;
 
   std::shared_ptr<const SequenceSource> source_;

@@ -73,7 +73,8 @@ Index sample_count(const GptIndexRequest& request, Index tokens) {
 GptIndexPlan plan_gpt_index(const GptIndexRequest& request) {
   GptIndexPlan plan;
   for (Index i = request.begin; i < request.end; ++i) {
-    plan.tokens_per_epoch += request.lengths[i];
+    // Negative ones, of a damaged corpus, are told when the index is built.
+    plan.tokens_per_epoch += std::max(request.lengths[i], 0);
   }
   const Index extra = request.add_extra_token ? 1 : 0;
   const Index wanted = request.num_samples.value_or(0);

@@ -6,6 +6,7 @@
 
 #include "utils/error.h"
 #include "utils/files.h"
+#include "utils/json_nesting.h"
 
 namespace mpitron::report {
 namespace {
@@ -36,7 +37,8 @@ std::optional<fs::path> folder_of(const fs::path& path, const char* name) {
 }
 
 Json read_json(const fs::path& path) {
-  Json json = Json::parse(read_file(path), nullptr, false);
+  const std::string text = read_file(path);
+  Json json = nests_too_deep(text) ? Json() : Json::parse(text, nullptr, false);
   if (!json.is_object()) {
     throw_data("{}: this is no JSON object; a run writes it whole, so somebody has changed it",
                path.string());

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
+#include "utils/json_nesting.h"
 
 namespace mpitron::tokenizers {
 
@@ -25,7 +26,10 @@ const Json& json_of(const void* value) {
 double rust_number(const std::string& text) {
   const std::size_t exponent_at = std::min(text.find_first_of("eE"), text.size());
   std::uint64_t digits = 0;
-  int exponent = exponent_at < text.size() ? std::atoi(text.c_str() + exponent_at + 1) : 0;
+  constexpr long kFarOut = 1'000'000;  // 0 or infinite, and far from where an int ends
+  const long given =
+      exponent_at < text.size() ? std::strtol(text.c_str() + exponent_at + 1, nullptr, 10) : 0;
+  auto exponent = static_cast<int>(std::clamp(given, -kFarOut, kFarOut));
   bool behind_point = false;
   bool full = false;
   for (const char c : std::string_view(text).substr(0, exponent_at)) {
@@ -206,7 +210,7 @@ JsonDocument::JsonDocument(std::string_view text) {
   constexpr bool kExceptions = false;
   auto value = std::make_unique<Value>();
   Builder builder(value->root, kExceptions);
-  if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
+  if (nests_too_deep(text) || !Json::sax_parse(text.begin(), text.end(), &builder)) {
     throw_data("it is not valid JSON");
   }
   value_ = std::move(value);

@@ -1,5 +1,6 @@
 #include "config/constraint.h"
 
+#include <limits>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -64,6 +65,10 @@ TEST(Constraint, NearestLegalValues) {
   EXPECT_EQ(nearest_divisors("x", 46, 4), "--x 2 | --x 23");
   EXPECT_EQ(nearest_divisors("x", 12, 5), "--x 4 | --x 6");
   EXPECT_EQ(nearest_divisors("x", 0, 5), "");
+  EXPECT_EQ(nearest_divisors("x", 1'000'000'000'000, 999'999'999'999),
+            "--x 500000000000 | --x 1000000000000");
+  EXPECT_EQ(nearest_divisors("x", 64, std::numeric_limits<Index>::max()), "--x 64");
+  EXPECT_EQ(nearest_divisors("x", 67, 4), "--x 1");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ using test::RuleCase;
 
 constexpr RuleCase kBroken[] = {
     {"--seed 0", "E011", "seed = 0"},
+    {"--hidden-size 4294967297", "E011", "hidden_size = 4294967297"},
     {"--encoder-num-layers 4", "E012", "both"},
     {"--encoder-seq-length 32", "E013", "both"},
     {"--hidden-size 66", "E014", "66 % 4 = 2"},

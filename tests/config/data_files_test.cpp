@@ -43,6 +43,9 @@ TEST_F(DataFiles, MissingEmptyAndBrokenFilesAreFindings) {
   EXPECT_TRUE(test::has_finding(run("--data-args-path", " \n"), "E007"));
   EXPECT_TRUE(test::has_finding(run("--per-split-data-args-path", "[1"), "E007"));
   EXPECT_TRUE(test::has_finding(run("--per-split-data-args-path", "[1]"), "E007"));
+  const std::string nested = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_TRUE(test::has_finding(run("--per-split-data-args-path", "{\"train\": [" + nested + "]}"),
+                                "E007"));
 }
 
 }  // namespace

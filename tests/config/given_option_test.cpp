@@ -46,6 +46,12 @@ TEST(AcceptOption, ChecksTypesAndChoicesAndProposesTheNearest) {
   ASSERT_EQ(only_id(million), "E002");
   EXPECT_EQ(million.report.findings[0].nearest, "--train-iters 1000000");
   EXPECT_FALSE(million.values.has("train_iters"));
+  for (const char* word : {"1000000000001", "-1000000000001", "9223372036854775808", "1e13"}) {
+    const Accepted large = accept("train-iters", {word});
+    ASSERT_EQ(only_id(large), "E002") << word;
+    EXPECT_NE(large.report.findings[0].message.find("at most 1000000000000"), std::string::npos);
+  }
+  EXPECT_EQ(only_id(accept("train-iters", {"1000000000000"})), "");
   const Accepted norm = accept("normalization", {"RMSnorm"});
   ASSERT_EQ(only_id(norm), "E002");
   EXPECT_EQ(norm.report.findings[0].nearest, "--normalization RMSNorm");

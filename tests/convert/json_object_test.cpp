@@ -32,6 +32,8 @@ TEST(JsonObject, RefusesOtherTypes) {
   EXPECT_THROW(json.flag("e", true), Error);
   EXPECT_THROW(JsonObject("[1]", "here"), Error);
   EXPECT_THROW(JsonObject("{", "here"), Error);
+  const std::string nested = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_THROW(JsonObject("{\"a\":" + nested + "}", "here"), Error);
 }
 
 TEST(JsonObject, WritesMembersInTheirOrder) {

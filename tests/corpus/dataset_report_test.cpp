@@ -1,5 +1,7 @@
 #include "corpus/dataset_report.h"
 
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 #include "io/token_file_writer.h"
@@ -55,6 +57,17 @@ TEST_F(DatasetReportTest, GivesTheTokensOfADocument) {
   EXPECT_EQ(document_tokens(corpus, 1), (std::vector<std::int64_t>{3, 3, 3}));
   EXPECT_TRUE(document_tokens(corpus, 2).empty());
   EXPECT_NE(test::message_of([&] { document_tokens(corpus, 6); }).find("documents 0 to 5"),
+            std::string::npos);
+}
+
+TEST_F(DatasetReportTest, RefusesDocumentsBeyondTheSequences) {
+  constexpr std::size_t kDocuments = 34 + 12 * 9;  // header, lengths and places of 9 sequences
+  std::string index = read_file(folder_ / "c.idx");
+  constexpr std::int64_t kBeyond = 1'000'000;
+  std::memcpy(&index[kDocuments + 8 * 2], &kBeyond, sizeof(kBeyond));
+  test::write_bytes(folder_ / "c.idx", index);
+  const io::TokenFile corpus(folder_ / "c");
+  EXPECT_NE(test::message_of([&] { document_tokens(corpus, 1); }).find("document 2 begins at"),
             std::string::npos);
 }
 

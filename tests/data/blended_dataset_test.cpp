@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/npy.h"
 #include "support/corpus.h"
 
 namespace mpitron::data {
@@ -73,6 +74,27 @@ TEST(BlendedDataset, TheCacheGivesTheSameSamples) {
   const auto fresh = all_tokens(BlendedDataset(members({20, 20}), options));
   EXPECT_FALSE(std::filesystem::is_empty(folder.path()));
   EXPECT_EQ(all_tokens(BlendedDataset(members({20, 20}), options)), fresh);
+}
+
+TEST(BlendedDataset, ADamagedCacheIsNamedByEveryReader) {
+  const test::TemporaryFolder folder;
+  const BlendedDatasetOptions options{
+      .weights = {0.5, 0.5}, .size = 20, .cache_folder = folder.path()};
+  BlendedDataset(members({20, 20}), options);
+  const std::vector<std::int64_t> beyond(20, 20);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().string().ends_with("dataset_sample_index.npy")) {
+      io::write_npy(entry.path(), std::span(beyond), {20});
+    }
+  }
+  const BlendedDataset blend(members({20, 20}), options);
+  std::vector<SourceShare> shares;
+  std::vector<Index> samples;
+  for (const std::string& message : {test::message_of([&] { all_tokens(blend); }),
+                                     test::message_of([&] { blend.add_shares(20, shares); }),
+                                     test::message_of([&] { blend.find("x", 0, 1, samples); })}) {
+    EXPECT_NE(message.find("points to sample 20 of member"), std::string::npos) << message;
+  }
 }
 
 TEST(BlendedDataset, RefusesMembersThatAreEmptyOrTooSmall) {

@@ -1,5 +1,7 @@
 #include "data/gpt_dataset.h"
 
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 #include "data/golden_gpt.h"
@@ -150,6 +152,25 @@ TEST(GptDataset, TooFewTokensAreAnErrorNotALoop) {
   }
 }
 
+TEST(GptDataset, NegativeLengthsAreNamedWhateverTheOthersSumUpTo) {
+  constexpr std::size_t kLengths = 34;  // of the header of an .idx file
+  const TemporaryFolder folder;
+  const auto message_with = [&](std::size_t sequence) {
+    small_corpus(folder / "x", {3, 20, 5});
+    std::string index = read_file(folder / "x.idx");
+    constexpr std::int32_t kNegative = -100;
+    std::memcpy(&index[kLengths + 4 * sequence], &kNegative, sizeof(kNegative));
+    test::write_bytes(folder / "x.idx", index);
+    const auto source = std::make_shared<const CorpusSource>(folder / "x", io::BinAccess::mapped);
+    return message_of([&] { GptDataset(source, small_options(3)); });
+  };
+  for (const std::size_t sequence : {0, 1}) {
+    EXPECT_NE(message_with(sequence).find("expected a length of at least 0, found -100"),
+              std::string::npos)
+        << message_with(sequence);
+  }
+}
+
 TEST(GptDataset, EveryTokenOfAnEpochIsReadOnce) {
   const TemporaryFolder folder;
   const auto source = small_corpus(folder / "x", {7, 0, 3, 1, 0, 0, 12, 2});
@@ -212,6 +233,8 @@ TEST(GptDataset, ACorruptCacheIsNamedOrBuiltAnew) {
       test::write_bytes(entry.path(), bytes);
       try {
         const GptDataset dataset(source, options);
+        std::vector<Index> samples;
+        dataset.find(source->name(), 0, 1, samples);
         for (Index i = 0; i < dataset.size(); ++i) {
           dataset.read(i, text);
         }

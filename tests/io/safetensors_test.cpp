@@ -75,6 +75,13 @@ TEST(Safetensors, RefusesBadHeaders) {
   EXPECT_NE(opened(file_text(kTwoTensors, 17)).find("cover 16 of 17"), std::string::npos);
   EXPECT_NE(opened("1234567").find("truncated"), std::string::npos);
   EXPECT_NE(opened(file_text("[]", 0)).find("JSON object"), std::string::npos);
+  EXPECT_NE(opened(file_text(R"({"__metadata__":{"a":1}})", 0)).find("found number a"),
+            std::string::npos);
+  EXPECT_NE(opened(file_text(R"({"__metadata__":["a"]})", 0)).find("an object of texts"),
+            std::string::npos);
+  const std::string nested = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_NE(opened(file_text(R"({"__metadata__":{"a":)" + nested + "}}", 0)).find("found array a"),
+            std::string::npos);
   EXPECT_NE(changed("F32", "F33").find("tensor a"), std::string::npos);
   EXPECT_NE(changed("[2]", "[3]").find("tensor a"), std::string::npos);
   EXPECT_NE(changed("[2]", "[-2]").find("tensor a"), std::string::npos);

@@ -1,10 +1,14 @@
 #include "io/token_hdf5.h"
 
+#include <cstring>
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "io/token_file_writer.h"
 #include "support/corpus.h"
 #include "support/full_disk.h"
+#include "utils/hash.h"
 
 namespace mpitron::io {
 namespace {
@@ -146,6 +150,20 @@ TEST_F(DamagedHdf5, IsRefusedWithFilePlaceAndExpectation) {
   damaged = bytes_;
   damaged[static_cast<std::size_t>(layout.documents.begin)] = 1;
   expect(damaged, "expected document indices from 0");
+}
+
+/// The hash in a seal is no secret: whoever makes a file can make one that fits.
+TEST_F(DamagedHdf5, ArraysWithoutBytesLieInsideTheFileToo) {
+  constexpr std::size_t kSealBytes = 128, kModes = 88, kCheck = 120;
+  const std::size_t seal = bytes_.size() - kSealBytes;
+  for (const Index begin : {Index{1} << 40, std::numeric_limits<Index>::min(), Index{-1}}) {
+    std::string damaged = bytes_;
+    std::memcpy(&damaged[seal + kModes], &begin, sizeof(begin));
+    const std::uint64_t check = hash64({&damaged[seal], kCheck});
+    std::memcpy(&damaged[seal + kCheck], &check, sizeof(check));
+    EXPECT_NE(open(damaged).find("what describes the arrays is damaged"), std::string::npos)
+        << begin;
+  }
 }
 
 /// Whatever the damage: an error, or other tokens; never a crash or a hang.

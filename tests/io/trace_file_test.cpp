@@ -124,6 +124,9 @@ TEST_F(TraceFile, SaysWhereAFileIsNoTrace) {
   const std::string begin = R"({"displayTimeUnit":"ms","otherData":{},"traceEvents":[)";
   expect_refused("", "line 1: this is no trace");
   expect_refused("{\"traceEvents\":[]}\n", "line 1: this is no trace");
+  expect_refused(R"({"displayTimeUnit":"ms","otherData":)" + std::string(100'000, '[') +
+                     std::string(100'000, ']') + ",\"traceEvents\":[\n]}\n",
+                 "too deep");
   expect_refused(begin + "\n{\"name\":1}\n]}\n", "line 2");
   expect_refused(begin + "\n{\"name\":\"a\",\"ph\":\"X\",\"pid\":0}\n", "no end");
   expect_refused(begin + "\n{\"name\":\"a\",\"ph\":\"\",\"pid\":0}\n]}\n", "line 2");

@@ -36,6 +36,9 @@ TEST(JsonView, ComplaintsNameThePlace) {
             std::string::npos);
   EXPECT_NE(test::message_of([] { JsonDocument("{\"a\":"); }).find("not valid JSON"),
             std::string::npos);
+  const std::string nested = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_NE(test::message_of([&] { JsonDocument(nested).root().at("a"); }).find("not valid JSON"),
+            std::string::npos);
 }
 
 // serde_json rounds twice: 10 digits of 0.1 are exact, these 17 digits end one bit away from the
@@ -46,6 +49,10 @@ TEST(JsonView, NumbersAreThoseOfTheReference) {
   EXPECT_EQ(document.root().at(1).number(), 1000);
   EXPECT_EQ(document.root().at(2).number(), 0.1);
   EXPECT_NEAR(document.root().at(3).number() / 12345678901234567890123.5, 1, 1e-15);
+  const JsonDocument small("[1.5e-2147483648, -0.0e99999999999999999999, 1.25e-99999999999]");
+  for (Index i = 0; i < 3; ++i) {
+    EXPECT_EQ(small.root().at(i).number(), 0) << i;
+  }
 }
 
 bool complains(const std::string& message, std::string_view words) {

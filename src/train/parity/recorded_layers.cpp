@@ -104,8 +104,10 @@ bool RecordedLayers::buffers_agree(device::Device& device, autograd::ParameterLi
     const auto recorded = buffers_.find(buffer.name);
     const tensor::Tensor value = tensor::to_host(device, buffer.value);
     return recorded != buffers_.end() &&
-           std::ranges::equal(recorded->second,
-                              std::span(value.data<float>(), recorded->second.size()), near);
+           std::ranges::equal(
+               recorded->second,
+               std::span(value.data<float>(), static_cast<std::size_t>(value.shape().numel())),
+               near);
   });
 }
 

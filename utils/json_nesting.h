@@ -1,0 +1,12 @@
+#pragma once
+#include <string_view>
+
+namespace mpitron {
+
+/// Whether lists and objects of a JSON text lie in each other deeper than those of any real file.
+/// To print, copy or compare such a value would overflow the stack: who does that with a value from
+/// a file asks before parsing, and takes such a text for one that is not valid. Linear in the size
+/// of the text, which need not be valid.
+bool nests_too_deep(std::string_view json);
+
+}  // namespace mpitron
