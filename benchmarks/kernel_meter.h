@@ -45,6 +45,13 @@ class KernelMeter {
   void bandwidth(const std::string& name, double bytes, const Kernels&... kernels) {
     rate(name, bytes, goal(), {.timed = [&] { (launch(kernels), ...); }});
   }
+  /// The same right after itself: the caches hold what they can of its arguments, as they do of
+  /// what the kernel before has written. Peers' figures of small tensors are of this kind.
+  template <class Kernel>
+  void repeated_bandwidth(const std::string& name, double bytes, const Kernel& kernel) {
+    const auto run = [&] { launch(kernel); };
+    rate(name, bytes, goal(), {.timed = run, .before = run});
+  }
   /// What a sum over a large buffer reads: the limit of host kernels that write nothing.
   void reading();
   /// A kernel that only reads: as `bandwidth`, with its share of what reading alone reached.

@@ -31,8 +31,8 @@ std::string named(const char* name, DType dtype) {
   return std::string(name) + " " + name_of(dtype);
 }
 
-/// [t, h] = [4096, 768] is what a step of GPT-2 124M has: its rows come partly from the caches, as
-/// there. At [16384, 1024] all comes from memory.
+/// Each after a large copy, so that all comes from memory; and repeated, where the last-level cache
+/// holds a part of it, at [t, h] = [4096, 768], what a step of GPT-2 124M has.
 void bench_norms(KernelMeter& meter, DType dtype, Index host_rows, Index h) {
   const Index t = meter.rows(host_rows);
   const std::string shape =
@@ -43,15 +43,20 @@ void bench_norms(KernelMeter& meter, DType dtype, Index host_rows, Index h) {
   const Out mean = meter.tensor(DType::f32, {t}), rstd = meter.tensor(DType::f32, {t});
   const InOut dgamma{meter.tensor(DType::f32, {h})}, dbeta{meter.tensor(DType::f32, {h})};
   const auto bytes = static_cast<double>(x.bytes());
-  meter.bandwidth("rms_norm forward" + shape, 2 * bytes, RmsNormForward{x, gamma, y, rstd});
-  meter.bandwidth("layer_norm forward" + shape, 2 * bytes,
-                  LayerNormForward{x, gamma, beta, y, mean, rstd});
-  meter.bandwidth("rms_norm backward" + shape, 3 * bytes,
-                  meter.with_workspace(RmsNormBackward{x, y, gamma, rstd, {}, dx, dgamma, {}}));
-  meter.bandwidth("rms_norm backward, added" + shape, 4 * bytes,
-                  meter.with_workspace(RmsNormBackward{x, y, gamma, rstd, dx, dx, dgamma, {}}));
-  meter.bandwidth(
-      "layer_norm backward" + shape, 3 * bytes,
+  const auto measure = [&](const std::string& name, int tensors, const auto& kernel) {
+    meter.bandwidth(name + shape, tensors * bytes, kernel);
+    if (meter.on_host() && t == 4096) {
+      meter.repeated_bandwidth(name + ", repeated" + shape, tensors * bytes, kernel);
+    }
+  };
+  measure("rms_norm forward", 2, RmsNormForward{x, gamma, y, rstd});
+  measure("layer_norm forward", 2, LayerNormForward{x, gamma, beta, y, mean, rstd});
+  measure("rms_norm backward", 3,
+          meter.with_workspace(RmsNormBackward{x, y, gamma, rstd, {}, dx, dgamma, {}}));
+  measure("rms_norm backward, added", 4,
+          meter.with_workspace(RmsNormBackward{x, y, gamma, rstd, dx, dx, dgamma, {}}));
+  measure(
+      "layer_norm backward", 3,
       meter.with_workspace(LayerNormBackward{x, y, gamma, mean, rstd, {}, dx, dgamma, dbeta, {}}));
 }
 

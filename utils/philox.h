@@ -10,7 +10,17 @@ namespace mpitron {
 struct Philox {
   using Counter = std::array<std::uint32_t, 4>;
   using Key = std::array<std::uint32_t, 2>;
+  using Keys = std::array<Key, 10>;  // of each round
 
+  static constexpr Keys keys_of(Key k) {
+    Keys keys{};
+    for (Key& key : keys) {
+      key = k;
+      k[0] += 0x9E3779B9u;
+      k[1] += 0xBB67AE85u;
+    }
+    return keys;
+  }
   static constexpr Counter generate(Counter c, Key k) {
     for (int round = 0; round < 10; ++round) {
       const std::uint64_t p0 = std::uint64_t{0xD2511F53u} * c[0];

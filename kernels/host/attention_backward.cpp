@@ -188,18 +188,16 @@ class BackwardGroup {
   [[gnu::noinline]] void gradients(const HeadDropout& dropout, Index row, Index col, Index r,
                                    Index c) {
     alignas(64) float p[kRows][kCols];
-    KeepMasks masks[kRows / 2];
+    KeepMasks masks;
     if constexpr (Drop) {
-      for (Index m = 0; m < kRows; m += 2) {
-        masks[m / 2] = dropout.masks(row + m, col);
-      }
+      masks = dropout.masks(row, col);
     }
     Block<N> acc;
     probabilities<N>(acc, row, col);
     for_block<N>([&](int m, int n) {
       store(p[m] + 16 * n, acc[m][n]);
       if constexpr (Drop) {
-        acc[m][n] = keep(masks[m / 2].keep[m % 2][n], acc[m][n]);
+        acc[m][n] = keep(masks.keep[m][n], acc[m][n]);
       }
     });
     store_tile<N>(p_, r, c, acc);
@@ -209,7 +207,7 @@ class BackwardGroup {
     [[maybe_unused]] const Vec keep_scale = broadcast(Drop ? dropout.keep_scale() : 1.f);
     for_block<N>([&](int m, int n) {
       if constexpr (Drop) {
-        acc[m][n] = keep(masks[m / 2].keep[m % 2][n], acc[m][n] * keep_scale);
+        acc[m][n] = keep(masks.keep[m][n], acc[m][n] * keep_scale);
       }
       acc[m][n] = load(p[m] + 16 * n) * (acc[m][n] - broadcast(delta_[row + m]));
     });

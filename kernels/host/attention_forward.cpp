@@ -128,23 +128,23 @@ class ForwardHead {
       max_[r + m] = now;
     }
     store(correction_, exp2<float>(load(shift)));
+    if constexpr (Drop) {
+      for (Index c = 0; c < cols; c += kCols) {
+        masks_[c / kCols] = dropout_.masks(row, k0 + c);
+      }
+    }
     for (Index m = 0; m < kRows; m += 2) {
-      softmax_rows(row + m, m, k0, cols, base + m, sum_ + r + m);
+      softmax_rows(m, cols, base + m, sum_ + r + m);
     }
   }
 
-  /// Two rows, which share a dropout mask.
-  [[gnu::always_inline]] void softmax_rows(Index row, Index m, Index k0, Index cols,
-                                           const float* bases, Vec* sums) {
+  /// Two rows.
+  [[gnu::always_inline]] void softmax_rows(Index m, Index cols, const float* bases, Vec* sums) {
     const Vec c = broadcast(problem_.scale * kLog2e);
     const Vec base[2] = {broadcast(bases[0]), broadcast(bases[1])};
     Vec sum[2] = {sums[0] * broadcast(correction_[m]), sums[1] * broadcast(correction_[m + 1])};
     const Index groups = (cols + 15) / 16;
     for (Index g0 = 0; g0 < groups; g0 += 4) {
-      KeepMasks masks;
-      if constexpr (Drop) {
-        masks = dropout_.masks(row, k0 + 16 * g0);
-      }
       with_groups(groups - g0, [&](auto n_groups) {
         constexpr int N = n_groups;
 #pragma GCC unroll 2
@@ -156,7 +156,7 @@ class ForwardHead {
             p[n] = exp2<T>(fms(load(x + 16 * n), c, base[i]));
             sum[i] = sum[i] + p[n];
             if constexpr (Drop) {
-              p[n] = keep(masks.keep[i][n], p[n]);
+              p[n] = keep(masks_[g0 / 4].keep[m + i][n], p[n]);
             }
           }
           store_p(m + i, g0, p);
@@ -217,6 +217,7 @@ class ForwardHead {
   alignas(64) float scores_[kRows][kKeyBlock + kPad];  // one word a step: P in place
   alignas(64) float p_[kRows][kKeyBlock / 2 + kPad];   // bf16: words of P
   alignas(64) float correction_[16];
+  KeepMasks masks_[kKeyBlock / kCols];
   float max_[kQueryBlock];  // of the raw scores
   Vec sum_[kQueryBlock];    // 16 partial sums a row
 };

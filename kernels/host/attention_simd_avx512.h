@@ -159,52 +159,75 @@ inline __m512i splat(std::uint32_t x) {
   return _mm512_set1_epi32(static_cast<int>(x));
 }
 
-/// Both halves of the 64-bit products of 16 words and a factor. The upper halves of the even ones
-/// move down into the gaps of the odd ones.
-struct Products {
-  __m512i high, low;
+/// 16 words: the even ones in the lower halves of eight 64-bit lanes, the odd ones in another
+/// eight. The upper halves hold anything; they are not read.
+struct Words {
+  __m512i even, odd;
 
-  Products(__m512i a, std::uint32_t factor) {
-    const __m512i m = splat(factor), odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), m);
-    high = _mm512_mask_shuffle_epi32(odd, 0x5555, _mm512_mul_epu32(a, m), _MM_PERM_CDAB);
-    low = _mm512_mullo_epi32(a, m);
+  explicit Words(std::uint32_t same) : Words(splat(same), splat(same)) {}
+  Words(__m512i even, __m512i odd) : even(even), odd(odd) {}
+  /// 64-bit products, so words again: their lower halves.
+  Words operator*(std::uint32_t factor) const {
+    return {_mm512_mul_epu32(even, splat(factor)), _mm512_mul_epu32(odd, splat(factor))};
   }
+  Words upper_halves() const {
+    return {_mm512_shuffle_epi32(even, _MM_PERM_DDBB), _mm512_shuffle_epi32(odd, _MM_PERM_DDBB)};
+  }
+  __m512i in_order() const { return _mm512_mask_shuffle_epi32(even, 0xaaaa, odd, _MM_PERM_CCAA); }
 };
 
-/// Philox of 16 counters {counter[0] + lane, ...}: keep[h][w], bit lane: half h (0 low) of word w
-/// >= threshold. Three of the words are the same in all lanes, so the first two rounds have one
-/// product of vectors each.
-inline void philox_keep(const Philox::Counter& counter, Philox::Key key, std::uint32_t threshold,
-                        Mask16 (&keep)[2][4]) {
+/// a ^ b ^ c
+inline Words sum(const Words& a, const Words& b, std::uint32_t c) {
+  constexpr int kXor = 0x96;
+  return {_mm512_ternarylogic_epi32(a.even, b.even, splat(c), kXor),
+          _mm512_ternarylogic_epi32(a.odd, b.odd, splat(c), kXor)};
+}
+
+/// Philox of 3 x 16 counters {counters[j][0] + lane, ...}, which differ in counters[j][1] alone:
+/// keep[2 j + h][w], bit lane: half h (0 low) of word w >= threshold. The lanes have three words in
+/// common, so the first two rounds have one product of vectors each, for all three. From then on
+/// the three take turns: a round of one makes the next wait for 7 cycles, and has work for 3.
+inline void philox_keep(const Philox::Counter (&counters)[3], const Philox::Keys& keys,
+                        std::uint32_t threshold, Mask16 (&keep)[6][4]) {
   constexpr std::uint32_t kFactor0 = 0xD2511F53u, kFactor1 = 0xCD9E8D57u;
-  const auto next_round = [&] { key[0] += 0x9E3779B9u, key[1] += 0xBB67AE85u; };
-  const auto sum = [](__m512i a, __m512i b, __m512i c) {
-    return _mm512_ternarylogic_epi32(a, b, c, 0x96);
-  };
-  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const Products first(_mm512_add_epi32(lane, splat(counter[0])), kFactor0);
-  const std::uint64_t same1 = std::uint64_t{kFactor1} * counter[2];
-  const std::uint64_t same0 =
-      std::uint64_t{kFactor0} * (static_cast<std::uint32_t>(same1 >> 32) ^ counter[1] ^ key[0]);
-  const Products second(_mm512_xor_si512(first.high, splat(counter[3] ^ key[1])), kFactor1);
-  next_round();
-  __m512i x[4] = {
-      _mm512_xor_si512(second.high, splat(static_cast<std::uint32_t>(same1) ^ key[0])), second.low,
-      _mm512_xor_si512(first.low, splat(static_cast<std::uint32_t>(same0 >> 32) ^ key[1])),
-      splat(static_cast<std::uint32_t>(same0))};
-  next_round();
+  const auto upper = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
+  const auto lower = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+  const Philox::Counter& counter = counters[0];
+  const __m512i start = splat(counter[0]), even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+  const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), none = _mm512_setzero_si512();
+  const Words zero(none, none);
+  const Words first = Words(_mm512_add_epi32(even, start), _mm512_add_epi32(odd, start)) * kFactor0;
+  const Words second = sum(first.upper_halves(), zero, counter[3] ^ keys[0][1]) * kFactor1;
+  const std::uint64_t same = std::uint64_t{kFactor1} * counter[2];
+  const Words x0 = sum(second.upper_halves(), zero, lower(same) ^ keys[1][0]);
+  Words x[3][4] = {{x0, second, zero, zero}, {x0, second, zero, zero}, {x0, second, zero, zero}};
+#pragma GCC unroll 3
+  for (int j = 0; j < 3; ++j) {
+    const std::uint64_t own = std::uint64_t{kFactor0} * (upper(same) ^ counters[j][1] ^ keys[0][0]);
+    x[j][2] = sum(first, zero, upper(own) ^ keys[1][1]);
+    x[j][3] = Words(lower(own));
+  }
 #pragma GCC unroll 8
-  for (int round = 2; round < 10; ++round, next_round()) {
-    const Products p0(x[0], kFactor0), p1(x[2], kFactor1);
-    x[0] = sum(p1.high, x[1], splat(key[0]));
-    x[2] = sum(p0.high, x[3], splat(key[1]));
-    x[1] = p1.low;
-    x[3] = p0.low;
+  for (std::size_t round = 2; round < keys.size(); ++round) {
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) {
+      const Words p0 = x[j][0] * kFactor0, p1 = x[j][2] * kFactor1;
+      x[j][0] = sum(p1.upper_halves(), x[j][1], keys[round][0]);
+      x[j][2] = sum(p0.upper_halves(), x[j][3], keys[round][1]);
+      x[j][1] = p1;
+      x[j][3] = p0;
+    }
   }
   const __m512i limit = splat(threshold << 16);
-  for (int w = 0; w < 4; ++w) {
-    keep[0][w] = _mm512_cmpge_epu32_mask(_mm512_slli_epi32(x[w], 16), limit);
-    keep[1][w] = _mm512_cmpge_epu32_mask(x[w], limit);
+#pragma GCC unroll 3
+  for (int j = 0; j < 3; ++j) {
+#pragma GCC unroll 4
+    for (int w = 0; w < 4; ++w) {
+      const __m512i word = x[j][w].in_order();
+      // each by itself: the compiler would gather them in a vector
+      _store_mask16(&keep[2 * j][w], _mm512_cmpge_epu32_mask(_mm512_slli_epi32(word, 16), limit));
+      _store_mask16(&keep[2 * j + 1][w], _mm512_cmpge_epu32_mask(word, limit));
+    }
   }
 }
 

@@ -170,17 +170,19 @@ inline void store_transposed(float* to, Index stride, const Vec (&x)[16]) {
   }
 }
 
-inline void philox_keep(const Philox::Counter& counter, Philox::Key key, std::uint32_t threshold,
-                        Mask16 (&keep)[2][4]) {
-  std::fill_n(&keep[0][0], 8, Mask16{0});
-  for (std::uint32_t lane = 0; lane < 16; ++lane) {
-    const auto word =
-        Philox::generate({counter[0] + lane, counter[1], counter[2], counter[3]}, key);
-    for (std::size_t w = 0; w < 4; ++w) {
-      keep[0][w] = static_cast<Mask16>(
-          keep[0][w] | static_cast<unsigned>((word[w] & 0xffffu) >= threshold) << lane);
-      keep[1][w] = static_cast<Mask16>(keep[1][w] |
-                                       static_cast<unsigned>(word[w] >> 16 >= threshold) << lane);
+inline void philox_keep(const Philox::Counter (&counters)[3], const Philox::Keys& keys,
+                        std::uint32_t threshold, Mask16 (&keep)[6][4]) {
+  std::fill_n(&keep[0][0], 24, Mask16{0});
+  for (int j = 0; j < 3; ++j) {
+    Philox::Counter counter = counters[j];
+    for (int lane = 0; lane < 16; ++lane, ++counter[0]) {
+      const Philox::Counter word = Philox::generate(counter, keys[0]);
+      for (std::size_t w = 0; w < 4; ++w) {
+        const unsigned low = (word[w] & 0xffffu) >= threshold ? 1 : 0;
+        const unsigned high = word[w] >> 16 >= threshold ? 1 : 0;
+        keep[2 * j][w] = static_cast<Mask16>(keep[2 * j][w] | low << lane);
+        keep[2 * j + 1][w] = static_cast<Mask16>(keep[2 * j + 1][w] | high << lane);
+      }
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "io/byte_source.h"
+#include "support/corpus.h"
 
 namespace mpitron::test {
 
@@ -64,5 +65,32 @@ inline std::string read_all(io::ByteSource& source, std::size_t wanted) {
   EXPECT_EQ(source.read(buffer.data(), wanted), 0U) << "the end stays the end";
   return all;
 }
+
+/// A format: its name, what writes it and what reads it.
+struct Compression {
+  const char *name, *file;
+  std::string (*compress)(const std::string& text);
+  std::unique_ptr<io::ByteSource> (*open)(std::unique_ptr<io::ByteSource> compressed,
+                                          std::string name);
+
+  /// What `bytes` hold, where they come in pieces of `piece` and are asked for `wanted` at a time.
+  std::string read(const std::string& bytes, std::size_t piece = 1 << 20,
+                   std::size_t wanted = 1000) const {
+    const auto source = open(std::make_unique<SourceInPieces>(bytes, piece), file);
+    return read_all(*source, wanted);
+  }
+  /// The message has `part` in it, the file's name, and what tests it.
+  void expect_damaged(const std::string& bytes, const std::string& part) const {
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{1} << 20}) {
+      const std::string message = message_of([&] { read(bytes, piece); });
+      for (const std::string& wanted :
+           {part, file + std::string(": "), std::string("test it with: ") + name + " -t " + file}) {
+        EXPECT_NE(message.find(wanted), std::string::npos) << message;
+      }
+    }
+  }
+};
+inline constexpr Compression kGzip{"gzip", "f.gz", gzip, io::gunzip};
+inline constexpr Compression kZstd{"zstd", "f.zst", zstd, io::unzstd};
 
 }  // namespace mpitron::test

@@ -126,13 +126,16 @@ TEST(Avx512Vectors, Transpose) {
 TEST(Avx512Vectors, PhiloxMasks) {
   for (std::uint32_t seed = 1; seed < 40; ++seed) {
     const Philox::Key key{seed * 0x9E3779B9u, ~seed};
-    const Philox::Counter counter{0xfffffff0u + seed, seed, seed * seed, 7 - seed};
+    const std::uint32_t first = 0xfffffff0u + seed;
+    const Philox::Counter counters[] = {{first, seed, seed * seed, 7 - seed},
+                                        {first, ~seed, seed * seed, 7 - seed},
+                                        {first, seed << 7, seed * seed, 7 - seed}};
     for (const std::uint32_t threshold : {1u, 6554u, 32768u, 65535u}) {
-      avx512::Mask16 got[2][4];
-      portable::Mask16 want[2][4];
-      avx512::philox_keep(counter, key, threshold, got);
-      portable::philox_keep(counter, key, threshold, want);
-      for (int i = 0; i < 8; ++i) {
+      avx512::Mask16 got[6][4];
+      portable::Mask16 want[6][4];
+      avx512::philox_keep(counters, Philox::keys_of(key), threshold, got);
+      portable::philox_keep(counters, Philox::keys_of(key), threshold, want);
+      for (int i = 0; i < 24; ++i) {
         EXPECT_EQ(got[i / 4][i % 4], want[i / 4][i % 4]) << seed << " " << threshold;
       }
     }

@@ -139,17 +139,20 @@ TEST(PortableVectors, Transpose) {
   }
 }
 
-TEST(PortableVectors, PhiloxMasksOfSixteenCounters) {
+TEST(PortableVectors, PhiloxMasksOfThreeTimesSixteenCounters) {
   const Philox::Key key{3, 0x80000001u};
-  const Philox::Counter counter{0xfffffff8u, 5, 6, 7};  // the lanes run over the end
+  const std::uint32_t first = 0xfffffff8u;  // the lanes run over the end
+  const Philox::Counter counters[] = {{first, 5, 6, 7}, {first, 8, 6, 7}, {first, 0, 6, 7}};
   for (const std::uint32_t threshold : {1u, 6554u, 32768u, 65535u}) {
-    Mask16 masks[2][4];
-    philox_keep(counter, key, threshold, masks);
-    for (std::uint32_t lane = 0; lane < 16; ++lane) {
-      const auto words = Philox::generate({counter[0] + lane, 5, 6, 7}, key);
-      for (std::size_t w = 0; w < 4; ++w) {
-        EXPECT_EQ(masks[0][w] >> lane & 1, (words[w] & 0xffff) >= threshold ? 1 : 0);
-        EXPECT_EQ(masks[1][w] >> lane & 1, words[w] >> 16 >= threshold ? 1 : 0);
+    Mask16 masks[6][4];
+    philox_keep(counters, Philox::keys_of(key), threshold, masks);
+    for (int j = 0; j < 3; ++j) {
+      for (std::uint32_t lane = 0; lane < 16; ++lane) {
+        const auto words = Philox::generate({first + lane, counters[j][1], 6, 7}, key);
+        for (std::size_t w = 0; w < 4; ++w) {
+          EXPECT_EQ(masks[2 * j][w] >> lane & 1, (words[w] & 0xffff) >= threshold ? 1 : 0);
+          EXPECT_EQ(masks[2 * j + 1][w] >> lane & 1, words[w] >> 16 >= threshold ? 1 : 0);
+        }
       }
     }
   }
