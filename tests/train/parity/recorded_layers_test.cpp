@@ -62,7 +62,7 @@ TEST_F(RecordedLayersTest, BuffersAgreeToTheLastBit) {
   bias.value = test::make_tensor(*device, {2}, DType::f32, {0.5, -0.25000003});
   EXPECT_FALSE(recorded.buffers_agree(*device, parameters, 0));
   EXPECT_TRUE(recorded.buffers_agree(*device, parameters, 1e-6));
-  bias.value = testing::make_tensor(*device, {1}, DType::f32, {0.5});
+  bias.value = test::make_tensor(*device, {1}, DType::f32, {0.5});
   EXPECT_FALSE(recorded.buffers_agree(*device, parameters, 0));
   bias.name = "another";
   EXPECT_FALSE(recorded.buffers_agree(*device, parameters, 0));
