@@ -201,7 +201,8 @@ int pretrain(const std::string& kind, const Arguments& words) {
                                   .build = fingerprint(),
                                   .files = train::tokenizer_files(*data.tokenizer),
                                   .vocabulary = data.tokenizer->vocab_size(),
-                                  .given = config::given_values_json(parsed.values)},
+                                  .given = config::given_values_json(parsed.values),
+                                  .arguments = config::display_values(parsed.values)},
                                  trace);
   const train::RunOutcome outcome = pretraining.run(&tuning);
   if (outcome.code == ExitCode::success && config.logging.unigram_baseline) {

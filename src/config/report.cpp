@@ -88,6 +88,14 @@ std::string display_value(const OptionValues& values, std::size_t slot) {
   return fmt::format("[{}]", fmt::join(shown, ", "));
 }
 
+std::vector<std::pair<std::string, std::string>> display_values(const OptionValues& values) {
+  std::vector<std::pair<std::string, std::string>> shown;
+  for (const std::size_t slot : sorted_slots()) {
+    shown.emplace_back(option_index().dest(slot), display_value(values, slot));
+  }
+  return shown;
+}
+
 std::string values_text(const OptionValues& values, bool provenance) {
   std::string text;
   for (const std::size_t slot : sorted_slots()) {

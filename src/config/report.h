@@ -1,5 +1,7 @@
 #pragma once
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "config/parse.h"
 
@@ -7,6 +9,9 @@ namespace mpitron::config {
 
 /// A value as the reference prints it: None, True, 128, text, [1, 2].
 std::string display_value(const OptionValues& values, std::size_t slot);
+
+/// Name and value of every option, sorted by name.
+std::vector<std::pair<std::string, std::string>> display_values(const OptionValues& values);
 
 /// `  name ........ value`, sorted by name; with `provenance` also where each value comes from.
 std::string values_text(const OptionValues& values, bool provenance);

@@ -37,7 +37,6 @@ class ProgressBar {
   void update(Index done, const std::string& note = {});
   /// Removes the bar, before other text is printed; the next update draws it again.
   void clear();
-  bool enabled() const { return enabled_; }
 
  private:
   int width() const;

@@ -59,10 +59,16 @@ TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index 
   }
 }
 
-void TrainingLog::resumed_at(Index iteration) {
+void TrainingLog::begin(Index iteration,
+                        std::span<const std::pair<std::string, std::string>> arguments) {
   bar_.emplace(config_.training.train_iters, "it", iteration);
-  if (metrics_) {
+  if (metrics_ && iteration > 0) {
     metrics_->resume(iteration);
+  }
+  for (const auto& [name, value] : arguments) {
+    if (tensorboard_) {
+      tensorboard_->add_text(name, value, iteration);
+    }
   }
 }
 

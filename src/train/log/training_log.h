@@ -1,7 +1,9 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "config/run_config.h"
 #include "io/metrics_file.h"
@@ -40,8 +42,9 @@ class TrainingLog {
   /// Rank 0 writes; the others take part where a value is made by all.
   TrainingLog(const config::RunConfig& config, Timers& timers, Index rank = 0);
 
-  /// A run that goes on after this iteration.
-  void resumed_at(Index iteration);
+  /// The run begins behind this iteration, 0 where it is new, with these options (names and
+  /// values), which TensorBoard shows as texts.
+  void begin(Index iteration, std::span<const std::pair<std::string, std::string>> arguments = {});
   void iteration(const Progress& progress, const StepReport& step, TrainStep& state);
   /// Time between the two does not count as training (an evaluation).
   void pause();

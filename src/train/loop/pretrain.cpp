@@ -58,7 +58,8 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       evaluator_(step_, model, data, config_),
       checkpointing_(model, step_, config, identity, profile_.trace()),
       log_(config, timers_, model.world().rank()),
-      record_(config.checkpoint.save, model.world().rank()) {
+      record_(config.checkpoint.save, model.world().rank()),
+      arguments_(identity.arguments) {
   if (config.logging.tensorboard_dir && model.world().rank() == 0) {
     write_run_description(*config.logging.tensorboard_dir, config, identity);
   }
@@ -107,9 +108,7 @@ RunOutcome Pretraining::run_to_end() {
                             std::chrono::system_clock::now());
     });
   }
-  if (outcome.iteration > 0) {
-    log_.resumed_at(outcome.iteration);
-  }
+  log_.begin(outcome.iteration, arguments_);
   record_.begin(outcome.iteration, outcome.consumed_samples, checkpointing_.newest_iteration());
   if (config_.training.skip_train || train(watch, outcome)) {
     validate({outcome.iteration, outcome.consumed_samples, config_.training.global_batch_size},

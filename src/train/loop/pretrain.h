@@ -76,7 +76,8 @@ class Pretraining {
   TrainingLog log_;
   std::optional<ProgressLog> progress_log_;  // rank 0 with --log-progress
   RunRecord record_;
-  Index first_sample_ = 0;  // where this program started
+  const std::vector<std::pair<std::string, std::string>> arguments_;  // of RunIdentity
+  Index first_sample_ = 0;                                            // where this program started
   Index consumed_valid_samples_ = 0;
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "utils/shape.h"
 
@@ -13,6 +15,8 @@ struct RunIdentity {
   std::map<std::string, std::string> files = {};  // the tokenizer's, by name
   Index vocabulary = 0;                           // tokens that it knows; 0: not told
   std::string given = "{}";  // JSON of the options that the user gave, for reports
+  // Names and values of all options (config::display_values), for TensorBoard.
+  std::vector<std::pair<std::string, std::string>> arguments = {};
 };
 
 }  // namespace mpitron::train

@@ -103,6 +103,21 @@ TEST(TrainingLog, WritesEventsAndMetrics) {
   EXPECT_EQ(row.at("lm loss test"), 2.0);
 }
 
+TEST(TrainingLog, TensorBoardShowsTheOptions) {
+  const test::TemporaryFolder folder;
+  const std::vector<std::pair<std::string, std::string>> options{{"lr", "0.0003"}};
+  Logged({"--tensorboard-dir", folder / "board"}).log.begin(0, options);
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "board")) {
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) {
+      const std::string events = read_file(entry.path());
+      EXPECT_TRUE(has(events, "lr") && has(events, "0.0003"));
+      ++files;
+    }
+  }
+  EXPECT_EQ(files, 1);
+}
+
 TEST(TrainingLog, MetricsTellTimesAndRanks) {
   const test::TemporaryFolder folder;
   {
