@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -124,10 +125,13 @@ Result balancing(const Facts& f, const MoeConfig& m) {
     return Violation{fmt::format("{}", fmt::join(kinds, " ")),
                      "--moe-router-load-balancing-type aux_loss seq_aux_loss"};
   }
-  const auto twice = std::ranges::find_if(
-      kinds, [&](const std::string& kind) { return std::ranges::count(kinds, kind) > 1; });
-  if (twice != kinds.end()) {
-    return Violation{*twice + " is listed twice", "--moe-router-load-balancing-type " + *twice};
+  std::vector<std::string> once;
+  std::ranges::copy_if(kinds, std::back_inserter(once), [&](const std::string& kind) {
+    return std::ranges::find(once, kind) == once.end();
+  });
+  if (once.size() < kinds.size()) {
+    return Violation{fmt::format("{}: one is listed twice", fmt::join(kinds, " ")),
+                     fmt::format("--moe-router-load-balancing-type {}", fmt::join(once, " "))};
   }
   const bool defaults = !f.values.given("moe_aux_loss_coeff");
   if (kinds.size() != coefficients.size() && !defaults) {

@@ -32,9 +32,9 @@ constexpr RuleCase kBroken[] = {
     {"--num-experts 4 --moe-router-load-balancing-type sinkhorn --moe-aux-loss-coeff 0.1", "E136",
      "with sinkhorn"},
     {"--num-experts 4 --moe-router-load-balancing-type aux_loss none", "E136", "aux_loss none"},
-    {"--num-experts 4 --moe-router-load-balancing-type aux_loss aux_loss "
-     "--moe-aux-loss-coeff 0.1 0.2",
-     "E136", "aux_loss is listed twice"},
+    {"--num-experts 4 --moe-router-load-balancing-type aux_loss seq_aux_loss aux_loss "
+     "--moe-aux-loss-coeff 0.1 0.2 0.3",
+     "E136", "--moe-router-load-balancing-type aux_loss seq_aux_loss"},
     {"--num-experts 4 --moe-router-load-balancing-type aux_loss seq_aux_loss "
      "--moe-aux-loss-coeff 0.1",
      "E136", "2 kinds, 1 coefficients"},
