@@ -7,7 +7,7 @@
 namespace mpitron::emulator {
 namespace {
 
-void nothing() {}
+const char kernel = 0;  // any address names one
 
 /// The machine as these variables describe it; none is set otherwise.
 class CudaDevices : public ::testing::Test {
@@ -61,7 +61,7 @@ TEST_F(CudaDevices, SharedMemoryFollowsTheCapability) {
     int bytes = 0;
     cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
     const auto ask = [](int wanted) {
-      return cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, wanted);
+      return cudaFuncSetAttribute(&kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, wanted);
     };
     EXPECT_EQ(ask(bytes), cudaSuccess) << capability;
     EXPECT_EQ(ask(bytes + 1), cudaErrorInvalidValue) << capability;
