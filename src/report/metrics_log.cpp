@@ -2,12 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
 namespace mpitron::report {
 
 using Json = nlohmann::json;
+
+namespace {
+
+/// The step of a line; none where the line, or its step, is none that a run writes.
+std::optional<std::int64_t> step_of(const Json& row) {
+  constexpr std::int64_t kMost = 1'000'000'000'000;
+  if (!row.is_object() || !row.contains("step") || !row["step"].is_number_integer()) {
+    return std::nullopt;
+  }
+  const auto step = row["step"].get<std::int64_t>();
+  return step >= 0 && step <= kMost ? std::optional(step) : std::nullopt;
+}
+
+}  // namespace
 
 MetricsLog::MetricsLog(std::string_view lines) {
   while (!lines.empty()) {
@@ -24,19 +39,19 @@ MetricsLog::MetricsLog(std::string_view lines) {
 
 void MetricsLog::add_line(std::string_view line) {
   const Json row = Json::parse(line, nullptr, false);
-  if (!row.is_object() || !row.contains("step") || !row["step"].is_number_integer()) {
+  const std::optional<std::int64_t> step = step_of(row);
+  if (!step) {
     return;
   }
-  const auto step = row["step"].get<std::int64_t>();
   if (row.contains("event")) {
-    forget_from(step + 1);
+    forget_from(*step + 1);
     return;
   }
-  if (!steps_.empty() && step < steps_.back()) {
-    forget_from(step);
+  if (!steps_.empty() && *step < steps_.back()) {
+    forget_from(*step);
   }
-  if (steps_.empty() || steps_.back() != step) {
-    steps_.push_back(step);
+  if (steps_.empty() || steps_.back() != *step) {
+    steps_.push_back(*step);
   }
   for (const auto& [name, value] : row.items()) {
     if (name != "step" && (value.is_number() || value.is_null())) {

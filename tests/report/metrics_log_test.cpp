@@ -55,6 +55,16 @@ TEST(MetricsLog, ARunThatBeginsAnewForgetsTheFormer) {
   EXPECT_EQ(values(log, "a"), (std::map<int, double>{{1, 10}, {2, 20}}));
 }
 
+TEST(MetricsLog, StepsThatNoRunReachesAreLeftOut) {
+  const MetricsLog log(R"({"step":-9223372036854775808,"a":1}
+{"step":1,"a":2}
+{"event":"resume","step":9223372036854775807}
+{"step":18446744073709551615,"a":3}
+{"step":1000000000000,"a":4}
+)");
+  EXPECT_EQ(log.steps(), (std::vector<std::int64_t>{1, 1'000'000'000'000}));
+}
+
 TEST(MetricsLog, TornLinesAreLeftOut) {
   const MetricsLog log(R"({"step":1,"a":1}
 {"step":2,"a
