@@ -115,7 +115,8 @@ Result rotary_dimensions(const Facts& f) {
     return {};
   }
   const auto dims = static_cast<Index>(static_cast<double>(head) * m.rotary_percent);
-  if (m.rotary_percent > 0 && m.rotary_percent <= 1 && dims >= 2 && dims % 2 == 0) {
+  const Index turned = dims + dims % 2;  // in pairs
+  if (m.rotary_percent > 0 && m.rotary_percent <= 1 && dims > 0 && turned <= head) {
     return {};
   }
   return Violation{fmt::format("int({} * {}) = {}", head, m.rotary_percent, dims),
@@ -281,9 +282,10 @@ std::span<const Constraint> model_constraints() {
       {"E018", "one_activation", "at most one of --swiglu, --squared-relu, --openai-gelu",
        "swiglu squared-relu openai-gelu", "The MLP has one activation.", one_activation},
       {"E019", "rotary_dimensions",
-       "0 < rotary_percent <= 1 and int(d * rotary_percent) is even, d = kv_channels, or "
-       "qk_pos_emb_head_dim of latent attention",
-       "kv-channels qk-pos-emb-head-dim rotary-percent", "Rotation acts on pairs of dimensions.",
+       "0 < rotary_percent <= 1 and int(d * rotary_percent), made even, is in [2, d], d = "
+       "kv_channels, or qk_pos_emb_head_dim of latent attention",
+       "kv-channels qk-pos-emb-head-dim rotary-percent",
+       "Rotation acts on pairs of dimensions: of an odd number of them, one more is turned.",
        rotary_dimensions},
       {"E020", "rotary_factors", "interpolation factor >= 1, scaling factors > 0",
        "rotary-seq-len-interpolation-factor rope-scaling-factor rotary-scaling-factor",

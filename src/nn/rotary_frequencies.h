@@ -12,9 +12,9 @@ struct RotaryFrequencies {
   double position_divisor = 1;  // position interpolation (Chen et al. 2023)
 };
 
-/// base^(-2i / dim) for i < dim / 2, dim = head dimension * rotary_percent, with llama 3.1's or
-/// YaRN's scaling where the configuration asks for it (Peng et al. 2023). Computed in fp32 as the
-/// reference does.
+/// base^(-2i / dim) for 2i < dim, dim = head dimension * rotary_percent rounded down, odd or even,
+/// with llama 3.1's or YaRN's scaling where the configuration asks for it (Peng et al. 2023).
+/// Computed in fp32 as the reference does.
 RotaryFrequencies rotary_frequencies(const config::ModelConfig& config);
 
 /// Llama 3.1's rescaling of long wavelengths: low frequency factor 1, high 4, old context 8192.

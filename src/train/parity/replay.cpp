@@ -95,9 +95,6 @@ config::RunConfig configuration(const RecordedCase& recorded,
 }  // namespace
 
 ReplayTolerance ReplayTolerance::of(const config::ModelConfig& model) {
-  if (model.moe && model.moe->sinkhorn) {
-    return {.loss = 2e-3, .grad_norm = 2e-2};
-  }
   if (model.moe && model.params_dtype != DType::f32) {
     constexpr double kUpdates = 4;  // of a bias: an expert may have more tokens instead of fewer
     return {.loss = 4e-3,
@@ -106,11 +103,14 @@ ReplayTolerance ReplayTolerance::of(const config::ModelConfig& model) {
             .layer_losses = 2e-2,
             .buffers = kUpdates * model.moe->bias_update_rate};
   }
+  if (model.moe && model.moe->sinkhorn) {
+    return {.loss = 2e-3, .grad_norm = 2e-2};
+  }
   switch (model.params_dtype) {
     case DType::bf16:
-      return {.loss = 1e-3, .grad_norm = 2e-2, .logits = 5e-2};
+      return {.loss = 1e-3, .grad_norm = 2e-2, .logits = 5e-2, .layer_losses = 1e-3};
     case DType::f16:
-      return {.loss = 2e-4, .grad_norm = 2e-3, .logits = 5e-3};
+      return {.loss = 2e-4, .grad_norm = 2e-3, .logits = 5e-3, .layer_losses = 2e-4};
     default:
       return {};
   }

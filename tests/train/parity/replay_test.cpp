@@ -38,6 +38,7 @@ TEST(ReplayTolerance, IsWiderInHalfPrecision) {
     EXPECT_GT(half.loss, single.loss);
     EXPECT_GT(half.grad_norm, single.grad_norm);
     EXPECT_GT(half.logits, single.logits);
+    EXPECT_EQ(half.layer_losses, half.loss);  // those of a depth of multi-token prediction
   }
 }
 
@@ -50,6 +51,9 @@ TEST(ReplayTolerance, AllowsOtherExpertsInHalfPrecisionOnly) {
   EXPECT_GT(ReplayTolerance::of(model).buffers, 0.01);
   EXPECT_GT(ReplayTolerance::of(model).layer_losses, ReplayTolerance().layer_losses);
   EXPECT_LT(ReplayTolerance::of(model).loss, 1e-2);
+  const ReplayTolerance half = ReplayTolerance::of(model);
+  model.moe->sinkhorn = true;
+  EXPECT_EQ(ReplayTolerance::of(model).layer_losses, half.layer_losses);
 }
 
 /// A recorded case cut to its first iterations.
