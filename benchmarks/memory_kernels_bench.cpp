@@ -31,8 +31,8 @@ std::string named(const char* name, DType dtype) {
   return std::string(name) + " " + name_of(dtype);
 }
 
-/// Each after a large copy, so that all comes from memory; and repeated, where the last-level cache
-/// holds a part of it, at [t, h] = [4096, 768], what a step of GPT-2 124M has.
+/// All after large copies, so that they come from memory. Then, at [t, h] = [4096, 768], what a
+/// step of GPT-2 124M has, each right after itself: the last-level cache holds a part of it.
 void bench_norms(KernelMeter& meter, DType dtype, Index host_rows, Index h) {
   const Index t = meter.rows(host_rows);
   const std::string shape =
@@ -43,21 +43,30 @@ void bench_norms(KernelMeter& meter, DType dtype, Index host_rows, Index h) {
   const Out mean = meter.tensor(DType::f32, {t}), rstd = meter.tensor(DType::f32, {t});
   const InOut dgamma{meter.tensor(DType::f32, {h})}, dbeta{meter.tensor(DType::f32, {h})};
   const auto bytes = static_cast<double>(x.bytes());
-  const auto measure = [&](const std::string& name, int tensors, const auto& kernel) {
-    meter.bandwidth(name + shape, tensors * bytes, kernel);
-    if (meter.on_host() && t == 4096) {
+  const auto measure = [&](const std::string& name, int tensors, const auto& kernel,
+                           bool repeated) {
+    if (repeated) {
       meter.repeated_bandwidth(name + ", repeated" + shape, tensors * bytes, kernel);
+    } else {
+      meter.bandwidth(name + shape, tensors * bytes, kernel);
     }
   };
-  measure("rms_norm forward", 2, RmsNormForward{x, gamma, y, rstd});
-  measure("layer_norm forward", 2, LayerNormForward{x, gamma, beta, y, mean, rstd});
-  measure("rms_norm backward", 3,
-          meter.with_workspace(RmsNormBackward{x, y, gamma, rstd, {}, dx, dgamma, {}}));
-  measure("rms_norm backward, added", 4,
-          meter.with_workspace(RmsNormBackward{x, y, gamma, rstd, dx, dx, dgamma, {}}));
-  measure(
-      "layer_norm backward", 3,
-      meter.with_workspace(LayerNormBackward{x, y, gamma, mean, rstd, {}, dx, dgamma, dbeta, {}}));
+  const auto rms_backward =
+      meter.with_workspace(RmsNormBackward{x, y, gamma, rstd, {}, dx, dgamma, {}});
+  const auto rms_backward_added =
+      meter.with_workspace(RmsNormBackward{x, y, gamma, rstd, dx, dx, dgamma, {}});
+  const auto layer_backward =
+      meter.with_workspace(LayerNormBackward{x, y, gamma, mean, rstd, {}, dx, dgamma, dbeta, {}});
+  for (const bool repeated : {false, true}) {
+    if (repeated && !(meter.on_host() && t == 4096)) {
+      continue;
+    }
+    measure("rms_norm forward", 2, RmsNormForward{x, gamma, y, rstd}, repeated);
+    measure("layer_norm forward", 2, LayerNormForward{x, gamma, beta, y, mean, rstd}, repeated);
+    measure("rms_norm backward", 3, rms_backward, repeated);
+    measure("rms_norm backward, added", 4, rms_backward_added, repeated);
+    measure("layer_norm backward", 3, layer_backward, repeated);
+  }
 }
 
 void bench_elementwise(KernelMeter& meter, DType dtype) {
