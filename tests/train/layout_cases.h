@@ -15,6 +15,16 @@ inline Flags operator+(Flags flags, const Flags& more) {
   return flags;
 }
 
+/// What tests of layouts are run for.
+struct Layout {
+  const char* name;
+  Index ranks;
+  Flags flags;
+};
+inline void PrintTo(const Layout& layout, std::ostream* out) {
+  *out << layout.name;
+}
+
 /// Three iterations of a tiny model.
 inline LayoutOutcome run_layout(const Flags& flags, Index world_size) {
   return run_layout(tiny_run(flags, world_size), 3);

@@ -10,15 +10,6 @@
 namespace mpitron::train {
 namespace {
 
-struct Layout {
-  const char* name;
-  Index ranks;
-  Flags flags;
-};
-void PrintTo(const Layout& layout, std::ostream* out) {
-  *out << layout.name;
-}
-
 Flags model() {
   return {"--num-layers",
           "4",

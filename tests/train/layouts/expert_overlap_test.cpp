@@ -35,15 +35,6 @@ Flags model() {
 const Flags kOverlap{"--overlap-moe-expert-parallel-comm"};
 const Flags kDelay{"--overlap-moe-expert-parallel-comm", "--delay-wgrad-compute"};
 
-struct Layout {
-  const char* name;
-  Index ranks;
-  Flags flags;
-};
-void PrintTo(const Layout& layout, std::ostream* out) {
-  *out << layout.name;
-}
-
 class ExpertOverlapTest : public ::testing::TestWithParam<Layout> {};
 
 TEST_P(ExpertOverlapTest, ChangesNoBit) {

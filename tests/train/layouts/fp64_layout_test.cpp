@@ -66,15 +66,6 @@ double relative(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(difference / norm);
 }
 
-struct Layout {
-  const char* name;
-  Index ranks;
-  Flags flags;
-};
-void PrintTo(const Layout& layout, std::ostream* out) {
-  *out << layout.name;
-}
-
 class Fp64Layout : public ::testing::TestWithParam<Layout> {};
 
 TEST_P(Fp64Layout, GradientsAreThoseOfOneRank) {

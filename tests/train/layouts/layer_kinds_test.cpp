@@ -38,14 +38,6 @@ Flags both() {
   return latent() + Flags{"--mtp-num-layers", "1", "--untie-embeddings-and-output-weights"};
 }
 
-struct Layout {
-  const char* name;
-  Index ranks;
-  Flags flags;
-};
-void PrintTo(const Layout& layout, std::ostream* out) {
-  *out << layout.name;
-}
 std::string name_of(const ::testing::TestParamInfo<Layout>& info) {
   return info.param.name;
 }

@@ -8,15 +8,6 @@
 namespace mpitron::train {
 namespace {
 
-struct Layout {
-  const char* name;
-  Index ranks;
-  Flags flags;
-};
-void PrintTo(const Layout& layout, std::ostream* out) {
-  *out << layout.name;
-}
-
 class LayoutTest : public ::testing::TestWithParam<Layout> {
  protected:
   // SGD: Adam's first steps are the gradients' signs, which rounding alone may flip.
