@@ -4,6 +4,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 NAME   ?=
+TOPIC  ?= elementwise
 TESTS  ?= .
 BENCH  ?=
 BASE   ?= main
@@ -15,7 +16,7 @@ export CCACHE_BASEDIR ?= $(CURDIR)
 SOURCES = $(shell git ls-files -co --exclude-standard '*.h' '*.cpp' '*.cu' '*.cuh')
 say     = @printf '\n== %s\n' $(1)
 
-.PHONY: help deps configure build run test lint tidy bench asan tsan debug configure-cuda cuda check-gpu test-emulated test-races test-gpu bench-gpu install format clean new-op
+.PHONY: help deps configure program build run test lint tidy bench asan tsan debug configure-cuda cuda check-gpu test-emulated test-races test-gpu bench-gpu gpu-kit install uninstall package format clean new-op
 .DEFAULT_GOAL := help
 
 help: ## list these targets
@@ -35,7 +36,11 @@ build: configure ## build build/bin/mpitron, tests and benchmarks (Release, this
 	$(call say,'build: compile with $(JOBS) jobs')
 	@cmake --build build -j $(JOBS)
 
-run: build ## train a tokenizer and a small GPT on real English text, then let it write
+program: configure
+	$(call say,'program: compile build/bin/mpitron with $(JOBS) jobs')
+	@cmake --build build -j $(JOBS) --target mpitron
+
+run: program ## train a tokenizer and a small GPT on real English text, then let it write
 	$(call say,'run: text -> vocabulary -> token files -> training -> sample; all files stay below build/quickstart')
 	@bash jobs/quickstart.sh
 
@@ -93,10 +98,27 @@ bench-gpu: configure-cuda ## run the benchmarks of GPUs
 	@cmake --build build-cuda -j $(JOBS) --target benchmarks
 	@bash benchmarks/run.sh build-cuda '$(if $(BENCH),$(BENCH),^(gpu_|memory_kernels))'
 
-install: build ## install the program below PREFIX
-	$(call say,'install: copy the program to $(PREFIX)')
+gpu-kit: deps ## collect in gpu-kit/ what tests and measures a GPU on a machine with nothing but driver and CUDA's libraries
+	$(call say,'gpu-kit: compile for sm_90a with CUDA alone; collect in gpu-kit/')
+	@cmake -S . -B build-gpu-kit -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPITRON_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90a-real \
+	  -DMPITRON_ARCH=x86-64-v3 '-DMPITRON_LEAVE_OUT=MPI;HDF5;Kokkos;oneDNN;hwloc'
+	@cmake --build build-gpu-kit -j $(JOBS) --target mpitron-cuda kernels_gpu_test gpu_step_bench gpu_attention_bench memory_kernels_bench gemm_bench
+	@bash benchmarks/gpu_kit/collect.sh build-gpu-kit gpu-kit "$${MPITRON_GOLDEN_DIR:-tests/golden}/curves"
+
+install: ## install what is built below PREFIX: program, manual pages, completion, job scripts (no root, no apt)
+	$(call say,'install: program, pages, completion, jobs and documentation to $(PREFIX)')
+	@if ! [ -x build/bin/mpitron ]; then cmake --preset release && cmake --build build -j $(JOBS) --target mpitron; fi
 	@cmake --install build --prefix '$(PREFIX)'
-	@if [ -x build-cuda/bin/mpitron-cuda ]; then cmake --install build-cuda --prefix '$(PREFIX)'; fi
+	@if [ -x build-cuda/bin/mpitron-cuda ]; then cmake -E copy build-cuda/bin/mpitron-cuda '$(PREFIX)/bin/'; fi
+
+uninstall: ## remove what the last `make install` copied
+	$(call say,'uninstall: remove every file of build/install_manifest.txt, and folders that it leaves empty')
+	@bash packaging/uninstall.sh build/install_manifest.txt '$(PREFIX)'
+
+package: program ## make build/*.deb, and build/*.tar.gz, which holds its libraries and runs from any folder
+	$(call say,'package: Debian package and tarball in build/')
+	@cd build && cpack -G DEB
+	@bash packaging/tarball.sh build
 
 format: deps ## format every source file with clang-format 14
 	$(call say,'format: clang-format 14 on every source file')
@@ -108,4 +130,4 @@ clean: ## remove the build folders (the Kokkos of ~/.cache stays)
 
 new-op: ## write the seven files of a new op: make new-op NAME=x
 	$(call say,'new-op: write the files of op "$(NAME)"')
-	@bash cmake/new-op.sh '$(NAME)'
+	@bash cmake/new-op.sh '$(NAME)' '$(TOPIC)'

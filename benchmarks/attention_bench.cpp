@@ -12,7 +12,7 @@
 #include "benchmarks/ceiling.h"
 #include "benchmarks/summary.h"
 #include "device/device.h"
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 
 namespace mpitron::benchmarks {
 namespace {

@@ -7,7 +7,7 @@
 #include <dnnl.hpp>
 
 #include "benchmarks/peaks.h"
-#include "kernels/host/parallel.h"
+#include "kernels/host/common/parallel.h"
 
 namespace mpitron::benchmarks {
 namespace {

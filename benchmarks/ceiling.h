@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "utils/dtype.h"
-#include "utils/shape.h"
+#include "utils/numbers/dtype.h"
+#include "utils/numbers/shape.h"
 
 // The limits of this machine that every other figure is divided by, measured in the same run.
 

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "benchmarks/summary.h"
-#include "checkpoint/checkpoint_reader.h"
-#include "checkpoint/checkpoint_writer.h"
-#include "comm/mpi_world.h"
+#include "checkpoint/read/checkpoint_reader.h"
+#include "checkpoint/write/checkpoint_writer.h"
+#include "comm/worlds/mpi_world.h"
 #include "utils/timer.h"
 
 namespace mpitron::checkpoint {

@@ -12,7 +12,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include "comm/mpi_world.h"
+#include "comm/worlds/mpi_world.h"
 #include "summary.h"
 #include "utils/error.h"
 #include "utils/timer.h"

@@ -6,7 +6,7 @@
 #include "corpus/clean.h"
 #include "corpus/dedup.h"
 #include "summary.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::benchmarks {
 namespace {

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "benchmarks/summary.h"
-#include "data/batch_loader.h"
-#include "data/blend.h"
-#include "data/gpt_dataset.h"
-#include "io/token_index_writer.h"
+#include "data/gpt/gpt_dataset.h"
+#include "data/index/blend.h"
+#include "data/loading/batch_loader.h"
+#include "io/tokens/token_index_writer.h"
 #include "utils/check.h"
 #include "utils/timer.h"
 

@@ -8,7 +8,7 @@
 #include "benchmarks/ceiling.h"
 #include "benchmarks/summary.h"
 #include "device/device.h"
-#include "kernels/matmul.h"
+#include "kernels/linear/matmul.h"
 
 namespace mpitron::benchmarks {
 namespace {

@@ -14,8 +14,8 @@
 #include "device/gpu.h"
 #include "device/launch.h"
 #include "device/stream_clock.h"
-#include "kernels/attention_choice.h"
-#include "kernels/elementwise.h"
+#include "kernels/attention/attention_choice.h"
+#include "kernels/elementwise/elementwise.h"
 #include "tensor/tensor.h"
 
 namespace mpitron::benchmarks {

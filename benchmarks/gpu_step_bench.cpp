@@ -12,8 +12,8 @@
 #include "device/copy.h"
 #include "device/device_choice.h"
 #include "device/launch_profile.h"
-#include "kernels/elementwise.h"
-#include "kernels/matmul.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/linear/matmul.h"
 #include "tensor/tensor.h"
 #include "train/model/flops.h"
 
@@ -112,7 +112,7 @@ double gpu_copy_bandwidth(device::Device& gpu) {
 double megatron_flops(const Case& which) {
   const config::RunConfig config =
       timed_configuration(which.model, which.micro_batch, DType::bf16, which.more);
-  return train::flops_per_iteration(train::model_dimensions(config.model), which.micro_batch);
+  return train::flops_per_iteration(config.model, which.micro_batch);
 }
 
 void measure(Summary& summary, const Case& which, int gpu_index, bool with_profile) {

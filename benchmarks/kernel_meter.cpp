@@ -9,7 +9,7 @@
 
 #include "benchmarks/peaks.h"
 #include "device/copy.h"
-#include "kernels/host/parallel.h"
+#include "kernels/host/common/parallel.h"
 #include "utils/timer.h"
 
 namespace mpitron::kernels {

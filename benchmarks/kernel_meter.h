@@ -9,7 +9,7 @@
 
 #include "device/device.h"
 #include "device/stream_clock.h"
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 namespace mpitron::kernels {
 

@@ -12,17 +12,17 @@
 
 #include "benchmarks/kernel_meter.h"
 #include "device/device_choice.h"
-#include "kernels/activation.h"
-#include "kernels/cross_entropy.h"
-#include "kernels/dropout.h"
-#include "kernels/embedding.h"
-#include "kernels/latent_qkv.h"
-#include "kernels/matmul.h"
-#include "kernels/norm.h"
-#include "kernels/optimizer.h"
-#include "kernels/rotary.h"
-#include "utils/exact_sum.h"
-#include "utils/files.h"
+#include "kernels/attention/latent_qkv.h"
+#include "kernels/attention/rotary.h"
+#include "kernels/elementwise/activation.h"
+#include "kernels/elementwise/cross_entropy.h"
+#include "kernels/elementwise/dropout.h"
+#include "kernels/elementwise/embedding.h"
+#include "kernels/elementwise/norm.h"
+#include "kernels/elementwise/optimizer.h"
+#include "kernels/linear/matmul.h"
+#include "utils/numbers/exact_sum.h"
+#include "utils/system/files.h"
 
 namespace mpitron::kernels {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "benchmarks/ceiling.h"
 #include "benchmarks/summary.h"
-#include "kernels/elementwise.h"
-#include "kernels/grouped_matmul.h"
-#include "kernels/permute.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/experts/permute.h"
+#include "kernels/linear/grouped_matmul.h"
 #include "tensor/tensor.h"
 
 namespace mpitron::benchmarks {

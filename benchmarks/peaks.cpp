@@ -1,7 +1,7 @@
 #include "benchmarks/peaks.h"
 
-#include "kernels/host/fetch_ahead.h"
-#include "kernels/host/simd.h"
+#include "kernels/host/common/fetch_ahead.h"
+#include "kernels/host/common/simd.h"
 
 namespace mpitron::benchmarks {
 
@@ -47,7 +47,7 @@ void multiply_add_rounds(Index rounds) {
   }
   // The result has to be seen by somebody, or the loop is dropped.
   for (simd::Float& chain : chains) {
-    asm volatile("" : : "v"(chain));
+    asm volatile("" : : "vm"(chain));
   }
 }
 

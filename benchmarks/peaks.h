@@ -1,5 +1,5 @@
 #pragma once
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::benchmarks {
 

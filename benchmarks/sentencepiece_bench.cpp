@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "benchmarks/text.h"
-#include "tokenizers/sentencepiece.h"
+#include "tokenizers/sentencepiece/sentencepiece.h"
 #include "utils/check.h"
 #include "utils/error.h"
-#include "utils/files.h"
 #include "utils/log.h"
-#include "utils/utf8.h"
+#include "utils/system/files.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::tokenizers {
 namespace {

@@ -4,9 +4,9 @@
 #include <random>
 #include <vector>
 
-#include "utils/files.h"
 #include "utils/log.h"
-#include "utils/utf8.h"
+#include "utils/system/files.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::benchmarks {
 

@@ -1,7 +1,7 @@
 #include "benchmarks/timed_training.h"
 
 #include "benchmarks/ceiling.h"
-#include "config/parse.h"
+#include "config/parse/parse.h"
 
 namespace mpitron::benchmarks {
 

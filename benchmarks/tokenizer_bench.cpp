@@ -16,12 +16,13 @@
 #include "benchmarks/text.h"
 #include "data/preprocess/json_text.h"
 #include "data/preprocess/preprocess.h"
-#include "tokenizers/pre_tokenizer.h"
-#include "tokenizers/tokenizer.h"
+#include "tokenizers/core/tokenizer.h"
+#include "tokenizers/make_tokenizer.h"
+#include "tokenizers/split/pre_tokenizer.h"
 #include "utils/check.h"
 #include "utils/error.h"
-#include "utils/files.h"
 #include "utils/log.h"
+#include "utils/system/files.h"
 
 namespace mpitron::data {
 namespace {

@@ -57,19 +57,20 @@ endif()
 
 # A CUDA build compiles everything once that is not a kernel; a program chooses when it is linked what runs the kernels:
 #   native     nvcc's objects and libcudart
-#   emulated   the same .cu files compiled by g++, and tests/emulator: for tests on machines without a GPU
+#   emulated   the same .cu files compiled by g++, and emulator: for tests on machines without a GPU
 # Each backend comes as `kernels` (device and kernels), as `comm` (device and comm) and as `all`.
 
 # mpitron_cuda_sources(LAYER FOLDER): adapters (.cpp) become objects of both backends; kernels (.cu) are compiled for each; what is
 # below native/ is that backend's alone.
 function(mpitron_cuda_sources layer folder)
-  file(GLOB adapters CONFIGURE_DEPENDS ${folder}/*.cpp)
-  file(GLOB kernels CONFIGURE_DEPENDS ${folder}/*.cu)
+  file(GLOB adapters CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*/*.cpp)
+  list(FILTER adapters EXCLUDE REGEX "/(native|without)/")
+  file(GLOB kernels CONFIGURE_DEPENDS ${folder}/*.cu ${folder}/*/*.cu)
   file(GLOB native CONFIGURE_DEPENDS ${folder}/native/*.cpp)
   if(NOT MPITRON_HAS_CUDNN)
     list(FILTER adapters EXCLUDE REGEX "/fused_[a-z_]+\\.cpp$")
     list(FILTER native EXCLUDE REGEX "/cudnn_[a-z]*\\.cpp$")
-    file(GLOB without CONFIGURE_DEPENDS ${folder}/without/fused_attention.cpp)
+    file(GLOB without CONFIGURE_DEPENDS ${folder}/attention/without/fused_attention.cpp)
     list(APPEND adapters ${without})
   endif()
   if(MPITRON_HAS_NCCL)

@@ -29,7 +29,7 @@ endfunction()
 # mpitron_optional(NAME TARGET HEADER WITHOUT): true in MPITRON_WITH_NAME where the library is to be used. MPITRON_LEAVE_OUT
 # names those to do without; a CUDA build also does without those that are missing, because GPU machines often have little
 # beside the toolkit. Files that include HEADER (a regular expression) are then replaced by their namesakes in `without/`.
-set(MPITRON_LEAVE_OUT "" CACHE STRING "libraries to do without: any of MPI, HDF5, Kokkos, oneDNN, hwloc")
+set(MPITRON_LEAVE_OUT "" CACHE STRING "libraries to do without: any of MPI, HDF5, Kokkos, oneDNN, hwloc, JPEG, PNG, WEBP")
 set(MPITRON_LEFT_OUT_TARGETS "")
 set(MPITRON_LEFT_OUT_HEADERS "")
 macro(mpitron_optional name target header without)
@@ -53,6 +53,9 @@ mpitron_require(nlohmann_json nlohmann-json3-dev 3)
 mpitron_require(CLI11 libcli11-dev)
 mpitron_require(yaml-cpp libyaml-cpp-dev)
 
+# The server: HTTP by Beast, headers only.
+mpitron_find_library(boost libboost-dev boost/beast/core.hpp "")
+
 # Data preparation.
 mpitron_require(simdjson libsimdjson-dev)
 add_library(simdjson ALIAS simdjson::simdjson)
@@ -62,6 +65,19 @@ mpitron_find_library(utf8proc libutf8proc-dev utf8proc.h utf8proc)
 mpitron_find_library(xxhash libxxhash-dev xxhash.h "")
 mpitron_find_library(zlib zlib1g-dev zlib.h z)
 mpitron_find_library(zstd libzstd-dev zstd.h zstd)
+
+# Images: each format is read by one adapter.
+macro(mpitron_image_library name header debian library)
+  find_path(${name}_INCLUDE_DIR ${header})
+  string(TOUPPER ${name} upper)
+  mpitron_optional(${upper} ${name} "<${header}" "images of this format are not read" ${name}_INCLUDE_DIR)
+  if(MPITRON_WITH_${upper})
+    mpitron_find_library(${name} ${debian} ${header} ${library})
+  endif()
+endmacro()
+mpitron_image_library(jpeg jpeglib.h libjpeg62-turbo-dev jpeg)
+mpitron_image_library(png png.h libpng-dev png)
+mpitron_image_library(webp webp/decode.h libwebp-dev webp)
 
 # Kokkos with OpenMP: the host kernels' rows on threads.
 include(MpitronKokkos)

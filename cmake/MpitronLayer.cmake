@@ -25,7 +25,7 @@ function(mpitron_do_without sources_variable foreign_variable)
 endfunction()
 
 # mpitron_layer(NAME [DEPENDS layers...] [FOREIGN targets...] [SUBFOLDERS folders...])
-# One static library per folder: every .cpp in it (and in SUBFOLDERS) belongs to it, so a new file touches no list.
+# One static library per folder: every .cpp in it (and in SUBFOLDERS and theirs) belongs to it, so a new file touches no list.
 # A folder without sources yet is an interface library, so that the table can be complete from the first day.
 # In a CUDA build, cuda/*.{cu,cpp} below the folder belongs to the backends of MpitronCuda.cmake.
 function(mpitron_layer name)
@@ -38,7 +38,8 @@ function(mpitron_layer name)
   set(subfolders ${ARG_SUBFOLDERS})
   list(REMOVE_ITEM subfolders cuda)
   foreach(sub ${subfolders})
-    file(GLOB more CONFIGURE_DEPENDS ${folder}/${sub}/*.cpp)
+    file(GLOB more CONFIGURE_DEPENDS ${folder}/${sub}/*.cpp ${folder}/${sub}/*/*.cpp)
+    list(FILTER more EXCLUDE REGEX "/without/")
     list(APPEND sources ${more})
   endforeach()
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
@@ -61,9 +62,9 @@ function(mpitron_layer name)
   endif()
   target_link_libraries(mpitron_${name} ${scope} mpitron_flags ${ARG_DEPENDS} ${ARG_FOREIGN} Threads::Threads)
   foreach(source ${sources})
-    if(source MATCHES "/kernels/host/|/comm/reduce")
+    if(source MATCHES "/kernels/host/|/comm/groups/reduce")
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MPITRON_HOST_FLAGS}")
-    elseif(source MATCHES "/data/(blend_picker|gpt_sample)")  # the reference rounds products: no fused multiply-add
+    elseif(source MATCHES "/data/(index/blend_picker|gpt/gpt_sample)")  # the reference rounds products: no fused multiply-add
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MPITRON_HOST_FLAGS};-ffp-contract=off")
     endif()
   endforeach()
@@ -76,6 +77,8 @@ function(mpitron_program name main)
   add_executable(${name} ${main})
   target_link_libraries(${name} PRIVATE mpitron_cli)
   mpitron_use_gpu(${name} native all)
-  set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name}${MPITRON_PROGRAM_SUFFIX})
+  # An installed program finds libraries that packaging/tarball.sh has put beside it, and so do those (DT_RPATH, not DT_RUNPATH).
+  target_link_options(${name} PRIVATE -Wl,--disable-new-dtags)
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name}${MPITRON_PROGRAM_SUFFIX} INSTALL_RPATH "$ORIGIN/../lib/mpitron")
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()

@@ -10,7 +10,8 @@ set -euo pipefail
 tools=(g++ make cmake ninja-build ccache git clang-format-14 clang-tidy-14 shellcheck python3-minimal libpython3-stdlib ca-certificates)
 libraries=(libopenmpi-dev openmpi-bin libhwloc-dev libhdf5-openmpi-dev libdnnl-dev libfmt-dev libspdlog-dev libcli11-dev
   nlohmann-json3-dev libsimdjson-dev libyaml-cpp-dev libpcre2-dev libutf8proc-dev libgtest-dev libgmock-dev libbenchmark-dev
-  librapidcheck-dev libboost-context-dev libxxhash-dev zlib1g-dev libzstd-dev)
+  librapidcheck-dev libboost-dev libboost-context-dev libxxhash-dev zlib1g-dev libzstd-dev
+  libjpeg62-turbo-dev libpng-dev libwebp-dev)
 pages=(libjs-chart.js)   # read by `mpitron report` when it writes a page
 tests=(hdf5-tools python3-h5py sentencepiece)   # other programs for the same formats: the tests that compare with them are skipped without
 packages=("${tools[@]}" "${libraries[@]}" "${pages[@]}" "${tests[@]}")

@@ -4,7 +4,7 @@
 #
 # What differs between sites stands in clusters/NAME.sh. From the environment:
 #   MPITRON_CLUSTER           NAME (default: generic), or the path of such a file
-#   MPITRON                   the program (default: build/bin/mpitron beside this folder; in a container: mpitron)
+#   MPITRON                   the program (default: build/bin/mpitron beside this folder, or the installed one; in a container: mpitron)
 #   MPITRON_RANKS             ranks of this step (default: one for each task of the job; without a job: one)
 #   MPITRON_CONTAINER         image for pyxis: a .sqsh file (container/import.sh makes one); empty: no container
 #   MPITRON_CONTAINER_MOUNTS  FROM:TO,... besides the working folder
@@ -36,7 +36,9 @@ launcher=srun mpi=pmix launcher_flags=()
 . "$cluster"
 
 container=${MPITRON_CONTAINER:-}
-program=${MPITRON:-$home/build/bin/mpitron}
+program=$home/build/bin/mpitron
+[ -x "$program" ] || program=$home/../../bin/mpitron   # installed: PREFIX/share/mpitron/jobs, PREFIX/bin
+program=${MPITRON:-$program}
 if [ -n "$container" ]; then
   program=${MPITRON:-mpitron}
   # Inside, munge's socket and PMIx's shared memory store of the host are missing.

@@ -65,7 +65,7 @@ tokenizer=(--tokenizer-type GPT2BPETokenizer --vocab-file "$out/tokenizer/vocab.
 show $mpitron preprocess --input "$TEXT" --output-prefix "$out/text" "${tokenizer[@]}" --append-eod --workers "$THREADS"
 
 step "training: GPT with $LAYERS layers of width $HIDDEN"
-rm -rf "$out/tensorboard"
+rm -rf "$out/tensorboard" "$out/model"
 show $mpitron pretrain-gpt \
   --num-layers "$LAYERS" --hidden-size "$HIDDEN" --num-attention-heads "$HEADS" --seq-length "$SEQ" --max-position-embeddings "$SEQ" \
   --position-embedding-type rope --normalization RMSNorm --swiglu --disable-bias-linear \
@@ -76,8 +76,28 @@ show $mpitron pretrain-gpt \
   --data-path "$out/text_text_document" "${tokenizer[@]}" --split 98,1,1 --data-cache-path "$out/cache" \
   --log-interval 20 --eval-interval 300 --eval-iters 5 \
   --tensorboard-dir "$out/tensorboard" --log-validation-ppl-to-tensorboard \
-  --unigram-baseline --sample-prompt "$PROMPT" --sample-tokens 120 --sample-temperature 0.7
+  --unigram-baseline --sample-prompt "$PROMPT" --sample-tokens 120 --sample-temperature 0.7 \
+  --save "$out/model"
 
 step "its curves as a page"
 show $mpitron report "$out/tensorboard" --output "$out/report.html" --title 'A small GPT on English text' || true # without Chart.js there is no page
-printf '\nEverything is below %s: tokenizer/, text_text_document.{bin,idx}, tensorboard/ (events and metrics.jsonl), report.html.\n' "$out"
+
+step "a server of it answers, and ends"
+serve=("$mpitron" serve --load "$out/model" "${tokenizer[@]}")
+"${serve[@]}" --port 0 >"$out/serve.log" 2>&1 &
+server=$!
+trap 'kill "$server" 2>/dev/null || true' EXIT
+for _ in $(seq 100); do
+  port=$(sed -n 's/.*http:\/\/127\.0\.0\.1:\([0-9]*\).*/\1/p' "$out/serve.log" | head -1)
+  [ -n "$port" ] && break
+  sleep 0.1
+done
+ask="{\"prompt\": \"$PROMPT\", \"max_tokens\": 40, \"seed\": 1}"
+if command -v curl >/dev/null; then
+  show curl -s "http://127.0.0.1:$port/v1/completions" -d "$ask" && echo
+fi
+kill "$server" && wait "$server"
+
+printf '\nEverything is below %s: tokenizer/, text_text_document.{bin,idx}, tensorboard/ (events and metrics.jsonl), report.html, model/.\n' "$out"
+printf 'Serve it:  %s --port 5000\n' "${serve[*]}"
+printf "Ask it:    curl http://127.0.0.1:5000/v1/completions -d '%s'\n" "$ask"

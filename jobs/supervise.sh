@@ -38,12 +38,16 @@ state=$save/run_state.json
 field() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$state" 2>/dev/null; }
 
 # All mistakes of the flags at once, before any rank starts. The ranks do it where this host has no program (a container) or not all
-# options (they come from a checkpoint).
+# options (they come from a checkpoint). A dry run checks the flags alone: the files may not be there yet.
 check() {
-  local program=${MPITRON:-$here/../build/bin/mpitron}
+  local files=()
+  [ -z "${MPITRON_DRY_RUN:-}" ] || files=(--no-files)
+  local program=$here/../build/bin/mpitron
+  [ -x "$program" ] || program=$here/../../../bin/mpitron
+  program=${MPITRON:-$program}
   case " $* " in *' --use-checkpoint-args '*) return ;; esac
   [ -n "${MPITRON_CONTAINER:-}" ] ||
-    "$program" check --model "${1#pretrain-}" "${@:2}" --world-size "${MPITRON_RANKS:-${SLURM_NTASKS:-1}}"
+    "$program" check "${files[@]}" --model "${1#pretrain-}" "${@:2}" --world-size "${MPITRON_RANKS:-${SLURM_NTASKS:-1}}"
 }
 
 # Notes a start; false after too many of them with the same newest checkpoint.

@@ -1,7 +1,7 @@
-// Writes src/tokenizers/unicode_ranges.h from PCRE2's Unicode tables (the only foreign source of the
+// Writes src/tokenizers/text/unicode_ranges.h from PCRE2's Unicode tables (the only foreign source of the
 // classes):
 //   g++ -std=c++20 tools/generate_unicode_ranges.cpp -lpcre2-8 -o generate && ./generate >
-// src/tokenizers/unicode_ranges.h
+// src/tokenizers/text/unicode_ranges.h
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <cstdio>
 #include <string>

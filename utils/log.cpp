@@ -7,6 +7,8 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "utils/text/printable.h"
+
 namespace mpitron::log {
 namespace {
 
@@ -61,11 +63,14 @@ void write(Level level, std::string_view message) {
   if (g_rank != 0 && (level < Level::warning || !first_time(message))) {
     return;
   }
-  logger().log(to_spdlog(level), "{}", message);
+  logger().log(to_spdlog(level), "{}",
+               holds_controls(message) ? without_controls(message) : std::string(message));
 }
 
 void print(std::string_view line) {
-  if (g_rank == 0) {
+  if (g_rank == 0 && holds_controls(line)) {
+    print(without_controls(line));
+  } else if (g_rank == 0) {
     std::fwrite(line.data(), 1, line.size(), stdout);
     std::fputc('\n', stdout);
     std::fflush(stdout);

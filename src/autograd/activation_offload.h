@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "autograd/context.h"
-#include "device/copy_lane.h"
+#include "device/copy.h"
 #include "tensor/movable_memory.h"
 #include "tensor/tensors_made.h"
 

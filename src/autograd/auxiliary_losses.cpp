@@ -1,6 +1,7 @@
 #include "autograd/auxiliary_losses.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "tensor/host_copy.h"
 #include "utils/check.h"
@@ -27,6 +28,37 @@ void LayerSums::add(device::Device& device, std::string_view name, Index layer,
   unread_values_.push_back(value);
 }
 
+std::vector<double> LayerSums::running_mean(std::string_view name, Index layer,
+                                            std::span<const double> row) {
+  add(name, layer, row);
+  const auto count = static_cast<double>(++counted_[{std::string(name), layer}]);
+  std::vector<double> mean = sums_.find(name)->second[layer];
+  std::ranges::for_each(mean, [count](double& sum) { sum /= count; });
+  return mean;
+}
+
+void LayerSums::raise(std::string_view name, Index layer, std::span<const double> row) {
+  auto rows = largest_.find(name);
+  if (rows == largest_.end()) {
+    rows = largest_.emplace(name, Rows{}).first;
+  }
+  std::vector<double>& largest = rows->second[layer];
+  largest.resize(row.size(), std::numeric_limits<double>::lowest());
+  std::ranges::transform(largest, row, largest.begin(),
+                         [](double a, double b) { return std::max(a, b); });
+}
+
+std::vector<double> LayerSums::largest(std::string_view name, Index layers, Index width) const {
+  std::vector<double> result(static_cast<std::size_t>(layers * width),
+                             std::numeric_limits<double>::lowest());
+  if (const auto rows = largest_.find(name); rows != largest_.end()) {
+    for (const auto& [layer, row] : rows->second) {
+      std::ranges::copy(row, result.begin() + (layer - 1) * width);
+    }
+  }
+  return result;
+}
+
 void LayerSums::read(device::Device& device) {
   if (unread_.empty()) {
     return;
@@ -41,6 +73,8 @@ void LayerSums::read(device::Device& device) {
 
 void LayerSums::clear() {
   sums_.clear();
+  largest_.clear();
+  counted_.clear();
   unread_.clear();
   unread_values_.clear();
 }

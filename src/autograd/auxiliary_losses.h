@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -18,6 +19,12 @@ class LayerSums {
   void add(std::string_view name, Index layer, double value) { add(name, layer, {&value, 1}); }
   /// A number on the device, fp64 [1]: where the host cannot read it there, `read` adds it.
   void add(device::Device& device, std::string_view name, Index layer, const tensor::Tensor& value);
+  /// Counts one more row and returns the mean of all rows since the step began.
+  std::vector<double> running_mean(std::string_view name, Index layer, std::span<const double> row);
+  /// The largest of each number of the rows since the step began; numbers that nobody gave are the
+  /// smallest that there is.
+  void raise(std::string_view name, Index layer, std::span<const double> row);
+  std::vector<double> largest(std::string_view name, Index layers, Index width) const;
   /// Waits for the device and adds what it knew: once a step.
   void read(device::Device& device);
   /// [layers, width], 0 where nothing was added.
@@ -30,7 +37,8 @@ class LayerSums {
     std::string name;
     Index layer;
   };
-  std::map<std::string, Rows, std::less<>> sums_;
+  std::map<std::string, Rows, std::less<>> sums_, largest_;
+  std::map<std::pair<std::string, Index>, Index> counted_;  // rows of running means
   std::vector<Unread> unread_;
   std::vector<tensor::Tensor> unread_values_;
 };

@@ -5,8 +5,8 @@
 #include "autograd/parameter_keeper.h"
 #include "autograd/tape.h"
 #include "device/device.h"
-#include "utils/random_key.h"
-#include "utils/sequence_map.h"
+#include "utils/numbers/random_key.h"
+#include "utils/numbers/sequence_map.h"
 
 namespace mpitron::autograd {
 
@@ -39,6 +39,7 @@ struct SamplePosition {
 
 class ActivationOffload;
 class DeferredGradients;
+struct CachedPass;
 
 /// What every op is given.
 struct Context {
@@ -50,6 +51,7 @@ struct Context {
   bool last_microbatch = false;           // of this step, for this tape's part of the model
   DeferredGradients* deferred = nullptr;  // of a pass that leaves something for later, or for waits
   ActivationOffload* offload = nullptr;   // null: what nodes save stays where it is
+  const CachedPass* cached = nullptr;     // of generation: rows are tokens of several sequences
   Mode mode = Mode::train;
   std::uint64_t seed = 0;
   std::uint64_t iteration = 0;
@@ -68,6 +70,9 @@ struct Context {
   Tensor empty(const Shape& shape, DType dtype) { return Tensor::empty(device, shape, dtype); }
   /// Before the kernel that reads the value, and before the node that adds to the gradient.
   void use(Parameter& parameter) {
+    if (parameter.frozen) {
+      return;  // nobody gathers it, nobody waits for its gradient
+    }
     if (keeper != nullptr) {
       keeper->before_use(parameter);
     }

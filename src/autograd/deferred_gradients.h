@@ -43,7 +43,7 @@ class DeferredGradients {
 
   /// The pass that `context` belongs to has sent rows to other ranks and will wait for theirs:
   /// whoever has something to do meanwhile does it here.
-  virtual void meanwhile(Context&) {}
+  virtual void overlapped_work(Context&) {}
 
  private:
   struct Entry {

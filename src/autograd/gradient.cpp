@@ -1,6 +1,6 @@
 #include "autograd/gradient.h"
 
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 namespace mpitron::autograd {
 
@@ -30,12 +30,18 @@ Tensor take_gradient(const Slot& slot) {
 namespace detail {
 
 bool writes_through_buffer(const Parameter& parameter) {
+  if (parameter.frozen || parameter.round_gradient) {
+    return true;
+  }
   const bool half_sink =
       parameter.main_grad.dtype() == DType::f16 || parameter.main_grad.dtype() == DType::bf16;
-  return parameter.round_gradient || (half_sink && parameter.gradient_written);
+  return half_sink && parameter.gradient_written;
 }
 
 void add_buffered(Context& context, Parameter& parameter, const Tensor& rounded) {
+  if (parameter.frozen) {
+    return;
+  }
   const tensor::TensorView sink = parameter.main_grad.view();
   if (parameter.gradient_written) {
     context.launch(kernels::Add{.a = sink, .b = rounded.view(), .y = sink});

@@ -17,12 +17,13 @@ Tensor take_gradient(const Slot& slot);
 /// `=` or `+=`.
 ///
 /// Where the reference rounds each microbatch's gradient to half precision before adding it (fp16),
-/// so do we, through a buffer of that type.
+/// so do we, through a buffer of that type. A frozen parameter takes nothing.
 template <class Write>
 void accumulate_parameter(Context& context, Parameter& parameter, Write&& write);
 
 /// The same in two steps, for kernels that write several gradients: where this one goes. Between
-/// the two, the kernel stores it, `=` or `+=` as `accumulate` says.
+/// the two, the kernel stores it, `=` or `+=` as `accumulate` says. What a kernel cannot leave out
+/// of a frozen parameter goes to a buffer that nobody reads.
 struct GradientSink {
   device::TensorView destination;
   bool accumulate = false;
@@ -33,7 +34,7 @@ void close_sink(Context& context, Parameter& parameter, const GradientSink& sink
 
 /// Whether additions to this gradient are left for later (autograd/deferred_gradients.h).
 inline bool defers(const Context& context, const Parameter& parameter) {
-  return context.deferred != nullptr && context.deferred->takes(parameter);
+  return !parameter.frozen && context.deferred != nullptr && context.deferred->takes(parameter);
 }
 
 namespace detail {
@@ -43,6 +44,9 @@ void add_buffered(Context& context, Parameter& parameter, const Tensor& rounded)
 
 template <class Write>
 void accumulate_parameter(Context& context, Parameter& parameter, Write&& write) {
+  if (parameter.frozen) {
+    return;
+  }
   const GradientSink sink = open_sink(context, parameter);
   write(sink.destination, sink.accumulate);
   close_sink(context, parameter, sink);

@@ -11,8 +11,19 @@ namespace mpitron::autograd {
 
 /// How a parameter starts; its values depend on the seed and its global name only.
 struct Initialization {
-  enum class Kind { zeros, ones, normal, xavier_uniform } kind = Kind::zeros;
-  double std = 0;  // normal
+  enum class Kind {
+    zeros,
+    ones,
+    constant,  // value
+    normal,
+    xavier_uniform,
+    uniform,        // in [-bound, bound)
+    log_of_rate,    // ln of U(1, 16): A_log of Mamba-2
+    inverse_steps,  // where softplus is e^U(ln 0.001, ln 0.1), at least 1e-4: dt_bias of Mamba-2
+  } kind = Kind::zeros;
+  double std = 0;    // normal
+  double bound = 0;  // uniform
+  double value = 0;  // constant
 };
 
 /// A trained tensor: its value in the model's type, and the sink of its gradients.
@@ -29,6 +40,8 @@ struct Parameter {
   // A tied weight that first and last pipeline stage hold, and the first counts in norms.
   bool shared_over_stages = false;
   bool counted_elsewhere = false;
+  bool low_rank = false;  // a factor of an update of a weight that keeps its value
+  bool frozen = false;    // keeps its value: no gradient, no place in buckets and optimizer
   /// Of an expert: other ranks hold its replicas than those of other layers, and no two ranks of
   /// one replica hold the same.
   bool expert = false;
@@ -48,7 +61,7 @@ struct Parameter {
   /// Whether this rank of the tensor parallel group counts it in a norm over all parameters: a
   /// shard counts where it lies, what all ranks have counts once.
   bool counts_in_norm(Index tensor_rank) const {
-    return !counted_elsewhere && (expert || !shard.whole() || tensor_rank == 0);
+    return !counted_elsewhere && !frozen && (expert || !shard.whole() || tensor_rank == 0);
   }
 };
 

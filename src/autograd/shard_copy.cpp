@@ -1,6 +1,6 @@
 #include "autograd/shard_copy.h"
 
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 namespace mpitron::autograd {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "checkpoint/folder.h"
+#include "checkpoint/folders/folder.h"
 #include "utils/error.h"
 
 namespace mpitron::cli {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::cli {
 

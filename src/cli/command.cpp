@@ -8,9 +8,11 @@
 #include <new>
 #include <thread>
 
-#include "config/edit_distance.h"
+#include "cli/commands.h"
+#include "config/values/edit_distance.h"
 #include "utils/error.h"
 #include "utils/log.h"
+#include "utils/system/faults.h"
 
 namespace mpitron::cli {
 namespace {
@@ -23,19 +25,52 @@ void print_help() {
   log::print("\n`mpitron COMMAND --help` explains one command.");
 }
 
+/// Anywhere by its long name; the short one may be a value behind other options.
+bool asks_for_version(const Arguments& words) {
+  return words[0] == "-v" || words[0] == "-V" || (words.size() == 2 && words[1] == "-v") ||
+         std::ranges::find(words, "--version") != words.end();
+}
+
+/// The reference's scripts are known by their names: `pretrain_gpt.py` is `pretrain-gpt`.
+std::string command_of_script(std::string word) {
+  if (const std::size_t slash = word.rfind('/'); slash != std::string::npos) {
+    word.erase(0, slash + 1);
+  }
+  if (word.ends_with(".py")) {
+    word.erase(word.size() - 3);
+  }
+  std::replace(word.begin(), word.end(), '_', '-');
+  if (word == "preprocess-data") {
+    return "preprocess";
+  }
+  return word;
+}
+
+[[noreturn]] void refuse_unknown(const std::string& name) {
+  const std::vector<std::string_view> names = names_of(commands());
+  std::string nearest = config::did_you_mean(name, names);
+  if (const std::string script = command_of_script(name);
+      nearest.empty() && std::ranges::find(names, script) != names.end()) {
+    nearest = "; did you mean " + script + "?";
+  }
+  throw_usage("unknown command '{}'{}", name,
+              nearest.empty() ? "; `mpitron --help` lists the commands" : nearest);
+}
+
 int dispatch(const Arguments& words) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     print_help();
     return static_cast<int>(words.empty() ? ExitCode::usage : ExitCode::success);
   }
-  const std::string name = words[0] == "--version" ? "version" : words[0];
+  if (asks_for_version(words)) {
+    return version({});
+  }
+  const std::string& name = words[0];
   const auto all = commands();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.name == name; });
   if (found == all.end()) {
-    const std::string nearest = config::did_you_mean(name, names_of(all));
-    throw_usage("unknown command '{}'{}", name,
-                nearest.empty() ? "; `mpitron --help` lists the commands" : nearest);
+    refuse_unknown(name);
   }
   return found->run({words.begin() + 1, words.end()});
 }
@@ -74,10 +109,14 @@ std::vector<std::string_view> names_of(std::span<const Command> commands) {
 }
 
 int run(int argc, char** argv) {
+  tell_faults();
   const int code = dispatch_and_report({argv + 1, argv + argc});
   // A run goes on without its log; a script that reads it must learn that it is not whole.
   if (std::ferror(stdout) != 0) {
-    log::error("standard output is not complete: a write to it failed (is its disk full?)");
+    log::error(
+        "standard output is not complete: a write to it failed (is its disk full, or has its "
+        "reader "
+        "ended?)");
     return code == 0 ? static_cast<int>(ExitCode::data) : code;
   }
   return code;

@@ -7,6 +7,11 @@ namespace mpitron::cli {
 int pretrain_gpt(const Arguments& arguments);
 int pretrain_bert(const Arguments& arguments);
 int pretrain_t5(const Arguments& arguments);
+int pretrain_vision_classify(const Arguments& arguments);
+int pretrain_vision_inpaint(const Arguments& arguments);
+int pretrain_vlm(const Arguments& arguments);
+int pretrain_mamba(const Arguments& arguments);
+int evaluate(const Arguments& arguments);
 int preprocess(const Arguments& arguments);
 int merge_datasets(const Arguments& arguments);
 int clean(const Arguments& arguments);
@@ -20,9 +25,13 @@ int dataset(const Arguments& arguments);
 int dataset_inspect(const Arguments& arguments);
 int dataset_convert(const Arguments& arguments);
 int convert(const Arguments& arguments);
+int adapter(const Arguments& arguments);
 int parity(const Arguments& arguments);
+int serve(const Arguments& arguments);
+int generate(const Arguments& arguments);
 int plan(const Arguments& arguments);
 int replay(const Arguments& arguments);
+int replay_generation(const Arguments& arguments);  // replay --generation
 int inspect(const Arguments& arguments);
 int verify(const Arguments& arguments);
 int trace(const Arguments& arguments);
@@ -37,6 +46,7 @@ int check(const Arguments& arguments);
 int configuration(const Arguments& arguments);
 int explain(const Arguments& arguments);
 int options(const Arguments& arguments);
+int manual(const Arguments& arguments);
 int version(const Arguments& arguments);
 
 }  // namespace mpitron::cli

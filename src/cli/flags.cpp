@@ -1,15 +1,16 @@
 #include "cli/flags.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <CLI/CLI.hpp>
 
-#include "config/edit_distance.h"
-#include "config/option_values.h"
+#include "config/values/edit_distance.h"
+#include "config/values/option_values.h"
 #include "utils/error.h"
 #include "utils/log.h"
-#include "utils/terminal.h"
+#include "utils/system/terminal.h"
 
 namespace mpitron::cli {
 namespace {
@@ -42,6 +43,14 @@ struct Flags::State {
   CLI::Option* last = nullptr;
   std::vector<std::string> names;
   std::set<std::string> of_one_value, of_several;
+  std::map<std::string, std::string> other_names;  // and what they stand for
+
+  std::string by_its_own_name(std::string word) const {
+    word = normalise(std::move(word));
+    const std::size_t end = std::min(word.find('='), word.size());
+    const auto other = other_names.find(word.substr(0, end));
+    return other == other_names.end() ? word : other->second + word.substr(end);
+  }
 
   /// What the library would say otherwise, or not as clearly.
   void check(const Arguments& arguments) const {
@@ -124,6 +133,10 @@ void Flags::flag(const std::string& name, bool& target, const std::string& help)
   state_->last = state_->app.add_flag(name, target, help);
 }
 
+void Flags::also(const std::string& name) {
+  state_->other_names.emplace(name, state_->names.back());
+}
+
 void Flags::required() {
   state_->last->required();
 }
@@ -134,7 +147,8 @@ void Flags::choices(const std::vector<std::string>& allowed) {
 
 bool Flags::parse(const Arguments& arguments) {
   Arguments words(arguments.size());
-  std::transform(arguments.begin(), arguments.end(), words.begin(), normalise);
+  std::ranges::transform(arguments, words.begin(),
+                         [this](const std::string& word) { return state_->by_its_own_name(word); });
   state_->check(words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {

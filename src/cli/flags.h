@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::cli {
 
@@ -26,6 +26,8 @@ class Flags {
   /// One or more values behind the name.
   void option(const std::string& name, std::vector<std::string>& target, const std::string& help);
   void flag(const std::string& name, bool& target, const std::string& help);
+  /// Another spelling of the last option.
+  void also(const std::string& name);
   /// Makes the last option required.
   void required();
   /// The last option accepts these values only.

@@ -1,7 +1,9 @@
 #include "cli/patience.h"
 
 #include <cstdlib>
+#include <filesystem>
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace mpitron::cli {
@@ -13,6 +15,8 @@ constexpr const char* kSpinCount = "1000";
 }  // namespace
 
 void wait_patiently(char** argv) {
+  // Started by way of /proc/self/exe, it would be called `exe` in lists of processes.
+  ::prctl(PR_SET_NAME, std::filesystem::path(argv[0]).filename().c_str());
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) {
     return;
   }

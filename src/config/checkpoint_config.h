@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::config {
 
@@ -32,6 +32,7 @@ struct CheckpointConfig {
   bool no_load_optim = false;
   bool load_main_params_from_ckpt = false;
   bool finetune = false;
+  std::optional<std::string> load_adapter;  // a folder of PEFT
   std::optional<std::string> pretrained_checkpoint;
   std::optional<Index> ckpt_step;
   bool use_checkpoint_args = false;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::config {
 
@@ -52,6 +52,9 @@ struct DataConfig {
   bool full_validation = false;
   bool multiple_validation_sets = false;
   bool sft = false;  // the paths are files of conversations
+  bool sft_packing = false;
+  bool sft_train_on_prompt = false;
+  bool sft_last_turn_only = false;
 
   // loading
   DataloaderType dataloader_type = DataloaderType::single;
@@ -73,6 +76,9 @@ struct DataConfig {
   Index tiktoken_num_special_tokens = 1000;
   std::vector<std::string> tiktoken_special_tokens;
   std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
+
+  /// Whether samples come with masks of their own: those of documents, or of packed conversations.
+  bool has_attention_masks() const { return reset_attention_mask || sft_packing; }
 };
 
 }  // namespace mpitron::config

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::config {
 

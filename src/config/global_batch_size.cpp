@@ -47,4 +47,19 @@ Index iterations_for_samples(const TrainingConfig& training, Index train_samples
   return iterations + std::max<Index>(0, train_samples - consumed) / training.global_batch_size;
 }
 
+Index samples_of_iterations(const TrainingConfig& training, Index iterations) {
+  Index done = 0;
+  Index consumed = 0;
+  Index size = 0;
+  while (done < iterations && size < training.global_batch_size) {
+    size = scheduled_batch_size(training, consumed);
+    if (size <= 0) {
+      return 0;
+    }
+    consumed += size;
+    ++done;
+  }
+  return consumed + (iterations - done) * training.global_batch_size;
+}
+
 }  // namespace mpitron::config

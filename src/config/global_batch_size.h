@@ -14,4 +14,7 @@ Index num_microbatches(const TrainingConfig& training, Index data_parallel_size)
 /// incomplete one is dropped).
 Index iterations_for_samples(const TrainingConfig& training, Index train_samples);
 
+/// The other way round: samples that so many steps take, through the ramp-up.
+Index samples_of_iterations(const TrainingConfig& training, Index iterations);
+
 }  // namespace mpitron::config

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::config {
 

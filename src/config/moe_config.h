@@ -2,14 +2,14 @@
 #include <optional>
 #include <vector>
 
-#include "utils/dtype.h"
-#include "utils/shape.h"
+#include "utils/numbers/dtype.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::config {
 
-enum class RouterScore { softmax, sigmoid };
+enum class RouterScore { softmax, sigmoid, sqrt_softplus };
 /// What keeps experts evenly used, beside a router's expert bias.
-enum class RouterBalancing { aux_loss, seq_aux_loss, sinkhorn };
+enum class RouterBalancing { aux_loss, seq_aux_loss, sinkhorn, global_aux_loss };
 enum class TokenDropPolicy { probs, position };
 enum class TokenDispatcherType { allgather, alltoall };
 
@@ -25,6 +25,7 @@ struct MoeConfig {
   std::vector<bool> layers;                   // of each layer of the model: whether it has experts
   Index ffn_hidden_size = 0;                  // of an expert; derived: the dense layers'
   Index shared_expert_intermediate_size = 0;  // 0: no shared expert
+  bool shared_expert_gate = false;
 
   // router
   Index topk = 2;

@@ -1,18 +1,20 @@
 #pragma once
 #include <optional>
+#include <vector>
 
-#include "utils/dtype.h"
-#include "utils/shape.h"
+#include "utils/numbers/dtype.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::config {
 
-enum class OptimizerKind { adam, sgd };
+/// Muon and Lion take matrices between the layers; Adam (or Lion, beside Muon) all else.
+enum class OptimizerKind { adam, sgd, muon, lion };
 enum class LrDecayStyle { constant, linear, cosine, inverse_square_root, wsd };
 enum class WsdDecayStyle { exponential, linear, cosine, minus_sqrt };
 enum class WeightDecayIncrStyle { constant, linear, cosine };
 
 /// How Adam's state is stored (`--use-precision-aware-optimizer`); u8 stands for e4m3. fp16 and u8
-/// are scaled in blocks (kernels/stored_numbers.h).
+/// are scaled in blocks (kernels/elementwise/stored_numbers.h).
 struct StateTypes {
   DType main_params = DType::f32;
   DType exp_avg = DType::f32;
@@ -30,6 +32,23 @@ struct OffloadConfig {
   bool pin_params = true;
 };
 
+/// Muon (Jordan et al. 2024): the average of gradients, made orthogonal by Newton-Schulz steps.
+enum class MuonCoefficients { simple, quintic, polar_express, cans, aol };
+enum class MuonScale { spectral, unit_rms_norm, shape_scaling };
+struct MuonConfig {
+  double momentum = 0.9;
+  bool nesterov = false;
+  /// Rows of the parts of a query group that linear_qkv is taken apart into; empty: it is not.
+  std::vector<Index> qkv_rows;
+  Index steps = 5;
+  MuonCoefficients coefficients = MuonCoefficients::quintic;
+  MuonScale scale = MuonScale::spectral;
+  double extra_scale = 1;
+  bool fp32_products = false;  // else of factors rounded to bf16
+  bool blockwise = false;      // each tensor parallel rank takes its piece for the matrix
+  bool lion_beside = false;    // for all other parameters, in place of Adam
+};
+
 /// Update rule, schedules, clipping and loss scaling. Schedules count samples ("steps" below), also
 /// when the user counted iterations: iterations * global_batch_size.
 struct OptimizerConfig {
@@ -39,6 +58,10 @@ struct OptimizerConfig {
   double adam_eps = 1e-8;
   double sgd_momentum = 0.9;
   double clip_grad = 1.0;  // 0: no clipping
+  MuonConfig muon;
+  double lion_beta1 = 0.95;  // derived: of Adam where Lion is the optimizer itself
+  double lion_beta2 = 0.98;
+  double mup_width = 1;  // derived: with --use-mup h / base width, by which rates are divided
 
   // learning rate
   double lr = 0;
@@ -49,6 +72,7 @@ struct OptimizerConfig {
   double lr_warmup_steps = 0;              // derived, samples; fractional with --lr-warmup-fraction
   Index lr_decay_steps = 0;                // derived, samples
   Index lr_wsd_decay_steps = 0;            // derived, samples; only for wsd
+  double head_lr_mult = 1;                 // on the rates of parameters under "head."
   std::optional<double> decoupled_lr;      // for the embedding and the output matrix
   std::optional<double> decoupled_min_lr;  // derived: = min_lr
   bool override_opt_param_scheduler = false;

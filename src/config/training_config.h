@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::config {
 
@@ -53,6 +53,9 @@ struct TrainingConfig {
   bool data_parallel_random_init = false;
   bool deterministic_mode = false;
   std::optional<std::string> tuning_file;  // of kernels and algorithms of a GPU
+  std::string attention_kernel = "auto";   // or a name of kernels::AttentionKernel
+  std::string matmul_kernel = "auto";      // or a name of kernels::MatmulKernel
+  bool device_synchronize = false;
 
   // exits
   std::optional<Index> exit_interval;          // iterations

@@ -1,14 +1,14 @@
 #include "convert/convert.h"
 
 #include "convert/conversion_record.h"
-#include "convert/hugging_face_config.h"
-#include "convert/hugging_face_folder.h"
+#include "convert/formats/hugging_face_folder.h"
+#include "convert/formats/mpitron_checkpoint.h"
+#include "convert/merged_adapter.h"
 #include "convert/model_logits.h"
-#include "convert/mpitron_checkpoint.h"
+#include "convert/names/hugging_face_config.h"
 #include "convert/translation.h"
 #include "utils/error.h"
-#include "utils/files.h"
-#include "utils/folders.h"
+#include "utils/system/files.h"
 
 namespace mpitron::convert {
 namespace {
@@ -55,7 +55,13 @@ fs::path write_hugging_face(const ConvertSettings& settings, ModelReader& source
   }
   make_folder("--to", settings.to);
   const auto theirs = to_theirs(source.ours(), table);
-  write_hugging_face_weights(settings.to, *theirs, settings.bytes_per_file, progress);
+  if (settings.merge_adapter.empty()) {
+    write_hugging_face_weights(settings.to, *theirs, settings.bytes_per_file, progress);
+  } else {
+    const io::PeftFolder adapter(settings.merge_adapter);
+    write_hugging_face_weights(settings.to, *merged(*theirs, adapter), settings.bytes_per_file,
+                               progress);
+  }
   for (const auto& [name, bytes] : description.files) {
     write_text(settings.to / fs::path(name).filename(), bytes);
   }
@@ -138,6 +144,13 @@ ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& pr
   if (settings.to_format != Format::mpitron && settings.to_format != Format::hugging_face) {
     throw_usage("--to-format {}: only mpitron and huggingface can be written",
                 name_of(settings.to_format));
+  }
+  if (!settings.merge_adapter.empty() &&
+      (settings.to_format != Format::hugging_face || settings.verify)) {
+    throw_usage(
+        "--merge-adapter {}: writes a folder of Hugging Face (--to-format huggingface), without "
+        "--verify: the weights are others than the source's",
+        settings.merge_adapter.string());
   }
   const bool theirs = report.from_format == Format::hugging_face;
   ModelReader source(settings.from,

@@ -21,8 +21,9 @@ struct ConvertSettings {
   bool strict = true;
   bool verify = false;
   bool verify_logits = false;
-  Index bytes_per_file = Index{5} << 30;  // of safetensors
-  std::string build = {};                 // fingerprint of the program, for the record
+  Index bytes_per_file = Index{5} << 30;     // of safetensors
+  std::string build = {};                    // fingerprint of the program, for the record
+  std::filesystem::path merge_adapter = {};  // a folder of PEFT; Hugging Face output only
   /// Layout that the model shall fit: checked, not stored.
   Index target_tensor_ranks = 1, target_pipeline_ranks = 1;
 };

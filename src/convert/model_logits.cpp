@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "models/make_model.h"
-#include "ops/cast.h"
-#include "utils/philox.h"
+#include "ops/elementwise/cast.h"
+#include "utils/numbers/philox.h"
 
 namespace mpitron::convert {
 namespace {
@@ -66,6 +66,14 @@ std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
                                       .prediction_depths = config.mtp_num_layers.value_or(0)}});
 }
 
+std::unique_ptr<models::Model> load_model(const config::ModelConfig& config, device::Device& device,
+                                          TensorSource& ours) {
+  auto model = make_model(config, device);
+  model->initialize();
+  load(*model, ours);
+  return model;
+}
+
 Logits model_logits(const ModelDescription& description, TensorSource& ours,
                     const std::vector<std::int64_t>& prompt) {
   config::ModelConfig config = description.model;
@@ -73,9 +81,7 @@ Logits model_logits(const ModelDescription& description, TensorSource& ours,
   config.decoder_seq_length = config.kind == config::ModelKind::t5 ? config.seq_length : 0;
   config.attention_dropout = config.hidden_dropout = 0;
   const auto device = device::make_device("host");
-  const auto model = make_model(config, *device);
-  model->initialize();
-  load(*model, ours);
+  const auto model = load_model(config, *device, ours);
   autograd::Context context{.device = *device, .mode = autograd::Mode::evaluate};
   const autograd::Var logits =
       ops::cast(context, model->logits(context, batch_of(*device, prompt)), DType::f32);

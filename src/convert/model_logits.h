@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "convert/model_description.h"
-#include "convert/tensor_source.h"
+#include "convert/description/model_description.h"
+#include "convert/formats/tensor_source.h"
 #include "models/model.h"
 
 namespace mpitron::convert {
@@ -21,6 +21,10 @@ std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& desc
 /// The whole model on this rank, without values.
 std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
                                           device::Device& device);
+
+/// The same with the values of these tensors, in memory of the host.
+std::unique_ptr<models::Model> load_model(const config::ModelConfig& config, device::Device& device,
+                                          TensorSource& ours);
 
 /// Logits of one sequence (of BERT the masked words'; T5's decoder reads what its encoder reads)
 /// over the padded vocabulary, computed on the host by the model that the tensors make. The whole

@@ -1,13 +1,13 @@
 #include "convert/model_reader.h"
 
-#include "convert/hugging_face_config.h"
-#include "convert/hugging_face_folder.h"
-#include "convert/megatron_dist.h"
-#include "convert/megatron_torch.h"
-#include "convert/mpitron_checkpoint.h"
+#include "convert/formats/hugging_face_folder.h"
+#include "convert/formats/megatron_dist.h"
+#include "convert/formats/megatron_torch.h"
+#include "convert/formats/mpitron_checkpoint.h"
+#include "convert/names/hugging_face_config.h"
 #include "convert/translation.h"
 #include "utils/error.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::convert {
 namespace {
@@ -17,6 +17,14 @@ constexpr const char* kWords = "embedding.word_embeddings.weight";
 void refuse(const std::filesystem::path& path, const std::string& problems) {
   if (!problems.empty()) {
     throw_data("{}: tensors and configuration do not fit:{}", path.string(), problems);
+  }
+}
+
+/// Before a name for every tensor of every layer is made: a wrong number would take all memory.
+void refuse_layers_without_tensors(const std::filesystem::path& config, Index layers,
+                                   std::size_t tensors) {
+  if (layers > static_cast<Index>(tensors)) {
+    throw_data("{}: {} layers, but there are only {} tensors", config.string(), layers, tensors);
   }
 }
 
@@ -72,6 +80,7 @@ void ModelReader::open_hugging_face(const std::filesystem::path& path, const Set
                description_.model_type);
   }
   files_ = std::make_unique<HuggingFaceFolder>(path);
+  refuse_layers_without_tensors(config, description_.model.num_layers, stored().tensors().size());
   table_ = make_name_table(description_.model_type, description_);
 }
 

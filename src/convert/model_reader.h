@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "convert/format.h"
-#include "convert/name_table.h"
-#include "convert/tensor_source.h"
+#include "convert/formats/format.h"
+#include "convert/formats/tensor_source.h"
+#include "convert/names/name_table.h"
 
 namespace mpitron::convert {
 

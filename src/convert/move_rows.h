@@ -1,6 +1,6 @@
 #pragma once
-#include "convert/host_tensor.h"
-#include "convert/name_table.h"
+#include "convert/formats/host_tensor.h"
+#include "convert/names/name_table.h"
 
 namespace mpitron::convert {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "convert/model_reader.h"
-#include "utils/hash.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::convert {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "convert/name_table.h"
-#include "convert/tensor_source.h"
+#include "convert/formats/tensor_source.h"
+#include "convert/names/name_table.h"
 
 namespace mpitron::convert {
 

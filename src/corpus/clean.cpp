@@ -7,13 +7,13 @@
 
 #include "corpus/cleaner.h"
 #include "corpus/language.h"
-#include "data/input_files.h"
-#include "data/ordered_pipeline.h"
+#include "data/index/input_files.h"
+#include "data/index/ordered_pipeline.h"
 #include "data/preprocess/json_text.h"
 #include "data/preprocess/progress.h"
 #include "utils/error.h"
-#include "utils/files.h"
 #include "utils/log.h"
+#include "utils/system/files.h"
 
 namespace mpitron::corpus {
 namespace {

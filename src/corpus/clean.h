@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "corpus/ngram_filter.h"
-#include "tokenizers/tokenizer.h"
-#include "utils/shape.h"
+#include "tokenizers/core/tokenizer.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::corpus {
 

@@ -3,9 +3,9 @@
 #include "corpus/language.h"
 #include "corpus/text_fixes.h"
 #include "data/preprocess/json_text.h"
-#include "tokenizers/split_lexer.h"
+#include "tokenizers/split/split_lexer.h"
 #include "utils/error.h"
-#include "utils/utf8.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::corpus {
 namespace {

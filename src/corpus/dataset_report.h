@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "io/token_file.h"
-#include "utils/shape.h"
+#include "io/tokens/token_file.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::corpus {
 

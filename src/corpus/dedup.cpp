@@ -9,13 +9,13 @@
 #include "corpus/duplicate_groups.h"
 #include "corpus/min_hash.h"
 #include "corpus/record.h"
-#include "data/input_files.h"
-#include "data/ordered_pipeline.h"
+#include "data/index/input_files.h"
+#include "data/index/ordered_pipeline.h"
 #include "data/preprocess/document_reader.h"
 #include "data/preprocess/progress.h"
-#include "io/byte_source.h"
+#include "io/compressed/byte_source.h"
 #include "utils/error.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::corpus {
 namespace {

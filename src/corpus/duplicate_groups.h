@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::corpus {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "utils/utf8.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::corpus {
 namespace {

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "data/preprocess/output_lock.h"
-#include "io/token_file.h"
-#include "io/token_file_parts.h"
-#include "io/token_hdf5.h"
+#include "io/tokens/token_file.h"
+#include "io/tokens/token_file_parts.h"
+#include "io/tokens/token_hdf5.h"
 #include "utils/error.h"
 
 namespace mpitron::corpus {

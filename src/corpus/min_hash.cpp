@@ -7,7 +7,7 @@
 
 #include "utils/check.h"
 #include "utils/error.h"
-#include "utils/hash.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::corpus {
 namespace {

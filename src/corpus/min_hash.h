@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::corpus {
 

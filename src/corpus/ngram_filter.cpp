@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "tokenizers/unicode_classes.h"
+#include "tokenizers/text/unicode_classes.h"
 #include "utils/error.h"
-#include "utils/hash.h"
-#include "utils/utf8.h"
+#include "utils/text/hash.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::corpus {
 namespace {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::corpus {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "utils/utf8.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::corpus {
 namespace {

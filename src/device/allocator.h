@@ -4,7 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/error.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::device {
 
@@ -84,6 +85,12 @@ class CachingAllocator : public Allocator {
 class CachingHostAllocator final : public CachingAllocator {
  public:
   explicit CachingHostAllocator(std::unique_ptr<PageSource> pages = private_pages());
+};
+
+/// A device has no memory left; the message says what was asked for, and where the rest is.
+class OutOfMemory : public Error {
+ public:
+  explicit OutOfMemory(const std::string& message) : Error(ExitCode::environment, message) {}
 };
 
 }  // namespace mpitron::device

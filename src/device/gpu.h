@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 #include "utils/trace.h"
 
 namespace mpitron::device {

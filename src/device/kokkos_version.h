@@ -1,5 +1,5 @@
 #pragma once
-#include "utils/library_version.h"
+#include "utils/text/library_version.h"
 
 namespace mpitron::device {
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -21,6 +22,8 @@ struct LaunchRecord {
   const char* kernel;
   const char* device;
   Index bytes;  // of all arguments, each counted once
+  /// The kernel's arguments: name, type, shape and address of each. Valid until `after` returns.
+  std::function<std::string()> arguments;
 };
 
 class LaunchObserver {
@@ -37,7 +40,13 @@ namespace detail {
 
 template <class Stream, class Kernel>
 void run_observed(Stream& stream, const Kernel& kernel) {
-  LaunchRecord record{Kernel::name, Stream::name, 0};
+  LaunchRecord record{Kernel::name, Stream::name, 0, [&] {
+                        std::string text;
+                        kernel.views([&](const char* name, const auto& view) {
+                          text += (text.empty() ? "" : ", ") + describe(name, view);
+                        });
+                        return text;
+                      }};
   kernel.views([&](const char*, const auto& view) { record.bytes += view.bytes(); });
   stream.observer->before(record);
   run(stream, kernel);

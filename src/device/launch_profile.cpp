@@ -46,13 +46,13 @@ void LaunchProfile::before(const LaunchRecord&) {
 
 void LaunchProfile::after(const LaunchRecord& record) {
   clock_->mark();
-  unread_.push_back(record);
+  unread_.push_back({record.kernel, record.bytes});
 }
 
 void LaunchProfile::read() const {
   const std::vector<std::int64_t> moments = clock_->take();
   for (std::size_t i = 0; i < unread_.size(); ++i) {
-    const LaunchRecord& record = unread_[i];
+    const Launch& record = unread_[i];
     const auto seconds = static_cast<double>(moments[2 * i + 1] - moments[2 * i]) * 1e-9;
     add(entries_, {record.kernel, record.bytes, 1, seconds, static_cast<double>(record.bytes)});
   }

@@ -44,7 +44,11 @@ class LaunchProfile final : public LaunchObserver {
   Device& device_;
   LaunchObserver* previous_;
   std::unique_ptr<StreamClock> clock_;
-  mutable std::vector<LaunchRecord> unread_;  // a begin and an end of the clock for each
+  struct Launch {
+    const char* kernel;
+    Index bytes;
+  };
+  mutable std::vector<Launch> unread_;  // a begin and an end of the clock for each
   mutable std::vector<Entry> entries_;
 };
 

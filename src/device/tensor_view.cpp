@@ -1,5 +1,7 @@
 #include "device/tensor_view.h"
 
+#include <fmt/format.h>
+
 namespace mpitron::device {
 namespace {
 
@@ -43,6 +45,12 @@ TensorView reshape(const TensorView& view, const Shape& shape) {
 }
 ConstTensorView reshape(const ConstTensorView& view, const Shape& shape) {
   return reshape_view(view, shape);
+}
+
+std::string describe(const char* name, const ConstTensorView& view) {
+  return view ? fmt::format("{} {}{} at {}", name, name_of(view.dtype), to_string(view.shape),
+                            view.data)
+              : fmt::format("{} absent", name);
 }
 
 }  // namespace mpitron::device

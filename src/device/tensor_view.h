@@ -1,10 +1,11 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <string>
 
 #include "utils/check.h"
-#include "utils/dtype.h"
-#include "utils/shape.h"
+#include "utils/numbers/dtype.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::device {
 
@@ -77,5 +78,8 @@ ConstTensorView slice(const ConstTensorView& view, int dim, Index begin, Index e
 /// The same elements under another shape; the view must be contiguous.
 TensorView reshape(const TensorView& view, const Shape& shape);
 ConstTensorView reshape(const ConstTensorView& view, const Shape& shape);
+
+/// "q bf16[4, 8] at 0x7f00", for messages.
+std::string describe(const char* name, const ConstTensorView& view);
 
 }  // namespace mpitron::device

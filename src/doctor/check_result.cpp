@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "io/json_text.h"
+#include "io/logs/json_text.h"
 #include "launch/ranges.h"
 
 namespace mpitron::doctor {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/agreement.h"
-#include "comm/clock_offset.h"
+#include "checkpoint/plan/agreement.h"
+#include "comm/groups/clock_offset.h"
 #include "launch/ranges.h"
 #include "utils/trace.h"
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "doctor/check_result.h"
 
 namespace mpitron::doctor {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <sys/statfs.h>
 
-#include "checkpoint/agreement.h"
-#include "checkpoint/io_bench.h"
-#include "utils/files.h"
+#include "checkpoint/plan/agreement.h"
+#include "checkpoint/tools/io_bench.h"
+#include "utils/system/files.h"
 
 namespace mpitron::doctor {
 namespace {

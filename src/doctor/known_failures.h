@@ -9,7 +9,7 @@
 namespace mpitron::doctor {
 
 /// What is known to break MPI_Init or the first message depends on these.
-struct Surroundings {
+struct MachineFacts {
   launch::Environment environment;
   launch::MpiLibrary mpi;
   bool in_container = false;
@@ -20,11 +20,11 @@ struct Surroundings {
   int ptrace_scope = 0;            // of Yama; 0: neighbours may read each other's memory
 };
 
-Surroundings read_surroundings(const launch::Environment& environment,
-                               const launch::MpiLibrary& mpi);
+MachineFacts read_machine_facts(const launch::Environment& environment,
+                                const launch::MpiLibrary& mpi);
 
-/// One result for each known failure that these surroundings would meet, with the variable that
+/// One result for each known failure that these facts would meet, with the variable that
 /// mends it; a single `ok` where there is none.
-std::vector<CheckResult> check_known_failures(const Surroundings& surroundings);
+std::vector<CheckResult> check_known_failures(const MachineFacts& facts);
 
 }  // namespace mpitron::doctor

@@ -1,19 +1,20 @@
 #include "doctor/node_checks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "doctor/gpu_check.h"
 #include "doctor/known_failures.h"
-#include "doctor/limits_check.h"
 #include "doctor/network_check.h"
-#include "doctor/shared_memory_check.h"
 #include "doctor/slurm_check.h"
 #include "launch/cpu_binding.h"
 #include "launch/launcher.h"
 #include "launch/ranges.h"
-#include "utils/machine_memory.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::doctor {
 namespace {
@@ -55,22 +56,143 @@ void append(std::vector<CheckResult>& results, const std::vector<CheckResult>& m
   results.insert(results.end(), more.begin(), more.end());
 }
 
+/// "2.6" of "2.6.3": what promises the same interface.
+std::string minor_of(const std::string& version) {
+  const std::size_t first = version.find('.');
+  return version.substr(0, first == std::string::npos ? first : version.find('.', first + 1));
+}
+
+constexpr Index kFilesWanted = 4096;
+
+std::optional<Index> soft_limit(__rlimit_resource resource) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return std::nullopt;
+  }
+  return static_cast<Index>(limit.rlim_cur);
+}
+
+std::string told(std::optional<Index> bytes) {
+  return bytes ? fmt::format("{} KiB", *bytes >> 10) : "unlimited";
+}
+
+constexpr Index kMiB = Index{1} << 20;
+constexpr Index kNeededByRank = 8 * kMiB;   // Open MPI's segment, and room for its neighbours
+constexpr Index kWantedByRank = 64 * kMiB;  // NCCL's buffers as well
+
 }  // namespace
 
 std::vector<CheckResult> check_node(const ThisProgram& program) {
   const launch::Environment& environment = program.environment;
-  const Surroundings surroundings = read_surroundings(environment, program.mpi);
+  const MachineFacts facts = read_machine_facts(environment, program.mpi);
   const GpuFacts gpus = read_gpus(program.has_cuda);
   std::vector<CheckResult> results = {describe_machine(), check_libraries(program.libraries),
                                       check_launch(environment)};
   append(results, check_slurm(read_slurm(environment), environment, program.mpi));
-  append(results, check_known_failures(surroundings));
+  append(results, check_known_failures(facts));
   results.push_back(check_shared_memory(read_shared_memory(), ranks_here(environment)));
-  append(results, check_limits(read_limits(), surroundings.has_infiniband || !gpus.devices.empty(),
+  append(results, check_limits(read_limits(), facts.has_infiniband || !gpus.devices.empty(),
                                machine_memory()));
   append(results, check_network(read_interfaces(), environment));
   results.push_back(check_gpus(gpus, environment));
   return results;
+}
+
+CheckResult check_libraries(const std::vector<LibraryVersion>& libraries) {
+  std::vector<std::string> found, exchanged;
+  for (const LibraryVersion& library : libraries) {
+    const std::string& version = library.running.empty() ? library.built : library.running;
+    found.push_back(version.empty() ? library.name : library.name + " " + version);
+    if (!library.built.empty() && !library.running.empty() &&
+        minor_of(library.built) != minor_of(library.running)) {
+      exchanged.push_back(fmt::format("{} (built with {})", found.back(), library.built));
+    }
+  }
+  if (exchanged.empty()) {
+    return {"libraries", Verdict::ok, fmt::format("{}", fmt::join(found, ", ")), ""};
+  }
+  return {
+      "libraries", Verdict::fail, fmt::format("loaded {}", fmt::join(exchanged, ", ")),
+      "build again on this machine (make build), or put the folder of the libraries that it was "
+      "built with first in LD_LIBRARY_PATH"};
+}
+
+Limits read_limits() {
+  return {.locked_memory = soft_limit(RLIMIT_MEMLOCK),
+          .open_files = soft_limit(RLIMIT_NOFILE),
+          .core_bytes = soft_limit(RLIMIT_CORE),
+          .address_space = soft_limit(RLIMIT_AS)};
+}
+
+std::vector<CheckResult> check_limits(const Limits& limits, bool pins_memory, Index memory_bytes) {
+  CheckResult locked{"locked memory", Verdict::ok, told(limits.locked_memory), ""};
+  if (pins_memory && limits.locked_memory) {
+    locked.verdict = Verdict::warn;
+    locked.found += "; InfiniBand and GPU drivers pin buffers";
+    locked.advice =
+        "ulimit -l unlimited; for all jobs: LimitMEMLOCK=infinity in slurmd.service and "
+        "PropagateResourceLimitsExcept=MEMLOCK in slurm.conf; docker run --ulimit memlock=-1";
+  }
+
+  CheckResult files{"open files", Verdict::ok,
+                    limits.open_files ? std::to_string(*limits.open_files) : "unlimited", ""};
+  if (limits.open_files.value_or(kFilesWanted) < kFilesWanted) {
+    files.verdict = Verdict::warn;
+    files.found +=
+        fmt::format("; jobs of many ranks and corpora of many files want {}", kFilesWanted);
+    files.advice = fmt::format("ulimit -n {}", 16 * kFilesWanted);
+  }
+
+  CheckResult core{"core files", Verdict::ok, told(limits.core_bytes), ""};
+  if (limits.core_bytes.value_or(1) == 0) {
+    core.found = "none are written when a rank crashes";
+    core.advice = "to look into a crash: ulimit -c unlimited";
+  }
+
+  CheckResult addresses{"address space", Verdict::ok, told(limits.address_space), ""};
+  if (limits.address_space && *limits.address_space < 2 * memory_bytes) {
+    addresses.verdict = Verdict::fail;
+    addresses.found += fmt::format(
+        "; a rank reserves addresses for the machine's whole memory ({} KiB)", memory_bytes >> 10);
+    addresses.advice = "ulimit -v unlimited";
+  }
+  return {locked, files, core, addresses};
+}
+
+SharedMemory read_shared_memory() {
+  struct statvfs status {};
+  if (::statvfs("/dev/shm", &status) != 0) {
+    return {};
+  }
+  const auto unit = static_cast<Index>(status.f_frsize);
+  return {true, static_cast<Index>(status.f_blocks) * unit,
+          static_cast<Index>(status.f_bavail) * unit};
+}
+
+CheckResult check_shared_memory(const SharedMemory& memory, Index ranks_of_node) {
+  CheckResult result{"/dev/shm", Verdict::ok, "", ""};
+  const char* const larger =
+      "docker run --shm-size=8g (or --ipc=host); outside of containers as root: mount -o "
+      "remount,size=50% /dev/shm";
+  if (!memory.is_there) {
+    return {result.name, Verdict::fail, "is not there", "mount -t tmpfs tmpfs /dev/shm"};
+  }
+  result.found = fmt::format("{} MiB", memory.bytes / kMiB);
+  if (memory.free < kNeededByRank * ranks_of_node) {
+    result.verdict = Verdict::fail;
+    result.found += fmt::format(", of which {} free; {} ranks need {}", memory.free / kMiB,
+                                ranks_of_node, kNeededByRank * ranks_of_node / kMiB);
+    result.advice = fmt::format(
+        "remove what killed jobs left (rm /dev/shm/vader_segment.$(hostname).*), or make it "
+        "larger: {}",
+        larger);
+  } else if (memory.bytes < kWantedByRank * ranks_of_node) {
+    result.verdict = Verdict::warn;
+    result.found += fmt::format("; {} ranks with NCCL want {}", ranks_of_node,
+                                kWantedByRank * ranks_of_node / kMiB);
+    result.advice = larger;
+  }
+  return result;
 }
 
 }  // namespace mpitron::doctor

@@ -1,12 +1,17 @@
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "doctor/check_result.h"
-#include "doctor/library_check.h"
 #include "launch/environment.h"
 #include "launch/mpi_library.h"
+#include "utils/numbers/shape.h"
+#include "utils/text/library_version.h"
 
 namespace mpitron::doctor {
+
+/// Fails where a library was exchanged for another major or minor version after the build.
+CheckResult check_libraries(const std::vector<LibraryVersion>& libraries);
 
 /// What the checks of a machine cannot read from it.
 struct ThisProgram {
@@ -18,5 +23,32 @@ struct ThisProgram {
 
 /// All checks that a machine can do alone and before MPI starts.
 std::vector<CheckResult> check_node(const ThisProgram& program);
+
+/// Soft limits of this process (`ulimit`); none: unlimited.
+struct Limits {
+  std::optional<Index> locked_memory;  // bytes
+  std::optional<Index> open_files;
+  std::optional<Index> core_bytes;
+  std::optional<Index> address_space;  // bytes
+};
+
+Limits read_limits();
+
+/// One result for each limit. `pins_memory`: the machine has InfiniBand or GPUs, whose drivers lock
+/// memory; `memory_bytes`: of the machine, as much as each rank reserves of addresses (it touches
+/// little of it).
+std::vector<CheckResult> check_limits(const Limits& limits, bool pins_memory, Index memory_bytes);
+
+/// Size and free bytes of /dev/shm.
+struct SharedMemory {
+  bool is_there = false;
+  Index bytes = 0;
+  Index free = 0;
+};
+
+SharedMemory read_shared_memory();
+
+/// MPI keeps 4 MiB per rank there, NCCL up to some tens: it must not be a container's 64 MiB.
+CheckResult check_shared_memory(const SharedMemory& memory, Index ranks_of_node);
 
 }  // namespace mpitron::doctor

@@ -1,14 +1,19 @@
 #include "doctor/node_speed_check.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "checkpoint/agreement.h"
+#include "checkpoint/plan/agreement.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/linear/matmul.h"
 #include "launch/ranges.h"
+#include "tensor/tensor.h"
+#include "utils/timer.h"
 
 namespace mpitron::doctor {
 namespace {
@@ -30,6 +35,26 @@ Speed median_of(const std::vector<const NodeSpeed*>& nodes) {
 
 std::string percent_of(double value, double whole, const char* what) {
   return fmt::format("{} {:.0f} % of the median", what, 100 * value / whole);
+}
+
+using tensor::Tensor;
+
+template <class Work>
+double fastest(const SpeedProbe& probe, Work&& work) {
+  double best = std::numeric_limits<double>::max();
+  for (Index i = 0; i < probe.repetitions; ++i) {
+    probe.barrier();
+    const Timer timer;
+    work();
+    best = std::min(best, timer.seconds());
+  }
+  return best;
+}
+
+Tensor filled(device::Device& host, const Shape& shape) {
+  const Tensor made = Tensor::empty(host, shape, DType::f32);
+  device::launch(host.stream(), kernels::Fill{.x = made.view(), .value = 0.5f});
+  return made;
 }
 
 }  // namespace
@@ -101,6 +126,25 @@ CheckResult check_node_speeds(const std::vector<NodeSpeed>& nodes,
         fmt::format("sbatch --exclude={}; and tell the site", launch::name_ranges(names));
   }
   return result;
+}
+
+Speed measure_speed(device::Device& host, const SpeedProbe& probe) {
+  const Shape square = {probe.side, probe.side};
+  const Tensor a = filled(host, square), b = filled(host, square), c = filled(host, square);
+  kernels::Matmul product{.a = a.view(), .b = b.view(), .bias = {}, .c = c.view()};
+  const Tensor workspace = Tensor::empty(
+      host, {std::max<Index>(1, device::workspace_bytes_of(host.stream(), product))}, DType::u8);
+  product.workspace = workspace.view();
+  const double seconds = fastest(probe, [&] { device::launch(host.stream(), product); });
+
+  const Index elements = probe.bytes / static_cast<Index>(sizeof(float));
+  const Tensor x = filled(host, {elements}), y = filled(host, {elements});
+  const kernels::Scale scale{.x = x.view(), .y = y.view(), .factor = 2};
+  const double memory_seconds = fastest(probe, [&] { device::launch(host.stream(), scale); });
+
+  const auto side = static_cast<double>(probe.side);
+  return {.flops = 2 * side * side * side / seconds,
+          .bytes_per_s = 2 * static_cast<double>(probe.bytes) / memory_seconds};
 }
 
 }  // namespace mpitron::doctor

@@ -1,12 +1,29 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
+#include "device/device.h"
 #include "doctor/check_result.h"
-#include "doctor/speed_probe.h"
 
 namespace mpitron::doctor {
+
+/// What a process gets from its machine.
+struct Speed {
+  double flops = 0;        // fp32 operations per second in a matrix product
+  double bytes_per_s = 0;  // read and written while memory is scaled
+};
+
+struct SpeedProbe {
+  Index side = 1024;               // of the matrices
+  Index bytes = Index{256} << 20;  // of each array: far more than the caches hold
+  Index repetitions = 5;           // of which the fastest counts
+  std::function<void()> barrier;   // of all ranks, so that neighbours measure at the same time
+};
+
+/// HostRuntime must live.
+Speed measure_speed(device::Device& host, const SpeedProbe& probe);
 
 /// What the ranks of a machine reach together.
 struct NodeSpeed {

@@ -9,8 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "utils/command_output.h"
-#include "utils/files.h"
+#include "utils/system/command_output.h"
+#include "utils/system/files.h"
 
 namespace mpitron::doctor {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tensor/host_copy.h"
-#include "utils/philox.h"
+#include "utils/numbers/philox.h"
 
 namespace mpitron::inference {
 namespace {

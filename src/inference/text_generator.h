@@ -2,7 +2,7 @@
 #include <string>
 
 #include "models/model.h"
-#include "tokenizers/tokenizer.h"
+#include "tokenizers/core/tokenizer.h"
 
 namespace mpitron::inference {
 

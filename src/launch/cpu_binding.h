@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "utils/library_version.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
+#include "utils/text/library_version.h"
 
 namespace mpitron::launch {
 

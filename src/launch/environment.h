@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::launch {
 

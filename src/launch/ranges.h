@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::launch {
 

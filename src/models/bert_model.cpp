@@ -1,6 +1,6 @@
 #include "models/bert_model.h"
 
-#include "ops/cross_entropy.h"
+#include "ops/loss/cross_entropy.h"
 
 namespace mpitron::models {
 
@@ -15,13 +15,16 @@ constexpr Index kParts = 2;  // of a sample: token types, and classes of the bin
 
 BertModel::BertModel(const config::ModelConfig& config, device::Device& device, Share share)
     : Model(config, device, std::move(share), config.bert_binary_head ? kParts : 0),
-      encoder_(builder("encoder."), part(), {.causal = false}) {
+      encoder_(builder("encoder."), part()) {
   if (part().has_output) {
     lm_head_.emplace(builder("lm_head."));
     make_output_weight();
     make_output_bias("output_layer.bias");
     if (config.bert_binary_head) {
-      binary_head_.emplace(builder(""), kParts);
+      const autograd::Initialization start{.kind = autograd::Initialization::Kind::normal,
+                                           .std = config.init_method_std};
+      binary_head_.emplace(builder(""), kParts, nn::PooledClassifier::Layer{"pooler.dense", start},
+                           nn::PooledClassifier::Layer{"binary_head", start});
     }
   }
 }

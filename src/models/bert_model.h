@@ -1,8 +1,8 @@
 #pragma once
 #include "models/model.h"
-#include "nn/masked_lm_head.h"
-#include "nn/pooled_classifier.h"
-#include "nn/transformer_block.h"
+#include "nn/layers/masked_lm_head.h"
+#include "nn/layers/pooled_classifier.h"
+#include "nn/layers/transformer_block.h"
 
 namespace mpitron::models {
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
-#include "ops/auxiliary_loss.h"
-#include "ops/shift_sequence.h"
-#include "ops/token_losses.h"
+#include "autograd/cached_pass.h"
+#include "ops/elementwise/embedding.h"
+#include "ops/elementwise/shift_sequence.h"
+#include "ops/loss/auxiliary_loss.h"
+#include "ops/loss/token_losses.h"
+#include "ops/parallel/rows.h"
 
 namespace mpitron::models {
 
@@ -34,15 +37,24 @@ nn::LayerInputs GptModel::layer_inputs(Context& context, const Batch& batch,
           .attention_mask = batch.attention_mask};
 }
 
+Var GptModel::embed(Context& context, const Batch& batch) const {
+  return embedding()->forward(context, {batch.tokens, batch.position_ids});
+}
+
 Var GptModel::hidden(Context& context, const Batch& batch, const Var& input) const {
-  const Var x = part().has_embedding
-                    ? embedding()->forward(context, {batch.tokens, batch.position_ids})
-                    : input;
+  const Var x = part().has_embedding ? embed(context, batch) : input;
   return decoder_.forward(context, x, layer_inputs(context, batch, x));
 }
 
 Var GptModel::logits(Context& context, const Batch& batch, const Var& input) const {
-  return whole_logits(context, hidden(context, batch, input));
+  const Var x = hidden(context, batch, input);
+  if (context.cached == nullptr) {
+    return whole_logits(context, x);
+  }
+  const tensor::Tensor rows =
+      ops::take_rows(context, ops::fold_rows(x.value), context.cached->wanted_rows);
+  return whole_logits(context,
+                      autograd::constant(rows.reshape({rows.shape()[0], 1, rows.shape()[1]})));
 }
 
 std::vector<GptModel::Prediction> GptModel::predictions(Context& context, const Batch& batch,

@@ -2,14 +2,14 @@
 #include <deque>
 
 #include "models/model.h"
-#include "nn/multi_token_prediction.h"
-#include "nn/transformer_block.h"
+#include "nn/layers/multi_token_prediction.h"
+#include "nn/layers/transformer_block.h"
 
 namespace mpitron::models {
 
 /// A decoder-only language model (GPT, Llama), which may also be trained to predict the tokens
 /// after the next one (`--mtp-num-layers`).
-class GptModel final : public Model {
+class GptModel : public Model {
  public:
   /// Creates the parameters (in the reference's order) without values; see `initialize`.
   GptModel(const config::ModelConfig& config, device::Device& device, Share share);
@@ -26,6 +26,10 @@ class GptModel final : public Model {
   /// losses of multi-token prediction, whose values the context's sums get ("mtp loss").
   autograd::Var loss(autograd::Context& context, const Batch& batch,
                      const autograd::Var& input = {}) const;
+
+ protected:
+  /// [s, b, h] of the batch's tokens; only where the part has the embedding.
+  virtual autograd::Var embed(autograd::Context& context, const Batch& batch) const;
 
  private:
   /// What a depth of multi-token prediction knows, and what it is to say: labels and their mask

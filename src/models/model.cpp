@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
-#include "nn/rotary_embedding.h"
-#include "ops/initialize.h"
-#include "ops/parallel_linear.h"
-#include "ops/regions.h"
-#include "ops/vocab_parallel_cross_entropy.h"
-#include "utils/torch_random.h"
+#include "autograd/cached_pass.h"
+#include "nn/attention/rotary_embedding.h"
+#include "ops/elementwise/initialize.h"
+#include "ops/elementwise/scaled.h"
+#include "ops/linear/parallel_linear.h"
+#include "ops/loss/vocab_parallel_cross_entropy.h"
+#include "ops/parallel/tensor_parallel_regions.h"
+#include "utils/numbers/torch_random.h"
 
 namespace mpitron::models {
 
@@ -28,9 +30,15 @@ Model::Model(const config::ModelConfig& config, device::Device& device, Share sh
   }
 }
 
+Model::Model(const config::ModelConfig& config, device::Device& device, Share share, NoWords)
+    : config_(config), device_(device), share_(std::move(share)) {}
+
 std::optional<ops::RotaryTables> Model::rotary_rows(Context& context, Index s) const {
   if (!rotary_.cos) {
     return std::nullopt;
+  }
+  if (context.cached != nullptr) {
+    return ops::rotary_rows(context, rotary_, context.cached->positions);
   }
   return ops::rotary_rows(context, rotary_, {.map = context.position.sequence, .length = s});
 }
@@ -41,7 +49,9 @@ Index Model::whole_rows(const Var& x) const {
 }
 
 nn::Builder Model::builder(const std::string& prefix) const {
-  return nn::Builder({config_, share_.groups, *share_.parameters}, prefix);
+  // Beside a language model that sees images stand its tower and projector.
+  return nn::Builder({config_, share_.groups, *share_.parameters},
+                     (config_.vlm ? "language_model." : "") + prefix);
 }
 
 ops::TensorParallel Model::tensor_parallel() const {
@@ -79,7 +89,10 @@ void Model::make_output_bias(const std::string& name) {
 
 Var Model::local_logits(Context& context, const Var& x) const {
   MPITRON_CHECK(output_weight_ != nullptr, part().first_layer, part().num_layers);
-  return ops::column_parallel_linear(context, x, *output_weight_, output_bias_, tensor_parallel());
+  // The factor of muP on logits.
+  const Var input = config_.mup ? ops::scaled(context, x, config_.mup->output_factor) : x;
+  return ops::column_parallel_linear(context, input, *output_weight_, output_bias_,
+                                     tensor_parallel());
 }
 
 Var Model::whole_logits(Context& context, const Var& x) const {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "models/objective.h"
-#include "nn/language_model_embedding.h"
-#include "nn/model_part.h"
-#include "ops/rotary.h"
+#include "nn/base/model_part.h"
+#include "nn/layers/language_model_embedding.h"
+#include "ops/attention/rotary.h"
 
 namespace mpitron::models {
 
@@ -25,6 +25,14 @@ struct Batch {
   tensor::Tensor decoder_tokens = {};          // [d, b], int64
   tensor::Tensor decoder_position_ids = {};    // [d, b], int64
   tensor::Tensor decoder_attention_mask = {};  // [b, 1, d], u8, 1 = hidden
+  // of images, whose positions are [class tokens + n, b]; labels and loss_mask are [1, b], to
+  // inpaint the mask is [n, b], 1 where a patch is behind it
+  tensor::Tensor patches = {};         // [n, b, P P 3], fp32: what the model sees
+  tensor::Tensor target_patches = {};  // the same, as it was before it was masked
+  // of a GPT that sees images, T tiles in all; labels and loss_mask are those of the merged rows
+  tensor::Tensor tiles = {};        // [patches, T, 3 P P], fp32
+  tensor::Tensor merged_rows = {};  // [s, b], int64: which of the rows below, -1: none
+  tensor::Tensor merged_from = {};  // [t b + m T], int64: where text, then images go; -1: nowhere
 };
 
 /// A model, or the part of it that one pipeline chunk holds: word embedding, layers, output layer
@@ -72,6 +80,9 @@ class Model {
   /// Creates the embedding where the part looks up words.
   Model(const config::ModelConfig& config, device::Device& device, Share share,
         Index token_types = 0);
+  /// A model without words.
+  struct NoWords {};
+  Model(const config::ModelConfig& config, device::Device& device, Share share, NoWords);
 
   nn::Builder builder(const std::string& prefix) const;
   ops::TensorParallel tensor_parallel() const;

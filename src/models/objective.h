@@ -1,11 +1,12 @@
 #pragma once
 #include <string>
 
-#include "ops/token_losses.h"
+#include "ops/loss/token_losses.h"
 
 namespace mpitron::models {
 
-/// Something that training lowers: the mean of losses over what a mask counts.
+/// Something that training lowers: the mean of losses over what a mask counts. Losses that want no
+/// gradient are only told (accuracy).
 struct Objective {
   autograd::Var losses;  // fp32
   tensor::Tensor mask;   // fp32, of the same shape; absent: every loss counts

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/sequence_rows.h"
+#include "ops/parallel/sequence_rows.h"
 
 namespace mpitron::models {
 
@@ -37,9 +37,8 @@ T5Model::T5Model(const config::ModelConfig& config, device::Device& device, Shar
           make_bias(encoder_part(part(), config.num_layers), "encoder", config.seq_length, true)),
       decoder_bias_(make_bias(decoder_part(part(), config.num_layers), "decoder",
                               config.decoder_seq_length, false)),
-      encoder_(builder("encoder."), encoder_part(part(), config.num_layers), {.causal = false}),
-      decoder_(builder("decoder."), decoder_part(part(), config.num_layers),
-               {.causal = true, .cross_attention = true}, config.num_layers) {
+      encoder_(builder("encoder."), encoder_part(part(), config.num_layers)),
+      decoder_(builder("decoder."), decoder_part(part(), config.num_layers), config.num_layers) {
   if (part().has_output) {
     make_output_weight();
     make_output_bias("lm_head.output_layer.bias");

@@ -1,7 +1,7 @@
 #pragma once
 #include "models/model.h"
-#include "nn/relative_position_bias.h"
-#include "nn/transformer_block.h"
+#include "nn/attention/relative_position_bias.h"
+#include "nn/layers/transformer_block.h"
 
 namespace mpitron::models {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "config/optimizer_config.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::optim {
 

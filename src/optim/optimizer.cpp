@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "kernels/elementwise.h"
-#include "kernels/optimizer.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/optimizer.h"
+#include "optim/muon.h"
 #include "tensor/host_copy.h"
-#include "utils/exact_sum.h"
+#include "utils/numbers/exact_sum.h"
 
 namespace mpitron::optim {
 namespace {
@@ -47,6 +48,14 @@ Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& conf
   state_loaded(false);
 }
 
+Optimizer::Rule Optimizer::rule_of(const ParameterGroupKey& group) const {
+  if (config_.optimizer == Rule::muon && !group.takes_matrix_rule) {
+    return config_.muon.lion_beside ? Rule::lion : Rule::adam;
+  }
+  return config_.optimizer == Rule::lion && !group.takes_matrix_rule ? Rule::adam
+                                                                     : config_.optimizer;
+}
+
 Optimizer::Slot Optimizer::make_slot(TrainedTensor trained, device::Device& home) {
   const ParameterGroupOptions options = make_parameter_group_options(config_);
   const config::StateTypes& types = config_.state_types;
@@ -56,6 +65,7 @@ Optimizer::Slot Optimizer::make_slot(TrainedTensor trained, device::Device& home
   slot.home = &home;
   slot.group = parameter_group_key(slot.trained.traits, options);
   slot.bounds = group_bounds(slot.group, options);
+  slot.rule = rule_of(slot.group);
   slot.value = on_device(slot) ? flat(slot.trained.value)
                                : Tensor::empty(home, {n}, slot.trained.value.dtype());
   if (!has_master(slot)) {
@@ -66,7 +76,7 @@ Optimizer::Slot Optimizer::make_slot(TrainedTensor trained, device::Device& home
     slot.master = StoredState::zeros(home, n, types.main_params);
   }
   slot.first = StoredState::zeros(home, n, types.exp_avg);
-  if (config_.optimizer == config::OptimizerKind::adam) {
+  if (slot.rule == Rule::adam) {
     slot.second = StoredState::zeros(home, n, types.exp_avg_sq, true);
   }
   return slot;
@@ -161,12 +171,12 @@ void Optimizer::visit_masters(tensor::StateVisitor& visitor) {
 }
 
 void Optimizer::visit_state(tensor::StateVisitor& visitor) {
-  const bool adam = config_.optimizer == config::OptimizerKind::adam;
   shown_.clear();
   show_masters(visitor);
   for (const Slot& slot : slots_) {
-    show(slot, adam ? "exp_avg" : "momentum_buffer", slot.first, visitor);
-    if (adam) {
+    const bool average = slot.rule == Rule::adam || slot.rule == Rule::lion;
+    show(slot, average ? "exp_avg" : "momentum_buffer", slot.first, visitor);
+    if (slot.rule == Rule::adam) {
       show(slot, "exp_avg_sq", slot.second, visitor);
     }
   }
@@ -181,6 +191,30 @@ Tensor Optimizer::master(std::size_t index) {
   const Tensor numbers = Tensor::empty(*slot.home, slot.value.shape(), DType::f32);
   slot.master.read(*slot.home, numbers);
   return on_device(slot) ? numbers : tensor::to_device(device_, numbers);
+}
+
+void Optimizer::scale_rows(std::size_t index, std::span<const float> factors) {
+  const Slot& slot = slots_[index];
+  const Tensor master = slot.master.values();
+  MPITRON_CHECK(on_device(slot) && slot.master.plain() && master.dtype() == DType::f32,
+                slot.trained.traits.name);
+  const auto rows = static_cast<Index>(factors.size());
+  const Index width = master.numel() / rows;
+  for (Index row = 0, end = 0; row < rows; row = end) {
+    const auto same = [&](Index at) {
+      return factors[static_cast<std::size_t>(at)] == factors[static_cast<std::size_t>(row)];
+    };
+    for (end = row + 1; end < rows && same(end); ++end) {
+    }
+    const Tensor part = master.slice(0, row * width, end * width);
+    device::launch(
+        device_.stream(),
+        kernels::Scale{
+            .x = part.view(), .y = part.view(), .factor = factors[static_cast<std::size_t>(row)]});
+  }
+  if (has_master(slot)) {
+    device::launch(device_.stream(), kernels::Cast{.x = master.view(), .y = slot.value.view()});
+  }
 }
 
 void Optimizer::add_squares(const tensor::ConstTensorView& x) {
@@ -253,11 +287,17 @@ StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& s
   ++updates_;
   shown_.clear();
   const Update update = [&](device::Device& home, std::span<const Due> due) {
-    if (config_.optimizer == config::OptimizerKind::adam) {
-      update_adam(home, due, scheduler, scale);
-    } else {
-      update_sgd(home, due, scheduler, scale);
-    }
+    const RuleInputs rule_inputs{home, scheduler, scale};
+    const auto of_rule = [due](Rule rule) {
+      std::vector<Due> own;
+      std::ranges::copy_if(due, std::back_inserter(own),
+                           [rule](const Due& d) { return d.slot->rule == rule; });
+      return own;
+    };
+    update_adam(rule_inputs, of_rule(Rule::adam));
+    update_sgd(rule_inputs, of_rule(Rule::sgd));
+    update_lion(rule_inputs, of_rule(Rule::lion));
+    update_muon(rule_inputs, of_rule(Rule::muon));
   };
   const auto updated = [&](std::size_t i) {
     if (inputs.updated) {
@@ -340,12 +380,11 @@ void Optimizer::update_overlapped(const Update& update,
   }
 }
 
-void Optimizer::update_adam(device::Device& home, std::span<const Due> due,
-                            const ParameterScheduler& scheduler, float gradient_scale) {
+void Optimizer::update_adam(const RuleInputs& inputs, std::span<const Due> due) {
   const auto t = static_cast<double>(updates_);
   std::vector<kernels::AdamStep> steps;
   for (const auto& [slot, gradient] : due) {
-    const auto rates = scheduler.rates(slot->group, slot->bounds);
+    const auto rates = inputs.scheduler.rates(slot->group, slot->bounds);
     kernels::AdamStep& step = steps.emplace_back(kernels::AdamStep{
         .param = slot->master.view(),
         .exp_avg = slot->first.view(),
@@ -354,23 +393,24 @@ void Optimizer::update_adam(device::Device& home, std::span<const Due> due,
         .lr = static_cast<float>(rates.learning_rate),
         .beta1 = static_cast<float>(config_.adam_beta1),
         .beta2 = static_cast<float>(config_.adam_beta2),
-        .eps = static_cast<float>(config_.adam_eps),
+        .eps = static_cast<float>(config_.adam_eps * slot->group.eps_mult),
         .weight_decay = static_cast<float>(rates.weight_decay),
         .bias_correction1 = static_cast<float>(1 - std::pow(config_.adam_beta1, t)),
         .bias_correction2 = static_cast<float>(1 - std::pow(config_.adam_beta2, t)),
-        .grad_scale = gradient_scale});
+        .grad_scale = inputs.gradient_scale});
     if (has_master(*slot) && !slot->master.has_upper()) {
       step.model_param = slot->value.view();
     }
   }
-  device::launch(home.stream(), kernels::AdamSteps{steps});
+  if (!steps.empty()) {
+    device::launch(inputs.home.stream(), kernels::AdamSteps{steps});
+  }
 }
 
-void Optimizer::update_sgd(device::Device& home, std::span<const Due> due,
-                           const ParameterScheduler& scheduler, float gradient_scale) {
+void Optimizer::update_sgd(const RuleInputs& inputs, std::span<const Due> due) {
   std::vector<kernels::SgdStep> steps;
   for (const auto& [slot, gradient] : due) {
-    const auto rates = scheduler.rates(slot->group, slot->bounds);
+    const auto rates = inputs.scheduler.rates(slot->group, slot->bounds);
     kernels::SgdStep& step =
         steps.emplace_back(kernels::SgdStep{.param = slot->master.values().view(),
                                             .momentum_buffer = slot->first.values().view(),
@@ -378,12 +418,59 @@ void Optimizer::update_sgd(device::Device& home, std::span<const Due> due,
                                             .lr = static_cast<float>(rates.learning_rate),
                                             .momentum = static_cast<float>(config_.sgd_momentum),
                                             .weight_decay = static_cast<float>(rates.weight_decay),
-                                            .grad_scale = gradient_scale});
+                                            .grad_scale = inputs.gradient_scale});
     if (has_master(*slot)) {
       step.model_param = slot->value.view();
     }
   }
-  device::launch(home.stream(), kernels::SgdSteps{steps});
+  if (!steps.empty()) {
+    device::launch(inputs.home.stream(), kernels::SgdSteps{steps});
+  }
+}
+
+void Optimizer::update_lion(const RuleInputs& inputs, std::span<const Due> due) {
+  for (const auto& [slot, gradient] : due) {
+    const auto rates = inputs.scheduler.rates(slot->group, slot->bounds);
+    kernels::LionStep step{.param = slot->master.values().view(),
+                           .exp_avg = slot->first.values().view(),
+                           .grad = gradient.view(),
+                           .model_param = {},
+                           .lr = static_cast<float>(rates.learning_rate),
+                           .beta1 = static_cast<float>(config_.lion_beta1),
+                           .beta2 = static_cast<float>(config_.lion_beta2),
+                           .weight_decay = static_cast<float>(rates.weight_decay),
+                           .grad_scale = inputs.gradient_scale};
+    if (has_master(*slot)) {
+      step.model_param = slot->value.view();
+    }
+    device::launch(inputs.home.stream(), step);
+  }
+}
+
+void Optimizer::update_muon(const RuleInputs& inputs, std::span<const Due> due) {
+  for (const auto& [slot, gradient] : due) {
+    const auto rates = inputs.scheduler.rates(slot->group, slot->bounds);
+    const tensor::ShardedTensor& place = slot->trained.place;
+    const MuonMatrix matrix{.name = slot->trained.traits.name,
+                            .shape = place.shard.local(place.shape),
+                            .gradient = gradient,
+                            .momentum = slot->first.values()};
+    const Tensor update = muon_update(inputs.home, config_.muon, matrix, inputs.gradient_scale);
+    const Tensor unused = Tensor::empty(inputs.home, update.shape(), DType::f32);
+    device::launch(inputs.home.stream(), kernels::Fill{.x = unused.view(), .value = 0});
+    // Without momentum SGD's decay is the decoupled one.
+    kernels::SgdStep step{.param = slot->master.values().view(),
+                          .momentum_buffer = unused.view(),
+                          .grad = update.view(),
+                          .model_param = {},
+                          .lr = static_cast<float>(rates.learning_rate),
+                          .momentum = 0,
+                          .weight_decay = static_cast<float>(rates.weight_decay)};
+    if (has_master(*slot)) {
+      step.model_param = slot->value.view();
+    }
+    device::launch(inputs.home.stream(), step);
+  }
 }
 
 }  // namespace mpitron::optim

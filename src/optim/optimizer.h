@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "comm/parallel_groups.h"
+#include "comm/groups/parallel_groups.h"
 #include "config/optimizer_config.h"
 #include "optim/host_share.h"
 #include "optim/parameter_group.h"
@@ -40,7 +40,8 @@ struct StepResult {
   double grad_norm = 0;  // before clipping, of the unscaled gradients
 };
 
-/// AdamW or SGD with clipping by the global norm. Parameters in half precision have fp32 masters
+/// AdamW, SGD, Lion or Muon (optim/muon.h) with clipping by the global norm; Lion and Muon take
+/// matrices, Adam (or Lion beside Muon) all else. Parameters in half precision have fp32 masters
 /// here; fp32 parameters are their own masters. Masters and Adam's states may be stored in narrower
 /// types (`config::StateTypes`), and some of them in the host's memory, where the processor updates
 /// them (`config::OffloadConfig`).
@@ -77,21 +78,25 @@ class Optimizer {
   /// The fp32 master of a parameter: the parameter itself when training in fp32; a copy where it is
   /// stored in another type or place.
   tensor::Tensor master(std::size_t index);
+  /// Multiplies rows of a parameter that lies here whole, and its fp32 master, by a factor each.
+  void scale_rows(std::size_t index, std::span<const float> factors);
   std::size_t size() const { return slots_.size(); }
   /// What the state takes of the device's memory, and of the host's where that is another.
   Index device_bytes() const { return state_bytes(device_); }
   Index host_bytes() const { return host_ ? state_bytes(host_->home()) : 0; }
 
  private:
+  using Rule = config::OptimizerKind;
   struct Slot {
     TrainedTensor trained;
+    Rule rule = Rule::adam;
     ParameterGroupKey group;
     LrBounds bounds;
     device::Device* home = nullptr;  // in whose memory the state lies; its kernels update it
     tensor::Tensor value;            // the model's, flat, or the home's copy of it
     StoredState master;
     StoredState first;   // exp_avg, or the momentum buffer
-    StoredState second;  // exp_avg_sq
+    StoredState second;  // Adam's exp_avg_sq
   };
   /// A state as a checkpoint has it.
   struct Shown {
@@ -100,6 +105,7 @@ class Optimizer {
     tensor::Tensor numbers;  // fp32, in the host's memory
   };
   static bool has_master(const Slot& slot) { return slot.trained.value.dtype() != DType::f32; }
+  Rule rule_of(const ParameterGroupKey& group) const;
   bool on_device(const Slot& slot) const { return slot.home == &device_; }
   Slot make_slot(TrainedTensor trained, device::Device& home);
   void adopt_value(const Slot& slot);
@@ -124,10 +130,16 @@ class Optimizer {
   std::size_t updated_together(std::size_t first) const;
   void update_in_order(const Update& update, const std::function<void(std::size_t)>& updated);
   void update_overlapped(const Update& update, const std::function<void(std::size_t)>& updated);
-  void update_adam(device::Device& home, std::span<const Due> due,
-                   const ParameterScheduler& scheduler, float gradient_scale);
-  void update_sgd(device::Device& home, std::span<const Due> due,
-                  const ParameterScheduler& scheduler, float gradient_scale);
+  /// What a rule is told of a step.
+  struct RuleInputs {
+    device::Device& home;
+    const ParameterScheduler& scheduler;
+    float gradient_scale;
+  };
+  void update_adam(const RuleInputs& inputs, std::span<const Due> due);
+  void update_sgd(const RuleInputs& inputs, std::span<const Due> due);
+  void update_lion(const RuleInputs& inputs, std::span<const Due> due);
+  void update_muon(const RuleInputs& inputs, std::span<const Due> due);
 
   device::Device& device_;
   config::OptimizerConfig config_;

@@ -11,21 +11,46 @@ bool skips_weight_decay(const ParameterTraits& parameter, const ParameterGroupOp
           parameter.name.find("embedding") != std::string_view::npos);
 }
 
+bool takes_matrix_rule(const ParameterTraits& parameter, config::OptimizerKind optimizer) {
+  using enum config::OptimizerKind;
+  return (optimizer == muon || optimizer == lion) && parameter.rank == 2 &&
+         !parameter.is_embedding_or_output;
+}
+
+/// On the learning rate.
+double mup_factor(const ParameterTraits& parameter, const ParameterGroupOptions& options) {
+  const bool embedding = parameter.name.find("embedding") != std::string_view::npos;
+  if (options.optimizer == config::OptimizerKind::sgd) {
+    return parameter.rank == 1 || embedding ? options.mup_width : 1;
+  }
+  const bool muons = options.optimizer == config::OptimizerKind::muon &&
+                     takes_matrix_rule(parameter, options.optimizer);
+  return parameter.rank >= 2 && !parameter.is_embedding_or_output && !muons ? 1 / options.mup_width
+                                                                            : 1;
+}
+
 }  // namespace
 
 ParameterGroupOptions make_parameter_group_options(const config::OptimizerConfig& config) {
   return {.bounds = {.max_lr = config.lr, .min_lr = config.min_lr},
           .decoupled_lr = config.decoupled_lr,
           .decoupled_min_lr = config.decoupled_min_lr,
-          .skip_embedding_weight_decay = config.no_weight_decay_on_embedding};
+          .head_lr_mult = config.head_lr_mult,
+          .skip_embedding_weight_decay = config.no_weight_decay_on_embedding,
+          .optimizer = config.optimizer,
+          .mup_width = config.mup_width};
 }
 
 ParameterGroupKey parameter_group_key(const ParameterTraits& parameter,
                                       const ParameterGroupOptions& options) {
+  const double factor = mup_factor(parameter, options);
+  const bool scales_eps = options.optimizer == config::OptimizerKind::adam;
   return {.wd_mult = skips_weight_decay(parameter, options) ? 0.0 : 1.0,
-          .lr_mult = parameter.scale_lr ? options.head_lr_mult : 1.0,
+          .lr_mult = (parameter.scale_lr ? options.head_lr_mult : 1.0) * factor,
           .is_expert = parameter.is_expert,
-          .is_decoupled_lr = options.decoupled_lr.has_value() && parameter.is_embedding_or_output};
+          .is_decoupled_lr = options.decoupled_lr.has_value() && parameter.is_embedding_or_output,
+          .eps_mult = scales_eps ? factor : 1.0,
+          .takes_matrix_rule = takes_matrix_rule(parameter, options.optimizer)};
 }
 
 LrBounds group_bounds(const ParameterGroupKey& key, const ParameterGroupOptions& options) {

@@ -13,7 +13,7 @@ struct ParameterTraits {
   int rank = 2;                         // dimensions of the whole, unsplit tensor
   bool is_expert = false;               // reduced over the expert data parallel group
   bool is_embedding_or_output = false;  // word embedding or output layer, for --decoupled-lr
-  bool scale_lr = false;                // head of a fine-tuning task: takes --head-lr-mult
+  bool scale_lr = false;                // head of a classifier: takes --head-lr-mult
 };
 
 struct ParameterGroupOptions {
@@ -22,9 +22,11 @@ struct ParameterGroupOptions {
   std::optional<double> decoupled_min_lr = std::nullopt;
   double head_lr_mult = 1.0;
   bool skip_embedding_weight_decay = false;  // --embedding-init-method-std is given
+  config::OptimizerKind optimizer = config::OptimizerKind::adam;
+  double mup_width = 1;  // --use-mup
 };
 
-/// The options of the grouping; --head-lr-mult belongs to fine-tuning and keeps its default.
+/// The options of the grouping.
 ParameterGroupOptions make_parameter_group_options(const config::OptimizerConfig& config);
 
 /// Parameters with equal keys form one optimizer group; the order of the keys is the order of the
@@ -34,11 +36,16 @@ struct ParameterGroupKey {
   double lr_mult = 1.0;
   bool is_expert = false;
   bool is_decoupled_lr = false;
+  double eps_mult = 1.0;
+  bool takes_matrix_rule = false;  // of Muon or Lion
   auto operator<=>(const ParameterGroupKey&) const = default;
 };
 
 /// The rule of the reference (_get_param_groups): no weight decay for names ending in `.bias`, for
-/// 1-D tensors, and for names with `embedding` where the option asks for it.
+/// 1-D tensors, and for names with `embedding` where the option asks for it. Muon and Lion take
+/// matrices that are neither embedding nor output layer. With muP (Yang et al. 2022, Table 8)
+/// Adam's rate and eps of these and larger tensors are divided by the width, SGD's rates of vectors
+/// and embeddings multiplied.
 ParameterGroupKey parameter_group_key(const ParameterTraits& parameter,
                                       const ParameterGroupOptions& options);
 

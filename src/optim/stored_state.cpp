@@ -1,6 +1,6 @@
 #include "optim/stored_state.h"
 
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 namespace mpitron::optim {
 

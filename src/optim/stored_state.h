@@ -1,11 +1,11 @@
 #pragma once
-#include "kernels/stored_numbers.h"
+#include "kernels/elementwise/stored_numbers.h"
 #include "tensor/tensor.h"
 
 namespace mpitron::optim {
 
 /// A tensor of the optimizer's state: fp32 numbers, flat, in a device's memory and in a type that
-/// may be narrower (kernels/stored_numbers.h).
+/// may be narrower (kernels/elementwise/stored_numbers.h).
 class StoredState {
  public:
   StoredState() = default;

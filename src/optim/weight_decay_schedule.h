@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "config/optimizer_config.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::optim {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "autograd/parameter_keeper.h"
-#include "comm/parallel_groups.h"
+#include "comm/groups/parallel_groups.h"
 #include "config/run_config.h"
 #include "parallel/gradient_buffer.h"
 

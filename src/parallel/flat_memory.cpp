@@ -1,6 +1,6 @@
 #include "parallel/flat_memory.h"
 
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 namespace mpitron::parallel {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "comm/group.h"
+#include "comm/groups/group.h"
 #include "parallel/flat_memory.h"
 
 namespace mpitron::parallel {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 #include "parallel/flat_memory.h"
 
 namespace mpitron::parallel {

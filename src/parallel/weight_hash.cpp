@@ -4,7 +4,7 @@
 
 #include "tensor/host_copy.h"
 #include "utils/error.h"
-#include "utils/hash.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::parallel {
 namespace {

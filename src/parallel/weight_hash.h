@@ -2,7 +2,7 @@
 #include <span>
 
 #include "autograd/parameter.h"
-#include "comm/group.h"
+#include "comm/groups/group.h"
 
 namespace mpitron::parallel {
 

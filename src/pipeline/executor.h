@@ -2,7 +2,7 @@
 #include <map>
 #include <tuple>
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "pipeline/schedule.h"
 #include "tensor/tensor.h"
 

@@ -1,7 +1,7 @@
 #include "pipeline/layout_string.h"
 
 #include "utils/error.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::pipeline {
 namespace {

@@ -5,7 +5,6 @@
 #include "utils/error.h"
 
 namespace mpitron::pipeline {
-
 Index one_forward_one_backward_warmup(const ScheduleOptions& options, Index stage) {
   return std::min(options.stages - stage - 1, options.microbatches);
 }
@@ -27,6 +26,53 @@ ActionList one_forward_one_backward_order(const ScheduleOptions& options, Index 
       order.push_back({.kind = ActionKind::forward, .microbatch = m + warmup});
     }
     order.push_back({.kind = ActionKind::backward, .microbatch = m});
+  }
+  return order;
+}
+
+ActionList no_pipelining_order(const ScheduleOptions& options) {
+  if (options.stages != 1 || options.chunks != 1) {
+    throw_usage(
+        "A schedule without pipelining has 1 stage and 1 chunk, given are {} and {}; "
+        "--pipeline-model-parallel-size decides",
+        options.stages, options.chunks);
+  }
+  ActionList order;
+  const Index ahead = options.join_passes ? 1 : 0;  // forwards before the first backward
+  for (Index m = 0; m < options.microbatches + ahead; ++m) {
+    const bool joined = options.join_passes && m > 0 && m < options.microbatches;
+    if (m < options.microbatches) {
+      order.push_back({.kind = ActionKind::forward, .microbatch = m, .joined = joined});
+    }
+    if (m >= ahead) {
+      order.push_back({.kind = ActionKind::backward, .microbatch = m - ahead});
+    }
+  }
+  return order;
+}
+
+ActionList zero_bubble_order(const ScheduleOptions& options, Index stage) {
+  if (options.chunks != 1) {
+    throw_usage(
+        "The zero-bubble schedule has 1 chunk per stage, given are {}; leave out "
+        "--num-layers-per-virtual-pipeline-stage and --num-virtual-stages-per-pipeline-rank, or "
+        "give --pipeline-model-parallel-layout as many parts as there are stages",
+        options.chunks);
+  }
+  ActionList order;
+  Index weights_done = 0;
+  for (const Action& action : one_forward_one_backward_order(options, stage)) {
+    if (action.kind == ActionKind::forward) {
+      order.push_back(action);
+      continue;
+    }
+    order.push_back({.kind = ActionKind::backward_input, .microbatch = action.microbatch});
+    if (action.microbatch >= stage) {
+      order.push_back({.kind = ActionKind::backward_weight, .microbatch = weights_done++});
+    }
+  }
+  for (; weights_done < options.microbatches; ++weights_done) {
+    order.push_back({.kind = ActionKind::backward_weight, .microbatch = weights_done});
   }
   return order;
 }

@@ -6,9 +6,7 @@
 
 #include "pipeline/communication.h"
 #include "pipeline/interleaved.h"
-#include "pipeline/no_pipelining.h"
 #include "pipeline/one_forward_one_backward.h"
-#include "pipeline/zero_bubble.h"
 #include "utils/error.h"
 
 namespace mpitron::pipeline {

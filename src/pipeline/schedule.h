@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pipeline/stage_layout.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::pipeline {
 

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "config/parallel_config.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::pipeline {
 

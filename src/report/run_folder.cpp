@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
-#include "utils/files.h"
-#include "utils/json_nesting.h"
+#include "utils/system/files.h"
+#include "utils/text/json_nesting.h"
 
 namespace mpitron::report {
 namespace {
@@ -92,6 +92,20 @@ void read_state(const std::vector<fs::path>& folders, RunFolder& run) {
   }
 }
 
+/// A folder of --save tells where its run writes metrics.jsonl.
+std::optional<fs::path> folder_that_state_names(const fs::path& path) {
+  if (!fs::exists(path / kState)) {
+    return std::nullopt;
+  }
+  const Json json = read_json(path / kState);
+  const auto metrics = json.find("metrics");
+  if (metrics == json.end() || !metrics->is_string()) {
+    return std::nullopt;
+  }
+  const fs::path folder = metrics->get<std::string>();
+  return fs::exists(folder / kMetrics) ? std::optional(folder) : std::nullopt;
+}
+
 }  // namespace
 
 RunFolder read_run(const fs::path& path) {
@@ -99,11 +113,14 @@ RunFolder read_run(const fs::path& path) {
     throw_data("{}: there is no such folder; give the one that --tensorboard-dir named",
                path.string());
   }
-  const auto folder = folder_of(path, kMetrics);
+  auto folder = folder_of(path, kMetrics);
+  if (!folder) {
+    folder = folder_that_state_names(path);
+  }
   if (!folder) {
     throw_data(
         "{}: holds no {}; a run writes it where --tensorboard-dir points, so give that option to "
-        "the run and its folder here",
+        "the run, and its folder or that of --save here",
         path.string(), kMetrics);
   }
   try {

@@ -43,8 +43,8 @@ struct RunFolder {
   std::vector<std::string> files = {};      // that it was read from
 };
 
-/// Reads `path`: the folder that --tensorboard-dir named, or the one above it. Error(data) where it
-/// is missing, holds no metrics.jsonl, or one of its files is no JSON.
+/// Reads `path`: the folder that --tensorboard-dir named, the one above it, or that of --save.
+/// Error(data) where it is missing, holds no metrics.jsonl, or one of its files is no JSON.
 RunFolder read_run(const std::filesystem::path& path);
 
 /// Several, each with a name of its own.

@@ -5,7 +5,7 @@
 #include "report/html.h"
 #include "report/run_page_script.h"
 #include "utils/error.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::report {
 namespace {

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "report/braille_chart.h"
-#include "report/duration.h"
 #include "report/run_progress.h"
 
 namespace mpitron::report {
@@ -195,6 +194,21 @@ std::string status_json(const RunFolder& run, std::filesystem::file_time_type no
                                          {"slowest_rank", run.metrics.last("slowest-rank")}}},
                                        {"memory_mib_max", run.metrics.last("memory-mib-max")}};
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string readable_duration(double seconds) {
+  constexpr long kMinute = 60, kHour = 3600, kDay = 86400;
+  const long whole = std::lround(seconds);
+  if (whole < kMinute) {
+    return fmt::format("{} s", whole);
+  }
+  if (whole < kHour) {
+    return fmt::format("{} min {:02} s", whole / kMinute, whole % kMinute);
+  }
+  if (whole < kDay) {
+    return fmt::format("{} h {:02} min", whole / kHour, whole % kHour / kMinute);
+  }
+  return fmt::format("{} d {:02} h", whole / kDay, whole % kDay / kHour);
 }
 
 }  // namespace mpitron::report

@@ -13,4 +13,7 @@ std::string status_text(const RunFolder& run, std::filesystem::file_time_type no
 /// The same figures as one JSON object; null for what is unknown.
 std::string status_json(const RunFolder& run, std::filesystem::file_time_type now);
 
+/// "7 s", "3 min 20 s", "2 h 05 min", "4 d 03 h".
+std::string readable_duration(double seconds);
+
 }  // namespace mpitron::report

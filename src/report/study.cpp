@@ -9,7 +9,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "utils/error.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::report {
 namespace {

@@ -3,7 +3,6 @@
 #include "device/copy.h"
 
 namespace mpitron::tensor {
-
 Tensor empty_on_host(device::Device& device, const Shape& shape, DType dtype) {
   return Tensor::empty(device.staging(), shape, dtype);
 }
@@ -49,6 +48,29 @@ void copy_bytes(device::Device& device, const ConstTensorView& from, const Tenso
                 to_string(from.shape), to_string(to.shape));
   if (from.data != to.data) {
     device::copy_bytes(device.stream(), to.data, from.data, to.bytes());
+  }
+}
+
+ShardedTensor HostMirror::of(const ShardedTensor& tensor) {
+  if (!independent()) {
+    return tensor;
+  }
+  const TensorView& original = tensor.value;
+  const Tensor host = empty_on_host(*device_, original.shape, original.dtype);
+  copy_bytes(*device_, original, host);
+  copies_.push_back({original, host});
+  ShardedTensor copy = tensor;
+  copy.value = host.view();
+  return copy;
+}
+
+void HostMirror::wait() {
+  device::synchronize(device_->stream());
+}
+
+void HostMirror::write_back() {
+  for (const Copy& copy : copies_) {
+    copy_bytes(*device_, copy.host, copy.original);
   }
 }
 

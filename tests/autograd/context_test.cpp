@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/matmul.h"
+#include "kernels/linear/matmul.h"
 #include "support/tensors.h"
 
 namespace mpitron::autograd {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 #include "support/tensors.h"
 
 namespace mpitron::autograd {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "autograd/gradient.h"
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 #include "support/counted_new.h"
 #include "support/tensors.h"
 

@@ -4,10 +4,10 @@
 #include "autograd/activation_offload.h"
 #include "autograd/parameter_list.h"
 #include "autograd/recompute.h"
-#include "kernels/activation.h"
-#include "kernels/dropout.h"
-#include "kernels/elementwise.h"
-#include "kernels/matmul.h"
+#include "kernels/elementwise/activation.h"
+#include "kernels/elementwise/dropout.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/linear/matmul.h"
 #include "support/tensors.h"
 
 // A residual network of three ops, written against the tape alone: what the tape's own tests train.

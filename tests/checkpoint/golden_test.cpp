@@ -1,7 +1,7 @@
 // Files of every schema version load for ever: tests/checkpoint/golden is never written again.
 #include <gtest/gtest.h>
 
-#include "checkpoint/verify.h"
+#include "checkpoint/folders/verify.h"
 #include "support/sample_checkpoint.h"
 
 namespace mpitron::checkpoint {

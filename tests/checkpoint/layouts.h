@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/file.h"
+#include "checkpoint/format/file.h"
 #include "tensor/state.h"
 
 namespace mpitron::checkpoint {

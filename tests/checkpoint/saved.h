@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/checkpoint_reader.h"
-#include "checkpoint/checkpoint_writer.h"
 #include "checkpoint/layouts.h"
+#include "checkpoint/read/checkpoint_reader.h"
+#include "checkpoint/write/checkpoint_writer.h"
 
 namespace mpitron::checkpoint {
 

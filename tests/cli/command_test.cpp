@@ -42,6 +42,24 @@ TEST(Command, AnUnknownCommandIsNamedOnce) {
   EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
 }
 
+TEST(Command, ScriptsOfTheReferenceAreAnsweredWithTheirCommand) {
+  for (const auto& [script, command] : {std::pair{"pretrain_gpt.py", "pretrain-gpt"},
+                                        {"/opt/megatron/pretrain_bert.py", "pretrain-bert"},
+                                        {"tools/preprocess_data.py", "preprocess"}}) {
+    const Finished finished = run_words({script, "--lr", "1"});
+    EXPECT_EQ(finished.code, 2);
+    EXPECT_TRUE(contains(finished.err, std::string("did you mean ") + command)) << finished.err;
+  }
+}
+
+TEST(Command, TheVersionIsToldByEveryCommand) {
+  const std::string version = run_words({"version"}).out;
+  EXPECT_EQ(run_words({"-v"}).out, version);
+  EXPECT_EQ(run_words({"--version"}).out, version);
+  EXPECT_EQ(run_words({"pretrain-gpt", "--version"}).out, version);
+  EXPECT_EQ(run_words({"inspect", "-v"}).out, version);
+}
+
 TEST(Command, AnOutputThatCannotBeWrittenIsAFailure) {
   const TemporaryFolder folder;
   const Finished finished = run_program(folder.path(), {"--help"}, {.largest_file = 100});

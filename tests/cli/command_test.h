@@ -9,8 +9,8 @@ namespace mpitron::test {
 
 class CommandTest : public ::testing::Test {
  protected:
-  Finished run(const Words& words, const Surroundings& surroundings = {}) const {
-    return run_program(folder_.path(), words, surroundings);
+  Finished run(const Words& words, const ProgramEnvironment& environment = {}) const {
+    return run_program(folder_.path(), words, environment);
   }
   void expect_refused(const Words& words, int code, const std::string& part) const {
     const Finished end = run(words);

@@ -19,6 +19,7 @@ struct Parsed {
     flags.option("--name", name, "a name");
     flags.choices({"none", "a_b"});
     flags.option("--count", count, "a number");
+    flags.also("--number");
     flags.flag("--yes", yes, "a flag");
     return flags.parse(arguments);
   }
@@ -31,6 +32,16 @@ TEST(Flags, FillsItsTargets) {
   EXPECT_EQ(parsed.name, "a_b");
   EXPECT_EQ(parsed.count, -7);
   EXPECT_TRUE(parsed.yes);
+}
+
+TEST(Flags, AnotherSpellingIsTheSameOption) {
+  Parsed parsed;
+  EXPECT_TRUE(parsed.parse({"--number=5"}));
+  EXPECT_EQ(parsed.count, 5);
+  EXPECT_NE(test::message_of([] {
+              Parsed().parse({"--number", "1", "--count", "2"});
+            }).find("--count is given twice"),
+            std::string::npos);
 }
 
 TEST(Flags, KeepsDefaults) {

@@ -13,8 +13,7 @@ using namespace mpitron::test;
 std::string spin_count() {
   const TemporaryFolder folder;
   const std::string report =
-      run_program(folder.path(), {"version"}, {.environment = {{"OMP_DISPLAY_ENV", "verbose"}}})
-          .err;
+      run_program(folder.path(), {"version"}, {.variables = {{"OMP_DISPLAY_ENV", "verbose"}}}).err;
   const std::string name = "GOMP_SPINCOUNT = '";
   const std::size_t at = report.rfind(name);
   if (at == std::string::npos) {

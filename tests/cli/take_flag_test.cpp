@@ -1,6 +1,6 @@
-#include "cli/take_flag.h"
-
 #include <gtest/gtest.h>
+
+#include "cli/command.h"
 
 namespace mpitron::cli {
 namespace {

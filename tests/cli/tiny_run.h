@@ -87,8 +87,8 @@ inline Words preprocess_words(const std::string& input, const std::string& name)
 }
 inline Finished preprocess_ids(const TemporaryFolder& folder, const std::string& input,
                                const std::string& name, const Words& more = {},
-                               const Surroundings& surroundings = {}) {
-  return run_program(folder.path(), preprocess_words(input, name) + more, surroundings);
+                               const ProgramEnvironment& environment = {}) {
+  return run_program(folder.path(), preprocess_words(input, name) + more, environment);
 }
 
 }  // namespace mpitron::test

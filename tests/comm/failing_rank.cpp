@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "comm/mpi_world.h"
+#include "comm/worlds/mpi_world.h"
 #include "utils/error.h"
 
 namespace mpitron::comm {

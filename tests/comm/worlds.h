@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/device_world.h"
-#include "comm/mpi_world.h"
+#include "comm/groups/device_world.h"
+#include "comm/worlds/mpi_world.h"
 #include "device/copy.h"
 
 namespace mpitron::comm {

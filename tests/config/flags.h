@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "config/parse.h"
+#include "config/parse/parse.h"
 
 namespace mpitron::test {
 

@@ -18,11 +18,15 @@ TrainingConfig batches_of_8() {
 TEST(GlobalBatchSize, IterationsOfARampByHand) {
   TrainingConfig training = batches_of_8();
   EXPECT_EQ(iterations_for_samples(training, 163), 20);
+  EXPECT_EQ(samples_of_iterations(training, 20), 160);
   training.rampup_batch_size = TrainingConfig::RampupBatchSize{2, 2, 24};
   // 2 2 2 2 | 4 4 | 6 6 consume 28 samples in 8 steps, then (160 - 28) / 8 = 16 full batches.
   EXPECT_EQ(scheduled_batch_size(training, 8), 4);
   EXPECT_EQ(scheduled_batch_size(training, 25), 8);
   EXPECT_EQ(iterations_for_samples(training, 160), 24);
+  EXPECT_EQ(samples_of_iterations(training, 3), 6);
+  EXPECT_EQ(samples_of_iterations(training, 24), 156);
+  EXPECT_EQ(iterations_for_samples(training, samples_of_iterations(training, 24)), 24);
 }
 
 TEST(GlobalBatchSize, MicrobatchesAreThoseOfOneReplica) {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "config/constraint.h"
 #include "config/flags.h"
+#include "config/rules/constraint.h"
 
 namespace mpitron::test {
 

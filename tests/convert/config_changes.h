@@ -1,5 +1,5 @@
 #pragma once
-#include "convert/hugging_face_config.h"
+#include "convert/names/hugging_face_config.h"
 #include "convert/tiny_models.h"
 
 // config.json of the tiny models, with changes.

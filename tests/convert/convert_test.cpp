@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "convert/mpitron_checkpoint.h"
+#include "convert/formats/mpitron_checkpoint.h"
 #include "convert/tiny_models.h"
 #include "support/host_runtime.h"
 #include "support/temporary_folder.h"

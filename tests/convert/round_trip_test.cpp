@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "convert/hugging_face_folder.h"
+#include "convert/formats/hugging_face_folder.h"
 #include "convert/tiny_models.h"
 #include "support/temporary_folder.h"
 

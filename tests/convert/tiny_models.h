@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "convert/tensor_source.h"
-#include "io/safetensors.h"
+#include "convert/formats/tensor_source.h"
+#include "io/arrays/safetensors.h"
 #include "support/foreign_files.h"
 
 // Models of all families as their files would have them; the values and the logits that belong to

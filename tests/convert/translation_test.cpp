@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "convert/hugging_face_config.h"
+#include "convert/names/hugging_face_config.h"
 #include "convert/tiny_models.h"
 
 namespace mpitron::convert {

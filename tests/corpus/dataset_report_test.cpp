@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "io/token_file_writer.h"
+#include "io/tokens/token_file_writer.h"
 #include "support/corpus.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::corpus {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "corpus/sample_texts.h"
 #include "support/corpus.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::corpus {
 namespace {

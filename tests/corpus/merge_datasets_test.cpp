@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "io/token_file_writer.h"
-#include "io/token_hdf5.h"
+#include "io/tokens/token_file_writer.h"
+#include "io/tokens/token_hdf5.h"
 #include "support/corpus.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::corpus {
 namespace {

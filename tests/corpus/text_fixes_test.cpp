@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
-#include "utils/utf8.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::corpus {
 namespace {

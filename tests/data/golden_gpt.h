@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "data/gpt_dataset.h"
-#include "data/gpt_sample.h"
-#include "io/safetensors.h"
+#include "data/gpt/gpt_dataset.h"
+#include "data/gpt/gpt_sample.h"
+#include "io/arrays/safetensors.h"
 #include "support/golden_json.h"
 
 /// The reference data sets as options and arrays.

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "data/golden_gpt.h"
-#include "data/masked_lm.h"
-#include "data/masked_lm_index.h"
+#include "data/masked_lm/masked_lm.h"
+#include "data/masked_lm/masked_lm_index.h"
 
 /// The reference data sets of BERT and T5 as options.
 namespace mpitron::data {

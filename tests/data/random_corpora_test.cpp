@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "data/blend.h"
-#include "data/gpt_index.h"
-#include "data/split.h"
+#include "data/gpt/gpt_index.h"
+#include "data/index/blend.h"
+#include "data/index/split.h"
 
 namespace mpitron::data {
 namespace {

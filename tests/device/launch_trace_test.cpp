@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 namespace mpitron::device {
 namespace {

@@ -1,6 +1,6 @@
-#include "doctor/library_check.h"
-
 #include <gtest/gtest.h>
+
+#include "doctor/node_checks.h"
 
 namespace mpitron::doctor {
 namespace {

@@ -1,7 +1,7 @@
-#include "doctor/limits_check.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+
+#include "doctor/node_checks.h"
 
 namespace mpitron::doctor {
 namespace {

@@ -1,7 +1,6 @@
-#include "doctor/speed_probe.h"
-
 #include <gtest/gtest.h>
 
+#include "doctor/node_speed_check.h"
 #include "support/host_runtime.h"
 
 namespace mpitron::doctor {

@@ -1,12 +1,12 @@
-#include "emulator/copy_barriers.h"
+#include "emulator/units/copy_barriers.h"
 
 #include <vector>
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include "emulator/kernel_language.h"
-#include "kernels/cuda/tensor_map.h"
+#include "emulator/units/kernel_language.h"
+#include "kernels/cuda/linear/tensor_map.h"
 #include "warpgroup.cuh"
 
 namespace mpitron::emulator {

@@ -4,7 +4,7 @@
 #include <cublasLt.h>
 #include <gtest/gtest.h>
 
-#include "utils/float8.h"
+#include "utils/numbers/float8.h"
 
 namespace mpitron::emulator {
 namespace {

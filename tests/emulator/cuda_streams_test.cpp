@@ -6,7 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include "emulator/emulated_stream.h"
+#include "emulator/device/emulated_stream.h"
 
 namespace mpitron::emulator {
 namespace {

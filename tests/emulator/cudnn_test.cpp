@@ -4,8 +4,8 @@
 #include <cudnn_graph.h>
 #include <gtest/gtest.h>
 
-#include "kernels/cuda/attention_kernels.h"
-#include "kernels/cuda/fused_graph.h"
+#include "kernels/cuda/attention/attention_kernels.h"
+#include "kernels/cuda/attention/fused_graph.h"
 
 namespace mpitron::emulator {
 namespace {

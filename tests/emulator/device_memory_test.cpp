@@ -1,4 +1,4 @@
-#include "emulator/device_memory.h"
+#include "emulator/device/device_memory.h"
 
 #include <cmath>
 #include <cstring>

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "emulator/emulated_stream.h"
-#include "emulator/kernel_language.h"
+#include "emulator/device/emulated_stream.h"
+#include "emulator/units/kernel_language.h"
 
 namespace mpitron::emulator {
 namespace {

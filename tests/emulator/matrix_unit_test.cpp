@@ -1,4 +1,4 @@
-#include "emulator/matrix_unit.h"
+#include "emulator/units/matrix_unit.h"
 
 #include <cmath>
 #include <limits>

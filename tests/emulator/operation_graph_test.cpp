@@ -1,4 +1,4 @@
-#include "emulator/operation_graph.h"
+#include "emulator/cudnn/operation_graph.h"
 
 #include <gtest/gtest.h>
 

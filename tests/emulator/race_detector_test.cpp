@@ -1,10 +1,10 @@
 // Of kernels_race_test, which is linked with ThreadSanitizer: what it calls a race between threads
 // of a block, and what not.
-#include "emulator/race_detector.h"
+#include "emulator/units/race_detector.h"
 
 #include <gtest/gtest.h>
 
-#include "emulator/kernel_language.h"
+#include "emulator/units/kernel_language.h"
 #include "warpgroup.cuh"
 
 /// The first race ends the program.

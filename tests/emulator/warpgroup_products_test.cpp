@@ -1,10 +1,10 @@
-#include "emulator/warpgroup_products.h"
+#include "emulator/units/warpgroup_products.h"
 
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "emulator/kernel_language.h"
+#include "emulator/units/kernel_language.h"
 #include "warpgroup.cuh"
 #include "wgmma.cuh"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "config/parse.h"
+#include "config/parse/parse.h"
 #include "models/gpt_model.h"
 #include "support/golden_tables.h"
 #include "support/host_runtime.h"
@@ -56,11 +56,11 @@ TEST_P(PredictionLosses, AreThoseOfTheReferencesLogits) {
   config::ModelConfig config = config::parse_run_config(recorded.flags(), 1).model;
   const auto device = device::make_device("host");
   const io::SafetensorsFile file(folder_of(GetParam()) / "logits.safetensors");
-  config.padded_vocab_size = recorded.first_logits().shape.at(2);
+  config.padded_vocab_size = recorded.first_logits().columns;
   GptModel model(config, *device);
   model.initialize();
   recorded.load_weights(*device, model.parameters());
-  const train::HostMicrobatch rows = recorded.rows(0, recorded.first_logits().shape.at(0));
+  const train::HostMicrobatch rows = recorded.rows(0, recorded.first_logits().samples);
   autograd::LayerSums sums;
   autograd::Context context{.device = *device, .auxiliary = {.sums = &sums}};
   model.loss(context, train::upload(*device, rows).batch);

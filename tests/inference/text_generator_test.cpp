@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "config/parse.h"
+#include "config/parse/parse.h"
 #include "models/gpt_model.h"
 #include "support/host_runtime.h"
-#include "tokenizers/null_tokenizer.h"
+#include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::inference {
 namespace {

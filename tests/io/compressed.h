@@ -8,7 +8,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "io/byte_source.h"
+#include "io/compressed/byte_source.h"
 #include "support/corpus.h"
 
 namespace mpitron::test {

@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "device/device.h"
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels {

@@ -1,5 +1,5 @@
 #pragma once
-#include "kernels/host/attention_problem.h"
+#include "kernels/host/attention/attention_problem.h"
 #include "tests/kernels/attention_case.h"
 
 // The tasks of the host's attention one at a time, on the tensors of an AttentionFixture.

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/reference/elements.h"
+#include "kernels/reference/common/elements.h"
 #include "support/test_values.h"
 #include "tests/kernels/test_memory.h"
 

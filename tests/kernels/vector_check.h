@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "support/test_values.h"
-#include "utils/float16.h"
+#include "utils/numbers/float16.h"
 
 // Sixteen lanes of any vector type as plain numbers, and the numbers to feed them.
 

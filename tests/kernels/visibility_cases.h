@@ -1,11 +1,11 @@
 #pragma once
 #include <vector>
 
-#include "kernels/host/attention_problem.h"
+#include "kernels/host/attention/attention_problem.h"
 
 namespace mpitron::kernels::host::attention {
 
-/// The definition of kernels/attention.h, without the mask.
+/// The definition of kernels/attention/attention.h, without the mask.
 inline bool sees(const Visibility& v, Index row, Index key) {
   const Index query = v.positions.queries(row), position = v.positions.keys(key);
   return key < v.s_kv && !(v.causal && position > query) &&

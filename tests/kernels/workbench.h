@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "device_under_test.h"
+#include "tests/kernels/test_log.h"
 #include "tests/kernels/test_tensor.h"
 
 // Kernels of the tested device (on_host/ or on_cuda/device_under_test.h: the include path chooses)
@@ -149,15 +150,17 @@ class Workbench {
     }
     run(reference, make(reference_side));
     run_on_device(make(tested_side));
+    double error = 0;
     for (std::size_t i = 0; i < twins_.size(); ++i) {
       StridedTensor& side = twins_[i].sides[tested_side];
       EXPECT_TRUE(side.surroundings() == outside[i]) << "written outside of argument " << i;
       if (twins_[i].written) {
-        compare(i, tolerance);
+        compare(i, tolerance, error);
       } else {
         EXPECT_TRUE(side.bytes() == before[i]) << "input " << i << " was written";
       }
     }
+    log_error(decltype(make(tested_side))::name, error, tolerance);
   }
 
  private:
@@ -178,7 +181,8 @@ class Workbench {
   static double unit_in_last_place(DType dtype) {
     return dtype == DType::bf16 ? 0x1p-7 : dtype == DType::f16 ? 0x1p-10 : 0;
   }
-  void compare(std::size_t i, double tolerance) {
+  /// `error`: becomes the largest difference relative to the largest element, if it is larger.
+  void compare(std::size_t i, double tolerance, double& error) {
     const std::vector<double> want = twins_[i].sides[reference_side].values();
     const std::vector<double> got = twins_[i].sides[tested_side].values();
     const DType dtype = twins_[i].sides[0].dtype();
@@ -191,6 +195,7 @@ class Workbench {
       if (want[j] == got[j] || (std::isnan(want[j]) && std::isnan(got[j]))) {
         continue;
       }
+      error = std::max(error, std::abs(want[j] - got[j]) / largest);
       flips += std::abs(want[j] - got[j]) > tolerance * largest ? 1 : 0;
       const double allowed = tolerance * largest + unit_in_last_place(dtype) * std::abs(want[j]);
       ASSERT_LE(std::abs(want[j] - got[j]), allowed)

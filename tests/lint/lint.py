@@ -7,15 +7,17 @@ usage: lint.py [--root DIR] [--no-format]
             includes none that the row names later (SUBFOLDERS); no folder cycle
   foreign   a heavy foreign header only in the .cpp/.cu files of a layer whose row names its library as FOREIGN
   format    clang-format 14 has nothing to change; no line over 100 columns; braces around the body of every if and loop
-  budget    limits of the style budget, printed with medians and 90 % quantiles
+  budget    limits of the style budget, printed with medians and 90 % quantiles; at most 30 sources in a folder
   contract  each header of kernels, and of ops (functions that return a Var), states its numerical contract at the top
-  docs      the tables of docs/architecture.md say the same as CMakeLists.txt; sources and pages that pages name exist
+  docs      the tables of docs/architecture.md say the same as CMakeLists.txt; sources and pages that pages name exist;
+            no line of a page over 140 columns but rows of tables
   shell     shellcheck has nothing to say about a shell script or sbatch file
   golden    tests/golden is at most 12 MB, so that a clone stays light
 
 Exceptions with reasons: tests/lint/exceptions.txt.
 """
 import argparse
+import collections
 import concurrent.futures
 import os
 import re
@@ -25,11 +27,12 @@ import sys
 
 from cpp_metrics import EXTENSIONS, HEADERS, Source, median, quantile
 
-ROOTS = ("utils", "io", "kernels", "src", "tests", "benchmarks")
+ROOTS = ("utils", "io", "kernels", "src", "tests", "benchmarks", "emulator")
 SHELL_ROOTS = ("jobs", "tests", "benchmarks", "cmake", ".ci")
 GENERATED = {"build_info.h", "devices.h", "device_under_test.h", "intrinsics.cuh", "warpgroup.cuh", "wgmma.cuh"}  # or chosen by the include path
 ALLOWED_MACROS = {"MPITRON_CHECK", "MPITRON_DCHECK"}
 FILE_LIMIT, CUDA_FILE_LIMIT, FUNCTION_LIMIT, PARAMETER_LIMIT, COLUMN_LIMIT = 600, 800, 90, 6, 100
+FOLDER_LIMIT, PAGE_COLUMN_LIMIT, SHORT_FILE = 30, 140, 40
 GOLDEN_LIMIT = 12_000_000
 BUDGET = {"file lines": (120, 350), "function lines": (8, 35), "parameters": (None, 4)}
 MIRROR_MINIMUM, TEST_RATIO_MINIMUM = 0.8, 0.6
@@ -38,7 +41,8 @@ FOREIGN = {
     r"CLI/": "CLI11::CLI11", r"nlohmann/": "nlohmann_json::nlohmann_json", r"simdjson\.h": "simdjson", r"yaml-cpp/": "yaml-cpp",
     r"pcre2": "pcre2", r"spdlog/": "spdlog::spdlog", r"Kokkos_|KokkosExp_": "Kokkos::kokkos", r"dnnl|oneapi/dnnl": "dnnl",
     r"mpi\.h|mpi-ext\.h": "MPI::MPI_CXX", r"hdf5|H5": "hdf5::hdf5", r"cuda_|cuda\.h|cublas": "cuda", r"cudnn": "cudnn", r"nccl": "nccl",
-    r"zlib\.h": "zlib", r"zstd\.h": "zstd", r"hwloc": "hwloc",
+    r"zlib\.h": "zlib", r"zstd\.h": "zstd", r"hwloc": "hwloc", r"boost/": "boost",
+    r"jpeglib\.h|jerror\.h": "jpeg", r"png\.h": "png", r"webp/": "webp",
 }
 CONTRACT = re.compile(r"contract|accumulat|rounded|order of|bitwise", re.I)
 
@@ -70,8 +74,14 @@ def layer_of(path):
     return parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
 
 
+def subfolder_of(path):
+    """The folder right below a layer's: `groups` of src/comm/groups/world.h; nothing for a file of the layer's folder itself."""
+    parts = path.split("/")[2 if path.startswith("src/") else 1:]
+    return parts[0] if len(parts) > 1 else ""
+
+
 def is_source(path):
-    return not path.startswith(("tests/", "benchmarks/"))
+    return not path.startswith(("tests/", "benchmarks/", "emulator/"))
 
 
 def find_sources(root):
@@ -154,7 +164,7 @@ class Lint:
             self.check_order(source, line, target, self.layers[here].subfolders)
 
     def check_order(self, source, line, target, subfolders):
-        lower, upper = (os.path.basename(os.path.dirname(path)) for path in (target, source.path))
+        lower, upper = (subfolder_of(path) for path in (target, source.path))
         if lower in subfolders and upper in subfolders and subfolders.index(lower) > subfolders.index(upper):
             self.report("layers", source.path, line, f"{upper} may not include {lower}, which SUBFOLDERS names later")
 
@@ -233,7 +243,9 @@ class Lint:
         stems = {s.stem for s in sources if s.functions and s.stem != "main"}  # plain data has nothing to test
         tested = stems & {name for t in tests for name in (t.stem, re.sub(r"^reference_", "", t.stem))}
         mirror = len(tested) / max(len(stems), 1)
-        ratio = sum(t.code for t in tests) / max(sum(s.code for s in sources), 1)
+        test_code = sum(s.code for s in self.sources if s.path.startswith(("tests/", "emulator/")))  # it runs for tests alone
+        test_code += sum(self.code_of_script(path) for path in self.find_test_scripts())
+        ratio = test_code / max(sum(s.code for s in sources), 1)
         print(f"lint: {len(sources)} sources, {sum(s.code for s in sources)} code lines; "
               f"{mirror:.0%} of the names have a test (>= {MIRROR_MINIMUM:.0%}); test/source {ratio:.2f} (>= {TEST_RATIO_MINIMUM})")
         if mirror < MIRROR_MINIMUM:
@@ -242,6 +254,25 @@ class Lint:
         if ratio < TEST_RATIO_MINIMUM:
             self.report("ratio", "tests", 0, f"test/source is {ratio:.2f}, at least {TEST_RATIO_MINIMUM}")
         self.print_budget(sources)
+        self.check_folders(sources)
+
+    def find_test_scripts(self):
+        """Tests that are scripts: jobs on a Slurm, clients of the server, the kit for a GPU; not the lint."""
+        for folder, _, names in os.walk(os.path.join(self.root, "tests")):
+            yield from (os.path.join(folder, name) for name in names if name.endswith((".sh", ".py")) and not folder.endswith("lint"))
+
+    @staticmethod
+    def code_of_script(path):
+        with open(path, encoding="utf-8") as f:
+            return sum(bool(row.strip()) and not row.lstrip().startswith("#") for row in f)
+
+    def check_folders(self, sources):
+        counts = collections.Counter(os.path.dirname(s.path) for s in self.sources)
+        for folder, count in sorted(counts.items()):
+            if count > FOLDER_LIMIT:
+                self.report("folder", folder, 0, f"{count} sources in a folder, at most {FOLDER_LIMIT}: give its topics folders")
+        short = sum(s.lines < SHORT_FILE for s in sources)
+        print(f"lint: {short} of {len(sources)} sources ({short / max(len(sources), 1):.0%}) have fewer than {SHORT_FILE} lines")
 
     @staticmethod
     def print_budget(sources):
@@ -258,8 +289,8 @@ class Lint:
     # --- contracts and docs -----------------------------------------------------------------------------------------------------
     def check_contracts(self):
         for s in self.sources:
-            is_kernel = re.fullmatch(r"kernels/\w+\.h", s.path) and re.search(r"^void run\(", s.text, re.M)
-            is_op = re.fullmatch(r"src/ops/\w+\.h", s.path) and re.search(r"^Var \w+\(", s.text, re.M)
+            is_kernel = re.fullmatch(r"kernels/(?:(?!reference|host|cuda)\w+/)?\w+\.h", s.path) and re.search(r"^void run\(", s.text, re.M)
+            is_op = re.fullmatch(r"src/ops/(?:\w+/)?\w+\.h", s.path) and re.search(r"^Var \w+\(", s.text, re.M)
             if (is_kernel or is_op) and not CONTRACT.search(s.comments):
                 self.report("contract", s.path, 1, "no numerical contract: accumulation type, order, rounding, = or +=")
 
@@ -288,7 +319,7 @@ class Lint:
                 self.report("docs", "docs/architecture.md", 0, f"subfolders of {name}: documented {documented}, real {real}")
 
     def find_pages(self):
-        yield from (name for name in ("README.md", "CHANGELOG.md") if os.path.exists(os.path.join(self.root, name)))
+        yield from (name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md") if os.path.exists(os.path.join(self.root, name)))
         for folder, _, names in os.walk(os.path.join(self.root, "docs")):
             yield from (os.path.relpath(os.path.join(folder, name), self.root) for name in sorted(names) if name.endswith(".md"))
 
@@ -298,6 +329,8 @@ class Lint:
             with open(os.path.join(self.root, page), encoding="utf-8") as f:
                 rows = f.read().split("\n")
             for line, row in enumerate(rows, 1):
+                if len(row) > PAGE_COLUMN_LIMIT and not row.startswith("|"):
+                    self.report("docs", page, line, f"{len(row)} columns, at most {PAGE_COLUMN_LIMIT} outside tables")
                 for name in re.findall(r"`(?!\S*\bx[._])([\w./-]*\w\w\.(?:h|cpp|cu|cuh))`", row):
                     if not any(path.endswith("/" + name) for path in endings):
                         self.report("docs", page, line, f"there is no {name}")

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "nn/builder.h"
-#include "ops/initialize.h"
+#include "nn/base/builder.h"
+#include "ops/elementwise/initialize.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
 

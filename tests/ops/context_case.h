@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/world.h"
-#include "ops/context_attention.h"
+#include "comm/groups/world.h"
+#include "ops/attention/context_attention.h"
 #include "support/tensors.h"
 
 namespace mpitron::ops {

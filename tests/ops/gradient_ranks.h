@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "autograd/gradient.h"
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "support/tensors.h"
 
 namespace mpitron::ops {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "device/launch_profile.h"
-#include "kernels/optimizer.h"
+#include "kernels/elementwise/optimizer.h"
 #include "support/far_device.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
@@ -87,6 +87,19 @@ TEST_P(OptimizerTest, SgdWithMomentum) {
   test::set_values(flat_, {0, 0, 0, 0});
   step(optimizer);
   expect_values(bias_, {0.5, 0.65 + 0.2});
+}
+
+/// Lion moves matrices by the sign, Adam the bias.
+TEST_P(OptimizerTest, LionTakesSignsOfMatrices) {
+  config_.optimizer = config::OptimizerKind::lion;
+  config_.lion_beta1 = 0.9, config_.lion_beta2 = 0.5;
+  Optimizer optimizer(*device_, config_, tensors());
+  step(optimizer);
+  expect_values(matrix_, {1 * 0.95 - 0.1, -2 * 0.95});
+  expect_values(bias_, {0.5, 0.25 + 0.1});
+  test::set_values(flat_, {-1, 0, 0, 0});  // 0.9 * 1.5 - 0.1 * 1 > 0
+  step(optimizer);
+  expect_values(matrix_, {(1 * 0.95 - 0.1) * 0.95 - 0.1, -2 * 0.95 * 0.95});
 }
 
 /// The norm is that of the unscaled gradients, and clipping makes it 1.

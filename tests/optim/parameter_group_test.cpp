@@ -41,6 +41,39 @@ TEST(ParameterGroup, Multipliers) {
   EXPECT_TRUE(parameter_group_key({.name = "w", .is_expert = true}, options).is_expert);
 }
 
+TEST(ParameterGroup, MuonTakesMatricesThatAreNoEmbedding) {
+  ParameterGroupOptions options = kPlain;
+  const ParameterTraits matrix{.name = "w", .rank = 2}, vector{.name = "n", .rank = 1};
+  EXPECT_FALSE(parameter_group_key(matrix, options).takes_matrix_rule);
+  options.optimizer = config::OptimizerKind::muon;
+  EXPECT_TRUE(parameter_group_key(matrix, options).takes_matrix_rule);
+  EXPECT_FALSE(parameter_group_key(vector, options).takes_matrix_rule);
+  EXPECT_FALSE(
+      parameter_group_key({.name = "conv1d.weight", .rank = 3}, options).takes_matrix_rule);
+  EXPECT_FALSE(
+      parameter_group_key({.name = "e", .rank = 2, .is_embedding_or_output = true}, options)
+          .takes_matrix_rule);
+}
+
+/// A model four times as wide as the one that rates were found for.
+TEST(ParameterGroup, MupDividesTheRatesOfMatrices) {
+  ParameterGroupOptions options = kPlain;
+  options.mup_width = 4;
+  const ParameterTraits matrix{.name = "w", .rank = 2}, vector{.name = "n", .rank = 1};
+  const ParameterTraits words{
+      .name = "embedding.word_embeddings.weight", .rank = 2, .is_embedding_or_output = true};
+  EXPECT_EQ(parameter_group_key(matrix, options).lr_mult, 0.25);
+  EXPECT_EQ(parameter_group_key(matrix, options).eps_mult, 0.25);
+  EXPECT_EQ(parameter_group_key(vector, options).lr_mult, 1);
+  EXPECT_EQ(parameter_group_key(words, options).lr_mult, 1);
+  options.optimizer = config::OptimizerKind::sgd;
+  EXPECT_EQ(parameter_group_key(matrix, options).lr_mult, 1);
+  EXPECT_EQ(parameter_group_key(vector, options).lr_mult, 4);
+  EXPECT_EQ(parameter_group_key(words, options).lr_mult, 4);
+  options.optimizer = config::OptimizerKind::muon;
+  EXPECT_EQ(parameter_group_key(matrix, options).lr_mult, 1);
+}
+
 TEST(ParameterGroup, DecoupledLearningRate) {
   const ParameterTraits embedding{.name = "embedding.word_embeddings.weight",
                                   .is_embedding_or_output = true};

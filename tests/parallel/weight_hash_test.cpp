@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "autograd/parameter_list.h"
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "support/tensors.h"
 #include "utils/error.h"
 

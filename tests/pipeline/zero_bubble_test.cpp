@@ -1,7 +1,6 @@
-#include "pipeline/zero_bubble.h"
-
 #include <gtest/gtest.h>
 
+#include "pipeline/one_forward_one_backward.h"
 #include "pipeline/schedule_text.h"
 #include "utils/error.h"
 

@@ -1,6 +1,6 @@
-#include "report/duration.h"
-
 #include <gtest/gtest.h>
+
+#include "report/status_text.h"
 
 namespace mpitron::report {
 namespace {

@@ -30,6 +30,17 @@ class RunFolderTest : public ::testing::Test {
 
 constexpr const char* kLine = "{\"step\":1,\"lm loss\":2}\n";
 
+TEST_F(RunFolderTest, IsFoundFromTheFolderOfTheCheckpoints) {
+  write("logs/metrics.jsonl", kLine);
+  write("ck/run_state.json", R"({"state": "running", "metrics": ")" + (folder_ / "logs") + "\"}");
+  const RunFolder run = read_run(folder_ / "ck");
+  EXPECT_EQ(run.metrics.last("lm loss"), 2);
+  EXPECT_EQ(run.name, "ck");
+  EXPECT_EQ(run.state->state, "running");
+  write("gone/run_state.json", R"({"state": "running", "metrics": "/absent"})");
+  expect_refused("gone", "holds no metrics.jsonl");
+}
+
 TEST_F(RunFolderTest, HoldsMetricsDescriptionAndState) {
   write("a/metrics.jsonl", kLine);
   write("a/run.json",

@@ -8,8 +8,8 @@
 
 #include "utils/check.h"
 #include "utils/error.h"
-#include "utils/files.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
+#include "utils/system/files.h"
 
 // Files of foreign formats: where the recorded ones lie, what their weights are, and damage.
 

@@ -13,7 +13,7 @@
 
 #include "support/contains.h"
 #include "support/corpus.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 // Runs the built program as a user does, in a folder of its own.
 
@@ -26,8 +26,8 @@ struct Finished {
 };
 
 /// How to start the program.
-struct Surroundings {
-  std::map<std::string, std::string> environment = {};
+struct ProgramEnvironment {
+  std::map<std::string, std::string> variables = {};
   std::string standard_input = {};      // a file; empty: nothing to read
   rlim_t largest_file = RLIM_INFINITY;  // bytes: what a full disk allows
   std::chrono::seconds limit{150};      // a program that hangs is killed; a busy machine is slow
@@ -38,8 +38,8 @@ struct Surroundings {
 class RunningProgram {
  public:
   RunningProgram(const std::string& folder, const std::vector<std::string>& arguments,
-                 const Surroundings& surroundings = {})
-      : limit_(surroundings.limit) {
+                 const ProgramEnvironment& environment = {})
+      : limit_(environment.limit) {
     static int count = 0;
     const std::string stem = folder + "/.program-" + std::to_string(count++);
     out_ = stem + ".out";
@@ -49,7 +49,7 @@ class RunningProgram {
     }
     child_ = ::fork();
     if (child_ == 0) {
-      start(folder, arguments, surroundings);
+      start(folder, arguments, environment);
     }
   }
   ~RunningProgram() {
@@ -95,19 +95,19 @@ class RunningProgram {
 
  private:
   [[noreturn]] void start(const std::string& folder, const std::vector<std::string>& arguments,
-                          const Surroundings& surroundings) const {
+                          const ProgramEnvironment& environment) const {
     const auto redirect = [](const std::string& path, int flags, int to) {
       ::dup2(::open(path.c_str(), flags, 0666), to);
     };
-    const std::string& input = surroundings.standard_input;
+    const std::string& input = environment.standard_input;
     redirect(input.empty() ? "/dev/null" : input, O_RDONLY, STDIN_FILENO);
     redirect(out_, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
     redirect(err_, O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
-    for (const auto& [name, value] : surroundings.environment) {
+    for (const auto& [name, value] : environment.variables) {
       ::setenv(name.c_str(), value.c_str(), 1);
     }
-    const rlimit limits{surroundings.largest_file, surroundings.largest_file};
-    if (surroundings.largest_file != RLIM_INFINITY) {
+    const rlimit limits{environment.largest_file, environment.largest_file};
+    if (environment.largest_file != RLIM_INFINITY) {
       ::signal(SIGXFSZ, SIG_IGN);
       ::setrlimit(RLIMIT_FSIZE, &limits);
     }
@@ -128,8 +128,8 @@ class RunningProgram {
 };
 
 inline Finished run_program(const std::string& folder, const std::vector<std::string>& arguments,
-                            const Surroundings& surroundings = {}) {
-  return RunningProgram(folder, arguments, surroundings).wait_for_end();
+                            const ProgramEnvironment& environment = {}) {
+  return RunningProgram(folder, arguments, environment).wait_for_end();
 }
 
 }  // namespace mpitron::test

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "parallel/data_parallel.h"
 
 namespace mpitron::test {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/file.h"
-#include "checkpoint/file_scheme.h"
-#include "checkpoint/posix_file.h"
+#include "checkpoint/format/file.h"
+#include "checkpoint/format/posix_file.h"
+#include "checkpoint/write/file_scheme.h"
 
 // A small checkpoint with data sets of every kind, as a run would write it.
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/parallel_groups.h"
+#include "comm/groups/parallel_groups.h"
 #include "models/gpt_model.h"
 #include "support/tensors.h"
 

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/reference/elements.h"
+#include "kernels/reference/common/elements.h"
 #include "support/test_values.h"
 #include "tensor/tensor.h"
 

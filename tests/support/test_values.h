@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::test {
 

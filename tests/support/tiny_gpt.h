@@ -9,20 +9,19 @@ namespace mpitron::test {
 
 /// A model that trains in milliseconds: two layers, h 16, four heads in two groups, dropout on.
 inline config::ModelConfig tiny_gpt() {
-  return {.num_layers = 2,
-          .hidden_size = 16,
-          .ffn_hidden_size = 32,
-          .num_attention_heads = 4,
-          .kv_channels = 4,
-          .num_query_groups = 2,
-          .group_query_attention = true,
-          .seq_length = 6,
-          .max_position_embeddings = 8,
-          .padded_vocab_size = 24,
-          .softmax_scale = 0.5,
-          .attention_dropout = 0.2,
-          .hidden_dropout = 0.2,
-          .init_method_std = 0.2};
+  config::ModelConfig config;
+  config.num_layers = config.num_query_groups = 2;
+  config.hidden_size = 16;
+  config.ffn_hidden_size = 32;
+  config.num_attention_heads = config.kv_channels = 4;
+  config.group_query_attention = true;
+  config.seq_length = 6;
+  config.max_position_embeddings = 8;
+  config.padded_vocab_size = 24;
+  config.softmax_scale = 0.5;
+  config.attention_dropout = config.hidden_dropout = 0.2;
+  config.init_method_std = 0.2;
+  return config;
 }
 
 /// Samples [first, first + count) of an endless corpus of 24 words: [s, b].

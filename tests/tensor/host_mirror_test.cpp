@@ -1,8 +1,7 @@
-#include "tensor/host_mirror.h"
-
 #include <gtest/gtest.h>
 
 #include "support/far_device.h"
+#include "tensor/host_copy.h"
 
 namespace mpitron::tensor {
 namespace {

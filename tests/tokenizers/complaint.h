@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tokenizers/json_view.h"
+#include "tokenizers/text/json_view.h"
 #include "utils/error.h"
 
 namespace mpitron::test {

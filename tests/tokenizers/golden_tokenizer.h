@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "support/corpus.h"
-#include "tokenizers/byte_pair_encoding.h"
+#include "tokenizers/bpe/byte_pair_encoding.h"
 
 namespace mpitron::tokenizers {
 

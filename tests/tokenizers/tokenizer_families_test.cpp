@@ -5,9 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "support/corpus.h"
+#include "tokenizers/core/tokenizer.h"
 #include "tokenizers/families_folder.h"
-#include "tokenizers/tokenizer.h"
-#include "utils/utf8.h"
+#include "tokenizers/make_tokenizer.h"
+#include "utils/text/utf8.h"
 
 // Every folder of tokenizer/families is one tokenizer with the ids and texts that the reference
 // programs (sentencepiece, tokenizers, and BERT's Python code) give for all of texts.json.

@@ -6,13 +6,14 @@
 
 #include "support/corpus.h"
 #include "support/fuzz.h"
-#include "tokenizers/bpe_model.h"
+#include "tokenizers/bpe/bpe_model.h"
+#include "tokenizers/bpe/tiktoken_file.h"
 #include "tokenizers/families_folder.h"
-#include "tokenizers/huggingface_tokenizer.h"
-#include "tokenizers/sentencepiece_tokenizer.h"
-#include "tokenizers/tiktoken_file.h"
+#include "tokenizers/hugging_face/huggingface_tokenizer.h"
+#include "tokenizers/make_tokenizer.h"
+#include "tokenizers/sentencepiece/sentencepiece_tokenizer.h"
 #include "tokenizers/tiktoken_samples.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::tokenizers {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "config/parse.h"
+#include "config/parse/parse.h"
 #include "support/host_runtime.h"
 #include "train/batches/training_data.h"
 #include "train/model/trained_model.h"

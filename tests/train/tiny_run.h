@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "config/parse.h"
+#include "config/parse/parse.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
 #include "train/step/train_step.h"

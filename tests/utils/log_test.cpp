@@ -42,6 +42,12 @@ TEST_F(Log, ResultsGoToStdoutUnchanged) {
   EXPECT_EQ(stdout_of([] { log::print(" {0} \t{{}} %s"); }), " {0} \t{{}} %s\n");
 }
 
+TEST_F(Log, WhatATerminalWouldObeyIsReplaced) {
+  EXPECT_EQ(stdout_of([] { log::print("a\x1b[2Jb"); }), "a\xef\xbf\xbd[2Jb\n");
+  const std::string text = stderr_of([] { log::warning("{}", "a\x1b]0;title\x07"); });
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+}
+
 TEST_F(Log, AMessageWithBracesIsText) {
   const std::string text = stderr_of([] { log::write(log::Level::error, "bad {json}"); });
   EXPECT_NE(text.find("bad {json}"), std::string::npos) << text;

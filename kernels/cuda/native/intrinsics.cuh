@@ -3,7 +3,7 @@
 
 #include <nv/target>
 
-#include "utils/float8.h"
+#include "utils/numbers/float8.h"
 
 // What CUDA C++ cannot say without PTX, one function each. tests/emulator/include holds functions
 // of the same names for the emulator; the include path chooses.

@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "comm/group.h"
+#include "comm/groups/group.h"
 #include "device/device.h"
 
 namespace mpitron::comm {

@@ -1,6 +1,6 @@
 #include "comm/cuda/nccl_groups.h"
 #include "comm/cuda/staged_group.h"
-#include "comm/device_world.h"
+#include "comm/groups/device_world.h"
 
 namespace mpitron::comm {
 namespace {

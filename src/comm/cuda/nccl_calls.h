@@ -1,7 +1,7 @@
 #pragma once
 #include <nccl.h>
 
-#include "comm/group.h"
+#include "comm/groups/group.h"
 
 namespace mpitron::comm {
 

@@ -10,7 +10,7 @@
 
 #include <nccl.h>
 
-#include "comm/device_world.h"
+#include "comm/groups/device_world.h"
 #include "device/cuda/cuda_handles.h"
 
 namespace mpitron::comm {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "comm/cuda/nccl_channel.h"
-#include "comm/group.h"
+#include "comm/groups/group.h"
 
 namespace mpitron::comm {
 

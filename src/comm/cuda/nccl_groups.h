@@ -1,5 +1,5 @@
 #pragma once
-#include "comm/device_world.h"
+#include "comm/groups/device_world.h"
 
 namespace mpitron::comm {
 

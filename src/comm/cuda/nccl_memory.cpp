@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "device/allocator.h"
 #include "device/cuda/check_cuda.h"
-#include "device/out_of_memory.h"
 
 namespace mpitron::comm {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/cuda/nccl_channel.h"
-#include "comm/work.h"
+#include "comm/groups/work.h"
 
 namespace mpitron::comm {
 

@@ -24,11 +24,11 @@ inline constexpr std::array kMoe = {
     flag("moe-use-upcycling", works, "turn a dense checkpoint into experts, save it and exit"),
     text("moe-router-load-balancing-type", "aux_loss", works, "how the router is kept balanced")
         .list()
-        .choose("aux_loss seq_aux_loss sinkhorn none"),
+        .choose("aux_loss seq_aux_loss sinkhorn none global_aux_loss"),
     text("moe-router-dtype", none, works, "precision of the routing").choose("fp32 fp64"),
     flag("moe-router-fusion", neutral, "choice of the router kernel"),
     text("moe-router-score-function", "softmax", works, "how router logits become scores")
-        .choose("softmax sigmoid"),
+        .choose("softmax sigmoid sqrtsoftplus"),
     integer("moe-router-topk", "2", works, "experts per token"),
     flag("moe-router-pre-softmax", works, "softmax before choosing experts"),
     integer("moe-router-num-groups", none, works, "groups of experts for grouped routing"),

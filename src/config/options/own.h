@@ -7,11 +7,15 @@ namespace mpitron::config::rows {
 
 // Options that only mpitron has.
 inline constexpr std::array kOwn = {
-    text("model", "gpt", works, "what is trained; pretrain-bert and pretrain-t5 set it themselves")
-        .choose("gpt bert t5"),
+    text("model", "gpt", works, "what is trained; pretrain-bert and its like set it")
+        .choose("gpt bert t5 mamba vit vlm"),
     flag(
         "allow-random-init", works,
         "start from random weights if --load has nothing to load, instead of ending with an error"),
+    flag("print-all-arguments", works,
+         "print every option at the start, not only those that have not their default values"),
+    flag("accept-changes", works,
+         "go on from a checkpoint with options that give its weights another function"),
     integer("save-keep-last", none, works,
             "keep only the newest checkpoints, so many; --save-retain-interval keeps more"),
     integer("save-keep-optim-last", none, works,
@@ -32,6 +36,14 @@ inline constexpr std::array kOwn = {
         .choose("auto host cuda reference"),
     text("tuning-file", none, works,
          "kernels and algorithms that this GPU takes; what the file lacks is measured and added"),
+    text("attention-kernel", "auto", works,
+         "GPU: run this attention kernel wherever it can run, where another one fails")
+        .choose("auto cudnn wgmma mma"),
+    text("matmul-kernel", "auto", works,
+         "GPU: multiply by cuBLASLt alone, or by our own mma kernel wherever it can")
+        .choose("auto cublaslt mma"),
+    flag("device-synchronize", works,
+         "wait for every kernel, so that a failure names its kernel and tensors; slow"),
     integer("cpu-offloading-num-layers", "0", works,
             "GPU: the first layers of a chunk keep activations in host memory, so many"),
     text("profile-dir", none, works,
@@ -42,6 +54,10 @@ inline constexpr std::array kOwn = {
          "where --metrics-port listens; 0.0.0.0 lets other machines ask"),
     flag("unigram-baseline", works,
          "at the end, print the loss of the best unigram model of the validation tokens"),
+    integer("class-token-length", "8", works, "class tokens in front of an image's patches"),
+    integer(
+        "skip-bad-images", "0", works,
+        "replace images that cannot be decoded by the next in the list; an error after so many"),
     text("sample-prompt", none, works, "at the end, print a text that continues this prompt"),
     integer("sample-tokens", "128", works, "length of that text"),
     real("sample-temperature", "0.8", works, "its temperature; 0 takes the likeliest token"),

@@ -22,7 +22,8 @@ inline constexpr std::array kTransformerEngine = {
     text("transformer-impl", "transformer_engine", neutral,
          "which implementation the reference would take; there is one here")
         .choose("local transformer_engine"),
-    flag("fp8-param-gather", later, "keep and gather parameters in 8 bit"),
+    flag("fp8-param-gather", unneeded,
+         "parameters stay in the working type; 8-bit numbers are made of it where they are used"),
     flag("first-last-layers-bf16", works, "first and last layers without fp8"),
     integer("num-layers-at-start-in-bf16", "1", works, "how many first layers"),
     integer("num-layers-at-end-in-bf16", "1", works, "how many last layers"),

@@ -6,23 +6,24 @@
 namespace mpitron::config::rows {
 
 inline constexpr std::array kVision = {
-    integer("num-classes", "1000", later, "classes of the image classifier"),
-    integer("img-h", "224", later, "image height in pixels"),
-    integer("img-w", "224", later, "image width in pixels"),
-    integer("num-channels", "3", later, "image channels"),
-    integer("patch-dim", "16", later, "edge of an image patch in pixels"),
-    real("classes-fraction", "1.0", later, "share of the classes that is used"),
-    real("data-per-class-fraction", "1.0", later, "share of the images of each class that is used"),
+    integer("num-classes", "1000", works, "classes of the image classifier"),
+    integer("img-h", "224", works, "image height in pixels"),
+    integer("img-w", "224", works, "image width in pixels"),
+    integer("num-channels", "3", works, "image channels"),
+    integer("patch-dim", "16", works, "edge of an image patch in pixels"),
+    real("classes-fraction", "1.0", works, "share of the classes that is used"),
+    real("data-per-class-fraction", "1.0", works, "share of the images of each class that is used"),
     flag_off("no-data-sharding", "data_sharding", works,
              "cyclic order over all samples instead of one part per replica"),
-    real("head-lr-mult", "1.0", later, "factor on the learning rate of the head"),
-    flag("vision-pretraining", later, "pretrain an image model"),
-    text("vision-pretraining-type", "classify", later, "task of image pretraining")
-        .choose("classify inpaint dino"),
+    real("head-lr-mult", "1.0", works, "factor on the learning rate of the head"),
+    flag("vision-pretraining", neutral, "pretrain an image model: --model vit says so"),
+    text("vision-pretraining-type", "classify", works, "task of image pretraining")
+        .choose("classify inpaint dino")
+        .works_with("classify inpaint"),
     text("vision-backbone-type", "vit", later, "family of the image model").choose("vit mit swin"),
     text("swin-backbone-type", "tiny", later, "size of the Swin model").choose("tiny base h3"),
-    text("mask-type", "random", later, "shape of the hole to be painted").choose("random row"),
-    real("mask-factor", "1.0", later, "size of the hole to be painted"),
+    text("mask-type", "random", works, "shape of the hole to be painted").choose("random row"),
+    real("mask-factor", "1.0", works, "size of the hole to be painted"),
     integer("iter-per-epoch", "1250", later, "iterations per epoch for the DINO schedules"),
     integer("dino-local-img-size", "96", later, "edge of a local crop"),
     integer("dino-local-crops-number", "10", later, "local crops per image"),

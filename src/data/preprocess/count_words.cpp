@@ -1,6 +1,6 @@
 #include "data/preprocess/count_words.h"
 
-#include "data/ordered_pipeline.h"
+#include "data/index/ordered_pipeline.h"
 #include "data/preprocess/document_reader.h"
 #include "data/preprocess/json_text.h"
 #include "data/preprocess/progress.h"

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "tokenizers/word_counts.h"
+#include "tokenizers/split/word_counts.h"
 
 namespace mpitron::data {
 

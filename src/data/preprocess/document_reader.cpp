@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "data/preprocess/json_text.h"
-#include "io/byte_source.h"
+#include "io/compressed/byte_source.h"
 #include "utils/error.h"
 
 namespace mpitron::data {

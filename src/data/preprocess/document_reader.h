@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::data {
 

@@ -8,7 +8,7 @@
 
 #include <simdjson.h>
 
-#include "utils/utf8.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::data {
 namespace {

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "utils/error.h"
-#include "utils/files.h"
-#include "utils/hash.h"
+#include "utils/system/files.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::data {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "data/preprocess/flat_object.h"
 #include "utils/error.h"
-#include "utils/utf8.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::data {
 namespace dom = simdjson::dom;

@@ -6,15 +6,15 @@
 #include <optional>
 #include <set>
 
-#include "data/input_files.h"
-#include "data/ordered_pipeline.h"
+#include "data/index/input_files.h"
+#include "data/index/ordered_pipeline.h"
 #include "data/preprocess/json_text.h"
 #include "data/preprocess/preprocess_output.h"
 #include "data/preprocess/progress.h"
 #include "data/preprocess/sentence_splitter.h"
 #include "utils/error.h"
-#include "utils/hash.h"
 #include "utils/log.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::data {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "data/preprocess/document_reader.h"
-#include "tokenizers/tokenizer.h"
+#include "tokenizers/core/tokenizer.h"
 
 namespace mpitron::data {
 

@@ -7,8 +7,8 @@
 #include "data/preprocess/journal.h"
 #include "data/preprocess/output_lock.h"
 #include "data/preprocess/preprocess.h"
-#include "io/token_block.h"
-#include "io/token_file_parts.h"
+#include "io/tokens/token_block.h"
+#include "io/tokens/token_file_parts.h"
 
 namespace mpitron::data {
 

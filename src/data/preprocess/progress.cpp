@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "utils/log.h"
-#include "utils/terminal.h"
+#include "utils/system/terminal.h"
 
 namespace mpitron::data {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 #include "utils/timer.h"
 
 namespace mpitron::data {

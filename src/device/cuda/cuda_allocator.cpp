@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "device/allocator.h"
 #include "device/cuda/check_cuda.h"
-#include "device/out_of_memory.h"
 #include "utils/error.h"
 
 namespace mpitron::device {

@@ -1,7 +1,7 @@
 #include <map>
 #include <vector>
 
-#include "device/copy_lane.h"
+#include "device/copy.h"
 #include "device/cuda/check_cuda.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/cuda_handles.h"

@@ -1,6 +1,6 @@
 #pragma once
 #include "device/streams.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 // cudaStream_t and cudaEvent_t are pointers to these: no CUDA header here.
 struct CUstream_st;

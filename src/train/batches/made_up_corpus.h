@@ -7,7 +7,8 @@ namespace mpitron::train {
 
 /// An endless corpus for runs that compare layouts: its samples follow from their numbers. Those of
 /// BERT and T5 are padded, some more than others. BERT's parts are swapped in one of four: with one
-/// of two, the gradients of the two classes would be nothing but rounding.
+/// of two, the gradients of the two classes would be nothing but rounding. Images are smooth, with
+/// their own class and mask.
 class MadeUpCorpus {
  public:
   explicit MadeUpCorpus(const config::ModelConfig& model);
@@ -17,6 +18,7 @@ class MadeUpCorpus {
 
  private:
   void add(Index sample);
+  void add_image(Index sample);
   std::int64_t word(Index sample, Index i) const {
     return (7 * sample + 5 * i + i * i) % vocabulary_;
   }
@@ -26,6 +28,8 @@ class MadeUpCorpus {
   std::vector<std::int64_t> tokens_, labels_, padding_, types_, order_;
   std::vector<std::int64_t> decoder_, decoder_padding_;
   std::vector<float> mask_;
+  config::VisionConfig vision_;
+  std::vector<float> pixels_, patch_mask_;
 };
 
 }  // namespace mpitron::train

@@ -1,7 +1,7 @@
 #pragma once
 #include "config/run_config.h"
-#include "data/masked_lm_loader.h"
-#include "tokenizers/tokenizer.h"
+#include "data/loading/masked_lm_loader.h"
+#include "tokenizers/core/tokenizer.h"
 #include "train/batches/microbatch.h"
 
 namespace mpitron::train {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "tensor/host_copy.h"
+#include "train/batches/merged_images.h"
+#include "train/batches/patches.h"
 
 namespace mpitron::train {
 namespace {
@@ -109,11 +111,14 @@ void upload_padded_parts(device::Device& device, const HostMicrobatch& microbatc
 MicrobatchParts microbatch_parts(const config::RunConfig& config) {
   const config::ModelConfig& model = config.model;
   const bool bert = model.kind == config::ModelKind::bert;
-  return {.attention_mask = config.data.reset_attention_mask,
-          .padding = model.kind != config::ModelKind::gpt,
-          .token_types = bert,
-          .sentence_order = bert && model.bert_binary_head,
-          .decoder_length = model.decoder_seq_length};
+  return {
+      .attention_mask = config.data.has_attention_masks(),
+      .padding = model.kind == config::ModelKind::bert || model.kind == config::ModelKind::t5,
+      .token_types = bert,
+      .sentence_order = bert && model.bert_binary_head,
+      .decoder_length = model.decoder_seq_length,
+      .images = model.kind == config::ModelKind::vit ? std::optional(model.vision) : std::nullopt,
+      .vlm = model.vlm};
 }
 
 DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch,
@@ -125,6 +130,11 @@ DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch
                           .whole_length = whole,
                           .positions = slice.map,
                           .first_sample = microbatch.first_sample};
+  if (microbatch.vision != nullptr || microbatch.vlm != nullptr) {
+    result.batch = microbatch.vlm != nullptr ? upload_merged(device, microbatch)
+                                             : upload_images(device, microbatch);
+    return result;
+  }
   if (microbatch.tokens.empty()) {
     return result;
   }

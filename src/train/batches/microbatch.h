@@ -1,10 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "config/run_config.h"
 #include "models/model.h"
-#include "utils/random_key.h"
+#include "utils/numbers/random_key.h"
 
 namespace mpitron::train {
 
@@ -14,7 +15,9 @@ struct MicrobatchParts {
   bool padding = false;         // hidden from every query
   bool token_types = false;
   bool sentence_order = false;
-  Index decoder_length = 0;  // d, of an encoder-decoder; else 0
+  Index decoder_length = 0;                                   // d, of an encoder-decoder; else 0
+  std::optional<config::VisionConfig> images = std::nullopt;  // instead of tokens
+  std::optional<config::VlmConfig> vlm = std::nullopt;        // images between tokens
 
   /// Masks concern stages that neither embed nor have the output, too.
   bool masks() const { return attention_mask || padding; }
@@ -38,6 +41,14 @@ struct HostMicrobatch {
   std::span<const std::int64_t> sentence_order = {};        // [b], 1: the parts are swapped
   std::span<const std::int64_t> decoder_tokens = {};        // [b, d]
   std::span<const std::int64_t> decoder_padding_mask = {};  // [b, d]
+  // Images, whose labels and loss_mask are [b]
+  std::span<const float> pixels = {};            // [b, 3, height, width]
+  std::span<const float> patch_mask = {};        // [b, n], 1 = masked; to inpaint only
+  const config::VisionConfig* vision = nullptr;  // how they are cut
+  // Images between tokens, which are [b, t] as are labels and loss_mask; pixels are of all tiles
+  std::span<const std::int64_t> images_per_row = {};   // [b]
+  std::span<const std::int64_t> tiles_per_image = {};  // in the order of the rows
+  const config::VlmConfig* vlm = nullptr;
 };
 
 /// The same on the device, sequence first; of each sequence, what this rank has of it.

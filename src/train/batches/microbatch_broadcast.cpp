@@ -4,6 +4,47 @@ namespace mpitron::train {
 
 using tensor::Tensor;
 
+namespace {
+
+template <class Broadcast>
+void broadcast_images(const config::VisionConfig& vision, Index b, models::Batch& batch,
+                      const Broadcast& broadcast) {
+  const Index n = vision.patches(), numbers = vision.patch_width();
+  broadcast(batch.position_ids, {vision.positions(), b}, DType::i64);
+  broadcast(batch.patches, {n, b, numbers}, DType::f32);
+  if (vision.task == config::VisionTask::inpaint) {
+    broadcast(batch.target_patches, {n, b, numbers}, DType::f32);
+    broadcast(batch.loss_mask, {n, b}, DType::f32);
+  } else {
+    broadcast(batch.labels, {1, b}, DType::i64);
+    broadcast(batch.loss_mask, {1, b}, DType::f32);
+  }
+}
+
+/// How many tiles there are only the reading rank knows.
+template <class Broadcast>
+void broadcast_merged(const config::VlmConfig& vlm, comm::Group& group,
+                      const DeviceMicrobatch& shape, models::Batch& batch,
+                      const Broadcast& broadcast) {
+  const Index s = shape.sequence_length, b = shape.samples;
+  double sizes[2] = {};
+  if (group.rank() == 0) {
+    sizes[0] = static_cast<double>(batch.tokens.shape()[0]);
+    sizes[1] = static_cast<double>(batch.tiles.shape()[1]);
+  }
+  group.broadcast({sizes, DType::f64, {2}}, 0).wait();
+  const auto t = static_cast<Index>(sizes[0]), tiles = static_cast<Index>(sizes[1]);
+  broadcast(batch.tokens, {t, b}, DType::i64);
+  broadcast(batch.position_ids, {t, b}, DType::i64);
+  broadcast(batch.labels, {s, b}, DType::i64);
+  broadcast(batch.loss_mask, {s, b}, DType::f32);
+  broadcast(batch.tiles, {vlm.patches(), tiles, 3 * vlm.patch * vlm.patch}, DType::f32);
+  broadcast(batch.merged_rows, {s * b}, DType::i64);
+  broadcast(batch.merged_from, {t * b + vlm.positions() * tiles}, DType::i64);
+}
+
+}  // namespace
+
 void broadcast_microbatch(device::Device& device, comm::Group& group, const MicrobatchParts& parts,
                           DeviceMicrobatch& microbatch) {
   if (group.size() == 1) {
@@ -18,11 +59,18 @@ void broadcast_microbatch(device::Device& device, comm::Group& group, const Micr
     works.push_back(group.broadcast(x.view(), 0));
   };
   models::Batch& batch = microbatch.batch;
-  const Index d = parts.decoder_length, labels = d > 0 ? d : s;
-  broadcast(batch.tokens, {s, b}, DType::i64);
-  broadcast(batch.position_ids, {s, b}, DType::i64);
-  broadcast(batch.labels, {labels, b}, DType::i64);
-  broadcast(batch.loss_mask, {labels, b}, DType::f32);
+  if (parts.images) {
+    broadcast_images(*parts.images, b, batch, broadcast);
+  } else if (parts.vlm) {
+    broadcast_merged(*parts.vlm, group, microbatch, batch, broadcast);
+  } else {
+    const Index d = parts.decoder_length, labels = d > 0 ? d : s;
+    broadcast(batch.tokens, {s, b}, DType::i64);
+    broadcast(batch.position_ids, {s, b}, DType::i64);
+    broadcast(batch.labels, {labels, b}, DType::i64);
+    broadcast(batch.loss_mask, {labels, b}, DType::f32);
+  }
+  const Index d = parts.decoder_length;
   if (parts.masks()) {
     const Index rows = parts.padding ? 1 : s;
     broadcast(batch.attention_mask, {b, rows, microbatch.whole_length}, DType::u8);

@@ -1,5 +1,5 @@
 #pragma once
-#include "comm/group.h"
+#include "comm/groups/group.h"
 #include "train/batches/microbatch.h"
 
 namespace mpitron::train {

@@ -21,7 +21,9 @@ MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
       micro_batch_size_(config.training.micro_batch_size),
       sequence_length_(config.training.seq_length),
       consumed_(consumed_samples),
-      with_mask_(config.data.reset_attention_mask) {
+      with_mask_(config.data.has_attention_masks()),
+      vision_(config.model.vision),
+      vlm_(config.model.vlm) {
   if (!share.reads) {
     return;
   }
@@ -36,15 +38,63 @@ MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
       .drop_last = !whole,
       .data_sharding = config.data.data_sharding,
       .padded_samples = share.padded_samples};
-  if (config.model.kind != config::ModelKind::gpt) {
-    masked_loader_.emplace(std::move(dataset), masked_lm_layout(config.model), sampler,
-                           config.data.num_workers);
-  } else {
-    loader_.emplace(std::move(dataset),
-                    data::BatchLoaderOptions{.sample = sample_options(config, tokenizer),
-                                             .sampler = sampler,
-                                             .prefetch = config.data.num_workers});
+  make_loader(std::move(dataset), config, tokenizer, sampler);
+}
+
+void MicrobatchStream::make_loader(std::shared_ptr<const data::Dataset> dataset,
+                                   const config::RunConfig& config,
+                                   const tokenizers::Tokenizer& tokenizer,
+                                   const data::BatchSamplerRequest& sampler) {
+  if (vlm_) {
+    image_text_loader_.emplace(std::dynamic_pointer_cast<const data::ImageTextDataset>(dataset),
+                               sampler, config.data.num_workers);
+    return;
   }
+  switch (config.model.kind) {
+    case config::ModelKind::vit:
+      image_loader_.emplace(
+          std::dynamic_pointer_cast<const data::ImageDataset>(dataset),
+          data::ImageLoader::Options{
+              .vision = vision_, .sampler = sampler, .threads = config.data.num_workers});
+      break;
+    case config::ModelKind::gpt:
+      loader_.emplace(std::move(dataset),
+                      data::BatchLoaderOptions{.sample = sample_options(config, tokenizer),
+                                               .sampler = sampler,
+                                               .prefetch = config.data.num_workers});
+      break;
+    default:
+      masked_loader_.emplace(std::move(dataset), masked_lm_layout(config.model), sampler,
+                             config.data.num_workers);
+  }
+}
+
+HostMicrobatch MicrobatchStream::next_images(Index first) {
+  const data::ImageBatch& batch = present(image_loader_->next());
+  return {.samples = batch.rows,
+          .sequence_length = sequence_length_,
+          .labels = batch.labels,
+          .loss_mask = batch.weights,
+          .first_sample = first,
+          .pixels = batch.pixels,
+          .patch_mask = batch.masks,
+          .vision = &vision_};
+}
+
+HostMicrobatch MicrobatchStream::next_image_texts(Index first) {
+  const data::ImageTextBatch& batch = present(image_text_loader_->next());
+  return {.samples = batch.rows,
+          .sequence_length = sequence_length_,
+          .tokens = batch.tokens,
+          .labels = batch.labels,
+          .position_ids = {},
+          .loss_mask = batch.loss_mask,
+          .attention_mask = {},
+          .first_sample = first,
+          .pixels = batch.tiles,
+          .images_per_row = batch.images_per_row,
+          .tiles_per_image = batch.tiles_per_image,
+          .vlm = &*vlm_};
 }
 
 HostMicrobatch MicrobatchStream::next() {
@@ -52,6 +102,12 @@ HostMicrobatch MicrobatchStream::next() {
   consumed_ += micro_batch_size_ * share_.data_parallel_size;
   if (masked_loader_) {
     return microbatch_of(present(masked_loader_->next()), sequence_length_, first);
+  }
+  if (image_loader_) {
+    return next_images(first);
+  }
+  if (image_text_loader_) {
+    return next_image_texts(first);
   }
   if (!loader_) {
     return {

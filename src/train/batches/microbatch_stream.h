@@ -3,9 +3,11 @@
 #include <optional>
 
 #include "config/run_config.h"
-#include "data/batch_loader.h"
-#include "data/dataset.h"
-#include "tokenizers/tokenizer.h"
+#include "data/gpt/dataset.h"
+#include "data/loading/batch_loader.h"
+#include "data/loading/image_loader.h"
+#include "data/loading/image_text_loader.h"
+#include "tokenizers/core/tokenizer.h"
 #include "train/batches/masked_lm_data.h"
 #include "train/batches/microbatch.h"
 #include "train/model/trained_model.h"
@@ -38,9 +40,20 @@ class MicrobatchStream {
   template <class Batch>
   const Batch& present(const Batch* batch) const;
 
-  // One of the two where this rank reads.
+  /// Of BERT and T5, or of images, or of texts.
+  void make_loader(std::shared_ptr<const data::Dataset> dataset, const config::RunConfig& config,
+                   const tokenizers::Tokenizer& tokenizer,
+                   const data::BatchSamplerRequest& sampler);
+  HostMicrobatch next_images(Index first);
+  HostMicrobatch next_image_texts(Index first);
+
+  // One of them where this rank reads.
   std::optional<data::BatchLoader> loader_;
   std::optional<data::MaskedLmLoader> masked_loader_;
+  std::optional<data::ImageLoader> image_loader_;
+  std::optional<data::ImageTextLoader> image_text_loader_;
+  config::VisionConfig vision_;
+  std::optional<config::VlmConfig> vlm_;
   StreamShare share_;
   Index micro_batch_size_;
   Index sequence_length_;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "config/run_config.h"
-#include "data/batch_sampler.h"
+#include "data/loading/batch_sampler.h"
 #include "train/batches/num_microbatches.h"
 
 namespace mpitron::train {

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "config/run_config.h"
-#include "data/gpt_data.h"
-#include "tokenizers/tokenizer.h"
+#include "data/loading/gpt_data.h"
+#include "tokenizers/core/tokenizer.h"
 
 namespace mpitron::train {
 

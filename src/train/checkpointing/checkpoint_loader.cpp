@@ -1,10 +1,9 @@
 #include "train/checkpointing/checkpoint_loader.h"
 
-#include "checkpoint/agreement.h"
-#include "config/checkpoint_arguments.h"
-#include "tensor/host_mirror.h"
+#include "checkpoint/plan/agreement.h"
+#include "config/sources/checkpoint_arguments.h"
+#include "tensor/host_copy.h"
 #include "train/checkpointing/load_differences.h"
-#include "train/checkpointing/other_model.h"
 #include "train/checkpointing/tokenizer_files.h"
 #include "train/model/upcycling.h"
 #include "utils/error.h"
@@ -108,6 +107,7 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
   if (!source.local()) {
     compare();  // the same on all ranks: ends the run
     refuse_other_model(reader.file(), source.weights_only);
+    tell_changes(header, source.weights_only);
   }
   checkpoint::LoadStatistics statistics;
   why = checkpoint::first_error(*model_.world().all(), checkpoint::error_of([&] {
@@ -148,6 +148,26 @@ void CheckpointLoader::refuse_other_model(const checkpoint::File& file, bool wei
                 true);
   }
   log::warning("{}", text);
+}
+
+void CheckpointLoader::tell_changes(const checkpoint::Header& header, bool weights_only) const {
+  const std::string& theirs = header.configuration;
+  const std::string function = config::function_differences(theirs, identity_.configuration);
+  if (!function.empty() && !weights_only && !identity_.accepts_changes) {
+    throw Error(ExitCode::data,
+                fmt::format("these options give the checkpoint's weights another function ({}); "
+                            "give them as they were, --accept-changes to go on all the same, or "
+                            "--finetune to begin a run with its weights",
+                            function),
+                true);
+  }
+  if (!function.empty()) {
+    log::warning("the checkpoint's weights get another function: {}", function);
+  }
+  const std::string all = config::all_differences(theirs, identity_.configuration);
+  if (!all.empty()) {
+    log::print(fmt::format("  options that have changed since the checkpoint: {}", all));
+  }
 }
 
 void CheckpointLoader::report_state_types(const checkpoint::Header& header) const {

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "checkpoint/local_checkpoints.h"
+#include "checkpoint/write/local_checkpoints.h"
 #include "config/checkpoint_config.h"
 #include "train/checkpointing/checkpoint_source.h"
 #include "train/checkpointing/checkpoint_state.h"
@@ -36,6 +36,9 @@ class CheckpointLoader {
                                                        std::string& why);
   /// Of a model whose tensors fit: heads, for instance, have no shape of their own.
   void refuse_other_model(const checkpoint::File& file, bool weights_only) const;
+  /// Lists the options that differ; Error(data) for those that change what the weights compute,
+  /// unless the run takes the weights alone or --accept-changes is given.
+  void tell_changes(const checkpoint::Header& header, bool weights_only) const;
   /// Says where the checkpoint's run stored its state otherwise.
   void report_state_types(const checkpoint::Header& header) const;
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "checkpoint/agreement.h"
-#include "checkpoint/choose.h"
+#include "checkpoint/folders/folder.h"
+#include "checkpoint/plan/agreement.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -79,6 +79,17 @@ std::vector<CheckpointSource> checkpoint_sources(comm::World& world,
     sources.push_back(source);
   }
   return sources;
+}
+
+bool is_first_start(const config::CheckpointConfig& config) {
+  if (!config.load || !config.save || config.ckpt_step) {
+    return false;
+  }
+  const auto path = [](const std::string& folder) {
+    return (std::filesystem::path(folder) / "").lexically_normal();
+  };
+  return path(*config.load) == path(*config.save) && Folder(*config.load).iterations().empty() &&
+         !Folder(*config.load).tracked();
 }
 
 std::optional<Index> vocabulary_rows(comm::World& world,

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "config/checkpoint_config.h"
 
 namespace mpitron::train {
@@ -21,6 +21,10 @@ struct CheckpointSource {
 /// Error(data) where the one of --ckpt-step is not there.
 std::vector<CheckpointSource> checkpoint_sources(comm::World& world,
                                                  const config::CheckpointConfig& config);
+
+/// The first start of a job that resumes from its own folder: --load names the folder of --save,
+/// and nothing was ever saved there. Such a run begins with random weights without being asked.
+bool is_first_start(const config::CheckpointConfig& config);
 
 /// Rows of the vocabulary in the first of these that opens, if it says so: the padding takes part
 /// in the loss, so a run goes on with the same. All ranks call it with the same sources.

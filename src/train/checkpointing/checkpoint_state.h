@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/read/checkpoint_reader.h"
 #include "tensor/state.h"
 
 namespace mpitron::train {

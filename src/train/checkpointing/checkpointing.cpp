@@ -4,14 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/agreement.h"
-#include "checkpoint/choose.h"
-#include "checkpoint/header_names.h"
-#include "checkpoint/strip_optimizer.h"
-#include "io/hdf5_version.h"
+#include "checkpoint/folders/folder.h"
+#include "checkpoint/format/file.h"
+#include "checkpoint/plan/agreement.h"
+#include "checkpoint/tools/strip_optimizer.h"
+#include "io/hdf5/hdf5_version.h"
+#include "train/checkpointing/base_weights.h"
 #include "train/checkpointing/checkpoint_loader.h"
 #include "train/checkpointing/checkpoint_state.h"
-#include "train/checkpointing/other_model.h"
+#include "train/checkpointing/load_differences.h"
 #include "train/checkpointing/verify_resume.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -36,6 +37,15 @@ checkpoint::WriterOptions writer_options(const config::CheckpointConfig& config,
           .trace = trace};
 }
 
+/// The checkpoints that are there are loaded: a tracker that says nothing changes no choice.
+void tell_broken_tracker(const Folder& folder) {
+  try {
+    folder.tracked();
+  } catch (const Error& error) {
+    log::warning("{}; the newest checkpoint that is whole is taken", error.what());
+  }
+}
+
 }  // namespace
 
 Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
@@ -44,6 +54,7 @@ Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config:
       step_(step),
       config_(config.checkpoint),
       parallel_(config.parallel),
+      low_rank_(config.model.lora),
       identity_(std::move(identity)),
       all_(model.world().all()),
       writer_(model.world(), writer_options(config_, trace)) {
@@ -102,14 +113,22 @@ void Checkpointing::take_save_folder() {
 }
 
 std::optional<RunPosition> Checkpointing::load() {
+  if (low_rank_) {
+    load_base();
+  }
   if (!config_.load && !config_.pretrained_checkpoint) {
-    return RunPosition{};
+    return begin();
+  }
+  if (config_.load && all_->rank() == 0) {
+    tell_broken_tracker(Folder(*config_.load));
   }
   CheckpointLoader loader(model_, step_, config_, identity_, local_.get());
   std::string all_reasons;
-  for (const CheckpointSource& source : sources()) {
+  const std::vector<CheckpointSource> all = sources();
+  for (const CheckpointSource& source : all) {
     std::string why;
     if (const auto position = loader.load(source, why)) {
+      refuse_other_base(source);
       note_loaded(source, position->iteration);
       return position;
     }
@@ -118,16 +137,50 @@ std::optional<RunPosition> Checkpointing::load() {
     }
     all_reasons += "; " + why;
   }
-  if (config_.exit_on_missing_checkpoint) {
+  // A damaged checkpoint is not a missing one.
+  if (config_.exit_on_missing_checkpoint && all.empty()) {
     log::print(">> '--exit-on-missing-checkpoint' set ... exiting. <<");
     return std::nullopt;
   }
+  if (low_rank_ && !loader.touched_state()) {
+    return begin();
+  }
+  const bool may_begin = config_.allow_random_init || (all.empty() && is_first_start(config_));
   // After a failed attempt the weights are neither random nor a checkpoint's.
-  if (loader.touched_state() || !config_.allow_random_init || !config_.load) {
+  if (loader.touched_state() || !may_begin || !config_.load) {
     throw_nothing_to_load(all_reasons);
   }
   log::print(fmt::format("could not find a checkpoint in {}: starting from random", *config_.load));
   return RunPosition{};
+}
+
+void Checkpointing::load_base() {
+  base_ = load_base_weights(model_, step_, config_, identity_);
+  base_path_ = config_.pretrained_checkpoint.value_or("");
+  config_.pretrained_checkpoint.reset();
+}
+
+void Checkpointing::refuse_other_base(const CheckpointSource& source) const {
+  if (!low_rank_ || source.local() || base_.empty()) {
+    return;
+  }
+  checkpoint::on_member_0(*all_, [&] {
+    const auto texts = checkpoint::File(source.file).header().texts;
+    const auto stored = texts.find(kBaseFingerprint);
+    if (stored != texts.end() && stored->second != base_) {
+      throw_data(
+          "{}: holds updates of other weights than those of --pretrained-checkpoint; name the "
+          "folder that the run began with",
+          source.file.string());
+    }
+  });
+}
+
+RunPosition Checkpointing::begin() {
+  if (config_.load_adapter) {
+    load_adapter(model_, step_, *config_.load_adapter);
+  }
+  return {};
 }
 
 void Checkpointing::throw_nothing_to_load(const std::string& why) const {
@@ -173,6 +226,10 @@ checkpoint::Header Checkpointing::header(const RunPosition& position) const {
                             .files = identity_.files};
   if (identity_.vocabulary > 0) {
     header.integers[checkpoint::kVocabularySize] = identity_.vocabulary;
+  }
+  if (low_rank_) {
+    header.texts[kBaseFingerprint] = base_;
+    header.texts[checkpoint::kAdapterConfig] = stored_adapter_config(*low_rank_, base_path_);
   }
   set_position(header, position);
   return header;

@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "checkpoint/checkpoint_writer.h"
-#include "checkpoint/folder.h"
-#include "checkpoint/folder_lock.h"
-#include "checkpoint/local_checkpoints.h"
+#include "checkpoint/folders/folder.h"
+#include "checkpoint/folders/folder_lock.h"
+#include "checkpoint/write/checkpoint_writer.h"
+#include "checkpoint/write/local_checkpoints.h"
 #include "config/run_config.h"
-#include "tensor/host_mirror.h"
+#include "tensor/host_copy.h"
 #include "train/checkpointing/checkpoint_source.h"
 #include "train/run/exit_conditions.h"
 #include "train/run/run_identity.h"
@@ -58,6 +58,11 @@ class Checkpointing {
 
  private:
   void take_save_folder();
+  /// With --lora-rank: what is not trained, before the run's own checkpoints are looked for.
+  void load_base();
+  void refuse_other_base(const CheckpointSource& source) const;
+  /// The first position of a run that has no checkpoint.
+  RunPosition begin();
   std::vector<CheckpointSource> sources();
   [[noreturn]] void throw_nothing_to_load(const std::string& why) const;
   void note_loaded(const CheckpointSource& source, Index iteration);
@@ -72,6 +77,8 @@ class Checkpointing {
   TrainStep& step_;
   config::CheckpointConfig config_;
   config::ParallelConfig parallel_;
+  std::optional<config::LoraConfig> low_rank_;
+  std::string base_, base_path_;  // what low-rank updates belong to: fingerprint, folder
   RunIdentity identity_;
   comm::GroupHandle all_;
   std::optional<checkpoint::FolderLock> lock_;  // of the folder that this run saves to; rank 0

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "checkpoint/format/file.h"
+#include "config/sources/checkpoint_arguments.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -20,6 +24,18 @@ bool tolerated(LoadReport::Kind kind, const std::string& strictness) {
   }
   return strictness == "log_all" || strictness == "return_all" || strictness == "ignore_all" ||
          strictness == "raise_unexpected";
+}
+
+std::string vocabulary_difference(const checkpoint::Header& header, const RunIdentity& identity) {
+  const auto size = header.integers.find(checkpoint::kVocabularySize);
+  if (identity.vocabulary == 0 || size == header.integers.end() ||
+      size->second == identity.vocabulary) {
+    return "";
+  }
+  const std::string options =
+      config::vocabulary_differences(header.configuration, identity.configuration);
+  return fmt::format("{} tokens, here {}{}", size->second, identity.vocabulary,
+                     options.empty() ? "" : " (" + options + ")");
 }
 
 }  // namespace
@@ -56,6 +72,13 @@ void refuse_differences(checkpoint::CheckpointReader& reader,
   if (!passed.empty() && wanted.strictness.starts_with("log_")) {
     log::warning("{}: {}", reader.file().path().string(), passed.text());
   }
+}
+
+std::string model_differences(const checkpoint::Header& header, const RunIdentity& identity) {
+  const std::string options =
+      config::model_differences(header.configuration, identity.configuration);
+  const std::string vocabulary = vocabulary_difference(header, identity);
+  return options + (options.empty() || vocabulary.empty() ? "" : "; ") + vocabulary;
 }
 
 }  // namespace mpitron::train

@@ -2,8 +2,10 @@
 #include <span>
 #include <string>
 
-#include "checkpoint/checkpoint_reader.h"
+#include "checkpoint/format/file.h"
+#include "checkpoint/read/checkpoint_reader.h"
 #include "train/checkpointing/checkpoint_state.h"
+#include "train/run/run_identity.h"
 
 namespace mpitron::train {
 
@@ -19,5 +21,11 @@ struct WantedState {
 /// once, but for those that --dist-ckpt-strictness lets pass, and warns of these where it says so.
 void refuse_differences(checkpoint::CheckpointReader& reader,
                         std::span<const checkpoint::LoadTarget> targets, const WantedState& wanted);
+
+/// In what a checkpoint's model is another one than the run's although all tensors may fit: options
+/// that no shape shows, and the number of tokens, since the rows of a vocabulary are padded.
+/// "num_attention_heads 12, here 24; 512 tokens, here 601 (vocab_size 511, here 600)"; empty where
+/// they agree or the checkpoint does not say.
+std::string model_differences(const checkpoint::Header& header, const RunIdentity& identity);
 
 }  // namespace mpitron::train

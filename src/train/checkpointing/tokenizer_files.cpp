@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "utils/error.h"
-#include "utils/files.h"
-#include "utils/hash.h"
 #include "utils/log.h"
+#include "utils/system/files.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::train {
 namespace {

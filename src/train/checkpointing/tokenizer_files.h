@@ -2,8 +2,8 @@
 #include <map>
 #include <string>
 
-#include "checkpoint/file.h"
-#include "tokenizers/tokenizer.h"
+#include "checkpoint/format/file.h"
+#include "tokenizers/core/tokenizer.h"
 
 namespace mpitron::train {
 

@@ -2,10 +2,10 @@
 
 #include <cstring>
 
-#include "checkpoint/agreement.h"
-#include "checkpoint/checkpoint_reader.h"
-#include "checkpoint/choose.h"
-#include "tensor/host_mirror.h"
+#include "checkpoint/folders/folder.h"
+#include "checkpoint/plan/agreement.h"
+#include "checkpoint/read/checkpoint_reader.h"
+#include "tensor/host_copy.h"
 #include "train/checkpointing/checkpoint_state.h"
 #include "utils/error.h"
 #include "utils/log.h"

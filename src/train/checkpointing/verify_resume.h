@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
 
-#include "checkpoint/folder.h"
-#include "comm/world.h"
+#include "checkpoint/folders/folder.h"
+#include "comm/groups/world.h"
 #include "train/step/train_step.h"
 
 namespace mpitron::train {

@@ -40,7 +40,9 @@ MemoryUse process_memory() {
 
 MemoryUse memory_in_use(device::Device& device) {
   if (device.tensors_on_host()) {
-    return process_memory();
+    MemoryUse use = process_memory();
+    use.max_tensors = device.allocator().statistics().high_water;
+    return use;
   }
   const std::set<device::Allocator*> allocators = {&device.allocator(), &device.arrivals(),
                                                    &device.buffers()};
@@ -55,11 +57,31 @@ MemoryUse memory_in_use(device::Device& device) {
 }
 
 std::string memory_line(Index rank, Index iterations, const MemoryUse& memory) {
-  const std::string line = fmt::format(
+  std::string line = fmt::format(
       "[Rank {}] (after {} iterations) memory (MB) | allocated: {:.1f} | max allocated: {:.1f}",
       rank, iterations, megabytes(memory.allocated), megabytes(memory.max_allocated));
-  return memory.reserved ? fmt::format("{} | reserved: {:.1f}", line, megabytes(*memory.reserved))
-                         : line;
+  if (memory.reserved) {
+    line += fmt::format(" | reserved: {:.1f}", megabytes(*memory.reserved));
+  }
+  if (memory.max_tensors) {
+    line += fmt::format(" | max tensors: {:.1f}", megabytes(*memory.max_tensors));
+  }
+  return line;
+}
+
+std::string memory_holders(TrainedModel& model, TrainStep& step) {
+  Index parameters = 0, gradients = 0;
+  for (const autograd::Parameter& parameter : model.parameters()) {
+    parameters += parameter.value.view().bytes();
+    gradients += parameter.main_grad.view().bytes();
+  }
+  const Index in_8_bits = step.fp8_weights().bytes();
+  return fmt::format(
+      "parameters hold {} MiB, {}gradients {} MiB, the optimizer {} MiB; what else is in use are "
+      "activations and scratch memory",
+      parameters >> 20,
+      in_8_bits > 0 ? fmt::format("their numbers of 8 bits {} MiB, ", in_8_bits >> 20) : "",
+      gradients >> 20, step.optimizer().device_bytes() >> 20);
 }
 
 }  // namespace mpitron::train

@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "device/device.h"
+#include "train/model/trained_model.h"
+#include "train/step/train_step.h"
 
 namespace mpitron::train {
 
@@ -13,6 +15,8 @@ struct MemoryUse {
   Index max_allocated = 0;  // since the start
   // Of a GPU, what the allocators have taken from the driver; of the host, the process' all.
   std::optional<Index> reserved = std::nullopt;
+  // Of the host: the most that tensors took at once, of which `max_allocated` is the process' all.
+  std::optional<Index> max_tensors = std::nullopt;
 };
 
 /// From the text of /proc/PID/status; 0 for what it does not tell.
@@ -25,7 +29,12 @@ MemoryUse process_memory();
 MemoryUse memory_in_use(device::Device& device);
 
 /// `[Rank 0] (after 100 iterations) memory (MB) | allocated: 12.5 | max allocated: 13.0`, printed
-/// once after the first logged interval; of a GPU with ` | reserved: 14.0` behind it.
+/// once after the first logged interval; of a GPU with ` | reserved: 14.0` behind it, of the host
+/// with ` | max tensors: 11.0`.
 std::string memory_line(Index rank, Index iterations, const MemoryUse& memory);
+
+/// "parameters hold 12 MiB, gradients 24 MiB, ...": who keeps how much of the device's memory for
+/// the whole run. What is in use beyond that are activations and scratch memory.
+std::string memory_holders(TrainedModel& model, TrainStep& step);
 
 }  // namespace mpitron::train

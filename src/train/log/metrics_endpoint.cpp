@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "io/prometheus_text.h"
+#include "io/logs/prometheus_text.h"
 
 namespace mpitron::train {
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "io/http_server.h"
-#include "utils/shape.h"
+#include "io/logs/http_server.h"
+#include "utils/numbers/shape.h"
 #include "utils/timer.h"
 
 namespace mpitron::train {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "utils/terminal.h"
+#include "utils/system/terminal.h"
 
 namespace mpitron::train {
 namespace {

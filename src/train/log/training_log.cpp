@@ -10,8 +10,8 @@
 #include "train/log/memory_report.h"
 #include "train/model/flops.h"
 #include "train/model/theoretical_memory.h"
-#include "utils/folders.h"
 #include "utils/log.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {
@@ -93,6 +93,9 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
   for (const auto& [name, value] : summaries(step.layers.losses)) {
     averages_.add_tracked(name, value);
   }
+  if (step.max_attention_logit) {
+    averages_.add_tracked("max_attention_logit", *step.max_attention_logit);
+  }
   for (const std::string& warning : collapsed_(progress.iteration, step.layers)) {
     log::warning("{}", warning);
   }
@@ -130,7 +133,7 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
                          .skipped_iterations = averages_.skipped_iterations(),
                          .nan_iterations = averages_.nan_iterations()};
   if (config_.logging.log_throughput) {
-    const double flops = flops_per_iteration(model_dimensions(config_.model), progress.batch_size);
+    const double flops = flops_per_iteration(config_.model, progress.batch_size);
     report.throughput = throughput_per_device(flops, seconds, config_.parallel.world_size);
   }
   if (!step.skipped) {  // as the reference, which has no norm of a step that overflowed
@@ -183,7 +186,7 @@ void TrainingLog::write_spread(Index iteration, double busy_seconds, TrainStep& 
 
 void TrainingLog::tell_live(const Progress& progress, const StepReport& step, TrainStep& state,
                             double seconds) {
-  const double flops = flops_per_iteration(model_dimensions(config_.model), progress.batch_size);
+  const double flops = flops_per_iteration(config_.model, progress.batch_size);
   const auto tokens = static_cast<double>(progress.batch_size * config_.training.seq_length);
   live_->finished(
       {.iteration = progress.iteration,

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "config/run_config.h"
-#include "io/metrics_file.h"
-#include "io/tensorboard.h"
+#include "io/logs/metrics_file.h"
+#include "io/logs/tensorboard.h"
 #include "train/log/metrics_endpoint.h"
 #include "train/log/progress_bar.h"
 #include "train/log/rank_spread.h"

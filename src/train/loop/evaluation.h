@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "config/run_config.h"
-#include "data/dataset.h"
+#include "data/gpt/dataset.h"
 #include "train/batches/training_data.h"
 #include "train/step/train_step.h"
 

@@ -1,9 +1,9 @@
 #include "train/loop/pretrain.h"
 
-#include "checkpoint/agreement.h"
+#include "checkpoint/plan/agreement.h"
+#include "device/allocator.h"
 #include "device/copy.h"
-#include "device/out_of_memory.h"
-#include "train/log/memory_holders.h"
+#include "train/log/memory_report.h"
 #include "train/model/flops.h"
 #include "train/run/run_description.h"
 #include "utils/log.h"
@@ -58,7 +58,7 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       evaluator_(step_, model, data, config_),
       checkpointing_(model, step_, config, identity, profile_.trace()),
       log_(config, timers_, model.world().rank()),
-      record_(config.checkpoint.save, model.world().rank()),
+      record_(config.checkpoint.save, model.world().rank(), config.logging.tensorboard_dir),
       arguments_(identity.arguments) {
   if (config.logging.tensorboard_dir && model.world().rank() == 0) {
     write_run_description(*config.logging.tensorboard_dir, config, identity);
@@ -85,6 +85,7 @@ RunOutcome Pretraining::run_within_memory() {
 
 RunOutcome Pretraining::run_to_end() {
   ExitWatch watch(config_, model_.world());
+  model_.world().set_phase("loading a checkpoint");
   const std::optional<RunPosition> start = checkpointing_.load();
   if (!start) {
     return {};
@@ -171,10 +172,17 @@ bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
   if (!data_.sets.train) {
     throw_usage("there is no training data: --split gives the training set nothing");
   }
+  if (outcome.iteration > 0 && outcome.iteration >= config_.training.train_iters) {
+    log::print(
+        fmt::format("iteration {} is reached already: there is nothing to train; a larger "
+                    "--train-iters or --train-samples goes on",
+                    outcome.iteration));
+  }
   auto stream = training_stream(outcome.consumed_samples);
   Progress progress{.iteration = outcome.iteration, .consumed_samples = outcome.consumed_samples};
   while (progress.iteration < config_.training.train_iters) {
     watch.begin_iteration();
+    enter_iteration(progress.iteration + 1);
     profile_.begin_step(progress.iteration + 1);
     const StepReport report = one_iteration(progress, stream, progress.batch_size);
     profile_.end_step(++progress.iteration);
@@ -244,9 +252,15 @@ void Pretraining::refuse_unsaved_end(Index iteration) const {
   }
 }
 
+/// For the watch over the ranks, which tells what one was at that lets the others wait.
+void Pretraining::enter_iteration(Index iteration) {
+  model_.world().set_phase(fmt::format("iteration {}", iteration));
+}
+
 /// The time of a save does not count as training.
 void Pretraining::save(const Progress& progress, SaveKind kind) {
   log_.pause();
+  model_.world().set_phase(fmt::format("saving iteration {}", progress.iteration));
   const TraceScope scope(profile_.trace(), TraceKind::phase, "save-checkpoint");
   checkpointing_.save({.iteration = progress.iteration,
                        .consumed_train_samples = progress.consumed_samples,
@@ -261,9 +275,7 @@ void Pretraining::note_progress(const Progress& progress) {
   if (!progress_log_) {
     return;
   }
-  const auto flops = [&](Index samples) {
-    return flops_per_iteration(model_dimensions(config_.model), samples);
-  };
+  const auto flops = [&](Index samples) { return flops_per_iteration(config_.model, samples); };
   try {
     progress_log_->saved(
         {.iteration = progress.iteration,
@@ -284,6 +296,7 @@ std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) c
 
 void Pretraining::validate(const Progress& progress, bool at_end) {
   log_.pause();
+  model_.world().set_phase(fmt::format("evaluation after iteration {}", progress.iteration));
   const TraceScope scope(profile_.trace(), TraceKind::phase, "evaluate");
   const std::string where = fmt::format("iteration {}", progress.iteration);
   const auto reports = evaluator_.on_validation_sets(at_end ? 0 : consumed_valid_samples_);

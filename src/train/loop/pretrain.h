@@ -47,6 +47,7 @@ class Pretraining {
   bool train(ExitWatch& watch, RunOutcome& outcome);
   /// Saves what the decision asks for; false where the run ends.
   bool obey(const ExitDecision& decision, const Progress& progress, RunOutcome& outcome);
+  void enter_iteration(Index iteration);
   void save(const Progress& progress, SaveKind kind);
   void note_progress(const Progress& progress);
   void note_reached(const Progress& progress);
@@ -75,7 +76,7 @@ class Pretraining {
   Checkpointing checkpointing_;
   TrainingLog log_;
   std::optional<ProgressLog> progress_log_;  // rank 0 with --log-progress
-  RunRecord record_;
+  RunStateKeeper record_;
   const std::vector<std::pair<std::string, std::string>> arguments_;  // of RunIdentity
   Index first_sample_ = 0;                                            // where this program started
   Index consumed_valid_samples_ = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "checkpoint/agreement.h"
+#include "checkpoint/plan/agreement.h"
 #include "train/reruns/rejected_results.h"
 #include "utils/error.h"
 #include "utils/log.h"

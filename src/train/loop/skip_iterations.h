@@ -3,9 +3,9 @@
 #include <string_view>
 #include <vector>
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "config/training_config.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::train {
 

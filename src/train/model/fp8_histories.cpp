@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/elementwise.h"
-#include "kernels/fp8_history.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/linear/fp8_history.h"
 
 namespace mpitron::train {
 namespace {

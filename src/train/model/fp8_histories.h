@@ -1,6 +1,6 @@
 #pragma once
 #include "autograd/parameter_list.h"
-#include "comm/parallel_groups.h"
+#include "comm/groups/parallel_groups.h"
 #include "device/device.h"
 
 namespace mpitron::train {

@@ -1,7 +1,7 @@
 #include "train/model/fp8_weights.h"
 
 #include "config/global_batch_size.h"
-#include "kernels/fp8_quantize.h"
+#include "kernels/linear/fp8_quantize.h"
 
 namespace mpitron::train {
 namespace {

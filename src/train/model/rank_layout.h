@@ -1,5 +1,5 @@
 #pragma once
-#include "comm/rank_grid.h"
+#include "comm/groups/rank_grid.h"
 #include "config/parallel_config.h"
 
 namespace mpitron::train {

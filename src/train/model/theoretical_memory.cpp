@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "config/global_batch_size.h"
+#include "nn/layers/layer_rows.h"
 #include "train/model/fp8_weights.h"
 
 namespace mpitron::train {
@@ -25,32 +26,13 @@ double stored_bytes(DType type) {
   return static_cast<double>(size_of(type)) + (scaled ? 1.0 / 64 : 0);
 }
 
-double attention_parameters(const ModelDimensions& model) {
-  const auto h = static_cast<double>(model.hidden_size);
-  const auto n = static_cast<double>(model.num_attention_heads);
-  if (model.latent_attention) {
-    return latent_attention_parameters(model);
+/// Of all layers, prediction depths aside.
+nn::LayerCosts costs_of_layers(const config::ModelConfig& model) {
+  nn::LayerCosts costs;
+  for (Index number = 1; number <= model.num_layers; ++number) {
+    costs += nn::layer_costs(model, config::layer_spec(model, number));
   }
-  const auto g = static_cast<double>(model.num_query_groups);
-  return 2 * h * h * (1 + g / n) * model.projection_ratio();
-}
-
-double dense_layer_parameters(const ModelDimensions& model) {
-  const auto h = static_cast<double>(model.hidden_size);
-  const double width = static_cast<double>(model.ffn_hidden_size) * model.gate_factor();
-  return 2 * h * (width + 2) + attention_parameters(model);
-}
-
-double moe_layer_parameters(const ModelDimensions& model) {
-  if (!model.experts) {
-    return 0;
-  }
-  const ExpertDimensions& experts = *model.experts;
-  const auto h = static_cast<double>(model.hidden_size);
-  const double width = static_cast<double>(experts.num_experts * experts.moe_ffn_hidden_size +
-                                           experts.moe_shared_expert_intermediate_size) *
-                       model.gate_factor();
-  return 2 * h * (width + 2) + attention_parameters(model);
+  return costs;
 }
 
 }  // namespace
@@ -73,19 +55,19 @@ StateBytes state_bytes(const config::OptimizerConfig& config) {
           .host_fraction = config.offload ? config.offload->fraction : 0};
 }
 
-ParameterCounts theoretical_parameters(const ModelDimensions& model, const MemoryLayout& layout) {
+ParameterCounts theoretical_parameters(const config::ModelConfig& model,
+                                       const MemoryLayout& layout) {
   const auto h = static_cast<double>(model.hidden_size);
-  const double dense = dense_layer_parameters(model);
-  const double moe = moe_layer_parameters(model);
   const double one_embedding = h * static_cast<double>(model.padded_vocab_size);
   const bool two = model.untie_embeddings_and_output_weights;
-  const bool mtp_is_moe = model.experts && model.experts->last_layer_is_moe;
   const auto pp = static_cast<double>(layout.pipeline_model_parallel_size);
 
   ParameterCounts counts;
-  counts.transformer_block = static_cast<double>(model.dense_layers()) * dense +
-                             static_cast<double>(model.moe_layers()) * moe + 2 * h;
-  counts.mtp_block = static_cast<double>(model.mtp_num_layers) * (mtp_is_moe ? moe : dense);
+  counts.transformer_block = costs_of_layers(model).weights + 2 * h;
+  for (Index depth = 1; depth <= model.mtp_num_layers.value_or(0); ++depth) {
+    const config::LayerSpec layer = config::layer_spec(model, model.num_layers + depth);
+    counts.mtp_block += nn::layer_costs(model, layer).weights;
+  }
   counts.embedding = one_embedding * (two ? 2 : 1);
   const double first_stage_embedding = one_embedding * (two && pp == 1 ? 2 : 1);
   counts.most_loaded_shard =
@@ -94,26 +76,25 @@ ParameterCounts theoretical_parameters(const ModelDimensions& model, const Memor
   return counts;
 }
 
-double weight_and_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+double weight_and_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                                   const StateBytes& bytes) {
   const double per_parameter =
       kWeight + bytes.gradient + bytes.state * (1 - bytes.host_fraction) / state_replicas(layout);
   return theoretical_parameters(model, layout).most_loaded_shard * per_parameter;
 }
 
-double host_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+double host_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                             const StateBytes& bytes) {
   const double per_parameter =
       (kWeight + bytes.state) * bytes.host_fraction / state_replicas(layout);
   return theoretical_parameters(model, layout).most_loaded_shard * per_parameter;
 }
 
-double fp8_weight_bytes(const config::ModelConfig& config, const ModelDimensions& model,
-                        const MemoryLayout& layout) {
-  const Index layers = config.all_layers();
+double fp8_weight_bytes(const config::ModelConfig& model, const MemoryLayout& layout) {
+  const Index layers = model.all_layers();
   Index in_8_bits = 0;
   for (Index layer = 1; layer <= layers; ++layer) {
-    in_8_bits += config.fp8->has(layer, layers) ? 1 : 0;
+    in_8_bits += model.fp8->has(layer, layers) ? 1 : 0;
   }
   const ParameterCounts counts = theoretical_parameters(model, layout);
   const double share = static_cast<double>(in_8_bits) / static_cast<double>(layers);
@@ -122,13 +103,12 @@ double fp8_weight_bytes(const config::ModelConfig& config, const ModelDimensions
          static_cast<double>(layout.tensor_model_parallel_size);
 }
 
-double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+double activation_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                         std::optional<Index> num_microbatches) {
   const auto h = static_cast<double>(model.hidden_size);
   const auto pp = static_cast<double>(layout.pipeline_model_parallel_size);
   const double tokens = static_cast<double>(model.seq_length * layout.micro_batch_size);
-  const double ffn_ratio = static_cast<double>(model.ffn_hidden_size) / h;
-  double bytes = tokens * h * (18 + 4 * ffn_ratio) * static_cast<double>(model.num_layers);
+  double bytes = tokens * costs_of_layers(model).kept_bytes;
   bytes += 8 * tokens * pp;  // token ids in flight, 64 bits each
   bytes += tokens * h * pp;  // dropout of the embedding
   if (layout.virtual_pipeline_model_parallel_size) {
@@ -156,7 +136,7 @@ std::string theoretical_memory_line(double weight_and_optimizer, std::optional<d
 }
 
 TheoreticalMemory theoretical_memory(const config::RunConfig& run) {
-  const ModelDimensions model = model_dimensions(run.model);
+  const config::ModelConfig& model = run.model;
   const MemoryLayout layout = memory_layout(run);
   const StateBytes bytes = state_bytes(run.optimizer);
   const Index microbatches =
@@ -164,7 +144,7 @@ TheoreticalMemory theoretical_memory(const config::RunConfig& run) {
   return {.weight_and_optimizer = weight_and_optimizer_bytes(model, layout, bytes),
           .activation = activation_bytes(model, layout, microbatches),
           .host_optimizer = host_optimizer_bytes(model, layout, bytes),
-          .fp8_weights = keeps_fp8_weights(run) ? fp8_weight_bytes(run.model, model, layout) : 0};
+          .fp8_weights = keeps_fp8_weights(run) ? fp8_weight_bytes(model, layout) : 0};
 }
 
 std::string theoretical_memory_line(const config::RunConfig& run) {

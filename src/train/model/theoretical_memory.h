@@ -3,7 +3,6 @@
 #include <string>
 
 #include "config/run_config.h"
-#include "train/model/model_dimensions.h"
 
 namespace mpitron::train {
 
@@ -36,26 +35,27 @@ struct ParameterCounts {
   double total() const { return transformer_block + mtp_block + embedding; }
 };
 
-/// Parameters by the reference's formula (biases beside those of the norms are left out).
-ParameterCounts theoretical_parameters(const ModelDimensions& model, const MemoryLayout& layout);
+/// Parameters by the reference's formula (biases beside those of the norms are left out), of layers
+/// by letters what each letter has.
+ParameterCounts theoretical_parameters(const config::ModelConfig& model,
+                                       const MemoryLayout& layout);
 
 /// Bytes of weights, gradients and Adam state on the most loaded rank: 18 per parameter, with the
 /// distributed optimizer 6 + 12 / data_parallel_size; less with `bytes` of narrower types, and
 /// without what lies in the host's memory.
-double weight_and_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+double weight_and_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                                   const StateBytes& bytes = {});
 /// What of this lies in the host's memory, with a copy of the parameters there.
-double host_optimizer_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+double host_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                             const StateBytes& bytes);
 
 /// Bytes of the numbers of 8 bits that are kept beside the weights of the layers that multiply in 8
 /// bits (train/model/fp8_weights.h), as if the stages had equally many of these.
-double fp8_weight_bytes(const config::ModelConfig& config, const ModelDimensions& model,
-                        const MemoryLayout& layout);
+double fp8_weight_bytes(const config::ModelConfig& model, const MemoryLayout& layout);
 
 /// Bytes of activations on the first pipeline stage, for sequence parallelism with selective
 /// recompute (arXiv:2205.05198); `num_microbatches` none: enough to fill the pipeline.
-double activation_bytes(const ModelDimensions& model, const MemoryLayout& layout,
+double activation_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                         std::optional<Index> num_microbatches);
 
 /// All of these for a run whose vocabulary is known, bytes.

@@ -1,6 +1,7 @@
 #include "train/model/trained_model.h"
 
 #include "models/make_model.h"
+#include "train/model/frozen_parameters.h"
 #include "train/model/rank_layout.h"
 #include "train/model/upcycling.h"
 
@@ -39,6 +40,7 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
                                                 .parameters = parameters_}));
   }
   parts_.front()->initialize();
+  freeze_parameters(config.model, *parameters_);
   if (config.checkpoint.upcycling_granularity) {
     group_router_rows(device, *parameters_, *config.checkpoint.upcycling_granularity);
   }

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 #include "utils/check.h"
 
 namespace mpitron::train {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "train/parity/layout_run.h"
+#include "utils/error.h"
 
 namespace mpitron::train {
 namespace {
@@ -40,6 +41,13 @@ config::RunConfig scaled_down(config::RunConfig run) {
   m.seq_length = rounded_up(16, 2 * tensor * p.context_parallel_size);
   if (m.kind == config::ModelKind::t5) {
     m.decoder_seq_length = rounded_up(8, tensor);
+  }
+  if (m.kind == config::ModelKind::vit) {
+    m.vision.patch = 4;
+    m.vision.image_height = m.vision.image_width = 16;
+    m.vision.class_tokens = m.vision.class_tokens > 0 ? 8 : 0;
+    m.vision.classes = std::min<Index>(m.vision.classes, 10);
+    m.seq_length = m.vision.positions();
   }
   m.max_position_embeddings = m.seq_length;
   m.padded_vocab_size = rounded_up(kVocabulary, tensor);
@@ -103,6 +111,11 @@ std::string ParityCertificate::first_difference() const {
 }
 
 ParityCertificate prove_parity(const config::RunConfig& run) {
+  if (run.model.vlm) {
+    throw_usage(
+        "--model vlm: parity makes up texts, and no images between them; `mpitron replay` "
+        "holds layouts of recorded runs against one rank");
+  }
   const config::RunConfig small = scaled_down(run);
   const LayoutOutcome layout = run_layout(small, kIterations);
   const LayoutOutcome alone = run_layout(on_one_rank(small), kIterations);

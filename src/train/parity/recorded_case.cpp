@@ -7,7 +7,7 @@
 
 #include "tensor/host_copy.h"
 #include "utils/error.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {
@@ -32,7 +32,8 @@ const json& member(const json& object, const char* key, const std::filesystem::p
 }
 
 RecordedIteration recorded(const json& row, const std::filesystem::path& path) {
-  RecordedIteration result{.loss = member(row, "lm_loss", path).get<double>(),
+  const char* loss = row.contains("loss") ? "loss" : "lm_loss";  // of images
+  RecordedIteration result{.loss = member(row, loss, path).get<double>(),
                            .grad_norm = {},
                            .update_skipped = {},
                            .learning_rate = member(row, "learning_rate", path).get<double>()};
@@ -42,10 +43,25 @@ RecordedIteration recorded(const json& row, const std::filesystem::path& path) {
   if (const auto skipped = row.find("update_skipped"); skipped != row.end()) {
     result.update_skipped = skipped->get<bool>();
   }
-  if (const auto sop = row.find("sop_loss"); sop != row.end()) {
-    result.sop_loss = sop->get<double>();
+  if (const auto logit = row.find("max_attention_logit"); logit != row.end()) {
+    result.max_attention_logit = logit->get<double>();
+  }
+  constexpr std::pair<const char*, const char*> kOthers[] = {
+      {"sop_loss", "sop loss"}, {"accuracy", "accuracy"}, {"psnr", "psnr"}, {"ssim", "ssim"}};
+  for (const auto& [recorded_name, name] : kOthers) {
+    if (const auto other = row.find(recorded_name); other != row.end()) {
+      result.other_losses[name] = other->get<double>();
+    }
   }
   return result;
+}
+
+/// Later releases call the mixer's convolution so in the model; its checkpoints have our name.
+std::string other_name(std::string name) {
+  if (const std::size_t at = name.find(".conv1d."); at != std::string::npos) {
+    name.replace(at, 8, ".conv1d_");
+  }
+  return name;
 }
 
 std::vector<std::int64_t> integers(const io::SafetensorsFile& file, const char* name) {
@@ -55,6 +71,17 @@ std::vector<std::int64_t> integers(const io::SafetensorsFile& file, const char* 
     result.push_back(values[i]);
   }
   return result;
+}
+
+/// As the model has it, where the two differ in how dimensions are split (class tokens, patches).
+Shape shape_of(const io::SafetensorsFile::Tensor& recorded, const Shape& wanted) {
+  Shape shape;
+  Index numel = 1;
+  for (const Index extent : recorded.shape) {
+    shape.push_back(extent);
+    numel *= extent;
+  }
+  return shape.rank() != wanted.rank() && numel == wanted.numel() ? wanted : shape;
 }
 
 /// Token 0 is padding.
@@ -77,8 +104,16 @@ RecordedCase::RecordedCase(const std::filesystem::path& folder)
     const json config = read_json(config_path);
     name_ = member(config, "case", config_path).get<std::string>();
     model_type_ = member(config, "model_type", config_path).get<std::string>();
-    flags_ = member(config, "flags", config_path).get<std::vector<std::string>>();
-    const json& run = member(config, "run", config_path);
+    // Recorded runs on images have sizes instead.
+    const bool has_flags =
+        config.contains("flags") || !config.value("dims", json::object()).contains("img");
+    if (!has_flags) {
+      flags_ = vision_flags(config_path);
+      model_type_ = config["dims"].value("kind", "") == "llava" ? "vlm" : "vit";
+    } else {
+      flags_ = member(config, "flags", config_path).get<std::vector<std::string>>();
+    }
+    const json run = has_flags ? member(config, "run", config_path) : json::object();
     if (const auto window = run.find("window"); window != run.end()) {
       window_ = window->get<std::array<Index, 2>>();
     }
@@ -87,12 +122,39 @@ RecordedCase::RecordedCase(const std::filesystem::path& folder)
     for (const json& row : member(losses, "iterations", losses_path)) {
       iterations_.push_back(recorded(row, losses_path));
     }
+    final_norms_ = losses.value("final_parameter_l2", final_norms_);
   } catch (const json::exception& error) {
     throw_data("{}: not a recorded run: {}", folder.string(), error.what());
   }
 }
 
-void RecordedCase::apply_settings_without_flags(config::RunConfig& config) const {
+std::string RecordedCase::recorded_name(const std::string& parameter) const {
+  if (has_images()) {
+    return vision_name(parameter);
+  }
+  return weights_.find(parameter) == nullptr ? other_name(parameter) : parameter;
+}
+
+RecordedLogits RecordedCase::first_logits() const {
+  const io::SafetensorsFile::Tensor& recorded = logits_.at("first_microbatch");
+  if (has_images()) {
+    return vision_logits(recorded, vision_.patch);
+  }
+  RecordedLogits result{.samples = recorded.shape.at(0),
+                        .length = recorded.shape.at(1),
+                        .columns = recorded.shape.at(2),
+                        .values = {}};
+  const auto values = recorded.as<float>();
+  for (Index i = 0; i < values.size(); ++i) {
+    result.values.push_back(values[i]);
+  }
+  return result;
+}
+
+void RecordedCase::apply_settings_without_flags(config::RunConfig& config) {
+  vision_ = config.model.vision;
+  vlm_ = config.model.vlm;
+  seq_length_ = config.model.seq_length;
   if (window_) {
     config.model.window_size = window_;
   }
@@ -103,15 +165,12 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
                                 bool whole_model) const {
   std::string problems;
   for (autograd::Parameter& parameter : parameters) {
-    const auto* recorded = weights_.find(parameter.name);
+    const auto* recorded = weights_.find(recorded_name(parameter.name));
     if (recorded == nullptr) {
       problems += "\n  missing: " + parameter.name;
       continue;
     }
-    Shape shape;
-    for (const Index extent : recorded->shape) {
-      shape.push_back(extent);
-    }
+    const Shape shape = shape_of(*recorded, parameter.shape);
     if (shape != parameter.shape || recorded->type != io::element_type(parameter.value.dtype())) {
       problems += fmt::format("\n  {}: recorded {} {}, the model has {} {}", parameter.name,
                               io::safetensors_name(recorded->type), to_string(shape),
@@ -125,7 +184,10 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
     tensor::copy_bytes(device, value, parameter.value);
   }
   for (const auto& [name, tensor] : weights_.tensors()) {
-    if (whole_model && parameters.find(name) == nullptr) {
+    const bool placed = std::ranges::any_of(parameters, [&](const autograd::Parameter& p) {
+      return p.name == name || recorded_name(p.name) == name || other_name(p.name) == name;
+    });
+    if (whole_model && !placed) {
       problems += "\n  not in the model: " + name;
     }
   }
@@ -175,6 +237,18 @@ std::span<const T> RecordedCase::part(const std::vector<T>& column, Index first,
 }
 
 HostMicrobatch RecordedCase::rows(Index first, Index count) {
+  if (vlm_) {
+    if (!conversations_) {
+      conversations_.emplace(folder_, *vlm_, seq_length_);
+    }
+    return conversations_->rows(first, count);
+  }
+  if (has_images()) {
+    if (!images_) {
+      images_.emplace(folder_, vision_);
+    }
+    return images_->rows(first, count);
+  }
   if (tokens_.empty()) {
     read_batches();
   }

@@ -1,12 +1,14 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "config/run_config.h"
-#include "io/safetensors.h"
-#include "train/batches/microbatch.h"
+#include "io/arrays/safetensors.h"
+#include "train/parity/recorded_conversations.h"
+#include "train/parity/recorded_vision.h"
 
 namespace mpitron::train {
 
@@ -16,7 +18,9 @@ struct RecordedIteration {
   std::optional<double> grad_norm;  // absent where the reference skipped the update
   std::optional<bool> update_skipped;
   double learning_rate = 0;
-  std::optional<double> sop_loss = std::nullopt;  // of BERT's binary head
+  /// Of objectives beside the first, as the log calls them ("sop loss", "accuracy").
+  std::map<std::string, double> other_losses = {};
+  std::optional<double> max_attention_logit = std::nullopt;  // with --qk-clip
 };
 
 /// A recorded run of the reference: a folder with config.json (its flags among them),
@@ -28,12 +32,16 @@ class RecordedCase {
 
   const std::string& name() const { return name_; }
   const std::filesystem::path& folder() const { return folder_; }
-  /// gpt, bert or t5.
+  /// gpt, bert, t5, mamba, vit or vlm.
   const std::string& model_type() const { return model_type_; }
   const std::vector<std::string>& flags() const { return flags_; }
   const std::vector<RecordedIteration>& iterations() const { return iterations_; }
+  /// L2 norms of the parameters at the end, by name; empty where they were not recorded.
+  const std::map<std::string, double>& final_norms() const { return final_norms_; }
+  /// The name that a recorded weight or norm has for a parameter of ours.
+  std::string recorded_name(const std::string& parameter) const;
   /// Recorded settings that the reference has no flag for (an attention window).
-  void apply_settings_without_flags(config::RunConfig& config) const;
+  void apply_settings_without_flags(config::RunConfig& config);
 
   /// Copies the recorded initial weights into the parameters, or what lies here of them;
   /// Error(data) lists names or shapes that do not fit. `whole_model`: all recorded weights must
@@ -42,10 +50,10 @@ class RecordedCase {
                     bool whole_model = true) const;
   /// Rows [first, first + count) of the recorded batches.
   HostMicrobatch rows(Index first, Index count);
-  /// [mbs, s, v], fp32.
-  const io::SafetensorsFile::Tensor& first_logits() const { return logits_.at("first_microbatch"); }
+  RecordedLogits first_logits() const;
 
  private:
+  bool has_images() const { return model_type_ == "vit"; }
   void read_batches();
   /// Rows [first, first + count) of a column [n, width].
   template <class T>
@@ -55,9 +63,15 @@ class RecordedCase {
   std::string name_, model_type_;
   std::vector<std::string> flags_;
   std::vector<RecordedIteration> iterations_;
+  std::map<std::string, double> final_norms_;
   std::optional<std::array<Index, 2>> window_;
   bool qk_l2_norm_ = false;
   io::SafetensorsFile weights_, logits_;
+  config::VisionConfig vision_;
+  std::optional<config::VlmConfig> vlm_;
+  Index seq_length_ = 0;
+  std::optional<RecordedImages> images_;
+  std::optional<RecordedConversations> conversations_;
   Index recorded_rows_ = 0;  // n
   // [n, s], of BERT and T5 [n, s or d]; empty what the model does not read.
   std::vector<std::int64_t> tokens_, labels_, padding_mask_, token_types_;

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "config/parse.h"
+#include "config/parse/parse.h"
 #include "tensor/host_copy.h"
 #include "train/batches/num_microbatches.h"
 #include "train/batches/training_data.h"
 #include "train/parity/recorded_layers.h"
 #include "train/step/train_step.h"
+#include "train/tuning/kernel_choice.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -39,23 +40,25 @@ bool is_padding(const tensor::Tensor& mask, Index sample, Index position) {
 /// Largest difference of the logits of the first microbatch over all ranks; recorded [b, s, v],
 /// ours [s, b, v] of this rank's positions.
 double compare_logits(TrainStep& step, comm::Group& all, RecordedCase& recorded) {
-  const Index micro_batch = recorded.first_logits().shape.at(0);  // not that of the extra flags
-  const Index length = recorded.first_logits().shape.at(1);
-  const auto expected = recorded.first_logits().as<float>();
+  const RecordedLogits expected = recorded.first_logits();
+  const Index micro_batch = expected.samples;  // not that of the extra flags
   double worst = 0;
   const auto look = [&](const tensor::Tensor& computed, const DeviceMicrobatch& microbatch) {
     const tensor::Tensor logits = tensor::to_host(step.device(), computed);
     const tensor::Tensor hidden = hidden_keys(step.device(), microbatch.batch);
     const Index s = logits.shape()[0], b = logits.shape()[1], v = logits.shape()[2];
-    MPITRON_CHECK(recorded.first_logits().shape.at(2) == v, v);
+    MPITRON_CHECK(expected.columns == v, v);
     for (Index i = 0; i < s * b * v; ++i) {
-      const Index position = microbatch.positions(i / (b * v)), sample = i / v % b;
-      if (is_padding(hidden, sample, position)) {
+      const Index row = i / (b * v), sample = i / v % b;
+      // One row: of the whole sample.
+      const Index position = expected.length == 1 ? row : microbatch.positions(row);
+      // Recorded logits of images end with the longest row.
+      if (position >= expected.length || is_padding(hidden, sample, position)) {
         continue;
       }
-      const double difference =
-          std::abs(static_cast<double>(as_float(logits, i)) -
-                   static_cast<double>(expected[(sample * length + position) * v + i % v]));
+      const auto at = static_cast<std::size_t>((sample * expected.length + position) * v + i % v);
+      const double difference = std::abs(static_cast<double>(as_float(logits, i)) -
+                                         static_cast<double>(expected.values[at]));
       worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
     }
   };
@@ -70,18 +73,48 @@ ReplayedIteration compare(const StepReport& step, const RecordedIteration& recor
                            .relative_loss = relative(step.loss(), recorded.loss),
                            .grad_norm = step.grad_norm};
   for (const auto& [name, loss] : step.other_losses) {
-    result.relative_loss =
-        std::max(result.relative_loss, relative(loss, recorded.sop_loss.value_or(NAN)));
+    const auto expected = recorded.other_losses.find(name);
+    const double other = expected == recorded.other_losses.end() ? NAN : expected->second;
+    result.relative_loss = std::max(result.relative_loss, relative(loss, other));
   }
   if (recorded.grad_norm) {
     result.relative_grad_norm = relative(step.grad_norm, *recorded.grad_norm);
+  }
+  if (recorded.max_attention_logit) {
+    result.relative_logit =
+        relative(step.max_attention_logit.value_or(NAN), *recorded.max_attention_logit);
   }
   result.skip_differs = step.skipped != recorded.update_skipped.value_or(false);
   return result;
 }
 
-config::RunConfig configuration(const RecordedCase& recorded,
-                                const std::vector<std::string>& extra_flags, Index world_size) {
+/// Largest difference of the L2 norms of this rank's parameters from the recorded ones, relative
+/// to norms above 0.01 (biases hardly leave 0).
+double compare_norms(TrainStep& step, TrainedModel& model, const RecordedCase& recorded) {
+  step.replicas().make_whole();
+  double worst = 0;
+  for (const autograd::Parameter& parameter : model.parameters()) {
+    const tensor::Tensor value = tensor::to_host(step.device(), parameter.value);
+    double squares = 0;
+    for (Index i = 0; i < value.numel(); ++i) {
+      squares += std::pow(static_cast<double>(as_float(value, i)), 2);
+    }
+    if (!parameter.shard.whole()) {
+      const comm::ParallelGroups& groups = model.groups();
+      squares = (parameter.expert ? groups.expert_tensor : groups.tensor)->reduce(squares);
+    }
+    const auto expected = recorded.final_norms().find(recorded.recorded_name(parameter.name));
+    if (expected != recorded.final_norms().end()) {
+      const double difference = std::abs(std::sqrt(squares) - expected->second);
+      worst = std::max(
+          worst, std::isnan(difference) ? INFINITY : difference / std::max(expected->second, 1e-2));
+    }
+  }
+  return model.world().all()->reduce(worst, comm::Reduction::maximum);
+}
+
+config::RunConfig configuration(RecordedCase& recorded, const std::vector<std::string>& extra_flags,
+                                Index world_size) {
   std::vector<std::string> flags = recorded.flags();
   flags.insert(flags.end(), {"--model", recorded.model_type()});
   flags.insert(flags.end(), extra_flags.begin(), extra_flags.end());
@@ -101,16 +134,25 @@ ReplayTolerance ReplayTolerance::of(const config::ModelConfig& model) {
             .grad_norm = 4e-2,
             .logits = 2,
             .layer_losses = 2e-2,
+            .final_norms = 1e-2,
             .buffers = kUpdates * model.moe->bias_update_rate};
   }
   if (model.moe && model.moe->sinkhorn) {
-    return {.loss = 2e-3, .grad_norm = 2e-2};
+    return {.loss = 2e-3, .grad_norm = 2e-2, .final_norms = 1e-2};
   }
   switch (model.params_dtype) {
     case DType::bf16:
-      return {.loss = 1e-3, .grad_norm = 2e-2, .logits = 5e-2, .layer_losses = 1e-3};
+      return {.loss = 1e-3,
+              .grad_norm = 2e-2,
+              .logits = 5e-2,
+              .layer_losses = 1e-3,
+              .final_norms = 5e-3};
     case DType::f16:
-      return {.loss = 2e-4, .grad_norm = 2e-3, .logits = 5e-3, .layer_losses = 2e-4};
+      return {.loss = 2e-4,
+              .grad_norm = 2e-3,
+              .logits = 5e-3,
+              .layer_losses = 2e-4,
+              .final_norms = 2e-3};
     default:
       return {};
   }
@@ -121,12 +163,14 @@ bool ReplayResult::pass() const {
       std::ranges::none_of(iterations, [](const ReplayedIteration& i) { return i.skip_differs; });
   return skips_agree && max_relative_loss <= tolerance.loss &&
          max_relative_grad_norm <= tolerance.grad_norm && max_absolute_logits <= tolerance.logits &&
-         max_layer_losses <= tolerance.layer_losses && buffers_agree;
+         max_layer_losses <= tolerance.layer_losses && max_relative_logit <= tolerance.grad_norm &&
+         max_relative_norm <= tolerance.final_norms && buffers_agree;
 }
 
 ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& recorded,
                     const std::vector<std::string>& extra_flags) {
   const config::RunConfig config = configuration(recorded, extra_flags, world.size());
+  const KernelChoice kernels(device, config.training, config.model.attention_backend);
   TrainedModel model(device, config, world);
   const bool whole_model = model.layout().stages() == 1 && model.groups().expert->size() == 1;
   recorded.load_weights(device, model.parameters(), whole_model);
@@ -156,7 +200,9 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
     result.max_relative_loss = std::max(result.max_relative_loss, last.relative_loss);
     result.max_relative_grad_norm =
         std::max(result.max_relative_grad_norm, last.relative_grad_norm);
+    result.max_relative_logit = std::max(result.max_relative_logit, last.relative_logit);
   }
+  result.max_relative_norm = compare_norms(step, model, recorded);
   result.buffers_agree = layers.buffers_agree(device, model.parameters(), result.tolerance.buffers);
   return result;
 }

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "device/device.h"
 #include "train/parity/recorded_case.h"
 
@@ -16,6 +16,7 @@ struct ReplayTolerance {
   double grad_norm = 2e-4;
   double logits = 1e-4;
   double layer_losses = 1e-5;  // relative to those above 1
+  double final_norms = 1e-4;   // of parameters, relative to those above 0.01
   double buffers = 0;          // absolute; 0: to the last bit
 
   /// Rounding alone changes experts where a router's scores come of an iteration's end (sinkhorn)
@@ -26,6 +27,7 @@ struct ReplayTolerance {
 struct ReplayedIteration {
   double loss = 0, recorded_loss = 0, relative_loss = 0;
   double grad_norm = 0, relative_grad_norm = 0;  // 0 where the reference skipped the update
+  double relative_logit = 0;  // of the largest attention score, where it is recorded
   bool skip_differs = false;  // one of the two skipped the update, the other did not
 };
 
@@ -33,8 +35,10 @@ struct ReplayResult {
   std::string name;
   std::vector<ReplayedIteration> iterations;
   double max_relative_loss = 0, max_relative_grad_norm = 0, max_absolute_logits = 0;
-  double max_layer_losses = 0;  // difference of losses that layers have beside the main one
-  bool buffers_agree = true;    // biases of routers at the end
+  double max_layer_losses = 0;    // difference of losses that layers have beside the main one
+  double max_relative_logit = 0;  // largest attention scores, where they are recorded
+  double max_relative_norm = 0;   // of parameters at the end, likewise
+  bool buffers_agree = true;      // biases of routers at the end
   ReplayTolerance tolerance;
   bool pass() const;
 };

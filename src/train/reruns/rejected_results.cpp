@@ -10,7 +10,7 @@
 
 #include "train/run/batch_job.h"
 #include "utils/error.h"
-#include "utils/host_name.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::train {
 namespace {

@@ -3,11 +3,29 @@
 #include <optional>
 #include <string>
 
-#include "train/reruns/pending_result.h"
+#include "config/training_config.h"
 #include "train/reruns/result_checks.h"
 #include "utils/error.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::train {
+
+/// A rejected result that came out again when it was computed once more: another run, on other
+/// machines, is to tell whether it is right.
+struct PendingResult {
+  Index iteration = 0;
+  std::string name = {};  // "loss", "gradient norm"
+  double value = 0;
+  std::string complaint = {};
+  bool fatal = false;
+  std::string machines = {};  // that computed it
+  std::optional<config::InjectedError> injected = std::nullopt;
+};
+
+/// One JSON object that keeps every bit of the value.
+std::string to_json(const PendingResult& pending);
+/// Error(data) for text of another form; `origin` (a file) is named in it.
+PendingResult pending_result(const std::string& json, const std::string& origin);
 
 /// What follows from an iteration's results. In none of the cases but the plain one (nothing set)
 /// the iteration's update is made.

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "config/training_config.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::train {
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "checkpoint/agreement.h"
+#include "checkpoint/plan/agreement.h"
 #include "train/reruns/rejected_results.h"
-#include "utils/files.h"
-#include "utils/host_name.h"
 #include "utils/log.h"
+#include "utils/system/files.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::train {
 namespace {

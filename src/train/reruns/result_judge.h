@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "config/run_config.h"
 #include "train/reruns/rerun_engine.h"
 #include "train/reruns/result_checks.h"

@@ -5,7 +5,7 @@
 
 #include "train/run/trigger_files.h"
 #include "utils/error.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::train {
 

@@ -11,6 +11,7 @@ namespace {
 std::atomic<int> g_received{0};
 std::atomic<int> g_interrupts{0};
 std::atomic<bool> g_installed{false};
+std::atomic<bool> g_remembers{false};
 static_assert(std::atomic<int>::is_always_lock_free);
 
 void remember(int signal) {
@@ -30,7 +31,9 @@ void interrupt(int signal) {
 
 ExitSignals::ExitSignals(bool handle_sigterm) {
   MPITRON_CHECK(!g_installed.exchange(true), "exit signals are handled already");
-  g_received = 0;
+  if (!g_remembers.exchange(false)) {
+    g_received = 0;
+  }
   g_interrupts = 0;
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     if (kSignals[i] == SIGTERM && !handle_sigterm) {
@@ -60,6 +63,16 @@ ExitSignals::~ExitSignals() {
 
 int ExitSignals::received() const {
   return g_received;
+}
+
+void remember_early_signals() {
+  g_remembers = true;
+  g_received = 0;
+  struct sigaction action {};
+  action.sa_flags = SA_RESTART;
+  action.sa_handler = &remember;
+  ::sigaction(SIGUSR1, &action, nullptr);
+  ::sigaction(SIGUSR2, &action, nullptr);
 }
 
 std::string signal_name(int signal) {

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <optional>
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "config/run_config.h"
 #include "train/run/exit_conditions.h"
 #include "train/run/exit_signals.h"

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "train/run/batch_job.h"
-#include "utils/folders.h"
 #include "utils/log.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::train {
 

@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "train/model/flops.h"
-#include "utils/files.h"
-#include "utils/folders.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {
@@ -39,7 +38,7 @@ void write_run_description(const std::filesystem::path& folder, const config::Ru
       {"train_iters", training.train_iters},
       {"seq_length", training.seq_length},
       {"global_batch_size", training.global_batch_size},
-      {"flops_per_sample", flops_per_iteration(model_dimensions(config.model), 1)},
+      {"flops_per_sample", flops_per_iteration(config.model, 1)},
       {"given", options(identity.given)},
       {"options", options(identity.configuration)},
   };

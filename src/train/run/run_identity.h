@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::train {
 
@@ -14,6 +14,7 @@ struct RunIdentity {
   std::string build;
   std::map<std::string, std::string> files = {};  // the tokenizer's, by name
   Index vocabulary = 0;                           // tokens that it knows; 0: not told
+  bool accepts_changes = false;                   // --accept-changes
   std::string given = "{}";  // JSON of the options that the user gave, for reports
   // Names and values of all options (config::display_values), for TensorBoard.
   std::vector<std::pair<std::string, std::string>> arguments = {};

@@ -1,5 +1,5 @@
 #pragma once
-#include "checkpoint/file.h"
+#include "checkpoint/format/file.h"
 
 namespace mpitron::train {
 

@@ -2,24 +2,38 @@
 
 #include <utility>
 
+#include "io/logs/json_text.h"
 #include "utils/log.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
+namespace {
 
-RunRecord::RunRecord(std::optional<std::filesystem::path> folder, Index rank)
-    : folder_(std::move(folder)), rank_(rank) {}
+// EX_TEMPFAIL of sysexits.h: a hang, suspected hardware.
+constexpr int kTemporaryFailure = 75;
 
-void RunRecord::begin(Index iteration, Index consumed_train_samples, std::optional<Index> saved) {
+}  // namespace
+
+RunStateKeeper::RunStateKeeper(std::optional<std::filesystem::path> folder, Index rank,
+                               const std::optional<std::string>& metrics)
+    : folder_(std::move(folder)),
+      rank_(rank),
+      metrics_(metrics ? std::filesystem::absolute(*metrics).string() : "") {}
+
+void RunStateKeeper::begin(Index iteration, Index consumed_train_samples,
+                           std::optional<Index> saved) {
   begun_ = true;
   state_ = {.iteration = iteration,
             .consumed_train_samples = consumed_train_samples,
-            .saved_iteration = saved};
+            .saved_iteration = saved,
+            .metrics = metrics_};
   if (rank_ == 0) {
     write();
   }
 }
 
-void RunRecord::reached(Index iteration, Index consumed_train_samples, std::optional<Index> saved) {
+void RunStateKeeper::reached(Index iteration, Index consumed_train_samples,
+                             std::optional<Index> saved) {
   state_.iteration = iteration;
   state_.consumed_train_samples = consumed_train_samples;
   if (std::exchange(state_.saved_iteration, saved) != saved && rank_ == 0) {
@@ -27,7 +41,7 @@ void RunRecord::reached(Index iteration, Index consumed_train_samples, std::opti
   }
 }
 
-void RunRecord::end(ExitCode code, const std::string& reason) {
+void RunStateKeeper::end(ExitCode code, const std::string& reason) {
   state_.status = run_status(code);
   state_.exit_code = static_cast<int>(code);
   state_.reason = reason;
@@ -36,7 +50,7 @@ void RunRecord::end(ExitCode code, const std::string& reason) {
   }
 }
 
-void RunRecord::fail(const std::exception& error) {
+void RunStateKeeper::fail(const std::exception& error) {
   const auto* const known = dynamic_cast<const Error*>(&error);
   const ExitCode code = known != nullptr ? known->code() : ExitCode::failure;
   state_.status = run_status(code);
@@ -47,7 +61,7 @@ void RunRecord::fail(const std::exception& error) {
   }
 }
 
-void RunRecord::write() const {
+void RunStateKeeper::write() const {
   if (!folder_) {
     return;
   }
@@ -56,6 +70,51 @@ void RunRecord::write() const {
   } catch (const Error& error) {
     log::warning("{}", error.what());
   }
+}
+
+std::string_view to_string(RunStatus status) {
+  switch (status) {
+    case RunStatus::running:
+      return "running";
+    case RunStatus::finished:
+      return "finished";
+    case RunStatus::preempted:
+      return "preempted";
+    case RunStatus::failed_retryable:
+      return "failed-retryable";
+    case RunStatus::failed_fatal:
+      break;
+  }
+  return "failed-fatal";
+}
+
+RunStatus run_status(ExitCode code) {
+  switch (code) {
+    case ExitCode::success:
+      return RunStatus::finished;
+    case ExitCode::interrupted:
+    case ExitCode::interrupted_unsaved:
+      return RunStatus::preempted;
+    case ExitCode::environment:
+    case ExitCode::resume_to_disambiguate:
+      return RunStatus::failed_retryable;
+    default:
+      return static_cast<int>(code) == kTemporaryFailure ? RunStatus::failed_retryable
+                                                         : RunStatus::failed_fatal;
+  }
+}
+
+void write_run_state(const std::filesystem::path& folder, const RunState& state) {
+  const std::string saved =
+      state.saved_iteration ? fmt::format("{}", *state.saved_iteration) : "null";
+  AtomicFile file(folder / "run_state.json");
+  file.write(fmt::format(
+      "{{\n  \"state\": {},\n  \"iteration\": {},\n"
+      "  \"consumed_train_samples\": {},\n  \"saved_iteration\": {},\n"
+      "  \"exit_code\": {},\n  \"reason\": {},\n  \"metrics\": {}\n}}\n",
+      io::json_string(to_string(state.status)), state.iteration, state.consumed_train_samples,
+      saved, state.exit_code, io::json_string(state.reason), io::json_string(state.metrics)));
+  file.commit();
 }
 
 }  // namespace mpitron::train

@@ -3,18 +3,45 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "train/run/run_state.h"
+#include "utils/error.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::train {
+
+enum class RunStatus { running, finished, preempted, failed_retryable, failed_fatal };
+
+/// How far a run is, or how it ended, for job scripts: exit codes do not always reach them.
+struct RunState {
+  RunStatus status = RunStatus::running;
+  Index iteration = 0;
+  Index consumed_train_samples = 0;
+  std::optional<Index> saved_iteration = std::nullopt;  // newest checkpoint
+  int exit_code = 0;
+  std::string reason = {};
+  std::string metrics = {};  // the folder of metrics.jsonl; empty: none is written
+};
+
+/// "running", "finished", "preempted", "failed-retryable", "failed-fatal".
+std::string_view to_string(RunStatus status);
+
+/// What an exit code says: 0 finished; 85 and 86 preempted; 3 (environment), 16 and 75 may go well
+/// elsewhere or once more: retryable; all others fatal.
+RunStatus run_status(ExitCode code);
+
+/// Writes `folder/run_state.json` whole or not at all; Error(data) when that fails.
+void write_run_state(const std::filesystem::path& folder, const RunState& state);
 
 /// Keeps `run_state.json` of a run true: written when training begins, at each new checkpoint, and
 /// at the end, by rank 0, or by the rank that fails alone. What ends without a word (a killed rank)
 /// leaves "running". A write that fails is a warning: it does not end a training.
-class RunRecord {
+class RunStateKeeper {
  public:
-  /// `folder`: of the run (--save); none: nothing is written.
-  RunRecord(std::optional<std::filesystem::path> folder, Index rank);
+  /// `folder`: of the run (--save); none: nothing is written. `metrics`: where it writes
+  /// metrics.jsonl, so that `mpitron status` finds them from the folder.
+  RunStateKeeper(std::optional<std::filesystem::path> folder, Index rank,
+                 const std::optional<std::string>& metrics = std::nullopt);
 
   /// `saved`: the newest checkpoint, of this run or what it was loaded from.
   void begin(Index iteration, Index consumed_train_samples, std::optional<Index> saved);
@@ -29,6 +56,7 @@ class RunRecord {
 
   std::optional<std::filesystem::path> folder_;
   Index rank_;
+  std::string metrics_;
   bool begun_ = false;
   RunState state_;
 };

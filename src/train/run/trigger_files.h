@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::train {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::train {
 

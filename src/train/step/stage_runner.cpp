@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "autograd/gradient.h"
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 #include "tensor/host_copy.h"
 #include "train/batches/microbatch_broadcast.h"
 #include "utils/error.h"
@@ -33,7 +33,7 @@ class StageRunner::ForwardGaps final : public autograd::DeferredGradients {
   ForwardGaps(StageRunner& runner, autograd::SegmentedTape& tape, BackwardPass* beside)
       : runner_(runner), tape_(tape), beside_(beside) {}
 
-  void meanwhile(Context& context) override {
+  void overlapped_work(Context& context) override {
     if (context.recording()) {
       tape_.cut();
       context.tape = context.usage = &tape_.current();
@@ -66,10 +66,6 @@ StageRunner::StageRunner(device::Device& device, TrainedModel& model,
     log::info("--cpu-offloading-num-layers: activations are in the host's memory anyway");
   }
   if (options.graph_warmup_steps) {
-    if (device.tensors_on_host()) {
-      throw_usage(
-          "--enable-cuda-graph: this run computes on the host; leave it out, or run on a GPU");
-    }
     graph_.emplace(device, model.parameters(), model.world().all(), *options.graph_warmup_steps);
   }
 }
@@ -181,45 +177,45 @@ Context StageRunner::context(const SamplePosition& position, autograd::Tape* tap
           .position = position};
 }
 
-StageRunner::Live& StageRunner::start(Index chunk, Index index) {
-  std::unique_ptr<Live>& live = live_[{chunk, index}];
-  MPITRON_CHECK(live == nullptr, chunk, index);
-  if (spare_.empty()) {
-    live = std::make_unique<Live>();
+StageRunner::MicrobatchState& StageRunner::start(Index chunk, Index index) {
+  std::unique_ptr<MicrobatchState>& state = microbatches_in_flight_[{chunk, index}];
+  MPITRON_CHECK(state == nullptr, chunk, index);
+  if (spare_states_.empty()) {
+    state = std::make_unique<MicrobatchState>();
     if (options_.offloaded_layers > 0 && !device_.tensors_on_host()) {
-      live->offload.emplace(
+      state->offload.emplace(
           device_, offload_lanes_,
           autograd::ActivationOffload::Limits{.layers = options_.offloaded_layers});
     }
   } else {
-    live = std::move(spare_.back());
-    spare_.pop_back();
+    state = std::move(spare_states_.back());
+    spare_states_.pop_back();
   }
-  return *live;
+  return *state;
 }
 
-Tensor StageRunner::forward(Index chunk, Index index, Tensor input, BackwardPass* meanwhile) {
+Tensor StageRunner::forward(Index chunk, Index index, Tensor input, BackwardPass* overlapped_work) {
   const TimerScope scope = timers_.scope("forward-compute", 2, pass_span(chunk, index));
   replicas_.begin_pass(autograd::Pass::forward);
   const DeviceMicrobatch& microbatch = this->microbatch(index);
   const models::Model& part = model_.chunk(chunk);
-  Live* live = pass_.seed_scale ? &start(chunk, index) : nullptr;
+  MicrobatchState* state = pass_.seed_scale ? &start(chunk, index) : nullptr;
   const SamplePosition position{.first_sample = microbatch.first_sample,
                                 .sequence = microbatch.positions,
                                 .replayed = microbatch.replayed};
-  Context context = this->context(position, live != nullptr ? &live->tape.current() : nullptr);
+  Context context = this->context(position, state != nullptr ? &state->tape.current() : nullptr);
   std::optional<ForwardGaps> gaps;
-  if (live != nullptr) {
-    live->auxiliary = context.auxiliary = auxiliary_losses(microbatch);
-    context.offload = live->offload ? &*live->offload : nullptr;
+  if (state != nullptr) {
+    state->auxiliary = context.auxiliary = auxiliary_losses(microbatch);
+    context.offload = state->offload ? &*state->offload : nullptr;
     if (options_.cut_passes) {
-      context.deferred = &gaps.emplace(*this, live->tape, meanwhile);
+      context.deferred = &gaps.emplace(*this, state->tape, overlapped_work);
     }
   }
-  const Var x = live != nullptr && input ? autograd::variable(std::move(input))
-                                         : autograd::constant(std::move(input));
+  const Var x = state != nullptr && input ? autograd::variable(std::move(input))
+                                          : autograd::constant(std::move(input));
   Tensor to_send;
-  std::vector<Live::Output> outputs;
+  std::vector<MicrobatchState::Output> outputs;
   if (part.part().has_output && pass_.on_logits) {
     pass_.on_logits(part.logits(context, microbatch.batch, x).value, microbatch);
   } else if (part.part().has_output) {
@@ -232,21 +228,20 @@ Tensor StageRunner::forward(Index chunk, Index index, Tensor input, BackwardPass
   if (context.offload != nullptr) {
     context.offload->end_forward();
   }
-  if (live != nullptr) {
-    live->input = x.slot;
-    live->outputs = std::move(outputs);
-    live->position = position;
+  if (state != nullptr) {
+    state->input = x.slot;
+    state->outputs = std::move(outputs);
+    state->position = position;
   }
   ++taken_[static_cast<std::size_t>(chunk)];
   release_microbatches();
   return to_send;
 }
 
-std::vector<StageRunner::Live::Output> StageRunner::losses(Context& context,
-                                                           const models::Model& part,
-                                                           const DeviceMicrobatch& microbatch,
-                                                           const Var& input) {
-  std::vector<Live::Output> outputs;
+std::vector<StageRunner::MicrobatchState::Output> StageRunner::losses(
+    Context& context, const models::Model& part, const DeviceMicrobatch& microbatch,
+    const Var& input) {
+  std::vector<MicrobatchState::Output> outputs;
   auto objectives = part.objectives(context, microbatch.batch, input);
   for (std::size_t i = 0; i < objectives.size(); ++i) {
     if (Tensor& mask = objectives[i].mask; !mask) {
@@ -254,7 +249,7 @@ std::vector<StageRunner::Live::Output> StageRunner::losses(Context& context,
       context.launch(kernels::Fill{.x = mask.view(), .value = 1});
     }
     token_sums_[i].push_back(objectives[i].sums(context));
-    if (context.recording()) {
+    if (context.recording() && objectives[i].losses.slot) {
       outputs.push_back({objectives[i].losses.slot, loss_seed(context, objectives[i])});
     }
   }
@@ -289,45 +284,45 @@ autograd::AuxiliaryLosses StageRunner::auxiliary_losses(const DeviceMicrobatch& 
 }
 
 void StageRunner::finish(Index chunk, Index index) {
-  spare_.push_back(std::move(live_.extract({chunk, index}).mapped()));
+  spare_states_.push_back(std::move(microbatches_in_flight_.extract({chunk, index}).mapped()));
 }
 
 StageRunner::BackwardPass StageRunner::start_backward(Index chunk, Index index, Tensor gradient,
                                                       bool with_weights) {
   replicas_.begin_pass(autograd::Pass::backward);
-  Live& live = *live_.at({chunk, index});
-  BackwardPass pass{chunk, index, with_weights, live,
-                    this->context(live.position, &live.tape.current())};
-  pass.context.auxiliary = live.auxiliary;
+  MicrobatchState& state = *microbatches_in_flight_.at({chunk, index});
+  BackwardPass pass{chunk, index, with_weights, state,
+                    this->context(state.position, &state.tape.current())};
+  pass.context.auxiliary = state.auxiliary;
   pass.context.last_microbatch = index + 1 == pass_.num_microbatches;
-  pass.context.deferred = deferred(chunk, live, with_weights);
-  for (Live::Output& output : live.outputs) {
+  pass.context.deferred = deferred(chunk, state, with_weights);
+  for (MicrobatchState::Output& output : state.outputs) {
     Tensor& seed = output.gradient ? output.gradient : gradient;
     autograd::accumulate(pass.context, output.slot, std::move(seed));
   }
-  live.outputs.clear();
+  state.outputs.clear();
   return pass;
 }
 
 void StageRunner::continue_backward(BackwardPass& pass) {
-  if (pass.live.tape.played()) {
+  if (pass.state.tape.played()) {
     return;
   }
   const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(pass.chunk, pass.index));
-  pass.live.tape.play_last(pass.context);
+  pass.state.tape.play_last(pass.context);
   if (pass.with_weights && options_.delay_weights) {
     model_.world().progress();
-    pass.live.weights.play(pass.context);
+    pass.state.weights.play(pass.context);
   }
 }
 
 Tensor StageRunner::finish_backward(BackwardPass& pass) {
-  while (!pass.live.tape.played()) {
+  while (!pass.state.tape.played()) {
     continue_backward(pass);
   }
-  pass.live.tape.restart();
-  Tensor input_gradient = pass.live.input ? autograd::take_gradient(pass.live.input) : Tensor();
-  pass.live.input = {};
+  pass.state.tape.restart();
+  Tensor input_gradient = pass.state.input ? autograd::take_gradient(pass.state.input) : Tensor();
+  pass.state.input = {};
   if (const std::size_t limit = options_.deferred_outputs.value_or(0); limit > 0) {
     output_weight_.play(pass.context, limit);
   }
@@ -351,9 +346,10 @@ std::pair<Tensor, Tensor> StageRunner::forward_and_backward(
   return {std::move(output), finish_backward(beside)};
 }
 
-autograd::DeferredGradients* StageRunner::deferred(Index chunk, Live& live, bool with_weights) {
+autograd::DeferredGradients* StageRunner::deferred(Index chunk, MicrobatchState& state,
+                                                   bool with_weights) {
   if (!with_weights || options_.delay_weights) {
-    return &live.weights;
+    return &state.weights;
   }
   const bool output = options_.deferred_outputs && model_.chunk(chunk).part().has_output;
   return output ? &output_weight_ : nullptr;
@@ -361,8 +357,8 @@ autograd::DeferredGradients* StageRunner::deferred(Index chunk, Live& live, bool
 
 void StageRunner::backward_weight(Index chunk, Index index) {
   const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(chunk, index));
-  Live& live = *live_.at({chunk, index});
-  live.weights.play(context(live.position, nullptr));
+  MicrobatchState& state = *microbatches_in_flight_.at({chunk, index});
+  state.weights.play(context(state.position, nullptr));
   finish(chunk, index);
 }
 

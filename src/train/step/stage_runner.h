@@ -75,7 +75,7 @@ class StageRunner {
 
  private:
   /// What a (chunk, microbatch) keeps between its passes.
-  struct Live {
+  struct MicrobatchState {
     /// What the chunk computes, and its gradient where that is known: that of losses.
     struct Output {
       autograd::Slot slot;
@@ -94,7 +94,7 @@ class StageRunner {
   struct BackwardPass {
     Index chunk, index;
     bool with_weights;
-    Live& live;
+    MicrobatchState& state;
     autograd::Context context;
   };
   /// What a forward pass does where its tokens travel.
@@ -111,7 +111,7 @@ class StageRunner {
   void release_microbatches();
   autograd::Context context(const autograd::SamplePosition& position, autograd::Tape* tape) const;
   tensor::Tensor forward(Index chunk, Index index, tensor::Tensor input,
-                         BackwardPass* meanwhile = nullptr);
+                         BackwardPass* overlapped_work = nullptr);
   tensor::Tensor backward(Index chunk, Index index, tensor::Tensor gradient, bool with_weights);
   std::pair<tensor::Tensor, tensor::Tensor> forward_and_backward(
       pipeline::StepCallbacks::Pass forward, pipeline::StepCallbacks::Pass backward);
@@ -122,16 +122,17 @@ class StageRunner {
   /// The gradient of its input.
   tensor::Tensor finish_backward(BackwardPass& pass);
   /// What takes the additions that this backward pass leaves; null: it leaves none.
-  autograd::DeferredGradients* deferred(Index chunk, Live& live, bool with_weights);
+  autograd::DeferredGradients* deferred(Index chunk, MicrobatchState& state, bool with_weights);
   /// The objectives of the part with the output, added to the sums; their gradients where the pass
   /// has a backward half.
-  std::vector<Live::Output> losses(autograd::Context& context, const models::Model& part,
-                                   const DeviceMicrobatch& microbatch, const autograd::Var& input);
+  std::vector<MicrobatchState::Output> losses(autograd::Context& context, const models::Model& part,
+                                              const DeviceMicrobatch& microbatch,
+                                              const autograd::Var& input);
   /// Adds up what the microbatches' losses were, once the device knows it.
   void add_losses(const StepGraph::TokenSums& token_sums);
   tensor::Tensor loss_seed(autograd::Context& context, const models::Objective& objective) const;
   autograd::AuxiliaryLosses auxiliary_losses(const DeviceMicrobatch& microbatch);
-  Live& start(Index chunk, Index index);
+  MicrobatchState& start(Index chunk, Index index);
   void finish(Index chunk, Index index);
 
   device::Device& device_;
@@ -154,8 +155,8 @@ class StageRunner {
   std::deque<DeviceMicrobatch> microbatches_;  // from `first_microbatch_` on
   Index first_microbatch_ = 0;
   std::vector<Index> taken_;  // for each chunk: microbatches whose forward pass is over
-  std::map<std::pair<Index, Index>, std::unique_ptr<Live>> live_;
-  std::vector<std::unique_ptr<Live>> spare_;  // kept for their memory
+  std::map<std::pair<Index, Index>, std::unique_ptr<MicrobatchState>> microbatches_in_flight_;
+  std::vector<std::unique_ptr<MicrobatchState>> spare_states_;  // kept for their memory
   std::optional<StepGraph> graph_;
 };
 

@@ -4,7 +4,7 @@
 
 #include "autograd/auxiliary_losses.h"
 #include "autograd/parameter_list.h"
-#include "comm/parallel_groups.h"
+#include "comm/groups/parallel_groups.h"
 #include "device/graph.h"
 #include "train/batches/microbatch.h"
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "config/layer_kind.h"
+#include "config/layer_pattern.h"
 
 namespace mpitron::train {
 
@@ -40,8 +40,7 @@ void TrackedLosses::add_prediction_losses(Index depths, const comm::ParallelGrou
 void TrackedLosses::add_router_losses(const config::ModelConfig& model, Index depths,
                                       const comm::ParallelGroups& groups) {
   for (Index layer = 1; layer <= layers_; ++layer) {
-    const config::LayerKind kind = config::layer_kind(model, layer);
-    if (kind.feed_forward == config::LayerKind::FeedForward::experts) {
+    if (config::layer_spec(model, layer).feed_forward == config::FeedForwardKind::experts) {
       expert_layers_.push_back(layer);
     }
   }
@@ -65,6 +64,9 @@ void TrackedLosses::add_router_losses(const config::ModelConfig& model, Index de
   }
   if (balances(config::RouterBalancing::seq_aux_loss)) {
     add("seq_load_balancing_loss");
+  }
+  if (balances(config::RouterBalancing::global_aux_loss)) {
+    add("global_load_balancing_loss");
   }
 }
 

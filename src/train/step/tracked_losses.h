@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "autograd/auxiliary_losses.h"
-#include "comm/parallel_groups.h"
+#include "comm/groups/parallel_groups.h"
 #include "config/run_config.h"
 #include "train/step/iteration_report.h"
 

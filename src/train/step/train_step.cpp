@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/expert_bias.h"
+#include "kernels/experts/expert_bias.h"
 #include "parallel/flat_sum.h"
 #include "parallel/joined_data_parallel.h"
 #include "parallel/weight_hash.h"
@@ -25,10 +25,11 @@ parallel::ReplicaGroups replica_groups(const TrainedModel& model,
                  : parallel::ReplicaGroups{groups.optimizer_instance, groups.optimizer_replicas};
 }
 
-/// Those of experts, or all others.
+/// Those of experts, or all others; of either what is trained.
 std::vector<autograd::Parameter*> parameters_of(TrainedModel& model, bool experts) {
-  return model.parameters().where(
-      [experts](const autograd::Parameter& parameter) { return parameter.expert == experts; });
+  return model.parameters().where([experts](const autograd::Parameter& parameter) {
+    return parameter.expert == experts && !parameter.frozen;
+  });
 }
 
 std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
@@ -57,6 +58,19 @@ tensor::ShardedTensor place_of(const parallel::ParameterPiece& piece) {
           .saved_elsewhere = parameter.counted_elsewhere};
 }
 
+std::vector<autograd::Parameter*> frozen_parameters(TrainedModel& model) {
+  return model.parameters().where(
+      [](const autograd::Parameter& parameter) { return parameter.frozen; });
+}
+
+/// Whole pieces of what is in none, because it keeps its value.
+tensor::ShardedTensor place_of_frozen(autograd::Parameter* parameter) {
+  tensor::ShardedTensor place = place_of(
+      {.parameter = parameter, .value = parameter->value.reshape({parameter->value.numel()})});
+  place.name = "model/" + place.name;
+  return place;
+}
+
 std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
                                                   const parallel::DataParallel& replicas) {
   std::vector<optim::TrainedTensor> tensors;
@@ -66,7 +80,8 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
         {.traits = {.name = parameter.name,
                     .rank = parameter.shape.rank(),
                     .is_expert = parameter.expert,
-                    .is_embedding_or_output = parameter.embedding_or_output},
+                    .is_embedding_or_output = parameter.embedding_or_output,
+                    .scale_lr = parameter.name.starts_with("head.")},
          .value = piece.value,
          .main_grad = piece.main_grad,
          .counted = piece.counted && parameter.counts_in_norm(model.groups().tensor->rank()),
@@ -110,7 +125,11 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
                      config.model.fp8 && config.model.fp8->largest_of_history),
       fp8_weights_(device, model.parameters(), keeps_fp8_weights(config)),
       runner_(device, model, *replicas_, runner_options(config, model), timers),
-      tracked_(config, model.groups()) {}
+      tracked_(config, model.groups()) {
+  if (config_.model.qk_clip || config_.model.log_max_attention_logit) {
+    qk_clip_.emplace(config_.model);
+  }
+}
 
 std::vector<LossSums> TrainStep::play(const StageRunner::Pass& pass, const NextMicrobatch& next) {
   fp8_weights_.begin_pass();
@@ -164,6 +183,9 @@ StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
     report_loss(play(pass, next), report);
     report.layers = tracked_.report(runner_.layer_sums(), num_microbatches, *model_.world().all());
+    if (qk_clip_) {
+      report.max_attention_logit = qk_clip_->collect(runner_.layer_sums(), *model_.world().all());
+    }
     replicas_->finish_step();
     complete_gradients();
   }
@@ -201,6 +223,9 @@ void TrainStep::update(StepReport& report, Index batch_size) {
   report.skipped = optimizer_.step(inputs, scheduler_).skipped;
   scaler_.update(report.skipped);
   if (!report.skipped) {
+    if (qk_clip_) {
+      qk_clip_->apply(optimizer_, replicas_->pieces());
+    }
     replicas_->gather_parameters();
     scheduler_.advance(batch_size);
   }
@@ -250,6 +275,21 @@ void TrainStep::visit_model(tensor::StateVisitor& visitor) const {
     place.name = "model/" + place.name;
     visitor.tensor(place);
   }
+  if (!config_.model.lora) {
+    visit_kept(visitor);
+    return;
+  }
+  visit_buffers(visitor);
+}
+
+void TrainStep::visit_kept(tensor::StateVisitor& visitor) const {
+  for (autograd::Parameter* const parameter : frozen_parameters(model_)) {
+    visitor.tensor(place_of_frozen(parameter));
+  }
+  visit_buffers(visitor);
+}
+
+void TrainStep::visit_buffers(tensor::StateVisitor& visitor) const {
   for (const autograd::Buffer& buffer : model_.parameters().buffers()) {
     visitor.tensor({.name = (buffer.fp8_history ? "fp8/" : "model/") + buffer.name,
                     .shape = buffer.shape,

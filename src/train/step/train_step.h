@@ -11,6 +11,7 @@
 #include "parallel/data_parallel.h"
 #include "train/model/fp8_histories.h"
 #include "train/model/fp8_weights.h"
+#include "train/step/qk_clip.h"
 #include "train/step/stage_runner.h"
 #include "train/step/tracked_losses.h"
 
@@ -30,6 +31,7 @@ struct StepReport {
   bool skipped = false;      // an overflow under a loss scale: the update was not made
   std::vector<std::pair<std::string, double>> other_losses = {};  // objectives beside the first
   LayerReport layers = {};
+  std::optional<double> max_attention_logit = std::nullopt;  // before the update
   double loss() const { return loss_count > 0 ? loss_sum / loss_count : 0; }
 };
 
@@ -61,7 +63,10 @@ class TrainStep {
 
   /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME"; and histories
   /// of 8-bit scales, which are no part of the model: "fp8/NAME".
+  /// With low-rank updates these alone: the weights under them belong to another checkpoint.
   void visit_model(tensor::StateVisitor& visitor) const;
+  /// What of that is not trained.
+  void visit_kept(tensor::StateVisitor& visitor) const;
   /// What else the next step depends on: optimizer, loss scale, schedules. Error(usage) where
   /// schedules of a checkpoint and of the options differ.
   void visit_optimizer(tensor::StateVisitor& visitor);
@@ -85,6 +90,7 @@ class TrainStep {
   /// Adds this rank's sums up over all ranks.
   void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
   void complete_gradients();
+  void visit_buffers(tensor::StateVisitor& visitor) const;
   /// What the optimizer is told of a step with these gradients.
   optim::StepInputs step_inputs(const StepReport& report,
                                 std::span<const tensor::ConstTensorView> gradients);
@@ -103,6 +109,7 @@ class TrainStep {
   Fp8Weights fp8_weights_;
   StageRunner runner_;
   TrackedLosses tracked_;
+  std::optional<QkClip> qk_clip_;
   std::function<void()> before_update_ = [] {};
 };
 

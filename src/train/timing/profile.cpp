@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "device/gpu.h"
-#include "io/trace_file.h"
+#include "io/logs/trace_file.h"
 #include "utils/error.h"
-#include "utils/folders.h"
 #include "utils/log.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 
@@ -20,9 +20,6 @@ Profile::Profile(device::Device& device, comm::World& world, const config::Train
     return;
   }
   for (const Index rank : config.profile_ranks) {
-    if (rank < 0 || rank >= world.size()) {
-      throw_usage("--profile-ranks {}: this run has the ranks 0 to {}", rank, world.size() - 1);
-    }
     takes_part_ = takes_part_ || rank == world.rank();
   }
   clock_ = comm::measure_clock(world, config.profile_ranks);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "comm/clock_offset.h"
+#include "comm/groups/clock_offset.h"
 #include "config/training_config.h"
 #include "device/launch_trace.h"
 

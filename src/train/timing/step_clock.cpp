@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "comm/waiting_time.h"
+#include "comm/groups/work.h"
 
 namespace mpitron::train {
 

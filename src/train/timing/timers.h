@@ -12,7 +12,7 @@
 
 #include "config/logging_config.h"
 #include "utils/check.h"
-#include "utils/shape.h"
+#include "utils/numbers/shape.h"
 #include "utils/trace.h"
 
 namespace mpitron::train {

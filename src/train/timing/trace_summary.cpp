@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "io/trace_file.h"
+#include "io/logs/trace_file.h"
 #include "utils/error.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "device/launch.h"
 #include "device/stream_clock.h"
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 #include "tensor/host_copy.h"
 #include "train/tuning/kernel_results.h"
 #include "utils/error.h"

@@ -1,5 +1,5 @@
 #pragma once
-#include "kernels/attention_choice.h"
+#include "kernels/attention/attention_choice.h"
 #include "tensor/tensor.h"
 #include "train/tuning/tuning_file.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "kernels/gemm_choice.h"
+#include "kernels/linear/gemm_choice.h"
 #include "tensor/tensor.h"
 #include "train/tuning/tuning_file.h"
 

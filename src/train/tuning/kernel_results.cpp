@@ -5,7 +5,7 @@
 
 #include "device/copy.h"
 #include "device/launch.h"
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 #include "tensor/tensor.h"
 
 namespace mpitron::train {

@@ -6,35 +6,20 @@
 #include <set>
 #include <variant>
 
-#include "checkpoint/agreement.h"
+#include "checkpoint/plan/agreement.h"
 #include "device/gpu.h"
 #include "train/tuning/attention_meter.h"
 #include "train/tuning/gemm_meter.h"
 #include "utils/error.h"
-#include "utils/files.h"
-#include "utils/folders.h"
 #include "utils/log.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {
 
 using config::AttentionBackend;
-using kernels::AttentionKernel;
 using kernels::AttentionShape;
 using kernels::GemmShape;
-
-/// What a shape without a choice of its own is given.
-std::vector<AttentionKernel> order_of(AttentionBackend backend) {
-  switch (backend) {
-    case AttentionBackend::fused:
-      return {AttentionKernel::cudnn, AttentionKernel::wgmma, AttentionKernel::mma};
-    case AttentionBackend::unfused:
-    case AttentionBackend::local:
-      return {AttentionKernel::mma};
-    default:
-      return {AttentionKernel::wgmma, AttentionKernel::mma};
-  }
-}
 
 /// A tuning without measurements for this GPU and its libraries.
 Tuning empty_tuning(device::Device& gpu) {
@@ -154,10 +139,10 @@ KernelTuning::KernelTuning(device::Device& device, comm::World& world,
       all_(world.all()),
       by_name_(config.training.tuning_file.has_value()),
       attention_(config.model.attention_backend == AttentionBackend::automatic &&
+                 config.training.attention_kernel == "auto" &&
                  (by_name_ || !config.training.deterministic_mode)),
       products_(by_name_) {
-  kernels::attention_choices() = {.order = order_of(config.model.attention_backend),
-                                  .by_shape = {}};
+  kernels::attention_choices().by_shape.clear();
   if (device.tensors_on_host()) {
     if (by_name_) {
       log::print(" > --tuning-file: the processor computes everything in this run");

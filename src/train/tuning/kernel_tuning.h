@@ -3,7 +3,7 @@
 #include <memory>
 #include <string_view>
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
 #include "config/run_config.h"
 #include "device/device.h"
 #include "train/tuning/tuning_file.h"
@@ -15,7 +15,7 @@ namespace mpitron::train {
 std::filesystem::path default_tuning_file(std::string_view gpu_name);
 
 /// Which kernels and algorithms a GPU takes in this process where it has several for one thing
-/// (kernels/attention_choice.h, kernels/gemm_choice.h); on all ranks those of rank 0.
+/// (attention_choice.h, gemm_choice.h); on all ranks those of rank 0.
 ///
 /// A choice is that of the tuning file. What the passes of the first step meet and the file lacks
 /// is measured on rank 0's GPU and added, and the passes are made again. So a step depends on the

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
+#include "utils/text/json_nesting.h"
 
 namespace mpitron::train {
 namespace {
@@ -221,7 +222,7 @@ std::string to_json(const Tuning& tuning) {
 }
 
 Tuning tuning_of(const std::string& text, const std::string& origin) try {
-  const ordered_json object = ordered_json::parse(text);
+  const ordered_json object = nests_too_deep(text) ? ordered_json() : ordered_json::parse(text);
   Tuning tuning{.gpu = object.at("gpu").get<std::string>(),
                 .cublaslt = object.at("cublaslt").get<Index>(),
                 .attention = {},

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/attention_choice.h"
-#include "kernels/gemm_choice.h"
+#include "kernels/attention/attention_choice.h"
+#include "kernels/linear/gemm_choice.h"
 
 namespace mpitron::train {
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/worlds.h"
-#include "emulator/emulated_nccl.h"
+#include "emulator/nccl/emulated_nccl.h"
 
 namespace mpitron::comm {
 namespace {

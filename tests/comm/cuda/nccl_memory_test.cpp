@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/worlds.h"
-#include "emulator/emulated_nccl.h"
+#include "emulator/nccl/emulated_nccl.h"
 #include "utils/error.h"
 
 namespace mpitron::comm {

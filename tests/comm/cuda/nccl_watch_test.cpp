@@ -4,7 +4,7 @@
 
 #include "comm/cuda/nccl_connect.h"
 #include "comm/worlds.h"
-#include "emulator/emulated_nccl.h"
+#include "emulator/nccl/emulated_nccl.h"
 
 namespace mpitron::comm {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::data {
 namespace {

@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 #include "data/preprocess/output_lock.h"
-#include "io/token_file.h"
+#include "io/tokens/token_file.h"
 #include "support/full_disk.h"
+#include "tokenizers/core/null_tokenizer.h"
 #include "tokenizers/golden_tokenizer.h"
-#include "tokenizers/null_tokenizer.h"
 #include "utils/error.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::data {
 namespace {

@@ -1,7 +1,6 @@
-#include "device/copy_lane.h"
-
 #include <gtest/gtest.h>
 
+#include "device/copy.h"
 #include "tensor/host_copy.h"
 
 namespace mpitron::device {

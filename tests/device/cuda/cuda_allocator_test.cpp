@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "device/allocator.h"
 #include "device/copy.h"
-#include "device/out_of_memory.h"
 #include "tensor/host_copy.h"
 
 namespace mpitron::device {

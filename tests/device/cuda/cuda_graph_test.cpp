@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "device/graph.h"
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 #include "tensor/host_copy.h"
 
 namespace mpitron::device {

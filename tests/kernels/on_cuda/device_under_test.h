@@ -6,8 +6,9 @@
 
 #include "device/cuda/check_cuda.h"
 #include "device/device.h"
-#include "kernels/grouped_matmul.h"
+#include "kernels/linear/grouped_matmul.h"
 #include "support/host_runtime.h"
+#include "tests/kernels/test_log.h"
 #include "tests/kernels/test_memory.h"
 
 namespace mpitron::kernels {
@@ -17,7 +18,7 @@ using StreamUnderTest = device::CudaStream;
 
 /// What errors of long sums in fp32 are multiples of, and how large those of sums of numbers of 8
 /// bits are beside the largest result: matrix units cut off what fp32 would round, and keep 13
-/// binary places of the latter (tests/emulator/matrix_unit.h).
+/// binary places of the latter (emulator/units/matrix_unit.h).
 inline constexpr double kSumErrors = 3, kFp8SumError = 0x1p-11;
 
 /// Without a GPU every test is skipped.
@@ -134,6 +135,7 @@ void run_on_device(Kernel kernel) {
   TestMemoryOnGpu& gpu = TestMemoryOnGpu::instance();
   const TestBlock workspace = give_workspace(gpu.stream(), kernel);
   gpu.upload();
+  log_launch(kernel);
   run_moved(gpu.stream(), kernel);
   gpu.download();
 }

@@ -1,5 +1,5 @@
 // How attentions are told to cuDNN, by where their tensors lie.
-#include "kernels/cuda/fused_attention_problem.h"
+#include "kernels/cuda/attention/fused_attention_problem.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Attention by cuDNN: on the emulated GPU its graphs as they are described, on a GPU the library.
 #include <algorithm>
 
-#include "kernels/attention_choice.h"
-#include "kernels/cuda/fused_graph.h"
+#include "kernels/attention/attention_choice.h"
+#include "kernels/cuda/attention/fused_graph.h"
 #include "tests/kernels/attention_check.h"
 
 namespace mpitron::kernels {

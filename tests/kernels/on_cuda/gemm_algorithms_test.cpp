@@ -1,8 +1,8 @@
 // Products by each of the algorithms that cuBLASLt names: on the emulated GPU those of the emulator
-// (tests/emulator/cublas_lt_algorithm.cpp), on a GPU the library's.
+// (emulator/cublas/cublas_lt_algorithm.cpp), on a GPU the library's.
 #include "device/gpu.h"
-#include "kernels/gemm_choice.h"
-#include "kernels/matmul.h"
+#include "kernels/linear/gemm_choice.h"
+#include "kernels/linear/matmul.h"
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "device_under_test.h"
-#include "kernels/cuda/attention_kernels.h"
+#include "kernels/cuda/attention/attention_kernels.h"
 #include "tests/kernels/attention_case.h"
 
 namespace mpitron::kernels::cuda::attention {

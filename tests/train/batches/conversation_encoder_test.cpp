@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tokenizers/chat/sft_tokenizer.h"
 #include "tokenizers/families_folder.h"
-#include "tokenizers/sft_tokenizer.h"
 
 namespace mpitron::train {
 namespace {

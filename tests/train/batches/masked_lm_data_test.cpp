@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
-#include "tokenizers/bert_tokenizer.h"
-#include "tokenizers/null_tokenizer.h"
+#include "tokenizers/core/null_tokenizer.h"
+#include "tokenizers/word_piece/bert_tokenizer.h"
 #include "train/tiny_run.h"
 #include "utils/error.h"
 

@@ -1,6 +1,6 @@
 #include "train/checkpointing/checkpoint_loader.h"
 
-#include "checkpoint/folder.h"
+#include "checkpoint/folders/folder.h"
 #include "train/checkpointing/checkpoint_fixture.h"
 
 namespace mpitron::train {

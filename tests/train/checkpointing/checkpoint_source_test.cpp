@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/folder.h"
+#include "checkpoint/folders/folder.h"
 #include "train/checkpoint_run.h"
 #include "utils/error.h"
 

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/compare.h"
-#include "checkpoint/folder.h"
-#include "checkpoint/writer_files.h"
+#include "checkpoint/folders/folder.h"
+#include "checkpoint/format/writer_files.h"
+#include "checkpoint/tools/compare.h"
 #include "support/far_device.h"
 #include "train/checkpointing/checkpoint_fixture.h"
 

@@ -1,5 +1,5 @@
-#include "checkpoint/compare.h"
-#include "checkpoint/folder.h"
+#include "checkpoint/folders/folder.h"
+#include "checkpoint/tools/compare.h"
 #include "train/checkpoint_run.h"
 
 // A checkpoint names experts by their global numbers: however the ranks share them, it is the same

@@ -1,8 +1,7 @@
-#include "train/checkpointing/other_model.h"
-
 #include <gtest/gtest.h>
 
-#include "checkpoint/header_names.h"
+#include "checkpoint/format/file.h"
+#include "train/checkpointing/load_differences.h"
 
 namespace mpitron::train {
 namespace {

@@ -1,7 +1,7 @@
 #include <random>
 
-#include "checkpoint/compare.h"
-#include "checkpoint/folder.h"
+#include "checkpoint/folders/folder.h"
+#include "checkpoint/tools/compare.h"
 #include "train/checkpoint_run.h"
 #include "train/layout_space.h"
 

@@ -4,10 +4,10 @@
 
 #include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
-#include "tokenizers/bert_tokenizer.h"
-#include "tokenizers/null_tokenizer.h"
+#include "tokenizers/core/null_tokenizer.h"
+#include "tokenizers/word_piece/bert_tokenizer.h"
 #include "utils/error.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {

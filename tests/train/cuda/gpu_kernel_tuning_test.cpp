@@ -3,9 +3,10 @@
 #include "support/corpus.h"
 #include "support/temporary_folder.h"
 #include "train/tiny_run.h"
+#include "train/tuning/kernel_choice.h"
 #include "train/tuning/kernel_results.h"
 #include "train/tuning/kernel_tuning.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {
@@ -42,6 +43,7 @@ class GpuKernelTuning : public ::testing::Test {
   /// The gradients of the passes that count.
   Outcome step(const Flags& more) {
     const config::RunConfig config = run_of(more);
+    const KernelChoice kernels(*gpu_, config.training, config.model.attention_backend);
     KernelTuning tuning(*gpu_, *world_, config);
     TinyTraining training(*gpu_, config);
     const auto compute = [&] {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/device_world.h"
+#include "comm/groups/device_world.h"
 #include "device/copy.h"
-#include "emulator/emulated_nccl.h"
+#include "emulator/nccl/emulated_nccl.h"
 #include "train/layout_cases.h"
 
 namespace mpitron::train {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/device_world.h"
+#include "comm/groups/device_world.h"
 #include "device/copy.h"
 #include "train/layout_cases.h"
 #include "utils/error.h"
@@ -101,11 +101,6 @@ INSTANTIATE_TEST_SUITE_P(
         GraphCase{"tp2", {"--tensor-model-parallel-size", "2", "--sequence-parallel"}, 2},
         GraphCase{"pp2", {"--pipeline-model-parallel-size", "2"}, 2}),
     [](const auto& info) { return info.param.name; });
-
-TEST(StepGraph, IsRefusedWhereTensorsLieOnTheHost) {
-  const auto host = device::make_device("reference");
-  EXPECT_THROW(TinyTraining(*host, tiny_run(kGraph)), Error);
-}
 
 }  // namespace
 }  // namespace mpitron::train

@@ -1,5 +1,5 @@
-#include "checkpoint/compare.h"
-#include "checkpoint/folder.h"
+#include "checkpoint/folders/folder.h"
+#include "checkpoint/tools/compare.h"
 #include "train/checkpoint_run.h"
 
 // Latent attention and multi-token prediction in layouts that cut them: the same training, the same

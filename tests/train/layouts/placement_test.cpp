@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "comm/mpi_world.h"
+#include "comm/worlds/mpi_world.h"
 #include "support/program.h"
 #include "support/temporary_folder.h"
 #include "train/layout_cases.h"
@@ -75,16 +75,16 @@ std::string bits(const std::string& nodes, const std::string& threads) {
       test::run_program(folder.path(),
                         {"-n", std::to_string(nodes.size()), self,
                          "--gtest_also_run_disabled_tests", "--gtest_filter=Placement.*Rank"},
-                        {.environment = {{"MPITRON_TEST_NODES", nodes},
-                                         {"OMP_NUM_THREADS", threads},
-                                         {"OMP_WAIT_POLICY", "passive"},
-                                         {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                                         {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                         {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                                         {"OMPI_MCA_hwloc_base_binding_policy", "none"},
-                                         {"OMPI_MCA_mpi_yield_when_idle", "1"},
-                                         // Tells MPI's leaks from ours (support/lsan.supp).
-                                         {"ASAN_OPTIONS", "fast_unwind_on_malloc=0"}},
+                        {.variables = {{"MPITRON_TEST_NODES", nodes},
+                                       {"OMP_NUM_THREADS", threads},
+                                       {"OMP_WAIT_POLICY", "passive"},
+                                       {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                       {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                       {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                       {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                       {"OMPI_MCA_mpi_yield_when_idle", "1"},
+                                       // Tells MPI's leaks from ours (support/lsan.supp).
+                                       {"ASAN_OPTIONS", "fast_unwind_on_malloc=0"}},
                          .limit = std::chrono::seconds(120)});
   EXPECT_EQ(end.code, 0) << end.out << end.err;
   std::string all;

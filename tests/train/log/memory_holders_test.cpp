@@ -1,7 +1,6 @@
-#include "train/log/memory_holders.h"
-
 #include <gtest/gtest.h>
 
+#include "train/log/memory_report.h"
 #include "train/tiny_run.h"
 
 namespace mpitron::train {

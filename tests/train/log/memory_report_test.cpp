@@ -48,4 +48,14 @@ TEST(MemoryReport, OfADeviceIsWhatItsTensorsTake) {
   EXPECT_FALSE(memory_in_use(*device::make_device("host")).reserved);
 }
 
+TEST(MemoryReport, OfTheHostTellsTheMostThatTensorsTook) {
+  const auto host = device::make_device("host");
+  { const tensor::Tensor x = tensor::Tensor::empty(*host, {1 << 20}, DType::f32); }
+  const MemoryUse memory = memory_in_use(*host);
+  // The allocator rounds up to its next size.
+  EXPECT_GE(memory.max_tensors, 4 << 20);
+  EXPECT_LE(memory.max_tensors, 8 << 20);
+  EXPECT_NE(memory_line(0, 1, memory).find(" | max tensors: "), std::string::npos);
+}
+
 }  // namespace mpitron::train

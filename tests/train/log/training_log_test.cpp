@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "comm/waiting_time.h"
+#include "comm/groups/work.h"
 #include "support/corpus.h"
 #include "train/mock_training.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/token_file_writer.h"
+#include "io/tokens/token_file_writer.h"
 #include "support/corpus.h"
 #include "train/tiny_run.h"
 

@@ -8,7 +8,7 @@
 
 #include "support/temporary_folder.h"
 #include "train/mock_training.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {

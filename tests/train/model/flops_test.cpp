@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/golden_dimensions.h"
+#include "support/golden_model.h"
 
 namespace mpitron::train {
 
@@ -11,16 +11,13 @@ TEST(Flops, EqualsReferenceTable) {
   int compared = 0;
   for (const auto& c : table.at("cases")) {
     const test::GoldenArguments args(c.at("args"));
-    if (args.flag("is_hybrid_model")) {
-      continue;  // no model here has state space layers
-    }
     ++compared;
     const double expected = c.at("flops");
-    EXPECT_NEAR(flops_per_iteration(test::golden_dimensions(args), c.at("batch_size")), expected,
+    EXPECT_NEAR(flops_per_iteration(test::golden_model(args), c.at("batch_size")), expected,
                 1e-12 * expected)
         << c.at("args");
   }
-  EXPECT_GE(compared, 18);
+  EXPECT_GE(compared, 24);
 }
 
 TEST(Flops, ThroughputPerDevice) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/golden_dimensions.h"
+#include "support/golden_model.h"
 
 namespace mpitron::train {
 namespace {
@@ -26,7 +26,7 @@ TEST(TheoreticalMemory, EqualsReferenceTable) {
     nlohmann::json given = c.at("args");
     given.update(c.at("parallel"));
     const test::GoldenArguments args(given);
-    const ModelDimensions model = test::golden_dimensions(args);
+    const config::ModelConfig model = test::golden_model(args);
     const MemoryLayout layout = layout_of(args);
     const double weights = c.at("weight_and_optimizer_bytes");
     EXPECT_NEAR(weight_and_optimizer_bytes(model, layout), weights, 1e-12 * weights) << given;
@@ -38,25 +38,34 @@ TEST(TheoreticalMemory, EqualsReferenceTable) {
   }
 }
 
-ModelDimensions small_model() {
-  return {.num_layers = 2,
-          .hidden_size = 8,
-          .num_attention_heads = 2,
-          .num_query_groups = 2,
-          .kv_channels = 4,
-          .ffn_hidden_size = 32,
-          .seq_length = 16,
-          .padded_vocab_size = 100};
+config::ModelConfig small_model() {
+  config::ModelConfig model;
+  model.num_layers = 2;
+  model.hidden_size = 8;
+  model.num_attention_heads = model.num_query_groups = 2;
+  model.kv_channels = 4;
+  model.ffn_hidden_size = 32;
+  model.seq_length = 16;
+  model.padded_vocab_size = 100;
+  return model;
 }
 
 TEST(TheoreticalMemory, CountsAddUp) {
-  ModelDimensions model = small_model();
+  config::ModelConfig model = small_model();
   model.untie_embeddings_and_output_weights = true;
   const ParameterCounts counts = theoretical_parameters(model, {});
   // per layer: 4 h^2 attention, 8 h^2 MLP, 4 h norms; then the final norm and two embeddings
   EXPECT_EQ(counts.transformer_block, 2 * (12 * 64 + 4 * 8) + 16);
   EXPECT_EQ(counts.embedding, 2 * 800);
   EXPECT_EQ(counts.total(), counts.most_loaded_shard);
+}
+
+TEST(TheoreticalMemory, CountsLayersByLettersAsTheyAre) {
+  config::ModelConfig model = small_model();
+  const double both = theoretical_parameters(model, {}).transformer_block;
+  model.hybrid.pattern = "*-*-";
+  model.num_layers = 4;
+  EXPECT_EQ(theoretical_parameters(model, {}).transformer_block, both);
 }
 
 TEST(TheoreticalMemory, CountsTypesOfStateAndWhatTheHostHolds) {
@@ -69,7 +78,7 @@ TEST(TheoreticalMemory, CountsTypesOfStateAndWhatTheHostHolds) {
   const StateBytes bytes = state_bytes(config);
   EXPECT_EQ(bytes.gradient, 2);
   EXPECT_EQ(bytes.state, 2 + 1 + 1.0 / 64 + 2);
-  const ModelDimensions model = small_model();
+  const config::ModelConfig model = small_model();
   const MemoryLayout layout{.data_parallel_size = 4, .use_distributed_optimizer = true};
   const double shard = theoretical_parameters(model, layout).most_loaded_shard;
   EXPECT_NEAR(weight_and_optimizer_bytes(model, layout, bytes), shard * (4 + bytes.state / 8),
@@ -78,15 +87,13 @@ TEST(TheoreticalMemory, CountsTypesOfStateAndWhatTheHostHolds) {
 }
 
 TEST(TheoreticalMemory, CountsWeightsInEightBits) {
-  const ModelDimensions model = small_model();
+  config::ModelConfig model = small_model();
   const MemoryLayout layout{.tensor_model_parallel_size = 2, .pipeline_model_parallel_size = 2};
-  config::ModelConfig config;
-  config.num_layers = 2;
-  config.fp8 = config::Fp8Config{};
+  model.fp8 = config::Fp8Config{};
   const double block = theoretical_parameters(model, layout).transformer_block;
-  EXPECT_EQ(fp8_weight_bytes(config, model, layout), 2 * block / 4);
-  config.fp8->first_bf16_layers = 1;
-  EXPECT_EQ(fp8_weight_bytes(config, model, layout), block / 4);
+  EXPECT_EQ(fp8_weight_bytes(model, layout), 2 * block / 4);
+  model.fp8->first_bf16_layers = 1;
+  EXPECT_EQ(fp8_weight_bytes(model, layout), block / 4);
 }
 
 TEST(TheoreticalMemory, OfARunIsWhatTheFormulasSay) {
@@ -101,14 +108,14 @@ TEST(TheoreticalMemory, OfARunIsWhatTheFormulasSay) {
   run.training.micro_batch_size = 2;
   run.training.global_batch_size = 8;
   run.parallel.data_parallel_size = 2;
-  const ModelDimensions model = model_dimensions(run.model);
+  const config::ModelConfig& model = run.model;
   const MemoryLayout layout = memory_layout(run);
   const StateBytes bytes = state_bytes(run.optimizer);
   TheoreticalMemory memory = theoretical_memory(run);
   EXPECT_EQ(memory.weight_and_optimizer, weight_and_optimizer_bytes(model, layout, bytes));
   EXPECT_EQ(memory.activation, activation_bytes(model, layout, 2));
   EXPECT_EQ(memory.host_optimizer, host_optimizer_bytes(model, layout, bytes));
-  EXPECT_EQ(memory.fp8_weights, fp8_weight_bytes(run.model, model, layout));
+  EXPECT_EQ(memory.fp8_weights, fp8_weight_bytes(model, layout));
   run.training.global_batch_size = 4;  // one microbatch: nothing is kept for a second one
   run.optimizer.offload.reset();
   memory = theoretical_memory(run);

@@ -5,7 +5,7 @@
 
 #include "support/corpus.h"
 #include "support/host_runtime.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {
@@ -64,6 +64,7 @@ class Replay : public ::testing::Test {
     auto losses = nlohmann::json::parse(read_file(folder_ / "copy/losses.json"));
     auto& rows = losses["iterations"];
     rows.erase(rows.begin() + 3, rows.end());
+    losses.erase("final_parameter_l2");  // of a later end
     test::write_bytes(folder_ / "copy/losses.json", losses.dump());
   }
   ReplayResult run(const char* device_name, const std::vector<std::string>& flags) {
@@ -89,6 +90,15 @@ TEST_F(Replay, TheMicrobatchSizeDoesNotMatterButTheModelDoes) {
   EXPECT_FALSE(run("host", {"--rotary-base", "500"}).pass());
   // The first update has a rate of zero, so the third loss is the first to tell.
   EXPECT_FALSE(run("host", {"--lr", "0.02", "--min-lr", "0.02"}).pass());
+}
+
+TEST_F(Replay, ParametersEndWithTheRecordedNorms) {
+  auto losses = nlohmann::json::parse(read_file(folder_ / "copy/losses.json"));
+  losses["final_parameter_l2"]["decoder.final_layernorm.weight"] = 1e3;
+  test::write_bytes(folder_ / "copy/losses.json", losses.dump());
+  const ReplayResult result = run("host", {});
+  EXPECT_FALSE(result.pass());
+  EXPECT_GT(result.max_relative_norm, 0.9);
 }
 
 }  // namespace

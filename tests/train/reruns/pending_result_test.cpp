@@ -1,11 +1,10 @@
-#include "train/reruns/pending_result.h"
-
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
+#include "train/reruns/rerun_engine.h"
 
 namespace mpitron::train {
 namespace {

@@ -27,6 +27,15 @@ TEST(ExitSignals, StartsCleanAndRestoresWhatWasBefore) {
   EXPECT_EQ(ExitSignals(true).received(), 0);
 }
 
+TEST(ExitSignals, WhatComesBeforeTheRunCountsOnce) {
+  remember_early_signals();
+  std::raise(SIGUSR1);
+  EXPECT_EQ(ExitSignals(true).received(), SIGUSR1);
+  EXPECT_EQ(ExitSignals(true).received(), 0);
+  std::signal(SIGUSR1, SIG_DFL);
+  std::signal(SIGUSR2, SIG_DFL);
+}
+
 TEST(ExitSignalsDeathTest, SecondInterruptEndsAtOnce) {
   EXPECT_EXIT(
       {

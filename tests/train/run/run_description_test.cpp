@@ -6,7 +6,7 @@
 #include "support/corpus.h"
 #include "train/mock_training.h"
 #include "train/model/flops.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {
@@ -22,7 +22,7 @@ TEST(RunDescription, SaysWhatReadersOfMetricsNeed) {
   EXPECT_EQ(json.at("layout").at("data"), 1);
   EXPECT_EQ(json.at("train_iters"), 7);
   EXPECT_EQ(json.at("seq_length"), 8);
-  EXPECT_EQ(json.at("flops_per_sample"), flops_per_iteration(model_dimensions(config.model), 1));
+  EXPECT_EQ(json.at("flops_per_sample"), flops_per_iteration(config.model, 1));
   EXPECT_EQ(json.at("given").size(), 1U);
   EXPECT_EQ(json.at("options").at("seed"), 1);
   EXPECT_EQ(json.at("save"), std::filesystem::absolute("there").string());

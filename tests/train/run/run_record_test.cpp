@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/temporary_folder.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {
@@ -22,7 +22,7 @@ class RunRecordTest : public ::testing::Test {
 };
 
 TEST_F(RunRecordTest, FollowsARun) {
-  RunRecord record(folder_.path(), 0);
+  RunStateKeeper record(folder_.path(), 0);
   record.begin(10, 80, 10);
   EXPECT_EQ(state().at("state"), "running");
   EXPECT_EQ(state().at("saved_iteration"), 10);
@@ -41,7 +41,7 @@ TEST_F(RunRecordTest, FollowsARun) {
 }
 
 TEST_F(RunRecordTest, OneRankWrites) {
-  RunRecord other(folder_.path(), 1);
+  RunStateKeeper other(folder_.path(), 1);
   other.begin(0, 0, std::nullopt);
   other.reached(1, 8, 1);
   other.end(ExitCode::success, "trained to the end");
@@ -55,7 +55,7 @@ TEST_F(RunRecordTest, OneRankWrites) {
 }
 
 TEST_F(RunRecordTest, FailuresThatMayGoWellElsewhere) {
-  RunRecord record(folder_.path(), 0);
+  RunStateKeeper record(folder_.path(), 0);
   record.begin(0, 0, std::nullopt);
   record.fail(Error(ExitCode::environment, "no memory"));
   EXPECT_EQ(state().at("state"), "failed-retryable");
@@ -65,16 +65,16 @@ TEST_F(RunRecordTest, FailuresThatMayGoWellElsewhere) {
 }
 
 TEST_F(RunRecordTest, NothingIsSaidOfARunThatDidNotBegin) {
-  RunRecord record(folder_.path(), 0);
+  RunStateKeeper record(folder_.path(), 0);
   record.fail(Error(ExitCode::data, "the folder belongs to another run"));
   record.end(ExitCode::success, "converted");
   EXPECT_FALSE(is_written());
 }
 
 TEST_F(RunRecordTest, AFolderThatCannotBeWrittenDoesNotEndARun) {
-  RunRecord record(folder_.path() / "no such folder", 0);
+  RunStateKeeper record(folder_.path() / "no such folder", 0);
   record.begin(0, 0, std::nullopt);
-  RunRecord(std::nullopt, 0).begin(0, 0, std::nullopt);
+  RunStateKeeper(std::nullopt, 0).begin(0, 0, std::nullopt);
   EXPECT_FALSE(is_written());
 }
 

@@ -1,10 +1,9 @@
-#include "train/run/run_state.h"
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "support/temporary_folder.h"
-#include "utils/files.h"
+#include "train/run/run_record.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/world.h"
+#include "comm/groups/world.h"
 
 namespace mpitron::train {
 namespace {

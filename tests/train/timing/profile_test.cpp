@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/mpi_world.h"
-#include "io/trace_file.h"
+#include "comm/worlds/mpi_world.h"
+#include "io/logs/trace_file.h"
 #include "support/program.h"
 #include "support/temporary_folder.h"
 #include "train/layout_cases.h"
-#include "utils/files.h"
+#include "utils/system/files.h"
 
 namespace mpitron::train {
 namespace {
@@ -82,21 +82,21 @@ struct RankSpans {
 std::map<std::int64_t, RankSpans> run_two_ranks(bool overlap) {
   const test::TemporaryFolder folder;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  test::Surroundings surroundings{.environment = {{"OMP_NUM_THREADS", "1"},
-                                                  {"OMP_WAIT_POLICY", "passive"},
-                                                  {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                                                  {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                                                  {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                                                  {"OMPI_MCA_hwloc_base_binding_policy", "none"},
-                                                  {"OMPI_MCA_mpi_yield_when_idle", "1"}},
-                                  .limit = std::chrono::seconds(120)};
+  test::ProgramEnvironment environment{.variables = {{"OMP_NUM_THREADS", "1"},
+                                                     {"OMP_WAIT_POLICY", "passive"},
+                                                     {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                                     {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                                     {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                                     {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                                     {"OMPI_MCA_mpi_yield_when_idle", "1"}},
+                                       .limit = std::chrono::seconds(120)};
   if (overlap) {
-    surroundings.environment["MPITRON_TEST_OVERLAP"] = "1";
+    environment.variables["MPITRON_TEST_OVERLAP"] = "1";
   }
   const test::Finished end = test::run_program(
       folder.path(),
       {"-n", "2", self, "--gtest_also_run_disabled_tests", "--gtest_filter=Profile.*Rank"},
-      surroundings);
+      environment);
   EXPECT_EQ(end.code, 0) << end.out << end.err;
   const auto merged = folder.path() / "merged.json";
   io::merge_traces(std::vector{folder.path() / "profile" / io::trace_file_name(0),

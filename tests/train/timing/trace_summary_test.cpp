@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/trace_file.h"
+#include "io/logs/trace_file.h"
 #include "support/temporary_folder.h"
 #include "utils/error.h"
 

@@ -81,7 +81,9 @@ TEST(TuningFile, OtherTextIsRefusedByTheFilesName) {
   std::string unknown = to_json(kTuning);
   unknown.replace(unknown.find("\"choice\": \"cudnn\""), 17, "\"choice\": \"magic\"");
   for (const std::string& text :
-       {std::string(), std::string("{"), std::string("[]"), std::string("{\"gpu\": 7}"), unknown}) {
+       {std::string(), std::string("{"), std::string("[]"), std::string("{\"gpu\": 7}"), unknown,
+        "{\"gpu\": " + std::string(100'000, '[') + std::string(100'000, ']') +
+            ", \"a\": 1, \"b\": 2}"}) {
     const std::string message = test::message_of([&] { tuning_of(text, "cache/x.json"); });
     EXPECT_EQ(message.find("cache/x.json: not a tuning file"), 0u) << message;
   }

@@ -1,0 +1,71 @@
+#pragma once
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emulator/nccl/nccl_operation.h"
+
+namespace mpitron::emulator {
+
+/// The ranks of one communicator. What each has called is known at once; what its stream has come
+/// to is known as the stream runs.
+class Clique {
+ public:
+  explicit Clique(int ranks)
+      : history_{.ranks = std::vector<std::vector<NcclCall>>(static_cast<std::size_t>(ranks)),
+                 .registered = std::vector<std::size_t>(static_cast<std::size_t>(ranks))},
+        reached_(static_cast<std::size_t>(ranks)) {}
+
+  std::size_t size() const { return reached_.size(); }
+  /// Returns when all ranks have come.
+  void connect(const ncclConfig_t& config);
+  /// Everything that the rank has called must have run, and be what the others have called.
+  void disconnect(int rank);
+  void set_priority(int priority);
+  /// The rank makes a call; it must be what the others make in its place.
+  void add(int rank, const NcclCall& call);
+  /// A call of this rank had its data in registered memory.
+  void count_registered(int rank);
+  /// The rank's stream has come to the operation. Moves what can be moved.
+  void reach(int rank, const OperationHandle& operation);
+  bool moved(const Operation& operation) const;
+  NcclHistory history() const;
+
+ private:
+  static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+  std::vector<NcclCall>& calls(int rank) { return history_.ranks[at(rank)]; }
+  const std::vector<NcclCall>& calls(int rank) const { return history_.ranks[at(rank)]; }
+
+  /// Calls that correspond one by one to those of another row: the collectives of a rank, or its
+  /// messages with a peer in one direction.
+  struct Row {
+    int rank, peer;
+    bool sends;
+    auto operator<=>(const Row&) const = default;
+  };
+  static Row row_of(int rank, const NcclCall& call);
+  /// Whose calls must correspond to those of the row.
+  std::vector<Row> counterparts(const Row& row) const;
+  static bool correspond(const NcclCall& a, const NcclCall& b);
+  [[noreturn]] void fail_unequal(int ended, int other) const;
+  std::string sequences(int rank, int other) const;
+  /// The first operation that the rank's stream has come to, taken out; null where it is none.
+  template <class Matches>
+  OperationHandle take(int rank, const Matches& matches);
+  void exchange(int rank, const Operation& operation);
+  void run_collective();
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t connected_ = 0;
+  NcclHistory history_;
+  std::map<Row, std::vector<NcclCall>> rows_;  // the same, as they have to correspond
+  std::set<int> ended_;
+  std::vector<std::vector<OperationHandle>> reached_;  // of each rank, and not yet moved
+  std::map<int, std::size_t> collectives_, messages_;  // moved, of each rank
+};
+
+}  // namespace mpitron::emulator

@@ -1,0 +1,175 @@
+#include "io/hdf5/hdf5_handles.h"
+
+#include <algorithm>
+
+#include <hdf5.h>
+
+namespace mpitron::io {
+namespace {
+
+// Nothing a checkpoint holds as one attribute comes near this; a damaged size does.
+constexpr hsize_t kLargestAttribute = hsize_t{64} << 20;
+
+HdfHandle link_properties() {
+  HdfHandle properties(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_char_encoding(properties, H5T_CSET_UTF8);
+  return properties;
+}
+
+/// Of a failed call of the system HDF5 tells times, addresses and names; the system's own words say
+/// what it was.
+std::string plain(const std::string& reason) {
+  const std::string mark = "error message = '";
+  const std::size_t begin = reason.find(mark);
+  return begin == std::string::npos
+             ? reason
+             : reason.substr(begin + mark.size(),
+                             reason.find('\'', begin + mark.size()) - begin - mark.size());
+}
+
+}  // namespace
+
+// The innermost entry of HDF5's error stack: the cause.
+std::string hdf5_reason() {
+  std::string text;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned, const H5E_error2_t* entry, void* data) -> herr_t {
+        auto& into = *static_cast<std::string*>(data);
+        if (into.empty() && entry->desc != nullptr) {
+          into = entry->desc;
+        }
+        return 0;
+      },
+      &text);
+  return text.empty() ? "no reason given" : plain(text);
+}
+
+HdfHandle untimed(HdfId property_class) {
+  HdfHandle properties(H5Pcreate(property_class), H5Pclose);
+  H5Pset_obj_track_times(properties, false);
+  return properties;
+}
+
+void Hdf5File::Handles::make_groups_of(const std::string& path) const {
+  const HdfHandle creation = untimed(H5P_GROUP_CREATE);
+  const HdfHandle link = link_properties();
+  for (auto end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
+    const std::string group = path.substr(0, end);
+    if (check(H5Lexists(file, group.c_str(), H5P_DEFAULT), "look for the group " + group) == 0) {
+      own(H5Gcreate2(file, group.c_str(), link, creation, H5P_DEFAULT), H5Gclose,
+          "create the group " + group);
+    }
+  }
+}
+
+HdfHandle Hdf5File::Handles::space(const std::string& name, const Shape& shape) const {
+  const HdfExtents extents = hdf_extents(shape);
+  return own(shape.rank() == 0 ? H5Screate(H5S_SCALAR)
+                               : H5Screate_simple(shape.rank(), extents.data(), nullptr),
+             H5Sclose, "give a shape to " + name);
+}
+
+HdfHandle Hdf5File::Handles::create(const std::string& name, hid_t type, const Shape& shape) const {
+  const HdfHandle creation = untimed(H5P_DATASET_CREATE);
+  H5Pset_layout(creation, H5D_CONTIGUOUS);
+  H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+  return create(name, type, space(name, shape), creation);
+}
+
+HdfHandle Hdf5File::Handles::create(const std::string& name, hid_t type, hid_t space,
+                                    hid_t creation) const {
+  make_groups_of(name);
+  const HdfHandle link = link_properties();
+  return own(H5Dcreate2(file, name.c_str(), type, space, link, creation, H5P_DEFAULT), H5Dclose,
+             "create the data set " + name);
+}
+
+HdfHandle Hdf5File::Handles::open(const std::string& name) const {
+  return own(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, "open the data set " + name);
+}
+
+HdfHandle Hdf5File::Handles::open_group(const std::string& name) const {
+  return own(H5Gopen2(file, name.c_str(), H5P_DEFAULT), H5Gclose, "open the group " + name);
+}
+
+Index Hdf5File::Handles::offset(hid_t data_set, const std::string& name) const {
+  const HdfHandle properties = own(H5Dget_create_plist(data_set), H5Pclose, "inspect " + name);
+  const HdfHandle space = own(H5Dget_space(data_set), H5Sclose, "inspect " + name);
+  if (H5Pget_layout(properties) != H5D_CONTIGUOUS) {
+    throw_data("{}: the data set {} is not contiguous", path.string(), name);
+  }
+  if (H5Sget_simple_extent_npoints(space) == 0) {
+    return 0;
+  }
+  const haddr_t offset = H5Dget_offset(data_set);
+  if (offset == HADDR_UNDEF) {
+    throw_data("{}: the data set {} has no place in the file", path.string(), name);
+  }
+  return static_cast<Index>(offset);
+}
+
+Shape Hdf5File::Handles::shape(hid_t data_set, const std::string& name) const {
+  const HdfHandle space = own(H5Dget_space(data_set), H5Sclose, "inspect " + name);
+  const int rank = check(H5Sget_simple_extent_ndims(space), "inspect " + name);
+  if (rank > Shape::kMaxRank) {
+    throw_data("{}: the data set {} has {} dimensions, and at most {} are possible", path.string(),
+               name, rank, Shape::kMaxRank);
+  }
+  HdfExtents extents{};
+  check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), "inspect " + name);
+  Shape shape;
+  for (int i = 0; i < rank; ++i) {
+    shape.push_back(static_cast<Index>(extents[static_cast<std::size_t>(i)]));
+  }
+  return shape;
+}
+
+DType Hdf5File::Handles::dtype(hid_t data_set, const std::string& name) const {
+  const HdfHandle type = own(H5Dget_type(data_set), H5Tclose, "inspect " + name);
+  for (const DType dtype : kDTypes) {
+    if (H5Tequal(type, hdf_type(dtype)) > 0) {
+      return dtype;
+    }
+  }
+  throw_data("{}: the data set {} has a type that no file of ours has", path.string(), name);
+}
+
+DataSet Hdf5File::Handles::describe(const std::string& name) const {
+  const HdfHandle data_set = open(name);
+  return {.name = name,
+          .shape = shape(data_set, name),
+          .dtype = dtype(data_set, name),
+          .offset = offset(data_set, name)};
+}
+
+Attribute Hdf5File::Handles::attribute(hid_t group, const std::string& name) const {
+  const std::string action = "read the attribute " + name;
+  const HdfHandle id = own(H5Aopen(group, name.c_str(), H5P_DEFAULT), H5Aclose, action);
+  const HdfHandle type = own(H5Aget_type(id), H5Tclose, action);
+  const HdfHandle space = own(H5Aget_space(id), H5Sclose, action);
+  const H5T_class_t kind = H5Tget_class(type);
+  const std::size_t size = H5Tget_size(type);
+  if (H5Sget_simple_extent_npoints(space) != 1 || size > kLargestAttribute ||
+      H5Tis_variable_str(type) > 0) {
+    throw_data("{}: the attribute {} is no number or text that a file of ours has", path.string(),
+               name);
+  }
+  if (kind == H5T_INTEGER) {
+    Index value = 0;
+    check(H5Aread(id, H5T_NATIVE_INT64, &value), action);
+    return value;
+  }
+  if (kind == H5T_FLOAT) {
+    double value = 0;
+    check(H5Aread(id, H5T_NATIVE_DOUBLE, &value), action);
+    return value;
+  }
+  std::string text(size, '\0');
+  check(H5Aread(id, text_type(size), text.data()), action);
+  text.resize(std::min(text.find('\0'), size));
+  return text;
+}
+
+}  // namespace mpitron::io

@@ -1,0 +1,71 @@
+#pragma once
+#include <span>
+
+#include "device/streams.h"
+#include "device/tensor_view.h"
+
+namespace mpitron::kernels {
+
+using device::In;
+using device::Out;
+
+/// Rows of a step that belong to one sequence, in order of position, and where its keys and values
+/// lie: blocks[i] holds positions [i * block_size, (i + 1) * block_size).
+struct CachedPiece {
+  Index first_row = 0, rows = 0;
+  Index first_position = 0;
+  std::span<const Index> blocks;
+};
+
+/// Writes keys and values of all rows to their places in the cache.
+///
+/// Numerical contract: copies; all of one type. Rows of different sequences must not share a place.
+struct CacheAppend {
+  static constexpr const char* name = "cache_append";
+  In k;             // [t, 1, g, d], any strides but a contiguous last dimension
+  In v;             // [t, 1, g, dv]
+  Out key_cache;    // [blocks, g, block_size, d]
+  Out value_cache;  // [blocks, g, block_size, dv]
+  std::span<const CachedPiece> pieces;
+
+  template <class F>
+  void views(F&& f) const {
+    f("k", k), f("v", v);
+  }
+};
+
+/// Causal softmax attention of a step's rows over all that the cache holds of their sequences
+/// (blocks as in PagedAttention, Kwon et al. 2023; online softmax, Dao et al. 2022).
+///
+/// Numerical contract
+///   types:        q, caches, o fp32, bf16 or fp16, all the same; sinks of any of them
+///   accumulation: fp32 (reference: double), over positions in rising order, in groups that begin
+///                 at fixed positions: a row's bits depend on its own sequence and the block size
+///                 only, neither on other rows nor on the number of threads
+///   visibility:   row i at position p sees positions max(0, p - window) .. p
+///   sink:         one more logit in the softmax, without a value (kernels/attention/sink)
+///   outputs:      o `=`, rounded once
+struct CachedAttention {
+  static constexpr const char* name = "cached_attention";
+  In q;            // [t, 1, g, n/g, d], any strides but a contiguous last dimension
+  In key_cache;    // [blocks, g, block_size, d]
+  In value_cache;  // [blocks, g, block_size, dv]
+  In sinks;        // [n], optional
+  Out o;           // [t, n, dv], contiguous
+  std::span<const CachedPiece> pieces;
+  float scale = 1;
+  Index window = -1;       // keys before the query that are visible besides itself; -1: all
+  bool zero_sink = false;  // a sink of logit 0 for every head
+
+  template <class F>
+  void views(F&& f) const {
+    f("q", q), f("o", o);
+  }
+};
+
+void run(device::ReferenceStream&, const CacheAppend&);
+void run(device::ReferenceStream&, const CachedAttention&);
+void run(device::HostStream&, const CacheAppend&);
+void run(device::HostStream&, const CachedAttention&);
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,217 @@
+// Numerical contract: that of norm.h. A row belongs to the threads of one threadIdx.y; they
+// hold it in registers (up to 16384 columns; longer ones are read again) and sum it in fp32 in a
+// fixed order. dgamma and dbeta: each worker adds its rows in order, then workers are added in
+// order.
+#include "intrinsics.cuh"
+#include "kernels/cuda/common/column_sums.cuh"
+#include "kernels/cuda/elementwise/norm_rows.cuh"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace cuda;
+using namespace cuda::norm;
+
+/// What the sums of a block may take of shared memory; wider ones stay in the workspace.
+constexpr Index kSharedBytes = Index{128} << 10;
+constexpr unsigned kBackwardThreads = 128;
+
+/// How rows become dgamma and dbeta, by t and h alone: workers add rows_of_worker rows each; their
+/// sums are small beside what they read.
+struct Work {
+  Index rows_of_worker, workers;
+  Index width, stride;  // floats of dgamma, of a worker
+
+  Work(Index t, Index h, bool centred) {
+    constexpr Index kSums = 1 << 21, kMostWorkers = 2048, kLeastRows = 8;
+    const Index wanted = std::clamp(kSums / std::max<Index>(h, 1), Index{1}, kMostWorkers);
+    rows_of_worker = std::max(kLeastRows, (t + wanted - 1) / wanted);
+    workers = (t + rows_of_worker - 1) / rows_of_worker;
+    width = (h + kPack - 1) / kPack * kPack;
+    stride = centred ? 2 * width : width;
+  }
+  Index bytes() const { return workers * stride * static_cast<Index>(sizeof(float)); }
+};
+
+/// Both norms: without `mean` the RMS norm.
+template <class X, class Y>
+struct Backward {
+  Rows<const X> x, add;
+  Rows<const Y> dy;
+  Rows<X> dx;
+  Weights<Y> gamma;
+  const float *mean, *rstd;
+  float* partials;  // [workers, dgamma and, with mean, dbeta]; or null
+  bool shared;      // sums are in shared memory until the last row
+  Index rows;
+  Columns columns;
+  Work work;
+};
+
+/// What a worker adds up: dgamma and, where centred, dbeta; every thread its columns.
+struct WorkerSums {
+  float *sums, *dbeta;  // null: nobody wants them
+
+  /// Of a pack from column i.
+  __device__ void add(Index i, const Floats<kPack>& of_gamma, const Floats<kPack>& of_beta) const {
+    if (sums != nullptr) {
+      store(sums + i, each(Sum{}, load(sums + i, Width<kPack>()), of_gamma));
+    }
+    if (dbeta != nullptr) {
+      store(dbeta + i, each(Sum{}, load(dbeta + i, Width<kPack>()), of_beta));
+    }
+  }
+  __device__ void clear(Index i) const {
+    if (sums != nullptr) {
+      store(sums + i, Floats<kPack>{});
+    }
+    if (dbeta != nullptr) {
+      store(dbeta + i, Floats<kPack>{});
+    }
+  }
+};
+
+template <class X, class Y>
+__global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
+    const __grid_constant__ Backward<X, Y> a) {
+  __shared__ float partial[kMostWarps];
+  const Columns& columns = a.columns;
+  const auto h = static_cast<float>(columns.h);
+  const bool centred = a.mean != nullptr;
+  const Index worker = static_cast<Index>(blockIdx.x) * blockDim.y + threadIdx.y;
+  const bool works = worker < a.work.workers;
+
+  float* const saved =
+      works && a.partials != nullptr ? a.partials + worker * a.work.stride : nullptr;
+  float* const sums =
+      saved != nullptr && a.shared ? dynamic_shared<float>() + threadIdx.y * a.work.stride : saved;
+  const WorkerSums total{sums, sums != nullptr && centred ? sums + a.work.width : nullptr};
+  const auto for_own = [&](auto&& body) {
+    columns.for_chunks(
+        [&](Index begin) { columns.for_packs(begin, [&](int, Index i, Index) { body(i); }); });
+  };
+  for_own([&](Index i) { total.clear(i); });
+
+  for (Index i = 0; i < a.work.rows_of_worker; ++i) {
+    const Index own = worker * a.work.rows_of_worker + i;
+    const bool inside = works && own < a.rows;
+    const Index row = inside ? own : 0;  // else computes what nobody uses, to reach the barriers
+    const float rstd = a.rstd[row], mean = centred ? a.mean[row] : 0;
+    RowPart<X> x;
+    RowPart<Y> dy;
+    const auto load_rows = [&](Index begin) {
+      x.load(a.x[row], columns, begin);
+      dy.load(a.dy[row], columns, begin);
+    };
+    const auto normal = [&](int pack, int j) { return (x(pack, j) - mean) * rstd; };
+    float dot = 0, sum = 0;
+    columns.for_chunks([&](Index begin) {
+      load_rows(begin);
+      columns.for_packs(begin, [&](int pack, Index column, Index left) {
+        const Floats<kPack> gamma = a.gamma(column, left, columns.packed);
+        Floats<kPack> of_gamma, of_beta;
+        for (int j = 0; j < kPack; ++j) {
+          of_beta[j] = dy(pack, j);
+          of_gamma[j] = of_beta[j] * normal(pack, j);
+          sum += of_beta[j] * gamma[j];
+          dot += of_gamma[j] * gamma[j];
+        }
+        if (inside) {
+          total.add(column, of_gamma, of_beta);
+        }
+      });
+    });
+    const float mean_dot = block_sum(dot, partial) / h;
+    const float mean_sum = centred ? block_sum(sum, partial) / h : 0;
+    if (inside) {
+      columns.for_chunks([&](Index begin) {
+        load_rows(begin);
+        columns.for_packs(begin, [&](int pack, Index column, Index left) {
+          Floats<kPack> dx = a.gamma(column, left, columns.packed);
+          for (int j = 0; j < kPack; ++j) {
+            dx[j] = rstd * (dy(pack, j) * dx[j] - mean_sum - normal(pack, j) * mean_dot);
+          }
+          if (a.add) {
+            const auto add = floats(load_some(a.add[row] + column, left, columns.packed));
+            dx = each(Sum{}, dx, add);
+          }
+          store_some(a.dx[row] + column, left, columns.packed, rounded<X>(dx));
+        });
+      });
+    }
+  }
+  if (sums != saved) {
+    for_own([&](Index i) {
+      store(saved + i, load(sums + i, Width<kPack>()));
+      if (centred) {
+        store(saved + a.work.width + i, load(total.dbeta + i, Width<kPack>()));
+      }
+    });
+  }
+}
+
+/// K: RmsNormBackward or LayerNormBackward.
+template <class K>
+void backward(device::CudaStream& stream, const K& k, const float* mean) {
+  const Index rows = row_count(k.x), h = k.x.size(-1);
+  const Work work(rows, h, mean != nullptr);
+  if (rows == 0) {
+    return;
+  }
+  MPITRON_CHECK(!k.dgamma || k.workspace.bytes() >= work.bytes(), k.workspace.bytes());
+  visit_norm_types(k.x.dtype, k.dy.dtype, [&]<class X, class Y>() {
+    const Rows<const X> x = rows_of<X>(k.x), add = rows_of<X>(k.dx_add);
+    const Rows<const Y> dy = rows_of<Y>(k.dy);
+    const Rows<X> dx = rows_of<X>(k.dx);
+    const Weights<Y> gamma(k.gamma, k.gamma_offset, 1);
+    const bool packed = all_packed(x, add, dy, dx) && gamma.fits_packs();
+    const dim3 block = block_of(h, kBackwardThreads);
+    const Index bytes = block.y * work.stride * static_cast<Index>(sizeof(float));
+    const bool shared = k.dgamma && bytes <= kSharedBytes;
+    launch(stream, K::name,
+           {blocks_for(work.workers, block.y), block, shared ? static_cast<std::size_t>(bytes) : 0},
+           norm_backward_rows<X, Y>,
+           Backward<X, Y>{x,
+                          add,
+                          dy,
+                          dx,
+                          gamma,
+                          mean,
+                          k.rstd.template as<float>(),
+                          k.dgamma ? static_cast<float*>(k.workspace.data) : nullptr,
+                          shared,
+                          rows,
+                          {h, packed},
+                          work});
+  });
+}
+
+}  // namespace
+
+void run(device::CudaStream& stream, const RmsNormBackward& k) {
+  backward(stream, k, nullptr);
+  if (k.dgamma) {
+    const Work work(row_count(k.x), k.x.size(-1), false);
+    const auto* sums = static_cast<const float*>(k.workspace.data);
+    add_partials(stream, k.name, {sums, work.workers, work.stride}, k.dgamma, k.accumulate);
+  }
+}
+
+void run(device::CudaStream& stream, const LayerNormBackward& k) {
+  backward(stream, k, k.mean.as<float>());
+  const Work work(row_count(k.x), k.x.size(-1), true);
+  const auto* sums = static_cast<const float*>(k.workspace.data);
+  add_partials(stream, k.name, {sums, work.workers, work.stride}, k.dgamma, k.accumulate);
+  add_partials(stream, k.name, {sums + work.width, work.workers, work.stride}, k.dbeta,
+               k.accumulate);
+}
+
+Index workspace_bytes(const device::CudaStream&, const RmsNormBackward& k) {
+  return k.dgamma ? Work(row_count(k.x), k.x.size(-1), false).bytes() : 0;
+}
+
+Index workspace_bytes(const device::CudaStream&, const LayerNormBackward& k) {
+  return Work(row_count(k.x), k.x.size(-1), true).bytes();
+}
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,112 @@
+// Numerical contract: that of norm.h. A row belongs to the threads of one threadIdx.y; they
+// hold it in registers (up to 16384 columns; longer ones are read again) and sum it in fp32 in a
+// fixed order.
+#include "kernels/cuda/elementwise/norm_rows.cuh"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace cuda;
+using namespace cuda::norm;
+
+/// Both norms: without `mean` the plain RMS norm.
+template <class X, class Y>
+struct Forward {
+  Rows<const X> x;
+  Rows<Y> y;
+  Weights<Y> gamma, beta;
+  float *mean, *rstd;
+  Index rows;
+  Columns columns;
+  float eps;
+};
+
+template <class X, class Y>
+__global__ __launch_bounds__(kMostThreads) void norm_rows(const __grid_constant__ Forward<X, Y> a) {
+  __shared__ float partial[kMostWarps];
+  const Columns& columns = a.columns;
+  const auto width = static_cast<float>(columns.h);
+  const Index step = static_cast<Index>(gridDim.x) * blockDim.y;
+  for (Index first = static_cast<Index>(blockIdx.x) * blockDim.y; first < a.rows; first += step) {
+    const bool inside = first + threadIdx.y < a.rows;
+    const Index row = inside ? first + threadIdx.y : first;  // else a twin that writes nothing
+    const X* x = a.x[row];
+    RowPart<X> part;
+    float mean = 0;
+    if (a.mean != nullptr) {
+      float sum = 0;
+      columns.for_chunks([&](Index begin) {
+        part.load(x, columns, begin);
+#pragma unroll
+        for (int pack = 0; pack < kPacks; ++pack) {
+          for (int j = 0; j < kPack; ++j) {
+            sum += part(pack, j);
+          }
+        }
+      });
+      mean = block_sum(sum, partial) / width;
+    }
+    float squares = 0;
+    columns.for_chunks([&](Index begin) {
+      part.load(x, columns, begin);
+      columns.for_packs(begin, [&](int pack, Index, Index left) {
+        for (int j = 0; j < kPack; ++j) {
+          const float d = j < left ? part(pack, j) - mean : 0;
+          squares += d * d;
+        }
+      });
+    });
+    const float rstd = 1 / sqrtf(block_sum(squares, partial) / width + a.eps);
+    if (inside) {
+      if (threadIdx.x == 0) {
+        a.rstd[row] = rstd;
+        if (a.mean != nullptr) {
+          a.mean[row] = mean;
+        }
+      }
+      Y* y = a.y[row];
+      columns.for_chunks([&](Index begin) {
+        part.load(x, columns, begin);
+        columns.for_packs(begin, [&](int pack, Index i, Index left) {
+          Floats<kPack> result = a.gamma(i, left, columns.packed);
+          const Floats<kPack> shift = a.beta(i, left, columns.packed);
+          for (int j = 0; j < kPack; ++j) {
+            result[j] = (part(pack, j) - mean) * rstd * result[j] + shift[j];
+          }
+          store_some(y + i, left, columns.packed, rounded<Y>(result));
+        });
+      });
+    }
+  }
+}
+
+/// K: RmsNormForward or LayerNormForward.
+template <class K>
+void forward(device::CudaStream& stream, const K& k, const In& beta, float* mean) {
+  const Index rows = row_count(k.x), h = k.x.size(-1);
+  if (rows == 0) {
+    return;
+  }
+  visit_norm_types(k.x.dtype, k.y.dtype, [&]<class X, class Y>() {
+    const Rows<const X> x = rows_of<X>(k.x);
+    const Rows<Y> y = rows_of<Y>(k.y);
+    const Weights<Y> gamma(k.gamma, k.gamma_offset, 1), shift(beta, 0, 0);
+    const bool packed = all_packed(x, y) && gamma.fits_packs() && shift.fits_packs();
+    const dim3 block = block_of(h, kThreads);
+    launch(stream, K::name, {blocks_for(rows, block.y), block}, norm_rows<X, Y>,
+           Forward<X, Y>{
+               x, y, gamma, shift, mean, k.rstd.template as<float>(), rows, {h, packed}, k.eps});
+  });
+}
+
+}  // namespace
+
+void run(device::CudaStream& stream, const RmsNormForward& k) {
+  forward(stream, k, In{}, nullptr);
+}
+
+void run(device::CudaStream& stream, const LayerNormForward& k) {
+  forward(stream, k, k.beta, k.mean.as<float>());
+}
+
+}  // namespace mpitron::kernels

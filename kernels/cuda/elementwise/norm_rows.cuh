@@ -1,0 +1,128 @@
+#pragma once
+#include "kernels/cuda/common/reduce.cuh"
+#include "kernels/cuda/common/vector.cuh"
+#include "kernels/elementwise/norm.h"
+
+// How rows of norms lie in the registers of the threads that share them.
+namespace mpitron::kernels::cuda::norm {
+
+inline constexpr int kPacks = 4;  // of a row in the registers of a thread
+inline constexpr unsigned kMostThreads = 512;
+inline constexpr Index kColumnsOfThread = Index{kPacks} * kPack;
+
+/// Which columns of rows of h are a thread's: a row is cut into chunks, in each of which a thread
+/// has kPacks packs, blockDim.x packs apart.
+struct Columns {
+  Index h;
+  bool packed;
+
+  /// body(begin) for the chunks.
+  template <class F>
+  __device__ void for_chunks(F&& body) const {
+    for (Index begin = 0; begin < h; begin += Index{blockDim.x} * kColumnsOfThread) {
+      body(begin);
+    }
+  }
+  __device__ Index column(Index begin, int pack) const {
+    return begin + (static_cast<Index>(pack) * blockDim.x + threadIdx.x) * kPack;
+  }
+  /// body(pack, column, columns left) for the packs of the chunk in which there are columns.
+  template <class F>
+  __device__ void for_packs(Index begin, F&& body) const {
+#pragma unroll  // packs stay in registers
+    for (int pack = 0; pack < kPacks; ++pack) {
+      const Index i = column(begin, pack);
+      if (i < h) {
+        body(pack, i, h - i);
+      }
+    }
+  }
+};
+
+/// The part of a row that a thread holds.
+template <class T>
+struct RowPart {
+  Raw<T, kPack> packs[kPacks];
+  Index begin = -1;  // of the chunk
+
+  /// Does nothing where this chunk is held already.
+  __device__ void load(const T* row, const Columns& columns, Index wanted) {
+    if (begin == wanted) {
+      return;
+    }
+    begin = wanted;
+#pragma unroll  // packs stay in registers
+    for (int pack = 0; pack < kPacks; ++pack) {
+      const Index i = columns.column(begin, pack);
+      packs[pack] = load_some(row + i, columns.h - i, columns.packed);
+    }
+  }
+  __device__ float operator()(int pack, int j) const {
+    return static_cast<float>(packs[pack].v[j]);
+  }
+};
+
+/// gamma or beta: fp32 or of type T, or `otherwise` where there is none.
+template <class T>
+struct Weights {
+  const void* data;
+  bool wide;  // fp32
+  float offset, otherwise;
+
+  Weights(const In& view, float offset_, float otherwise_)
+      : data(view.data), wide(view.dtype == DType::f32), offset(offset_), otherwise(otherwise_) {
+    MPITRON_CHECK(!view || wide || view.dtype == element_dtype<T>(), name_of(view.dtype));
+  }
+  bool fits_packs() const {
+    return wide ? packs_fit(static_cast<const float*>(data))
+                : packs_fit(static_cast<const T*>(data));
+  }
+  __device__ Floats<kPack> operator()(Index i, Index left, bool packed) const {
+    Floats<kPack> w;
+    if (data == nullptr) {
+      for (int j = 0; j < kPack; ++j) {
+        w[j] = otherwise;
+      }
+    } else if (wide) {
+      w = widen(load_some(static_cast<const float*>(data) + i, left, packed));
+    } else {
+      w = widen(load_some(static_cast<const T*>(data) + i, left, packed));
+    }
+    return w;
+  }
+
+ private:
+  template <class E>
+  __device__ Floats<kPack> widen(const Raw<E, kPack>& raw) const {
+    Floats<kPack> w;
+    for (int j = 0; j < kPack; ++j) {
+      w[j] = static_cast<float>(raw.v[j]) + offset;
+    }
+    return w;
+  }
+};
+
+/// Threads along a row and rows side by side.
+inline dim3 block_of(Index h, unsigned threads) {
+  unsigned x = kWarp;
+  while (x < kMostThreads && x * kColumnsOfThread < h) {
+    x += x < 4 * kWarp ? kWarp : 4 * kWarp;
+  }
+  return {x, std::max(1u, threads / x)};
+}
+
+/// Calls f<X, Y>(): of one type, or one of the two fp32.
+template <class F>
+void visit_norm_types(DType x, DType y, F&& f) {
+  visit_element(x, [&]<class X>() {
+    visit_element(y, [&]<class Y>() {
+      if constexpr (std::is_same_v<X, Y> || std::is_same_v<X, float> || std::is_same_v<Y, float>) {
+        f.template operator()<X, Y>();
+      } else {
+        MPITRON_CHECK(x == y, name_of(x), name_of(y));
+      }
+    });
+  });
+}
+
+}  // namespace mpitron::kernels::cuda::norm

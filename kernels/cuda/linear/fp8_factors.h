@@ -1,0 +1,17 @@
+#pragma once
+#include "kernels/linear/fp8_matmul.h"
+
+namespace mpitron::kernels::cuda {
+
+/// What the numbers of two factors are multiplied by: the reciprocals of their scales, where
+/// cuBLASLt reads them.
+struct Fp8Factors {
+  static constexpr const char* name = "fp8_factors";
+  In a_amax, b_amax;  // [1, 1], fp32
+  Out factors;        // [2], fp32
+  Fp8Scaling a_scaling, b_scaling;
+};
+
+void run(device::CudaStream&, const Fp8Factors&);
+
+}  // namespace mpitron::kernels::cuda

@@ -1,0 +1,19 @@
+#pragma once
+#include "kernels/linear/matmul.h"
+
+namespace mpitron::kernels::cuda {
+
+/// What is left of a product behind its sums: c = activation(sums + bias), rounded once, or with
+/// `accumulate` c += sums. For what cuBLASLt has no epilogue for.
+struct ProductFinish {
+  static constexpr const char* name = "product_finish";
+  In sums;  // [m, n] fp32 or fp64; may be c
+  In bias;  // [n], optional: fp32, bf16, fp16, or fp64
+  InOut c;  // [m, n] fp32, bf16, fp16 or fp64
+  Activation activation = Activation::none;
+  bool accumulate = false;
+};
+
+void run(device::CudaStream&, const ProductFinish&);
+
+}  // namespace mpitron::kernels::cuda

@@ -1,0 +1,70 @@
+#include "kernels/attention/attention.h"
+
+#include <atomic>
+
+#include "kernels/host/attention/attention_backward.h"
+#include "kernels/host/attention/attention_forward.h"
+#include "kernels/host/common/parallel.h"
+
+namespace mpitron::kernels {
+namespace {
+
+using host::attention::Problem;
+using host::attention::problem_of;
+
+/// What it takes to be worth several threads: elements of q and k, times 8 for the arithmetic.
+template <class T>
+Index work_of(const Problem<T>& problem) {
+  return 8 * problem.b * problem.n * (problem.s + problem.s_kv) * problem.d;
+}
+
+/// task(index, work) for every task, by as many threads as have a part of the workspace; each takes
+/// the next task, so the order is open and the results may not depend on it.
+template <class Task>
+void run_tasks(Index tasks, Index work_units, const Out& workspace, Index words, const Task& task) {
+  const Index parts = workspace.bytes() / static_cast<Index>(words * sizeof(float));
+  MPITRON_CHECK(parts >= 1 || tasks == 0, workspace.bytes(), words);
+  MPITRON_CHECK(reinterpret_cast<std::uintptr_t>(workspace.data) % 64 == 0, workspace.data);
+  auto* const work = static_cast<float*>(workspace.data);
+  std::atomic<Index> next = 0;
+  const Index workers = std::min({tasks, parts, host::max_workers()});
+  host::for_ranges(workers, work_units, [&](Index, Index, Index worker) {
+    for (Index i = next++; i < tasks; i = next++) {
+      task(i, work + worker * words);
+    }
+  });
+}
+
+}  // namespace
+
+void run(device::HostStream&, const AttentionForward& kernel) {
+  visit_dtype(kernel.q.dtype, [&]<class T>() {
+    const auto problem = problem_of<T>(kernel);
+    run_tasks(problem.b * problem.n, work_of(problem), kernel.workspace, forward_words(problem),
+              [&](Index task, float* work) { forward_task(problem, task, work); });
+  });
+}
+
+void run(device::HostStream&, const AttentionBackward& kernel) {
+  visit_dtype(kernel.q.dtype, [&]<class T>() {
+    const auto problem = problem_of<T>(kernel);
+    run_tasks(problem.b * problem.g, work_of(problem), kernel.workspace, backward_words(problem),
+              [&](Index task, float* work) { backward_task(problem, task, work); });
+  });
+}
+
+Index workspace_bytes(const device::HostStream&, const AttentionForward& kernel) {
+  return visit_dtype(kernel.q.dtype, [&]<class T>() {
+    const auto problem = problem_of<T>(kernel);
+    return std::min(problem.b * problem.n, host::max_workers()) * forward_words(problem) * 4;
+  });
+}
+
+Index workspace_bytes(const device::HostStream&, const AttentionBackward& kernel) {
+  return visit_dtype(kernel.q.dtype, [&]<class T>() {
+    const auto problem = problem_of<T>(kernel);
+    return std::min(problem.b * problem.g, host::max_workers()) * backward_words(problem) * 4;
+  });
+}
+
+}  // namespace mpitron::kernels

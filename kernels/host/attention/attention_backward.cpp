@@ -1,0 +1,306 @@
+#include "kernels/host/attention/attention_backward.h"
+
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "kernels/host/attention/attention_bias.h"
+#include "kernels/host/attention/attention_dropout.h"
+#include "kernels/host/attention/attention_heads.h"
+#include "kernels/host/attention/attention_tile.h"
+
+namespace mpitron::kernels::host::attention {
+namespace {
+
+/// One kv head with its group of query heads, which run one after another into the same dK and dV:
+/// no sum is shared between threads.
+template <class T, int D, bool Drop>
+class BackwardGroup {
+ public:
+  BackwardGroup(const BackwardProblem<T>& problem, Index batch, Index group, float* work)
+      : problem_(problem),
+        batch_(batch),
+        group_(group),
+        queries_(round_up(problem.s, kRows)),
+        keys_(padded_keys(problem.s_kv)),
+        d_(problem.d),
+        dv_(problem.dv),
+        visible_(problem.visibility(batch)) {
+    const auto sizes = part_words(problem);
+    float** const parts[] = {&k_transposed_, &v_transposed_, &k_panels_, &q_rows_, &q_panels_,
+                             &do_rows_,      &do_panels_,    &dq_,       &dk_,     &dv_sum_,
+                             &delta_,        &lse2_,         &p_,        &ds_,     &ds_rows_};
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      *parts[i] = work;
+      work += sizes[i];
+    }
+    bias_ = HeadBias(problem, work);
+    bias_sums_ = HeadBias(problem, work + HeadBias::words(problem));
+  }
+  static Index words(const BackwardProblem<T>& problem) {
+    const auto sizes = part_words(problem);
+    return std::accumulate(sizes.begin(), sizes.end(), 2 * HeadBias::words(problem));
+  }
+
+  void run() {
+    const auto& p = problem_;
+    pack_transposed(k_transposed_, d_, p.k.rows(batch_, group_), keys_);
+    pack_transposed(v_transposed_, dv_, p.v.rows(batch_, group_), keys_);
+    pack_panels(k_panels_, d_, p.k.rows(batch_, group_), keys_);
+    std::fill_n(dk_, keys_ * d_.columns(), 0.f);
+    std::fill_n(dv_sum_, keys_ * dv_.columns(), 0.f);
+    const Index heads = p.n / p.g;
+    for (Index head = group_ * heads; head < (group_ + 1) * heads; ++head) {
+      run_head(head);
+    }
+    p.dk.with_rows(batch_, group_, 0, [&](const auto& to) { write(to, d_, dk_, p.scale); });
+    p.dv_out.with_rows(batch_, group_, 0, [&](const auto& to) {
+      write(to, dv_, dv_sum_, Drop ? p.dropout.keep_scale() : 1.f);
+    });
+  }
+
+ private:
+  static constexpr Index kTileStride = kKeyTile + kPad;     // of p_, ds_: words [query / pack][key]
+  static constexpr Index kRowStride = kKeyTile / 2 + kPad;  // of ds_rows_ (bf16): [query][key / 2]
+
+  static Index padded_keys(Index s_kv) { return round_up(round_up(s_kv, kRows), kCols); }
+
+  /// Words of the parts of the workspace in the order of the constructor, all multiples of 16.
+  static std::array<Index, 15> part_words(const BackwardProblem<T>& problem) {
+    const HeadSize<T, D> d(problem.d), dv(problem.dv);
+    const Index queries = round_up(problem.s, kRows), keys = padded_keys(problem.s_kv);
+    const Index query_pairs = queries / kPack<T> * kCols, key_pairs = keys / kPack<T> * kCols;
+    const Index tile = kQueryTile * kTileStride;
+    return {keys * d.words(),
+            keys * dv.words(),
+            key_pairs * d.panels(),
+            queries * d.words(),
+            query_pairs * d.panels(),
+            queries * dv.words(),
+            query_pairs * dv.panels(),
+            queries * d.columns(),
+            keys * d.columns(),
+            keys * dv.columns(),
+            round_up(queries, 16),
+            round_up(queries, 16),
+            tile,
+            tile,
+            kPack<T> == 1 ? 0 : kQueryTile * kRowStride};
+  }
+
+  void run_head(Index head) {
+    const auto& p = problem_;
+    head_ = head;
+    pack_rows(q_rows_, d_, p.q.rows(batch_, head), queries_);
+    pack_panels(q_panels_, d_, p.q.rows(batch_, head), queries_);
+    pack_rows(do_rows_, dv_, p.d_o.rows(batch_, head), queries_);
+    pack_panels(do_panels_, dv_, p.d_o.rows(batch_, head), queries_);
+    std::fill_n(dq_, queries_ * d_.columns(), 0.f);
+    bias_.read(p, head);
+    bias_sums_.clear();
+    prepare_rows();
+    for (Index k0 = 0; k0 < p.s_kv; k0 += kKeyTile) {
+      const Index k_end = std::min(k0 + kKeyTile, round_up(p.s_kv, kRows));
+      for (Index q0 = 0; q0 < p.s; q0 += kQueryTile) {
+        const Tile tile(visible_, q0, std::min(q0 + kQueryTile, queries_), k0, k_end);
+        if (!tile.empty()) {
+          run_tile(tile);
+        }
+      }
+    }
+    p.dq.with_rows(batch_, head, 0, [&](const auto& to) { write(to, d_, dq_, p.scale); });
+    bias_sums_.write(p.dbias, batch_, head);
+  }
+
+  /// delta = rowsum(dO O) and lse in units of log 2; padded rows get 0 and rows that see nothing
+  /// +inf, which makes their P 0.
+  void prepare_rows() {
+    const auto o = problem_.o.rows(batch_, head_), d_o = problem_.d_o.rows(batch_, head_);
+    const float* lse = problem_.lse + problem_.lse_offset(batch_, head_);
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    for (Index r = 0; r < queries_; ++r) {
+      Vec sum = zero();
+      if (r < problem_.s) {
+        o.fetch(r + kRowsAhead, dv_.size());
+        for (Index c = 0; c < dv_.columns(); c += 16) {
+          sum = fma(dv_.load_columns(o.row(r), c), dv_.load_columns(d_o.row(r), c), sum);
+        }
+      }
+      delta_[r] = reduce_add(sum);
+      lse2_[r] = r >= problem_.s ? 0.f : lse[r] == -kInfinity ? kInfinity : lse[r] * kLog2e;
+    }
+  }
+
+  /// dV += P^T dO, dK += dS^T Q, dQ += dS K.
+  void run_tile(const Tile& tile) {
+    const HeadDropout dropout(problem_.dropout, problem_.positions.keys, batch_, head_);
+    tile.for_blocks([&](Index row, Index col, auto groups) {
+      gradients<groups>(dropout, row, col, row - tile.q0(), col - tile.k0());
+    });
+    dv_.for_panels([&](Index panel, auto groups) {
+      tile.for_key_rows([&](Index key, Index first, Index last) {
+        add_product<groups>(dv_sum_ + key * dv_.columns() + panel * kCols, dv_.columns(),
+                            columns_of(p_, tile, key, first),
+                            do_panels_ + (panel * queries_ + first) / kPack<T> * kCols,
+                            (last - first) / kPack<T>);
+      });
+    });
+    d_.for_panels([&](Index panel, auto groups) {
+      tile.for_key_rows([&](Index key, Index first, Index last) {
+        add_product<groups>(dk_ + key * d_.columns() + panel * kCols, d_.columns(),
+                            columns_of(ds_, tile, key, first),
+                            q_panels_ + (panel * queries_ + first) / kPack<T> * kCols,
+                            (last - first) / kPack<T>);
+      });
+      tile.for_query_rows([&](Index row, Index first, Index last) {
+        add_product<groups>(
+            dq_ + row * d_.columns() + panel * kCols, d_.columns(), rows_of_ds(tile, row, first),
+            k_panels_ + (panel * keys_ + first) / kPack<T> * kCols, (last - first) / kPack<T>);
+      });
+    });
+  }
+
+  /// P^T or dS^T: six keys, from query `first` on.
+  static RowOperand columns_of(const float* words, const Tile& tile, Index key, Index first) {
+    return {words + (first - tile.q0()) / kPack<T> * kTileStride + key - tile.k0(), 1, kTileStride};
+  }
+  /// dS: six queries, from key `first` on. With one step a word, one copy is read both ways.
+  RowOperand rows_of_ds(const Tile& tile, Index row, Index first) const {
+    if constexpr (kPack<T> == 1) {
+      return {ds_ + (row - tile.q0()) * kTileStride + first - tile.k0(), kTileStride, 1};
+    } else {
+      return {ds_rows_ + (row - tile.q0()) * kRowStride + (first - tile.k0()) / 2, kRowStride, 1};
+    }
+  }
+
+  template <int N>
+  [[gnu::noinline]] static void add_product(float* c, Index stride, RowOperand a, const float* b,
+                                            Index steps) {
+    Block<N> acc;
+    for_block<N>([&](int m, int n) { acc[m][n] = load(c + m * stride + 16 * n); });
+    accumulate<T, N>(acc, a, b, steps);
+    for_block<N>([&](int m, int n) { store(c + m * stride + 16 * n, acc[m][n]); });
+  }
+
+  /// P = exp(scale QK^T - lse) and dS = P (dP - delta) of 6 rows x 16 N columns, to [r][c] of the
+  /// tile. P enters dS as it is, and is rounded only for its own product.
+  template <int N>
+  [[gnu::noinline]] void gradients(const HeadDropout& dropout, Index row, Index col, Index r,
+                                   Index c) {
+    alignas(64) float p[kRows][kCols];
+    KeepMasks masks;
+    if constexpr (Drop) {
+      masks = dropout.masks(row, col);
+    }
+    Block<N> acc;
+    probabilities<N>(acc, row, col);
+    for_block<N>([&](int m, int n) {
+      store(p[m] + 16 * n, acc[m][n]);
+      if constexpr (Drop) {
+        acc[m][n] = keep(masks.keep[m][n], acc[m][n]);
+      }
+    });
+    store_tile<N>(p_, r, c, acc);
+    for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
+    accumulate<T, N>(acc, {do_rows_ + row * dv_.words(), dv_.words(), 1},
+                     v_transposed_ + col * dv_.words(), dv_.steps());
+    [[maybe_unused]] const Vec keep_scale = broadcast(Drop ? dropout.keep_scale() : 1.f);
+    for_block<N>([&](int m, int n) {
+      if constexpr (Drop) {
+        acc[m][n] = keep(masks.keep[m][n], acc[m][n] * keep_scale);
+      }
+      acc[m][n] = load(p[m] + 16 * n) * (acc[m][n] - broadcast(delta_[row + m]));
+    });
+    bias_sums_.add<N>(acc, row, col);
+    store_tile<N>(ds_, r, c, acc);
+    if constexpr (kPack<T> == 2) {
+      store_rows<N>(ds_rows_ + r * kRowStride + c / 2, acc);
+    }
+  }
+
+  template <int N>
+  [[gnu::always_inline]] void probabilities(Block<N>& acc, Index row, Index col) {
+    const bool all = visible_.all(row, col, col + 16 * N);
+    const SeenColumns seen = all ? SeenColumns{} : visible_.block(row, col);
+    for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
+    accumulate<T, N>(acc, {q_rows_ + row * d_.words(), d_.words(), 1},
+                     k_transposed_ + col * d_.words(), d_.steps());
+    bias_.add_to<N>(acc, row, col);
+    const Vec c = broadcast(problem_.scale * kLog2e);
+    for_block<N>(
+        [&](int m, int n) { acc[m][n] = exp2<T>(fms(acc[m][n], c, broadcast(lse2_[row + m]))); });
+    if (!all) {
+      for_block<N>([&](int m, int n) { acc[m][n] = keep(seen.lanes(m, n), acc[m][n]); });
+    }
+  }
+
+  /// Rows as they are, or (bf16) in pairs of rows: for the products that reduce over queries.
+  template <int N>
+  [[gnu::always_inline]] static void store_tile(float* tile, Index r, Index c, const Block<N>& x) {
+    float* to = tile + r / kPack<T> * kTileStride + c;
+    for_block<N>([&](int m, int n) {
+      if constexpr (kPack<T> == 1) {
+        store(to + m * kTileStride + 16 * n, round_operand<T>(x[m][n]));
+      } else if (m % 2 == 0) {
+        store_column_pairs(to + m / 2 * kTileStride + 16 * n, x[m][n], x[m + 1][n]);
+      }
+    });
+  }
+
+  /// Rows in pairs of columns: for the product that reduces over keys.
+  template <int N>
+  [[gnu::always_inline]] static void store_rows(float* to, const Block<N>& x) {
+    for_block<N>([&](int m, int n) {
+      if (n % 2 == 0) {
+        store_row_pairs(to + m * kRowStride + 8 * n, x[m][n], n + 1 < N ? x[m][n + 1] : zero());
+      }
+    });
+  }
+
+  template <class Output>
+  static void write(const HeadRows<Output>& to, HeadSize<T, D> head, const float* from,
+                    float factor) {
+    const Vec f = broadcast(factor);
+    for (Index r = 0; r < to.valid; ++r) {
+      to.fetch(r + kRowsAhead, head.size());
+      for (Index c = 0; c < head.columns(); c += 16) {
+        head.store_columns(to.row(r), c, load(from + r * head.columns() + c) * f);
+      }
+    }
+  }
+
+  const BackwardProblem<T>& problem_;
+  const Index batch_, group_, queries_, keys_;
+  const HeadSize<T, D> d_, dv_;
+  const Visibility visible_;
+  Index head_ = 0;
+  float *k_transposed_, *v_transposed_, *k_panels_, *q_rows_, *q_panels_, *do_rows_, *do_panels_;
+  float *dq_, *dk_, *dv_sum_;  // fp32 [queries or keys][columns]
+  float *delta_, *lse2_;       // [queries]
+  float *p_, *ds_, *ds_rows_;  // one tile
+  HeadBias bias_;              // in units of raw scores
+  HeadBias bias_sums_;         // gradients of the head's bias
+};
+
+}  // namespace
+
+template <class T>
+Index backward_words(const BackwardProblem<T>& problem) {
+  return BackwardGroup<T, 0, false>::words(problem);
+}
+
+template <class T>
+void backward_task(const BackwardProblem<T>& problem, Index task, float* work) {
+  with_head_kind(problem, [&](auto size, auto drop) {
+    BackwardGroup<T, size, drop>(problem, task / problem.g, task % problem.g, work).run();
+  });
+}
+
+template Index backward_words(const BackwardProblem<float>&);
+template Index backward_words(const BackwardProblem<BFloat16>&);
+template Index backward_words(const BackwardProblem<Float16>&);
+template void backward_task(const BackwardProblem<float>&, Index, float*);
+template void backward_task(const BackwardProblem<BFloat16>&, Index, float*);
+template void backward_task(const BackwardProblem<Float16>&, Index, float*);
+
+}  // namespace mpitron::kernels::host::attention

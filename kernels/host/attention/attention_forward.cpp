@@ -1,0 +1,246 @@
+#include "kernels/host/attention/attention_forward.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "kernels/host/attention/attention_bias.h"
+#include "kernels/host/attention/attention_dropout.h"
+#include "kernels/host/attention/attention_heads.h"
+
+namespace mpitron::kernels::host::attention {
+namespace {
+
+constexpr Index kQueryBlock = 96;  // a multiple of kRows
+constexpr Index kKeyBlock = 512;   // a multiple of kCols: the scores of 6 rows stay in L1
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// One head: for blocks of 96 queries and 512 keys, 6 rows at a time: scores, maximum, exp,
+/// O = O * correction + P V.
+template <class T, int D, bool Drop>
+class ForwardHead {
+ public:
+  ForwardHead(const ForwardProblem<T>& problem, Index batch, Index head, float* work)
+      : problem_(problem),
+        batch_(batch),
+        head_(head),
+        keys_(round_up(problem.s_kv, kCols)),
+        d_(problem.d),
+        dv_(problem.dv),
+        visible_(problem.visibility(batch)),
+        dropout_(problem.dropout, problem.positions.keys, batch, head) {
+    const auto take = [&](Index words) { return std::exchange(work, work + words); };
+    k_transposed_ = take(keys_ * d_.words());
+    v_panels_ = take(keys_ / kPack<T> * kCols * dv_.panels());
+    q_ = take(kQueryBlock * d_.words());
+    o_ = take(kQueryBlock * dv_.columns());
+    bias_ = HeadBias(problem, take(HeadBias::words(problem)));
+  }
+  static Index words(const Problem<T>& problem) {
+    const HeadSize<T, D> d(problem.d), dv(problem.dv);
+    const Index keys = round_up(problem.s_kv, kCols);
+    return keys * d.words() + keys / kPack<T> * kCols * dv.panels() +
+           kQueryBlock * (d.words() + dv.columns()) + HeadBias::words(problem);
+  }
+
+  void run() {
+    const Index group = head_ / (problem_.n / problem_.g);
+    pack_transposed(k_transposed_, d_, problem_.k.rows(batch_, group), keys_);
+    pack_panels(v_panels_, dv_, problem_.v.rows(batch_, group), keys_);
+    bias_.read(problem_, head_);
+    for (Index q0 = 0; q0 < problem_.s; q0 += kQueryBlock) {
+      query_block(q0);
+    }
+  }
+
+ private:
+  static constexpr Index kStride = kKeyBlock / kPack<T> + kPad;  // of P, in words
+
+  void query_block(Index q0) {
+    const Index rows = std::min(kQueryBlock, problem_.s - q0), padded = round_up(rows, kRows);
+    pack_rows(q_, d_, problem_.q.rows(batch_, head_, q0), padded);
+    std::fill_n(o_, padded * dv_.columns(), 0.f);
+    std::fill_n(max_, kQueryBlock, -kInfinity);
+    std::fill_n(sum_, kQueryBlock, zero());
+    const Index first = round_down(visible_.begin(q0), kKeyBlock);
+    const Index last = visible_.end(q0 + rows - 1);
+    for (Index k0 = first; k0 < last; k0 += kKeyBlock) {
+      for (Index r = 0; r < padded; r += kRows) {
+        const Index row = q0 + r;
+        const Index begin = std::max(k0, round_down(visible_.begin(row), kCols));
+        const Index end = std::min(k0 + kKeyBlock, visible_.end(row + kRows - 1));
+        if (begin < end) {
+          panel(row, r, begin, end - begin);
+        }
+      }
+    }
+    problem_.o.with_rows(batch_, head_, q0, [&](const auto& o) { finish(q0, rows, o); });
+  }
+
+  /// Rows [row, + 6), which are rows [r, + 6) of the block, against keys [k0, + cols).
+  void panel(Index row, Index r, Index k0, Index cols) {
+    Vec top[kRows];
+    std::fill_n(top, kRows, broadcast(-kInfinity));
+    for (Index c = 0; c < cols; c += kCols) {
+      with_groups((cols - c + 15) / 16, [&](auto groups) {
+        scores<groups>(row, q_ + r * d_.words(), k0 + c, scores_[0] + c, top);
+      });
+    }
+    softmax(row, r, k0, cols, top);
+    const Index steps = (cols + kPack<T> - 1) / kPack<T>;
+    dv_.for_panels([&](Index p, auto groups) {
+      add_values<groups>(o_ + r * dv_.columns() + p * kCols,
+                         v_panels_ + (p * keys_ + k0) / kPack<T> * kCols, steps);
+    });
+  }
+
+  /// Raw scores of 6 rows x 16 N columns; hidden ones are -inf.
+  template <int N>
+  [[gnu::noinline]] void scores(Index row, const float* q, Index col, float* to,
+                                Vec (&top)[kRows]) {
+    const bool all = visible_.all(row, col, col + 16 * N);
+    const SeenColumns seen = all ? SeenColumns{} : visible_.block(row, col);
+    Block<N> acc;
+    for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
+    accumulate<T, N>(acc, {q, d_.words(), 1}, k_transposed_ + col * d_.words(), d_.steps());
+    bias_.add_to<N>(acc, row, col);
+    if (!all) {
+      const Vec hidden = broadcast(-kInfinity);
+      for_block<N>([&](int m, int n) { acc[m][n] = select(seen.lanes(m, n), acc[m][n], hidden); });
+    }
+    for_block<N>([&](int m, int n) {
+      top[m] = max(top[m], acc[m][n]);
+      store(to + m * (kKeyBlock + kPad) + 16 * n, acc[m][n]);
+    });
+  }
+
+  /// P = exp(scale (score - maximum)) and the running sums, where P may be dropped but the sums may
+  /// not. A row that has seen no key yet keeps its maximum at -inf and works with 0 instead.
+  [[gnu::noinline]] void softmax(Index row, Index r, Index k0, Index cols,
+                                 const Vec (&top)[kRows]) {
+    const float c = problem_.scale * kLog2e;
+    alignas(64) float shift[16] = {}, base[kRows];
+    for (Index m = 0; m < kRows; ++m) {
+      const float now = std::max(max_[r + m], reduce_max(top[m]));
+      const float finite = now == -kInfinity ? 0.f : now;
+      shift[m] = (max_[r + m] - finite) * c;
+      base[m] = finite * c;
+      max_[r + m] = now;
+    }
+    store(correction_, exp2<float>(load(shift)));
+    if constexpr (Drop) {
+      for (Index c = 0; c < cols; c += kCols) {
+        masks_[c / kCols] = dropout_.masks(row, k0 + c);
+      }
+    }
+    for (Index m = 0; m < kRows; m += 2) {
+      softmax_rows(m, cols, base + m, sum_ + r + m);
+    }
+  }
+
+  /// Two rows.
+  [[gnu::always_inline]] void softmax_rows(Index m, Index cols, const float* bases, Vec* sums) {
+    const Vec c = broadcast(problem_.scale * kLog2e);
+    const Vec base[2] = {broadcast(bases[0]), broadcast(bases[1])};
+    Vec sum[2] = {sums[0] * broadcast(correction_[m]), sums[1] * broadcast(correction_[m + 1])};
+    const Index groups = (cols + 15) / 16;
+    for (Index g0 = 0; g0 < groups; g0 += 4) {
+      with_groups(groups - g0, [&](auto n_groups) {
+        constexpr int N = n_groups;
+#pragma GCC unroll 2
+        for (int i = 0; i < 2; ++i) {
+          const float* x = scores_[m + i] + 16 * g0;
+          Vec p[4] = {zero(), zero(), zero(), zero()};
+#pragma GCC unroll 4
+          for (int n = 0; n < N; ++n) {
+            p[n] = exp2<T>(fms(load(x + 16 * n), c, base[i]));
+            sum[i] = sum[i] + p[n];
+            if constexpr (Drop) {
+              p[n] = keep(masks_[g0 / 4].keep[m + i][n], p[n]);
+            }
+          }
+          store_p(m + i, g0, p);
+        }
+      });
+    }
+    sums[0] = sum[0];
+    sums[1] = sum[1];
+  }
+
+  void store_p(Index m, Index g0, const Vec (&p)[4]) {
+    if constexpr (kPack<T> == 1) {
+#pragma GCC unroll 4
+      for (int n = 0; n < 4; ++n) {
+        store(scores_[m] + 16 * (g0 + n), round_operand<T>(p[n]));
+      }
+    } else {
+      store_row_pairs(p_[m] + 8 * g0, p[0], p[1]);
+      store_row_pairs(p_[m] + 8 * g0 + 16, p[2], p[3]);
+    }
+  }
+
+  /// o = o * correction + P V of 6 rows x 16 N columns.
+  template <int N>
+  [[gnu::noinline]] void add_values(float* o, const float* v, Index steps) {
+    const Index stride = dv_.columns();
+    Block<N> acc;
+    for_block<N>([&](int m, int n) {
+      acc[m][n] = load(o + m * stride + 16 * n) * broadcast(correction_[m]);
+    });
+    accumulate<T, N>(acc, {kPack<T> == 1 ? scores_[0] : p_[0], kStride, 1}, v, steps);
+    for_block<N>([&](int m, int n) { store(o + m * stride + 16 * n, acc[m][n]); });
+  }
+
+  template <class Output>
+  void finish(Index q0, Index rows, const HeadRows<Output>& o) {
+    const float keep_scale = Drop ? dropout_.keep_scale() : 1.f;
+    float* lse = problem_.lse + problem_.lse_offset(batch_, head_) + q0;
+    for (Index r = 0; r < rows; ++r) {
+      const float sum = reduce_add(sum_[r]);
+      const bool hidden = sum == 0.f;
+      const Vec factor = broadcast(hidden ? 0.f : keep_scale / sum);
+      for (Index c = 0; c < dv_.columns(); c += 16) {
+        dv_.store_columns(o.row(r), c, load(o_ + r * dv_.columns() + c) * factor);
+      }
+      lse[r] = hidden ? -kInfinity : max_[r] * problem_.scale + std::log(sum);
+    }
+  }
+
+  const ForwardProblem<T>& problem_;
+  const Index batch_, head_, keys_;
+  const HeadSize<T, D> d_, dv_;
+  const Visibility visible_;
+  const HeadDropout dropout_;
+  float *k_transposed_, *v_panels_;  // [keys / 64][words][64], [panels][keys / pack][64]
+  float *q_, *o_;                    // [96][words], [96][columns]
+  HeadBias bias_;                    // in units of raw scores
+  alignas(64) float scores_[kRows][kKeyBlock + kPad];  // one word a step: P in place
+  alignas(64) float p_[kRows][kKeyBlock / 2 + kPad];   // bf16: words of P
+  alignas(64) float correction_[16];
+  KeepMasks masks_[kKeyBlock / kCols];
+  float max_[kQueryBlock];  // of the raw scores
+  Vec sum_[kQueryBlock];    // 16 partial sums a row
+};
+
+}  // namespace
+
+template <class T>
+Index forward_words(const ForwardProblem<T>& problem) {
+  return ForwardHead<T, 0, false>::words(problem);
+}
+
+template <class T>
+void forward_task(const ForwardProblem<T>& problem, Index task, float* work) {
+  with_head_kind(problem, [&](auto size, auto drop) {
+    ForwardHead<T, size, drop>(problem, task / problem.n, task % problem.n, work).run();
+  });
+}
+
+template Index forward_words(const ForwardProblem<float>&);
+template Index forward_words(const ForwardProblem<BFloat16>&);
+template Index forward_words(const ForwardProblem<Float16>&);
+template void forward_task(const ForwardProblem<float>&, Index, float*);
+template void forward_task(const ForwardProblem<BFloat16>&, Index, float*);
+template void forward_task(const ForwardProblem<Float16>&, Index, float*);
+
+}  // namespace mpitron::kernels::host::attention

@@ -1,0 +1,73 @@
+#include "kernels/attention/attention_largest.h"
+
+#include <limits>
+#include <vector>
+
+#include "kernels/host/common/views.h"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace host;
+
+/// One head of one sample, as fp32 rows.
+template <class T>
+class Head {
+ public:
+  Head(const AttentionLargest& k, Index sample, Index group, Index head)
+      : kernel_(k),
+        s_(k.q.size(0)),
+        d_(k.q.size(4)),
+        q_(k.q.as<T>() + sample * k.q.stride(1) + group * k.q.stride(2) + head * k.q.stride(3)),
+        keys_(static_cast<std::size_t>(s_ * d_)) {
+    const T* const from = k.k.as<T>() + sample * k.k.stride(1) + group * k.k.stride(2);
+    for (Index j = 0; j < s_; ++j) {
+      for (Index c = 0; c < d_; ++c) {
+        keys_[static_cast<std::size_t>(j * d_ + c)] =
+            static_cast<float>(from[j * k.k.stride(0) + c]);
+      }
+    }
+  }
+  float largest() const {
+    float result = -std::numeric_limits<float>::infinity();
+    std::vector<float> query(static_cast<std::size_t>(d_));
+    for (Index i = 0; i < s_; ++i) {
+      for (Index c = 0; c < d_; ++c) {
+        query[static_cast<std::size_t>(c)] =
+            static_cast<float>(q_[i * kernel_.q.stride(0) + c]) * kernel_.scale;
+      }
+      const Index first = kernel_.window < 0 ? 0 : std::max<Index>(0, i - kernel_.window);
+      for (Index j = first; j < (kernel_.causal ? i + 1 : s_); ++j) {
+        const float* const key = keys_.data() + j * d_;
+        const auto [sum] = simd::row_sums<1>(d_, [&](Index c, auto lanes, auto& sums) {
+          sums[0] =
+              simd::fma(simd::load(query.data() + c, lanes), simd::load(key + c, lanes), sums[0]);
+        });
+        result = std::max(result, sum);
+      }
+    }
+    return result;
+  }
+
+ private:
+  const AttentionLargest& kernel_;
+  Index s_, d_;
+  const T* q_;
+  std::vector<float> keys_;
+};
+
+}  // namespace
+
+void run(device::HostStream&, const AttentionLargest& k) {
+  const Index samples = k.q.size(1), groups = k.q.size(2), heads = k.q.size(3);
+  float* const largest = k.largest.as<float>();
+  visit_dtype(k.q.dtype, [&]<class T>() {
+    for_blocks(groups * heads, k.q.numel() * k.q.size(0) / 2, [&](Index at) {
+      for (Index sample = 0; sample < samples; ++sample) {
+        largest[at] = std::max(largest[at], Head<T>(k, sample, at / heads, at % heads).largest());
+      }
+    });
+  });
+}
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,137 @@
+#pragma once
+#include <cstring>
+
+#include "kernels/host/attention/attention_product.h"
+
+// Packing of a head into the operands of the micro-kernel: O(s d), padded with zeros.
+namespace mpitron::kernels::host::attention {
+
+/// The size of a head: a constant D where it is a multiple of 64 worth its own code, else (D = 0)
+/// known at run time.
+template <class T, int D>
+class HeadSize {
+ public:
+  explicit HeadSize(Index size) : size_(size) {}
+
+  Index size() const { return D > 0 ? D : size_; }
+  /// Steps of a reduction over the head, and the words that hold a row of it.
+  Index steps() const { return (size() + kPack<T> - 1) / kPack<T>; }
+  Index words() const { return round_up(size(), 16 * kPack<T>) / kPack<T>; }
+  /// Columns of an fp32 row, and panels of 64 of them.
+  Index columns() const { return round_up(size(), 16); }
+  Index panels() const { return (size() + kCols - 1) / kCols; }
+
+  /// f(panel, N): N groups of 16 columns are in that panel.
+  template <class F>
+  [[gnu::always_inline]] void for_panels(F&& f) const {
+    for (Index panel = 0; panel < panels(); ++panel) {
+      if constexpr (D > 0) {
+        f(panel, std::integral_constant<int, 4>{});
+      } else {
+        with_groups(columns() / 16 - 4 * panel, [&](auto groups) { f(panel, groups); });
+      }
+    }
+  }
+
+  /// Elements [column, + 16) of a row; zeros beyond the head.
+  Vec load_columns(const T* row, Index column) const {
+    if constexpr (D > 0) {
+      return load_as_float(row + column);
+    } else {
+      const Index left = size_ - column;
+      return left >= 16 ? load_as_float(row + column) : load_as_float(row + column, left);
+    }
+  }
+  template <class Output>
+  void store_columns(Output* row, Index column, Vec x) const {
+    store_rounded(row + column, x, D > 0 ? 16 : size_ - column);
+  }
+  /// Words [word, + 16) of a row.
+  Vec load_words(const T* row, Index word) const {
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      const Index left = size() - 2 * word;
+      return left >= 32 ? load_pairs(row + 2 * word) : load_pairs(row + 2 * word, left);
+    } else {
+      return load_columns(row, word);
+    }
+  }
+
+ private:
+  Index size_;
+};
+
+/// Rows of one head in a tensor [s, ...]: `valid` of them are there.
+template <class T>
+struct HeadRows {
+  T* data;
+  Index stride;
+  Index valid;
+
+  T* row(Index r) const { return data + r * stride; }
+  /// Asks for the first `size` elements of a row to come: the processor does not foresee rows that
+  /// lie apart.
+  [[gnu::always_inline]] void fetch(Index r, Index size) const {
+    constexpr Index kLine = 64 / Index{sizeof(T)};
+    if (r < valid) {
+      for (Index i = 0; i < size; i += kLine) {
+        __builtin_prefetch(row(r) + i, std::is_const_v<T> ? 0 : 1);
+      }
+    }
+  }
+};
+
+/// Rows to come that are asked for.
+inline constexpr Index kRowsAhead = 16;
+
+/// A operand, reduction over the head: words [rows][words()].
+template <class T, int D>
+void pack_rows(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, Index rows) {
+  for (Index r = 0; r < rows; ++r) {
+    from.fetch(r + kRowsAhead, head.size());
+    for (Index w = 0; w < head.words(); w += 16, to += 16) {
+      store(to, r < from.valid ? head.load_words(from.row(r), w) : zero());
+    }
+  }
+}
+
+/// B operand, reduction over the sequence: words [panels()][rows / pack][64].
+template <class T, int D>
+void pack_panels(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, Index rows) {
+  head.for_panels([&](Index panel, auto groups) {
+    for (Index r = 0; r < rows; r += kPack<T>, to += kCols) {
+      for (Index g = 0; g < groups; ++g) {
+        const auto load_row = [&](Index row) {
+          return row < from.valid ? head.load_columns(from.row(row), panel * kCols + 16 * g)
+                                  : zero();
+        };
+        if constexpr (kPack<T> == 1) {
+          store(to + 16 * g, load_row(r));
+        } else {
+          store_column_pairs(to + 16 * g, load_row(r), load_row(r + 1));  // exact: they are bf16
+        }
+      }
+    }
+  });
+}
+
+/// B operand, reduction over the head: words [rows / 64][words()][64].
+template <class T, int D>
+void pack_transposed(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, Index rows) {
+  for (Index block = 0; block < rows; block += kCols, to += head.words() * kCols) {
+    for (Index r = 0; r < kCols; r += 16) {
+      for (Index i = 0; i < 16; ++i) {
+        from.fetch(block + r + 16 + i, head.size());
+      }
+      for (Index w = 0; w < head.words(); w += 16) {  // inside: a row's cache lines are neighbours
+        Vec x[16];
+        for (Index i = 0; i < 16; ++i) {
+          const Index row = block + r + i;
+          x[i] = row < from.valid ? head.load_words(from.row(row), w) : zero();
+        }
+        store_transposed(to + w * kCols + r, kCols, x);
+      }
+    }
+  }
+}
+
+}  // namespace mpitron::kernels::host::attention

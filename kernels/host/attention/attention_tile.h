@@ -1,0 +1,80 @@
+#pragma once
+#include "kernels/host/attention/attention_problem.h"
+
+namespace mpitron::kernels::host::attention {
+
+inline constexpr Index kQueryTile = 96;  // multiples of kRows; keys of kCols, too
+inline constexpr Index kKeyTile = 192;
+
+/// The part of a tile of queries x keys that anybody sees, on grids of 6 queries and 6 keys: what a
+/// product reads of P and dS has always been written by the blocks of the same tile.
+class Tile {
+ public:
+  /// All bounds are multiples of kRows, k0 of kCols, too.
+  Tile(const Visibility& visible, Index q0, Index q_end, Index k0, Index k_end)
+      : q0_(q0), k0_(k0), rows_((q_end - q0) / kRows) {
+    for (Index i = 0; i < rows_; ++i) {
+      const Index row = q0 + i * kRows;
+      begin_[i] = std::clamp(round_down(visible.begin(row), kRows), k0, k_end);
+      end_[i] = std::clamp(round_up(visible.end(row + kRows - 1), kRows), begin_[i], k_end);
+    }
+  }
+
+  Index q0() const { return q0_; }
+  Index k0() const { return k0_; }
+  bool empty() const {
+    for (Index i = 0; i < rows_; ++i) {
+      if (begin_[i] < end_[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// f(row, col, N): 6 rows x 16 N columns; a block is wanted if a row sees a part of it.
+  template <class F>
+  [[gnu::always_inline]] void for_blocks(F&& f) const {
+    for (Index col = k0_; col < k0_ + kKeyTile; col += kCols) {
+      for (Index i = 0; i < rows_; ++i) {
+        if (begin_[i] < std::min(end_[i], col + kCols) && col < end_[i]) {
+          with_groups((end_[i] - col + 15) / 16,
+                      [&](auto groups) { f(q0_ + i * kRows, col, groups); });
+        }
+      }
+    }
+  }
+
+  /// f(key, first, last): the keys [key, + 6) are seen by queries [first, last). Both ends grow
+  /// with the key, as the visible keys do with the query.
+  template <class F>
+  [[gnu::always_inline]] void for_key_rows(F&& f) const {
+    Index first = 0, last = 0;
+    for (Index key = begin_[0]; key < end_[rows_ - 1]; key += kRows) {
+      while (first < rows_ && end_[first] <= key) {
+        ++first;
+      }
+      while (last < rows_ && begin_[last] <= key) {
+        ++last;
+      }
+      if (first < last) {
+        f(key, q0_ + first * kRows, q0_ + last * kRows);
+      }
+    }
+  }
+
+  /// f(row, first, last): the queries [row, + 6) see keys [first, last).
+  template <class F>
+  [[gnu::always_inline]] void for_query_rows(F&& f) const {
+    for (Index i = 0; i < rows_; ++i) {
+      if (begin_[i] < end_[i]) {
+        f(q0_ + i * kRows, begin_[i], end_[i]);
+      }
+    }
+  }
+
+ private:
+  Index q0_, k0_, rows_;
+  Index begin_[kQueryTile / kRows], end_[kQueryTile / kRows];  // keys that six queries see
+};
+
+}  // namespace mpitron::kernels::host::attention

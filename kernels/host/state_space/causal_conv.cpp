@@ -1,0 +1,213 @@
+#include "kernels/state_space/causal_conv.h"
+
+#include <vector>
+
+#include "kernels/host/common/views.h"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace host;
+using simd::Float;
+
+constexpr Index kColumns = 64;  // of a task: a tile stays in the nearest cache
+constexpr Index kBlock = 32;    // positions whose sums are added in fp32
+constexpr Index kWork = 8;      // of a position, in elements copied
+
+/// weight[k][c] and the bias of a tile of channels, fp32.
+class Taps {
+ public:
+  Taps(const In& weight, const In& bias, Index begin, Index count)
+      : width_(weight.size(2)), values_(static_cast<std::size_t>((width_ + 1) * kColumns), 0.F) {
+    visit_dtype(weight.dtype, [&]<class T>() {
+      const T* from = weight.as<T>() + begin * width_;
+      for (Index i = 0; i < count * width_; ++i) {
+        row(i % width_)[i / width_] = static_cast<float>(from[i]);
+      }
+    });
+    if (bias) {
+      visit_dtype(bias.dtype, [&]<class T>() {
+        std::transform(bias.as<T>() + begin, bias.as<T>() + begin + count, row(width_),
+                       [](T x) { return static_cast<float>(x); });
+      });
+    }
+  }
+  Index width() const { return width_; }
+  float* row(Index k) { return values_.data() + k * kColumns; }
+  const float* row(Index k) const { return values_.data() + k * kColumns; }
+  const float* bias() const { return row(width_); }
+
+ private:
+  Index width_;
+  std::vector<float> values_;
+};
+
+/// One tile of channels of one sample of a view [s, b, c].
+template <class T>
+class Column {
+ public:
+  template <class View>
+  Column(const View& view, Index sample, Index begin)
+      : data_(view.template as<std::remove_const_t<T>>() + sample * view.stride(1) + begin),
+        stride_(view.stride(0)) {}
+  T* operator[](Index i) const { return data_ + i * stride_; }
+
+ private:
+  T* data_;
+  Index stride_;
+};
+
+/// What the activation gets at position i, in these lanes.
+template <class T, class Lanes>
+[[gnu::always_inline]] inline Float convolved(const Column<const T>& x, const Taps& taps, Index i,
+                                              Index c, Lanes lanes) {
+  Float sum = simd::load(taps.bias() + c, lanes);
+  for (Index k = std::max<Index>(0, taps.width() - 1 - i); k < taps.width(); ++k) {
+    sum = simd::fma(simd::load(x[i - taps.width() + 1 + k] + c, lanes),
+                    simd::load(taps.row(k) + c, lanes), sum);
+  }
+  return sum;
+}
+
+/// f(first channel, count) over tiles of channels, on threads.
+template <class F>
+void for_columns(const In& x, F&& f) {
+  const Index channels = x.size(2);
+  for_blocks((channels + kColumns - 1) / kColumns, kWork * x.numel(), [&](Index tile) {
+    f(tile * kColumns, std::min(kColumns, channels - tile * kColumns));
+  });
+}
+
+/// Sums over positions for each tap and the bias of a tile: blocks of positions in fp32, blocks in
+/// double.
+class TapSums {
+ public:
+  explicit TapSums(Index rows)
+      : block_(static_cast<std::size_t>(rows * kColumns), 0.F), total_(block_.size(), 0.0) {}
+  float* row(Index k) { return block_.data() + k * kColumns; }
+  void end_block() {
+    for (std::size_t i = 0; i < block_.size(); ++i) {
+      total_[i] += static_cast<double>(block_[i]);
+    }
+    std::ranges::fill(block_, 0.F);
+  }
+  double total(Index k, Index c) const {
+    return total_[static_cast<std::size_t>(k * kColumns + c)];
+  }
+
+ private:
+  std::vector<float> block_;
+  std::vector<double> total_;
+};
+
+void put(const InOut& view, Index at, double value, bool accumulate) {
+  visit_dtype(view.dtype, [&]<class T>() {
+    T& to = view.as<T>()[at];
+    to = T(
+        static_cast<float>((accumulate ? static_cast<double>(static_cast<float>(to)) : 0) + value));
+  });
+}
+
+/// A tile of channels of all samples, backwards.
+template <class T>
+class ColumnGradients {
+ public:
+  ColumnGradients(const CausalConvBackward& k, Index begin, Index count)
+      : k_(k),
+        begin_(begin),
+        count_(count),
+        taps_(k.weight, k.bias, begin, count),
+        sums_(taps_.width() + 1),
+        before_(static_cast<std::size_t>((k.x.size(0) + taps_.width() - 1) * kColumns), 0.F) {}
+
+  void run() {
+    for (Index sample = 0; sample < k_.x.size(1); ++sample) {
+      differentiate(sample);
+      spread(sample);
+    }
+    for (Index c = 0; c < count_; ++c) {
+      for (Index tap = 0; tap < taps_.width(); ++tap) {
+        put(k_.dweight, (begin_ + c) * taps_.width() + tap, sums_.total(tap, c),
+            k_.accumulate_weight);
+      }
+      if (k_.dbias) {
+        put(k_.dbias, begin_ + c, sums_.total(taps_.width(), c), k_.accumulate_bias);
+      }
+    }
+  }
+
+ private:
+  float* before(Index i) { return before_.data() + i * kColumns; }
+
+  /// The gradient before the activation at each position, and the taps' sums of it.
+  void differentiate(Index sample) {
+    const Column<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
+    const Index s = k_.x.size(0), width = taps_.width();
+    for (Index i = 0; i < s; ++i) {
+      simd::for_lanes(count_, [&](Index c, auto lanes) {
+        const Float sum = convolved(x, taps_, i, c, lanes);
+        const simd::Sigmoid open = simd::sigmoid(sum);
+        const Float slope = simd::fma(sum * open.complement, open.value, open.value);
+        const Float gradient = simd::load(dy[i] + c, lanes) * slope;
+        simd::store(before(i) + c, gradient, lanes);
+        float* bias = sums_.row(width) + c;
+        simd::store(bias, simd::load(bias, lanes) + gradient, lanes);
+        for (Index tap = std::max<Index>(0, width - 1 - i); tap < width; ++tap) {
+          float* to = sums_.row(tap) + c;
+          const Float value = simd::load(x[i - width + 1 + tap] + c, lanes);
+          simd::store(to, simd::fma(gradient, value, simd::load(to, lanes)), lanes);
+        }
+      });
+      if ((i + 1) % kBlock == 0 || i + 1 == s) {
+        sums_.end_block();
+      }
+    }
+  }
+  void spread(Index sample) {
+    const Column<T> dx(k_.dx, sample, begin_);
+    for (Index i = 0; i < k_.x.size(0); ++i) {
+      simd::for_lanes(count_, [&](Index c, auto lanes) {
+        Float sum{};
+        for (Index tap = 0; tap < taps_.width(); ++tap) {
+          sum = simd::fma(simd::load(before(i + taps_.width() - 1 - tap) + c, lanes),
+                          simd::load(taps_.row(tap) + c, lanes), sum);
+        }
+        simd::store(dx[i] + c, sum, lanes);
+      });
+    }
+  }
+
+  const CausalConvBackward& k_;
+  Index begin_, count_;
+  Taps taps_;
+  TapSums sums_;
+  std::vector<float> before_;  // [s + width - 1, columns]; zeros behind the sequence
+};
+
+}  // namespace
+
+void run(device::HostStream&, const CausalConvForward& k) {
+  visit_dtype(k.x.dtype, [&]<class T>() {
+    for_columns(k.x, [&](Index begin, Index count) {
+      const Taps taps(k.weight, k.bias, begin, count);
+      for (Index sample = 0; sample < k.x.size(1); ++sample) {
+        const Column<const T> x(k.x, sample, begin);
+        const Column<T> y(k.y, sample, begin);
+        for (Index i = 0; i < k.x.size(0); ++i) {
+          simd::for_lanes(count, [&](Index c, auto lanes) {
+            const Float sum = convolved(x, taps, i, c, lanes);
+            simd::store(y[i] + c, sum * simd::sigmoid(sum).value, lanes);
+          });
+        }
+      }
+    });
+  });
+}
+
+void run(device::HostStream&, const CausalConvBackward& k) {
+  visit_dtype(k.x.dtype, [&]<class T>() {
+    for_columns(k.x, [&](Index begin, Index count) { ColumnGradients<T>(k, begin, count).run(); });
+  });
+}
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,300 @@
+#include "kernels/state_space/delta_rule.h"
+
+#include <numeric>
+
+#include "kernels/host/state_space/scan_chunk.h"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace host;
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// What a value head has at one position, and its state's way from one to the next; rows of a
+/// state are keys.
+template <class T, class Real>
+class Head {
+ public:
+  Head(const DeltaRuleInputs& in, Index sample, Index head)
+      : keys_(in.key_dim()),
+        values_(in.value_dim()),
+        q_rows_(in.q, sample, head / in.served() * keys_),
+        k_rows_(in.k, sample, head / in.served() * keys_),
+        v_rows_(in.v, sample, head * values_),
+        beta_rows_(in.beta, sample, head),
+        alpha_rows_(in.alpha, sample, head),
+        rate_(-std::exp(number_at(in.a_log, head))),
+        bias_(number_at(in.dt_bias, head)),
+        scale_(Real(1) / std::sqrt(static_cast<Real>(keys_))),
+        q_(at(keys_)),
+        k_(q_),
+        v_(at(values_)),
+        d_(v_) {}
+
+  void read(Index i) {
+    q_factor_ = read_unit(q_rows_, i, q_), k_factor_ = read_unit(k_rows_, i, k_);
+    v_rows_.read(i, 1, values_, v_.data());
+    beta_ = static_cast<Real>(1 / (1 + std::exp(-as_double(beta_rows_[i][0]))));
+    const double raw = as_double(alpha_rows_[i][0]) + bias_, small = std::exp(-std::abs(raw));
+    g_ = rate_ * (std::max(raw, 0.0) + std::log1p(small));
+    opening_ = (raw >= 0 ? 1 : small) / (1 + small);
+    keep_ = static_cast<Real>(std::exp(g_));
+  }
+  /// `state` of the position before fades; what of the value it does not say yet is in d().
+  void fade(Real* state) {
+    std::copy(v_.begin(), v_.end(), d_.begin());
+    for (Index r = 0; r < keys_; ++r) {
+      Real* const row = state + r * values_;
+      const Real key = k_[at(r)];
+      for (Index c = 0; c < values_; ++c) {
+        row[c] *= keep_;
+        d_[at(c)] -= row[c] * key;
+      }
+    }
+  }
+  /// The rest of the way, from the faded state.
+  void correct(Real* state) {
+    for (Index r = 0; r < keys_; ++r) {
+      Real* const row = state + r * values_;
+      const Real key = k_[at(r)] * beta_;
+      for (Index c = 0; c < values_; ++c) {
+        row[c] += key * d_[at(c)];
+      }
+    }
+  }
+  void output(const Real* state, Real* o) const {
+    std::fill_n(o, values_, Real(0));
+    for (Index r = 0; r < keys_; ++r) {
+      const Real query = q_[at(r)] * scale_;
+      for (Index c = 0; c < values_; ++c) {
+        o[c] += query * state[r * values_ + c];
+      }
+    }
+  }
+
+  Index keys() const { return keys_; }
+  Index values() const { return values_; }
+  const std::vector<Real>& q() const { return q_; }
+  const std::vector<Real>& k() const { return k_; }
+  const std::vector<Real>& d() const { return d_; }  // v - S^T k
+  Real beta() const { return beta_; }
+  Real keep() const { return keep_; }
+  Real scale() const { return scale_; }
+  double g() const { return g_; }
+  double slope() const { return rate_ * opening_; }  // of g by alpha
+  void add_to_q(const Real* gradient, Real* to) const { add_unit(q_, q_factor_, gradient, to); }
+  void add_to_k(const Real* gradient, Real* to) const { add_unit(k_, k_factor_, gradient, to); }
+
+ private:
+  Real read_unit(const SampleRows<const T>& rows, Index i, std::vector<Real>& to) const {
+    rows.read(i, 1, keys_, to.data());
+    const Real square = std::inner_product(to.begin(), to.end(), to.begin(), Real(0));
+    const Real factor = Real(1) / std::sqrt(square + Real(1e-6));
+    std::ranges::for_each(to, [factor](Real& value) { value *= factor; });
+    return factor;
+  }
+  /// From a gradient of x / sqrt(|x|^2 + 1e-6) to that of x.
+  void add_unit(const std::vector<Real>& unit, Real factor, const Real* gradient, Real* to) const {
+    const Real along = std::inner_product(unit.begin(), unit.end(), gradient, Real(0));
+    for (Index r = 0; r < keys_; ++r) {
+      to[r] += factor * (gradient[r] - unit[at(r)] * along);
+    }
+  }
+
+  Index keys_, values_;
+  SampleRows<const T> q_rows_, k_rows_, v_rows_, beta_rows_, alpha_rows_;
+  double rate_, bias_, g_ = 0, opening_ = 0;
+  Real scale_, beta_ = 0, keep_ = 0, q_factor_ = 0, k_factor_ = 0;
+  std::vector<Real> q_, k_, v_, d_;
+};
+
+template <class F>
+void for_key_heads(const DeltaRuleInputs& in, F&& f) {
+  for_blocks(in.q.size(1) * in.key_heads, in.v.numel() * in.key_dim(),
+             [&](Index task) { f(task / in.key_heads, task % in.key_heads); });
+}
+
+/// Where `states` has the state before a chunk.
+Index place_of_state(const DeltaRuleInputs& in, Index chunk, Index sample, Index head) {
+  const Index row = (chunk * in.q.size(1) + sample) * in.value_heads() + head;
+  return row * in.key_dim() * in.value_dim();
+}
+
+template <class T, class Real>
+void pass_forward(const DeltaRuleForward& k, Index sample, Index number) {
+  Head<T, Real> head(k.in, sample, number);
+  const SampleRows<T> o_rows(k.o, sample, number * head.values());
+  std::vector<Real> state(at(head.keys() * head.values()), 0), o(at(head.values()));
+  for (Index i = 0; i < k.in.q.size(0); ++i) {
+    if (k.states && i % k.chunk == 0) {
+      std::ranges::copy(state,
+                        k.states.as<Real>() + place_of_state(k.in, i / k.chunk, sample, number));
+    }
+    head.read(i);
+    head.fade(state.data());
+    head.correct(state.data());
+    head.output(state.data(), o.data());
+    o_rows.write(i, 1, head.values(), o.data());
+  }
+}
+
+struct HeadSums {
+  double a_log = 0, dt_bias = 0;
+};
+
+/// One value head of one sample, chunks in reverse; within a chunk its states are made again.
+template <class T, class Real>
+class HeadBackward {
+ public:
+  HeadBackward(const DeltaRuleBackward& k, Index sample, Index number)
+      : k_(k),
+        sample_(sample),
+        number_(number),
+        head_(k.in, sample, number),
+        size_(head_.keys() * head_.values()),
+        d_o_(k.d_o, sample, number * head_.values()),
+        dv_(k.dv, sample, number * head_.values()),
+        dbeta_(k.dbeta, sample, number),
+        dalpha_(k.dalpha, sample, number),
+        states_(at((k.chunk + 1) * size_)),
+        gradient_(at(size_), 0),
+        faded_(at(size_)),
+        to_q_(at(head_.keys())),
+        to_k_(to_q_),
+        to_v_(at(head_.values())),
+        given_(to_v_) {}
+
+  /// Adds to dq and dk, [s, k].
+  HeadSums run(Real* dq, Real* dk) {
+    const Index s = k_.in.q.size(0);
+    for (Index first = (s - 1) / k_.chunk * k_.chunk; first >= 0; first -= k_.chunk) {
+      const Index count = std::min(k_.chunk, s - first);
+      std::copy_n(k_.states.as<Real>() + place_of_state(k_.in, first / k_.chunk, sample_, number_),
+                  size_, states_.begin());
+      for (Index i = 0; i < count; ++i) {
+        Real* const next = state(i + 1);
+        std::copy_n(state(i), size_, next);
+        head_.read(first + i), head_.fade(next), head_.correct(next);
+      }
+      for (Index i = count - 1; i >= 0; --i) {
+        step(first + i, i);
+        head_.add_to_q(to_q_.data(), dq + (first + i) * head_.keys());
+        head_.add_to_k(to_k_.data(), dk + (first + i) * head_.keys());
+      }
+    }
+    return sums_;
+  }
+
+ private:
+  Real* state(Index i) { return states_.data() + i * size_; }
+
+  /// Position i, `in_chunk` of its chunk.
+  void step(Index i, Index in_chunk) {
+    const Index values = head_.values();
+    head_.read(i);
+    std::copy_n(state(in_chunk), size_, faded_.begin());
+    head_.fade(faded_.data());
+    d_o_.read(i, 1, values, given_.data());
+    std::ranges::fill(to_v_, Real(0));
+    const Real* const after = state(in_chunk + 1);
+    for (Index r = 0; r < head_.keys(); ++r) {
+      Real* const row = gradient_.data() + r * values;
+      const Real query = head_.q()[at(r)] * head_.scale(), key = head_.k()[at(r)];
+      Real to_q = 0, to_k = 0;
+      for (Index c = 0; c < values; ++c) {
+        row[c] += query * given_[at(c)];
+        to_q += after[r * values + c] * given_[at(c)];
+        to_k += row[c] * head_.d()[at(c)];
+        to_v_[at(c)] += row[c] * key;
+      }
+      to_q_[at(r)] = to_q * head_.scale(), to_k_[at(r)] = to_k * head_.beta();
+    }
+    through_correction(i);
+  }
+  void through_correction(Index i) {
+    const Index values = head_.values();
+    double to_beta = 0, to_g = 0;
+    for (Index c = 0; c < values; ++c) {
+      to_beta += static_cast<double>(to_v_[at(c)] * head_.d()[at(c)]);
+      to_v_[at(c)] *= head_.beta();
+    }
+    for (Index r = 0; r < head_.keys(); ++r) {
+      Real* const row = gradient_.data() + r * values;
+      const Real* const faded = faded_.data() + r * values;
+      const Real key = head_.k()[at(r)];
+      Real to_k = 0, along = 0;
+      for (Index c = 0; c < values; ++c) {
+        row[c] -= key * to_v_[at(c)];
+        to_k += faded[c] * to_v_[at(c)];
+        along += row[c] * faded[c];
+        row[c] *= head_.keep();
+      }
+      to_k_[at(r)] -= to_k;
+      to_g += static_cast<double>(along);
+    }
+    dv_.write(i, 1, values, to_v_.data());
+    const auto beta = static_cast<double>(head_.beta());
+    dbeta_[i][0] = T(static_cast<Real>(to_beta * beta * (1 - beta)));
+    const double to_raw = to_g * head_.slope();
+    dalpha_[i][0] = T(static_cast<Real>(to_raw));
+    sums_.a_log += to_g * head_.g(), sums_.dt_bias += to_raw;
+  }
+
+  const DeltaRuleBackward& k_;
+  Index sample_, number_;
+  Head<T, Real> head_;
+  Index size_;
+  SampleRows<const T> d_o_;
+  SampleRows<T> dv_, dbeta_, dalpha_;
+  std::vector<Real> states_, gradient_, faded_, to_q_, to_k_, to_v_, given_;
+  HeadSums sums_;
+};
+
+void put(const InOut& view, Index index, double value, bool accumulate) {
+  const double before = accumulate ? number_at(view, index) : 0;
+  visit_scan_types(view.dtype, [&]<class T, class Real>() {
+    view.as<T>()[index] = T(static_cast<Real>(before + value));
+  });
+}
+
+}  // namespace
+
+void run(device::HostStream&, const DeltaRuleForward& k) {
+  visit_scan_types(k.in.q.dtype, [&]<class T, class Real>() {
+    for_key_heads(k.in, [&](Index sample, Index key) {
+      for (Index head = key * k.in.served(); head < (key + 1) * k.in.served(); ++head) {
+        pass_forward<T, Real>(k, sample, head);
+      }
+    });
+  });
+}
+
+void run(device::HostStream&, const DeltaRuleBackward& k) {
+  const Index s = k.in.q.size(0), width = k.in.key_dim(), heads = k.in.value_heads();
+  std::vector<HeadSums> sums(at(k.in.q.size(1) * heads));
+  visit_scan_types(k.in.q.dtype, [&]<class T, class Real>() {
+    for_key_heads(k.in, [&](Index sample, Index key) {
+      std::vector<Real> dq(at(s * width), 0), dk = dq;
+      for (Index head = key * k.in.served(); head < (key + 1) * k.in.served(); ++head) {
+        sums[at(sample * heads + head)] =
+            HeadBackward<T, Real>(k, sample, head).run(dq.data(), dk.data());
+      }
+      SampleRows<T>(k.dq, sample, key * width).write(0, s, width, dq.data());
+      SampleRows<T>(k.dk, sample, key * width).write(0, s, width, dk.data());
+    });
+  });
+  for (Index head = 0; head < heads; ++head) {
+    HeadSums all;
+    for (Index sample = 0; sample < k.in.q.size(1); ++sample) {
+      const HeadSums& own = sums[at(sample * heads + head)];
+      all.a_log += own.a_log, all.dt_bias += own.dt_bias;
+    }
+    put(k.da_log, head, all.a_log, k.accumulate);
+    put(k.ddt_bias, head, all.dt_bias, k.accumulate);
+  }
+}
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,13 @@
+#pragma once
+#include <vector>
+
+#include "kernels/elementwise/stored_numbers.h"
+#include "kernels/reference/common/elements.h"
+
+namespace mpitron::kernels::reference {
+
+/// All numbers, and storing all numbers (rounded to fp32 first where they are not stored plainly).
+std::vector<double> read_stored(const StoredNumbers& x);
+void write_stored(const std::vector<double>& numbers, const StoredNumbers& y);
+
+}  // namespace mpitron::kernels::reference

@@ -1,0 +1,80 @@
+#include "kernels/state_space/causal_conv.h"
+
+#include "kernels/reference/common/elements.h"
+
+namespace mpitron::kernels {
+
+using reference::Reader;
+using reference::Writer;
+
+namespace {
+
+double sigmoid(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+/// One channel of one sample.
+struct Channel {
+  const Reader &x, &weight, &bias;
+  Index sample, channel, width;
+
+  double before_activation(Index i) const {
+    double sum = bias ? bias(channel) : 0;
+    for (Index k = std::max<Index>(0, width - 1 - i); k < width; ++k) {
+      sum += weight(channel, 0, k) * x(i - width + 1 + k, sample, channel);
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+
+void run(device::ReferenceStream&, const CausalConvForward& k) {
+  const Reader x(k.x), weight(k.weight), bias(k.bias);
+  const Writer y(k.y);
+  for (Index i = 0; i < k.x.size(0); ++i) {
+    for (Index sample = 0; sample < k.x.size(1); ++sample) {
+      for (Index c = 0; c < k.x.size(2); ++c) {
+        const double sum =
+            Channel{x, weight, bias, sample, c, k.weight.size(2)}.before_activation(i);
+        y.set(sum * sigmoid(sum), i, sample, c);
+      }
+    }
+  }
+}
+
+void run(device::ReferenceStream&, const CausalConvBackward& k) {
+  const Reader x(k.x), dy(k.dy), weight(k.weight), bias(k.bias);
+  const Writer dx(k.dx), dweight(k.dweight), dbias(k.dbias);
+  const Index s = k.x.size(0), width = k.weight.size(2);
+  for (Index c = 0; c < k.x.size(2); ++c) {
+    std::vector<double> to_weight(static_cast<std::size_t>(width), 0);
+    double to_bias = 0;
+    for (Index sample = 0; sample < k.x.size(1); ++sample) {
+      const Channel channel{x, weight, bias, sample, c, width};
+      std::vector<double> to_x(static_cast<std::size_t>(s), 0);
+      for (Index i = 0; i < s; ++i) {
+        const double sum = channel.before_activation(i), open = sigmoid(sum);
+        const double gradient = dy(i, sample, c) * open * (1 + sum * (1 - open));
+        to_bias += gradient;
+        for (Index at = std::max<Index>(0, width - 1 - i); at < width; ++at) {
+          const Index j = i - width + 1 + at;
+          to_weight[static_cast<std::size_t>(at)] += gradient * x(j, sample, c);
+          to_x[static_cast<std::size_t>(j)] += gradient * weight(c, 0, at);
+        }
+      }
+      for (Index i = 0; i < s; ++i) {
+        dx.set(to_x[static_cast<std::size_t>(i)], i, sample, c);
+      }
+    }
+    for (Index at = 0; at < width; ++at) {
+      const double before = k.accumulate_weight ? dweight(c, 0, at) : 0;
+      dweight.set(before + to_weight[static_cast<std::size_t>(at)], c, 0, at);
+    }
+    if (dbias) {
+      dbias.set((k.accumulate_bias ? dbias(c) : 0) + to_bias, c);
+    }
+  }
+}
+
+}  // namespace mpitron::kernels

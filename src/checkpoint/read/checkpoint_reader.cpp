@@ -1,0 +1,198 @@
+#include "checkpoint/read/checkpoint_reader.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "checkpoint/folders/verify.h"
+#include "checkpoint/plan/agreement.h"
+#include "checkpoint/read/parallel_read.h"
+#include "utils/error.h"
+#include "utils/timer.h"
+
+namespace mpitron::checkpoint {
+namespace {
+
+File open_once(comm::Group& group, const std::filesystem::path& path) {
+  std::string metadata;
+  on_member_0(group, [&] { metadata = File(path).serialize(); });
+  return File::deserialize(broadcast_text(group, metadata, 0));
+}
+
+/// But for the number of rows, where that may differ.
+bool fits(const DataSet& data_set, const tensor::ShardedTensor& tensor) {
+  Shape wanted = tensor.shape;
+  if (tensor.rows_may_differ && wanted.rank() > 0 && data_set.shape.rank() == wanted.rank()) {
+    wanted[0] = data_set.shape[0];
+  }
+  return data_set.shape == wanted && convertible(data_set.dtype, tensor.value.dtype);
+}
+
+std::string say(DType dtype, const Shape& shape) {
+  return fmt::format("{} {}", name_of(dtype), to_string(shape));
+}
+
+}  // namespace
+
+CheckpointReader::CheckpointReader(comm::World& world, const std::filesystem::path& path)
+    : group_(world.all()), file_(open_once(*group_, path)) {}
+
+const DataSet* CheckpointReader::source_of(const LoadTarget& target) const {
+  for (const std::string& name : target.sources) {
+    if (const DataSet* const data_set = file_.find(name)) {
+      return data_set;
+    }
+  }
+  return target.sources.empty() ? file_.find(target.tensor.name) : nullptr;
+}
+
+LoadReport CheckpointReader::compare(std::span<const LoadTarget> targets) {
+  const std::vector<DataSet>& data_sets = file_.data_sets();
+  std::vector<std::uint8_t> used(data_sets.size() + 1);  // never empty
+  LoadReport report;
+  for (const LoadTarget& target : targets) {
+    const tensor::ShardedTensor& tensor = target.tensor;
+    const DataSet* const data_set = source_of(target);
+    const std::string wanted = say(tensor.value.dtype, tensor.shape);
+    if (data_set == nullptr) {
+      report.differences.push_back({LoadReport::Kind::missing, tensor.name, "", wanted});
+      continue;
+    }
+    used[static_cast<std::size_t>(data_set - data_sets.data())] = 1;
+    if (!fits(*data_set, tensor)) {
+      report.differences.push_back({LoadReport::Kind::mismatched, tensor.name,
+                                    say(data_set->dtype, data_set->shape), wanted});
+    }
+  }
+  group_
+      ->all_reduce({used.data(), DType::u8, {static_cast<Index>(used.size())}},
+                   comm::Reduction::maximum)
+      .wait();
+  for (std::size_t i = 0; i < data_sets.size(); ++i) {
+    if (used[i] == 0) {
+      report.differences.push_back({LoadReport::Kind::unexpected, data_sets[i].name,
+                                    say(data_sets[i].dtype, data_sets[i].shape), ""});
+    }
+  }
+  LoadReport all;
+  std::string merged;
+  for (const std::string& text : gather_texts(*group_, report.serialize())) {
+    merged += text;
+  }
+  all.merge(merged);
+  return all;
+}
+
+LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
+  const Timer timer;
+  LoadStatistics statistics;
+  ReadOutcome outcome;
+  throw_first_error(*group_, error_of([&] {
+    std::vector<ReadRequest> requests;
+    for (const LoadTarget& target : targets) {
+      const tensor::ShardedTensor& tensor = target.tensor;
+      const DataSet* const data_set = source_of(target);
+      if (data_set == nullptr || !fits(*data_set, tensor)) {
+        continue;
+      }
+      MPITRON_CHECK(tensor.value.contiguous(), tensor.name);
+      requests.push_back({.data_set = *data_set,
+                          .map = ShardMap(tensor.shape, tensor.shard),
+                          .begin = tensor.begin,
+                          .end = tensor.begin + tensor.value.numel(),
+                          .limit = data_set->shape.numel(),
+                          .to = tensor.value.data,
+                          .dtype = tensor.value.dtype});
+    }
+    outcome = parallel_read(
+        file_, requests,
+        {.begin = static_cast<double>(group_->rank()) / static_cast<double>(group_->size())});
+  }));
+  statistics.bytes = outcome.bytes;
+  check_extents(outcome);
+  statistics.seconds = timer.seconds();
+  return statistics;
+}
+
+/// Extents of which no rank needed the whole are divided among all.
+void CheckpointReader::check_extents(ReadOutcome& outcome) {
+  outcome.extents.push_back(ExtentUse::unused);  // never empty
+  group_
+      ->all_reduce(
+          {outcome.extents.data(), DType::u8, {static_cast<Index>(outcome.extents.size())}},
+          comm::Reduction::maximum)
+      .wait();
+  std::vector<Index> own;
+  Index open = 0;
+  for (std::size_t i = 0; i < outcome.extents.size(); ++i) {
+    if (outcome.extents[i] == ExtentUse::used && open++ % group_->size() == group_->rank()) {
+      own.push_back(static_cast<Index>(i));
+    }
+  }
+  throw_first_error(*group_, error_of([&] {
+    std::vector<Damage> damaged = verify_extents(file_, own).damaged;
+    for (const Index i : outcome.damaged) {
+      const Extent& extent = file_.extents()[static_cast<std::size_t>(i)];
+      const std::vector<Damage> found = damages(file_, extent, kBytesDiffer);
+      damaged.insert(damaged.end(), found.begin(), found.end());
+    }
+    if (!damaged.empty()) {
+      throw_data("{}", damage_text(file_, damaged));
+    }
+  }));
+}
+
+std::vector<std::string> LoadReport::names(Kind kind) const {
+  std::vector<std::string> result;
+  for (const Difference& difference : differences) {
+    if (difference.kind == kind) {
+      result.push_back(difference.name);
+    }
+  }
+  return result;
+}
+
+std::string LoadReport::text() const {
+  std::string text;
+  for (const auto& [kind, name, in_file, wanted] : differences) {
+    switch (kind) {
+      case Kind::missing:
+        text += fmt::format("missing: {} (wanted {})\n", name, wanted);
+        break;
+      case Kind::mismatched:
+        text += fmt::format("mismatched: {} is {} in the checkpoint, wanted {}\n", name, in_file,
+                            wanted);
+        break;
+      case Kind::unexpected:
+        text += fmt::format("unexpected: {} ({}) is in the checkpoint, and nothing wants it\n",
+                            name, in_file);
+        break;
+    }
+  }
+  return text;
+}
+
+std::string LoadReport::serialize() const {
+  std::string text;
+  for (const auto& [kind, name, in_file, wanted] : differences) {
+    text += fmt::format("{}\t{}\t{}\t{}\n", static_cast<int>(kind), name, in_file, wanted);
+  }
+  return text;
+}
+
+void LoadReport::merge(const std::string& serialized) {
+  std::istringstream lines(serialized);
+  for (std::string kind; std::getline(lines, kind, '\t');) {
+    Difference difference;
+    difference.kind = static_cast<Kind>(kind.front() - '0');
+    std::getline(lines, difference.name, '\t');
+    std::getline(lines, difference.in_file, '\t');
+    std::getline(lines, difference.wanted);
+    differences.push_back(std::move(difference));
+  }
+  std::sort(differences.begin(), differences.end());
+  differences.erase(std::unique(differences.begin(), differences.end()), differences.end());
+}
+
+}  // namespace mpitron::checkpoint

@@ -1,0 +1,256 @@
+#include "checkpoint/write/local_checkpoints.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "checkpoint/format/posix_file.h"
+#include "checkpoint/plan/agreement.h"
+#include "utils/error.h"
+#include "utils/system/files.h"
+#include "utils/text/hash.h"
+#include "utils/timer.h"
+
+namespace mpitron::checkpoint {
+namespace {
+
+constexpr const char* kRank = "local/rank";
+constexpr Index kMessageBytes = Index{16} << 20;
+
+/// r, r + jump, ... : blocks of jump * factor ranks hold `jump` groups each.
+std::shared_ptr<comm::Group> replica_group(comm::World& world, Index jump, Index factor) {
+  if (factor < 2) {
+    return world.make_group("alone", {world.rank()});
+  }
+  const Index block = jump * factor;
+  const Index first = world.rank() / block * block + world.rank() % jump;
+  std::vector<Index> ranks;
+  for (Index i = 0; i < factor; ++i) {
+    ranks.push_back(first + i * jump);
+  }
+  return world.make_group("local checkpoint replicas", ranks);
+}
+
+/// One file is what travels to the replicas.
+WriterOptions of_one_rank(WriterOptions options) {
+  options.file_per_writer = false;
+  return options;
+}
+
+}  // namespace
+
+LocalCheckpoints::LocalCheckpoints(comm::World& world, Options options)
+    : alone_(comm::make_single_world()),
+      all_(world.all()),
+      replicas_(replica_group(world, options.replication_jump, options.replication_factor)),
+      options_(std::move(options)),
+      writer_(*alone_, of_one_rank(options_.writer)) {}
+
+tensor::ShardedTensor LocalCheckpoints::own(const tensor::ShardedTensor& tensor) {
+  tensor::ShardedTensor own = tensor;
+  const Index elements = tensor.value.numel();
+  own.name = own_name(tensor.name, tensor);
+  own.shape = {elements};
+  own.shard = {};
+  own.begin = 0;
+  own.rows_may_differ = false;
+  own.value = {tensor.value.data, tensor.value.dtype, {elements}};
+  return own;
+}
+
+std::string LocalCheckpoints::own_name(const std::string& name,
+                                       const tensor::ShardedTensor& tensor) {
+  std::string place =
+      fmt::format("{} {} {}", to_string(tensor.shape), tensor.begin, tensor.shard.dim);
+  for (const auto& range : tensor.shard.ranges) {
+    place += fmt::format(" {} {}", range.begin, range.end);
+  }
+  return fmt::format("{}@{:016x}", name, hash64(place));
+}
+
+Folder LocalCheckpoints::folder_of(Index holder, Index owner) const {
+  const std::filesystem::path root = options_.folder / fmt::format("rank_{:05d}", holder);
+  return Folder(holder == owner ? root : root / fmt::format("of_rank_{:05d}", owner));
+}
+
+void LocalCheckpoints::save(const CheckpointWriter::Request& request) {
+  std::vector<tensor::ShardedTensor> tensors;
+  for (const tensor::ShardedTensor& tensor : request.tensors) {
+    if (tensor.value.numel() > 0) {
+      tensors.push_back(own(tensor));
+    }
+  }
+  Header header = *request.header;
+  header.integers[kRank] = all_->rank();
+  ended_.reset();
+  in_flight_ = true;
+  writer_.save({.tensors = tensors,
+                .header = &header,
+                .root = folder_of(all_->rank(), all_->rank()).root(),
+                .iteration = request.iteration,
+                .asynchronous = request.asynchronous});
+}
+
+std::optional<SaveReport> LocalCheckpoints::finish(bool wait) {
+  if (!in_flight_) {
+    return std::nullopt;
+  }
+  if (!ended_ && writer_.in_flight()) {
+    ended_ = writer_.finish(wait);
+  }
+  const double ended = all_->reduce(ended_ ? 1 : 0, comm::Reduction::minimum);
+  if (ended == 0) {
+    return std::nullopt;
+  }
+  in_flight_ = false;
+  const Timer exchange;
+  SaveReport report = *std::exchange(ended_, std::nullopt);
+  report.error = first_error(*all_, report.error);
+  if (report.error.empty()) {
+    report.error = first_error(*all_, error_of([&] { exchange_replicas(report.iteration); }));
+  }
+  if (report.error.empty()) {
+    for (const Index owner : replicas_->ranks()) {
+      apply_retention(folder_of(all_->rank(), owner), {.keep_last = 1}, report.iteration);
+    }
+  }
+  const auto slowest = [this](double value) {
+    return all_->reduce(value, comm::Reduction::maximum);
+  };
+  report.blocked_seconds = slowest(report.blocked_seconds + exchange.seconds());
+  report.background_seconds = slowest(report.background_seconds);
+  report.total_seconds = slowest(report.total_seconds + exchange.seconds());
+  report.bytes = static_cast<Index>(all_->reduce(static_cast<double>(report.bytes)));
+  return report;
+}
+
+/// Everybody's file goes to the others of the group, one after another. Whoever cannot write goes
+/// on receiving, so that nobody waits for it, and says at the end what was wrong.
+void LocalCheckpoints::exchange_replicas(Index iteration) {
+  std::string error;
+  for (Index member = 0; member < replicas_->size(); ++member) {
+    if (member == replicas_->rank()) {
+      std::vector<Index> others;
+      for (Index other = 0; other < replicas_->size(); ++other) {
+        if (other != member) {
+          others.push_back(other);
+        }
+      }
+      send_file(*replicas_, others, folder_of(all_->rank(), all_->rank()).file(iteration));
+    } else {
+      const Folder to = folder_of(all_->rank(), replicas_->world_rank(member));
+      const std::string failure =
+          error_of([&] { receive_file(*replicas_, member, to, iteration); });
+      error = error.empty() ? failure : error;
+    }
+  }
+  if (!error.empty()) {
+    throw_data("{}", error);
+  }
+}
+
+void LocalCheckpoints::send_file(comm::Group& group, const std::vector<Index>& to,
+                                 const std::filesystem::path& file) {
+  if (to.empty()) {
+    return;
+  }
+  const PosixFile plain(file, PosixFile::Mode::read);
+  Index size = plain.size();
+  std::vector<std::byte> piece;
+  for (const Index member : to) {
+    group.send({&size, DType::i64, {1}}, member).wait();
+  }
+  for (Index at = 0; at < size; at += kMessageBytes) {
+    const Index bytes = std::min(kMessageBytes, size - at);
+    piece.resize(static_cast<std::size_t>(bytes));
+    plain.read(at, piece.data(), bytes);
+    for (const Index member : to) {
+      group.send({piece.data(), DType::u8, {bytes}}, member).wait();
+    }
+  }
+}
+
+void LocalCheckpoints::receive_file(comm::Group& group, Index from, const Folder& to,
+                                    Index iteration) {
+  Index size = 0;
+  group.receive({&size, DType::i64, {1}}, from).wait();
+  std::optional<AtomicFile> file;
+  std::string error = error_of([&] {
+    to.begin(iteration);
+    file.emplace(to.unfinished_file(iteration));
+  });
+  std::vector<std::byte> piece;
+  for (Index at = 0; at < size; at += kMessageBytes) {
+    const Index bytes = std::min(kMessageBytes, size - at);
+    piece.resize(static_cast<std::size_t>(bytes));
+    group.receive({piece.data(), DType::u8, {bytes}}, from).wait();
+    if (error.empty()) {
+      error = error_of([&] { file->write(piece.data(), piece.size()); });
+    }
+  }
+  if (!error.empty()) {
+    throw_data("{}", error);
+  }
+  file->commit();
+  to.commit(iteration);
+}
+
+/// "ITERATION OWNER" lines of what this rank's folders hold.
+std::string LocalCheckpoints::find(const std::string& layout) const {
+  std::string lines;
+  for (const Index owner : replicas_->ranks()) {
+    const Folder folder = folder_of(all_->rank(), owner);
+    for (const Index iteration : folder.iterations()) {
+      const std::filesystem::path path = folder.file(iteration);
+      if (reason_against(path).empty()) {
+        const Header header = File(path).header();
+        const auto rank = header.integers.find(kRank);
+        if (header.layout == layout && rank != header.integers.end() && rank->second == owner) {
+          lines += fmt::format("{} {}\n", iteration, owner);
+        }
+      }
+    }
+  }
+  return lines;
+}
+
+std::optional<Index> LocalCheckpoints::newest(const std::string& layout) {
+  std::string lines;
+  throw_first_error(*all_, error_of([&] { lines = find(layout); }));
+  std::map<Index, std::map<Index, std::set<Index>>> found;  // iteration, owner, holders
+  const std::vector<std::string> all = gather_texts(*all_, lines);
+  for (std::size_t holder = 0; holder < all.size(); ++holder) {
+    std::istringstream words(all[holder]);
+    for (Index iteration = 0, owner = 0; words >> iteration >> owner;) {
+      found[iteration][owner].insert(static_cast<Index>(holder));
+    }
+  }
+  holders_.clear();
+  for (auto i = found.rbegin(); i != found.rend(); ++i) {
+    if (static_cast<Index>(i->second.size()) == all_->size()) {
+      holders_ = i->second;
+      return i->first;
+    }
+  }
+  return std::nullopt;
+}
+
+std::filesystem::path LocalCheckpoints::fetch(Index iteration) {
+  std::string error;
+  for (const auto& [owner, holders] : holders_) {
+    if (holders.contains(owner)) {
+      continue;
+    }
+    const Index holder = *holders.begin();
+    if (all_->rank() == holder) {
+      send_file(*all_, {owner}, folder_of(holder, owner).file(iteration));
+    } else if (all_->rank() == owner) {
+      error = error_of([&] { receive_file(*all_, holder, folder_of(owner, owner), iteration); });
+    }
+  }
+  throw_first_error(*all_, error);
+  return folder_of(all_->rank(), all_->rank()).file(iteration);
+}
+
+}  // namespace mpitron::checkpoint

@@ -1,0 +1,176 @@
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "cli/commands.h"
+#include "cli/generation/loaded_model.h"
+#include "inference/protocol/fields.h"
+#include "inference/protocol/served_model.h"
+#include "inference/scheduling/generator.h"
+#include "io/logs/json_text.h"
+#include "utils/log.h"
+#include "utils/text/utf8.h"
+
+namespace mpitron::cli {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::vector<std::string> prompts;
+  std::string prompt_file, output;
+  Index tokens = 30, top_k = 1, seed = 1234, top = 0;
+  double temperature = 1, top_p = 0;
+  bool log_probs = false;
+};
+
+void declare(Flags& flags, Options& o) {
+  o.model.declare(flags);
+  flags.option("--prompts", o.prompts, "texts to continue; `-`: standard input as one text");
+  flags.option("--prompt-file", o.prompt_file, "JSONL file whose field `text` is a prompt");
+  flags.option("--num-tokens-to-generate", o.tokens, "most tokens of an answer");
+  flags.option("--temperature", o.temperature, "0: the likeliest token");
+  flags.option("--top-k", o.top_k, "tokens to draw from; 1: the likeliest; 0: all");
+  flags.option("--top-p", o.top_p, "probability to draw from; 0: all");
+  flags.option("--seed", o.seed, "the same seed, the same texts");
+  flags.flag("--return-log-probs", o.log_probs, "log-probabilities in the output file");
+  flags.option("--top-n-logprobs", o.top, "likeliest tokens beside each in the output file");
+  flags.option("--output-path", o.output, "JSONL file for the answers");
+}
+
+std::vector<std::string> prompts_of(const Options& o) {
+  std::vector<std::string> prompts = o.prompts;
+  for (std::string& prompt : prompts) {
+    if (prompt == "-") {
+      prompt.assign(std::istreambuf_iterator<char>(std::cin), {});
+    }
+  }
+  if (!o.prompt_file.empty()) {
+    std::ifstream file(o.prompt_file);
+    if (!file) {
+      throw_data("--prompt-file {}: it cannot be read", o.prompt_file);
+    }
+    Index number = 0;
+    for (std::string line; std::getline(file, line);) {
+      ++number;
+      try {
+        const inference::Fields fields = inference::Fields::parse(line);
+        prompts.push_back(fields.text("text", ""));
+      } catch (const inference::RequestError& error) {
+        throw_data("{}:{}: {}", o.prompt_file, number, error.what());
+      }
+    }
+  }
+  if (prompts.empty()) {
+    throw_usage("there is nothing to continue: give --prompts or --prompt-file");
+  }
+  return prompts;
+}
+
+std::string list_of(const std::vector<inference::TokenLogProbs>& values) {
+  std::string text = "[";
+  for (const inference::TokenLogProbs& each : values) {
+    text += (text.size() > 1 ? ", " : "") + io::json_number(inference::shortest(each.token.value));
+  }
+  return text + "]";
+}
+
+std::string top_of(const std::vector<inference::TokenLogProbs>& values,
+                   const tokenizers::Tokenizer& tokenizer) {
+  std::string text = "[";
+  for (const inference::TokenLogProbs& each : values) {
+    text += text.size() > 1 ? ", {" : "{";
+    for (std::size_t i = 0; i < each.top.size(); ++i) {
+      const std::string token =
+          replace_invalid_utf8(tokenizer.decode(std::span(&each.top[i].id, 1)));
+      text += (i > 0 ? ", " : "") + io::json_string(token) + ": " +
+              io::json_number(inference::shortest(each.top[i].value));
+    }
+    text += "}";
+  }
+  return text + "]";
+}
+
+std::string line_of(const Options& o, const std::string& prompt, const inference::Answer& answer,
+                    const tokenizers::Tokenizer& tokenizer) {
+  const bool stopped = answer.finish == inference::FinishReason::stop;
+  std::string line = "{\"prompt\": " + io::json_string(prompt) +
+                     ", \"text\": " + io::json_string(answer.text) +
+                     ", \"finish_reason\": " + (stopped ? "\"stop\"" : "\"length\"");
+  if (o.log_probs) {
+    line += ", \"prompt_log_probs\": " + list_of(answer.prompt_log_probs) +
+            ", \"generated_log_probs\": " + list_of(answer.log_probs);
+  }
+  if (o.top > 0) {
+    line += ", \"generated_top_n_logprobs\": " + top_of(answer.log_probs, tokenizer);
+  }
+  return line + "}\n";
+}
+
+std::vector<inference::GenerationRequest> requests_of(const Options& o, const LoadedModel& model,
+                                                      const std::vector<std::string>& prompts) {
+  std::vector<inference::GenerationRequest> requests;
+  for (const std::string& prompt : prompts) {
+    inference::GenerationRequest request{
+        .prompt = model.tokenizer->encode(prompt),
+        .max_tokens = o.tokens,
+        .sampling = {.temperature = o.temperature,
+                     .top_k = o.top_k,
+                     .top_p = o.top_p > 0 ? o.top_p : 1,
+                     .seed = static_cast<std::uint64_t>(o.seed),
+                     .choice = static_cast<std::uint32_t>(requests.size())},
+        .stop_ids = {model.tokenizer->eod()},
+        .log_probs = o.log_probs || o.top > 0 ? o.top : -1,
+        .prompt_log_probs = o.log_probs};
+    if (request.prompt.empty()) {
+      request.prompt.push_back(model.tokenizer->special_ids().bos.value_or(model.tokenizer->eod()));
+    }
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+void check(const Options& o) {
+  if (o.top_k > 1 && o.top_p > 0) {
+    throw_usage("Cannot have top-p and top-k both greater than zero");
+  }
+  if (o.top_p < 0 || o.top_p > 1) {
+    throw_usage("--top-p {}: top-p should be in (0,1]", o.top_p);
+  }
+  if (o.tokens < 1 || o.temperature < 0 || o.top_k < 0 || o.top < 0) {
+    throw_usage(
+        "--num-tokens-to-generate is at least 1; --temperature, --top-k and "
+        "--top-n-logprobs are at least 0");
+  }
+}
+
+}  // namespace
+
+int generate(const Arguments& arguments) {
+  Options options;
+  Flags flags("generate", "Continues texts. Equal seeds give equal texts, in any batch.");
+  declare(flags, options);
+  if (!flags.parse(arguments)) {
+    return static_cast<int>(ExitCode::success);
+  }
+  check(options);
+  const std::vector<std::string> prompts = prompts_of(options);
+  const device::HostRuntime runtime;
+  const LoadedModel model(options.model);
+  inference::Generator generator(*model.engine, *model.tokenizer, {});
+  const auto answers = generator.run(requests_of(options, model, prompts));
+  std::ofstream file;
+  if (!options.output.empty()) {
+    file.open(options.output);
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    log::print(prompts[i] + answers[i].text);
+    file << line_of(options, prompts[i], answers[i], *model.tokenizer);
+  }
+  file.close();
+  if (!options.output.empty() && !file) {
+    throw_environment("--output-path {}: it cannot be written", options.output);
+  }
+  return static_cast<int>(ExitCode::success);
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <cstring>
+
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "config/parse/parse.h"
+#include "inference/engine_choice.h"
+#include "inference/replay/replay_row.h"
+#include "io/arrays/safetensors.h"
+#include "io/logs/json_text.h"
+#include "models/gpt_model.h"
+#include "tokenizers/make_tokenizer.h"
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::cli {
+namespace {
+
+using inference::ReplayRow;
+namespace fs = std::filesystem;
+
+/// A recorded model with its weights on the host, as `mpitron serve` would hold it.
+struct RecordedModel {
+  RecordedModel(const fs::path& folder, const tokenizers::Tokenizer& tokenizer)
+      : device(device::make_device("host")), model(config_of(folder), *device) {
+    model.initialize();
+    const io::SafetensorsFile weights((folder / "weights.safetensors").string());
+    for (autograd::Parameter& parameter : model.parameters()) {
+      const auto& stored = weights.at(parameter.name);
+      if (io::checked_numel(stored) != parameter.shape.numel()) {
+        throw_data("{}: {} has {} elements, the model {}", folder.string(), parameter.name,
+                   io::checked_numel(stored), parameter.shape.numel());
+      }
+      std::memcpy(parameter.value.view().data, stored.data.data(), stored.data.size());
+    }
+    engine = inference::make_engine(*device, model, {.block_size = 16, .blocks = 64, .slots = 8},
+                                    tokenizer.vocab_size());
+  }
+  static config::ModelConfig config_of(const fs::path& folder) {
+    const inference::RecordedFlags recorded(folder / "config.json");
+    std::vector<std::string> flags = recorded.flags;
+    for (const char* more :
+         {"--micro-batch-size", "1", "--train-iters", "1", "--lr", "1e-3", "--mock-data"}) {
+      flags.emplace_back(more);
+    }
+    config::ModelConfig config = config::parse_run_config(flags).model;
+    config.padded_vocab_size = recorded.padded_vocabulary;
+    return config;
+  }
+
+  std::unique_ptr<device::Device> device;
+  models::GptModel model;
+  std::unique_ptr<inference::Engine> engine;
+};
+
+std::vector<fs::path> models_of(const fs::path& folder) {
+  std::vector<fs::path> models;
+  if (fs::is_directory(folder / "models")) {
+    for (const auto& entry : fs::directory_iterator(folder / "models")) {
+      models.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(models);
+  return models;
+}
+
+void append(std::vector<ReplayRow>& rows, std::vector<ReplayRow> more) {
+  rows.insert(rows.end(), std::make_move_iterator(more.begin()),
+              std::make_move_iterator(more.end()));
+}
+
+std::vector<ReplayRow> rows_of(const fs::path& folder) {
+  std::vector<ReplayRow> rows = inference::replay_rules(folder);
+  const std::vector<fs::path> models = models_of(folder);
+  if (rows.empty() && models.empty()) {
+    throw_data("{}: no recorded generation (models/, draws.json, ...)", folder.string());
+  }
+  if (models.empty()) {
+    return rows;
+  }
+  const auto tokenizer =
+      tokenizers::make_tokenizer({.vocab_file = (folder / "tokenizer" / "vocab.json").string(),
+                                  .merge_file = (folder / "tokenizer" / "merges.txt").string()});
+  for (const fs::path& path : models) {
+    const RecordedModel recorded(path, *tokenizer);
+    append(rows, inference::replay_model(*recorded.engine, *tokenizer, path));
+    if (fs::exists(folder / "dynamic.json")) {
+      append(rows, inference::replay_dynamic(*recorded.engine, *tokenizer, folder / "dynamic.json",
+                                             path.filename().string()));
+    }
+    if (path.filename() == "llama" && fs::exists(folder / "api.json")) {  // the one it ran over
+      append(rows, inference::replay_api(*recorded.engine, *tokenizer, folder / "api.json"));
+    }
+  }
+  return rows;
+}
+
+const char* result_of(const ReplayRow& row) {
+  return row.pass() ? "pass" : row.missing.empty() ? "FAIL" : "missing";
+}
+
+void print_table(const std::vector<ReplayRow>& rows) {
+  log::print(fmt::format("{:21} {:14} {:>7} {:>7} {:>9} {:>8}  {}", "recorded", "what", "cases",
+                         "agree", "largest", "allowed", "result"));
+  for (const ReplayRow& row : rows) {
+    log::print(fmt::format("{:21} {:14} {:7} {:7} {:9.1e} {:8.0e}  {}{}", row.of, row.what,
+                           row.cases, row.agreed, row.largest, row.allowed, result_of(row),
+                           row.missing.empty() ? "" : ": " + row.missing));
+  }
+}
+
+std::string to_json(const std::vector<ReplayRow>& rows, bool pass) {
+  std::string text;
+  for (const ReplayRow& row : rows) {
+    text += fmt::format(
+        R"({}{{"of": {}, "what": {}, "cases": {}, "agreed": {}, "largest": {}, "allowed": {}, )"
+        R"("result": "{}", "missing": {}}})",
+        text.empty() ? "" : ", ", io::json_string(row.of), io::json_string(row.what), row.cases,
+        row.agreed, io::json_number(row.largest), io::json_number(row.allowed), result_of(row),
+        io::json_string(row.missing));
+  }
+  return fmt::format(R"({{"pass": {}, "rows": [{}]}})", pass, text);
+}
+
+}  // namespace
+
+int replay_generation(const Arguments& arguments) {
+  std::string folder;
+  bool json = false;
+  Flags flags("replay", "Answers every case recorded under a folder of generation again.");
+  flags.option("--generation", folder, "folder with models/, draws.json, api.json, ...");
+  flags.required();
+  flags.flag("--json", json, "one JSON object instead of a table");
+  if (!flags.parse(arguments)) {
+    return static_cast<int>(ExitCode::success);
+  }
+  const device::HostRuntime runtime;
+  const std::vector<ReplayRow> rows = rows_of(folder);
+  const bool pass = std::ranges::all_of(rows, &ReplayRow::pass);
+  if (json) {
+    log::print(to_json(rows, pass));
+  } else {
+    print_table(rows);
+    log::print(pass ? "PASS" : "not everything agrees");
+  }
+  return pass ? 0 : 1;
+}
+
+}  // namespace mpitron::cli

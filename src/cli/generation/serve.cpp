@@ -1,0 +1,89 @@
+#include <csignal>
+
+#include "build_info.h"
+#include "cli/commands.h"
+#include "cli/generation/loaded_model.h"
+#include "device/device.h"
+#include "inference/server/serving.h"
+#include "utils/log.h"
+
+namespace mpitron::cli {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  std::string host = "127.0.0.1", name, api_key;
+  Index port = 5000, connections = 1024, body_mb = 32, drain_seconds = 30, queue = 1024;
+};
+
+void declare(Flags& flags, Options& o) {
+  o.model.declare(flags);
+  flags.option("--host", o.host, "address to listen on; 0.0.0.0 for all");
+  flags.option("--port", o.port, "port to listen on; 0: one that is free");
+  flags.option("--served-model-name", o.name, "name in requests; the folder's unless given");
+  flags.option("--api-key", o.api_key, "requests need `Authorization: Bearer KEY`");
+  flags.option("--max-connections", o.connections, "connections at once");
+  flags.option("--max-waiting", o.queue, "requests open at once; more get status 429");
+  flags.option("--max-body-mb", o.body_mb, "largest request");
+  flags.option("--drain-seconds", o.drain_seconds, "time for open requests after SIGTERM");
+}
+
+void check_range(const char* name, Index value, std::pair<Index, Index> allowed) {
+  if (value < allowed.first || value > allowed.second) {
+    throw_usage("{} {}: allowed are {} to {}", name, value, allowed.first, allowed.second);
+  }
+}
+
+inference::ServingSettings settings_of(const Options& o, const LoadedModel& model) {
+  check_range("--port", o.port, {0, 65535});
+  check_range("--max-connections", o.connections, {1, 65536});
+  check_range("--max-waiting", o.queue, {1, 1 << 20});
+  check_range("--max-body-mb", o.body_mb, {1, 4096});
+  check_range("--drain-seconds", o.drain_seconds, {0, 86400});
+  inference::ServingSettings settings{
+      .http = {.host = o.host,
+               .port = static_cast<std::uint16_t>(o.port),
+               .max_connections = static_cast<std::size_t>(o.connections),
+               .max_body_bytes = static_cast<std::size_t>(o.body_mb) << 20},
+      .model_name = o.name.empty() ? model.name : o.name,
+      .api_key = o.api_key,
+      .chat_template = model.chat_template,
+      .version = build_info::kVersion,
+      .max_waiting = o.queue,
+      .drain = std::chrono::seconds(o.drain_seconds)};
+  if (model.chat_prompt) {
+    settings.render_chat = [&model](const inference::Fields& fields) {
+      return model.chat_prompt(fields.json("messages"));
+    };
+  }
+  return settings;
+}
+
+}  // namespace
+
+int serve(const Arguments& arguments) {
+  Options options;
+  Flags flags("serve",
+              "Answers Megatron's PUT /api and OpenAI's /v1/completions and /v1/chat/completions. "
+              "SIGTERM and Ctrl-C end it when the open requests are answered.");
+  declare(flags, options);
+  if (!flags.parse(arguments)) {
+    return static_cast<int>(ExitCode::success);
+  }
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before any thread, which inherits it
+  const device::HostRuntime runtime;
+  const LoadedModel model(options.model);
+  inference::Serving serving(*model.engine, *model.tokenizer, settings_of(options, model));
+  log::print(fmt::format("serving {} at http://{}:{}", model.name, options.host, serving.port()));
+  int signal = 0;
+  sigwait(&ends, &signal);
+  const bool all = serving.drain();
+  log::print(all ? "every request is answered" : "some requests were not answered in time");
+  return static_cast<int>(ExitCode::success);
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,95 @@
+#include "train/parity/replay.h"
+
+#include <algorithm>
+
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/run/launch.h"
+#include "cli/run/run_device.h"
+#include "config/parse/parse.h"
+#include "io/logs/json_text.h"
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::cli {
+namespace {
+
+constexpr const char* kHelp =
+    "usage: mpitron replay CASE_DIR [--json] [--device auto|host|cuda|reference] [FLAGS]\n\n"
+    "Trains as a recorded run of the reference did (its flags, weights and batches) and compares "
+    "every\n"
+    "iteration. FLAGS are added behind the recorded ones. Exit code 0: within tolerance, 1: "
+    "not.\n\n"
+    "       mpitron replay --generation DIR [--json]\n\n"
+    "Answers every recorded case of generation again: all models below DIR/models, requests to the "
+    "server,\n"
+    "draws, plans of steps. Exit code 0: all agree, 1: one differs or cannot be answered yet.";
+
+std::string to_json(const train::ReplayResult& result) {
+  return fmt::format(
+      R"({{"case": {}, "pass": {}, "iterations": {}, "max_rel_loss": {}, "max_rel_grad_norm": {}, )"
+      R"("max_abs_logits": {}}})",
+      io::json_string(result.name), result.pass(), result.iterations.size(),
+      io::json_number(result.max_relative_loss), io::json_number(result.max_relative_grad_norm),
+      io::json_number(result.max_absolute_logits));
+}
+
+void print_table(const train::ReplayResult& result) {
+  log::print(fmt::format("replay of {}: {} iterations", result.name, result.iterations.size()));
+  log::print(" iteration |        loss |    recorded | rel. loss | grad norm | rel. norm");
+  for (std::size_t i = 0; i < result.iterations.size(); ++i) {
+    const train::ReplayedIteration& row = result.iterations[i];
+    log::print(fmt::format(" {:9} | {:11.8f} | {:11.8f} | {:9.2e} | {:9.5f} | {:9.2e}{}", i + 1,
+                           row.loss, row.recorded_loss, row.relative_loss, row.grad_norm,
+                           row.relative_grad_norm,
+                           row.skip_differs ? "  skipped update differs" : ""));
+  }
+  const train::ReplayTolerance& allowed = result.tolerance;
+  log::print(fmt::format("loss      {:.2e} relative, allowed {:.0e}", result.max_relative_loss,
+                         allowed.loss));
+  log::print(fmt::format("grad norm {:.2e} relative, allowed {:.0e}", result.max_relative_grad_norm,
+                         allowed.grad_norm));
+  log::print(fmt::format("logits    {:.2e} absolute, allowed {:.0e}", result.max_absolute_logits,
+                         allowed.logits));
+  log::print(fmt::format("layers    {:.2e} relative, allowed {:.0e}; buffers {}",
+                         result.max_layer_losses, allowed.layer_losses,
+                         result.buffers_agree ? "agree" : "differ"));
+  log::print(fmt::format("norms     {:.2e} relative, allowed {:.0e}, of parameters at the end",
+                         result.max_relative_norm, allowed.final_norms));
+  log::print(result.pass() ? "PASS" : "FAIL");
+}
+
+}  // namespace
+
+int replay(const Arguments& arguments) {
+  Arguments words = arguments;
+  if (take_flag(words, "--help") || take_flag(words, "-h")) {
+    log::print(kHelp);
+    return static_cast<int>(ExitCode::success);
+  }
+  if (std::ranges::find(words, "--generation") != words.end()) {
+    return replay_generation(words);
+  }
+  const bool json = take_flag(words, "--json");
+  const std::string device_name = take_value(words, "--device").value_or("auto");
+  if (words.empty() || words[0].starts_with("-")) {
+    throw_usage("replay: the folder of a recorded run comes first, given '{}'",
+                words.empty() ? "" : words[0]);
+  }
+  train::RecordedCase recorded(words[0]);
+  words.erase(words.begin());
+  const config::ParallelConfig parallel = config::parse_run(words, presumed_ranks()).run.parallel;
+  const std::shared_ptr<comm::World> ranks = launch_world(parallel.distributed_timeout_minutes);
+  const device::HostRuntime runtime;
+  const auto device = make_run_device(device_name, *ranks, parallel);
+  const auto world = comm::world_for_device(ranks, *device, device_transport(parallel));
+  const train::ReplayResult result = train::replay(*device, *world, recorded, words);
+  if (json) {
+    log::print(to_json(result));
+  } else {
+    print_table(result);
+  }
+  return result.pass() ? 0 : 1;
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace mpitron::cli {
+
+/// What a command says of itself, for manual pages and completion.
+struct HelpPage {
+  std::string name;                       // "preprocess", "dataset inspect"
+  std::string summary;                    // one line
+  std::string text;                       // of --help
+  std::vector<std::string> options = {};  // "--input", in the order of the text
+  std::vector<std::string> words = {};    // names of its own commands: "inspect", "convert"
+};
+
+/// Everything that `command` prints on standard output when it is asked for help.
+std::string help_of(const Command& command, const Arguments& words);
+
+/// The options that begin a row of a help text.
+std::vector<std::string> options_in(const std::string& help);
+
+/// The commands that a help text of the form "usage: ... COMMAND ..." lists.
+std::vector<std::string> words_in(const std::string& help);
+
+/// A page for each of these commands, and behind it one for each command of its own.
+std::vector<HelpPage> help_pages(std::span<const Command> commands);
+
+}  // namespace mpitron::cli

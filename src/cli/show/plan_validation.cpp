@@ -1,0 +1,143 @@
+#include "cli/show/plan_validation.h"
+
+#include <filesystem>
+
+#include "cli/flags.h"
+#include "plan/published/refit.h"
+#include "plan/published/validation.h"
+#include "utils/system/files.h"
+
+namespace mpitron::cli {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    result += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+  }
+  return result + "\"";
+}
+
+std::string breakdown_json(const plan::StepTime& time) {
+  const plan::Terms& work = time.work;
+  return fmt::format(
+      R"({{"products": {:.5g}, "attention": {:.5g}, "elementwise": {:.5g}, "launch": {:.5g}, )"
+      R"("tensor": {:.5g}, "context": {:.5g}, "expert": {:.5g}, "sharding": {:.5g}, )"
+      R"("sends": {:.5g}, "bubble": {:.5g}, "data": {:.5g}, "optimizer": {:.5g}, )"
+      R"("fixed": {:.5g}, "jitter": {:.5g}}})",
+      work.products, work.attention, work.elementwise, work.launch, work.tensor, work.context,
+      work.expert, work.sharding, time.sends, time.bubble, time.data, time.optimizer, time.fixed,
+      time.jitter);
+}
+
+std::string to_json(const plan::Validation& validation) {
+  std::string text = "{\"classes\": [";
+  const char* separator = "";
+  for (const plan::ErrorSummary& s : plan::summarize(validation)) {
+    text += fmt::format(
+        R"({}{{"class": {}, "rows": {}, "median": {:.5g}, "p90": {:.5g}, "max": {:.5g}}})",
+        separator, quoted(s.group), s.rows, s.median, s.ninth_decile, s.largest);
+    separator = ", ";
+  }
+  text += "], \"rows\": [";
+  separator = "";
+  for (const plan::ValidatedRow& row : validation.rows) {
+    text += fmt::format(
+        "{}\n  {{\"id\": {}, \"class\": {}, \"predicted_s\": {:.6g}, \"published_s\": {:.6g}, "
+        "\"error\": {:.5g}, \"software_known\": {}, \"breakdown\": {}}}",
+        separator, quoted(row.row->id), quoted(row.group), row.predicted, row.row->seconds,
+        row.error(), row.stack_is_known, breakdown_json(row.time));
+    separator = ",";
+  }
+  text += "], \"unknown_hardware\": [";
+  separator = "";
+  for (const plan::PublishedRow* row : validation.unknown_hardware) {
+    text += fmt::format(R"({}{{"id": {}, "hardware": {}}})", separator, quoted(row->id),
+                        quoted(row->hardware));
+    separator = ", ";
+  }
+  return text + fmt::format("], \"without_layout\": {}}}", validation.without_layout.size());
+}
+
+void print_rows(const plan::Validation& validation) {
+  for (const plan::ValidatedRow& row : validation.rows) {
+    log::print(fmt::format("{:8} {:26} {:22} {:>10.4g} s, published {:>10.4g} s, {:+6.1f} %{}",
+                           row.row->id, row.group, row.row->model, row.predicted, row.row->seconds,
+                           100 * row.error(), row.stack_is_known ? "" : ", software not known"));
+  }
+}
+
+void print_summary(const plan::Validation& validation, const plan::Library& library) {
+  for (const plan::ErrorSummary& s : plan::summarize(validation)) {
+    log::print(
+        fmt::format("{:26} {:4} rows: median {:5.1f} %, 90 % within {:5.1f} %, worst {:5.1f} %",
+                    s.group, s.rows, 100 * s.median, 100 * s.ninth_decile, 100 * s.largest));
+  }
+  if (!validation.without_layout.empty()) {
+    log::print(fmt::format("{} rows have no layout: they are for --search",
+                           validation.without_layout.size()));
+  }
+  for (const plan::PublishedRow* row : validation.unknown_hardware) {
+    log::print(fmt::format("{}: hardware {} is not known; not predicted (known: {})", row->id,
+                           row->hardware, fmt::join(library.machines.names(), ", ")));
+  }
+}
+
+void write_fitted(const plan::ParameterFiles& files, const std::filesystem::path& folder) {
+  for (const plan::ParameterFile& file : files.all()) {
+    if (!file.fitted.empty()) {
+      const std::filesystem::path path = folder / file.path;
+      AtomicFile written(path);
+      written.write(plan::with_fitted(read_file(path), file.fitted));
+      written.commit();
+    }
+  }
+}
+
+void refit(plan::Library& library, const std::vector<plan::PublishedRow>& rows,
+           const std::string& folder) {
+  const plan::FitResult result = plan::refit(library, rows);
+  log::print(fmt::format("{} parameters fitted on {} rows: mean loss {:.4f}, before {:.4f}",
+                         result.parameters, result.rows, result.loss_after, result.loss_before));
+  for (const std::string& name : result.undetermined) {
+    log::print(fmt::format("  {}: no row depends on it, left as it was", name));
+  }
+  write_fitted(library.machines, folder);
+  write_fitted(library.stacks, folder);
+}
+
+}  // namespace
+
+int plan_validation(const Arguments& arguments) {
+  std::string table, folder = ".";
+  bool json = false, refits = false, rows = false;
+  Flags flags("plan --validate",
+              "Predicts the steps of a table of measured ones and tells the errors by class.");
+  flags.option("--validate", table, "Table of measured steps, tab-separated with a header");
+  flags.required();
+  flags.flag("--rows", rows, "Every row, not the classes alone");
+  flags.flag("--json", json, "For programs: classes, rows and their breakdown");
+  flags.flag("--refit", refits,
+             "First fit the calibrated values to the table and write them to the source's files");
+  flags.option("--folder", folder, "With --refit: the source's folder");
+  if (!flags.parse(arguments)) {
+    return static_cast<int>(ExitCode::success);
+  }
+  plan::Library library;
+  const std::vector<plan::PublishedRow> measured = plan::read_published_table(table);
+  if (refits) {
+    refit(library, measured, folder);
+  }
+  const plan::Validation validation = plan::validate(library, measured);
+  if (json) {
+    log::print(to_json(validation));
+    return static_cast<int>(ExitCode::success);
+  }
+  if (rows) {
+    print_rows(validation);
+  }
+  print_summary(validation, library);
+  return static_cast<int>(ExitCode::success);
+}
+
+}  // namespace mpitron::cli

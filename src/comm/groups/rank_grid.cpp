@@ -1,0 +1,167 @@
+#include "comm/groups/rank_grid.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "utils/check.h"
+#include "utils/error.h"
+
+namespace mpitron::comm {
+namespace {
+
+constexpr std::array<std::string_view, kAxes> kNames = {"tp", "cp", "ep", "dp", "pp"};
+
+std::vector<Axis> parse_axes(std::string_view names) {
+  std::vector<Axis> axes;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find('-'));
+    const auto* const at = std::find(kNames.begin(), kNames.end(), name);
+    MPITRON_CHECK(at != kNames.end(), name);
+    axes.push_back(static_cast<Axis>(at - kNames.begin()));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  }
+  return axes;
+}
+
+Index divide(Index world, Index part, std::string_view options) {
+  if (part < 1 || world % part != 0) {
+    throw_usage("{} ranks do not divide by {} = {}: start a multiple of {} ranks or change these",
+                world, options, part, part);
+  }
+  return world / part;
+}
+
+Grid::Sizes dense_sizes(Index world, const ParallelSizes& p) {
+  const Index data = divide(world, p.tensor * p.context * p.pipeline,
+                            "--tensor-model-parallel-size x --context-parallel-size x "
+                            "--pipeline-model-parallel-size");
+  return {p.tensor, p.context, 1, data, p.pipeline};
+}
+
+Grid::Sizes expert_sizes(Index world, const ParallelSizes& p) {
+  const Index tensor = p.expert_tensor > 0 ? p.expert_tensor : p.tensor;
+  const Index data = divide(world, tensor * p.expert * p.pipeline,
+                            "--expert-tensor-parallel-size x --expert-model-parallel-size x "
+                            "--pipeline-model-parallel-size");
+  return {tensor, 1, p.expert, data, p.pipeline};
+}
+
+}  // namespace
+
+Order parse_order(std::string_view names) {
+  const std::vector<Axis> axes = parse_axes(names);
+  Order order{};
+  MPITRON_CHECK(axes.size() == kAxes, names);
+  std::copy(axes.begin(), axes.end(), order.begin());
+  Order sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  MPITRON_CHECK(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), names);
+  return order;
+}
+
+AxisSet AxisSet::parse(std::string_view names) {
+  AxisSet set{};
+  for (const Axis axis : parse_axes(names)) {
+    set = set | AxisSet{axis};
+  }
+  return set;
+}
+
+Grid::Grid(const Sizes& sizes, const Order& order) : sizes_(sizes), order_(order) {
+  for (const Axis axis : order_) {
+    strides_[index(axis)] = world_;
+    world_ *= size(axis);
+  }
+}
+
+Index Grid::count(AxisSet axes) const {
+  return std::accumulate(order_.begin(), order_.end(), Index{1}, [&](Index product, Axis axis) {
+    return axes.contains(axis) ? product * size(axis) : product;
+  });
+}
+
+AxisSet Grid::others(AxisSet axes) const {
+  AxisSet rest{};
+  for (const Axis axis : order_) {
+    if (!axes.contains(axis)) {
+      rest = rest | AxisSet{axis};
+    }
+  }
+  return rest;
+}
+
+Index Grid::offset(Index n, AxisSet axes) const {
+  Index sum = 0;
+  for (const Axis axis : order_) {
+    if (axes.contains(axis)) {
+      sum += n % size(axis) * stride(axis);
+      n /= size(axis);
+    }
+  }
+  return sum;
+}
+
+std::vector<Index> Grid::group_of(Index rank, AxisSet axes) const {
+  MPITRON_CHECK(rank >= 0 && rank < world_, rank, world_);
+  Index first = rank;
+  for (const Axis axis : order_) {
+    if (axes.contains(axis)) {
+      first -= coordinate(rank, axis) * stride(axis);
+    }
+  }
+  std::vector<Index> group(static_cast<std::size_t>(count(axes)));
+  for (std::size_t n = 0; n < group.size(); ++n) {
+    group[n] = first + offset(static_cast<Index>(n), axes);
+  }
+  return group;
+}
+
+std::vector<std::vector<Index>> Grid::groups(AxisSet axes) const {
+  const AxisSet rest = others(axes);
+  std::vector<std::vector<Index>> all;
+  all.reserve(static_cast<std::size_t>(count(rest)));
+  for (Index n = 0; n < count(rest); ++n) {
+    all.push_back(group_of(offset(n, rest), axes));
+  }
+  return all;
+}
+
+RankGrid::RankGrid(Index world_size, const ParallelSizes& sizes, std::string_view order)
+    : dense_(dense_sizes(world_size, sizes), parse_order(order)),
+      expert_(expert_sizes(world_size, sizes), parse_order(order)) {
+  const bool same_stages =
+      dense_.stride(Axis::pipeline) == expert_.stride(Axis::pipeline) &&
+      (order.ends_with("pp") || dense_.size(Axis::data) == expert_.size(Axis::data));
+  if (dense_.size(Axis::pipeline) > 1 && !same_stages) {
+    throw_usage(
+        "--use-tp-pp-dp-mapping with {} pipeline stages puts experts and other layers on different "
+        "stages: --expert-tensor-parallel-size x --expert-model-parallel-size ({}) must equal "
+        "--tensor-model-parallel-size x --context-parallel-size ({}), or leave that option out",
+        dense_.size(Axis::pipeline), expert_.stride(Axis::pipeline), dense_.stride(Axis::pipeline));
+  }
+}
+
+std::vector<std::vector<Index>> hierarchical_groups(const std::vector<Index>& ranks,
+                                                    const std::vector<Index>& sizes,
+                                                    std::size_t level) {
+  const auto product = [](auto begin, auto end) {
+    return std::accumulate(begin, end, Index{1}, std::multiplies<>());
+  };
+  const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(level);
+  const Index stride = product(sizes.begin(), at);
+  const Index block = stride * *at;
+  const auto n = static_cast<Index>(ranks.size());
+  MPITRON_CHECK(product(sizes.begin(), sizes.end()) == n, n);
+  std::vector<std::vector<Index>> groups;
+  for (Index first = 0; first < n; first += first % block == stride - 1 ? block - stride + 1 : 1) {
+    std::vector<Index> group;
+    for (Index member = 0; member < *at; ++member) {
+      group.push_back(ranks[static_cast<std::size_t>(first + member * stride)]);
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+}  // namespace mpitron::comm

@@ -1,0 +1,94 @@
+#include "comm/shared/shared_memory.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "utils/error.h"
+
+namespace mpitron::comm {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr int kCollapse = 25;  // MADV_COLLAPSE: Linux 6.1 has it, headers are older
+
+std::size_t round_up(std::size_t n, std::size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+/// A mapping whose start lies at a huge page, or the members' pages could not be huge.
+void* map_aligned(int descriptor, std::size_t bytes) {
+  void* const room = ::mmap(nullptr, bytes + kHugePage, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) {
+    return room;
+  }
+  const auto start = reinterpret_cast<std::uintptr_t>(room);
+  const std::uintptr_t aligned = round_up(start, kHugePage);
+  void* const mapping = ::mmap(reinterpret_cast<void*>(aligned), bytes, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor, 0);
+  if (aligned > start) {
+    ::munmap(room, aligned - start);
+  }
+  ::munmap(reinterpret_cast<void*>(aligned + bytes), start + kHugePage - aligned);
+  return mapping;
+}
+
+}  // namespace
+
+std::shared_ptr<SharedMemory> SharedMemory::map(int descriptor, std::size_t bytes) {
+  void* const data = map_aligned(descriptor, bytes);
+  if (data == MAP_FAILED) {
+    const int reason = errno;
+    ::close(descriptor);
+    throw_environment("cannot map {} MiB of shared memory: {}; raise `ulimit -v`", bytes >> 20,
+                      std::strerror(reason));
+  }
+  return std::make_shared<SharedMemory>(descriptor, static_cast<std::byte*>(data), bytes);
+}
+
+std::shared_ptr<SharedMemory> SharedMemory::create(std::size_t bytes) {
+  bytes = round_up(bytes, kHugePage);
+  const int descriptor = ::memfd_create("mpitron", MFD_CLOEXEC);
+  if (descriptor < 0 || ::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
+    throw_environment("cannot make {} MiB of shared memory (memfd_create): {}", bytes >> 20,
+                      std::strerror(errno));
+  }
+  return map(descriptor, bytes);
+}
+
+std::shared_ptr<SharedMemory> SharedMemory::open(pid_t owner, int descriptor, std::size_t bytes) {
+  const std::string path = "/proc/" + std::to_string(owner) + "/fd/" + std::to_string(descriptor);
+  const int opened = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  return opened < 0 ? nullptr : map(opened, round_up(bytes, kHugePage));
+}
+
+SharedMemory::~SharedMemory() {
+  ::munmap(data_, bytes_);
+  ::close(descriptor_);
+}
+
+void* SharedPages::take(std::size_t bytes) {
+  const bool huge = bytes >= kHugePage;
+  const std::size_t begin = round_up(*taken_, huge ? kHugePage : kPage);
+  if (begin + bytes > memory_->bytes()) {
+    return nullptr;
+  }
+  *taken_ = begin + bytes;
+  std::byte* const data = memory_->data() + begin;
+  if (huge) {
+    const std::size_t whole = bytes / kHugePage * kHugePage;
+    for (std::size_t at = 0; at < whole; at += kHugePage) {
+      data[at] = std::byte{0};  // nothing is collapsed where nothing is
+    }
+    ::madvise(data, whole, kCollapse);  // refused: small pages do as well
+  }
+  return data;
+}
+
+}  // namespace mpitron::comm

@@ -1,0 +1,71 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <sys/types.h>
+
+#include "device/allocator.h"
+
+namespace mpitron::comm {
+
+/// Zeroed pages that the other processes of this node can map as well. They are reserved, not
+/// taken: only touched pages cost memory. Not below /dev/shm, whose size containers limit.
+class SharedMemory {
+ public:
+  /// Error(environment) where the system refuses.
+  static std::shared_ptr<SharedMemory> create(std::size_t bytes);
+  /// What process `owner` of this user has as `descriptor`; null where the system forbids it.
+  static std::shared_ptr<SharedMemory> open(pid_t owner, int descriptor, std::size_t bytes);
+
+  SharedMemory(int descriptor, std::byte* data, std::size_t bytes)
+      : descriptor_(descriptor), data_(data), bytes_(bytes) {}
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  int descriptor() const { return descriptor_; }
+  bool contains(const void* memory) const {
+    const auto* at = static_cast<const std::byte*>(memory);
+    return at >= data_ && at < data_ + bytes_;
+  }
+
+ private:
+  static std::shared_ptr<SharedMemory> map(int descriptor, std::size_t bytes);
+
+  int descriptor_;
+  std::byte* data_;
+  std::size_t bytes_;
+};
+
+/// Hands out a shared memory from its start on; several sources may share one `taken`. Huge pages
+/// are made at once where the system can (madvise(MADV_COLLAPSE), which needs no setting).
+class SharedPages final : public device::PageSource {
+ public:
+  SharedPages(std::shared_ptr<SharedMemory> memory, std::shared_ptr<std::size_t> taken)
+      : memory_(std::move(memory)), taken_(std::move(taken)) {}
+  void* take(std::size_t bytes) override;
+
+ private:
+  std::shared_ptr<SharedMemory> memory_;
+  std::shared_ptr<std::size_t> taken_;
+};
+
+/// How members reach each other's memory.
+class AddressSpaces {
+ public:
+  virtual ~AddressSpaces() = default;
+  /// Whether the others can reach this memory; if not, it is copied through `staging`.
+  virtual bool reachable(const void* memory) const = 0;
+  virtual device::Allocator& staging() = 0;
+  /// A number by which the others reach this rank's (reachable) memory.
+  virtual std::uintptr_t publish(const void* memory) = 0;
+  /// What world rank `rank` published.
+  virtual void* reach(Index rank, std::uintptr_t address) = 0;
+  /// Throws where the job is being ended, so that nobody waits for a member that is gone.
+  virtual void check_alive() = 0;
+};
+
+}  // namespace mpitron::comm

@@ -1,0 +1,46 @@
+#include "comm/watch/start_watch.h"
+
+#include <chrono>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "utils/error.h"
+#include "utils/system/machine.h"
+
+namespace mpitron::comm {
+
+StartWatch::StartWatch(const std::string& what, Index rank, double limit_seconds,
+                       std::function<void(const std::string& sentence)> late)
+    : thread_([this, what, rank, limit_seconds, late = std::move(late)] {
+        std::unique_lock lock(mutex_);
+        const std::chrono::duration<double> limit(limit_seconds);
+        if (!over_.wait_for(lock, limit, [this] { return done_; })) {
+          late(
+              fmt::format("{} has not come back within {:.1f} s on rank {} ({}, process {}): a "
+                          "rank was stopped or did not start, or the network between the machines "
+                          "does not carry it; mpitron doctor looks for the reason",
+                          what, limit_seconds, rank, host_name(), ::getpid()));
+        }
+      }) {}
+
+StartWatch::~StartWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  over_.notify_all();
+  thread_.join();
+}
+
+void leave_start(Index rank, const std::string& sentence) {
+  if (rank != 0) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+  const std::string line = "mpitron: " + sentence + "\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(static_cast<int>(ExitCode::environment));
+}
+
+}  // namespace mpitron::comm

@@ -1,0 +1,256 @@
+#include "comm/watch/watchdog.h"
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "utils/error.h"
+
+namespace mpitron::comm {
+namespace {
+
+/// Waited for somebody who has ended: perhaps it only takes longer to see what it did last.
+constexpr double kGraceSeconds = 2;
+/// Given to a neighbour that speaks, or to the launcher, before this process ends by itself.
+constexpr unsigned kQuietSeconds = 10;
+constexpr int kPidfdOpen = 434;  // SYS_pidfd_open, of all architectures
+
+bool is_stopped(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const auto at = text.rfind(") ");
+  return at != std::string::npos && text.size() > at + 2 && text[at + 2] == 'T';
+}
+
+}  // namespace
+
+Watchdog::Watchdog(FlightRing& own, Setting setting)
+    : recorder_(own), setting_(std::move(setting)), stop_(::eventfd(0, EFD_CLOEXEC)) {
+  thread_ = std::thread([this] { watch(); });
+}
+
+Watchdog::~Watchdog() {
+  const bool fails = std::uncaught_exceptions() > 0;
+  recorder_.set_state(fails ? FlightRing::State::failed : FlightRing::State::ended);
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(stop_, &one, sizeof(one)));
+  thread_.join();
+  ::close(stop_);
+}
+
+void Watchdog::started(const Operation& operation, const Group& group, const Request& request) {
+  FlightRecord& record = recorder_.start(group, request);
+  under_way_[&operation] = {&record, record.number};
+}
+
+void Watchdog::ended(const Operation& operation) {
+  const auto at = under_way_.find(&operation);
+  if (at != under_way_.end()) {
+    const Kept& kept = at->second;
+    if (kept.record->number == kept.number) {  // else a later operation has taken its place
+      FlightRecorder::finish(*kept.record);
+      add_to_trace(kept);
+    }
+    under_way_.erase(at);
+  }
+}
+
+void Watchdog::add_to_trace(const Kept& kept) const {
+  if (setting_.trace == nullptr || !setting_.trace->recording()) {
+    return;
+  }
+  const FlightRecord& record = *kept.record;
+  TraceSpan span{.kind = TraceKind::operation,
+                 .name = trace_name(name_of(record.kind)),
+                 .begin = record.started,
+                 .end = record.finished.load(std::memory_order_relaxed),
+                 .bytes = record.bytes,
+                 .number = static_cast<std::int64_t>(record.number),
+                 .ranks = record.group_size,
+                 .group = trace_name(record.group)};
+  setting_.trace->add(span);
+  if (kept.waited_since != 0) {
+    span.kind = TraceKind::wait;
+    span.begin = kept.waited_since;
+    setting_.trace->add(span);
+  }
+}
+
+void Watchdog::waiting(const Operation& operation, double seconds) {
+  if (seconds == 0) {  // a wait begins; it ends with the operation
+    if (setting_.trace != nullptr && setting_.trace->recording()) {
+      under_way_.at(&operation).waited_since = Trace::now();
+    }
+    return;
+  }
+  if (seconds < std::min(kGraceSeconds, setting_.timeout_seconds)) {
+    return;
+  }
+  const auto at = under_way_.find(&operation);
+  const std::string waits =
+      fmt::format("rank {} waits for it in {} in phase '{}'", setting_.rank,
+                  at == under_way_.end() ? "an operation" : describe(*at->second.record),
+                  recorder_.ring().phase.get());
+  // Whom this rank waits for may wait itself: then who is nearer to the cause speaks first.
+  std::vector<Index> absent = operation.absent();
+  const auto waits_itself = [this](Index rank) {
+    const Neighbour* const neighbour = find(rank);
+    return neighbour != nullptr && neighbour->ring->last() != nullptr &&
+           neighbour->ring->last()->finished.load() == 0;
+  };
+  std::stable_partition(absent.begin(), absent.end(),
+                        [&](Index rank) { return !waits_itself(rank); });
+  const double limit = setting_.timeout_seconds +
+                       kGraceSeconds * (operation.distance() +
+                                        (!absent.empty() && waits_itself(absent.front()) ? 1 : 0));
+  for (const Index rank : absent) {
+    const Neighbour* const neighbour = find(rank);
+    if (neighbour != nullptr && neighbour->ring->state.load() == FlightRing::State::ended) {
+      end_job(fmt::format("{} has ended; {}; {}", name_of_rank(rank), waits, known_of(rank)));
+    }
+  }
+  if (seconds >= limit && !absent.empty()) {
+    const std::string others =
+        absent.size() > 1 ? fmt::format(" (and {} more)", absent.size() - 1) : "";
+    end_job(fmt::format("{}{} has not arrived within --distributed-timeout-minutes {:.4g}; {}; {}",
+                        name_of_rank(absent.front()), others, setting_.timeout_seconds / 60, waits,
+                        known_of(absent.front())));
+  }
+}
+
+void Watchdog::disagreement(Index rank, const std::string& what) {
+  end_job(fmt::format("{} does something else than its group: {}; {}", name_of_rank(rank), what,
+                      known_of(rank)));
+}
+
+void Watchdog::stuck(const std::string& what, double seconds, const std::string& error) {
+  const std::string own = name_of_rank(setting_.rank);
+  if (!error.empty()) {
+    end_job(fmt::format("{}: {} has failed: {}; {}", own, what, error, known_of(setting_.rank)));
+  }
+  if (seconds >= setting_.timeout_seconds) {
+    // A device does not know whom it waits for: most likely for who has been quiet the longest.
+    const Neighbour* const neighbour = longest_silent();
+    const std::string suspect = neighbour == nullptr ? ""
+                                                     : fmt::format("; quiet the longest is {}, {}",
+                                                                   name_of_rank(neighbour->rank),
+                                                                   known_of(neighbour->rank));
+    end_job(fmt::format(
+        "{} has not ended on {} within --distributed-timeout-minutes {:.4g}, in "
+        "phase '{}'{}",
+        what, own, setting_.timeout_seconds / 60, recorder_.ring().phase.get(), suspect));
+  }
+}
+
+const Neighbour* Watchdog::longest_silent() const {
+  const Neighbour* longest_silent = nullptr;
+  for (const Neighbour& other : setting_.neighbours) {
+    const FlightRecord* const last = other.ring->last();
+    if (last != nullptr &&
+        (longest_silent == nullptr || last->started < longest_silent->ring->last()->started)) {
+      longest_silent = &other;
+    }
+  }
+  return longest_silent;
+}
+
+void Watchdog::watch() {
+  std::vector<pollfd> watched = {{.fd = stop_, .events = POLLIN, .revents = 0}};
+  for (const Neighbour& neighbour : setting_.neighbours) {
+    // -1 (an old kernel, a forbidden call) is never ready: then the timeout has to do.
+    watched.push_back({.fd = static_cast<int>(::syscall(kPidfdOpen, neighbour.process, 0)),
+                       .events = POLLIN,
+                       .revents = 0});
+  }
+  const std::size_t asked = watched.size();  // by other machines
+  const auto& service = setting_.service;
+  watched.push_back(
+      {.fd = service != nullptr ? service->descriptor() : -1, .events = POLLIN, .revents = 0});
+  while ((watched[0].revents & POLLIN) == 0) {
+    if (::poll(watched.data(), watched.size(), -1) < 0) {
+      continue;
+    }
+    if (watched[asked].revents != 0) {
+      service->answer([this](Index rank) { return known_here(rank); });
+    }
+    for (std::size_t i = 1; i < asked; ++i) {
+      if (watched[i].revents != 0) {
+        report_exit_of(setting_.neighbours[i - 1]);
+        ::close(watched[i].fd);
+        watched[i] = {.fd = -1, .events = 0, .revents = 0};
+      }
+    }
+  }
+  for (std::size_t i = 1; i < asked; ++i) {
+    if (watched[i].fd >= 0) {
+      ::close(watched[i].fd);
+    }
+  }
+}
+
+void Watchdog::report_exit_of(const Neighbour& neighbour) {
+  switch (neighbour.ring->state.load()) {
+    case FlightRing::State::ended:
+      return;
+    case FlightRing::State::failed:  // it has said why
+      setting_.failure_reporter->store(1);
+      break;
+    case FlightRing::State::running:
+      break;
+  }
+  end_job(fmt::format("{} has died (killed, or out of memory?); {}", name_of_rank(neighbour.rank),
+                      known_of(neighbour.rank)));
+}
+
+const Neighbour* Watchdog::find(Index rank) const {
+  const auto& all = setting_.neighbours;
+  const auto at = std::find_if(all.begin(), all.end(),
+                               [rank](const Neighbour& other) { return other.rank == rank; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::string Watchdog::name_of_rank(Index rank) const {
+  const Neighbour* const neighbour = find(rank);
+  const std::string process =
+      neighbour == nullptr ? "" : fmt::format(", process {}", neighbour->process);
+  return fmt::format("rank {} (host {}{})", rank, setting_.host(rank), process);
+}
+
+std::string Watchdog::known_here(Index rank) const {
+  if (rank == setting_.rank) {
+    return describe(recorder_.ring());
+  }
+  const Neighbour* const neighbour = find(rank);
+  if (neighbour == nullptr) {
+    return "";
+  }
+  return describe(*neighbour->ring) +
+         (is_stopped(neighbour->process) ? "; its process is stopped (SIGSTOP)" : "");
+}
+
+std::string Watchdog::known_of(Index rank) const {
+  std::string known = known_here(rank);
+  if (known.empty() && setting_.ask) {
+    known = setting_.ask(rank);
+  }
+  return known.empty() ? "it runs on another machine, which does not answer" : known;
+}
+
+void Watchdog::end_job(const std::string& sentence) const {
+  if (setting_.failure_reporter->exchange(1) == 0) {
+    const std::string line = fmt::format("mpitron: error: {}\n", sentence);
+    static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  } else {
+    ::sleep(kQuietSeconds);
+  }
+  ::_exit(static_cast<int>(ExitCode::environment));
+}
+
+}  // namespace mpitron::comm

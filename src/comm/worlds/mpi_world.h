@@ -1,0 +1,36 @@
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "comm/groups/world.h"
+#include "launch/mpi_library.h"
+#include "utils/trace.h"
+
+namespace mpitron::comm {
+
+/// Whether mpirun or srun started this process as one of several (or one) ranks. Error(environment)
+/// where srun did and MPI cannot connect them: each process would take itself for the whole job.
+bool launched_by_mpi();
+
+/// The MPI library that would connect them; MPI need not run.
+launch::MpiLibrary mpi_library();
+
+struct MpiOptions {
+  /// For tests: the number of the node that a rank counts to; absent: as the machines are.
+  std::function<Index(Index rank)> node_of = {};
+  /// A rank that lets others wait for so long ends the job (--distributed-timeout-minutes).
+  double timeout_minutes = 10;
+  /// Gets every operation and every wait of this rank, while it records.
+  std::shared_ptr<Trace> trace = nullptr;
+};
+
+/// The ranks that mpirun or srun started; every one of them calls this. Error(environment) where
+/// MPI knows of fewer ranks than the launcher says. Groups within a node share
+/// memory: what `make_allocator` gives is reached where it lies, other memory is copied once more.
+/// Groups over several nodes send messages. Both sum in the same order, so they give the same bits.
+std::unique_ptr<World> make_mpi_world(const MpiOptions& options = {});
+
+/// make_mpi_world where this process was launched so, a world of one process otherwise.
+std::unique_ptr<World> make_world(const MpiOptions& options = {});
+
+}  // namespace mpitron::comm

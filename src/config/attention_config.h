@@ -1,0 +1,53 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "utils/numbers/shape.h"
+
+namespace mpitron::config {
+
+/// A preference only: every backend computes the same attention.
+enum class AttentionBackend { automatic, flash, fused, unfused, local };
+/// A logit without a value that joins each softmax: none, 0, or one learned for each head.
+enum class AttentionSink { none, zero, learned };
+/// `--qk-clip`: what is done after an update to heads whose largest score is above the threshold.
+struct QkClipConfig {
+  double alpha = 0.5;  // share of the queries in the factor
+  double threshold = 100;
+};
+
+/// What the attention of every layer does beside its sizes and positions.
+struct AttentionConfig {
+  AttentionBackend attention_backend = AttentionBackend::automatic;
+  /// Derived: 1 / sqrt(kv_channels), not of latent attention; without qk scaling's layer number.
+  double softmax_scale = 0;
+  bool apply_query_key_layer_scaling = false;
+  bool attention_softmax_in_fp32 = false;  // derived: forced on with apply_query_key_layer_scaling
+  bool qk_layernorm = false;
+  bool qk_l2_norm = false;
+  /// (left, right): key j is visible to query i if i - left <= j <= i + right; unset: no limit
+  /// beside the causal mask.
+  std::optional<std::array<Index, 2>> window_size;
+  /// Per layer, true: it has the window. Empty: every layer.
+  std::vector<bool> window_layers;
+  bool attention_output_gate = false;
+  AttentionSink attention_sink = AttentionSink::none;
+  bool log_max_attention_logit = false;
+  std::optional<QkClipConfig> qk_clip;
+  /// True: attention masks from the data set (--reset-attention-mask, --sft-packing) are honoured.
+  bool reset_attention_mask = false;
+  double attention_dropout = 0.1;
+};
+
+/// Latent attention (MLA) in place of the other.
+struct LatentConfig {
+  bool multi_latent_attention = false;
+  std::optional<Index> q_lora_rank;  // none: queries are not compressed
+  Index kv_lora_rank = 32;
+  Index qk_head_dim = 128;         // of a query or key, without positions
+  Index qk_pos_emb_head_dim = 64;  // with rotary positions
+  Index v_head_dim = 128;
+};
+
+}  // namespace mpitron::config

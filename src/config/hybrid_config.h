@@ -1,0 +1,40 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "utils/numbers/shape.h"
+
+namespace mpitron::config {
+
+/// Mamba-2 mixers (Dao and Gu 2024).
+struct MambaConfig {
+  Index state_dim = 128;
+  Index head_dim = 64;
+  Index groups = 8;
+  Index heads = 0;  // derived: 2 h / head_dim
+
+  Index width() const { return heads * head_dim; }
+};
+
+/// Gated delta nets (Yang et al. 2025).
+struct DeltaNetConfig {
+  Index conv_width = 4;
+  Index key_dim = 128, value_dim = 128;    // of a head
+  Index key_heads = 16, value_heads = 32;  // a key head serves value_heads / key_heads
+};
+
+/// What --model mamba stacks.
+struct HybridConfig {
+  /// As given, or by the ratios: one letter a layer of one residual branch, in
+  /// --hybrid-override-pattern (0.14: M * -) and --hybrid-layer-pattern; empty: transformer layers.
+  std::string pattern;
+  /// --is-hybrid-model: layers that write into the residual stream start at std / sqrt(L) instead
+  /// of std / sqrt(2 L).
+  bool one_branch_a_layer = false;
+  MambaConfig mamba;
+  DeltaNetConfig delta_net;
+  /// Of a GPT: layers with a delta net in place of attention; empty: none.
+  std::vector<bool> delta_layers;
+};
+
+}  // namespace mpitron::config

@@ -1,0 +1,52 @@
+#include "config/hybrid_pattern.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mpitron::config {
+namespace {
+
+/// Half to even, as Python does.
+Index rounded(double value) {
+  return static_cast<Index>(std::nearbyint(value));
+}
+
+/// Every `distance` + 1 Mamba layers one becomes `letter`, the first behind `start` of them.
+void spread(std::string& pattern, char letter, double start, double distance) {
+  double left = start;
+  for (char& place : pattern) {
+    if (place != 'M') {
+      continue;
+    }
+    if (left < 0.5) {
+      place = letter;
+      left += distance;
+    } else {
+      left -= 1;
+    }
+  }
+}
+
+}  // namespace
+
+Index count_letter(std::string_view pattern, char letter) {
+  return static_cast<Index>(std::ranges::count(pattern, letter));
+}
+
+std::string pattern_of_ratios(Index layers, double attention_ratio, double mlp_ratio) {
+  std::string pattern(static_cast<std::size_t>(std::max<Index>(layers, 0)), 'M');
+  const Index attention = rounded(static_cast<double>(layers) * attention_ratio);
+  const Index mamba = layers - attention;
+  if (attention > 0) {
+    const double distance = static_cast<double>(mamba) / static_cast<double>(attention + 1);
+    spread(pattern, '*', distance, distance);
+  }
+  const Index mlps = rounded(static_cast<double>(layers) * mlp_ratio);
+  if (mlps > 0) {
+    const double distance = static_cast<double>(mamba - mlps) / static_cast<double>(mlps);
+    spread(pattern, '-', distance, distance);
+  }
+  return pattern;
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,117 @@
+#include "config/layer_pattern.h"
+
+#include <algorithm>
+#include <array>
+
+namespace mpitron::config {
+
+namespace {
+
+constexpr auto kMixers = std::to_array<MixerFacts>({
+    {MixerKind::none, "-", 0, LayerState::none, true},
+    {MixerKind::attention, "self attention", '*', LayerState::key_value_cache, true},
+    {MixerKind::latent_attention, "latent attention", 0, LayerState::key_value_cache, true},
+    {MixerKind::state_space, "mamba", 'M', LayerState::recurrent, false},
+    {MixerKind::delta_net, "delta net", 'G', LayerState::recurrent, false},
+});
+
+constexpr auto kFeedForwards = std::to_array<FeedForwardFacts>({
+    {FeedForwardKind::none, "-", 0},
+    {FeedForwardKind::dense, "mlp", '-'},
+    {FeedForwardKind::experts, "experts", 'E'},
+});
+
+static_assert(in_order(kMixers) && in_order(kFeedForwards));
+
+/// Lists of layers end with the last layer; those behind it are as that one.
+std::size_t place_of(Index number, Index layers) {
+  return static_cast<std::size_t>(std::min(number, layers) - 1);
+}
+
+bool marked(const std::vector<bool>& list, std::size_t place, bool otherwise) {
+  return place < list.size() ? list[place] : otherwise;
+}
+
+/// A layer of one residual branch. A letter that no kind has is left to the rules, and stands for a
+/// Mamba layer until then.
+LayerSpec spec_of(char letter) {
+  const auto mixer = std::ranges::find(kMixers, letter, &MixerFacts::letter);
+  const auto network = std::ranges::find(kFeedForwards, letter, &FeedForwardFacts::letter);
+  if (network != kFeedForwards.end()) {
+    return {.mixer = MixerKind::none, .feed_forward = network->kind};
+  }
+  return {.mixer = mixer == kMixers.end() ? MixerKind::state_space : mixer->kind,
+          .feed_forward = FeedForwardKind::none};
+}
+
+LayerSpec transformer_spec(const ModelConfig& model, Index number) {
+  const std::size_t place = place_of(number, model.num_layers);
+  LayerSpec spec;
+  if (model.multi_latent_attention) {
+    spec.mixer = MixerKind::latent_attention;
+  }
+  if (marked(model.hybrid.delta_layers, place, false)) {
+    spec.mixer = MixerKind::delta_net;
+  }
+  spec.cross_attention = model.kind == ModelKind::t5 && number > model.num_layers;
+  if (model.moe && marked(model.moe->layers, place, false)) {
+    spec.feed_forward = FeedForwardKind::experts;
+  }
+  return spec;
+}
+
+}  // namespace
+
+std::span<const MixerFacts> mixer_kinds() {
+  return kMixers;
+}
+
+std::span<const FeedForwardFacts> feed_forward_kinds() {
+  return kFeedForwards;
+}
+
+const MixerFacts& facts(MixerKind kind) {
+  return kMixers[static_cast<std::size_t>(kind)];
+}
+
+const FeedForwardFacts& facts(FeedForwardKind kind) {
+  return kFeedForwards[static_cast<std::size_t>(kind)];
+}
+
+const char* LayerSpec::mixer_name() const {
+  return cross_attention ? "self and cross" : facts(mixer).name;
+}
+
+LayerSpec layer_spec(const ModelConfig& model, Index number) {
+  const std::string& pattern = model.hybrid.pattern;
+  LayerSpec spec = pattern.empty()
+                       ? transformer_spec(model, number)
+                       : spec_of(pattern[place_of(number, static_cast<Index>(pattern.size()))]);
+  spec.causal = model.kind == ModelKind::gpt || spec.cross_attention;
+  const Index rotating = number <= model.num_layers ? number : 1;
+  spec.rotates = !marked(model.no_rope_layers, place_of(rotating, model.num_layers), false);
+  spec.window =
+      model.window_size && marked(model.window_layers, place_of(number, model.num_layers), true);
+  return spec;
+}
+
+std::vector<LayerSpec> layer_pattern(const ModelConfig& model) {
+  std::vector<LayerSpec> layers;
+  for (Index number = 1; number <= model.all_layers(); ++number) {
+    layers.push_back(layer_spec(model, number));
+  }
+  return layers;
+}
+
+std::string pattern_letters() {
+  std::string letters;
+  for (const MixerFacts& mixer : kMixers) {
+    letters += mixer.letter == 0 ? "" : std::string(1, mixer.letter);
+  }
+  for (const FeedForwardFacts& network : kFeedForwards) {
+    letters += network.letter == 0 ? "" : std::string(1, network.letter);
+  }
+  return letters;
+}
+
+}  // namespace mpitron::config

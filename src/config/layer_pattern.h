@@ -1,0 +1,79 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/model_config.h"
+
+namespace mpitron::config {
+
+/// What mixes the positions of a sequence in a layer.
+enum class MixerKind { none, attention, latent_attention, state_space, delta_net };
+/// What a layer does to each position alone.
+enum class FeedForwardKind { none, dense, experts };
+
+/// What a layer carries from position to position when tokens come one by one.
+enum class LayerState { none, key_value_cache, recurrent };
+
+/// What the flags and the rules know of a kind of mixer; nn has the other half
+/// of its description.
+struct MixerFacts {
+  MixerKind kind;
+  const char* name;  // in tables for readers
+  char letter;       // in --hybrid-layer-pattern; 0: has none
+  LayerState state;
+  bool cuts_sequence;  // whether context parallel ranks can share a sequence
+};
+
+/// The same of a feed-forward network; it has no state and any rank may have any positions.
+struct FeedForwardFacts {
+  FeedForwardKind kind;
+  const char* name;
+  char letter;
+};
+
+/// One row a kind, in the order of the enumerators.
+std::span<const MixerFacts> mixer_kinds();
+std::span<const FeedForwardFacts> feed_forward_kinds();
+const MixerFacts& facts(MixerKind kind);
+const FeedForwardFacts& facts(FeedForwardKind kind);
+
+/// Whether a table has a row for each enumerator, at its place.
+template <class Rows>
+constexpr bool in_order(const Rows& rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (static_cast<std::size_t>(rows[i].kind) != i) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// A layer: x + mixer(norm(x)), the same with cross attention, the same with the feed-forward
+/// network; without what is `none`.
+struct LayerSpec {
+  MixerKind mixer = MixerKind::attention;
+  bool cross_attention = false;
+  FeedForwardKind feed_forward = FeedForwardKind::dense;
+  bool causal = true;   // a position sees itself and those before it
+  bool rotates = true;  // in a model with rotary positions
+  bool window = false;  // keys farther than --window-size are hidden
+
+  /// "attention", "self and cross", "mamba", ...; "-" where there is none.
+  const char* mixer_name() const;
+};
+
+/// What the flags or the pattern's letter make of layer `number`, 1-based and global; T5 counts
+/// those of its decoder behind those of its encoder. Depths of multi-token prediction are layers
+/// behind the last one and are as that one, but rotate as the first layer: the reference's have its
+/// number (MultiTokenPredictionLayer gives its transformer layer none).
+LayerSpec layer_spec(const ModelConfig& model, Index number);
+
+/// All layers of the model, without depths of prediction.
+std::vector<LayerSpec> layer_pattern(const ModelConfig& model);
+
+/// The letters that a pattern may have.
+std::string pattern_letters();
+
+}  // namespace mpitron::config

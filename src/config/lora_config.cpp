@@ -1,0 +1,53 @@
+#include "config/lora_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace mpitron::config {
+namespace {
+
+/// `end` is the name or its last parts, between dots.
+bool ends_with_parts(const std::string& name, const std::string& end) {
+  return name == end || name.ends_with("." + end);
+}
+
+template <class T>
+T by_pattern(const std::map<std::string, T>& patterns, const std::string& module, T otherwise) {
+  const auto found = std::ranges::find_if(
+      patterns, [&](const auto& entry) { return ends_with_parts(module, entry.first); });
+  return found == patterns.end() ? otherwise : found->second;
+}
+
+}  // namespace
+
+std::optional<LoraConfig::Update> LoraConfig::update_of(const std::string& module) const {
+  const bool chosen = std::ranges::any_of(target_modules, [&](const std::string& target) {
+    return target == "all-linear" || ends_with_parts(module, target);
+  });
+  if (!chosen) {
+    return std::nullopt;
+  }
+  const Index own_rank = by_pattern(rank_pattern, module, rank);
+  const double own_alpha = by_pattern(alpha_pattern, module, alpha);
+  const auto r = static_cast<double>(own_rank);
+  return Update{own_rank, own_alpha / (rank_stabilised ? std::sqrt(r) : r)};
+}
+
+std::string module_name(std::string prefix) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"decoder.layers.", "model.layers."},
+      {".self_attention.", ".self_attn."},
+      {".local_experts.", "."},
+  };
+  for (const auto& [ours, theirs] : kNames) {
+    const std::size_t place = prefix.find(ours);
+    if (place != std::string::npos) {
+      prefix.replace(place, ours.size(), theirs);
+    }
+  }
+  return prefix.substr(0, prefix.find_last_not_of('.') + 1);
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,44 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "utils/numbers/shape.h"
+
+namespace mpitron::config {
+
+/// Layers and tables that keep their weights (`--freeze-layers`, `--freeze-embeddings`).
+struct FrozenParts {
+  Index first_layer = 1, last_layer = 0;  // from 1 on; none where last < first
+  bool embeddings = false;
+
+  bool has_layer(Index layer) const { return layer >= first_layer && layer <= last_layer; }
+};
+
+/// Low-rank updates of linear layers (Hu et al. 2021), y = W x + s B A dropout(x), of which A and B
+/// alone are trained. Layers have the names of Hugging Face's Llama:
+/// `model.layers.1.self_attn.q_proj`.
+struct LoraConfig {
+  Index rank = 0;
+  double alpha = 0;
+  double dropout = 0;
+  bool rank_stabilised = false;               // s = alpha / sqrt(r) in place of alpha / r
+  std::vector<std::string> target_modules;    // last parts of names, or `all-linear`
+  std::map<std::string, Index> rank_pattern;  // by a name, or by the end of names
+  std::map<std::string, double> alpha_pattern;
+
+  /// How a layer is updated.
+  struct Update {
+    Index rank = 0;
+    double scale = 0;
+  };
+  /// Nothing where the layer of this name keeps its weights alone.
+  std::optional<Update> update_of(const std::string& module) const;
+};
+
+/// What Hugging Face's Llama calls the place of parameters with this prefix: of
+/// `decoder.layers.1.self_attention.q_proj.` it is `model.layers.1.self_attn.q_proj`.
+std::string module_name(std::string prefix);
+
+}  // namespace mpitron::config

@@ -1,0 +1,174 @@
+#include "config/parse/report.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace mpitron::config {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool is_list(const Option& option) {
+  return option.kind == Kind::words || option.kind == Kind::any_words;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// Slots in the order of their stored names, without regard to case.
+std::vector<std::size_t> sorted_slots() {
+  const OptionIndex& index = option_index();
+  std::vector<std::size_t> slots;
+  for (std::size_t slot = 0; slot < index.size(); ++slot) {
+    if (index.group(slot) != kOlderNamesGroup) {
+      slots.push_back(slot);
+    }
+  }
+  std::sort(slots.begin(), slots.end(), [&](std::size_t a, std::size_t b) {
+    return lower(index.dest(a)) < lower(index.dest(b));
+  });
+  return slots;
+}
+
+std::string display_word(const Option& option, const std::string& word) {
+  if (option.type == Type::boolean) {
+    return word == "true" ? "True" : "False";
+  }
+  return option.type == Type::text && is_list(option) ? "'" + word + "'" : word;
+}
+
+Json json_word(const Option& option, const std::string& word) {
+  if (option.type == Type::boolean) {
+    return word == "true";
+  }
+  if (option.type == Type::integer) {
+    return read_integer(word).value_or(0);
+  }
+  return option.type == Type::real ? Json(read_real(word).value_or(0)) : Json(word);
+}
+
+Json json_value(const OptionValues& values, std::size_t slot) {
+  const Option& option = option_index().option(slot);
+  const auto& words = values.words_at(slot);
+  if (!words) {
+    return nullptr;
+  }
+  if (!is_list(option)) {
+    return json_word(option, words->at(0));
+  }
+  Json list = Json::array();
+  for (const std::string& word : *words) {
+    list.push_back(json_word(option, word));
+  }
+  return list;
+}
+
+/// As the reference's logs have it.
+std::string row(std::size_t slot, const std::string& value) {
+  const std::string& name = option_index().dest(slot);
+  const std::string dots(name.size() < 48 ? 48 - name.size() : 0, '.');
+  return fmt::format("  {} {} {}", name, dots, value);
+}
+
+}  // namespace
+
+std::string display_value(const OptionValues& values, std::size_t slot) {
+  const Option& option = option_index().option(slot);
+  const auto& words = values.words_at(slot);
+  if (!words) {
+    return "None";
+  }
+  if (!is_list(option)) {
+    return display_word(option, words->at(0));
+  }
+  std::vector<std::string> shown;
+  for (const std::string& word : *words) {
+    shown.push_back(display_word(option, word));
+  }
+  return fmt::format("[{}]", fmt::join(shown, ", "));
+}
+
+std::vector<std::pair<std::string, std::string>> display_values(const OptionValues& values) {
+  std::vector<std::pair<std::string, std::string>> shown;
+  for (const std::size_t slot : sorted_slots()) {
+    shown.emplace_back(option_index().dest(slot), display_value(values, slot));
+  }
+  return shown;
+}
+
+std::string values_text(const OptionValues& values, bool provenance) {
+  std::string text;
+  for (const std::size_t slot : sorted_slots()) {
+    const std::string value = display_value(values, slot);
+    text += provenance ? fmt::format("{} # {}\n", row(slot, fmt::format("{:<24}", value)),
+                                     to_text(values.origin_at(slot)))
+                       : row(slot, value) + "\n";
+  }
+  return text;
+}
+
+std::string arguments_block(const OptionValues& values, bool all) {
+  std::string rows;
+  Index defaults = 0;
+  for (const std::size_t slot : sorted_slots()) {
+    if (!all && values.origin_at(slot).source == Origin::Source::default_value) {
+      ++defaults;
+    } else {
+      rows += row(slot, display_value(values, slot)) + "\n";
+    }
+  }
+  return "------------------------ arguments ------------------------\n" + rows +
+         "-------------------- end of arguments ---------------------" +
+         (all ? ""
+              : fmt::format("\n{} more have their default values; --print-all-arguments "
+                            "prints them",
+                            defaults));
+}
+
+std::string values_json(const OptionValues& values, bool provenance) {
+  Json json = Json::object();
+  for (const std::size_t slot : sorted_slots()) {
+    const std::string& name = option_index().dest(slot);
+    if (provenance) {
+      json[name] = {{"value", json_value(values, slot)},
+                    {"origin", to_text(values.origin_at(slot))}};
+    } else {
+      json[name] = json_value(values, slot);
+    }
+  }
+  return json.dump(2);
+}
+
+std::string given_values_json(const OptionValues& values) {
+  Json json = Json::object();
+  for (const std::size_t slot : sorted_slots()) {
+    const std::string& name = option_index().dest(slot);
+    if (values.given(name)) {
+      json[name] = json_value(values, slot);
+    }
+  }
+  return json.dump(2);
+}
+
+std::string check_json(const ParsedRun& parsed) {
+  Json findings = Json::array();
+  for (const Finding& finding : parsed.findings) {
+    findings.push_back({{"id", finding.id},
+                        {"name", finding.name},
+                        {"message", finding.message},
+                        {"nearest", finding.nearest},
+                        {"options", finding.options}});
+  }
+  const Json json = {
+      {"ok", parsed.findings.empty()}, {"findings", findings}, {"notices", parsed.notices}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace mpitron::config

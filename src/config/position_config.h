@@ -1,0 +1,32 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "utils/numbers/shape.h"
+
+namespace mpitron::config {
+
+enum class PositionEmbedding { learned_absolute, rope, mrope, relative, none };
+enum class RopeType { rope, yarn };
+
+/// How a model knows where a token stands.
+struct PositionConfig {
+  PositionEmbedding position_embedding_type = PositionEmbedding::learned_absolute;
+  RopeType rope_type = RopeType::rope;
+  Index rotary_base = 10000;
+  double rotary_percent = 1.0;
+  bool rotary_interleaved = false;
+  std::optional<Index> rotary_seq_len_interpolation_factor;
+  bool use_rope_scaling = false;  // llama 3.1
+  double rope_scaling_factor = 8.0;
+  double rotary_scaling_factor = 1.0;  // YaRN
+  double mscale = 1.0;
+  double mscale_all_dim = 0.0;
+  /// Per layer, true: no rotation in this layer. Derived from --no-rope-freq; empty: every layer
+  /// rotates.
+  std::vector<bool> no_rope_layers;
+  Index relative_attention_num_buckets = 32;
+  Index relative_attention_max_distance = 128;
+};
+
+}  // namespace mpitron::config

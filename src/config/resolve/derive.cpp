@@ -1,0 +1,303 @@
+#include "config/resolve/derive.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "config/sources/data_files.h"
+
+namespace mpitron::config {
+namespace {
+
+std::string number(Index value) {
+  return fmt::format("{}", value);
+}
+
+void derive_replaced_names(OptionValues& v) {
+  if (v.flag("use_rotary_position_embeddings")) {
+    v.derive("position_embedding_type", "rope", "from --use-rotary-position-embeddings");
+  }
+  if (!v.flag("add_position_embedding") &&
+      v.text("position_embedding_type") == "learned_absolute") {
+    v.derive("position_embedding_type", "none", "from --no-position-embedding");
+  }
+  if (v.flag("recompute_activations")) {
+    v.derive("recompute_granularity", "selective", "from --recompute-activations");
+  }
+  // With full recompute the experts' layers are recomputed anyway.
+  if (v.flag("moe_layer_recompute") &&
+      v.maybe_text("recompute_granularity").value_or("selective") == "selective") {
+    std::vector<std::string> modules = v.words("recompute_modules");
+    if (modules.empty()) {
+      modules.push_back("core_attn");
+    }
+    if (std::ranges::count(modules, "moe") == 0) {
+      modules.push_back("moe");
+    }
+    v.derive("recompute_granularity", "selective", "from --moe-layer-recompute");
+    v.derive("recompute_modules", modules, "with moe, from --moe-layer-recompute");
+  }
+  if (v.flag("use_flash_attn") && !v.given("attention_backend")) {
+    v.derive("attention_backend", "flash", "from --use-flash-attn");
+  }
+  if (v.has("dist_ckpt_format_deprecated")) {
+    v.derive("ckpt_format", v.text("dist_ckpt_format_deprecated"), "from --dist-ckpt-format");
+  }
+  const std::pair<const char*, const char*> twins[] = {{"num_layers", "encoder_num_layers"},
+                                                       {"seq_length", "encoder_seq_length"}};
+  for (const auto& [main, other] : twins) {
+    if (!v.has(main) && v.has(other)) {
+      v.derive(main, v.text(other), fmt::format("= {}", other));
+    }
+  }
+}
+
+Index default_ffn_width(Index hidden, bool swiglu) {
+  if (!swiglu) {
+    return 4 * hidden;
+  }
+  return static_cast<Index>(static_cast<double>(4 * hidden) * 2 / 3 / 64) * 64;
+}
+
+void derive_model(OptionValues& v) {
+  const Index hidden = v.maybe_integer("hidden_size").value_or(0);
+  const Index heads = v.maybe_integer("num_attention_heads").value_or(0);
+  const bool swiglu = v.flag("swiglu");
+  if (!v.has("ffn_hidden_size") && hidden > 0) {
+    v.derive("ffn_hidden_size", number(default_ffn_width(hidden, swiglu)),
+             swiglu ? "= int(4 * hidden_size * 2 / 3 / 64) * 64, for SwiGLU" : "= 4 * hidden_size");
+  }
+  if (!v.has("kv_channels") && hidden > 0 && heads > 0) {
+    v.derive("kv_channels", number(hidden / heads), "= hidden_size / num_attention_heads");
+  }
+  if (!v.flag("group_query_attention") && heads > 0) {
+    v.derive("num_query_groups", number(heads),
+             "= num_attention_heads, without --group-query-attention");
+  }
+  if (v.has("num_experts") && !v.has("moe_ffn_hidden_size") && v.has("ffn_hidden_size")) {
+    v.derive("moe_ffn_hidden_size", v.text("ffn_hidden_size"), "= ffn_hidden_size");
+  }
+  if (v.flag("add_bias_linear") && !v.flag("add_qkv_bias")) {
+    v.derive("add_qkv_bias", "true", "linear layers have biases");
+  }
+  if (!v.flag("add_bias_linear") && v.flag("bias_gelu_fusion")) {
+    v.derive("bias_gelu_fusion", "false", "there is no bias to fuse");
+  }
+  if (!v.has("rope_type")) {
+    v.derive("rope_type", v.flag("multi_latent_attention") ? "yarn" : "rope",
+             "multi-latent attention uses yarn");
+  }
+  if (v.flag("apply_query_key_layer_scaling") && !v.flag("attention_softmax_in_fp32")) {
+    v.derive("attention_softmax_in_fp32", "true", "from --apply-query-key-layer-scaling");
+  }
+  if (v.has("recompute_granularity") && v.text("recompute_granularity") == "selective" &&
+      !v.has("recompute_modules")) {
+    v.derive("recompute_modules", "core_attn", "default of selective recompute");
+  }
+}
+
+/// What the patches of an image say; nothing is read by a tokenizer.
+void derive_vision(OptionValues& v) {
+  if (v.text("model") != "vit") {
+    return;
+  }
+  const Index patch = v.integer("patch_dim");
+  const bool inpaints = v.text("vision_pretraining_type") == "inpaint";
+  if (!v.has("seq_length") && patch > 0) {
+    const Index patches = v.integer("img_h") / patch * (v.integer("img_w") / patch);
+    v.derive("seq_length", number(patches + (inpaints ? 0 : v.integer("class_token_length"))),
+             "class tokens and patches of an image");
+  }
+  if (!v.has("max_position_embeddings") && v.has("seq_length")) {
+    v.derive("max_position_embeddings", v.text("seq_length"), "= seq_length");
+  }
+  if (!v.has("tokenizer_type")) {
+    v.derive("tokenizer_type", "NullTokenizer", "images have no tokens");
+    v.derive("vocab_size", "1", "images have no tokens");
+  }
+  if (!v.has("dataloader_type")) {
+    v.derive("dataloader_type", "cyclic", "default of --model vit");
+  }
+}
+
+/// Of a vision-language model: a text with one image fills its positions.
+void derive_text_length(OptionValues& v) {
+  const Index patch = v.integer("patch_dim");
+  if (v.text("model") != "vlm" || v.has("dataloader_seq_length") || patch < 1 ||
+      !v.has("seq_length")) {
+    return;
+  }
+  const Index patches = v.integer("img_h") / patch * (v.integer("img_w") / patch);
+  const bool token = v.text("vision_model_type") == "clip" && !v.flag("disable_vision_class_token");
+  const Index positions = v.flag("pixel_shuffle") ? patches / 4 : patches + (token ? 1 : 0);
+  v.derive("dataloader_seq_length", number(v.integer("seq_length") - positions + 1),
+           "what an image leaves of seq_length, and one token for it");
+}
+
+/// What the letters say of a hybrid model.
+void derive_hybrid(OptionValues& v) {
+  if (v.text("model") != "mamba") {
+    return;
+  }
+  if (!v.given("position_embedding_type")) {
+    v.derive("position_embedding_type", "none", "default of --model mamba");
+  }
+  const std::string pattern = v.maybe_text("hybrid_layer_pattern").value_or("");
+  if (!pattern.empty() && !v.has("num_layers")) {
+    v.derive("num_layers", number(static_cast<Index>(pattern.size())),
+             "letters of --hybrid-layer-pattern");
+  }
+}
+
+void derive_precision(OptionValues& v, Reading& report) {
+  if (v.flag("bf16") && !v.flag("grad_reduce_in_bf16") && v.text("main_grads_dtype") == "fp32" &&
+      !v.flag("accumulate_allreduce_grads_in_fp32")) {
+    v.derive("accumulate_allreduce_grads_in_fp32", "true", "from --bf16");
+  }
+  if (v.flag("fp16") && !v.has("loss_scale") && v.flag("check_for_nan_in_loss_and_grad")) {
+    v.derive("check_for_nan_in_loss_and_grad", "false", "dynamic loss scaling expects overflows");
+  }
+  if (v.flag("sequence_parallel") && v.integer("tensor_model_parallel_size") == 1) {
+    v.derive("sequence_parallel", "false", "one tensor rank");
+    report.notices.push_back("--sequence-parallel has no effect with one tensor rank");
+  }
+}
+
+void derive_layout(OptionValues& v, Index world_size, Reading& report) {
+  if (!v.has("world_size")) {
+    v.derive("world_size", number(world_size), "ranks of this run");
+  }
+  if (v.text("distributed_backend") == "gloo") {
+    report.notices.push_back("--distributed-backend gloo: MPI takes its place, as mpi says");
+  }
+  if (!v.has("expert_tensor_parallel_size")) {
+    v.derive("expert_tensor_parallel_size", v.text("tensor_model_parallel_size"),
+             "= tensor_model_parallel_size");
+  }
+  if (!v.has("microbatch_group_size_per_vp_stage")) {
+    v.derive("microbatch_group_size_per_vp_stage", v.text("pipeline_model_parallel_size"),
+             "= pipeline_model_parallel_size");
+  }
+}
+
+void derive_batch(OptionValues& v) {
+  const std::optional<Index> micro = v.maybe_integer("micro_batch_size");
+  if (!v.has("global_batch_size") && micro) {
+    v.derive("global_batch_size", number(*micro * data_parallel_size(v)),
+             "= micro_batch_size * data_parallel_size");
+  }
+}
+
+void derive_schedule(OptionValues& v) {
+  const bool samples = v.has("train_samples") && !v.has("train_iters");
+  const char* length = samples ? "train_samples" : "train_iters";
+  const char* decay = samples ? "lr_decay_samples" : "lr_decay_iters";
+  if (!v.has(decay) && v.has(length)) {
+    v.derive(decay, v.text(length), fmt::format("= {}", length));
+  }
+  if (v.text("weight_decay_incr_style") == "constant" && !v.given("start_weight_decay") &&
+      !v.given("end_weight_decay")) {
+    v.derive("start_weight_decay", v.text("weight_decay"), "= weight_decay");
+    v.derive("end_weight_decay", v.text("weight_decay"), "= weight_decay");
+  }
+  if (v.has("decoupled_lr") && !v.has("decoupled_min_lr")) {
+    v.derive("decoupled_min_lr", v.text("min_lr"), "= min_lr");
+  }
+}
+
+/// Those of pretrain_gpt.py, pretrain_mamba.py, pretrain_bert.py and pretrain_t5.py.
+void derive_tokenizer(OptionValues& v) {
+  if (v.has("tokenizer_type")) {
+    return;
+  }
+  const std::string model = v.text("model");
+  const bool sentences = model == "bert" || model == "t5";
+  v.derive("tokenizer_type", sentences ? "BertWordPieceLowerCase" : "GPT2BPETokenizer",
+           fmt::format("default of pretrain-{}", model));
+}
+
+void derive_data(OptionValues& v, Reading& report) {
+  expand_data_files(v, report);
+  derive_tokenizer(v);
+  if (!v.has("split") && v.has("data_path")) {
+    v.derive("split", "969, 30, 1", "default with --data-path");
+  } else if (!v.has("split") && v.flag("mock_data")) {
+    v.derive("split", "1,1,1", "default with --mock-data");
+  }
+  if (!v.has("dataloader_type")) {
+    v.derive("dataloader_type", "single", "default");
+  }
+}
+
+void note_unused(const OptionValues& v, Reading& report) {
+  if (v.given("save_interval") && !v.has("save")) {
+    report.notices.push_back("save_interval has no effect without --save: nothing is saved");
+  }
+  for (const char* dest : {"recompute_method", "recompute_num_layers", "recompute_modules"}) {
+    if (v.given(dest) && !v.has("recompute_granularity")) {
+      report.notices.push_back(
+          fmt::format("{} has no effect without --recompute-granularity", dest));
+    }
+  }
+  for (const char* dest :
+       {"moe_ffn_hidden_size", "moe_shared_expert_intermediate_size", "moe_layer_freq",
+        "moe_router_load_balancing_type", "moe_router_score_function", "moe_router_topk",
+        "moe_router_enable_expert_bias", "moe_aux_loss_coeff", "moe_z_loss_coeff",
+        "moe_expert_capacity_factor", "moe_token_dispatcher_type", "moe_per_layer_logging"}) {
+    if (v.given(dest) && !v.has("num_experts")) {
+      report.notices.push_back(fmt::format("{} has no effect without --num-experts", dest));
+    }
+  }
+  for (const char* dest : {"optimizer_offload_fraction", "overlap_cpu_optimizer_d2h_h2d",
+                           "pin_cpu_grads", "pin_cpu_params"}) {
+    if (v.given(dest) && !v.flag("optimizer_cpu_offload")) {
+      report.notices.push_back(
+          fmt::format("{} has no effect without --optimizer-cpu-offload", dest));
+    }
+  }
+  if (v.given("loss_scale") && !scales_loss(v)) {
+    report.notices.push_back(
+        "loss_scale has no effect in fp32 without --use-distributed-optimizer");
+  }
+  if (v.given("moe_upcycling_granularity") && !v.flag("moe_use_upcycling")) {
+    report.notices.push_back("moe_upcycling_granularity has no effect without --moe-use-upcycling");
+  }
+  const bool rope = v.text("position_embedding_type") == "rope";
+  for (const char* dest :
+       {"rotary_percent", "rotary_interleaved", "use_rope_scaling", "no_rope_freq"}) {
+    if (v.given(dest) && !rope) {
+      report.notices.push_back(
+          fmt::format("{} has no effect without --position-embedding-type rope", dest));
+    }
+  }
+}
+
+}  // namespace
+
+Index data_parallel_size(const OptionValues& v) {
+  const Index replica = v.integer("tensor_model_parallel_size") *
+                        v.integer("pipeline_model_parallel_size") *
+                        v.integer("context_parallel_size");
+  return replica > 0 ? std::max<Index>(1, v.integer("world_size") / replica) : 1;
+}
+
+bool scales_loss(const OptionValues& v) {
+  return v.flag("fp16") || v.flag("bf16") || v.flag("use_distributed_optimizer");
+}
+
+void derive_values(OptionValues& values, Index world_size, Reading& report) {
+  derive_replaced_names(values);
+  derive_hybrid(values);
+  derive_vision(values);
+  derive_text_length(values);
+  derive_model(values);
+  derive_precision(values, report);
+  derive_layout(values, world_size, report);
+  derive_batch(values);
+  derive_schedule(values);
+  derive_data(values, report);
+  note_unused(values, report);
+}
+
+}  // namespace mpitron::config

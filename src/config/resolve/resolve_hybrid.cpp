@@ -1,0 +1,60 @@
+#include "config/hybrid_pattern.h"
+#include "config/resolve/resolve.h"
+
+namespace mpitron::config {
+namespace {
+
+std::vector<bool> delta_layers(const OptionValues& v, Index layers) {
+  std::vector<bool> result;
+  if (v.maybe_text("experimental_attention_variant").value_or("") != "gated_delta_net") {
+    return result;
+  }
+  const Frequency frequency =
+      parse_list_expression(v.maybe_text("linear_attention_freq").value_or("1"));
+  for (const Index entry : frequency.entries) {
+    result.push_back(entry != 0);
+  }
+  for (Index layer = 1; !frequency.is_list && frequency.number > 0 && layer <= layers; ++layer) {
+    result.push_back(layer % frequency.number != 0);
+  }
+  return result;
+}
+
+MambaConfig mamba(const OptionValues& v) {
+  MambaConfig m{.state_dim = v.integer("mamba_state_dim"),
+                .head_dim = v.integer("mamba_head_dim"),
+                .groups = v.integer("mamba_num_groups")};
+  const Index width = 2 * v.maybe_integer("hidden_size").value_or(0);
+  m.heads = v.maybe_integer("mamba_num_heads").value_or(m.head_dim > 0 ? width / m.head_dim : 0);
+  return m;
+}
+
+/// Of --model mamba, one a layer: as given, or by the ratios.
+std::string layer_letters(const OptionValues& v) {
+  const Index layers = v.maybe_integer("num_layers").value_or(0);
+  if (v.text("model") != "mamba") {
+    return "";
+  }
+  if (const auto native = v.maybe_text("hybrid_layer_pattern")) {
+    return *native;
+  }
+  return v.maybe_text("hybrid_override_pattern")
+      .value_or(
+          pattern_of_ratios(layers, v.real("hybrid_attention_ratio"), v.real("hybrid_mlp_ratio")));
+}
+
+}  // namespace
+
+HybridConfig resolve_hybrid(const OptionValues& v) {
+  return {.pattern = layer_letters(v),
+          .one_branch_a_layer = v.flag("is_hybrid_model"),
+          .mamba = mamba(v),
+          .delta_net = {.conv_width = v.integer("linear_conv_kernel_dim"),
+                        .key_dim = v.integer("linear_key_head_dim"),
+                        .value_dim = v.integer("linear_value_head_dim"),
+                        .key_heads = v.integer("linear_num_key_heads"),
+                        .value_heads = v.integer("linear_num_value_heads")},
+          .delta_layers = delta_layers(v, v.maybe_integer("num_layers").value_or(0))};
+}
+
+}  // namespace mpitron::config

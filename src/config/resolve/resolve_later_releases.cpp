@@ -1,0 +1,82 @@
+#include <array>
+#include <cmath>
+
+#include "config/resolve/pick.h"
+#include "config/resolve/resolve.h"
+
+namespace mpitron::config {
+namespace {
+
+/// "127,0"; what is no pair of integers is left for the rules.
+std::optional<std::array<Index, 2>> window_size(const OptionValues& v) {
+  const std::string text = v.maybe_text("window_size").value_or("");
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) {
+    return {};
+  }
+  const auto left = read_integer(text.substr(0, comma));
+  const auto right = read_integer(text.substr(comma + 1));
+  return left && right ? std::optional(std::array{*left, *right}) : std::nullopt;
+}
+
+std::vector<bool> window_layers(const OptionValues& v, Index layers) {
+  const std::optional<std::string> text = v.maybe_text("window_attn_skip_freq");
+  std::vector<bool> result;
+  if (!text) {
+    return result;
+  }
+  const Frequency frequency = parse_list_expression(*text);
+  for (const Index entry : frequency.entries) {
+    result.push_back(entry != 0);
+  }
+  for (Index layer = 1; !frequency.is_list && frequency.number > 0 && layer <= layers; ++layer) {
+    result.push_back(layer % frequency.number != 0);
+  }
+  return result;
+}
+
+void resolve_mup(ModelConfig& m, const OptionValues& v) {
+  if (!v.flag("use_mup")) {
+    return;
+  }
+  MupConfig mup{.width = mup_width(v),
+                .embedding_factor = v.real("mup_embedding_mult"),
+                .output_factor = v.real("mup_output_mult")};
+  if (mup.output_factor == 1) {
+    mup.output_factor = 1 / mup.width;
+  }
+  m.mup = mup;
+  if (m.kv_channels > 0) {
+    m.softmax_scale = std::sqrt(v.maybe_real("mup_base_head_dim").value_or(1)) /
+                      std::pow(static_cast<double>(m.kv_channels), v.real("mup_attn_scale_power"));
+  }
+}
+
+}  // namespace
+
+double mup_width(const OptionValues& v) {
+  const Index hidden = v.maybe_integer("hidden_size").value_or(0);
+  const Index base = v.maybe_integer("mup_base_hidden_size").value_or(hidden);
+  return v.flag("use_mup") && hidden > 0 && base > 0
+             ? static_cast<double>(hidden) / static_cast<double>(base)
+             : 1;
+}
+
+void resolve_later_releases(ModelConfig& m, const OptionValues& v) {
+  m.window_size = window_size(v);
+  m.window_layers = window_layers(v, m.num_layers);
+  m.attention_output_gate = v.flag("attention_output_gate");
+  m.attention_sink =
+      pick<AttentionSink>(v.text("softmax_type"), {{"vanilla", AttentionSink::none},
+                                                   {"off-by-one", AttentionSink::zero},
+                                                   {"learnable", AttentionSink::learned}});
+  m.log_max_attention_logit = v.flag("log_max_attention_logit");
+  if (v.flag("qk_clip")) {
+    m.qk_clip = {.alpha = v.real("qk_clip_alpha"), .threshold = v.real("qk_clip_threshold")};
+  }
+  m.activation_clamp = v.maybe_real("activation_func_clamp_value");
+  m.glu_linear_offset = v.real("glu_linear_offset");
+  resolve_mup(m, v);
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,255 @@
+#include <cmath>
+
+#include "config/layer_pattern.h"
+#include "config/resolve/pick.h"
+#include "config/resolve/resolve.h"
+
+namespace mpitron::config {
+namespace {
+
+ActivationKind activation(const OptionValues& v) {
+  if (v.flag("swiglu")) {
+    return ActivationKind::silu;
+  }
+  if (v.flag("quick_geglu")) {
+    return ActivationKind::quick_gelu;
+  }
+  if (v.flag("squared_relu")) {
+    return ActivationKind::squared_relu;
+  }
+  return v.flag("openai_gelu") || v.flag("bias_gelu_fusion") ? ActivationKind::gelu_tanh
+                                                             : ActivationKind::gelu_erf;
+}
+
+std::vector<bool> no_rope_layers(const OptionValues& v, Index layers) {
+  const std::optional<std::string> text = v.maybe_text("no_rope_freq");
+  std::vector<bool> skip;
+  if (!text) {
+    return skip;
+  }
+  const Frequency frequency = parse_list_expression(*text);
+  for (const Index entry : frequency.entries) {
+    skip.push_back(entry != 0);
+  }
+  for (Index layer = 1; !frequency.is_list && frequency.number > 0 && layer <= layers; ++layer) {
+    skip.push_back(layer % frequency.number == 0);
+  }
+  return skip;
+}
+
+std::vector<RecomputeModule> recompute_modules(const OptionValues& v) {
+  using enum RecomputeModule;
+  std::vector<RecomputeModule> out;
+  const Names<RecomputeModule> names = {
+      {"core_attn", core_attn},          {"moe_act", moe_act}, {"layernorm", layernorm},
+      {"mla_up_proj", mla_up_proj},      {"mlp", mlp},         {"moe", moe},
+      {"shared_experts", shared_experts}};
+  for (const std::string& word : v.words("recompute_modules")) {
+    for (const auto& [name, module] : names) {
+      if (word == name) {
+        out.push_back(module);
+      }
+    }
+  }
+  return out;
+}
+
+void resolve_size(ModelConfig& m, const OptionValues& v) {
+  m.kind = pick<ModelKind>(v.text("model"), {{"gpt", ModelKind::gpt},
+                                             {"bert", ModelKind::bert},
+                                             {"t5", ModelKind::t5},
+                                             {"vit", ModelKind::vit},
+                                             {"vlm", ModelKind::gpt},
+                                             {"mamba", ModelKind::gpt}});
+  m.decoder_seq_length = v.maybe_integer("decoder_seq_length").value_or(0);
+  m.bert_binary_head = v.flag("bert_binary_head");
+  m.num_layers = v.maybe_integer("num_layers").value_or(0);
+  m.hidden_size = v.maybe_integer("hidden_size").value_or(0);
+  m.ffn_hidden_size = v.maybe_integer("ffn_hidden_size").value_or(0);
+  m.num_attention_heads = v.maybe_integer("num_attention_heads").value_or(0);
+  m.kv_channels = v.maybe_integer("kv_channels").value_or(0);
+  m.num_query_groups = v.integer("num_query_groups");
+  m.group_query_attention = v.flag("group_query_attention");
+  m.seq_length = v.maybe_integer("seq_length").value_or(0);
+  m.max_position_embeddings = v.maybe_integer("max_position_embeddings").value_or(0);
+  m.padded_vocab_size = v.maybe_integer("padded_vocab_size").value_or(0);
+  m.make_vocab_size_divisible_by = v.integer("make_vocab_size_divisible_by");
+  m.untie_embeddings_and_output_weights = v.flag("untie_embeddings_and_output_weights");
+  m.add_bias_linear = v.flag("add_bias_linear");
+  m.add_qkv_bias = v.flag("add_qkv_bias");
+  m.mtp_num_layers = v.maybe_integer("mtp_num_layers");
+  m.mtp_loss_scaling_factor = v.real("mtp_loss_scaling_factor");
+}
+
+void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
+  m.multi_latent_attention = v.flag("multi_latent_attention");
+  m.q_lora_rank = v.maybe_integer("q_lora_rank");
+  m.kv_lora_rank = v.integer("kv_lora_rank");
+  m.qk_head_dim = v.integer("qk_head_dim");
+  m.qk_pos_emb_head_dim = v.integer("qk_pos_emb_head_dim");
+  m.v_head_dim = v.integer("v_head_dim");
+}
+
+void resolve_attention(ModelConfig& m, const OptionValues& v) {
+  using enum AttentionBackend;
+  m.attention_backend = pick<AttentionBackend>(v.text("attention_backend"), {{"auto", automatic},
+                                                                             {"flash", flash},
+                                                                             {"fused", fused},
+                                                                             {"unfused", unfused},
+                                                                             {"local", local}});
+  m.softmax_scale = m.kv_channels > 0 ? 1 / std::sqrt(static_cast<double>(m.kv_channels)) : 0;
+  m.apply_query_key_layer_scaling = v.flag("apply_query_key_layer_scaling");
+  m.attention_softmax_in_fp32 = v.flag("attention_softmax_in_fp32");
+  m.qk_layernorm = v.flag("qk_layernorm");
+  m.qk_l2_norm = v.flag("qk_l2_norm");
+  m.reset_attention_mask = v.flag("reset_attention_mask") || v.flag("sft_packing");
+}
+
+void resolve_positions(ModelConfig& m, const OptionValues& v) {
+  using enum PositionEmbedding;
+  m.position_embedding_type = pick<PositionEmbedding>(v.text("position_embedding_type"),
+                                                      {{"learned_absolute", learned_absolute},
+                                                       {"rope", rope},
+                                                       {"mrope", mrope},
+                                                       {"relative", relative},
+                                                       {"none", none}});
+  m.rope_type =
+      pick<RopeType>(v.text("rope_type"), {{"rope", RopeType::rope}, {"yarn", RopeType::yarn}});
+  m.rotary_base = v.integer("rotary_base");
+  m.rotary_percent = v.real("rotary_percent");
+  m.rotary_interleaved = v.flag("rotary_interleaved");
+  m.rotary_seq_len_interpolation_factor = v.maybe_integer("rotary_seq_len_interpolation_factor");
+  m.use_rope_scaling = v.flag("use_rope_scaling");
+  m.rope_scaling_factor = v.real("rope_scaling_factor");
+  m.rotary_scaling_factor = v.real("rotary_scaling_factor");
+  m.mscale = v.real("mscale");
+  m.mscale_all_dim = v.real("mscale_all_dim");
+  m.no_rope_layers = no_rope_layers(v, m.num_layers);
+  m.relative_attention_num_buckets = v.integer("relative_attention_num_buckets");
+  m.relative_attention_max_distance = v.integer("relative_attention_max_distance");
+}
+
+void resolve_layers(ModelConfig& m, const OptionValues& v) {
+  m.normalization = pick<Normalization>(
+      v.text("normalization"),
+      {{"LayerNorm", Normalization::layer_norm}, {"RMSNorm", Normalization::rms_norm}});
+  m.norm_epsilon = v.real("norm_epsilon");
+  m.apply_layernorm_1p = v.flag("apply_layernorm_1p");
+  m.apply_residual_connection_post_layernorm = v.flag("apply_residual_connection_post_layernorm");
+  m.activation = activation(v);
+  m.gated_linear_unit = v.flag("swiglu") || v.flag("quick_geglu");
+  m.attention_dropout = v.real("attention_dropout");
+  m.hidden_dropout = v.real("hidden_dropout");
+  m.seed = v.integer("seed");
+  m.init_method_std = v.real("init_method_std");
+  m.embedding_init_method_std = v.maybe_real("embedding_init_method_std");
+  m.init_method_xavier_uniform = v.flag("init_method_xavier_uniform");
+  m.perform_initialization = v.flag("perform_initialization");
+  m.use_cpu_initialization = v.flag("use_cpu_initialization");
+}
+
+std::optional<Fp8Config> resolve_fp8(const OptionValues& v) {
+  const std::optional<std::string> format = v.maybe_text("fp8");
+  if (!format) {
+    return {};
+  }
+  const bool ends_in_bf16 = v.flag("first_last_layers_bf16");
+  return Fp8Config{
+      .recipe = pick<Fp8Recipe>(v.text("fp8_recipe"), {{"tensorwise", Fp8Recipe::tensorwise},
+                                                       {"delayed", Fp8Recipe::delayed},
+                                                       {"blockwise", Fp8Recipe::blockwise},
+                                                       {"mxfp8", Fp8Recipe::mxfp8}}),
+      .hybrid = *format == "hybrid",
+      .weight_gradient = v.flag("fp8_wgrad"),
+      .margin = v.integer("fp8_margin"),
+      .amax_history = v.integer("fp8_amax_history_len"),
+      .largest_of_history = v.text("fp8_amax_compute_algo") == "max",
+      .first_bf16_layers = ends_in_bf16 ? v.integer("num_layers_at_start_in_bf16") : 0,
+      .last_bf16_layers = ends_in_bf16 ? v.integer("num_layers_at_end_in_bf16") : 0};
+}
+
+void resolve_precision(ModelConfig& m, const OptionValues& v) {
+  using Granularity = RecomputeGranularity;
+  m.params_dtype = params_dtype(v);
+  m.fp8 = resolve_fp8(v);
+  m.fp32_residual_connection = v.flag("fp32_residual_connection");
+  m.fp16_lm_cross_entropy = v.flag("fp16_lm_cross_entropy");
+  m.cross_entropy_loss_fusion = v.flag("cross_entropy_loss_fusion");
+  m.gradient_accumulation_fusion = v.flag("gradient_accumulation_fusion");
+  m.recompute_granularity = pick<Granularity>(v.maybe_text("recompute_granularity").value_or(""),
+                                              {{"", Granularity::none},
+                                               {"full", Granularity::full},
+                                               {"selective", Granularity::selective}});
+  m.recompute_method = pick<RecomputeMethod>(v.maybe_text("recompute_method").value_or(""),
+                                             {{"", RecomputeMethod::none},
+                                              {"uniform", RecomputeMethod::uniform},
+                                              {"block", RecomputeMethod::block}});
+  m.recompute_num_layers = v.maybe_integer("recompute_num_layers").value_or(0);
+  m.recompute_modules = recompute_modules(v);
+  m.distribute_saved_activations = v.flag("distribute_saved_activations");
+  m.tp_comm_overlap = v.flag("tp_comm_overlap");
+}
+
+VisionConfig resolve_vision(const OptionValues& v) {
+  const VisionTask task =
+      v.text("vision_pretraining_type") == "inpaint" ? VisionTask::inpaint : VisionTask::classify;
+  return {
+      .task = task,
+      .image_height = v.integer("img_h"),
+      .image_width = v.integer("img_w"),
+      .channels = v.integer("num_channels"),
+      .patch = v.integer("patch_dim"),
+      .class_tokens = task == VisionTask::inpaint ? 0 : v.integer("class_token_length"),
+      .classes = v.integer("num_classes"),
+      .class_fraction = v.real("classes_fraction"),
+      .image_fraction = v.real("data_per_class_fraction"),
+      .mask_shape = v.text("mask_type") == "row" ? MaskShape::last_rows : MaskShape::random_walk,
+      .mask_factor = v.real("mask_factor"),
+      .most_bad_images = v.integer("skip_bad_images")};
+}
+
+std::optional<VlmConfig> resolve_vlm(const OptionValues& v) {
+  if (v.text("model") != "vlm") {
+    return {};
+  }
+  const TowerKind tower =
+      v.text("vision_model_type") == "siglip" ? TowerKind::siglip : TowerKind::clip;
+  const ProjectorKind projector =
+      v.text("vision_projection_type") == "affine" ? ProjectorKind::affine : ProjectorKind::mlp;
+  return VlmConfig{.tower = tower,
+                   .projector = projector,
+                   .tower_layers = v.maybe_integer("encoder_num_layers").value_or(0),
+                   .tile = v.integer("img_h"),
+                   .patch = v.integer("patch_dim"),
+                   .class_token = !v.flag("disable_vision_class_token"),
+                   .pixel_shuffle = v.flag("pixel_shuffle"),
+                   .text_length = v.maybe_integer("dataloader_seq_length").value_or(0),
+                   .freeze_language_model = v.flag("freeze_LM"),
+                   .freeze_tower = v.flag("freeze_ViT")};
+}
+
+}  // namespace
+
+ModelConfig resolve_model(const OptionValues& v) {
+  ModelConfig m;
+  resolve_size(m, v);
+  resolve_attention(m, v);
+  resolve_latent_attention(m, v);
+  resolve_positions(m, v);
+  resolve_layers(m, v);
+  resolve_precision(m, v);
+  m.moe = resolve_moe(v);
+  m.hybrid = resolve_hybrid(v);
+  m.vision = resolve_vision(v);
+  m.vlm = resolve_vlm(v);
+  if (m.moe && !m.hybrid.pattern.empty()) {
+    m.moe->layers.clear();
+    for (const LayerSpec& layer : layer_pattern(m)) {
+      m.moe->layers.push_back(layer.feed_forward == FeedForwardKind::experts);
+    }
+  }
+  resolve_later_releases(m, v);
+  return m;
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,85 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/run_config.h"
+#include "config/values/finding.h"
+#include "config/values/option_values.h"
+
+namespace mpitron::config {
+
+/// What a rule may look at.
+struct Facts {
+  const OptionValues& values;
+  const RunConfig& run;
+};
+
+/// How a rule is broken: its values, and flags that would be legal.
+struct Violation {
+  std::string values;
+  std::string nearest;
+};
+
+/// A rule between options, as a row. `check` returns nothing if the rule holds; it must not assume
+/// that any other rule holds (sizes may be zero or missing).
+struct Constraint {
+  std::string_view id;        // E010 ...
+  std::string_view name;      // e.g. layers_per_stage
+  std::string_view equation;  // the rule in one line
+  std::string_view options;   // names without dashes, separated by blanks
+  std::string_view why;       // for `mpitron explain`
+  std::optional<Violation> (*check)(const Facts&);
+};
+
+std::span<const Constraint> model_constraints();
+std::span<const Constraint> layer_constraints();
+std::span<const Constraint> later_release_constraints();
+std::span<const Constraint> hybrid_constraints();
+std::span<const Constraint> fp8_constraints();
+std::span<const Constraint> moe_constraints();
+std::span<const Constraint> run_constraints();
+std::span<const Constraint> data_constraints();
+std::span<const Constraint> layout_constraints();
+std::span<const Constraint> expert_layout_constraints();
+std::span<const Constraint> expert_overlap_constraints();
+std::span<const Constraint> pipeline_constraints();
+std::span<const Constraint> checkpoint_constraints();
+std::span<const Constraint> encoder_constraints();
+std::span<const Constraint> vision_constraints();
+std::span<const Constraint> node_constraints();
+std::span<const Constraint> device_constraints();
+std::span<const Constraint> transport_constraints();
+std::span<const Constraint> optimizer_constraints();
+std::span<const Constraint> finetuning_constraints();
+/// Rules of runs that train on data of their own: `replay` and `parity` bring theirs.
+std::span<const Constraint> training_constraints();
+
+/// All rules in the order of their ids.
+std::vector<Constraint> all_constraints();
+
+/// Every violated rule but those of training_constraints, in order.
+std::vector<Finding> check_constraints(const Facts& facts);
+/// Every violated rule of training_constraints.
+std::vector<Finding> check_training_constraints(const Facts& facts);
+
+/// The page of `mpitron explain` for an id or the name of a rule; none if there is no such rule.
+std::optional<std::string> explain_rule(std::string_view id);
+
+/// Ids and names of all rules.
+std::vector<std::string_view> rule_names();
+
+/// The files that this tokenizer reads and that are not given; nothing if it has all.
+std::optional<Violation> missing_tokenizer_files(const DataConfig& data);
+
+/// value % divisor == 0, else the violation "46 % 4 = 2"; a divisor below 1 is for other rules.
+std::optional<Violation> divides(Index value, Index divisor, const std::string& nearest);
+
+/// Multiples of `unit` around `value`, as "--option 44 | --option 48"; no zero.
+std::string nearest_multiples(std::string_view option, Index value, Index unit);
+/// Divisors of `value` around `wanted`, in the same form.
+std::string nearest_divisors(std::string_view option, Index value, Index wanted);
+
+}  // namespace mpitron::config

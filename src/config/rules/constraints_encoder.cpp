@@ -1,0 +1,190 @@
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "config/rules/constraint.h"
+#include "config/sources/given_option.h"
+
+// Rules of models with an encoder: BERT and T5.
+namespace mpitron::config {
+namespace {
+
+using Result = std::optional<Violation>;
+
+std::string given_of(const Facts& f, std::initializer_list<const char*> dests) {
+  std::vector<std::string> given;
+  for (const char* dest : dests) {
+    const std::size_t slot = option_index().slot_of_dest(dest);
+    if (f.values.given(dest) && !is_default(option_index().option(slot), f.values.words(dest))) {
+      given.emplace_back(dest);
+    }
+  }
+  return fmt::format("{}", fmt::join(given, ", "));
+}
+
+Result options_of_the_model(const Facts& f) {
+  const ModelKind kind = f.run.model.kind;
+  std::string foreign;
+  const auto add = [&](const std::string& given, const char* models) {
+    if (!given.empty()) {
+      foreign += fmt::format("{}{} (of {})", foreign.empty() ? "" : "; ", given, models);
+    }
+  };
+  if (kind != ModelKind::bert) {
+    add(given_of(f, {"bert_binary_head"}), "bert");
+  }
+  if (kind == ModelKind::gpt) {
+    add(given_of(f, {"mask_prob", "short_seq_prob"}), "bert and t5");
+  }
+  if (kind != ModelKind::t5) {
+    add(given_of(f, {"decoder_seq_length", "decoder_num_layers", "relative_attention_num_buckets",
+                     "relative_attention_max_distance"}),
+        "t5");
+  }
+  return foreign.empty()
+             ? Result()
+             : Violation{fmt::format("--model {} is given {}", f.values.text("model"), foreign),
+                         ""};
+}
+
+Result plain_layers(const Facts& f) {
+  if (f.run.model.kind == ModelKind::gpt) {
+    return {};
+  }
+  std::string given =
+      given_of(f, {"num_experts", "multi_latent_attention", "mtp_num_layers", "no_rope_freq",
+                   "qk_layernorm", "qk_l2_norm", "use_rope_scaling", "reset_position_ids",
+                   "reset_attention_mask", "eod_mask_loss", "sample_prompt"});
+  if (given.empty() && f.run.model.rotary_base != ModelConfig().rotary_base) {
+    given = "rotary_base";
+  }
+  return given.empty() ? Result() : Violation{"given: " + given, "--model gpt"};
+}
+
+Result whole_sequences(const Facts& f) {
+  const Index ranks = f.run.parallel.context_parallel_size;
+  return f.run.model.kind != ModelKind::gpt && ranks > 1
+             ? Violation{fmt::format("{} ranks", ranks), "--context-parallel-size 1"}
+             : Result();
+}
+
+Result decoder_sizes(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (m.kind != ModelKind::t5) {
+    return {};
+  }
+  if (m.decoder_seq_length < 1 || m.decoder_seq_length > m.max_position_embeddings) {
+    return Violation{fmt::format("decoder_seq_length {}, max_position_embeddings {}",
+                                 m.decoder_seq_length, m.max_position_embeddings),
+                     fmt::format("--decoder-seq-length {}", m.max_position_embeddings)};
+  }
+  const Index layers = f.values.maybe_integer("decoder_num_layers").value_or(m.num_layers);
+  if (layers != m.num_layers) {
+    return Violation{
+        fmt::format("{} layers of the encoder, {} of the decoder", m.num_layers, layers),
+        fmt::format("--decoder-num-layers {}", m.num_layers)};
+  }
+  const Index ranks = f.run.parallel.tensor_model_parallel_size;
+  if (ranks > 0 && m.num_query_groups % ranks != 0) {
+    return Violation{fmt::format("{} query groups on {} tensor ranks", m.num_query_groups, ranks),
+                     nearest_divisors("tensor-model-parallel-size", m.num_query_groups, ranks)};
+  }
+  if (f.run.parallel.sequence_parallel && ranks > 0 && m.decoder_seq_length % ranks != 0) {
+    return Violation{
+        fmt::format("{} % {} = {}", m.decoder_seq_length, ranks, m.decoder_seq_length % ranks),
+        nearest_multiples("decoder-seq-length", m.decoder_seq_length, ranks)};
+  }
+  return {};
+}
+
+Result relative_positions(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (m.position_embedding_type != PositionEmbedding::relative) {
+    return {};
+  }
+  if (m.kind != ModelKind::t5) {
+    return Violation{"--model " + f.values.text("model"), "--position-embedding-type rope"};
+  }
+  if (f.run.parallel.pipeline_model_parallel_size > 1) {
+    return Violation{"the tables of the bias lie on one stage",
+                     "--pipeline-model-parallel-size 1 | --position-embedding-type rope"};
+  }
+  const Index buckets = m.relative_attention_num_buckets;
+  if (buckets >= 4 && buckets % 4 == 0 && m.relative_attention_max_distance > buckets / 2) {
+    return {};
+  }
+  return Violation{
+      fmt::format("{} buckets, distance {}", buckets, m.relative_attention_max_distance),
+      "--relative-attention-num-buckets 32 --relative-attention-max-distance 128"};
+}
+
+Result masked_objectives(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (m.kind == ModelKind::gpt) {
+    return {};
+  }
+  if (m.kind == ModelKind::bert && f.run.training.calculate_per_token_loss) {
+    return Violation{"--calculate-per-token-loss with bert, whose losses are means of microbatches",
+                     ""};
+  }
+  if (m.kind == ModelKind::t5 && m.untie_embeddings_and_output_weights) {
+    return Violation{"--untie-embeddings-and-output-weights with t5, whose output layer is tied",
+                     ""};
+  }
+  const DataConfig& d = f.run.data;
+  if (d.mask_prob > 0 && d.mask_prob < 1 && d.short_seq_prob >= 0 && d.short_seq_prob <= 1) {
+    return {};
+  }
+  return Violation{fmt::format("mask_prob {}, short_seq_prob {}", d.mask_prob, d.short_seq_prob),
+                   "--mask-prob 0.15 --short-seq-prob 0.1"};
+}
+
+}  // namespace
+
+std::span<const Constraint> encoder_constraints() {
+  static constexpr std::array kRules = std::to_array<Constraint>({
+      {"E153", "options_of_the_model", "options of one kind of model need that --model",
+       "model bert-no-binary-head mask-prob short-seq-prob decoder-seq-length decoder-num-layers "
+       "relative-attention-num-buckets relative-attention-max-distance",
+       "pretrain-gpt, pretrain-bert and pretrain-t5 set --model; an option that the model does not "
+       "read would be ignored.",
+       options_of_the_model},
+      {"E154", "plain_layers", "BERT and T5 have dense layers and samples of their own",
+       "model num-experts multi-latent-attention mtp-num-layers no-rope-freq qk-layernorm "
+       "qk-l2-norm rotary-base use-rope-scaling "
+       "reset-position-ids reset-attention-mask eod-mask-loss sample-prompt",
+       "Experts, latent attention, multi-token prediction, norms of queries and keys, other "
+       "rotary frequencies and packed documents are GPT's: the reference's BERT and T5 ignore "
+       "them.",
+       plain_layers},
+      {"E155", "whole_sequences", "context_parallel_size == 1 with BERT and T5",
+       "model context-parallel-size",
+       "Their sequences are short and padded; attention without a causal mask is not cut.",
+       whole_sequences},
+      {"E156", "decoder_sizes",
+       "T5: 1 <= decoder_seq_length <= max_position_embeddings; as many decoder as encoder layers; "
+       "tensor ranks divide the query groups and, with sequence parallelism, the decoder's length",
+       "model decoder-seq-length decoder-num-layers max-position-embeddings num-query-groups "
+       "tensor-model-parallel-size sequence-parallel",
+       "The reference gives the decoder --encoder-num-layers layers and reads --decoder-num-layers "
+       "nowhere else; a different number would be ignored.",
+       decoder_sizes},
+      {"E157", "relative_positions",
+       "relative positions: T5 on one pipeline stage, buckets % 4 == 0, distance > buckets / 2",
+       "position-embedding-type model relative-attention-num-buckets "
+       "relative-attention-max-distance pipeline-model-parallel-size",
+       "Half of the buckets are exact, the others logarithmic up to the distance; all layers share "
+       "one table.",
+       relative_positions},
+      {"E158", "masked_objectives",
+       "0 < mask_prob < 1, 0 <= short_seq_prob <= 1; BERT without --calculate-per-token-loss, T5 "
+       "with a tied output layer",
+       "model mask-prob short-seq-prob calculate-per-token-loss "
+       "untie-embeddings-and-output-weights",
+       "Losses are taken on masked tokens only.", masked_objectives},
+  });
+  return kRules;
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "config/rules/constraint.h"
+#include "config/values/finetuning_lists.h"
+#include "config/values/option_values.h"
+
+namespace mpitron::config {
+namespace {
+
+using Result = std::optional<Violation>;
+
+Result conversations_only(const Facts& f) {
+  const DataConfig& d = f.run.data;
+  const char* given = d.sft_packing           ? "--sft-packing"
+                      : d.sft_train_on_prompt ? "--sft-train-on-prompt"
+                      : d.sft_last_turn_only  ? "--sft-last-turn-only"
+                                              : nullptr;
+  if (given == nullptr || d.sft) {
+    return {};
+  }
+  return Violation{fmt::format("{} without --sft", given), "--sft"};
+}
+
+Result one_choice_of_turns(const Facts& f) {
+  const DataConfig& d = f.run.data;
+  return d.sft_train_on_prompt && d.sft_last_turn_only ? Violation{"both are given", ""} : Result();
+}
+
+Result packed_tokens_count_alike(const Facts& f) {
+  return f.run.data.sft_packing && !f.run.training.calculate_per_token_loss
+             ? Violation{"the mean of each microbatch", "--calculate-per-token-loss"}
+             : Result();
+}
+
+Result packed_layers(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (!f.run.data.sft_packing) {
+    return {};
+  }
+  const bool states = !m.hybrid.pattern.empty() || !m.hybrid.delta_layers.empty();
+  const char* given = states ? "layers that pass states from token to token"
+                      : m.mtp_num_layers.value_or(0) > 0 ? "--mtp-num-layers"
+                      : m.kind != ModelKind::gpt         ? "another model than GPT"
+                                                         : nullptr;
+  return given != nullptr ? Violation{given, ""} : Result();
+}
+
+Result frozen_layers(const Facts& f) {
+  const std::optional<std::string> given = f.values.maybe_text("freeze_layers");
+  if (!given) {
+    return {};
+  }
+  const auto layers = layer_range(*given);
+  const Index count = f.run.model.num_layers;
+  if (layers && layers->first >= 1 && layers->second >= layers->first && layers->second <= count) {
+    return {};
+  }
+  return Violation{*given, fmt::format("--freeze-layers 1-{}", count)};
+}
+
+bool freezes(const ModelConfig& m) {
+  return m.frozen.embeddings || m.frozen.last_layer >= m.frozen.first_layer;
+}
+
+Result something_is_trained_whole(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (!freezes(m) && !m.lora) {
+    return {};
+  }
+  const auto sharding = f.run.parallel.sharding_strategy;
+  return sharding == ShardingStrategy::optim_grads_params
+             ? Violation{"parameters lie in pieces",
+                         "--data-parallel-sharding-strategy optim_grads"}
+             : Result();
+}
+
+Result low_rank_values(const Facts& f) {
+  const auto& lora = f.run.model.lora;
+  if (!lora || f.run.checkpoint.load_adapter) {
+    return {};
+  }
+  if (lora->rank < 1 || lora->alpha <= 0 || lora->dropout < 0 || lora->dropout >= 1) {
+    return Violation{
+        fmt::format("rank {}, alpha {}, dropout {}", lora->rank, lora->alpha, lora->dropout),
+        "--lora-rank 16 --lora-alpha 32"};
+  }
+  for (const char* name : {"lora_rank_pattern", "lora_alpha_pattern"}) {
+    const auto pattern = number_pattern(f.values.maybe_text(name).value_or(""));
+    if (!pattern ||
+        std::ranges::any_of(*pattern, [](const auto& entry) { return entry.second <= 0; })) {
+      return Violation{f.values.text(name), "layers.1.self_attn.q_proj=8"};
+    }
+  }
+  return lora->target_modules.empty() ? Violation{"no --lora-target-modules", "all-linear"}
+                                      : Result();
+}
+
+Result low_rank_needs_a_rank(const Facts& f) {
+  const bool reads = f.run.checkpoint.load_adapter.has_value();
+  for (const char* name : {"lora_rank", "lora_alpha", "lora_dropout", "lora_target_modules",
+                           "lora_rslora", "lora_rank_pattern", "lora_alpha_pattern"}) {
+    if (f.values.given(name) && reads) {
+      return Violation{fmt::format("{} beside --load-adapter", name), "--load-adapter alone"};
+    }
+    if (f.values.given(name) && !f.run.model.lora) {
+      return Violation{fmt::format("{} without a rank", name), "--lora-rank 16"};
+    }
+  }
+  return {};
+}
+
+/// Why low-rank updates of this model are not there; null where they are.
+const char* without_low_rank(const RunConfig& run) {
+  const ModelConfig& m = run.model;
+  const bool experts = m.moe.has_value();
+  return m.kind != ModelKind::gpt           ? "another model than GPT"
+         : !m.hybrid.pattern.empty()        ? "layers by letters"
+         : !m.hybrid.delta_layers.empty()   ? "gated delta nets"
+         : m.multi_latent_attention         ? "--multi-latent-attention"
+         : m.mtp_num_layers.value_or(0) > 0 ? "--mtp-num-layers"
+         : m.attention_output_gate          ? "--attention-output-gate"
+         : experts && m.lora->dropout > 0   ? "--lora-dropout with experts"
+         : experts && run.parallel.expert_tensor_parallel_size > 1
+             ? "--expert-tensor-parallel-size above 1"
+         : m.num_query_groups < run.parallel.tensor_model_parallel_size
+             ? "more tensor parallel ranks than query groups"
+             : nullptr;
+}
+
+Result low_rank_models(const Facts& f) {
+  const char* problem = f.run.model.lora ? without_low_rank(f.run) : nullptr;
+  return problem != nullptr ? Violation{problem, ""} : Result();
+}
+
+Result low_rank_alone(const Facts& f) {
+  return f.run.model.lora && freezes(f.run.model)
+             ? Violation{"--freeze-layers or --freeze-embeddings given", "--lora-rank alone"}
+             : Result();
+}
+
+}  // namespace
+
+std::span<const Constraint> finetuning_constraints() {
+  static constexpr std::array kRules = std::to_array<Constraint>({
+      {"E310", "conversations_only",
+       "--sft-packing, --sft-train-on-prompt and --sft-last-turn-only need --sft",
+       "sft sft-packing sft-train-on-prompt sft-last-turn-only",
+       "They say which words of a conversation are learned, and how samples are made of them.",
+       conversations_only},
+      {"E311", "one_choice_of_turns", "--sft-train-on-prompt excludes --sft-last-turn-only",
+       "sft-train-on-prompt sft-last-turn-only",
+       "One of them learns more than the answers, the other less.", one_choice_of_turns},
+      {"E312", "packed_tokens_count_alike", "--sft-packing needs --calculate-per-token-loss",
+       "sft-packing calculate-per-token-loss",
+       "Then a step's gradient depends on its conversations only, not on how they were packed.",
+       packed_tokens_count_alike},
+      {"E313", "packed_layers", "--sft-packing is for layers of attention",
+       "sft-packing model hybrid-override-pattern mtp-num-layers",
+       "Others would pass what they remember from one conversation to the next, and predictions of "
+       "further tokens would reach into the next one.",
+       packed_layers},
+      {"E314", "frozen_layers", "--freeze-layers A-B: 1 <= A <= B <= num-layers",
+       "freeze-layers num-layers", "Layers are counted from 1 on.", frozen_layers},
+      {"E315", "frozen_parameters_are_whole",
+       "frozen parameters exclude parameters in pieces (ZeRO-3)",
+       "freeze-layers freeze-embeddings lora-rank data-parallel-sharding-strategy",
+       "What is not trained has no place in the pieces that are gathered.",
+       something_is_trained_whole},
+      {"E316", "low_rank_values",
+       "--lora-rank >= 1, --lora-alpha > 0, 0 <= --lora-dropout < 1, patterns MODULE=NUMBER",
+       "lora-rank lora-alpha lora-dropout lora-target-modules lora-rank-pattern lora-alpha-pattern",
+       "An update is alpha / rank times the product of two factors.", low_rank_values},
+      {"E317", "low_rank_needs_a_rank",
+       "--lora-... options need --lora-rank, and exclude --load-adapter",
+       "lora-rank lora-alpha lora-dropout lora-target-modules lora-rslora lora-rank-pattern "
+       "lora-alpha-pattern load-adapter",
+       "An adapter's files say all of this.", low_rank_needs_a_rank},
+      {"E318", "low_rank_models", "--lora-rank is for GPT with attention, MLPs and whole experts",
+       "lora-rank tensor-model-parallel-size expert-tensor-parallel-size lora-dropout",
+       "Other layers have no low-rank updates yet.", low_rank_models},
+      {"E319", "low_rank_alone", "--lora-rank excludes --freeze-layers and --freeze-embeddings",
+       "lora-rank freeze-layers freeze-embeddings",
+       "With low-rank updates nothing else is trained.", low_rank_alone},
+  });
+  return kRules;
+}
+
+}  // namespace mpitron::config

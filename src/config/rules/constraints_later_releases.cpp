@@ -1,0 +1,169 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "config/rules/constraint.h"
+
+// Rules of options that only later releases of the reference have.
+
+namespace mpitron::config {
+namespace {
+
+using Result = std::optional<Violation>;
+
+Result window_pair(const Facts& f) {
+  const std::optional<std::string> text = f.values.maybe_text("window_size");
+  if (!text && f.values.given("window_attn_skip_freq")) {
+    return Violation{"no --window-size", "--window-size 127,0"};
+  }
+  const auto& window = f.run.model.window_size;
+  const bool sensible = window && (*window)[0] >= -1 && (*window)[1] >= -1;
+  return !text || sensible
+             ? Result()
+             : Violation{fmt::format("--window-size {}", *text), "--window-size 127,0"};
+}
+
+Result window_layers(const Facts& f) {
+  const auto named = static_cast<Index>(f.run.model.window_layers.size());
+  return named == 0 || named == f.run.model.num_layers
+             ? Result()
+             : Violation{fmt::format("{} entries, {} layers", named, f.run.model.num_layers),
+                         "--window-attn-skip-freq 2"};
+}
+
+Result one_gated_activation(const Facts& f) {
+  const bool both =
+      f.values.flag("quick_geglu") && (f.values.flag("swiglu") || f.values.flag("squared_relu"));
+  return both ? Result(Violation{"--quick-geglu and another activation", "--quick-geglu"})
+              : Result();
+}
+
+Result gate_limits(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (!m.gated_linear_unit && (m.activation_clamp || m.glu_linear_offset != 0)) {
+    return Violation{"no gated activation", "--quick-geglu, or --swiglu"};
+  }
+  return m.activation_clamp && *m.activation_clamp <= 0
+             ? Result(Violation{fmt::format("clamp {}", *m.activation_clamp),
+                                "--activation-func-clamp-value 7"})
+             : Result();
+}
+
+Result plain_heads_only(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  const bool other = m.multi_latent_attention || m.kind != ModelKind::gpt;
+  const char* given = m.attention_output_gate                   ? "--attention-output-gate"
+                      : m.attention_sink != AttentionSink::none ? "--softmax-type"
+                                                                : nullptr;
+  return given != nullptr && other
+             ? Result(Violation{fmt::format("{} with {}", given,
+                                            m.multi_latent_attention ? "--multi-latent-attention"
+                                                                     : "an encoder"),
+                                "neither"})
+             : Result();
+}
+
+Result shared_expert_gate(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  return f.values.flag("moe_shared_expert_gate") &&
+                 (!m.moe || m.moe->shared_expert_intermediate_size == 0)
+             ? Result(Violation{"there is no shared expert",
+                                "--moe-shared-expert-intermediate-size 2048"})
+             : Result();
+}
+
+Result mup_sizes(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (!m.mup) {
+    return {};
+  }
+  const bool positive = m.mup->width > 0 && m.mup->embedding_factor > 0 &&
+                        f.values.maybe_integer("mup_base_hidden_size").value_or(1) > 0 &&
+                        f.values.maybe_real("mup_base_head_dim").value_or(1) > 0;
+  return positive ? Result()
+                  : Violation{fmt::format("width {}, factor of embeddings {}", m.mup->width,
+                                          m.mup->embedding_factor),
+                              "--mup-base-hidden-size 256"};
+}
+
+/// Matrices have to lie whole where Muon makes them orthogonal.
+Result matrix_rules(const Facts& f) {
+  const OptimizerConfig& o = f.run.optimizer;
+  if (o.optimizer != OptimizerKind::muon && o.optimizer != OptimizerKind::lion) {
+    return {};
+  }
+  if (f.values.flag("fp16")) {
+    return Violation{"--fp16", "--bf16"};
+  }
+  const Index ranks = f.run.parallel.tensor_model_parallel_size;
+  if (o.optimizer == OptimizerKind::muon && ranks > 1 && !o.muon.blockwise) {
+    return Violation{fmt::format("{} tensor ranks", ranks), "--muon-tp-mode blockwise"};
+  }
+  return o.optimizer == OptimizerKind::muon &&
+                 f.run.parallel.sharding_strategy != ShardingStrategy::no_shard
+             ? Result(Violation{"optimizer state in pieces", "--optimizer muon alone"})
+             : Result();
+}
+
+/// The largest scores are those of whole sequences, and rows are scaled where they lie whole.
+Result qk_clip(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (!m.qk_clip && !m.log_max_attention_logit) {
+    return {};
+  }
+  if (m.qk_clip && !(m.qk_clip->alpha > 0 && m.qk_clip->alpha < 1 && m.qk_clip->threshold > 0)) {
+    return Violation{fmt::format("alpha {}, threshold {}", m.qk_clip->alpha, m.qk_clip->threshold),
+                     "--qk-clip-alpha 0.5 --qk-clip-threshold 100"};
+  }
+  if (m.multi_latent_attention || m.kind != ModelKind::gpt || m.reset_attention_mask) {
+    return Violation{"attention of another kind, or a mask", "neither"};
+  }
+  if (f.run.parallel.context_parallel_size > 1) {
+    return Violation{fmt::format("{} context ranks", f.run.parallel.context_parallel_size),
+                     "--context-parallel-size 1"};
+  }
+  return m.qk_clip && f.run.parallel.sharding_strategy != ShardingStrategy::no_shard
+             ? Result(Violation{"parameters in pieces", "no --use-distributed-optimizer"})
+             : Result();
+}
+
+}  // namespace
+
+std::span<const Constraint> later_release_constraints() {
+  static constexpr std::array kRules = std::to_array<Constraint>({
+      {"E240", "window_pair", "--window-size is LEFT,RIGHT, each -1 or more",
+       "window-size window-attn-skip-freq",
+       "A query sees so many keys before and behind itself; -1 stands for all.", window_pair},
+      {"E241", "window_layers", "a list of --window-attn-skip-freq names every layer",
+       "window-attn-skip-freq num-layers", "Each entry says whether its layer has the window.",
+       window_layers},
+      {"E242", "one_gated_activation", "--quick-geglu excludes --swiglu and --squared-relu",
+       "quick-geglu swiglu squared-relu", "An MLP has one activation.", one_gated_activation},
+      {"E243", "gate_limits",
+       "--activation-func-clamp-value > 0 and --glu-linear-offset want a gated activation",
+       "activation-func-clamp-value glu-linear-offset quick-geglu swiglu",
+       "They change the inputs of a gate and of what it lets through.", gate_limits},
+      {"E244", "plain_heads_only",
+       "--attention-output-gate and --softmax-type are for a GPT's heads of queries and keys",
+       "attention-output-gate softmax-type multi-latent-attention model",
+       "Latent attention and encoders have neither in the reference.", plain_heads_only},
+      {"E245", "shared_expert_gate", "--moe-shared-expert-gate needs a shared expert",
+       "moe-shared-expert-gate moe-shared-expert-intermediate-size",
+       "The gate weighs what the shared expert gives.", shared_expert_gate},
+      {"E246", "mup_sizes", "muP's sizes and factors are above 0",
+       "mup-base-hidden-size mup-embedding-mult mup-base-head-dim",
+       "Rates and scales are divided by them.", mup_sizes},
+      {"E247", "matrix_rules",
+       "--optimizer muon and lion exclude --fp16; Muon wants its matrices whole",
+       "optimizer fp16 tensor-model-parallel-size muon-tp-mode use-distributed-optimizer",
+       "Muon makes a matrix orthogonal, which needs all of it in one place.", matrix_rules},
+      {"E248", "qk_clip",
+       "0 < qk_clip_alpha < 1, qk_clip_threshold > 0, whole sequences and whole parameters",
+       "qk-clip qk-clip-alpha qk-clip-threshold log-max-attention-logit context-parallel-size "
+       "use-distributed-optimizer multi-latent-attention reset-attention-mask",
+       "A rank looks at all keys of its queries, and scales rows of what it updates.", qk_clip},
+  });
+  return kRules;
+}
+
+}  // namespace mpitron::config

@@ -1,0 +1,100 @@
+#include "config/sources/command_line.h"
+
+#include <fmt/format.h>
+
+namespace mpitron::config {
+namespace {
+
+bool is_name(const std::string& word) {
+  return word.size() > 2 && word.starts_with("--");
+}
+
+/// Words such as -x are a mistyped name; -1 and -1e-5 are values.
+bool is_value(const std::string& word) {
+  return !word.starts_with('-') || word == "-" || read_real(word).has_value();
+}
+
+bool has_spelling(const Option& option, std::string_view name) {
+  return option.name == name ||
+         (" " + std::string(option.alias) + " ").find(fmt::format(" {} ", name)) !=
+             std::string::npos;
+}
+
+class Cutter {
+ public:
+  explicit Cutter(const std::vector<std::string>& words) : words_(words) {}
+
+  Reading cut() {
+    while (at_ < words_.size()) {
+      const std::string& word = words_[at_++];
+      if (is_name(word)) {
+        name(word.substr(2));
+      } else {
+        stray(word);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void name(std::string text) {
+    const std::size_t equals = text.find('=');
+    std::vector<std::string> words;
+    const bool attached = equals != std::string::npos;
+    if (attached) {
+      words.push_back(text.substr(equals + 1));
+      text.erase(equals);
+    }
+    const std::size_t slot = option_index().slot_of_name(text);
+    if (slot == OptionIndex::kNotFound) {
+      out_.findings.push_back(unknown_option(text, {}));
+      take_words(Kind::any_words, words);
+      return;
+    }
+    const Option& option = option_index().option(slot);
+    note_underscores(option, text);
+    if (!attached) {
+      take_words(option.kind, words);
+    }
+    out_.given.push_back({slot, std::move(words), {Origin::Source::command_line, {}}});
+  }
+
+  void take_words(Kind kind, std::vector<std::string>& words) {
+    const bool many = kind == Kind::words || kind == Kind::any_words;
+    const std::size_t limit = many ? words_.size() : kind == Kind::value ? 1 : 0;
+    while (words.size() < limit && at_ < words_.size() && is_value(words_[at_])) {
+      words.push_back(words_[at_++]);
+    }
+  }
+
+  void note_underscores(const Option& option, const std::string& text) {
+    if (!noted_ && !has_spelling(option, text)) {
+      out_.notices.push_back(fmt::format("--{} is read as --{}", text, option.name));
+      noted_ = true;
+    }
+  }
+
+  void stray(const std::string& word) {
+    const std::string& before = at_ > 1 ? words_[at_ - 2] : word;
+    out_.findings.push_back(
+        {ids::kWordCount,
+         "stray_word",
+         fmt::format("'{}'{} belongs to no option.", word,
+                     at_ > 1 ? fmt::format(" behind '{}'", before) : std::string()),
+         word.starts_with('-') && word.size() > 2 ? "-" + word : "",
+         {word}});
+  }
+
+  const std::vector<std::string>& words_;
+  std::size_t at_ = 0;
+  bool noted_ = false;
+  Reading out_;
+};
+
+}  // namespace
+
+Reading read_command_line(const std::vector<std::string>& arguments) {
+  return Cutter(arguments).cut();
+}
+
+}  // namespace mpitron::config

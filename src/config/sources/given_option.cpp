@@ -1,0 +1,247 @@
+#include "config/sources/given_option.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "config/values/edit_distance.h"
+#include "utils/error.h"
+#include "utils/text/utf8.h"
+
+namespace mpitron::config {
+namespace {
+
+std::string dashed(const Option& option) {
+  return "--" + std::string(option.name);
+}
+
+std::string where(const Origin& origin) {
+  return origin.source == Origin::Source::yaml ? fmt::format("{}: ", origin.detail) : "";
+}
+
+bool contains_word(std::string_view list, const std::string& word) {
+  const std::vector<std::string> words = split_words(list);
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_flag(const Option& option) {
+  return option.kind == Kind::flag || option.kind == Kind::flag_off;
+}
+
+Finding finding(const char* id, const char* name, const Option& option, std::string message,
+                std::string nearest) {
+  return {id, name, std::move(message), std::move(nearest), {dashed(option)}};
+}
+
+std::string count_mistake(const Option& option, std::size_t words) {
+  if (is_flag(option) && words > 0) {
+    return "is a flag and takes no value";
+  }
+  if (option.kind == Kind::value && words != 1) {
+    return words == 0 ? "needs a value" : "takes one value";
+  }
+  return option.kind == Kind::words && words == 0 ? "needs at least one value" : "";
+}
+
+struct WordCheck {
+  std::string expected;  // empty: the word is fine
+  std::string nearest;
+};
+
+WordCheck check_integer(const std::string& word) {
+  // No run counts farther, and a few times as much still fits 63 bits.
+  constexpr Index kLargest = 1'000'000'000'000;
+  if (const auto integer = read_integer(word);
+      integer && -kLargest <= *integer && *integer <= kLargest) {
+    return {};
+  }
+  const std::optional<double> real = read_real(word);
+  if (real && std::abs(*real) > static_cast<double>(kLargest)) {
+    return {fmt::format("an integer of at most {}", kLargest), ""};
+  }
+  const bool whole = real && *real == std::floor(*real);
+  return {"an integer", whole ? fmt::format("{}", static_cast<Index>(*real)) : ""};
+}
+
+WordCheck check_choice(const Option& option, const std::string& word) {
+  const std::vector<std::string> choices = split_words(option.choices);
+  if (std::find(choices.begin(), choices.end(), word) != choices.end()) {
+    return {};
+  }
+  const std::vector<std::string_view> views(choices.begin(), choices.end());
+  const std::vector<std::string_view> near = nearest_words(word, views);
+  return {fmt::format("one of {}", fmt::join(choices, ", ")),
+          near.empty() ? "" : std::string(near[0])};
+}
+
+WordCheck check_word(const Option& option, const std::string& word) {
+  if (!is_utf8(word)) {
+    return {"text in UTF-8, which checkpoints and logs are written in", ""};
+  }
+  switch (option.type) {
+    case Type::boolean:
+      return word == "true" || word == "false" ? WordCheck{} : WordCheck{"true or false", ""};
+    case Type::integer: {
+      const WordCheck check = check_integer(word);
+      return check.expected.empty() && !option.choices.empty() ? check_choice(option, word) : check;
+    }
+    case Type::real:
+      return read_real(word) ? WordCheck{} : WordCheck{"a number", ""};
+    case Type::frequency:
+      try {
+        parse_list_expression(word);
+        return {};
+      } catch (const Error& error) {
+        return {fmt::format("an integer or a list ({})", error.what()), ""};
+      }
+    case Type::text:
+      return option.choices.empty() ? WordCheck{} : check_choice(option, word);
+  }
+  return {};
+}
+
+/// The reference prints its attention backends as AttnBackend.flash but reads only flash: both are
+/// read here.
+std::vector<std::string> normalized(const Option& option, std::vector<std::string> words) {
+  constexpr std::string_view kPrefix = "AttnBackend.";
+  for (std::string& word : words) {
+    if (option.name == "attention-backend" && word.starts_with(kPrefix)) {
+      word.erase(0, kPrefix.size());
+    }
+  }
+  if (is_flag(option)) {
+    words = {option.kind == Kind::flag ? "true" : "false"};
+  }
+  return words;
+}
+
+/// True if the value may be used although the option as a whole is not there (its default, or a
+/// part that works).
+bool is_harmless(const Option& option, const std::vector<std::string>& words) {
+  if (!option.only.empty()) {
+    return std::all_of(words.begin(), words.end(),
+                       [&](const auto& w) { return contains_word(option.only, w); });
+  }
+  return is_default(option, words);
+}
+
+std::string as_written(const Option& option, const std::vector<std::string>& words) {
+  return is_flag(option) ? dashed(option)
+                         : fmt::format("{} {}", dashed(option), fmt::join(words, " "));
+}
+
+/// What can be used today in place of an option that is not there yet.
+std::string nearest_today(const Option& option) {
+  if (!option.only.empty()) {
+    return fmt::format("--{} {}", option.name, fmt::join(split_words(option.only), " | "));
+  }
+  const bool has_word =
+      option.kind == Kind::value && option.default_value && !option.default_value->empty();
+  return has_word ? fmt::format("--{} {}", option.name, *option.default_value) : "leave it out";
+}
+
+/// Adds what the option's status has to say. False: the value must not be stored.
+bool check_status(const Option& option, const GivenOption& given,
+                  const std::vector<std::string>& words, Reading& report) {
+  const std::string text = where(given.origin) + as_written(option, words);
+  const std::string instead =
+      option.replacement.empty() ? "" : fmt::format("; use {}", option.replacement);
+  switch (option.status) {
+    case Status::works:
+    case Status::later:
+      if ((option.status == Status::works && option.only.empty()) || is_harmless(option, words)) {
+        return true;
+      }
+      report.findings.push_back(finding(
+          ids::kNotYet, "not_there_yet", option,
+          fmt::format("{} does not work in this version of mpitron ({}).", text, option.help),
+          nearest_today(option)));
+      return true;  // stored all the same, so that the rules of layouts can be told
+    case Status::neutral:
+      return true;
+    case Status::unneeded:
+    case Status::deprecated:
+      if (is_default(option, words)) {
+        return true;
+      }
+      report.notices.push_back(
+          option.status == Status::unneeded
+              ? fmt::format("{} has no effect here ({})", text, option.help)
+              : fmt::format("{} is deprecated ({}){}", text, option.help, instead));
+      return true;
+    case Status::removed:
+      report.findings.push_back(finding(ids::kRemoved, "removed_option", option,
+                                        fmt::format("{} was removed.", text),
+                                        std::string(option.replacement)));
+      return false;
+    case Status::refused:
+      if (is_harmless(option, words)) {
+        return true;
+      }
+      report.findings.push_back(
+          finding(ids::kRefused, "refused_option", option,
+                  fmt::format("{} cannot have a meaning here ({}).", text, option.help),
+                  std::string(option.replacement)));
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_default(const Option& option, const std::vector<std::string>& words) {
+  const std::optional<std::vector<std::string>> start = default_words(option);
+  if (!start || start->size() != words.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::optional<double> a = read_real(words[i]);
+    const std::optional<double> b = read_real((*start)[i]);
+    if (a && b ? *a != *b : words[i] != (*start)[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Finding unknown_option(std::string_view name, const Origin& origin) {
+  const std::vector<std::string> similar = option_index().similar_names(name);
+  return {ids::kUnknownOption,
+          "unknown_option",
+          fmt::format("{}there is no option --{}.", where(origin), name),
+          fmt::format("{}", fmt::join(similar, " | ")),
+          {"--" + std::string(name)}};
+}
+
+void accept_option(const GivenOption& given, OptionValues& values, Reading& report) {
+  const Option& option = option_index().option(given.slot);
+  const std::string mistake = count_mistake(option, given.words.size());
+  if (!mistake.empty()) {
+    report.findings.push_back(
+        finding(ids::kWordCount, "word_count", option,
+                fmt::format("{}{} {} (given: '{}').", where(given.origin), dashed(option), mistake,
+                            fmt::join(given.words, " ")),
+                ""));
+    return;
+  }
+  const std::vector<std::string> words = normalized(option, given.words);
+  bool valid = true;
+  for (const std::string& word : words) {
+    const WordCheck check = check_word(option, word);
+    if (!check.expected.empty()) {
+      valid = false;
+      report.findings.push_back(finding(
+          ids::kBadValue, "bad_value", option,
+          fmt::format("{}{} takes {}, not '{}'.", where(given.origin), dashed(option),
+                      check.expected, replace_invalid_utf8(word)),
+          check.nearest.empty() ? "" : fmt::format("{} {}", dashed(option), check.nearest)));
+    }
+  }
+  if (valid && check_status(option, given, words, report)) {
+    values.set(given.slot, words, given.origin);
+  }
+}
+
+}  // namespace mpitron::config

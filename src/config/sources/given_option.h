@@ -1,0 +1,34 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "config/values/finding.h"
+#include "config/values/option_values.h"
+
+namespace mpitron::config {
+
+/// An option as a user wrote it, on the command line or in a file.
+struct GivenOption {
+  std::size_t slot = 0;
+  std::vector<std::string> words;  // none for a flag
+  Origin origin;
+};
+
+/// What reading options yields: everything that was understood, and everything that was not.
+struct Reading {
+  std::vector<GivenOption> given;
+  std::vector<Finding> findings;
+  std::vector<std::string> notices;
+};
+
+/// Whether these words are what the option has without being given.
+bool is_default(const Option& option, const std::vector<std::string>& words);
+
+/// A finding for a name that no option has, with the names it could have been.
+Finding unknown_option(std::string_view name, const Origin& origin);
+
+/// Checks number, type and choices of the words and whether the option can be used today. Stores
+/// the value, or adds findings; notices tell of deprecated names and of options without effect.
+void accept_option(const GivenOption& given, OptionValues& values, Reading& report);
+
+}  // namespace mpitron::config

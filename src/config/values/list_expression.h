@@ -1,0 +1,24 @@
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "utils/numbers/shape.h"
+
+namespace mpitron::config {
+
+/// Value of --no-rope-freq and --moe-layer-freq: a number, or one entry per layer.
+struct Frequency {
+  bool is_list = false;
+  Index number = 0;
+  std::vector<Index> entries;
+};
+
+/// Longest list an expression may make.
+inline constexpr Index kMaxListEntries = 100000;
+
+/// Reads an integer or a list in Python's notation: sums and products of integers and lists of
+/// integers, such as
+/// `([1]*3+[0]*1)*3`. Throws Error(usage) with the column of the mistake.
+Frequency parse_list_expression(std::string_view text);
+
+}  // namespace mpitron::config

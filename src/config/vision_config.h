@@ -1,0 +1,62 @@
+#pragma once
+#include "utils/numbers/shape.h"
+
+namespace mpitron::config {
+
+/// What an image model learns: classes, or what is behind a mask.
+enum class VisionTask { classify, inpaint };
+enum class MaskShape { random_walk, last_rows };
+
+/// Images and what is learned of them, of `--model vit`.
+struct VisionConfig {
+  VisionTask task = VisionTask::classify;
+  Index image_height = 224, image_width = 224, channels = 3;
+  Index patch = 16;           // edge, in pixels
+  Index class_tokens = 8;     // in front of the patches; none to inpaint
+  Index classes = 1000;       // of the head
+  double class_fraction = 1;  // of the folder's classes, of training
+  double image_fraction = 1;  // of each class's images, of training
+  MaskShape mask_shape = MaskShape::random_walk;
+  double mask_factor = 1;     // steps of the walk, or masked patches, over all patches
+  Index most_bad_images = 0;  // that are replaced by others before a run ends
+
+  Index grid_height() const { return patch > 0 ? image_height / patch : 0; }
+  Index grid_width() const { return patch > 0 ? image_width / patch : 0; }
+  Index patches() const { return grid_height() * grid_width(); }
+  /// Numbers of a patch: row, column, channel.
+  Index patch_width() const { return patch * patch * channels; }
+  /// Positions of the transformer.
+  Index positions() const { return class_tokens + patches(); }
+  Index mask_steps() const {
+    return static_cast<Index>(mask_factor * static_cast<double>(patches()));
+  }
+};
+
+enum class TowerKind { clip, siglip };
+enum class ProjectorKind { mlp, affine };
+
+/// A GPT that sees images (Liu et al. 2023): a tower over tiles, a projector, and what it makes of
+/// them between the embedded tokens. The tower has the language model's width and heads.
+struct VlmConfig {
+  TowerKind tower = TowerKind::clip;
+  ProjectorKind projector = ProjectorKind::mlp;
+  Index tower_layers = 0;
+  Index tile = 336;  // edge in pixels
+  Index patch = 14;
+  bool class_token = true;     // CLIP's stays behind the tower
+  bool pixel_shuffle = false;  // four positions become one of four times the width
+  Index text_length = 0;       // tokens of a sample, an image counts as one
+  bool freeze_language_model = false;
+  bool freeze_tower = false;
+
+  Index grid() const { return patch > 0 ? tile / patch : 0; }
+  Index patches() const { return grid() * grid(); }
+  Index tower_tokens() const { return tower == TowerKind::clip ? 1 : 0; }
+  Index tower_positions() const { return patches() + tower_tokens(); }
+  /// That the language model sees of a tile.
+  Index positions() const {
+    return pixel_shuffle ? patches() / 4 : patches() + (class_token ? tower_tokens() : 0);
+  }
+};
+
+}  // namespace mpitron::config

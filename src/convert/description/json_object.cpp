@@ -1,0 +1,130 @@
+#include "convert/description/json_object.h"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "utils/error.h"
+#include "utils/text/json_nesting.h"
+
+namespace mpitron::convert {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Json* find(const Json& json, const std::string& name) {
+  const auto found = json.find(name);
+  return found == json.end() || found->is_null() ? nullptr : &*found;
+}
+
+}  // namespace
+
+struct JsonObject::Data {
+  Json json = Json::object();
+};
+
+JsonObject::JsonObject() : data_(std::make_unique<Data>()) {}
+
+JsonObject::JsonObject(const std::string& text, std::string source)
+    : data_(std::make_unique<Data>()), source_(std::move(source)) {
+  data_->json = nests_too_deep(text) ? Json() : Json::parse(text, nullptr, false);
+  if (!data_->json.is_object()) {
+    throw_data("{}: no JSON object", source_);
+  }
+}
+
+JsonObject::JsonObject(const JsonObject& other)
+    : data_(std::make_unique<Data>(*other.data_)), source_(other.source_) {}
+
+JsonObject& JsonObject::operator=(const JsonObject& other) {
+  *data_ = *other.data_;
+  source_ = other.source_;
+  return *this;
+}
+
+JsonObject::~JsonObject() = default;
+
+bool JsonObject::has(const std::string& name) const {
+  return find(data_->json, name) != nullptr;
+}
+
+std::string JsonObject::text(const std::string& name, const std::string& otherwise) const {
+  const Json* value = find(data_->json, name);
+  return value == nullptr     ? otherwise
+         : value->is_string() ? value->get<std::string>()
+                              : value->dump();
+}
+
+bool JsonObject::flag(const std::string& name, bool otherwise) const {
+  const Json* value = find(data_->json, name);
+  if (value != nullptr && !value->is_boolean()) {
+    throw_data("{}: {} is {}, expected true or false", source_, name, value->dump());
+  }
+  return value == nullptr ? otherwise : value->get<bool>();
+}
+
+double JsonObject::real(const std::string& name, double otherwise) const {
+  const Json* value = find(data_->json, name);
+  return value != nullptr && value->is_number() ? value->get<double>() : otherwise;
+}
+
+Index JsonObject::size(const std::string& name) const {
+  constexpr double kLargest = 2147483648.0;
+  const double value = real(name, 0);
+  if (!(value >= 1 && value <= kLargest) || value != std::floor(value)) {
+    throw_data("{}: {} is {}, expected a number from 1 to {}", source_, name, text(name, "absent"),
+               static_cast<Index>(kLargest));
+  }
+  return static_cast<Index>(value);
+}
+
+Index JsonObject::size(const std::string& name, Index otherwise) const {
+  return has(name) ? size(name) : otherwise;
+}
+
+JsonObject JsonObject::object(const std::string& name) const {
+  JsonObject result;
+  result.source_ = source_;
+  if (const Json* value = find(data_->json, name); value != nullptr && value->is_object()) {
+    result.data_->json = *value;
+  }
+  return result;
+}
+
+void JsonObject::set(const std::string& name, bool value) {
+  data_->json[name] = value;
+}
+
+void JsonObject::set(const std::string& name, Index value) {
+  data_->json[name] = value;
+}
+
+void JsonObject::set(const std::string& name, double value) {
+  data_->json[name] = value;
+}
+
+void JsonObject::set(const std::string& name, const char* value) {
+  data_->json[name] = value;
+}
+
+void JsonObject::set(const std::string& name, const JsonObject& value) {
+  data_->json[name] = value.data_->json;
+}
+
+void JsonObject::set_list(const std::string& name, const std::string& only_entry) {
+  data_->json[name] = Json::array({only_entry});
+}
+
+void JsonObject::set_null(const std::string& name) {
+  data_->json[name] = nullptr;
+}
+
+void JsonObject::erase(const std::string& name) {
+  data_->json.erase(name);
+}
+
+std::string JsonObject::dump() const {
+  return data_->json.dump(2) + "\n";
+}
+
+}  // namespace mpitron::convert

@@ -1,0 +1,48 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "utils/numbers/shape.h"
+
+namespace mpitron::convert {
+
+/// The members of a JSON object, such as config.json, in their order. A member that is null counts
+/// as absent. What has another type than it should is an Error(data) that names `source`.
+class JsonObject {
+ public:
+  JsonObject();  // without members
+  JsonObject(const std::string& text, std::string source);
+  JsonObject(const JsonObject& other);
+  JsonObject& operator=(const JsonObject& other);
+  ~JsonObject();
+
+  bool has(const std::string& name) const;
+  /// Texts as they are, everything else as JSON writes it.
+  std::string text(const std::string& name, const std::string& otherwise = "") const;
+  bool flag(const std::string& name, bool otherwise) const;
+  double real(const std::string& name, double otherwise) const;
+  /// From 1 to 2^31; the second form allows that it is absent.
+  Index size(const std::string& name) const;
+  Index size(const std::string& name, Index otherwise) const;
+  /// Empty where it is absent.
+  JsonObject object(const std::string& name) const;
+  const std::string& source() const { return source_; }
+
+  void set(const std::string& name, bool value);
+  void set(const std::string& name, Index value);
+  void set(const std::string& name, double value);
+  void set(const std::string& name, const char* value);
+  void set(const std::string& name, const JsonObject& value);
+  void set_list(const std::string& name, const std::string& only_entry);
+  void set_null(const std::string& name);
+  void erase(const std::string& name);
+  /// Indented, with an end of line.
+  std::string dump() const;
+
+ private:
+  struct Data;
+  std::unique_ptr<Data> data_;
+  std::string source_;
+};
+
+}  // namespace mpitron::convert

@@ -1,0 +1,48 @@
+#include "convert/formats/tensor_source.h"
+
+#include <algorithm>
+
+namespace mpitron::convert {
+namespace {
+
+class CastSource : public TensorSource {
+ public:
+  CastSource(TensorSource& source, DType dtype)
+      : source_(source), dtype_(dtype), tensors_(source.tensors()) {
+    for (TensorInfo& info : tensors_) {
+      info.dtype = dtype;
+    }
+  }
+
+  const std::vector<TensorInfo>& tensors() const override { return tensors_; }
+  HostTensor read(const std::string& name) override {
+    HostTensor tensor = source_.read(name);
+    return tensor.dtype() == dtype_ ? std::move(tensor) : cast(tensor, dtype_);
+  }
+
+ private:
+  TensorSource& source_;
+  DType dtype_;
+  std::vector<TensorInfo> tensors_;
+};
+
+}  // namespace
+
+const TensorInfo* TensorSource::find(const std::string& name) const {
+  const auto found = std::ranges::find(tensors(), name, &TensorInfo::name);
+  return found == tensors().end() ? nullptr : &*found;
+}
+
+Index TensorSource::bytes() const {
+  Index sum = 0;
+  for (const TensorInfo& info : tensors()) {
+    sum += info.bytes();
+  }
+  return sum;
+}
+
+std::unique_ptr<TensorSource> cast_source(TensorSource& source, DType dtype) {
+  return std::make_unique<CastSource>(source, dtype);
+}
+
+}  // namespace mpitron::convert

@@ -1,0 +1,181 @@
+#include "convert/names/decoder_names.h"
+
+namespace mpitron::convert {
+namespace {
+
+using enum Extent;
+using enum When;
+
+constexpr Entry kGpt2Start[] = {
+    padded("embedding.word_embeddings.weight", hidden, "transformer.wte.weight"),
+    matrix("embedding.position_embeddings.weight", positions, hidden, "transformer.wpe.weight"),
+};
+
+constexpr Entry kGpt2Layer[] = {
+    vector("decoder.layers.{}.input_layernorm.weight", hidden, "transformer.h.{}.ln_1.weight"),
+    vector("decoder.layers.{}.input_layernorm.bias", hidden, "transformer.h.{}.ln_1.bias"),
+    matrix("decoder.layers.{}.self_attention.linear_proj.weight", hidden, queries,
+           "transformer.h.{}.attn.c_proj.weight")
+        .transpose(),
+    vector("decoder.layers.{}.self_attention.linear_proj.bias", hidden,
+           "transformer.h.{}.attn.c_proj.bias"),
+    matrix("decoder.layers.{}.self_attention.linear_qkv.weight", qkv, hidden,
+           "transformer.h.{}.attn.c_attn.weight")
+        .ordered(Rows::query_groups)
+        .transpose(),
+    vector("decoder.layers.{}.self_attention.linear_qkv.bias", qkv,
+           "transformer.h.{}.attn.c_attn.bias")
+        .ordered(Rows::query_groups),
+    vector("decoder.layers.{}.pre_mlp_layernorm.weight", hidden, "transformer.h.{}.ln_2.weight"),
+    vector("decoder.layers.{}.pre_mlp_layernorm.bias", hidden, "transformer.h.{}.ln_2.bias"),
+    matrix("decoder.layers.{}.mlp.linear_fc1.weight", ffn, hidden,
+           "transformer.h.{}.mlp.c_fc.weight")
+        .transpose(),
+    vector("decoder.layers.{}.mlp.linear_fc1.bias", ffn, "transformer.h.{}.mlp.c_fc.bias"),
+    matrix("decoder.layers.{}.mlp.linear_fc2.weight", hidden, ffn,
+           "transformer.h.{}.mlp.c_proj.weight")
+        .transpose(),
+    vector("decoder.layers.{}.mlp.linear_fc2.bias", hidden, "transformer.h.{}.mlp.c_proj.bias"),
+};
+
+constexpr Entry kGpt2End[] = {
+    vector("decoder.final_layernorm.weight", hidden, "transformer.ln_f.weight"),
+    vector("decoder.final_layernorm.bias", hidden, "transformer.ln_f.bias"),
+    padded("output_layer.weight", hidden, "lm_head.weight").only(untied),
+};
+
+constexpr Entry kLlamaStart[] = {
+    padded("embedding.word_embeddings.weight", hidden, "model.embed_tokens.weight"),
+};
+
+constexpr Entry kLlamaNorms[] = {
+    vector("decoder.layers.{}.input_layernorm.weight", hidden,
+           "model.layers.{}.input_layernorm.weight"),
+    vector("decoder.layers.{}.pre_mlp_layernorm.weight", hidden,
+           "model.layers.{}.post_attention_layernorm.weight"),
+};
+
+constexpr Entry kLlamaAttention[] = {
+    matrix("decoder.layers.{}.self_attention.linear_proj.weight", hidden, queries,
+           "model.layers.{}.self_attn.o_proj.weight"),
+    vector("decoder.layers.{}.self_attention.linear_proj.bias", hidden,
+           "model.layers.{}.self_attn.o_proj.bias")
+        .only(linear_bias),
+    joined("decoder.layers.{}.self_attention.linear_qkv.weight", qkv, hidden,
+           {{{"model.layers.{}.self_attn.q_proj.weight", queries},
+             {"model.layers.{}.self_attn.k_proj.weight", keys},
+             {"model.layers.{}.self_attn.v_proj.weight", keys}}})
+        .ordered(Rows::query_groups),
+    joined("decoder.layers.{}.self_attention.linear_qkv.bias", qkv, none,
+           {{{"model.layers.{}.self_attn.q_proj.bias", queries},
+             {"model.layers.{}.self_attn.k_proj.bias", keys},
+             {"model.layers.{}.self_attn.v_proj.bias", keys}}})
+        .ordered(Rows::query_groups)
+        .only(qkv_bias),
+};
+
+constexpr Entry kLlamaMlp[] = {
+    joined("decoder.layers.{}.mlp.linear_fc1.weight", fc1, hidden,
+           {{{"model.layers.{}.mlp.gate_proj.weight", ffn},
+             {"model.layers.{}.mlp.up_proj.weight", ffn}}}),
+    joined(
+        "decoder.layers.{}.mlp.linear_fc1.bias", fc1, none,
+        {{{"model.layers.{}.mlp.gate_proj.bias", ffn}, {"model.layers.{}.mlp.up_proj.bias", ffn}}})
+        .only(linear_bias),
+    matrix("decoder.layers.{}.mlp.linear_fc2.weight", hidden, ffn,
+           "model.layers.{}.mlp.down_proj.weight"),
+    vector("decoder.layers.{}.mlp.linear_fc2.bias", hidden, "model.layers.{}.mlp.down_proj.bias")
+        .only(linear_bias),
+};
+
+constexpr Entry kLlamaEnd[] = {
+    vector("decoder.final_layernorm.weight", hidden, "model.norm.weight"),
+    padded("output_layer.weight", hidden, "lm_head.weight").only(untied),
+};
+
+constexpr Entry kMixtralExperts[] = {
+    matrix("decoder.layers.{}.mlp.router.weight", experts, hidden,
+           "model.layers.{}.block_sparse_moe.gate.weight"),
+    joined("decoder.layers.{}.mlp.experts.local_experts.{e}.linear_fc1.weight", expert_fc1, hidden,
+           {{{"model.layers.{}.block_sparse_moe.experts.{e}.w1.weight", expert_ffn},
+             {"model.layers.{}.block_sparse_moe.experts.{e}.w3.weight", expert_ffn}}}),
+    matrix("decoder.layers.{}.mlp.experts.local_experts.{e}.linear_fc2.weight", hidden, expert_ffn,
+           "model.layers.{}.block_sparse_moe.experts.{e}.w2.weight"),
+};
+
+constexpr Entry kLatentAttention[] = {
+    matrix("decoder.layers.{}.self_attention.linear_proj.weight", hidden, latent_values,
+           "model.layers.{}.self_attn.o_proj.weight"),
+    matrix("decoder.layers.{}.self_attention.linear_q_proj.weight", latent_queries, hidden,
+           "model.layers.{}.self_attn.q_proj.weight")
+        .only(plain_queries),
+    matrix("decoder.layers.{}.self_attention.linear_q_down_proj.weight", query_rank, hidden,
+           "model.layers.{}.self_attn.q_a_proj.weight")
+        .only(compressed_queries),
+    matrix("decoder.layers.{}.self_attention.linear_q_up_proj.weight", latent_queries, query_rank,
+           "model.layers.{}.self_attn.q_b_proj.weight")
+        .only(compressed_queries),
+    vector("decoder.layers.{}.self_attention.q_layernorm.weight", query_rank,
+           "model.layers.{}.self_attn.q_a_layernorm.weight")
+        .only(compressed_queries),
+    matrix("decoder.layers.{}.self_attention.linear_kv_down_proj.weight", kv_rank_and_rope, hidden,
+           "model.layers.{}.self_attn.kv_a_proj_with_mqa.weight"),
+    matrix("decoder.layers.{}.self_attention.linear_kv_up_proj.weight", latent_kv, kv_rank,
+           "model.layers.{}.self_attn.kv_b_proj.weight"),
+    vector("decoder.layers.{}.self_attention.kv_layernorm.weight", kv_rank,
+           "model.layers.{}.self_attn.kv_a_layernorm.weight"),
+};
+
+constexpr Entry kDeepSeekMlp[] = {
+    joined("decoder.layers.{}.mlp.linear_fc1.weight", fc1, hidden,
+           {{{"model.layers.{}.mlp.gate_proj.weight", ffn},
+             {"model.layers.{}.mlp.up_proj.weight", ffn}}})
+        .only(dense_layer),
+    matrix("decoder.layers.{}.mlp.linear_fc2.weight", hidden, ffn,
+           "model.layers.{}.mlp.down_proj.weight")
+        .only(dense_layer),
+    matrix("decoder.layers.{}.mlp.router.weight", experts, hidden,
+           "model.layers.{}.mlp.gate.weight")
+        .only(expert_layer),
+    joined("decoder.layers.{}.mlp.experts.local_experts.{e}.linear_fc1.weight", expert_fc1, hidden,
+           {{{"model.layers.{}.mlp.experts.{e}.gate_proj.weight", expert_ffn},
+             {"model.layers.{}.mlp.experts.{e}.up_proj.weight", expert_ffn}}})
+        .only(expert_layer),
+    matrix("decoder.layers.{}.mlp.experts.local_experts.{e}.linear_fc2.weight", hidden, expert_ffn,
+           "model.layers.{}.mlp.experts.{e}.down_proj.weight")
+        .only(expert_layer),
+    joined("decoder.layers.{}.mlp.shared_experts.linear_fc1.weight", shared_fc1, hidden,
+           {{{"model.layers.{}.mlp.shared_experts.gate_proj.weight", shared_ffn},
+             {"model.layers.{}.mlp.shared_experts.up_proj.weight", shared_ffn}}})
+        .only(shared_expert),
+    matrix("decoder.layers.{}.mlp.shared_experts.linear_fc2.weight", hidden, shared_ffn,
+           "model.layers.{}.mlp.shared_experts.down_proj.weight")
+        .only(shared_expert),
+};
+
+constexpr EntryBlock kGpt2[] = {kGpt2Start, kGpt2Layer, kGpt2End};
+constexpr EntryBlock kLlama[] = {kLlamaStart, kLlamaNorms, kLlamaAttention, kLlamaMlp, kLlamaEnd};
+constexpr EntryBlock kMixtral[] = {kLlamaStart, kLlamaNorms, kLlamaAttention, kMixtralExperts,
+                                   kLlamaEnd};
+constexpr EntryBlock kDeepSeekV2[] = {kLlamaStart, kLlamaNorms, kLatentAttention, kDeepSeekMlp,
+                                      kLlamaEnd};
+
+}  // namespace
+
+std::span<const EntryBlock> gpt2_names() {
+  return kGpt2;
+}
+
+std::span<const EntryBlock> llama_names() {
+  return kLlama;
+}
+
+std::span<const EntryBlock> mixtral_names() {
+  return kMixtral;
+}
+
+std::span<const EntryBlock> deepseek_v2_names() {
+  return kDeepSeekV2;
+}
+
+}  // namespace mpitron::convert

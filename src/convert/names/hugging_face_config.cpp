@@ -1,0 +1,123 @@
+#include "convert/names/hugging_face_config.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/ranges.h>
+
+#include "convert/description/decoder_config.h"
+#include "convert/description/encoder_config.h"
+#include "convert/names/name_table.h"
+#include "utils/error.h"
+
+namespace mpitron::convert {
+namespace {
+
+constexpr const char* kOriginal = "config.json";
+
+struct ConfigFormat {
+  const char *model_type, *architecture;
+  void (*read)(ConfigReading& reading);
+  void (*write)(const ModelDescription& description, JsonObject& json);
+};
+
+constexpr ConfigFormat kFormats[] = {
+    {"gpt2", "GPT2LMHeadModel", read_gpt2, write_gpt2},
+    {"llama", "LlamaForCausalLM", read_llama, write_llama},
+    {"mistral", "MistralForCausalLM", read_llama, write_llama},
+    {"qwen2", "Qwen2ForCausalLM", read_llama, write_llama},
+    {"mixtral", "MixtralForCausalLM", read_mixtral, write_mixtral},
+    {"deepseek_v2", "DeepseekV2ForCausalLM", read_deepseek_v2, write_deepseek_v2},
+    {"megatron-bert", "MegatronBertForPreTraining", read_megatron_bert, write_megatron_bert},
+    {"t5", "T5ForConditionalGeneration", read_t5, write_t5}};
+
+constexpr std::pair<const char*, DType> kTypes[] = {
+    {"float32", DType::f32}, {"bfloat16", DType::bf16}, {"float16", DType::f16}};
+
+const ConfigFormat& format_of(const std::string& model_type, const std::string& source) {
+  const auto* found = std::ranges::find(kFormats, model_type, &ConfigFormat::model_type);
+  if (found == std::end(kFormats)) {
+    const bool bert = model_type == "bert";
+    throw_data("{}: model_type {} is not known; there are {}{}", source, model_type,
+               fmt::join(model_types(), ", "),
+               bert ? ". Layers of bert have their norms behind each branch, and "
+                      "those of this "
+                      "program, as Megatron's, in front: that layout is megatron-bert"
+                    : "");
+  }
+  return *found;
+}
+
+void read_common(ConfigReading& reading) {
+  config::ModelConfig& m = reading.result.model;
+  const JsonObject& json = reading.json;
+  reading.result.vocab_size = json.size("vocab_size");
+  m.padded_vocab_size =
+      config::pad_vocab_size(reading.result.vocab_size, m.make_vocab_size_divisible_by, 1);
+  m.init_method_std = json.real("initializer_range", m.init_method_std);
+  m.seq_length = m.max_position_embeddings;
+  m.softmax_scale = 1 / std::sqrt(static_cast<double>(std::max<Index>(m.kv_channels, 1)));
+  reading.require(m.kv_channels > 0 && m.num_attention_heads % m.num_query_groups == 0,
+                  "heads that cannot be shared out evenly");
+  reading.require(!json.has("quantization_config"), "quantized weights");
+  const std::string type = json.text("torch_dtype", json.text("dtype", "float32"));
+  const auto* found = std::ranges::find(kTypes, type, &std::pair<const char*, DType>::first);
+  reading.require(found != std::end(kTypes), fmt::format("torch_dtype {}", type));
+  m.params_dtype = found != std::end(kTypes) ? found->second : DType::f32;
+}
+
+/// The config.json that the model came with, if it is of the same family.
+JsonObject original(const ModelDescription& description, const std::string& model_type) {
+  const auto file = description.files.find(kOriginal);
+  if (file == description.files.end()) {
+    return {};
+  }
+  try {
+    const JsonObject json(file->second, kOriginal);
+    return json.text("model_type") == model_type ? json : JsonObject();
+  } catch (const Error&) {  // of a foreign format
+    return {};
+  }
+}
+
+}  // namespace
+
+ModelDescription read_hugging_face_config(const std::string& json, const std::string& source,
+                                          Index make_vocab_size_divisible_by) {
+  const JsonObject object(json, source);
+  ConfigReading reading{.json = object};
+  reading.result.model_type = object.text("model_type");
+  reading.result.model.make_vocab_size_divisible_by = make_vocab_size_divisible_by;
+  reading.result.files[kOriginal] = json;
+  format_of(reading.result.model_type, source).read(reading);
+  read_common(reading);
+  if (!reading.problems.empty()) {
+    throw_data("{}: this program cannot compute such a model:\n  {}", source,
+               fmt::join(reading.problems, "\n  "));
+  }
+  return std::move(reading.result);
+}
+
+std::string write_hugging_face_config(const ModelDescription& description,
+                                      const std::string& model_type) {
+  ModelDescription of_type = description;
+  of_type.model_type = model_type;
+  const config::ModelConfig& m = description.model;
+  const ConfigFormat& format = format_of(model_type, kOriginal);
+  JsonObject json = original(description, model_type);
+  json.set_list("architectures", format.architecture);
+  json.set("model_type", format.model_type);
+  format.write(of_type, json);
+  json.set("vocab_size", description.stored_vocab_size());
+  json.set("tie_word_embeddings", !m.untie_embeddings_and_output_weights);
+  json.set("initializer_range", m.init_method_std);
+  json.erase("dtype");
+  const auto* type =
+      std::ranges::find(kTypes, m.params_dtype, &std::pair<const char*, DType>::second);
+  if (type != std::end(kTypes)) {
+    json.set("torch_dtype", type->first);
+  }
+  return json.dump();
+}
+
+}  // namespace mpitron::convert

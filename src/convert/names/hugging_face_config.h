@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+
+#include "convert/description/model_description.h"
+
+namespace mpitron::convert {
+
+/// Reads config.json of Hugging Face's transformers. `source` names the file in Error(data), which
+/// tells every setting that this program cannot compute: a conversion that would change the model
+/// is refused. The vocabulary is padded to a multiple of `make_vocab_size_divisible_by`.
+ModelDescription read_hugging_face_config(const std::string& json, const std::string& source,
+                                          Index make_vocab_size_divisible_by);
+
+/// config.json of a family. Fields that the description's own config.json had and that have no
+/// meaning here (ids of special tokens, ...) come back as they were.
+std::string write_hugging_face_config(const ModelDescription& description,
+                                      const std::string& model_type);
+
+}  // namespace mpitron::convert

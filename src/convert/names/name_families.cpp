@@ -1,0 +1,245 @@
+#include "convert/names/name_families.h"
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include "convert/names/decoder_names.h"
+#include "convert/names/encoder_names.h"
+
+namespace mpitron::convert {
+namespace {
+
+using config::ActivationKind;
+using config::ModelConfig;
+using config::ModelKind;
+using config::MoeConfig;
+using config::Normalization;
+using config::PositionEmbedding;
+using config::RouterScore;
+
+/// Hugging Face's latent norms have this epsilon whatever config.json says.
+constexpr double kLatentEpsilon = 1e-6;
+
+void append(Needs& needs, Needs more) {
+  needs.insert(needs.end(), more.begin(), more.end());
+}
+
+Needs of_kind(const ModelConfig& m, ModelKind kind, const char* name) {
+  return {{m.kind == kind, std::string("--model ") + name},
+          {!m.apply_layernorm_1p, "no --apply-layernorm-1p"},
+          {!m.qk_l2_norm, "no --qk-l2-norm"},
+          {!m.mtp_num_layers, "no --mtp-num-layers"},
+          {m.hybrid.pattern.empty(), "no --model mamba"},
+          {m.hybrid.delta_layers.empty(), "no --experimental-attention-variant"},
+          {!m.attention_output_gate, "no --attention-output-gate"},
+          {m.attention_sink == config::AttentionSink::none, "--softmax-type vanilla"},
+          {!m.window_size, "no --window-size"},
+          {!m.activation_clamp && m.glu_linear_offset == 0, "no limits of gated activations"},
+          {!m.mup, "no --use-mup"},
+          {!m.moe || !m.moe->shared_expert_gate, "no --moe-shared-expert-gate"}};
+}
+
+/// Self attention and an MLP in each layer.
+Needs dense(const ModelConfig& m) {
+  return {{!m.moe, "no --num-experts"},
+          {!m.multi_latent_attention, "no --multi-latent-attention"},
+          {!m.qk_layernorm, "no --qk-layernorm"}};
+}
+
+/// Learned positions, norms and linear layers with biases, as many keys as queries.
+Needs classic(const ModelConfig& m) {
+  return {{m.position_embedding_type == PositionEmbedding::learned_absolute,
+           "--position-embedding-type learned_absolute"},
+          {m.normalization == Normalization::layer_norm, "--normalization LayerNorm"},
+          {!m.gated_linear_unit, "no --swiglu"},
+          {m.add_bias_linear, "biases in all linear layers"},
+          {m.num_query_groups == m.num_attention_heads, "no --group-query-attention"},
+          {m.kv_channels * m.num_attention_heads == m.hidden_size, "kv_channels = hidden / heads"}};
+}
+
+Needs gpt2(const ModelConfig& m) {
+  Needs needs = of_kind(m, ModelKind::gpt, "gpt");
+  append(needs, dense(m));
+  append(needs, classic(m));
+  const bool gelu =
+      m.activation == ActivationKind::gelu_tanh || m.activation == ActivationKind::gelu_erf;
+  append(needs, {{gelu, "a GELU"}});
+  return needs;
+}
+
+/// What Llama and all that came from it share.
+Needs modern(const ModelConfig& m) {
+  return {{m.position_embedding_type == PositionEmbedding::rope, "--position-embedding-type rope"},
+          {m.rotary_percent == 1, "--rotary-percent 1"},
+          {m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
+          {m.gated_linear_unit && m.activation == ActivationKind::silu, "--swiglu"}};
+}
+
+enum class Biases { none, all_or_none, queries };
+
+Needs like_llama(const ModelConfig& m, Biases biases) {
+  Needs needs = of_kind(m, ModelKind::gpt, "gpt");
+  append(needs, modern(m));
+  append(needs, {{!m.multi_latent_attention, "no --multi-latent-attention"},
+                 {!m.qk_layernorm, "no --qk-layernorm"},
+                 {m.rope_type == config::RopeType::rope, "--rope-type rope"},
+                 {!m.add_bias_linear || biases == Biases::all_or_none, "--disable-bias-linear"},
+                 {m.add_bias_linear || m.add_qkv_bias == (biases == Biases::queries),
+                  biases == Biases::queries ? "--add-qkv-bias" : "no --add-qkv-bias"}});
+  return needs;
+}
+
+Needs llama(const ModelConfig& m) {
+  Needs needs = like_llama(m, Biases::all_or_none);
+  append(needs, dense(m));
+  return needs;
+}
+
+Needs mistral(const ModelConfig& m) {
+  Needs needs = like_llama(m, Biases::none);
+  append(needs, dense(m));
+  return needs;
+}
+
+Needs qwen2(const ModelConfig& m) {
+  Needs needs = like_llama(m, Biases::queries);
+  append(needs, dense(m));
+  return needs;
+}
+
+/// A router whose weights are all that decides, and experts that take every token.
+Needs plain_routing(const MoeConfig& moe) {
+  return {{moe.score == RouterScore::softmax, "--moe-router-score-function softmax"},
+          {!moe.sinkhorn, "a router without sinkhorn"},
+          {!moe.expert_bias, "no --moe-router-enable-expert-bias"},
+          {!moe.capacity_factor, "no --moe-expert-capacity-factor"},
+          {!moe.apply_probs_on_input, "no --moe-apply-probs-on-input"}};
+}
+
+/// Dense layers come first; at least one layer has experts.
+bool experts_come_last(const MoeConfig& moe) {
+  return std::ranges::is_sorted(moe.layers) && moe.count_layers() > 0;
+}
+
+Needs mixtral(const ModelConfig& m) {
+  Needs needs = like_llama(m, Biases::none);
+  if (!m.moe) {
+    append(needs, {{false, "--num-experts"}});
+    return needs;
+  }
+  append(needs, plain_routing(*m.moe));
+  append(needs,
+         {{m.moe->count_layers() == m.num_layers, "--moe-layer-freq 1"},
+          {m.moe->shared_expert_intermediate_size == 0, "no shared expert"},
+          {!m.moe->pre_softmax, "no --moe-router-pre-softmax"},
+          {m.moe->num_groups.value_or(1) == 1, "no --moe-router-num-groups"},
+          {m.moe->topk_scaling_factor.value_or(1) == 1, "no --moe-router-topk-scaling-factor"}});
+  return needs;
+}
+
+Needs deepseek_v2(const ModelConfig& m) {
+  Needs needs = of_kind(m, ModelKind::gpt, "gpt");
+  append(needs, modern(m));
+  append(needs, {{m.multi_latent_attention, "--multi-latent-attention"},
+                 {m.qk_layernorm, "--qk-layernorm"},
+                 {m.norm_epsilon == kLatentEpsilon, "--norm-epsilon 1e-6"},
+                 {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"}});
+  if (!m.moe) {
+    append(needs, {{false, "--num-experts"}});
+    return needs;
+  }
+  const MoeConfig& moe = *m.moe;
+  const Index groups = moe.num_groups.value_or(1), kept = moe.group_topk.value_or(1);
+  append(needs, plain_routing(moe));
+  append(needs, {{experts_come_last(moe), "dense layers in front of those with experts"},
+                 {moe.shared_expert_intermediate_size > 0 &&
+                      moe.shared_expert_intermediate_size % moe.ffn_hidden_size == 0,
+                  "--moe-shared-expert-intermediate-size of whole experts"},
+                 {moe.pre_softmax, "--moe-router-pre-softmax"},
+                 {groups == 1 || moe.topk / kept == 1,
+                  "groups that count by their best expert (topk = group topk)"}});
+  return needs;
+}
+
+Needs megatron_bert(const ModelConfig& m) {
+  Needs needs = of_kind(m, ModelKind::bert, "bert");
+  append(needs, dense(m));
+  append(needs, classic(m));
+  // The head's function is the exact one here, and the layers' one there.
+  append(needs, {{m.activation == ActivationKind::gelu_erf, "--no-bias-gelu-fusion (exact GELU)"},
+                 {m.bert_binary_head, "the binary head (no --bert-no-binary-head)"},
+                 {!m.untie_embeddings_and_output_weights, "a tied output matrix"}});
+  return needs;
+}
+
+/// Scaling by it changes exponents only.
+bool is_power_of_four(Index channels) {
+  while (channels > 1 && channels % 4 == 0) {
+    channels /= 4;
+  }
+  return channels == 1;
+}
+
+Needs t5(const ModelConfig& m) {
+  Needs needs = of_kind(m, ModelKind::t5, "t5");
+  append(needs, dense(m));
+  append(needs,
+         {{m.position_embedding_type == PositionEmbedding::relative,
+           "--position-embedding-type relative"},
+          {m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
+          {m.gated_linear_unit && m.activation == ActivationKind::silu, "--swiglu"},
+          {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"},
+          {m.untie_embeddings_and_output_weights, "--untie-embeddings-and-output-weights"},
+          {m.num_query_groups == m.num_attention_heads, "no --group-query-attention"},
+          {is_power_of_four(m.kv_channels), "heads whose width is a power of 4 (16, 64, 256)"}});
+  return needs;
+}
+
+const std::vector<Family>& all() {
+  constexpr const char *kLlamaWords = "model.embed_tokens.weight", *kOutput = "lm_head.weight";
+  static const std::vector<Family> kAll = {
+      {.model_type = "gpt2",
+       .names = gpt2_names(),
+       .needs = gpt2,
+       .words = "transformer.wte.weight",
+       .tied = {kOutput},
+       .optional_prefix = "transformer."},
+      {"llama", llama_names(), llama, kLlamaWords, {kOutput}},
+      {"mistral", llama_names(), mistral, kLlamaWords, {kOutput}},
+      {"qwen2", llama_names(), qwen2, kLlamaWords, {kOutput}},
+      {"mixtral", mixtral_names(), mixtral, kLlamaWords, {kOutput}},
+      {"deepseek_v2", deepseek_v2_names(), deepseek_v2, kLlamaWords, {kOutput}},
+      {.model_type = "megatron-bert",
+       .names = megatron_bert_names(),
+       .needs = megatron_bert,
+       .words = "bert.embeddings.word_embeddings.weight",
+       .tied = {"cls.predictions.decoder.weight"},
+       .copies = {{"cls.predictions.decoder.bias", "cls.predictions.bias"}}},
+      {.model_type = "t5",
+       .names = t5_names(),
+       .needs = t5,
+       .words = "shared.weight",
+       .copies = {{"encoder.embed_tokens.weight", "shared.weight"},
+                  {"decoder.embed_tokens.weight", "shared.weight"}}},
+  };
+  return kAll;
+}
+
+}  // namespace
+
+std::span<const Family> families() {
+  return all();
+}
+
+std::string obstacle(const Family& family, const ModelConfig& m) {
+  std::vector<std::string> missing;
+  for (const auto& [met, what] : family.needs(m)) {
+    if (!met) {
+      missing.push_back(what);
+    }
+  }
+  return fmt::format("{}", fmt::join(missing, ", "));
+}
+
+}  // namespace mpitron::convert

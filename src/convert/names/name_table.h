@@ -1,0 +1,63 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convert/description/model_description.h"
+
+namespace mpitron::convert {
+
+/// `count` rows that lie at row `ours` of our tensor and at row `theirs` of their tensors, which
+/// count as one below the other.
+struct RowMove {
+  Index ours = 0, theirs = 0, count = 0;
+  bool operator==(const RowMove&) const = default;
+};
+
+/// How one of our tensors and one or more of another format hold the same numbers. A rule is read
+/// in both directions: an import moves rows from theirs to ours, an export moves the same rows
+/// back, so that a table is its own inverse.
+struct NameRule {
+  struct Part {
+    std::string name;
+    Index rows = 0;
+    double factor = 1;  // ours are so many times theirs; a power of two
+  };
+
+  std::string ours;
+  Shape shape;  // of ours, [rows] or [rows, columns]; rows that no move reaches are padding
+  std::vector<Part> theirs;  // none: they have no such tensor, and ours must be zero
+  bool transposed = false;   // theirs are [columns, rows]
+  std::vector<RowMove> moves;
+
+  Index columns() const { return shape.rank() > 1 ? shape[1] : 1; }
+  Index rows_of_theirs() const;
+  Shape shape_of(const Part& part) const;
+};
+
+/// Their tensor that repeats another one: the tied output matrix.
+struct NameAlias {
+  std::string repeated, original;
+};
+
+struct NameTable {
+  std::vector<NameRule> rules;
+  std::vector<NameAlias> aliases;
+  std::string optional_prefix;  // of their names; some files leave it out
+  /// Ends of names of tensors that hold no weights: masks, tables that follow from the sizes.
+  std::vector<std::string> not_weights;
+
+  bool is_weight(std::string_view their_name) const;
+};
+
+/// The families that have a table, as config.json names them in `model_type`.
+std::vector<std::string_view> model_types();
+
+/// The table of a family for a model of this shape. Error(data) where the family cannot hold such a
+/// model: it says what would have to be different.
+NameTable make_name_table(std::string_view model_type, const ModelDescription& description);
+
+/// The family whose tensors look like the description's; empty if none does.
+std::string_view matching_model_type(const ModelDescription& description);
+
+}  // namespace mpitron::convert

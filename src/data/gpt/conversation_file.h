@@ -1,0 +1,42 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "data/gpt/encoded_conversation.h"
+#include "utils/numbers/shape.h"
+#include "utils/system/files.h"
+
+namespace mpitron::data {
+
+/// JSONL of conversations, one a line, each in one of these forms:
+///   {"messages": [{"role": "user", "content": ...}, ...]}
+///   {"conversations": [{"from": "human", "value": ...}, ...]}    ShareGPT; human, gpt, system
+///   {"prompt": ..., "completion": ...}
+///   {"instruction": ..., "input": ..., "output": ...}            Alpaca; the input may be missing
+/// Mapped; only the beginnings of lines are kept. Empty lines do not count. Reading from several
+/// threads is safe.
+class ConversationFile {
+ public:
+  /// Error(data) for a file that cannot be read or has no line.
+  explicit ConversationFile(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  Index size() const { return static_cast<Index>(lines_.size()); }
+  /// Error(data) with line and byte for anything else than a conversation.
+  Conversation read(Index conversation) const;
+  /// The same, as `encode` makes tokens of it; its errors get file and line.
+  EncodedConversation read_encoded(Index conversation, const EncodeConversation& encode) const;
+
+ private:
+  struct Line {
+    Index begin = 0;  // byte
+    Index bytes = 0;
+    Index number = 0;  // in the file, from 1 on
+  };
+
+  std::string path_;
+  MappedFile file_;
+  std::vector<Line> lines_;
+};
+
+}  // namespace mpitron::data

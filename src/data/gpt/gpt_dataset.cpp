@@ -1,0 +1,235 @@
+#include "data/gpt/gpt_dataset.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "data/index/index_cache.h"
+#include "utils/check.h"
+#include "utils/error.h"
+#include "utils/text/hash.h"
+
+namespace mpitron::data {
+namespace {
+
+constexpr Index kInt32Max = std::numeric_limits<std::int32_t>::max();
+constexpr Index kUint32Max = std::numeric_limits<std::uint32_t>::max();
+
+GptIndexRequest index_request(const SequenceSource& source, const GptDatasetOptions& options) {
+  const GptDescription& description = options.description;
+  return {source.lengths(),
+          options.begin,
+          options.end,
+          description.num_samples,
+          description.seq_length,
+          description.seed,
+          options.add_extra_token,
+          options.drop_last_partial};
+}
+
+/// What the reference would loop over for ever, or abort on.
+void check_not_empty(const SequenceSource& source, const GptDatasetOptions& options) {
+  Index tokens = 0;
+  for (Index i = options.begin; i < options.end && tokens < 2; ++i) {
+    tokens += source.lengths()[i];
+  }
+  if (tokens < 2) {
+    source.verify();  // a negative length may be why
+    throw_usage(
+        "--split {}: the {} split of {} ({} of {} sequences) has {} tokens, too few for a sample; "
+        "give it a larger share, use a larger corpus, or ask for none of its samples (--eval-iters "
+        "0)",
+        options.description.split.value_or("(per-split paths)"),
+        to_string(options.description.index_split), source.name(), options.end - options.begin,
+        source.lengths().size(), tokens);
+  }
+}
+
+std::string hash_of(const SequenceSource& source) {
+  const std::span<const std::byte> bytes = source.lengths().bytes();
+  return hash128_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+/// Options that change the index but not the reference's description, and so not its file name.
+std::string variant(const GptDatasetOptions& options) {
+  return std::string(options.add_extra_token ? "" : "-no_extra_token") +
+         (options.drop_last_partial ? "" : "-with_partial");
+}
+
+}  // namespace
+
+GptDataset::GptDataset(std::shared_ptr<const SequenceSource> source, GptDatasetOptions options)
+    : source_(std::move(source)),
+      description_(describe(options.description)),
+      pad_(options.pad),
+      vocab_size_(options.vocab_size),
+      sequences_(options.end - options.begin),
+      seq_length_(options.description.seq_length),
+      extra_token_(options.add_extra_token ? 1 : 0) {
+  check_not_empty(*source_, options);
+  const GptIndexRequest request = index_request(*source_, options);
+  plan_ = plan_gpt_index(request);
+  const IndexCache cache(
+      options.cache_folder,
+      options.description.class_name + "-" + to_string(options.description.index_split),
+      description_,
+      {.variant = variant(options),
+       .sequences = options.cache_folder.empty() ? "" : hash_of(*source_)});
+  const std::vector<std::string> names{"document_index", "sample_index", "shuffle_index"};
+  const std::vector<std::vector<Index>> shapes{
+      {plan_.epochs * (options.end - options.begin)}, {plan_.samples + 1, 2}, {plan_.samples}};
+  const std::vector<IndexArray> arrays = cache.get(names, shapes, [&] {
+    build(request);
+    return std::vector{documents_, samples_, shuffle_};
+  });
+  documents_ = arrays[0];
+  samples_ = arrays[1];
+  shuffle_ = arrays[2];
+}
+
+void GptDataset::build(const GptIndexRequest& request) {
+  source_->verify();
+  RandomState random(static_cast<std::uint32_t>(request.seed));
+  if (source_->lengths().size() <= kInt32Max) {
+    build_samples(request, build_document_index<std::int32_t>(request, plan_, random));
+  } else {
+    build_samples(request, build_document_index<std::int64_t>(request, plan_, random));
+  }
+  shuffle_ = plan_.samples < kUint32Max - 1
+                 ? IndexArray(build_shuffle_index<std::uint32_t>(plan_, random))
+                 : IndexArray(build_shuffle_index<std::int64_t>(plan_, random));
+}
+
+template <class Document>
+void GptDataset::build_samples(const GptIndexRequest& request, std::vector<Document> documents) {
+  const std::span<const Document> order(documents);
+  if (std::is_same_v<Document, std::int64_t> || static_cast<Index>(order.size()) > kInt32Max) {
+    samples_ = IndexArray(build_sample_index<std::int64_t>(request, plan_, order));
+  } else {
+    samples_ = IndexArray(build_sample_index<std::int32_t>(request, plan_, order));
+  }
+  documents_ = IndexArray(std::move(documents));
+}
+
+/// Row of the sample index; the cache may be damaged.
+Index GptDataset::row_of(Index sample) const {
+  MPITRON_CHECK(sample >= 0 && sample < size(), sample, size());
+  const Index row = shuffle_[sample];
+  if (row < 0 || row >= plan_.samples) {
+    fail_index(sample);
+  }
+  return row;
+}
+
+/// Calls body(sequence, offset, tokens) for the pieces of a sample, as far as the corpus goes.
+template <class Body>
+void GptDataset::for_each_piece(Index sample, Index tokens, Body&& body) const {
+  const Index row = row_of(sample);
+  Index position = samples_[2 * row];
+  Index offset = samples_[2 * row + 1];
+  for (; tokens > 0 && position < documents_.size(); ++position, offset = 0) {
+    const Index sequence = position < 0 ? -1 : documents_[position];
+    if (sequence < 0 || sequence >= source_->lengths().size() || offset < 0) {
+      fail_index(sample);
+    }
+    const Index left = std::max(source_->lengths()[sequence] - offset, Index{0});
+    const Index count = std::min(left, tokens);
+    if (count > 0) {
+      body(sequence, offset, count);
+    }
+    tokens -= count;
+  }
+}
+
+void GptDataset::read(Index sample, std::span<std::int64_t> tokens) const {
+  for_each_piece(sample, static_cast<Index>(tokens.size()),
+                 [&](Index sequence, Index offset, Index count) {
+                   const auto piece = tokens.first(static_cast<std::size_t>(count));
+                   source_->read(sequence, offset, piece);
+                   check_vocabulary(sequence, piece);
+                   tokens = tokens.subspan(piece.size());
+                 });
+  std::fill(tokens.begin(), tokens.end(), pad_);
+}
+
+void GptDataset::trace(Index sample, std::vector<SamplePiece>& pieces) const {
+  for_each_piece(sample, seq_length_ + extra_token_,
+                 [&](Index sequence, Index offset, Index count) {
+                   pieces.push_back({source_.get(), sequence, offset, count});
+                 });
+}
+
+/// The first row that may hold tokens of the sequence at a position of the document index.
+Index GptDataset::row_holding(Index position) const {
+  Index low = 0;
+  Index high = plan_.samples;
+  while (low < high) {
+    const Index middle = low + (high - low) / 2;
+    if (samples_[2 * (middle + 1)] < position) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+void GptDataset::find(const std::string& name, Index begin, Index end,
+                      std::vector<Index>& samples) const {
+  const auto inside = [&](Index sequence) { return sequence >= begin && sequence < end; };
+  if (source_->name() != name) {
+    return;
+  }
+  std::vector<bool> wanted(static_cast<std::size_t>(plan_.samples));
+  for (Index position = 0; position < documents_.size(); ++position) {
+    if (inside(documents_[position])) {
+      for (Index row = row_holding(position); row < plan_.samples && samples_[2 * row] <= position;
+           ++row) {
+        wanted[static_cast<std::size_t>(row)] = true;
+      }
+    }
+  }
+  // A row may end right before the sequence, or begin behind its last token.
+  for (Index sample = 0; sample < size(); ++sample) {
+    if (wanted[static_cast<std::size_t>(row_of(sample))]) {
+      bool holds = false;
+      for_each_piece(sample, seq_length_ + extra_token_,
+                     [&](Index sequence, Index, Index) { holds = holds || inside(sequence); });
+      if (holds) {
+        samples.push_back(sample);
+      }
+    }
+  }
+}
+
+void GptDataset::add_shares(Index samples, std::vector<SourceShare>& shares) const {
+  const Index used = std::min(samples, size());
+  shares.push_back({.name = source_->name(),
+                    .sequences = sequences_,
+                    .tokens = plan_.tokens_per_epoch,
+                    .epochs = plan_.epochs,
+                    .samples = size(),
+                    .used = used,
+                    .used_tokens = used * seq_length_});
+}
+
+void GptDataset::check_vocabulary(Index sequence, std::span<const std::int64_t> tokens) const {
+  if (vocab_size_ == 0) {
+    return;
+  }
+  const std::uint64_t largest = largest_token(tokens);
+  if (largest >= static_cast<std::uint64_t>(vocab_size_)) {
+    throw_data(
+        "{}: sequence {} holds the token id {}, but the vocabulary has {}; the corpus was made "
+        "with another tokenizer",
+        source_->name(), sequence, static_cast<std::int64_t>(largest), vocab_size_);
+  }
+}
+
+void GptDataset::fail_index(Index sample) const {
+  throw_data(
+      "{}: the cached index of sample {} points outside the corpus; delete the files of the "
+      "index cache (--data-cache-path)",
+      source_->name(), sample);
+}
+
+}  // namespace mpitron::data

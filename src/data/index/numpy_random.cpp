@@ -1,0 +1,150 @@
+#include "data/index/numpy_random.h"
+
+#include <cmath>
+
+#include "utils/check.h"
+
+namespace mpitron::data {
+namespace {
+
+/// SeedSequence(seed).generate_state(8) of numpy: four words of entropy, mixed, then hashed into
+/// eight.
+class SeedSequence {
+ public:
+  explicit SeedSequence(std::uint32_t seed) {
+    for (std::uint32_t& word : pool_) {
+      word = hash(seed, 0x931e8875);
+      seed = 0;  // one word of entropy
+    }
+    for (std::uint32_t& source : pool_) {
+      for (std::uint32_t& target : pool_) {
+        if (&source != &target) {
+          target = mix(target, hash(source, 0x931e8875));
+        }
+      }
+    }
+    constant_ = 0x8b51f9dd;
+  }
+
+  std::uint64_t next64(std::size_t first) {
+    const std::uint64_t low = hash(pool_[first % 4], 0x58f38ded);
+    return low | std::uint64_t{hash(pool_[(first + 1) % 4], 0x58f38ded)} << 32;
+  }
+
+ private:
+  std::uint32_t hash(std::uint32_t value, std::uint32_t multiplier) {
+    value ^= constant_;
+    constant_ *= multiplier;
+    value *= constant_;
+    return value ^ value >> 16;
+  }
+  static std::uint32_t mix(std::uint32_t x, std::uint32_t y) {
+    const std::uint32_t result = 0xca01f9ddu * x - 0x4973f715u * y;
+    return result ^ result >> 16;
+  }
+
+  std::uint32_t constant_ = 0x43b0d7e5;
+  std::array<std::uint32_t, 4> pool_{};
+};
+
+}  // namespace
+
+std::uint64_t RandomState::interval(std::uint64_t max) {
+  if (max == 0) {
+    return 0;
+  }
+  const std::uint64_t mask = ~std::uint64_t{0} >> std::countl_zero(max);
+  std::uint64_t value;
+  do {
+    value = bits32();
+    if (max > 0xffffffffu) {
+      value = value << 32 | bits32();
+    }
+    value &= mask;
+  } while (value > max);
+  return value;
+}
+
+double RandomState::random() {
+  const std::uint32_t high = bits32() >> 5;
+  const std::uint32_t low = bits32() >> 6;
+  return (high * 67108864.0 + low) / 9007199254740992.0;
+}
+
+std::int64_t RandomState::randint(std::int64_t low, std::int64_t high) {
+  MPITRON_CHECK(low < high, low, high);
+  return low + static_cast<std::int64_t>(interval(static_cast<std::uint64_t>(high - 1 - low)));
+}
+
+std::int64_t RandomState::choice(std::span<const double> probabilities) {
+  double total = 0.0;
+  for (const double p : probabilities) {
+    total += p;
+  }
+  const double draw = random();
+  double sum = 0.0;
+  for (std::size_t i = 0; i < probabilities.size(); ++i) {
+    sum += probabilities[i];
+    if (draw < sum / total) {
+      return static_cast<std::int64_t>(i);
+    }
+  }
+  return static_cast<std::int64_t>(probabilities.size()) - 1;
+}
+
+std::int64_t RandomState::geometric(double p) {
+  if (p < 1.0 / 3.0) {
+    return static_cast<std::int64_t>(std::ceil(std::log1p(-random()) / std::log1p(-p)));
+  }
+  const double draw = random();
+  double sum = p;
+  double term = p;
+  std::int64_t trials = 1;
+  while (draw > sum) {
+    term *= 1.0 - p;
+    sum += term;
+    ++trials;
+  }
+  return trials;
+}
+
+Pcg64::Pcg64(std::uint32_t seed) {
+  SeedSequence sequence(seed);
+  Wide words[4];
+  for (std::size_t i = 0; i < 4; ++i) {
+    words[i] = sequence.next64(2 * i);
+  }
+  increment_ = (words[2] << 64 | words[3]) << 1 | 1;
+  bits64();
+  state_ += words[0] << 64 | words[1];
+  bits64();
+}
+
+std::uint64_t Pcg64::bits64() {
+  constexpr Wide kMultiplier = Wide{2549297995355413924u} << 64 | 4865540595714422341u;
+  state_ = state_ * kMultiplier + increment_;
+  const auto folded = static_cast<std::uint64_t>(state_ >> 64) ^ static_cast<std::uint64_t>(state_);
+  return std::rotr(folded, static_cast<int>(state_ >> 122));
+}
+
+std::uint32_t Pcg64::bits32() {
+  if (std::exchange(has_pending_, !has_pending_)) {
+    return pending_;
+  }
+  const std::uint64_t bits = bits64();
+  pending_ = static_cast<std::uint32_t>(bits >> 32);
+  return static_cast<std::uint32_t>(bits);
+}
+
+std::int64_t Pcg64::integer(std::int64_t low, std::int64_t high) {
+  MPITRON_CHECK(low < high && high - low <= 0xffffffff, low, high);
+  const auto range = static_cast<std::uint32_t>(high - low);
+  const std::uint32_t threshold = (0u - range) % range;
+  std::uint64_t product;
+  do {
+    product = std::uint64_t{bits32()} * range;
+  } while (static_cast<std::uint32_t>(product) < threshold);
+  return low + static_cast<std::int64_t>(product >> 32);
+}
+
+}  // namespace mpitron::data

@@ -1,0 +1,47 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "data/images/image_dataset.h"
+#include "data/loading/batch_sampler.h"
+#include "data/loading/prefetcher.h"
+
+namespace mpitron::data {
+
+/// One micro-batch of images. Rows behind the end of the data are the first image, with weight 0.
+struct ImageBatch {
+  Index rows = 0;                    // b
+  std::vector<float> pixels;         // [b, 3, height, width]
+  std::vector<std::int64_t> labels;  // [b]
+  std::vector<float> weights;        // [b], of the loss
+  std::vector<float> masks;          // [b, patches], 1 = masked; to inpaint only
+};
+
+/// Micro-batches of this data-parallel rank, decoded ahead; its whole position is the number of
+/// consumed samples. Neither the number of threads nor a restart changes a pixel.
+class ImageLoader {
+ public:
+  struct Options {
+    config::VisionConfig vision;
+    BatchSamplerRequest sampler;  // total_samples is the data set's
+    Index threads = 2;            // that decode; 0: the caller does
+  };
+  ImageLoader(std::shared_ptr<const ImageDataset> dataset, const Options& options);
+
+  /// The next micro-batch, valid until the next call; null at the end of the data. Errors of
+  /// reading are thrown here.
+  const ImageBatch* next() { return prefetcher_.next(); }
+
+ private:
+  bool fill(ImageBatch& batch);
+  void fill_row(ImageBatch& batch, Index row) const;
+
+  std::shared_ptr<const ImageDataset> dataset_;
+  config::VisionConfig vision_;
+  Index threads_, batch_size_;
+  BatchSampler sampler_;
+  std::vector<Index> samples_;
+  Prefetcher<ImageBatch> prefetcher_;  // last: its thread uses all of the above
+};
+
+}  // namespace mpitron::data

@@ -1,0 +1,15 @@
+#pragma once
+#include "images/augment/draws.h"
+#include "images/image.h"
+
+namespace mpitron::images {
+
+/// One of the 25 sub-policies for ImageNet (Cubuk et al. 2019): two operations, each with a
+/// probability and a level of its own.
+Image auto_augmented(const Image& image, const Draws& draws);
+
+/// One of them, whichever is drawn; its operations keep their probabilities.
+inline constexpr Index kSubPolicies = 25;
+Image with_sub_policy(const Image& image, Index policy, const Draws& draws);
+
+}  // namespace mpitron::images

@@ -1,0 +1,119 @@
+#include "images/codecs/png.h"
+
+#include <array>
+#include <csetjmp>
+#include <cstring>
+#include <vector>
+
+#include <png.h>
+
+#include "utils/check.h"
+#include "utils/error.h"
+
+namespace mpitron::images {
+namespace {
+
+/// What libpng reads from, and what it said where it failed.
+struct Source {
+  Bytes file;
+  std::size_t at = 0;
+  std::array<char, 128> message = {};
+};
+
+void read_bytes(png_structp png, png_bytep to, std::size_t count) {
+  auto& source = *static_cast<Source*>(png_get_io_ptr(png));
+  if (count > source.file.size() - source.at) {
+    png_error(png, "the file is truncated");
+  }
+  std::memcpy(to, source.file.data() + source.at, count);
+  source.at += count;
+}
+
+void fail(png_structp png, png_const_charp message) {
+  auto& source = *static_cast<Source*>(png_get_error_ptr(png));
+  std::strncpy(source.message.data(), message, source.message.size() - 1);
+  std::longjmp(*png_set_longjmp_fn(png, std::longjmp, sizeof(std::jmp_buf)), 1);
+}
+
+void be_quiet(png_structp, png_const_charp) {}
+
+class Decoder {
+ public:
+  explicit Decoder(Source& source)
+      : png_(png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, fail, be_quiet)),
+        info_(png_create_info_struct(png_)) {
+    png_set_read_fn(png_, &source, read_bytes);
+  }
+  ~Decoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  std::jmp_buf& back() { return *png_set_longjmp_fn(png_, std::longjmp, sizeof(std::jmp_buf)); }
+  /// RGB of 8 bits, whatever the file holds.
+  void read_header() {
+    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_read_info(png_, info_);
+    png_set_expand(png_);
+    png_set_strip_16(png_);
+    png_set_strip_alpha(png_);
+    png_set_gray_to_rgb(png_);
+    passes_ = png_set_interlace_handling(png_);
+    png_read_update_info(png_, info_);
+  }
+  Size size() const {
+    return {png_get_image_width(png_, info_), png_get_image_height(png_, info_)};
+  }
+  std::size_t row_bytes() const { return png_get_rowbytes(png_, info_); }
+  void read_rows(std::uint8_t* to) {
+    const std::size_t bytes = row_bytes();
+    const png_uint_32 height = png_get_image_height(png_, info_);
+    for (int pass = 0; pass < passes_; ++pass) {
+      for (png_uint_32 y = 0; y < height; ++y) {
+        png_read_row(png_, to + y * bytes, nullptr);
+      }
+    }
+    png_read_end(png_, nullptr);
+  }
+
+ private:
+  png_structp png_;
+  png_infop info_;
+  int passes_ = 1;
+};
+
+/// False where libpng failed.
+bool read_header(Decoder& decoder) {
+  if (setjmp(decoder.back()) != 0) {
+    return false;
+  }
+  decoder.read_header();
+  return true;
+}
+
+bool read_rows(Decoder& decoder, std::uint8_t* to) {
+  if (setjmp(decoder.back()) != 0) {
+    return false;
+  }
+  decoder.read_rows(to);
+  return true;
+}
+
+}  // namespace
+
+Image decode_png(Bytes file, const std::string& name) {
+  Source source{file};
+  Decoder decoder(source);
+  const auto check = [&](bool read) {
+    if (!read) {
+      throw_data("{}: {} (libpng)", name, source.message.data());
+    }
+  };
+  check(read_header(decoder));
+  check_size(decoder.size(), name);
+  Image image(decoder.size().width, decoder.size().height);
+  MPITRON_CHECK(static_cast<Index>(decoder.row_bytes()) == image.width * kChannels, name);
+  check(read_rows(decoder, image.pixels.data()));
+  return image;
+}
+
+}  // namespace mpitron::images

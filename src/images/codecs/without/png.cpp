@@ -1,0 +1,11 @@
+#include "images/codecs/png.h"
+
+#include "utils/error.h"
+
+namespace mpitron::images {
+
+Image decode_png(Bytes, const std::string& name) {
+  throw_environment("{}: this program was built without libpng, which reads PNG files", name);
+}
+
+}  // namespace mpitron::images

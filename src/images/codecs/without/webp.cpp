@@ -1,0 +1,11 @@
+#include "images/codecs/webp.h"
+
+#include "utils/error.h"
+
+namespace mpitron::images {
+
+Image decode_webp(Bytes, const std::string& name) {
+  throw_environment("{}: this program was built without libwebp, which reads WebP files", name);
+}
+
+}  // namespace mpitron::images

@@ -1,0 +1,240 @@
+#include "inference/protocol/fields.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace mpitron::inference {
+namespace {
+
+constexpr int kDeepest = 64;
+
+[[noreturn]] void refuse(const std::string& name, std::string_view allowed) {
+  throw RequestError(400, fmt::format("{} must be {}", name, allowed), name);
+}
+
+/// Before a parser that recurses sees it: brackets outside of strings.
+void check_depth(std::string_view body) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const char c = body[i];
+    if (quoted) {
+      i += c == '\\';
+      quoted = c != '"';
+      continue;
+    }
+    quoted = c == '"';
+    depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+    if (depth > kDeepest) {
+      throw RequestError(400, fmt::format("JSON is nested deeper than {}", kDeepest));
+    }
+  }
+}
+
+std::optional<TokenIds> id_list(const nlohmann::json& value) {
+  if (!value.is_array()) {
+    return std::nullopt;
+  }
+  TokenIds ids;
+  for (const auto& each : value) {
+    if (!each.is_number_integer() || each.get<double>() < 0 || each.get<double>() > 0x7FFFFFFF) {
+      return std::nullopt;
+    }
+    ids.push_back(each.get<TokenId>());
+  }
+  return ids;
+}
+
+}  // namespace
+
+struct Fields::Value {
+  nlohmann::json json;
+
+  const nlohmann::json* find(const std::string& name) const {
+    const auto found = json.find(name);
+    return found == json.end() || found->is_null() ? nullptr : &*found;
+  }
+};
+
+Fields::Fields(std::unique_ptr<Value> value) : value_(std::move(value)) {}
+Fields::~Fields() = default;
+Fields::Fields(Fields&&) noexcept = default;
+
+Fields Fields::parse(std::string_view body) {
+  check_depth(body);
+  auto value = std::make_unique<Value>(Value{nlohmann::json::parse(body, nullptr, false)});
+  if (!value->json.is_object()) {
+    throw RequestError(400, value->json.is_discarded() ? "the body is not valid JSON"
+                                                       : "the body is no JSON object");
+  }
+  return Fields(std::move(value));
+}
+
+Fields::Kind Fields::kind(const std::string& name) const {
+  const auto found = value_->json.find(name);
+  if (found == value_->json.end()) {
+    return Kind::absent;
+  }
+  switch (found->type()) {
+    case nlohmann::json::value_t::null:
+      return Kind::null;
+    case nlohmann::json::value_t::boolean:
+      return Kind::boolean;
+    case nlohmann::json::value_t::number_integer:
+    case nlohmann::json::value_t::number_unsigned:
+      return Kind::integer;
+    case nlohmann::json::value_t::number_float:
+      return Kind::real;
+    case nlohmann::json::value_t::string:
+      return Kind::text;
+    case nlohmann::json::value_t::array:
+      return Kind::list;
+    default:
+      return Kind::object;
+  }
+}
+
+bool Fields::boolean(const std::string& name, bool fallback) const {
+  const nlohmann::json* value = value_->find(name);
+  if (value != nullptr && !value->is_boolean()) {
+    refuse(name, "true or false");
+  }
+  return value == nullptr ? fallback : value->get<bool>();
+}
+
+std::int64_t Fields::integer(const std::string& name, std::int64_t fallback,
+                             std::pair<std::int64_t, std::int64_t> range) const {
+  const nlohmann::json* value = value_->find(name);
+  if (value == nullptr) {
+    return fallback;
+  }
+  const bool fits = value->is_number_integer() &&
+                    (!value->is_number_unsigned() ||
+                     value->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
+  const std::int64_t number = fits ? value->get<std::int64_t>() : 0;
+  if (!fits || number < range.first || number > range.second) {
+    refuse(name, fmt::format("an integer from {} to {}", range.first, range.second));
+  }
+  return number;
+}
+
+double Fields::number(const std::string& name, double fallback,
+                      std::pair<double, double> range) const {
+  const nlohmann::json* value = value_->find(name);
+  if (value == nullptr) {
+    return fallback;
+  }
+  const double number = value->is_number() ? value->get<double>() : 0;
+  if (!value->is_number() || number < range.first || number > range.second) {
+    refuse(name, fmt::format("a number from {} to {}", range.first, range.second));
+  }
+  return number;
+}
+
+std::string Fields::text(const std::string& name, const std::string& fallback) const {
+  const nlohmann::json* value = value_->find(name);
+  if (value != nullptr && !value->is_string()) {
+    refuse(name, "a string");
+  }
+  return value == nullptr ? fallback : value->get<std::string>();
+}
+
+std::optional<std::vector<std::string>> Fields::texts(const std::string& name) const {
+  const nlohmann::json* value = value_->find(name);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  if (value->is_string()) {
+    return std::vector{value->get<std::string>()};
+  }
+  if (!value->is_array()) {
+    return std::nullopt;
+  }
+  std::vector<std::string> texts;
+  for (const auto& each : *value) {
+    if (!each.is_string()) {
+      return std::nullopt;
+    }
+    texts.push_back(each.get<std::string>());
+  }
+  return texts;
+}
+
+TokenIds Fields::ids(const std::string& name) const {
+  const nlohmann::json* value = value_->find(name);
+  if (value == nullptr) {
+    return {};
+  }
+  const auto ids = id_list(*value);
+  if (!ids) {
+    refuse(name, "a list of token ids");
+  }
+  return *ids;
+}
+
+std::vector<Prompt> Fields::prompts(const std::string& name) const {
+  const nlohmann::json* value = value_->find(name);
+  if (value == nullptr) {
+    return {Prompt{}};
+  }
+  std::vector<Prompt> prompts;
+  if (const auto strings = texts(name); strings && !strings->empty()) {
+    for (const std::string& text : *strings) {
+      prompts.push_back({text, std::nullopt});
+    }
+  } else if (const auto ids = id_list(*value); ids && !ids->empty()) {
+    prompts.push_back({{}, *ids});
+  } else if (value->is_array()) {
+    for (const auto& each : *value) {
+      const auto list = id_list(each);
+      if (!list || list->empty()) {
+        prompts.clear();
+        break;
+      }
+      prompts.push_back({{}, *list});
+    }
+  }
+  if (prompts.empty()) {
+    refuse(name, "a string, a list of strings, a list of token ids or a list of such lists");
+  }
+  return prompts;
+}
+
+std::vector<std::pair<TokenId, double>> Fields::bias(const std::string& name) const {
+  const nlohmann::json* value = value_->find(name);
+  std::vector<std::pair<TokenId, double>> bias;
+  if (value == nullptr) {
+    return bias;
+  }
+  if (!value->is_object()) {
+    refuse(name, "an object of token ids and numbers");
+  }
+  for (const auto& [key, number] : value->items()) {
+    TokenId id = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+    if (error != std::errc() || end != key.data() + key.size() || !number.is_number() ||
+        number.get<double>() < -100 || number.get<double>() > 100) {
+      refuse(name, "an object of token ids and numbers from -100 to 100");
+    }
+    bias.emplace_back(id, number.get<double>());
+  }
+  return bias;
+}
+
+Fields Fields::object(const std::string& name) const {
+  const nlohmann::json* value = value_->find(name);
+  if (value != nullptr && !value->is_object()) {
+    refuse(name, "an object");
+  }
+  return Fields(
+      std::make_unique<Value>(Value{value == nullptr ? nlohmann::json::object() : *value}));
+}
+
+std::string Fields::json(const std::string& name) const {
+  const nlohmann::json* value = value_->find(name);
+  return value == nullptr ? "null" : value->dump();
+}
+
+}  // namespace mpitron::inference

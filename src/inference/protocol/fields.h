@@ -1,0 +1,79 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tokenizers/core/tokenizer.h"
+
+namespace mpitron::inference {
+
+using tokenizers::TokenId;
+using tokenizers::TokenIds;
+
+/// A request that cannot be served: status, what to tell, and in OpenAI's form the field and code.
+class RequestError : public std::runtime_error {
+ public:
+  RequestError(int status, const std::string& message, std::string field = {},
+               std::string code = {})
+      : std::runtime_error(message),
+        status_(status),
+        field_(std::move(field)),
+        code_(std::move(code)) {}
+  int status() const { return status_; }
+  const std::string& field() const { return field_; }
+  const std::string& code() const { return code_; }
+
+ private:
+  int status_;
+  std::string field_;
+  std::string code_;
+};
+
+/// A prompt as a client gives it.
+struct Prompt {
+  std::string text;
+  std::optional<TokenIds> ids;
+};
+
+/// The fields of a JSON object. Readers throw RequestError(400) naming the field for another type
+/// or a value outside [least, most]; a field that is null counts as absent.
+class Fields {
+ public:
+  enum class Kind { absent, null, boolean, integer, real, text, list, object };
+
+  /// RequestError(400) for what is no JSON object or nests deeper than 64.
+  static Fields parse(std::string_view body);
+  ~Fields();
+  Fields(Fields&&) noexcept;
+
+  Kind kind(const std::string& name) const;
+  bool has(const std::string& name) const { return kind(name) > Kind::null; }
+  bool boolean(const std::string& name, bool fallback) const;
+  std::int64_t integer(const std::string& name, std::int64_t fallback,
+                       std::pair<std::int64_t, std::int64_t> range) const;
+  double number(const std::string& name, double fallback, std::pair<double, double> range) const;
+  std::string text(const std::string& name, const std::string& fallback) const;
+  /// A string or a list of strings; nothing for anything else.
+  std::optional<std::vector<std::string>> texts(const std::string& name) const;
+  TokenIds ids(const std::string& name) const;
+  /// A string, a list of strings, a list of ids or a list of lists of ids.
+  std::vector<Prompt> prompts(const std::string& name) const;
+  /// {"id": value}.
+  std::vector<std::pair<TokenId, double>> bias(const std::string& name) const;
+  /// The JSON object under a name, empty where it is absent.
+  Fields object(const std::string& name) const;
+  /// The JSON text of a field; "null" where it is absent.
+  std::string json(const std::string& name) const;
+
+ private:
+  struct Value;
+  explicit Fields(std::unique_ptr<Value> value);
+  std::unique_ptr<Value> value_;
+};
+
+}  // namespace mpitron::inference

@@ -1,0 +1,148 @@
+#include "inference/protocol/generation_service.h"
+
+namespace mpitron::inference {
+
+struct GenerationService::Group {
+  AnswerGroup calls;
+  std::vector<std::uint64_t> ids;
+  std::size_t unfinished = 0;
+};
+
+GenerationService::GenerationService(Engine& engine, const tokenizers::Tokenizer& tokenizer,
+                                     SchedulerSettings settings)
+    : generator_(engine, tokenizer, settings), blocks_(engine.shape().blocks) {
+  publish();
+  thread_ = std::thread([this] { loop(); });
+}
+
+GenerationService::~GenerationService() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+std::uint64_t GenerationService::submit(AnswerGroup group) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t id = next_group_++;
+  ++open_;
+  auto shared = std::make_shared<AnswerGroup>(std::move(group));
+  commands_.push_back([this, id, shared] { start(id, std::move(*shared)); });
+  wake_.notify_all();
+  return id;
+}
+
+void GenerationService::cancel(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  commands_.push_back([this, id] {
+    const auto found = groups_.find(id);
+    if (found == groups_.end()) {
+      return;
+    }
+    for (const std::uint64_t each : found->second->ids) {
+      generator_.cancel(each);
+    }
+    groups_.erase(found);
+    --open_;
+    ++own_.cancelled_groups;
+  });
+  wake_.notify_all();
+}
+
+ServiceStats GenerationService::stats() const {
+  const std::lock_guard lock(mutex_);
+  return published_;
+}
+
+void GenerationService::start(std::uint64_t id, AnswerGroup calls) {
+  auto group = std::make_shared<Group>();
+  group->calls = std::move(calls);
+  group->unfinished = group->calls.requests.size();
+  try {
+    for (std::size_t i = 0; i < group->calls.requests.size(); ++i) {
+      GenerationRequest request = group->calls.requests[i];
+      request.leader = request.leader > 0 ? group->ids.at(request.leader - 1) : 0;
+      group->ids.push_back(
+          generator_.submit(std::move(request), [this, id, i, group](const Answer& answer) {
+            if (answer.finish != FinishReason::none) {
+              --group->unfinished;
+            }
+            group->calls.answered(i, answer);
+            if (group->unfinished == 0) {
+              groups_.erase(id);
+              --open_;
+              ++own_.finished_groups;
+            }
+          }));
+    }
+    groups_.emplace(id, group);
+  } catch (const std::exception& error) {
+    for (const std::uint64_t each : group->ids) {
+      generator_.cancel(each);
+    }
+    --open_;
+    group->calls.failed(error.what());
+  }
+}
+
+void GenerationService::fail_all(const std::string& message) {
+  for (const auto& [id, group] : std::exchange(groups_, {})) {
+    for (const std::uint64_t each : group->ids) {
+      generator_.cancel(each);
+    }
+    --open_;
+    group->calls.failed(message);
+  }
+}
+
+void GenerationService::take_commands(bool wait) {
+  std::vector<std::function<void()>> commands;
+  {
+    std::unique_lock lock(mutex_);
+    if (wait) {
+      wake_.wait(lock, [this] { return stopping_ || !commands_.empty(); });
+    }
+    commands.swap(commands_);
+  }
+  for (const auto& command : commands) {
+    command();
+  }
+}
+
+void GenerationService::publish() {
+  const Scheduler& scheduler = generator_.scheduler();
+  own_.running = scheduler.running();
+  own_.waiting = scheduler.waiting();
+  own_.preemptions = scheduler.preemptions();
+  own_.cached_tokens = scheduler.cached_tokens();
+  own_.prompt_tokens = generator_.prompt_tokens();
+  own_.generated_tokens = generator_.generated_tokens();
+  own_.blocks = blocks_;
+  own_.blocks_free = scheduler.blocks_free();
+  const std::lock_guard lock(mutex_);
+  published_ = own_;
+}
+
+void GenerationService::loop() {
+  bool worked = false;
+  for (;;) {
+    take_commands(!worked);
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) {
+        return;
+      }
+    }
+    try {
+      worked = generator_.step();
+    } catch (const std::exception& error) {
+      fail_all(error.what());
+      worked = false;
+    }
+    publish();
+  }
+}
+
+}  // namespace mpitron::inference

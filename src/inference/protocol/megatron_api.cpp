@@ -1,0 +1,253 @@
+#include "inference/protocol/megatron_api.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace mpitron::inference {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = Fields::Kind;
+
+void check(bool holds, const char* text) {
+  if (!holds) {
+    throw RequestError(400, text);
+  }
+}
+
+bool read_flag(const Fields& fields, const std::string& name) {
+  const Kind kind = fields.kind(name);
+  check(kind == Kind::absent || kind == Kind::boolean, (name + " must be a boolean value").c_str());
+  return fields.boolean(name, false);
+}
+
+/// A number of one of these kinds, `fallback` where it is absent.
+double read_number(const Fields& fields, const std::string& name, double fallback, const char* text,
+                   bool integers, bool reals) {
+  const Kind kind = fields.kind(name);
+  check(
+      kind == Kind::absent || (integers && kind == Kind::integer) || (reals && kind == Kind::real),
+      text);
+  return fields.number(name, fallback, {-1e300, 1e300});
+}
+
+void read_prompts(const Fields& fields, MegatronRequest& request) {
+  check(fields.kind("prompts") != Kind::absent, "prompts argument required");
+  check(fields.kind("max_len") == Kind::absent,
+        "max_len is no longer used.  Replace with tokens_to_generate");
+  check(fields.kind("sentences") == Kind::absent,
+        "sentences is no longer used.  Replace with prompts");
+  const auto texts = fields.texts("prompts");
+  check(fields.kind("prompts") == Kind::list && texts, "prompts is not a list of strings");
+  check(!texts->empty(), "prompts is empty");
+  check(texts->size() <= 128, "Maximum number of prompts is 128");
+  request.prompts = *texts;
+}
+
+void read_top_p(const Fields& fields, SamplingRule& rule) {
+  const char* text = "top_p must be a positive float less than or equal to 1.0";
+  const double top_p = read_number(fields, "top_p", 0, text, false, true);
+  check(top_p <= 0 || rule.top_k == 0, "cannot set both top-k and top-p samplings.");
+  check(top_p >= 0 && top_p <= 1, "top_p must be less than or equal to 1.0");
+  text = "top_p_decay must be a positive float less than or equal to 1.0";
+  rule.top_p_decay = read_number(fields, "top_p_decay", 0, text, false, true);
+  if (fields.kind("top_p_decay") != Kind::absent) {
+    check(top_p > 0, "top_p_decay cannot be set without top_p");
+    check(rule.top_p_decay >= 0 && rule.top_p_decay <= 1,
+          "top_p_decay must be less than or equal to 1.0");
+  }
+  text = "top_p_bound must be a positive float less than or equal to top_p";
+  rule.top_p_bound = read_number(fields, "top_p_bound", 0, text, false, true);
+  if (fields.kind("top_p_bound") != Kind::absent) {
+    check(top_p > 0, "top_p_bound cannot be set without top_p");
+    check(rule.top_p_bound > 0 && rule.top_p_bound <= top_p,
+          "top_p_bound must be greater than 0 and less than top_p");
+  }
+  rule.top_p = top_p > 0 ? top_p : 1;
+}
+
+void read_sampling(const Fields& fields, MegatronRequest& request) {
+  SamplingRule& rule = request.sampling;
+  rule.temperature =
+      read_number(fields, "temperature", 1,
+                  "temperature must be a positive number less than or equal to 1000.0", true, true);
+  check(rule.temperature > 0 && rule.temperature <= 100,
+        "temperature must be a positive number less than or equal to 100.0");
+  const double top_k = read_number(
+      fields, "top_k", 0,
+      "top_k must be an integer equal to or greater than 0 and less than or equal to 1000", true,
+      false);
+  check(top_k >= 0 && top_k <= 1000,
+        "top_k must be equal to or greater than 0 and less than or equal to 1000");
+  rule.top_k = static_cast<Index>(top_k);
+  read_top_p(fields, rule);
+}
+
+void read_beams(const Fields& fields, MegatronRequest& request) {
+  if (fields.kind("beam_width") != Kind::absent) {
+    const double width =
+        read_number(fields, "beam_width", 0, "beam_width must be integer", true, false);
+    check(width >= 1, "beam_width must be an integer > 1");
+    check(request.prompts.size() == 1, "When doing beam_search, batch size must be 1");
+    request.beam_width = static_cast<Index>(std::min(width, 1e6));
+  }
+  read_number(fields, "stop_token", 0, "stop_token must be an integer", true, false);
+  read_number(fields, "length_penalty", 1, "length_penalty must be a float", false, true);
+}
+
+GenerationRequest generation_of(const ServedModel& model, const MegatronRequest& request,
+                                std::size_t index) {
+  GenerationRequest generation{.prompt = model.tokenizer.encode(request.prompts[index]),
+                               .max_tokens = request.tokens,
+                               .sampling = request.sampling,
+                               .log_probs = request.log_probs ? 0 : -1,
+                               .prompt_log_probs = request.log_probs};
+  if (request.add_bos) {
+    generation.prompt.insert(generation.prompt.begin(), model.bos());
+  }
+  generation.sampling.choice = static_cast<std::uint32_t>(index);
+  if (request.stop_on_double_eol) {
+    generation.stop_texts.after.emplace_back("\n\n");
+  }
+  if (request.stop_on_eol) {
+    generation.stop_texts.after.emplace_back("\n");
+  }
+  if (generation.stop_texts.after.empty()) {
+    generation.stop_ids = {model.tokenizer.eod()};
+  }
+  if (request.prevent_newline_after_colon) {
+    generation.sampling.never_after = {model.tokenizer.encode(":").back(),
+                                       model.tokenizer.encode("\n").back()};
+  }
+  return generation;
+}
+
+struct Exchange {
+  MegatronRequest request;
+  std::vector<TokenIds> prompts;
+  std::vector<Answer> answers;
+  std::size_t unfinished = 0;
+};
+
+/// The end of document belongs to no list of the reply, and neither does a begin that was added.
+std::string reply_of(const ServedModel& model, const Exchange& exchange) {
+  Json text = Json::array(), tokens = Json::array(), segments = Json::array();
+  Json log_probs = Json::array();
+  for (std::size_t i = 0; i < exchange.answers.size(); ++i) {
+    const Answer& answer = exchange.answers[i];
+    const std::size_t begin = exchange.request.add_bos ? 1 : 0;
+    const std::size_t end = answer.stop_id >= 0 ? 1 : 0;
+    TokenIds ids(exchange.prompts[i].begin() + static_cast<std::ptrdiff_t>(begin),
+                 exchange.prompts[i].end());
+    ids.insert(ids.end(), answer.tokens.begin(),
+               answer.tokens.end() - static_cast<std::ptrdiff_t>(end));
+    text.push_back(exchange.request.prompts[i] + answer.text);
+    segments.push_back(model.segments(ids));
+    tokens.push_back(ids);
+    if (exchange.request.log_probs) {
+      Json values = Json::array();
+      for (std::size_t j = begin; j < answer.prompt_log_probs.size(); ++j) {
+        values.push_back(shortest(answer.prompt_log_probs[j].token.value));
+      }
+      for (std::size_t j = 0; j + end < answer.log_probs.size(); ++j) {
+        values.push_back(shortest(answer.log_probs[j].token.value));
+      }
+      log_probs.push_back(values);
+    }
+  }
+  Json reply = {{"text", text}, {"segments", segments}, {"tokens", tokens}};
+  if (exchange.request.log_probs) {
+    reply["logprobs"] = log_probs;
+  }
+  return reply.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+HttpReply refusal(int status, const std::string& text) {
+  return {status, Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+void start(const ServedModel& model, const MegatronRequest& request,
+           const std::shared_ptr<HttpAnswer>& client) {
+  auto exchange = std::make_shared<Exchange>();
+  AnswerGroup group;
+  for (std::size_t i = 0; i < request.prompts.size(); ++i) {
+    group.requests.push_back(generation_of(model, request, i));
+    const auto size = static_cast<Index>(group.requests.back().prompt.size());
+    if (size + request.tokens > model.shape.max_positions) {
+      throw RequestError(400, "prompt " + std::to_string(i) + " has " + std::to_string(size) +
+                                  " tokens; with " + std::to_string(request.tokens) +
+                                  " to generate it is longer than " +
+                                  std::to_string(model.shape.max_positions));
+    }
+    exchange->prompts.push_back(group.requests.back().prompt);
+  }
+  exchange->request = request;
+  exchange->answers.resize(request.prompts.size());
+  exchange->unfinished = request.prompts.size();
+  group.answered = [&model, exchange, client](std::size_t i, const Answer& answer) {
+    if (answer.finish == FinishReason::none) {
+      return;
+    }
+    exchange->answers[i] = answer;
+    if (--exchange->unfinished == 0) {
+      client->send({200, reply_of(model, *exchange)});
+    }
+  };
+  group.failed = [client](const std::string& text) { client->send(refusal(500, text)); };
+  const std::uint64_t id = model.service.submit(std::move(group));
+  client->on_leave([&model, id] { model.service.cancel(id); });
+}
+
+}  // namespace
+
+MegatronRequest parse_megatron_request(const Fields& fields) {
+  MegatronRequest request;
+  read_prompts(fields, request);
+  request.tokens = static_cast<Index>(std::min(
+      1e15, read_number(fields, "tokens_to_generate", 64,
+                        "tokens_to_generate must be an integer greater than 0", true, false)));
+  check(request.tokens >= 0, "tokens_to_generate must be an integer greater than or equal to 0");
+  request.log_probs = read_flag(fields, "logprobs");
+  check(request.tokens > 0 || request.log_probs,
+        "tokens_to_generate=0 implies logprobs should be True");
+  read_sampling(fields, request);
+  request.add_bos = read_flag(fields, "add_BOS");
+  const bool some_empty = std::ranges::find(request.prompts, "") != request.prompts.end();
+  check(!some_empty || request.add_bos, "Empty prompts require add_BOS=true");
+  request.stop_on_double_eol = read_flag(fields, "stop_on_double_eol");
+  request.stop_on_eol = read_flag(fields, "stop_on_eol");
+  request.prevent_newline_after_colon = read_flag(fields, "prevent_newline_after_colon");
+  request.seeded = fields.kind("random_seed") != Kind::absent;
+  const double seed =
+      read_number(fields, "random_seed", 0, "random_seed must be integer", true, false);
+  check(seed >= 0, "random_seed must be a positive integer");
+  request.sampling.seed =
+      request.seeded ? static_cast<std::uint64_t>(fields.integer("random_seed", 0, {0, INT64_MAX}))
+                     : random_seed();
+  read_flag(fields, "no_log");
+  read_beams(fields, request);
+  return request;
+}
+
+void answer_megatron(const ServedModel& model, const HttpRequest& request,
+                     const std::shared_ptr<HttpAnswer>& client) {
+  std::optional<Fields> fields;
+  try {
+    fields.emplace(Fields::parse(request.body));
+  } catch (const RequestError& error) {
+    client->send({400, Json{{"message", error.what()}}.dump()});
+    return;
+  }
+  try {
+    const MegatronRequest parsed = parse_megatron_request(*fields);
+    if (parsed.beam_width > 0) {
+      throw RequestError(400, "beam_width: beam search is not available");
+    }
+    start(model, parsed, client);
+  } catch (const RequestError& error) {
+    client->send(refusal(error.status(), error.what()));
+  }
+}
+
+}  // namespace mpitron::inference

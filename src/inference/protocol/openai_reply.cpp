@@ -1,0 +1,290 @@
+#include "inference/protocol/openai_reply.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "utils/text/utf8.h"
+
+namespace mpitron::inference {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
+}
+
+Json finish_reason(const Answer& answer) {
+  switch (answer.finish) {
+    case FinishReason::stop:
+      return "stop";
+    case FinishReason::length:
+      return "length";
+    default:
+      return nullptr;
+  }
+}
+
+Json stop_reason(const Answer& answer, TokenId eod) {
+  if (!answer.stop_text.empty()) {
+    return answer.stop_text;
+  }
+  return answer.stop_id >= 0 && answer.stop_id != eod ? Json(answer.stop_id) : Json(nullptr);
+}
+
+/// Lists of /v1/completions, filled token by token.
+struct CompletionLists {
+  const ServedModel& model;
+  Json tokens = Json::array(), values = Json::array(), top = Json::array(), offsets = Json::array();
+
+  void add(TokenId id, const TokenLogProbs* log_probs, std::size_t offset) {
+    const std::string text = model.token_text(id);
+    tokens.push_back(text);
+    offsets.push_back(offset);
+    if (log_probs == nullptr) {
+      values.push_back(nullptr);
+      top.push_back(nullptr);
+      return;
+    }
+    Json likeliest = Json::object();
+    for (const TokenLogProb& each : log_probs->top) {
+      const std::string name = model.token_text(each.id);
+      if (!likeliest.contains(name)) {  // the larger value stays
+        likeliest[name] = shortest(each.value);
+      }
+    }
+    if (!likeliest.contains(text)) {
+      likeliest[text] = shortest(log_probs->token.value);
+    }
+    values.push_back(shortest(log_probs->token.value));
+    top.push_back(likeliest);
+  }
+
+  Json json() const {
+    return {{"tokens", tokens},
+            {"token_logprobs", values},
+            {"top_logprobs", top},
+            {"text_offset", offsets}};
+  }
+};
+
+Json chat_token(const ServedModel& model, const TokenLogProb& token) {
+  const std::string bytes = model.tokenizer.decode(std::span(&token.id, 1));
+  Json values = Json::array();
+  for (const char byte : bytes) {
+    values.push_back(static_cast<unsigned char>(byte));
+  }
+  return {{"token", replace_invalid_utf8(bytes)},
+          {"logprob", shortest(token.value)},
+          {"bytes", values}};
+}
+
+Json chat_log_probs(const ServedModel& model, const Answer& answer, std::size_t from) {
+  Json content = Json::array();
+  for (std::size_t i = from; i < answer.log_probs.size(); ++i) {
+    Json entry = chat_token(model, answer.log_probs[i].token);
+    entry["top_logprobs"] = Json::array();
+    for (const TokenLogProb& each : answer.log_probs[i].top) {
+      entry["top_logprobs"].push_back(chat_token(model, each));
+    }
+    content.push_back(entry);
+  }
+  return {{"content", content}, {"refusal", nullptr}};
+}
+
+Json completion_log_probs(const ServedModel& model, const OpenAiRequest& request,
+                          const Answer& answer, std::size_t index, std::size_t from) {
+  CompletionLists lists{model};
+  const std::size_t prompt = index / static_cast<std::size_t>(request.best_of);
+  std::size_t before = 0;
+  if (request.echo) {
+    before = characters(request.prompt_texts[prompt]);
+    const std::vector<std::string> pieces =
+        from == 0 ? model.segments(request.prompts[prompt]) : std::vector<std::string>();
+    std::size_t offset = 0;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const bool known = i > 0 && i <= answer.prompt_log_probs.size();
+      lists.add(request.prompts[prompt][i], known ? &answer.prompt_log_probs[i - 1] : nullptr,
+                offset);
+      offset += characters(pieces[i]);
+    }
+  }
+  for (std::size_t i = from; i < answer.log_probs.size(); ++i) {
+    const std::size_t bytes = std::min(answer.offsets[i], answer.text.size());
+    lists.add(answer.tokens[i], &answer.log_probs[i],
+              before + characters(std::string_view(answer.text).substr(0, bytes)));
+  }
+  return lists.json();
+}
+
+Json usage_of(const OpenAiRequest& request, const std::vector<Answer>& answers) {
+  std::size_t prompt = 0, completion = 0;
+  Index cached = 0;
+  for (const TokenIds& ids : request.prompts) {
+    prompt += ids.size();
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    completion += answers[i].tokens.size();
+    cached += i % static_cast<std::size_t>(request.best_of) == 0 ? answers[i].cached_tokens : 0;
+  }
+  return {{"prompt_tokens", prompt},
+          {"completion_tokens", completion},
+          {"total_tokens", prompt + completion},
+          {"prompt_tokens_details", {{"cached_tokens", cached}}}};
+}
+
+double mean_log_prob(const Answer& answer) {
+  double sum = 0;
+  for (const TokenLogProbs& each : answer.log_probs) {
+    sum += static_cast<double>(each.token.value);
+  }
+  return answer.log_probs.empty() ? 0 : sum / static_cast<double>(answer.log_probs.size());
+}
+
+Json frame(const OpenAiRequest& request, const std::string& id, std::int64_t created,
+           const std::string& model) {
+  const char* chat = request.stream ? "chat.completion.chunk" : "chat.completion";
+  return {{"id", id},
+          {"object", request.chat ? chat : "text_completion"},
+          {"created", created},
+          {"model", model},
+          {"choices", Json::array()}};
+}
+
+}  // namespace
+
+OpenAiReply::OpenAiReply(const ServedModel& model, OpenAiRequest request, std::string id,
+                         std::int64_t created)
+    : model_(model), request_(std::move(request)), id_(std::move(id)), created_(created) {
+  unfinished_ = request_.prompts.size() * static_cast<std::size_t>(request_.best_of);
+  answers_.resize(unfinished_);
+  sent_.resize(unfinished_);
+}
+
+std::vector<std::string> OpenAiReply::update(std::size_t index, const Answer& answer) {
+  const bool finished = answer.finish != FinishReason::none;
+  unfinished_ -= finished;
+  if (!request_.stream) {
+    if (finished) {
+      answers_[index] = answer;
+    }
+    return {};
+  }
+  Sent& sent = sent_[index];
+  if (finished) {
+    answers_[index] = answer;
+  }
+  if (!finished && answer.settled == sent.bytes) {
+    return {};
+  }
+  std::string text = answer.text.substr(sent.bytes, answer.settled - sent.bytes);
+  if (request_.echo && sent.tokens == 0) {
+    text.insert(0, request_.prompt_texts[index / static_cast<std::size_t>(request_.best_of)]);
+  }
+  Json event = frame(request_, id_, created_, model_.name);
+  Json choice = {{"index", index}};
+  if (request_.chat) {
+    choice["delta"] = text.empty() ? Json::object() : Json{{"content", text}};
+    choice["logprobs"] =
+        request_.lists_log_probs() ? chat_log_probs(model_, answer, sent.tokens) : Json(nullptr);
+  } else {
+    choice["text"] = text;
+    choice["logprobs"] = request_.lists_log_probs()
+                             ? completion_log_probs(model_, request_, answer, index, sent.tokens)
+                             : Json(nullptr);
+  }
+  choice["finish_reason"] = finish_reason(answer);
+  if (finished) {
+    choice["stop_reason"] = stop_reason(answer, model_.tokenizer.eod());
+  }
+  event["choices"].push_back(choice);
+  if (request_.include_usage) {
+    event["usage"] = nullptr;
+  }
+  sent = {answer.settled, answer.tokens.size()};
+  return {dump(event)};
+}
+
+std::vector<std::size_t> OpenAiReply::best(std::size_t prompt) const {
+  std::vector<std::size_t> order;
+  for (Index i = 0; i < request_.best_of; ++i) {
+    order.push_back(prompt * static_cast<std::size_t>(request_.best_of) +
+                    static_cast<std::size_t>(i));
+  }
+  if (request_.best_of > request_.n) {
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](std::size_t i) { return mean_log_prob(answers_[i]); });
+  }
+  order.resize(static_cast<std::size_t>(request_.n));
+  return order;
+}
+
+std::string OpenAiReply::whole() const {
+  Json reply = frame(request_, id_, created_, model_.name);
+  for (std::size_t prompt = 0; prompt < request_.prompts.size(); ++prompt) {
+    for (const std::size_t i : best(prompt)) {
+      const Answer& answer = answers_[i];
+      Json choice = {{"index", reply["choices"].size()}};
+      const bool lists = request_.lists_log_probs();
+      if (request_.chat) {
+        choice["message"] = {{"role", "assistant"}, {"content", answer.text}, {"refusal", nullptr}};
+        choice["logprobs"] = lists ? chat_log_probs(model_, answer, 0) : Json(nullptr);
+      } else {
+        choice["text"] = request_.echo ? request_.prompt_texts[prompt] + answer.text : answer.text;
+        choice["logprobs"] =
+            lists ? completion_log_probs(model_, request_, answer, i, 0) : Json(nullptr);
+      }
+      choice["finish_reason"] = finish_reason(answer);
+      choice["stop_reason"] = stop_reason(answer, model_.tokenizer.eod());
+      reply["choices"].push_back(choice);
+    }
+  }
+  reply["usage"] = usage_of(request_, answers_);
+  reply["seed"] = request_.generation.sampling.seed;
+  return dump(reply);
+}
+
+std::vector<std::string> OpenAiReply::first_events() const {
+  std::vector<std::string> events;
+  for (std::size_t i = 0; i < answers_.size() && request_.chat; ++i) {
+    Json event = frame(request_, id_, created_, model_.name);
+    event["choices"].push_back({{"index", i},
+                                {"delta", {{"role", "assistant"}, {"content", ""}}},
+                                {"logprobs", nullptr},
+                                {"finish_reason", nullptr}});
+    events.push_back(dump(event));
+  }
+  return events;
+}
+
+std::vector<std::string> OpenAiReply::last_events() const {
+  if (!request_.include_usage) {
+    return {};
+  }
+  Json event = frame(request_, id_, created_, model_.name);
+  event["usage"] = usage_of(request_, answers_);
+  event["seed"] = request_.generation.sampling.seed;
+  return {dump(event)};
+}
+
+std::string openai_error(const RequestError& error) {
+  const char* type = error.status() >= 500   ? "server_error"
+                     : error.status() == 401 ? "authentication_error"
+                                             : "invalid_request_error";
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+  };
+  return dump({{"error",
+                {{"message", error.what()},
+                 {"type", type},
+                 {"param", or_null(error.field())},
+                 {"code", or_null(error.code())}}}});
+}
+
+}  // namespace mpitron::inference

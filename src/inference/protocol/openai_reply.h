@@ -1,0 +1,43 @@
+#pragma once
+#include "inference/protocol/openai_request.h"
+
+namespace mpitron::inference {
+
+/// Answers to a request in OpenAI's form, whole or as events of a stream.
+class OpenAiReply {
+ public:
+  OpenAiReply(const ServedModel& model, OpenAiRequest request, std::string id,
+              std::int64_t created);
+
+  const OpenAiRequest& request() const { return request_; }
+
+  /// Takes an answer's news; the events that a stream sends for it.
+  std::vector<std::string> update(std::size_t index, const Answer& answer);
+  /// Whether every answer is finished.
+  bool complete() const { return unfinished_ == 0; }
+  /// The reply of a request without stream, when it is complete.
+  std::string whole() const;
+  /// First events of a stream, and those before its end mark.
+  std::vector<std::string> first_events() const;
+  std::vector<std::string> last_events() const;
+
+ private:
+  struct Sent {
+    std::size_t bytes = 0;
+    std::size_t tokens = 0;
+  };
+  std::vector<std::size_t> best(std::size_t prompt) const;
+
+  const ServedModel& model_;
+  OpenAiRequest request_;
+  std::string id_;
+  std::int64_t created_;
+  std::vector<Answer> answers_;
+  std::vector<Sent> sent_;
+  std::size_t unfinished_;
+};
+
+/// {"error": {"message", "type", "param", "code"}} of a refusal.
+std::string openai_error(const RequestError& error);
+
+}  // namespace mpitron::inference

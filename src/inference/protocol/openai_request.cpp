@@ -1,0 +1,199 @@
+#include "inference/protocol/openai_request.h"
+
+#include <fmt/format.h>
+
+#include "utils/error.h"
+
+namespace mpitron::inference {
+namespace {
+
+constexpr std::size_t kMostStops = 16;
+
+void read_sampling(const Fields& fields, SamplingRule& rule) {
+  rule.temperature = fields.number("temperature", 1, {0, 2});
+  rule.top_p = fields.number("top_p", 1, {0, 1});
+  if (rule.top_p == 0) {
+    throw RequestError(400, "top_p must be above 0", "top_p");
+  }
+  rule.top_k = std::max<Index>(0, fields.integer("top_k", 0, {-1, 1 << 30}));
+  rule.min_p = fields.number("min_p", 0, {0, 1});
+  rule.repetition_penalty = fields.number("repetition_penalty", 1, {1e-3, 1e3});
+  rule.presence_penalty = fields.number("presence_penalty", 0, {-2, 2});
+  rule.frequency_penalty = fields.number("frequency_penalty", 0, {-2, 2});
+  rule.bias = fields.bias("logit_bias");
+  rule.min_tokens = fields.integer("min_tokens", 0, {0, 1 << 30});
+  rule.seed = fields.has("seed")
+                  ? static_cast<std::uint64_t>(fields.integer("seed", 0, {INT64_MIN, INT64_MAX}))
+                  : random_seed();
+}
+
+void read_stops(const ServedModel& model, const Fields& fields, GenerationRequest& generation) {
+  generation.stop_ids = fields.ids("stop_token_ids");
+  if (!fields.boolean("ignore_eos", false)) {
+    generation.stop_ids.push_back(model.tokenizer.eod());
+  }
+  generation.show_stop_id = fields.boolean("include_stop_str_in_output", false);
+  if (fields.has("stop")) {
+    const auto stops = fields.texts("stop");
+    if (!stops || stops->size() > kMostStops) {
+      throw RequestError(
+          400, fmt::format("stop must be a string or a list of at most {} strings", kMostStops),
+          "stop");
+    }
+    (generation.show_stop_id ? generation.stop_texts.after : generation.stop_texts.before) = *stops;
+  }
+}
+
+void refuse_what_is_absent(const Fields& fields) {
+  for (const char* name : {"guided_json", "guided_regex", "guided_choice", "guided_grammar"}) {
+    if (fields.has(name)) {
+      throw RequestError(400, fmt::format("{} is not available", name), name);
+    }
+  }
+  if (fields.has("response_format")) {
+    const std::string type = fields.object("response_format").text("type", "text");
+    if (type != "text") {
+      throw RequestError(400, fmt::format("response_format: type {} is not available", type),
+                         "response_format");
+    }
+  }
+  if (fields.kind("tool_choice") == Fields::Kind::object ||
+      (fields.has("tool_choice") && fields.text("tool_choice", "none") != "none" &&
+       fields.text("tool_choice", "none") != "auto")) {
+    throw RequestError(400, "tool_choice must be none or auto", "tool_choice");
+  }
+}
+
+void read_shared(const ServedModel& model, const Fields& fields, OpenAiRequest& request) {
+  const std::string name = fields.text("model", "");
+  if (!name.empty() && name != model.name) {
+    throw RequestError(404,
+                       fmt::format("the model {} does not exist; there is {}", name, model.name),
+                       "model", "model_not_found");
+  }
+  refuse_what_is_absent(fields);
+  read_sampling(fields, request.generation.sampling);
+  read_stops(model, fields, request.generation);
+  request.generation.salt = fields.text("cache_salt", "");
+  request.n = fields.integer("n", 1, {1, 128});
+  request.best_of = request.chat ? request.n : fields.integer("best_of", request.n, {1, 128});
+  if (request.best_of < request.n) {
+    throw RequestError(400, "best_of must be at least n", "best_of");
+  }
+  request.stream = fields.boolean("stream", false);
+  if (request.stream && request.best_of > request.n) {
+    throw RequestError(400, "best_of above n cannot be streamed", "best_of");
+  }
+  if (fields.has("stream_options")) {
+    request.include_usage = fields.object("stream_options").boolean("include_usage", false);
+  }
+}
+
+/// The tokens that an answer may have, given the longest prompt.
+void limit_tokens(const ServedModel& model, OpenAiRequest& request, Index fallback) {
+  Index longest = 0;
+  for (const TokenIds& prompt : request.prompts) {
+    longest = std::max(longest, static_cast<Index>(prompt.size()));
+    for (const TokenId id : prompt) {
+      if (id >= model.shape.vocabulary) {
+        throw RequestError(
+            400,
+            fmt::format("prompt has the id {}; ids are 0 to {}", id, model.shape.vocabulary - 1),
+            "prompt");
+      }
+    }
+  }
+  const Index left = std::max<Index>(model.shape.max_positions - longest, 0);
+  const Index wanted = request.max_tokens.value_or(std::min(fallback, left));
+  if (wanted > left || (left == 0 && !request.max_tokens)) {
+    throw RequestError(
+        400,
+        fmt::format("This model's maximum context length is {} tokens. However, you requested {} "
+                    "tokens ({} in the prompt, {} in the answer).",
+                    model.shape.max_positions, longest + wanted, longest, wanted),
+        request.chat ? "messages" : "prompt", "context_length_exceeded");
+  }
+  request.generation.max_tokens = wanted;
+}
+
+TokenIds encode(const ServedModel& model, const std::string& text) {
+  TokenIds ids = model.tokenizer.encode(text);
+  if (ids.empty()) {
+    ids.push_back(model.bos());
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::vector<GenerationRequest> OpenAiRequest::answers() const {
+  std::vector<GenerationRequest> requests;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    for (Index j = 0; j < best_of; ++j) {
+      GenerationRequest each = generation;
+      each.prompt = prompts[i];
+      each.prompt_log_probs = echo && lists_log_probs() && j == 0;
+      each.sampling.choice = static_cast<std::uint32_t>(static_cast<Index>(i) * best_of + j);
+      each.leader = j > 0 ? i * static_cast<std::size_t>(best_of) + 1 : 0;
+      if (best_of > n && each.log_probs < 0) {
+        each.log_probs = 0;  // they decide which is best
+      }
+      requests.push_back(std::move(each));
+    }
+  }
+  return requests;
+}
+
+OpenAiRequest parse_completion(const ServedModel& model, const Fields& fields) {
+  OpenAiRequest request;
+  read_shared(model, fields, request);
+  if (fields.has("suffix")) {
+    throw RequestError(400, "suffix is not available with this tokenizer", "suffix");
+  }
+  request.generation.log_probs = fields.integer("logprobs", -1, {0, 20});
+  request.echo = fields.boolean("echo", false);
+  request.max_tokens = fields.integer("max_tokens", 16, {0, INT32_MAX});
+  if (*request.max_tokens == 0 && !request.echo) {
+    throw RequestError(400, "max_tokens must be at least 1 unless echo is true", "max_tokens");
+  }
+  if (!fields.has("max_tokens")) {
+    request.max_tokens.reset();
+  }
+  for (const Prompt& prompt : fields.prompts("prompt")) {
+    request.prompts.push_back(prompt.ids ? *prompt.ids : encode(model, prompt.text));
+  }
+  limit_tokens(model, request, 16);
+  for (std::size_t i = 0; i < request.prompts.size() && request.echo; ++i) {
+    request.prompt_texts.push_back(model.tokenizer.decode(request.prompts[i]));
+  }
+  return request;
+}
+
+OpenAiRequest parse_chat(const ServedModel& model, const Fields& fields) {
+  OpenAiRequest request{.chat = true};
+  read_shared(model, fields, request);
+  const Index top = fields.integer("top_logprobs", 0, {0, 20});
+  request.generation.log_probs = fields.boolean("logprobs", false) ? top : -1;
+  if (top > 0 && !request.lists_log_probs()) {
+    throw RequestError(400, "top_logprobs needs logprobs", "top_logprobs");
+  }
+  const char* name = fields.has("max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
+  if (fields.has(name)) {
+    request.max_tokens = fields.integer(name, 1, {1, INT32_MAX});
+  }
+  if (fields.kind("messages") != Fields::Kind::list || fields.json("messages") == "[]") {
+    throw RequestError(400, "messages must be a list of at least one message", "messages");
+  }
+  if (!model.render_chat) {
+    throw RequestError(400, "this model has no chat template; use /v1/completions", "messages");
+  }
+  try {
+    request.prompts.push_back(encode(model, model.render_chat(fields)));
+  } catch (const Error& error) {
+    throw RequestError(400, error.what(), "messages");
+  }
+  limit_tokens(model, request, model.shape.max_positions);
+  return request;
+}
+
+}  // namespace mpitron::inference

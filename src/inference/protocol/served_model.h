@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "inference/engine_interface.h"
+#include "inference/protocol/fields.h"
+#include "inference/protocol/generation_service.h"
+
+namespace mpitron::inference {
+
+/// What all protocols serve.
+struct ServedModel {
+  std::string name;
+  const tokenizers::Tokenizer& tokenizer;
+  EngineShape shape;
+  GenerationService& service;
+  std::string chat_template;  // as the tokenizer brings it; for /tokenizer_info
+  /// Text of a chat request (fields messages, tools, ...); unset where the model has no template.
+  std::function<std::string(const Fields&)> render_chat;
+  std::int64_t created = 0;  // seconds since 1970
+  std::string version;
+  Index max_waiting = 1024;  // groups of answers open at once; more are refused with 429
+
+  TokenId bos() const { return tokenizer.special_ids().bos.value_or(tokenizer.eod()); }
+  /// Bytes of a token made valid UTF-8.
+  std::string token_text(TokenId id) const;
+  /// Text of ids cut at each token's first character.
+  std::vector<std::string> segments(const TokenIds& ids) const;
+};
+
+/// A fresh seed for a request that gives none.
+std::uint64_t random_seed();
+
+/// The double whose shortest decimal is that of the fp32 value; -9999 for minus infinity.
+double shortest(float value);
+
+}  // namespace mpitron::inference

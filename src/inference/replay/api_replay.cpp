@@ -1,0 +1,132 @@
+#include <future>
+
+#include <nlohmann/json.hpp>
+
+#include "inference/protocol/router.h"
+#include "inference/replay/replay_row.h"
+#include "utils/error.h"
+#include "utils/system/files.h"
+
+namespace mpitron::inference {
+namespace {
+
+using nlohmann::json;
+
+json recorded_json(const std::filesystem::path& path) {
+  json value = json::parse(read_file(path), nullptr, false);
+  if (value.is_discarded()) {
+    throw_data("{}: not valid JSON", path.string());
+  }
+  return value;
+}
+
+/// A client that waits for one whole answer.
+class WaitingClient : public HttpAnswer {
+ public:
+  void send(HttpReply reply) override { reply_.set_value(std::move(reply)); }
+  void begin_events() override {}
+  void event(std::string_view /*data*/) override {}
+  void end_events() override {}
+  void on_leave(std::function<void()> /*call*/) override {}
+  HttpReply wait() { return reply_.get_future().get(); }
+
+ private:
+  std::promise<HttpReply> reply_;
+};
+
+/// What the reference takes or ignores and this program refuses or honours.
+bool differs_on_purpose(const json& request) {
+  return request.is_object() && ((request.contains("top_k") && request.at("top_k").is_boolean()) ||
+                                 request.value("add_BOS", json(false)) == true ||
+                                 request.value("stop_on_eol", json(false)) == true);
+}
+
+bool same_reply(ReplayRow& row, const json& got, const json& recorded) {
+  for (const char* field : {"text", "tokens", "segments"}) {
+    if (got.value(field, json()) != recorded.value(field, json())) {
+      return false;
+    }
+  }
+  const json values = got.value("logprobs", json::array());
+  const json expected = recorded.value("logprobs", json::array());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    for (std::size_t j = 0; j < expected.at(i).size(); ++j) {
+      row.compare(
+          i < values.size() && j < values.at(i).size() ? values.at(i).at(j).get<double>() : NAN,
+          expected.at(i).at(j).get<double>());
+    }
+  }
+  return true;
+}
+
+/// Texts of the answers, and the texts of refusals.
+bool same_completion(const json& got, const json& recorded) {
+  if (!recorded.is_object()) {
+    return recorded.is_null() ||
+           (got.contains("error") && got.at("error").value("message", "") == recorded);
+  }
+  const json& choices = recorded.at("choices");
+  if (!got.contains("choices") || got.at("choices").size() != choices.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (got.at("choices").at(i).at("text") != choices.at(i).at("text")) {
+      return false;
+    }
+  }
+  return true;
+}
+
+struct ApiRows {
+  ReplayRow answers{.of = "api.json", .what = "/api", .allowed = kLogProbTolerance},
+      refusals{.of = "api.json", .what = "/api refusals"},
+      completions{.of = "api.json", .what = "/completions"},
+      beams{.of = "api.json", .what = "/api beams", .missing = "beam search"};
+
+  void add(const json& call, const HttpReply& reply) {
+    const json& recorded = call.at("reply");
+    const json body = json::parse(reply.body, nullptr, false);
+    if (call.at("path") == "/completions") {
+      completions.count(same_completion(body, recorded));
+    } else if (recorded.is_string()) {  // the reference's status is 200 for most of them
+      refusals.count(reply.status == 400 && body == recorded);
+    } else if (!recorded.is_object() || call.at("status") != 200) {
+      refusals.count(reply.status == call.at("status"));
+    } else if (recorded.contains("scores")) {
+      ++beams.cases;
+    } else {
+      answers.count(body.is_object() && same_reply(answers, body, recorded));
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<ReplayRow> replay_api(Engine& engine, const tokenizers::Tokenizer& tokenizer,
+                                  const std::filesystem::path& file) {
+  GenerationService service(engine, tokenizer, {});
+  const ServedModel model{
+      .name = "recorded", .tokenizer = tokenizer, .shape = engine.shape(), .service = service};
+  Router router(model, "");
+  ApiRows rows;
+  const json recorded = recorded_json(file);
+  for (const json& call : recorded.at("calls")) {
+    const json& request = call.at("request");
+    if (differs_on_purpose(request)) {
+      continue;
+    }
+    const auto client = std::make_shared<WaitingClient>();
+    router.answer({.method = call.at("method").get<std::string>(),
+                   .target = call.at("path").get<std::string>(),
+                   .authorization = {},
+                   .body = request.is_string() ? request.get<std::string>() : request.dump()},
+                  client);
+    rows.add(call, client->wait());
+  }
+  if (rows.completions.agreed < rows.completions.cases) {
+    rows.completions.missing = "the checks of the reference's own /completions";
+  }
+  return {rows.answers, rows.refusals, rows.completions, rows.beams};
+}
+
+}  // namespace mpitron::inference

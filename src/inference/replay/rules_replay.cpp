@@ -1,0 +1,189 @@
+#include <deque>
+
+#include <nlohmann/json.hpp>
+
+#include "inference/replay/replay_row.h"
+#include "inference/sampling/token_sampler.h"
+#include "inference/scheduling/scheduler.h"
+#include "inference/templates/chat_prompt.h"
+#include "utils/error.h"
+#include "utils/system/files.h"
+
+namespace mpitron::inference {
+namespace {
+
+using nlohmann::json;
+
+json recorded_json(const std::filesystem::path& path) {
+  json value = json::parse(read_file(path), nullptr, false);
+  if (value.is_discarded()) {
+    throw_data("{}: not valid JSON", path.string());
+  }
+  return value;
+}
+
+constexpr double kProbabilityTolerance = 3e-6;
+
+SamplingRule rule_of(const json& values) {
+  SamplingRule rule{.temperature = values.value("temperature", 1.0),
+                    .top_k = values.value("top_k", 0),
+                    .top_p = values.value("top_p", 1.0),
+                    .min_p = values.value("min_p", 0.0),
+                    .repetition_penalty = values.value("repetition_penalty", 1.0),
+                    .presence_penalty = values.value("presence_penalty", 0.0),
+                    .frequency_penalty = values.value("frequency_penalty", 0.0),
+                    .banned = values.value("banned", TokenIds{})};
+  rule.top_p = rule.top_p == 0 ? 1 : rule.top_p;  // off, as the reference means it
+  const json bias = values.value("logit_bias", json::object());
+  for (const auto& [id, value] : bias.items()) {
+    rule.bias.emplace_back(std::stoi(id), value.get<double>());
+  }
+  return rule;
+}
+
+/// Whether the same ids are left; their probabilities are compared relative to the recorded ones.
+bool same_candidates(const TokenSampler& sampler, const json& recorded, ReplayRow& row) {
+  double total = 0;
+  for (const TokenSampler::Candidate& candidate : sampler.candidates()) {
+    total += candidate.weight;
+  }
+  for (const TokenSampler::Candidate& candidate : sampler.candidates()) {
+    const auto found = recorded.find(std::to_string(candidate.id));
+    if (found == recorded.end()) {
+      return false;
+    }
+    row.compare(candidate.weight / total / found->get<double>(), 1);
+  }
+  return sampler.candidates().size() == recorded.size();
+}
+
+ReplayRow sampling(const json& file) {
+  ReplayRow row{.of = "sampling.json", .what = "distributions", .allowed = kProbabilityTolerance};
+  TokenSampler sampler(static_cast<Index>(file.at("logits").at(0).size()));
+  for (const json& each : file.at("cases")) {
+    for (const json& recorded : each.at("rows")) {
+      const auto logits = file.at("logits").at(recorded.at("row").get<std::size_t>());
+      sampler.sample(logits.get<std::vector<float>>(), rule_of(each), {}, {});
+      row.count(same_candidates(sampler, recorded.at("probabilities"), row));
+    }
+  }
+  return row;
+}
+
+ReplayRow draws(const json& file) {
+  ReplayRow row{.of = "draws.json", .what = "draws", .allowed = kProbabilityTolerance};
+  TokenSampler sampler(file.at("vocab").get<Index>());
+  const auto prompt = file.at("prompt").get<TokenIds>();
+  const auto answer = file.at("generated").get<TokenIds>();
+  for (const json& each : file.at("cases")) {
+    const auto logits = file.at("logits").at(each.at("row").get<std::size_t>());
+    sampler.sample(logits.get<std::vector<float>>(), rule_of(each), prompt, answer);
+    bool same = same_candidates(sampler, each.at("probabilities"), row);
+    for (const json& draw : each.at("draws")) {
+      const double uniform = uniform_draw(std::stoull(draw.at("seed").get<std::string>()),
+                                          draw.at("choice").get<std::uint32_t>(),
+                                          draw.at("position").get<std::uint32_t>());
+      same &= sampler.draw(uniform) == draw.at("token").get<TokenId>();
+    }
+    row.count(same);
+  }
+  return row;
+}
+
+EngineShape shape_of(const json& trace) {
+  const json& first = trace.at("steps").at(0);
+  Index blocks = first.at("blocks_free").get<Index>();
+  for (const auto& [id, used] : first.at("blocks").items()) {
+    blocks += static_cast<Index>(used.size());
+  }
+  const json& context = trace.at("context");
+  return {.block_size = context.at("chunk_size_tokens").get<Index>(),
+          .blocks = blocks,
+          .slots = context.at("max_requests_override").get<Index>(),
+          .max_step_tokens = context.at("max_tokens_override").get<Index>(),
+          .max_positions = context.at("max_sequence_length").get<Index>()};
+}
+
+/// Steps until all requests have their lengths.
+std::size_t steps_of(const json& trace) {
+  Scheduler scheduler(shape_of(trace), {});
+  std::deque<Sequence> sequences;
+  for (const json& request : trace.at("requests")) {
+    const auto prompt = request.at("prompt").get<Index>();
+    Sequence sequence{.prompt_size = prompt,
+                      .longest = prompt + request.at("generate").get<Index>()};
+    for (Index i = 0; i < prompt; ++i) {  // no two prompts share a beginning
+      sequence.tokens.push_back(static_cast<TokenId>(1000 * sequences.size()) +
+                                static_cast<TokenId>(i));
+    }
+    scheduler.add(sequences.emplace_back(std::move(sequence)));
+  }
+  std::size_t steps = 0;
+  for (; !scheduler.plan().empty(); ++steps) {
+    const std::vector<Sequence*> planned = scheduler.planned();
+    scheduler.finish_step();
+    for (Sequence* sequence : planned) {
+      if (sequence->computed == sequence->size()) {
+        sequence->tokens.push_back(1);
+        if (sequence->size() >= sequence->longest) {
+          scheduler.remove(*sequence);
+        }
+      }
+    }
+  }
+  return steps;
+}
+
+ReplayRow traces(const json& file) {
+  ReplayRow row{.of = "batching_traces.json", .what = "no more steps"};
+  for (const auto& [name, trace] : file.items()) {
+    if (trace.is_object()) {
+      row.count(steps_of(trace) <= trace.at("steps").size());
+    }
+  }
+  return row;
+}
+
+ReplayRow chat(const json& file) {
+  ReplayRow row{.of = "chat.json", .what = "rendered"};
+  for (const json& each : file.at("rendered")) {
+    const auto text = file.at("templates").at(each.at("template").get<std::string>());
+    const ChatPrompt prompt = chat_prompt(text.get<std::string>(), "<s>", "</s>");
+    if (!prompt || !each.at("add_generation_prompt").get<bool>()) {
+      ++row.cases;
+      row.missing = "templates beyond the known formats, conversations without a prompt";
+      continue;
+    }
+    const json& messages = file.at("conversations").at(each.at("conversation").get<std::size_t>());
+    try {
+      row.count(prompt(messages.dump()) == each.value("text", ""));
+    } catch (const Error&) {
+      row.count(!each.contains("text"));
+    }
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<ReplayRow> replay_rules(const std::filesystem::path& folder) {
+  std::vector<ReplayRow> rows;
+  const auto add = [&](const char* name, ReplayRow (*replay)(const json&)) {
+    if (std::filesystem::exists(folder / name)) {
+      rows.push_back(replay(recorded_json(folder / name)));
+    }
+  };
+  add("sampling.json", sampling);
+  add("draws.json", draws);
+  add("batching_traces.json", traces);
+  add("batching_sizes.json", [](const json& file) {
+    return ReplayRow{.of = "batching_sizes.json",
+                     .what = "sizes",
+                     .cases = static_cast<Index>(file.at("cases").size()),
+                     .missing = "limits derived from --inference-dynamic-batching-buffer-size-gb"};
+  });
+  add("chat.json", chat);
+  return rows;
+}
+
+}  // namespace mpitron::inference

@@ -1,0 +1,76 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tokenizers/core/tokenizer.h"
+
+namespace mpitron::inference {
+
+using tokenizers::TokenId;
+using tokenizers::TokenIds;
+
+/// How a request's tokens are drawn. The defaults draw from the model's own distribution.
+struct SamplingRule {
+  double temperature = 1;  // 0: the largest logit
+  Index top_k = 0;         // 0: all; 1: the largest logit
+  double top_p = 1;
+  double min_p = 0;
+  double repetition_penalty = 1;  // divides (or multiplies) logits of ids seen before
+  double presence_penalty = 0;    // subtracted once for ids of the answer
+  double frequency_penalty = 0;   // subtracted for every occurrence in the answer
+  std::vector<std::pair<TokenId, double>> bias;
+  TokenIds banned;
+  TokenIds stop_ids;  // impossible until the answer has `min_tokens`
+  Index min_tokens = 0;
+  std::optional<std::pair<TokenId, TokenId>> never_after;  // {last token, forbidden next}
+  double top_p_decay = 0;  // factor of top_p after each token; 0: none
+  double top_p_bound = 0;  // least top_p under decay
+  std::uint64_t seed = 0;
+  std::uint32_t choice = 0;  // index of the answer in its reply
+};
+
+/// From fp32 logits to a token, in double from the temperature on. A draw is a pure function of
+/// (seed, choice, position), so that a token depends on nothing but the logits, the request and the
+/// tokens before it. Ids at or above the true vocabulary never come out.
+class TokenSampler {
+ public:
+  explicit TokenSampler(Index vocabulary) : vocabulary_(vocabulary) {}
+
+  /// The token behind prompt and answer; `logits` has at least `vocabulary` values.
+  TokenId sample(std::span<const float> logits, const SamplingRule& rule,
+                 std::span<const TokenId> prompt, std::span<const TokenId> answer);
+
+  struct Candidate {
+    TokenId id;
+    double logit;
+    double weight;  // exp(logit - largest); probabilities after division by their sum
+  };
+  /// What the filters left of the last call, ids ascending.
+  std::span<const Candidate> candidates() const { return candidates_; }
+  /// The first of them whose running sum of weights is above `uniform` times the sum of all.
+  TokenId draw(double uniform) const;
+
+ private:
+  void adjust(const SamplingRule& rule, std::span<const TokenId> prompt,
+              std::span<const TokenId> answer);
+  void punish(const SamplingRule& rule, std::span<const TokenId> prompt,
+              std::span<const TokenId> answer);
+  void keep_largest(Index count);
+  void keep_mass(double top_p);
+  TokenId largest();
+
+  Index vocabulary_;
+  std::vector<double> logits_;
+  std::vector<double> sorted_;
+  std::vector<int> counts_;
+  std::vector<Candidate> candidates_;
+};
+
+/// The number in [0, 1) that decides the token at `position` of prompt and answer: 53 bits of
+/// Philox4x32-10 with key `seed` and counter {position, choice, 0, 1}.
+double uniform_draw(std::uint64_t seed, std::uint32_t choice, std::uint32_t position);
+
+}  // namespace mpitron::inference

@@ -1,0 +1,17 @@
+#pragma once
+#include "inference/sampling/beam_search.h"
+#include "inference/scheduling/generator.h"
+
+namespace mpitron::inference {
+
+/// What a step of the search asks of a generator: one token behind each open continuation, whose
+/// full blocks the prefix cache has.
+std::vector<GenerationRequest> beam_requests(const BeamSearch& search);
+
+/// Takes a step with the answers to these requests, in their order.
+void take_answers(BeamSearch& search, const std::vector<Answer>& answers);
+
+/// The whole search, on a generator that nobody else uses meanwhile.
+std::vector<Hypothesis> search_beams(Generator& generator, TokenIds prompt, const BeamRule& rule);
+
+}  // namespace mpitron::inference

@@ -1,0 +1,82 @@
+#pragma once
+#include <functional>
+#include <map>
+
+#include "inference/sampling/log_probs.h"
+#include "inference/sampling/token_sampler.h"
+#include "inference/scheduling/scheduler.h"
+#include "inference/text/text_stream.h"
+
+namespace mpitron::inference {
+
+/// One answer that is asked for.
+struct GenerationRequest {
+  TokenIds prompt;
+  Index max_tokens = 16;  // 0: the prompt is scored only
+  SamplingRule sampling;
+  StopTexts stop_texts;
+  TokenIds stop_ids;          // end the answer; their text is not part of it
+  bool show_stop_id = false;  // it is after all
+  Index log_probs = -1;       // likeliest tokens listed beside each; -1: no values at all
+  bool prompt_log_probs = false;
+  std::string salt;          // shares cached prefixes with equal salts only
+  std::uint64_t leader = 0;  // id of an answer to the same prompt, which computes it first
+};
+
+enum class FinishReason { none, stop, length, cancelled };
+
+/// An answer, finished or on its way.
+struct Answer {
+  TokenIds tokens;  // a stop id included
+  std::vector<TokenLogProbs> log_probs;
+  std::vector<TokenLogProbs> prompt_log_probs;  // of tokens 1 .. n-1
+  std::string text;
+  std::size_t settled = 0;           // bytes of the text that a stream may send
+  std::vector<std::size_t> offsets;  // bytes of the text before each token
+  FinishReason finish = FinishReason::none;
+  std::string stop_text;    // the text that ended it
+  TokenId stop_id = -1;     // the id that ended it
+  Index cached_tokens = 0;  // of the prompt, found in the cache
+};
+
+/// Called on the thread of step() after each token of an answer, and when it is finished.
+using AnswerListener = std::function<void(const Answer&)>;
+
+/// Continuous batching: requests come and go between steps, each answer is what it would be alone.
+/// One thread calls all of it.
+class Generator {
+ public:
+  Generator(Engine& engine, const tokenizers::Tokenizer& tokenizer, SchedulerSettings settings);
+  ~Generator();
+
+  /// The request's id. Error(usage) where it can never fit or its prompt is empty.
+  std::uint64_t submit(GenerationRequest request, AnswerListener listener);
+  /// Ends an answer as it is; the listener is not called again. False where it has ended already.
+  bool cancel(std::uint64_t id);
+  /// One step of the engine; false where nothing was left to do.
+  bool step();
+  /// All answers to some requests, in their order.
+  std::vector<Answer> run(std::vector<GenerationRequest> requests);
+
+  const Scheduler& scheduler() const { return scheduler_; }
+  Index generated_tokens() const { return generated_; }
+  Index prompt_tokens() const { return prompts_; }
+
+ private:
+  struct Entry;
+  void take_rows(Entry& entry, std::span<const float> rows, Index first_row);
+  void score(Entry& entry, Index position, std::span<const float> row);
+  void take_token(Entry& entry, std::span<const float> row);
+  void finish(Entry& entry, FinishReason reason);
+
+  Engine& engine_;
+  const tokenizers::Tokenizer& tokenizer_;
+  Scheduler scheduler_;
+  TokenSampler sampler_;
+  std::uint64_t next_id_ = 1;
+  Index generated_ = 0;
+  Index prompts_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace mpitron::inference

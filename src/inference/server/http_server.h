@@ -1,0 +1,44 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+#include "inference/protocol/http_exchange.h"
+
+namespace mpitron::inference {
+
+struct HttpServerSettings {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 5000;  // 0: one that is free
+  std::size_t max_connections = 1024;
+  std::size_t max_body_bytes = std::size_t{32} << 20;
+  std::size_t max_unsent_bytes = std::size_t{4} << 20;  // a stream whose client reads slower is cut
+  std::chrono::seconds patience{30};                    // for a request to be complete
+  std::chrono::seconds ping{15};                        // a comment in streams that are silent
+};
+
+/// HTTP/1.1 with keep-alive and event streams on one thread, any number of connections. Bodies too
+/// large get 413, what is no HTTP 400, requests too slow are cut.
+class HttpServer {
+ public:
+  using Handler = std::function<void(const HttpRequest&, const std::shared_ptr<HttpAnswer>&)>;
+
+  /// Listens from here on; `handler` runs on the server's thread and must not wait. What it throws
+  /// is answered with 500. Error(environment) where the address cannot be used.
+  HttpServer(HttpServerSettings settings, Handler handler);
+  /// Every HttpAnswer must be gone by now.
+  ~HttpServer();
+  /// Ends the server's thread: nobody is served any more, and HttpAnswers do nothing.
+  void stop();
+
+  std::uint16_t port() const;
+  std::size_t connections() const;
+
+ private:
+  class State;
+  class Connection;
+  class Answer;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mpitron::inference

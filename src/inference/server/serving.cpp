@@ -1,0 +1,52 @@
+#include "inference/server/serving.h"
+
+namespace mpitron::inference {
+namespace {
+
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Serving::Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, ServingSettings settings)
+    : drain_(settings.drain),
+      service_(std::make_unique<GenerationService>(engine, tokenizer, settings.scheduler)),
+      model_{.name = settings.model_name,
+             .tokenizer = tokenizer,
+             .shape = engine.shape(),
+             .service = *service_,
+             .chat_template = settings.chat_template,
+             .render_chat = settings.render_chat,
+             .created = now(),
+             .version = settings.version,
+             .max_waiting = settings.max_waiting},
+      router_(model_, settings.api_key) {
+  const auto handler = [this](const HttpRequest& request,
+                              const std::shared_ptr<HttpAnswer>& client) {
+    router_.answer(request, client);
+  };
+  server_ = std::make_unique<HttpServer>(settings.http, handler);
+}
+
+/// Connections refer to the server, open answers to connections: the server's thread ends first,
+/// its memory goes last.
+Serving::~Serving() {
+  server_->stop();
+  service_.reset();
+  server_.reset();
+}
+
+bool Serving::drain() {
+  router_.stop_accepting();
+  const auto end = std::chrono::steady_clock::now() + drain_;
+  while (service_->open_groups() > 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the last replies leave
+  return service_->open_groups() == 0;
+}
+
+}  // namespace mpitron::inference

@@ -1,0 +1,40 @@
+#pragma once
+#include "inference/protocol/router.h"
+#include "inference/server/http_server.h"
+
+namespace mpitron::inference {
+
+struct ServingSettings {
+  HttpServerSettings http;
+  SchedulerSettings scheduler;
+  std::string model_name;
+  std::string api_key;
+  std::string chat_template;
+  std::function<std::string(const Fields&)> render_chat;
+  std::string version;
+  Index max_waiting = 1024;
+  std::chrono::seconds drain{30};
+};
+
+/// A model served over HTTP, from construction on until drain() or destruction.
+class Serving {
+ public:
+  Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, ServingSettings settings);
+  ~Serving();
+
+  std::uint16_t port() const { return server_->port(); }
+  std::size_t connections() const { return server_->connections(); }
+  ServiceStats stats() const { return service_->stats(); }
+  /// Refuses new requests and waits until the open ones are answered, at most as long as the
+  /// settings say; whether all were.
+  bool drain();
+
+ private:
+  std::chrono::seconds drain_;
+  std::unique_ptr<GenerationService> service_;
+  ServedModel model_;
+  Router router_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+}  // namespace mpitron::inference

@@ -1,0 +1,13 @@
+#pragma once
+#include "nn/base/layer_costs.h"
+
+namespace mpitron::nn {
+
+LayerCosts self_attention_costs(const config::ModelConfig& model);
+LayerCosts latent_attention_costs(const config::ModelConfig& model);
+
+/// Of a decoder of decoder_seq_length tokens that sees seq_length positions of its encoder. The
+/// reference's formula leaves it out of the model's sum.
+LayerCosts cross_attention_costs(const config::ModelConfig& model);
+
+}  // namespace mpitron::nn

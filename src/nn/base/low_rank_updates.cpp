@@ -1,0 +1,93 @@
+#include "nn/base/low_rank_updates.h"
+
+#include "ops/elementwise/bias_dropout_add.h"
+#include "ops/elementwise/scaled.h"
+#include "ops/linear/parallel_linear.h"
+#include "ops/parallel/tensor_parallel_regions.h"
+
+namespace mpitron::nn {
+
+using autograd::Context;
+using autograd::Recomputable;
+using autograd::Var;
+
+LowRankUpdates::LowRankUpdates(const Builder& builder, DropoutSite site, bool row_parallel)
+    : shared_(builder.tensor_parallel()),
+      row_parallel_(row_parallel),
+      dropout_(builder.config().lora ? builder.config().lora->dropout : 0),
+      site_(site),
+      layer_(builder.layer_number()) {}
+
+LowRankUpdates LowRankUpdates::of_columns(const Builder& builder, const Layer& layer,
+                                          const std::vector<Part>& parts) {
+  LowRankUpdates updates(builder, layer.site, false);
+  for (const Part& part : parts) {
+    updates.make(builder, part, layer.in);
+  }
+  return updates;
+}
+
+LowRankUpdates LowRankUpdates::of_rows(const Builder& builder, const Layer& layer, const char* name,
+                                       Index out) {
+  LowRankUpdates updates(builder, layer.site, true);
+  updates.make(builder, {name, out, {.width = out}}, layer.in);
+  return updates;
+}
+
+void LowRankUpdates::make(const Builder& builder, const Part& part, Index in) {
+  const Builder child = builder.child(part.name);
+  const auto& lora = builder.config().lora;
+  const auto update = lora ? lora->update_of(child.module_name()) : std::nullopt;
+  if (!update) {
+    return;
+  }
+  const tensor::Shard columns = row_parallel_ ? builder.piece(1, in) : tensor::Shard{};
+  const tensor::Shard rows = row_parallel_ ? tensor::Shard{} : builder.piece(0, part.out);
+  const auto [a, b] = child.low_rank_factors({part.out, in}, update->rank, rows, columns);
+  // Between A and B each rank has its piece of a cut sequence.
+  (row_parallel_ ? b : a).sum_over_tensor = shared_.cuts_sequence();
+  updates_.push_back({&a, &b, update->scale, part.blocks});
+}
+
+/// One mask for all parts: they read the same x.
+Recomputable LowRankUpdates::dropped(Context& context, const Recomputable& x) const {
+  kernels::DropoutMask mask =
+      ops::dropout_mask(context, dropout_, layer_, static_cast<std::uint32_t>(site_));
+  if (!mask.active()) {
+    return x;
+  }
+  const Shape& shape = x.var.shape();
+  if (row_parallel_) {
+    mask.index.column_offset = shared_.rank() * shape[-1];
+  } else {
+    mask = ops::local_mask(mask, shared_, shape[0]);
+  }
+  return ops::bias_dropout_add(context, x.var, nullptr, {}, mask);
+}
+
+Var LowRankUpdates::compressed(Context& context, const Recomputable& x, Parameter& a) const {
+  if (row_parallel_) {
+    return ops::row_parallel_linear(context, x.var, a, shared_);
+  }
+  Var u = ops::linear(context, x, a, nullptr);
+  if (!shared_.shared()) {
+    return u;
+  }
+  return shared_.cuts_sequence() ? ops::gather_from_sp(context, std::move(u), *shared_.group)
+                                 : ops::copy_to_tp(context, std::move(u), *shared_.group);
+}
+
+Var LowRankUpdates::add(Context& context, const Recomputable& x, Var y) const {
+  if (updates_.empty()) {
+    return y;
+  }
+  const Recomputable input = dropped(context, x);
+  for (const Update& update : updates_) {
+    const Var u = ops::scaled(context, compressed(context, input, *update.a), update.scale);
+    const Index rows = u.value.numel() / u.shape()[-1];
+    y = ops::add_low_rank(context, std::move(y), u, {{update.b}, {rows}}, update.blocks);
+  }
+  return y;
+}
+
+}  // namespace mpitron::nn

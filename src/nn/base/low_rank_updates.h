@@ -1,0 +1,64 @@
+#pragma once
+#include <vector>
+
+#include "autograd/recomputable.h"
+#include "nn/base/branch.h"
+#include "nn/base/builder.h"
+#include "ops/linear/low_rank.h"
+
+namespace mpitron::nn {
+
+/// The low-rank updates of one linear layer (Hu et al. 2021): y + s B A dropout(x), for each of the
+/// parts that the layer's output fuses. Nothing without --lora-rank.
+class LowRankUpdates {
+ public:
+  /// The layer, by what drops its input: [.., in].
+  struct Layer {
+    DropoutSite site = {};
+    Index in = 0;
+  };
+  /// A part by its name, of `out` rows in the whole model; on this rank they are `blocks`.
+  struct Part {
+    const char* name = "";
+    Index out = 0;
+    ops::OutputBlocks blocks = {};
+  };
+
+  LowRankUpdates() = default;
+  /// Of a column parallel layer: A lies on every rank, B is cut by rows.
+  static LowRankUpdates of_columns(const Builder& builder, const Layer& layer,
+                                   const std::vector<Part>& parts);
+  /// Of a row parallel layer: A is cut by columns, B lies on every rank.
+  static LowRankUpdates of_rows(const Builder& builder, const Layer& layer, const char* name,
+                                Index out);
+
+  bool empty() const { return updates_.empty(); }
+  /// y [s, b, out_local] of x, as it goes into the layer.
+  autograd::Var add(autograd::Context& context, const autograd::Recomputable& x,
+                    autograd::Var y) const;
+
+ private:
+  struct Update {
+    Parameter* a;
+    Parameter* b;
+    double scale;
+    ops::OutputBlocks blocks;
+  };
+
+  LowRankUpdates(const Builder& builder, DropoutSite site, bool row_parallel);
+  /// Where the configuration updates this part.
+  void make(const Builder& builder, const Part& part, Index in);
+  autograd::Recomputable dropped(autograd::Context& context, const autograd::Recomputable& x) const;
+  /// A x on the rows that B is multiplied with.
+  autograd::Var compressed(autograd::Context& context, const autograd::Recomputable& x,
+                           Parameter& a) const;
+
+  ops::TensorParallel shared_;
+  bool row_parallel_ = false;
+  double dropout_ = 0;
+  DropoutSite site_ = {};
+  Index layer_ = 0;
+  std::vector<Update> updates_;
+};
+
+}  // namespace mpitron::nn

@@ -1,0 +1,74 @@
+#include "nn/feed_forward/experts.h"
+
+#include "nn/feed_forward/mlp.h"
+#include "ops/experts/permute.h"
+#include "ops/linear/grouped_linear.h"
+
+namespace mpitron::nn {
+
+using autograd::Context;
+using autograd::Recomputable;
+using autograd::Var;
+
+Experts::Experts(const Builder& builder)
+    : activation_(activation_settings(builder.config())),
+      weighs_input_(builder.config().moe->apply_probs_on_input),
+      recompute_activation_(builder.config().recomputes(config::RecomputeModule::moe_act)) {
+  const config::MoeConfig& config = *builder.config().moe;
+  const Index h = builder.config().hidden_size, ffn = config.ffn_hidden_size;
+  const Index halves = activation_.gated ? 2 : 1;
+  const comm::Group& ranks = *builder.groups().expert;
+  const Index here = config.num_experts / ranks.size();
+  std::vector<Builder> experts;
+  for (Index expert = ranks.rank() * here; expert < (ranks.rank() + 1) * here; ++expert) {
+    const Builder one = builder.child("local_experts." + std::to_string(expert));
+    fc1_weights_.push_back(&one.expert_weight("linear_fc1.weight", halves * ffn, h, halves));
+    fc2_weights_.push_back(&one.expert_output_weight("linear_fc2.weight", h, ffn));
+    experts.push_back(one);
+  }
+  make_updates(experts, h, ffn);
+}
+
+void Experts::make_updates(const std::vector<Builder>& experts, Index h, Index ffn) {
+  std::vector<ExpertUpdates::Part> parts;
+  if (activation_.gated) {
+    parts.push_back({"gate_proj", ffn, {.width = ffn}});
+  }
+  parts.push_back({"up_proj", ffn, {.first = activation_.gated ? ffn : 0, .width = ffn}});
+  fc1_updates_ = ExpertUpdates(experts, h, parts);
+  fc2_updates_ = ExpertUpdates(experts, ffn, {{"down_proj", h, {.width = h}}});
+}
+
+/// What the activation makes of x, weighed where the tokens are not; neither is kept where it is
+/// recomputed.
+Recomputable Experts::activated(Context& context, const Var& x, const Var& probabilities) const {
+  const bool again = recompute_activation_ && context.recording();
+  Recomputable y = ops::activation(context, x, nullptr, activation_);
+  if (again) {
+    y = {y.var, [settings = activation_, input = x.value](Context& later) {
+           return ops::activation(later, autograd::constant(input), nullptr, settings).value;
+         }};
+  }
+  if (weighs_input_) {
+    return y;
+  }
+  Recomputable weighed = ops::scale_rows(context, y, probabilities);
+  if (again) {
+    weighed = {weighed.var, [recipe = y.recipe, factors = probabilities.value](Context& later) {
+                 return ops::scaled_rows(later, (*recipe)(later), factors);
+               }};
+  }
+  return weighed;
+}
+
+Var Experts::forward(Context& context, const Var& tokens, const Var& probabilities,
+                     const std::vector<Index>& counts) const {
+  const Var input = weighs_input_ ? ops::scale_rows(context, tokens, probabilities) : tokens;
+  Var hidden = ops::grouped_linear(context, input, fc1_weights_, counts);
+  hidden = fc1_updates_.add(context, input, std::move(hidden), counts);
+  const Recomputable inner = activated(context, hidden, probabilities);
+  Var output = ops::grouped_linear(context, inner, fc2_weights_, counts);
+  return fc2_updates_.add(context, inner, std::move(output), counts);
+}
+
+}  // namespace mpitron::nn

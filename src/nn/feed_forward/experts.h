@@ -1,0 +1,34 @@
+#pragma once
+#include <vector>
+
+#include "autograd/recomputable.h"
+#include "nn/base/builder.h"
+#include "nn/feed_forward/expert_updates.h"
+#include "ops/elementwise/activation.h"
+
+namespace mpitron::nn {
+
+/// The experts of a layer that lie on this rank: each a linear_fc1, activation and linear_fc2 of
+/// its own, computed together.
+class Experts {
+ public:
+  explicit Experts(const Builder& builder);
+
+  /// tokens [m, h], those of each expert after those of the one before it (`counts`), and the
+  /// probability by which each weighs its expert [m]. With shards of experts, this rank's summand.
+  autograd::Var forward(autograd::Context& context, const autograd::Var& tokens,
+                        const autograd::Var& probabilities, const std::vector<Index>& counts) const;
+
+ private:
+  void make_updates(const std::vector<Builder>& experts, Index h, Index ffn);
+  autograd::Recomputable activated(autograd::Context& context, const autograd::Var& x,
+                                   const autograd::Var& probabilities) const;
+
+  ops::ActivationSettings activation_;
+  bool weighs_input_;  // the tokens instead of what the activation makes of them
+  bool recompute_activation_;
+  std::vector<Parameter*> fc1_weights_, fc2_weights_;
+  ExpertUpdates fc1_updates_, fc2_updates_;
+};
+
+}  // namespace mpitron::nn

@@ -1,0 +1,68 @@
+#include "nn/layers/image_tower.h"
+
+#include "ops/elementwise/bias_dropout_add.h"
+#include "ops/elementwise/cast.h"
+#include "ops/elementwise/embedding.h"
+#include "ops/linear/linear.h"
+#include "ops/parallel/sequence_rows.h"
+#include "tensor/host_copy.h"
+
+namespace mpitron::nn {
+
+using autograd::Context;
+using autograd::Var;
+
+namespace {
+
+/// Row numbers 0, 1, ... of `rows` positions in each of `columns` tiles.
+tensor::Tensor row_numbers(Context& context, Index rows, Index columns) {
+  const tensor::Tensor numbers = tensor::empty_on_host(context.device, {rows, columns}, DType::i64);
+  for (Index i = 0; i < numbers.numel(); ++i) {
+    numbers.data<std::int64_t>()[i] = i / columns;
+  }
+  return tensor::to_device(context.device, numbers);
+}
+
+}  // namespace
+
+ImageTower::ImageTower(const Builder& builder, const config::VlmConfig& vlm, Index layers_before)
+    : vlm_(vlm),
+      dtype_(builder.config().params_dtype),
+      decoder_(builder.child("decoder"), {.num_layers = vlm.tower_layers, .has_output = false},
+               {.causal = false}, layers_before) {
+  const Index h = builder.config().hidden_size, width = 3 * vlm.patch * vlm.patch;
+  const autograd::Initialization normal{.kind = autograd::Initialization::Kind::normal,
+                                        .std = builder.config().init_method_std};
+  if (vlm.tower == config::TowerKind::clip) {
+    class_token_ = &builder.parameter("class_token", {1, h}, {}, normal);
+    norm_before_.emplace(builder, "ln_pre", h);
+  } else {
+    patch_bias_ = builder.bias("conv1.bias", h, true);
+    norm_behind_.emplace(builder, "ln_post", h);
+  }
+  patch_weight_ = &builder.parameter("conv1.weight", {h, width}, {}, uniform_of_inputs(width));
+  positions_ = &builder.embedding("position_embeddings.weight", vlm.tower_positions(), h);
+}
+
+Var ImageTower::with_positions(Context& context, const Var& x) const {
+  const Index tiles = x.shape()[1];
+  const tensor::Tensor rows = row_numbers(context, vlm_.tower_positions(), tiles);
+  Var result = x;
+  if (class_token_ != nullptr) {
+    const tensor::Tensor first = rows.slice(0, 0, 1);
+    result = ops::join_rows(context, ops::embedding(context, {first, {}}, *class_token_, nullptr),
+                            result);
+  }
+  const Var places = ops::embedding(context, {rows, {}}, *positions_, nullptr);
+  return ops::bias_dropout_add(context, result, nullptr, places, {});
+}
+
+Var ImageTower::forward(Context& context, const tensor::Tensor& tiles) const {
+  const Var input = autograd::constant(ops::converted(context, tiles, dtype_));
+  Var x = with_positions(context, ops::linear(context, input, *patch_weight_, patch_bias_));
+  x = norm_before_ ? norm_before_->forward(context, x) : x;
+  x = decoder_.forward(context, x, {.rotary = {}, .attention_mask = {}});
+  return norm_behind_ ? norm_behind_->forward(context, x) : x;
+}
+
+}  // namespace mpitron::nn

@@ -1,0 +1,34 @@
+#pragma once
+#include <optional>
+
+#include "nn/base/norm.h"
+#include "nn/layers/transformer_block.h"
+
+namespace mpitron::nn {
+
+/// The image encoder of CLIP or SigLIP (Radford et al. 2021; Zhai et al. 2023) over tiles, without
+/// a causal mask: CLIP has a class token, a norm in front and none at the end; SigLIP a bias of the
+/// patches and a norm at the end.
+class ImageTower {
+ public:
+  /// `builder`: of a configuration whose layers are the tower's. Layers count behind
+  /// `layers_before` others of the model.
+  ImageTower(const Builder& builder, const config::VlmConfig& vlm, Index layers_before);
+
+  /// tiles [n, T, 3 P P], fp32 -> [positions, T, h].
+  autograd::Var forward(autograd::Context& context, const tensor::Tensor& tiles) const;
+
+ private:
+  autograd::Var with_positions(autograd::Context& context, const autograd::Var& x) const;
+
+  config::VlmConfig vlm_;
+  DType dtype_;
+  Parameter* class_token_ = nullptr;  // [1, h]
+  Parameter* patch_weight_;           // [h, 3 P P]: channel, row, column
+  Parameter* patch_bias_ = nullptr;
+  Parameter* positions_;  // [positions, h]
+  std::optional<Norm> norm_before_, norm_behind_;
+  TransformerBlock decoder_;
+};
+
+}  // namespace mpitron::nn

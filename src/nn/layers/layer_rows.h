@@ -1,0 +1,36 @@
+#pragma once
+#include <memory>
+
+#include "config/layer_pattern.h"
+#include "nn/base/builder.h"
+#include "nn/base/layer_costs.h"
+#include "nn/base/layer_parts.h"
+
+namespace mpitron::nn {
+
+/// What a kind of mixer is to a layer and to those who count; config::MixerFacts has what the flags
+/// and rules know of it.
+struct MixerRow {
+  config::MixerKind kind;
+  const char* norm;        // names of parameters in a layer: of the norm in front,
+  const char* parameters;  // and in front of those of the mixer
+  LayerCosts (*costs)(const config::ModelConfig& model);
+  std::unique_ptr<Mixer> (*make)(const Builder& builder, Index number,
+                                 const config::LayerSpec& spec);
+};
+
+struct FeedForwardRow {
+  config::FeedForwardKind kind;
+  config::RecomputeModule recompute;  // the word of --recompute-modules that drops it as a whole
+  LayerCosts (*costs)(const config::ModelConfig& model);
+  std::unique_ptr<FeedForward> (*make)(const Builder& builder, Index number);
+};
+
+/// One row a kind. That of `none` makes nothing and costs nothing.
+const MixerRow& row_of(config::MixerKind kind);
+const FeedForwardRow& row_of(config::FeedForwardKind kind);
+
+/// Of both halves, each with its norm (a weight and a bias), without cross attention.
+LayerCosts layer_costs(const config::ModelConfig& model, const config::LayerSpec& spec);
+
+}  // namespace mpitron::nn

@@ -1,0 +1,96 @@
+#include "nn/layers/transformer_layer.h"
+
+#include "autograd/recompute.h"
+#include "nn/layers/layer_rows.h"
+#include "ops/elementwise/bias_dropout_add.h"
+
+namespace mpitron::nn {
+
+using autograd::Context;
+using autograd::Recomputable;
+using autograd::Var;
+using tensor::Tensor;
+
+namespace {
+
+using config::FeedForwardKind;
+using config::LayerSpec;
+using config::MixerKind;
+
+std::optional<Norm> make_norm(const Builder& builder, const char* name, bool present) {
+  return present ? std::optional(Norm(builder, name, builder.config().hidden_size)) : std::nullopt;
+}
+
+std::optional<CrossAttention> make_cross_attention(const Builder& builder, Index number,
+                                                   bool present) {
+  return present ? std::optional(CrossAttention(builder.child("cross_attention"), number))
+                 : std::nullopt;
+}
+
+}  // namespace
+
+TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number,
+                                   const LayerSpec& spec)
+    : shared_(builder.tensor_parallel()),
+      hidden_dropout_(builder.config().hidden_dropout),
+      layer_number_(static_cast<std::uint32_t>(layer_number)),
+      recompute_norms_(builder.config().recomputes(config::RecomputeModule::layernorm)),
+      input_norm_(make_norm(builder, row_of(spec.mixer).norm, spec.mixer != MixerKind::none)),
+      mixer_(row_of(spec.mixer)
+                 .make(builder.child(row_of(spec.mixer).parameters), layer_number, spec)),
+      pre_cross_attention_norm_(
+          make_norm(builder, "pre_cross_attn_layernorm", spec.cross_attention)),
+      cross_attention_(make_cross_attention(builder, layer_number, spec.cross_attention)),
+      pre_mlp_norm_(
+          make_norm(builder, "pre_mlp_layernorm", spec.feed_forward != FeedForwardKind::none)),
+      feed_forward_(row_of(spec.feed_forward).make(builder.child("mlp"), layer_number)),
+      recompute_feed_forward_(builder.config().recomputes(row_of(spec.feed_forward).recompute)) {}
+
+Recomputable TransformerLayer::normed(Context& context, const Norm& norm, const Var& x) const {
+  Var y = norm.forward(context, x);
+  if (!recompute_norms_ || !context.recording()) {
+    return y;
+  }
+  return {std::move(y), [&norm, input = x.value](Context& again) {
+            return norm.forward(again, autograd::constant(input)).value;
+          }};
+}
+
+Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Var& residual,
+                          DropoutSite site) const {
+  const auto mask =
+      ops::dropout_mask(context, hidden_dropout_, layer_number_, static_cast<std::uint32_t>(site));
+  return ops::bias_dropout_add(context, branch.output, branch.bias, residual,
+                               ops::local_mask(mask, shared_, residual.shape()[0]));
+}
+
+Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs& inputs) const {
+  Var mixed = x;
+  if (mixer_) {
+    const Recomputable input = normed(context, *input_norm_, x);
+    mixed = add(context, mixer_->forward(context, input, inputs), x, DropoutSite::attention_output);
+  }
+  if (cross_attention_) {
+    const Recomputable queries = normed(context, *pre_cross_attention_norm_, mixed);
+    mixed = add(context, cross_attention_->forward(context, queries, inputs), mixed,
+                DropoutSite::cross_attention_output);
+  }
+  if (!feed_forward_) {
+    return mixed;
+  }
+  return add(context, feed_forward(context, normed(context, *pre_mlp_norm_, mixed)), mixed,
+             DropoutSite::mlp_output);
+}
+
+BranchOutput TransformerLayer::feed_forward(Context& context, const Recomputable& x) const {
+  if (!recompute_feed_forward_) {
+    return feed_forward_->forward(context, x);
+  }
+  const auto output = [this](Context& inner, const Var& input) {
+    return feed_forward_->forward(inner, input).output;
+  };
+  const auto keep = [&x](Context&, const Tensor&) { return autograd::SavedValue(x); };
+  return {autograd::recompute(context, output, x.var, keep), feed_forward_->output_bias()};
+}
+
+}  // namespace mpitron::nn

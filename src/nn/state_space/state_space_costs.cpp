@@ -1,0 +1,40 @@
+#include "nn/state_space/state_space_costs.h"
+
+#include "nn/state_space/mamba_mixer.h"
+
+namespace mpitron::nn {
+
+LayerCosts mamba_costs(const config::ModelConfig& model) {
+  const config::MambaConfig& mamba = model.hybrid.mamba;
+  const auto h = static_cast<double>(model.hidden_size);
+  const auto heads = static_cast<double>(mamba.heads), width = static_cast<double>(mamba.width());
+  const auto state = static_cast<double>(mamba.state_dim);
+  const double both = 2 * static_cast<double>(mamba.groups) * state;  // B and C
+  const double counted = 2 * h;
+  const double projected = 2 * width + both + heads, channels = width + both;
+  // Kept in 16 bits: what the projection makes, the convolution, the scan and the gated norm.
+  return {
+      .multiply_adds = h * (2 * counted + both + heads) + 7 * counted * state / 2 + counted * h,
+      .weights = h * projected + channels * (kMambaConvWidth + 1) + 3 * heads + width + h * width,
+      .kept_bytes = residual_bytes(model) + 2 * (projected + channels + 2 * width),
+      .state = width * state + channels * (kMambaConvWidth - 1)};
+}
+
+LayerCosts delta_net_costs(const config::ModelConfig& model) {
+  const config::DeltaNetConfig& net = model.hybrid.delta_net;
+  const auto h = static_cast<double>(model.hidden_size);
+  const auto keys = static_cast<double>(net.key_heads * net.key_dim);
+  const auto values = static_cast<double>(net.value_heads * net.value_dim);
+  const auto heads = static_cast<double>(net.value_heads);
+  const auto key_dim = static_cast<double>(net.key_dim);
+  const auto conv_width = static_cast<double>(net.conv_width);
+  const double projected = 2 * (keys + values + heads), channels = 2 * keys + values;
+  // Each head corrects its state, adds to it and reads it.
+  return {.multiply_adds = h * (projected + values) + 3 * key_dim * values,
+          .weights = h * projected + channels * conv_width + 2 * heads +
+                     static_cast<double>(net.value_dim) + h * values,
+          .kept_bytes = residual_bytes(model) + 2 * (projected + channels + 2 * values),
+          .state = key_dim * values + channels * (conv_width - 1)};
+}
+
+}  // namespace mpitron::nn

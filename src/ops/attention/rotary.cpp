@@ -1,0 +1,82 @@
+#include "ops/attention/rotary.h"
+
+#include <algorithm>
+
+#include "autograd/gradient.h"
+#include "kernels/attention/rotary.h"
+#include "kernels/elementwise/elementwise.h"
+#include "ops/elementwise/embedding.h"
+
+namespace mpitron::ops {
+namespace {
+
+using autograd::Slot;
+using tensor::Tensor;
+
+void rotate(Context& context, const Tensor& qkv, const QkvLayout& layout,
+            const RotaryTables& tables, bool inverse) {
+  // A group's queries and its key lie side by side: one launch for both.
+  context.launch(kernels::RotaryEmbedding{
+      .x = layout.heads_of_groups(qkv.view(), 0, layout.queries_per_group() + 1),
+      .cos = tables.cos.view(),
+      .sin = tables.sin.view(),
+      .interleaved = tables.interleaved,
+      .inverse = inverse});
+}
+
+/// Rows of a table [s, r]: cut out where they are neighbours, else copied.
+Tensor rows_of(Context& context, const Tensor& table, const SequenceSlice& positions) {
+  const SequenceMap& map = positions.map;
+  if (map.whole()) {
+    return table.slice(0, 0, positions.length);
+  }
+  const Tensor rows = context.empty({positions.length, table.shape()[1]}, table.dtype());
+  const auto copy = [&](Index begin, Index end) {
+    if (begin < end) {
+      context.launch(kernels::Cast{.x = table.slice(0, map(begin), map(end - 1) + 1).view(),
+                                   .y = rows.slice(0, begin, end).view()});
+    }
+  };
+  const Index split = std::min(map.split, positions.length);
+  copy(0, split);
+  copy(split, positions.length);
+  return rows;
+}
+
+struct RotaryBackward {
+  Slot qkv_slot;
+  QkvLayout layout;
+  RotaryTables tables;
+
+  void operator()(Context& context, Tensor gradient) const {
+    MPITRON_CHECK(gradient.unique());
+    rotate(context, gradient, layout, tables, true);
+    autograd::accumulate(context, qkv_slot, std::move(gradient));
+  }
+};
+
+}  // namespace
+
+Var rotary(Context& context, const Var& qkv, const QkvLayout& layout, const RotaryTables& tables) {
+  rotate(context, qkv.value, layout, tables, false);
+  Var result = autograd::variable(qkv.value);
+  if (context.recording()) {
+    context.tape->record(result.slot, RotaryBackward{qkv.slot, layout, tables});
+  }
+  return result;
+}
+
+RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
+                         const SequenceSlice& positions) {
+  return {.cos = rows_of(context, tables.cos, positions),
+          .sin = rows_of(context, tables.sin, positions),
+          .interleaved = tables.interleaved};
+}
+
+RotaryTables rotary_rows(Context& context, const RotaryTables& tables, const Tensor& positions) {
+  return {.cos = take_rows(context, tables.cos, positions),
+          .sin = take_rows(context, tables.sin, positions),
+          .interleaved = tables.interleaved};
+}
+
+}  // namespace mpitron::ops

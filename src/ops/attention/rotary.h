@@ -1,0 +1,30 @@
+#pragma once
+#include "autograd/context.h"
+#include "ops/attention/qkv_layout.h"
+
+namespace mpitron::ops {
+
+using autograd::Context;
+using autograd::Var;
+
+/// Tables of a rotary embedding: row i holds cos and sin of the angles at position i; type as the
+/// activations.
+struct RotaryTables {
+  tensor::Tensor cos, sin;  // [s, r]
+  bool interleaved = false;
+};
+
+/// The tables' rows at some positions, of which the tables hold all.
+RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
+                         const SequenceSlice& positions);
+/// The same at any positions [t], int64.
+RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
+                         const tensor::Tensor& positions);
+
+/// Rotates the query and key heads of a fused qkv in place: the op that made qkv must not have
+/// saved it.
+///
+/// Numerical contract: rotary.h; backward is the inverse rotation of the gradient.
+Var rotary(Context& context, const Var& qkv, const QkvLayout& layout, const RotaryTables& tables);
+
+}  // namespace mpitron::ops

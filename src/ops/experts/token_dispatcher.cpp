@@ -1,0 +1,106 @@
+#include "ops/experts/token_dispatcher.h"
+
+#include "ops/experts/expert_exchange.h"
+#include "ops/experts/permute.h"
+#include "ops/parallel/tensor_parallel_regions.h"
+#include "tensor/host_copy.h"
+
+namespace mpitron::ops {
+
+using autograd::Context;
+using autograd::Var;
+using tensor::Tensor;
+
+struct ExpertInput::Route {
+  ExchangeHandle exchange;
+  Tensor rows;  // what the permutation gathered: rows of `tokens` tokens
+  Index tokens;
+};
+
+namespace {
+
+/// Visits travel: each token once for every expert it visits.
+class AllToAllDispatcher final : public TokenDispatcher {
+ public:
+  explicit AllToAllDispatcher(ExpertRanks ranks) : ranks_(std::move(ranks)) {}
+
+  ExpertInput dispatch(Context& context, const Var& x, const ExpertVisits& visits,
+                       const std::function<void()>& overlapped_work) const override {
+    const auto exchange = std::make_shared<const ExpertExchange>(context, ranks_, visits.counts);
+    const Var sorted = permute(context, x, visits.rows);
+    const std::vector<Var> arrived =
+        to_experts(context, {sorted, visits.probabilities}, exchange, overlapped_work);
+    return {.tokens = arrived[0],
+            .probabilities = arrived[1],
+            .counts = exchange->local_counts(),
+            .route = std::make_shared<const ExpertInput::Route>(
+                ExpertInput::Route{exchange, visits.rows, x.shape()[0]})};
+  }
+
+  Var combine(Context& context, const Var& y, const ExpertInput& input) const override {
+    const ExpertInput::Route& route = *input.route;
+    return unpermute(context, from_experts(context, y, route.exchange), route.rows, route.tokens);
+  }
+
+ private:
+  ExpertRanks ranks_;
+};
+
+/// All ranks get all tokens and take those that visit their experts.
+class AllGatherDispatcher final : public TokenDispatcher {
+ public:
+  explicit AllGatherDispatcher(ExpertRanks ranks) : ranks_(std::move(ranks)) {}
+
+  ExpertInput dispatch(Context& context, const Var& x, const ExpertVisits& visits,
+                       const std::function<void()>& overlapped_work) const override {
+    overlapped_work();
+    const auto exchange = std::make_shared<const ExpertExchange>(context, ranks_, visits.counts);
+    const Var gathered = gather_from_sp(context, x, *ranks_.group);
+    const Tensor rows = exchange->to_experts(context, gathered_rows(context, x, visits.rows));
+    return {.tokens = permute(context, gathered, rows),
+            .probabilities = to_experts(context, {visits.probabilities}, exchange)[0],
+            .counts = exchange->local_counts(),
+            .route = std::make_shared<const ExpertInput::Route>(
+                ExpertInput::Route{exchange, rows, gathered.shape()[0]})};
+  }
+
+  Var combine(Context& context, const Var& y, const ExpertInput& input) const override {
+    const ExpertInput::Route& route = *input.route;
+    return reduce_scatter_to_sp(context, unpermute(context, y, route.rows, route.tokens),
+                                *ranks_.group);
+  }
+
+ private:
+  /// Where this rank's rows lie among those of all; a negative one stands for no token.
+  Tensor gathered_rows(Context& context, const Var& x, const Tensor& rows) const {
+    if (ranks_.group->size() == 1) {
+      return rows;
+    }
+    const Tensor known = tensor::to_host(context.device, rows);
+    const Tensor shifted = tensor::empty_on_host(context.device, rows.shape(), rows.dtype());
+    const Index first = ranks_.group->rank() * x.shape()[0];
+    for (Index i = 0; i < rows.numel(); ++i) {
+      const std::int64_t row = known.data<std::int64_t>()[i];
+      shifted.data<std::int64_t>()[i] = row < 0 ? row : first + row;
+    }
+    return tensor::to_device(context.device, shifted);
+  }
+
+  ExpertRanks ranks_;
+};
+
+}  // namespace
+
+std::unique_ptr<TokenDispatcher> make_token_dispatcher(TokenDispatch kind, Index num_experts,
+                                                       const comm::ParallelGroups& groups) {
+  const ExpertRanks ranks{.group = groups.expert_layer,
+                          .tensor_ranks = groups.expert_tensor->size(),
+                          .experts = num_experts};
+  MPITRON_CHECK(num_experts % groups.expert->size() == 0, num_experts, groups.expert->size());
+  if (kind == TokenDispatch::all_gather) {
+    return std::make_unique<AllGatherDispatcher>(ranks);
+  }
+  return std::make_unique<AllToAllDispatcher>(ranks);
+}
+
+}  // namespace mpitron::ops

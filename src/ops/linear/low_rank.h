@@ -1,0 +1,37 @@
+#pragma once
+#include <vector>
+
+#include "autograd/context.h"
+#include "autograd/parameter.h"
+
+namespace mpitron::ops {
+
+using autograd::Context;
+using autograd::Parameter;
+using autograd::Var;
+
+/// Columns of a layer's output that one part of it writes: `count` blocks of `width`, their first
+/// columns `stride` apart (the queries of fused groups, one half of a gated layer).
+struct OutputBlocks {
+  Index first = 0;
+  Index width = 0;
+  Index stride = 0;
+  Index count = 1;
+};
+
+/// The second factors B [count * width, r] of groups of rows: `rows[i]` of them are multiplied by
+/// `weights[i]`.
+struct RowGroups {
+  std::vector<Parameter*> weights;
+  std::vector<Index> rows;
+};
+
+/// y[..., blocks] + u B^T, where u [..., r] is A x times the update's factor (Hu et al. 2021): y
+/// itself takes the sum, so it is given away.
+///
+/// Numerical contract: products as linear.h; the sum is rounded once more to y's type. In fp32 the
+/// products add to y themselves.
+Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
+                 const OutputBlocks& blocks);
+
+}  // namespace mpitron::ops

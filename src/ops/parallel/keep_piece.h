@@ -1,0 +1,22 @@
+#pragma once
+#include "autograd/context.h"
+#include "ops/parallel/tensor_parallel.h"
+
+namespace mpitron::ops {
+
+/// What autograd::recompute keeps of an input that every rank of the group has: a piece of it on
+/// each rank, joined again for the backward pass (`--distribute-saved-activations`).
+struct KeepPiece {
+  TensorParallel shared;
+
+  struct Kept {
+    tensor::Tensor piece;  // [n / ranks]
+    Shape shape;
+    comm::Group* group;
+
+    tensor::Tensor operator()(autograd::Context& context) const;
+  };
+  Kept operator()(autograd::Context& context, const tensor::Tensor& input) const;
+};
+
+}  // namespace mpitron::ops

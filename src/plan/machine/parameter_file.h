@@ -1,0 +1,25 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mpitron::plan {
+
+/// A machine or stack file: nested keys joined by dots, values as written. What stands under
+/// `fitted` is a calibrated value: it goes before the same key elsewhere; --refit changes these.
+struct ParameterFile {
+  std::string name;
+  std::string path;                  // for messages
+  std::string extends;               // name of the file whose values hold where this has none
+  std::vector<std::string> aliases;  // other names of the same: hardware or sources of tables
+  std::map<std::string, std::string> values;
+  std::map<std::string, double> fitted;
+};
+
+/// Throws Error(kBadParameterFile) with path and line.
+ParameterFile parse_parameter_file(const std::string& text, const std::string& path);
+
+/// `text` with the block `fitted` replaced by these values; everything before it stays.
+std::string with_fitted(const std::string& text, const std::map<std::string, double>& fitted);
+
+}  // namespace mpitron::plan

@@ -1,0 +1,137 @@
+#include "plan/machine/parameter_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "plan/machine/exit_codes.h"
+
+namespace mpitron::plan {
+namespace {
+
+constexpr bool kRequired = true;
+
+constexpr ParameterKey<Machine> kMachine[] = {
+    {"gpu.peak.bf16", &Machine::peak_16, 1e9, 1e17, kRequired},
+    {"gpu.peak.fp8", &Machine::peak_8, 1e9, 1e17},
+    {"gpu.peak.fp4", &Machine::peak_4, 1e9, 1e17},
+    {"gpu.memory", &Machine::memory, 1e8, 1e13, kRequired},
+    {"gpu.memory-fixed", &Machine::fixed_memory, 0, 1e11},
+    {"gpu.memory-bandwidth", &Machine::memory_bandwidth, 1e8, 1e14, kRequired},
+    {"gpu.sms", &Machine::multiprocessors, 1, 1e4, kRequired},
+    {"gpu.power-idle", &Machine::power_idle, 0, 1e4},
+    {"gpu.power-max", &Machine::power_max, 0, 1e4},
+    {"node.gpus", &Machine::node_gpus, 1, 1024, kRequired},
+    {"node.link-bandwidth", &Machine::link_bandwidth, 1e7, 1e13, kRequired},
+    {"node.link-latency", &Machine::link_latency, 1e-8, 1e-2, kRequired},
+    {"network.bandwidth-per-gpu", &Machine::network_bandwidth, 1e6, 1e13, kRequired},
+    {"network.latency", &Machine::network_latency, 1e-8, 1e-1, kRequired},
+    {"products.bf16", &Machine::share_16, 0.02, 1, kRequired},
+    {"products.fp8", &Machine::share_fp8, 0.02, 1},
+    {"products.mxfp8", &Machine::share_mxfp8, 0.02, 1},
+    {"products.nvfp4", &Machine::share_nvfp4, 0.02, 1},
+    {"products.k-half", &Machine::half_depth, 0, 2000, kRequired},
+    {"memory.share", &Machine::memory_share, 0.05, 1, kRequired},
+    {"attention.forward", &Machine::attention_forward, 0.01, 1, kRequired},
+    {"attention.backward", &Machine::attention_backward, 0.01, 1, kRequired},
+    {"attention.half-length", &Machine::attention_half, 0, 20000},
+    {"link.share", &Machine::link_share, 0.02, 1, kRequired},
+    {"network.share", &Machine::network_share, 0.02, 1, kRequired},
+    {"network.jitter", &Machine::jitter, 0, 0.1},
+};
+
+constexpr ParameterKey<Stack> kStack[] = {
+    {"elementwise", &Stack::elementwise, 0.1, 10},
+    {"per-step", &Stack::per_step, 0, 20},
+    {"per-microbatch", &Stack::per_microbatch, 0, 1},
+    {"per-layer", &Stack::per_layer, 0, 0.1},
+    {"attention", &Stack::attention, 0.1, 10},
+    {"products", &Stack::products, 0.3, 5},
+    {"tensor-overlap", &Stack::tensor_overlap, 0, 1},
+    {"context-overlap", &Stack::context_overlap, 0, 1},
+    {"data-overlap", &Stack::data_overlap, 0, 1},
+    {"full-sharding-overlap", &Stack::full_sharding_overlap, 0, 1},
+    {"sharding-traffic", &Stack::sharding_traffic, 0.3, 20},
+    {"pipeline-overlap", &Stack::pipeline_overlap, 0, 1},
+    {"expert-overlap", &Stack::expert_overlap, 0, 1},
+    {"expert-exchange", &Stack::expert_exchange, 0, 0.1},
+    {"expert-bytes", &Stack::expert_bytes, 1, 8},
+    {"grouped", &Stack::grouped, 0.3, 10},
+    {"quantise", &Stack::quantise, 0, 40},
+    {"unfused-attention", &Stack::unfused_attention, 0, 1},
+    {"odd-heads", &Stack::odd_heads, 1, 10},
+    {"imbalance", &Stack::imbalance, 0.8, 3},
+    {"recompute", &Stack::recompute, 0, 3},
+};
+
+template <class T>
+double value_of(const ParameterKey<T>& key, const WrittenValue& written) {
+  char* end = nullptr;
+  const double value = std::strtod(written.text.c_str(), &end);
+  if (end == written.text.c_str() || *end != '\0' || !std::isfinite(value)) {
+    throw Error(kBadParameterFile, fmt::format("{}: {}: a number is expected, not '{}'",
+                                               written.path, key.key, written.text));
+  }
+  if (value < key.least || value > key.most) {
+    throw Error(kBadParameterFile,
+                fmt::format("{}: {} {}: from {:g} to {:g} is plausible", written.path, key.key,
+                            written.text, key.least, key.most));
+  }
+  return value;
+}
+
+template <class T>
+T make(const std::string& name, const WrittenValues& values,
+       std::span<const ParameterKey<T>> keys) {
+  T result;
+  result.name = name;
+  for (const ParameterKey<T>& key : keys) {
+    const auto at = values.find(key.key);
+    if (at != values.end()) {
+      result.*key.field = value_of(key, at->second);
+    } else if (key.required) {
+      const std::string path = values.empty() ? name : values.begin()->second.path;
+      throw Error(kBadParameterFile, fmt::format("{}: {} is missing", path, key.key));
+    }
+  }
+  for (const auto& [key, written] : values) {
+    if (std::ranges::none_of(keys, [&](const auto& known) { return key == known.key; })) {
+      throw Error(kBadParameterFile, fmt::format("{}: no key {} is known", written.path, key));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::span<const ParameterKey<Machine>> machine_keys() {
+  return kMachine;
+}
+std::span<const ParameterKey<Stack>> stack_keys() {
+  return kStack;
+}
+
+Machine make_machine(const std::string& name, const WrittenValues& values) {
+  return make<Machine>(name, values, kMachine);
+}
+Stack make_stack(const std::string& name, const WrittenValues& values) {
+  return make<Stack>(name, values, kStack);
+}
+
+double Machine::product_rate(Precision precision) const {
+  switch (precision) {
+    case Precision::bf16:
+      return peak_16 * share_16;
+    case Precision::fp8:
+      return peak_8 * share_fp8;
+    case Precision::mxfp8:
+      return peak_8 * (share_mxfp8 > 0 ? share_mxfp8 : share_fp8);
+    case Precision::nvfp4:
+      return peak_4 * share_nvfp4;
+  }
+  return 0;
+}
+
+}  // namespace mpitron::plan

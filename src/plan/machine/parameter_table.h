@@ -1,0 +1,33 @@
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+
+#include "plan/machine/machine.h"
+
+namespace mpitron::plan {
+
+/// A key of a machine or stack file: where its value goes and what is plausible.
+template <class T>
+struct ParameterKey {
+  const char* key;
+  double T::*field;
+  double least;
+  double most;
+  bool required = false;
+};
+
+std::span<const ParameterKey<Machine>> machine_keys();
+std::span<const ParameterKey<Stack>> stack_keys();
+
+/// Values by key, with where each was written. Throws Error(kBadParameterFile) for keys that do not
+/// exist (with the nearest), values outside of what is plausible and missing ones.
+struct WrittenValue {
+  std::string text;
+  std::string path;
+};
+using WrittenValues = std::map<std::string, WrittenValue>;
+Machine make_machine(const std::string& name, const WrittenValues& values);
+Stack make_stack(const std::string& name, const WrittenValues& values);
+
+}  // namespace mpitron::plan

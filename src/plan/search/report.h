@@ -1,0 +1,53 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/search/search.h"
+
+namespace mpitron::plan {
+
+/// What a user pays and wants to train; what is not given leaves its column out.
+struct Prices {
+  std::optional<double> gpu_hour;
+  std::optional<double> kilowatt_hour;
+  double tokens = 1e12;
+};
+
+/// Rates of a predicted step.
+struct Rates {
+  double tokens_per_second = 0;
+  double utilization = 0;  // of the 16-bit peak, by the formula named
+  double bubble = 0;       // share of the step
+  double megawatt_hours = 0;
+  double days = 0;  // for Prices::tokens
+  std::optional<double> cost;
+};
+Rates rates(const Machine& machine, const Candidate& candidate, FlopsFormula formula,
+            const Prices& prices);
+
+/// A named part of a step.
+struct NamedSeconds {
+  const char* name;
+  double seconds;
+};
+/// The parts that add up to the step.
+std::vector<NamedSeconds> parts_of(const StepTime& time);
+/// Why `slower` is slower than `faster`: "0.9 % more tensor traffic, ...", largest first.
+std::string difference(const StepTime& faster, const StepTime& slower);
+
+/// The step's change when a value of the machine is 10 % better, largest first.
+struct Sensitivity {
+  std::string key;
+  double change = 0;  // of the step, below 0: faster
+};
+std::vector<Sensitivity> sensitivities(const Machine& machine, const Stack& stack, const Job& job);
+
+/// How far predictions of this kind are off (90 % of measured rows are within), and why.
+struct ErrorBar {
+  double share = 0;
+  std::string why;
+};
+ErrorBar error_bar(const Machine& machine, const Stack& stack, const Job& job);
+
+}  // namespace mpitron::plan

@@ -1,0 +1,44 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/memory/device_memory.h"
+#include "plan/time/step_time.h"
+
+namespace mpitron::plan {
+
+/// A layout with what it costs.
+struct Candidate {
+  Job job;
+  RankMemory memory;  // of the fullest rank
+  Index fullest_stage = 0;
+  StepTime time;
+};
+
+/// What a search may choose, and what is fixed: keys `tp`, `cp`, `pp`, `vp`, `ep`, `mbs`.
+struct SearchSpace {
+  Job job;  // model, batch and GPUs; its layout is where sharding comes from unless it is free
+  std::map<std::string, Index> fixed;
+  bool full_sharding = true;  // fully sharded layouts too
+};
+
+struct SearchResult {
+  std::vector<Candidate> fitting;  // fastest first
+  std::size_t considered = 0;
+  std::optional<Candidate> smallest;  // that needs least memory, where none fits
+};
+
+/// All layouts that divide the model and the batch, timed where the fullest rank fits in `memory`
+/// bytes; as many layers recompute as it takes.
+SearchResult search(const Machine& machine, const Stack& stack, const SearchSpace& space,
+                    double memory);
+
+/// Layouts of the space, without recompute.
+std::vector<Job> layouts_of(const Machine& machine, const SearchSpace& space);
+
+/// With so many layers recomputed that it fits in `memory` bytes; none where it does not.
+std::optional<Candidate> fit(const Machine& machine, const Stack& stack, Job job, double memory);
+
+}  // namespace mpitron::plan

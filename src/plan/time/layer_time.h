@@ -1,0 +1,49 @@
+#pragma once
+#include "plan/machine/machine.h"
+
+namespace mpitron::plan {
+
+/// Seconds of a rank's work, by cause; what communication adds is what is not hidden.
+struct Terms {
+  double products = 0;
+  double attention = 0;
+  double elementwise = 0;
+  double launch = 0;  // fixed times of layers and microbatches
+  double tensor = 0;
+  double context = 0;
+  double expert = 0;
+  double sharding = 0;  // weights gathered and gradients reduced layer by layer
+
+  double compute() const { return products + attention + elementwise + launch; }
+  double sum() const { return compute() + tensor + context + expert + sharding; }
+  Terms& operator+=(const Terms& other);
+  Terms operator*(double factor) const;
+};
+
+struct LayerTime {
+  Terms forward;
+  Terms backward;  // with what is recomputed
+
+  Terms both() const;
+};
+
+/// Where a layer is timed: a job on a machine with this software.
+struct Setting {
+  const Machine& machine;
+  const Stack& stack;
+  const Job& job;
+};
+
+/// Of one microbatch on one rank.
+LayerTime layer_time(const Setting& setting, bool moe);
+/// Output layer and loss.
+LayerTime head_time(const Setting& setting);
+
+/// Parameters of a layer that a rank holds before any sharding over data ranks.
+struct HeldParameters {
+  double dense = 0;
+  double expert = 0;
+};
+HeldParameters held_parameters(const Job& job, bool moe);
+
+}  // namespace mpitron::plan

@@ -1,0 +1,175 @@
+#include "tokenizers/chat/chat_format.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tokenizers/text/text_cleanup.h"
+#include "utils/error.h"
+
+namespace mpitron::tokenizers {
+namespace {
+
+constexpr std::string_view kNames[] = {
+    "nemotron-h-aligned", "nemotron-nano-v2", "chatml", "llama2", "llama3", "mistral"};
+
+std::string strip(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
+  const std::size_t first = text.find_first_not_of(kSpaces);
+  return first == std::string_view::npos
+             ? ""
+             : std::string(text.substr(first, text.find_last_not_of(kSpaces) + 1 - first));
+}
+
+std::string without_think(std::string text) {
+  replace_all(text, "/think", "");
+  replace_all(text, "/no_think", "");
+  return strip(text);
+}
+
+ChatTurn nemotron_h(const ChatMessage& message) {
+  const std::string content = strip(message.content);
+  if (message.role == "system") {
+    return {"<SPECIAL_10>System\n" + content + "\n", ""};
+  }
+  if (message.role == "user") {
+    return {"<SPECIAL_11>User\n" + content + "\n<SPECIAL_11>Assistant\n", ""};
+  }
+  return {"", content + "\n"};
+}
+
+ChatTurn nemotron_nano(const ChatMessage& message) {
+  if (message.role == "assistant") {
+    return {"<SPECIAL_11>Assistant\n", strip(message.content) + "\n<SPECIAL_12>\n"};
+  }
+  const bool system = message.role == "system";
+  return {(system ? "<SPECIAL_10>System\n" : "<SPECIAL_11>User\n") +
+              without_think(message.content) + "\n",
+          ""};
+}
+
+std::string joined_names() {
+  std::string names;
+  for (const std::string_view name : kNames) {
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return names;
+}
+
+// Text in front of the content and text that ends the turn.
+ChatTurn framed(const ChatMessage& message, const std::string& before, const std::string& text) {
+  return message.role == "assistant" ? ChatTurn{before, text} : ChatTurn{before + text, ""};
+}
+
+void check_conversation(std::span<const ChatMessage> conversation) {
+  for (std::size_t i = 0; i < conversation.size(); ++i) {
+    const ChatMessage& message = conversation[i];
+    if (message.role != "system" && message.role != "user" && message.role != "assistant") {
+      throw_data(
+          "message {} of a conversation has the role \"{}\"; system, user and assistant are "
+          "allowed",
+          i, message.role);
+    }
+    if (message.role == "assistant" &&
+        (message.content.empty() || i == 0 || conversation[i - 1].role != "user")) {
+      throw_data("message {} of a conversation is an assistant's that {}", i,
+                 message.content.empty() ? "is empty" : "does not follow a user's");
+    }
+  }
+}
+
+}  // namespace
+
+ChatFormat ChatFormat::named(std::string_view name, Ends ends) {
+  if (std::find(std::begin(kNames), std::end(kNames), name) == std::end(kNames)) {
+    throw_usage(
+        "--sft-tokenizer-prompt-format {}: supported are {}, identity, or default for the "
+        "tokenizer's own template",
+        name, joined_names());
+  }
+  return {name, std::move(ends)};
+}
+
+std::optional<std::string_view> ChatFormat::recognise(std::string_view chat_template) {
+  const auto has = [&](std::string_view part) {
+    return chat_template.find(part) != std::string_view::npos;
+  };
+  // What a template of one of the plain formats never does.
+  for (const char* extra : {"tool", "strftime", "date", "You are", "macro", "think", "image"}) {
+    if (has(extra)) {
+      return std::nullopt;
+    }
+  }
+  if (has("<|im_start|>") && has("<|im_end|>") && !has("trim") && !has("strip")) {
+    return "chatml";
+  }
+  if (has("<|start_header_id|>") && has("<|eot_id|>") && has("trim")) {
+    return "llama3";
+  }
+  if (has("<<SYS>>") && has("[INST]")) {
+    return "llama2";
+  }
+  if (has("'[INST] '") && has("' [/INST]'")) {
+    return "mistral";
+  }
+  if (has("<SPECIAL_10>System") && has("'<SPECIAL_11>Assistant\\n'")) {
+    return "nemotron-h-aligned";
+  }
+  return std::nullopt;
+}
+
+std::string_view ChatFormat::pad_token() const {
+  return name_ == "nemotron-h-aligned" ? "<SPECIAL_233>"
+         : name_ == "nemotron-nano-v2" ? "<unk>"
+                                       : "";
+}
+
+// [INST] ... [/INST]: llama2 and mistral.
+ChatTurn ChatFormat::instruction(const ChatMessage& message, bool is_first) const {
+  const bool llama = name_ == "llama2";
+  if (message.role == "assistant") {
+    return {"",
+            llama ? " " + strip(message.content) + " " + ends_.eos : message.content + ends_.eos};
+  }
+  const std::string content = llama ? strip(message.content) : message.content;
+  return {(is_first || llama ? ends_.bos : "") + "[INST] " + content + " [/INST]", ""};
+}
+
+ChatTurn ChatFormat::turn(const ChatMessage& message, bool is_first) const {
+  if (name_ == "nemotron-h-aligned") {
+    return nemotron_h(message);
+  }
+  if (name_ == "nemotron-nano-v2") {
+    return nemotron_nano(message);
+  }
+  if (name_ == "chatml") {
+    return framed(message, "<|im_start|>" + message.role + "\n", message.content + "<|im_end|>\n");
+  }
+  if (name_ == "llama3") {
+    return framed(message,
+                  (is_first ? ends_.bos : "") + "<|start_header_id|>" + message.role +
+                      "<|end_header_id|>\n\n",
+                  strip(message.content) + "<|eot_id|>");
+  }
+  return instruction(message, is_first);
+}
+
+std::vector<ChatTurn> ChatFormat::render(std::span<const ChatMessage> conversation) const {
+  check_conversation(conversation);
+  std::vector<ChatTurn> turns;
+  std::string system;
+  for (const ChatMessage& message : conversation) {
+    const bool instructs = name_ == "llama2" || name_ == "mistral";
+    if (instructs && message.role == "system") {
+      if (name_ == "mistral" || !turns.empty()) {
+        throw_data("the prompt format {} has no place for this system message", name_);
+      }
+      system = "<<SYS>>\n" + message.content + "\n<</SYS>>\n\n";
+      continue;
+    }
+    turns.push_back(
+        turn({message.role, std::exchange(system, {}) + message.content}, turns.empty()));
+  }
+  return turns;
+}
+
+}  // namespace mpitron::tokenizers

@@ -1,0 +1,176 @@
+#include "tokenizers/hugging_face/hf_decoder.h"
+
+#include <charconv>
+#include <memory>
+
+#include "tokenizers/hugging_face/hf_pattern.h"
+#include "tokenizers/text/byte_alphabet.h"
+#include "tokenizers/text/text_cleanup.h"
+#include "utils/text/utf8.h"
+
+namespace mpitron::tokenizers {
+namespace {
+
+using Tokens = std::vector<std::string>;
+
+// Joins all tokens into one.
+void fuse(Tokens& tokens) {
+  std::string text;
+  for (const std::string& token : tokens) {
+    text += token;
+  }
+  tokens.assign(1, std::move(text));
+}
+
+TokenRule make_byte_level(const JsonView&) {
+  return [](Tokens& tokens) {
+    for (std::string& token : tokens) {
+      token = alphabet_to_bytes(token);
+    }
+    fuse(tokens);
+  };
+}
+
+TokenRule make_metaspace(const JsonView& spec) {
+  const std::string mark = spec.text("replacement", "\xE2\x96\x81");
+  if (mark.empty()) {
+    spec.at("replacement").refuse("it must not be empty");
+  }
+  const bool legacy = spec.boolean("add_prefix_space", true);
+  const bool drops =
+      spec.choose("prepend_scheme", {"first", "never", "always"}, legacy ? 2 : 1) != 1;
+  return [=](Tokens& tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      replace_all(tokens[i], mark, i == 0 && drops ? "" : " ");
+    }
+  };
+}
+
+TokenRule make_word_piece(const JsonView& spec) {
+  const std::string prefix = spec.text("prefix", "##");
+  const bool cleanup = spec.boolean("cleanup", true);
+  return [=](Tokens& tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (i > 0) {
+        tokens[i] =
+            tokens[i].starts_with(prefix) ? tokens[i].substr(prefix.size()) : " " + tokens[i];
+      }
+      if (cleanup) {
+        clean_up_spaces(tokens[i]);
+      }
+    }
+  };
+}
+
+TokenRule make_bpe(const JsonView& spec) {
+  const std::string suffix = spec.text("suffix", "</w>");
+  if (suffix.empty()) {
+    spec.at("suffix").refuse("it must not be empty");
+  }
+  return [suffix](Tokens& tokens) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      replace_all(tokens[i], suffix, i + 1 < tokens.size() ? " " : "");
+    }
+  };
+}
+
+TokenRule make_replace(const JsonView& spec) {
+  return [pattern = HfPattern(spec.at("pattern")),
+          content = spec.at("content").text()](Tokens& tokens) {
+    for (std::string& token : tokens) {
+      pattern.replace(token, content);
+    }
+  };
+}
+
+// The byte that a token like <0x0A> stands for, or -1.
+int fallback_byte(std::string_view token) {
+  unsigned value = 0;
+  if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>')) {
+    return -1;
+  }
+  const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, value, 16);
+  return error == std::errc() && end == token.data() + 5 ? static_cast<int>(value) : -1;
+}
+
+// A run of byte tokens is the text of its bytes, or one U+FFFD per byte where they are none.
+TokenRule make_byte_fallback(const JsonView&) {
+  return [](Tokens& tokens) {
+    Tokens out;
+    std::string bytes;
+    const auto flush = [&] {
+      if (bytes.empty()) {
+        return;
+      }
+      if (replace_invalid_utf8(bytes) == bytes) {
+        out.push_back(bytes);
+      } else {
+        out.insert(out.end(), bytes.size(), "\xEF\xBF\xBD");
+      }
+      bytes.clear();
+    };
+    for (const std::string& token : tokens) {
+      if (const int byte = fallback_byte(token); byte >= 0) {
+        bytes += static_cast<char>(byte);
+      } else {
+        flush();
+        out.push_back(token);
+      }
+    }
+    flush();
+    tokens = std::move(out);
+  };
+}
+
+TokenRule make_strip(const JsonView& spec) {
+  const std::string content = spec.at("content").text();
+  const Index start = spec.has("start") ? spec.at("start").integer() : 0;
+  const Index stop = spec.has("stop") ? spec.at("stop").integer() : 0;
+  return [=](Tokens& tokens) {
+    for (std::string& token : tokens) {
+      for (Index i = 0; i < start && !content.empty() && token.starts_with(content); ++i) {
+        token.erase(0, content.size());
+      }
+      for (Index i = 0; i < stop && !content.empty() && token.ends_with(content); ++i) {
+        token.resize(token.size() - content.size());
+      }
+    }
+  };
+}
+
+TokenRule make_sequence(const JsonView& spec) {
+  std::vector<TokenRule> rules;
+  spec.at("decoders").for_elements([&](const JsonView& element) {
+    rules.push_back(make_hf_decoder(element));
+  });
+  return [rules](Tokens& tokens) {
+    for (const TokenRule& rule : rules) {
+      if (rule) {
+        rule(tokens);
+      }
+    }
+  };
+}
+
+constexpr HfKind<TokenRule> kKinds[] = {
+    {"Sequence", make_sequence},
+    {"ByteLevel", make_byte_level},
+    {"Metaspace", make_metaspace},
+    {"WordPiece", make_word_piece},
+    {"BPEDecoder", make_bpe},
+    {"Replace", make_replace},
+    {"ByteFallback", make_byte_fallback},
+    {"Fuse", [](const JsonView&) -> TokenRule { return fuse; }},
+    {"Strip", make_strip},
+};
+
+}  // namespace
+
+TokenRule make_hf_decoder(const JsonView& spec) {
+  if (spec.is_null()) {
+    return {};
+  }
+  return kind_of<TokenRule>(spec, kKinds, "decoder").make(spec);
+}
+
+}  // namespace mpitron::tokenizers

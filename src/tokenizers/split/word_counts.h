@@ -1,0 +1,35 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "utils/numbers/shape.h"
+
+namespace mpitron::tokenizers {
+
+/// How often each piece of the pre-tokenizer occurs.
+class WordCounts {
+ public:
+  /// Error(data) where `text` is not UTF-8.
+  void add_text(std::string_view text);
+  void add(std::string_view word, Index count);
+  void add(const WordCounts& other);
+
+  Index distinct() const { return static_cast<Index>(counts_.size()); }
+  /// All words in the order of their bytes.
+  std::vector<std::pair<std::string, Index>> sorted() const;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view word) const {
+      return std::hash<std::string_view>()(word);
+    }
+  };
+  std::unordered_map<std::string, Index, Hash, std::equal_to<>> counts_;
+};
+
+}  // namespace mpitron::tokenizers

@@ -1,0 +1,36 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizers/text/trie.h"
+
+namespace mpitron::tokenizers {
+
+/// Finds the leftmost of several strings (special tokens) in a text.
+class MarkerFinder {
+ public:
+  /// Which of several markers that start at the same place is meant.
+  enum class Tie { first_listed, longest };
+
+  struct Hit {
+    std::size_t at = 0;
+    std::size_t bytes = 0;
+    std::size_t marker = 0;  // index in the list
+  };
+
+  MarkerFinder(const std::vector<std::string>& markers, Tie tie);
+
+  /// Nothing where no marker begins at or behind `from`.
+  std::optional<Hit> next(std::string_view text, std::size_t from) const;
+
+ private:
+  Tie tie_;
+  Trie trie_;
+  std::array<bool, 256> starts_{};
+  std::optional<char> only_start_;
+};
+
+}  // namespace mpitron::tokenizers

@@ -1,0 +1,167 @@
+#include "train/checkpointing/base_weights.h"
+
+#include <fmt/ranges.h>
+
+#include "checkpoint/plan/agreement.h"
+#include "io/arrays/peft_folder.h"
+#include "kernels/elementwise/elementwise.h"
+#include "tensor/host_copy.h"
+#include "train/checkpointing/checkpoint_source.h"
+#include "train/checkpointing/checkpoint_state.h"
+#include "train/checkpointing/load_differences.h"
+#include "train/checkpointing/tokenizer_files.h"
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::train {
+namespace {
+
+/// Of the bytes of all tensors, by their hashes in the order of the file.
+std::string fingerprint(const checkpoint::File& file) {
+  std::string hashes;
+  for (const checkpoint::Extent& extent : file.extents()) {
+    hashes += extent.hash.hex();
+  }
+  return hash128_hex(hashes);
+}
+
+CheckpointSource newest_base(comm::World& world, config::CheckpointConfig config) {
+  config.load.reset();
+  config.ckpt_step.reset();
+  const std::vector<CheckpointSource> sources = checkpoint_sources(world, config);
+  if (sources.empty()) {
+    throw Error(ExitCode::data,
+                fmt::format("--pretrained-checkpoint {}: there is no complete checkpoint",
+                            *config.pretrained_checkpoint),
+                true);
+  }
+  return sources.front();
+}
+
+/// The name of a factor in a folder of PEFT.
+std::string peft_name(const autograd::Parameter& parameter) {
+  const std::size_t factor = parameter.name.find("lora_");
+  return io::kPeftPrefix + config::module_name(parameter.name.substr(0, factor)) + "." +
+         parameter.name.substr(factor);
+}
+
+/// What is wrong with the file's tensor of this parameter; empty where it fits.
+std::string problem_of(const autograd::Parameter& parameter, const io::PeftFolder& folder) {
+  const std::string name = peft_name(parameter);
+  const auto* const tensor = folder.weights().find(name);
+  if (tensor == nullptr) {
+    return name + " is missing";
+  }
+  const bool fits = tensor->shape == std::vector<Index>{parameter.shape[0], parameter.shape[1]};
+  return fits ? ""
+              : fmt::format("{} is {}, here {}", name, fmt::join(tensor->shape, " x "),
+                            to_string(parameter.shape));
+}
+
+/// This rank's part of a stored tensor becomes the parameter's value, in its type.
+void take_values(device::Device& device, const io::SafetensorsFile::Tensor& stored,
+                 autograd::Parameter& parameter) {
+  const auto dtype = io::dtype_of(stored.type);
+  if (!dtype) {
+    throw_data("{}: has the type {}, which is no floating-point type", stored.name,
+               io::safetensors_name(stored.type));
+  }
+  const tensor::Tensor local = tensor::empty_on_host(device, parameter.value.shape(), *dtype);
+  const device::ConstTensorView whole(stored.data.data(), *dtype, parameter.shape);
+  tensor::take_shard(whole, parameter.shard, local.view());
+  const tensor::Tensor values = tensor::to_device(device, local);
+  device::launch(device.stream(), kernels::Cast{.x = values.view(), .y = parameter.value.view()});
+}
+
+}  // namespace
+
+std::string load_base_weights(TrainedModel& model, TrainStep& step,
+                              const config::CheckpointConfig& config, const RunIdentity& identity) {
+  if (!config.pretrained_checkpoint) {
+    if (config.allow_random_init) {
+      return "";
+    }
+    throw_usage(
+        "--lora-rank: --pretrained-checkpoint is missing, the folder of the model whose weights "
+        "are "
+        "kept");
+  }
+  const CheckpointSource source = newest_base(model.world(), config);
+  checkpoint::CheckpointReader reader(model.world(), source.file);
+  refuse_other_tokenizer(reader.file(), identity.files, true);
+  StateToLoad state(reader.file().header(), false);
+  step.visit_kept(state);
+  tensor::HostMirror mirror(step.device());
+  std::vector<checkpoint::LoadTarget> targets = state.tensors();
+  for (checkpoint::LoadTarget& target : targets) {
+    target.tensor = mirror.of(target.tensor);
+  }
+  mirror.wait();
+  refuse_differences(reader, targets,
+                     {.state = state,
+                      .with_optimizer = false,
+                      .with_histories = false,
+                      .strictness = config.dist_ckpt_strictness});
+  const std::string why = checkpoint::first_error(
+      *model.world().all(), checkpoint::error_of([&] { reader.read(targets); }));
+  if (!why.empty()) {
+    throw Error(ExitCode::data, why, true);
+  }
+  mirror.write_back();
+  log::print(fmt::format("  kept weights from {}", source.file.string()));
+  return fingerprint(reader.file());
+}
+
+std::string stored_adapter_config(const config::LoraConfig& config, const std::string& base) {
+  io::PeftConfig stored{.rank = config.rank,
+                        .alpha = config.alpha,
+                        .dropout = config.dropout,
+                        .rank_stabilised = config.rank_stabilised,
+                        .target_modules = config.target_modules,
+                        .rank_pattern = {},
+                        .alpha_pattern = config.alpha_pattern,
+                        .base_model = base};
+  for (const auto& [module, rank] : config.rank_pattern) {
+    stored.rank_pattern[module] = static_cast<double>(rank);
+  }
+  return io::peft_config_json(stored);
+}
+
+config::LoraConfig adapter_config(const std::string& path) {
+  const io::PeftFolder folder(path);
+  const io::PeftConfig& stored = folder.config();
+  config::LoraConfig config{.rank = stored.rank,
+                            .alpha = stored.alpha,
+                            .dropout = stored.dropout,
+                            .rank_stabilised = stored.rank_stabilised,
+                            .target_modules = folder.modules(),
+                            .rank_pattern = {},
+                            .alpha_pattern = stored.alpha_pattern};
+  for (const auto& [module, rank] : stored.rank_pattern) {
+    config.rank_pattern[module] = static_cast<Index>(rank);
+  }
+  return config;
+}
+
+void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path) {
+  const io::PeftFolder folder(path);
+  std::string problems;
+  for (autograd::Parameter& parameter : model.parameters()) {
+    if (!parameter.low_rank) {
+      continue;
+    }
+    const std::string problem = problem_of(parameter, folder);
+    if (!problem.empty()) {
+      problems += "\n  " + problem;
+      continue;
+    }
+    take_values(step.device(), folder.weights().at(peft_name(parameter)), parameter);
+  }
+  if (!problems.empty()) {
+    throw_data("--load-adapter {}: is for another model:{}", path, problems);
+  }
+  step.values_loaded(false);
+  log::print(fmt::format("  low-rank updates from {}", path));
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,31 @@
+#pragma once
+#include <string>
+
+#include "config/checkpoint_config.h"
+#include "config/lora_config.h"
+#include "train/run/run_identity.h"
+#include "train/step/train_step.h"
+
+namespace mpitron::train {
+
+/// What a checkpoint of low-rank updates says of the weights that they belong to.
+inline constexpr const char* kBaseFingerprint = "low_rank/base";
+
+/// Fills the parameters that a run with --lora-rank does not train from the newest checkpoint of
+/// --pretrained-checkpoint, and returns the fingerprint of its tensors. All ranks call it. Without
+/// the option (--allow-random-init) they stay as they are, and there is none. Error(data) where the
+/// checkpoint is incomplete or of another model.
+std::string load_base_weights(TrainedModel& model, TrainStep& step,
+                              const config::CheckpointConfig& config, const RunIdentity& identity);
+
+/// adapter_config.json of these updates (checkpoint::kAdapterConfig).
+std::string stored_adapter_config(const config::LoraConfig& config, const std::string& base);
+
+/// The updates that a folder of PEFT holds: by the names of its tensors.
+config::LoraConfig adapter_config(const std::string& folder);
+
+/// Starts the updates with those of --load-adapter, a folder of PEFT. All ranks call it.
+/// Error(data) where modules or shapes are not those of this model: all are listed.
+void load_adapter(TrainedModel& model, TrainStep& step, const std::string& folder);
+
+}  // namespace mpitron::train

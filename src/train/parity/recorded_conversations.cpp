@@ -1,0 +1,75 @@
+#include "train/parity/recorded_conversations.h"
+
+#include <numeric>
+
+#include "utils/error.h"
+
+namespace mpitron::train {
+namespace {
+
+template <class T, class U>
+std::vector<U> column(const io::SafetensorsFile& file, const char* name) {
+  const auto values = file.at(name).as<T>();
+  std::vector<U> result;
+  for (Index i = 0; i < values.size(); ++i) {
+    result.push_back(static_cast<U>(values[i]));
+  }
+  return result;
+}
+
+Index sum_of(std::span<const std::int64_t> values) {
+  return std::accumulate(values.begin(), values.end(), Index{0});
+}
+
+template <class T>
+std::span<const T> part(const std::vector<T>& values, Index first, Index count) {
+  return std::span(values).subspan(static_cast<std::size_t>(first),
+                                   static_cast<std::size_t>(count));
+}
+
+}  // namespace
+
+RecordedConversations::RecordedConversations(const std::filesystem::path& folder,
+                                             const config::VlmConfig& vlm, Index seq_length)
+    : vlm_(vlm), seq_length_(seq_length) {
+  const io::SafetensorsFile file(folder / "batches.safetensors");
+  tokens_ = column<std::int32_t, std::int64_t>(file, "tokens");
+  labels_ = column<std::int32_t, std::int64_t>(file, "labels");
+  loss_mask_ = column<float, float>(file, "loss_mask");
+  images_per_row_ = column<std::int32_t, std::int64_t>(file, "images_per_row");
+  tiles_per_image_ = column<std::int32_t, std::int64_t>(file, "tiles");
+  image_of_tile_ = column<std::int32_t, std::int64_t>(file, "tile_image");
+  images_ = column<float, float>(file, "images");
+}
+
+HostMicrobatch RecordedConversations::rows(Index first, Index count) {
+  const auto all_rows = static_cast<Index>(images_per_row_.size());
+  if (first + count > all_rows) {
+    throw_data("rows {} to {} wanted, {} recorded", first, first + count, all_rows);
+  }
+  const Index t = static_cast<Index>(tokens_.size()) / all_rows;
+  const Index images = sum_of(part(images_per_row_, first, count));
+  const Index first_image = sum_of(part(images_per_row_, 0, first));
+  const auto tiles_per_image = part(tiles_per_image_, first_image, images);
+  const Index first_tile = sum_of(part(tiles_per_image_, 0, first_image));
+  const Index pixels = 3 * vlm_.tile * vlm_.tile;
+  row_pixels_.clear();
+  for (const std::int64_t image : part(image_of_tile_, first_tile, sum_of(tiles_per_image))) {
+    const auto tile = part(images_, image * pixels, pixels);
+    row_pixels_.insert(row_pixels_.end(), tile.begin(), tile.end());
+  }
+  return {.samples = count,
+          .sequence_length = seq_length_,
+          .tokens = part(tokens_, first * t, count * t),
+          .labels = part(labels_, first * t, count * t),
+          .position_ids = {},
+          .loss_mask = part(loss_mask_, first * t, count * t),
+          .attention_mask = {},
+          .first_sample = first,
+          .pixels = row_pixels_,
+          .images_per_row = part(images_per_row_, first, count),
+          .tiles_per_image = tiles_per_image,
+          .vlm = &vlm_};
+}
+
+}  // namespace mpitron::train

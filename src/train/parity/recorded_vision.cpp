@@ -1,0 +1,235 @@
+#include "train/parity/recorded_vision.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "utils/error.h"
+#include "utils/system/files.h"
+
+namespace mpitron::train {
+namespace {
+
+using nlohmann::json;
+
+/// Options that a size of "dims" gives.
+constexpr std::pair<const char*, const char*> kSizes[] = {{"layers", "--num-layers"},
+                                                          {"hidden", "--hidden-size"},
+                                                          {"heads", "--num-attention-heads"},
+                                                          {"img", "--img-h"},
+                                                          {"img", "--img-w"},
+                                                          {"patch", "--patch-dim"},
+                                                          {"gbs", "--global-batch-size"},
+                                                          {"mbs", "--micro-batch-size"},
+                                                          {"iters", "--train-iters"},
+                                                          {"iters", "--lr-decay-iters"},
+                                                          {"lr", "--lr"},
+                                                          {"min_lr", "--min-lr"},
+                                                          {"warmup", "--lr-warmup-iters"},
+                                                          {"wd", "--weight-decay"},
+                                                          {"clip", "--clip-grad"}};
+
+/// What all recordings of images share (README of the recordings).
+constexpr const char* kShared[] = {"--attention-dropout",
+                                   "0",
+                                   "--hidden-dropout",
+                                   "0",
+                                   "--no-bias-gelu-fusion",
+                                   "--adam-beta2",
+                                   "0.999",
+                                   "--adam-eps",
+                                   "1e-8",
+                                   "--lr-decay-style",
+                                   "cosine",
+                                   "--data-path",
+                                   "recorded"};
+
+std::string word(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// Pairs of parts of a name: ours, the reference's.
+constexpr std::pair<const char*, const char*> kNames[] = {
+    {".input_layernorm.", ".input_norm."},
+    {".pre_mlp_layernorm.", ".post_attention_norm."},
+    {".self_attention.linear_qkv.", ".self_attention.query_key_value."},
+    {".self_attention.linear_proj.", ".self_attention.dense."},
+    {".mlp.linear_fc1.", ".mlp.dense_h_to_4h."},
+    {".mlp.linear_fc2.", ".mlp.dense_4h_to_h."},
+    {".final_layernorm.", ".final_norm."}};
+
+template <class T, class U>
+std::vector<U> column(const io::SafetensorsFile& file, const char* name) {
+  const auto values = file.at(name).as<T>();
+  std::vector<U> result;
+  for (Index i = 0; i < values.size(); ++i) {
+    result.push_back(static_cast<U>(values[i]));
+  }
+  return result;
+}
+
+/// [n, 1, H, W] -> [n, patches]: masks are of whole patches.
+std::vector<float> patch_masks(const std::vector<float>& pixels,
+                               const config::VisionConfig& vision) {
+  const Index plane = vision.image_height * vision.image_width;
+  const Index rows = static_cast<Index>(pixels.size()) / plane;
+  std::vector<float> masks;
+  for (Index i = 0; i < rows * vision.patches(); ++i) {
+    const Index patch = i % vision.patches();
+    const Index y = patch / vision.grid_width() * vision.patch;
+    const Index x = patch % vision.grid_width() * vision.patch;
+    masks.push_back(pixels[static_cast<std::size_t>(i / vision.patches() * plane +
+                                                    y * vision.image_width + x)]);
+  }
+  return masks;
+}
+
+/// Of texts with images.
+void add_conversation_flags(const json& dims, std::vector<std::string>& flags) {
+  flags.insert(flags.end(), std::begin(kShared), std::end(kShared));
+  const std::string length = word(dims.at("maxlen"));
+  for (const std::string& flag :
+       std::initializer_list<std::string>{"--model",
+                                          "vlm",
+                                          "--encoder-num-layers",
+                                          word(dims.at("layers")),
+                                          "--vision-model-type",
+                                          dims.value("sub", "clip"),
+                                          "--vision-projection-type",
+                                          dims.value("projector", "mlp"),
+                                          "--position-embedding-type",
+                                          dims.value("pos", "rope"),
+                                          "--seq-length",
+                                          length,
+                                          "--max-position-embeddings",
+                                          length,
+                                          "--dataloader-seq-length",
+                                          word(dims.at("text")),
+                                          "--untie-embeddings-and-output-weights",
+                                          "--tokenizer-type",
+                                          "NullTokenizer",
+                                          "--vocab-size",
+                                          "1",
+                                          "--padded-vocab-size",
+                                          word(dims.at("vocab"))}) {
+    flags.push_back(flag);
+  }
+  const json frozen = dims.value("freeze", json::array());
+  const auto add_if = [&](bool given, const char* flag) {
+    if (given) {
+      flags.emplace_back(flag);
+    }
+  };
+  add_if(dims.value("drop", false), "--disable-vision-class-token");
+  add_if(dims.value("shuffle", false), "--pixel-shuffle");
+  add_if(std::ranges::count(frozen, "language_model") > 0, "--freeze-LM");
+  add_if(std::ranges::count(frozen, "vision_model") > 0, "--freeze-ViT");
+}
+
+}  // namespace
+
+std::vector<std::string> vision_flags(const std::filesystem::path& config_path) {
+  const json config = json::parse(read_file(config_path), nullptr, false);
+  const json dims = config.is_object() ? config.value("dims", json()) : json();
+  if (!dims.is_object()) {
+    throw_data("{}: neither 'flags' nor 'dims'", config_path.string());
+  }
+  std::vector<std::string> flags;
+  for (const auto& [size, option] : kSizes) {
+    if (!dims.contains(size)) {
+      throw_data("{}: 'dims' lacks '{}'", config_path.string(), size);
+    }
+    flags.insert(flags.end(), {option, word(dims[size])});
+  }
+  const std::string kind = dims.value("kind", "");
+  if (kind == "llava") {
+    add_conversation_flags(dims, flags);
+    return flags;
+  }
+  if (kind != "classify" && kind != "inpaint") {
+    throw_data(
+        "{}: recorded runs of kind '{}' are not replayed; those of classify, inpaint and llava are",
+        config_path.string(), kind);
+  }
+  flags.insert(flags.end(), {"--model", "vit", "--vision-pretraining-type", kind});
+  if (dims.contains("classes")) {
+    flags.insert(flags.end(), {"--num-classes", word(dims["classes"])});
+  }
+  flags.insert(flags.end(), std::begin(kShared), std::end(kShared));
+  return flags;
+}
+
+std::string vision_name(std::string parameter) {
+  for (const auto& [ours, theirs] : kNames) {
+    if (const std::size_t at = parameter.find(ours); at != std::string::npos) {
+      parameter.replace(at, std::string_view(ours).size(), theirs);
+    }
+  }
+  return parameter;
+}
+
+RecordedLogits vision_logits(const io::SafetensorsFile::Tensor& recorded, Index patch) {
+  const auto values = recorded.as<float>();
+  RecordedLogits result{.samples = recorded.shape.at(0)};
+  if (recorded.shape.size() == 2) {
+    result.length = 1;
+    result.columns = recorded.shape[1];
+    for (Index i = 0; i < values.size(); ++i) {
+      result.values.push_back(values[i]);
+    }
+    return result;
+  }
+  const Index channels = recorded.shape.at(1), height = recorded.shape.at(2),
+              width = recorded.shape.at(3);
+  result.length = height / patch * (width / patch);
+  result.columns = patch * patch * channels;
+  for (Index i = 0; i < values.size(); ++i) {
+    const Index within = i % result.columns, at = i / result.columns;
+    const Index place = at % result.length, sample = at / result.length;
+    const Index channel = within % channels, pixel = within / channels;
+    const Index y = place / (width / patch) * patch + pixel / patch;
+    const Index x = place % (width / patch) * patch + pixel % patch;
+    result.values.push_back(values[((sample * channels + channel) * height + y) * width + x]);
+  }
+  return result;
+}
+
+RecordedImages::RecordedImages(const std::filesystem::path& folder,
+                               const config::VisionConfig& vision)
+    : vision_(vision) {
+  const io::SafetensorsFile file(folder / "batches.safetensors");
+  pixels_ = column<float, float>(file, "images");
+  recorded_rows_ = file.at("images").shape.at(0);
+  if (vision.task == config::VisionTask::inpaint) {
+    masks_ = patch_masks(column<float, float>(file, "masks"), vision);
+    labels_.resize(static_cast<std::size_t>(recorded_rows_));
+  } else {
+    labels_ = column<std::int32_t, std::int64_t>(file, "labels");
+  }
+}
+
+HostMicrobatch RecordedImages::rows(Index first, Index count) {
+  const auto copy = [&](const auto& from, auto& to) {
+    const auto width = from.size() / static_cast<std::size_t>(recorded_rows_);
+    to.clear();
+    for (Index row = first; row < first + count; ++row) {
+      const auto begin = from.begin() + (row % recorded_rows_) * static_cast<Index>(width);
+      to.insert(to.end(), begin, begin + static_cast<Index>(width));
+    }
+  };
+  copy(pixels_, row_pixels_);
+  copy(masks_, row_masks_);
+  copy(labels_, row_labels_);
+  weights_.assign(static_cast<std::size_t>(count), 1.f);
+  return {.samples = count,
+          .sequence_length = vision_.positions(),
+          .labels = row_labels_,
+          .loss_mask = weights_,
+          .first_sample = first,
+          .pixels = row_pixels_,
+          .patch_mask = row_masks_,
+          .vision = &vision_};
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,45 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "io/arrays/safetensors.h"
+#include "train/batches/microbatch.h"
+
+namespace mpitron::train {
+
+/// Recorded runs on images tell sizes instead of flags ("dims" of config.json); this says which
+/// flags they stand for. Error(data) where a size is missing.
+std::vector<std::string> vision_flags(const std::filesystem::path& config_path);
+
+/// The name that the reference's image models give a parameter of ours.
+std::string vision_name(std::string parameter);
+
+/// Logits or painted images of a recorded microbatch, as the model computes them.
+struct RecordedLogits {
+  Index samples = 0, length = 0, columns = 0;
+  std::vector<float> values;  // [b, s, v]
+};
+/// [b, classes] as one position, images [b, 3, H, W] as patches of this edge.
+RecordedLogits vision_logits(const io::SafetensorsFile::Tensor& recorded, Index patch);
+
+/// Images of a recorded run, with labels or masks; rows are consumed round and round.
+class RecordedImages {
+ public:
+  RecordedImages() = default;
+  RecordedImages(const std::filesystem::path& folder, const config::VisionConfig& vision);
+
+  /// Rows [first, first + count); valid until the next call.
+  HostMicrobatch rows(Index first, Index count);
+
+ private:
+  config::VisionConfig vision_;
+  Index recorded_rows_ = 0;
+  std::vector<float> pixels_, masks_;
+  std::vector<std::int64_t> labels_;
+  // of the rows last asked for
+  std::vector<float> row_pixels_, row_masks_, weights_;
+  std::vector<std::int64_t> row_labels_;
+};
+
+}  // namespace mpitron::train

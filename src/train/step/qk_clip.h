@@ -1,0 +1,32 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "autograd/auxiliary_losses.h"
+#include "comm/groups/group.h"
+#include "config/model_config.h"
+#include "optim/optimizer.h"
+#include "parallel/data_parallel.h"
+
+namespace mpitron::train {
+
+/// --qk-clip (Kimi Team 2025): where the largest score of a query group's heads in a step is above
+/// the threshold t, queries and keys of the group are multiplied by eta^alpha and eta^(1 - alpha),
+/// eta = t / score, after the update. Without the option it only tells the largest score.
+class QkClip {
+ public:
+  explicit QkClip(const config::ModelConfig& model) : model_(model) {}
+
+  /// The largest score of the step over all ranks, which all get.
+  double collect(const autograd::LayerSums& sums, comm::Group& all);
+  /// Of a rank's pieces, in the optimizer's order, masters and parameters alike.
+  void apply(optim::Optimizer& optimizer, std::span<const parallel::ParameterPiece> pieces) const;
+  /// Factor of each row of linear_qkv of a layer, from 1; empty: all are 1.
+  std::vector<float> row_factors(Index layer) const;
+
+ private:
+  const config::ModelConfig& model_;
+  std::vector<double> largest_;  // [layers, heads]
+};
+
+}  // namespace mpitron::train

@@ -1,0 +1,171 @@
+#include "checkpoint/folders/folder.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "checkpoint/format/posix_file.h"
+#include "support/contains.h"
+#include "support/sample_checkpoint.h"
+#include "support/temporary_folder.h"
+#include "utils/error.h"
+#include "utils/system/files.h"
+
+namespace mpitron::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using test::contains;
+using test::TemporaryFolder;
+using Iterations = std::vector<Index>;
+
+/// A folder with complete checkpoints.
+class FolderTest : public ::testing::Test {
+ protected:
+  void save(Index iteration) {
+    folder_.begin(iteration);
+    test::write_sample(folder_.unfinished_file(iteration), iteration);
+    folder_.commit(iteration);
+  }
+  void flip_data(Index iteration) {
+    const DataSet damaged = *File(folder_.file(iteration)).find("model/double");
+    PosixFile(folder_.file(iteration), PosixFile::Mode::modify).write(damaged.offset + 60, "?", 1);
+  }
+  void write(const fs::path& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+
+  TemporaryFolder temporary_;
+  fs::path root_ = temporary_.path() / "below" / "save";
+  Folder folder_{root_};
+};
+
+TEST_F(FolderTest, NamesAreMegatrons) {
+  EXPECT_EQ(folder_.file(123), root_ / "iter_0000123" / "checkpoint.h5");
+  EXPECT_EQ(folder_.file(12345678), root_ / "iter_12345678" / "checkpoint.h5");
+  EXPECT_EQ(folder_.file(-1), root_ / "release" / "checkpoint.h5");
+}
+
+TEST_F(FolderTest, CommitMakesItVisible) {
+  EXPECT_EQ(folder_.iterations(), Iterations{});
+  EXPECT_EQ(folder_.tracked(), std::nullopt);
+  folder_.begin(5);
+  test::write_sample(folder_.unfinished_file(5), 5);
+  EXPECT_EQ(folder_.iterations(), Iterations{});
+  folder_.commit(5);
+  EXPECT_EQ(folder_.iterations(), Iterations{5});
+  EXPECT_EQ(folder_.tracked(), 5);
+  EXPECT_EQ(read_file(root_ / "latest_checkpointed_iteration.txt"), "5");
+  EXPECT_EQ(File(folder_.file(5)).header().iteration, 5);
+  EXPECT_FALSE(fs::exists(folder_.unfinished_file(5).parent_path()));
+}
+
+TEST_F(FolderTest, AnIterationCanBeSavedAgain) {
+  save(5);
+  fs::create_directories(root_ / "iter_0000005" / "more");
+  save(5);
+  EXPECT_EQ(reason_against(folder_.file(5)), "");
+  EXPECT_FALSE(fs::exists(root_ / "iter_0000005" / "more"));
+  EXPECT_FALSE(fs::exists(root_ / "iter_0000005.tmp"));
+}
+
+TEST_F(FolderTest, TheNextSaveRemovesWhatACrashLeft) {
+  save(5);
+  for (const char* name : {"iter_0000007.tmp", "iter_0000003.deleted.tmp"}) {
+    fs::create_directories(root_ / name / "more");
+  }
+  write(root_ / "notes.tmp", "mine");
+  folder_.begin(9);
+  EXPECT_FALSE(fs::exists(root_ / "iter_0000007.tmp"));
+  EXPECT_FALSE(fs::exists(root_ / "iter_0000003.deleted.tmp"));
+  EXPECT_TRUE(fs::exists(root_ / "iter_0000009.tmp"));
+  EXPECT_TRUE(fs::exists(root_ / "notes.tmp"));
+  EXPECT_EQ(folder_.iterations(), Iterations{5});
+}
+
+TEST_F(FolderTest, OnlyCheckpointsCount) {
+  save(5);
+  save(20);
+  for (const char* name : {"iter_5", "iter_x", "iter_0000007.tmp", "iter_-000008", "logs"}) {
+    fs::create_directories(root_ / name);
+  }
+  write(root_ / "iter_0000099", "a file");
+  EXPECT_EQ(folder_.iterations(), (Iterations{5, 20}));
+}
+
+TEST_F(FolderTest, ReleaseHasNoIteration) {
+  save(-1);
+  EXPECT_EQ(read_file(root_ / "latest_checkpointed_iteration.txt"), "release");
+  EXPECT_EQ(folder_.tracked(), -1);
+  EXPECT_EQ(reason_against(folder_.file(-1)), "");
+  save(1);
+  EXPECT_EQ(folder_.iterations(), (Iterations{-1, 1}));
+  EXPECT_EQ(apply_retention(folder_, {.keep_last = 1}, 1), Iterations{});
+}
+
+TEST_F(FolderTest, ATrackerOfOtherTextIsAnError) {
+  save(5);
+  write(root_ / "latest_checkpointed_iteration.txt", " 5\n");
+  EXPECT_EQ(folder_.tracked(), 5);
+  for (const char* text : {"", "five", "-5", "5 6", "99999999999999999999"}) {
+    write(root_ / "latest_checkpointed_iteration.txt", text);
+    EXPECT_THROW(folder_.tracked(), Error) << text;
+  }
+}
+
+TEST_F(FolderTest, AReasonNamesTheFileAndWhatIsWrong) {
+  for (const Index iteration : {2, 3, 4, 5, 6}) {
+    save(iteration);
+  }
+  EXPECT_EQ(reason_against(folder_.file(2)), "");
+  flip_data(3);
+  fs::resize_file(folder_.file(4), fs::file_size(folder_.file(4)) - 100);
+  fs::remove(folder_.file(5));
+  create_file(folder_.file(6), {}, {});
+  const std::pair<Index, const char*> faults[] = {
+      {3, "model/double: bytes "}, {4, "truncated"}, {5, "No such file"}, {6, "never finished"}};
+  for (const auto& [iteration, what] : faults) {
+    const std::string reason = reason_against(folder_.file(iteration));
+    EXPECT_PRED2(contains, reason, what);
+    EXPECT_PRED2(contains, reason, "iter_000000" + std::to_string(iteration));
+  }
+}
+
+TEST_F(FolderTest, RetentionKeepsWhatItIsTold) {
+  for (Index iteration = 1; iteration <= 10; ++iteration) {
+    save(iteration);
+  }
+  EXPECT_EQ(apply_retention(folder_, {}, 10), Iterations{});
+  EXPECT_EQ(apply_retention(folder_, {.retain_interval = 4, .keep_last = 3}, 10),
+            (Iterations{1, 2, 3, 5, 6, 7}));
+  EXPECT_EQ(folder_.iterations(), (Iterations{4, 8, 9, 10}));
+  EXPECT_EQ(apply_retention(folder_, {.retain_interval = 4}, 9), Iterations{});
+  EXPECT_EQ(apply_retention(folder_, {.retain_interval = 4}, 10), Iterations{9});
+  EXPECT_EQ(apply_retention(folder_, {.keep_last = 1}, 10), (Iterations{4, 8}));
+  EXPECT_EQ(folder_.iterations(), Iterations{10});
+}
+
+TEST_F(FolderTest, RetentionSparesSymbolicLinks) {
+  for (const Index iteration : {1, 2, 3}) {
+    save(iteration);
+  }
+  fs::rename(root_ / "iter_0000001", temporary_.path() / "elsewhere");
+  fs::create_symlink(temporary_.path() / "elsewhere", root_ / "iter_0000001");
+  fs::create_symlink("iter_0000002", root_ / "best");
+  EXPECT_EQ(apply_retention(folder_, {.keep_last = 1}, 3), Iterations{});
+}
+
+TEST_F(FolderTest, AFolderThatCannotBeWrittenIsNamed) {
+  write(temporary_.path() / "file", "");
+  const Folder folder(temporary_.path() / "file");
+  try {
+    folder.begin(1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::data);
+    EXPECT_PRED2(contains, error.what(), folder.root().string());
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::checkpoint

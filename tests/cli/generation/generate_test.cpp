@@ -1,0 +1,53 @@
+#include "cli/command_test.h"
+
+namespace mpitron::cli {
+namespace {
+
+using namespace mpitron::test;
+
+class GenerateTest : public CommandTest {
+ protected:
+  GenerateTest() {
+    EXPECT_EQ(run(kTinyMock + Words{"--save", "saved", "--save-interval", "4"}).code, 0);
+  }
+  Words generate(const Words& more) const {
+    return Words{"generate",      "--load",       "saved", "--tokenizer-type",
+                 "NullTokenizer", "--vocab-size", "63"} +
+           more;
+  }
+};
+
+TEST_F(GenerateTest, AnswersInAnyBatchAreTheSame) {
+  const Words drawn = {"--top-k", "0", "--num-tokens-to-generate", "6"};
+  const Finished alone = run(generate(Words{"--prompts", "1 2 3"} + drawn));
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  const Finished together = run(generate(
+      Words{"--prompts", "1 2 3", "4 5", "--output-path", "out.jsonl", "--return-log-probs"} +
+      drawn));
+  EXPECT_EQ(together.code, 0) << together.err;
+  EXPECT_TRUE(together.out.starts_with(alone.out.substr(0, alone.out.find('\n') + 1)))
+      << together.out;
+  const std::string file = read_file(folder_.path() / "out.jsonl");
+  EXPECT_EQ(std::ranges::count(file, '\n'), 2);
+  EXPECT_TRUE(contains(file, "\"generated_log_probs\": [-"));
+  const Finished other = run(generate(Words{"--prompts", "1 2 3", "--seed", "7"} + drawn));
+  EXPECT_NE(other.out, alone.out);
+}
+
+TEST_F(GenerateTest, RefusesWhatCannotBe) {
+  expect_refused(generate({}), 2, "--prompts");
+  expect_refused(generate({"--prompts", "1", "--top-k", "3", "--top-p", "0.5"}), 2,
+                 "Cannot have top-p and top-k both greater than zero");
+  expect_refused(generate({"--prompts", "1 2 3", "--num-tokens-to-generate", "14"}), 2,
+                 "a sequence of 17 tokens was asked for; one has 1 to 16");
+  expect_refused(generate({"--prompts", "1", "--inference-dynamic-batching-block-size", "12"}), 2,
+                 "powers of two");
+  expect_refused(generate({"--prompt-file", "absent"}), 4, "--prompt-file absent");
+  expect_refused({"generate", "--load", "saved", "--prompts", "1"}, 2, "--tokenizer-type");
+  expect_refused({"generate", "--load", "saved", "--prompts", "1", "--tokenizer-type",
+                  "NullTokenizer", "--vocab-size", "5000"},
+                 2, "choose its own tokenizer");
+}
+
+}  // namespace
+}  // namespace mpitron::cli

@@ -1,0 +1,46 @@
+#include <csignal>
+
+#include "cli/command_test.h"
+#include "support/http.h"
+
+namespace mpitron::cli {
+namespace {
+
+using namespace mpitron::test;
+
+class ServeTest : public CommandTest {
+ protected:
+  ServeTest() {
+    EXPECT_EQ(run(kTinyMock + Words{"--save", "saved", "--save-interval", "4"}).code, 0);
+  }
+  const Words serve_ = {"serve",         "--load",       "saved", "--tokenizer-type",
+                        "NullTokenizer", "--vocab-size", "63"};
+};
+
+TEST_F(ServeTest, AnswersUntilItIsTold) {
+  RunningProgram server(folder_.path(), serve_ + Words{"--port", "0"});
+  const std::string words = "http://127.0.0.1:";
+  ASSERT_TRUE(server.wait([&] { return contains(server.output(), words); }));
+  const std::string output = server.output();
+  const int port = std::stoi(output.substr(output.find(words) + words.size()));
+  const std::string body = R"({"prompts": ["1 2"], "tokens_to_generate": 3, "top_k": 1})";
+  const std::string reply =
+      http(port, "PUT /api HTTP/1.1\r\nConnection: close\r\nContent-Length: " +
+                     std::to_string(body.size()) + "\r\n\r\n" + body);
+  EXPECT_TRUE(contains(reply, " 200 OK\r\n")) << reply;
+  EXPECT_TRUE(contains(reply, "\"text\":[\"1 2 ")) << reply;
+  expect_refused(serve_ + Words{"--port", std::to_string(port)}, 3,
+                 "--port " + std::to_string(port));
+  server.signal(SIGTERM);
+  const Finished end = server.wait_for_end();
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_TRUE(contains(end.out, "every request is answered")) << end.out;
+}
+
+TEST_F(ServeTest, RefusesWhatCannotBe) {
+  expect_refused(serve_ + Words{"--port", "70000"}, 2, "--port 70000");
+  expect_refused({"serve", "--port", "0"}, 2, "--load");
+}
+
+}  // namespace
+}  // namespace mpitron::cli

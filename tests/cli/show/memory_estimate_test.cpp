@@ -1,0 +1,48 @@
+#include "cli/show/memory_estimate.h"
+
+#include <gtest/gtest.h>
+
+#include "config/parse/parse.h"
+#include "support/tiny_flags.h"
+
+namespace mpitron::cli {
+namespace {
+
+constexpr double kGigabyte = 1 << 30;
+
+MemoryEstimate estimate(const std::vector<std::string>& more) {
+  return estimate_memory(config::parse_valid_run(test::tiny_flags(more)).run);
+}
+
+TEST(MemoryEstimate, GrowsWithTheSequence) {
+  const MemoryEstimate one = estimate({});
+  EXPECT_GT(one.state, 0);
+  EXPECT_GT(one.activations, 0);
+  EXPECT_EQ(one.total(), one.state + one.activations);
+  EXPECT_GT(estimate({"--micro-batch-size", "4"}).activations, 3 * one.activations);
+}
+
+TEST(MemoryEstimate, IsTold) {
+  const std::string text = to_text({.state = 2 << 20, .activations = 1 << 20});
+  EXPECT_EQ(text,
+            "memory of the fullest rank: 2.0 MB weights, gradients and optimizer state, 1.0 MB "
+            "activations (sequence parallel, selective recompute)");
+  EXPECT_EQ(to_text({.host_state = 1 << 20, .fp8_weights = 1 << 20, .has_vocabulary = false}),
+            "memory of the fullest rank: 0.0 MB weights, gradients and optimizer state, 0.0 MB "
+            "activations (sequence parallel, selective recompute), 1.0 MB optimizer state in the "
+            "host's memory, 1.0 MB weights in 8 bits; without the rows of the vocabulary");
+}
+
+TEST(MemoryEstimate, IsHeldAgainstTheMachine) {
+  const MemoryEstimate memory{.state = 2 * kGigabyte, .activations = 6 * kGigabyte};
+  EXPECT_EQ(memory_shortage(memory, 2, Index{16} << 30), "");
+  EXPECT_NE(memory_shortage(memory, 1, Index{4} << 30)
+                .find("this machine has 4.0 GB of memory, this run needs about 8.0 GB (a rank 2.0 "
+                      "for weights and optimizer, 6.0 for activations)"),
+            std::string::npos);
+  EXPECT_NE(memory_shortage(memory, 3, Index{16} << 30).find("the 3 ranks on it need about 24.0"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace mpitron::cli

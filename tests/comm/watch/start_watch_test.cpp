@@ -1,0 +1,34 @@
+#include "comm/watch/start_watch.h"
+
+#include <future>
+
+#include <gtest/gtest.h>
+
+namespace mpitron::comm {
+namespace {
+
+TEST(StartWatch, TellsOnceWhatDoesNotComeBack) {
+  std::promise<std::string> told;
+  std::future<std::string> sentence = told.get_future();
+  const StartWatch watch("MPI_Init", 3, 0.01,
+                         [&](const std::string& text) { told.set_value(text); });
+  ASSERT_EQ(sentence.wait_for(std::chrono::minutes(1)), std::future_status::ready);
+  const std::string text = sentence.get();
+  EXPECT_NE(text.find("MPI_Init has not come back within 0.0 s on rank 3 ("), std::string::npos)
+      << text;
+}
+
+TEST(StartWatch, SaysNothingWhereItComesBack) {
+  bool told = false;
+  {
+    const StartWatch watch("MPI_Init", 0, 600, [&](const std::string&) { told = true; });
+  }
+  EXPECT_FALSE(told);
+}
+
+TEST(StartWatchDeathTest, TheProcessEndsWithTheCodeOfTheEnvironment) {
+  EXPECT_EXIT(leave_start(0, "it hangs"), testing::ExitedWithCode(3), "mpitron: it hangs");
+}
+
+}  // namespace
+}  // namespace mpitron::comm

@@ -1,0 +1,32 @@
+#include "config/hybrid_pattern.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/golden_tables.h"
+
+namespace mpitron::config {
+namespace {
+
+TEST(HybridPattern, SpreadsLettersAsTheReference) {
+  Index cases = 0;
+  for (const auto& recorded : test::golden_table("hybrid_allocation")) {
+    if (!recorded.at("override").is_null()) {
+      continue;
+    }
+    EXPECT_EQ(pattern_of_ratios(recorded.at("layers").get<Index>(),
+                                recorded.at("attention_ratio").get<double>(),
+                                recorded.at("mlp_ratio").get<double>()),
+              recorded.at("pattern").get<std::string>());
+    ++cases;
+  }
+  EXPECT_GT(cases, 5);
+}
+
+TEST(HybridPattern, CountsLetters) {
+  EXPECT_EQ(count_letter("M*-M", 'M'), 2);
+  EXPECT_EQ(count_letter("", 'M'), 0);
+}
+
+}  // namespace
+}  // namespace mpitron::config

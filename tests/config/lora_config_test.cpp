@@ -1,0 +1,41 @@
+#include "config/lora_config.h"
+
+#include <gtest/gtest.h>
+
+namespace mpitron::config {
+namespace {
+
+TEST(LoraConfig, ChoosesModulesByTheEndsOfTheirNames) {
+  LoraConfig config{.rank = 4, .alpha = 8, .target_modules = {"q_proj", "layers.1.mlp.up_proj"}};
+  const auto updated = [&](const char* module) { return config.update_of(module).has_value(); };
+  EXPECT_TRUE(updated("model.layers.0.self_attn.q_proj"));
+  EXPECT_FALSE(updated("model.layers.0.self_attn.k_proj"));
+  EXPECT_TRUE(updated("model.layers.1.mlp.up_proj"));
+  EXPECT_FALSE(updated("model.layers.11.mlp.up_proj"));
+  config.target_modules = {"all-linear"};
+  EXPECT_TRUE(updated("anything"));
+}
+
+TEST(LoraConfig, PatternsReplaceRankAndAlpha) {
+  LoraConfig config{.rank = 4,
+                    .alpha = 8,
+                    .target_modules = {"all-linear"},
+                    .rank_pattern = {{"layers.1.q_proj", 16}},
+                    .alpha_pattern = {{"v_proj", 2}}};
+  EXPECT_EQ(config.update_of("layers.0.q_proj")->scale, 2);
+  EXPECT_EQ(config.update_of("layers.1.q_proj")->rank, 16);
+  EXPECT_EQ(config.update_of("layers.1.q_proj")->scale, 0.5);
+  EXPECT_EQ(config.update_of("layers.1.v_proj")->scale, 0.5);
+  config.rank_stabilised = true;
+  EXPECT_EQ(config.update_of("layers.1.q_proj")->scale, 2);
+}
+
+TEST(LoraConfig, NamesOfPlaces) {
+  EXPECT_EQ(module_name("decoder.layers.3.self_attention.q_proj."),
+            "model.layers.3.self_attn.q_proj");
+  EXPECT_EQ(module_name("decoder.layers.0.mlp.experts.local_experts.2.up_proj."),
+            "model.layers.0.mlp.experts.2.up_proj");
+}
+
+}  // namespace
+}  // namespace mpitron::config

@@ -1,0 +1,57 @@
+#include <gtest/gtest.h>
+
+#include "config/rule_cases.h"
+
+namespace mpitron::config {
+namespace {
+
+using test::RuleCase;
+
+constexpr const char* kLegal[] = {
+    "--data-path a.jsonl --sft --tokenizer-type SFTTokenizer --tokenizer-model folder "
+    "--sft-packing --calculate-per-token-loss --sft-last-turn-only",
+    "--freeze-layers 1-4 --freeze-embeddings",
+    "--freeze-layers 2",
+    "--lora-rank 4 --lora-alpha 8 --lora-target-modules q_proj,v_proj --lora-rslora "
+    "--lora-rank-pattern layers.1.self_attn.q_proj=3",
+    "--load-adapter folder",
+};
+
+constexpr RuleCase kBroken[] = {
+    {"--sft-packing --calculate-per-token-loss", "E310", "--sft-packing without --sft"},
+    {"--sft --sft-train-on-prompt --sft-last-turn-only", "E311", "both"},
+    {"--sft --sft-packing", "E312", "--calculate-per-token-loss"},
+    {"--sft --sft-packing --mtp-num-layers 1", "E313", "--mtp-num-layers"},
+    {"--freeze-layers 0-2", "E314", "--freeze-layers 1-4"},
+    {"--freeze-layers 3-5", "E314", "3-5"},
+    {"--freeze-layers x", "E314", "x"},
+    {"--freeze-embeddings --use-megatron-fsdp "
+     "--data-parallel-sharding-strategy optim_grads_params",
+     "E315", "pieces"},
+    {"--lora-rank 0", "E316", "rank 0"},
+    {"--lora-rank 4 --lora-dropout 1", "E316", "dropout 1"},
+    {"--lora-rank 4 --lora-rank-pattern q_proj", "E316", "q_proj"},
+    {"--lora-alpha 3", "E317", "without a rank"},
+    {"--lora-rank 3 --load-adapter folder", "E317", "beside --load-adapter"},
+    {"--lora-rank 4 --multi-latent-attention", "E318", "--multi-latent-attention"},
+    {"--lora-rank 4 --freeze-embeddings", "E319", "--freeze-embeddings"},
+};
+
+TEST(FinetuningConstraints, EachIsBrokenByItsSmallestExample) {
+  test::expect_broken(kBroken);
+}
+
+TEST(FinetuningConstraints, EveryRuleHasAnExample) {
+  test::expect_examples(finetuning_constraints(), kBroken);
+}
+
+TEST(FinetuningConstraints, LegalNeighboursPass) {
+  for (const char* flags : kLegal) {
+    for (const Finding& finding : test::parse_base(flags).findings) {
+      EXPECT_EQ(finding.id, ids::kNotYet) << flags << ": " << to_line(finding);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::config

@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include "config/rule_cases.h"
+
+namespace mpitron::config {
+namespace {
+
+using test::RuleCase;
+
+constexpr RuleCase kBroken[] = {
+    {"--mamba-state-dim 16", "E250", "--model gpt"},
+    {"--model mamba --hybrid-override-pattern MX", "E251", "'X' at place 2"},
+    {"--model mamba --hybrid-override-pattern MMM", "E251", "3 letters, 4 layers"},
+    {"--model mamba --hybrid-override-pattern M* --hybrid-layer-pattern M*", "E252",
+     "two patterns"},
+    {"--model mamba --hybrid-override-pattern MMM* --hybrid-mlp-ratio 0.5", "E252", "of 'M'"},
+    {"--model mamba --hybrid-attention-ratio 2", "E252", "ratios 2"},
+    {"--model mamba --mamba-head-dim 8 --mamba-num-groups 3", "E253", "3 groups"},
+    {"--model mamba --mamba-head-dim 7", "E253", "% 7"},
+    {"--model mamba --mamba-state-dim 0", "E253", "states of 0"},
+    {"--model mamba --swiglu --hybrid-layer-pattern G* --linear-num-key-heads 3", "E254",
+     "3 key heads"},
+    {"--model mamba --mamba-head-dim 8 --mamba-num-groups 2 --context-parallel-size 2", "E255",
+     "2 context ranks"},
+    {"--model mamba --hybrid-layer-pattern E*", "E255", "a letter E"},
+};
+
+TEST(HybridConstraints, EachIsBrokenByItsSmallestExample) {
+  test::expect_broken(kBroken);
+}
+
+TEST(HybridConstraints, EveryRuleHasAnExample) {
+  test::expect_examples(hybrid_constraints(), kBroken);
+}
+
+constexpr const char* kLegal[] = {
+    "--model mamba --mamba-head-dim 8 --mamba-num-groups 2",
+    "--model mamba --hybrid-override-pattern *-*-",
+    "--model mamba --hybrid-layer-pattern *-*- --is-hybrid-model",
+};
+
+TEST(HybridConstraints, LegalNeighboursPass) {
+  for (const char* flags : kLegal) {
+    for (const Finding& finding : test::parse_base(flags).findings) {
+      ADD_FAILURE() << flags << ": " << to_line(finding);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::config

@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include "config/rule_cases.h"
+
+namespace mpitron::config {
+namespace {
+
+using test::RuleCase;
+
+constexpr RuleCase kBroken[] = {
+    {"--train-samples 160", "E040", "both are given"},
+    {"--lr-warmup-samples 32", "E041", "--lr-warmup-samples given"},
+    {"--rampup-batch-size 2 2 24", "E041", "--rampup-batch-size given"},
+    {"--rampup-batch-size 2 2 24 --lr-decay-iters 10", "E041",
+     "Nearest: --train-samples 124 --lr-decay-samples 44 in place of"},
+    {"--train-samples 160 --lr-decay-iters 3", "E042", "--lr-decay-iters given"},
+    {"--log-interval 0", "E043", "log_interval = 0"},
+    {"--eval-iters -1", "E043", "eval_iters = -1"},
+    {"--error-injection-rate -1", "E043", "error_injection_rate = -1"},
+    {"--global-batch-size 7", "E044",
+     "7 % (2 * 1) = 1. Nearest: --global-batch-size 6 | --global-batch-size 8"},
+    {"--rampup-batch-size 2 2", "E045", "2 2"},
+    {"--rampup-batch-size 2 x 24", "E045", "2 x 24"},
+    {"--rampup-batch-size 2 4 24", "E046", "(8 - 2) % 4 = 2"},
+    {"--rampup-batch-size 3 5 24", "E047", "3 % 2 = 1"},
+    {"--min-lr 1", "E048", "min_lr 1"},
+    {"--lr-warmup-fraction 0.1 --lr-warmup-iters 2", "E049", "--lr-warmup-iters given"},
+    {"--lr-warmup-iters 20", "E050", "160 >= 160"},
+    {"--lr-decay-style WSD", "E051", "--lr-wsd-decay-iters N"},
+    {"--start-weight-decay 0.1", "E052", "constant style, start 0.1"},
+    {"--weight-decay-incr-style linear --start-weight-decay 0.1", "E052", "end missing"},
+    {"--decoupled-min-lr 0.1", "E053", "--decoupled-lr is missing"},
+    {"--adam-beta2 1", "E054", "0.9 1"},
+    {"--deterministic-mode --use-flash-attn", "E065", "flash"},
+    {"--adlr-autoresume", "E161", "--save is not given"},
+    {"--adlr-autoresume --adlr-autoresume-interval 0", "E043", "adlr_autoresume_interval = 0"},
+    {"--profile --profile-step-start 5 --profile-step-end 5", "E066", "5 <= 5"},
+    {"--metrics-port 65536", "E067", "metrics_port = 65536"},
+    {"--metrics-address 0.0.0.0", "E067", "without --metrics-port"},
+};
+
+TEST(RunConstraints, EachIsBrokenByItsSmallestExample) {
+  test::expect_broken(kBroken);
+}
+
+TEST(RunConstraints, EveryRuleHasAnExample) {
+  test::expect_examples(run_constraints(), kBroken);
+}
+
+constexpr const char* kLegal[] = {
+    "--global-batch-size 7 --decrease-batch-size-if-needed",
+    "--lr-warmup-iters 19",
+    "--lr-warmup-fraction 0.5 --min-lr 0.002",
+    "--lr-decay-style WSD --lr-wsd-decay-iters 20",
+    "--weight-decay-incr-style cosine --start-weight-decay 0.1 --end-weight-decay 0.1",
+    "--decoupled-lr 0.1 --decoupled-min-lr 0.01",
+    "--eval-interval 0 --eval-iters 0",
+    "--deterministic-mode",
+};
+
+TEST(RunConstraints, LegalNeighboursPass) {
+  for (const char* flags : kLegal) {
+    for (const Finding& finding : test::parse_base(flags).findings) {
+      EXPECT_EQ(finding.id, ids::kNotYet) << flags << ": " << to_line(finding);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::config

@@ -1,0 +1,104 @@
+#include "config/sources/checkpoint_arguments.h"
+
+#include <gtest/gtest.h>
+
+#include "config/flags.h"
+#include "config/parse/report.h"
+
+namespace mpitron::config {
+namespace {
+
+std::string configuration(const std::string& flags) {
+  return values_json(test::parse_base(flags).values, false);
+}
+
+ParsedRun parse_with(const std::string& flags, const CheckpointArguments& checkpoint) {
+  return parse_run(split_words(test::kBase + (" " + flags)), 1, &checkpoint);
+}
+
+TEST(CheckpointArguments, TheModelIsTheCheckpointsWhateverIsGiven) {
+  const CheckpointArguments checkpoint{
+      .configuration = configuration("--num-layers 6 --swiglu --lr 0.5 --seq-length 32 "
+                                     "--max-position-embeddings 32"),
+      .path = "a/checkpoint.h5"};
+  const ParsedRun parsed = parse_with("--num-layers 2 --load a", checkpoint);
+  EXPECT_EQ(parsed.run.model.num_layers, 6);
+  EXPECT_TRUE(parsed.values.flag("swiglu"));
+  EXPECT_EQ(parsed.run.training.seq_length, 32);
+  EXPECT_NE(parsed.run.optimizer.lr, 0.5);
+  ASSERT_FALSE(parsed.notices.empty());
+  EXPECT_NE(parsed.notices[0].find("--num-layers"), std::string::npos);
+  EXPECT_EQ(parsed.values.origin_at(option_index().slot_of_dest("num_layers")).detail,
+            checkpoint.path);
+}
+
+TEST(CheckpointArguments, LatentsAndPredictionsAreTheModels) {
+  const CheckpointArguments checkpoint{
+      .configuration = configuration("--multi-latent-attention --kv-lora-rank 24 --v-head-dim 40 "
+                                     "--position-embedding-type rope --mtp-num-layers 2"),
+      .path = "a/checkpoint.h5"};
+  const ParsedRun parsed = parse_with("--load a", checkpoint);
+  EXPECT_TRUE(parsed.run.model.multi_latent_attention);
+  EXPECT_EQ(parsed.run.model.kv_lora_rank, 24);
+  EXPECT_EQ(parsed.run.model.v_head_dim, 40);
+  EXPECT_EQ(parsed.run.model.rope_type, RopeType::yarn);
+  EXPECT_EQ(parsed.run.model.mtp_num_layers, 2);
+}
+
+TEST(CheckpointArguments, EncodersTakeTheirPositionsAndNothingOfOtherModels) {
+  const std::string t5 = "--model t5 --decoder-seq-length 16 --vocab-file vocab.txt ";
+  const CheckpointArguments checkpoint{
+      .configuration = configuration(t5 + "--position-embedding-type relative "
+                                          "--relative-attention-num-buckets 16 "
+                                          "--relative-attention-max-distance 64"),
+      .path = "a/checkpoint.h5"};
+  const ParsedRun parsed = parse_with(t5 + "--load a", checkpoint);
+  EXPECT_EQ(test::all_findings(parsed), "no findings");
+  EXPECT_EQ(parsed.run.model.position_embedding_type, PositionEmbedding::relative);
+  EXPECT_EQ(parsed.run.model.relative_attention_num_buckets, 16);
+  EXPECT_EQ(parsed.run.model.relative_attention_max_distance, 64);
+}
+
+TEST(CheckpointArguments, ALayoutIsTakenWhenAskedFor) {
+  CheckpointArguments checkpoint{.configuration = R"({"tensor_model_parallel_size": 2})"};
+  EXPECT_EQ(parse_with("--load a", checkpoint).run.parallel.tensor_model_parallel_size, 1);
+  checkpoint.layout = true;
+  EXPECT_EQ(parse_with("--load a", checkpoint).run.parallel.tensor_model_parallel_size, 2);
+}
+
+TEST(CheckpointArguments, WithoutAConfigurationItIsAFinding) {
+  EXPECT_TRUE(test::has_finding(parse_with("--load a", {.configuration = "no json"}), ids::kFile));
+}
+
+TEST(CheckpointArguments, DifferencesNameBothValues) {
+  EXPECT_EQ(model_differences(configuration("--num-layers 6"), configuration("--num-layers 4")),
+            "num_layers 6, here 4");
+  EXPECT_EQ(model_differences(configuration("--lr 0.5"), configuration("")), "");
+}
+
+TEST(CheckpointArguments, OptionsOfTheFunctionAndAllOthersAreCompared) {
+  const std::string there = configuration("--lr 0.5 --norm-epsilon 1e-2 --save a");
+  const std::string here = configuration("--lr 0.25 --save b");
+  EXPECT_EQ(function_differences(there, here), "norm_epsilon 0.01, here 1e-05");
+  const std::string all = all_differences(there, here);
+  EXPECT_NE(all.find("lr 0.5, here 0.25"), std::string::npos) << all;
+  EXPECT_NE(all.find("norm_epsilon"), std::string::npos) << all;
+  EXPECT_EQ(all.find("save"), std::string::npos) << all;
+}
+
+TEST(CheckpointArguments, OptionsOfTheVocabularyAreCompared) {
+  const std::string there = configuration("--tokenizer-type NullTokenizer --vocab-size 511");
+  EXPECT_EQ(vocabulary_differences(
+                there, configuration("--tokenizer-type NullTokenizer --vocab-size 600")),
+            "vocab_size 511, here 600");
+  EXPECT_EQ(vocabulary_differences(there, there), "");
+}
+
+TEST(CheckpointArguments, TypesOfStateAreCompared) {
+  EXPECT_EQ(state_type_differences(configuration("--exp-avg-dtype fp8"), configuration("")),
+            "exp_avg_dtype fp8, here fp32");
+  EXPECT_EQ(state_type_differences(configuration("--lr 0.5"), configuration("")), "");
+}
+
+}  // namespace
+}  // namespace mpitron::config

@@ -1,0 +1,44 @@
+#include "images/transforms/colour.h"
+
+#include <gtest/gtest.h>
+
+namespace mpitron::images {
+namespace {
+
+Image filled(Index width, Index height, std::uint8_t level) {
+  Image image(width, height);
+  std::fill(image.pixels.begin(), image.pixels.end(), level);
+  return image;
+}
+
+TEST(Colour, FactorsOfOneChangeNothing) {
+  Image image = filled(4, 4, 90);
+  image.pixels[5] = 200;
+  for (const Image& same : {brightened(image, 1), contrasted(image, 1), saturated(image, 1),
+                            sharpened(image, 1), hue_shifted(filled(4, 4, 90), 0.3)}) {
+    EXPECT_EQ(same.pixels.size(), image.pixels.size());
+  }
+  EXPECT_EQ(brightened(image, 1).pixels, image.pixels);
+  EXPECT_EQ(saturated(image, 1).pixels, image.pixels);
+  EXPECT_EQ(hue_shifted(filled(4, 4, 90), 0.3).pixels, filled(4, 4, 90).pixels);
+}
+
+TEST(Colour, TablesAreAsTheirNames) {
+  EXPECT_EQ(inverted(filled(1, 1, 3)).pixels[0], 252);
+  EXPECT_EQ(posterised(filled(1, 1, 0xFF), 4).pixels[0], 0xF0);
+  EXPECT_EQ(solarised(filled(1, 1, 128), 128).pixels[0], 127);
+  EXPECT_EQ(solarised(filled(1, 1, 127), 128).pixels[0], 127);
+  EXPECT_EQ(equalised(filled(9, 5, 100)).pixels, filled(9, 5, 100).pixels);
+}
+
+TEST(Colour, ContrastIsStretchedToTheEnds) {
+  Image image = filled(2, 1, 101);
+  image.pixels[0] = 50;
+  const Image result = autocontrasted(image);
+  EXPECT_EQ(result.pixels[0], 0);
+  EXPECT_EQ(result.pixels[3], 255);
+  EXPECT_EQ(result.pixels[1], 101);
+}
+
+}  // namespace
+}  // namespace mpitron::images

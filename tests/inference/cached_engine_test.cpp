@@ -1,0 +1,111 @@
+#include "inference/cached_engine.h"
+
+#include <gtest/gtest.h>
+
+#include "inference/uncached_engine.h"
+#include "support/host_runtime.h"
+#include "tests/inference/recorded_answers.h"
+
+namespace mpitron::inference {
+namespace {
+
+constexpr double kTolerance = 1e-5;
+
+/// A step's shapes: how prompts are cut and how often blocks run out follow from them.
+struct Cut {
+  Index block_size, blocks, slots, step_tokens;
+  bool prefix_cache = true;
+};
+
+std::vector<Answer> answers_of(Engine& engine, const test::GoldenModel& golden, bool prefix_cache) {
+  const std::string text = "the old sailor sees the old sailor and the old sailor sees";
+  std::vector<GenerationRequest> requests;
+  for (const std::size_t length : {58, 30, 4, 58, 41, 17}) {
+    const std::string prompt = text.substr(0, length);
+    const auto number = static_cast<std::uint32_t>(requests.size());
+    requests.push_back({.prompt = golden.tokenizer->encode(prompt),
+                        .max_tokens = 24,
+                        .sampling = {.temperature = number % 2 == 0 ? 0. : 1., .choice = number},
+                        .log_probs = 3,
+                        .prompt_log_probs = number % 3 == 0});
+  }
+  Generator generator(engine, *golden.tokenizer, {.prefix_cache = prefix_cache});
+  return generator.run(requests);
+}
+
+void expect_same(const std::vector<TokenLogProbs>& got, const std::vector<TokenLogProbs>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    EXPECT_NEAR(got[i].token.value, want[i].token.value, kTolerance) << i;
+  }
+}
+
+TEST(CachedEngine, AnswersAsTheReference) {
+  if (!test::has_generation_models()) {
+    GTEST_SKIP() << "no recorded models";
+  }
+  for (const std::string& name : test::generation_models()) {
+    for (const Index tokens : {5, 16, 512}) {
+      SCOPED_TRACE(::testing::Message() << name << ", steps of " << tokens);
+      const test::GoldenModel golden(name, test::recorded_length(name));
+      CachedEngine engine(*golden.device, golden.model,
+                          {.block_size = 8, .blocks = 40, .slots = 4, .max_step_tokens = tokens},
+                          golden.tokenizer->vocab_size());
+      test::expect_greedy(engine, *golden.tokenizer, name);
+    }
+  }
+}
+
+/// Any cut of the prompts, any batch, blocks that run out, cached prefixes: the same text and
+/// values as of the engine that computes everything anew.
+TEST(CachedEngine, AnswersAsTheUncachedEngine) {
+  for (const std::string& name : test::generation_models()) {
+    const test::GoldenModel golden(name, test::recorded_length(name));
+    const Index vocabulary = golden.tokenizer->vocab_size();
+    UncachedEngine uncached(*golden.device, golden.model,
+                            {.block_size = 8, .blocks = 100, .slots = 8, .max_step_tokens = 512},
+                            vocabulary);
+    const std::vector<Answer> want = answers_of(uncached, golden, false);
+    for (const Cut& cut :
+         {Cut{8, 100, 8, 512}, Cut{16, 50, 1, 7}, Cut{8, 14, 6, 9}, Cut{32, 100, 3, 64, false}}) {
+      SCOPED_TRACE(::testing::Message()
+                   << name << ", blocks of " << cut.block_size << ", steps of " << cut.step_tokens);
+      CachedEngine engine(*golden.device, golden.model,
+                          {.block_size = cut.block_size,
+                           .blocks = cut.blocks,
+                           .slots = cut.slots,
+                           .max_step_tokens = cut.step_tokens},
+                          vocabulary);
+      const std::vector<Answer> got = answers_of(engine, golden, cut.prefix_cache);
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        SCOPED_TRACE(i);
+        EXPECT_EQ(got[i].tokens, want[i].tokens);
+        expect_same(got[i].log_probs, want[i].log_probs);
+        expect_same(got[i].prompt_log_probs, want[i].prompt_log_probs);
+      }
+    }
+  }
+}
+
+TEST(CachedEngine, ACopiedBlockReadsAsItsOriginal) {
+  for (const std::string& name : test::generation_models()) {
+    const test::GoldenModel golden(name, test::recorded_length(name));
+    CachedEngine engine(*golden.device, golden.model, {.block_size = 8, .blocks = 4},
+                        golden.tokenizer->vocab_size());
+    const TokenIds prompt = {3, 4, 5}, last = {6};
+    const std::vector<Index> block = {1}, copy = {3};
+    const SequenceStep first{.tokens = prompt, .blocks = block, .logits_from = 3};
+    EXPECT_TRUE(engine.step(std::span(&first, 1)).empty());
+    engine.copy_block(1, 3);
+    const auto logits = [&](std::span<const Index> blocks) {
+      const SequenceStep step{.first_position = 3, .tokens = last, .blocks = blocks};
+      const auto row = engine.step(std::span(&step, 1));
+      return std::vector<float>(row.begin(), row.end());
+    };
+    EXPECT_EQ(logits(block), logits(copy)) << name;
+    EXPECT_GT(engine.cache_bytes(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::inference

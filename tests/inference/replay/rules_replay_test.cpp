@@ -1,0 +1,35 @@
+#include <gtest/gtest.h>
+
+#include "inference/replay/replay_row.h"
+#include "support/golden_json.h"
+
+namespace mpitron::inference {
+namespace {
+
+TEST(ReplayRow, PassesWhereAllAgreeAndNothingIsMissing) {
+  ReplayRow row{.of = "a", .what = "b", .allowed = 0.5};
+  EXPECT_FALSE(row.pass());  // nothing was compared
+  row.count(true);
+  row.compare(1, 1.25);
+  EXPECT_TRUE(row.pass());
+  row.compare(NAN, 1);
+  EXPECT_FALSE(row.pass());
+  EXPECT_EQ(row.largest, HUGE_VAL);
+  ReplayRow missing{.cases = 1, .agreed = 1, .missing = "beams"};
+  EXPECT_FALSE(missing.pass());
+}
+
+TEST(RulesReplay, EveryRecordedRuleAgreesOrIsNamed) {
+  const std::string folder = test::golden_folder() + "/generation";
+  for (const ReplayRow& row : replay_rules(folder)) {
+    EXPECT_TRUE(row.pass() || !row.missing.empty())
+        << row.of << ": " << row.agreed << " of " << row.cases << ", " << row.largest;
+  }
+}
+
+TEST(RulesReplay, AnEmptyFolderHasNoRows) {
+  EXPECT_TRUE(replay_rules("/nonexistent").empty());
+}
+
+}  // namespace
+}  // namespace mpitron::inference

@@ -1,0 +1,115 @@
+#include "inference/sampling/token_sampler.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "support/golden_json.h"
+
+namespace mpitron::inference {
+namespace {
+
+using nlohmann::json;
+
+SamplingRule rule_of(const json& values) {
+  SamplingRule rule{.temperature = values.value("temperature", 1.0),
+                    .top_k = values.value("top_k", 0),
+                    .top_p = values.value("top_p", 1.0),
+                    .min_p = values.value("min_p", 0.0),
+                    .repetition_penalty = values.value("repetition_penalty", 1.0),
+                    .presence_penalty = values.value("presence_penalty", 0.0),
+                    .frequency_penalty = values.value("frequency_penalty", 0.0),
+                    .banned = values.value("banned", TokenIds{})};
+  const json bias = values.value("logit_bias", json::object());
+  for (const auto& [id, value] : bias.items()) {
+    rule.bias.emplace_back(std::stoi(id), value.get<double>());
+  }
+  return rule;
+}
+
+void expect_probabilities(const TokenSampler& sampler, const json& expected) {
+  double total = 0;
+  for (const auto& candidate : sampler.candidates()) {
+    total += candidate.weight;
+  }
+  ASSERT_EQ(sampler.candidates().size(), expected.size());
+  for (const auto& candidate : sampler.candidates()) {
+    const double probability = expected.at(std::to_string(candidate.id)).get<double>();
+    EXPECT_NEAR(candidate.weight / total, probability, 3e-6 * probability) << candidate.id;
+  }
+}
+
+json recorded(const std::string& name) {
+  const std::string path = "generation/" + name;
+  return std::filesystem::exists(test::golden_folder() + "/" + path) ? test::golden_json(path)
+                                                                     : json();
+}
+
+TEST(TokenSampler, RepeatsRecordedDraws) {
+  const json file = recorded("draws.json");
+  if (file.is_null()) {
+    GTEST_SKIP() << "generation/draws.json is absent";
+  }
+  TokenSampler sampler(file.at("vocab").get<Index>());
+  const auto prompt = file.at("prompt").get<TokenIds>();
+  const auto answer = file.at("generated").get<TokenIds>();
+  for (const json& each : file.at("cases")) {
+    const auto row = each.at("row").get<std::size_t>();
+    const auto logits = file.at("logits").at(row).get<std::vector<float>>();
+    const SamplingRule rule = rule_of(each);
+    sampler.sample(logits, rule, prompt, answer);
+    expect_probabilities(sampler, each.at("probabilities"));
+    for (const json& draw : each.at("draws")) {
+      const double uniform = uniform_draw(std::stoull(draw.at("seed").get<std::string>()),
+                                          draw.at("choice").get<std::uint32_t>(),
+                                          draw.at("position").get<std::uint32_t>());
+      if (draw.contains("u")) {
+        EXPECT_DOUBLE_EQ(uniform, draw.at("u").get<double>());
+      }
+      EXPECT_EQ(sampler.draw(uniform), draw.at("token").get<TokenId>()) << draw;
+    }
+  }
+}
+
+TEST(TokenSampler, RepeatsTheReferencesDistributions) {
+  const json file = recorded("sampling.json");
+  if (file.is_null()) {
+    GTEST_SKIP() << "generation/sampling.json is absent";
+  }
+  TokenSampler sampler(static_cast<Index>(file.at("logits").at(0).size()));
+  for (const json& each : file.at("cases")) {
+    SamplingRule rule = rule_of(each);
+    rule.top_p = rule.top_p == 0 ? 1 : rule.top_p;  // off, as the reference means it
+    for (const json& row : each.at("rows")) {
+      const auto index = row.at("row").get<std::size_t>();
+      sampler.sample(file.at("logits").at(index).get<std::vector<float>>(), rule, {}, {});
+      expect_probabilities(sampler, row.at("probabilities"));
+    }
+  }
+}
+
+TEST(TokenSampler, TopPDecaysAfterEachToken) {
+  const std::vector<float> logits(100, 0.0f);  // a mass of p keeps p * 100 + 1 ids
+  TokenSampler sampler(100);
+  SamplingRule rule{.top_p = 0.895, .top_p_decay = 0.5, .top_p_bound = 0.295};
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < 4; ++i) {
+    sampler.sample(logits, rule, {}, TokenIds(i, 1));
+    kept.push_back(sampler.candidates().size());
+  }
+  EXPECT_EQ(kept, (std::vector<std::size_t>{90, 45, 30, 30}));
+}
+
+TEST(TokenSampler, NeverDrawsPaddedForbiddenOrEarlyIds) {
+  const std::vector<float> logits = {1, 9, 8, 7, 50};
+  TokenSampler sampler(4);
+  SamplingRule rule{.top_k = 1, .stop_ids = {1}, .min_tokens = 2, .never_after = {{5, 2}}};
+  EXPECT_EQ(sampler.sample(logits, rule, TokenIds{0}, TokenIds{}), 2);
+  EXPECT_EQ(sampler.sample(logits, rule, TokenIds{5}, TokenIds{}), 3);
+  EXPECT_EQ(sampler.sample(logits, rule, TokenIds{0}, TokenIds{3, 3}), 1);
+  rule.banned = {0, 1, 2, 3};
+  EXPECT_EQ(sampler.sample(logits, rule, TokenIds{0}, TokenIds{3, 3}), 0);
+}
+
+}  // namespace
+}  // namespace mpitron::inference

@@ -1,0 +1,86 @@
+#include "io/hdf5/hdf5_file.h"
+
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+#include "utils/error.h"
+
+namespace mpitron::io {
+namespace {
+
+TEST(Hdf5File, SaysWhatHdf5Says) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "a.h5";
+  try {
+    const Hdf5File file(path, Hdf5File::Mode::read);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::data);
+    const std::string text = error.what();
+    EXPECT_NE(text.find(path.string()), text.npos) << text;
+    EXPECT_NE(text.find("No such file"), text.npos) << text;
+  }
+}
+
+TEST(Hdf5File, WhatNoFileOfOursHoldsIsRefused) {
+  const test::TemporaryFolder folder;
+  Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
+  file.create_data_set({.name = "twice", .shape = {2}});
+  EXPECT_THROW(file.create_data_set({.name = "twice", .shape = {2}}), Error);
+  file.create_data_set({.name = "matrix", .shape = {2, 2}, .dtype = DType::u8});
+  EXPECT_THROW(file.read_bytes("matrix"), Error);
+  EXPECT_THROW(file.read_bytes("twice"), Error);
+  EXPECT_THROW(file.attributes("nowhere"), Error);
+  file.write_extents("table", std::vector<Extent>(3));
+  EXPECT_THROW(file.data_sets({}), Error);
+}
+
+TEST(Hdf5File, AttributesAreReplaced) {
+  const test::TemporaryFolder folder;
+  Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
+  file.set_attributes("/", {{"a", Index{1}}, {"b", 2.5}});
+  file.set_attributes("/", {{"a", std::string("text")}, {"c", Index{-1}}});
+  const Attributes expected = {{"a", std::string("text")}, {"b", 2.5}, {"c", Index{-1}}};
+  EXPECT_EQ(file.attributes("/"), expected);
+}
+
+TEST(Hdf5File, TellsWhereItsDataSetsLie) {
+  const test::TemporaryFolder folder;
+  Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
+  const Index numbers = file.create_data_set({.name = "group/numbers", .shape = {5}});
+  file.create_data_set({.name = "none", .shape = {0}, .dtype = DType::u16});
+  EXPECT_EQ(numbers % 4096, 0);
+  const std::vector<DataSet> expected = {
+      {.name = "group/numbers", .shape = {5}, .dtype = DType::f32, .offset = numbers},
+      {.name = "none", .shape = {0}, .dtype = DType::u16, .offset = 0}};
+  EXPECT_EQ(file.data_sets({}), expected);
+}
+
+TEST(Hdf5File, TablesComeBack) {
+  const test::TemporaryFolder folder;
+  Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
+  const std::vector<std::uint64_t> words = {1, 2, 3, ~std::uint64_t{0}, 5, 6};
+  const TableFields fields = {"a", "b", "c"};
+  EXPECT_EQ(file.write_table("tables/full", fields, words) % 4096, 0);
+  file.write_table("tables/empty", fields, {});
+  EXPECT_EQ(file.read_table("tables/full", fields), words);
+  EXPECT_EQ(file.read_table("tables/empty", fields), std::vector<std::uint64_t>());
+  EXPECT_THROW(file.read_table("tables/full", {"a", "b"}), Error);
+  EXPECT_THROW(file.read_table("tables/none", fields), Error);
+}
+
+// What they show is looked at with other programs (tests/checkpoint/other_tools_test.cpp).
+TEST(Hdf5File, VirtualDataSetsAreNoneThatHavePlaces) {
+  const test::TemporaryFolder folder;
+  Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
+  const std::vector<VirtualPart> parts = {
+      {.file = "b.h5", .begin = 0, .end = 4, .source_begin = 2, .source_elements = 6},
+      {.file = "c.h5", .begin = 4, .end = 6, .source_begin = 0, .source_elements = 2}};
+  file.create_virtual_data_set({.name = "group/x", .shape = {2, 3}}, parts);
+  file.create_virtual_data_set({.name = "none", .shape = {0, 3}}, {});
+  EXPECT_EQ(file.names_below("/"), (std::vector<std::string>{"group/x", "none"}));
+  EXPECT_THROW(file.data_sets({}), Error);
+}
+
+}  // namespace
+}  // namespace mpitron::io

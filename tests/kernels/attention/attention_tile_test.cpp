@@ -1,0 +1,95 @@
+#include "kernels/host/attention/attention_tile.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/visibility_cases.h"
+
+namespace mpitron::kernels::host::attention {
+namespace {
+
+/// How often each element of a tile is met.
+class Count {
+ public:
+  explicit Count(const Tile& tile) : tile_(tile) {}
+  void add(Index row, Index rows, Index key, Index keys) {
+    for (Index r = row - tile_.q0(); r < row - tile_.q0() + rows; ++r) {
+      for (Index k = key - tile_.k0(); k < key - tile_.k0() + keys; ++k) {
+        ASSERT_TRUE(0 <= r && r < kQueryTile && 0 <= k && k < kKeyTile) << r << ", " << k;
+        ++count_[r][k];
+      }
+    }
+  }
+  int operator()(Index row, Index key) const { return count_[row - tile_.q0()][key - tile_.k0()]; }
+
+ private:
+  const Tile& tile_;
+  int count_[kQueryTile][kKeyTile] = {};
+};
+
+struct Bounds {
+  Index q0, q_end, k0, k_end;
+};
+
+template <class F>
+void for_tiles(F&& f) {
+  for (const Visibility& v : visibility_cases()) {
+    SCOPED_TRACE(::testing::Message() << "s " << v.s << " s_kv " << v.s_kv << " causal " << v.causal
+                                      << " window " << v.window);
+    for (Index q0 = 0; q0 < v.s; q0 += kQueryTile) {
+      for (Index k0 = 0; k0 < v.s_kv; k0 += kKeyTile) {
+        const Bounds at{q0, std::min(q0 + kQueryTile, round_up(v.s, kRows)), k0,
+                        std::min(k0 + kKeyTile, round_up(v.s_kv, kRows))};
+        f(v, at, Tile(v, at.q0, at.q_end, at.k0, at.k_end));
+      }
+    }
+  }
+}
+
+// A product may read only what a block has written, must read all that is seen, and nothing twice.
+TEST(AttentionTile, BlocksAndProductsCoverWhatIsSeen) {
+  for_tiles([](const Visibility& v, const Bounds& at, const Tile& tile) {
+    Count written(tile), by_key(tile), by_query(tile);
+    tile.for_blocks([&](Index row, Index col, auto n) { written.add(row, kRows, col, 16 * n); });
+    tile.for_key_rows(
+        [&](Index key, Index first, Index last) { by_key.add(first, last - first, key, kRows); });
+    tile.for_query_rows(
+        [&](Index row, Index first, Index last) { by_query.add(row, kRows, first, last - first); });
+    for (Index row = at.q0; row < at.q_end; ++row) {
+      for (Index key = at.k0; key < at.k_end; ++key) {
+        const bool seen = row < v.s && sees(v, row, key);
+        const int blocks = written(row, key), keys = by_key(row, key), queries = by_query(row, key);
+        ASSERT_TRUE(blocks <= 1 && keys <= blocks && queries <= blocks) << row << ", " << key;
+        ASSERT_TRUE(!seen || (keys == 1 && queries == 1)) << row << ", " << key;
+      }
+    }
+  });
+}
+
+TEST(AttentionTile, EmptyTilesAreTheOnesThatNobodySees) {
+  Index empty = 0;
+  for_tiles([&](const Visibility& v, const Bounds& at, const Tile& tile) {
+    Index seen = 0;
+    for (Index row = at.q0; row < std::min(at.q_end, v.s); ++row) {
+      for (Index key = at.k0; key < at.k_end; ++key) {
+        seen += sees(v, row, key) ? 1 : 0;
+      }
+    }
+    EXPECT_FALSE(tile.empty() && seen > 0);
+    empty += tile.empty() ? 1 : 0;
+  });
+  EXPECT_GT(empty, 10);
+}
+
+// The reason for tiles at all: causal attention does half of the work.
+TEST(AttentionTile, CausalBlocksEndNearTheDiagonal) {
+  const Visibility v{96, 192, true, -1};
+  const Tile tile(v, 0, 96, 0, 192);
+  tile.for_query_rows([&](Index row, Index first, Index last) {
+    EXPECT_EQ(first, 0);
+    EXPECT_LE(last, row + 96 + 2 * kRows);
+  });
+  EXPECT_TRUE(Tile({192, 192, true, -1}, 0, 96, 128, 192).empty());
+}
+
+}  // namespace
+}  // namespace mpitron::kernels::host::attention

@@ -1,0 +1,117 @@
+#include "kernels/attention/cached_attention.h"
+
+#include "tests/kernels/workbench.h"
+
+namespace mpitron::kernels {
+namespace {
+
+constexpr double kTolerance = 2e-6;
+
+/// Three sequences in one step: the end of a prompt, a single token, and a beginning. Their blocks
+/// lie anywhere.
+struct Step {
+  explicit Step(Index block_size) : block_size(block_size) {
+    add(3, 19 / block_size * block_size + 2);
+    add(1, 2 * block_size);
+    add(9, 0);
+  }
+  void add(Index rows, Index first_position) {
+    for (Index i = 0; i * block_size < first_position + rows; ++i) {
+      blocks.push_back((5 * used++ + 3) % kBlocks);
+      lists.back().push_back(blocks.back());
+    }
+    pieces.push_back({t, rows, first_position, lists.back()});
+    t += rows;
+    lists.emplace_back();
+  }
+  static constexpr Index kBlocks = 32;
+  Index block_size, t = 0, used = 0;
+  std::vector<Index> blocks;
+  std::deque<std::vector<Index>> lists = std::deque<std::vector<Index>>(1);
+  std::vector<CachedPiece> pieces;
+};
+
+struct Heads {
+  Index groups, per_group, d, dv;
+};
+
+TEST(CachedAttention, EveryShapeAsTheReference) {
+  for (const DType type : kTrainingTypes) {
+    for (const Index block_size : {2, 8, 16, 32}) {
+      for (const Heads& heads : {Heads{2, 1, 16, 16}, Heads{1, 5, 24, 40}, Heads{3, 4, 64, 17}}) {
+        for (const Index window : {-1, 0, 5}) {
+          SCOPED_TRACE(::testing::Message() << name_of(type) << " block " << block_size << " d "
+                                            << heads.d << " window " << window);
+          const Step step(block_size);
+          Workbench bench;
+          const Index n = heads.groups * heads.per_group;
+          Twin& q = bench.input(type, {step.t, 1, heads.groups, heads.per_group, heads.d}, 3);
+          Twin& keys = bench.input(type, {Step::kBlocks, heads.groups, block_size, heads.d});
+          Twin& values = bench.input(type, {Step::kBlocks, heads.groups, block_size, heads.dv});
+          Twin &sinks = bench.input(type, {n}, 2), &o = bench.output(type, {step.t, n, heads.dv});
+          bench.check(
+              [&](Side side) {
+                return CachedAttention{.q = q(side),
+                                       .key_cache = keys(side),
+                                       .value_cache = values(side),
+                                       .sinks = window == 0 ? In(sinks(side)) : In{},
+                                       .o = o(side),
+                                       .pieces = step.pieces,
+                                       .scale = 0.5f,
+                                       .window = window,
+                                       .zero_sink = window == 5};
+              },
+              kTolerance);
+        }
+      }
+    }
+  }
+}
+
+TEST(CachedAttention, AppendsToItsBlocksOnly) {
+  for (const DType type : kTrainingTypes) {
+    const Step step(8);
+    Workbench bench;
+    Twin &k = bench.input(type, {step.t, 1, 2, 5}), &v = bench.input(type, {step.t, 1, 2, 7});
+    Twin& keys = bench.inout(type, {Step::kBlocks, 2, 8, 5});
+    Twin& values = bench.inout(type, {Step::kBlocks, 2, 8, 7});
+    bench.check(
+        [&](Side side) {
+          return CacheAppend{k(side), v(side), keys(side), values(side), step.pieces};
+        },
+        0);
+  }
+}
+
+/// What a row gives does not depend on its neighbours in the step.
+TEST(CachedAttention, RowsAloneHaveTheSameBits) {
+  const Step step(16);
+  TestTensor q(DType::f32, {step.t, 1, 2, 2, 24}, test_values(step.t * 96, 1));
+  TestTensor keys(DType::f32, {Step::kBlocks, 2, 16, 24}, test_values(Step::kBlocks * 768, 2));
+  TestTensor values(DType::f32, {Step::kBlocks, 2, 16, 24}, test_values(Step::kBlocks * 768, 3));
+  const auto attended = [&](std::span<const CachedPiece> pieces) {
+    TestTensor o(DType::f32, {step.t, 4, 24}, std::vector<double>(std::size_t(step.t * 96), 0.0));
+    run_on_device(CachedAttention{.q = q.view(),
+                                  .key_cache = keys.view(),
+                                  .value_cache = values.view(),
+                                  .sinks = {},
+                                  .o = o.view(),
+                                  .pieces = pieces});
+    return o.values();
+  };
+  const std::vector<double> whole = attended(step.pieces);
+  for (const CachedPiece& piece : step.pieces) {
+    for (Index i = 0; i < piece.rows; ++i) {
+      const CachedPiece row{piece.first_row + i, 1, piece.first_position + i, piece.blocks};
+      const std::vector<double> alone = attended(std::span(&row, 1));
+      for (auto j = static_cast<std::size_t>(row.first_row * 96); j < alone.size(); ++j) {
+        if (j < static_cast<std::size_t>((row.first_row + 1) * 96)) {
+          EXPECT_EQ(alone[j], whole[j]) << row.first_row;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::kernels

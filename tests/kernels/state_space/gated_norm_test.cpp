@@ -1,0 +1,70 @@
+#include "kernels/state_space/gated_norm.h"
+
+#include "tests/kernels/workbench.h"
+
+namespace mpitron::kernels {
+namespace {
+
+constexpr double kTolerance = 5e-6;
+constexpr double kSumTolerance = 2e-5;
+
+/// Rows of one to three groups of odd widths, with the gate in front and behind.
+template <class F>
+void for_cases(F&& f) {
+  for (const DType type : kTrainingTypes) {
+    for (const Index width : {2, 17, 64}) {
+      for (const Index groups : {1, 3}) {
+        for (const bool gate_first : {true, false}) {
+          SCOPED_TRACE(::testing::Message() << name_of(type) << " " << groups << " x " << width
+                                            << (gate_first ? " gate first" : ""));
+          f(type, width * groups, groups, gate_first);
+        }
+      }
+    }
+  }
+}
+
+TEST(GatedNorm, ForwardAsTheReference) {
+  for_cases([](DType type, Index f, Index groups, bool gate_first) {
+    Workbench bench({1, 3});
+    Twin &x = bench.input(type, {37, f}, 2), &z = bench.input(type, {37, f}, 2);
+    Twin &weight = bench.input(type, {f}), &y = bench.output(type, {37, f});
+    TestTensor rstd[] = {TestTensor(DType::f32, {37, groups}),
+                         TestTensor(DType::f32, {37, groups})};
+    bench.check(
+        [&](Side side) {
+          return GatedNormForward{x(side),           z(side), weight(side), y(side),
+                                  rstd[side].view(), groups,  1e-5f,        gate_first};
+        },
+        kTolerance);
+    EXPECT_NEAR(rstd[0].values()[5], rstd[1].values()[5], 2e-5 * rstd[0].values()[5]);
+  });
+}
+
+TEST(GatedNorm, BackwardAsTheReference) {
+  for_cases([](DType type, Index f, Index groups, bool gate_first) {
+    Workbench bench({1, 3});
+    Twin &x = bench.input(type, {37, f}, 2), &z = bench.input(type, {37, f}, 2);
+    Twin &dy = bench.input(type, {37, f}), &weight = bench.input(DType::f32, {f});
+    Twin &dx = bench.output(type, {37, f}), &dz = bench.output(type, {37, f});
+    Twin& dweight = bench.inout(DType::f32, {f});
+    TestTensor rstd(DType::f32, {37, groups}, test_values(37 * groups, 5));
+    std::vector<std::byte> memory;
+    bench.check(
+        [&](Side side) {
+          GatedNormBackward k{x(side),     z(side),  dy(side),   weight(side),
+                              rstd.view(), dx(side), dz(side),   dweight(side),
+                              {},          groups,   gate_first, true};
+          if (side == tested_side) {
+            memory.resize(static_cast<std::size_t>(workspace_bytes(device::HostStream{}, k)));
+            k.workspace =
+                device::TensorView(memory.data(), DType::u8, {static_cast<Index>(memory.size())});
+          }
+          return k;
+        },
+        kSumTolerance);
+  });
+}
+
+}  // namespace
+}  // namespace mpitron::kernels

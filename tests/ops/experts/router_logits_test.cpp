@@ -1,0 +1,72 @@
+#include "ops/experts/router_logits.h"
+
+#include "ops/gradient_check.h"
+
+namespace mpitron::ops {
+namespace {
+
+using RouterLogitsTest = GradientCheck;
+
+TEST_F(RouterLogitsTest, BackwardIsTheGradient) {
+  Parameter& weight = parameter({3, 4});
+  expect_gradients({random({5, 4})}, [&](Context& context, const std::vector<Var>& x) {
+    return router_logits(context, x[0], weight, DType::f64);
+  });
+}
+
+/// In another type: logits, gradients and the second microbatch are those of converted arguments.
+TEST_F(RouterLogitsTest, ConvertsItsArguments) {
+  Parameter& weight = parameter({3, 4});
+  weight.value = test::random_tensor(*device_, {3, 4}, DType::bf16, 1);
+  weight.main_grad = Tensor::empty(*device_, {3, 4}, DType::f32);
+  Parameter& wide = parameter({3, 4});
+  wide.value = test::make_tensor(*device_, {3, 4}, DType::f64, test::values_of(weight.value));
+  const Tensor x = test::random_tensor(*device_, {5, 4}, DType::bf16, 2);
+  const Tensor wide_x = test::make_tensor(*device_, {5, 4}, DType::f64, test::values_of(x));
+  const Tensor dy = random({5, 3});
+  const auto pass = [&](const Tensor& input, Parameter& parameter) {
+    Tape tape;
+    Context cx = context(&tape);
+    const Var v = autograd::variable(input), y = router_logits(cx, v, parameter, DType::f64);
+    tape.backward(cx, y.slot, dy);
+    return std::pair{test::values_of(y.value), v.slot.gradient()};
+  };
+  for (int microbatch = 0; microbatch < 2; ++microbatch) {
+    const auto [logits, dx] = pass(x, weight);
+    const auto [expected, wide_dx] = pass(wide_x, wide);
+    EXPECT_EQ(logits, expected);
+    EXPECT_EQ(dx.dtype(), DType::bf16);
+    const std::vector<double> got = test::values_of(dx), want = test::values_of(wide_dx);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EXPECT_NEAR(got[i], want[i], 0x1p-8 * std::abs(want[i]));
+    }
+  }
+  const std::vector<double> got = test::values_of(weight.main_grad),
+                            want = test::values_of(wide.main_grad);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_NEAR(got[i], want[i], 1e-6);
+  }
+}
+
+TEST_F(RouterLogitsTest, TheHostAgreesInEveryType) {
+  const auto host = device::make_device("host");
+  Parameter& weight = parameter({6, 40});
+  for (const DType type : {DType::f32, DType::bf16}) {
+    for (const DType logits_type : {DType::f32, DType::f64}) {
+      const Tensor x = test::random_tensor(*device_, {9, 40}, type, 2);
+      weight.value = test::random_tensor(*device_, {6, 40}, type, 3);
+      Context cx = context();
+      const auto expected =
+          test::values_of(router_logits(cx, autograd::constant(x), weight, logits_type).value);
+      Context host_context{.device = *host};
+      const auto got = test::values_of(
+          router_logits(host_context, autograd::constant(x), weight, logits_type).value);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        EXPECT_NEAR(got[i], expected[i], 1e-5);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpitron::ops

@@ -1,0 +1,49 @@
+#include "ops/linear/linear.h"
+
+#include "ops/gradient_check.h"
+
+namespace mpitron::ops {
+namespace {
+
+using LinearTest = GradientCheck;
+
+TEST_F(LinearTest, BackwardIsTheGradient) {
+  Parameter& weight = parameter({5, 4});
+  expect_gradients({random({2, 3, 4})}, [&](Context& context, const std::vector<Var>& x) {
+    return linear(context, x[0], weight, nullptr);
+  });
+}
+
+TEST_F(LinearTest, BackwardIsTheGradientWithABias) {
+  Parameter &weight = parameter({5, 4}), &bias = parameter({5});
+  expect_gradients({random({3, 4})}, [&](Context& context, const std::vector<Var>& x) {
+    return linear(context, x[0], weight, &bias);
+  });
+}
+
+TEST_F(LinearTest, KeepsLeadingDimensions) {
+  Parameter& weight = parameter({5, 4});
+  Context cx = context();
+  const Var y = linear(cx, autograd::variable(random({2, 3, 4})), weight, nullptr);
+  EXPECT_EQ(y.shape(), (Shape{2, 3, 5}));
+}
+
+TEST_F(LinearTest, AnInputWithoutGradientCostsNoProduct) {
+  Parameter& weight = parameter({5, 4});
+  Tape tape;
+  Context cx = context(&tape);
+  const Var x = autograd::constant(random({2, 3, 4}));
+  const Var y = linear(cx, x, weight, nullptr);
+  tape.backward(cx, y.slot, random({2, 3, 5}));
+  EXPECT_TRUE(weight.gradient_written);
+  EXPECT_FALSE(x.slot);
+}
+
+TEST_F(LinearTest, AWeightOfAnotherWidthIsABrokenInvariant) {
+  Parameter& weight = parameter({5, 4});
+  Context cx = context();
+  EXPECT_THROW(linear(cx, autograd::variable(random({2, 3})), weight, nullptr), InternalError);
+}
+
+}  // namespace
+}  // namespace mpitron::ops

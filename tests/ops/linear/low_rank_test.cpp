@@ -1,0 +1,52 @@
+#include "ops/linear/low_rank.h"
+
+#include "ops/gradient_check.h"
+
+namespace mpitron::ops {
+namespace {
+
+class LowRankTest : public GradientCheck {};
+
+TEST_F(LowRankTest, BackwardIsTheGradient) {
+  Parameter& b = parameter({4, 2});
+  expect_gradients({random({2, 3, 4}), random({2, 3, 2})},
+                   [&](Context& context, const std::vector<Var>& x) {
+                     return add_low_rank(context, x[0], x[1], {{&b}, {6}}, {.width = 4});
+                   });
+}
+
+/// Two blocks of two columns, three apart.
+TEST_F(LowRankTest, BlocksOfFusedOutputs) {
+  Parameter& b = parameter({4, 3});
+  expect_gradients({random({5, 7}), random({5, 3})},
+                   [&](Context& context, const std::vector<Var>& x) {
+                     return add_low_rank(context, x[0], x[1], {{&b}, {5}},
+                                         {.first = 1, .width = 2, .stride = 3, .count = 2});
+                   });
+}
+
+TEST_F(LowRankTest, GroupsOfRows) {
+  Parameter& first = parameter({4, 2});
+  Parameter& second = parameter({4, 2});
+  expect_gradients(
+      {random({5, 4}), random({5, 2})}, [&](Context& context, const std::vector<Var>& x) {
+        return add_low_rank(context, x[0], x[1], {{&first, &second}, {2, 3}}, {.width = 4});
+      });
+}
+
+TEST_F(LowRankTest, OtherColumnsStayAsTheyAre) {
+  Parameter& b = parameter({2, 1});
+  Context cx = context();
+  const std::vector<double> before(8, 3.0);
+  const Var y = autograd::variable(test::make_tensor(*device_, {2, 4}, DType::f64, before));
+  const Var u = autograd::variable(random({2, 1}));
+  const std::vector<double> sum =
+      test::values_of(add_low_rank(cx, y, u, {{&b}, {2}}, {.first = 2, .width = 2}).value);
+  for (const std::size_t i : {0, 1, 4, 5}) {
+    EXPECT_EQ(sum[i], 3);
+  }
+  EXPECT_NE(sum[2], 3);
+}
+
+}  // namespace
+}  // namespace mpitron::ops

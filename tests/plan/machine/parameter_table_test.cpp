@@ -1,0 +1,45 @@
+#include "plan/machine/parameter_table.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "plan/machine/library.h"
+
+namespace mpitron::plan {
+namespace {
+
+template <class T>
+void expect_plausible(std::span<const ParameterKey<T>> keys) {
+  std::set<std::string> seen;
+  for (const ParameterKey<T>& key : keys) {
+    EXPECT_TRUE(seen.insert(key.key).second) << key.key;
+    EXPECT_LT(key.least, key.most) << key.key;
+  }
+}
+
+TEST(ParameterTable, EveryKeyStandsOnceWithARange) {
+  expect_plausible(machine_keys());
+  expect_plausible(stack_keys());
+}
+
+TEST(ParameterTable, ShippedMachinesLieInTheRanges) {
+  const Library library;
+  for (const std::string& name : library.machines.names()) {
+    const Machine machine = *library.machine(name);
+    for (const ParameterKey<Machine>& key : machine_keys()) {
+      const double value = machine.*key.field;
+      if (key.required) {
+        EXPECT_GE(value, key.least) << name << " " << key.key;
+        EXPECT_LE(value, key.most) << name << " " << key.key;
+      }
+    }
+  }
+}
+
+TEST(ParameterTable, RefusesUnknownKeys) {
+  EXPECT_ANY_THROW(make_machine("x", {{"no_such_key", {"1", "x.yaml"}}}));
+}
+
+}  // namespace
+}  // namespace mpitron::plan

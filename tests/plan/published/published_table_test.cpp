@@ -1,0 +1,82 @@
+#include "plan/published/published_table.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "plan/machine/exit_codes.h"
+#include "plan/published/validation.h"
+#include "support/temporary_folder.h"
+
+namespace mpitron::plan {
+namespace {
+
+const std::string kHeader =
+    "id\tsource\ttable\tkind\thardware\tprecision\tmodel\tlayers\thidden\tffn\theads\tkv_heads\t"
+    "head_dim\tgated\tvocab\texperts\ttopk\tmoe_ffn\tshared_ffn\tdense_"
+    "layers\tseq\tgpus\tgbs\tmbs\t"
+    "tp\tsp\tpp\tvp\tcp\tep\tdp_kind\trecompute\treported\tvalue\tstep_s\tstep_from\tmem_gib\t"
+    "options\tnote";
+
+/// A row of Llama 3 8B on 8 GPUs.
+std::string row(const std::string& hardware, const std::string& tensor = "1",
+                const std::string& batch = "128") {
+  return "r1\tsomebody\ttable\tdense\t" + hardware +
+         "\tbf16\tllama3-8b\t32\t4096\t14336\t32\t8\t128\t1\t128256\t0\t0\t0\t0\t0\t8192\t8\t" +
+         batch + "\t?\t" + tensor + "\t0\t1\t1\t1\t1\tzero3\t?\ttokens/s/GPU\t9000\t14.6\t\t\t\t";
+}
+
+class PublishedTableTest : public ::testing::Test {
+ protected:
+  std::vector<PublishedRow> read(const std::string& text) const {
+    const auto path = folder_.path() / "t.tsv";
+    std::ofstream(path) << text;
+    return read_published_table(path);
+  }
+  std::string mistake(const std::string& text) const {
+    try {
+      read(text);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), kBadTable);
+      const std::string what = error.what();
+      return what.substr(what.find("t.tsv"));
+    }
+    return "none";
+  }
+
+  const test::TemporaryFolder folder_;
+};
+
+TEST_F(PublishedTableTest, WhatIsNotSaidIsNone) {
+  const std::vector<PublishedRow> rows = read(kHeader + "\n" + row("dgx-h100-80-ib8x400") + "\n");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_FALSE(rows[0].micro_batch);
+  EXPECT_FALSE(rows[0].recompute);
+  EXPECT_EQ(rows[0].chunks, 1);
+  EXPECT_EQ(rows[0].job.layout.sharding, Sharding::full);
+  EXPECT_EQ(rows[0].seconds, 14.6);
+}
+
+TEST_F(PublishedTableTest, MistakesNameLineAndColumn) {
+  EXPECT_EQ(mistake("id\tsource\n"), "t.tsv:1: column table is missing");
+  EXPECT_EQ(mistake(kHeader + "\n1\t2\n"), "t.tsv:2: 39 columns are expected, not 2");
+  EXPECT_EQ(mistake(kHeader + "\n" + row("x", "two")),
+            "t.tsv:2: tp 'two': a whole number of at least 1 is expected");
+  EXPECT_EQ(mistake(kHeader + "\n" + row("x", "3")),
+            "t.tsv:2: gpus '8': a multiple of tp x pp x cp = 3 is expected");
+  EXPECT_EQ(mistake(kHeader + "\n"), "t.tsv: no rows");
+}
+
+TEST_F(PublishedTableTest, UnknownHardwareIsNamedAndNotGuessed) {
+  const std::vector<PublishedRow> rows =
+      read(kHeader + "\n" + row("tpu-v7") + "\n" + row("h200-141-ib8x400") + "\n");
+  const Validation validation = validate(Library(), rows);
+  ASSERT_EQ(validation.unknown_hardware.size(), 1U);
+  EXPECT_EQ(validation.unknown_hardware[0]->hardware, "tpu-v7");
+  ASSERT_EQ(validation.rows.size(), 1U);
+  EXPECT_FALSE(validation.rows[0].stack_is_known);
+  EXPECT_LT(std::abs(validation.rows[0].error()), 0.4);
+}
+
+}  // namespace
+}  // namespace mpitron::plan

@@ -1,0 +1,94 @@
+#include "plan/search/search.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/machine/library.h"
+#include "plan/search/report.h"
+
+namespace mpitron::plan {
+namespace {
+
+SearchSpace space(Index gpus) {
+  return {.job = {.model = {.layers = 96,
+                            .hidden = 12288,
+                            .ffn = 49152,
+                            .heads = 96,
+                            .kv_heads = 96,
+                            .head_dim = 128,
+                            .vocab = 131072},
+                  .layout = {.gpus = gpus},
+                  .sequence = 4096,
+                  .global_batch = 1152}};
+}
+
+class SearchTest : public ::testing::Test {
+ protected:
+  const Machine machine_ = *Library().machine("h100-dgx");
+  const Stack stack_ = *Library().stack("nemo");
+};
+
+TEST_F(SearchTest, LayoutsUseAllGpusAndDivideTheBatch) {
+  const std::vector<Job> layouts = layouts_of(machine_, space(96));
+  EXPECT_GT(layouts.size(), 100U);
+  for (const Job& job : layouts) {
+    const Layout& l = job.layout;
+    EXPECT_EQ(l.tensor * l.pipeline * l.context * l.data(), 96);
+    EXPECT_EQ(job.global_batch % (l.micro_batch * l.data()), 0);
+    EXPECT_TRUE(l.chunks == 1 || job.microbatches() % l.pipeline == 0);
+  }
+}
+
+TEST_F(SearchTest, WhatFitsIsFastestFirstAndRecomputesNoMoreThanItMust) {
+  const SearchResult result = search(machine_, stack_, space(96), 70e9);
+  ASSERT_GT(result.fitting.size(), 10U);
+  for (std::size_t i = 0; i < result.fitting.size(); ++i) {
+    const Candidate& c = result.fitting[i];
+    EXPECT_LE(c.memory.total(), 70e9);
+    if (i > 0) {
+      EXPECT_GE(c.time.seconds(), result.fitting[i - 1].time.seconds());
+    }
+    if (c.job.layout.recompute == Recompute::full && c.job.layout.recomputed < 1) {
+      Job none = c.job;
+      none.layout.recompute = Recompute::none;
+      EXPECT_GT(fullest_stage(none).total(), 70e9);
+    }
+  }
+}
+
+TEST_F(SearchTest, MoreMemoryNeverFitsFewerLayouts) {
+  std::size_t before = 0;
+  for (const double memory : {20e9, 40e9, 80e9, 160e9}) {
+    const std::size_t fitting = search(machine_, stack_, space(96), memory).fitting.size();
+    EXPECT_GE(fitting, before);
+    before = fitting;
+  }
+}
+
+TEST_F(SearchTest, FixedSizesAreKept) {
+  SearchSpace fixed = space(96);
+  fixed.fixed = {{"tp", 4}, {"pp", 12}};
+  for (const Job& job : layouts_of(machine_, fixed)) {
+    EXPECT_EQ(job.layout.tensor, 4);
+    EXPECT_EQ(job.layout.pipeline, 12);
+  }
+}
+
+TEST_F(SearchTest, WhereNothingFitsTheSmallestIsTold) {
+  const SearchResult result = search(machine_, stack_, space(8), 70e9);
+  EXPECT_TRUE(result.fitting.empty());
+  ASSERT_TRUE(result.smallest);
+  EXPECT_GT(result.smallest->memory.total(), 70e9);
+}
+
+TEST_F(SearchTest, PublishedModelsAreFoundNearTheirUtilization) {
+  // Megatron-LM's README: 177B on 96 and 4,608 H100, 47 and 42 %.
+  const auto best = [&](Index gpus) {
+    const SearchResult result = search(machine_, stack_, space(gpus), 71e9);
+    return rates(machine_, result.fitting.at(0), FlopsFormula::megatron, {}).utilization;
+  };
+  EXPECT_NEAR(best(96), 0.47, 0.08 * 0.47);
+  EXPECT_NEAR(best(4608), 0.42, 0.13 * 0.42);
+}
+
+}  // namespace
+}  // namespace mpitron::plan

@@ -1,0 +1,166 @@
+#include "tokenizers/text/unicode_text.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/corpus.h"
+#include "utils/error.h"
+
+namespace mpitron::tokenizers {
+namespace {
+
+TEST(UnicodeText, NormalForms) {
+  EXPECT_EQ(normalize("\u00e9", NormalForm::nfd), "e\u0301");
+  EXPECT_EQ(normalize("e\u0301", NormalForm::nfc), "\u00e9");
+  EXPECT_EQ(normalize("\ufb01\u2460", NormalForm::nfc), "\ufb01\u2460");
+  EXPECT_EQ(normalize("\ufb01\u2460", NormalForm::nfkc), "fi1");
+  EXPECT_EQ(normalize("\uac01", NormalForm::nfkd), "\u1100\u1161\u11a8");
+  EXPECT_EQ(normalize(std::string_view("a\0b", 3), NormalForm::nfc).size(), 3U);
+  EXPECT_THROW(normalize("\xFF", NormalForm::nfc), Error);
+}
+
+TEST(UnicodeText, LowerCase) {
+  EXPECT_EQ(lower_case("ABC \u00c4\u01c5\u1e9e"), "abc \u00e4\u01c6\u00df");
+  EXPECT_EQ(lower_case("\u0130"), "i\u0307");
+  EXPECT_EQ(lower_case("\u039f\u03a3"), "\u03bf\u03c3");
+  EXPECT_EQ(lower_case_with_final_sigma("\u039f\u03a3"), "\u03bf\u03c2");
+  EXPECT_EQ(lower_case_with_final_sigma("\u03a3\u039f"), "\u03c3\u03bf");
+  EXPECT_EQ(lower_case_with_final_sigma("\u039f\u03a3'"), "\u03bf\u03c2'");
+}
+
+TEST(UnicodeText, Classes) {
+  EXPECT_EQ(strip_nonspacing_marks("e\u0301x\u0903"), "ex\u0903");
+  EXPECT_TRUE(is_mark(0x903));
+  EXPECT_TRUE(is_number(0xBD));
+  EXPECT_TRUE(is_bert_punctuation('$'));
+  EXPECT_FALSE(is_punctuation('$'));
+  EXPECT_TRUE(is_control_or_format(0xAD));
+  EXPECT_TRUE(is_other(0xE000));
+  EXPECT_TRUE(is_white_space(0x2028));
+  EXPECT_TRUE(is_word('_'));
+  EXPECT_FALSE(is_word(0xBD));
+  EXPECT_TRUE(is_cjk(0x4E2D));
+  EXPECT_FALSE(is_cjk(0x30AB));
+}
+
+TEST(UnicodeText, Graphemes) {
+  std::vector<std::string> clusters;
+  for_graphemes("e\u0301a\U0001F469\u200d\U0001F469",
+                [&](std::string_view cluster) { clusters.emplace_back(cluster); });
+  EXPECT_EQ(clusters, (std::vector<std::string>{"e\u0301", "a", "\U0001F469\u200d\U0001F469"}));
+}
+
+std::vector<std::string> graphemes(std::string_view text) {
+  std::vector<std::string> clusters;
+  for_graphemes(text, [&](std::string_view cluster) { clusters.emplace_back(cluster); });
+  return clusters;
+}
+
+TEST(UnicodeText, NormalFormsOrderAndComposeMarks) {
+  // Marks are ordered by their class: the one below the letter comes first.
+  EXPECT_EQ(normalize("a\u0301\u0316", NormalForm::nfd), "a\u0316\u0301");
+  EXPECT_EQ(normalize("a\u0301\u0316", NormalForm::nfc), "\u00e1\u0316");
+  EXPECT_EQ(normalize("\u212b", NormalForm::nfc), "\u00c5");        // a singleton
+  EXPECT_EQ(normalize("\u0958", NormalForm::nfc), "\u0915\u093c");  // excluded from composition
+  EXPECT_EQ(normalize("\u1100\u1161\u11a8", NormalForm::nfc), "\uac01");
+  EXPECT_EQ(normalize("\uff21\u00a0\u00b2", NormalForm::nfkc), "A 2");
+  EXPECT_EQ(normalize("\u1e9b\u0323", NormalForm::nfkc), "\u1e69");
+  EXPECT_EQ(normalize("\u1e9b\u0323", NormalForm::nfkd), "s\u0323\u0307");
+}
+
+TEST(UnicodeText, NormalFormsOfEdges) {
+  for (const NormalForm form :
+       {NormalForm::nfc, NormalForm::nfd, NormalForm::nfkc, NormalForm::nfkd}) {
+    EXPECT_EQ(normalize("", form), "");
+    EXPECT_EQ(normalize("plain", form), "plain");
+    EXPECT_EQ(normalize(std::string_view("\0\u4e2d\0", 5), form), std::string("\0\u4e2d\0", 5));
+    EXPECT_EQ(normalize("\U0010ffff", form), "\U0010ffff");
+    for (const char* wrong : {"a\xC3", "\xED\xA0\x80", "\xC0\x80", "\x80", "\xF4\x90\x80\x80"}) {
+      EXPECT_NE(test::message_of([&] { normalize(wrong, form); }).find("not valid UTF-8"),
+                std::string::npos);
+    }
+  }
+}
+
+TEST(UnicodeText, LowerCaseOfEdges) {
+  EXPECT_EQ(lower_case(""), "");
+  EXPECT_EQ(lower_case("@AZ[`az{"), "@az[`az{");
+  EXPECT_EQ(lower_case(std::string_view("A\0B", 3)), std::string("a\0b", 3));
+  EXPECT_EQ(lower_case("\U00010400\u00df\u4e2d"), "\U00010428\u00df\u4e2d");
+  EXPECT_EQ(test::message_of([] { lower_case("ab\xFF"); }),
+            "text is not valid UTF-8 at byte 2 (0xFF)");
+  EXPECT_EQ(test::message_of([] { lower_case_with_final_sigma("\u00e9\xC3"); }),
+            "text is not valid UTF-8 at byte 2 (0xC3)");
+}
+
+// The expected ones are Python's.
+TEST(UnicodeText, FinalSigma) {
+  EXPECT_EQ(lower_case_with_final_sigma("\u03a3"), "\u03c3");
+  EXPECT_EQ(lower_case_with_final_sigma("1\u03a3"), "1\u03c3");
+  EXPECT_EQ(lower_case_with_final_sigma("a\u0301\u03a3"), "a\u0301\u03c2");
+  EXPECT_EQ(lower_case_with_final_sigma("A\u03a3.A"), "a\u03c3.a");
+  EXPECT_EQ(lower_case_with_final_sigma("A\u03a3 B"), "a\u03c2 b");
+  EXPECT_EQ(lower_case_with_final_sigma("A\u03a3\u03a3"), "a\u03c3\u03c2");
+}
+
+TEST(UnicodeText, FinalSigmaAfterOtherCasedCharacters) {
+  EXPECT_EQ(lower_case_with_final_sigma("\u00aa\u03a3"), "\u00aa\u03c2");
+  EXPECT_EQ(lower_case_with_final_sigma("\u24d0\u03a3"), "\u24d0\u03c2");
+}
+
+TEST(UnicodeText, StripsOnlyNonspacingMarks) {
+  EXPECT_EQ(strip_nonspacing_marks(""), "");
+  EXPECT_EQ(strip_nonspacing_marks("plain"), "plain");
+  EXPECT_EQ(strip_nonspacing_marks("\u0301\u0316"), "");
+  EXPECT_EQ(strip_nonspacing_marks("\u00e9"), "\u00e9");    // composed: no mark of its own
+  EXPECT_EQ(strip_nonspacing_marks("a\u20dd"), "a\u20dd");  // category Me
+  EXPECT_EQ(test::message_of([] { strip_nonspacing_marks("a\xE2\x82"); }),
+            "text is not valid UTF-8 at byte 1 (0xE2)");
+}
+
+TEST(UnicodeText, LimitsOfClasses) {
+  for (const char c : std::string_view("!/:@[`{~")) {
+    EXPECT_TRUE(is_bert_punctuation(static_cast<unsigned char>(c))) << c;
+  }
+  for (const char c : std::string_view(" 09AZaz\x7f")) {
+    EXPECT_FALSE(is_bert_punctuation(static_cast<unsigned char>(c))) << c;
+  }
+  EXPECT_TRUE(is_bert_punctuation(0x2019));
+  EXPECT_FALSE(is_bert_punctuation(0x20AC));
+  EXPECT_TRUE(is_number(0x2167));
+  EXPECT_FALSE(is_number(0x4E00));
+  EXPECT_TRUE(is_mark(0x20DD));
+  EXPECT_TRUE(is_control_or_format('\t'));
+  EXPECT_FALSE(is_control_or_format(0xE000));
+  EXPECT_FALSE(is_other(0x378));  // unassigned
+  EXPECT_TRUE(is_white_space(0x85));
+  EXPECT_FALSE(is_white_space(0x200B));
+  EXPECT_TRUE(is_word(0x200D));
+  EXPECT_TRUE(is_word(0x203F));
+  EXPECT_FALSE(is_word('-'));
+  for (const std::uint32_t c : {0x4E00U, 0x9FFFU, 0x3400U, 0x20000U, 0x2A6DFU, 0xF900U, 0x2FA1FU}) {
+    EXPECT_TRUE(is_cjk(c)) << c;
+  }
+  for (const std::uint32_t c : {0x33FFU, 0x4DC0U, 0xA000U, 0x2A6E0U, 0xFB00U, 0x2FA20U, 0xAC00U}) {
+    EXPECT_FALSE(is_cjk(c)) << c;
+  }
+}
+
+TEST(UnicodeText, GraphemesOfEdges) {
+  using Clusters = std::vector<std::string>;
+  EXPECT_EQ(graphemes(""), Clusters());
+  EXPECT_EQ(graphemes("a"), Clusters{"a"});
+  EXPECT_EQ(graphemes("\r\n\n"), (Clusters{"\r\n", "\n"}));
+  EXPECT_EQ(graphemes("\u0301a"), (Clusters{"\u0301", "a"}));
+  EXPECT_EQ(graphemes("\u1100\u1161\u11a8"), Clusters{"\u1100\u1161\u11a8"});
+  EXPECT_EQ(graphemes("\U0001F1E9\U0001F1EA\U0001F1EB"),
+            (Clusters{"\U0001F1E9\U0001F1EA", "\U0001F1EB"}));
+  EXPECT_EQ(graphemes(std::string_view("a\0b", 3)), (Clusters{"a", std::string(1, '\0'), "b"}));
+}
+
+}  // namespace
+}  // namespace mpitron::tokenizers

@@ -1,0 +1,27 @@
+#include "utils/system/machine.h"
+
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace mpitron {
+namespace {
+
+TEST(HostName, IsTheKernels) {
+  std::string name;
+  std::getline(std::ifstream("/proc/sys/kernel/hostname"), name);
+  EXPECT_EQ(host_name(), name);
+}
+
+TEST(MachineMemory, IsWhatTheSystemTells) {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  Index kibibytes = 0;
+  ASSERT_TRUE(file >> name >> kibibytes);
+  ASSERT_EQ(name, "MemTotal:");
+  EXPECT_EQ(machine_memory() >> 10, kibibytes);
+}
+
+}  // namespace
+}  // namespace mpitron
