@@ -10,7 +10,7 @@
 namespace mpitron::io {
 namespace {
 
-using Json = nlohmann::json;
+using PeftJson = nlohmann::json;
 
 /// Settings under which the files mean something else than y = W x + s B A x.
 constexpr const char* kVariants[] = {"use_dora",
@@ -24,12 +24,12 @@ constexpr const char* kVariants[] = {"use_dora",
                                      "alora_invocation_tokens",
                                      "target_parameters"};
 
-bool is_set(const Json& json, const char* key) {
-  const Json& value = json.contains(key) ? json[key] : Json();
+bool is_set(const PeftJson& json, const char* key) {
+  const PeftJson& value = json.contains(key) ? json[key] : PeftJson();
   return !value.is_null() && value != false && !(value.is_structured() && value.empty());
 }
 
-void refuse_variants(const std::filesystem::path& file, const Json& json) {
+void refuse_variants(const std::filesystem::path& file, const PeftJson& json) {
   if (json.value("peft_type", "") != "LORA") {
     throw_data("{}: \"peft_type\" is {}, supported is LORA", file.string(),
                json.value("peft_type", "missing"));
@@ -50,7 +50,7 @@ PeftConfig read_config(const std::filesystem::path& file) {
     throw_data("{}: cannot be read; a folder of PEFT has this file", file.string());
   }
   try {
-    const Json json = Json::parse(stream);
+    const PeftJson json = PeftJson::parse(stream);
     refuse_variants(file, json);
     PeftConfig config{.rank = json.at("r"),
                       .alpha = json.at("lora_alpha"),
@@ -62,7 +62,7 @@ PeftConfig read_config(const std::filesystem::path& file) {
                       .base_model = is_set(json, "base_model_name_or_path")
                                         ? json["base_model_name_or_path"].get<std::string>()
                                         : ""};
-    const Json& targets = json.at("target_modules");
+    const PeftJson& targets = json.at("target_modules");
     if (targets.is_string()) {
       config.target_modules = {targets.get<std::string>()};
     } else {
@@ -93,16 +93,16 @@ std::vector<std::string> PeftFolder::modules() const {
 }
 
 std::string peft_config_json(const PeftConfig& config) {
-  Json json{
+  PeftJson json{
       {"peft_type", "LORA"},
       {"task_type", "CAUSAL_LM"},
-      {"base_model_name_or_path", config.base_model.empty() ? Json() : Json(config.base_model)},
+      {"base_model_name_or_path", config.base_model.empty() ? PeftJson() : PeftJson(config.base_model)},
       {"r", config.rank},
       {"lora_alpha", config.alpha},
       {"lora_dropout", config.dropout},
       {"use_rslora", config.rank_stabilised},
       {"target_modules", config.target_modules},
-      {"rank_pattern", Json::object()},
+      {"rank_pattern", PeftJson::object()},
       {"alpha_pattern", config.alpha_pattern},
       {"bias", "none"},
       {"fan_in_fan_out", false},

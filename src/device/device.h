@@ -21,6 +21,10 @@ class Device {
         arrivals_(std::move(arrivals)) {}
 
   Stream& stream() { return stream_; }
+  /// Who is told of launches on the stream; null: nobody.
+  LaunchObserver*& observer() {
+    return *std::visit([](auto& stream) { return &stream.observer; }, stream_);
+  }
   Allocator& allocator() { return *allocator_; }
   /// Whether the host reads and writes tensors where they lie.
   bool tensors_on_host() const { return staging_ == nullptr; }

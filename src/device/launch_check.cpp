@@ -6,19 +6,11 @@
 #include "utils/error.h"
 
 namespace mpitron::device {
-namespace {
-
-LaunchObserver*& observer_of(Device& device) {
-  return *std::visit([](auto& stream) { return &stream.observer; }, device.stream());
-}
-
-}  // namespace
-
 LaunchCheck::LaunchCheck(Device& device)
-    : device_(device), previous_(std::exchange(observer_of(device), this)) {}
+    : device_(device), previous_(std::exchange(device.observer(), this)) {}
 
 LaunchCheck::~LaunchCheck() {
-  observer_of(device_) = previous_;
+  device_.observer() = previous_;
 }
 
 void LaunchCheck::before(const LaunchRecord& record) {

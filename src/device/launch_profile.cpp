@@ -8,10 +8,6 @@
 namespace mpitron::device {
 namespace {
 
-LaunchObserver*& observer_of(Device& device) {
-  return *std::visit([](auto& stream) { return &stream.observer; }, device.stream());
-}
-
 void add(std::vector<LaunchProfile::Entry>& entries, const LaunchProfile::Entry& entry) {
   for (LaunchProfile::Entry& e : entries) {
     if (e.bytes == entry.bytes && e.kernel == entry.kernel) {
@@ -33,11 +29,11 @@ std::vector<LaunchProfile::Entry> slowest_first(std::vector<LaunchProfile::Entry
 
 LaunchProfile::LaunchProfile(Device& device)
     : device_(device),
-      previous_(std::exchange(observer_of(device), this)),
+      previous_(std::exchange(device.observer(), this)),
       clock_(make_stream_clock(device.stream())) {}
 
 LaunchProfile::~LaunchProfile() {
-  observer_of(device_) = previous_;
+  device_.observer() = previous_;
 }
 
 void LaunchProfile::before(const LaunchRecord&) {

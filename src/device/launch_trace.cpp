@@ -3,23 +3,15 @@
 #include <utility>
 
 namespace mpitron::device {
-namespace {
-
-LaunchObserver*& observer_of(Device& device) {
-  return *std::visit([](auto& stream) { return &stream.observer; }, device.stream());
-}
-
-}  // namespace
-
 LaunchTrace::LaunchTrace(Device& device, Trace& trace)
     : device_(device),
       trace_(trace),
-      previous_(std::exchange(observer_of(device), this)),
+      previous_(std::exchange(device.observer(), this)),
       clock_(make_stream_clock(device.stream())) {}
 
 LaunchTrace::~LaunchTrace() {
   read();
-  observer_of(device_) = previous_;
+  device_.observer() = previous_;
 }
 
 void LaunchTrace::before(const LaunchRecord& record) {

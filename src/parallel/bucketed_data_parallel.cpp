@@ -32,11 +32,6 @@ Tensor part(const Tensor& x, Index rank, Index size) {
   return x.slice(0, rank * numel, (rank + 1) * numel);
 }
 
-Index distance(const Tensor& from, const Tensor& to) {
-  return (static_cast<const char*>(to.view().data) - static_cast<const char*>(from.view().data)) /
-         static_cast<Index>(size_of(to.dtype()));
-}
-
 }  // namespace
 
 BucketedDataParallel::BucketedDataParallel(device::Device& device,

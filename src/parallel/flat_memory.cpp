@@ -28,6 +28,11 @@ Tensor flat(const Tensor& x) {
   return x.reshape({x.numel()});
 }
 
+Index distance(const Tensor& from, const Tensor& to) {
+  return (static_cast<const char*>(to.view().data) - static_cast<const char*>(from.view().data)) /
+         static_cast<Index>(size_of(to.dtype()));
+}
+
 void move_values(device::Device& device, std::span<Parameter* const> parameters,
                  const BucketLayout& layout, const Tensor& memory) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {

@@ -17,6 +17,8 @@ Tensor zeros(device::Device& device, Index numel, DType dtype);
 Tensor zeros_to_send(device::Device& device, Index numel, DType dtype);
 /// [numel]
 Tensor flat(const Tensor& x);
+/// Elements from the start of one to the start of the other, in the same memory.
+Index distance(const Tensor& from, const Tensor& to);
 
 /// Moves the values of parameters of one type into `memory`, laid out as `layout` says.
 void move_values(device::Device& device, std::span<Parameter* const> parameters,

@@ -21,11 +21,6 @@ Index unit_number(const Parameter& parameter) {
   return parameter.shared_over_stages ? -1 : parameter.unit;
 }
 
-/// Elements from the start of one to the start of the other, in the same memory.
-Index distance(const Tensor& from, const Tensor& to) {
-  return (static_cast<const char*>(to.view().data) - static_cast<const char*>(from.view().data)) /
-         static_cast<Index>(size_of(to.dtype()));
-}
 
 }  // namespace
 

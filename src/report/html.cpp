@@ -5,7 +5,7 @@
 namespace mpitron::report {
 namespace {
 
-constexpr std::string_view kStyle = R"css(
+constexpr std::string_view kPageStyle = R"css(
 :root { color-scheme: light dark;
   --ground: #fbfbfa; --card: #ffffff; --ink: #22262b; --soft: #6b727c; --line: #e4e5e3;
   --c0: #3b6fb6; --c1: #d1603d; --c2: #3a8f5c; --c3: #9a6cb0; --c4: #c69a1f; --c5: #2f9aa8;
@@ -79,7 +79,7 @@ std::string html_page(std::string_view title, std::string_view style, std::strin
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n{}\n</body>\n</html>\n",
-      html_text(title), kStyle, style, body);
+      html_text(title), kPageStyle, style, body);
 }
 
 }  // namespace mpitron::report

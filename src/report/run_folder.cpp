@@ -12,7 +12,7 @@ namespace mpitron::report {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using RunJson = nlohmann::ordered_json;
 
 constexpr const char *kMetrics = "metrics.jsonl", *kDescription = "run.json",
                      *kState = "run_state.json";
@@ -36,9 +36,9 @@ std::optional<fs::path> folder_of(const fs::path& path, const char* name) {
   return found.empty() ? std::nullopt : std::optional(found[0]);
 }
 
-Json read_json(const fs::path& path) {
+RunJson read_json(const fs::path& path) {
   const std::string text = read_file(path);
-  Json json = nests_too_deep(text) ? Json() : Json::parse(text, nullptr, false);
+  RunJson json = nests_too_deep(text) ? RunJson() : RunJson::parse(text, nullptr, false);
   if (!json.is_object()) {
     throw_data("{}: this is no JSON object; a run writes it whole, so somebody has changed it",
                path.string());
@@ -46,14 +46,14 @@ Json read_json(const fs::path& path) {
   return json;
 }
 
-std::vector<NamedValue> named_values(const Json& json, const char* key) {
+std::vector<NamedValue> named_values(const RunJson& json, const char* key) {
   std::vector<NamedValue> values;
   const auto found = json.find(key);
   if (found != json.end() && found->is_object()) {
     for (const auto& [name, value] : found->items()) {
       values.emplace_back(name, value.is_string()
                                     ? value.get<std::string>()
-                                    : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+                                    : value.dump(-1, ' ', false, RunJson::error_handler_t::replace));
     }
   }
   return values;
@@ -63,7 +63,7 @@ RunDescription read_description(const fs::path& path) {
   if (!fs::exists(path)) {
     return {};
   }
-  const Json json = read_json(path);
+  const RunJson json = read_json(path);
   RunDescription run{.build = json.value("build", ""),
                      .world_size = json.value("world_size", std::int64_t{0}),
                      .train_iters = json.value("train_iters", std::int64_t{0}),
@@ -82,7 +82,7 @@ void read_state(const std::vector<fs::path>& folders, RunFolder& run) {
   for (const fs::path& folder : folders) {
     const fs::path path = folder / kState;
     if (!folder.empty() && fs::exists(path)) {
-      const Json json = read_json(path);
+      const RunJson json = read_json(path);
       run.state = SavedState{.state = json.value("state", ""),
                              .reason = json.value("reason", json.value("message", "")),
                              .written = fs::last_write_time(path)};
@@ -97,7 +97,7 @@ std::optional<fs::path> folder_that_state_names(const fs::path& path) {
   if (!fs::exists(path / kState)) {
     return std::nullopt;
   }
-  const Json json = read_json(path / kState);
+  const RunJson json = read_json(path / kState);
   const auto metrics = json.find("metrics");
   if (metrics == json.end() || !metrics->is_string()) {
     return std::nullopt;
@@ -133,7 +133,7 @@ RunFolder read_run(const fs::path& path) {
                   .files = {*folder / kMetrics, *folder / kDescription}};
     read_state({path, *folder, run.description.save}, run);
     return run;
-  } catch (const Json::exception& error) {
+  } catch (const RunJson::exception& error) {
     throw_data("{}: run.json or run_state.json does not hold what a run writes: {}", path.string(),
                error.what());
   }

@@ -10,7 +10,7 @@
 namespace mpitron::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using RunJson = nlohmann::ordered_json;
 using Rows = std::vector<std::size_t>;
 
 constexpr double kSecondsPerHour = 3600;
@@ -44,8 +44,8 @@ Rows kept_rows(const MetricsLog& metrics, std::size_t points) {
 
 /// NaN becomes null.
 template <class Values>
-Json picked(const Values& values, const Rows& rows) {
-  Json list = Json::array();
+RunJson picked(const Values& values, const Rows& rows) {
+  RunJson list = RunJson::array();
   for (const std::size_t row : rows) {
     list.push_back(values[row]);
   }
@@ -76,15 +76,15 @@ std::vector<double> consumed_tokens(const RunFolder& run) {
   return tokens;
 }
 
-Json object(const std::vector<NamedValue>& values) {
-  Json json = Json::object();
+RunJson object(const std::vector<NamedValue>& values) {
+  RunJson json = RunJson::object();
   for (const auto& [name, value] : values) {
     json[name] = value;
   }
   return json;
 }
 
-Json facts(const RunFolder& run, const RunProgress& progress) {
+RunJson facts(const RunFolder& run, const RunProgress& progress) {
   return {{"iteration", progress.iteration},
           {"train_iters", progress.train_iters},
           {"tokens", progress.tokens},
@@ -98,10 +98,10 @@ Json facts(const RunFolder& run, const RunProgress& progress) {
           {"build", run.description.build}};
 }
 
-Json run_json(const RunFolder& run, std::size_t points, std::filesystem::file_time_type now) {
+RunJson run_json(const RunFolder& run, std::size_t points, std::filesystem::file_time_type now) {
   const RunProgress progress = progress_of(run, now);
   const Rows rows = kept_rows(run.metrics, points);
-  Json columns = {{"iteration", picked(run.metrics.steps(), rows)},
+  RunJson columns = {{"iteration", picked(run.metrics.steps(), rows)},
                   {"tokens", picked(consumed_tokens(run), rows)},
                   {"hours", picked(hours_of_training(run.metrics), rows)}};
   for (const auto& [name, values] : run.metrics.columns()) {
@@ -121,11 +121,11 @@ Json run_json(const RunFolder& run, std::size_t points, std::filesystem::file_ti
 
 std::string runs_json(const std::vector<RunFolder>& runs, std::size_t points,
                       std::filesystem::file_time_type now) {
-  Json list = Json::array();
+  RunJson list = RunJson::array();
   for (const RunFolder& run : runs) {
     list.push_back(run_json(run, points, now));
   }
-  return Json{{"runs", list}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return RunJson{{"runs", list}}.dump(-1, ' ', false, RunJson::error_handler_t::replace);
 }
 
 }  // namespace mpitron::report

@@ -10,7 +10,7 @@
 namespace mpitron::report {
 namespace {
 
-constexpr std::string_view kStyle = R"css(
+constexpr std::string_view kRunStyle = R"css(
 header { display: flex; flex-wrap: wrap; gap: 12px 28px; align-items: end;
   justify-content: space-between; }
 .tools { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; }
@@ -56,7 +56,7 @@ std::string run_page(std::string_view title, std::string_view runs,
       "<main></main>\n<script>{}</script>\n"
       "<script type=\"application/json\" id=\"runs\">{}</script>\n<script>{}</script>",
       chart_library, script_json(runs), kRunPageScript);
-  return html_page(title, kStyle, body);
+  return html_page(title, kRunStyle, body);
 }
 
 }  // namespace mpitron::report

@@ -10,7 +10,7 @@
 namespace mpitron::report {
 namespace {
 
-constexpr std::string_view kStyle = R"css(
+constexpr std::string_view kScalingStyle = R"css(
 svg { width: 100%; height: auto; display: block; }
 .grid { grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); }
 td, th { white-space: nowrap; }
@@ -109,7 +109,7 @@ std::string scaling_page(const Study& study, const std::vector<ScalingRow>& rows
                         html_text(plot.title), svg_plot(plot));
   }
   body += fmt::format("</div>\n<section class=\"card\">{}</section>", table(rows));
-  return html_page(study.name, kStyle, body);
+  return html_page(study.name, kScalingStyle, body);
 }
 
 }  // namespace mpitron::report

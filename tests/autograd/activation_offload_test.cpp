@@ -8,7 +8,7 @@
 #include "support/far_device.h"
 
 namespace mpitron::autograd {
-namespace {
+namespace activation_offload_test {
 
 using test::bits_of;
 
@@ -86,5 +86,5 @@ TEST(ActivationOffload, ComputesTheSameBitsInLessMemory) {
   EXPECT_LT(train(4).high_water, plain.high_water);
 }
 
-}  // namespace
+}  // namespace activation_offload_test
 }  // namespace mpitron::autograd

@@ -6,7 +6,7 @@
 #include "tensor/host_copy.h"
 
 namespace mpitron::autograd {
-namespace {
+namespace auxiliary_losses_test {
 
 TEST(LayerSumsTest, AddsMicrobatchesForEachNameAndLayer) {
   LayerSums sums;
@@ -46,5 +46,5 @@ TEST(LayerSumsTest, NumbersOfADeviceAreAddedWhenTheyAreRead) {
   EXPECT_EQ(sums.of("z_loss", 2), (std::vector<double>{0, 3.5}));
 }
 
-}  // namespace
+}  // namespace auxiliary_losses_test
 }  // namespace mpitron::autograd

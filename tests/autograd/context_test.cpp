@@ -8,7 +8,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::autograd {
-namespace {
+namespace context_test {
 
 TEST(RngKey, IsAFunctionOfItsFields) {
   const RngKey key{.seed = 1234, .iteration = 7, .layer = 2, .site = 3};
@@ -67,5 +67,5 @@ TEST(Context, GivesAKernelItsWorkspaceForOneLaunch) {
   EXPECT_EQ(device->allocator().statistics().bytes_in_use, before);
 }
 
-}  // namespace
+}  // namespace context_test
 }  // namespace mpitron::autograd

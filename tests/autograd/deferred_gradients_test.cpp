@@ -5,7 +5,7 @@
 #include "autograd/toy_model.h"
 
 namespace mpitron::autograd {
-namespace {
+namespace deferred_gradients_test {
 
 /// Writes down what a keeper hears.
 class Listener final : public ParameterKeeper {
@@ -132,5 +132,5 @@ TEST_F(DeferredGradientsTest, WhatHasNoAdditionsIsReleasedAtOnce) {
   EXPECT_EQ(listener_.heard, Names{"first last"});
 }
 
-}  // namespace
+}  // namespace deferred_gradients_test
 }  // namespace mpitron::autograd

@@ -8,7 +8,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::autograd {
-namespace {
+namespace gradient_test {
 
 using test::make_tensor;
 using test::values_of;
@@ -135,5 +135,5 @@ TEST_F(ParameterGradientTest, AddsToAHalfPrecisionSinkThroughABuffer) {
   EXPECT_EQ(values_of(p.main_grad), (Values{1.5, 2050}));
 }
 
-}  // namespace
+}  // namespace gradient_test
 }  // namespace mpitron::autograd

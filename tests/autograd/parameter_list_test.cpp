@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::autograd {
-namespace {
+namespace parameter_list_test {
 
 TEST(ParameterList, KeepsOrderAndAddresses) {
   ParameterList parameters;
@@ -29,5 +29,5 @@ TEST(ParameterList, FindsByTheWholeName) {
   EXPECT_EQ(parameters.find("decoder.bias2"), nullptr);
 }
 
-}  // namespace
+}  // namespace parameter_list_test
 }  // namespace mpitron::autograd

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::autograd {
-namespace {
+namespace parameter_test {
 
 /// A shard that is no matrix (a bias of a column parallel layer) counts where it lies; what all
 /// ranks have counts once.
@@ -23,5 +23,5 @@ TEST(Parameter, AnExpertCountsWhereItLies) {
   EXPECT_TRUE(expert.counts_in_norm(0) && expert.counts_in_norm(1));
 }
 
-}  // namespace
+}  // namespace parameter_test
 }  // namespace mpitron::autograd

@@ -9,7 +9,7 @@
 // What the passes tell a keeper of parameters, and when.
 
 namespace mpitron::autograd {
-namespace {
+namespace parameter_unit_test {
 
 /// Writes down what it is told.
 class Diary final : public ParameterKeeper {
@@ -142,5 +142,5 @@ TEST_F(ParameterUnitTest, NothingIsAddedToAGradientThatWasSent) {
   first_.gradient_sent = false;
 }
 
-}  // namespace
+}  // namespace parameter_unit_test
 }  // namespace mpitron::autograd

@@ -6,7 +6,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::autograd {
-namespace {
+namespace recomputable_test {
 
 class RenewableTest : public ::testing::Test {
  protected:
@@ -40,5 +40,5 @@ TEST_F(RenewableTest, AValueWithARecipeIsMadeEachTimeAndNotRecorded) {
   EXPECT_EQ(kept.shape(), (Shape{2}));
 }
 
-}  // namespace
+}  // namespace recomputable_test
 }  // namespace mpitron::autograd

@@ -5,7 +5,7 @@
 #include "autograd/toy_model.h"
 
 namespace mpitron::autograd {
-namespace {
+namespace recompute_test {
 
 class RecomputeTest : public ::testing::Test {
  protected:
@@ -118,5 +118,5 @@ TEST_F(RecomputeTest, Nests) {
   EXPECT_EQ(gradients(true), gradients(false));
 }
 
-}  // namespace
+}  // namespace recompute_test
 }  // namespace mpitron::autograd

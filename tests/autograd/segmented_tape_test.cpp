@@ -5,7 +5,7 @@
 #include "autograd/context.h"
 
 namespace mpitron::autograd {
-namespace {
+namespace segmented_tape_test {
 
 class SegmentedTapeTest : public ::testing::Test {
  protected:
@@ -82,5 +82,5 @@ TEST_F(SegmentedTapeTest, GradientsWaitInTheirSlots) {
   EXPECT_EQ(seen, 3);
 }
 
-}  // namespace
+}  // namespace segmented_tape_test
 }  // namespace mpitron::autograd

@@ -5,7 +5,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::autograd {
-namespace {
+namespace shard_copy_test {
 
 using tensor::Shard;
 using tensor::Tensor;
@@ -36,5 +36,5 @@ TEST(ShardCopy, ConvertsTypes) {
   EXPECT_EQ(test::values_of(local), (std::vector<double>{1}));
 }
 
-}  // namespace
+}  // namespace shard_copy_test
 }  // namespace mpitron::autograd

@@ -8,7 +8,7 @@
 // The tape's promise that a steady step allocates nothing.
 
 namespace mpitron::autograd {
-namespace {
+namespace steady_state_test {
 
 /// 2000 additions: more nodes than one chunk of the arena holds.
 void step(Context& context, Tape& tape, Parameter& parameter, const Tensor& input) {
@@ -43,5 +43,5 @@ TEST(SteadyState, ASecondStepAllocatesNothing) {
   EXPECT_EQ(device->allocator().statistics().system_allocations, from_system);
 }
 
-}  // namespace
+}  // namespace steady_state_test
 }  // namespace mpitron::autograd

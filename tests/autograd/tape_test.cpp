@@ -8,7 +8,7 @@
 #include "autograd/toy_model.h"
 
 namespace mpitron::autograd {
-namespace {
+namespace tape_test {
 
 class TapeTest : public ::testing::Test {
  protected:
@@ -174,5 +174,5 @@ TEST_F(TapeTest, SeveralMicrobatchesInFlightGiveTheBitsOfOne) {
   EXPECT_NE(gradients(*device_, 7, 1), one);
 }
 
-}  // namespace
+}  // namespace tape_test
 }  // namespace mpitron::autograd

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::autograd {
-namespace {
+namespace var_test {
 
 class SlotTest : public ::testing::Test {
  protected:
@@ -55,5 +55,5 @@ TEST_F(SlotTest, AssigningToItselfKeepsTheGradient) {
   EXPECT_EQ(in_use(), 0);
 }
 
-}  // namespace
+}  // namespace var_test
 }  // namespace mpitron::autograd

@@ -5,7 +5,7 @@
 #include "support/sample_checkpoint.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace golden_test {
 
 const std::filesystem::path kGolden = MPITRON_SOURCE_DIR "/tests/checkpoint/golden";
 
@@ -71,5 +71,5 @@ TEST(Golden, DISABLED_WriteSchema2) {
   test::write_checkpoint_per_writer(kGolden / "schema-2/checkpoint.h5", header_1(), data_sets_1());
 }
 
-}  // namespace
+}  // namespace golden_test
 }  // namespace mpitron::checkpoint

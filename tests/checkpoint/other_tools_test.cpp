@@ -9,7 +9,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace other_tools_test {
 
 using nlohmann::json;
 
@@ -122,5 +122,5 @@ print(json.dumps(out))
   }
 }
 
-}  // namespace
+}  // namespace other_tools_test
 }  // namespace mpitron::checkpoint

@@ -5,7 +5,7 @@
 #include "support/program.h"
 
 namespace mpitron::cli {
-namespace {
+namespace command_test {
 
 using test::contains;
 using test::Finished;
@@ -68,5 +68,5 @@ TEST(Command, AnOutputThatCannotBeWrittenIsAFailure) {
   EXPECT_TRUE(contains(finished.err, "standard output is not complete")) << finished.err;
 }
 
-}  // namespace
+}  // namespace command_test
 }  // namespace mpitron::cli

@@ -5,7 +5,7 @@
 #include "support/program.h"
 
 namespace mpitron::cli {
-namespace {
+namespace commands_test {
 
 TEST(Commands, NamesAreDistinctAndEveryoneExplainsItself) {
   const test::TemporaryFolder folder;
@@ -21,5 +21,5 @@ TEST(Commands, NamesAreDistinctAndEveryoneExplainsItself) {
   }
 }
 
-}  // namespace
+}  // namespace commands_test
 }  // namespace mpitron::cli

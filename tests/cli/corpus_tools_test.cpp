@@ -6,7 +6,7 @@
 // clean, dedup, merge-datasets and dataset inspect as a user types them.
 
 namespace mpitron::cli {
-namespace {
+namespace corpus_tools_test {
 
 using namespace mpitron::test;
 
@@ -61,5 +61,5 @@ TEST_F(CorpusTools, CleanAndDedup) {
   EXPECT_EQ(run({"dedup", "--input", "in.jsonl", "--output", "o", "--num-bands", "7"}).code, 2);
 }
 
-}  // namespace
+}  // namespace corpus_tools_test
 }  // namespace mpitron::cli

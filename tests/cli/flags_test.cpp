@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::cli {
-namespace {
+namespace flags_test {
 
 struct Parsed {
   std::string name = "none";
@@ -82,5 +82,5 @@ TEST(Flags, MistakesAreUsageErrors) {
   EXPECT_NE(message({"stray"}), "");
 }
 
-}  // namespace
+}  // namespace flags_test
 }  // namespace mpitron::cli

@@ -9,7 +9,7 @@
 // reported; the last kill comes when there is one. MPITRON_KILLS: how many times (default 12).
 
 namespace mpitron::cli {
-namespace {
+namespace killed_save_test {
 
 using namespace mpitron::test;
 
@@ -85,5 +85,5 @@ INSTANTIATE_TEST_SUITE_P(
              "--non-persistent-local-ckpt-dir", "node", "--non-persistent-save-interval", "1"}}),
     [](const auto& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace killed_save_test
 }  // namespace mpitron::cli

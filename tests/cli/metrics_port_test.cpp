@@ -6,7 +6,7 @@
 #include "support/http.h"
 
 namespace mpitron::cli {
-namespace {
+namespace metrics_port_test {
 
 using namespace mpitron::test;
 
@@ -37,5 +37,5 @@ TEST(MetricsPort, AnswersMonitoringWhileTheRunTrains) {
   EXPECT_TRUE(contains(http(port, "GET /healthz HTTP/1.1\r\n\r\n"), " 200 OK\r\n"));
 }
 
-}  // namespace
+}  // namespace metrics_port_test
 }  // namespace mpitron::cli

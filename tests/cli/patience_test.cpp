@@ -5,7 +5,7 @@
 #include "support/program.h"
 
 namespace mpitron::cli {
-namespace {
+namespace patience_test {
 
 using namespace mpitron::test;
 
@@ -38,5 +38,5 @@ TEST(Patience, TheEnvironmentDecidesWhereItSpeaks) {
   EXPECT_NE(spin_count(), "1000");
 }
 
-}  // namespace
+}  // namespace patience_test
 }  // namespace mpitron::cli

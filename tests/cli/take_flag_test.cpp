@@ -3,7 +3,7 @@
 #include "cli/command.h"
 
 namespace mpitron::cli {
-namespace {
+namespace take_flag_test {
 
 TEST(TakeFlag, RemovesEveryOccurrenceAndKeepsTheOrder) {
   Arguments words = {"a", "--json", "b", "--json", "--json-keys"};
@@ -13,5 +13,5 @@ TEST(TakeFlag, RemovesEveryOccurrenceAndKeepsTheOrder) {
   EXPECT_EQ(words.size(), 3U);
 }
 
-}  // namespace
+}  // namespace take_flag_test
 }  // namespace mpitron::cli

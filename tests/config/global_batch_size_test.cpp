@@ -6,7 +6,7 @@
 // reference's.
 
 namespace mpitron::config {
-namespace {
+namespace global_batch_size_test {
 
 TrainingConfig batches_of_8() {
   TrainingConfig training;
@@ -41,5 +41,5 @@ TEST(GlobalBatchSize, ARampThatStartsAtTheFullBatchIsConstant) {
   EXPECT_EQ(iterations_for_samples(training, 80), 10);
 }
 
-}  // namespace
+}  // namespace global_batch_size_test
 }  // namespace mpitron::config

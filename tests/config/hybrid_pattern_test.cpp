@@ -6,7 +6,7 @@
 #include "support/golden_tables.h"
 
 namespace mpitron::config {
-namespace {
+namespace hybrid_pattern_test {
 
 TEST(HybridPattern, SpreadsLettersAsTheReference) {
   Index cases = 0;
@@ -28,5 +28,5 @@ TEST(HybridPattern, CountsLetters) {
   EXPECT_EQ(count_letter("", 'M'), 0);
 }
 
-}  // namespace
+}  // namespace hybrid_pattern_test
 }  // namespace mpitron::config

@@ -5,7 +5,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace layer_pattern_test {
 
 std::string kinds(const std::string& flags) {
   const ModelConfig model = test::parse_base(flags).run.model;
@@ -79,5 +79,5 @@ TEST(LayerPattern, AWindowIsOfTheLayersThatHaveIt) {
   EXPECT_FALSE(layer_spec(model, 5).window);  // as the last one
 }
 
-}  // namespace
+}  // namespace layer_pattern_test
 }  // namespace mpitron::config

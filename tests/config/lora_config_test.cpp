@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::config {
-namespace {
+namespace lora_config_test {
 
 TEST(LoraConfig, ChoosesModulesByTheEndsOfTheirNames) {
   LoraConfig config{.rank = 4, .alpha = 8, .target_modules = {"q_proj", "layers.1.mlp.up_proj"}};
@@ -37,5 +37,5 @@ TEST(LoraConfig, NamesOfPlaces) {
             "model.layers.0.mlp.experts.2.up_proj");
 }
 
-}  // namespace
+}  // namespace lora_config_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::config {
-namespace {
+namespace option_test {
 
 TEST(Option, RowsSayWhatTheirMakerSays) {
   constexpr Option flag = rows::flag("bf16", Status::works, "bfloat16");
@@ -35,5 +35,5 @@ TEST(Option, RefinementsChangeOneThing) {
   EXPECT_EQ(plain.use("--other").replacement, "--other");
 }
 
-}  // namespace
+}  // namespace option_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::config {
-namespace {
+namespace recompute_config_test {
 
 TEST(RecomputeConfig, ModulesCountWhenRecomputationIsSelective) {
   RecomputeConfig config;
@@ -14,5 +14,5 @@ TEST(RecomputeConfig, ModulesCountWhenRecomputationIsSelective) {
   EXPECT_FALSE(config.recomputes(RecomputeModule::moe));
 }
 
-}  // namespace
+}  // namespace recompute_config_test
 }  // namespace mpitron::config

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 namespace mpitron::convert {
-namespace {
+namespace conversion_record_test {
 
 TEST(ConversionRecord, SaysWhatWasProven) {
   const ConvertSettings settings{.from = "a", .to = "b", .from_format = {}, .dtype = DType::bf16};
@@ -25,5 +25,5 @@ TEST(ConversionRecord, SaysWhatWasProven) {
   EXPECT_EQ(json["verified"]["xxh3_128"][1]["converted_back"], Hash128({1, 3}).hex());
 }
 
-}  // namespace
+}  // namespace conversion_record_test
 }  // namespace mpitron::convert

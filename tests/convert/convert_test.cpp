@@ -8,7 +8,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace convert_test {
 
 namespace fs = std::filesystem;
 
@@ -140,5 +140,5 @@ TEST(Convert, SaysWhichFamilyAModelWouldNeed) {
                Error);
 }
 
-}  // namespace
+}  // namespace convert_test
 }  // namespace mpitron::convert

@@ -10,7 +10,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace model_logits_test {
 
 /// The logits of an implementation that shares nothing with this program (reference_logits.py).
 TEST(ModelLogits, AreThoseOfAnIndependentImplementation) {
@@ -47,5 +47,5 @@ TEST(ModelLogits, PromptsFitTheModel) {
   EXPECT_TRUE(std::ranges::all_of(prompt, [](std::int64_t t) { return t >= 0 && t < 61; }));
 }
 
-}  // namespace
+}  // namespace model_logits_test
 }  // namespace mpitron::convert

@@ -6,7 +6,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace model_reader_test {
 
 TEST(ModelReader, HasOurNamesForEveryFormat) {
   const test::TemporaryFolder folder;
@@ -39,5 +39,5 @@ TEST(ModelReader, IsStrictUnlessToldOtherwise) {
   EXPECT_EQ(lenient.unmapped().size(), 9u);
 }
 
-}  // namespace
+}  // namespace model_reader_test
 }  // namespace mpitron::convert

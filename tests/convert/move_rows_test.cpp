@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::convert {
-namespace {
+namespace move_rows_test {
 
 HostTensor tensor(const Shape& shape, const std::vector<float>& values) {
   HostTensor result(TensorInfo{"", shape, DType::f32});
@@ -66,5 +66,5 @@ TEST(MoveRows, TransposesMatricesOfAnySize) {
   EXPECT_EQ(values(take_part(rule, ours, 0)), theirs);
 }
 
-}  // namespace
+}  // namespace move_rows_test
 }  // namespace mpitron::convert

@@ -7,7 +7,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace round_trip_test {
 
 void ignore_progress(Index, Index, const std::string&) {}
 
@@ -29,5 +29,5 @@ TEST(RoundTrip, NamesWhatCameBackDifferent) {
             (std::vector<std::string>{"lm_head.weight"}));
 }
 
-}  // namespace
+}  // namespace round_trip_test
 }  // namespace mpitron::convert

@@ -6,7 +6,7 @@
 #include "convert/tiny_models.h"
 
 namespace mpitron::convert {
-namespace {
+namespace translation_test {
 
 struct Translated {
   explicit Translated(const std::string& family) : model(test::reference_model(family)) {
@@ -104,5 +104,5 @@ TEST(Translation, RepetitionMustRepeat) {
   }
 }
 
-}  // namespace
+}  // namespace translation_test
 }  // namespace mpitron::convert

@@ -7,7 +7,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::corpus {
-namespace {
+namespace clean_test {
 
 class CleanTest : public ::testing::Test {
  protected:
@@ -118,5 +118,5 @@ TEST_F(CleanTest, OptionsThatCannotBe) {
   EXPECT_NE(test::message_of([&] { clean(given); }), "");
 }
 
-}  // namespace
+}  // namespace clean_test
 }  // namespace mpitron::corpus

@@ -6,7 +6,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::corpus {
-namespace {
+namespace cleaner_test {
 
 class CleanerTest : public ::testing::Test {
  protected:
@@ -53,5 +53,5 @@ TEST_F(CleanerTest, ALineThatIsNoDocumentIsToldOrLeftOut) {
   EXPECT_EQ(count(Fate::bad_line), 1);
 }
 
-}  // namespace
+}  // namespace cleaner_test
 }  // namespace mpitron::corpus

@@ -9,7 +9,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::corpus {
-namespace {
+namespace dataset_report_test {
 
 class DatasetReportTest : public ::testing::Test {
  protected:
@@ -84,5 +84,5 @@ TEST_F(DatasetReportTest, OfADamagedIndexIsWhatIsLeftOrAnError) {
   EXPECT_LT(refused, 1000);
 }
 
-}  // namespace
+}  // namespace dataset_report_test
 }  // namespace mpitron::corpus

@@ -7,7 +7,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::corpus {
-namespace {
+namespace dedup_test {
 
 class DedupTest : public ::testing::Test {
  protected:
@@ -109,5 +109,5 @@ TEST_F(DedupTest, RefusesWhatItCannotReadTwice) {
   EXPECT_FALSE(std::filesystem::exists(given.output));
 }
 
-}  // namespace
+}  // namespace dedup_test
 }  // namespace mpitron::corpus

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::corpus {
-namespace {
+namespace duplicate_groups_test {
 
 TEST(DuplicateGroupsTest, JoinsByWayOfOthers) {
   DuplicateGroups groups(8);
@@ -19,5 +19,5 @@ TEST(DuplicateGroupsTest, JoinsByWayOfOthers) {
   EXPECT_EQ(groups.first(7), 0);
 }
 
-}  // namespace
+}  // namespace duplicate_groups_test
 }  // namespace mpitron::corpus

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::corpus {
-namespace {
+namespace language_test {
 
 TEST(LanguageTest, TellsSentencesApart) {
   const std::vector<std::pair<std::string_view, std::string_view>> samples = {
@@ -96,5 +96,5 @@ TEST(LanguageTest, WhatIsNoLetterSaysNothing) {
   EXPECT_DOUBLE_EQ(guess_language("the\xFFthe").share, 1.0);
 }
 
-}  // namespace
+}  // namespace language_test
 }  // namespace mpitron::corpus

@@ -8,7 +8,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::corpus {
-namespace {
+namespace merge_datasets_test {
 
 class MergeDatasetsTest : public ::testing::Test {
  protected:
@@ -91,5 +91,5 @@ TEST_F(MergeDatasetsTest, MistakesLeaveNothing) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
 }
 
-}  // namespace
+}  // namespace merge_datasets_test
 }  // namespace mpitron::corpus

@@ -10,7 +10,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::corpus {
-namespace {
+namespace min_hash_test {
 
 std::vector<std::uint64_t> shingles(std::string_view text, int width = 5) {
   std::vector<std::uint64_t> hashes;
@@ -77,5 +77,5 @@ TEST(MinHashTest, SeedsMustFillTheBands) {
   EXPECT_NE(test::message_of([] { MinHash(100, 0, 1); }), "");
 }
 
-}  // namespace
+}  // namespace min_hash_test
 }  // namespace mpitron::corpus

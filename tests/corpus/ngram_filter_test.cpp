@@ -6,7 +6,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::corpus {
-namespace {
+namespace ngram_filter_test {
 
 using Pieces = std::vector<std::string_view>;
 
@@ -92,5 +92,5 @@ TEST(NgramFilterTest, MutationsLeaveNoHit) {
   });
 }
 
-}  // namespace
+}  // namespace ngram_filter_test
 }  // namespace mpitron::corpus

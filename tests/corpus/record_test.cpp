@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::corpus {
-namespace {
+namespace record_test {
 
 TEST(RecordTest, KeepsWhatIsNotChanged) {
   Record record;
@@ -43,5 +43,5 @@ TEST(RecordTest, MutationsAreErrorsOrObjects) {
   });
 }
 
-}  // namespace
+}  // namespace record_test
 }  // namespace mpitron::corpus

@@ -6,7 +6,7 @@
 #include "utils/text/utf8.h"
 
 namespace mpitron::corpus {
-namespace {
+namespace text_fixes_test {
 
 TEST(TextFixesTest, UndoesMisreadings) {
   EXPECT_EQ(fix_text("cafÃ© dâ€™Ã©tÃ©"), "café d'été");
@@ -108,5 +108,5 @@ TEST(TextFixesTest, MisreadingsThatAreCutOffStay) {
   EXPECT_EQ(fix_text("â‚¬5"), "€5");  // three characters for one
 }
 
-}  // namespace
+}  // namespace text_fixes_test
 }  // namespace mpitron::corpus

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::corpus {
-namespace {
+namespace url_filter_test {
 
 TEST(UrlFilterTest, SaysWhyAPageIsNoProse) {
   const UrlFilter filter({"Example.com", "spam"});
@@ -79,5 +79,5 @@ TEST(UrlFilterTest, KnowsTheRegisteredDomain) {
   EXPECT_EQ(UrlFilter().check("http://shop.co.uk/"), UrlVerdict::good);  // not built in
 }
 
-}  // namespace
+}  // namespace url_filter_test
 }  // namespace mpitron::corpus

@@ -10,7 +10,7 @@
 #include "kernels/cuda/attention/fused_graph.h"
 
 namespace mpitron::cudnn {
-namespace {
+namespace described_gpu_test {
 
 using kernels::AttentionBackward;
 using kernels::AttentionForward;
@@ -157,5 +157,5 @@ TEST_F(DescribedGpuTest, AnA100RunsBothButForWideHeads) {
   }
 }
 
-}  // namespace
+}  // namespace described_gpu_test
 }  // namespace mpitron::cudnn

@@ -12,7 +12,7 @@
 #include "data/index/split.h"
 
 namespace mpitron::data {
-namespace {
+namespace random_corpora_test {
 
 std::vector<Index> slow_shuffle(std::vector<Index> values, std::mt19937& random) {
   for (std::size_t i = values.size(); i-- > 1;) {
@@ -230,5 +230,5 @@ TEST(Splits, NeverOverlapAndLeaveNothingOut) {
   }
 }
 
-}  // namespace
+}  // namespace random_corpora_test
 }  // namespace mpitron::data

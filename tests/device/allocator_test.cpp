@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::device {
-namespace {
+namespace allocator_test {
 
 struct Block {
   void* memory;
@@ -144,5 +144,5 @@ TEST(CachingAllocator, GivesUnusedBlocksBackBeforeItGivesUp) {
   }
 }
 
-}  // namespace
+}  // namespace allocator_test
 }  // namespace mpitron::device

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::device {
-namespace {
+namespace copy_test {
 
 TEST(CopyBytes, IsDoneOnTheHostWhenItReturns) {
   for (const char* name : {"host", "reference"}) {
@@ -19,5 +19,5 @@ TEST(CopyBytes, IsDoneOnTheHostWhenItReturns) {
   }
 }
 
-}  // namespace
+}  // namespace copy_test
 }  // namespace mpitron::device

@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::device {
-namespace {
+namespace device_choice_test {
 
 VisibleGpus machine_with(std::size_t gpus) {
   return {.gpus = std::vector<Gpu>(gpus), .why_none = gpus == 0 ? "it was taken out" : ""};
@@ -48,5 +48,5 @@ TEST(ChooseDevice, LeavesWhatIsNamedAlone) {
   EXPECT_EQ(choose_device("host", std::nullopt, 0).name, "host");
 }
 
-}  // namespace
+}  // namespace device_choice_test
 }  // namespace mpitron::device

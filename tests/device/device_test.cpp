@@ -4,7 +4,7 @@
 #include "utils/error.h"
 
 namespace mpitron::device {
-namespace {
+namespace device_test {
 
 TEST(MakeDevice, KnowsHostAndReference) {
   EXPECT_TRUE(std::holds_alternative<HostStream>(make_device("host")->stream()));
@@ -37,5 +37,5 @@ TEST(HostRuntime, SaysHowManyThreadsAndNestsWithoutEndingKokkos) {
   EXPECT_EQ(HostRuntime::threads(), threads);
 }
 
-}  // namespace
+}  // namespace device_test
 }  // namespace mpitron::device

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::device {
-namespace {
+namespace kokkos_version_test {
 
 TEST(KokkosVersion, IsTheHeaders) {
   EXPECT_EQ(kokkos_version().name, "Kokkos");
   EXPECT_GE(std::stoi(kokkos_version().built), 3);
 }
 
-}  // namespace
+}  // namespace kokkos_version_test
 }  // namespace mpitron::device

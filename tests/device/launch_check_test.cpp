@@ -5,7 +5,7 @@
 #include "kernels/elementwise/elementwise.h"
 
 namespace mpitron::device {
-namespace {
+namespace launch_check_test {
 
 /// Keeps what a launch tells of itself.
 class Listener final : public LaunchObserver {
@@ -36,5 +36,5 @@ TEST(LaunchCheck, PassesLaunchesOnAndNamesTheirTensors) {
   EXPECT_EQ(std::get<ReferenceStream>(device->stream()).observer, &listener);
 }
 
-}  // namespace
+}  // namespace launch_check_test
 }  // namespace mpitron::device

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::device {
-namespace {
+namespace launch_profile_test {
 
 /// x += amount.
 struct Raise {
@@ -92,5 +92,5 @@ TEST_F(LaunchProfileTest, TableNamesEveryKernelAndTheRest) {
   EXPECT_NE(table.find("outside kernels"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace launch_profile_test
 }  // namespace mpitron::device

@@ -7,7 +7,7 @@
 #include "device/device.h"
 
 namespace mpitron::device {
-namespace {
+namespace launch_test {
 
 /// y = 2 x, for the reference device only.
 struct Twice {
@@ -90,5 +90,5 @@ TEST_F(LaunchTest, AnObserverSeesEveryArgumentAfterTheKernelRan) {
   EXPECT_EQ(recorder.y_at_argument, 2);
 }
 
-}  // namespace
+}  // namespace launch_test
 }  // namespace mpitron::device

@@ -5,7 +5,7 @@
 #include "kernels/elementwise/elementwise.h"
 
 namespace mpitron::device {
-namespace {
+namespace launch_trace_test {
 
 TEST(LaunchTrace, AddsEveryLaunchWhileItLives) {
   const auto device = make_device("reference");
@@ -31,5 +31,5 @@ TEST(LaunchTrace, AddsEveryLaunchWhileItLives) {
   EXPECT_LE(spans[0].end, spans[1].begin);
 }
 
-}  // namespace
+}  // namespace launch_trace_test
 }  // namespace mpitron::device

@@ -5,7 +5,7 @@
 #include "utils/trace.h"
 
 namespace mpitron::device {
-namespace {
+namespace stream_clock_test {
 
 TEST(StreamClock, TellsTheMomentsInOrderOnce) {
   for (const char* name : {"host", "reference"}) {
@@ -41,5 +41,5 @@ TEST(StreamClock, TheShortestRowCounts) {
   EXPECT_EQ(calls, 8);
 }
 
-}  // namespace
+}  // namespace stream_clock_test
 }  // namespace mpitron::device

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::device {
-namespace {
+namespace tensor_view_test {
 
 /// [2, 3, 4] with the values 0 .. 23.
 class TensorViewTest : public ::testing::Test {
@@ -73,5 +73,5 @@ TEST_F(TensorViewTest, ReshapeKeepsElementsOfContiguousViews) {
   EXPECT_THROW(reshape(slice(view_, 1, 0, 2), {4, 4}), InternalError);
 }
 
-}  // namespace
+}  // namespace tensor_view_test
 }  // namespace mpitron::device

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 namespace mpitron::doctor {
-namespace {
+namespace check_result_test {
 
 using Results = std::vector<CheckResult>;
 
@@ -57,5 +57,5 @@ TEST(Report, SpeaksJson) {
   EXPECT_EQ(nlohmann::json::parse(to_json({})).at("ok"), true);
 }
 
-}  // namespace
+}  // namespace check_result_test
 }  // namespace mpitron::doctor

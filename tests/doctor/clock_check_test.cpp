@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::doctor {
-namespace {
+namespace clock_check_test {
 
 TEST(ClockCheck, OneRankHasNothingToCompareWith) {
   EXPECT_EQ(check_clocks({{"n1", 0}}).verdict, Verdict::skipped);
@@ -35,5 +35,5 @@ TEST(ClockCheck, ReadsAllRanks) {
   });
 }
 
-}  // namespace
+}  // namespace clock_check_test
 }  // namespace mpitron::doctor

@@ -5,7 +5,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::doctor {
-namespace {
+namespace file_system_check_test {
 
 FileSystemFacts good() {
   return {.folder = "/runs",
@@ -69,5 +69,5 @@ TEST(FileSystemCheck, NowhereIsToldByAllRanks) {
   });
 }
 
-}  // namespace
+}  // namespace file_system_check_test
 }  // namespace mpitron::doctor

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::doctor {
-namespace {
+namespace gpu_check_test {
 
 const device::Gpu kGpu{.name = "NVIDIA H200",
                        .uuid = "GPU-5e1c",
@@ -52,5 +52,5 @@ TEST(GpuCheck, ReadsThisMachine) {
   EXPECT_EQ(check_gpus(facts, {}).verdict == Verdict::skipped, facts.devices.empty());
 }
 
-}  // namespace
+}  // namespace gpu_check_test
 }  // namespace mpitron::doctor

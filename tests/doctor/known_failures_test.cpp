@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::doctor {
-namespace {
+namespace known_failures_test {
 
 /// Where nothing goes wrong.
 MachineFacts healthy() {
@@ -113,5 +113,5 @@ TEST(KnownFailures, ReadsThisMachine) {
   EXPECT_FALSE(read_machine_facts({}, {}).has_pmix_folder);
 }
 
-}  // namespace
+}  // namespace known_failures_test
 }  // namespace mpitron::doctor

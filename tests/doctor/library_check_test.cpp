@@ -3,7 +3,7 @@
 #include "doctor/node_checks.h"
 
 namespace mpitron::doctor {
-namespace {
+namespace library_check_test {
 
 TEST(LibraryCheck, ListsWhatRuns) {
   const CheckResult result =
@@ -19,5 +19,5 @@ TEST(LibraryCheck, AnotherMinorVersionFails) {
   EXPECT_FALSE(result.advice.empty());
 }
 
-}  // namespace
+}  // namespace library_check_test
 }  // namespace mpitron::doctor

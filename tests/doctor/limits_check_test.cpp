@@ -4,7 +4,7 @@
 #include "doctor/node_checks.h"
 
 namespace mpitron::doctor {
-namespace {
+namespace limits_check_test {
 
 constexpr Index kGiB = Index{1} << 30;
 
@@ -68,5 +68,5 @@ TEST(LimitsCheck, ReadsTheProcess) {
   ::setrlimit(RLIMIT_CORE, &before);
 }
 
-}  // namespace
+}  // namespace limits_check_test
 }  // namespace mpitron::doctor

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::doctor {
-namespace {
+namespace network_check_test {
 
 using Names = std::vector<std::string>;
 
@@ -80,5 +80,5 @@ TEST(NetworkCheck, ReadsThisMachine) {
   EXPECT_EQ(loopback->name, "lo");
 }
 
-}  // namespace
+}  // namespace network_check_test
 }  // namespace mpitron::doctor

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::doctor {
-namespace {
+namespace node_checks_test {
 
 TEST(NodeChecks, EveryCheckSpeaks) {
   const ThisProgram program{
@@ -32,5 +32,5 @@ TEST(NodeChecks, EveryCheckSpeaks) {
   EXPECT_TRUE(failures.contains("NCCL_SOCKET_IFNAME"));
 }
 
-}  // namespace
+}  // namespace node_checks_test
 }  // namespace mpitron::doctor

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::doctor {
-namespace {
+namespace node_speed_check_test {
 
 NodeSpeed node(const std::string& name, double flops, double bytes_per_s, Index ranks = 8) {
   return {.node = name, .ranks = ranks, .speed = {.flops = flops, .bytes_per_s = bytes_per_s}};
@@ -69,5 +69,5 @@ TEST(NodeSpeedCheck, SumsTheRanksOfANode) {
   });
 }
 
-}  // namespace
+}  // namespace node_speed_check_test
 }  // namespace mpitron::doctor

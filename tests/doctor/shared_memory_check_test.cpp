@@ -3,7 +3,7 @@
 #include "doctor/node_checks.h"
 
 namespace mpitron::doctor {
-namespace {
+namespace shared_memory_check_test {
 
 constexpr Index kMiB = Index{1} << 20;
 
@@ -34,5 +34,5 @@ TEST(SharedMemoryCheck, NoneFails) {
   EXPECT_EQ(check_shared_memory({}, 1).verdict, Verdict::fail);
 }
 
-}  // namespace
+}  // namespace shared_memory_check_test
 }  // namespace mpitron::doctor

@@ -7,7 +7,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::doctor {
-namespace {
+namespace slurm_check_test {
 
 const launch::MpiLibrary kDebian{.version = "Open MPI v4.1.4", .knows_pmi = false};
 constexpr const char* kList =
@@ -127,5 +127,5 @@ TEST(SlurmCheck, PluginsTellWhatTheyOpen) {
   EXPECT_TRUE(absent_pmix_libraries("/no/such/folder").empty());
 }
 
-}  // namespace
+}  // namespace slurm_check_test
 }  // namespace mpitron::doctor

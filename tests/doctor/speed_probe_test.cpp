@@ -4,7 +4,7 @@
 #include "support/host_runtime.h"
 
 namespace mpitron::doctor {
-namespace {
+namespace speed_probe_test {
 
 TEST(SpeedProbe, MeasuresProductAndMemoryWithAllRanks) {
   const auto host = device::make_device("host");
@@ -17,5 +17,5 @@ TEST(SpeedProbe, MeasuresProductAndMemoryWithAllRanks) {
   EXPECT_EQ(barriers, 6);
 }
 
-}  // namespace
+}  // namespace speed_probe_test
 }  // namespace mpitron::doctor

@@ -10,7 +10,7 @@
 #include "warpgroup.cuh"
 
 namespace mpitron::emulator {
-namespace {
+namespace copy_barriers_test {
 
 using namespace kernels::cuda;
 
@@ -187,5 +187,5 @@ TEST(Barriers, NamedOnesOrderWarps) {
   }
 }
 
-}  // namespace
+}  // namespace copy_barriers_test
 }  // namespace mpitron::emulator

@@ -7,7 +7,7 @@
 #include "utils/numbers/float8.h"
 
 namespace mpitron::emulator {
-namespace {
+namespace cublas_lt_test {
 
 template <class T>
 T* on_gpu(const std::vector<T>& values, std::size_t skipped = 0) {
@@ -269,5 +269,5 @@ TEST(CublasLt, RefusesProductsOfEightBitsThatGpusDoNotHave) {
   EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
 }
 
-}  // namespace
+}  // namespace cublas_lt_test
 }  // namespace mpitron::emulator

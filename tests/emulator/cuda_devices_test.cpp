@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::emulator {
-namespace {
+namespace cuda_devices_test {
 
 const char kernel = 0;  // any address names one
 
@@ -78,5 +78,5 @@ TEST_F(CudaDevices, ErrorsHaveNamesAndTexts) {
   EXPECT_STREQ(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory");
 }
 
-}  // namespace
+}  // namespace cuda_devices_test
 }  // namespace mpitron::emulator

@@ -9,7 +9,7 @@
 #include "emulator/device/emulated_stream.h"
 
 namespace mpitron::emulator {
-namespace {
+namespace cuda_streams_test {
 
 /// A stream that nobody else uses. It ends with what it holds: what that writes to outlives it.
 class Stream {
@@ -154,5 +154,5 @@ TEST(CudaStreams, TimeBetweenEventsIsKnownWhenBothHaveRun) {
   EXPECT_GE(milliseconds, 0);
 }
 
-}  // namespace
+}  // namespace cuda_streams_test
 }  // namespace mpitron::emulator

@@ -8,7 +8,7 @@
 #include "kernels/cuda/attention/fused_graph.h"
 
 namespace mpitron::emulator {
-namespace {
+namespace cudnn_test {
 
 /// A descriptor of the library's, destroyed at the end.
 struct Made {
@@ -138,5 +138,5 @@ TEST(Cudnn, APlanWithTooLargeAWorkspaceIsNotTaken) {
   EXPECT_THROW(kernels::cuda::FusedPlan(doubled(), 0, 4095), Graph::Refused);
 }
 
-}  // namespace
+}  // namespace cudnn_test
 }  // namespace mpitron::emulator

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::emulator {
-namespace {
+namespace device_memory_test {
 
 float* some_device_memory(std::size_t n) {
   void* memory = nullptr;
@@ -100,5 +100,5 @@ TEST(DeviceMemory, AttributesTellWhereMemoryLies) {
   cudaFree(device);
 }
 
-}  // namespace
+}  // namespace device_memory_test
 }  // namespace mpitron::emulator

@@ -6,7 +6,7 @@
 #include "emulator/units/kernel_language.h"
 
 namespace mpitron::emulator {
-namespace {
+namespace grid_test {
 
 /// Device memory that a test fills and reads by copies.
 class Numbers {
@@ -156,5 +156,5 @@ TEST(Grid, MuchSharedMemoryMustBeAskedFor) {
   cudaDeviceSynchronize();
 }
 
-}  // namespace
+}  // namespace grid_test
 }  // namespace mpitron::emulator

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::emulator {
-namespace {
+namespace matrix_unit_test {
 
 /// c + the sum of a b, of one element.
 float sum_of(const MatrixUnit& unit, float c, const std::vector<float>& a,
@@ -43,5 +43,5 @@ TEST(MatrixUnit, KeepsWhatIsNotFinite) {
   EXPECT_EQ(sum_of(kMatrixUnit, 0, {0, 0}, {0, 3}), 0);
 }
 
-}  // namespace
+}  // namespace matrix_unit_test
 }  // namespace mpitron::emulator

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::emulator {
-namespace {
+namespace operation_graph_test {
 
 using Kind = GraphOperation::Kind;
 using Sizes = std::array<std::int64_t, 4>;
@@ -78,5 +78,5 @@ TEST(OperationGraph, TensorsAreWrittenOnceBeforeTheyAreRead) {
       << "one number for two tensors";
 }
 
-}  // namespace
+}  // namespace operation_graph_test
 }  // namespace mpitron::emulator

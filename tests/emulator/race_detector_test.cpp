@@ -13,7 +13,7 @@ extern "C" const char* __tsan_default_options() {
 }
 
 namespace mpitron::emulator {
-namespace {
+namespace race_detector_test {
 
 using kernels::cuda::CopyBarrier;
 
@@ -120,5 +120,5 @@ TEST(RaceDetectorDeathTest, FindsWhatNothingOrders) {
   EXPECT_EXIT(run_block(meet_at_two_barriers<0>), races, "data race");
 }
 
-}  // namespace
+}  // namespace race_detector_test
 }  // namespace mpitron::emulator

@@ -9,7 +9,7 @@
 #include "wgmma.cuh"
 
 namespace mpitron::emulator {
-namespace {
+namespace warpgroup_products_test {
 
 using namespace kernels::cuda;
 
@@ -186,5 +186,5 @@ TEST(WarpgroupProductsDeathTest, MistakesAreNamed) {
   EXPECT_DEATH(run_kernel(mistaken, kOperandChanged), "operand changed before");
 }
 
-}  // namespace
+}  // namespace warpgroup_products_test
 }  // namespace mpitron::emulator

@@ -7,7 +7,7 @@
 #include "train/parity/replay.h"
 
 namespace mpitron::train {
-namespace {
+namespace curves_test {
 
 /// Recorded runs of the release, and behind them those of hybrids, later layers and images, where
 /// they are.
@@ -38,8 +38,6 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   return name;
 }
 
-}  // namespace
-
 class Curves : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Curves, ContinuesWhatTheReferenceComputed) {
@@ -58,4 +56,5 @@ TEST_P(Curves, ContinuesWhatTheReferenceComputed) {
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Curves, ::testing::ValuesIn(recorded_cases()), test_name);
 
+}  // namespace curves_test
 }  // namespace mpitron::train

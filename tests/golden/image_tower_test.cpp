@@ -12,7 +12,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::nn {
-namespace {
+namespace image_tower_test {
 
 std::vector<double> numbers(const io::SafetensorsFile::Tensor& recorded) {
   const auto values = recorded.as<float>();
@@ -92,5 +92,5 @@ TEST_P(ImageTowers, ComputeWhatTheReferenceDid) {
 INSTANTIATE_TEST_SUITE_P(Recorded, ImageTowers, ::testing::Values("clip-vit", "siglip-vit"),
                          [](const auto& info) { return std::string(info.param).substr(0, 4); });
 
-}  // namespace
+}  // namespace image_tower_test
 }  // namespace mpitron::nn

@@ -13,7 +13,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::ops {
-namespace {
+namespace low_rank_linear_test {
 
 using autograd::Tape;
 using tensor::Tensor;
@@ -91,5 +91,5 @@ TEST_F(RecordedLowRank, IsThatOfPeft) {
   expect_case("rank_one", 1);
 }
 
-}  // namespace
+}  // namespace low_rank_linear_test
 }  // namespace mpitron::ops

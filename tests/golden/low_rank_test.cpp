@@ -18,7 +18,7 @@
 // Six steps of Hugging Face's PEFT on a small Llama, from its base and the same first factors.
 
 namespace mpitron::train {
-namespace {
+namespace low_rank_test {
 
 constexpr Index kRows = 4, kLength = 16, kSteps = 6;
 
@@ -229,5 +229,5 @@ TEST_P(Recorded, MergedWeightsAreThoseOfPeft) {
 
 INSTANTIATE_TEST_SUITE_P(LowRank, Recorded, ::testing::Values("all_linear", "qv_patterns"));
 
-}  // namespace
+}  // namespace low_rank_test
 }  // namespace mpitron::train

@@ -11,7 +11,7 @@
 #include "train/parity/recorded_case.h"
 
 namespace mpitron::models {
-namespace {
+namespace prediction_losses_test {
 
 std::filesystem::path folder_of(const std::string& name) {
   return test::golden_folder() + "/curves/" + name;
@@ -40,8 +40,6 @@ double mean_loss(const io::SafetensorsFile::Tensor& recorded, const train::HostM
   }
   return sum / count;
 }
-
-}  // namespace
 
 class PredictionLosses : public ::testing::TestWithParam<std::string> {};
 
@@ -83,4 +81,5 @@ INSTANTIATE_TEST_SUITE_P(Recorded, PredictionLosses,
                            return name;
                          });
 
+}  // namespace prediction_losses_test
 }  // namespace mpitron::models

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace image_test {
 
 TEST(Image, RowsFollowEachOther) {
   Image image(5, 3);
@@ -21,5 +21,5 @@ TEST(Image, NumbersAreHeldIn8Bits) {
   EXPECT_EQ(clamped(256), 255);
 }
 
-}  // namespace
+}  // namespace image_test
 }  // namespace mpitron::images

@@ -7,7 +7,7 @@
 #include "tests/inference/recorded_answers.h"
 
 namespace mpitron::inference {
-namespace {
+namespace cached_engine_test {
 
 constexpr double kTolerance = 1e-5;
 
@@ -107,5 +107,5 @@ TEST(CachedEngine, ACopiedBlockReadsAsItsOriginal) {
   }
 }
 
-}  // namespace
+}  // namespace cached_engine_test
 }  // namespace mpitron::inference

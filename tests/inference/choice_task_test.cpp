@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::inference {
-namespace {
+namespace choice_task_test {
 
 class ChoiceTaskTest : public ::testing::Test {
  protected:
@@ -101,5 +101,5 @@ TEST_F(ChoiceTaskTest, TasksThatComeAlongAreRead) {
   EXPECT_GE(read, 5);
 }
 
-}  // namespace
+}  // namespace choice_task_test
 }  // namespace mpitron::inference

@@ -9,7 +9,7 @@
 #include "utils/error.h"
 
 namespace mpitron::inference {
-namespace {
+namespace detokenizer_test {
 
 TEST(Detokenizer, GivesTheRecordedTexts) {
   const std::string name = "generation/tasks/detokenizer.json";
@@ -39,5 +39,5 @@ TEST(Detokenizer, ThePathNamesTheCorpus) {
   EXPECT_THROW(detokenize_corpus("other.txt", "so"), Error);
 }
 
-}  // namespace
+}  // namespace detokenizer_test
 }  // namespace mpitron::inference

@@ -9,7 +9,7 @@
 #include "support/host_runtime.h"
 
 namespace mpitron::inference {
-namespace {
+namespace engine_choice_test {
 
 config::ModelConfig config_of(std::vector<std::string> more) {
   std::vector<std::string> flags = {"--num-layers",
@@ -54,5 +54,5 @@ TEST(EngineChoice, MakesTheEngineOfTheKind) {
   EXPECT_EQ(engine->shape().max_positions, 8);
 }
 
-}  // namespace
+}  // namespace engine_choice_test
 }  // namespace mpitron::inference

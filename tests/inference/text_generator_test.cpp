@@ -11,7 +11,7 @@
 #include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::inference {
-namespace {
+namespace text_generator_test {
 
 TEST(SampleToken, FollowsTheSoftmax) {
   const std::vector<float> logits = {1.0f, 2.0f, -1.0f, 0.0f};
@@ -109,5 +109,5 @@ TEST(TextGenerator, WritesWhatTheWeightsSay) {
   EXPECT_EQ(tiny.generate("6", {.tokens = 3, .temperature = 0}), "6 6 6 6");
 }
 
-}  // namespace
+}  // namespace text_generator_test
 }  // namespace mpitron::inference

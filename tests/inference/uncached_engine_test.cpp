@@ -7,7 +7,7 @@
 #include "tests/inference/recorded_answers.h"
 
 namespace mpitron::inference {
-namespace {
+namespace uncached_engine_test {
 
 TEST(UncachedEngine, AnswersAsTheReference) {
   if (!test::has_generation_models()) {
@@ -52,5 +52,5 @@ TEST(UncachedEngine, CopiesBlocks) {
   EXPECT_EQ(rows_of(a), rows_of(b));
 }
 
-}  // namespace
+}  // namespace uncached_engine_test
 }  // namespace mpitron::inference

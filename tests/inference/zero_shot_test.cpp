@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::inference {
-namespace {
+namespace zero_shot_test {
 
 std::string task_file(const std::string& name) {
   return test::golden_folder() + "/generation/tasks/" + name;
@@ -101,5 +101,5 @@ TEST(ZeroShot, LongExamplesKeepTheirEnd) {
       0);
 }
 
-}  // namespace
+}  // namespace zero_shot_test
 }  // namespace mpitron::inference

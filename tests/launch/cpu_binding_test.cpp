@@ -6,7 +6,7 @@
 #include <sched.h>
 
 namespace mpitron::launch {
-namespace {
+namespace cpu_binding_test {
 
 TEST(CpuBinding, FollowsTheProcess) {
   cpu_set_t before;
@@ -39,5 +39,5 @@ TEST(CpuBinding, KnowsItsLibrary) {
   EXPECT_EQ(std::count(version.running.begin(), version.running.end(), '.'), 2);
 }
 
-}  // namespace
+}  // namespace cpu_binding_test
 }  // namespace mpitron::launch

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::launch {
-namespace {
+namespace environment_test {
 
 TEST(Environment, HoldsThisProcessVariables) {
   ::setenv("MPITRON_TEST_VARIABLE", "a=b", 1);
@@ -23,5 +23,5 @@ TEST(Environment, ReadsLeadingNumbers) {
   EXPECT_EQ(number_of(made, "ABSENT"), std::nullopt);
 }
 
-}  // namespace
+}  // namespace environment_test
 }  // namespace mpitron::launch

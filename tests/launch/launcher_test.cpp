@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::launch {
-namespace {
+namespace launcher_test {
 
 using test::contains;
 
@@ -112,5 +112,5 @@ TEST(Launcher, OneProcessOfALargerJobIsWarnedOf) {
   EXPECT_EQ(launch_warning(read_launch({})), "");
 }
 
-}  // namespace
+}  // namespace launcher_test
 }  // namespace mpitron::launch

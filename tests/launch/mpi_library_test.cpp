@@ -7,7 +7,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::launch {
-namespace {
+namespace mpi_library_test {
 
 class Library : public ::testing::Test {
  protected:
@@ -50,5 +50,5 @@ TEST_F(Library, LinksAreFollowed) {
   EXPECT_FALSE(open_mpi().knows_pmi);
 }
 
-}  // namespace
+}  // namespace mpi_library_test
 }  // namespace mpitron::launch

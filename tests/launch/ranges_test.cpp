@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::launch {
-namespace {
+namespace ranges_test {
 
 TEST(Ranges, JoinNeighbours) {
   EXPECT_EQ(ranges({}), "");
@@ -23,5 +23,5 @@ TEST(Ranges, NamesAreFoldedAsSlurmWritesThem) {
   EXPECT_EQ(name_ranges({"a", "b"}), "a,b");
 }
 
-}  // namespace
+}  // namespace ranges_test
 }  // namespace mpitron::launch

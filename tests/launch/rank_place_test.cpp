@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::launch {
-namespace {
+namespace rank_place_test {
 
 using Lines = std::vector<std::string>;
 
@@ -106,5 +106,5 @@ TEST(BindingWarnings, MoreRanksThanCores) {
   EXPECT_NE(lines[0].find("start at most 1 ranks"), std::string::npos) << lines[0];
 }
 
-}  // namespace
+}  // namespace rank_place_test
 }  // namespace mpitron::launch

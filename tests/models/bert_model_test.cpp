@@ -4,7 +4,7 @@
 #include "support/masked_batch.h"
 
 namespace mpitron::models {
-namespace {
+namespace bert_model_test {
 
 class BertModelTest : public ModelParts {
  protected:
@@ -61,5 +61,5 @@ TEST_F(BertModelTest, SeesBothSidesButNoPadding) {
   }
 }
 
-}  // namespace
+}  // namespace bert_model_test
 }  // namespace mpitron::models

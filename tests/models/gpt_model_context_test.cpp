@@ -7,7 +7,7 @@
 // are those of one rank.
 
 namespace mpitron::models {
-namespace {
+namespace gpt_model_context_test {
 
 using autograd::Context;
 using autograd::Tape;
@@ -174,5 +174,5 @@ TEST(GptModelContext, DropoutIsOnAndDependsOnThePosition) {
   EXPECT_GT(distance(on_one_rank(config).losses, with.losses), 1e-3);
 }
 
-}  // namespace
+}  // namespace gpt_model_context_test
 }  // namespace mpitron::models

@@ -8,7 +8,7 @@
 // The parts of a pipeline, one after the other in one process.
 
 namespace mpitron::models {
-namespace {
+namespace gpt_model_parts_test {
 
 using autograd::Context;
 using autograd::Parameter;
@@ -107,5 +107,5 @@ TEST(GptModelPart, HoldsOnlyItsParametersAndCountsATiedWeightOnce) {
   EXPECT_TRUE(parameters.find("embedding.word_embeddings.weight")->counted_elsewhere);
 }
 
-}  // namespace
+}  // namespace gpt_model_parts_test
 }  // namespace mpitron::models

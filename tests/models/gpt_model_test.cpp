@@ -8,7 +8,7 @@
 #include "support/tiny_gpt.h"
 
 namespace mpitron::models {
-namespace {
+namespace gpt_model_test {
 
 using autograd::Context;
 using autograd::Tape;
@@ -206,5 +206,5 @@ TEST_F(GptModelTest, TheReferenceDeviceAgrees) {
   }
 }
 
-}  // namespace
+}  // namespace gpt_model_test
 }  // namespace mpitron::models

@@ -7,7 +7,7 @@
 #include "tensor/host_copy.h"
 
 namespace mpitron::models {
-namespace {
+namespace image_quality_test {
 
 class ImageQualityTest : public ::testing::Test {
  protected:
@@ -54,5 +54,5 @@ TEST_F(ImageQualityTest, SmallImagesHaveNoSimilarity) {
   EXPECT_FALSE(image_quality(image(8, 1, 0), vision(8)).ssim.has_value());
 }
 
-}  // namespace
+}  // namespace image_quality_test
 }  // namespace mpitron::models

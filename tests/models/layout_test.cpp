@@ -10,7 +10,7 @@
 // on.
 
 namespace mpitron::models {
-namespace {
+namespace layout_test {
 
 using config::ModelConfig;
 using config::RecomputeGranularity;
@@ -277,5 +277,5 @@ TEST(Layout, Bf16DiffersByRoundingOnly) {
   }
 }
 
-}  // namespace
+}  // namespace layout_test
 }  // namespace mpitron::models

@@ -4,7 +4,7 @@
 #include "support/masked_batch.h"
 
 namespace mpitron::models {
-namespace {
+namespace t5_model_test {
 
 class T5ModelTest : public ModelParts {
  protected:
@@ -74,5 +74,5 @@ TEST_F(T5ModelTest, RelativePositionsHaveATableForEachSide) {
   EXPECT_FALSE(result.gradients.contains("embedding.position_embeddings.weight"));
 }
 
-}  // namespace
+}  // namespace t5_model_test
 }  // namespace mpitron::models

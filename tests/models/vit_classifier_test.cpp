@@ -4,7 +4,7 @@
 #include "support/image_batch.h"
 
 namespace mpitron::models {
-namespace {
+namespace vit_classifier_test {
 
 class VitClassifierTest : public ModelParts {
  protected:
@@ -44,5 +44,5 @@ TEST_F(VitClassifierTest, AllPositionsAreSeenByTheFirst) {
   }
 }
 
-}  // namespace
+}  // namespace vit_classifier_test
 }  // namespace mpitron::models

@@ -4,7 +4,7 @@
 #include "support/image_batch.h"
 
 namespace mpitron::models {
-namespace {
+namespace vit_inpainter_test {
 
 class VitInpainterTest : public ModelParts {
  protected:
@@ -27,5 +27,5 @@ TEST_F(VitInpainterTest, SmallImagesHaveNoSimilarity) {
   EXPECT_EQ(result.losses.size(), 2u);  // loss and psnr
 }
 
-}  // namespace
+}  // namespace vit_inpainter_test
 }  // namespace mpitron::models

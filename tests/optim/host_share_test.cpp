@@ -5,7 +5,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::optim {
-namespace {
+namespace host_share_test {
 
 using tensor::Tensor;
 
@@ -35,5 +35,5 @@ TEST(HostShare, FetchesAndSends) {
   }
 }
 
-}  // namespace
+}  // namespace host_share_test
 }  // namespace mpitron::optim

@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::optim {
-namespace {
+namespace learning_rate_schedule_test {
 
 WsdDecayStyle wsd_style(const nlohmann::json& name) {
   if (name == "linear") {
@@ -45,8 +45,6 @@ void expect_usage(const LearningRateSchedule& schedule, const std::string& optio
     EXPECT_NE(std::string(error.what()).find(option), std::string::npos) << error.what();
   }
 }
-
-}  // namespace
 
 TEST(LearningRateSchedule, EqualsReferenceTable) {
   const nlohmann::json cases = test::golden_table("learning_rate");
@@ -123,4 +121,5 @@ TEST(LearningRateSchedule, FromOptions) {
   EXPECT_DOUBLE_EQ(schedule.at(161), 1e-5);
 }
 
+}  // namespace learning_rate_schedule_test
 }  // namespace mpitron::optim

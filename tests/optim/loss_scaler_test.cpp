@@ -8,15 +8,13 @@
 #include "utils/error.h"
 
 namespace mpitron::optim {
-namespace {
+namespace loss_scaler_test {
 
 config::OptimizerConfig fp16_options() {
   config::OptimizerConfig config;
   config.fp16 = true;
   return config;
 }
-
-}  // namespace
 
 TEST(LossScaler, DynamicEqualsReferenceTable) {
   const nlohmann::json cases = test::golden_table("loss_scaler");
@@ -85,4 +83,5 @@ TEST(LossScaler, RefusesBadOptions) {
   EXPECT_THROW(make_loss_scaler(config), Error);
 }
 
+}  // namespace loss_scaler_test
 }  // namespace mpitron::optim

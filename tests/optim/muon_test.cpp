@@ -8,7 +8,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::optim {
-namespace {
+namespace muon_test {
 
 using tensor::Tensor;
 
@@ -96,5 +96,5 @@ TEST_F(MuonTest, TakesQueriesKeysAndValuesApart) {
   EXPECT_LT(distance(keys), 1e-3);
 }
 
-}  // namespace
+}  // namespace muon_test
 }  // namespace mpitron::optim

@@ -11,7 +11,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::optim {
-namespace {
+namespace optimizer_test {
 
 using tensor::Tensor;
 
@@ -319,5 +319,5 @@ TEST(OffloadedOptimizer, HasTheBitsOfOneOnTheDevice) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, OptimizerTest, ::testing::Values("reference", "host"));
 
-}  // namespace
+}  // namespace optimizer_test
 }  // namespace mpitron::optim

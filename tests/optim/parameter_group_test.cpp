@@ -5,11 +5,9 @@
 #include "utils/error.h"
 
 namespace mpitron::optim {
-namespace {
+namespace parameter_group_test {
 
 const ParameterGroupOptions kPlain{.bounds = {.max_lr = 1e-3, .min_lr = 1e-5}};
-
-}  // namespace
 
 TEST(ParameterGroup, NoWeightDecayForBiasesAndVectors) {
   const auto wd = [](std::string_view name, int rank) {
@@ -109,4 +107,5 @@ TEST(ParameterGroup, FromOptions) {
   EXPECT_TRUE(options.skip_embedding_weight_decay);
 }
 
+}  // namespace parameter_group_test
 }  // namespace mpitron::optim

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::optim {
-namespace {
+namespace parameter_scheduler_test {
 
 config::OptimizerConfig options() {
   config::OptimizerConfig config;
@@ -30,8 +30,6 @@ nlohmann::json iterations_of(const std::string& curve) {
   }
   return nlohmann::json::parse(file).at("iterations");
 }
-
-}  // namespace
 
 // gpt-rampup of the reference: the batch grows from 2 to 8, and the rates follow the samples.
 TEST(ParameterScheduler, FollowsTheRampUpCurve) {
@@ -133,4 +131,5 @@ TEST(ParameterScheduler, StateVisitsEveryMember) {
   EXPECT_EQ(members, 10);
 }
 
+}  // namespace parameter_scheduler_test
 }  // namespace mpitron::optim

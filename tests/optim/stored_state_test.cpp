@@ -4,7 +4,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::optim {
-namespace {
+namespace stored_state_test {
 
 using tensor::Tensor;
 
@@ -49,5 +49,5 @@ TEST_P(StoredStateTest, SharesTheMemoryOfNumbersThatAreGiven) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, StoredStateTest, ::testing::Values("reference", "host"));
 
-}  // namespace
+}  // namespace stored_state_test
 }  // namespace mpitron::optim

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::optim {
-namespace {
+namespace style_names_test {
 
 enum class Style { linear, cosine };
 constexpr StyleNames<Style, 2> kNames{{{{"linear", Style::linear}, {"cosine", Style::cosine}}}};
@@ -25,5 +25,5 @@ TEST(StyleNames, AnUnknownOneIsToldWithTheAllowedOnes) {
   }
 }
 
-}  // namespace
+}  // namespace style_names_test
 }  // namespace mpitron::optim

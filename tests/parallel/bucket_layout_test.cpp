@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::parallel {
-namespace {
+namespace bucket_layout_test {
 
 std::vector<LayoutItem> items(const std::vector<Index>& sizes) {
   std::vector<LayoutItem> result;
@@ -74,5 +74,5 @@ TEST(BucketLayout, HoldsItsInvariants) {
   }
 }
 
-}  // namespace
+}  // namespace bucket_layout_test
 }  // namespace mpitron::parallel

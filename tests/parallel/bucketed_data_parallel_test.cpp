@@ -9,7 +9,7 @@
 #include "support/replicas.h"
 
 namespace mpitron::parallel {
-namespace {
+namespace bucketed_data_parallel_test {
 
 using autograd::Context;
 using autograd::Tape;
@@ -171,5 +171,5 @@ TEST(BucketedDataParallel, UsesWaitForGatheredParameters) {
   });
 }
 
-}  // namespace
+}  // namespace bucketed_data_parallel_test
 }  // namespace mpitron::parallel

@@ -6,7 +6,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::parallel {
-namespace {
+namespace flat_sum_test {
 
 /// One operation gives every tensor what an operation of its own would.
 TEST(FlatSum, IsTheSumOfEachTensor) {
@@ -31,5 +31,5 @@ TEST(FlatSum, IsTheSumOfEachTensor) {
   });
 }
 
-}  // namespace
+}  // namespace flat_sum_test
 }  // namespace mpitron::parallel

@@ -10,7 +10,7 @@
 #include "support/replicas.h"
 
 namespace mpitron::parallel {
-namespace {
+namespace fully_sharded_test {
 
 using autograd::Context;
 using autograd::Tape;
@@ -230,5 +230,5 @@ TEST(FullySharded, ReplicasMayShareWhatTheyUpdate) {
   }
 }
 
-}  // namespace
+}  // namespace fully_sharded_test
 }  // namespace mpitron::parallel

@@ -7,7 +7,7 @@
 #include "autograd/toy_model.h"
 
 namespace mpitron::parallel {
-namespace {
+namespace gradient_buffer_test {
 
 using autograd::Context;
 using autograd::Tape;
@@ -93,5 +93,5 @@ TEST_F(GradientBufferTest, UnusedParametersEndTheStepAsZeros) {
   }
 }
 
-}  // namespace
+}  // namespace gradient_buffer_test
 }  // namespace mpitron::parallel

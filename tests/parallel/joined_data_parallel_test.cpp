@@ -10,7 +10,7 @@
 #include "support/replicas.h"
 
 namespace mpitron::parallel {
-namespace {
+namespace joined_data_parallel_test {
 
 using autograd::Context;
 using autograd::Tape;
@@ -202,5 +202,5 @@ TEST(JoinedDataParallel, UpdatesReachTheReplicasOfTheirKind) {
   }
 }
 
-}  // namespace
+}  // namespace joined_data_parallel_test
 }  // namespace mpitron::parallel

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::parallel {
-namespace {
+namespace weight_hash_test {
 
 /// Checks two parameters on four ranks, of which `drifted` holds one bit more in the second.
 void check(Index drifted) {
@@ -43,5 +43,5 @@ TEST(WeightHash, NamesTheFirstParameterAndTheRank) {
   }
 }
 
-}  // namespace
+}  // namespace weight_hash_test
 }  // namespace mpitron::parallel

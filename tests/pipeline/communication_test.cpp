@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::pipeline {
-namespace {
+namespace communication_test {
 
 /// A list in short: F0 B0; s, r: send, receive; S, R: their waits; a, g: activation, gradient.
 std::string short_text(const ActionList& list) {
@@ -98,5 +98,5 @@ TEST(Communication, OneStageSendsNothing) {
   EXPECT_EQ(short_text(schedule.stages[0]), "F0 B0 F1 B1");
 }
 
-}  // namespace
+}  // namespace communication_test
 }  // namespace mpitron::pipeline

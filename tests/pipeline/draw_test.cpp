@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::pipeline {
-namespace {
+namespace draw_test {
 
 TEST(Draw, ShowsStagesComputationsAndIdleTime) {
   EXPECT_EQ(draw(make_schedule({.stages = 2, .microbatches = 2})),
@@ -37,5 +37,5 @@ TEST(Draw, RefusesABrokenSchedule) {
   EXPECT_THROW(draw(schedule), InternalError);
 }
 
-}  // namespace
+}  // namespace draw_test
 }  // namespace mpitron::pipeline

@@ -5,7 +5,7 @@
 #include "pipeline/one_forward_one_backward.h"
 
 namespace mpitron::pipeline {
-namespace {
+namespace ideal_times_test {
 
 const ScheduleOptions kTwoStages{.stages = 2, .microbatches = 2};
 
@@ -69,5 +69,5 @@ TEST(DataFlow, ForwardsPassActivationsOnAndBackwardsGradientsBack) {
   EXPECT_EQ(data_target(ring, 0, {.kind = ActionKind::backward_weight}), std::nullopt);
 }
 
-}  // namespace
+}  // namespace ideal_times_test
 }  // namespace mpitron::pipeline

@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::pipeline {
-namespace {
+namespace interleaved_test {
 
 using nlohmann::json;
 
@@ -103,5 +103,5 @@ TEST(Interleaved, ErrorsNameOptionAndFix) {
   EXPECT_NE(error_of({.stages = 1, .chunks = 2}).find("2 stages"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace interleaved_test
 }  // namespace mpitron::pipeline

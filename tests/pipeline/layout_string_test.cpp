@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::pipeline {
-namespace {
+namespace layout_string_test {
 
 using Stages = std::vector<std::string>;
 
@@ -54,5 +54,5 @@ TEST(LayoutString, HugeCountsAreRefusedBeforeTheyTakeMemory) {
   EXPECT_NE(error_of("(t*1000000|)*1000000").find("too long"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace layout_string_test
 }  // namespace mpitron::pipeline

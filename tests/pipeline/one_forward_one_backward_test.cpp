@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::pipeline {
-namespace {
+namespace one_forward_one_backward_test {
 
 TEST(OneForwardOneBackward, WarmupsEqualReferenceTable) {
   const nlohmann::json table = test::golden_table("schedules").at("non_interleaved");
@@ -42,5 +42,5 @@ TEST(OneForwardOneBackward, RefusesChunks) {
   EXPECT_THROW(one_forward_one_backward_order({.stages = 2, .chunks = 2}, 0), Error);
 }
 
-}  // namespace
+}  // namespace one_forward_one_backward_test
 }  // namespace mpitron::pipeline

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::pipeline {
-namespace {
+namespace schedule_test {
 
 /// The smallest executor: plays all lists in one thread, stage by stage as far as each gets, with
 /// numbers as hidden states and a mailbox per channel.
@@ -245,5 +245,5 @@ TEST(Schedule, ActionsAndKindsReadAsWords) {
   EXPECT_EQ(to_string(ScheduleKind::zero_bubble), "zero-bubble");
 }
 
-}  // namespace
+}  // namespace schedule_test
 }  // namespace mpitron::pipeline

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::pipeline {
-namespace {
+namespace simulated_messages_test {
 
 constexpr ScheduleOptions kTwoStages{.stages = 2, .chunks = 1, .microbatches = 2};
 constexpr double kLatency = 0.5;
@@ -83,5 +83,5 @@ TEST_F(SimulatedMessagesTest, BothEndsOfAChannelAgreeOnTheOrder) {
             "it is message 2 of its channel at the sender and 1 at the receiver");
 }
 
-}  // namespace
+}  // namespace simulated_messages_test
 }  // namespace mpitron::pipeline

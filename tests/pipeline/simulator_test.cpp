@@ -7,7 +7,7 @@
 #include "pipeline/interleaved.h"
 
 namespace mpitron::pipeline {
-namespace {
+namespace simulator_test {
 
 constexpr Transport kTransports[] = {Transport::buffered, Transport::rendezvous};
 
@@ -324,5 +324,5 @@ TEST(SimulatorFaults, BlockingMessagesDeadlockWithoutBuffers) {
   EXPECT_TRUE(found(block_everywhere, "deadlock; stage 0 waits at action 5 (wait_send activation"));
 }
 
-}  // namespace
+}  // namespace simulator_test
 }  // namespace mpitron::pipeline

@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::pipeline {
-namespace {
+namespace stage_layout_test {
 
 using config::ParallelConfig;
 using nlohmann::json;
@@ -93,8 +93,6 @@ std::string error_of(const ParallelConfig& p, Index num_layers, Index mtp = 0) {
 bool says(const std::string& message, std::string_view part) {
   return message.find(part) != std::string::npos;
 }
-
-}  // namespace
 
 TEST(StageLayout, LayersEqualReferenceTable) {
   const json table = test::golden_table("layers_per_stage");
@@ -222,4 +220,5 @@ TEST(StageLayout, LayoutStringErrorsSayWhatIsMissing) {
   EXPECT_TRUE(says(error_of(p, 2), "1 virtual stages per rank"));
 }
 
+}  // namespace stage_layout_test
 }  // namespace mpitron::pipeline

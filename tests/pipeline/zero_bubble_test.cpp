@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::pipeline {
-namespace {
+namespace zero_bubble_test {
 
 TEST(ZeroBubble, StageRunsWeightGradientsAsManyMicrobatchesLateAsItsNumber) {
   const ScheduleOptions options{.stages = 3, .microbatches = 4};
@@ -26,5 +26,5 @@ TEST(ZeroBubble, SplitsTheBackward) {
   EXPECT_THROW(zero_bubble_order({.stages = 2, .chunks = 2}, 0), Error);
 }
 
-}  // namespace
+}  // namespace zero_bubble_test
 }  // namespace mpitron::pipeline

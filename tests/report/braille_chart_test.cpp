@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::report {
-namespace {
+namespace braille_chart_test {
 
 using Values = std::vector<double>;
 using Lines = std::vector<std::string>;
@@ -38,5 +38,5 @@ TEST(BrailleChart, NothingToDrawOrNoRoom) {
   EXPECT_TRUE(braille_chart(Values{1, 2}, 80, 0).empty());
 }
 
-}  // namespace
+}  // namespace braille_chart_test
 }  // namespace mpitron::report

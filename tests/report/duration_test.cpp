@@ -3,7 +3,7 @@
 #include "report/status_text.h"
 
 namespace mpitron::report {
-namespace {
+namespace duration_test {
 
 TEST(ReadableDuration, HasTwoUnitsAtMost) {
   EXPECT_EQ(readable_duration(0), "0 s");
@@ -14,5 +14,5 @@ TEST(ReadableDuration, HasTwoUnitsAtMost) {
   EXPECT_EQ(readable_duration(4 * 86400 + 3 * 3600 + 1), "4 d 03 h");
 }
 
-}  // namespace
+}  // namespace duration_test
 }  // namespace mpitron::report

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 namespace mpitron::report {
-namespace {
+namespace html_test {
 
 TEST(HtmlText, EscapesWhatMeansSomething) {
   EXPECT_EQ(html_text(R"(<a href="x" id='y'>&</a>)"),
@@ -28,5 +28,5 @@ TEST(HtmlPage, IsWholeAndEscapesItsTitle) {
   EXPECT_EQ(page.find("http"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace html_test
 }  // namespace mpitron::report

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::report {
-namespace {
+namespace metrics_log_test {
 
 /// The finite values of a column by step.
 std::map<int, double> values(const MetricsLog& log, const std::string& name) {
@@ -84,5 +84,5 @@ TEST(MetricsLog, WhatIsNotFiniteIsMissing) {
   EXPECT_TRUE(MetricsLog("").steps().empty());
 }
 
-}  // namespace
+}  // namespace metrics_log_test
 }  // namespace mpitron::report

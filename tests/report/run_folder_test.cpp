@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::report {
-namespace {
+namespace run_folder_test {
 
 namespace fs = std::filesystem;
 
@@ -100,5 +100,5 @@ TEST_F(RunFolderTest, SaysWhatIsWrong) {
   expect_refused("bad", "does not hold what a run writes");
 }
 
-}  // namespace
+}  // namespace run_folder_test
 }  // namespace mpitron::report

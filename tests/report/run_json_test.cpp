@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 namespace mpitron::report {
-namespace {
+namespace run_json_test {
 
 nlohmann::json first_run(const RunFolder& run, std::size_t points) {
   return nlohmann::json::parse(runs_json({run}, points, run.written)).at("runs").at(0);
@@ -58,5 +58,5 @@ TEST(RunJson, ARunWithoutNumbersHasEmptyColumns) {
   EXPECT_TRUE(run.at("facts").at("loss").is_null());
 }
 
-}  // namespace
+}  // namespace run_json_test
 }  // namespace mpitron::report

@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::report {
-namespace {
+namespace run_page_test {
 
 TEST(RunPage, HoldsTheRunsAndNothingFromElsewhere) {
   const nlohmann::json runs = {{"runs", {{{"name", "</script><img src=x>"}}}}};
@@ -33,5 +33,5 @@ TEST(RunPage, SaysHowToGetTheLibrary) {
   EXPECT_EQ(read_chart_library(folder / "chart.js"), "Chart");
 }
 
-}  // namespace
+}  // namespace run_page_test
 }  // namespace mpitron::report

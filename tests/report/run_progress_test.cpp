@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::report {
-namespace {
+namespace run_progress_test {
 
 using std::chrono::seconds;
 
@@ -78,5 +78,5 @@ TEST(MedianOfLast, LeavesOutWhatIsMissing) {
   EXPECT_TRUE(std::isnan(median_of_last({}, 3)));
 }
 
-}  // namespace
+}  // namespace run_progress_test
 }  // namespace mpitron::report

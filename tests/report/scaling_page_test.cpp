@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::report {
-namespace {
+namespace scaling_page_test {
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -33,5 +33,5 @@ TEST(ScalingPage, ComparesWithPublishedFiguresBeforeAnythingRan) {
   EXPECT_FALSE(has(page, "nan"));
 }
 
-}  // namespace
+}  // namespace scaling_page_test
 }  // namespace mpitron::report

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::report {
-namespace {
+namespace scaling_table_test {
 
 /// Iterations of these seconds, `samples` samples of 10 tokens and 1 TFLOP each.
 RunFolder run_of(const std::vector<double>& seconds, int samples) {
@@ -64,5 +64,5 @@ TEST(ScalingCsv, QuotesNames) {
   EXPECT_NE(csv.find("\n\"a, \"\"b\"\"\",2,,,,,,0.1,\n"), std::string::npos) << csv;
 }
 
-}  // namespace
+}  // namespace scaling_table_test
 }  // namespace mpitron::report

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 namespace mpitron::report {
-namespace {
+namespace status_text_test {
 
 using std::chrono::seconds;
 
@@ -88,5 +88,5 @@ TEST(StatusJson, HasTheSameFigures) {
   EXPECT_TRUE(nlohmann::json::parse(status_json({}, {})).at("loss").is_null());
 }
 
-}  // namespace
+}  // namespace status_text_test
 }  // namespace mpitron::report

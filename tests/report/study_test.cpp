@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::report {
-namespace {
+namespace study_test {
 
 using Words = std::vector<std::string>;
 
@@ -75,5 +75,5 @@ TEST(Study, SaysWhereTheMistakeIs) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace study_test
 }  // namespace mpitron::report

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::report {
-namespace {
+namespace svg_plot_test {
 
 using Values = std::vector<double>;
 
@@ -56,5 +56,5 @@ TEST(SvgPlot, LeavesOutWhatIsMissing) {
   EXPECT_FALSE(has(svg_plot(zero), "nan"));
 }
 
-}  // namespace
+}  // namespace svg_plot_test
 }  // namespace mpitron::report

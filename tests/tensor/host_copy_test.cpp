@@ -7,7 +7,7 @@
 #include "support/far_device.h"
 
 namespace mpitron::tensor {
-namespace {
+namespace host_copy_test {
 
 Tensor counting(device::Device& device, Index n) {
   const Tensor x = empty_on_host(device, {n}, DType::f32);
@@ -61,5 +61,5 @@ TEST(HostCopy, FarTensorsLeaveNothingBehind) {
   EXPECT_EQ(device->staging().statistics().bytes_in_use, 0);
 }
 
-}  // namespace
+}  // namespace host_copy_test
 }  // namespace mpitron::tensor

@@ -4,7 +4,7 @@
 #include "tensor/host_copy.h"
 
 namespace mpitron::tensor {
-namespace {
+namespace host_mirror_test {
 
 TEST(HostMirror, IsTheStateItselfWhereTheHostCanReachIt) {
   const auto device = device::make_device("reference");
@@ -33,5 +33,5 @@ TEST(HostMirror, HasTheValuesAndBringsThemBack) {
   EXPECT_EQ(to_host(*device, x).data<float>()[2], 8);
 }
 
-}  // namespace
+}  // namespace host_mirror_test
 }  // namespace mpitron::tensor

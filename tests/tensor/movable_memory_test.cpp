@@ -8,7 +8,7 @@
 #include "support/far_device.h"
 
 namespace mpitron::tensor {
-namespace {
+namespace movable_memory_test {
 
 TEST(MovableMemory, AllHandlesFollowTheElements) {
   const auto gpu = test::make_far_device();
@@ -42,5 +42,5 @@ TEST(MovableMemory, WhatIsAwayMayEnd) {
   EXPECT_EQ(gpu->allocator().statistics().bytes_in_use, 0);
 }
 
-}  // namespace
+}  // namespace movable_memory_test
 }  // namespace mpitron::tensor

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tensor {
-namespace {
+namespace shard_test {
 
 using Ranges = std::vector<Shard::Range>;
 
@@ -59,5 +59,5 @@ TEST_F(TakenShard, RowsColumnsAndTheMiddle) {
   EXPECT_EQ(taken({2, 2, 2}, {.dim = 1, .ranges = {{1, 2}}}), (std::vector<float>{2, 3, 6, 7}));
 }
 
-}  // namespace
+}  // namespace shard_test
 }  // namespace mpitron::tensor

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tensor {
-namespace {
+namespace tensor_test {
 
 class TensorTest : public ::testing::Test {
  protected:
@@ -79,5 +79,5 @@ TEST_F(TensorTest, SlicesAndReshapesKeepTheWholeAlive) {
   EXPECT_EQ(in_use(), 0);
 }
 
-}  // namespace
+}  // namespace tensor_test
 }  // namespace mpitron::tensor

@@ -5,7 +5,7 @@
 #include "support/far_device.h"
 
 namespace mpitron::tensor {
-namespace {
+namespace tensors_made_test {
 
 std::vector<Index> sizes(const TensorsMade& made) {
   std::vector<Index> sizes;
@@ -43,5 +43,5 @@ TEST(TensorsMade, OneHidesAnotherWhileItLives) {
   EXPECT_EQ(sizes(outer), std::vector<Index>{1024});
 }
 
-}  // namespace
+}  // namespace tensors_made_test
 }  // namespace mpitron::tensor

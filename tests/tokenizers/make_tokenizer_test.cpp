@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace make_tokenizer_test {
 
 TEST(Tokenizer, FactoryMakesWhatTheFlagsName) {
   const auto gpt2 = make_tokenizer({"GPT2BPETokenizer", golden_tokenizer_dir() / "gpt2/vocab.json",
@@ -35,5 +35,5 @@ TEST(Tokenizer, IdsOutsideTheVocabulary) {
   EXPECT_THROW(check_token_id(-1, 10), Error);
 }
 
-}  // namespace
+}  // namespace make_tokenizer_test
 }  // namespace mpitron::tokenizers

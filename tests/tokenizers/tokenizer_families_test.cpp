@@ -14,7 +14,7 @@
 // programs (sentencepiece, tokenizers, and BERT's Python code) give for all of texts.json.
 
 namespace mpitron::tokenizers {
-namespace {
+namespace tokenizer_families_test {
 
 using Json = nlohmann::json;
 
@@ -106,5 +106,5 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Families);
 INSTANTIATE_TEST_SUITE_P(Golden, Families, ::testing::ValuesIn(family_names()),
                          [](const auto& info) { return info.param; });
 
-}  // namespace
+}  // namespace tokenizer_families_test
 }  // namespace mpitron::tokenizers

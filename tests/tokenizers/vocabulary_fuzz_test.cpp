@@ -16,7 +16,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace vocabulary_fuzz_test {
 
 using test::FuzzLength;
 
@@ -96,5 +96,5 @@ TEST(DamagedTiktoken, LosesNoText) {
   }
 }
 
-}  // namespace
+}  // namespace vocabulary_fuzz_test
 }  // namespace mpitron::tokenizers

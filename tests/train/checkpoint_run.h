@@ -21,9 +21,9 @@ struct RunRecord {
 };
 
 /// Everything that a rank's next step depends on, as bytes.
-class StateBytes final : public tensor::StateVisitor {
+class StateInBytes final : public tensor::StateVisitor {
  public:
-  explicit StateBytes(device::Device& device) : device_(device) {}
+  explicit StateInBytes(device::Device& device) : device_(device) {}
 
   void tensor(const tensor::ShardedTensor& t) override {
     tensor::HostMirror mirror(device_);
@@ -92,7 +92,7 @@ inline RunRecord run_with_checkpoints(
     checkpointing.finish();
     step.replicas().make_whole();
     world.all()->barrier();  // nobody's memory may go while others read it
-    StateBytes state(*device);
+    StateInBytes state(*device);
     step.visit_model(state);
     step.visit_optimizer(state);
     const std::lock_guard lock(mutex);

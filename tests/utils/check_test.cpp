@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace check_test {
 
 TEST(Check, SilentWhereTheConditionHolds) {
   int evaluated = 0;
@@ -43,5 +43,5 @@ TEST(Check, TheDebugCheckIsOnInDebugBuildsOnly) {
 #endif
 }
 
-}  // namespace
+}  // namespace check_test
 }  // namespace mpitron

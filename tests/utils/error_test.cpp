@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace error_test {
 
 template <class Action>
 Error thrown_by(Action&& action) {
@@ -42,5 +42,5 @@ TEST(Error, ExitCodesAreTheDocumentedNumbers) {
   EXPECT_EQ(static_cast<int>(ExitCode::interrupted_unsaved), 86);
 }
 
-}  // namespace
+}  // namespace error_test
 }  // namespace mpitron

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace log_test {
 
 class Log : public ::testing::Test {
  protected:
@@ -71,5 +71,5 @@ TEST_F(Log, OtherRanksSayOnlyWarningsAndOnce) {
   EXPECT_NE(stderr_of([] { log::warning("odd file b"); }), "");
 }
 
-}  // namespace
+}  // namespace log_test
 }  // namespace mpitron

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace scoped_value_test {
 
 TEST(ScopedValue, LastsAsLongAsTheScope) {
   std::vector<int> setting = {1, 2};
@@ -19,5 +19,5 @@ TEST(ScopedValue, LastsAsLongAsTheScope) {
   EXPECT_EQ(setting, (std::vector<int>{1, 2}));
 }
 
-}  // namespace
+}  // namespace scoped_value_test
 }  // namespace mpitron

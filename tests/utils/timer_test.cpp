@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace timer_test {
 
 TEST(Timer, MeasuresSecondsAndStartsAgain) {
   using namespace std::chrono_literals;
@@ -22,5 +22,5 @@ TEST(Timer, MeasuresSecondsAndStartsAgain) {
   EXPECT_LE(after, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
-}  // namespace
+}  // namespace timer_test
 }  // namespace mpitron

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace trace_test {
 
 std::string name_of(const TraceSpan& span) {
   return span.name.data();
@@ -115,5 +115,5 @@ TEST(Trace, TakesSpansOfSeveralThreads) {
   EXPECT_EQ(trace.stop().size(), 4000U);
 }
 
-}  // namespace
+}  // namespace trace_test
 }  // namespace mpitron

@@ -5,7 +5,7 @@
 namespace mpitron {
 namespace {
 
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+constexpr std::string_view kReplacementText = "\xef\xbf\xbd";
 
 bool is_ascii_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -34,10 +34,10 @@ std::string without_controls(std::string_view text) {
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (is_late_control(text.substr(i))) {
-      out += kReplacement;
+      out += kReplacementText;
       ++i;
     } else if (is_ascii_control(text[i])) {
-      out += kReplacement;
+      out += kReplacementText;
     } else {
       out += text[i];
     }

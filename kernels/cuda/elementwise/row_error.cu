@@ -3,6 +3,7 @@
 #include "kernels/cuda/common/element.cuh"
 #include "kernels/cuda/common/launch.cuh"
 #include "kernels/cuda/common/reduce.cuh"
+#include "kernels/cuda/common/vector.cuh"
 #include "kernels/elementwise/row_error.h"
 #include "kernels/elementwise/rows.h"
 
@@ -10,8 +11,6 @@ namespace mpitron::kernels {
 namespace {
 
 using namespace cuda;
-
-constexpr int kThreads = 256;
 
 template <class T, class U>
 struct Difference {

@@ -15,10 +15,6 @@ constexpr double kGeluScale = 0.79788456;
 constexpr double kGeluCubic = 0.044715;
 constexpr double kQuickGelu = 1.702;
 
-double sigmoid(double x) {
-  return 1 / (1 + std::exp(-x));
-}
-
 double normal_cdf(double x) {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
 }

@@ -2,17 +2,16 @@
 
 #include <cmath>
 
+#include "kernels/reference/common/activation_math.h"
 #include "kernels/reference/common/elements.h"
 
 namespace mpitron::kernels {
 namespace {
 
+using reference::sigmoid;
+
 using reference::Reader;
 using reference::Writer;
-
-double sigmoid(double x) {
-  return 1 / (1 + std::exp(-x));
-}
 
 }  // namespace
 

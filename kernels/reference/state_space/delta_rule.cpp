@@ -103,7 +103,7 @@ struct HeadSums {
 };
 
 /// One value head of one sample; gradients of keys and queries [s, k] add up over such heads.
-struct HeadGradients {
+struct DeltaGradients {
   const DeltaRuleBackward& k;
   Index sample, head;
   std::vector<Vector>&dq, &dk;
@@ -188,7 +188,7 @@ void run(device::ReferenceStream&, const DeltaRuleBackward& k) {
     for (Index key = 0; key < k.in.key_heads; ++key) {
       std::vector<Vector> dq(at(s), Vector(at(width), 0)), dk = dq;
       for (Index head = key * k.in.served(); head < (key + 1) * k.in.served(); ++head) {
-        const HeadSums own = HeadGradients{k, sample, head, dq, dk}.run();
+        const HeadSums own = DeltaGradients{k, sample, head, dq, dk}.run();
         sums[at(head)].a_log += own.a_log, sums[at(head)].dt_bias += own.dt_bias;
       }
       for (Index i = 0; i < s; ++i) {

@@ -1,17 +1,15 @@
 #include "kernels/state_space/gated_norm.h"
 
+#include "kernels/reference/common/activation_math.h"
 #include "kernels/reference/common/elements.h"
 
 namespace mpitron::kernels {
 
 using reference::Reader;
+using reference::sigmoid;
 using reference::Writer;
 
 namespace {
-
-double sigmoid(double x) {
-  return 1 / (1 + std::exp(-x));
-}
 
 /// `value` as it is read back from memory of that type.
 double rounded(double value, DType dtype) {

@@ -50,7 +50,7 @@ class Head {
   double a_, bias_;
 };
 
-struct HeadGradients {
+struct ScanGradients {
   double a = 0, d = 0, bias = 0;
 };
 
@@ -66,14 +66,14 @@ class BackwardHead {
         p_(k.in.head_dim()),
         n_(k.in.state_dim()) {}
 
-  HeadGradients run(std::vector<double>& db, std::vector<double>& dc) {
+  ScanGradients run(std::vector<double>& db, std::vector<double>& dc) {
     const Index s = k_.in.x.size(0);
     std::vector<std::vector<double>> states(1, std::vector<double>(size(n_ * p_), 0));
     for (Index i = 0; i < s; ++i) {
       states.push_back(states.back());
       head_.advance(states.back(), i);
     }
-    HeadGradients sums;
+    ScanGradients sums;
     gradient_.assign(size(n_ * p_), 0);
     for (Index i = s - 1; i >= 0; --i) {
       step(i, states, db, dc, sums);
@@ -86,7 +86,7 @@ class BackwardHead {
   static std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
   void step(Index i, const std::vector<std::vector<double>>& states, std::vector<double>& db,
-            std::vector<double>& dc, HeadGradients& sums) {
+            std::vector<double>& dc, ScanGradients& sums) {
     const double dt = head_.dt(i), keep = head_.decay(i);
     double to_dt = 0, to_decay = 0;
     std::vector<double> to_x(size(p_), 0);
@@ -152,14 +152,14 @@ void run(device::ReferenceStream&, const SelectiveScanForward& k) {
 
 void run(device::ReferenceStream&, const SelectiveScanBackward& k) {
   const Index s = k.in.x.size(0), n = k.in.state_dim(), heads = k.in.heads();
-  std::vector<HeadGradients> sums(static_cast<std::size_t>(heads));
+  std::vector<ScanGradients> sums(static_cast<std::size_t>(heads));
   for (Index sample = 0; sample < k.in.x.size(1); ++sample) {
     for (Index group = 0; group < k.in.groups; ++group) {
       std::vector<double> db(static_cast<std::size_t>(s * n), 0), dc = db;
       const Index first = group * k.in.heads_of_group();
       for (Index head = first; head < first + k.in.heads_of_group(); ++head) {
-        const HeadGradients own = BackwardHead(k, sample, head).run(db, dc);
-        HeadGradients& sum = sums[static_cast<std::size_t>(head)];
+        const ScanGradients own = BackwardHead(k, sample, head).run(db, dc);
+        ScanGradients& sum = sums[static_cast<std::size_t>(head)];
         sum.a += own.a, sum.d += own.d, sum.bias += own.bias;
       }
       for (Index i = 0; i < s * n; ++i) {
@@ -169,7 +169,7 @@ void run(device::ReferenceStream&, const SelectiveScanBackward& k) {
     }
   }
   for (Index head = 0; head < heads; ++head) {
-    const HeadGradients& sum = sums[static_cast<std::size_t>(head)];
+    const ScanGradients& sum = sums[static_cast<std::size_t>(head)];
     const auto put = [&](const InOut& to, double value) {
       const Writer writer(to);
       writer.set((k.accumulate ? writer(head) : 0) + value, head);

@@ -17,14 +17,14 @@ namespace {
 
 constexpr Index kMegabyte = 1'000'000;
 
-struct Options {
+struct ConvertFlags {
   std::string from, to, from_format, to_format, model_type, dtype, loader, saver, adapter;
   Index divisible_by = 128, true_vocab_size = 0, tensor_ranks = 1, pipeline_ranks = 1,
         shard_megabytes = 5000;
   bool verify = false, verify_logits = false, lenient = false, json = false;
 };
 
-void declare(Flags& flags, Options& o) {
+void declare(Flags& flags, ConvertFlags& o) {
   flags.option("--from", o.from, "what to convert: a checkpoint or a folder of one");
   flags.option("--to", o.to, "folder to write");
   flags.option("--from-format", o.from_format, "found out unless given");
@@ -78,7 +78,7 @@ std::string family_of(std::string name) {
   return name == "gpt" ? "" : name;
 }
 
-convert::Format output_format(const Options& options, convert::Format from) {
+convert::Format output_format(const ConvertFlags& options, convert::Format from) {
   using enum convert::Format;
   if (!options.to_format.empty()) {
     return convert::parse_format(options.to_format, "--to-format");
@@ -89,7 +89,7 @@ convert::Format output_format(const Options& options, convert::Format from) {
   return from == mpitron ? hugging_face : mpitron;
 }
 
-convert::ConvertSettings settings_of(const Options& options) {
+convert::ConvertSettings settings_of(const ConvertFlags& options) {
   if (options.from.empty() || options.to.empty()) {
     throw_usage("convert: --from and --to are needed (or --load-dir and --save-dir)");
   }
@@ -187,7 +187,7 @@ void print_report(const convert::ConvertSettings& settings, const convert::Conve
 }  // namespace
 
 int convert(const Arguments& arguments) {
-  Options options;
+  ConvertFlags options;
   Flags flags(
       "convert",
       "Converts models between mpitron, Hugging Face (GPT-2, Llama, Mistral, Qwen2, Mixtral, "

@@ -23,7 +23,7 @@ using checkpoint::File;
 using checkpoint::Header;
 using checkpoint::Statistics;
 
-struct Options {
+struct InspectFlags {
   bool statistics = false;
   bool configuration = false;
   bool json = false;
@@ -74,7 +74,7 @@ std::string writers_sentence(const checkpoint::Storage& storage) {
                      readable_bytes(bytes));
 }
 
-void print_header(const File& file, const Options& options) {
+void print_header(const File& file, const InspectFlags& options) {
   const Header& header = file.header();
   log::print(
       fmt::format("{}: {}{}", file.path().string(),
@@ -211,7 +211,7 @@ void extract_tokenizer(const File& file, const std::filesystem::path& folder) {
   }
 }
 
-int inspect_one(const File& file, const Options& options) {
+int inspect_one(const File& file, const InspectFlags& options) {
   if (!options.extract_tokenizer.empty()) {
     extract_tokenizer(file, options.extract_tokenizer);
     return 0;
@@ -242,7 +242,7 @@ std::string to_json(const Difference& difference) {
                      difference.elements, io::json_number(difference.largest));
 }
 
-int inspect_two(const File& a, const File& b, const Options& options) {
+int inspect_two(const File& a, const File& b, const InspectFlags& options) {
   const std::vector<std::string> headers = checkpoint::differences(a.header(), b.header());
   const std::vector<Difference> data = checkpoint::differences(a, b);
   const bool equal = headers.empty() && data.empty();
@@ -277,7 +277,7 @@ int inspect_two(const File& a, const File& b, const Options& options) {
 int inspect(const Arguments& arguments) {
   Arguments words = arguments;
   const Arguments paths = take_paths(words);
-  Options options;
+  InspectFlags options;
   Flags flags(
       "inspect",
       "Shows what a checkpoint holds, or how two differ (exit code 0: equal, 1: different). "

@@ -10,7 +10,7 @@
 namespace mpitron::cli {
 namespace {
 
-struct Options {
+struct CleanFlags {
   corpus::CleanOptions clean;
   tokenizers::TokenizerOptions tokenizer;
   WorkerFlag workers;
@@ -19,7 +19,7 @@ struct Options {
   bool json = false;
 };
 
-void declare_filters(Flags& flags, Options& options) {
+void declare_filters(Flags& flags, CleanFlags& options) {
   corpus::CleanOptions& clean = options.clean;
   flags.flag("--no-url-filter", options.keep_urls, "keep documents whatever their address is");
   flags.option("--blacklist-domains", clean.more_domains,
@@ -40,7 +40,7 @@ void declare_filters(Flags& flags, Options& options) {
                "n-grams that are in more documents are no hits");
 }
 
-void declare(Flags& flags, Options& options) {
+void declare(Flags& flags, CleanFlags& options) {
   corpus::CleanOptions& clean = options.clean;
   flags.option("--input", clean.inputs,
                "JSONL (plain text where a name ends in .txt), also gzip or zstd: files, patterns, "
@@ -90,7 +90,7 @@ std::string report_text(const corpus::CleanReport& report, const std::string& ou
 }  // namespace
 
 int clean(const Arguments& arguments) {
-  Options options;
+  CleanFlags options;
   Flags flags("clean",
               "Cleans a corpus of web texts: filters of address, language and length, repairs of "
               "the text, decontamination, ids. The steps of Megatron's OpenWebText scripts.");

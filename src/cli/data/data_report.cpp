@@ -16,7 +16,7 @@ namespace {
 using data::SourceShare;
 using data::Split;
 
-constexpr const char* kHelp =
+constexpr const char* kReportHelp =
     "usage: mpitron data report OPTIONS [--dataset gpt|bert|t5] [--json]\n\n"
     "Says what a run reads before it starts: tokens, epochs and samples of each corpus, for each\n"
     "split. Builds the sample indices, which the run then finds in its cache.\n"
@@ -160,7 +160,7 @@ std::string to_json(const SplitReport& report) {
 
 int data_report(const Arguments& arguments) {
   if (const auto help = config::requested_help(arguments)) {
-    log::print(kHelp + *help);
+    log::print(kReportHelp + *help);
     return static_cast<int>(ExitCode::success);
   }
   Arguments flags = arguments;

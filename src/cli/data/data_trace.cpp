@@ -19,7 +19,7 @@ namespace {
 using data::SamplePiece;
 using train::ScheduledSample;
 
-constexpr const char* kHelp =
+constexpr const char* kTraceHelp =
     "usage: mpitron data trace OPTIONS --iteration K [--rank R] [--json]\n"
     "       mpitron data trace OPTIONS --document PREFIX:N [--json]\n\n"
     "Says which documents an iteration of training reads, with their bytes on disk (of\n"
@@ -141,7 +141,7 @@ void print_uses(const std::vector<ScheduledSample>& uses, Index samples, bool js
 
 int data_trace(const Arguments& arguments) {
   if (const auto help = config::requested_help(arguments)) {
-    log::print(kHelp + *help);
+    log::print(kTraceHelp + *help);
     return static_cast<int>(ExitCode::success);
   }
   Arguments flags = arguments;
@@ -150,7 +150,7 @@ int data_trace(const Arguments& arguments) {
   const auto document = take_value(flags, "--document");
   const auto rank = take_value(flags, "--rank");
   if (iteration.has_value() == document.has_value()) {
-    throw_usage("data trace: give one of --iteration K and --document PREFIX:N\n{}", kHelp);
+    throw_usage("data trace: give one of --iteration K and --document PREFIX:N\n{}", kTraceHelp);
   }
   const config::RunConfig config = config::parse_run_config(flags);
   if (config.data.sft) {

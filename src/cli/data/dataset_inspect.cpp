@@ -13,7 +13,7 @@ namespace {
 
 constexpr Index kNoDocument = -1;
 
-struct Options {
+struct InspectFlags {
   std::string prefix;
   Index document = kNoDocument;
   tokenizers::TokenizerOptions tokenizer;
@@ -21,7 +21,7 @@ struct Options {
 };
 
 /// Its text where a tokenizer is given, else its ids.
-void print_document(const io::TokenFile& corpus, const Options& options) {
+void print_document(const io::TokenFile& corpus, const InspectFlags& options) {
   const std::vector<std::int64_t> tokens = corpus::document_tokens(corpus, options.document);
   const tokenizers::TokenizerOptions& given = options.tokenizer;
   const bool decode =
@@ -45,7 +45,7 @@ void print_document(const io::TokenFile& corpus, const Options& options) {
 
 int dataset_inspect(const Arguments& words) {
   Arguments arguments = words;
-  Options options;
+  InspectFlags options;
   if (!arguments.empty() && !arguments.front().starts_with("--")) {
     options.prefix = arguments.front();
     arguments.erase(arguments.begin());

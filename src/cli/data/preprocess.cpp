@@ -12,7 +12,7 @@
 namespace mpitron::cli {
 namespace {
 
-struct Options {
+struct PreprocessFlags {
   data::PreprocessOptions preprocess;
   tokenizers::TokenizerOptions tokenizer;
   WorkerFlag workers;
@@ -20,7 +20,7 @@ struct Options {
   bool json = false;
 };
 
-void declare(Flags& flags, Options& options) {
+void declare(Flags& flags, PreprocessFlags& options) {
   flags.option("--input", options.preprocess.inputs,
                "JSONL (plain text where a name ends in .txt), also gzip or zstd: files, patterns, "
                "folders, - for standard input");
@@ -106,7 +106,7 @@ std::string summary_text(const data::PreprocessReport& report) {
 }  // namespace
 
 int preprocess(const Arguments& arguments) {
-  Options options;
+  PreprocessFlags options;
   Flags flags("preprocess",
               "Tokenises JSONL or plain text into the .bin and .idx files that training reads.");
   declare(flags, options);

@@ -13,7 +13,7 @@
 namespace mpitron::cli {
 namespace {
 
-struct Options {
+struct TokenizeFlags {
   tokenizers::TokenizerOptions tokenizer;
   std::string input = "/dev/stdin";
   std::string key = "text";
@@ -21,7 +21,7 @@ struct Options {
 
 using PerLine = std::function<void(std::string_view line)>;
 
-void for_each_line(const Options& options, const PerLine& per_line) {
+void for_each_line(const TokenizeFlags& options, const PerLine& per_line) {
   data::DocumentReader reader({options.input}, data::TextDocuments::lines);
   data::DocumentBatch batch;
   while (reader.next(batch)) {
@@ -36,7 +36,7 @@ void for_each_line(const Options& options, const PerLine& per_line) {
 }
 
 // Calls `use` with the ids of each line.
-void encode_lines(const Options& options, const tokenizers::Tokenizer& tokenizer,
+void encode_lines(const TokenizeFlags& options, const tokenizers::Tokenizer& tokenizer,
                   const std::function<void(std::size_t bytes, const tokenizers::TokenIds&)>& use) {
   const auto cache = tokenizer.make_cache();
   data::JsonTextParser parser;
@@ -53,14 +53,14 @@ void encode_lines(const Options& options, const tokenizers::Tokenizer& tokenizer
   });
 }
 
-int encode(const Options& options, const tokenizers::Tokenizer& tokenizer) {
+int encode(const TokenizeFlags& options, const tokenizers::Tokenizer& tokenizer) {
   encode_lines(options, tokenizer, [](std::size_t, const tokenizers::TokenIds& ids) {
     log::print(fmt::format("{{\"ids\": [{}]}}", fmt::join(ids, ", ")));
   });
   return 0;
 }
 
-int decode(const Options& options, const tokenizers::Tokenizer& tokenizer) {
+int decode(const TokenizeFlags& options, const tokenizers::Tokenizer& tokenizer) {
   for_each_line(options, [&](std::string_view line) {
     const std::string text = tokenizer.decode(data::parse_id_list(line, "ids"));
     log::print(fmt::format("{{\"text\": {}}}", data::quote_json(text)));
@@ -68,7 +68,7 @@ int decode(const Options& options, const tokenizers::Tokenizer& tokenizer) {
   return 0;
 }
 
-int count(const Options& options, const tokenizers::Tokenizer& tokenizer) {
+int count(const TokenizeFlags& options, const tokenizers::Tokenizer& tokenizer) {
   Index documents = 0;
   Index tokens = 0;
   Index bytes = 0;
@@ -85,9 +85,9 @@ int count(const Options& options, const tokenizers::Tokenizer& tokenizer) {
 }
 
 /// Reads the options of `action` and runs it.
-int run(const char* action, int (*work)(const Options&, const tokenizers::Tokenizer&),
+int run(const char* action, int (*work)(const TokenizeFlags&, const tokenizers::Tokenizer&),
         const Arguments& arguments) {
-  Options options;
+  TokenizeFlags options;
   Flags flags(std::string("tokenize ") + action,
               "Shows what a tokenizer makes of texts, one JSON object on each line.");
   flags.option("--input", options.input, "JSONL file; the default is standard input");

@@ -14,7 +14,7 @@
 namespace mpitron::cli {
 namespace {
 
-struct Options {
+struct GenerateFlags {
   ModelOptions model;
   std::vector<std::string> prompts;
   std::string prompt_file, output;
@@ -23,7 +23,7 @@ struct Options {
   bool log_probs = false;
 };
 
-void declare(Flags& flags, Options& o) {
+void declare(Flags& flags, GenerateFlags& o) {
   o.model.declare(flags);
   flags.option("--prompts", o.prompts, "texts to continue; `-`: standard input as one text");
   flags.option("--prompt-file", o.prompt_file, "JSONL file whose field `text` is a prompt");
@@ -37,7 +37,7 @@ void declare(Flags& flags, Options& o) {
   flags.option("--output-path", o.output, "JSONL file for the answers");
 }
 
-std::vector<std::string> prompts_of(const Options& o) {
+std::vector<std::string> prompts_of(const GenerateFlags& o) {
   std::vector<std::string> prompts = o.prompts;
   for (std::string& prompt : prompts) {
     if (prompt == "-") {
@@ -90,7 +90,7 @@ std::string top_of(const std::vector<inference::TokenLogProbs>& values,
   return text + "]";
 }
 
-std::string line_of(const Options& o, const std::string& prompt, const inference::Answer& answer,
+std::string line_of(const GenerateFlags& o, const std::string& prompt, const inference::Answer& answer,
                     const tokenizers::Tokenizer& tokenizer) {
   const bool stopped = answer.finish == inference::FinishReason::stop;
   std::string line = "{\"prompt\": " + io::json_string(prompt) +
@@ -106,7 +106,7 @@ std::string line_of(const Options& o, const std::string& prompt, const inference
   return line + "}\n";
 }
 
-std::vector<inference::GenerationRequest> requests_of(const Options& o, const LoadedModel& model,
+std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o, const LoadedModel& model,
                                                       const std::vector<std::string>& prompts) {
   std::vector<inference::GenerationRequest> requests;
   for (const std::string& prompt : prompts) {
@@ -129,7 +129,7 @@ std::vector<inference::GenerationRequest> requests_of(const Options& o, const Lo
   return requests;
 }
 
-void check(const Options& o) {
+void check(const GenerateFlags& o) {
   if (o.top_k > 1 && o.top_p > 0) {
     throw_usage("Cannot have top-p and top-k both greater than zero");
   }
@@ -146,7 +146,7 @@ void check(const Options& o) {
 }  // namespace
 
 int generate(const Arguments& arguments) {
-  Options options;
+  GenerateFlags options;
   Flags flags("generate", "Continues texts. Equal seeds give equal texts, in any batch.");
   declare(flags, options);
   if (!flags.parse(arguments)) {

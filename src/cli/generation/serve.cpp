@@ -10,13 +10,13 @@
 namespace mpitron::cli {
 namespace {
 
-struct Options {
+struct ServeFlags {
   ModelOptions model;
   std::string host = "127.0.0.1", name, api_key;
   Index port = 5000, connections = 1024, body_mb = 32, drain_seconds = 30, queue = 1024;
 };
 
-void declare(Flags& flags, Options& o) {
+void declare(Flags& flags, ServeFlags& o) {
   o.model.declare(flags);
   flags.option("--host", o.host, "address to listen on; 0.0.0.0 for all");
   flags.option("--port", o.port, "port to listen on; 0: one that is free");
@@ -34,7 +34,7 @@ void check_range(const char* name, Index value, std::pair<Index, Index> allowed)
   }
 }
 
-inference::ServingSettings settings_of(const Options& o, const LoadedModel& model) {
+inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& model) {
   check_range("--port", o.port, {0, 65535});
   check_range("--max-connections", o.connections, {1, 65536});
   check_range("--max-waiting", o.queue, {1, 1 << 20});
@@ -62,7 +62,7 @@ inference::ServingSettings settings_of(const Options& o, const LoadedModel& mode
 }  // namespace
 
 int serve(const Arguments& arguments) {
-  Options options;
+  ServeFlags options;
   Flags flags("serve",
               "Answers Megatron's PUT /api and OpenAI's /v1/completions and /v1/chat/completions. "
               "SIGTERM and Ctrl-C end it when the open requests are answered.");

@@ -24,7 +24,7 @@ namespace {
 using doctor::CheckResult;
 using doctor::Verdict;
 
-struct Wishes {
+struct DoctorFlags {
   std::string run_dir;
   std::string nodes_bad;
   double slow_below = 0.85;
@@ -34,7 +34,7 @@ struct Wishes {
   bool json = false;
 };
 
-bool read_flags(const Arguments& arguments, Wishes& wishes) {
+bool read_flags(const Arguments& arguments, DoctorFlags& wishes) {
   Flags flags("doctor",
               "Looks for what is broken on this machine, or under mpirun or srun on all machines "
               "of a job, and says what to do. Exit code 0: nothing fails (there may be warnings), "
@@ -137,7 +137,7 @@ void write_nodes(const std::string& path, const std::vector<doctor::SlowNode>& s
 }
 
 /// What all ranks do together.
-std::vector<CheckResult> check_together(comm::World& world, const Wishes& wishes,
+std::vector<CheckResult> check_together(comm::World& world, const DoctorFlags& wishes,
                                         const launch::Environment& environment) {
   std::vector<CheckResult> results = {check_places(world, environment),
                                       doctor::check_clocks(doctor::read_clocks(world))};
@@ -168,7 +168,7 @@ std::vector<CheckResult> check_together(comm::World& world, const Wishes& wishes
 }  // namespace
 
 int doctor(const Arguments& arguments) {
-  Wishes wishes;
+  DoctorFlags wishes;
   if (!read_flags(arguments, wishes)) {
     return 0;
   }

@@ -27,7 +27,7 @@ constexpr const char* kHelp =
     "  --home DIR          the folder that holds jobs/; default: here, else what was installed\n";
 
 /// Flags of this command, taken out of those of the training.
-struct Wishes {
+struct JobFlags {
   std::string cluster, output, name, time, home;
 };
 
@@ -38,7 +38,7 @@ std::string default_home() {
              : ".";
 }
 
-Wishes take_wishes(Arguments& flags) {
+JobFlags take_wishes(Arguments& flags) {
   const auto take = [&](const char* flag, const std::string& otherwise) {
     return take_value(flags, flag).value_or(otherwise);
   };
@@ -68,7 +68,7 @@ int job_write(const Arguments& arguments) {
     return static_cast<int>(ExitCode::success);
   }
   Arguments flags = arguments;
-  const Wishes wishes = take_wishes(flags);
+  const JobFlags wishes = take_wishes(flags);
   const std::filesystem::path file = find_cluster(wishes.cluster, wishes.home);
   const Cluster cluster = read_cluster(file);
   const bool own_ranks = config::parse_run(flags).values.given("ranks_per_node");

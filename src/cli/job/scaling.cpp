@@ -122,16 +122,16 @@ int run_study(const report::Study& study, const ScalingLaunch& launch, bool dry_
 }
 
 /// What both commands take.
-struct Wishes {
+struct ScalingFlags {
   std::optional<report::Study> study;  // none: --help was asked for
   ScalingLaunch launch;
   bool dry_run = false;
 };
 
-Wishes read_wishes(const std::string& action, const Arguments& arguments) {
+ScalingFlags read_wishes(const std::string& action, const Arguments& arguments) {
   Arguments words = arguments;
   const Arguments paths = take_paths(words);
-  Wishes wishes;
+  ScalingFlags wishes;
   std::string output, launcher = "mpirun";
   Flags flags("scaling " + action,
               "Runs the points of a scaling study and reports them as a table, a CSV file and a "
@@ -159,12 +159,12 @@ Wishes read_wishes(const std::string& action, const Arguments& arguments) {
 }
 
 int run(const Arguments& arguments) {
-  const Wishes wishes = read_wishes("run", arguments);
+  const ScalingFlags wishes = read_wishes("run", arguments);
   return wishes.study ? run_study(*wishes.study, wishes.launch, wishes.dry_run) : 0;
 }
 
 int report_study(const Arguments& arguments) {
-  const Wishes wishes = read_wishes("report", arguments);
+  const ScalingFlags wishes = read_wishes("report", arguments);
   if (wishes.study) {
     write_report(*wishes.study, wishes.launch);
   }

@@ -11,7 +11,7 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr const char* kHelp =
+constexpr const char* kEvaluateHelp =
     "usage: mpitron evaluate --task WIKITEXT103|LAMBADA|FILE.yaml --valid-data FILE --load DIR "
     "OPTIONS\n\n"
     "Evaluates a GPT as Megatron-LM's zero-shot tasks do. --use-checkpoint-args takes the model's\n"
@@ -171,7 +171,7 @@ void evaluate_task(const EvaluateOptions& options, device::Device& device,
 
 int evaluate(const Arguments& arguments) {
   if (names(arguments, "--help") || names(arguments, "-h")) {
-    log::print(kHelp);
+    log::print(kEvaluateHelp);
     return static_cast<int>(ExitCode::success);
   }
   Arguments words = arguments;

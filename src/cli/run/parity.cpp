@@ -13,7 +13,7 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr const char* kHelp =
+constexpr const char* kParityHelp =
     "usage: mpitron parity OPTIONS --world-size N [--json]\n\n"
     "Proves that a layout computes what one rank computes: a narrow model of the same kind, three\n"
     "steps in the layout and on one rank, in this process. Exit code 0: PASS, 1: FAIL.\n";
@@ -62,7 +62,7 @@ void print_report(const train::ParityCertificate& certificate) {
 
 int parity(const Arguments& arguments) {
   if (const auto help = config::requested_help(arguments)) {
-    log::print(kHelp + *help);
+    log::print(kParityHelp + *help);
     return static_cast<int>(ExitCode::success);
   }
   Arguments flags = arguments;

@@ -14,7 +14,7 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr const char* kHelp =
+constexpr const char* kReplayHelp =
     "usage: mpitron replay CASE_DIR [--json] [--device auto|host|cuda|reference] [FLAGS]\n\n"
     "Trains as a recorded run of the reference did (its flags, weights and batches) and compares "
     "every\n"
@@ -64,7 +64,7 @@ void print_table(const train::ReplayResult& result) {
 int replay(const Arguments& arguments) {
   Arguments words = arguments;
   if (take_flag(words, "--help") || take_flag(words, "-h")) {
-    log::print(kHelp);
+    log::print(kReplayHelp);
     return static_cast<int>(ExitCode::success);
   }
   if (std::ranges::find(words, "--generation") != words.end()) {

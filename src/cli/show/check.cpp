@@ -15,7 +15,7 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr const char* kHelp =
+constexpr const char* kCheckHelp =
     "usage: mpitron check OPTIONS [--json] [--no-files]\n\nChecks a training run without starting "
     "it: first its options, then the files that they name (tokenizer, corpora, checkpoint, folders "
     "to write to). --no-files checks options alone. Exit code 0: the run may start, 2: options are "
@@ -62,7 +62,7 @@ void print_verdict(const config::ParsedRun& parsed) {
 
 int check(const Arguments& arguments) {
   if (const auto help = config::requested_help(arguments)) {
-    log::print(kHelp + *help);
+    log::print(kCheckHelp + *help);
     return static_cast<int>(ExitCode::success);
   }
   Arguments flags = arguments;

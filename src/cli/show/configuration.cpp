@@ -9,14 +9,14 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr const char* kHelp =
+constexpr const char* kConfigurationHelp =
     "usage: mpitron config show OPTIONS [--provenance] [--json] [--layers]\n\n"
     "Prints every option with its value, derived ones included, or\n"
     "the layers that they make (--layers).\n";
 
 int show(const Arguments& arguments) {
   if (const auto help = config::requested_help(arguments)) {
-    log::print(kHelp + *help);
+    log::print(kConfigurationHelp + *help);
     return 0;
   }
   Arguments flags = arguments;

@@ -10,7 +10,7 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr std::size_t kColumns = 92, kSecondColumn = 42;
+constexpr std::size_t kPageColumns = 92, kSecondColumn = 42;
 
 /// Text as it is: no word of it is taken for a request.
 std::string escaped(const std::string& text) {
@@ -39,7 +39,7 @@ std::string header(const std::string& name, const std::string& summary,
 }
 
 std::string as_it_is(const std::string& text) {
-  return ".nf\n" + escaped(fold_lines(text, kColumns, kSecondColumn)) + "\n.fi\n";
+  return ".nf\n" + escaped(fold_lines(text, kPageColumns, kSecondColumn)) + "\n.fi\n";
 }
 
 }  // namespace

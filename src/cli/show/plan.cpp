@@ -17,7 +17,7 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr const char* kHelp =
+constexpr const char* kPlanHelp =
     "usage: mpitron plan OPTIONS --world-size N [--show-groups] [--show-schedule] [--json]\n\n"
     "Shows how a run would be laid out over N ranks, without starting any: which layers lie "
     "where,\n"
@@ -196,7 +196,7 @@ int plan(const Arguments& arguments) {
     return plan_validation(arguments);
   }
   if (const auto help = config::requested_help(arguments)) {
-    log::print(kHelp + *help);
+    log::print(kPlanHelp + *help);
     return static_cast<int>(ExitCode::success);
   }
   if (has_option(arguments, "--machine")) {

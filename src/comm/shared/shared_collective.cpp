@@ -5,9 +5,6 @@
 namespace mpitron::comm {
 namespace {
 
-constexpr auto kAcquire = std::memory_order_acquire;
-constexpr auto kRelease = std::memory_order_release;
-
 bool agree(const Posting& a, const Posting& b) {
   return a.kind == b.kind && a.dtype == b.dtype && a.peer == b.peer && a.reduction == b.reduction &&
          (a.kind == CollectiveKind::all_to_all || a.numel == b.numel);

@@ -3,13 +3,6 @@
 #include "comm/groups/stream_copy.h"
 
 namespace mpitron::comm {
-namespace {
-
-constexpr auto kAcquire = std::memory_order_acquire;
-constexpr auto kRelease = std::memory_order_release;
-
-}  // namespace
-
 bool SharedSend::step() {
   members_.spaces.check_alive();
   const Index rank = members_.group.rank();

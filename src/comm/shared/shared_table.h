@@ -7,6 +7,9 @@
 
 namespace mpitron::comm {
 
+inline constexpr auto kAcquire = std::memory_order_acquire;
+inline constexpr auto kRelease = std::memory_order_release;
+
 /// What a member tells the others of one operation. Plain data: it lies in memory that all members
 /// see, perhaps at different addresses.
 struct Posting {

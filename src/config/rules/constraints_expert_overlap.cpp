@@ -88,7 +88,7 @@ Result delayed_weights(const Facts& f) {
                                      : Result();
 }
 
-constexpr std::array kRules = std::to_array<Constraint>({
+constexpr std::array kOverlapRules = std::to_array<Constraint>({
     {"E164", "overlapped_expert_ranks",
      "--overlap-moe-expert-parallel-comm needs --expert-model-parallel-size 2 or more",
      "overlap-moe-expert-parallel-comm expert-model-parallel-size num-experts",
@@ -135,7 +135,7 @@ constexpr std::array kRules = std::to_array<Constraint>({
 }  // namespace
 
 std::span<const Constraint> expert_overlap_constraints() {
-  return kRules;
+  return kOverlapRules;
 }
 
 }  // namespace mpitron::config

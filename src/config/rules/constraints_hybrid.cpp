@@ -24,7 +24,7 @@ bool has_mixer(const Facts& f, MixerKind kind) {
   return std::ranges::count(layers_by_kind(f), kind, &LayerSpec::mixer) > 0;
 }
 
-bool has_experts(const Facts& f) {
+bool has_expert_letters(const Facts& f) {
   return std::ranges::count(layers_by_kind(f), FeedForwardKind::experts, &LayerSpec::feed_forward) >
          0;
 }
@@ -150,7 +150,7 @@ Result hybrid_company(const Facts& f) {
     return Violation{m.multi_latent_attention ? "--multi-latent-attention" : "--mtp-num-layers",
                      "neither"};
   }
-  return has_experts(f) != m.moe.has_value()
+  return has_expert_letters(f) != m.moe.has_value()
              ? Result(Violation{
                    m.moe ? "--num-experts without a letter E" : "a letter E without --num-experts",
                    "--num-experts 8 and letters E"})

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using io::PickleValue;
 using io::TorchTensor;
 
-constexpr const char *kFile = "model_optim_rng.pt", *kPrefix = "mp_rank_",
+constexpr const char *kTorchFile = "model_optim_rng.pt", *kPrefix = "mp_rank_",
                      *kLayers = "decoder.layers.";
 
 struct RankName {
@@ -138,7 +138,7 @@ void MegatronTorch::open_ranks(const fs::path& folder) {
   std::map<RankName, fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (const auto rank = parse_rank_name(entry.path().filename().string())) {
-      files[*rank] = entry.path() / kFile;
+      files[*rank] = entry.path() / kTorchFile;
       tensor_ranks_ = std::max(tensor_ranks_, rank->tensor + 1);
       stages_ = std::max(stages_, rank->stage + 1);
     }

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kFile = "checkpoint.h5", *kModel = "model/";
+constexpr const char *kCheckpointFile = "checkpoint.h5", *kModel = "model/";
 // What the configuration does not say and the way back needs.
 constexpr const char* kModelType = "hugging_face/model_type";
 using checkpoint::kVocabularySize;
@@ -24,7 +24,7 @@ fs::path file_of(const fs::path& path) {
   if (!fs::is_directory(path)) {
     return path;
   }
-  return (fs::exists(path / kFile) ? path : iteration_folder(path)) / kFile;
+  return (fs::exists(path / kCheckpointFile) ? path : iteration_folder(path)) / kCheckpointFile;
 }
 
 void check_bytes(const checkpoint::File& file) {
@@ -105,8 +105,8 @@ bool is_mpitron_checkpoint(const fs::path& path) {
   if (!fs::is_directory(path)) {
     return path.extension() == ".h5";
   }
-  return fs::exists(path / kFile) ||
-         (has_tracker(path) && fs::exists(iteration_folder(path) / kFile));
+  return fs::exists(path / kCheckpointFile) ||
+         (has_tracker(path) && fs::exists(iteration_folder(path) / kCheckpointFile));
 }
 
 fs::path write_mpitron_checkpoint(const fs::path& root, const ModelDescription& description,

@@ -5,7 +5,7 @@
 namespace mpitron::data {
 namespace {
 
-constexpr Index kSpecialTokens = 3;  // CLS, SEP, SEP
+constexpr Index kBertSpecialTokens = 3;  // CLS, SEP, SEP
 constexpr double kMaskShare = 0.8;   // of the tokens to predict, half of the others stay
 
 std::vector<std::int64_t> read_sentences(const io::TokenFile& corpus, Index begin, Index end) {
@@ -37,7 +37,7 @@ void append(std::vector<std::int64_t>& to, std::span<const std::int64_t> tokens,
 }
 
 BertDatasetOptions completed(BertDatasetOptions options) {
-  options.index.special_tokens = kSpecialTokens;
+  options.index.special_tokens = kBertSpecialTokens;
   const auto& masked_lm = options.index.description.masked_lm;
   options.index.min_sentences = masked_lm && masked_lm->classification_head.value_or(false) ? 2 : 1;
   return options;

@@ -8,10 +8,10 @@
 namespace mpitron::data {
 namespace {
 
-constexpr Index kSpecialTokens = 2;  // BOS, EOS
+constexpr Index kT5SpecialTokens = 2;  // BOS, EOS
 
 T5DatasetOptions completed(T5DatasetOptions options) {
-  options.index.special_tokens = kSpecialTokens;
+  options.index.special_tokens = kT5SpecialTokens;
   options.index.min_sentences = 1;
   return options;
 }

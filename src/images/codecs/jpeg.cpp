@@ -58,17 +58,17 @@ void from_cmyk(const std::vector<std::uint8_t>& cmyk, bool inverted, std::uint8_
 }
 
 /// The stages of decoding, none of which owns memory: errors jump over them.
-class Decoder {
+class JpegDecoder {
  public:
-  explicit Decoder(Failure& failure) {
+  explicit JpegDecoder(Failure& failure) {
     info_.err = jpeg_std_error(&failure.manager);
     failure.manager.error_exit = fail;
     failure.manager.emit_message = note_message;
     failure.manager.output_message = be_quiet;
   }
-  ~Decoder() { jpeg_destroy_decompress(&info_); }
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
+  ~JpegDecoder() { jpeg_destroy_decompress(&info_); }
+  JpegDecoder(const JpegDecoder&) = delete;
+  JpegDecoder& operator=(const JpegDecoder&) = delete;
 
   void read_header(Bytes file) {
     jpeg_create_decompress(&info_);
@@ -108,7 +108,7 @@ class Decoder {
 };
 
 /// False where libjpeg failed: what it said is in `failure`.
-bool read_header(Decoder& decoder, Bytes file, Failure& failure) {
+bool read_header(JpegDecoder& decoder, Bytes file, Failure& failure) {
   if (setjmp(failure.back) != 0) {
     return false;
   }
@@ -116,7 +116,7 @@ bool read_header(Decoder& decoder, Bytes file, Failure& failure) {
   return true;
 }
 
-bool read_rows(Decoder& decoder, std::uint8_t* to, Index row_bytes, Failure& failure) {
+bool read_rows(JpegDecoder& decoder, std::uint8_t* to, Index row_bytes, Failure& failure) {
   if (setjmp(failure.back) != 0) {
     return false;
   }
@@ -128,7 +128,7 @@ bool read_rows(Decoder& decoder, std::uint8_t* to, Index row_bytes, Failure& fai
 
 Image decode_jpeg(Bytes file, const std::string& name) {
   Failure failure;
-  Decoder decoder(failure);
+  JpegDecoder decoder(failure);
   const auto check = [&](bool read) {
     if (!read) {
       throw_data("{}: {} (libjpeg)", name, failure.message.data());

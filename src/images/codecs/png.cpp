@@ -37,16 +37,16 @@ void fail(png_structp png, png_const_charp message) {
 
 void be_quiet(png_structp, png_const_charp) {}
 
-class Decoder {
+class PngDecoder {
  public:
-  explicit Decoder(Source& source)
+  explicit PngDecoder(Source& source)
       : png_(png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, fail, be_quiet)),
         info_(png_create_info_struct(png_)) {
     png_set_read_fn(png_, &source, read_bytes);
   }
-  ~Decoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
+  ~PngDecoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngDecoder(const PngDecoder&) = delete;
+  PngDecoder& operator=(const PngDecoder&) = delete;
 
   std::jmp_buf& back() { return *png_set_longjmp_fn(png_, std::longjmp, sizeof(std::jmp_buf)); }
   /// RGB of 8 bits, whatever the file holds.
@@ -82,7 +82,7 @@ class Decoder {
 };
 
 /// False where libpng failed.
-bool read_header(Decoder& decoder) {
+bool read_header(PngDecoder& decoder) {
   if (setjmp(decoder.back()) != 0) {
     return false;
   }
@@ -90,7 +90,7 @@ bool read_header(Decoder& decoder) {
   return true;
 }
 
-bool read_rows(Decoder& decoder, std::uint8_t* to) {
+bool read_rows(PngDecoder& decoder, std::uint8_t* to) {
   if (setjmp(decoder.back()) != 0) {
     return false;
   }
@@ -102,7 +102,7 @@ bool read_rows(Decoder& decoder, std::uint8_t* to) {
 
 Image decode_png(Bytes file, const std::string& name) {
   Source source{file};
-  Decoder decoder(source);
+  PngDecoder decoder(source);
   const auto check = [&](bool read) {
     if (!read) {
       throw_data("{}: {} (libpng)", name, source.message.data());

@@ -7,7 +7,7 @@ namespace mpitron::images {
 namespace {
 
 constexpr int kPasses = 3;
-constexpr int kBits = 24;  // of a weight, behind the point
+constexpr int kBoxBits = 24;  // of a weight, behind the point
 
 /// Weights of the pixels inside a box of a real radius, and of the two just outside.
 struct BoxWeights {
@@ -15,8 +15,8 @@ struct BoxWeights {
   std::uint32_t inner = 0, outer = 0;
 
   explicit BoxWeights(float real) : radius(static_cast<Index>(real)) {
-    inner = static_cast<std::uint32_t>(static_cast<float>(1 << kBits) / (real * 2 + 1));
-    outer = ((1U << kBits) - static_cast<std::uint32_t>(radius * 2 + 1) * inner) / 2;
+    inner = static_cast<std::uint32_t>(static_cast<float>(1 << kBoxBits) / (real * 2 + 1));
+    outer = ((1U << kBoxBits) - static_cast<std::uint32_t>(radius * 2 + 1) * inner) / 2;
   }
 };
 
@@ -50,7 +50,7 @@ void blur(const Line& line, const BoxWeights& weights, std::vector<std::uint8_t>
     sum += at(i + weights.radius) - at(i - weights.radius - 1);
     const std::uint32_t edges = at(i - weights.radius - 1) + at(i + weights.radius + 1);
     line.first[i * line.stride] = static_cast<std::uint8_t>(
-        (sum * weights.inner + edges * weights.outer + (1U << (kBits - 1))) >> kBits);
+        (sum * weights.inner + edges * weights.outer + (1U << (kBoxBits - 1))) >> kBoxBits);
   }
 }
 

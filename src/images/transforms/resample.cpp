@@ -6,7 +6,7 @@
 namespace mpitron::images {
 namespace {
 
-constexpr int kBits = 22;  // of a weight, behind the point
+constexpr int kWeightBits = 22;  // of a weight, behind the point
 
 double weight_of(Filter filter, double x) {
   x = std::abs(x);
@@ -45,14 +45,14 @@ std::vector<Taps> make_taps(Index from, Index to, Filter filter) {
     }
     for (const double weight : weights) {
       taps.weights.push_back(
-          static_cast<Index>(std::round((sum != 0 ? weight / sum : weight) * (1 << kBits))));
+          static_cast<Index>(std::round((sum != 0 ? weight / sum : weight) * (1 << kWeightBits))));
     }
   }
   return result;
 }
 
 std::uint8_t rounded(Index sum) {
-  return clamped((sum + (Index{1} << (kBits - 1))) >> kBits);
+  return clamped((sum + (Index{1} << (kWeightBits - 1))) >> kWeightBits);
 }
 
 Image resize_rows(const Image& image, Index width, Filter filter) {

@@ -237,4 +237,8 @@ std::string Fields::json(const std::string& name) const {
   return value == nullptr ? "null" : value->dump();
 }
 
+std::string dump(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace mpitron::inference

@@ -8,12 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "tokenizers/core/tokenizer.h"
 
 namespace mpitron::inference {
 
 using tokenizers::TokenId;
 using tokenizers::TokenIds;
+
+/// JSON on one line; bytes that are no UTF-8 become U+FFFD.
+std::string dump(const nlohmann::ordered_json& json);
 
 /// A request that cannot be served: status, what to tell, and in OpenAI's form the field and code.
 class RequestError : public std::runtime_error {

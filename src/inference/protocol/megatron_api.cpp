@@ -160,11 +160,11 @@ std::string reply_of(const ServedModel& model, const Exchange& exchange) {
   if (exchange.request.log_probs) {
     reply["logprobs"] = log_probs;
   }
-  return reply.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump(reply);
 }
 
 HttpReply refusal(int status, const std::string& text) {
-  return {status, Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)};
+  return {status, dump(Json(text))};
 }
 
 void start(const ServedModel& model, const MegatronRequest& request,

@@ -5,20 +5,11 @@
 #include "inference/protocol/router.h"
 #include "inference/replay/replay_row.h"
 #include "utils/error.h"
-#include "utils/system/files.h"
 
 namespace mpitron::inference {
 namespace {
 
 using nlohmann::json;
-
-json recorded_json(const std::filesystem::path& path) {
-  json value = json::parse(read_file(path), nullptr, false);
-  if (value.is_discarded()) {
-    throw_data("{}: not valid JSON", path.string());
-  }
-  return value;
-}
 
 /// A client that waits for one whole answer.
 class WaitingClient : public HttpAnswer {

@@ -3,23 +3,10 @@
 #include "inference/replay/replay_row.h"
 #include "inference/scheduling/beam_requests.h"
 #include "utils/error.h"
-#include "utils/system/files.h"
 
 namespace mpitron::inference {
 
 using nlohmann::json;
-
-namespace {
-
-json recorded_json(const std::filesystem::path& path) {
-  json value = json::parse(read_file(path), nullptr, false);
-  if (value.is_discarded()) {
-    throw_data("{}: not valid JSON", path.string());
-  }
-  return value;
-}
-
-}  // namespace
 
 RecordedFlags::RecordedFlags(const std::filesystem::path& config) {
   const json file = recorded_json(config);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "inference/engine_interface.h"
 #include "tokenizers/core/tokenizer.h"
 
@@ -37,6 +39,9 @@ struct ReplayRow {
 
 /// What log-probabilities may differ by.
 inline constexpr double kLogProbTolerance = 2e-5;
+
+/// A recorded file; Error(data) where it is no JSON.
+nlohmann::json recorded_json(const std::filesystem::path& path);
 
 /// The flags and the padded vocabulary of a recorded model. Error(data) for another file.
 struct RecordedFlags {

@@ -7,20 +7,11 @@
 #include "inference/scheduling/scheduler.h"
 #include "inference/templates/chat_prompt.h"
 #include "utils/error.h"
-#include "utils/system/files.h"
 
 namespace mpitron::inference {
 namespace {
 
 using nlohmann::json;
-
-json recorded_json(const std::filesystem::path& path) {
-  json value = json::parse(read_file(path), nullptr, false);
-  if (value.is_discarded()) {
-    throw_data("{}: not valid JSON", path.string());
-  }
-  return value;
-}
 
 constexpr double kProbabilityTolerance = 3e-6;
 

@@ -21,7 +21,7 @@ AttentionKeys keys_of(const Tensor& keys_values, const QkvLayout& layout) {
   return {.k = own.keys(view), .v = own.values(view), .positions = {}};
 }
 
-ConstTensorView queries_of(const Tensor& queries, const QkvLayout& layout) {
+ConstTensorView cross_queries(const Tensor& queries, const QkvLayout& layout) {
   return heads_of(ConstTensorView(queries), layout);
 }
 
@@ -37,7 +37,7 @@ struct CrossAttentionBackward {
     const Tensor dq = context.empty(queries.shape(), queries.dtype());
     const Tensor dkv = context.empty(keys_values.shape(), keys_values.dtype());
     launch_backward(
-        context, queries_of(queries, layout), keys_of(keys_values, layout), settings, attended,
+        context, cross_queries(queries, layout), keys_of(keys_values, layout), settings, attended,
         {gradient, heads_of(dq.view(), layout), fused.keys(dkv.view()), fused.values(dkv.view())});
     autograd::accumulate(context, queries_slot, dq);
     autograd::accumulate(context, keys_values_slot, dkv);
@@ -50,7 +50,7 @@ Var cross_attention(Context& context, const Var& queries, const Var& keys_values
                     const AttentionSettings& settings) {
   MPITRON_CHECK(!settings.causal && !settings.bias.value, settings.causal);
   const Attended attended = empty_attended(context, queries.value, settings, queries.value.dtype());
-  launch_forward(context, queries_of(queries.value, settings.layout),
+  launch_forward(context, cross_queries(queries.value, settings.layout),
                  keys_of(keys_values.value, settings.layout), settings, attended);
   Var result = autograd::variable(attended.o);
   if (context.recording()) {

@@ -50,7 +50,7 @@ Tensor to_sequence(Context& context, const Tensor& x, comm::Group& group) {
 
 using Exchange = Tensor (*)(Context&, const Tensor&, comm::Group&);
 
-struct ExchangeBackward {
+struct SequenceExchangeBackward {
   Slot x_slot;
   GroupHandle group;
   Exchange exchange;
@@ -67,7 +67,7 @@ Var exchange(Context& context, const Var& x, const GroupHandle& group, Exchange 
   }
   Var result = autograd::variable(forward(context, x.value, *group));
   if (context.recording()) {
-    context.tape->record(result.slot, ExchangeBackward{x.slot, group, backward});
+    context.tape->record(result.slot, SequenceExchangeBackward{x.slot, group, backward});
   }
   return result;
 }

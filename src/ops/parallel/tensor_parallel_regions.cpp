@@ -8,7 +8,7 @@ namespace {
 
 using autograd::Slot;
 
-using Exchange = Tensor (*)(Context&, Tensor, comm::Group&);
+using RegionExchange = Tensor (*)(Context&, Tensor, comm::Group&);
 
 Tensor itself(Context&, Tensor x, comm::Group&) {
   return x;
@@ -20,10 +20,10 @@ Tensor reading(Context& context, Tensor x, comm::Group& group) {
   return kExchange(context, x, group);
 }
 
-struct ExchangeBackward {
+struct RegionBackward {
   Slot x_slot;
   comm::Group* group;
-  Exchange conjugate;
+  RegionExchange conjugate;
 
   void operator()(Context& context, Tensor gradient) const {
     autograd::accumulate(context, x_slot, conjugate(context, std::move(gradient), *group));
@@ -31,14 +31,14 @@ struct ExchangeBackward {
 };
 
 /// y = forward(x), and `conjugate` takes y's gradient back.
-Var region(Context& context, Var x, comm::Group& group, std::pair<Exchange, Exchange> pair) {
+Var region(Context& context, Var x, comm::Group& group, std::pair<RegionExchange, RegionExchange> pair) {
   if (group.size() == 1) {
     return x;
   }
   const auto [forward, conjugate] = pair;
   Var result = autograd::variable(forward(context, std::move(x.value), group));
   if (context.recording()) {
-    context.tape->record(result.slot, ExchangeBackward{x.slot, &group, conjugate});
+    context.tape->record(result.slot, RegionBackward{x.slot, &group, conjugate});
   }
   return result;
 }

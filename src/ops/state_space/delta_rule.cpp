@@ -10,10 +10,10 @@ using autograd::Slot;
 using tensor::Tensor;
 
 /// Columns of queries, keys, values, beta and alpha.
-struct Parts {
+struct DeltaParts {
   Tensor q, k, v, beta, alpha;
 
-  Parts(const Tensor& qkv, const Tensor& steps, const DeltaRuleSettings& settings) {
+  DeltaParts(const Tensor& qkv, const Tensor& steps, const DeltaRuleSettings& settings) {
     const Index keys = settings.key_heads * settings.key_dim, heads = steps.shape()[2] / 2;
     q = qkv.slice(2, 0, keys);
     k = qkv.slice(2, keys, 2 * keys);
@@ -23,7 +23,7 @@ struct Parts {
   }
 };
 
-kernels::DeltaRuleInputs inputs_of(const Parts& parts, const DeltaRuleSettings& settings) {
+kernels::DeltaRuleInputs delta_inputs(const DeltaParts& parts, const DeltaRuleSettings& settings) {
   return {.q = parts.q.view(),
           .k = parts.k.view(),
           .v = parts.v.view(),
@@ -42,11 +42,11 @@ struct DeltaRuleBackward {
   void operator()(Context& context, const Tensor& gradient) const {
     const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
     const Tensor dsteps = context.empty(steps.shape(), steps.dtype());
-    const Parts to(dqkv, dsteps, settings);
+    const DeltaParts to(dqkv, dsteps, settings);
     const autograd::GradientSink to_rate = autograd::open_sink(context, *settings.a_log);
     const autograd::GradientSink to_bias = autograd::open_sink(context, *settings.dt_bias);
     MPITRON_CHECK(to_rate.accumulate == to_bias.accumulate, settings.a_log->name);
-    context.launch(kernels::DeltaRuleBackward{.in = inputs_of({qkv, steps, settings}, settings),
+    context.launch(kernels::DeltaRuleBackward{.in = delta_inputs({qkv, steps, settings}, settings),
                                               .d_o = gradient.view(),
                                               .states = states.view(),
                                               .dq = to.q.view(),
@@ -70,10 +70,10 @@ struct DeltaRuleBackward {
 Var delta_rule(Context& context, const Var& qkv, const Var& steps,
                const DeltaRuleSettings& settings) {
   context.use(*settings.a_log), context.use(*settings.dt_bias);
-  const Parts parts(qkv.value, steps.value, settings);
+  const DeltaParts parts(qkv.value, steps.value, settings);
   const Index s = qkv.shape()[0], b = qkv.shape()[1], heads = parts.beta.shape()[2];
   Var result = autograd::variable(context.empty(parts.v.shape(), qkv.value.dtype()));
-  kernels::DeltaRuleForward kernel{.in = inputs_of(parts, settings),
+  kernels::DeltaRuleForward kernel{.in = delta_inputs(parts, settings),
                                    .o = result.value.view(),
                                    .states = {},
                                    .chunk = settings.chunk};

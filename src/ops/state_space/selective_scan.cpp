@@ -12,10 +12,10 @@ using autograd::Slot;
 using tensor::Tensor;
 
 /// Columns of x, B and C.
-struct Parts {
+struct ScanParts {
   Tensor x, b, c;
 
-  Parts(const Tensor& xbc, const ScanSettings& settings) {
+  ScanParts(const Tensor& xbc, const ScanSettings& settings) {
     const Index both = settings.groups * settings.state_dim, end = xbc.shape()[2];
     x = xbc.slice(2, 0, end - 2 * both);
     b = xbc.slice(2, end - 2 * both, end - both);
@@ -23,7 +23,7 @@ struct Parts {
   }
 };
 
-kernels::ScanInputs inputs_of(const Parts& parts, const Tensor& dt, const ScanSettings& settings) {
+kernels::ScanInputs scan_inputs(const ScanParts& parts, const Tensor& dt, const ScanSettings& settings) {
   return {.x = parts.x.view(),
           .b = parts.b.view(),
           .c = parts.c.view(),
@@ -42,13 +42,13 @@ struct ScanBackward {
   void operator()(Context& context, const Tensor& gradient) const {
     const Tensor dxbc = context.empty(xbc.shape(), xbc.dtype());
     const Tensor ddt = context.empty(dt.shape(), dt.dtype());
-    const Parts to(dxbc, settings);
+    const ScanParts to(dxbc, settings);
     const std::array parameters = {settings.a_log, settings.d, settings.dt_bias};
     std::array<autograd::GradientSink, 3> sinks;
     for (std::size_t i = 0; i < sinks.size(); ++i) {
       sinks[i] = autograd::open_sink(context, *parameters[i]);
     }
-    context.launch(kernels::SelectiveScanBackward{.in = inputs_of({xbc, settings}, dt, settings),
+    context.launch(kernels::SelectiveScanBackward{.in = scan_inputs({xbc, settings}, dt, settings),
                                                   .dy = gradient.view(),
                                                   .states = states.view(),
                                                   .dx = to.x.view(),
@@ -75,7 +75,7 @@ Var selective_scan(Context& context, const Var& xbc, const Var& dt, const ScanSe
   for (Parameter* parameter : {settings.a_log, settings.d, settings.dt_bias}) {
     context.use(*parameter);
   }
-  const Parts parts(xbc.value, settings);
+  const ScanParts parts(xbc.value, settings);
   const Index s = xbc.shape()[0], b = xbc.shape()[1], heads = dt.shape()[2];
   Var result = autograd::variable(context.empty(parts.x.shape(), xbc.value.dtype()));
   Tensor states;
@@ -85,7 +85,7 @@ Var selective_scan(Context& context, const Var& xbc, const Var& dt, const ScanSe
                             settings.state_dim, parts.x.shape()[2] / heads},
                            kept);
   }
-  kernels::SelectiveScanForward kernel{.in = inputs_of(parts, dt.value, settings),
+  kernels::SelectiveScanForward kernel{.in = scan_inputs(parts, dt.value, settings),
                                        .y = result.value.view(),
                                        .states = {},
                                        .chunk = settings.chunk};

@@ -19,7 +19,7 @@ namespace dom = simdjson::dom;
 using Path = std::filesystem::path;
 using Ranks = std::unordered_map<std::string_view, std::uint32_t>;
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
 
 std::string bytes_or_throw(std::string_view base64, const std::string& place) {
   std::optional<std::string> bytes = decode_base64(base64);
@@ -116,17 +116,17 @@ std::vector<std::size_t> last_parts(std::string_view token, const Ranks& ranks) 
   std::vector<std::uint32_t> joined;  // [i] rank of parts i and i + 1 together
   const auto rank_at = [&](std::size_t i) {
     if (i + 2 >= begins.size()) {
-      return kNone;
+      return kNoRank;
     }
     const auto found = ranks.find(token.substr(begins[i], begins[i + 2] - begins[i]));
-    return found == ranks.end() ? kNone : found->second;
+    return found == ranks.end() ? kNoRank : found->second;
   };
   for (std::size_t i = 0; i < token.size(); ++i) {
     joined.push_back(rank_at(i));
   }
   while (begins.size() > 3) {
     const auto lowest = std::min_element(joined.begin(), joined.end());
-    if (*lowest == kNone) {
+    if (*lowest == kNoRank) {
       break;
     }
     const auto at = lowest - joined.begin();

@@ -22,7 +22,7 @@ void fuse(Tokens& tokens) {
   tokens.assign(1, std::move(text));
 }
 
-TokenRule make_byte_level(const JsonView&) {
+TokenRule make_byte_level_decoder(const JsonView&) {
   return [](Tokens& tokens) {
     for (std::string& token : tokens) {
       token = alphabet_to_bytes(token);
@@ -31,7 +31,7 @@ TokenRule make_byte_level(const JsonView&) {
   };
 }
 
-TokenRule make_metaspace(const JsonView& spec) {
+TokenRule make_metaspace_decoder(const JsonView& spec) {
   const std::string mark = spec.text("replacement", "\xE2\x96\x81");
   if (mark.empty()) {
     spec.at("replacement").refuse("it must not be empty");
@@ -74,7 +74,7 @@ TokenRule make_bpe(const JsonView& spec) {
   };
 }
 
-TokenRule make_replace(const JsonView& spec) {
+TokenRule make_replace_decoder(const JsonView& spec) {
   return [pattern = HfPattern(spec.at("pattern")),
           content = spec.at("content").text()](Tokens& tokens) {
     for (std::string& token : tokens) {
@@ -122,7 +122,7 @@ TokenRule make_byte_fallback(const JsonView&) {
   };
 }
 
-TokenRule make_strip(const JsonView& spec) {
+TokenRule make_strip_decoder(const JsonView& spec) {
   const std::string content = spec.at("content").text();
   const Index start = spec.has("start") ? spec.at("start").integer() : 0;
   const Index stop = spec.has("stop") ? spec.at("stop").integer() : 0;
@@ -138,7 +138,7 @@ TokenRule make_strip(const JsonView& spec) {
   };
 }
 
-TokenRule make_sequence(const JsonView& spec) {
+TokenRule make_decoder_sequence(const JsonView& spec) {
   std::vector<TokenRule> rules;
   spec.at("decoders").for_elements([&](const JsonView& element) {
     rules.push_back(make_hf_decoder(element));
@@ -152,16 +152,16 @@ TokenRule make_sequence(const JsonView& spec) {
   };
 }
 
-constexpr HfKind<TokenRule> kKinds[] = {
-    {"Sequence", make_sequence},
-    {"ByteLevel", make_byte_level},
-    {"Metaspace", make_metaspace},
+constexpr HfKind<TokenRule> kDecoders[] = {
+    {"Sequence", make_decoder_sequence},
+    {"ByteLevel", make_byte_level_decoder},
+    {"Metaspace", make_metaspace_decoder},
     {"WordPiece", make_word_piece},
     {"BPEDecoder", make_bpe},
-    {"Replace", make_replace},
+    {"Replace", make_replace_decoder},
     {"ByteFallback", make_byte_fallback},
     {"Fuse", [](const JsonView&) -> TokenRule { return fuse; }},
-    {"Strip", make_strip},
+    {"Strip", make_strip_decoder},
 };
 
 }  // namespace
@@ -170,7 +170,7 @@ TokenRule make_hf_decoder(const JsonView& spec) {
   if (spec.is_null()) {
     return {};
   }
-  return kind_of<TokenRule>(spec, kKinds, "decoder").make(spec);
+  return kind_of<TokenRule>(spec, kDecoders, "decoder").make(spec);
 }
 
 }  // namespace mpitron::tokenizers

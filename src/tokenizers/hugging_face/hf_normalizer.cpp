@@ -28,7 +28,7 @@ TextRule make_normal_form(NormalForm form) {
   return [form](std::string& text) { text = normalize(text, form); };
 }
 
-TextRule make_strip(const JsonView& spec) {
+TextRule make_strip_rule(const JsonView& spec) {
   const bool left = spec.boolean("strip_left", true);
   const bool right = spec.boolean("strip_right", true);
   return [left, right](std::string& text) {
@@ -55,12 +55,12 @@ TextRule make_prepend(const JsonView& spec) {
   };
 }
 
-TextRule make_replace(const JsonView& spec) {
+TextRule make_replace_rule(const JsonView& spec) {
   return [pattern = HfPattern(spec.at("pattern")), content = spec.at("content").text()](
              std::string& text) { pattern.replace(text, content); };
 }
 
-TextRule make_bert(const JsonView& spec) {
+TextRule make_bert_rule(const JsonView& spec) {
   const bool clean = spec.boolean("clean_text", true);
   const bool cjk = spec.boolean("handle_chinese_chars", true);
   const bool lower = spec.boolean("lowercase", true);
@@ -127,7 +127,7 @@ TextRule make_strip_accents(const JsonView&) {
   };
 }
 
-TextRule make_sequence(const JsonView& spec) {
+TextRule make_rule_sequence(const JsonView& spec) {
   std::vector<TextRule> rules;
   spec.at("normalizers").for_elements([&](const JsonView& element) {
     rules.push_back(make_hf_normalizer(element));
@@ -141,8 +141,8 @@ TextRule make_sequence(const JsonView& spec) {
   };
 }
 
-constexpr HfKind<TextRule> kKinds[] = {
-    {"Sequence", make_sequence},
+constexpr HfKind<TextRule> kNormalizers[] = {
+    {"Sequence", make_rule_sequence},
     {"NFC", [](const JsonView&) { return make_normal_form(NormalForm::nfc); }},
     {"NFD", [](const JsonView&) { return make_normal_form(NormalForm::nfd); }},
     {"NFKC", [](const JsonView&) { return make_normal_form(NormalForm::nfkc); }},
@@ -152,10 +152,10 @@ constexpr HfKind<TextRule> kKinds[] = {
        return [](std::string& text) { text = lower_case(text); };
      }},
     {"StripAccents", make_strip_accents},
-    {"Strip", make_strip},
+    {"Strip", make_strip_rule},
     {"Prepend", make_prepend},
-    {"Replace", make_replace},
-    {"BertNormalizer", make_bert},
+    {"Replace", make_replace_rule},
+    {"BertNormalizer", make_bert_rule},
     {"Precompiled", make_precompiled},
 };
 
@@ -165,7 +165,7 @@ TextRule make_hf_normalizer(const JsonView& spec) {
   if (spec.is_null()) {
     return {};
   }
-  return kind_of<TextRule>(spec, kKinds, "normalizer").make(spec);
+  return kind_of<TextRule>(spec, kNormalizers, "normalizer").make(spec);
 }
 
 }  // namespace mpitron::tokenizers

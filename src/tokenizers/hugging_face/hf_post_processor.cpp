@@ -28,7 +28,7 @@ HfPostProcessor make_pair_of_ends(const JsonView& spec) {
           {static_cast<TokenId>(spec.at("sep").at(1).integer())}};
 }
 
-HfPostProcessor make_sequence(const JsonView& spec) {
+HfPostProcessor make_processor_sequence(const JsonView& spec) {
   HfPostProcessor all;
   spec.at("processors").for_elements([&](const JsonView& element) {
     const HfPostProcessor next = make_hf_post_processor(element);
@@ -55,7 +55,7 @@ HfPostProcessor make_hf_post_processor(const JsonView& spec) {
     return make_pair_of_ends(spec);
   }
   if (type == "Sequence") {
-    return make_sequence(spec);
+    return make_processor_sequence(spec);
   }
   spec.at("type").refuse(
       "this post-processor is not supported; supported are ByteLevel, TemplateProcessing, "

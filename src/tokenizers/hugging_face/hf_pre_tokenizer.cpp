@@ -60,7 +60,7 @@ Cut cut_pattern(HfPattern pattern, Behavior behavior, bool invert) {
   };
 }
 
-Cut make_byte_level(const JsonView& spec) {
+Cut make_byte_level_cut(const JsonView& spec) {
   const bool add_space = spec.boolean("add_prefix_space", true);
   const bool use_regex = spec.boolean("use_regex", true);
   return [=](TextPieces& pieces) {
@@ -80,7 +80,7 @@ Cut make_byte_level(const JsonView& spec) {
   };
 }
 
-Cut make_metaspace(const JsonView& spec) {
+Cut make_metaspace_cut(const JsonView& spec) {
   const std::string mark = spec.text("replacement", "\xE2\x96\x81");
   if (mark.empty()) {
     spec.at("replacement").refuse("it must not be empty");
@@ -140,7 +140,7 @@ Cut make_digits(const JsonView& spec) {
       is_number);
 }
 
-Cut make_bert(const JsonView&) {
+Cut make_bert_cut(const JsonView&) {
   return [](TextPieces& pieces) {
     cut_characters(Behavior::removed, is_white_space)(pieces);
     cut_characters(Behavior::isolated, is_bert_punctuation)(pieces);
@@ -159,7 +159,7 @@ Cut make_punctuation(const JsonView& spec) {
   return cut_characters(parse_behavior(spec, "behavior"), is_bert_punctuation);
 }
 
-HfPreTokenizer make_sequence(const JsonView& spec) {
+HfPreTokenizer make_cut_sequence(const JsonView& spec) {
   std::vector<Cut> cuts;
   bool byte_level = false;
   spec.at("pretokenizers").for_elements([&](const JsonView& element) {
@@ -185,16 +185,16 @@ HfPreTokenizer make_one(const JsonView& spec) {
   return {make(spec), byte_level};
 }
 
-constexpr HfKind<HfPreTokenizer> kKinds[] = {
-    {"Sequence", make_sequence},
-    {"ByteLevel", make_one<make_byte_level, true>},
-    {"Metaspace", make_one<make_metaspace>},
+constexpr HfKind<HfPreTokenizer> kPreTokenizers[] = {
+    {"Sequence", make_cut_sequence},
+    {"ByteLevel", make_one<make_byte_level_cut, true>},
+    {"Metaspace", make_one<make_metaspace_cut>},
     {"Split", make_one<make_split>},
     {"Whitespace", make_one<make_whitespace>},
     {"WhitespaceSplit", make_one<make_whitespace_split>},
     {"Digits", make_one<make_digits>},
     {"Punctuation", make_one<make_punctuation>},
-    {"BertPreTokenizer", make_one<make_bert>},
+    {"BertPreTokenizer", make_one<make_bert_cut>},
     {"CharDelimiterSplit", make_one<make_delimiter>},
 };
 
@@ -204,7 +204,7 @@ HfPreTokenizer make_hf_pre_tokenizer(const JsonView& spec) {
   if (spec.is_null()) {
     return {};
   }
-  return kind_of<HfPreTokenizer>(spec, kKinds, "pre-tokenizer").make(spec);
+  return kind_of<HfPreTokenizer>(spec, kPreTokenizers, "pre-tokenizer").make(spec);
 }
 
 }  // namespace mpitron::tokenizers

@@ -7,16 +7,6 @@
 namespace mpitron::train {
 namespace {
 
-template <class T, class U>
-std::vector<U> column(const io::SafetensorsFile& file, const char* name) {
-  const auto values = file.at(name).as<T>();
-  std::vector<U> result;
-  for (Index i = 0; i < values.size(); ++i) {
-    result.push_back(static_cast<U>(values[i]));
-  }
-  return result;
-}
-
 Index sum_of(std::span<const std::int64_t> values) {
   return std::accumulate(values.begin(), values.end(), Index{0});
 }
@@ -33,13 +23,13 @@ RecordedConversations::RecordedConversations(const std::filesystem::path& folder
                                              const config::VlmConfig& vlm, Index seq_length)
     : vlm_(vlm), seq_length_(seq_length) {
   const io::SafetensorsFile file(folder / "batches.safetensors");
-  tokens_ = column<std::int32_t, std::int64_t>(file, "tokens");
-  labels_ = column<std::int32_t, std::int64_t>(file, "labels");
-  loss_mask_ = column<float, float>(file, "loss_mask");
-  images_per_row_ = column<std::int32_t, std::int64_t>(file, "images_per_row");
-  tiles_per_image_ = column<std::int32_t, std::int64_t>(file, "tiles");
-  image_of_tile_ = column<std::int32_t, std::int64_t>(file, "tile_image");
-  images_ = column<float, float>(file, "images");
+  tokens_ = recorded_column<std::int32_t, std::int64_t>(file, "tokens");
+  labels_ = recorded_column<std::int32_t, std::int64_t>(file, "labels");
+  loss_mask_ = recorded_column<float, float>(file, "loss_mask");
+  images_per_row_ = recorded_column<std::int32_t, std::int64_t>(file, "images_per_row");
+  tiles_per_image_ = recorded_column<std::int32_t, std::int64_t>(file, "tiles");
+  image_of_tile_ = recorded_column<std::int32_t, std::int64_t>(file, "tile_image");
+  images_ = recorded_column<float, float>(file, "images");
 }
 
 HostMicrobatch RecordedConversations::rows(Index first, Index count) {

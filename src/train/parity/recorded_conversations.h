@@ -6,6 +6,17 @@
 
 namespace mpitron::train {
 
+/// A recorded tensor's elements of type T, as U.
+template <class T, class U>
+std::vector<U> recorded_column(const io::SafetensorsFile& file, const char* name) {
+  const auto values = file.at(name).as<T>();
+  std::vector<U> result;
+  for (Index i = 0; i < values.size(); ++i) {
+    result.push_back(static_cast<U>(values[i]));
+  }
+  return result;
+}
+
 /// Texts with images of a recorded run, consumed in order.
 class RecordedConversations {
  public:

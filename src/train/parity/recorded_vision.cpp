@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "train/parity/recorded_conversations.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
@@ -58,16 +59,6 @@ constexpr std::pair<const char*, const char*> kNames[] = {
     {".mlp.linear_fc1.", ".mlp.dense_h_to_4h."},
     {".mlp.linear_fc2.", ".mlp.dense_4h_to_h."},
     {".final_layernorm.", ".final_norm."}};
-
-template <class T, class U>
-std::vector<U> column(const io::SafetensorsFile& file, const char* name) {
-  const auto values = file.at(name).as<T>();
-  std::vector<U> result;
-  for (Index i = 0; i < values.size(); ++i) {
-    result.push_back(static_cast<U>(values[i]));
-  }
-  return result;
-}
 
 /// [n, 1, H, W] -> [n, patches]: masks are of whole patches.
 std::vector<float> patch_masks(const std::vector<float>& pixels,
@@ -199,13 +190,13 @@ RecordedImages::RecordedImages(const std::filesystem::path& folder,
                                const config::VisionConfig& vision)
     : vision_(vision) {
   const io::SafetensorsFile file(folder / "batches.safetensors");
-  pixels_ = column<float, float>(file, "images");
+  pixels_ = recorded_column<float, float>(file, "images");
   recorded_rows_ = file.at("images").shape.at(0);
   if (vision.task == config::VisionTask::inpaint) {
-    masks_ = patch_masks(column<float, float>(file, "masks"), vision);
+    masks_ = patch_masks(recorded_column<float, float>(file, "masks"), vision);
     labels_.resize(static_cast<std::size_t>(recorded_rows_));
   } else {
-    labels_ = column<std::int32_t, std::int64_t>(file, "labels");
+    labels_ = recorded_column<std::int32_t, std::int64_t>(file, "labels");
   }
 }
 

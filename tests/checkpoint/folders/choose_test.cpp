@@ -10,7 +10,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace choose_test {
 
 class ChooseTest : public ::testing::Test {
  protected:
@@ -49,5 +49,5 @@ TEST_F(ChooseTest, AVerifiedResumeIsNoted) {
             "{\"iteration\": 5, \"equal_bits\": true, \"build\": \"mpitron \\\"test\\\"\"}\n");
 }
 
-}  // namespace
+}  // namespace choose_test
 }  // namespace mpitron::checkpoint

@@ -9,7 +9,7 @@
 #include "utils/error.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace folder_lock_test {
 
 TEST(FolderLock, ASecondJobIsTold) {
   const test::TemporaryFolder temporary;
@@ -54,5 +54,5 @@ TEST(FolderLock, AFileInTheWayIsNamed) {
   EXPECT_THROW(FolderLock{"/proc/save"}, Error);
 }
 
-}  // namespace
+}  // namespace folder_lock_test
 }  // namespace mpitron::checkpoint

@@ -12,7 +12,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace folder_test {
 
 namespace fs = std::filesystem;
 using test::contains;
@@ -167,5 +167,5 @@ TEST_F(FolderTest, AFolderThatCannotBeWrittenIsNamed) {
   }
 }
 
-}  // namespace
+}  // namespace folder_test
 }  // namespace mpitron::checkpoint

@@ -7,7 +7,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace verify_test {
 
 TEST(Verify, NamesEachDamagedDataSetAndItsBytes) {
   const test::TemporaryFolder folder;
@@ -61,5 +61,5 @@ TEST(Verify, AFileThatEndsTooEarlyIsAReason) {
   EXPECT_NE(found.damaged[0].sentence().find("truncated"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace verify_test
 }  // namespace mpitron::checkpoint

@@ -13,7 +13,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace file_test {
 
 using test::contains;
 using test::sample_bytes;
@@ -212,5 +212,5 @@ TEST(File, EveryTruncationIsFound) {
   EXPECT_NE(error_of(path), "");
 }
 
-}  // namespace
+}  // namespace file_test
 }  // namespace mpitron::checkpoint

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::checkpoint {
-namespace {
+namespace on_all_cores_test {
 
 TEST(OnAllCores, DoesEachOnce) {
   EXPECT_GE(usable_cores(), 1);
@@ -33,5 +33,5 @@ TEST(OnAllCores, AnExceptionEndsTheWork) {
   EXPECT_LT(done, 1000000);
 }
 
-}  // namespace
+}  // namespace on_all_cores_test
 }  // namespace mpitron::checkpoint

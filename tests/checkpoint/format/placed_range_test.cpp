@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace placed_range_test {
 
 TEST(PlacedRange, TellsThePlaceOfEachByte) {
   const std::vector<PlacedRange> ranges = {{.data_set = 1, .begin = 10, .end = 20, .offset = 4096},
@@ -21,5 +21,5 @@ TEST(PlacedRange, TellsThePlaceOfEachByte) {
   }
 }
 
-}  // namespace
+}  // namespace placed_range_test
 }  // namespace mpitron::checkpoint

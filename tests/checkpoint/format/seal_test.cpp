@@ -14,7 +14,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace seal_test {
 
 using Words = std::array<std::uint64_t, 8>;
 
@@ -177,5 +177,5 @@ TEST_F(SealTest, RandomDamageIsFound) {
   }
 }
 
-}  // namespace
+}  // namespace seal_test
 }  // namespace mpitron::checkpoint

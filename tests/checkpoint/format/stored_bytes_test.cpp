@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace stored_bytes_test {
 
 TEST(StoredBytes, ReadsOverTheBoundsOfFiles) {
   const test::TemporaryFolder folder;
@@ -62,5 +62,5 @@ TEST(StoredBytes, NamesAFileThatIsNotThere) {
   }
 }
 
-}  // namespace
+}  // namespace stored_bytes_test
 }  // namespace mpitron::checkpoint

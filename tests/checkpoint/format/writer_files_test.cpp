@@ -14,7 +14,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace writer_files_test {
 
 using test::contains;
 
@@ -168,5 +168,5 @@ TEST_F(WriterFilesTest, LiesUnderAValidSealDoNoHarm) {
   EXPECT_GT(refused, 40);
 }
 
-}  // namespace
+}  // namespace writer_files_test
 }  // namespace mpitron::checkpoint

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace agreement_test {
 
 TEST(Agreement, AnErrorOfOneIsThrownByAll) {
   std::atomic<int> thrown = 0, worked = 0;
@@ -37,5 +37,5 @@ TEST(Agreement, TextsTravelWhole) {
   });
 }
 
-}  // namespace
+}  // namespace agreement_test
 }  // namespace mpitron::checkpoint

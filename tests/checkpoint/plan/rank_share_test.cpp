@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::checkpoint {
-namespace {
+namespace rank_share_test {
 
 TEST(RankShare, TouchingWritesAreOneRange) {
   const std::vector<DataSet> data_sets = {{.name = "a", .shape = {100}},
@@ -22,5 +22,5 @@ TEST(RankShare, TouchingWritesAreOneRange) {
   EXPECT_TRUE(ranges_of({}, data_sets).empty());
 }
 
-}  // namespace
+}  // namespace rank_share_test
 }  // namespace mpitron::checkpoint

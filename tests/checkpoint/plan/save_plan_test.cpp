@@ -6,7 +6,7 @@
 #include "utils/timer.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace save_plan_test {
 
 std::vector<HeldState> held_by_all(const std::vector<TestTensor>& tensors,
                                    const TestLayout& layout) {
@@ -214,5 +214,5 @@ TEST(SavePlan, NamesTensorsThatDoNotFitTogether) {
       std::string::npos);
 }
 
-}  // namespace
+}  // namespace save_plan_test
 }  // namespace mpitron::checkpoint

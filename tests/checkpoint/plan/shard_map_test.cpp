@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::checkpoint {
-namespace {
+namespace shard_map_test {
 
 using Run = std::tuple<Index, Index, Index>;  // global, local, count
 using Runs = std::vector<Run>;
@@ -40,5 +40,5 @@ TEST(ShardMap, EqualElementsHaveEqualMaps) {
   EXPECT_NE(ShardMap({4, 3}, {.dim = 1, .ranges = {{0, 2}}}), whole);
 }
 
-}  // namespace
+}  // namespace shard_map_test
 }  // namespace mpitron::checkpoint

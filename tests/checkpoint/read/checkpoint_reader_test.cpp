@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace checkpoint_reader_test {
 
 using Kind = LoadReport::Kind;
 
@@ -139,5 +139,5 @@ TEST_F(CheckpointReaderTest, ReportsSurviveTheJourneyBetweenRanks) {
   EXPECT_EQ(merged.differences[1], report.differences[0]);
 }
 
-}  // namespace
+}  // namespace checkpoint_reader_test
 }  // namespace mpitron::checkpoint

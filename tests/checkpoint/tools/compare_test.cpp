@@ -8,7 +8,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace compare_test {
 
 TEST(Compare, TheOrderOfWritingDoesNotMatter) {
   const test::TemporaryFolder folder;
@@ -79,5 +79,5 @@ TEST(Compare, HeadersDifferInWhatTrainingNeeds) {
   EXPECT_EQ(found[5].substr(0, 22), "file merges.txt: XXH3 ");
 }
 
-}  // namespace
+}  // namespace compare_test
 }  // namespace mpitron::checkpoint

@@ -6,7 +6,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace io_bench_test {
 
 TEST(IoBench, RanksAndThreadsWriteTogether) {
   const test::TemporaryFolder folder;
@@ -26,5 +26,5 @@ TEST(IoBench, RanksAndThreadsWriteTogether) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-}  // namespace
+}  // namespace io_bench_test
 }  // namespace mpitron::checkpoint

@@ -10,7 +10,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace statistics_test {
 
 TEST(Statistics, KnownAnswers) {
   const test::TemporaryFolder folder;
@@ -69,5 +69,5 @@ TEST(Statistics, NumbersThatAreNoneAreCountedApart) {
   EXPECT_EQ(s.deviation, 2);
 }
 
-}  // namespace
+}  // namespace statistics_test
 }  // namespace mpitron::checkpoint

@@ -10,7 +10,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace strip_optimizer_test {
 
 namespace fs = std::filesystem;
 using Iterations = std::vector<Index>;
@@ -72,5 +72,5 @@ TEST_F(StripOptimizer, DamageIsNotSealed) {
   EXPECT_EQ(read_file(folder_.file(1)), before);
 }
 
-}  // namespace
+}  // namespace strip_optimizer_test
 }  // namespace mpitron::checkpoint

@@ -17,7 +17,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace checkpoint_writer_test {
 
 using comm::World;
 using test::TemporaryFolder;
@@ -239,5 +239,5 @@ TEST_P(FileSchemes, KilledAtAnyMomentLeavesNoIncompleteCheckpoint) {
   EXPECT_EQ(contents_of(files.file(next)), expected);
 }
 
-}  // namespace
+}  // namespace checkpoint_writer_test
 }  // namespace mpitron::checkpoint

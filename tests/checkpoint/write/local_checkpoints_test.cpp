@@ -9,7 +9,7 @@
 #include "utils/error.h"
 
 namespace mpitron::checkpoint {
-namespace {
+namespace local_checkpoints_test {
 
 constexpr Index kRanks = 4;
 constexpr const char* kLayout = "{\"world_size\": 4}";
@@ -140,5 +140,5 @@ TEST_F(LocalCheckpointsTest, AFolderThatCannotBeWrittenIsToldToAll) {
   expect_newest(2);
 }
 
-}  // namespace
+}  // namespace local_checkpoints_test
 }  // namespace mpitron::checkpoint

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::checkpoint {
-namespace {
+namespace staging_ring_test {
 
 constexpr Index kPage = 4096;
 
@@ -32,5 +32,5 @@ TEST(StagingRing, ABlockIsNeverCutAtTheEnd) {
   EXPECT_EQ(ring.allocate(kPage).data, second.data);
 }
 
-}  // namespace
+}  // namespace staging_ring_test
 }  // namespace mpitron::checkpoint

@@ -6,7 +6,7 @@
 // A run with low-rank updates from the first to the last of its files.
 
 namespace mpitron::test {
-namespace {
+namespace adapter_test {
 
 const Words kLlama = kTinyMock + Words{"--disable-bias-linear",
                                        "--swiglu",
@@ -83,5 +83,5 @@ TEST_F(Adapter, OfAnotherModelIsRefused) {
                  4, "is for another model");
 }
 
-}  // namespace
+}  // namespace adapter_test
 }  // namespace mpitron::test

@@ -4,7 +4,7 @@
 #include "support/program.h"
 
 namespace mpitron::cli {
-namespace {
+namespace convert_test {
 
 using namespace mpitron::test;
 using mpitron::test::convert_data;
@@ -82,5 +82,5 @@ TEST(Convert, LeavesNoHalfCheckpointOnAFullDisk) {
   EXPECT_FALSE(std::filesystem::exists(folder / "x/latest_checkpointed_iteration.txt"));
 }
 
-}  // namespace
+}  // namespace convert_test
 }  // namespace mpitron::cli

@@ -6,7 +6,7 @@
 #include "support/sample_checkpoint.h"
 
 namespace mpitron::cli {
-namespace {
+namespace inspect_test {
 
 using namespace mpitron::test;
 using nlohmann::json;
@@ -127,5 +127,5 @@ TEST_F(Inspect, NamesWhatIsNotThere) {
   EXPECT_TRUE(contains(empty.err, "holds no checkpoint")) << empty.err;
 }
 
-}  // namespace
+}  // namespace inspect_test
 }  // namespace mpitron::cli

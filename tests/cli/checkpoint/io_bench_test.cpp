@@ -4,7 +4,7 @@
 #include "support/program.h"
 
 namespace mpitron::cli {
-namespace {
+namespace io_bench_test {
 
 using namespace mpitron::test;
 using nlohmann::json;
@@ -34,5 +34,5 @@ TEST(IoBench, NamesWhatIsWrong) {
   EXPECT_TRUE(contains(nowhere.err, "nowhere/io-bench.shared: cannot create")) << nowhere.err;
 }
 
-}  // namespace
+}  // namespace io_bench_test
 }  // namespace mpitron::cli

@@ -5,7 +5,7 @@
 #include "support/sample_checkpoint.h"
 
 namespace mpitron::cli {
-namespace {
+namespace verify_test {
 
 using namespace mpitron::test;
 using nlohmann::json;
@@ -78,5 +78,5 @@ TEST_F(Verify, AFileThatCannotBeOpened) {
   EXPECT_EQ(run({"--help"}).code, 0);
 }
 
-}  // namespace
+}  // namespace verify_test
 }  // namespace mpitron::cli

@@ -6,7 +6,7 @@
 // `clean` as a user types it: each filter leaves out what it should.
 
 namespace mpitron::cli {
-namespace {
+namespace clean_test {
 
 using namespace mpitron::test;
 
@@ -128,5 +128,5 @@ TEST_F(Clean, SaysWhatIsWrongAndWritesNothing) {
   EXPECT_EQ(out(), "{\"text\": \"a\"}\n");
 }
 
-}  // namespace
+}  // namespace clean_test
 }  // namespace mpitron::cli

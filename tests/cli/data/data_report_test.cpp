@@ -5,7 +5,7 @@
 #include "io/tokens/token_file.h"
 
 namespace mpitron::cli {
-namespace {
+namespace data_report_test {
 
 using namespace mpitron::test;
 using nlohmann::json;
@@ -74,5 +74,5 @@ TEST(DataReport, KnowsTheSamplesOfBertAndT5) {
   EXPECT_TRUE(contains(refused.err, "allowed are gpt, bert and t5"));
 }
 
-}  // namespace
+}  // namespace data_report_test
 }  // namespace mpitron::cli

@@ -8,7 +8,7 @@
 #include "io/tokens/token_file.h"
 
 namespace mpitron::cli {
-namespace {
+namespace data_trace_test {
 
 using namespace mpitron::test;
 using nlohmann::json;
@@ -102,5 +102,5 @@ TEST_F(DataTrace, SaysWhatIsWrong) {
                        "has the documents 0 to"));
 }
 
-}  // namespace
+}  // namespace data_trace_test
 }  // namespace mpitron::cli

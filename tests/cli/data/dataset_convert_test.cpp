@@ -3,7 +3,7 @@
 #include "cli/tiny_run.h"
 
 namespace mpitron::cli {
-namespace {
+namespace dataset_convert_test {
 
 using namespace mpitron::test;
 
@@ -61,5 +61,5 @@ TEST_F(DatasetConvert, SaysWhatIsWrong) {
   EXPECT_TRUE(contains(convert({"bad.h5", "x"}).err, "expected the seal"));
 }
 
-}  // namespace
+}  // namespace dataset_convert_test
 }  // namespace mpitron::cli

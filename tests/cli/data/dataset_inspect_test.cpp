@@ -6,7 +6,7 @@
 // What `dataset inspect` prints of a small corpus, as a user types it.
 
 namespace mpitron::cli {
-namespace {
+namespace dataset_inspect_test {
 
 using namespace mpitron::test;
 
@@ -102,5 +102,5 @@ TEST_F(DatasetInspect, SaysWhatIsWrong) {
   EXPECT_EQ(inspect({prefix_}).code, 4);
 }
 
-}  // namespace
+}  // namespace dataset_inspect_test
 }  // namespace mpitron::cli

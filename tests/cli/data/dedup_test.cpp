@@ -6,7 +6,7 @@
 // `dedup` as a user types it.
 
 namespace mpitron::cli {
-namespace {
+namespace dedup_test {
 
 using namespace mpitron::test;
 
@@ -90,5 +90,5 @@ TEST_F(Dedup, SaysWhatIsWrongAndWritesNothing) {
   expect_refused(dedup("in.jsonl.gz"), 2, "give plain files");
 }
 
-}  // namespace
+}  // namespace dedup_test
 }  // namespace mpitron::cli

@@ -6,7 +6,7 @@
 // `merge-datasets` as a user types it.
 
 namespace mpitron::cli {
-namespace {
+namespace merge_datasets_test {
 
 using namespace mpitron::test;
 
@@ -72,5 +72,5 @@ TEST_F(MergeDatasets, SaysWhatIsWrongAndWritesNothing) {
   expect_refused(merge("parts"), 4, "a_text_document.idx is missing");
 }
 
-}  // namespace
+}  // namespace merge_datasets_test
 }  // namespace mpitron::cli

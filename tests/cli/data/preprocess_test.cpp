@@ -7,7 +7,7 @@
 #include "io/tokens/token_file.h"
 
 namespace mpitron::cli {
-namespace {
+namespace preprocess_test {
 
 using namespace mpitron::test;
 
@@ -197,5 +197,5 @@ TEST_F(Preprocess, AKilledRunGoesOn) {
   EXPECT_EQ(files_of("out").size(), 2U);
 }
 
-}  // namespace
+}  // namespace preprocess_test
 }  // namespace mpitron::cli

@@ -4,7 +4,7 @@
 #include "cli/tiny_run.h"
 
 namespace mpitron::cli {
-namespace {
+namespace tokenize_test {
 
 using namespace mpitron::test;
 using nlohmann::json;
@@ -62,5 +62,5 @@ TEST_F(Tokenize, RefusesUnknownActionsAndOptions) {
             4);
 }
 
-}  // namespace
+}  // namespace tokenize_test
 }  // namespace mpitron::cli

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::cli {
-namespace {
+namespace tokenizer_flags_test {
 
 TEST(TokenizerFlags, FillTheOptionsUnderMegatronsNames) {
   tokenizers::TokenizerOptions options;
@@ -31,5 +31,5 @@ TEST(TokenizerFlags, DefaultToGpt2) {
   EXPECT_EQ(options.type, "GPT2BPETokenizer");
 }
 
-}  // namespace
+}  // namespace tokenizer_flags_test
 }  // namespace mpitron::cli

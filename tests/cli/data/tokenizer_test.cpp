@@ -4,7 +4,7 @@
 #include "support/program.h"
 
 namespace mpitron::cli {
-namespace {
+namespace tokenizer_test {
 
 using namespace mpitron::test;
 
@@ -61,5 +61,5 @@ TEST_F(TokenizerCommand, RefusesMistakes) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "bpe"));
 }
 
-}  // namespace
+}  // namespace tokenizer_test
 }  // namespace mpitron::cli

@@ -1,7 +1,7 @@
 #include "cli/command_test.h"
 
 namespace mpitron::cli {
-namespace {
+namespace generate_test {
 
 using namespace mpitron::test;
 
@@ -49,5 +49,5 @@ TEST_F(GenerateTest, RefusesWhatCannotBe) {
                  2, "choose its own tokenizer");
 }
 
-}  // namespace
+}  // namespace generate_test
 }  // namespace mpitron::cli

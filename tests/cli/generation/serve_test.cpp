@@ -4,7 +4,7 @@
 #include "support/http.h"
 
 namespace mpitron::cli {
-namespace {
+namespace serve_test {
 
 using namespace mpitron::test;
 
@@ -42,5 +42,5 @@ TEST_F(ServeTest, RefusesWhatCannotBe) {
   expect_refused({"serve", "--port", "0"}, 2, "--load");
 }
 
-}  // namespace
+}  // namespace serve_test
 }  // namespace mpitron::cli

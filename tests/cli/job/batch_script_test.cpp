@@ -7,7 +7,7 @@
 #include "utils/system/command_output.h"
 
 namespace mpitron::cli {
-namespace {
+namespace batch_script_test {
 
 using test::contains;
 
@@ -105,5 +105,5 @@ TEST(BatchScript, WhatDoesNotFitIsRefusedWithNumbers) {
   EXPECT_TRUE(contains(refusal(dense, kCluster), "has 112 cores"));
 }
 
-}  // namespace
+}  // namespace batch_script_test
 }  // namespace mpitron::cli

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::cli {
-namespace {
+namespace cluster_test {
 
 /// A repository with one cluster.
 class ClusterFile : public ::testing::Test {
@@ -85,5 +85,5 @@ TEST(Clusters, OfTheRepositoryCanBeRead) {
   EXPECT_GT(count, 0);
 }
 
-}  // namespace
+}  // namespace cluster_test
 }  // namespace mpitron::cli

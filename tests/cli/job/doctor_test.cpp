@@ -6,7 +6,7 @@
 #include "support/program.h"
 
 namespace mpitron::cli {
-namespace {
+namespace doctor_test {
 
 using namespace mpitron::test;
 using nlohmann::json;
@@ -75,5 +75,5 @@ TEST(Doctor, NamesWrongFlags) {
   EXPECT_EQ(run_program(folder.path(), {"doctor", "--fix"}).code, 2);
 }
 
-}  // namespace
+}  // namespace doctor_test
 }  // namespace mpitron::cli

@@ -7,7 +7,7 @@
 #include "utils/system/command_output.h"
 
 namespace mpitron::cli {
-namespace {
+namespace job_write_test {
 
 using namespace mpitron::test;
 
@@ -91,5 +91,5 @@ TEST_F(JobWrite, WantsAFolderToSave) {
   EXPECT_TRUE(contains(finished.err, "--save DIR is missing")) << finished.err;
 }
 
-}  // namespace
+}  // namespace job_write_test
 }  // namespace mpitron::cli

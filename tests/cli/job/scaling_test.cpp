@@ -3,7 +3,7 @@
 #include "cli/command_test.h"
 
 namespace mpitron::cli {
-namespace {
+namespace scaling_test {
 
 using namespace mpitron::test;
 
@@ -95,5 +95,5 @@ TEST_F(ScalingCommand, TheReadyStudiesAreLegal) {
   EXPECT_TRUE(contains(largest.out, "1008.0B")) << largest.out;
 }
 
-}  // namespace
+}  // namespace scaling_test
 }  // namespace mpitron::cli

@@ -3,7 +3,7 @@
 #include "cli/tiny_run.h"
 
 namespace mpitron::test {
-namespace {
+namespace evaluate_test {
 
 Finished evaluate(const TemporaryFolder& folder, const Words& words) {
   return run_program(folder.path(), Words{"evaluate"} + words);
@@ -39,5 +39,5 @@ TEST(Evaluate, SaysWhatIsMissing) {
       contains(evaluate(folder, {"--task", "LAMBADA", "--valid-data", "a"}).err, "--load is"));
 }
 
-}  // namespace
+}  // namespace evaluate_test
 }  // namespace mpitron::test

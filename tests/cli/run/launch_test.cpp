@@ -5,7 +5,7 @@
 #include "cli/tiny_run.h"
 
 namespace mpitron::cli {
-namespace {
+namespace launch_test {
 
 using namespace mpitron::test;
 
@@ -48,5 +48,5 @@ TEST(Launch, WarnsOfThreadsThatHaveNoProcessor) {
   EXPECT_TRUE(contains(finished.err, "rank 0: 5000 threads on")) << finished.err;
 }
 
-}  // namespace
+}  // namespace launch_test
 }  // namespace mpitron::cli

@@ -3,7 +3,7 @@
 #include "cli/tiny_run.h"
 
 namespace mpitron::cli {
-namespace {
+namespace parity_test {
 
 using namespace mpitron::test;
 
@@ -37,5 +37,5 @@ TEST(ParityCommand, RefusesMoreRanksThanItCanRun) {
   EXPECT_TRUE(contains(finished.err, "at most 64")) << finished.err;
 }
 
-}  // namespace
+}  // namespace parity_test
 }  // namespace mpitron::cli

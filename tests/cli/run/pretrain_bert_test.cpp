@@ -3,7 +3,7 @@
 #include "cli/sentences.h"
 
 namespace mpitron::cli {
-namespace {
+namespace pretrain_bert_test {
 
 using namespace mpitron::test;
 
@@ -65,5 +65,5 @@ TEST_F(PretrainBert, SaysWhatItsDataLack) {
   expect_refused({"--data-path", "corpus_text_document", "--model", "gpt"}, "pretrain-gpt");
 }
 
-}  // namespace
+}  // namespace pretrain_bert_test
 }  // namespace mpitron::cli

@@ -6,7 +6,7 @@
 #include "tokenizers/families_folder.h"
 
 namespace mpitron::cli {
-namespace {
+namespace pretrain_gpt_test {
 
 using namespace mpitron::test;
 
@@ -281,5 +281,5 @@ TEST_F(PretrainGpt, Bf16NeedsNoAvx512) {
   EXPECT_EQ(losses(out).size(), 4U);
 }
 
-}  // namespace
+}  // namespace pretrain_gpt_test
 }  // namespace mpitron::cli

@@ -3,7 +3,7 @@
 #include "cli/sentences.h"
 
 namespace mpitron::cli {
-namespace {
+namespace pretrain_t5_test {
 
 using namespace mpitron::test;
 
@@ -58,5 +58,5 @@ TEST_F(PretrainT5, SaysWhatIsMissing) {
   expect_refused(sentinels_ + Words{"--full-validation"}, "--full-validation");
 }
 
-}  // namespace
+}  // namespace pretrain_t5_test
 }  // namespace mpitron::cli

@@ -6,7 +6,7 @@
 #include "support/tiny_flags.h"
 
 namespace mpitron::cli {
-namespace {
+namespace rank_agreement_test {
 
 using namespace mpitron::test;
 
@@ -45,5 +45,5 @@ TEST(RankAgreement, OneRankAgreesWithItself) {
   EXPECT_NO_THROW(require_agreement(*world, "--lr\t1\n"));
 }
 
-}  // namespace
+}  // namespace rank_agreement_test
 }  // namespace mpitron::cli

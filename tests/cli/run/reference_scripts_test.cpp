@@ -10,7 +10,7 @@
 // reference_scripts/: first as they are, then on a model of two layers.
 
 namespace mpitron::cli {
-namespace {
+namespace reference_scripts_test {
 
 using namespace mpitron::test;
 
@@ -204,5 +204,5 @@ TEST(ReferenceConfiguration, GptConfigIsReadAsItIs) {
   EXPECT_EQ(parsed.run.training.train_samples, 268554688);
 }
 
-}  // namespace
+}  // namespace reference_scripts_test
 }  // namespace mpitron::cli

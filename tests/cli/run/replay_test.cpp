@@ -4,7 +4,7 @@
 #include "support/program.h"
 
 namespace mpitron::cli {
-namespace {
+namespace replay_test {
 
 using namespace mpitron::test;
 using nlohmann::json;
@@ -97,5 +97,5 @@ TEST_F(Replay, NamesWhatIsMissing) {
   EXPECT_EQ(run({copy, "--device"}).code, 2);
 }
 
-}  // namespace
+}  // namespace replay_test
 }  // namespace mpitron::cli

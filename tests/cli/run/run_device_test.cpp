@@ -7,7 +7,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::cli {
-namespace {
+namespace run_device_test {
 
 TEST(RunDevice, OptionsOfTheTransportBecomeThoseOfItsGroups) {
   const mpitron::test::TemporaryFolder folder;
@@ -33,5 +33,5 @@ TEST(RunDevice, OptionsOfTheTransportBecomeThoseOfItsGroups) {
   EXPECT_TRUE(device_transport(parallel).through_host);
 }
 
-}  // namespace
+}  // namespace run_device_test
 }  // namespace mpitron::cli

@@ -4,7 +4,7 @@
 #include "support/tiny_flags.h"
 
 namespace mpitron::cli {
-namespace {
+namespace check_test {
 
 std::string output_of(int (*command)(const Arguments&), const Arguments& arguments, int expected) {
   ::testing::internal::CaptureStdout();
@@ -58,5 +58,5 @@ TEST(Check, TellsWhatARunWouldRefuseOfItsFiles) {
   EXPECT_EQ(output_of(check, flags({"--mock-data"}), 0).substr(0, 3), "OK:");
 }
 
-}  // namespace
+}  // namespace check_test
 }  // namespace mpitron::cli

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::cli {
-namespace {
+namespace checkpoint_path_test {
 
 namespace fs = std::filesystem;
 
@@ -42,5 +42,5 @@ TEST(CheckpointPath, BytesForReaders) {
   EXPECT_EQ(readable_bytes(Index{1} << 62), "4.61e+03 PB");
 }
 
-}  // namespace
+}  // namespace checkpoint_path_test
 }  // namespace mpitron::cli

@@ -9,7 +9,7 @@
 // Saving and loading as a user sees it.
 
 namespace mpitron::cli {
-namespace {
+namespace checkpoint_run_test {
 
 using namespace mpitron::test;
 
@@ -208,5 +208,5 @@ TEST_F(CheckpointRun, ForeignModelsAreTrainedOn) {
   }
 }
 
-}  // namespace
+}  // namespace checkpoint_run_test
 }  // namespace mpitron::cli

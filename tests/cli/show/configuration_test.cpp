@@ -4,7 +4,7 @@
 #include "utils/error.h"
 
 namespace mpitron::cli {
-namespace {
+namespace configuration_test {
 
 std::string shown(const Arguments& more) {
   Arguments words = {"show", "--num-layers",
@@ -37,5 +37,5 @@ TEST(Configuration, RefusesOtherWordsAndBrokenRuns) {
   EXPECT_NE(::testing::internal::GetCapturedStdout().find("num_layers"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace configuration_test
 }  // namespace mpitron::cli

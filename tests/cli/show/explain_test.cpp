@@ -4,7 +4,7 @@
 #include "utils/error.h"
 
 namespace mpitron::cli {
-namespace {
+namespace explain_test {
 
 std::string page(const std::string& subject) {
   ::testing::internal::CaptureStdout();
@@ -39,5 +39,5 @@ TEST(Explain, HelpIsNotAMistake) {
   EXPECT_EQ(page("--help"), "usage: mpitron explain E017 | --num-layers\n");
 }
 
-}  // namespace
+}  // namespace explain_test
 }  // namespace mpitron::cli

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::cli {
-namespace {
+namespace help_pages_test {
 
 TEST(HelpPages, OptionsAndWordsBeginARow) {
   EXPECT_EQ(options_in("Usage\n  -h,--help  help\n  --input TEXT --not-this\ntext --nor-this\n"),
@@ -13,5 +13,5 @@ TEST(HelpPages, OptionsAndWordsBeginARow) {
   EXPECT_TRUE(words_in("usage: mpitron check OPTIONS\n\n  write   no command\n").empty());
 }
 
-}  // namespace
+}  // namespace help_pages_test
 }  // namespace mpitron::cli

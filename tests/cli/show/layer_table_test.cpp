@@ -8,7 +8,7 @@
 #include "train/model/flops.h"
 
 namespace mpitron::cli {
-namespace {
+namespace layer_table_test {
 
 const std::vector<std::string> kFlags =
     test::tiny_flags({"--micro-batch-size", "2", "--disable-bias-linear", "--num-experts", "8",
@@ -67,5 +67,5 @@ TEST(LayerTable, ConfigShowPrintsIt) {
   EXPECT_NE(text.find("    2  self attention    mlp"), std::string::npos) << text;
 }
 
-}  // namespace
+}  // namespace layer_table_test
 }  // namespace mpitron::cli

@@ -5,7 +5,7 @@
 #include "support/contains.h"
 
 namespace mpitron::cli {
-namespace {
+namespace man_page_test {
 
 using test::contains;
 
@@ -21,5 +21,5 @@ TEST(ManPage, ItsTextIsNoRequest) {
   EXPECT_TRUE(contains(page, "\\-\\-count INT  a\\eb")) << page;
 }
 
-}  // namespace
+}  // namespace man_page_test
 }  // namespace mpitron::cli

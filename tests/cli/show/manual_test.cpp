@@ -7,7 +7,7 @@
 #include "utils/system/command_output.h"
 
 namespace mpitron::cli {
-namespace {
+namespace manual_test {
 
 using namespace mpitron::test;
 
@@ -53,5 +53,5 @@ TEST_F(Manual, BashCompletesCommandsOptionsAndTheirCommands) {
   EXPECT_TRUE(contains(offered("mpitron dataset inspect --", 3), "--json"));
 }
 
-}  // namespace
+}  // namespace manual_test
 }  // namespace mpitron::cli

@@ -6,7 +6,7 @@
 #include "support/tiny_flags.h"
 
 namespace mpitron::cli {
-namespace {
+namespace memory_estimate_test {
 
 constexpr double kGigabyte = 1 << 30;
 
@@ -44,5 +44,5 @@ TEST(MemoryEstimate, IsHeldAgainstTheMachine) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace memory_estimate_test
 }  // namespace mpitron::cli

@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::cli {
-namespace {
+namespace memory_limit_test {
 
 TEST(MemoryLimit, TenTimesWhatIsThereIsNoMistypedSize) {
   EXPECT_EQ(test::message_of([] { refuse_absurd_memory(10e9, 1'000'000'000); }), "");
@@ -19,5 +19,5 @@ TEST(MemoryLimit, MoreIsRefusedWithBothFigures) {
   EXPECT_NE(message.find("--num-layers"), std::string::npos) << message;
 }
 
-}  // namespace
+}  // namespace memory_limit_test
 }  // namespace mpitron::cli

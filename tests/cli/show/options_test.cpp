@@ -4,7 +4,7 @@
 #include "utils/error.h"
 
 namespace mpitron::cli {
-namespace {
+namespace options_test {
 
 std::string printed(const Arguments& arguments) {
   ::testing::internal::CaptureStdout();
@@ -19,5 +19,5 @@ TEST(Options, PrintsHelpOrMarkdown) {
   EXPECT_THROW(options({"--pdf"}), Error);
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace mpitron::cli

@@ -5,7 +5,7 @@
 #include "cli/tiny_run.h"
 
 namespace mpitron::cli {
-namespace {
+namespace plan_test {
 
 using namespace mpitron::test;
 
@@ -165,5 +165,5 @@ TEST(Plan, WrongMachinesAreRefused) {
   EXPECT_TRUE(contains(refused.err, "gpu.memory -1")) << refused.err;
 }
 
-}  // namespace
+}  // namespace plan_test
 }  // namespace mpitron::cli

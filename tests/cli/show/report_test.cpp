@@ -5,7 +5,7 @@
 #include "report/run_page.h"
 
 namespace mpitron::cli {
-namespace {
+namespace report_test {
 
 using namespace mpitron::test;
 using Json = nlohmann::json;
@@ -68,5 +68,5 @@ TEST_F(ReportCommand, RefusesWhatIsNotThere) {
   expect_refused({"report", ".", "--points", "-1"}, 2, "--points");
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace mpitron::cli

@@ -4,7 +4,7 @@
 #include "cli/command_test.h"
 
 namespace mpitron::cli {
-namespace {
+namespace status_test {
 
 using namespace mpitron::test;
 using Json = nlohmann::json;
@@ -50,5 +50,5 @@ TEST_F(StatusCommand, RefusesWhatIsNotThere) {
   expect_refused({"status", ".", "--interval", "0"}, 2, "--interval");
 }
 
-}  // namespace
+}  // namespace status_test
 }  // namespace mpitron::cli

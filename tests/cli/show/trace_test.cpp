@@ -6,7 +6,7 @@
 #include "cli/command_test.h"
 
 namespace mpitron::cli {
-namespace {
+namespace trace_test {
 
 using namespace mpitron::test;
 using Json = nlohmann::json;
@@ -122,5 +122,5 @@ TEST_F(TraceCommand, RefusesWhatIsNotThere) {
   expect_refused({"trace", "merge", "other.json", "-o", "other.json"}, 2, "would replace");
 }
 
-}  // namespace
+}  // namespace trace_test
 }  // namespace mpitron::cli

@@ -5,7 +5,7 @@
 #include "support/program.h"
 
 namespace mpitron::cli {
-namespace {
+namespace version_test {
 
 TEST(Version, TellsWhatWasBuiltInOneLine) {
   const test::TemporaryFolder folder;
@@ -18,5 +18,5 @@ TEST(Version, TellsWhatWasBuiltInOneLine) {
   EXPECT_EQ(test::run_program(folder.path(), {"version", "x"}).code, 2);
 }
 
-}  // namespace
+}  // namespace version_test
 }  // namespace mpitron::cli

@@ -4,7 +4,7 @@
 #include "emulator/nccl/emulated_nccl.h"
 
 namespace mpitron::comm {
-namespace {
+namespace nccl_group_test {
 
 using emulator::NcclHistory;
 
@@ -149,5 +149,5 @@ TEST_F(NcclGroupDeathTest, AnOpenGroupOfCallsIsFound) {
   EXPECT_DEATH(std::thread([] { ncclGroupStart(); }).join(), "open group of calls");
 }
 
-}  // namespace
+}  // namespace nccl_group_test
 }  // namespace mpitron::comm

@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::comm {
-namespace {
+namespace nccl_memory_test {
 
 using emulator::NcclHistory;
 
@@ -165,5 +165,5 @@ TEST_F(NcclRegistrationDeathTest, ACommunicatorEndsWithRegisteredMemory) {
                "ends before its memory is deregistered");
 }
 
-}  // namespace
+}  // namespace nccl_memory_test
 }  // namespace mpitron::comm

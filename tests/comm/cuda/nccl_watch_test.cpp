@@ -7,7 +7,7 @@
 #include "emulator/nccl/emulated_nccl.h"
 
 namespace mpitron::comm {
-namespace {
+namespace nccl_watch_test {
 
 /// Keeps what it is told, for who waits for that.
 class Listener final : public Witness {
@@ -87,5 +87,5 @@ TEST(NcclConnect, NeighboursHaveAChannelForEachDirection) {
   }
 }
 
-}  // namespace
+}  // namespace nccl_watch_test
 }  // namespace mpitron::comm

@@ -5,7 +5,7 @@
 #include "utils/trace.h"
 
 namespace mpitron::comm {
-namespace {
+namespace clock_offset_test {
 
 TEST(ClockOffset, OfOneRankIsZero) {
   const std::int64_t before = Trace::now();
@@ -30,5 +30,5 @@ TEST(ClockOffset, IsWithinItsUncertainty) {
   EXPECT_EQ(clocks[2].origin, 0) << "a rank that was not listed takes part";
 }
 
-}  // namespace
+}  // namespace clock_offset_test
 }  // namespace mpitron::comm

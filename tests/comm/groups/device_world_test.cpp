@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::comm {
-namespace {
+namespace device_world_test {
 
 TEST(DeviceWorld, WhereTensorsAreHostMemoryTheWorldIsItself) {
   const std::shared_ptr<World> ranks = make_single_world();
@@ -13,5 +13,5 @@ TEST(DeviceWorld, WhereTensorsAreHostMemoryTheWorldIsItself) {
   }
 }
 
-}  // namespace
+}  // namespace device_world_test
 }  // namespace mpitron::comm

@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::comm {
-namespace {
+namespace gpu_binding_test {
 
 /// Ranks of one host with these addresses.
 void bind(const std::vector<std::string>& addresses, bool may_share) {
@@ -36,5 +36,5 @@ TEST(GpuBinding, OneForEachOrNoneIsRight) {
   EXPECT_NO_THROW(bind({"", "", ""}, false));
 }
 
-}  // namespace
+}  // namespace gpu_binding_test
 }  // namespace mpitron::comm

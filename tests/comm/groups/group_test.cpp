@@ -6,7 +6,7 @@
 #include "comm/worlds.h"
 
 namespace mpitron::comm {
-namespace {
+namespace group_test {
 
 using Values = std::vector<float>;
 
@@ -264,5 +264,5 @@ TEST(Group, AFakeWorldHasGroupsAndMovesNothing) {
   EXPECT_EQ(group->size(), 6144);
 }
 
-}  // namespace
+}  // namespace group_test
 }  // namespace mpitron::comm

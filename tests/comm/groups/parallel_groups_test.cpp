@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::comm {
-namespace {
+namespace parallel_groups_test {
 
 using Ranks = std::vector<Index>;
 
@@ -117,5 +117,5 @@ TEST(ParallelGroups, RanksOfAWorldAgreeWhateverTheOrderOfFirstUse) {
   });
 }
 
-}  // namespace
+}  // namespace parallel_groups_test
 }  // namespace mpitron::comm

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::comm {
-namespace {
+namespace rank_grid_test {
 
 using Groups = std::vector<std::vector<Index>>;
 
@@ -114,5 +114,5 @@ TEST(RankGrid, TenThousandRanksTakeMilliseconds) {
   EXPECT_LT(passed.count(), 0.5);  // about 5 ms on an idle machine
 }
 
-}  // namespace
+}  // namespace rank_grid_test
 }  // namespace mpitron::comm

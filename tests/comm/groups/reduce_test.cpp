@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::comm {
-namespace {
+namespace reduce_test {
 
 template <class T>
 std::vector<T> reduced(const std::vector<std::vector<T>>& rows, DType dtype, Reduction reduction) {
@@ -53,5 +53,5 @@ TEST(Reduce, EveryInputMayBeAnOutputOverManyBlocks) {
   EXPECT_EQ(b, a);
 }
 
-}  // namespace
+}  // namespace reduce_test
 }  // namespace mpitron::comm

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::comm {
-namespace {
+namespace sequence_numbers_test {
 
 TEST(SequenceNumbers, CollectivesAndEachDirectionOfEachPairCountAlone) {
   SequenceNumbers numbers(3);
@@ -16,5 +16,5 @@ TEST(SequenceNumbers, CollectivesAndEachDirectionOfEachPairCountAlone) {
   EXPECT_EQ(numbers.next({.kind = CollectiveKind::barrier}), 2);
 }
 
-}  // namespace
+}  // namespace sequence_numbers_test
 }  // namespace mpitron::comm

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::comm {
-namespace {
+namespace stream_copy_test {
 
 TEST(StreamCopy, CopiesExactlyTheseBytesAtAnyAlignment) {
   std::vector<unsigned char> from(1000);
@@ -39,5 +39,5 @@ TEST(StreamCopy, CopyingNothingTouchesNothing) {
   EXPECT_EQ(byte, 3);
 }
 
-}  // namespace
+}  // namespace stream_copy_test
 }  // namespace mpitron::comm

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::comm {
-namespace {
+namespace shared_memory_test {
 
 TEST(SharedMemory, AnotherProcessSeesTheSameBytes) {
   const auto memory = SharedMemory::create(std::size_t{1} << 36);  // reserved, not taken
@@ -48,5 +48,5 @@ TEST(SharedPages, AnAllocatorOfThemStaysInside) {
   EXPECT_THROW(allocator.allocate(std::size_t{16} << 20, capacity), Error);
 }
 
-}  // namespace
+}  // namespace shared_memory_test
 }  // namespace mpitron::comm

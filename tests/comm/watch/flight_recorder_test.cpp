@@ -8,7 +8,7 @@
 #include "comm/groups/world.h"
 
 namespace mpitron::comm {
-namespace {
+namespace flight_recorder_test {
 
 TEST(FlightRecorder, TheLastOperationsWithWhatTheyMove) {
   const auto ring = std::make_unique<FlightRing>();
@@ -57,5 +57,5 @@ TEST(FlightRecorder, APhaseIsReadWhileItIsReplaced) {
   EXPECT_EQ(phase.get(), std::string(63, 'b'));
 }
 
-}  // namespace
+}  // namespace flight_recorder_test
 }  // namespace mpitron::comm

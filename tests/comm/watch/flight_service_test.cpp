@@ -8,7 +8,7 @@
 #include "utils/system/machine.h"
 
 namespace mpitron::comm {
-namespace {
+namespace flight_service_test {
 
 /// What a service that answers once says.
 std::string ask(const FlightService& service, const FlightService::Address& address, Index rank) {
@@ -52,5 +52,5 @@ TEST(FlightService, NoneIsNoAnswer) {
   EXPECT_EQ(ask_flight_service(host_name(), gone, 0), "");
 }
 
-}  // namespace
+}  // namespace flight_service_test
 }  // namespace mpitron::comm

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::comm {
-namespace {
+namespace start_watch_test {
 
 TEST(StartWatch, TellsOnceWhatDoesNotComeBack) {
   std::promise<std::string> told;
@@ -30,5 +30,5 @@ TEST(StartWatchDeathTest, TheProcessEndsWithTheCodeOfTheEnvironment) {
   EXPECT_EXIT(leave_start(0, "it hangs"), testing::ExitedWithCode(3), "mpitron: it hangs");
 }
 
-}  // namespace
+}  // namespace start_watch_test
 }  // namespace mpitron::comm

@@ -10,7 +10,7 @@
 #include "utils/system/machine.h"
 
 namespace mpitron::comm {
-namespace {
+namespace watchdog_test {
 
 /// Three ranks, of which rank 1 goes wrong in iteration 4. Only who is stopped needs the timeout
 /// (of three seconds; a minute for the others).
@@ -173,5 +173,5 @@ TEST(WatchdogDeathTest, WhatAGpuDoesEndsTheJobWhereItFailsOrTakesTooLong) {
               "within --distributed-timeout-minutes 1, in phase");
 }
 
-}  // namespace
+}  // namespace watchdog_test
 }  // namespace mpitron::comm

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::comm {
-namespace {
+namespace mpi_world_test {
 
 /// A process that no launcher has started, with some of a launcher's variables.
 class Launch : public ::testing::Test {
@@ -67,5 +67,5 @@ TEST_P(OnRanks, EachKnowsItsPlaceAndTheHosts) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, OnRanks, ::testing::ValuesIn(worlds_to_test()), name_of_world);
 
-}  // namespace
+}  // namespace mpi_world_test
 }  // namespace mpitron::comm

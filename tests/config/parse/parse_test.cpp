@@ -9,7 +9,7 @@
 #include "utils/error.h"
 
 namespace mpitron::config {
-namespace {
+namespace parse_test {
 
 using test::finding_ids;
 using test::parse_base;
@@ -134,5 +134,5 @@ TEST(Parse, IsFast) {
   EXPECT_LT(spent.count() / kRounds, 30);
 }
 
-}  // namespace
+}  // namespace parse_test
 }  // namespace mpitron::config

@@ -6,7 +6,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace report_test {
 
 using Json = nlohmann::json;
 using test::parse_base;
@@ -82,5 +82,5 @@ TEST(Report, WordsThatAreNotUtf8AreRefusedInWordsThatAre) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace mpitron::config

@@ -5,7 +5,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace derive_test {
 
 using test::parse_base;
 
@@ -95,5 +95,5 @@ TEST(Derive, SurvivesMissingSizes) {
   EXPECT_FALSE(test::parse_text("--num-attention-heads 0 --hidden-size 64").findings.empty());
 }
 
-}  // namespace
+}  // namespace derive_test
 }  // namespace mpitron::config

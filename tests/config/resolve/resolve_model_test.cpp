@@ -3,7 +3,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace resolve_model_test {
 
 using test::parse_base;
 
@@ -33,5 +33,5 @@ TEST(ResolveModel, LayersWithoutRotation) {
             (std::vector<bool>{true, false, false, true}));
 }
 
-}  // namespace
+}  // namespace resolve_model_test
 }  // namespace mpitron::config

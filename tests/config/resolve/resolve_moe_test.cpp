@@ -3,7 +3,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace resolve_moe_test {
 
 std::optional<MoeConfig> experts(const std::string& flags) {
   return test::parse_base("--disable-bias-linear " + flags).run.model.moe;
@@ -73,5 +73,5 @@ TEST(ResolveMoe, WhatIsNotThereIsRefusedByName) {
   }
 }
 
-}  // namespace
+}  // namespace resolve_moe_test
 }  // namespace mpitron::config

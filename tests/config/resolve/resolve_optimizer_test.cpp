@@ -3,7 +3,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace resolve_optimizer_test {
 
 using test::parse_base;
 
@@ -17,5 +17,5 @@ TEST(ResolveOptimizer, SchedulesCountSamples) {
   EXPECT_EQ(wsd.optimizer.lr_wsd_decay_steps, 64);
 }
 
-}  // namespace
+}  // namespace resolve_optimizer_test
 }  // namespace mpitron::config

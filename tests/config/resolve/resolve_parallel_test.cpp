@@ -3,7 +3,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace resolve_parallel_test {
 
 using test::parse_base;
 
@@ -31,5 +31,5 @@ TEST(ResolveParallel, MessagesOverlapWithInterleavingOfEitherForm) {
       overlaps("--pipeline-model-parallel-layout Et|t|t|tL --no-overlap-p2p-communication"));
 }
 
-}  // namespace
+}  // namespace resolve_parallel_test
 }  // namespace mpitron::config

@@ -11,7 +11,7 @@
 #include "support/golden_folder.h"
 
 namespace mpitron::config {
-namespace {
+namespace resolve_test {
 
 using Json = nlohmann::json;
 using test::parse_base;
@@ -134,5 +134,5 @@ TEST(Resolve, EveryRecordedRunOfTheReference) {
   EXPECT_GT(dense, 0);
 }
 
-}  // namespace
+}  // namespace resolve_test
 }  // namespace mpitron::config

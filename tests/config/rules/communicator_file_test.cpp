@@ -7,7 +7,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::config {
-namespace {
+namespace communicator_file_test {
 
 class CommunicatorFileTest : public ::testing::Test {
  protected:
@@ -59,5 +59,5 @@ TEST(CommunicatorGroups, WordsStandForGroupsOfTheProgram) {
   EXPECT_EQ(communicator_group_words().substr(0, 8), "dp dp_cp");
 }
 
-}  // namespace
+}  // namespace communicator_file_test
 }  // namespace mpitron::config

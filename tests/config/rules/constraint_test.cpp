@@ -8,7 +8,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraint_test {
 
 TEST(Constraint, IdsAreUniqueSortedAndTheirOptionsExist) {
   std::set<std::string_view> names;
@@ -71,5 +71,5 @@ TEST(Constraint, NearestLegalValues) {
   EXPECT_EQ(nearest_divisors("x", 67, 4), "--x 1");
 }
 
-}  // namespace
+}  // namespace constraint_test
 }  // namespace mpitron::config

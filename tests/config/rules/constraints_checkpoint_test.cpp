@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_checkpoint_test {
 
 using test::RuleCase;
 
@@ -79,5 +79,5 @@ TEST(CheckpointConstraints, StrictnessIsWhatTheUserSaysElseNothingMayDiffer) {
             "assume_ok_unexpected");
 }
 
-}  // namespace
+}  // namespace constraints_checkpoint_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_data_test {
 
 using test::RuleCase;
 
@@ -47,5 +47,5 @@ TEST(DataConstraints, LegalNeighboursPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_data_test
 }  // namespace mpitron::config

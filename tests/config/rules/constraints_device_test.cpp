@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_device_test {
 
 const std::string kGraph = "--enable-cuda-graph --cuda-graph-scope full_iteration ";
 
@@ -41,5 +41,5 @@ TEST(DeviceConstraints, EveryRuleHasAnExample) {
   test::expect_examples(device_constraints(), kAdded);
 }
 
-}  // namespace
+}  // namespace constraints_device_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_encoder_test {
 
 using test::RuleCase;
 
@@ -68,5 +68,5 @@ TEST(EncoderConstraints, LegalNeighboursPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_encoder_test
 }  // namespace mpitron::config

@@ -1,7 +1,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_expert_layout_test {
 
 constexpr test::RuleCase kBroken[] = {
     {"--num-experts 4 --disable-bias-linear --world-size 2 --tensor-model-parallel-size 2", "E142",
@@ -54,5 +54,5 @@ TEST(ExpertLayoutConstraints, LegalNeighboursPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_expert_layout_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_expert_overlap_test {
 
 const std::string kOverlap =
     "--num-experts 4 --disable-bias-linear --bf16 --world-size 4 --expert-model-parallel-size 2 "
@@ -60,5 +60,5 @@ TEST(ExpertOverlapConstraints, LegalRunsPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_expert_overlap_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_finetuning_test {
 
 using test::RuleCase;
 
@@ -53,5 +53,5 @@ TEST(FinetuningConstraints, LegalNeighboursPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_finetuning_test
 }  // namespace mpitron::config

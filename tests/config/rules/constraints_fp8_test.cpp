@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_fp8_test {
 
 using test::RuleCase;
 
@@ -53,5 +53,5 @@ TEST(Fp8Constraints, RecipesThatAreNotThereAreRefusedByName) {
                                 ids::kNotYet));
 }
 
-}  // namespace
+}  // namespace constraints_fp8_test
 }  // namespace mpitron::config

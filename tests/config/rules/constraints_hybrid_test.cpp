@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_hybrid_test {
 
 using test::RuleCase;
 
@@ -47,5 +47,5 @@ TEST(HybridConstraints, LegalNeighboursPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_hybrid_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_later_releases_test {
 
 using test::RuleCase;
 
@@ -52,5 +52,5 @@ TEST(LaterReleaseConstraints, LegalNeighboursPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_later_releases_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_layers_test {
 
 using test::RuleCase;
 
@@ -51,5 +51,5 @@ TEST(LayerConstraints, LegalNeighboursPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_layers_test
 }  // namespace mpitron::config

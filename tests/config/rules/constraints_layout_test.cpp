@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_layout_test {
 
 using test::RuleCase;
 
@@ -80,5 +80,5 @@ TEST(LayoutConstraints, LegalNeighboursPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_layout_test
 }  // namespace mpitron::config

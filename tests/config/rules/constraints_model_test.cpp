@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_model_test {
 
 using test::RuleCase;
 
@@ -67,5 +67,5 @@ TEST(ModelConstraints, LegalNeighboursPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_model_test
 }  // namespace mpitron::config

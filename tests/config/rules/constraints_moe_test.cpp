@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_moe_test {
 
 using test::RuleCase;
 
@@ -83,5 +83,5 @@ TEST(MoeConstraints, FlagsOfExpertsWithoutExpertsAreNoticed) {
   EXPECT_NE(parsed.notices.back().find("without --num-experts"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace constraints_moe_test
 }  // namespace mpitron::config

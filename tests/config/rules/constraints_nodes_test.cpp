@@ -4,7 +4,7 @@
 #include "support/tiny_flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_nodes_test {
 
 /// Ids of what is wrong with these flags beside a model that is right.
 std::vector<std::string> ids_of(const std::vector<std::string>& more) {
@@ -36,5 +36,5 @@ TEST(NodeConstraints, TensorRanksShareANode) {
   EXPECT_EQ(tensor("2", "2"), Ids());
 }
 
-}  // namespace
+}  // namespace constraints_nodes_test
 }  // namespace mpitron::config

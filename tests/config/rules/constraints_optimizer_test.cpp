@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_optimizer_test {
 
 constexpr test::RuleCase kCases[] = {
     {"--use-precision-aware-optimizer", "E184", "Nearest: --use-distributed-optimizer"},
@@ -56,5 +56,5 @@ TEST(OptimizerConstraints, AnOffloadedShareIsRead) {
             "optimizer_offload_fraction has no effect without --optimizer-cpu-offload");
 }
 
-}  // namespace
+}  // namespace constraints_optimizer_test
 }  // namespace mpitron::config

@@ -1,7 +1,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_pipeline_test {
 
 constexpr test::RuleCase kBroken[] = {
     {"--num-layers 46 --pipeline-model-parallel-size 4 --world-size 4", "E017",
@@ -45,5 +45,5 @@ TEST(PipelineConstraints, EveryRuleHasAnExample) {
   test::expect_examples(pipeline_constraints(), kBroken);
 }
 
-}  // namespace
+}  // namespace constraints_pipeline_test
 }  // namespace mpitron::config

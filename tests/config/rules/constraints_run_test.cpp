@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_run_test {
 
 using test::RuleCase;
 
@@ -66,5 +66,5 @@ TEST(RunConstraints, LegalNeighboursPass) {
   }
 }
 
-}  // namespace
+}  // namespace constraints_run_test
 }  // namespace mpitron::config

@@ -4,7 +4,7 @@
 #include "support/tiny_flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_training_test {
 
 /// Ids of the training rules that these flags break, behind a tiny GPT's.
 std::string broken(const std::vector<std::string>& more) {
@@ -46,5 +46,5 @@ TEST(TrainingConstraints, ReplayedRunsNeedNone) {
   EXPECT_TRUE(parse_run(test::tiny_flags()).findings.empty());
 }
 
-}  // namespace
+}  // namespace constraints_training_test
 }  // namespace mpitron::config

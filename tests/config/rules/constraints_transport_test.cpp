@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_transport_test {
 
 constexpr test::RuleCase kCases[] = {
     {"--nccl-communicator-config-path /no/such/file", "E175", "/no/such/file"},
@@ -35,5 +35,5 @@ TEST(TransportConstraints, BackendsAreKnownAndGlooIsToldToBeMpi) {
   EXPECT_TRUE(test::parse_base("--high-priority-stream-groups dp_cp ep_dp").findings.empty());
 }
 
-}  // namespace
+}  // namespace constraints_transport_test
 }  // namespace mpitron::config

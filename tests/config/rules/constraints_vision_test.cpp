@@ -3,7 +3,7 @@
 #include "config/rule_cases.h"
 
 namespace mpitron::config {
-namespace {
+namespace constraints_vision_test {
 
 using test::RuleCase;
 
@@ -66,5 +66,5 @@ TEST(VisionConstraints, LengthsFollowFromTheImage) {
   EXPECT_EQ(inpaint.model.seq_length, 16);
 }
 
-}  // namespace
+}  // namespace constraints_vision_test
 }  // namespace mpitron::config

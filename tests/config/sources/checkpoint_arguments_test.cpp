@@ -6,7 +6,7 @@
 #include "config/parse/report.h"
 
 namespace mpitron::config {
-namespace {
+namespace checkpoint_arguments_test {
 
 std::string configuration(const std::string& flags) {
   return values_json(test::parse_base(flags).values, false);
@@ -100,5 +100,5 @@ TEST(CheckpointArguments, TypesOfStateAreCompared) {
   EXPECT_EQ(state_type_differences(configuration("--lr 0.5"), configuration("")), "");
 }
 
-}  // namespace
+}  // namespace checkpoint_arguments_test
 }  // namespace mpitron::config

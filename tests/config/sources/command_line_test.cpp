@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::config {
-namespace {
+namespace command_line_test {
 
 std::string name_of(const GivenOption& given) {
   return std::string(option_index().option(given.slot).name);
@@ -70,5 +70,5 @@ TEST(CommandLine, AValueMayBeMissing) {
   EXPECT_TRUE(out.given[0].words.empty());
 }
 
-}  // namespace
+}  // namespace command_line_test
 }  // namespace mpitron::config

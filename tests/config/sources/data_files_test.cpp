@@ -8,7 +8,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace data_files_test {
 
 class DataFiles : public ::testing::Test {
  protected:
@@ -48,5 +48,5 @@ TEST_F(DataFiles, MissingEmptyAndBrokenFilesAreFindings) {
                                 "E007"));
 }
 
-}  // namespace
+}  // namespace data_files_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::config {
-namespace {
+namespace given_option_test {
 
 struct Accepted {
   OptionValues values;
@@ -98,5 +98,5 @@ TEST(UnknownOption, ProposesNames) {
   EXPECT_EQ(finding.nearest.substr(0, 12), "--num-layers");
 }
 
-}  // namespace
+}  // namespace given_option_test
 }  // namespace mpitron::config

@@ -9,7 +9,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace yaml_file_test {
 
 class YamlFile : public ::testing::Test {
  protected:
@@ -138,5 +138,5 @@ TEST_F(YamlFile, UnreadableAndBrokenFilesAreFindings) {
   EXPECT_TRUE(test::has_finding(test::parse_base("--yaml-cfg /no/such/file.yaml"), "E007"));
 }
 
-}  // namespace
+}  // namespace yaml_file_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::config {
-namespace {
+namespace yaml_names_test {
 
 TEST(YamlNames, TheReferencesFieldsMeanOptions) {
   const auto epsilon = yaml_name("layernorm_epsilon");
@@ -31,5 +31,5 @@ TEST(YamlNames, BooleansAreThoseOfYaml) {
   EXPECT_FALSE(yaml_boolean("1"));
 }
 
-}  // namespace
+}  // namespace yaml_names_test
 }  // namespace mpitron::config

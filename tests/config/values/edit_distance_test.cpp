@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::config {
-namespace {
+namespace edit_distance_test {
 
 TEST(EditDistance, CountsInsertionsDeletionsSubstitutionsAndSwaps) {
   EXPECT_EQ(edit_distance("", ""), 0);
@@ -51,5 +51,5 @@ TEST(DidYouMean, NamesTheNearestWords) {
   EXPECT_EQ(did_you_mean("something-else-altogether", kWords), "");
 }
 
-}  // namespace
+}  // namespace edit_distance_test
 }  // namespace mpitron::config

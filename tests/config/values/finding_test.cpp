@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::config {
-namespace {
+namespace finding_test {
 
 TEST(Finding, IsOneLineWithTheNearestFix) {
   const Finding finding{
@@ -19,5 +19,5 @@ TEST(Finding, ListsAllUnderOneHeading) {
   EXPECT_EQ(to_text({finding, finding}).find("2 problems in"), 0U);
 }
 
-}  // namespace
+}  // namespace finding_test
 }  // namespace mpitron::config

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::config {
-namespace {
+namespace finetuning_lists_test {
 
 TEST(FinetuningLists, WordsBetweenCommas) {
   EXPECT_EQ(comma_list("q_proj,,v_proj,"), (std::vector<std::string>{"q_proj", "v_proj"}));
@@ -26,5 +26,5 @@ TEST(FinetuningLists, NumbersOfNames) {
   }
 }
 
-}  // namespace
+}  // namespace finetuning_lists_test
 }  // namespace mpitron::config

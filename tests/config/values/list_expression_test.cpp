@@ -11,7 +11,7 @@
 #include "utils/error.h"
 
 namespace mpitron::config {
-namespace {
+namespace list_expression_test {
 
 using Json = nlohmann::json;
 
@@ -87,5 +87,5 @@ TEST(ListExpression, SurvivesRandomWords) {
   EXPECT_GT(accepted, 100);
 }
 
-}  // namespace
+}  // namespace list_expression_test
 }  // namespace mpitron::config

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::config {
-namespace {
+namespace option_help_test {
 
 TEST(OptionHelp, ShowsEveryOptionUnderItsGroup) {
   const std::string text = help_text();
@@ -65,5 +65,5 @@ TEST(OptionHelp, TheDocumentedOptionsAreUpToDate) {
       << "run: mpitron options --markdown > docs/options.md";
 }
 
-}  // namespace
+}  // namespace option_help_test
 }  // namespace mpitron::config

@@ -10,7 +10,7 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-namespace {
+namespace option_table_test {
 
 std::vector<std::string> cells(const std::string& line) {
   std::vector<std::string> out;
@@ -136,5 +136,5 @@ TEST(OptionIndex, ProposesSimilarNames) {
   EXPECT_EQ(option_index().similar_names("hiden-size").at(0), "--hidden-size");
 }
 
-}  // namespace
+}  // namespace option_table_test
 }  // namespace mpitron::config

@@ -5,7 +5,7 @@
 #include "utils/check.h"
 
 namespace mpitron::config {
-namespace {
+namespace option_values_test {
 
 TEST(ReadNumber, AcceptsWholeWordsOnly) {
   EXPECT_EQ(read_integer("-12"), -12);
@@ -50,5 +50,5 @@ TEST(OptionValues, UnknownNamesAndMissingValuesAreBrokenInvariants) {
   EXPECT_THROW(values.integer("num_layers"), InternalError);
 }
 
-}  // namespace
+}  // namespace option_values_test
 }  // namespace mpitron::config

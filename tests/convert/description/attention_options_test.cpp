@@ -3,7 +3,7 @@
 #include "convert/description/stored_options.h"
 
 namespace mpitron::convert {
-namespace {
+namespace attention_options_test {
 
 config::ModelConfig read(const std::string& text) {
   config::ModelConfig model;
@@ -30,5 +30,5 @@ TEST(AttentionOptions, OnlyThoseThatMatterAreWritten) {
   EXPECT_EQ(relative.size("relative_attention_num_buckets"), 16);
 }
 
-}  // namespace
+}  // namespace attention_options_test
 }  // namespace mpitron::convert

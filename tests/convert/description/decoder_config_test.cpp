@@ -5,7 +5,7 @@
 #include "convert/config_changes.h"
 
 namespace mpitron::convert {
-namespace {
+namespace decoder_config_test {
 
 using test::model_of;
 using test::refusal;
@@ -82,5 +82,5 @@ TEST(DecoderConfig, RefusesWhatWouldChangeTheModel) {
   EXPECT_NE(refusal(with("mixtral", {{"num_experts_per_tok", 5}})), "");
 }
 
-}  // namespace
+}  // namespace decoder_config_test
 }  // namespace mpitron::convert

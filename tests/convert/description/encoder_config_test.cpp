@@ -5,7 +5,7 @@
 #include "convert/config_changes.h"
 
 namespace mpitron::convert {
-namespace {
+namespace encoder_config_test {
 
 using test::model_of;
 using test::refusal;
@@ -51,5 +51,5 @@ TEST(EncoderConfig, SaysWhatDiffers) {
   }
 }
 
-}  // namespace
+}  // namespace encoder_config_test
 }  // namespace mpitron::convert

@@ -3,7 +3,7 @@
 #include "convert/description/stored_options.h"
 
 namespace mpitron::convert {
-namespace {
+namespace expert_options_test {
 
 std::optional<config::MoeConfig> read(const char* text) {
   config::ModelConfig model;
@@ -40,5 +40,5 @@ TEST(ExpertOptions, AreReadAsTheyWereWritten) {
   EXPECT_EQ(json.size("moe_router_topk"), 2);
 }
 
-}  // namespace
+}  // namespace expert_options_test
 }  // namespace mpitron::convert

@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::convert {
-namespace {
+namespace json_object_test {
 
 TEST(JsonObject, ReadsWhatIsThere) {
   const JsonObject json(R"({"a": 3, "b": "x", "c": true, "d": null, "e": {"f": 0.5}, "g": [1]})",
@@ -54,5 +54,5 @@ TEST(JsonObject, WritesMembersInTheirOrder) {
   EXPECT_EQ(copy.text("m"), "text");
 }
 
-}  // namespace
+}  // namespace json_object_test
 }  // namespace mpitron::convert

@@ -8,7 +8,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace model_description_test {
 
 constexpr const char* kSmallest =
     R"({"num_layers": 2, "hidden_size": 8, "num_attention_heads": 4, "max_position_embeddings": 16)";
@@ -116,5 +116,5 @@ TEST(ModelDescription, IsAConfigurationFile) {
   }
 }
 
-}  // namespace
+}  // namespace model_description_test
 }  // namespace mpitron::convert

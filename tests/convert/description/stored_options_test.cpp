@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::convert {
-namespace {
+namespace stored_options_test {
 
 struct Sizes {
   Index rows = 1, columns = 2;
@@ -62,5 +62,5 @@ TEST(StoredOptions, SizesOutOfRangeAreErrors) {
   EXPECT_THROW(check_sizes(kSizes, sizes, 1, "x"), Error);
 }
 
-}  // namespace
+}  // namespace stored_options_test
 }  // namespace mpitron::convert

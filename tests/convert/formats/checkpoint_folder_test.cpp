@@ -6,7 +6,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace checkpoint_folder_test {
 
 namespace fs = std::filesystem;
 
@@ -27,5 +27,5 @@ TEST(CheckpointFolder, FollowsTheTracker) {
   EXPECT_EQ(iteration_of("x/release"), -1);
 }
 
-}  // namespace
+}  // namespace checkpoint_folder_test
 }  // namespace mpitron::convert

@@ -5,7 +5,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::convert {
-namespace {
+namespace forget_pages_test {
 
 TEST(ForgetPages, WhatIsForgottenIsReadAgain) {
   const test::TemporaryFolder folder;
@@ -20,5 +20,5 @@ TEST(ForgetPages, WhatIsForgottenIsReadAgain) {
   EXPECT_EQ(file.text(), text);
 }
 
-}  // namespace
+}  // namespace forget_pages_test
 }  // namespace mpitron::convert

@@ -6,7 +6,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace format_test {
 
 TEST(Format, IsFoundOutByItsFiles) {
   EXPECT_EQ(detect_format(test::convert_data("megatron/torch")), Format::megatron_torch);
@@ -25,5 +25,5 @@ TEST(Format, HasNames) {
   EXPECT_THROW(parse_format("gguf", "--to-format"), Error);
 }
 
-}  // namespace
+}  // namespace format_test
 }  // namespace mpitron::convert

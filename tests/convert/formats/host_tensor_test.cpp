@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::convert {
-namespace {
+namespace host_tensor_test {
 
 template <class T>
 HostTensor tensor_of(const std::vector<float>& values) {
@@ -44,5 +44,5 @@ TEST(HostTensor, CastToTheSameTypeKeepsTheBits) {
   EXPECT_EQ(std::memcmp(same.bytes().data(), &value, sizeof(value)), 0);
 }
 
-}  // namespace
+}  // namespace host_tensor_test
 }  // namespace mpitron::convert

@@ -8,7 +8,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace hugging_face_folder_test {
 
 using test::TemporaryFolder;
 
@@ -100,5 +100,5 @@ TEST(HuggingFaceFolder, SurvivesDamage) {
   EXPECT_NO_THROW(HuggingFaceFolder{folder.path()});
 }
 
-}  // namespace
+}  // namespace hugging_face_folder_test
 }  // namespace mpitron::convert

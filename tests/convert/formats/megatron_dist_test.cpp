@@ -6,7 +6,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace megatron_dist_test {
 
 namespace fs = std::filesystem;
 
@@ -68,5 +68,5 @@ TEST(MegatronDist, SurvivesDamage) {
   test::expect_nothing_was_run();
 }
 
-}  // namespace
+}  // namespace megatron_dist_test
 }  // namespace mpitron::convert

@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::convert {
-namespace {
+namespace megatron_names_test {
 
 TEST(MegatronNames, AreThoseOfTheLocalSpecification) {
   EXPECT_EQ(our_name_of("module.module.decoder.layers.3.self_attention.linear_qkv.layer_norm_bias"),
@@ -39,5 +39,5 @@ TEST(MegatronNames, RefuseTensorsThatAreNoWeights) {
   EXPECT_EQ(info_of({io::ElementType::bf16, {2, 3}, {3, 1}, {}}, "x", "file").dtype, DType::bf16);
 }
 
-}  // namespace
+}  // namespace megatron_names_test
 }  // namespace mpitron::convert

@@ -6,7 +6,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace megatron_torch_test {
 
 namespace fs = std::filesystem;
 
@@ -76,5 +76,5 @@ TEST(MegatronTorch, SurvivesDamage) {
   test::expect_nothing_was_run();
 }
 
-}  // namespace
+}  // namespace megatron_torch_test
 }  // namespace mpitron::convert

@@ -9,7 +9,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
-namespace {
+namespace mpitron_checkpoint_test {
 
 void ignore_progress(Index, Index, const std::string&) {}
 
@@ -82,5 +82,5 @@ TEST(MpitronCheckpoint, DoesNotReplaceACheckpoint) {
                Error);
 }
 
-}  // namespace
+}  // namespace mpitron_checkpoint_test
 }  // namespace mpitron::convert

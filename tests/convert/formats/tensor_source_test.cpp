@@ -5,7 +5,7 @@
 #include "convert/tiny_models.h"
 
 namespace mpitron::convert {
-namespace {
+namespace tensor_source_test {
 
 TEST(TensorSource, FindsAndCasts) {
   test::MemorySource source;
@@ -19,5 +19,5 @@ TEST(TensorSource, FindsAndCasts) {
   EXPECT_EQ(test::floats_of(cast(half->read("b"), DType::f32)), (std::vector<float>{1, 2, 3, 4}));
 }
 
-}  // namespace
+}  // namespace tensor_source_test
 }  // namespace mpitron::convert

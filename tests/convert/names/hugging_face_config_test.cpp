@@ -7,7 +7,7 @@
 #include "convert/config_changes.h"
 
 namespace mpitron::convert {
-namespace {
+namespace hugging_face_config_test {
 
 using test::Json;
 using test::model_of;
@@ -108,5 +108,5 @@ TEST(HuggingFaceConfig, SurvivesDamage) {
   EXPECT_GT(read, 20);
 }
 
-}  // namespace
+}  // namespace hugging_face_config_test
 }  // namespace mpitron::convert

@@ -11,7 +11,7 @@
 #include "convert/tiny_models.h"
 
 namespace mpitron::convert {
-namespace {
+namespace name_table_test {
 
 ModelDescription describe(const std::string& family) {
   return read_hugging_face_config(test::reference_model(family).config, family, 8);
@@ -184,5 +184,5 @@ TEST(NameTable, SaysWhyAFamilyCannotHoldAModel) {
   EXPECT_THROW(make_name_table("gpt2", description), Error);
 }
 
-}  // namespace
+}  // namespace name_table_test
 }  // namespace mpitron::convert

@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::data {
-namespace {
+namespace conversation_file_test {
 
 class ConversationFileTest : public ::testing::Test {
  protected:
@@ -95,5 +95,5 @@ TEST_F(ConversationFileTest, FuzzedFilesNeverCrash) {
   EXPECT_GT(refused, 100);
 }
 
-}  // namespace
+}  // namespace conversation_file_test
 }  // namespace mpitron::data

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::data {
-namespace {
+namespace encoded_conversation_test {
 
 constexpr std::int64_t kNo = EncodedConversation::kNotLearned;
 using Targets = std::vector<std::int64_t>;
@@ -26,5 +26,5 @@ TEST(EncodedConversation, WithoutAnswersNothingIsLearned) {
   EXPECT_EQ(chosen(LearnedTurns::last_answer, none), none);
 }
 
-}  // namespace
+}  // namespace encoded_conversation_test
 }  // namespace mpitron::data

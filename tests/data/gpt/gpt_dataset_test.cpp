@@ -10,7 +10,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::data {
-namespace {
+namespace gpt_dataset_test {
 
 using test::message_of;
 using test::TemporaryFolder;
@@ -247,5 +247,5 @@ TEST(GptDataset, ACorruptCacheIsNamedOrBuiltAnew) {
   }
 }
 
-}  // namespace
+}  // namespace gpt_dataset_test
 }  // namespace mpitron::data

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::data {
-namespace {
+namespace gpt_index_test {
 
 /// Sequences of 5, 1, 4 and 2 tokens; 12 in all.
 struct Corpus {
@@ -110,5 +110,5 @@ TEST(GptIndex, ShufflesTheFinalEpochOnItsOwn) {
   EXPECT_TRUE(is_range({order.begin() + 7, order.end()}, 7));
 }
 
-}  // namespace
+}  // namespace gpt_index_test
 }  // namespace mpitron::data

@@ -5,7 +5,7 @@
 #include "data/golden_gpt.h"
 
 namespace mpitron::data {
-namespace {
+namespace gpt_sample_test {
 
 TEST(GptSample, ReproducesEveryReferenceMask) {
   const io::SafetensorsFile arrays(test::golden_folder() + "/dataset/gpt_samples.safetensors");
@@ -46,5 +46,5 @@ TEST(GptSample, PaddingHasNoLossAndBecomesTokenZero) {
   EXPECT_EQ(buffers.loss_mask, (std::vector<float>{1, 1, 0, 0}));
 }
 
-}  // namespace
+}  // namespace gpt_sample_test
 }  // namespace mpitron::data

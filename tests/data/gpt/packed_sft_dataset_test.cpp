@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace packed_sft_dataset_test {
 
 using Tokens = std::vector<std::int64_t>;
 
@@ -90,5 +90,5 @@ TEST_F(PackedSftTest, RowsBeginAgainBehindTheLast) {
   EXPECT_EQ(shares[0].epochs, 3);
 }
 
-}  // namespace
+}  // namespace packed_sft_dataset_test
 }  // namespace mpitron::data

@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace sequence_source_test {
 
 std::vector<std::int64_t> read(const SequenceSource& source, Index sequence, Index offset,
                                std::size_t count) {
@@ -80,5 +80,5 @@ TEST(CorpusSource, KnowsTheDocumentAndTheBytesOfEverySequence) {
   }
 }
 
-}  // namespace
+}  // namespace sequence_source_test
 }  // namespace mpitron::data

@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace sft_dataset_test {
 
 using Tokens = std::vector<std::int64_t>;
 
@@ -100,5 +100,5 @@ TEST_F(SftTest, SaysWhatIsMissing) {
   EXPECT_NE(message(unpadded).find("padding"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace sft_dataset_test
 }  // namespace mpitron::data

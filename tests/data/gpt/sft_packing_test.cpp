@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::data {
-namespace {
+namespace sft_packing_test {
 
 using Rows = std::vector<std::vector<Index>>;
 
@@ -52,5 +52,5 @@ TEST(SftPacking, EverySequenceIsInOneRowThatHoldsIt) {
   }
 }
 
-}  // namespace
+}  // namespace sft_packing_test
 }  // namespace mpitron::data

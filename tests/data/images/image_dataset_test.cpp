@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::data {
-namespace {
+namespace image_dataset_test {
 
 using config::VisionTask;
 
@@ -89,5 +89,5 @@ TEST_F(ImageDatasetTest, BadImagesAreReplacedByTheNextUpToALimit) {
   EXPECT_THROW(read(images, 4), Error);
 }
 
-}  // namespace
+}  // namespace image_dataset_test
 }  // namespace mpitron::data

@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::data {
-namespace {
+namespace image_folder_test {
 
 std::vector<std::string> names(const ImageFolder& folder) {
   std::vector<std::string> result;
@@ -52,5 +52,5 @@ TEST(ImageFolder, AFolderWithoutClassesIsNamed) {
   EXPECT_THROW(list_image_folder(root / "nothing"), Error);
 }
 
-}  // namespace
+}  // namespace image_folder_test
 }  // namespace mpitron::data

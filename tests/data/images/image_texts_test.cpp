@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::data {
-namespace {
+namespace image_texts_test {
 
 /// A character a token.
 ImageTextDataset::Options options(Index length) {
@@ -69,5 +69,5 @@ TEST_F(ImageTextsTest, WhatIsWrongIsNamed) {
   EXPECT_EQ(refusal(R"({"conversations": [{"from": "gpt", "value": "text only"}]})"), "");
 }
 
-}  // namespace
+}  // namespace image_texts_test
 }  // namespace mpitron::data

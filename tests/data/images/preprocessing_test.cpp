@@ -14,7 +14,7 @@
 #include "utils/error.h"
 
 namespace mpitron {
-namespace {
+namespace preprocessing_test {
 
 using namespace images;
 
@@ -114,5 +114,5 @@ TEST(Preprocessing, RotationByExifIsToldAndNotDone) {
   EXPECT_EQ(read_image(folder() + "a.jpg").orientation, 1);
 }
 
-}  // namespace
+}  // namespace preprocessing_test
 }  // namespace mpitron

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::data {
-namespace {
+namespace blend_picker_test {
 
 /// Few members and many take different paths.
 class BlendPickerTest : public ::testing::TestWithParam<std::size_t> {};
@@ -42,5 +42,5 @@ INSTANTIATE_TEST_SUITE_P(Members, BlendPickerTest,
                          ::testing::Values(std::size_t{2}, std::size_t{8}, std::size_t{9},
                                            std::size_t{32}, std::size_t{33}, std::size_t{100}));
 
-}  // namespace
+}  // namespace blend_picker_test
 }  // namespace mpitron::data

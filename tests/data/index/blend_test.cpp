@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::data {
-namespace {
+namespace blend_test {
 
 void expect_index(const io::SafetensorsFile& arrays, const std::string& name, BlendIndex index) {
   EXPECT_EQ(integers(IndexArray(index.member)), integers(arrays.at(name + "/dataset_index")))
@@ -50,5 +50,5 @@ TEST(Blend, CountsFollowExtremeWeights) {
   EXPECT_NEAR(static_cast<double>(small), 100.0, 1.0);
 }
 
-}  // namespace
+}  // namespace blend_test
 }  // namespace mpitron::data

@@ -8,7 +8,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace build_lock_test {
 
 TEST(BuildLock, LetsOneInAtATime) {
   const test::TemporaryFolder folder;
@@ -36,5 +36,5 @@ TEST(BuildLock, IsNoObstacleWhereThereCanBeNone) {
   EXPECT_FALSE(std::filesystem::exists("/nowhere"));
 }
 
-}  // namespace
+}  // namespace build_lock_test
 }  // namespace mpitron::data

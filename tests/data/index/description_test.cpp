@@ -6,7 +6,7 @@
 #include "utils/text/md5.h"
 
 namespace mpitron::data {
-namespace {
+namespace description_test {
 
 GptDescription description_of(const nlohmann::json& expected, Split split) {
   const auto count = expected["num_samples"][static_cast<std::size_t>(split)];
@@ -46,5 +46,5 @@ TEST(Description, EscapesAsPythonDoes) {
   EXPECT_NE(text.find("\"split\": null,\n    \"split_matrix\": null"), std::string::npos) << text;
 }
 
-}  // namespace
+}  // namespace description_test
 }  // namespace mpitron::data

@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace index_array_test {
 
 template <class T>
 class IndexArrayOf : public ::testing::Test {};
@@ -43,5 +43,5 @@ TEST(IndexArray, CopiesShareTheValuesAndKeepThemAlive) {
   EXPECT_EQ(copy[1], 6);
 }
 
-}  // namespace
+}  // namespace index_array_test
 }  // namespace mpitron::data

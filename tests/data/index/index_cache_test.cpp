@@ -9,7 +9,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::data {
-namespace {
+namespace index_cache_test {
 
 using test::TemporaryFolder;
 
@@ -147,5 +147,5 @@ TEST(IndexCache, ABuildThatFailsLeavesTheWayFree) {
   EXPECT_EQ(cache.get(kNames, {{5}}, [] { return std::vector{some_array(5)}; })[0].size(), 5);
 }
 
-}  // namespace
+}  // namespace index_cache_test
 }  // namespace mpitron::data

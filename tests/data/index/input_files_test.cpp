@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace input_files_test {
 
 using Files = std::vector<std::string>;
 
@@ -54,5 +54,5 @@ TEST_F(InputFilesTest, AnInputIsNoOutput) {
   }
 }
 
-}  // namespace
+}  // namespace input_files_test
 }  // namespace mpitron::data

@@ -8,7 +8,7 @@
 #include "support/golden_json.h"
 
 namespace mpitron::data {
-namespace {
+namespace numpy_random_test {
 
 std::vector<std::int64_t> shuffled(RandomState& state, std::size_t n) {
   std::vector<std::int64_t> values(n);
@@ -65,5 +65,5 @@ TEST(Pcg64, ReproducesTheMockLengths) {
   EXPECT_EQ(draws(expected, [&] { return rng.integer(1, 4096); }), expected);
 }
 
-}  // namespace
+}  // namespace numpy_random_test
 }  // namespace mpitron::data

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::data {
-namespace {
+namespace ordered_pipeline_test {
 
 struct Item {
   int number = 0;
@@ -95,5 +95,5 @@ TEST(OrderedPipeline, AFailingConsumerEndsTheRun) {
   EXPECT_EQ(run(3, 1000, -1, 10).size(), 10U);
 }
 
-}  // namespace
+}  // namespace ordered_pipeline_test
 }  // namespace mpitron::data

@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::data {
-namespace {
+namespace split_test {
 
 TEST(Split, ReproducesEveryReferenceFractionAndBound) {
   const auto cases = test::golden_json("dataset/indices.json")["splits"];
@@ -36,5 +36,5 @@ TEST(Split, RefusesWhatIsNoSplit) {
   }
 }
 
-}  // namespace
+}  // namespace split_test
 }  // namespace mpitron::data

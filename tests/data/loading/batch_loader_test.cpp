@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::data {
-namespace {
+namespace batch_loader_test {
 
 /// Sample i holds the tokens 100 i, 100 i + 1, ...
 class Counting final : public Dataset {
@@ -97,5 +97,5 @@ TEST(BatchLoader, BuffersAreReused) {
   EXPECT_LE(seen.size(), 3u);
 }
 
-}  // namespace
+}  // namespace batch_loader_test
 }  // namespace mpitron::data

@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::data {
-namespace {
+namespace batch_sampler_test {
 
 BatchSamplerRequest request_of(const nlohmann::json& expected, Index rank) {
   BatchSamplerRequest request;
@@ -96,5 +96,5 @@ TEST(BatchSampler, RefusesWhatItCannotServe) {
   EXPECT_THROW(BatchSampler({SamplerKind::cyclic, 3, 0, 2, 0, 2}), Error);
 }
 
-}  // namespace
+}  // namespace batch_sampler_test
 }  // namespace mpitron::data

@@ -8,7 +8,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace blended_dataset_test {
 
 /// Sample i holds the one token 100 * number + i.
 class Numbered : public Dataset {
@@ -116,5 +116,5 @@ TEST(BlendedDataset, ASampleBeyondTheEndIsABrokenInvariant) {
   EXPECT_THROW(blend.locate(-1), InternalError);
 }
 
-}  // namespace
+}  // namespace blended_dataset_test
 }  // namespace mpitron::data

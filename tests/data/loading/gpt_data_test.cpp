@@ -8,7 +8,7 @@
 #include "utils/text/md5.h"
 
 namespace mpitron::data {
-namespace {
+namespace gpt_data_test {
 
 using test::message_of;
 using test::TemporaryFolder;
@@ -210,5 +210,5 @@ TEST_F(GptData, SaysWhatIsWrong) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace gpt_data_test
 }  // namespace mpitron::data

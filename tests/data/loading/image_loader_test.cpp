@@ -6,7 +6,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::data {
-namespace {
+namespace image_loader_test {
 
 class ImageLoaderTest : public ::testing::Test {
  protected:
@@ -64,5 +64,5 @@ TEST_F(ImageLoaderTest, RowsBehindTheEndHaveNoWeight) {
   EXPECT_EQ(all.next(), nullptr);
 }
 
-}  // namespace
+}  // namespace image_loader_test
 }  // namespace mpitron::data

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::data {
-namespace {
+namespace masked_lm_loader_test {
 
 using enum MaskedLmColumn;
 
@@ -49,5 +49,5 @@ TEST(MaskedLmLoader, SortsRowsIntoColumns) {
   }
 }
 
-}  // namespace
+}  // namespace masked_lm_loader_test
 }  // namespace mpitron::data

@@ -6,7 +6,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace masked_lm_shares_test {
 
 class MaskedLmShares : public ::testing::Test {
  protected:
@@ -63,5 +63,5 @@ TEST_F(MaskedLmShares, NeedANumberOfSamples) {
   EXPECT_THROW(masked_lm_shares(request_, Split::train), Error);
 }
 
-}  // namespace
+}  // namespace masked_lm_shares_test
 }  // namespace mpitron::data

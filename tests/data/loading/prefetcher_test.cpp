@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::data {
-namespace {
+namespace prefetcher_test {
 
 TEST(Prefetcher, HandsOutEverythingInOrderAtAnyDepth) {
   for (const std::size_t depth : {0u, 1u, 2u, 7u}) {
@@ -62,5 +62,5 @@ TEST(Prefetcher, CanBeDroppedWhileFull) {
   }
 }
 
-}  // namespace
+}  // namespace prefetcher_test
 }  // namespace mpitron::data

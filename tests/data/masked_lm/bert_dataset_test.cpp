@@ -5,7 +5,7 @@
 #include "data/golden_masked_lm.h"
 
 namespace mpitron::data {
-namespace {
+namespace bert_dataset_test {
 
 BertDatasetOptions with_head(const MaskedLmIndexOptions& index, bool head) {
   BertDatasetOptions options{index, golden_vocabulary()};
@@ -65,5 +65,5 @@ TEST(BertDataset, KeepsItsIndexUnderANameOfItsOptions) {
   });
 }
 
-}  // namespace
+}  // namespace bert_dataset_test
 }  // namespace mpitron::data

@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::data {
-namespace {
+namespace masked_lm_dataset_test {
 
 using enum MaskedLmColumn;
 
@@ -110,5 +110,5 @@ TEST(MaskedLmDataset, HasNoNaturalLength) {
   EXPECT_THROW(make_masked_lm_splits(request, source, parse_split("1,1,1"), {}), Error);
 }
 
-}  // namespace
+}  // namespace masked_lm_dataset_test
 }  // namespace mpitron::data

@@ -6,7 +6,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace masked_lm_index_test {
 
 using test::TemporaryFolder;
 
@@ -78,5 +78,5 @@ TEST_F(MaskedLmIndexTest, ADamagedCacheIsAnError) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace masked_lm_index_test
 }  // namespace mpitron::data

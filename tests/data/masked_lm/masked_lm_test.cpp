@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::data {
-namespace {
+namespace masked_lm_test {
 
 constexpr std::int64_t kMask = 3;
 
@@ -85,5 +85,5 @@ TEST(MaskWords, NothingToMaskIsNoError) {
   EXPECT_TRUE(mask_words(options, vocabulary(), text, random).empty());
 }
 
-}  // namespace
+}  // namespace masked_lm_test
 }  // namespace mpitron::data

@@ -9,7 +9,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace sentence_index_test {
 
 /// Documents of sentences, given by their lengths.
 struct Sentences {
@@ -102,5 +102,5 @@ TEST(SentenceIndex, BothWidthsHoldTheSame) {
   EXPECT_TRUE(std::equal(narrow.begin(), narrow.end(), wide.begin(), wide.end()));
 }
 
-}  // namespace
+}  // namespace sentence_index_test
 }  // namespace mpitron::data

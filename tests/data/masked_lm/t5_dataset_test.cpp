@@ -5,7 +5,7 @@
 #include "data/golden_masked_lm.h"
 
 namespace mpitron::data {
-namespace {
+namespace t5_dataset_test {
 
 T5DatasetOptions golden_t5(const nlohmann::json& expected, const MaskedLmIndexOptions& index) {
   T5DatasetOptions options{index, golden_vocabulary()};
@@ -78,5 +78,5 @@ TEST(T5Dataset, SaysWhichOptionGivesTooLittleRoom) {
   });
 }
 
-}  // namespace
+}  // namespace t5_dataset_test
 }  // namespace mpitron::data

@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace count_words_test {
 
 TEST(CountWords, FilesOnAnyNumberOfThreads) {
   const test::TemporaryFolder folder;
@@ -31,5 +31,5 @@ TEST(CountWords, FilesOnAnyNumberOfThreads) {
       std::string::npos);
 }
 
-}  // namespace
+}  // namespace count_words_test
 }  // namespace mpitron::data

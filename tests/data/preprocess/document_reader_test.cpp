@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace document_reader_test {
 
 struct Found {
   std::string text;
@@ -117,5 +117,5 @@ TEST_F(DocumentReaderTest, EmptyFilesHaveNoDocuments) {
   EXPECT_TRUE(read(file("e.txt", "\n\n"), TextDocuments::paragraphs, 1).empty());
 }
 
-}  // namespace
+}  // namespace document_reader_test
 }  // namespace mpitron::data

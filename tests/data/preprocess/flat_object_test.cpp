@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 namespace mpitron::data {
-namespace {
+namespace flat_object_test {
 
 const std::vector<std::string> kKeys = {"text", "id"};
 
@@ -90,5 +90,5 @@ TEST(FlatObject, MutatedObjectsAgreeWithAWholeParser) {
   EXPECT_GT(accepted, 20000);
 }
 
-}  // namespace
+}  // namespace flat_object_test
 }  // namespace mpitron::data

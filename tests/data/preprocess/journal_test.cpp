@@ -6,7 +6,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::data {
-namespace {
+namespace journal_test {
 
 using Entry = std::vector<Index>;
 
@@ -59,5 +59,5 @@ TEST_F(JournalTest, AnEntryThatIsNotWholeDoesNotCount) {
   EXPECT_EQ(Journal(path_, "me").last(), Entry{7});
 }
 
-}  // namespace
+}  // namespace journal_test
 }  // namespace mpitron::data

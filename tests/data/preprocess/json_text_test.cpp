@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace json_text_test {
 
 using Texts = std::vector<std::string_view>;
 
@@ -50,5 +50,5 @@ TEST(JsonText, Quotes) {
   EXPECT_EQ(quote_json("a\"\\\b\f\n\r\t\x01\xFF"), "\"a\\\"\\\\\\b\\f\\n\\r\\t\\u0001\uFFFD\"");
 }
 
-}  // namespace
+}  // namespace json_text_test
 }  // namespace mpitron::data

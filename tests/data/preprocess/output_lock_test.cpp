@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace output_lock_test {
 
 TEST(OutputLock, SecondHolderIsRefused) {
   const test::TemporaryFolder folder;
@@ -32,5 +32,5 @@ TEST(OutputLock, NamesAMissingFolder) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace output_lock_test
 }  // namespace mpitron::data

@@ -14,7 +14,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::data {
-namespace {
+namespace preprocess_test {
 
 class PreprocessTest : public ::testing::Test {
  protected:
@@ -385,5 +385,5 @@ TEST_F(PreprocessTest, OptionsThatContradict) {
   EXPECT_EQ(code(given), ExitCode::usage);
 }
 
-}  // namespace
+}  // namespace preprocess_test
 }  // namespace mpitron::data

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::data {
-namespace {
+namespace progress_test {
 
 TEST(Progress, FormatsRatesAndTimeLeft) {
   EXPECT_EQ(format_progress(500, 10'000'000, 40'000'000, 2.0),
@@ -18,5 +18,5 @@ TEST(Progress, FormatsDurations) {
   EXPECT_EQ(format_duration(3729), "1:02:09");
 }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace mpitron::data

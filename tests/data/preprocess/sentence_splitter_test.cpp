@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace sentence_splitter_test {
 
 using Sentences = std::vector<std::string>;
 
@@ -83,5 +83,5 @@ TEST(SentenceSplitterTest, MutationsLoseNothing) {
   }
 }
 
-}  // namespace
+}  // namespace sentence_splitter_test
 }  // namespace mpitron::data

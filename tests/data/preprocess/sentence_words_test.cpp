@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::data {
-namespace {
+namespace sentence_words_test {
 
 TEST(SentenceWordsTest, EveryLanguageHasBothLists) {
   for (const std::string& language : sentence_languages()) {
@@ -72,5 +72,5 @@ TEST(SentenceWordsTest, HasTheWordsOfEachLanguage) {
   }
 }
 
-}  // namespace
+}  // namespace sentence_words_test
 }  // namespace mpitron::data

@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::device {
-namespace {
+namespace check_cuda_test {
 
 TEST(CheckCuda, SharedMemoryThatABlockCannotHaveIsToldInOneSentence) {
   EXPECT_NO_THROW(check_shared_memory(0, "small", 64 << 10));
@@ -19,5 +19,5 @@ TEST(CheckCuda, SharedMemoryThatABlockCannotHaveIsToldInOneSentence) {
   }
 }
 
-}  // namespace
+}  // namespace check_cuda_test
 }  // namespace mpitron::device

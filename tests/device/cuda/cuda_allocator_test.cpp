@@ -7,7 +7,7 @@
 #include "tensor/host_copy.h"
 
 namespace mpitron::device {
-namespace {
+namespace cuda_allocator_test {
 
 using tensor::Tensor;
 
@@ -58,5 +58,5 @@ TEST(CudaAllocator, TellsWhereTheMemoryIsWhenItIsGone) {
   }
 }
 
-}  // namespace
+}  // namespace cuda_allocator_test
 }  // namespace mpitron::device

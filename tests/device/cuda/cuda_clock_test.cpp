@@ -5,7 +5,7 @@
 #include "utils/trace.h"
 
 namespace mpitron::device {
-namespace {
+namespace cuda_clock_test {
 
 TEST(CudaClock, TellsTheMomentsInOrder) {
   const auto gpu = make_cuda_device(0);
@@ -20,5 +20,5 @@ TEST(CudaClock, TellsTheMomentsInOrder) {
   EXPECT_TRUE(clock->take().empty());
 }
 
-}  // namespace
+}  // namespace cuda_clock_test
 }  // namespace mpitron::device

@@ -5,7 +5,7 @@
 #include "tensor/host_copy.h"
 
 namespace mpitron::device {
-namespace {
+namespace cuda_graph_test {
 
 using tensor::Tensor;
 
@@ -58,5 +58,5 @@ TEST_F(CudaGraphTest, AnErrorWhileRecordingLeavesTheStreamUsable) {
   EXPECT_EQ(first(times(of(2), 2)), 4);
 }
 
-}  // namespace
+}  // namespace cuda_graph_test
 }  // namespace mpitron::device

@@ -5,7 +5,7 @@
 #include "device/gpu.h"
 
 namespace mpitron::device {
-namespace {
+namespace visible_gpus_test {
 
 TEST(VisibleGpus, AreNamedWithTheirPlaces) {
   const VisibleGpus visible = visible_gpus();
@@ -19,5 +19,5 @@ TEST(VisibleGpus, AreNamedWithTheirPlaces) {
   EXPECT_EQ(gpu.uuid.size(), 40u);
 }
 
-}  // namespace
+}  // namespace visible_gpus_test
 }  // namespace mpitron::device

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace auto_augment_test {
 
 Image drawn(Index width, Index height) {
   Image image(width, height);
@@ -24,5 +24,5 @@ TEST(AutoAugment, EverySubPolicyKeepsTheSize) {
   EXPECT_GT(changed, kSubPolicies / 2);
 }
 
-}  // namespace
+}  // namespace auto_augment_test
 }  // namespace mpitron::images

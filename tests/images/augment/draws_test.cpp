@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace draws_test {
 
 TEST(Draws, AreUniformAndBelongToTheirPlace) {
   double sum = 0;
@@ -19,5 +19,5 @@ TEST(Draws, AreUniformAndBelongToTheirPlace) {
   EXPECT_NEAR(sum / 2000, 0.5, 0.03);
 }
 
-}  // namespace
+}  // namespace draws_test
 }  // namespace mpitron::images

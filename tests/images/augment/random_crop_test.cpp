@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace random_crop_test {
 
 TEST(RandomCrop, CropsKeepTheirLimits) {
   const Size size{60, 40};
@@ -29,5 +29,5 @@ TEST(RandomCrop, ACropOfALongImageIsItsMiddle) {
   EXPECT_EQ(box.height, 1);
 }
 
-}  // namespace
+}  // namespace random_crop_test
 }  // namespace mpitron::images

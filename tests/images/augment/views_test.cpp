@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace views_test {
 
 Image drawn(Index width, Index height) {
   Image image(width, height);
@@ -50,5 +50,5 @@ TEST(Views, DinoMakesViewsOfTheirSize) {
   EXPECT_EQ(view.pixels.size(), 12u * 12 * 3);
 }
 
-}  // namespace
+}  // namespace views_test
 }  // namespace mpitron::images

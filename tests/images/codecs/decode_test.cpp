@@ -7,7 +7,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::images {
-namespace {
+namespace decode_test {
 
 Image drawn(Index width, Index height) {
   Image image(width, height);
@@ -57,5 +57,5 @@ TEST(DecodeFuzz, DamagedFilesAreReadOrRefused) {
   });
 }
 
-}  // namespace
+}  // namespace decode_test
 }  // namespace mpitron::images

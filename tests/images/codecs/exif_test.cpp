@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace exif_test {
 
 TEST(Exif, ExifTellsHowACameraWasHeld) {
   const auto orientation = [](const std::string& marker) {
@@ -15,5 +15,5 @@ TEST(Exif, ExifTellsHowACameraWasHeld) {
   EXPECT_EQ(orientation("http://ns.adobe.com/xap/1.0/"), 1);
 }
 
-}  // namespace
+}  // namespace exif_test
 }  // namespace mpitron::images

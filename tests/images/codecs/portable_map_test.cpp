@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace portable_map_test {
 
 Image drawn(Index width, Index height) {
   Image image(width, height);
@@ -30,5 +30,5 @@ TEST(PortableMap, GreyMapsBecomeRgb) {
             (std::vector<std::uint8_t>{16, 16, 16, 32, 32, 32}));
 }
 
-}  // namespace
+}  // namespace portable_map_test
 }  // namespace mpitron::images

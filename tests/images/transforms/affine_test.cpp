@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace affine_test {
 
 Image filled(Index width, Index height, std::uint8_t level) {
   Image image(width, height);
@@ -23,5 +23,5 @@ TEST(Affine, AQuarterTurnMovesTheTopToTheLeft) {
   EXPECT_EQ(*rotated(image, 90).row(1), 50);
 }
 
-}  // namespace
+}  // namespace affine_test
 }  // namespace mpitron::images

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace blur_test {
 
 Image filled(Index width, Index height, std::uint8_t level) {
   Image image(width, height);
@@ -25,5 +25,5 @@ TEST(Blur, APointIsSpreadEvenly) {
   EXPECT_EQ(result.row(4)[4 * 3 + 1], 0);
 }
 
-}  // namespace
+}  // namespace blur_test
 }  // namespace mpitron::images

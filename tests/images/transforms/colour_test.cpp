@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace colour_test {
 
 Image filled(Index width, Index height, std::uint8_t level) {
   Image image(width, height);
@@ -40,5 +40,5 @@ TEST(Colour, ContrastIsStretchedToTheEnds) {
   EXPECT_EQ(result.pixels[1], 101);
 }
 
-}  // namespace
+}  // namespace colour_test
 }  // namespace mpitron::images

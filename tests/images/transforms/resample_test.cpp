@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::images {
-namespace {
+namespace resample_test {
 
 Image filled(Index width, Index height, std::uint8_t level) {
   Image image(width, height);
@@ -39,5 +39,5 @@ TEST(Resample, AnotherPartOfAnImage) {
   EXPECT_EQ(part.pixels[1], 9);
 }
 
-}  // namespace
+}  // namespace resample_test
 }  // namespace mpitron::images

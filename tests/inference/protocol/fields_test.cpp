@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::inference {
-namespace {
+namespace fields_test {
 
 std::string field_refused(const std::function<void(const Fields&)>& read, const char* body) {
   try {
@@ -60,5 +60,5 @@ TEST(Fields, ReadAllFormsOfPrompts) {
   EXPECT_EQ(prompts(R"({"p": [[1], [2, 3]]})").at(1).ids, (TokenIds{2, 3}));
 }
 
-}  // namespace
+}  // namespace fields_test
 }  // namespace mpitron::inference

@@ -7,7 +7,7 @@
 #include "support/golden_json.h"
 
 namespace mpitron::inference {
-namespace {
+namespace megatron_api_test {
 
 std::string refusal_of(const std::string& body) {
   try {
@@ -63,5 +63,5 @@ TEST(MegatronApi, ReadsDefaultsAndFields) {
   EXPECT_TRUE(all.stop_on_eol && all.add_bos && all.seeded);
 }
 
-}  // namespace
+}  // namespace megatron_api_test
 }  // namespace mpitron::inference

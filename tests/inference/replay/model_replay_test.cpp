@@ -6,7 +6,7 @@
 #include "tests/inference/recorded_answers.h"
 
 namespace mpitron::inference {
-namespace {
+namespace model_replay_test {
 
 void expect_pass(const std::vector<ReplayRow>& rows) {
   EXPECT_FALSE(rows.empty());
@@ -63,5 +63,5 @@ TEST(ModelReplay, RequestsToTheServerAgree) {
   }
 }
 
-}  // namespace
+}  // namespace model_replay_test
 }  // namespace mpitron::inference

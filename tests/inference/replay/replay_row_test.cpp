@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::inference {
-namespace {
+namespace replay_row_test {
 
 TEST(ReplayRow, PassesWhereEveryCaseAgreesWithinWhatIsAllowed) {
   ReplayRow row{.of = "llama", .what = "greedy", .allowed = 1e-5};
@@ -39,5 +39,5 @@ TEST(ReplayRow, WhatIsMissingIsNoPass) {
   EXPECT_FALSE(row.pass());
 }
 
-}  // namespace
+}  // namespace replay_row_test
 }  // namespace mpitron::inference

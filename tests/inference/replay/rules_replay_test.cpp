@@ -4,7 +4,7 @@
 #include "support/golden_json.h"
 
 namespace mpitron::inference {
-namespace {
+namespace rules_replay_test {
 
 TEST(ReplayRow, PassesWhereAllAgreeAndNothingIsMissing) {
   ReplayRow row{.of = "a", .what = "b", .allowed = 0.5};
@@ -31,5 +31,5 @@ TEST(RulesReplay, AnEmptyFolderHasNoRows) {
   EXPECT_TRUE(replay_rules("/nonexistent").empty());
 }
 
-}  // namespace
+}  // namespace rules_replay_test
 }  // namespace mpitron::inference

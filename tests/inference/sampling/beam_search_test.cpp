@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::inference {
-namespace {
+namespace beam_search_test {
 
 constexpr TokenId kStop = 9;
 
@@ -45,5 +45,5 @@ TEST(BeamSearch, LengthPenaltyPrefersLongAnswers) {
   }
 }
 
-}  // namespace
+}  // namespace beam_search_test
 }  // namespace mpitron::inference

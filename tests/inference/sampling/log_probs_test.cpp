@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::inference {
-namespace {
+namespace log_probs_test {
 
 TEST(LogProbs, CountPaddedColumnsButListTrueIds) {
   const std::vector<float> logits = {0, 2, 2, 1, 3};  // the last one pads
@@ -25,5 +25,5 @@ TEST(LogProbs, SurvivesLargeLogits) {
   EXPECT_EQ(result.top.size(), 2u);
 }
 
-}  // namespace
+}  // namespace log_probs_test
 }  // namespace mpitron::inference

@@ -7,7 +7,7 @@
 #include "support/golden_json.h"
 
 namespace mpitron::inference {
-namespace {
+namespace token_sampler_test {
 
 using nlohmann::json;
 
@@ -111,5 +111,5 @@ TEST(TokenSampler, NeverDrawsPaddedForbiddenOrEarlyIds) {
   EXPECT_EQ(sampler.sample(logits, rule, TokenIds{0}, TokenIds{3, 3}), 0);
 }
 
-}  // namespace
+}  // namespace token_sampler_test
 }  // namespace mpitron::inference

@@ -5,7 +5,7 @@
 #include "utils/check.h"
 
 namespace mpitron::inference {
-namespace {
+namespace block_pool_test {
 
 TEST(BlockPool, FindsBlocksByTheTokensThatLeadToThem) {
   BlockPool pool(3);
@@ -62,5 +62,5 @@ TEST(BlockPool, RefusesABlockGivenBackTwice) {
   EXPECT_ANY_THROW(pool.give_back(0));
 }
 
-}  // namespace
+}  // namespace block_pool_test
 }  // namespace mpitron::inference

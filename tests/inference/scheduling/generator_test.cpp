@@ -9,7 +9,7 @@
 #include "utils/error.h"
 
 namespace mpitron::inference {
-namespace {
+namespace generator_test {
 
 constexpr EngineShape kShape{.block_size = 4,
                              .blocks = 128,
@@ -131,5 +131,5 @@ TEST(Generator, RefusesForeignIdsAndLongRequests) {
   EXPECT_FALSE(generator.step());
 }
 
-}  // namespace
+}  // namespace generator_test
 }  // namespace mpitron::inference

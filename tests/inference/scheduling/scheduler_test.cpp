@@ -9,7 +9,7 @@
 #include "utils/error.h"
 
 namespace mpitron::inference {
-namespace {
+namespace scheduler_test {
 
 Sequence sequence_of(Index prompt, Index answer, TokenId first = 1) {
   Sequence sequence{.prompt_size = prompt, .longest = prompt + answer};
@@ -204,5 +204,5 @@ TEST(Scheduler, LeaksNoBlockOverRandomLists) {
   }
 }
 
-}  // namespace
+}  // namespace scheduler_test
 }  // namespace mpitron::inference

@@ -7,7 +7,7 @@
 #include "support/http.h"
 
 namespace mpitron::inference {
-namespace {
+namespace http_server_test {
 
 using namespace mpitron::test;
 
@@ -39,5 +39,5 @@ TEST(HttpServer, WhatSeveralThreadsAnswerArrivesInOrder) {
   engine.join();
 }
 
-}  // namespace
+}  // namespace http_server_test
 }  // namespace mpitron::inference

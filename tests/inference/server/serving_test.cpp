@@ -9,7 +9,7 @@
 #include "utils/error.h"
 
 namespace mpitron::inference {
-namespace {
+namespace serving_test {
 
 using nlohmann::json;
 
@@ -280,5 +280,5 @@ TEST_F(ServingTest, NamesAPortInUse) {
   }
 }
 
-}  // namespace
+}  // namespace serving_test
 }  // namespace mpitron::inference

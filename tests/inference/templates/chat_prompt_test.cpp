@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::inference {
-namespace {
+namespace chat_prompt_test {
 
 constexpr const char* kChatMl =
     "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' "
@@ -36,5 +36,5 @@ TEST(ChatPrompt, RefusesWhatItCannotRender) {
   }
 }
 
-}  // namespace
+}  // namespace chat_prompt_test
 }  // namespace mpitron::inference

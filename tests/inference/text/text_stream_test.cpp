@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::inference {
-namespace {
+namespace text_stream_test {
 
 /// An id is a byte.
 class Bytes : public tokenizers::Tokenizer {
@@ -71,5 +71,5 @@ TEST(TextStream, DecodesALongTextAsAtOnce) {
   EXPECT_EQ(settled(text, {}).back(), text);
 }
 
-}  // namespace
+}  // namespace text_stream_test
 }  // namespace mpitron::inference

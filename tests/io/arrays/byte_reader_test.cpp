@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::io {
-namespace {
+namespace byte_reader_test {
 
 TEST(ByteReader, StaysInsideItsBytes) {
   const std::string text("\x01\x02\x03\x04line\nrest", 13);
@@ -27,5 +27,5 @@ TEST(ByteReader, StaysInsideItsBytes) {
   }
 }
 
-}  // namespace
+}  // namespace byte_reader_test
 }  // namespace mpitron::io

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::io {
-namespace {
+namespace element_type_test {
 
 constexpr int kTypes = static_cast<int>(ElementType::f64) + 1;
 
@@ -52,5 +52,5 @@ TEST(ElementType, OfATypeHasItsSize) {
   EXPECT_EQ(size_of(element_type_of<double>()), sizeof(double));
 }
 
-}  // namespace
+}  // namespace element_type_test
 }  // namespace mpitron::io

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
-namespace {
+namespace npy_test {
 
 using test::message_of;
 using test::TemporaryFolder;
@@ -83,5 +83,5 @@ TEST(Npy, MutationsNeverCrash) {
   });
 }
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace mpitron::io

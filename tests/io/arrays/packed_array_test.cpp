@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::io {
-namespace {
+namespace packed_array_test {
 
 TEST(PackedArray, ReadsAtAnyAlignment) {
   const std::vector<std::int64_t> values = {1, -2, std::int64_t{1} << 40};
@@ -28,5 +28,5 @@ TEST(PackedArray, IsEmptyByDefault) {
   EXPECT_TRUE(PackedArray<std::int32_t>().bytes().empty());
 }
 
-}  // namespace
+}  // namespace packed_array_test
 }  // namespace mpitron::io

@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::io {
-namespace {
+namespace peft_folder_test {
 
 class PeftFolderTest : public ::testing::Test {
  protected:
@@ -66,5 +66,5 @@ TEST_F(PeftFolderTest, RefusesWhatMeansSomethingElse) {
   EXPECT_NE(problem("{").find("adapter_config.json"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace peft_folder_test
 }  // namespace mpitron::io

@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
-namespace {
+namespace pickle_test {
 
 using namespace std::string_literals;
 using Kind = PickleValue::Kind;
@@ -109,5 +109,5 @@ TEST(Pickle, SurvivesRandomBytes) {
   EXPECT_GT(finished, 20);
 }
 
-}  // namespace
+}  // namespace pickle_test
 }  // namespace mpitron::io

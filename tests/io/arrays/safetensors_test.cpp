@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
-namespace {
+namespace safetensors_test {
 
 using test::message_of;
 using test::TemporaryFolder;
@@ -111,5 +111,5 @@ TEST(Safetensors, MutationsNeverCrash) {
   });
 }
 
-}  // namespace
+}  // namespace safetensors_test
 }  // namespace mpitron::io

@@ -10,7 +10,7 @@
 #include "support/foreign_files.h"
 
 namespace mpitron::io {
-namespace {
+namespace torch_archive_test {
 
 using mpitron::test::convert_data;
 using mpitron::test::element;
@@ -176,5 +176,5 @@ TEST(TorchArchive, SurvivesDamage) {
   EXPECT_GT(read, 20);
 }
 
-}  // namespace
+}  // namespace torch_archive_test
 }  // namespace mpitron::io

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
-namespace {
+namespace zip_archive_test {
 
 template <class T>
 void put(std::string& text, T value) {
@@ -111,5 +111,5 @@ TEST(ZipArchive, NeverLooksOutside) {
   }
 }
 
-}  // namespace
+}  // namespace zip_archive_test
 }  // namespace mpitron::io

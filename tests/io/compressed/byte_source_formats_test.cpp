@@ -5,7 +5,7 @@
 #include "io/compressed.h"
 
 namespace mpitron::io {
-namespace {
+namespace byte_source_formats_test {
 
 class CompressedSource : public ::testing::TestWithParam<test::Compression> {};
 
@@ -50,5 +50,5 @@ TEST_P(CompressedSource, EveryCutIsFound) {
 INSTANTIATE_TEST_SUITE_P(Formats, CompressedSource, ::testing::Values(test::kGzip, test::kZstd),
                          [](const auto& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace byte_source_formats_test
 }  // namespace mpitron::io

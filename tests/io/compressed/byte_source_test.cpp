@@ -6,7 +6,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::io {
-namespace {
+namespace byte_source_test {
 
 using test::gzip;
 using test::zstd;
@@ -108,5 +108,5 @@ TEST_F(ByteSourceTest, MutationsAreFoundOrHarmless) {
   });
 }
 
-}  // namespace
+}  // namespace byte_source_test
 }  // namespace mpitron::io

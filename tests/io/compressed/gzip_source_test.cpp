@@ -3,7 +3,7 @@
 #include "io/compressed.h"
 
 namespace mpitron::io {
-namespace {
+namespace gzip_source_test {
 
 using test::gzip, test::kGzip;
 
@@ -39,5 +39,5 @@ TEST(GzipSource, SaysWhatIsDamaged) {
   kGzip.expect_damaged("\x78\x9c zlib's own header", "incorrect header check");
 }
 
-}  // namespace
+}  // namespace gzip_source_test
 }  // namespace mpitron::io

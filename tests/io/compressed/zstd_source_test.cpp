@@ -3,7 +3,7 @@
 #include "io/compressed.h"
 
 namespace mpitron::io {
-namespace {
+namespace zstd_source_test {
 
 using test::kZstd, test::zstd;
 
@@ -33,5 +33,5 @@ TEST(ZstdSource, SaysWhatIsDamaged) {
   kZstd.expect_damaged(bytes + "garbage", "Unknown frame descriptor");
 }
 
-}  // namespace
+}  // namespace zstd_source_test
 }  // namespace mpitron::io

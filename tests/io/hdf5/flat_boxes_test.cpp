@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::io {
-namespace {
+namespace flat_boxes_test {
 
 TEST(FlatBoxes, WholeArraysAreOneBox) {
   EXPECT_EQ(flat_boxes({}, 0, 1), (std::vector<Box>{{{}, {}}}));
@@ -49,5 +49,5 @@ TEST(FlatBoxes, AnyRangeIsCoveredOnceInOrder) {
   }
 }
 
-}  // namespace
+}  // namespace flat_boxes_test
 }  // namespace mpitron::io

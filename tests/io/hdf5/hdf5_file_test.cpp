@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
-namespace {
+namespace hdf5_file_test {
 
 TEST(Hdf5File, SaysWhatHdf5Says) {
   const test::TemporaryFolder folder;
@@ -82,5 +82,5 @@ TEST(Hdf5File, VirtualDataSetsAreNoneThatHavePlaces) {
   EXPECT_THROW(file.data_sets({}), Error);
 }
 
-}  // namespace
+}  // namespace hdf5_file_test
 }  // namespace mpitron::io

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::io {
-namespace {
+namespace hdf5_version_test {
 
 TEST(Hdf5Version, RunsWhatItWasBuiltWith) {
   const LibraryVersion version = hdf5_version();
@@ -12,5 +12,5 @@ TEST(Hdf5Version, RunsWhatItWasBuiltWith) {
   EXPECT_NO_THROW(require_hdf5("--save"));  // a program without HDF5 has no tests
 }
 
-}  // namespace
+}  // namespace hdf5_version_test
 }  // namespace mpitron::io

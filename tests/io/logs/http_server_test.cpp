@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
-namespace {
+namespace http_server_test {
 
 /// Patient: the machine may be busy.
 HttpServer echo_server() {
@@ -101,5 +101,5 @@ TEST(HttpServer, SaysWhyItCannotListen) {
   }
 }
 
-}  // namespace
+}  // namespace http_server_test
 }  // namespace mpitron::io

@@ -14,7 +14,7 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
-namespace {
+namespace metrics_file_test {
 
 /// The reader's rule of the header: step -> loss after going back at every resume; torn lines are
 /// counted.
@@ -37,8 +37,6 @@ std::map<int, double> losses(const std::filesystem::path& path, int& torn) {
 void add_loss(MetricsFile& file, int step, double loss) {
   file.add(step, std::array{Metric{"lm loss", loss}, Metric{"grad-norm", 1.5}});
 }
-
-}  // namespace
 
 TEST(MetricsFile, SurvivesACrashAndAResume) {
   const test::TemporaryFolder folder;
@@ -114,4 +112,5 @@ TEST(MetricsFile, NamesTheFileItCannotOpen) {
   EXPECT_THROW(MetricsFile("/nonexistent/metrics.jsonl"), Error);
 }
 
+}  // namespace metrics_file_test
 }  // namespace mpitron::io

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::io {
-namespace {
+namespace prometheus_text_test {
 
 TEST(PrometheusText, FollowsTheFormat) {
   const std::array metrics{PrometheusMetric{"a_loss", "the loss", 2.5},
@@ -27,5 +27,5 @@ TEST(PrometheusText, WritesWhatIsNotFinite) {
   EXPECT_NE(text.find("\nc -Inf\n"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace prometheus_text_test
 }  // namespace mpitron::io

@@ -14,7 +14,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::io {
-namespace {
+namespace tensorboard_test {
 
 template <class Value>
 Value take(std::string_view& bytes) {
@@ -97,8 +97,6 @@ std::vector<std::map<unsigned, std::string>> read_events(const std::filesystem::
   return events;
 }
 
-}  // namespace
-
 TEST(TensorboardWriter, EventsReadBack) {
   const test::TemporaryFolder folder;
   std::filesystem::path path;
@@ -175,4 +173,5 @@ TEST(TensorboardWriter, SaysWhereItCannotWrite) {
   EXPECT_THROW(TensorboardWriter(folder.path() / "file"), Error);
 }
 
+}  // namespace tensorboard_test
 }  // namespace mpitron::io

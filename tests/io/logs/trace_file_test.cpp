@@ -8,7 +8,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::io {
-namespace {
+namespace trace_file_test {
 
 class TraceFile : public ::testing::Test {
  protected:
@@ -132,5 +132,5 @@ TEST_F(TraceFile, SaysWhereAFileIsNoTrace) {
   expect_refused(begin + "\n{\"name\":\"a\",\"ph\":\"\",\"pid\":0}\n]}\n", "line 2");
 }
 
-}  // namespace
+}  // namespace trace_file_test
 }  // namespace mpitron::io

@@ -4,7 +4,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::io {
-namespace {
+namespace similar_corpora_test {
 
 using Names = std::vector<std::string>;
 
@@ -40,5 +40,5 @@ TEST_F(SimilarCorporaTest, AreProposedWhereACorpusIsMissing) {
   EXPECT_NE(message("web.jsonl").find("mpitron preprocess --input"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace similar_corpora_test
 }  // namespace mpitron::io

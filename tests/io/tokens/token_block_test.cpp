@@ -9,7 +9,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::io {
-namespace {
+namespace token_block_test {
 
 template <class T>
 std::vector<T> values_of(std::span<const std::byte> bytes) {
@@ -68,5 +68,5 @@ TEST(TokenBlock, WideTokensIntoNarrowTypes) {
   EXPECT_EQ(values_of<std::int64_t>(bytes), large);
 }
 
-}  // namespace
+}  // namespace token_block_test
 }  // namespace mpitron::io

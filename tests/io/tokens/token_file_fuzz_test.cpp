@@ -8,7 +8,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::io {
-namespace {
+namespace token_file_fuzz_test {
 
 std::string index_of(const std::string& prefix, Modes modes) {
   TokenFileWriter writer(prefix, TokenType::u16, modes);
@@ -38,5 +38,5 @@ TEST(Fuzz, TokenIndex) {
   });
 }
 
-}  // namespace
+}  // namespace token_file_fuzz_test
 }  // namespace mpitron::io

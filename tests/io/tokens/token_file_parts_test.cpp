@@ -7,7 +7,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::io {
-namespace {
+namespace token_file_parts_test {
 
 class TokenFilePartsTest : public ::testing::Test {
  protected:
@@ -116,5 +116,5 @@ TEST_F(TokenFilePartsTest, WhatAKilledCommitLeftIsTakenAway) {
   parts.discard();
 }
 
-}  // namespace
+}  // namespace token_file_parts_test
 }  // namespace mpitron::io

@@ -10,7 +10,7 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
-namespace {
+namespace token_file_test {
 
 using test::dataset_corpora;
 using test::message_of;
@@ -88,5 +88,5 @@ TEST(TokenFile, EveryTruncationIsAnError) {
   }
 }
 
-}  // namespace
+}  // namespace token_file_test
 }  // namespace mpitron::io

@@ -10,7 +10,7 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
-namespace {
+namespace token_file_writer_test {
 
 using test::dataset_corpora;
 using test::TemporaryFolder;
@@ -141,5 +141,5 @@ TEST(TokenFileWriter, AnEmptyCorpusIsReadable) {
   EXPECT_EQ(file.document_count(), 0);
 }
 
-}  // namespace
+}  // namespace token_file_writer_test
 }  // namespace mpitron::io

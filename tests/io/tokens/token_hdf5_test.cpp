@@ -11,7 +11,7 @@
 #include "utils/text/hash.h"
 
 namespace mpitron::io {
-namespace {
+namespace token_hdf5_test {
 
 using test::message_of;
 using test::TemporaryFolder;
@@ -174,5 +174,5 @@ TEST_F(DamagedHdf5, FuzzedFilesNeverCrash) {
   EXPECT_GT(refused, 150);
 }
 
-}  // namespace
+}  // namespace token_hdf5_test
 }  // namespace mpitron::io

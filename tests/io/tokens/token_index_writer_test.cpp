@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::io {
-namespace {
+namespace token_index_writer_test {
 
 constexpr std::array<std::int32_t, 3> kLengths = {2, 0, 1};
 constexpr std::array<std::int64_t, 3> kDocuments = {0, 1, 3};
@@ -42,5 +42,5 @@ TEST(TokenIndexWriter, AnEarlierIndexNeverMeetsTheNewTokens) {
   EXPECT_TRUE(std::filesystem::exists(folder / "x.idx"));
 }
 
-}  // namespace
+}  // namespace token_index_writer_test
 }  // namespace mpitron::io

@@ -5,7 +5,7 @@
 #include "tests/kernels/attention_tasks.h"
 
 namespace mpitron::kernels::host::attention {
-namespace {
+namespace attention_backward_test {
 
 constexpr AttentionCase kCases[] = {
     {.s = 37, .s_kv = 53, .b = 2, .n = 2, .g = 2, .d = 24, .dv = 40},
@@ -106,5 +106,5 @@ TEST(AttentionBackwardTask, WorkspaceIsLinearInTheSequence) {
   EXPECT_LE(backward_words(large), 10 * backward_words(small));
 }
 
-}  // namespace
+}  // namespace attention_backward_test
 }  // namespace mpitron::kernels::host::attention

@@ -3,7 +3,7 @@
 #include "tests/kernels/vector_check.h"
 
 namespace mpitron::kernels::host::attention::avx512 {
-namespace {
+namespace attention_bf16_avx512_test {
 
 using Halves = std::array<BFloat16, 16>;
 
@@ -60,5 +60,5 @@ TEST(Bf16Avx512, DotOfPairsAddsBothProducts) {
   }
 }
 
-}  // namespace
+}  // namespace attention_bf16_avx512_test
 }  // namespace mpitron::kernels::host::attention::avx512

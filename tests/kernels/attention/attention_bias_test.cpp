@@ -8,7 +8,7 @@
 #include "support/test_values.h"
 
 namespace mpitron::kernels::host::attention {
-namespace {
+namespace attention_bias_test {
 
 constexpr Index kQueries = 7, kKeys = 70, kHeads = 3, kDistances = kQueries + kKeys - 1;
 
@@ -89,5 +89,5 @@ TEST(AttentionBias, SumsBlocksByDistance) {
             (2 * kHeads - 1) * kDistances);
 }
 
-}  // namespace
+}  // namespace attention_bias_test
 }  // namespace mpitron::kernels::host::attention

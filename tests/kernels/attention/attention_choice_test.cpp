@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels {
-namespace {
+namespace attention_choice_test {
 
 using device::TensorView;
 
@@ -47,5 +47,5 @@ TEST(AttentionChoice, OursRunsWhereNobodyHasChosen) {
   EXPECT_TRUE(attention_choices().by_shape.empty());
 }
 
-}  // namespace
+}  // namespace attention_choice_test
 }  // namespace mpitron::kernels

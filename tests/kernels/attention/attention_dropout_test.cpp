@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels::host::attention {
-namespace {
+namespace attention_dropout_test {
 
 /// All masks of a piece of a head against the definition.
 void check(const DropoutMask& mask, const SequenceMap& keys, Index batch, Index head) {
@@ -67,5 +67,5 @@ TEST(AttentionDropout, KeepsItsShareAndItsScale) {
   EXPECT_NEAR(kept / (402.0 * 256), 0.75, 0.007);  // 5 standard deviations
 }
 
-}  // namespace
+}  // namespace attention_dropout_test
 }  // namespace mpitron::kernels::host::attention

@@ -5,7 +5,7 @@
 #include "tests/kernels/attention_tasks.h"
 
 namespace mpitron::kernels::host::attention {
-namespace {
+namespace attention_forward_test {
 
 constexpr AttentionCase kCases[] = {
     {.s = 37, .s_kv = 53, .b = 2, .n = 4, .g = 2, .d = 24, .dv = 40},
@@ -72,5 +72,5 @@ TEST(AttentionForwardTask, WorkspaceIsLinearInTheKeysAndAligned) {
   EXPECT_LT(forward_words(large), 10 * forward_words(small));
 }
 
-}  // namespace
+}  // namespace attention_forward_test
 }  // namespace mpitron::kernels::host::attention

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels::host::attention {
-namespace {
+namespace attention_heads_test {
 
 struct Kind {
   int size;
@@ -45,5 +45,5 @@ TEST(AttentionHeads, UnitsOfTheExponent) {
   EXPECT_FLOAT_EQ(kLog2e, static_cast<float>(1 / std::log(2.0)));
 }
 
-}  // namespace
+}  // namespace attention_heads_test
 }  // namespace mpitron::kernels::host::attention

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace attention_largest_test {
 
 TEST(AttentionLargest, AsTheReference) {
   for (const DType type : kTrainingTypes) {
@@ -30,5 +30,5 @@ TEST(AttentionLargest, LooksAtVisibleKeysOnly) {
   EXPECT_EQ(largest.values()[0], 2);
 }
 
-}  // namespace
+}  // namespace attention_largest_test
 }  // namespace mpitron::kernels

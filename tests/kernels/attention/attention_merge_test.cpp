@@ -8,7 +8,7 @@
 #include "tests/kernels/attention_case.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace attention_merge_test {
 
 /// The rows [first, last) of some of the views of an attention's keys.
 device::TensorView keys_in(const device::TensorView& view, Index first, Index last) {
@@ -201,5 +201,5 @@ TEST(AttentionMerge, RowsThatSawNothingYetTakeThePart) {
   check(on_device);
 }
 
-}  // namespace
+}  // namespace attention_merge_test
 }  // namespace mpitron::kernels

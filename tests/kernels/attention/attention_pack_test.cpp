@@ -3,7 +3,7 @@
 #include "tests/kernels/vector_check.h"
 
 namespace mpitron::kernels::host::attention {
-namespace {
+namespace attention_pack_test {
 
 /// A head of `size` columns in rows that lie apart, of which `valid` are there; all else is NaN.
 template <class T>
@@ -165,5 +165,5 @@ TEST(AttentionPack, StoresEndWithTheHead) {
   }
 }
 
-}  // namespace
+}  // namespace attention_pack_test
 }  // namespace mpitron::kernels::host::attention

@@ -6,7 +6,7 @@
 #include "tests/kernels/visibility_cases.h"
 
 namespace mpitron::kernels::host::attention {
-namespace {
+namespace attention_problem_test {
 
 TEST(AttentionProblem, RowsOfHeadsThatAreNotEvenlySpaced) {
   float data[1];
@@ -131,5 +131,5 @@ TEST(AttentionProblem, AMaskOfOneSampleServesAll) {
   EXPECT_EQ(problem.lse_offset(2, 3), 167);
 }
 
-}  // namespace
+}  // namespace attention_problem_test
 }  // namespace mpitron::kernels::host::attention

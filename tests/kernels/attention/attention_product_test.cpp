@@ -3,7 +3,7 @@
 #include "tests/kernels/vector_check.h"
 
 namespace mpitron::kernels::host::attention {
-namespace {
+namespace attention_product_test {
 
 Vec vec(const Lanes& x) {
   return load(x.data());
@@ -122,5 +122,5 @@ TEST(AttentionProduct, OnlyHalvesAreRoundedBeforeAProduct) {
               make_lanes([&](int i) { return static_cast<float>(Float16(x[i])); }));
 }
 
-}  // namespace
+}  // namespace attention_product_test
 }  // namespace mpitron::kernels::host::attention

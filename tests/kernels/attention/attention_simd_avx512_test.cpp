@@ -6,7 +6,7 @@
 // Every operation against the plain loops of attention_simd_portable.h.
 
 namespace mpitron::kernels::host::attention {
-namespace {
+namespace attention_simd_avx512_test {
 
 /// Both machines' vectors of the same lanes.
 struct Both {
@@ -142,5 +142,5 @@ TEST(Avx512Vectors, PhiloxMasks) {
   }
 }
 
-}  // namespace
+}  // namespace attention_simd_avx512_test
 }  // namespace mpitron::kernels::host::attention

@@ -3,7 +3,7 @@
 #include "tests/kernels/vector_check.h"
 
 namespace mpitron::kernels::host::attention::portable {
-namespace {
+namespace attention_simd_portable_test {
 
 Vec vec(const Lanes& x) {
   return load(x.data());
@@ -158,5 +158,5 @@ TEST(PortableVectors, PhiloxMasksOfThreeTimesSixteenCounters) {
   }
 }
 
-}  // namespace
+}  // namespace attention_simd_portable_test
 }  // namespace mpitron::kernels::host::attention::portable

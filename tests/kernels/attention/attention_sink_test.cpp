@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace attention_sink_test {
 
 constexpr double kTolerance = 2e-6;
 
@@ -48,5 +48,5 @@ TEST(AttentionSink, ZeroTakesItsShare) {
   EXPECT_NEAR(lse.values()[0], std::log(2.0), 1e-6);
 }
 
-}  // namespace
+}  // namespace attention_sink_test
 }  // namespace mpitron::kernels

@@ -5,7 +5,7 @@
 #include "tests/kernels/attention_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace attention_test {
 
 constexpr DType kTypes[] = {DType::f32, DType::bf16, DType::f16};
 
@@ -277,5 +277,5 @@ TEST(Attention, DropoutBelongsToGlobalPositions) {
   }
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace mpitron::kernels

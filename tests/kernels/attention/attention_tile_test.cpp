@@ -5,7 +5,7 @@
 #include "tests/kernels/visibility_cases.h"
 
 namespace mpitron::kernels::host::attention {
-namespace {
+namespace attention_tile_test {
 
 /// How often each element of a tile is met.
 class Count {
@@ -91,5 +91,5 @@ TEST(AttentionTile, CausalBlocksEndNearTheDiagonal) {
   EXPECT_TRUE(Tile({192, 192, true, -1}, 0, 96, 128, 192).empty());
 }
 
-}  // namespace
+}  // namespace attention_tile_test
 }  // namespace mpitron::kernels::host::attention

@@ -5,7 +5,7 @@
 #include "tests/kernels/attention_case.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace attention_views_test {
 
 /// One view or option that breaks what the callers promise.
 template <class Kernel>
@@ -70,5 +70,5 @@ TEST(AttentionViews, WithoutPositionsTheQueriesAreTheLast) {
   EXPECT_EQ(positions.keys(6), 6);
 }
 
-}  // namespace
+}  // namespace attention_views_test
 }  // namespace mpitron::kernels

@@ -5,7 +5,7 @@
 #include "tests/kernels/attention_case.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace attention_workers_test {
 
 /// Runs a kernel on the host with `workers` of the `tasks` that could run at once.
 template <class Kernel>
@@ -42,5 +42,5 @@ TEST(Attention, SameBitsWithAnyNumberOfThreads) {
   }
 }
 
-}  // namespace
+}  // namespace attention_workers_test
 }  // namespace mpitron::kernels

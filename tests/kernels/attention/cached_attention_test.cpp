@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace cached_attention_test {
 
 constexpr double kTolerance = 2e-6;
 
@@ -113,5 +113,5 @@ TEST(CachedAttention, RowsAloneHaveTheSameBits) {
   }
 }
 
-}  // namespace
+}  // namespace cached_attention_test
 }  // namespace mpitron::kernels

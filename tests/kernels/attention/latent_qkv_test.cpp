@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace latent_qkv_test {
 
 // Two products and an addition in fp32; a sum over heads.
 constexpr double kTolerance = 1e-6;
@@ -82,5 +82,5 @@ TEST_P(HostLatentQkv, Backward) {
 INSTANTIATE_TEST_SUITE_P(Types, HostLatentQkv, ::testing::ValuesIn(kTrainingTypes),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
-}  // namespace
+}  // namespace latent_qkv_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/gradient_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_attention_test {
 
 device::ReferenceStream stream;
 
@@ -84,5 +84,5 @@ TEST(ReferenceAttention, ARowWithoutKeysIsZero) {
   EXPECT_EQ(lse.values()[0], -std::numeric_limits<double>::infinity());
 }
 
-}  // namespace
+}  // namespace reference_attention_test
 }  // namespace mpitron::kernels

@@ -2,7 +2,7 @@
 #include "tests/kernels/golden_tables.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_rotary_test {
 
 device::ReferenceStream stream;
 
@@ -58,5 +58,5 @@ TEST(ReferenceRotary, GoldenApplication) {
   }
 }
 
-}  // namespace
+}  // namespace reference_rotary_test
 }  // namespace mpitron::kernels

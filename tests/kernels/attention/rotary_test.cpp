@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace rotary_test {
 
 // Two products and an addition in fp32.
 constexpr double kTolerance = 3e-7;
@@ -31,5 +31,5 @@ TEST(Rotary, EveryTypeAndWidth) {
   }
 }
 
-}  // namespace
+}  // namespace rotary_test
 }  // namespace mpitron::kernels

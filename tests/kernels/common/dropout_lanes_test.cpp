@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels::host {
-namespace {
+namespace dropout_lanes_test {
 
 DropoutMask mask_of(double probability) {
   DropoutMask mask;
@@ -63,5 +63,5 @@ TEST(KeepLanes, KeepTheirShare) {
   EXPECT_NEAR(static_cast<double>(both) / (kRows * kColumns), 0.75 * 0.75, 0.008);
 }
 
-}  // namespace
+}  // namespace dropout_lanes_test
 }  // namespace mpitron::kernels::host

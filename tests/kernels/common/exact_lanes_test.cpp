@@ -3,7 +3,7 @@
 #include "tests/kernels/vector_check.h"
 
 namespace mpitron::kernels::host {
-namespace {
+namespace exact_lanes_test {
 
 using Storage = std::array<std::int64_t, exact_sum::kBins>;
 
@@ -66,5 +66,5 @@ TEST(ExactLanes, RefuseWhatIsNotFinite) {
   }
 }
 
-}  // namespace
+}  // namespace exact_lanes_test
 }  // namespace mpitron::kernels::host

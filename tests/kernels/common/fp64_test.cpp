@@ -5,7 +5,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace fp64_test {
 
 TEST(HostFp64, WhatRoutersUseWorksInDouble) {
   Workbench bench;
@@ -78,5 +78,5 @@ TEST(HostFp64, RowsDoNotDependOnOthers) {
   }
 }
 
-}  // namespace
+}  // namespace fp64_test
 }  // namespace mpitron::kernels

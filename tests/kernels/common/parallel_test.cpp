@@ -17,7 +17,7 @@
 #include "utils/text/hash.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace parallel_test {
 
 TEST(Parallel, EveryIndexOnce) {
   for (const Index count : {0, 1, 2, 3, 7, 1000}) {
@@ -161,5 +161,5 @@ TEST(Parallel, BitsDoNotDependOnThreads) {
   EXPECT_EQ(bits_with(3), one);
 }
 
-}  // namespace
+}  // namespace parallel_test
 }  // namespace mpitron::kernels

@@ -5,7 +5,7 @@
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels::host {
-namespace {
+namespace row_blocks_test {
 
 TEST(BlockSums, CoverEveryRowWithFewBlocks) {
   for (const Index t : {0, 1, 15, 16, 17, 1000, 1024, 1025, 16384, 100000}) {
@@ -75,5 +75,5 @@ TEST(BlockSums, AreAddedToWhatIsThere) {
   totals(7, {0, 3, 7}, true);
 }
 
-}  // namespace
+}  // namespace row_blocks_test
 }  // namespace mpitron::kernels::host

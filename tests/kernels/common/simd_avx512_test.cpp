@@ -6,7 +6,7 @@
 // Every primitive against that of simd_generic.h.
 
 namespace mpitron::kernels::simd {
-namespace {
+namespace simd_avx512_test {
 
 Float vec(const Lanes& x) {
   return std::bit_cast<Float>(x);
@@ -119,5 +119,5 @@ TEST(Avx512Simd, InsideClearsTheLanesBeyond) {
   }
 }
 
-}  // namespace
+}  // namespace simd_avx512_test
 }  // namespace mpitron::kernels::simd

@@ -3,7 +3,7 @@
 #include "tests/kernels/vector_check.h"
 
 namespace mpitron::kernels::simd::generic {
-namespace {
+namespace simd_generic_test {
 
 Float vec(const Lanes& x) {
   return std::bit_cast<Float>(x);
@@ -143,5 +143,5 @@ TEST(GenericSimd, InsideClearsTheLanesBeyond) {
   }
 }
 
-}  // namespace
+}  // namespace simd_generic_test
 }  // namespace mpitron::kernels::simd::generic

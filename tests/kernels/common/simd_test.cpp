@@ -9,7 +9,7 @@
 #include "tests/kernels/vector_check.h"
 
 namespace mpitron::kernels::simd {
-namespace {
+namespace simd_test {
 
 /// The largest relative error of f against exact over `steps` points of [low, high].
 template <class F, class G>
@@ -129,5 +129,5 @@ TEST(Simd, PhiloxIsUtilsPhilox) {
   }
 }
 
-}  // namespace
+}  // namespace simd_test
 }  // namespace mpitron::kernels::simd

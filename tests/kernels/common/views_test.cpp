@@ -7,7 +7,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels::host {
-namespace {
+namespace views_test {
 
 TEST(Views, OnlyLargeAlignedOutputsThatAreNoInputAreStreamed) {
   alignas(64) static float data[16];
@@ -54,5 +54,5 @@ TEST(Views, TilesCoverEveryColumnOnce) {
   }
 }
 
-}  // namespace
+}  // namespace views_test
 }  // namespace mpitron::kernels::host

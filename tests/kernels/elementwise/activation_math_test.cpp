@@ -4,7 +4,7 @@
 #include "tests/kernels/vector_check.h"
 
 namespace mpitron::kernels::host {
-namespace {
+namespace activation_math_test {
 
 constexpr Activation kAll[] = {Activation::none, Activation::gelu_tanh,    Activation::gelu_erf,
                                Activation::silu, Activation::squared_relu, Activation::tanh};
@@ -63,5 +63,5 @@ TEST(ActivationMath, FarOutNumbersStayFinite) {
   }
 }
 
-}  // namespace
+}  // namespace activation_math_test
 }  // namespace mpitron::kernels::host

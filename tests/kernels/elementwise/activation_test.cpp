@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace activation_test {
 
 // 2e-7 of the exponential, 5e-7 of the normal distribution, and a few roundings of values that are
 // at most a few times the largest output.
@@ -132,5 +132,5 @@ TEST(Activation, NanStaysNan) {
   }
 }
 
-}  // namespace
+}  // namespace activation_test
 }  // namespace mpitron::kernels

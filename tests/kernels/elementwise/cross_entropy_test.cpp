@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace cross_entropy_test {
 
 constexpr Index kTokens = 6;
 
@@ -173,5 +173,5 @@ TEST(CrossEntropy, MaskedLogits) {  // minus infinity: probability and gradient 
   }
 }
 
-}  // namespace
+}  // namespace cross_entropy_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace dropout_test {
 
 constexpr double kTolerance = 3e-7;  // two additions and a product
 
@@ -78,5 +78,5 @@ TEST(Dropout, Backward) {
   });
 }
 
-}  // namespace
+}  // namespace dropout_test
 }  // namespace mpitron::kernels

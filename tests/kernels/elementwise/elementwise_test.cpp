@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace elementwise_test {
 
 constexpr double kTolerance = 1e-7;  // one operation
 constexpr Index kSizes[] = {1, 3, 15, 17, 63, 65, 1003, 4097, 40000};
@@ -134,5 +134,5 @@ TEST(Elementwise, LargeOutputs) {
   bench.check([&](Side side) { return Scale{x(side), y(side), 0.5f}; }, 0);
 }
 
-}  // namespace
+}  // namespace elementwise_test
 }  // namespace mpitron::kernels

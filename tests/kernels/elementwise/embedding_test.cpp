@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace embedding_test {
 
 // Ids below and above this rank's share [3, 10), and one that comes often.
 const std::vector<double> kIds = {3, 9, 2, 10, 5, 5, 5, 5, 0, 4, 9, 5, 5};
@@ -79,5 +79,5 @@ TEST(Embedding, BackwardOfManyTokens) {
   }
 }
 
-}  // namespace
+}  // namespace embedding_test
 }  // namespace mpitron::kernels

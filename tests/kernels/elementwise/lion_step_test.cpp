@@ -2,7 +2,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace lion_step_test {
 
 TEST(LionStep, AsTheReference) {
   for (const DType type : kTrainingTypes) {
@@ -34,5 +34,5 @@ TEST(LionStep, StepsAreSigns) {
   EXPECT_EQ(param.values(), (std::vector<double>{-0.5, 0.5, 0, -0.5}));
 }
 
-}  // namespace
+}  // namespace lion_step_test
 }  // namespace mpitron::kernels

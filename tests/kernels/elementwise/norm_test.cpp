@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace norm_test {
 
 // Sums over h elements in four chains of sixteen lanes: errors of a few 2^-24, and one each for
 // the root, the division and the products.
@@ -167,5 +167,5 @@ TEST(Norm, LongRows) {
   }
 }
 
-}  // namespace
+}  // namespace norm_test
 }  // namespace mpitron::kernels

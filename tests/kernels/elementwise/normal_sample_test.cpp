@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels {
-namespace {
+namespace normal_sample_test {
 
 constexpr Philox::Key kKey{1234, 99};
 constexpr Index kCount = 100000;
@@ -94,5 +94,5 @@ TEST(NormalSample, APairIsOnePointOfTheCircle) {
   }
 }
 
-}  // namespace
+}  // namespace normal_sample_test
 }  // namespace mpitron::kernels

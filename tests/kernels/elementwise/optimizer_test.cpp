@@ -5,7 +5,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace optimizer_test {
 
 // Steps of both rules are a dozen fp32 operations.
 constexpr double kTolerance = 1e-6;
@@ -137,5 +137,5 @@ TEST(Optimizer, CountZeros) {
   }
 }
 
-}  // namespace
+}  // namespace optimizer_test
 }  // namespace mpitron::kernels

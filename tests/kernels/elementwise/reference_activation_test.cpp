@@ -3,7 +3,7 @@
 #include "tests/kernels/gradient_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_activation_test {
 
 device::ReferenceStream stream;
 
@@ -93,5 +93,5 @@ TEST(ReferenceActivation, GoldenSwiglu) {
   expect_close(dx.values(), flatten(table["swiglu_backward_of_ones"]), 1e-6, 1);
 }
 
-}  // namespace
+}  // namespace reference_activation_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/gradient_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_cross_entropy_test {
 
 device::ReferenceStream stream;
 
@@ -74,5 +74,5 @@ TEST(ReferenceCrossEntropy, GoldenTable) {
   }
 }
 
-}  // namespace
+}  // namespace reference_cross_entropy_test
 }  // namespace mpitron::kernels

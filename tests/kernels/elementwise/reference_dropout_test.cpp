@@ -4,7 +4,7 @@
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_dropout_test {
 
 device::ReferenceStream stream;
 
@@ -55,5 +55,5 @@ TEST(ReferenceDropout, AShareHasTheMaskOfTheWhole) {
   }
 }
 
-}  // namespace
+}  // namespace reference_dropout_test
 }  // namespace mpitron::kernels

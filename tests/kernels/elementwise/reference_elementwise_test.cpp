@@ -7,7 +7,7 @@
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_elementwise_test {
 
 device::ReferenceStream stream;
 
@@ -56,5 +56,5 @@ TEST(ReferenceElementwise, NormalInitHasItsMoments) {
   EXPECT_NEAR(fourth, 3, 0.2);
 }
 
-}  // namespace
+}  // namespace reference_elementwise_test
 }  // namespace mpitron::kernels

@@ -4,7 +4,7 @@
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_embedding_test {
 
 device::ReferenceStream stream;
 
@@ -30,5 +30,5 @@ TEST(ReferenceEmbedding, RepeatedTokensAdd) {
   EXPECT_EQ(dtable.values(), (std::vector<double>{3, 4, 6, 8}));
 }
 
-}  // namespace
+}  // namespace reference_embedding_test
 }  // namespace mpitron::kernels

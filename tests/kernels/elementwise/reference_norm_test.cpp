@@ -3,7 +3,7 @@
 #include "tests/kernels/gradient_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_norm_test {
 
 device::ReferenceStream stream;
 
@@ -94,5 +94,5 @@ TEST(ReferenceNorm, AccumulatesAndAddsTheResidualGradientInPlace) {
   EXPECT_EQ(dx.values(), (std::vector<double>{10 + plain.values()[0], 20 + plain.values()[1]}));
 }
 
-}  // namespace
+}  // namespace reference_norm_test
 }  // namespace mpitron::kernels

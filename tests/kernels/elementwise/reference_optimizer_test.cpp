@@ -3,7 +3,7 @@
 #include "utils/numbers/exact_sum.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_optimizer_test {
 
 device::ReferenceStream stream;
 
@@ -80,5 +80,5 @@ TEST(ReferenceOptimizer, GoldenSteps) {
   }
 }
 
-}  // namespace
+}  // namespace reference_optimizer_test
 }  // namespace mpitron::kernels

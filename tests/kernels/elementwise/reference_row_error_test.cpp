@@ -2,7 +2,7 @@
 #include "tests/kernels/gradient_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_row_error_test {
 
 TEST(ReferenceRowError, GradientInFp64) {
   device::ReferenceStream stream;
@@ -17,5 +17,5 @@ TEST(ReferenceRowError, GradientInFp64) {
   });
 }
 
-}  // namespace
+}  // namespace reference_row_error_test
 }  // namespace mpitron::kernels

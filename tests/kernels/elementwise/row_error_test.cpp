@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace row_error_test {
 
 TEST(RowError, MatchesReference) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
@@ -27,5 +27,5 @@ TEST(RowError, MatchesReference) {
   }
 }
 
-}  // namespace
+}  // namespace row_error_test
 }  // namespace mpitron::kernels

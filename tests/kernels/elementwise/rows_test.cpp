@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels {
-namespace {
+namespace rows_test {
 
 /// Where row r of a [2, 3, 4, 5] view with these strides starts, by its definition.
 Index offset_of(Index row, const device::Strides& strides) {
@@ -57,5 +57,5 @@ TEST(Rows, AlignedMeansEveryRow) {
   EXPECT_FALSE(aligned(0, 24));
 }
 
-}  // namespace
+}  // namespace rows_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace shift_rows_test {
 
 using Numbers = std::vector<double>;
 
@@ -44,5 +44,5 @@ TEST(ShiftRows, PartsEndInWhatComesBehindThem) {
   expect_shifted(kRows, 2, {10, 11}, {20, 21}, {3, 4, 10, 11, 7, 8, 20, 21});
 }
 
-}  // namespace
+}  // namespace shift_rows_test
 }  // namespace mpitron::kernels

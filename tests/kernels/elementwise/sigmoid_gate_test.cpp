@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace sigmoid_gate_test {
 
 constexpr double kTolerance = 2e-6;
 
@@ -44,5 +44,5 @@ TEST(SigmoidGate, BackwardAsTheReference) {
   });
 }
 
-}  // namespace
+}  // namespace sigmoid_gate_test
 }  // namespace mpitron::kernels

@@ -9,7 +9,7 @@
 #include "utils/numbers/float8.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace stored_numbers_test {
 
 constexpr DType kStorageTypes[] = {DType::f32, DType::bf16, DType::f16, DType::u8, DType::i16};
 constexpr Index kSizes[] = {1, 63, 64, 65, 200, 4097, 20000};
@@ -321,5 +321,5 @@ TEST(StoredNumbers, AMasterInHalvesTakesTheStepsOfAWholeOne) {
   EXPECT_EQ(whole.param.numbers(), halves.param.numbers());
 }
 
-}  // namespace
+}  // namespace stored_numbers_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "utils/numbers/exact_sum.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace sum_of_squares_test {
 
 // A block's 64 squares are summed in fp32.
 constexpr double kTolerance = 1e-6;
@@ -84,5 +84,5 @@ TEST(SumOfSquares, BeyondFp32) {
   }
 }
 
-}  // namespace
+}  // namespace sum_of_squares_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace expert_bias_test {
 
 TEST(ExpertBias, Update) {
   Workbench bench;
@@ -11,5 +11,5 @@ TEST(ExpertBias, Update) {
   bench.check([&](Side side) { return ExpertBiasUpdate{tokens(side), bias(side), 0.001F}; }, 0);
 }
 
-}  // namespace
+}  // namespace expert_bias_test
 }  // namespace mpitron::kernels

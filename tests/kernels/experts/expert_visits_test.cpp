@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace expert_visits_test {
 
 constexpr Index kTokens = 60, kTopk = 3, kExperts = 8;
 
@@ -75,5 +75,5 @@ TEST(ExpertVisits, OrderOfManyTokens) {
   check_order({.tokens = 1500}, DType::f32, kMany);
 }
 
-}  // namespace
+}  // namespace expert_visits_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace permute_test {
 
 // Rows that nobody, one and many take, and a place that takes none.
 const std::vector<double> kRows = {3, 0, 5, 5, -1, 2, 5, 0, 6};
@@ -77,5 +77,5 @@ TEST(Permute, ScaledRows) {
   }
 }
 
-}  // namespace
+}  // namespace permute_test
 }  // namespace mpitron::kernels

@@ -2,7 +2,7 @@
 #include "tests/kernels/golden_tables.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_expert_bias_test {
 
 TEST(ReferenceExpertBias, ToTheLastBitAsTheReference) {
   device::ReferenceStream stream;
@@ -18,5 +18,5 @@ TEST(ReferenceExpertBias, ToTheLastBitAsTheReference) {
   }
 }
 
-}  // namespace
+}  // namespace reference_expert_bias_test
 }  // namespace mpitron::kernels

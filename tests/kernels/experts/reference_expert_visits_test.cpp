@@ -3,7 +3,7 @@
 #include "tests/kernels/golden_tables.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_expert_visits_test {
 
 device::ReferenceStream stream;
 
@@ -100,5 +100,5 @@ TEST(ReferenceExpertVisits, PadsWithTheFirstTokensThatStayAway) {
   EXPECT_EQ(visits.slots, (std::vector<double>{-1, 1, 0, 3, -1, -1}));
 }
 
-}  // namespace
+}  // namespace reference_expert_visits_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/gradient_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_permute_test {
 
 device::ReferenceStream stream;
 
@@ -44,5 +44,5 @@ TEST(ReferencePermute, ScaledRowsBackwardIsTheGradient) {
   expect_gradient(factors, dfactors.values(), loss);
 }
 
-}  // namespace
+}  // namespace reference_permute_test
 }  // namespace mpitron::kernels

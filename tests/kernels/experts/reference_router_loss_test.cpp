@@ -3,7 +3,7 @@
 #include "tests/kernels/gradient_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_router_loss_test {
 
 device::ReferenceStream stream;
 
@@ -68,5 +68,5 @@ TEST(ReferenceRouterLoss, TheZLossIsTheReferences) {
   }
 }
 
-}  // namespace
+}  // namespace reference_router_loss_test
 }  // namespace mpitron::kernels

@@ -6,7 +6,7 @@
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_router_noise_test {
 
 device::ReferenceStream stream;
 
@@ -53,5 +53,5 @@ TEST(ReferenceRouterNoise, RandomLogitsPreferNobody) {
   }
 }
 
-}  // namespace
+}  // namespace reference_router_noise_test
 }  // namespace mpitron::kernels

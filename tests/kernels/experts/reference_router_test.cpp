@@ -3,7 +3,7 @@
 #include "tests/kernels/gradient_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_router_test {
 
 device::ReferenceStream stream;
 
@@ -113,5 +113,5 @@ TEST(ReferenceRouter, SinkhornScoresAreTheReferences) {
   }
 }
 
-}  // namespace
+}  // namespace reference_router_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace router_loss_test {
 
 constexpr DType kLogitTypes[] = {DType::f32, DType::bf16, DType::f64};
 constexpr BalanceRule kRules[] = {{RouterScore::softmax, 1},
@@ -74,5 +74,5 @@ TEST(RouterLoss, ZLossAndItsGradient) {
   }
 }
 
-}  // namespace
+}  // namespace router_loss_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace router_noise_test {
 
 TokenNoise some_noise() {
   TokenNoise noise{.key = {7, 8}, .batch = 3};
@@ -29,5 +29,5 @@ TEST(RouterNoise, RandomLogits) {
   }
 }
 
-}  // namespace
+}  // namespace router_noise_test
 }  // namespace mpitron::kernels

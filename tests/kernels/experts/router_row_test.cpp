@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels::router {
-namespace {
+namespace router_row_test {
 
 std::vector<Index> order_of(const std::vector<double>& values, Index k) {
   std::vector<Index> order;
@@ -46,5 +46,5 @@ TEST(RouterRow, LargeLogitsDoNotOverflow) {
   EXPECT_NEAR(log_sum_exp(Logits<float>{x.data(), 3}), 1000.31326F, 1e-3);
 }
 
-}  // namespace
+}  // namespace router_row_test
 }  // namespace mpitron::kernels::router

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace router_test {
 
 constexpr DType kLogitTypes[] = {DType::f32, DType::bf16, DType::f16, DType::f64};
 
@@ -118,5 +118,5 @@ TEST(Router, RowsOnManyThreadsAreThoseOfOne) {
   EXPECT_EQ(routed(0, 3000), pieces);
 }
 
-}  // namespace
+}  // namespace router_test
 }  // namespace mpitron::kernels

@@ -2,7 +2,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace bias_gradient_test {
 
 /// 300 fp32 additions of numbers up to 1, relative to sums of about 10.
 constexpr double kTolerance = 2e-6;
@@ -61,5 +61,5 @@ TEST(BiasGradient, BitsOfAColumnAreItsOwn) {
   }
 }
 
-}  // namespace
+}  // namespace bias_gradient_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace fp8_history_test {
 
 using Numbers = std::vector<double>;
 
@@ -37,5 +37,5 @@ TEST(Fp8History, AStepWithoutValuesKeepsTheScale) {
   expect_advanced(2, {9, 0}, {0}, true, {9, 0});
 }
 
-}  // namespace
+}  // namespace fp8_history_test
 }  // namespace mpitron::kernels

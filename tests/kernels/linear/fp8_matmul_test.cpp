@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace fp8_matmul_test {
 
 /// Bits of finite numbers of both formats.
 Twin& random_bits(Workbench& bench, const Shape& shape) {
@@ -65,5 +65,5 @@ TEST(Fp8MatmulTest, ScalesOfTheWholeAndOfBlocks) {
   }
 }
 
-}  // namespace
+}  // namespace fp8_matmul_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace fp8_product_steps_test {
 
 TEST(Fp8ProductSteps, EveryNumberIsDecoded) {
   std::vector<double> bits(512);
@@ -54,5 +54,5 @@ TEST(Fp8ProductSteps, SumsAreDividedByBothScales) {
   }
 }
 
-}  // namespace
+}  // namespace fp8_product_steps_test
 }  // namespace mpitron::kernels

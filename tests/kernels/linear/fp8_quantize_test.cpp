@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace fp8_quantize_test {
 
 class Fp8QuantizeTest : public ::testing::TestWithParam<DType> {};
 
@@ -75,5 +75,5 @@ TEST_P(Fp8QuantizeTest, ZerosFillTransposedRowsUp) {
 INSTANTIATE_TEST_SUITE_P(Types, Fp8QuantizeTest, ::testing::ValuesIn(kTrainingTypes),
                          [](const auto& info) { return name_of(info.param); });
 
-}  // namespace
+}  // namespace fp8_quantize_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels {
-namespace {
+namespace gemm_choice_test {
 
 const GemmShape kShape = {.m = 3, .n = 4, .k = 5};
 
@@ -35,5 +35,5 @@ TEST(GemmChoice, SizesPassWhileAnyScopeSaysSo) {
   EXPECT_FALSE(PassingSizes::here());
 }
 
-}  // namespace
+}  // namespace gemm_choice_test
 }  // namespace mpitron::kernels

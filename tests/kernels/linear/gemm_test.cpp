@@ -6,7 +6,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels::host {
-namespace {
+namespace gemm_test {
 
 struct Problem {
   Index m, n, k;
@@ -84,5 +84,5 @@ TEST(Gemm, ASteadyProductAllocatesNothingOfOurs) {
   EXPECT_LE(test::allocations() - before, 100 * 6);
 }
 
-}  // namespace
+}  // namespace gemm_test
 }  // namespace mpitron::kernels::host

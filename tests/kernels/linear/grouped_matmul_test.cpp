@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace grouped_matmul_test {
 
 /// Groups of one test, with their sizes.
 struct Case {
@@ -105,5 +105,5 @@ TEST_P(GroupedMatmulTest, AGroupsBitsAreItsOwn) {
 INSTANTIATE_TEST_SUITE_P(Types, GroupedMatmulTest, ::testing::ValuesIn(kTrainingTypes),
                          [](const auto& info) { return name_of(info.param); });
 
-}  // namespace
+}  // namespace grouped_matmul_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace matmul_test {
 
 struct Case {
   Index m, n, k;
@@ -109,5 +109,5 @@ TEST_P(MatmulTest, NoElements) {
 INSTANTIATE_TEST_SUITE_P(Types, MatmulTest, ::testing::ValuesIn(kTrainingTypes),
                          [](const auto& info) { return name_of(info.param); });
 
-}  // namespace
+}  // namespace matmul_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels {
-namespace {
+namespace met_shapes_test {
 
 TEST(MetShapes, AreNotedOnceWhileSomebodyWantsThem) {
   MetShapes<int> met;
@@ -27,5 +27,5 @@ TEST(MetShapes, EarlierOnesAreForgotten) {
   EXPECT_TRUE(met.end().empty());
 }
 
-}  // namespace
+}  // namespace met_shapes_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels::host {
-namespace {
+namespace onednn_version_test {
 
 TEST(OnednnVersion, RunsWhatItWasBuiltWith) {
   const LibraryVersion version = onednn_version();
@@ -11,5 +11,5 @@ TEST(OnednnVersion, RunsWhatItWasBuiltWith) {
   EXPECT_EQ(version.built, version.running);
 }
 
-}  // namespace
+}  // namespace onednn_version_test
 }  // namespace mpitron::kernels::host

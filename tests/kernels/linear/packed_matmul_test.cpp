@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace packed_matmul_test {
 
 constexpr double kTolerance = 3e-6;
 
@@ -64,5 +64,5 @@ TEST(PackedMatmul, ARowsBitsDoNotDependOnTheOthers) {
   }
 }
 
-}  // namespace
+}  // namespace packed_matmul_test
 }  // namespace mpitron::kernels

@@ -4,7 +4,7 @@
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_fp8_matmul_test {
 
 using Numbers = std::vector<double>;
 
@@ -50,5 +50,5 @@ TEST(ReferenceFp8Matmul, BlocksKeepSmallNumbersBesideLargeOnes) {
   EXPECT_EQ(c.values(), Numbers{448 + 0x1p-12});
 }
 
-}  // namespace
+}  // namespace reference_fp8_matmul_test
 }  // namespace mpitron::kernels

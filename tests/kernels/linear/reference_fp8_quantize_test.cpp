@@ -6,7 +6,7 @@
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_fp8_quantize_test {
 
 using Numbers = std::vector<double>;
 
@@ -52,5 +52,5 @@ TEST(ReferenceFp8Quantize, Transposes) {
   EXPECT_EQ(numbers_of(y, Fp8Format::e5m2), (Numbers{1, -0.5}));
 }
 
-}  // namespace
+}  // namespace reference_fp8_quantize_test
 }  // namespace mpitron::kernels

@@ -4,7 +4,7 @@
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_grouped_matmul_test {
 
 device::ReferenceStream stream;
 
@@ -35,5 +35,5 @@ TEST(ReferenceGroupedMatmul, GradientsAddWhereTheyAreThereAlready) {
   EXPECT_EQ(absent.values(), (std::vector<double>{1, 1}));
 }
 
-}  // namespace
+}  // namespace reference_grouped_matmul_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/gradient_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace reference_matmul_test {
 
 device::ReferenceStream stream;
 
@@ -53,5 +53,5 @@ TEST(ReferenceMatmul, BiasGradientSumsRows) {
   EXPECT_EQ(db.values(), (std::vector<double>{9, 12}));
 }
 
-}  // namespace
+}  // namespace reference_matmul_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels::host {
-namespace {
+namespace transpose_test {
 
 template <class T>
 void check(Index rows, Index columns) {
@@ -32,5 +32,5 @@ TEST(Transpose, OddSizes) {
   }
 }
 
-}  // namespace
+}  // namespace transpose_test
 }  // namespace mpitron::kernels::host

@@ -6,7 +6,7 @@
 #include "device/cuda/cuda_device.h"
 
 namespace mpitron::kernels::cuda::attention {
-namespace {
+namespace fused_attention_problem_test {
 
 using device::ConstTensorView;
 using device::TensorView;
@@ -57,5 +57,5 @@ TEST(FusedAttentionProblem, AddressesAreAlignedToLoadsOfSixteenBytes) {
   EXPECT_FALSE(problem_of(device::CudaStream{}, kernel));
 }
 
-}  // namespace
+}  // namespace fused_attention_problem_test
 }  // namespace mpitron::kernels::cuda::attention

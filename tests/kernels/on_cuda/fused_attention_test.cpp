@@ -6,7 +6,7 @@
 #include "tests/kernels/attention_check.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace fused_attention_test {
 
 constexpr DType kHalves[] = {DType::bf16, DType::f16};
 
@@ -222,5 +222,5 @@ TEST_F(FusedAttention, TheChoiceOfAShapeDecides) {
   EXPECT_EQ(workspace_bytes(stream, masked), 0) << "which has no dropout of ours";
 }
 
-}  // namespace
+}  // namespace fused_attention_test
 }  // namespace mpitron::kernels

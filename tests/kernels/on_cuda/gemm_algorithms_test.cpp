@@ -6,7 +6,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace gemm_algorithms_test {
 
 /// c [48, 64] of k = 40, fp32 of bf16 numbers.
 class GemmAlgorithmsTest : public ::testing::Test {
@@ -96,5 +96,5 @@ TEST_F(GemmAlgorithmsTest, OnlyWhatHasNoChoiceAndWillComeAgainIsNoted) {
   EXPECT_TRUE(met_gemms().end().empty()) << "it will not come again";
 }
 
-}  // namespace
+}  // namespace gemm_algorithms_test
 }  // namespace mpitron::kernels

@@ -5,7 +5,7 @@
 #include "tests/kernels/attention_case.h"
 
 namespace mpitron::kernels::cuda::attention {
-namespace {
+namespace wgmma_attention_test {
 
 /// Whether the case fits, on a GPU for which attention_kernels.h promises what it says.
 class WgmmaAttention : public ::testing::Test {
@@ -51,5 +51,5 @@ TEST_F(WgmmaAttention, WhatDoesNotFit) {
   EXPECT_EQ(fits({.dtype = DType::bf16, .s_kv = 0, .n = 2}), kNone);
 }
 
-}  // namespace
+}  // namespace wgmma_attention_test
 }  // namespace mpitron::kernels::cuda::attention

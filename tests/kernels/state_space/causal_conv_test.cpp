@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace causal_conv_test {
 
 // Sums of a few products, and the sigmoid's error.
 constexpr double kTolerance = 2e-6;
@@ -80,5 +80,5 @@ TEST(CausalConv, SeesNoLaterPosition) {
   EXPECT_NEAR(y.values()[2], 2030, 1e-3);
 }
 
-}  // namespace
+}  // namespace causal_conv_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace delta_rule_test {
 
 struct Case {
   Index length, key_heads, served, key_dim, value_dim, chunk;
@@ -113,5 +113,5 @@ TEST(DeltaRule, RemembersWhatItWasTold) {
   EXPECT_NEAR(o.values()[2] * std::sqrt(2), 5, 1e-4);
 }
 
-}  // namespace
+}  // namespace delta_rule_test
 }  // namespace mpitron::kernels

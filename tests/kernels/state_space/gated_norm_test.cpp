@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace gated_norm_test {
 
 constexpr double kTolerance = 5e-6;
 constexpr double kSumTolerance = 2e-5;
@@ -66,5 +66,5 @@ TEST(GatedNorm, BackwardAsTheReference) {
   });
 }
 
-}  // namespace
+}  // namespace gated_norm_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
-namespace {
+namespace selective_scan_test {
 
 /// A scan's sizes, and how far dt and A reach: raw dt in `dt_mean` +- `dt_spread`.
 struct Case {
@@ -117,5 +117,5 @@ TEST(SelectiveScan, SumsUpWhatItSees) {
   EXPECT_NEAR(y.values()[2], 1 + e + e * e, 1e-12);
 }
 
-}  // namespace
+}  // namespace selective_scan_test
 }  // namespace mpitron::kernels

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::nn {
-namespace {
+namespace attention_costs_test {
 
 config::ModelConfig model() {
   config::ModelConfig model;
@@ -36,5 +36,5 @@ TEST(AttentionCosts, ADecoderSeesAllPositionsOfItsEncoder) {
   EXPECT_EQ(costs.state, 2 * 8 * 16);
 }
 
-}  // namespace
+}  // namespace attention_costs_test
 }  // namespace mpitron::nn

@@ -3,7 +3,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace core_attention_test {
 
 class CoreAttentionTest : public LayerTest {
  protected:
@@ -38,5 +38,5 @@ TEST_F(CoreAttentionTest, EachLayerDrawsItsOwnDropout) {
   EXPECT_NE(output(builder_, 2), first);
 }
 
-}  // namespace
+}  // namespace core_attention_test
 }  // namespace mpitron::nn

@@ -4,7 +4,7 @@
 #include "ops/elementwise/bias_dropout_add.h"
 
 namespace mpitron::nn {
-namespace {
+namespace cross_attention_test {
 
 class CrossAttentionTest : public LayerTest {
  protected:
@@ -54,5 +54,5 @@ TEST_F(CrossAttentionTest, HiddenPositionsDoNotMatter) {
             test::bits_of(layer.forward(cx, input(), inputs(b)).output.value));
 }
 
-}  // namespace
+}  // namespace cross_attention_test
 }  // namespace mpitron::nn

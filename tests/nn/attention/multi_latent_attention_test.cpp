@@ -4,7 +4,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace multi_latent_attention_test {
 
 class MultiLatentAttentionTest : public LayerTest {
  protected:
@@ -101,5 +101,5 @@ TEST_F(MultiLatentAttentionTest, SeesNoLaterPosition) {
   EXPECT_NE(after, before);
 }
 
-}  // namespace
+}  // namespace multi_latent_attention_test
 }  // namespace mpitron::nn

@@ -4,7 +4,7 @@
 #include "support/golden_tables.h"
 
 namespace mpitron::nn {
-namespace {
+namespace relative_position_bias_test {
 
 TEST(RelativeBuckets, AreTheReferences) {
   for (const auto& row : test::golden_table("relative_buckets")) {
@@ -49,5 +49,5 @@ TEST_F(RelativePositionBiasTest, TheTableLearns) {
   EXPECT_EQ(gradient[4 * 8], 0);  // further away than any
 }
 
-}  // namespace
+}  // namespace relative_position_bias_test
 }  // namespace mpitron::nn

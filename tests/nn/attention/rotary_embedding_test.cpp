@@ -7,7 +7,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::nn {
-namespace {
+namespace rotary_embedding_test {
 
 class RotaryTablesTest : public ::testing::Test {
  protected:
@@ -46,5 +46,5 @@ TEST_F(RotaryTablesTest, AreRoundedToTheActivationsType) {
   EXPECT_NE(a, b);
 }
 
-}  // namespace
+}  // namespace rotary_embedding_test
 }  // namespace mpitron::nn

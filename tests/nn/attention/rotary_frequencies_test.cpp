@@ -5,7 +5,7 @@
 #include "support/golden_tables.h"
 
 namespace mpitron::nn {
-namespace {
+namespace rotary_frequencies_test {
 
 using nlohmann::json;
 
@@ -91,5 +91,5 @@ TEST(RotaryFrequencies, YarnsMscaleIsTheReferences) {
   }
 }
 
-}  // namespace
+}  // namespace rotary_frequencies_test
 }  // namespace mpitron::nn

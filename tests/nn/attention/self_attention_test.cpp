@@ -4,7 +4,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace self_attention_test {
 
 class SelfAttentionTest : public LayerTest {
  protected:
@@ -82,5 +82,5 @@ TEST_F(SelfAttentionTest, AWindowAndAMaskHideEarlierPositions) {
   EXPECT_EQ(attention_step(masked).output, windowed.output);
 }
 
-}  // namespace
+}  // namespace self_attention_test
 }  // namespace mpitron::nn

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::nn {
-namespace {
+namespace builder_test {
 
 using Kind = autograd::Initialization::Kind;
 
@@ -82,5 +82,5 @@ TEST_F(BuilderTest, ChildrenNameWhatIsBelowThem) {
   EXPECT_NE(parameters_.find("decoder.layers.3.mlp.linear_fc1.weight"), nullptr);
 }
 
-}  // namespace
+}  // namespace builder_test
 }  // namespace mpitron::nn

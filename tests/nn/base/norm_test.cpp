@@ -3,7 +3,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace norm_test {
 
 using NormTest = LayerTest;
 
@@ -34,5 +34,5 @@ TEST_F(NormTest, TheResultHasTheModelsType) {
   EXPECT_EQ(norm.forward(cx, input()).value.dtype(), DType::bf16);
 }
 
-}  // namespace
+}  // namespace norm_test
 }  // namespace mpitron::nn

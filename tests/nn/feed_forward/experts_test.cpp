@@ -4,7 +4,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace experts_test {
 
 class ExpertsTest : public LayerTest {
  protected:
@@ -109,5 +109,5 @@ TEST_F(ExpertsTest, RecomputedActivationsAreNotKept) {
   EXPECT_LE(live, all - 2 * 50 * 24 * 4);
 }
 
-}  // namespace
+}  // namespace experts_test
 }  // namespace mpitron::nn

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::nn {
-namespace {
+namespace feed_forward_costs_test {
 
 TEST(FeedForwardCosts, ATokenVisitsSomeExpertsButAllHaveWeights) {
   config::ModelConfig model;
@@ -19,5 +19,5 @@ TEST(FeedForwardCosts, ATokenVisitsSomeExpertsButAllHaveWeights) {
   EXPECT_EQ(experts_costs(model).multiply_adds, 3 * 4 * (2 * 6 + 10));
 }
 
-}  // namespace
+}  // namespace feed_forward_costs_test
 }  // namespace mpitron::nn

@@ -3,7 +3,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace mlp_test {
 
 using MlpTest = LayerTest;
 
@@ -42,5 +42,5 @@ TEST_F(MlpTest, EveryActivationIsAnother) {
   }
 }
 
-}  // namespace
+}  // namespace mlp_test
 }  // namespace mpitron::nn

@@ -4,7 +4,7 @@
 #include "nn/layers/transformer_layer.h"
 
 namespace mpitron::nn {
-namespace {
+namespace moe_layer_test {
 
 class MoeLayerTest : public LayerTest {
  protected:
@@ -122,5 +122,5 @@ TEST_F(MoeLayerTest, ARecomputedLayerTellsOnce) {
   EXPECT_EQ(sums.of("tokens_per_expert", 2, 4), tokens);
 }
 
-}  // namespace
+}  // namespace moe_layer_test
 }  // namespace mpitron::nn

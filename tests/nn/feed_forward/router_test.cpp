@@ -5,7 +5,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace router_test {
 
 class RouterTest : public LayerTest {
  protected:
@@ -159,5 +159,5 @@ TEST_F(RouterTest, RoutesInItsOwnPrecision) {
   }
 }
 
-}  // namespace
+}  // namespace router_test
 }  // namespace mpitron::nn

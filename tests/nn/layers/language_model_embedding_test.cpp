@@ -5,7 +5,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace language_model_embedding_test {
 
 class LanguageModelEmbeddingTest : public LayerTest {
  protected:
@@ -77,5 +77,5 @@ TEST_F(LanguageModelEmbeddingTest, AnFp32ResidualStreamStartsHere) {
   EXPECT_EQ(forward(wide, context()).value.dtype(), DType::f32);
 }
 
-}  // namespace
+}  // namespace language_model_embedding_test
 }  // namespace mpitron::nn

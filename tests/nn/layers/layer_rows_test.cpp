@@ -5,7 +5,7 @@
 #include "config/flags.h"
 
 namespace mpitron::nn {
-namespace {
+namespace layer_rows_test {
 
 /// Parameters of a layer that is made without values.
 double made_parameters(const config::ModelConfig& model, Index number) {
@@ -69,5 +69,5 @@ TEST(LayerRows, ARecurrentStateDoesNotGrowWithTheSequence) {
   }
 }
 
-}  // namespace
+}  // namespace layer_rows_test
 }  // namespace mpitron::nn

@@ -5,7 +5,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace masked_lm_head_test {
 
 class MaskedLmHeadTest : public LayerTest {};
 
@@ -49,5 +49,5 @@ TEST_F(MaskedLmHeadTest, IsDenseGeluNorm) {
   }
 }
 
-}  // namespace
+}  // namespace masked_lm_head_test
 }  // namespace mpitron::nn

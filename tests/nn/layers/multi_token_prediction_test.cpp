@@ -3,7 +3,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace multi_token_prediction_test {
 
 class MultiTokenPredictionTest : public LayerTest {
  protected:
@@ -60,5 +60,5 @@ TEST_F(MultiTokenPredictionTest, RecomputationChangesNoBit) {
   EXPECT_EQ(depth_step(), kept);
 }
 
-}  // namespace
+}  // namespace multi_token_prediction_test
 }  // namespace mpitron::nn

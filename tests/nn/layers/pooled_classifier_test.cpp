@@ -3,7 +3,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace pooled_classifier_test {
 
 class PooledClassifierTest : public LayerTest {};
 
@@ -56,5 +56,5 @@ TEST_F(PooledClassifierTest, IsDenseTanhDense) {
   }
 }
 
-}  // namespace
+}  // namespace pooled_classifier_test
 }  // namespace mpitron::nn

@@ -3,7 +3,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace transformer_block_test {
 
 class TransformerBlockTest : public LayerTest {
  protected:
@@ -80,5 +80,5 @@ TEST_F(TransformerBlockTest, EndsWithItsNorm) {
   EXPECT_EQ(all.back(), "final_layernorm.bias");
 }
 
-}  // namespace
+}  // namespace transformer_block_test
 }  // namespace mpitron::nn

@@ -3,7 +3,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace transformer_layer_test {
 
 using TransformerLayerTest = LayerTest;
 
@@ -75,5 +75,5 @@ TEST_F(TransformerLayerTest, RecomputedNormsAreNotKept) {
   }
 }
 
-}  // namespace
+}  // namespace transformer_layer_test
 }  // namespace mpitron::nn

@@ -3,7 +3,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace gated_delta_net_test {
 
 class GatedDeltaNetTest : public LayerTest {
  protected:
@@ -39,5 +39,5 @@ TEST_F(GatedDeltaNetTest, EveryParameterHasAGradientAndEveryStepTheSameBits) {
   EXPECT_EQ(first, step(forward));
 }
 
-}  // namespace
+}  // namespace gated_delta_net_test
 }  // namespace mpitron::nn

@@ -3,7 +3,7 @@
 #include "nn/layer_fixture.h"
 
 namespace mpitron::nn {
-namespace {
+namespace mamba_mixer_test {
 
 class MambaMixerTest : public LayerTest {
  protected:
@@ -55,5 +55,5 @@ TEST_F(MambaMixerTest, LooksAtNoLaterPosition) {
   }
 }
 
-}  // namespace
+}  // namespace mamba_mixer_test
 }  // namespace mpitron::nn

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::nn {
-namespace {
+namespace state_space_costs_test {
 
 TEST(StateSpaceCosts, AStateIsThatOfTheHeadsAndTheEndOfTheConvolution) {
   config::ModelConfig model;
@@ -15,5 +15,5 @@ TEST(StateSpaceCosts, AStateIsThatOfTheHeadsAndTheEndOfTheConvolution) {
   EXPECT_EQ(delta_net_costs(model).state, 2 * 6 + 3 * (2 * 2 + 6));
 }
 
-}  // namespace
+}  // namespace state_space_costs_test
 }  // namespace mpitron::nn

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace attention_test {
 
 class AttentionTest : public GradientCheck {
  protected:
@@ -118,5 +118,5 @@ TEST_F(AttentionTest, TheFirstPositionAttendsToItself) {
   }
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace mpitron::ops

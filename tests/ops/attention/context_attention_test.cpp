@@ -4,7 +4,7 @@
 #include "utils/error.h"
 
 namespace mpitron::ops {
-namespace {
+namespace context_attention_test {
 
 constexpr auto kRing = ContextExchange::ring, kGather = ContextExchange::all_gather,
                kHeads = ContextExchange::heads, kMixed = ContextExchange::heads_in_ring;
@@ -169,5 +169,5 @@ TEST(ContextAttention, RefusesMasksWhereHeadsAreExchanged) {
   EXPECT_NE(message_of([&] { run.on_ranks(); }).find("use p2p or all_gather"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace context_attention_test
 }  // namespace mpitron::ops

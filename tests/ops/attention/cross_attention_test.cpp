@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace cross_attention_test {
 
 class CrossAttentionTest : public GradientCheck {
  protected:
@@ -48,5 +48,5 @@ TEST_F(CrossAttentionTest, LooksAtTheOtherSequence) {
   }
 }
 
-}  // namespace
+}  // namespace cross_attention_test
 }  // namespace mpitron::ops

@@ -5,7 +5,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace gathered_attention_test {
 
 class GatheredAttentionTest : public GradientCheck {
  protected:
@@ -28,5 +28,5 @@ TEST_F(GatheredAttentionTest, ManyMembersRoundOnce) {
       {.exchange = ContextExchange::all_gather, .ranks = 8, .s = 48, .b = 1, .dtype = DType::bf16});
 }
 
-}  // namespace
+}  // namespace gathered_attention_test
 }  // namespace mpitron::ops

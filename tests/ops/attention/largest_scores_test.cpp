@@ -6,7 +6,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::ops {
-namespace {
+namespace largest_scores_test {
 
 /// Two positions; a group of two query heads of one column, a key and a value. The second key is
 /// large, and only the second query sees it.
@@ -25,5 +25,5 @@ TEST(LargestScores, AreThoseOfEachHead) {
             (std::vector<double>{150, 100}));
 }
 
-}  // namespace
+}  // namespace largest_scores_test
 }  // namespace mpitron::ops

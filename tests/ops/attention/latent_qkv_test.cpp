@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace latent_qkv_test {
 
 constexpr LatentHeads kHeads{.heads = 2, .plain = 3, .rotary = 4, .value = 5};
 
@@ -76,5 +76,5 @@ TEST_F(LatentQkvTest, NeighboursRotate) {
   }
 }
 
-}  // namespace
+}  // namespace latent_qkv_test
 }  // namespace mpitron::ops

@@ -4,7 +4,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace output_gate_test {
 
 using OutputGateTest = GradientCheck;
 
@@ -33,5 +33,5 @@ TEST_F(OutputGateTest, HalvesWhereTheGateIsZero) {
   EXPECT_NEAR(test::values_of(output_gate(cx, one(6), one(0)).value)[0], 3, 1e-12);
 }
 
-}  // namespace
+}  // namespace output_gate_test
 }  // namespace mpitron::ops

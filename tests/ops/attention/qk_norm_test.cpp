@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace qk_norm_test {
 
 constexpr QkvLayout kLayout{.heads = 4, .query_groups = 2, .head_dim = 3};
 
@@ -57,5 +57,5 @@ TEST_F(QkNormTest, ValuesPassUnchanged) {
   }
 }
 
-}  // namespace
+}  // namespace qk_norm_test
 }  // namespace mpitron::ops

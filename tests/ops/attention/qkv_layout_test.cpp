@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::ops {
-namespace {
+namespace qkv_layout_test {
 
 /// Four query heads in two groups, d = 2: memory order q0 q1 k0 v0 q2 q3 k1 v1.
 class QkvLayoutTest : public ::testing::Test {
@@ -63,5 +63,5 @@ TEST_F(QkvLayoutTest, NeighbouringHeadsOfAGroupAreOneView) {
   EXPECT_EQ(element(rotated, 1, 3, 2, 1), row + 16 + 13);  // b 1, group 1: k1
 }
 
-}  // namespace
+}  // namespace qkv_layout_test
 }  // namespace mpitron::ops

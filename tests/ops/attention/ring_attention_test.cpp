@@ -6,7 +6,7 @@
 #include "support/host_runtime.h"
 
 namespace mpitron::ops {
-namespace {
+namespace ring_attention_test {
 
 AttentionSettings some_settings() {
   AttentionSettings settings{.layout = {.heads = 4, .query_groups = 2, .head_dim = 2},
@@ -56,5 +56,5 @@ TEST_F(RingAttentionTest, OnTheHostARingOfOneIsAttention) {
   }
 }
 
-}  // namespace
+}  // namespace ring_attention_test
 }  // namespace mpitron::ops

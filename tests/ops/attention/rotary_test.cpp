@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace rotary_test {
 
 constexpr QkvLayout kLayout{.heads = 4, .query_groups = 2, .head_dim = 6};
 
@@ -52,5 +52,5 @@ TEST_F(RotaryTest, RotatesQueriesAndKeysInPlaceAndLeavesValuesAndTheRest) {
   EXPECT_NEAR(after[2], before[2] * cos + before[0] * sin, 1e-12);
 }
 
-}  // namespace
+}  // namespace rotary_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_ranks.h"
 
 namespace mpitron::ops {
-namespace {
+namespace shared_query_group_test {
 
 using Ranges = std::vector<tensor::Shard::Range>;
 
@@ -57,5 +57,5 @@ TEST(SharedQueryGroup, WithoutSharersNothingIsCopied) {
   });
 }
 
-}  // namespace
+}  // namespace shared_query_group_test
 }  // namespace mpitron::ops

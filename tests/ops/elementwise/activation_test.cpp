@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace activation_test {
 
 class ActivationTest : public GradientCheck,
                        public ::testing::WithParamInterface<std::tuple<Activation, bool, bool>> {
@@ -46,5 +46,5 @@ TEST(ActivationBackward, LeavesASharedGradientAlone) {
   EXPECT_EQ(test::values_of(dy), before);
 }
 
-}  // namespace
+}  // namespace activation_test
 }  // namespace mpitron::ops

@@ -6,7 +6,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace bias_dropout_add_test {
 
 class BiasDropoutAddTest : public GradientCheck {
  protected:
@@ -146,5 +146,5 @@ TEST_F(BiasDropoutAddTest, AWideResidualStaysWide) {
   EXPECT_EQ(residual.slot.gradient().dtype(), DType::f32);
 }
 
-}  // namespace
+}  // namespace bias_dropout_add_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace bias_test {
 
 using BiasTest = GradientCheck;
 
@@ -25,5 +25,5 @@ TEST_F(BiasTest, SumsOverAllRowsAndAddsTheSecondTime) {
   EXPECT_EQ(test::values_of(bias.main_grad), (std::vector<double>{20, 200}));
 }
 
-}  // namespace
+}  // namespace bias_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace cast_test {
 
 using CastTest = GradientCheck;
 
@@ -37,5 +37,5 @@ TEST_F(CastTest, RoundsOnce) {
             (std::vector<double>{1, 1 + 0x1p-6, 1 + 0x1p-7}));
 }
 
-}  // namespace
+}  // namespace cast_test
 }  // namespace mpitron::ops

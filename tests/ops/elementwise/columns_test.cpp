@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace columns_test {
 
 class ColumnsTest : public GradientCheck {};
 
@@ -33,5 +33,5 @@ TEST_F(ColumnsTest, PartsAreCopiesInOrder) {
             (std::vector<double>{2, 3, 1, 5, 6, 4}));
 }
 
-}  // namespace
+}  // namespace columns_test
 }  // namespace mpitron::ops

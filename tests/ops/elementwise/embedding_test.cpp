@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace embedding_test {
 
 class EmbeddingTest : public GradientCheck {
  protected:
@@ -60,5 +60,5 @@ TEST_F(EmbeddingTest, AGradientThatWaitsIsTheSame) {
   EXPECT_EQ(gradients(&later), gradients(nullptr));
 }
 
-}  // namespace
+}  // namespace embedding_test
 }  // namespace mpitron::ops

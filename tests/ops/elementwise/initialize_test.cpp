@@ -7,7 +7,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::ops {
-namespace {
+namespace initialize_test {
 
 using autograd::Initialization;
 using autograd::Parameter;
@@ -124,5 +124,5 @@ TEST_F(InitializeTest, HalfPrecisionRoundsTheSameNumbers) {
   }
 }
 
-}  // namespace
+}  // namespace initialize_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace norm_kernels_test {
 
 using NormKernels = GradientCheck;
 
@@ -46,5 +46,5 @@ TEST_F(NormKernels, RoundedAndUnequallyWrittenSinksAgreeWithDirectOnes) {
   EXPECT_TRUE(std::isfinite(direct.first[0]));
 }
 
-}  // namespace
+}  // namespace norm_kernels_test
 }  // namespace mpitron::ops

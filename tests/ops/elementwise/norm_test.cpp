@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace norm_test {
 
 class NormTest : public GradientCheck {
  protected:
@@ -67,5 +67,5 @@ TEST_F(NormTest, AWideResidualGivesAHalfPrecisionOutputAndAWideGradient) {
   EXPECT_EQ(test::values_of(wide), test::values_of(x.value));
 }
 
-}  // namespace
+}  // namespace norm_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace reshape_test {
 
 using ReshapeTest = GradientCheck;
 
@@ -19,5 +19,5 @@ TEST_F(ReshapeTest, SharesMemoryAndGradient) {
   EXPECT_EQ(test::values_of(x.slot.gradient()), (std::vector<double>{1, 2, 3, 4, 5, 6}));
 }
 
-}  // namespace
+}  // namespace reshape_test
 }  // namespace mpitron::ops

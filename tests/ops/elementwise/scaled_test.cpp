@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace scaled_test {
 
 using ScaledTest = GradientCheck;
 
@@ -20,5 +20,5 @@ TEST_F(ScaledTest, LeavesItsInputAlone) {
   EXPECT_EQ(test::values_of(x.value), (std::vector<double>{1, -3}));
 }
 
-}  // namespace
+}  // namespace scaled_test
 }  // namespace mpitron::ops

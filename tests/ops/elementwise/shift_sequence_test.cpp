@@ -7,7 +7,7 @@
 #include "utils/numbers/sequence_map.h"
 
 namespace mpitron::ops {
-namespace {
+namespace shift_sequence_test {
 
 /// Every member gets what stands one further in the whole sequence, as often as it shifts.
 TEST(ShiftSequence, CrossesTheSlicesOfTheMembers) {
@@ -34,5 +34,5 @@ TEST(ShiftSequence, CrossesTheSlicesOfTheMembers) {
   }
 }
 
-}  // namespace
+}  // namespace shift_sequence_test
 }  // namespace mpitron::ops

@@ -5,7 +5,7 @@
 #include "ops/gradient_ranks.h"
 
 namespace mpitron::ops {
-namespace {
+namespace expert_exchange_test {
 
 /// How the ranks of a test share `experts` experts.
 struct Sharing {
@@ -188,5 +188,5 @@ TEST(ExpertExchange, SumsOfShardsAreRoundedOnce) {
   });
 }
 
-}  // namespace
+}  // namespace expert_exchange_test
 }  // namespace mpitron::ops

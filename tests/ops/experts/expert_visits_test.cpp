@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace expert_visits_test {
 
 class ExpertVisitsTest : public GradientCheck {
  protected:
@@ -54,5 +54,5 @@ TEST_F(ExpertVisitsTest, ProbabilitiesAreSingle) {
   EXPECT_EQ(expert_visits(cx, routing(p), 3, {}).probabilities.value.dtype(), DType::f32);
 }
 
-}  // namespace
+}  // namespace expert_visits_test
 }  // namespace mpitron::ops

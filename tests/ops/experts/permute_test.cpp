@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace permute_test {
 
 class PermuteTest : public GradientCheck {
  protected:
@@ -59,5 +59,5 @@ TEST_F(PermuteTest, ScaledRowsCanBeMadeAgain) {
   EXPECT_TRUE(factors.slot.gradient());
 }
 
-}  // namespace
+}  // namespace permute_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace router_logits_test {
 
 using RouterLogitsTest = GradientCheck;
 
@@ -68,5 +68,5 @@ TEST_F(RouterLogitsTest, TheHostAgreesInEveryType) {
   }
 }
 
-}  // namespace
+}  // namespace router_logits_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace router_loss_test {
 
 using RouterLossTest = GradientCheck;
 
@@ -40,5 +40,5 @@ TEST_F(RouterLossTest, EvenUseIsOne) {
   EXPECT_NEAR(test::values_of(loss.value)[0], 2, 1e-6);
 }
 
-}  // namespace
+}  // namespace router_loss_test
 }  // namespace mpitron::ops

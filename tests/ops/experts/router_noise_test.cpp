@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace router_noise_test {
 
 using RouterNoiseTest = GradientCheck;
 
@@ -31,5 +31,5 @@ TEST_F(RouterNoiseTest, NumbersBelongToSamplesAndUses) {
   EXPECT_TRUE(std::equal(first.begin() + 3, first.begin() + 6, next.begin()));
 }
 
-}  // namespace
+}  // namespace router_noise_test
 }  // namespace mpitron::ops

@@ -6,7 +6,7 @@
 #include "ops/gradient_ranks.h"
 
 namespace mpitron::ops {
-namespace {
+namespace token_dispatcher_test {
 
 constexpr Index kTokens = 5, kWidth = 3;
 
@@ -179,5 +179,5 @@ INSTANTIATE_TEST_SUITE_P(Kinds, TokenDispatcherTest,
                                                                           : "all_to_all";
                          });
 
-}  // namespace
+}  // namespace token_dispatcher_test
 }  // namespace mpitron::ops

@@ -2,7 +2,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace top_k_routing_test {
 
 using TopKRoutingTest = GradientCheck;
 
@@ -51,5 +51,5 @@ TEST_F(TopKRoutingTest, OtherValuesPassTheGradientOn) {
   EXPECT_EQ(test::values_of(x.slot.gradient()), test::values_of(dy));
 }
 
-}  // namespace
+}  // namespace top_k_routing_test
 }  // namespace mpitron::ops

@@ -6,7 +6,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::ops {
-namespace {
+namespace fp8_factors_test {
 
 using autograd::Context;
 using autograd::Fp8Products;
@@ -106,5 +106,5 @@ INSTANTIATE_TEST_SUITE_P(Recipes, Fp8FactorsTest,
                          ::testing::Values(Scaling::current, Scaling::delayed, Scaling::blocks),
                          name_of_recipe);
 
-}  // namespace
+}  // namespace fp8_factors_test
 }  // namespace mpitron::ops

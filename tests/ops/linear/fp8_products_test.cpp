@@ -14,7 +14,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::ops {
-namespace {
+namespace fp8_products_test {
 
 using autograd::Context;
 using autograd::Fp8Products;
@@ -311,5 +311,5 @@ INSTANTIATE_TEST_SUITE_P(Devices, GroupedFp8ProductsTest, ::testing::Values("ref
 INSTANTIATE_TEST_SUITE_P(Devices, Fp8ProductsTest, ::testing::Values("reference", "host"),
                          [](const auto& info) { return std::string(info.param); });
 
-}  // namespace
+}  // namespace fp8_products_test
 }  // namespace mpitron::ops

@@ -4,7 +4,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace grouped_linear_test {
 
 class GroupedLinearTest : public GradientCheck {
  protected:
@@ -93,5 +93,5 @@ TEST_F(GroupedLinearTest, RoundedGradientsGoThroughABuffer) {
   }
 }
 
-}  // namespace
+}  // namespace grouped_linear_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace linear_test {
 
 using LinearTest = GradientCheck;
 
@@ -45,5 +45,5 @@ TEST_F(LinearTest, AWeightOfAnotherWidthIsABrokenInvariant) {
   EXPECT_THROW(linear(cx, autograd::variable(random({2, 3})), weight, nullptr), InternalError);
 }
 
-}  // namespace
+}  // namespace linear_test
 }  // namespace mpitron::ops

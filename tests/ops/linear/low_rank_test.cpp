@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace low_rank_test {
 
 class LowRankTest : public GradientCheck {};
 
@@ -48,5 +48,5 @@ TEST_F(LowRankTest, OtherColumnsStayAsTheyAre) {
   EXPECT_NE(sum[2], 3);
 }
 
-}  // namespace
+}  // namespace low_rank_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_ranks.h"
 
 namespace mpitron::ops {
-namespace {
+namespace overlapped_products_test {
 
 using Numbers = std::vector<double>;
 
@@ -54,5 +54,5 @@ TEST(OverlappedProducts, SumsOfPiecesAreTheSumsOfTheWhole) {
   }
 }
 
-}  // namespace
+}  // namespace overlapped_products_test
 }  // namespace mpitron::ops

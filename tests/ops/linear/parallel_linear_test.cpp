@@ -3,7 +3,7 @@
 #include "ops/gradient_ranks.h"
 
 namespace mpitron::ops {
-namespace {
+namespace parallel_linear_test {
 
 constexpr Index kS = 4, kIn = 6, kOut = 8;  // kS rows of the sequence, b = 1
 
@@ -110,5 +110,5 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ParallelLinear,
                          ::testing::Values(std::tuple{1, false, false}, std::tuple{2, false, false},
                                            std::tuple{2, true, false}, std::tuple{2, true, true}));
 
-}  // namespace
+}  // namespace parallel_linear_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace auxiliary_loss_test {
 
 using AuxiliaryLossTest = GradientCheck;
 
@@ -34,5 +34,5 @@ TEST_F(AuxiliaryLossTest, WithoutATapeItIsTheActivation) {
   EXPECT_EQ(with_auxiliary_loss(cx, x, loss, 1.0).value.view().data, x.value.view().data);
 }
 
-}  // namespace
+}  // namespace auxiliary_loss_test
 }  // namespace mpitron::ops

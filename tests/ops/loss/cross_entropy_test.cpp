@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace cross_entropy_test {
 
 class CrossEntropyTest : public GradientCheck {
  protected:
@@ -61,5 +61,5 @@ TEST_F(CrossEntropyTest, HalfPrecisionLogitsHaveAnFp32Loss) {
   EXPECT_EQ(cross_entropy(cx, logits, labels()).value.dtype(), DType::f32);
 }
 
-}  // namespace
+}  // namespace cross_entropy_test
 }  // namespace mpitron::ops

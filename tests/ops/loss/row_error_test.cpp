@@ -7,7 +7,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::ops {
-namespace {
+namespace row_error_test {
 
 TEST(RowError, TheTapeGivesTheGradientOfTheSquares) {
   const auto device = device::make_device("reference");
@@ -36,5 +36,5 @@ TEST(RowError, TheFirstOfTheLargestLogitsCounts) {
   EXPECT_EQ(matches.data<float>()[2], 0);
 }
 
-}  // namespace
+}  // namespace row_error_test
 }  // namespace mpitron::ops

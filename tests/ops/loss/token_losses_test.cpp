@@ -5,7 +5,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::ops {
-namespace {
+namespace token_losses_test {
 
 TEST(TokenLosses, CountWhatTheMaskSays) {
   const auto device = device::make_device("reference");
@@ -18,5 +18,5 @@ TEST(TokenLosses, CountWhatTheMaskSays) {
   EXPECT_EQ(test::values_of(token_seed(context, mask, 3)), (std::vector<double>{3, 0, 1.5, 3}));
 }
 
-}  // namespace
+}  // namespace token_losses_test
 }  // namespace mpitron::ops

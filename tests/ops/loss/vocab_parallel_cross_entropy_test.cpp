@@ -6,7 +6,7 @@
 #include "ops/parallel/tensor_parallel_regions.h"
 
 namespace mpitron::ops {
-namespace {
+namespace vocab_parallel_cross_entropy_test {
 
 constexpr Index kTokens = 6, kVocabulary = 12;
 const std::vector<std::int64_t> kLabels = {2, 11, 0, 5, -1, 12};  // the last two have no target
@@ -94,5 +94,5 @@ TEST(VocabParallelCrossEntropy, ARankMayHaveOnlyMaskedLogits) {
   });
 }
 
-}  // namespace
+}  // namespace vocab_parallel_cross_entropy_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_ranks.h"
 
 namespace mpitron::ops {
-namespace {
+namespace collectives_test {
 
 using Numbers = std::vector<double>;
 
@@ -38,5 +38,5 @@ TEST(Exchange, UnevenPiecesAreRefused) {
   EXPECT_THROW(piece_shape({6, 2}, 0, 4), InternalError);
 }
 
-}  // namespace
+}  // namespace collectives_test
 }  // namespace mpitron::ops

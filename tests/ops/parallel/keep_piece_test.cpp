@@ -3,7 +3,7 @@
 #include "ops/gradient_ranks.h"
 
 namespace mpitron::ops {
-namespace {
+namespace keep_piece_test {
 
 TEST(KeepPiece, EveryRankKeepsItsPart) {
   on_ranks(2, [](TestRank& rank) {
@@ -40,5 +40,5 @@ TEST(KeepPiece, AloneIsTheInputItself) {
   });
 }
 
-}  // namespace
+}  // namespace keep_piece_test
 }  // namespace mpitron::ops

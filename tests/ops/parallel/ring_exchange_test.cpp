@@ -6,7 +6,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::ops {
-namespace {
+namespace ring_exchange_test {
 
 using autograd::Context;
 using tensor::Tensor;
@@ -65,5 +65,5 @@ TEST_P(InRingsOf, SumsComeHomeInOneOrder) {
 
 INSTANTIATE_TEST_SUITE_P(Ring, InRingsOf, ::testing::Values(1, 2, 3, 8));
 
-}  // namespace
+}  // namespace ring_exchange_test
 }  // namespace mpitron::ops

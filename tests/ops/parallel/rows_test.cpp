@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::ops {
-namespace {
+namespace rows_test {
 
 TEST(FoldRows, FoldsLeadingDimensions) {
   const auto device = device::make_device("reference");
@@ -13,5 +13,5 @@ TEST(FoldRows, FoldsLeadingDimensions) {
   EXPECT_EQ(fold_rows(fold_rows(x)).shape(), (Shape{6, 4}));
 }
 
-}  // namespace
+}  // namespace rows_test
 }  // namespace mpitron::ops

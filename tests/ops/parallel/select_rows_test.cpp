@@ -5,7 +5,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::ops {
-namespace {
+namespace select_rows_test {
 
 TEST(SelectRows, MovesRowsThereAndGradientsBack) {
   const auto device = device::make_device("reference");
@@ -22,5 +22,5 @@ TEST(SelectRows, MovesRowsThereAndGradientsBack) {
   EXPECT_EQ(test::values_of(x.slot.gradient()), (std::vector<double>{5, 6, 0, 0, 1, 2}));
 }
 
-}  // namespace
+}  // namespace select_rows_test
 }  // namespace mpitron::ops

@@ -7,7 +7,7 @@
 #include "utils/numbers/sequence_map.h"
 
 namespace mpitron::ops {
-namespace {
+namespace sequence_exchange_test {
 
 using autograd::Context;
 using autograd::Tape;
@@ -62,5 +62,5 @@ TEST(SequenceExchange, TradesTheSequenceForHeadsAndBack) {
   }
 }
 
-}  // namespace
+}  // namespace sequence_exchange_test
 }  // namespace mpitron::ops

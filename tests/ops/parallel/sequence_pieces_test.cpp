@@ -4,7 +4,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::ops {
-namespace {
+namespace sequence_pieces_test {
 
 TEST(SequencePieces, ComeInOrderAndGoBack) {
   const auto device = device::make_device("reference");
@@ -29,5 +29,5 @@ TEST(SequencePieces, ComeInOrderAndGoBack) {
   }
 }
 
-}  // namespace
+}  // namespace sequence_pieces_test
 }  // namespace mpitron::ops

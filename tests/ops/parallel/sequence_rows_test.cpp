@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace sequence_rows_test {
 
 class SequenceRowsTest : public GradientCheck {};
 
@@ -28,5 +28,5 @@ TEST_F(SequenceRowsTest, WhatWasJoinedComesApartAgain) {
   EXPECT_EQ(test::values_of(take_rows(cx, both, 2, 6).value), test::values_of(b));
 }
 
-}  // namespace
+}  // namespace sequence_rows_test
 }  // namespace mpitron::ops

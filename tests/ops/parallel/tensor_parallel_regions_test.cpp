@@ -3,7 +3,7 @@
 #include "ops/gradient_ranks.h"
 
 namespace mpitron::ops {
-namespace {
+namespace tensor_parallel_regions_test {
 
 using Region = Var (*)(Context&, Var, comm::Group&);
 
@@ -132,5 +132,5 @@ TEST(Regions, ASumTakesTheMemoryThatItIsGiven) {
   });
 }
 
-}  // namespace
+}  // namespace tensor_parallel_regions_test
 }  // namespace mpitron::ops

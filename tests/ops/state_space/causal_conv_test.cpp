@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace causal_conv_test {
 
 using CausalConvTest = GradientCheck;
 
@@ -21,5 +21,5 @@ TEST_F(CausalConvTest, BackwardWithoutABias) {
   });
 }
 
-}  // namespace
+}  // namespace causal_conv_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace delta_rule_test {
 
 using DeltaRuleTest = GradientCheck;
 
@@ -21,5 +21,5 @@ TEST_F(DeltaRuleTest, BackwardIsTheGradient) {
                    });
 }
 
-}  // namespace
+}  // namespace delta_rule_test
 }  // namespace mpitron::ops

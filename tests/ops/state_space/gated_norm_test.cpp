@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace gated_norm_test {
 
 using GatedNormTest = GradientCheck;
 
@@ -24,5 +24,5 @@ TEST_F(GatedNormTest, BackwardIsTheGradientWithTheGateBehind) {
   });
 }
 
-}  // namespace
+}  // namespace gated_norm_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {
-namespace {
+namespace selective_scan_test {
 
 using SelectiveScanTest = GradientCheck;
 
@@ -21,5 +21,5 @@ TEST_F(SelectiveScanTest, BackwardIsTheGradient) {
                    });
 }
 
-}  // namespace
+}  // namespace selective_scan_test
 }  // namespace mpitron::ops

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::plan {
-namespace {
+namespace library_test {
 
 TEST(Library, EveryShippedFileIsFoundByItsName) {
   const Library library;
@@ -21,5 +21,5 @@ TEST(Library, KnowsNothingOfOtherMachines) {
   EXPECT_FALSE(Library().stack("abacus-1"));
 }
 
-}  // namespace
+}  // namespace library_test
 }  // namespace mpitron::plan

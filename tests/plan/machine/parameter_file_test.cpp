@@ -6,7 +6,7 @@
 #include "plan/machine/library.h"
 
 namespace mpitron::plan {
-namespace {
+namespace parameter_file_test {
 
 std::string mistake(const std::string& text) {
   Library library;
@@ -68,5 +68,5 @@ TEST(Library, EveryShippedFileCanBeUsedAndFewValuesAreFitted) {
   EXPECT_FALSE(library.machine("abacus"));
 }
 
-}  // namespace
+}  // namespace parameter_file_test
 }  // namespace mpitron::plan

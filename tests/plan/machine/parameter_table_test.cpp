@@ -7,7 +7,7 @@
 #include "plan/machine/library.h"
 
 namespace mpitron::plan {
-namespace {
+namespace parameter_table_test {
 
 template <class T>
 void expect_plausible(std::span<const ParameterKey<T>> keys) {
@@ -41,5 +41,5 @@ TEST(ParameterTable, RefusesUnknownKeys) {
   EXPECT_ANY_THROW(make_machine("x", {{"no_such_key", {"1", "x.yaml"}}}));
 }
 
-}  // namespace
+}  // namespace parameter_table_test
 }  // namespace mpitron::plan

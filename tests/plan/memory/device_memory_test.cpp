@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::plan {
-namespace {
+namespace device_memory_test {
 
 Job job() {
   return {.model = {.layers = 8,
@@ -51,5 +51,5 @@ TEST(DeviceMemory, RecomputeAndSplittingNeverNeedMore) {
   EXPECT_LT(fullest_stage(split).activations, fullest_stage(job()).activations);
 }
 
-}  // namespace
+}  // namespace device_memory_test
 }  // namespace mpitron::plan

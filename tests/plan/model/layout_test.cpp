@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::plan {
-namespace {
+namespace layout_test {
 
 TEST(Layout, DataRanksAreWhatIsLeft) {
   const Layout layout{.gpus = 64, .tensor = 4, .pipeline = 2, .context = 2};
@@ -13,5 +13,5 @@ TEST(Layout, DataRanksAreWhatIsLeft) {
   EXPECT_EQ(job.microbatches(), 8);
 }
 
-}  // namespace
+}  // namespace layout_test
 }  // namespace mpitron::plan

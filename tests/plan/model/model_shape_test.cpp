@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::plan {
-namespace {
+namespace model_shape_test {
 
 const ModelShape kLlama70b{.layers = 80,
                            .hidden = 8192,
@@ -59,5 +59,5 @@ TEST(ModelShape, FormulasAreNamed) {
   EXPECT_THROW(flops_formula("7N"), Error);
 }
 
-}  // namespace
+}  // namespace model_shape_test
 }  // namespace mpitron::plan

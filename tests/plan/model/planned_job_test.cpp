@@ -5,7 +5,7 @@
 #include "config/parse/parse.h"
 
 namespace mpitron::plan {
-namespace {
+namespace planned_job_test {
 
 TEST(PlannedJob, IsWhatTheOptionsSay) {
   const config::ParsedRun parsed = config::parse_run({"--num-layers",
@@ -63,5 +63,5 @@ TEST(PlannedJob, IsWhatTheOptionsSay) {
   EXPECT_EQ(job.precision, Precision::bf16);
 }
 
-}  // namespace
+}  // namespace planned_job_test
 }  // namespace mpitron::plan

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::plan {
-namespace {
+namespace prediction_test {
 
 PublishedRow row_of(const std::string& hardware) {
   PublishedRow row;
@@ -40,5 +40,5 @@ TEST(Prediction, LargerModelsTakeLonger) {
   EXPECT_GT(predict(*parts.machine, *parts.stack, row).time.seconds(), 1.5 * small);
 }
 
-}  // namespace
+}  // namespace prediction_test
 }  // namespace mpitron::plan

@@ -9,7 +9,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::plan {
-namespace {
+namespace published_table_test {
 
 const std::string kHeader =
     "id\tsource\ttable\tkind\thardware\tprecision\tmodel\tlayers\thidden\tffn\theads\tkv_heads\t"
@@ -78,5 +78,5 @@ TEST_F(PublishedTableTest, UnknownHardwareIsNamedAndNotGuessed) {
   EXPECT_LT(std::abs(validation.rows[0].error()), 0.4);
 }
 
-}  // namespace
+}  // namespace published_table_test
 }  // namespace mpitron::plan

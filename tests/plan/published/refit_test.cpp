@@ -5,7 +5,7 @@
 #include "plan/published/prediction.h"
 
 namespace mpitron::plan {
-namespace {
+namespace refit_test {
 
 PublishedRow row(Index hidden, Index sequence) {
   PublishedRow row;
@@ -63,5 +63,5 @@ TEST(Refit, FindsTheValuesThatRowsWereMadeWith) {
   EXPECT_NEAR(fitted.stack("s")->elementwise, 2.5, 0.25);
 }
 
-}  // namespace
+}  // namespace refit_test
 }  // namespace mpitron::plan

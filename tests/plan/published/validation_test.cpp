@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::plan {
-namespace {
+namespace validation_test {
 
 TEST(Validation, ErrorsAreSummarizedByClass) {
   PublishedRow measured;
@@ -21,5 +21,5 @@ TEST(Validation, ErrorsAreSummarizedByClass) {
   EXPECT_NEAR(summary[0].largest, 0.10, 1e-12);
 }
 
-}  // namespace
+}  // namespace validation_test
 }  // namespace mpitron::plan

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::plan {
-namespace {
+namespace goodput_test {
 
 TEST(Goodput, IsThatOfTheTable) {
   struct Case {
@@ -21,5 +21,5 @@ TEST(Goodput, IsThatOfTheTable) {
   }
 }
 
-}  // namespace
+}  // namespace goodput_test
 }  // namespace mpitron::plan

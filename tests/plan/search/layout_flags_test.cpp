@@ -8,7 +8,7 @@
 #include "plan/model/planned_job.h"
 
 namespace mpitron::plan {
-namespace {
+namespace layout_flags_test {
 
 const std::vector<std::string> kModel = {"--num-layers",
                                          "14",
@@ -73,5 +73,5 @@ TEST(LayoutFlags, AYamlFileHasFlagsNumbersAndLists) {
             "bf16: true\nlr: 1e-4\nsplit: [a, b]\n");
 }
 
-}  // namespace
+}  // namespace layout_flags_test
 }  // namespace mpitron::plan

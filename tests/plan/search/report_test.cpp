@@ -5,7 +5,7 @@
 #include "plan/machine/library.h"
 
 namespace mpitron::plan {
-namespace {
+namespace report_test {
 
 Candidate candidate(double seconds) {
   Candidate c;
@@ -75,5 +75,5 @@ TEST(PlanReport, SoftwareWithoutRowsIsUncertain) {
   EXPECT_EQ(error_bar(machine, *library.stack("nemo"), job).share, 0.1);
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace mpitron::plan

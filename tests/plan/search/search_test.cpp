@@ -6,7 +6,7 @@
 #include "plan/search/report.h"
 
 namespace mpitron::plan {
-namespace {
+namespace search_test {
 
 SearchSpace space(Index gpus) {
   return {.job = {.model = {.layers = 96,
@@ -90,5 +90,5 @@ TEST_F(SearchTest, PublishedModelsAreFoundNearTheirUtilization) {
   EXPECT_NEAR(best(4608), 0.42, 0.13 * 0.42);
 }
 
-}  // namespace
+}  // namespace search_test
 }  // namespace mpitron::plan

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::plan {
-namespace {
+namespace collective_time_test {
 
 Machine machine() {
   Machine m;
@@ -56,5 +56,5 @@ TEST(CollectiveTime, MoreBandwidthIsNeverSlower) {
   }
 }
 
-}  // namespace
+}  // namespace collective_time_test
 }  // namespace mpitron::plan

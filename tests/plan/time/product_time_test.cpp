@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::plan {
-namespace {
+namespace product_time_test {
 
 Machine machine() {
   Machine m;
@@ -48,5 +48,5 @@ TEST(ProductTime, AShortDepthCosts) {
   EXPECT_GT(product_time(m, {65536, 8192, 64}), product_time(machine(), {65536, 8192, 64}));
 }
 
-}  // namespace
+}  // namespace product_time_test
 }  // namespace mpitron::plan

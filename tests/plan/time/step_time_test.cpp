@@ -7,7 +7,7 @@
 #include "plan/machine/library.h"
 
 namespace mpitron::plan {
-namespace {
+namespace step_time_test {
 
 Job gpt_175b() {
   return {.model = {.layers = 96,
@@ -81,5 +81,5 @@ TEST(StepTime, RecomputeCostsAForwardPass) {
   EXPECT_NEAR(seconds(machine, job) / none, 4.0 / 3, 0.06);
 }
 
-}  // namespace
+}  // namespace step_time_test
 }  // namespace mpitron::plan

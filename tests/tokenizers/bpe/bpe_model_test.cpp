@@ -9,7 +9,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace bpe_model_test {
 
 class BpeModelFiles : public ::testing::Test {
  protected:
@@ -82,5 +82,5 @@ TEST_F(BpeModelFiles, MalformedMerges) {
   expect_error("holds no merge");
 }
 
-}  // namespace
+}  // namespace bpe_model_test
 }  // namespace mpitron::tokenizers

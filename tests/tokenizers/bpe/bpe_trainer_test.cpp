@@ -12,7 +12,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace bpe_trainer_test {
 
 // The textbook: count all pairs of all words anew for every merge.
 std::vector<std::pair<std::string, std::string>> train_naively(const WordCounts& counts,
@@ -112,5 +112,5 @@ TEST(BpeTrainer, RefusesImpossibleSizes) {
   EXPECT_THROW(train_bpe(WordCounts(), Index{1} << 30), Error);
 }
 
-}  // namespace
+}  // namespace bpe_trainer_test
 }  // namespace mpitron::tokenizers

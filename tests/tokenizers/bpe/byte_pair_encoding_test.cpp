@@ -11,7 +11,7 @@
 #include "utils/text/utf8.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace byte_pair_encoding_test {
 
 TEST(BytePairEncoding, EqualsTheReferenceVectors) {
   std::ifstream file(golden_tokenizer_dir() / "gpt2_vectors.json");
@@ -120,5 +120,5 @@ TEST(BytePairEncoding, IdentityIsTheReferences) {
   EXPECT_EQ(gpt2_tokenizer().fingerprint().size(), 32U);
 }
 
-}  // namespace
+}  // namespace byte_pair_encoding_test
 }  // namespace mpitron::tokenizers

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace pair_ranks_test {
 
 TEST(PairRanks, AgreesWithAMap) {
   std::mt19937 random(3);
@@ -42,5 +42,5 @@ TEST(PairRanks, WithoutMergesNothingMerges) {
   EXPECT_EQ(PairRanks({}).rank(0, 0), PairRanks::kNone);
 }
 
-}  // namespace
+}  // namespace pair_ranks_test
 }  // namespace mpitron::tokenizers

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace symbol_merges_test {
 
 using Symbol = SymbolMerges::Symbol;
 using Rule = SymbolMerges::Rule;
@@ -76,5 +76,5 @@ TEST(SymbolMerges, AgreesWithTheDefinition) {
   }
 }
 
-}  // namespace
+}  // namespace symbol_merges_test
 }  // namespace mpitron::tokenizers

@@ -13,7 +13,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace tik_tokenizer_test {
 
 /// The ids of the reference's texts under a vocabulary and its published pattern.
 void expect_reference_ids(const std::filesystem::path& ranks, const std::string& pattern,
@@ -171,5 +171,5 @@ TEST_F(SampleVocabulary, RefusesByName) {
   expect_refused("needs --tokenizer-model");
 }
 
-}  // namespace
+}  // namespace tik_tokenizer_test
 }  // namespace mpitron::tokenizers

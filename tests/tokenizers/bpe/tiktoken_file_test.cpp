@@ -14,7 +14,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace tiktoken_file_test {
 
 constexpr Index kAll = 1 << 20;
 
@@ -130,5 +130,5 @@ TEST_F(TiktokenFile, OneMergeForEachTokenSaysTheSameAsItsRank) {
   }
 }
 
-}  // namespace
+}  // namespace tiktoken_file_test
 }  // namespace mpitron::tokenizers

@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace chat_format_test {
 
 const std::vector<ChatMessage> kTalk{
     {"system", " Be kind. "}, {"user", " Hi "}, {"assistant", " Hello! "}, {"user", "Bye"}};
@@ -61,5 +61,5 @@ TEST(ChatFormat, KnowsPlainTemplatesOnly) {
   EXPECT_FALSE(ChatFormat::recognise(""));
 }
 
-}  // namespace
+}  // namespace chat_format_test
 }  // namespace mpitron::tokenizers

@@ -6,7 +6,7 @@
 #include "tokenizers/families_folder.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace sft_tokenizer_test {
 
 std::filesystem::path qwen2() {
   return families_folder() / "hf_qwen2";
@@ -38,5 +38,5 @@ TEST(SftTokenizer, RefusesWhatDoesNotFit) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace sft_tokenizer_test
 }  // namespace mpitron::tokenizers

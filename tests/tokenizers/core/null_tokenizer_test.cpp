@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace null_tokenizer_test {
 
 TEST(NullTokenizer, ReadsAndWritesIntegers) {
   const NullTokenizer tokenizer(100);
@@ -32,5 +32,5 @@ TEST(NullTokenizer, NeedsAVocabularySize) {
   EXPECT_THROW(NullTokenizer(Index{1} << 40), Error);
 }
 
-}  // namespace
+}  // namespace null_tokenizer_test
 }  // namespace mpitron::tokenizers

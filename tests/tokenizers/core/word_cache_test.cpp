@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace word_cache_test {
 
 WordKey key(const std::string& word) {
   return WordCache::key_of(word, false);
@@ -64,5 +64,5 @@ TEST(WordCache, IsAlwaysRightHoweverFull) {
   EXPECT_LT(kept, kWords);
 }
 
-}  // namespace
+}  // namespace word_cache_test
 }  // namespace mpitron::tokenizers

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace hf_added_tokens_test {
 
 // The parts of a text: ids in brackets, texts in quotes.
 std::string parts(const std::string& flags, std::string_view text, bool normalized = false) {
@@ -34,5 +34,5 @@ TEST(HfAddedTokens, EachInItsTurn) {
   EXPECT_EQ(parts(R"("special":true)", "<x>"), "[7]");  // special ones are not normalised
 }
 
-}  // namespace
+}  // namespace hf_added_tokens_test
 }  // namespace mpitron::tokenizers

@@ -5,7 +5,7 @@
 #include "tokenizers/complaint.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace hf_decoder_test {
 
 std::string decode(const std::string& json, std::vector<std::string> tokens) {
   const JsonDocument document(json);
@@ -131,5 +131,5 @@ TEST(HfDecoder, ComplaintsNameThePlace) {
                    {"prepend_scheme is \"last\"", "supported are first, never, always"});
 }
 
-}  // namespace
+}  // namespace hf_decoder_test
 }  // namespace mpitron::tokenizers

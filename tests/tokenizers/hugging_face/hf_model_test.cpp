@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace hf_model_test {
 
 std::unique_ptr<HfModel> model_of(const std::string& json, bool byte_level = false) {
   return make_hf_model(JsonDocument(json).root(), byte_level);
@@ -122,5 +122,5 @@ TEST(HfModel, ComplainsAboutTypes) {
   EXPECT_TRUE(refused(R"({"type":"WordPiece","vocab":{}})", "supported for BPE only", true));
 }
 
-}  // namespace
+}  // namespace hf_model_test
 }  // namespace mpitron::tokenizers

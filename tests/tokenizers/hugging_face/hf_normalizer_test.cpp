@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace hf_normalizer_test {
 
 std::string apply(const std::string& json, std::string text) {
   const JsonDocument document(json);
@@ -53,9 +53,9 @@ TEST(HfNormalizer, NormalForms) {
   EXPECT_EQ(apply(R"({"type":"NFKC"})", "e\u0301\uff21"), "\u00e9A");
   for (const std::string form : {"NFC", "NFD", "NFKC", "NFKD"}) {
     const std::string json = R"({"type":")" + form + "\"}";
-    EXPECT_EQ(tokenizers::apply(json, ""), "");
-    EXPECT_EQ(tokenizers::apply(json, std::string("é\0b", 4)).back(), 'b');
-    EXPECT_THROW(tokenizers::apply(json, "a\xFF"), Error);
+    EXPECT_EQ(hf_normalizer_test::apply(json, ""), "");
+    EXPECT_EQ(hf_normalizer_test::apply(json, std::string("é\0b", 4)).back(), 'b');
+    EXPECT_THROW(hf_normalizer_test::apply(json, "a\xFF"), Error);
   }
 }
 
@@ -78,13 +78,13 @@ TEST(HfNormalizer, StripTakesOnlyTheEnds) {
   EXPECT_EQ(apply(R"({"type":"Strip","strip_right":false})", "  "), "");
   EXPECT_EQ(apply(R"({"type":"Strip","strip_left":false,"strip_right":false})", "  "), "  ");
   EXPECT_EQ(apply(R"({"type":"Strip"})", ""), "");
-  EXPECT_EQ(tokenizers::apply(R"({"type":"Strip"})", std::string(" \0 ", 3)), std::string(1, '\0'));
+  EXPECT_EQ(hf_normalizer_test::apply(R"({"type":"Strip"})", std::string(" \0 ", 3)), std::string(1, '\0'));
 }
 
 TEST(HfNormalizer, ReplaceIsLiteralAboutItsContent) {
   const auto replace = [](const std::string& pattern, const std::string& content,
                           const std::string& text) {
-    return tokenizers::apply(
+    return hf_normalizer_test::apply(
         R"({"type":"Replace","pattern":)" + pattern + R"(,"content":")" + content + "\"}", text);
   };
   EXPECT_EQ(replace(R"({"Regex":"a+"})", "$0", "baab"), "b$0b");
@@ -97,7 +97,7 @@ TEST(HfNormalizer, ReplaceIsLiteralAboutItsContent) {
 }
 
 TEST(HfNormalizer, SwitchesOfBert) {
-  EXPECT_EQ(tokenizers::apply(R"({"type":"BertNormalizer"})", std::string("a\0b\uFFFD\u0085c", 9)),
+  EXPECT_EQ(hf_normalizer_test::apply(R"({"type":"BertNormalizer"})", std::string("a\0b\uFFFD\u0085c", 9)),
             "abc");
   EXPECT_EQ(apply(R"({"type":"BertNormalizer"})", "a\nb\r\u00a0c"), "a b  c");
   EXPECT_EQ(apply(R"({"type":"BertNormalizer","clean_text":false})", "a\tB\u200b"), "a\tb\u200b");
@@ -139,5 +139,5 @@ TEST(HfNormalizer, ComplaintsNameThePlace) {
             "");
 }
 
-}  // namespace
+}  // namespace hf_normalizer_test
 }  // namespace mpitron::tokenizers

@@ -6,7 +6,7 @@
 #include "tokenizers/pieces.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace hf_pattern_test {
 
 HfPattern pattern(const std::string& json) {
   const JsonDocument document(json);
@@ -58,5 +58,5 @@ TEST(HfPattern, RefusesWhatItCannotRead) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace hf_pattern_test
 }  // namespace mpitron::tokenizers

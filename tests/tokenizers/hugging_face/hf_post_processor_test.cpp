@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace hf_post_processor_test {
 
 HfPostProcessor make(const std::string& json) {
   const JsonDocument document(json);
@@ -34,5 +34,5 @@ TEST(HfPostProcessor, RefusesOtherTemplates) {
   EXPECT_THROW(make(R"({"type":"Other"})"), Error);
 }
 
-}  // namespace
+}  // namespace hf_post_processor_test
 }  // namespace mpitron::tokenizers

@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace hf_pre_tokenizer_test {
 
 using Texts = std::vector<std::string>;
 
@@ -171,5 +171,5 @@ TEST(HfPreTokenizer, ComplaintsNameThePlace) {
   expect_complaint(R"({"type":"Metaspace","prepend_scheme":"last"})", {"first, never, always"});
 }
 
-}  // namespace
+}  // namespace hf_pre_tokenizer_test
 }  // namespace mpitron::tokenizers

@@ -10,7 +10,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace huggingface_tokenizer_test {
 
 std::filesystem::path family(const std::string& name) {
   return families_folder() / name;
@@ -106,5 +106,5 @@ TEST_F(HuggingFaceFile, SurvivesMutations) {
   }
 }
 
-}  // namespace
+}  // namespace huggingface_tokenizer_test
 }  // namespace mpitron::tokenizers

@@ -7,7 +7,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace sentencepiece_model_test {
 
 std::string golden_model(const std::string& name) {
   return read_file(families_folder() / name / "tokenizer.model");
@@ -36,5 +36,5 @@ TEST(SentencePieceModel, SaysWhatIsWrong) {
       std::string::npos);
 }
 
-}  // namespace
+}  // namespace sentencepiece_model_test
 }  // namespace mpitron::tokenizers

@@ -16,7 +16,7 @@
 // sentencepiece).
 
 namespace mpitron::tokenizers {
-namespace {
+namespace sentencepiece_test {
 
 std::filesystem::path family(const std::string& name) {
   return families_folder() / name / "tokenizer.model";
@@ -121,5 +121,5 @@ TEST(SentencePiece, LongTextsWithoutSpaces) {
   }
 }
 
-}  // namespace
+}  // namespace sentencepiece_test
 }  // namespace mpitron::tokenizers

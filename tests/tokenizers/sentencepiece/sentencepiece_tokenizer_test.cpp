@@ -6,7 +6,7 @@
 #include "tokenizers/families_folder.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace sentencepiece_tokenizer_test {
 
 using Kind = SentencePieceTokenizer::Kind;
 
@@ -41,5 +41,5 @@ TEST(SentencePieceTokenizer, Llama2BeginsWithBos) {
   EXPECT_EQ(tokenizer.identity().class_name, "_Llama2Tokenizer");
 }
 
-}  // namespace
+}  // namespace sentencepiece_tokenizer_test
 }  // namespace mpitron::tokenizers

@@ -5,7 +5,7 @@
 #include "tokenizers/pieces.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace pre_tokenizer_test {
 
 Pieces split(const PreTokenizer& pre_tokenizer, std::string_view text) {
   Pieces pieces;
@@ -31,5 +31,5 @@ TEST(PreTokenizer, AnyOtherPatternGoesToPcre2) {
   EXPECT_EQ(split(copy, ""), Pieces{});
 }
 
-}  // namespace
+}  // namespace pre_tokenizer_test
 }  // namespace mpitron::tokenizers

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace regex_lexer_test {
 
 Pieces split(const Regex& regex, std::string_view text) {
   return pieces_of(RegexLexer(regex, text));
@@ -48,5 +48,5 @@ TEST(RegexLexer, LongRuns) {
   EXPECT_EQ(split(Regex("(?:[a-z][a-z])+z|[a-z]+"), text), Pieces{text});
 }
 
-}  // namespace
+}  // namespace regex_lexer_test
 }  // namespace mpitron::tokenizers

@@ -13,7 +13,7 @@
 #include "utils/text/utf8.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace split_lexer_test {
 
 Pieces lex(std::string_view text) {
   return pieces_of(Gpt2Lexer(text));
@@ -176,5 +176,5 @@ TEST(SplitLexer, InvalidUtf8NamesTheByte) {
   }
 }
 
-}  // namespace
+}  // namespace split_lexer_test
 }  // namespace mpitron::tokenizers

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace word_counts_test {
 
 using Counts = std::vector<std::pair<std::string, Index>>;
 
@@ -13,5 +13,5 @@ TEST(WordCounts, CountsPieces) {
   EXPECT_EQ(counts.sorted(), (Counts{{" be", 2}, {" not", 1}, {" or", 1}, {" to", 1}, {"to", 1}}));
 }
 
-}  // namespace
+}  // namespace word_counts_test
 }  // namespace mpitron::tokenizers

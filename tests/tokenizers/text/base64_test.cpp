@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace base64_test {
 
 TEST(Base64, VectorsOfRfc4648) {
   EXPECT_EQ(decode_base64(""), "");
@@ -21,5 +21,5 @@ TEST(Base64, RefusesWhatIsNone) {
   }
 }
 
-}  // namespace
+}  // namespace base64_test
 }  // namespace mpitron::tokenizers

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace byte_alphabet_test {
 
 TEST(ByteAlphabet, KnownStandIns) {
   EXPECT_EQ(bytes_to_alphabet(" a\n"), "\u0120a\u010A");
@@ -35,5 +35,5 @@ TEST(ByteAlphabet, VocabularyOrderIsGpt2s) {
   EXPECT_EQ(std::set(order.begin(), order.end()).size(), 256U);
 }
 
-}  // namespace
+}  // namespace byte_alphabet_test
 }  // namespace mpitron::tokenizers

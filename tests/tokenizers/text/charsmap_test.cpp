@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace charsmap_test {
 
 TEST(CharsMap, RulesOfNmtNfkc) {
   const CharsMap rules(
@@ -35,5 +35,5 @@ TEST(CharsMap, BrokenBlobs) {
   EXPECT_FALSE(rules.longest("abc"));
 }
 
-}  // namespace
+}  // namespace charsmap_test
 }  // namespace mpitron::tokenizers

@@ -4,7 +4,7 @@
 #include "tokenizers/bpe/bpe_model.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace integer_object_test {
 
 TEST(IntegerObject, KeepsTheOrderOfTheFile) {
   EXPECT_EQ(parse_integer_object(R"({"b": 1, "a": 0})"),
@@ -20,5 +20,5 @@ TEST(IntegerObject, SaysWhatIsWrong) {
   EXPECT_NE(error(R"({"b": "1"})").find("key \"b\" must hold an integer"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace integer_object_test
 }  // namespace mpitron::tokenizers

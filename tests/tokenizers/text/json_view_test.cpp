@@ -9,7 +9,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace json_view_test {
 
 TEST(JsonView, ReadsWithPaths) {
   const JsonDocument document(R"({"a":{"b":[1,2.5,"x",true,null]},"c":null})");
@@ -172,5 +172,5 @@ TEST(JsonView, RefusesIntegersBeyondTheLimit) {
   EXPECT_THROW(document.root().at(Index{0}).integer(), Error);
 }
 
-}  // namespace
+}  // namespace json_view_test
 }  // namespace mpitron::tokenizers

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace marker_finder_test {
 
 TEST(MarkerFinder, LeftmostThenByTheRule) {
   const std::vector<std::string> markers{"<a>", "<a>b", "<c"};
@@ -22,5 +22,5 @@ TEST(MarkerFinder, DifferentStartsAndNoMarkers) {
   EXPECT_FALSE(MarkerFinder({}, MarkerFinder::Tie::longest).next("ab", 0));
 }
 
-}  // namespace
+}  // namespace marker_finder_test
 }  // namespace mpitron::tokenizers

@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace protobuf_reader_test {
 
 using namespace std::string_view_literals;
 
@@ -39,5 +39,5 @@ TEST(ProtobufReader, RefusesBrokenBytes) {
   }
 }
 
-}  // namespace
+}  // namespace protobuf_reader_test
 }  // namespace mpitron::tokenizers

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace text_cleanup_test {
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   replace_all(text, from, to);
@@ -43,5 +43,5 @@ TEST(TextCleanup, TakesSpacesOfContractionsAway) {
   EXPECT_EQ(cleaned("a '"), "a '");
 }
 
-}  // namespace
+}  // namespace text_cleanup_test
 }  // namespace mpitron::tokenizers

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace text_pieces_test {
 
 using Behavior = TextPieces::Behavior;
 
@@ -61,5 +61,5 @@ TEST(TextPieces, KnowsWhetherItBeginsTheText) {
   EXPECT_EQ(first_pieces("a-b"), "a");
 }
 
-}  // namespace
+}  // namespace text_pieces_test
 }  // namespace mpitron::tokenizers

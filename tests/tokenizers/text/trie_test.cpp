@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace trie_test {
 
 TEST(Trie, FindsWholeAndLongestKeys) {
   const Trie trie({{"a", 1}, {"abc", 2}, {"b", 3}, {"", 9}, {"b", 4}});
@@ -52,5 +52,5 @@ TEST(Trie, AgreesWithAMap) {
   }
 }
 
-}  // namespace
+}  // namespace trie_test
 }  // namespace mpitron::tokenizers

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace unicode_classes_test {
 
 // The lexer's test compares all code points with PCRE2; these are facts one can look up.
 TEST(UnicodeClasses, KnownCharacters) {
@@ -40,5 +40,5 @@ TEST(UnicodeClasses, ByteTableAgrees) {
   }
 }
 
-}  // namespace
+}  // namespace unicode_classes_test
 }  // namespace mpitron::tokenizers

@@ -11,7 +11,7 @@
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace unicode_text_test {
 
 TEST(UnicodeText, NormalForms) {
   EXPECT_EQ(normalize("\u00e9", NormalForm::nfd), "e\u0301");
@@ -162,5 +162,5 @@ TEST(UnicodeText, GraphemesOfEdges) {
   EXPECT_EQ(graphemes(std::string_view("a\0b", 3)), (Clusters{"a", std::string(1, '\0'), "b"}));
 }
 
-}  // namespace
+}  // namespace unicode_text_test
 }  // namespace mpitron::tokenizers

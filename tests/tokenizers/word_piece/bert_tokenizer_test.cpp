@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::tokenizers {
-namespace {
+namespace bert_tokenizer_test {
 
 class BertVocabulary : public ::testing::Test {
  protected:
@@ -45,5 +45,5 @@ TEST_F(BertVocabulary, RefusesBrokenOnes) {
   EXPECT_NE(message("\xFF\n").find("UTF-8"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace bert_tokenizer_test
 }  // namespace mpitron::tokenizers

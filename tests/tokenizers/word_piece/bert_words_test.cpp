@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace bert_words_test {
 
 using Words = std::vector<std::string>;
 
@@ -39,5 +39,5 @@ TEST(BertWords, RefusesInvalidUtf8) {
   EXPECT_THROW(words_of("a\xFF", false), Error);
 }
 
-}  // namespace
+}  // namespace bert_words_test
 }  // namespace mpitron::tokenizers

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace unigram_test {
 
 using Model = Unigram<double>;
 
@@ -90,5 +90,5 @@ TEST(Unigram, AgreesWithAllPaths) {
   }
 }
 
-}  // namespace
+}  // namespace unigram_test
 }  // namespace mpitron::tokenizers

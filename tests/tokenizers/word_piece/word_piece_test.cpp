@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::tokenizers {
-namespace {
+namespace word_piece_test {
 
 TokenIds encode(const WordPiece& pieces, std::string_view word) {
   TokenIds ids;
@@ -34,5 +34,5 @@ TEST(WordPiece, WithoutContinuationsOnlyWholeWords) {
   EXPECT_EQ(encode(pieces, "aba"), (TokenIds{0}));
 }
 
-}  // namespace
+}  // namespace word_piece_test
 }  // namespace mpitron::tokenizers

@@ -9,7 +9,7 @@
 #include "tokenizers/families_folder.h"
 
 namespace mpitron::train {
-namespace {
+namespace conversation_encoder_test {
 
 TEST(ConversationEncoder, GivesTheTokenizersIdsAndTargetsToEveryThread) {
   const tokenizers::SftTokenizer tokenizer(tokenizers::families_folder() / "hf_qwen2", "chatml");
@@ -30,5 +30,5 @@ TEST(ConversationEncoder, GivesTheTokenizersIdsAndTargetsToEveryThread) {
   }
 }
 
-}  // namespace
+}  // namespace conversation_encoder_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace made_up_corpus_test {
 
 std::vector<std::int64_t> copy(std::span<const std::int64_t> x) {
   return {x.begin(), x.end()};
@@ -40,5 +40,5 @@ TEST(MadeUpCorpus, HasWhatTheModelReads) {
   EXPECT_TRUE(streams.token_types.empty() && streams.sentence_order.empty());
 }
 
-}  // namespace
+}  // namespace made_up_corpus_test
 }  // namespace mpitron::train

@@ -9,7 +9,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace masked_lm_data_test {
 
 class MaskedLmData : public ::testing::Test {
  protected:
@@ -69,5 +69,5 @@ TEST_F(MaskedLmData, ARequestSaysHowSamplesAreMade) {
   EXPECT_EQ(masked_lm_layout(t5_.model).width(), 2 * 8 + 4 * 4);
 }
 
-}  // namespace
+}  // namespace masked_lm_data_test
 }  // namespace mpitron::train

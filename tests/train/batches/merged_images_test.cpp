@@ -5,7 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace merged_images_test {
 
 /// Tiles of 4 patches of 1 pixel; an image is 4 positions a tile.
 const config::VlmConfig kVlm{.tower = config::TowerKind::siglip, .tile = 2, .patch = 1};
@@ -68,5 +68,5 @@ TEST(MergedImages, ImagesWithoutAPlaceAreRefused) {
   EXPECT_THROW(merge_images(rows.microbatch(7), 7), Error);
 }
 
-}  // namespace
+}  // namespace merged_images_test
 }  // namespace mpitron::train

@@ -6,7 +6,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace microbatch_stream_test {
 
 class MockStream : public ::testing::Test {
  protected:
@@ -50,5 +50,5 @@ TEST_F(MockStream, PackedDocumentsBringTheirMasks) {
   EXPECT_EQ(stream.next().attention_mask.size(), 2u * 8 * 8);
 }
 
-}  // namespace
+}  // namespace microbatch_stream_test
 }  // namespace mpitron::train

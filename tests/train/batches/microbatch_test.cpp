@@ -6,7 +6,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::train {
-namespace {
+namespace microbatch_test {
 
 TEST(Upload, PutsTheSequenceFirst) {
   const auto device = device::make_device("reference");
@@ -154,5 +154,5 @@ TEST(Upload, GivesARankItsZigzagSlice) {
   }
 }
 
-}  // namespace
+}  // namespace microbatch_test
 }  // namespace mpitron::train

@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace num_microbatches_test {
 
 config::TrainingConfig options(const nlohmann::json& c) {
   config::TrainingConfig config;
@@ -27,8 +27,6 @@ config::TrainingConfig ramp_2_2_24() {
   config.rampup_batch_size = {.start = 2, .increment = 2, .samples = 24};
   return config;
 }
-
-}  // namespace
 
 TEST(NumMicrobatches, EqualsReferenceTable) {
   const nlohmann::json table = test::golden_table("num_microbatches");
@@ -77,4 +75,5 @@ TEST(NumMicrobatches, EveryRampUpSizeIsCheckedAtOnce) {
   EXPECT_THROW(NumMicrobatches(config, 1), Error) << "2 + 4 + 4 misses 8";
 }
 
+}  // namespace num_microbatches_test
 }  // namespace mpitron::train

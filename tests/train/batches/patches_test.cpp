@@ -7,7 +7,7 @@
 #include "support/tensors.h"
 
 namespace mpitron::train {
-namespace {
+namespace patches_test {
 
 /// Channel * 100 + pixel.
 std::vector<float> numbered_image() {
@@ -53,5 +53,5 @@ TEST(Patches, BehindTheMaskIsNothingAndTheTargetStays) {
   EXPECT_FALSE(batch.labels);
 }
 
-}  // namespace
+}  // namespace patches_test
 }  // namespace mpitron::train

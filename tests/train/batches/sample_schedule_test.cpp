@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace sample_schedule_test {
 
 config::RunConfig small_run() {
   config::RunConfig config;
@@ -81,5 +81,5 @@ TEST(SampleSchedule, FindsTheIterationsThatItListsItself) {
   }
 }
 
-}  // namespace
+}  // namespace sample_schedule_test
 }  // namespace mpitron::train

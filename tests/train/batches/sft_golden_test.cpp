@@ -10,7 +10,7 @@
 #include "train/batches/conversation_encoder.h"
 
 namespace mpitron::train {
-namespace {
+namespace sft_golden_test {
 
 using Tokens = std::vector<std::int64_t>;
 
@@ -69,5 +69,5 @@ TEST_F(SftGolden, RefusesWhatTheReferenceRefuses) {
   }
 }
 
-}  // namespace
+}  // namespace sft_golden_test
 }  // namespace mpitron::train

@@ -6,7 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace training_data_test {
 
 TEST(PaddedVocabSize, RoundsUpUnlessGiven) {
   config::RunConfig config = tiny_run({"--make-vocab-size-divisible-by", "128"});
@@ -36,5 +36,5 @@ TEST(MakeTrainingData, HasTheSamplesThatTheRunConsumes) {
   EXPECT_GE(data.sets.test->size(), 3 * 8);
 }
 
-}  // namespace
+}  // namespace training_data_test
 }  // namespace mpitron::train

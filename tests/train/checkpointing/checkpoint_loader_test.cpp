@@ -4,7 +4,7 @@
 #include "train/checkpointing/checkpoint_fixture.h"
 
 namespace mpitron::train {
-namespace {
+namespace checkpoint_loader_test {
 
 using CheckpointLoaderTest = CheckpointFixture;
 
@@ -64,5 +64,5 @@ TEST_F(CheckpointLoaderTest, PrecisionMayChange) {
   }
 }
 
-}  // namespace
+}  // namespace checkpoint_loader_test
 }  // namespace mpitron::train

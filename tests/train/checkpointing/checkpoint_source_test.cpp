@@ -9,7 +9,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace checkpoint_source_test {
 
 class CheckpointSourceTest : public ::testing::Test {
  protected:
@@ -73,5 +73,5 @@ TEST_F(CheckpointSourceTest, NothingIsAskedForOrNothingIsThere) {
   EXPECT_THROW(checkpoint_sources(*world_, config_), Error);
 }
 
-}  // namespace
+}  // namespace checkpoint_source_test
 }  // namespace mpitron::train

@@ -9,7 +9,7 @@
 #include "train/checkpointing/checkpoint_fixture.h"
 
 namespace mpitron::train {
-namespace {
+namespace checkpointing_test {
 
 struct ResumeCase {
   const char* name;
@@ -265,5 +265,5 @@ TEST_F(CheckpointingTest, WhereNoFolderCanBeNothingIsTrained) {
   expect_refused(save("file"), "file");
 }
 
-}  // namespace
+}  // namespace checkpointing_test
 }  // namespace mpitron::train

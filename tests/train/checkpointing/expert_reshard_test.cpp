@@ -6,7 +6,7 @@
 // file, and training goes on from it in any other layout.
 
 namespace mpitron::train {
-namespace {
+namespace expert_reshard_test {
 
 Flags model() {
   return {"--num-layers",
@@ -93,5 +93,5 @@ TEST(ExpertReshard, TheSameLayoutGoesOnBitForBit) {
   EXPECT_EQ(resumed.state, whole.state);
 }
 
-}  // namespace
+}  // namespace expert_reshard_test
 }  // namespace mpitron::train

@@ -10,7 +10,7 @@
 // says how many (default 8), MPITRON_LAYOUT_SEED which.
 
 namespace mpitron::train {
-namespace {
+namespace reshard_test {
 
 std::size_t wanted_pairs() {
   const char* given = std::getenv("MPITRON_RESHARD_PAIRS");
@@ -54,5 +54,5 @@ TEST(Reshard, AnyLayoutGoesOnFromAnyOther) {
   }
 }
 
-}  // namespace
+}  // namespace reshard_test
 }  // namespace mpitron::train

@@ -3,7 +3,7 @@
 // Adam's state in narrow types (--use-precision-aware-optimizer), through whole runs.
 
 namespace mpitron::train {
-namespace {
+namespace state_types_test {
 
 const Flags kWhole = {"--bf16", "--use-distributed-optimizer", "--use-precision-aware-optimizer"};
 const Flags kNarrow = kWhole + Flags{"--main-grads-dtype", "bf16", "--exp-avg-dtype", "fp8",
@@ -73,5 +73,5 @@ TEST(StateTypes, ACheckpointOfAnyTypesLoadsIntoAnyOther) {
   EXPECT_NEAR(wide.losses.back(), narrow.losses.back(), 1e-2 * narrow.losses.back());
 }
 
-}  // namespace
+}  // namespace state_types_test
 }  // namespace mpitron::train

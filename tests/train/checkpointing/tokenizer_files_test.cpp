@@ -10,7 +10,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace tokenizer_files_test {
 
 using Files = std::map<std::string, std::string>;
 
@@ -67,5 +67,5 @@ TEST_F(OtherTokenizer, AConvertedModelKeepsMoreFiles) {
   EXPECT_FALSE(passes(kept, {{"merges.txt", "a c"}}));
 }
 
-}  // namespace
+}  // namespace tokenizer_files_test
 }  // namespace mpitron::train

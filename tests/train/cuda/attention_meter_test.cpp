@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace attention_meter_test {
 
 using kernels::AttentionKernel;
 using kernels::AttentionMask;
@@ -54,5 +54,5 @@ TEST(AttentionMeter, MasksAndOtherLengthsOfKeysAreMeasured) {
   }
 }
 
-}  // namespace
+}  // namespace attention_meter_test
 }  // namespace mpitron::train

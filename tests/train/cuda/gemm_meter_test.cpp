@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace gemm_meter_test {
 
 using kernels::Epilogue;
 using kernels::GemmShape;
@@ -63,5 +63,5 @@ TEST_F(GemmMeterTest, NumbersOfEightBitsHaveTheirFactors) {
   EXPECT_GE(measure(shape).tried.size(), 2u);
 }
 
-}  // namespace
+}  // namespace gemm_meter_test
 }  // namespace mpitron::train

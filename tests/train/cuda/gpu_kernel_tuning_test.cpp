@@ -9,7 +9,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace gpu_kernel_tuning_test {
 
 using Flags = std::vector<std::string>;
 using kernels::AttentionKernel;
@@ -189,5 +189,5 @@ TEST_F(GpuKernelTuning, ARecordedStepIsRecordedAnew) {
   EXPECT_EQ(step(with_file(kOurs)).gradients, tuned_while_recording.gradients);
 }
 
-}  // namespace
+}  // namespace gpu_kernel_tuning_test
 }  // namespace mpitron::train

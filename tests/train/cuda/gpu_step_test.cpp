@@ -5,7 +5,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace gpu_step_test {
 
 struct GpuStepCase {
   const char* name;
@@ -82,5 +82,5 @@ INSTANTIATE_TEST_SUITE_P(
                     1e-4}),
     [](const auto& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace gpu_step_test
 }  // namespace mpitron::train

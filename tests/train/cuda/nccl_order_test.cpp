@@ -9,7 +9,7 @@
 #include "train/layout_cases.h"
 
 namespace mpitron::train {
-namespace {
+namespace nccl_order_test {
 
 struct NcclLayout {
   const char* name;
@@ -125,5 +125,5 @@ INSTANTIATE_TEST_SUITE_P(
             "cp2_dp2", 4, {"--context-parallel-size", "2"}, {"all_reduce", "receive", "send"}}),
     [](const auto& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace nccl_order_test
 }  // namespace mpitron::train

@@ -3,7 +3,7 @@
 // The share of the optimizer that the processor updates for a GPU (--optimizer-cpu-offload).
 
 namespace mpitron::train {
-namespace {
+namespace offloaded_optimizer_test {
 
 const Flags kTypes = {
     "--bf16", "--use-distributed-optimizer",    "--exp-avg-dtype", "bf16", "--exp-avg-sq-dtype",
@@ -64,5 +64,5 @@ TEST(OffloadedOptimizer, ItsCheckpointsResumeWithAndWithoutIt) {
   }
 }
 
-}  // namespace
+}  // namespace offloaded_optimizer_test
 }  // namespace mpitron::train

@@ -3,7 +3,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace offloaded_step_test {
 
 struct Outcome {
   std::vector<double> told;  // loss and gradient norm
@@ -26,5 +26,5 @@ TEST(OffloadedStep, ComputesTheSameBitsInLessMemoryOfTheGpu) {
   EXPECT_LT(offloaded.high_water, plain.high_water);
 }
 
-}  // namespace
+}  // namespace offloaded_step_test
 }  // namespace mpitron::train

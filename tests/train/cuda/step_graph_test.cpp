@@ -8,7 +8,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace step_graph_test {
 
 const Flags kGraph = {"--enable-cuda-graph", "--cuda-graph-scope", "full_iteration",
                       "--cuda-graph-warmup-steps", "1"};
@@ -102,5 +102,5 @@ INSTANTIATE_TEST_SUITE_P(
         GraphCase{"pp2", {"--pipeline-model-parallel-size", "2"}, 2}),
     [](const auto& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace step_graph_test
 }  // namespace mpitron::train

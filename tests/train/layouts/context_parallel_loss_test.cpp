@@ -11,7 +11,7 @@
 // then averaged over all replicas, the context parallel ranks among them.
 
 namespace mpitron::train {
-namespace {
+namespace context_parallel_loss_test {
 
 constexpr Index kRows = 2;
 
@@ -118,5 +118,5 @@ TEST(ContextParallelLoss, OtherwiseItIsAMeanOfMeans) {
   }
 }
 
-}  // namespace
+}  // namespace context_parallel_loss_test
 }  // namespace mpitron::train

@@ -12,7 +12,7 @@
 // rank does with the whole batch.
 
 namespace mpitron::train {
-namespace {
+namespace data_parallel_test {
 
 using parallel::DataParallelOptions;
 using parallel::Sharding;
@@ -228,5 +228,5 @@ TEST(DataParallelTrainingTest, BytesPerParameterAreThoseOfTheTable) {
   }
 }
 
-}  // namespace
+}  // namespace data_parallel_test
 }  // namespace mpitron::train

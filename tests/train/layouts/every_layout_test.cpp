@@ -13,7 +13,7 @@
 // second of four parts), MPITRON_LAYOUT_SEED another sample.
 
 namespace mpitron::train {
-namespace {
+namespace every_layout_test {
 
 constexpr Index kMostRanks = 8, kSample = 24;
 
@@ -165,5 +165,5 @@ TEST(EveryLayout, TrainsAsOneRankDoes) {
   }
 }
 
-}  // namespace
+}  // namespace every_layout_test
 }  // namespace mpitron::train

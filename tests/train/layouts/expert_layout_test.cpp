@@ -8,7 +8,7 @@
 // rank, with dropout on.
 
 namespace mpitron::train {
-namespace {
+namespace expert_layout_test {
 
 Flags model() {
   return {"--num-layers",
@@ -218,5 +218,5 @@ TEST_F(ExpertTraps, ExpertsWithoutTokensTakePart) {
   expect_layouts({"--moe-router-topk", "1", "--moe-router-pre-softmax", "--num-experts", "16"});
 }
 
-}  // namespace
+}  // namespace expert_layout_test
 }  // namespace mpitron::train

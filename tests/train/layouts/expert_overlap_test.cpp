@@ -8,7 +8,7 @@
 // delayed weight gradients): no bit changes.
 
 namespace mpitron::train {
-namespace {
+namespace expert_overlap_test {
 
 Flags model() {
   return {"--num-layers",
@@ -151,5 +151,5 @@ TEST(ExpertOverlap, FilledExpertsTakeNoMoreMemoryStepByStep) {
   }
 }
 
-}  // namespace
+}  // namespace expert_overlap_test
 }  // namespace mpitron::train

@@ -12,7 +12,7 @@
 // agree with one rank to 1e-12, with dropout on.
 
 namespace mpitron::train {
-namespace {
+namespace fp64_layout_test {
 
 struct Outcome {
   double loss = 0, grad_norm = 0;
@@ -107,5 +107,5 @@ INSTANTIATE_TEST_SUITE_P(
         Layout{"tp2_sp_cp2_pp2", 8, kTensor + kSequence + kPipeline + context("p2p")}),
     [](const auto& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace fp64_layout_test
 }  // namespace mpitron::train

@@ -7,7 +7,7 @@
 // from all layouts.
 
 namespace mpitron::train {
-namespace {
+namespace layer_kinds_test {
 
 // SGD: Adam's first steps are the gradients' signs, which rounding alone may flip.
 Flags model() {
@@ -136,5 +136,5 @@ TEST(LayerKinds, AResumeChangesNoBit) {
   }
 }
 
-}  // namespace
+}  // namespace layer_kinds_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 // Low-rank updates train alike in every layout, with dropout on.
 
 namespace mpitron::train {
-namespace {
+namespace low_rank_layout_test {
 
 Flags model() {
   return {"--num-layers",
@@ -106,5 +106,5 @@ INSTANTIATE_TEST_SUITE_P(All, LowRankExperts,
                                                                   "1"}}),
                          name_of);
 
-}  // namespace
+}  // namespace low_rank_layout_test
 }  // namespace mpitron::train

@@ -14,7 +14,7 @@
 // (then all groups send messages).
 
 namespace mpitron::train {
-namespace {
+namespace placement_test {
 
 /// Steps with dropout in bf16, eight ranks: every kind of group has work.
 Flags layout() {
@@ -104,5 +104,5 @@ TEST(Placement, MovesNoBit) {
   EXPECT_TRUE(bits("00000000", "3") == one_node) << "three threads";
 }
 
-}  // namespace
+}  // namespace placement_test
 }  // namespace mpitron::train

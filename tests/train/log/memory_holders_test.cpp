@@ -4,7 +4,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace memory_holders_test {
 
 TEST(MemoryHolders, AreTold) {
   const auto device = device::make_device("host");
@@ -24,5 +24,5 @@ TEST(MemoryHolders, NumbersOfEightBitsAreTold) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace memory_holders_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 #include "support/http.h"
 
 namespace mpitron::train {
-namespace {
+namespace metrics_endpoint_test {
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -49,5 +49,5 @@ TEST(MetricsEndpoint, AnswersOverHttp) {
   EXPECT_TRUE(has(test::http(endpoint.port(), "GET /healthz HTTP/1.1\r\n\r\n"), " 200 OK\r\n"));
 }
 
-}  // namespace
+}  // namespace metrics_endpoint_test
 }  // namespace mpitron::train

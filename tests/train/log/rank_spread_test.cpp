@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace rank_spread_test {
 
 TEST(RankSpread, NamesTheRankThatOthersWaitFor) {
   const RankSpread spread = gather_spread({}, [](std::span<const float> own) {
@@ -27,5 +27,5 @@ TEST(RankSpread, OfOneRankIsThatRank) {
   EXPECT_EQ(spread.most_memory_mib, 7.0F);
 }
 
-}  // namespace
+}  // namespace rank_spread_test
 }  // namespace mpitron::train

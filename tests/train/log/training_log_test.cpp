@@ -9,7 +9,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace training_log_test {
 
 /// A log and what it reads from: a step that has not run yet.
 struct Logged {
@@ -182,5 +182,5 @@ TEST(TrainingLog, SeveralValidationSetsHaveNumbers) {
   }
 }
 
-}  // namespace
+}  // namespace training_log_test
 }  // namespace mpitron::train

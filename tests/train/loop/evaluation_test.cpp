@@ -9,7 +9,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace evaluation_test {
 
 using Flags = std::vector<std::string>;
 using Losses = std::vector<std::optional<double>>;
@@ -174,5 +174,5 @@ TEST_F(ValidationSets, ASetWithoutASampleIsAMistake) {
   EXPECT_NE(message.find("--full-validation: validation set 1"), std::string::npos) << message;
 }
 
-}  // namespace
+}  // namespace evaluation_test
 }  // namespace mpitron::train

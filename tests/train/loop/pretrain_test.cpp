@@ -11,7 +11,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace pretrain_test {
 
 struct MockRun {
   RunOutcome outcome;
@@ -166,5 +166,5 @@ TEST(Pretraining, WithoutTrainingDataItIsAMistake) {
   EXPECT_THROW(pretraining.run(), Error);
 }
 
-}  // namespace
+}  // namespace pretrain_test
 }  // namespace mpitron::train

@@ -7,7 +7,7 @@
 #include "train/mock_training.h"
 
 namespace mpitron::train {
-namespace {
+namespace unigram_test {
 
 void add(UnigramLoss& unigram, const std::vector<std::int64_t>& labels,
          const std::vector<float>& mask) {
@@ -50,5 +50,5 @@ TEST(UnigramLoss, IsNothingWithoutEvaluations) {
   EXPECT_FALSE(unigram_loss(blind.data, blind.config));
 }
 
-}  // namespace
+}  // namespace unigram_test
 }  // namespace mpitron::train

@@ -8,7 +8,7 @@
 // and moved between ranks.
 
 namespace mpitron::train {
-namespace {
+namespace fp8_experts_test {
 
 const Flags kExperts = {"--disable-bias-linear", "--swiglu", "--num-experts",        "4",
                         "--moe-ffn-hidden-size", "24",       "--moe-aux-loss-coeff", "0.1",
@@ -159,5 +159,5 @@ TEST(Fp8Experts, HistoriesMoveBetweenRanksAndRunsGoOnBitForBit) {
   EXPECT_EQ(last.state, first.state);
 }
 
-}  // namespace
+}  // namespace fp8_experts_test
 }  // namespace mpitron::train

@@ -7,7 +7,7 @@
 #include "train/model/fp8_runs.h"
 
 namespace mpitron::train {
-namespace {
+namespace fp8_histories_test {
 
 class Fp8HistoriesTest : public ::testing::Test {
  protected:
@@ -94,5 +94,5 @@ TEST(Fp8Layouts, DelayedScalesDependOnNoLayout) {
   }
 }
 
-}  // namespace
+}  // namespace fp8_histories_test
 }  // namespace mpitron::train

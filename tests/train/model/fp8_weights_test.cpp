@@ -6,7 +6,7 @@
 #include "train/checkpoint_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace fp8_weights_test {
 
 const Flags kHybrid = {"--bf16", "--fp8-format", "hybrid"};
 const Flags kDelayed = kHybrid + Flags{"--fp8-amax-history-len", "3"};
@@ -128,5 +128,5 @@ TEST(Fp8WeightsLayouts, ChangeNoBitOfPipelinesAndShards) {
   }
 }
 
-}  // namespace
+}  // namespace fp8_weights_test
 }  // namespace mpitron::train

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace frozen_parameters_test {
 
 TEST(FrozenParameters, AreThoseOfTheirLayersAndTables) {
   autograd::ParameterList parameters;
@@ -32,5 +32,5 @@ TEST(FrozenParameters, AreThoseOfTheirLayersAndTables) {
             (std::vector<bool>{true, true, false, false, false}));
 }
 
-}  // namespace
+}  // namespace frozen_parameters_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::train {
-namespace {
+namespace rank_layout_test {
 
 using comm::AxisSet;
 using Ranks = std::vector<Index>;
@@ -27,5 +27,5 @@ TEST(RankLayout, RefusesSizesThatDoNotDivideTheRanks) {
   EXPECT_THROW(make_rank_grid(parallel, 8), Error);
 }
 
-}  // namespace
+}  // namespace rank_layout_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 #include "support/golden_model.h"
 
 namespace mpitron::train {
-namespace {
+namespace theoretical_memory_test {
 
 MemoryLayout layout_of(const test::GoldenArguments& args) {
   return {
@@ -16,8 +16,6 @@ MemoryLayout layout_of(const test::GoldenArguments& args) {
       .micro_batch_size = args.number("micro_batch_size"),
       .use_distributed_optimizer = args.flag("use_distributed_optimizer")};
 }
-
-}  // namespace
 
 TEST(TheoreticalMemory, EqualsReferenceTable) {
   const nlohmann::json cases = test::golden_table("theoretical_memory");
@@ -148,4 +146,5 @@ TEST(TheoreticalMemory, ALineTellsActivationsWhereTheFormulaHolds) {
   EXPECT_NE(theoretical_memory_line(run).find("activation="), std::string::npos);
 }
 
+}  // namespace theoretical_memory_test
 }  // namespace mpitron::train

@@ -8,7 +8,7 @@
 // the file does not depend on the layout.
 
 namespace mpitron::train {
-namespace {
+namespace upcycling_test {
 
 Flags dense() {
   return {"--num-layers",      "4", "--micro-batch-size", "1", "--disable-bias-linear",
@@ -164,5 +164,5 @@ TEST(Upcycling, WeightsGrowWithTheNumberOfParts) {
   EXPECT_DOUBLE_EQ(expert_scale(model, 2), 2);  // (8 copies * 2^2 / 4)^(1/3)
 }
 
-}  // namespace
+}  // namespace upcycling_test
 }  // namespace mpitron::train

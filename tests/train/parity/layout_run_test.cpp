@@ -6,7 +6,7 @@
 // dropout on.
 
 namespace mpitron::train {
-namespace {
+namespace layout_run_test {
 
 class LayoutTest : public ::testing::TestWithParam<Layout> {
  protected:
@@ -260,5 +260,5 @@ TEST(RelativePositions, AreTheSameOnTensorRanks) {
   expect_equal(run_layout(t5 + kSharded, 4), alone);
 }
 
-}  // namespace
+}  // namespace layout_run_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace parity_test {
 
 TEST(Parity, ALayoutComputesWhatOneRankDoes) {
   const ParityCertificate certificate =
@@ -56,5 +56,5 @@ TEST(Parity, NamesTheFirstDifference) {
   EXPECT_FALSE(certificate.pass());
 }
 
-}  // namespace
+}  // namespace parity_test
 }  // namespace mpitron::train

@@ -10,7 +10,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace recorded_case_test {
 
 using nlohmann::json;
 
@@ -107,5 +107,5 @@ TEST(RecordedCase, NamesWhatIsMissingOrBroken) {
   EXPECT_NE(message().find("weights.safetensors"), std::string::npos) << message();
 }
 
-}  // namespace
+}  // namespace recorded_case_test
 }  // namespace mpitron::train

@@ -11,7 +11,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace recorded_layers_test {
 
 class RecordedLayersTest : public ::testing::Test {
  protected:
@@ -73,5 +73,5 @@ TEST_F(RecordedLayersTest, ABrokenFileIsNamed) {
   EXPECT_THROW(RecordedLayers(folder_.path(), 2), Error);
 }
 
-}  // namespace
+}  // namespace recorded_layers_test
 }  // namespace mpitron::train

@@ -9,7 +9,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace recorded_vision_test {
 
 constexpr const char* kDims =
     R"({"dims": {"layers": 2, "hidden": 32, "heads": 4, "img": 32, "patch": 8, "gbs": 4, "mbs": 2,
@@ -48,5 +48,5 @@ TEST(RecordedVision, NamesAreTheReferences) {
   EXPECT_EQ(vision_name("head.dense_in.weight"), "head.dense_in.weight");
 }
 
-}  // namespace
+}  // namespace recorded_vision_test
 }  // namespace mpitron::train

@@ -8,7 +8,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace replay_test {
 
 TEST(ReplayResult, PassesInsideEveryToleranceOnly) {
   ReplayResult result;
@@ -101,5 +101,5 @@ TEST_F(Replay, ParametersEndWithTheRecordedNorms) {
   EXPECT_GT(result.max_relative_norm, 0.9);
 }
 
-}  // namespace
+}  // namespace replay_test
 }  // namespace mpitron::train

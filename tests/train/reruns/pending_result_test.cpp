@@ -7,7 +7,7 @@
 #include "train/reruns/rerun_engine.h"
 
 namespace mpitron::train {
-namespace {
+namespace pending_result_test {
 
 TEST(PendingResult, KeepsEveryBit) {
   for (const double value : {0.1, -1e-300, std::numeric_limits<double>::quiet_NaN()}) {
@@ -37,5 +37,5 @@ TEST(PendingResult, OtherTextIsRefusedByTheFilesName) {
   }
 }
 
-}  // namespace
+}  // namespace pending_result_test
 }  // namespace mpitron::train

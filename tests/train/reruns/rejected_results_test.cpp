@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::train {
-namespace {
+namespace rejected_results_test {
 
 TEST(RejectedResults, AreThoseThatOneRankRejectedTwice) {
   const test::TemporaryFolder folder;
@@ -42,5 +42,5 @@ TEST(RejectedResults, OfTheReferencesFiles) {
   EXPECT_NE(message.find("line 1"), std::string::npos) << message;
 }
 
-}  // namespace
+}  // namespace rejected_results_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace rerun_engine_test {
 
 using config::InjectedError;
 using config::RerunMode;
@@ -170,5 +170,5 @@ TEST(RelativeDifference, OfFiniteAndOtherFigures) {
   EXPECT_EQ(relative_difference(0, 1), std::numeric_limits<double>::infinity());
 }
 
-}  // namespace
+}  // namespace rerun_engine_test
 }  // namespace mpitron::train

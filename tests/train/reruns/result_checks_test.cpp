@@ -5,12 +5,10 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace result_checks_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 TEST(UnexpectedlyLarge, LearnsFromTheFirstSamples) {
   UnexpectedlyLarge spiky(10.0, 3);
@@ -51,4 +49,5 @@ TEST(ResultChecks, ComplainOfSpikesAndFatallyOfNan) {
   EXPECT_EQ(ResultChecks(training)(kNan, kNan)[0].complaint, "");
 }
 
+}  // namespace result_checks_test
 }  // namespace mpitron::train

@@ -10,7 +10,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace result_judge_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -78,5 +78,5 @@ TEST(ResultJudge, AFileOfAnotherFormIsNamed) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace result_judge_test
 }  // namespace mpitron::train

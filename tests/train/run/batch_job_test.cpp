@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace batch_job_test {
 
 class BatchJob : public ::testing::Test {
  protected:
@@ -30,5 +30,5 @@ TEST_F(BatchJob, WhatIsNoTimeIsNamed) {
   }
 }
 
-}  // namespace
+}  // namespace batch_job_test
 }  // namespace mpitron::train

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace exit_conditions_test {
 
 const ExitOptions kAll{.save = true,
                        .save_interval = 10,
@@ -21,8 +21,6 @@ void expect(const ExitOptions& options, const ExitMoment& moment, SaveKind save,
   EXPECT_EQ(decision.reason, reason) << "iteration " << moment.iteration;
   EXPECT_EQ(decision.message.empty(), reason == ExitReason::none) << decision.message;
 }
-
-}  // namespace
 
 TEST(ExitConditions, OrdinaryIterations) {
   expect(kAll, {.iteration = 7}, SaveKind::none, ExitReason::none);
@@ -121,4 +119,5 @@ TEST(ExitConditions, Codes) {
   EXPECT_EQ(static_cast<int>(exit_code(ExitReason::signal, false)), 86);
 }
 
+}  // namespace exit_conditions_test
 }  // namespace mpitron::train

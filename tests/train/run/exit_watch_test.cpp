@@ -9,7 +9,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace exit_watch_test {
 
 class ExitWatchTest : public ::testing::Test {
  protected:
@@ -56,5 +56,5 @@ TEST_F(ExitWatchTest, TheEndOfTheJobLeavesTimeForASave) {
   EXPECT_EQ(first_decision().reason, ExitReason::job_end);
 }
 
-}  // namespace
+}  // namespace exit_watch_test
 }  // namespace mpitron::train

@@ -6,7 +6,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace progress_log_test {
 
 using namespace std::chrono_literals;
 
@@ -59,5 +59,5 @@ TEST(ProgressLog, ThroughputGoesOnThroughJobs) {
   EXPECT_TRUE(has(last_line(), "Cumulative throughput: 2.0")) << last_line();
 }
 
-}  // namespace
+}  // namespace progress_log_test
 }  // namespace mpitron::train

@@ -9,7 +9,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace run_description_test {
 
 TEST(RunDescription, SaysWhatReadersOfMetricsNeed) {
   const test::TemporaryFolder folder;
@@ -28,5 +28,5 @@ TEST(RunDescription, SaysWhatReadersOfMetricsNeed) {
   EXPECT_EQ(json.at("save"), std::filesystem::absolute("there").string());
 }
 
-}  // namespace
+}  // namespace run_description_test
 }  // namespace mpitron::train

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace run_position_test {
 
 TEST(RunPosition, AHeaderGivesBackWhatItWasGiven) {
   const RunPosition position{
@@ -19,5 +19,5 @@ TEST(RunPosition, AConvertedModelHasValidatedNothing) {
   EXPECT_EQ(position_of({.iteration = 3}).consumed_valid_samples, 0);
 }
 
-}  // namespace
+}  // namespace run_position_test
 }  // namespace mpitron::train

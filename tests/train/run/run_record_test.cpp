@@ -9,7 +9,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace run_record_test {
 
 class RunRecordTest : public ::testing::Test {
  protected:
@@ -78,5 +78,5 @@ TEST_F(RunRecordTest, AFolderThatCannotBeWrittenDoesNotEndARun) {
   EXPECT_FALSE(is_written());
 }
 
-}  // namespace
+}  // namespace run_record_test
 }  // namespace mpitron::train

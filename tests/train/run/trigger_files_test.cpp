@@ -7,7 +7,7 @@
 #include "support/temporary_folder.h"
 
 namespace mpitron::train {
-namespace {
+namespace trigger_files_test {
 
 class TriggerFilesTest : public ::testing::Test {
  protected:
@@ -47,5 +47,5 @@ TEST_F(TriggerFilesTest, WithoutAFolderNobodyAsks) {
   EXPECT_EQ(TriggerFiles(folder_.path() / "no such folder", 1).take(1), Trigger::none);
 }
 
-}  // namespace
+}  // namespace trigger_files_test
 }  // namespace mpitron::train

@@ -9,7 +9,7 @@
 #include "support/tiny_flags.h"
 
 namespace mpitron::train {
-namespace {
+namespace file_rules_test {
 
 using test::TemporaryFolder;
 using testing::ElementsAre;
@@ -82,5 +82,5 @@ TEST(FileRules, NamesThatNoFileSystemTakesAreRefusedInShort) {
               ElementsAre("F006"));
 }
 
-}  // namespace
+}  // namespace file_rules_test
 }  // namespace mpitron::train

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace expert_balance_test {
 
 LayerReport report_of(const std::vector<double>& tokens) {
   LayerReport report;
@@ -52,5 +52,5 @@ TEST(CollapsedRoutersTest, AsManyExpertsAsATokenVisitsCannotCollapse) {
   EXPECT_TRUE(collapsed(1, report_of({0, 0, 0})).empty());  // no token at all
 }
 
-}  // namespace
+}  // namespace expert_balance_test
 }  // namespace mpitron::train

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace iteration_report_test {
 
 /// 2026-08-22 15:22:22.123456 local time, whatever the time zone.
 std::chrono::system_clock::time_point some_time() {
@@ -37,8 +37,6 @@ IterationReport plain() {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 TEST(IterationLine, Plain) {
   EXPECT_EQ(iteration_line(plain()),
@@ -148,4 +146,5 @@ TEST(ReportLines, CountAndTime) {
             "[exiting program at iteration 10] datetime: 2026-08-22 15:22:22 ");
 }
 
+}  // namespace iteration_report_test
 }  // namespace mpitron::train

@@ -8,7 +8,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace packed_step_test {
 
 constexpr Index kLength = 8;
 
@@ -112,5 +112,5 @@ TEST_P(PackedStep, GivesTheGradientOfOneConversationASample) {
 
 INSTANTIATE_TEST_SUITE_P(Positions, PackedStep, ::testing::Values("learned_absolute", "rope"));
 
-}  // namespace
+}  // namespace packed_step_test
 }  // namespace mpitron::train

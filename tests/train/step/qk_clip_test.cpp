@@ -7,7 +7,7 @@
 #include "comm/groups/parallel_groups.h"
 
 namespace mpitron::train {
-namespace {
+namespace qk_clip_test {
 
 /// Two groups of two heads of one column: rows q q k v, q q k v.
 TEST(QkClip, ShrinksRowsOfGroupsAboveTheThreshold) {
@@ -28,5 +28,5 @@ TEST(QkClip, ShrinksRowsOfGroupsAboveTheThreshold) {
   EXPECT_EQ(clip.row_factors(2), (std::vector<float>{query, query, key, 1, 1, 1, 1, 1}));
 }
 
-}  // namespace
+}  // namespace qk_clip_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 #include "comm/groups/world.h"
 
 namespace mpitron::train {
-namespace {
+namespace tracked_losses_test {
 
 config::RunConfig two_depths() {
   config::RunConfig config;
@@ -78,5 +78,5 @@ TEST(TrackedLossesTest, AMeanIsOverTheLayersThatHaveOne) {
   EXPECT_EQ(summaries(losses), expected);
 }
 
-}  // namespace
+}  // namespace tracked_losses_test
 }  // namespace mpitron::train

@@ -13,7 +13,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace train_step_test {
 
 class TrainStepTest : public ::testing::Test {
  protected:
@@ -298,5 +298,5 @@ TEST(TrainStepBits, DoNotDependOnTheNumberOfThreads) {
   EXPECT_TRUE(bits_with_threads("2") == one) << "the bits differ";
 }
 
-}  // namespace
+}  // namespace train_step_test
 }  // namespace mpitron::train

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace layer_trace_test {
 
 using autograd::Pass;
 
@@ -67,5 +67,5 @@ TEST(LayerTrace, PassesOfTwoMicrobatchesMayRunByTurns) {
   EXPECT_EQ(spans[1].number, 2);
 }
 
-}  // namespace
+}  // namespace layer_trace_test
 }  // namespace mpitron::train

@@ -12,7 +12,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron::train {
-namespace {
+namespace profile_test {
 
 constexpr Index kSteps = 6;
 
@@ -142,5 +142,5 @@ TEST(Profile, ShowsThatNothingOverlapsWithoutTheFlag) {
   }
 }
 
-}  // namespace
+}  // namespace profile_test
 }  // namespace mpitron::train

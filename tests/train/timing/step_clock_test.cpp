@@ -5,7 +5,7 @@
 #include "comm/groups/work.h"
 
 namespace mpitron::train {
-namespace {
+namespace step_clock_test {
 
 TEST(StepClock, CountsWaitingWhileItRuns) {
   StepClock clock;
@@ -32,5 +32,5 @@ TEST(StepClock, GoesOnFromZero) {
   EXPECT_EQ(clock.elapsed().waited, 4);
 }
 
-}  // namespace
+}  // namespace step_clock_test
 }  // namespace mpitron::train

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
-namespace {
+namespace timers_test {
 
 using config::TimingLogOption;
 using namespace std::chrono_literals;
@@ -21,8 +21,6 @@ TimerGroup two_ranks(std::vector<float> times) {
   group.world_size = 2;
   return group;
 }
-
-}  // namespace
 
 TEST(Timers, MinMaxLines) {
   Timers timers(1, TimingLogOption::minmax, two_ranks({12.5, 0, 10.25, 3}));
@@ -137,4 +135,5 @@ TEST(Timers, LetTheDeviceSettleAroundWhatIsTimed) {
   EXPECT_EQ(settled, 2);
 }
 
+}  // namespace timers_test
 }  // namespace mpitron::train

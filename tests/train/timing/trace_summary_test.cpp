@@ -7,7 +7,7 @@
 #include "utils/error.h"
 
 namespace mpitron::train {
-namespace {
+namespace trace_summary_test {
 
 TEST(SpanUnion, PutsOverlappingSpansTogether) {
   const SpanUnion some({{5, 7}, {0, 2}, {1, 3}, {6, 6.5}});
@@ -84,5 +84,5 @@ TEST_F(Summary, ATraceWithoutAStepIsRefused) {
   EXPECT_THROW(summarize_traces({write(0, {span(TraceKind::kernel, 0, 1)})}), Error);
 }
 
-}  // namespace
+}  // namespace trace_summary_test
 }  // namespace mpitron::train

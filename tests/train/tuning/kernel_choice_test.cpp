@@ -8,7 +8,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace kernel_choice_test {
 
 using kernels::AttentionKernel;
 using kernels::MatmulKernel;
@@ -66,5 +66,5 @@ TEST(KernelChoice, DeviceSynchronizeWatchesEveryLaunch) {
   with_choice({}, [&](device::Device& device) { EXPECT_FALSE(watched(device)); });
 }
 
-}  // namespace
+}  // namespace kernel_choice_test
 }  // namespace mpitron::train

@@ -8,7 +8,7 @@
 #include "tensor/tensor.h"
 
 namespace mpitron::train {
-namespace {
+namespace kernel_results_test {
 
 TEST(KernelResults, NumbersAreThoseOfTheTensor) {
   const auto host = device::make_device("host");
@@ -26,5 +26,5 @@ TEST(KernelResults, DifferencesCountAgainstTheLargestNumber) {
   EXPECT_EQ(difference_of({1, NAN}, {1, 2}), INFINITY);
 }
 
-}  // namespace
+}  // namespace kernel_results_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
-namespace {
+namespace kernel_tuning_test {
 
 TEST(KernelTuning, ChoicesLieInTheUsersCacheByTheGpusName) {
   const char* const before = std::getenv("XDG_CACHE_HOME");
@@ -22,5 +22,5 @@ TEST(KernelTuning, TheHostHasNothingToChoose) {
   EXPECT_FALSE(tuning.complete());
 }
 
-}  // namespace
+}  // namespace kernel_tuning_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::train {
-namespace {
+namespace tuning_file_test {
 
 using kernels::AttentionKernel;
 using kernels::AttentionMask;
@@ -91,5 +91,5 @@ TEST(TuningFile, OtherTextIsRefusedByTheFilesName) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace tuning_file_test
 }  // namespace mpitron::train

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace dtype_test {
 
 constexpr DType kAll[] = {DType::f32, DType::bf16, DType::f16, DType::f64, DType::u8,
                           DType::i8,  DType::u16,  DType::i16, DType::i32, DType::i64};
@@ -49,5 +49,5 @@ TEST(DType, VisitsTrainingTypesOnly) {
   EXPECT_THROW(visit_dtype(DType::i32, size), InternalError);
 }
 
-}  // namespace
+}  // namespace dtype_test
 }  // namespace mpitron

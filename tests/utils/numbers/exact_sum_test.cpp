@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::exact_sum {
-namespace {
+namespace exact_sum_test {
 
 using Storage = std::array<std::int64_t, kBins>;
 
@@ -73,5 +73,5 @@ TEST(ExactSum, NotFiniteStaysNotFinite) {
   EXPECT_EQ(sum_of({0x1p300}), kInfinity);
 }
 
-}  // namespace
+}  // namespace exact_sum_test
 }  // namespace mpitron::exact_sum

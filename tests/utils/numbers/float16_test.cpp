@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace float16_test {
 
 /// A format by its numbers, and its values computed in double: the oracle.
 struct Format {
@@ -127,5 +127,5 @@ TEST(Float16, TheLastFiniteValueAndTheFirstThatOverflows) {
   EXPECT_EQ(Float16(0x1p-25f).bits, 0);  // a tie: to even
 }
 
-}  // namespace
+}  // namespace float16_test
 }  // namespace mpitron

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace float8_test {
 
 /// All finite numbers >= 0 of a format in order, so that the index of each is its bits.
 std::vector<double> numbers(Fp8Format format) {
@@ -97,5 +97,5 @@ TEST(FiniteMagnitude, IsZeroOfWhatIsNotFinite) {
   EXPECT_EQ(finite_magnitude(NAN), 0);
 }
 
-}  // namespace
+}  // namespace float8_test
 }  // namespace mpitron

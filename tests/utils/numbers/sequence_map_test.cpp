@@ -5,7 +5,7 @@
 #include "support/golden_tables.h"
 
 namespace mpitron {
-namespace {
+namespace sequence_map_test {
 
 std::vector<Index> positions(const SequenceSlice& slice) {
   std::vector<Index> result;
@@ -75,5 +75,5 @@ TEST(SequenceMap, FromAPositionOnIsAMapOfTheRest) {
   }
 }
 
-}  // namespace
+}  // namespace sequence_map_test
 }  // namespace mpitron

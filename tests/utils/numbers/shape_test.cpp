@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace shape_test {
 
 TEST(Shape, CountsFromBothEnds) {
   const Shape shape{2, 3, 5};
@@ -47,5 +47,5 @@ TEST(Shape, HasAtMostSixDimensions) {
   EXPECT_THROW((Shape{1, 2, 3, 4, 5, 6, 7}), InternalError);
 }
 
-}  // namespace
+}  // namespace shape_test
 }  // namespace mpitron

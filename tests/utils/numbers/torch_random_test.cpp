@@ -5,7 +5,7 @@
 #include "support/golden_json.h"
 
 namespace mpitron {
-namespace {
+namespace torch_random_test {
 
 void expect_near(std::span<const float> values, const nlohmann::json& expected) {
   ASSERT_EQ(values.size(), expected.size());
@@ -43,5 +43,5 @@ TEST(TorchGenerator, ReproducesEveryReferenceDraw) {
   }
 }
 
-}  // namespace
+}  // namespace torch_random_test
 }  // namespace mpitron

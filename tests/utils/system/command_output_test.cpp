@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace command_output_test {
 
 TEST(CommandOutput, HasBothOutputsAndTheExitCode) {
   const CommandOutput output = command_output({"sh", "-c", "echo out; echo err >&2; exit 5"});
@@ -28,5 +28,5 @@ TEST(CommandOutput, TellsOfAbsentAndKilledPrograms) {
   EXPECT_EQ(command_output({"sh", "-c", "kill -9 $$"}).code, 128 + 9);
 }
 
-}  // namespace
+}  // namespace command_output_test
 }  // namespace mpitron

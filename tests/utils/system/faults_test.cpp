@@ -11,7 +11,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron {
-namespace {
+namespace faults_test {
 
 /// Reads the last byte of a mapped file that was cut meanwhile.
 void read_behind_the_end(const std::string& path) {
@@ -67,5 +67,5 @@ TEST(FaultsDeathTest, APipeWithoutAReaderIsAFailedWrite) {
   EXPECT_EXIT(write(), testing::ExitedWithCode(7), "");
 }
 
-}  // namespace
+}  // namespace faults_test
 }  // namespace mpitron

@@ -11,7 +11,7 @@
 #include "support/corpus.h"
 
 namespace mpitron {
-namespace {
+namespace files_test {
 
 using test::TemporaryFolder;
 using test::write_bytes;
@@ -160,5 +160,5 @@ TEST(AtomicFile, AFullDiskIsAnErrorAndLeavesNothing) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"x"});
 }
 
-}  // namespace
+}  // namespace files_test
 }  // namespace mpitron

@@ -5,7 +5,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron {
-namespace {
+namespace folders_test {
 
 TEST(MakeFolder, MakesThoseAboveAndTakesOneThatIsThere) {
   const test::TemporaryFolder folder;
@@ -27,5 +27,5 @@ TEST(MakeFolder, NamesTheOptionWhereAFileIsInTheWay) {
   }
 }
 
-}  // namespace
+}  // namespace folders_test
 }  // namespace mpitron

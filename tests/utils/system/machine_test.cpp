@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace machine_test {
 
 TEST(HostName, IsTheKernels) {
   std::string name;
@@ -23,5 +23,5 @@ TEST(MachineMemory, IsWhatTheSystemTells) {
   EXPECT_EQ(machine_memory() >> 10, kibibytes);
 }
 
-}  // namespace
+}  // namespace machine_test
 }  // namespace mpitron

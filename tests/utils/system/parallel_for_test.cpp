@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace parallel_for_test {
 
 TEST(ParallelFor, CallsEachOnce) {
   for (const Index threads : {1, 4}) {
@@ -29,5 +29,5 @@ TEST(ParallelFor, ThrowsWhatACallThrew) {
                std::runtime_error);
 }
 
-}  // namespace
+}  // namespace parallel_for_test
 }  // namespace mpitron

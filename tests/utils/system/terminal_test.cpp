@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 namespace mpitron {
-namespace {
+namespace terminal_test {
 
 TEST(Terminal, TellsItsColumns) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
@@ -34,5 +34,5 @@ TEST(Terminal, AFileHasNone) {
   ::close(file);
 }
 
-}  // namespace
+}  // namespace terminal_test
 }  // namespace mpitron

@@ -9,7 +9,7 @@
 #include "utils/system/files.h"
 
 namespace mpitron {
-namespace {
+namespace write_all_test {
 
 TEST(WriteAll, WritesMoreThanAPipeHoldsAtOnce) {
   std::array<int, 2> ends{};
@@ -36,5 +36,5 @@ TEST(WriteAll, SaysWhyItCannot) {
   EXPECT_EQ(errno, EBADF);
 }
 
-}  // namespace
+}  // namespace write_all_test
 }  // namespace mpitron

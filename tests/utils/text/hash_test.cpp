@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace hash_test {
 
 // Published values of XXH3 (xxHash 0.8): the empty input, and what `xxhsum -H3` and `-H2` print.
 TEST(Hash, KnownAnswers) {
@@ -31,5 +31,5 @@ TEST(Hash, DependsOnSeedLengthAndEveryByte) {
   EXPECT_EQ(hash64(text), whole);
 }
 
-}  // namespace
+}  // namespace hash_test
 }  // namespace mpitron

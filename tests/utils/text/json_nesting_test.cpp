@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace json_nesting_test {
 
 std::string nested(std::size_t depth) {
   return std::string(depth, '[') + std::string(depth, ']');
@@ -35,5 +35,5 @@ TEST(JsonNesting, BracketsInTextsAreText) {
   EXPECT_FALSE(nests_too_deep("\"\\"));
 }
 
-}  // namespace
+}  // namespace json_nesting_test
 }  // namespace mpitron

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace printable_test {
 
 TEST(Printable, TextsWithoutControlsStayAsTheyAre) {
   for (const char* text : {"", "a b", "two\nlines\tand more", "größer ▁ 日本", "\xc2\xa0"}) {
@@ -24,5 +24,5 @@ TEST(Printable, WhatATerminalObeysIsReplaced) {
   }
 }
 
-}  // namespace
+}  // namespace printable_test
 }  // namespace mpitron

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
-namespace {
+namespace utf8_test {
 
 TEST(Utf8, EveryCodePointComesBack) {
   for (std::uint32_t c = 0; c < 0x110000; ++c) {
@@ -28,5 +28,5 @@ TEST(Utf8, ReplacesInvalidBytesOneByOne) {
   EXPECT_EQ(replace_invalid_utf8("a\xFF\xC3\xA9\xE4\xB8"), "a\uFFFD\u00E9\uFFFD\uFFFD");
 }
 
-}  // namespace
+}  // namespace utf8_test
 }  // namespace mpitron
