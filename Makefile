@@ -52,9 +52,10 @@ lint: deps ## check layers, formatting, style budget and contracts without compi
 	$(call say,'lint: layers; formatting; style budget; numerical contracts')
 	@python3 tests/lint/lint.py
 
-tidy: configure ## run clang-tidy 14 on the files that differ from BASE
+tidy: deps ## run clang-tidy 14 on the files that differ from BASE
 	$(call say,'tidy: clang-tidy on the .cpp files that differ from $(BASE)')
-	@git diff --name-only --diff-filter=d $(BASE) -- '*.cpp' | xargs -r -P $(JOBS) -n 1 clang-tidy-14 -p build --quiet
+	@cmake --preset release -B build-tidy -DMPITRON_BATCHES=OFF >/dev/null
+	@git diff --name-only --diff-filter=d $(BASE) -- '*.cpp' | xargs -r -P $(JOBS) -n 1 clang-tidy-14 -p build-tidy --quiet
 
 bench: build ## run the benchmarks; figures into build/bench/summary.json and a table on the terminal
 	$(call say,'bench: run every benchmark alone; merge the figures into build/bench/summary.json')

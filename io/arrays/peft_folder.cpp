@@ -93,21 +93,21 @@ std::vector<std::string> PeftFolder::modules() const {
 }
 
 std::string peft_config_json(const PeftConfig& config) {
-  PeftJson json{
-      {"peft_type", "LORA"},
-      {"task_type", "CAUSAL_LM"},
-      {"base_model_name_or_path", config.base_model.empty() ? PeftJson() : PeftJson(config.base_model)},
-      {"r", config.rank},
-      {"lora_alpha", config.alpha},
-      {"lora_dropout", config.dropout},
-      {"use_rslora", config.rank_stabilised},
-      {"target_modules", config.target_modules},
-      {"rank_pattern", PeftJson::object()},
-      {"alpha_pattern", config.alpha_pattern},
-      {"bias", "none"},
-      {"fan_in_fan_out", false},
-      {"inference_mode", true},
-      {"modules_to_save", nullptr}};
+  PeftJson json{{"peft_type", "LORA"},
+                {"task_type", "CAUSAL_LM"},
+                {"base_model_name_or_path",
+                 config.base_model.empty() ? PeftJson() : PeftJson(config.base_model)},
+                {"r", config.rank},
+                {"lora_alpha", config.alpha},
+                {"lora_dropout", config.dropout},
+                {"use_rslora", config.rank_stabilised},
+                {"target_modules", config.target_modules},
+                {"rank_pattern", PeftJson::object()},
+                {"alpha_pattern", config.alpha_pattern},
+                {"bias", "none"},
+                {"fan_in_fan_out", false},
+                {"inference_mode", true},
+                {"modules_to_save", nullptr}};
   for (const auto& [module, rank] : config.rank_pattern) {
     json["rank_pattern"][module] = static_cast<Index>(rank);
   }

@@ -21,7 +21,6 @@ Index unit_number(const Parameter& parameter) {
   return parameter.shared_over_stages ? -1 : parameter.unit;
 }
 
-
 }  // namespace
 
 FullySharded::FullySharded(device::Device& device, const std::vector<Parameter*>& parameters,

@@ -51,9 +51,9 @@ std::vector<NamedValue> named_values(const RunJson& json, const char* key) {
   const auto found = json.find(key);
   if (found != json.end() && found->is_object()) {
     for (const auto& [name, value] : found->items()) {
-      values.emplace_back(name, value.is_string()
-                                    ? value.get<std::string>()
-                                    : value.dump(-1, ' ', false, RunJson::error_handler_t::replace));
+      values.emplace_back(
+          name, value.is_string() ? value.get<std::string>()
+                                  : value.dump(-1, ' ', false, RunJson::error_handler_t::replace));
     }
   }
   return values;

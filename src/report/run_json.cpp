@@ -102,8 +102,8 @@ RunJson run_json(const RunFolder& run, std::size_t points, std::filesystem::file
   const RunProgress progress = progress_of(run, now);
   const Rows rows = kept_rows(run.metrics, points);
   RunJson columns = {{"iteration", picked(run.metrics.steps(), rows)},
-                  {"tokens", picked(consumed_tokens(run), rows)},
-                  {"hours", picked(hours_of_training(run.metrics), rows)}};
+                     {"tokens", picked(consumed_tokens(run), rows)},
+                     {"hours", picked(hours_of_training(run.metrics), rows)}};
   for (const auto& [name, values] : run.metrics.columns()) {
     columns[name] = picked(values, rows);
   }

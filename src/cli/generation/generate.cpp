@@ -90,8 +90,8 @@ std::string top_of(const std::vector<inference::TokenLogProbs>& values,
   return text + "]";
 }
 
-std::string line_of(const GenerateFlags& o, const std::string& prompt, const inference::Answer& answer,
-                    const tokenizers::Tokenizer& tokenizer) {
+std::string line_of(const GenerateFlags& o, const std::string& prompt,
+                    const inference::Answer& answer, const tokenizers::Tokenizer& tokenizer) {
   const bool stopped = answer.finish == inference::FinishReason::stop;
   std::string line = "{\"prompt\": " + io::json_string(prompt) +
                      ", \"text\": " + io::json_string(answer.text) +
@@ -106,7 +106,8 @@ std::string line_of(const GenerateFlags& o, const std::string& prompt, const inf
   return line + "}\n";
 }
 
-std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o, const LoadedModel& model,
+std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
+                                                      const LoadedModel& model,
                                                       const std::vector<std::string>& prompts) {
   std::vector<inference::GenerationRequest> requests;
   for (const std::string& prompt : prompts) {

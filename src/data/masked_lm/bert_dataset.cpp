@@ -6,7 +6,7 @@ namespace mpitron::data {
 namespace {
 
 constexpr Index kBertSpecialTokens = 3;  // CLS, SEP, SEP
-constexpr double kMaskShare = 0.8;   // of the tokens to predict, half of the others stay
+constexpr double kMaskShare = 0.8;       // of the tokens to predict, half of the others stay
 
 std::vector<std::int64_t> read_sentences(const io::TokenFile& corpus, Index begin, Index end) {
   std::vector<std::int64_t> tokens;

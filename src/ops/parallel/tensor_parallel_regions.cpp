@@ -31,7 +31,8 @@ struct RegionBackward {
 };
 
 /// y = forward(x), and `conjugate` takes y's gradient back.
-Var region(Context& context, Var x, comm::Group& group, std::pair<RegionExchange, RegionExchange> pair) {
+Var region(Context& context, Var x, comm::Group& group,
+           std::pair<RegionExchange, RegionExchange> pair) {
   if (group.size() == 1) {
     return x;
   }

@@ -23,7 +23,8 @@ struct ScanParts {
   }
 };
 
-kernels::ScanInputs scan_inputs(const ScanParts& parts, const Tensor& dt, const ScanSettings& settings) {
+kernels::ScanInputs scan_inputs(const ScanParts& parts, const Tensor& dt,
+                                const ScanSettings& settings) {
   return {.x = parts.x.view(),
           .b = parts.b.view(),
           .c = parts.c.view(),

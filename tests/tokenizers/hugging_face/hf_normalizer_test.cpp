@@ -78,7 +78,8 @@ TEST(HfNormalizer, StripTakesOnlyTheEnds) {
   EXPECT_EQ(apply(R"({"type":"Strip","strip_right":false})", "  "), "");
   EXPECT_EQ(apply(R"({"type":"Strip","strip_left":false,"strip_right":false})", "  "), "  ");
   EXPECT_EQ(apply(R"({"type":"Strip"})", ""), "");
-  EXPECT_EQ(hf_normalizer_test::apply(R"({"type":"Strip"})", std::string(" \0 ", 3)), std::string(1, '\0'));
+  EXPECT_EQ(hf_normalizer_test::apply(R"({"type":"Strip"})", std::string(" \0 ", 3)),
+            std::string(1, '\0'));
 }
 
 TEST(HfNormalizer, ReplaceIsLiteralAboutItsContent) {
@@ -97,7 +98,8 @@ TEST(HfNormalizer, ReplaceIsLiteralAboutItsContent) {
 }
 
 TEST(HfNormalizer, SwitchesOfBert) {
-  EXPECT_EQ(hf_normalizer_test::apply(R"({"type":"BertNormalizer"})", std::string("a\0b\uFFFD\u0085c", 9)),
+  EXPECT_EQ(hf_normalizer_test::apply(R"({"type":"BertNormalizer"})",
+                                      std::string("a\0b\uFFFD\u0085c", 9)),
             "abc");
   EXPECT_EQ(apply(R"({"type":"BertNormalizer"})", "a\nb\r\u00a0c"), "a b  c");
   EXPECT_EQ(apply(R"({"type":"BertNormalizer","clean_text":false})", "a\tB\u200b"), "a\tb\u200b");
