@@ -33,6 +33,7 @@ struct Request {
   // all_to_all: elements to and from each member
   std::vector<Index> input_counts = {};
   std::vector<Index> output_counts = {};
+  Index label = 0;  // of a message, equal at both ends: for records, nobody looks at it
 };
 
 }  // namespace mpitron::comm

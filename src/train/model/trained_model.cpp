@@ -6,8 +6,6 @@
 #include "train/model/upcycling.h"
 
 namespace mpitron::train {
-namespace {
-
 comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfig& parallel) {
   comm::GroupOptions options{.context_level_sizes = parallel.hierarchical_context_parallel_sizes,
                              .optimizer_instances = parallel.num_distributed_optimizer_instances,
@@ -17,8 +15,6 @@ comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfi
   }
   return comm::make_parallel_groups(world, make_rank_grid(parallel, world.size()), options);
 }
-
-}  // namespace
 
 TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& config,
                            comm::World& world)

@@ -1,0 +1,84 @@
+#include "plan/replay/rank_replay.h"
+
+#include "plan/replay/empty_batches.h"
+#include "config/global_batch_size.h"
+#include "train/batches/microbatch_stream.h"
+#include "train/step/train_step.h"
+
+namespace mpitron::plan {
+namespace {
+
+/// Counts launches, and notes where the memory in use has risen to its peak.
+class LaunchCounter final : public device::LaunchObserver {
+ public:
+  LaunchCounter(device::Device& device, RankReplay& replay, const ReplayOptions& options)
+      : device_(device), replay_(replay), options_(options) {
+    device_.observer() = this;
+  }
+  ~LaunchCounter() override { device_.observer() = nullptr; }
+  LaunchCounter(const LaunchCounter&) = delete;
+  LaunchCounter& operator=(const LaunchCounter&) = delete;
+
+  void before(const device::LaunchRecord& record) override {
+    const Index peak = device_.allocator().statistics().high_water;
+    if (peak > replay_.memory.peak) {
+      replay_.memory.peak = peak;
+      replay_.peak_launch = replay_.launches;
+      replay_.peak_kernel = record.kernel;
+    }
+    ++replay_.launches;
+    if (options_.seconds) {
+      replay_.record.seconds += options_.seconds(record);
+    }
+    if (options_.lists_kernels) {
+      replay_.kernels.push_back({record.kernel, record.arguments()});
+    }
+  }
+  void after(const device::LaunchRecord&) override {}
+  void argument(const device::LaunchRecord&, const char*, const device::ConstTensorView&) override {
+  }
+
+ private:
+  device::Device& device_;
+  RankReplay& replay_;
+  const ReplayOptions& options_;
+};
+
+void count_state(device::Device& device, train::TrainedModel& model, ReplayedMemory& memory) {
+  for (const autograd::Parameter& parameter : model.parameters()) {
+    memory.parameters += parameter.value ? parameter.value.view().bytes() : 0;
+    memory.gradients += parameter.main_grad ? parameter.main_grad.view().bytes() : 0;
+  }
+  memory.optimizer = device.allocator().statistics().bytes_in_use - memory.state();
+}
+
+}  // namespace
+
+RankReplay replay_rank(const config::RunConfig& run, Index rank, const ReplayOptions& options) {
+  if (run.model.kind == config::ModelKind::vit || run.model.vlm) {
+    throw_usage("the program of models of images is not replayed");
+  }
+  RankReplay replay{.rank = rank};
+  const auto device = device::make_null_device();
+  const auto world = comm::make_recording_world(rank, run.parallel.world_size, replay.record);
+  {
+    train::TrainedModel model(*device, run, *world);
+    train::Timers timers(0, config::TimingLogOption::max);
+    train::TrainStep step(*device, model, run, timers);
+    count_state(*device, model, replay.memory);
+    const LaunchCounter counter(*device, replay, options);
+    EmptyBatches batches(run, model);
+    const Index samples = run.training.global_batch_size;
+    const Index microbatches =
+        config::num_microbatches(run.training, run.parallel.data_parallel_size);
+    for (Index i = 1; i <= options.steps; ++i) {
+      step.run(i, microbatches, samples, [&] { return batches.next(); });
+    }
+  }
+  const device::AllocatorStatistics memory = device->allocator().statistics();
+  replay.memory.peak = memory.high_water;
+  replay.memory.reserved = memory.bytes_reserved;
+  return replay;
+}
+
+}  // namespace mpitron::plan
