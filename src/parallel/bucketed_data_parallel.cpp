@@ -19,7 +19,8 @@ std::map<DType, Lane> lanes_of(const std::vector<Parameter*>& parameters,
   for (Parameter* const parameter : parameters) {
     Lane& lane = lanes[parameter->value.dtype()];
     // Ranks of another stage, which holds it too, shard it likewise.
-    const bool apart = options.sharding == Sharding::optimizer && parameter->shared_over_stages;
+    const bool apart =
+        options.sharding == Sharding::optimizer && parameter->placement.shared_over_stages;
     lane.parameters.push_back(parameter);
     lane.items.push_back({.numel = parameter->value.numel(), .section = apart ? 1 : 0});
   }
@@ -82,7 +83,7 @@ void BucketedDataParallel::add_pieces(const std::vector<Parameter*>& parameters)
   for (Parameter* const parameter : parameters) {
     Bucket& bucket = buckets_[bucket_of_.at(parameter)];
     const Tensor& own = bucket.own_gradients;
-    const Tensor value = flat(parameter->value), gradient = flat(parameter->main_grad);
+    const Tensor value = flat(parameter->value), gradient = flat(parameter->sink.main_grad);
     const Index start = distance(own, gradient);  // of the parameter, in this rank's part
     const Index begin = std::max<Index>(-start, 0);
     const Index end = std::min(gradient.numel(), own.numel() - start);
@@ -111,7 +112,7 @@ void BucketedDataParallel::begin_step() {
 }
 
 void BucketedDataParallel::gradient_released(Parameter& parameter, bool last_microbatch) {
-  if (!options_.overlap_grad_reduce || !last_microbatch || parameter.live_tapes > 0) {
+  if (!options_.overlap_grad_reduce || !last_microbatch || parameter.sink.live_tapes > 0) {
     return;
   }
   --buckets_[bucket_of_.at(&parameter)].unfinished;

@@ -18,7 +18,7 @@ Tensor part_of(const Tensor& x, const comm::Group& group) {
 
 /// Units outside the layers have no layer's number.
 Index unit_number(const Parameter& parameter) {
-  return parameter.shared_over_stages ? -1 : parameter.unit;
+  return parameter.placement.shared_over_stages ? -1 : parameter.placement.unit;
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ FullySharded::FullySharded(device::Device& device, const std::vector<Parameter*>
     Unit& unit = units_[unit_number(*parameter)];
     unit.parameters.push_back(parameter);
     unit_of_[parameter] = &unit;
-    parameter->round_gradient = rounds_gradient(*parameter, options.gradients);
+    parameter->sink.rounds = rounds_gradient(*parameter, options.gradients);
   }
   for (auto& [number, unit] : units_) {
     unit.outside_layers = number <= 0;
@@ -167,19 +167,19 @@ void FullySharded::start_gradients(Unit& unit) {
       fill_zero(device_, unit.gradients.slice(0, end, next));
     }
     Parameter& parameter = *unit.parameters[i];
-    parameter.main_grad = unit.gradients.slice(0, begin, end).reshape(unit.shapes[i]);
-    parameter.gradient_written = false;
-    parameter.gradient_sent = false;
+    parameter.sink.main_grad = unit.gradients.slice(0, begin, end).reshape(unit.shapes[i]);
+    parameter.sink.written = false;
+    parameter.sink.sent = false;
   }
 }
 
 void FullySharded::start_reduction(Unit& unit) {
   for (Parameter* parameter : unit.parameters) {
-    if (!parameter->gradient_written) {
-      fill_zero(device_, parameter->main_grad);
+    if (!parameter->sink.written) {
+      fill_zero(device_, parameter->sink.main_grad);
     }
-    parameter->gradient_sent = true;
-    parameter->main_grad = {};
+    parameter->sink.sent = true;
+    parameter->sink.main_grad = {};
   }
   unit.reduction = groups_.shard->reduce_scatter(unit.gradients, own_part(unit.gradients));
   unit.reducing = true;

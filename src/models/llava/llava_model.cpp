@@ -86,7 +86,7 @@ void LlavaModel::freeze() {
   for (autograd::Parameter& parameter : parameters()) {
     const bool language = parameter.name.starts_with("language_model.");
     const bool tower = parameter.name.starts_with("vision_model.");
-    parameter.frozen = (vlm.freeze_language_model && language) || (vlm.freeze_tower && tower);
+    parameter.role.frozen = (vlm.freeze_language_model && language) || (vlm.freeze_tower && tower);
   }
 }
 

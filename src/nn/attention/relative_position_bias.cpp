@@ -36,7 +36,8 @@ RelativePositionBias::RelativePositionBias(const Builder& builder, device::Devic
   buckets_ = tensor::to_device(device, buckets);
   table_ =
       &builder.matrix("relative_attention_bias.weight", bucket.count, config.num_attention_heads);
-  table_->sum_over_tensor = builder.tensor_parallel().shared();  // each rank knows its heads
+  table_->placement.sum_over_tensor =
+      builder.tensor_parallel().shared();  // each rank knows its heads
 }
 
 autograd::Var RelativePositionBias::forward(autograd::Context& context) const {

@@ -63,9 +63,9 @@ void SelfAttention::make_norms(const Builder& builder) {
     key_norm_ = Norm(builder, "k_layernorm", config.kv_channels).parameters();
     // Every rank norms its heads only.
     for (const ops::NormParameters* norm : {&*query_norm_, &*key_norm_}) {
-      norm->gamma->sum_over_tensor = shared_.shared();
+      norm->gamma->placement.sum_over_tensor = shared_.shared();
       if (norm->beta != nullptr) {
-        norm->beta->sum_over_tensor = shared_.shared();
+        norm->beta->placement.sum_over_tensor = shared_.shared();
       }
     }
   } else if (config.qk_l2_norm) {

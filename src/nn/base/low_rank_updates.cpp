@@ -45,7 +45,7 @@ void LowRankUpdates::make(const Builder& builder, const Part& part, Index in) {
   const tensor::Shard rows = row_parallel_ ? tensor::Shard{} : builder.piece(0, part.out);
   const auto [a, b] = child.low_rank_factors({part.out, in}, update->rank, rows, columns);
   // Between A and B each rank has its piece of a cut sequence.
-  (row_parallel_ ? b : a).sum_over_tensor = shared_.cuts_sequence();
+  (row_parallel_ ? b : a).placement.sum_over_tensor = shared_.cuts_sequence();
   updates_.push_back({&a, &b, update->scale, part.blocks});
 }
 

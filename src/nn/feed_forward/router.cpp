@@ -59,8 +59,8 @@ bool has_losses(const Context& context) {
 }
 
 void tell(Context& context, const char* name, Index layer, const Var& loss) {
-  if (context.auxiliary.sums != nullptr) {
-    context.auxiliary.sums->add(context.device, name, layer, loss.value);
+  if (context.recorder.auxiliary.sums != nullptr) {
+    context.recorder.auxiliary.sums->add(context.device, name, layer, loss.value);
   }
 }
 
@@ -108,8 +108,9 @@ Var Router::with_z_loss(Context& context, const Var& logits) const {
   }
   const Var loss = ops::router_z_loss(context, logits, sequence_ranks_->size());
   tell(context, "z_loss", layer_number_, loss);
-  return ops::with_auxiliary_loss(context, logits, loss,
-                                  context.auxiliary.microbatch_seed * config_.z_loss_coefficient);
+  return ops::with_auxiliary_loss(
+      context, logits, loss,
+      context.recorder.auxiliary.microbatch_seed * config_.z_loss_coefficient);
 }
 
 ops::Routing Router::route(Context& context, const Var& logits) const {
@@ -135,8 +136,8 @@ Var Router::with_balancing(Context& context, const Var& probabilities, const Var
     const Var loss = ops::balance_loss(
         context, logits, {.score = score_of(config_.score), .topk = config_.topk}, scope);
     tell(context, name_of(balancing.kind), layer_number_, loss);
-    result = ops::with_auxiliary_loss(context, result, loss,
-                                      context.auxiliary.microbatch_seed * balancing.coefficient);
+    result = ops::with_auxiliary_loss(
+        context, result, loss, context.recorder.auxiliary.microbatch_seed * balancing.coefficient);
   }
   return result;
 }
@@ -148,9 +149,9 @@ Tensor Router::counts_so_far(Context& context, const Tensor& counts) const {
   for (double& number : numbers) {
     number /= static_cast<double>(replicas_->size());
   }
-  if (context.auxiliary.sums != nullptr) {
+  if (context.recorder.auxiliary.sums != nullptr) {
     std::ranges::copy(
-        context.auxiliary.sums->running_mean("balanced_tokens", layer_number_, numbers),
+        context.recorder.auxiliary.sums->running_mean("balanced_tokens", layer_number_, numbers),
         numbers.begin());
   }
   return tensor::to_device(context.device, known);
@@ -178,9 +179,9 @@ ops::ExpertVisits Router::forward(Context& context, const Var& x) const {
   const Index tokens = x.shape()[0] * x.shape()[1];
   ops::ExpertVisits visits =
       ops::expert_visits(context, routing, config_.num_experts, capacity(tokens));
-  if (has_losses(context) && context.auxiliary.sums != nullptr) {
+  if (has_losses(context) && context.recorder.auxiliary.sums != nullptr) {
     const std::vector<double> counts(visits.counts.begin(), visits.counts.end());
-    context.auxiliary.sums->add("tokens_per_expert", layer_number_, counts);
+    context.recorder.auxiliary.sums->add("tokens_per_expert", layer_number_, counts);
   }
   return visits;
 }

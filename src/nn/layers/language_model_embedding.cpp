@@ -13,7 +13,8 @@ Parameter& make_word_embeddings(const Builder& builder) {
   const Index rows = builder.config().padded_vocab_size;
   Parameter& words = builder.embedding("word_embeddings.weight", rows, builder.config().hidden_size,
                                        builder.piece(0, rows));
-  words.embedding_or_output = true;  // other tables are not, as in the reference (LanguageModule)
+  words.role.embedding_or_output =
+      true;  // other tables are not, as in the reference (LanguageModule)
   return words;
 }
 
@@ -35,7 +36,7 @@ LanguageModelEmbedding::LanguageModelEmbedding(const Builder& builder, Index tok
 Parameter* LanguageModelEmbedding::small_table(const Builder& builder, const std::string& name,
                                                Index rows) const {
   Parameter& table = builder.embedding(name, rows, builder.config().hidden_size);
-  table.sum_over_tensor = shared_.cuts_sequence();
+  table.placement.sum_over_tensor = shared_.cuts_sequence();
   return &table;
 }
 

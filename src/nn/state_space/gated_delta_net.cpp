@@ -30,7 +30,8 @@ GatedDeltaNet::GatedDeltaNet(const Builder& builder) : shared_(builder.tensor_pa
   rule_.key_heads = net.key_heads / ranks;
   rule_.key_dim = net.key_dim;
   norm_.weight = &builder.parameter("out_norm.weight", {net.value_dim}, {}, {.kind = Kind::ones});
-  norm_.weight->sum_over_tensor = ranks > 1;  // each rank knows its heads' part of the gradient
+  norm_.weight->placement.sum_over_tensor =
+      ranks > 1;  // each rank knows its heads' part of the gradient
   norm_.eps = static_cast<float>(builder.config().norm_epsilon);
   norm_.gate_first = false;
   out_proj_ = &builder.output_weight("out_proj.weight", h, values);

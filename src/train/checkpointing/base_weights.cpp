@@ -68,7 +68,7 @@ void take_values(device::Device& device, const io::SafetensorsFile::Tensor& stor
   }
   const tensor::Tensor local = tensor::empty_on_host(device, parameter.value.shape(), *dtype);
   const device::ConstTensorView whole(stored.data.data(), *dtype, parameter.shape);
-  tensor::take_shard(whole, parameter.shard, local.view());
+  tensor::take_shard(whole, parameter.placement.shard, local.view());
   const tensor::Tensor values = tensor::to_device(device, local);
   device::launch(device.stream(), kernels::Cast{.x = values.view(), .y = parameter.value.view()});
 }
@@ -147,7 +147,7 @@ void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path)
   const io::PeftFolder folder(path);
   std::string problems;
   for (autograd::Parameter& parameter : model.parameters()) {
-    if (!parameter.low_rank) {
+    if (!parameter.role.low_rank) {
       continue;
     }
     const std::string problem = problem_of(parameter, folder);

@@ -46,7 +46,7 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
     group_router_rows(device, *parameters_, *config.checkpoint.upcycling_granularity);
   }
   for (autograd::Parameter& parameter : *parameters_) {
-    if (parameter.shared_over_stages) {
+    if (parameter.placement.shared_over_stages) {
       shared_embedding_ = &parameter;
     }
   }

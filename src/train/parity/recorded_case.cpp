@@ -182,7 +182,7 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
     const tensor::ConstTensorView global(recorded->data.data(), parameter.value.dtype(), shape);
     const tensor::Tensor value =
         tensor::empty_on_host(device, parameter.value.shape(), parameter.value.dtype());
-    tensor::take_shard(global, parameter.shard, value);
+    tensor::take_shard(global, parameter.placement.shard, value);
     tensor::copy_bytes(device, value, parameter.value);
   }
   for (const auto& [name, tensor] : weights_.tensors()) {

@@ -44,14 +44,15 @@ void QkClip::apply(optim::Optimizer& optimizer,
     if (!parameter.name.ends_with("self_attention.linear_qkv.weight")) {
       continue;
     }
-    const std::vector<float> factors = row_factors(parameter.unit);
+    const std::vector<float> factors = row_factors(parameter.placement.unit);
     if (factors.empty()) {
       continue;
     }
     std::vector<float> own;
-    const Index rows = parameter.shard.local(parameter.shape)[0];
+    const Index rows = parameter.placement.shard.local(parameter.shape)[0];
     for (Index row = 0; row < rows; ++row) {
-      const Index global = parameter.shard.whole() ? row : parameter.shard.global(row);
+      const Index global =
+          parameter.placement.shard.whole() ? row : parameter.placement.shard.global(row);
       own.push_back(factors[static_cast<std::size_t>(global)]);
     }
     optimizer.scale_rows(i, own);

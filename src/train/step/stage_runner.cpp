@@ -35,7 +35,7 @@ class StageRunner::ForwardGaps final : public autograd::DeferredGradients {
   void overlapped_work(Context& context) override {
     if (context.recording()) {
       tape_.cut();
-      context.tape = context.usage = &tape_.current();
+      context.recorder.tape = context.recorder.usage = &tape_.current();
     }
     if (beside_ != nullptr) {
       runner_.continue_backward(*beside_);
@@ -168,13 +168,11 @@ void StageRunner::release_microbatches() {
 
 Context StageRunner::context(const SamplePosition& position, autograd::Tape* tape) const {
   return {.device = device_,
-          .tape = tape,
-          .usage = tape,
-          .keeper = &layers_.keeper(),
           .mode = tape != nullptr ? autograd::Mode::train : pass_.mode,
           .seed = options_.seed,
           .iteration = static_cast<std::uint64_t>(pass_.iteration),
-          .position = position};
+          .position = position,
+          .recorder = {.tape = tape, .usage = tape, .keeper = &layers_.keeper()}};
 }
 
 StageRunner::MicrobatchState& StageRunner::start(Index chunk, Index index) {
@@ -206,10 +204,10 @@ Tensor StageRunner::forward(Index chunk, Index index, Tensor input, BackwardPass
   Context context = this->context(position, state != nullptr ? &state->tape.current() : nullptr);
   std::optional<ForwardGaps> gaps;
   if (state != nullptr) {
-    state->auxiliary = context.auxiliary = auxiliary_losses(microbatch);
-    context.offload = state->offload ? &*state->offload : nullptr;
+    state->auxiliary = context.recorder.auxiliary = auxiliary_losses(microbatch);
+    context.recorder.offload = state->offload ? &*state->offload : nullptr;
     if (options_.cut_passes) {
-      context.deferred = &gaps.emplace(*this, state->tape, overlapped_work);
+      context.recorder.deferred = &gaps.emplace(*this, state->tape, overlapped_work);
     }
   }
   const Var x = state != nullptr && input ? autograd::variable(std::move(input))
@@ -225,8 +223,8 @@ Tensor StageRunner::forward(Index chunk, Index index, Tensor input, BackwardPass
     to_send = output.value;
     outputs.push_back({output.slot, {}});
   }
-  if (context.offload != nullptr) {
-    context.offload->end_forward();
+  if (context.recorder.offload != nullptr) {
+    context.recorder.offload->end_forward();
   }
   if (state != nullptr) {
     state->input = x.slot;
@@ -293,9 +291,9 @@ StageRunner::BackwardPass StageRunner::start_backward(Index chunk, Index index, 
   MicrobatchState& state = *microbatches_in_flight_.at({chunk, index});
   BackwardPass pass{chunk, index, with_weights, state,
                     this->context(state.position, &state.tape.current())};
-  pass.context.auxiliary = state.auxiliary;
-  pass.context.last_microbatch = index + 1 == pass_.num_microbatches;
-  pass.context.deferred = deferred(chunk, state, with_weights);
+  pass.context.recorder.auxiliary = state.auxiliary;
+  pass.context.recorder.last_microbatch = index + 1 == pass_.num_microbatches;
+  pass.context.recorder.deferred = deferred(chunk, state, with_weights);
   for (MicrobatchState::Output& output : state.outputs) {
     Tensor& seed = output.gradient ? output.gradient : gradient;
     autograd::accumulate(pass.context, output.slot, std::move(seed));

@@ -27,7 +27,7 @@ StepGraph::Sums StepGraph::run(const Step& step, const Microbatches& microbatche
   } else {
     auto written = written_.begin();
     for (autograd::Parameter& parameter : parameters_) {
-      parameter.gradient_written = *written++;
+      parameter.sink.written = *written++;
     }
   }
   graph_->launch();
@@ -81,7 +81,7 @@ void StepGraph::record(const Constants& constants, const Passes& passes) {
   constants_ = constants;
   written_.clear();
   for (const autograd::Parameter& parameter : parameters_) {
-    written_.push_back(parameter.gradient_written);
+    written_.push_back(parameter.sink.written);
   }
   ++recordings_;
 }

@@ -28,7 +28,7 @@ parallel::ReplicaGroups replica_groups(const TrainedModel& model,
 /// Those of experts, or all others; of either what is trained.
 std::vector<autograd::Parameter*> parameters_of(TrainedModel& model, bool experts) {
   return model.parameters().where([experts](const autograd::Parameter& parameter) {
-    return parameter.expert == experts && !parameter.frozen;
+    return parameter.placement.expert == experts && !parameter.role.frozen;
   });
 }
 
@@ -51,16 +51,16 @@ tensor::ShardedTensor place_of(const parallel::ParameterPiece& piece) {
   const autograd::Parameter& parameter = *piece.parameter;
   return {.name = parameter.name,
           .shape = parameter.shape,
-          .shard = parameter.shard,
+          .shard = parameter.placement.shard,
           .begin = piece.begin,
           .value = piece.value.view(),
-          .rows_may_differ = parameter.embedding_or_output,
-          .saved_elsewhere = parameter.counted_elsewhere};
+          .rows_may_differ = parameter.role.embedding_or_output,
+          .saved_elsewhere = parameter.placement.counted_elsewhere};
 }
 
 std::vector<autograd::Parameter*> frozen_parameters(TrainedModel& model) {
   return model.parameters().where(
-      [](const autograd::Parameter& parameter) { return parameter.frozen; });
+      [](const autograd::Parameter& parameter) { return parameter.role.frozen; });
 }
 
 /// Whole pieces of what is in none, because it keeps its value.
@@ -79,8 +79,8 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
     tensors.push_back(
         {.traits = {.name = parameter.name,
                     .rank = parameter.shape.rank(),
-                    .is_expert = parameter.expert,
-                    .is_embedding_or_output = parameter.embedding_or_output,
+                    .is_expert = parameter.placement.expert,
+                    .is_embedding_or_output = parameter.role.embedding_or_output,
                     .scale_lr = parameter.name.starts_with("head.")},
          .value = piece.value,
          .main_grad = piece.main_grad,
@@ -243,7 +243,7 @@ void TrainStep::complete_gradients() {
     parallel::sum_together(device_, group, gradients);
   };
   sum(*model_.groups().tensor,
-      [](const autograd::Parameter& parameter) { return parameter.sum_over_tensor; });
+      [](const autograd::Parameter& parameter) { return parameter.placement.sum_over_tensor; });
   if (const autograd::Parameter* shared = model_.shared_embedding()) {
     sum(*model_.groups().embedding,
         [shared](const autograd::Parameter& parameter) { return &parameter == shared; });
