@@ -24,10 +24,9 @@ enum class TokenizerType {
   sft,
 };
 
-/// What is read, how it is cut into samples, and the tokenizer. The word lists of paths are as the
-/// user gave them: prefixes, or alternating weights and prefixes (features of the data layer
-/// decide).
-struct DataConfig {
+/// What is read. The word lists of paths are as the user gave them: prefixes, or alternating
+/// weights and prefixes (features of the data layer decide).
+struct CorpusConfig {
   // exactly one of: data_path, the per-split paths, mock_data, or nothing (tokens come from
   // elsewhere)
   std::vector<std::string> data_path;  // also filled from --data-args-path
@@ -38,8 +37,10 @@ struct DataConfig {
   bool mock_data = false;
   std::optional<std::string> data_cache_path;
   bool mmap_bin_files = true;
+};
 
-  // samples
+/// How it is cut into samples.
+struct SampleConfig {
   Index seq_length = 0;
   Index seed = 1234;
   bool reset_position_ids = false;
@@ -56,13 +57,11 @@ struct DataConfig {
   bool sft_train_on_prompt = false;
   bool sft_last_turn_only = false;
 
-  // loading
-  DataloaderType dataloader_type = DataloaderType::single;
-  Index num_workers = 2;
-  Index num_dataset_builder_threads = 1;
-  bool data_sharding = true;
+  /// Whether samples come with masks of their own: those of documents, or of packed conversations.
+  bool has_attention_masks() const { return reset_attention_mask || sft_packing; }
+};
 
-  // tokenizer
+struct TokenizerConfig {
   TokenizerType tokenizer_type = TokenizerType::none;
   std::optional<Index>
       vocab_size;  // before padding; needed by the null tokenizer (one id is added for eod)
@@ -76,9 +75,14 @@ struct DataConfig {
   Index tiktoken_num_special_tokens = 1000;
   std::vector<std::string> tiktoken_special_tokens;
   std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
+};
 
-  /// Whether samples come with masks of their own: those of documents, or of packed conversations.
-  bool has_attention_masks() const { return reset_attention_mask || sft_packing; }
+/// All that decides which samples a run sees, and how they are loaded.
+struct DataConfig : CorpusConfig, SampleConfig, TokenizerConfig {
+  DataloaderType dataloader_type = DataloaderType::single;
+  Index num_workers = 2;
+  Index num_dataset_builder_threads = 1;
+  bool data_sharding = true;
 };
 
 }  // namespace mpitron::config

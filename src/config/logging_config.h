@@ -8,8 +8,28 @@ namespace mpitron::config {
 
 enum class TimingLogOption { max, minmax, all };
 
+/// What is written for TensorBoard.
+struct TensorboardConfig {
+  std::optional<std::string> tensorboard_dir;
+  Index tensorboard_log_interval = 1;
+  Index tensorboard_queue_size = 1000;
+  bool log_timers_to_tensorboard = false;
+  bool log_loss_scale_to_tensorboard = true;
+  bool log_validation_ppl_to_tensorboard = false;
+  bool log_memory_to_tensorboard = false;
+  bool log_world_size_to_tensorboard = false;
+};
+
+/// What a training command prints at its end.
+struct EndOfRunConfig {
+  bool unigram_baseline = false;
+  std::optional<std::string> sample_prompt;
+  Index sample_tokens = 128;
+  double sample_temperature = 0.8;
+};
+
 /// What is printed and written while training.
-struct LoggingConfig {
+struct LoggingConfig : TensorboardConfig, EndOfRunConfig {
   Index log_interval = 100;  // iterations
   bool log_params_norm = false;
   bool log_num_zeros_in_grad = false;
@@ -21,23 +41,8 @@ struct LoggingConfig {
   bool barrier_with_l1_time = true;
   std::optional<Index> logging_level;  // Python's numbers: 10 debug ... 40 error
 
-  std::optional<std::string> tensorboard_dir;
-  Index tensorboard_log_interval = 1;
-  Index tensorboard_queue_size = 1000;
-  bool log_timers_to_tensorboard = false;
-  bool log_loss_scale_to_tensorboard = true;
-  bool log_validation_ppl_to_tensorboard = false;
-  bool log_memory_to_tensorboard = false;
-  bool log_world_size_to_tensorboard = false;
-
   std::optional<Index> metrics_port;  // of rank 0's HTTP server; 0: a free one
   std::string metrics_address = "127.0.0.1";
-
-  // what a training command prints at its end
-  bool unigram_baseline = false;
-  std::optional<std::string> sample_prompt;
-  Index sample_tokens = 128;
-  double sample_temperature = 0.8;
 };
 
 }  // namespace mpitron::config

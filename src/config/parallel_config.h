@@ -15,8 +15,42 @@ enum class ShardingStrategy { no_shard, optim, optim_grads, optim_grads_params }
 /// The order of a pipeline stage's passes; `automatic`: what the number of chunks asks for.
 enum class PipelineSchedule { automatic, one_forward_one_backward, interleaved, zero_bubble };
 
-/// How the ranks are laid out and how gradients travel. World = tp * cp * dp * pp ranks.
-struct ParallelConfig {
+/// How layers lie on pipeline stages and in which order a stage works.
+struct PipelineConfig {
+  std::optional<Index> num_layers_per_virtual_pipeline_stage;  // as given
+  std::optional<Index> decoder_first_pipeline_num_layers;
+  std::optional<Index> decoder_last_pipeline_num_layers;
+  std::optional<std::string> pipeline_model_parallel_layout;
+  bool account_for_embedding_in_pipeline_split = false;
+  bool account_for_loss_in_pipeline_split = false;
+  Index microbatch_group_size_per_vp_stage = 1;  // derived: = pipeline_model_parallel_size
+  bool overlap_p2p_comm = false;                 // derived: only with interleaving
+  PipelineSchedule pipeline_schedule = PipelineSchedule::automatic;
+  /// derived: --wgrad-deferral-limit with --defer-embedding-wgrad-compute; 0: no limit
+  std::optional<std::size_t> deferred_embedding_wgrads;
+};
+
+/// How replicas share state and how gradients travel.
+struct DataParallelConfig {
+  bool use_distributed_optimizer = false;
+  Index num_distributed_optimizer_instances = 1;
+  bool overlap_grad_reduce = false;
+  bool overlap_param_gather = false;
+  bool overlap_param_gather_with_optimizer_step = false;
+  std::optional<Index> ddp_bucket_size;
+  std::optional<Index> ddp_num_buckets;
+  bool ddp_pad_buckets_for_high_nccl_busbw = false;
+  bool nccl_ub = false;  // buffers of gradients and parameters are registered with NCCL
+  bool full_sharding_in_hsdp = false;
+  std::optional<Index> suggested_communication_unit_size;
+  bool fsdp_double_buffer = false;
+  // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with
+  // the distributed optimizer
+  ShardingStrategy sharding_strategy = ShardingStrategy::no_shard;
+};
+
+/// How the ranks are laid out. World = tp * cp * dp * pp ranks.
+struct ParallelConfig : PipelineConfig, DataParallelConfig {
   Index world_size = 1;
   Index data_parallel_size = 1;  // derived: world / (tp * pp * cp)
   Index tensor_model_parallel_size = 1;
@@ -33,39 +67,9 @@ struct ParallelConfig {
   std::optional<std::string> sharp_enabled_group;  // derived: dp with --use-sharp alone
   double distributed_timeout_minutes = 10;
 
-  // pipeline
-  std::optional<Index> num_layers_per_virtual_pipeline_stage;  // as given
-  std::optional<Index> decoder_first_pipeline_num_layers;
-  std::optional<Index> decoder_last_pipeline_num_layers;
-  std::optional<std::string> pipeline_model_parallel_layout;
-  bool account_for_embedding_in_pipeline_split = false;
-  bool account_for_loss_in_pipeline_split = false;
-  Index microbatch_group_size_per_vp_stage = 1;  // derived: = pipeline_model_parallel_size
-  bool overlap_p2p_comm = false;                 // derived: only with interleaving
-  PipelineSchedule pipeline_schedule = PipelineSchedule::automatic;
-  /// derived: --wgrad-deferral-limit with --defer-embedding-wgrad-compute; 0: no limit
-  std::optional<std::size_t> deferred_embedding_wgrads;
-
   // experts: tokens of one microbatch travel behind another one's passes
   bool overlap_moe_expert_parallel_comm = false;
   bool delay_wgrad_compute = false;  // and behind weight gradients
-
-  // data parallel
-  bool use_distributed_optimizer = false;
-  Index num_distributed_optimizer_instances = 1;
-  bool overlap_grad_reduce = false;
-  bool overlap_param_gather = false;
-  bool overlap_param_gather_with_optimizer_step = false;
-  std::optional<Index> ddp_bucket_size;
-  std::optional<Index> ddp_num_buckets;
-  bool ddp_pad_buckets_for_high_nccl_busbw = false;
-  bool nccl_ub = false;  // buffers of gradients and parameters are registered with NCCL
-  bool full_sharding_in_hsdp = false;
-  std::optional<Index> suggested_communication_unit_size;
-  bool fsdp_double_buffer = false;
-  // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with
-  // the distributed optimizer
-  ShardingStrategy sharding_strategy = ShardingStrategy::no_shard;
 
   // context parallel
   std::vector<std::string> cp_comm_type = {"p2p"};

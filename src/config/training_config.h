@@ -12,9 +12,7 @@ namespace mpitron::config {
 enum class RerunMode { disabled, validate_results, report_stats };
 enum class InjectedError { correct_result, transient_error, persistent_error };
 
-/// Batches, length, evaluation, exits and checks of a training run.
-struct TrainingConfig {
-  // batch
+struct BatchConfig {
   Index micro_batch_size = 0;
   Index global_batch_size = 0;  // derived: micro_batch_size * data_parallel_size
   struct RampupBatchSize {
@@ -24,46 +22,41 @@ struct TrainingConfig {
   };
   std::optional<RampupBatchSize> rampup_batch_size;
   bool decrease_batch_size_if_needed = false;
+};
 
-  // length: `train_samples` is set in sample mode only; `train_iters` always (derived through the
-  // ramp-up)
-  Index train_iters = 0;
-  std::optional<Index> train_samples;
-  Index seq_length = 0;
+/// On validation and test sets; eval_interval 0: never during training.
+struct EvaluationConfig {
+  Index eval_iters = 100;
+  Index eval_interval = 1000;
+  bool full_validation = false;
+  bool multiple_validation_sets = false;
+  bool skip_train = false;
+};
 
+/// The device and its kernels.
+struct DeviceConfig {
   std::string device = "auto";  // "host", "cuda", "reference"
   /// Steps before one is recorded as a CUDA graph; absent: none is.
   std::optional<Index> cuda_graph_warmup_steps;
   /// Layers of a chunk, the first ones, whose activations wait for their backward pass in the
   /// host's memory.
   Index cpu_offloading_num_layers = 0;
-
-  // evaluation; eval_interval 0: never during training
-  Index eval_iters = 100;
-  Index eval_interval = 1000;
-  bool full_validation = false;
-  bool multiple_validation_sets = false;
-  bool skip_train = false;
-
-  // loss
-  bool calculate_per_token_loss = false;
-
-  // randomness
-  Index seed = 1234;
-  bool data_parallel_random_init = false;
-  bool deterministic_mode = false;
   std::optional<std::string> tuning_file;  // of kernels and algorithms of a GPU
   std::string attention_kernel = "auto";   // or a name of kernels::AttentionKernel
   std::string matmul_kernel = "auto";      // or a name of kernels::MatmulKernel
   bool device_synchronize = false;
+};
 
-  // exits
+/// What ends a run before its last iteration.
+struct ExitConfig {
   std::optional<Index> exit_interval;          // iterations
   std::optional<Index> exit_duration_in_mins;  // since the start of the program
   bool exit_signal_handler = false;
   std::optional<Index> autoresume_interval;  // derived: iterations between two questions
+};
 
-  // checks
+/// Which losses and gradients are refused, and what follows.
+struct ResultCheckConfig {
   bool check_for_nan_in_loss_and_grad = true;  // derived: off for fp16 with dynamic loss scale
   bool check_for_spiky_loss = false;
   bool check_for_large_grads = false;
@@ -73,12 +66,36 @@ struct TrainingConfig {
   RerunMode rerun_mode = RerunMode::validate_results;
   Index error_injection_rate = 0;  // one of so many iterations; 0: none
   InjectedError error_injection_type = InjectedError::transient_error;
+};
 
+struct ProfileConfig {
   bool profile = false;
   Index profile_step_start = 10;
   Index profile_step_end = 12;
   std::vector<Index> profile_ranks = {0};
   std::string profile_dir = "profile";
+};
+
+/// Length, loss and randomness of a training run, and all that a run has beside its model.
+struct TrainingConfig : BatchConfig,
+                        EvaluationConfig,
+                        DeviceConfig,
+                        ExitConfig,
+                        ResultCheckConfig,
+                        ProfileConfig {
+  // length: `train_samples` is set in sample mode only; `train_iters` always (derived through the
+  // ramp-up)
+  Index train_iters = 0;
+  std::optional<Index> train_samples;
+  Index seq_length = 0;
+
+  // loss
+  bool calculate_per_token_loss = false;
+
+  // randomness
+  Index seed = 1234;
+  bool data_parallel_random_init = false;
+  bool deterministic_mode = false;
 };
 
 }  // namespace mpitron::config

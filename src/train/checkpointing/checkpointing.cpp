@@ -262,8 +262,7 @@ void Checkpointing::begin_save(const RunPosition& position, const std::filesyste
   if (!config_.no_save_optim) {
     step_.visit_optimizer(state);
   }
-  root_ = root;
-  saves_locally_ = local;
+  saving_ = {.root = root, .local = local};
   mirror_.emplace(step_.device());
   std::vector<tensor::ShardedTensor> tensors;
   for (const tensor::ShardedTensor& tensor : state.tensors()) {
@@ -295,7 +294,7 @@ void Checkpointing::convert(const RunPosition& position, const std::filesystem::
 }
 
 void Checkpointing::end_save(bool wait) {
-  if (const auto ended = saves_locally_ ? local_->finish(wait) : writer_.finish(wait)) {
+  if (const auto ended = saving_.local ? local_->finish(wait) : writer_.finish(wait)) {
     report(*ended);
   }
 }
@@ -321,21 +320,21 @@ void Checkpointing::report(const checkpoint::SaveReport& save) {
   log::print(fmt::format(
       "  successfully saved checkpoint from iteration {:7d} to {} | {:.3f} GB | blocking: {:.3f} s "
       "| background: {:.3f} s | {:.2f} GB/s",
-      save.iteration, root_.string(), static_cast<double>(save.bytes) * 1e-9, save.blocked_seconds,
-      save.background_seconds, save.gb_per_second()));
-  if (saves_locally_) {
+      save.iteration, saving_.root.string(), static_cast<double>(save.bytes) * 1e-9,
+      save.blocked_seconds, save.background_seconds, save.gb_per_second()));
+  if (saving_.local) {
     return;
   }
   if (config_.verify_resume) {
     verify_resume(model_.world(), step_,
-                  {Folder(root_), save.iteration, !config_.no_save_optim, identity_.build});
+                  {Folder(saving_.root), save.iteration, !config_.no_save_optim, identity_.build});
   }
   retain(save.iteration);
 }
 
 /// Beside training, and only once every byte of the newest has been read back.
 void Checkpointing::retain(Index newest) {
-  const bool persistent = root_ == *config_.save;
+  const bool persistent = saving_.root == *config_.save;
   const checkpoint::Retention retention{
       .retain_interval = persistent ? config_.save_retain_interval : std::nullopt,
       .keep_last = persistent ? config_.save_keep_last : 1};
@@ -343,15 +342,16 @@ void Checkpointing::retain(Index newest) {
   if (all_->rank() != 0 || (!retention.retain_interval && !retention.keep_last && !whole)) {
     return;
   }
-  retention_ = std::async(std::launch::async, [folder = Folder(root_), retention, whole, newest] {
-    const std::string reason = checkpoint::reason_against(folder.file(newest));
-    return !reason.empty() ? reason : checkpoint::error_of([&] {
-      checkpoint::apply_retention(folder, retention, newest);
-      if (whole) {
-        checkpoint::strip_older_than(folder, *whole, newest);
-      }
-    });
-  });
+  retention_ =
+      std::async(std::launch::async, [folder = Folder(saving_.root), retention, whole, newest] {
+        const std::string reason = checkpoint::reason_against(folder.file(newest));
+        return !reason.empty() ? reason : checkpoint::error_of([&] {
+          checkpoint::apply_retention(folder, retention, newest);
+          if (whole) {
+            checkpoint::strip_older_than(folder, *whole, newest);
+          }
+        });
+      });
 }
 
 void Checkpointing::wait_for_retention() {

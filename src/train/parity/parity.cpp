@@ -66,14 +66,13 @@ config::RunConfig scaled_down(config::RunConfig run) {
   t.train_iters = kIterations;
   t.rampup_batch_size.reset();
 
-  config::OptimizerConfig& o = run.optimizer;
-  o = config::OptimizerConfig{.optimizer = config::OptimizerKind::sgd,
-                              .clip_grad = o.clip_grad,
-                              .lr = 0.1,
-                              .lr_decay_style = config::LrDecayStyle::constant,
-                              .lr_decay_steps = t.global_batch_size * kIterations,
-                              .wd_incr_steps = t.global_batch_size * kIterations,
-                              .accumulate_allreduce_grads_in_fp32 = true};
+  config::OptimizerConfig o{.optimizer = config::OptimizerKind::sgd,
+                            .clip_grad = run.optimizer.clip_grad};
+  o.lr = 0.1;
+  o.lr_decay_style = config::LrDecayStyle::constant;
+  o.lr_decay_steps = o.wd_incr_steps = t.global_batch_size * kIterations;
+  o.accumulate_allreduce_grads_in_fp32 = true;
+  run.optimizer = o;
   return run;
 }
 

@@ -90,6 +90,19 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
   return tensors;
 }
 
+/// What the ranks add up of an objective.
+struct ObjectiveTotal {
+  double loss = 0;    // of tokens, or the means of microbatches
+  double count = 0;   // of these
+  double tokens = 0;  // that the mask counts
+  double mean() const { return count > 0 ? loss / count : 0; }
+};
+
+device::TensorView numbers_of(std::vector<ObjectiveTotal>& totals) {
+  constexpr Index kNumbers = sizeof(ObjectiveTotal) / sizeof(double);
+  return {totals.data(), DType::f64, {static_cast<Index>(totals.size()) * kNumbers}};
+}
+
 StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
   const config::ModelConfig& m = config.model;
   const Index pieces = model.groups().context->size() *
@@ -98,14 +111,14 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
           .hidden = {.shape = {(m.seq_length + m.decoder_seq_length) / pieces,
                                config.training.micro_batch_size, m.hidden_size},
                      .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
-          .per_token_loss = config.training.calculate_per_token_loss,
-          .seed = static_cast<std::uint64_t>(config.training.seed),
+          .passes = {.per_token_loss = config.training.calculate_per_token_loss,
+                     .seed = static_cast<std::uint64_t>(config.training.seed),
+                     .deferred_outputs = config.parallel.deferred_embedding_wgrads,
+                     .cut_passes = config.parallel.overlap_moe_expert_parallel_comm,
+                     .delay_weights = config.parallel.delay_wgrad_compute,
+                     .offloaded_layers = config.training.cpu_offloading_num_layers},
           .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
-          .deferred_outputs = config.parallel.deferred_embedding_wgrads,
-          .cut_passes = config.parallel.overlap_moe_expert_parallel_comm,
-          .delay_weights = config.parallel.delay_wgrad_compute,
-          .graph_warmup_steps = config.training.cuda_graph_warmup_steps,
-          .offloaded_layers = config.training.cpu_offloading_num_layers};
+          .graph_warmup_steps = config.training.cuda_graph_warmup_steps};
 }
 
 }  // namespace
@@ -130,7 +143,7 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
   }
 }
 
-std::vector<LossSums> TrainStep::play(const StageRunner::Pass& pass, const NextMicrobatch& next) {
+std::vector<LossSums> TrainStep::play(const BatchPass& pass, const NextMicrobatch& next) {
   fp8_weights_.begin_pass();
   return runner_.run(pass, next);
 }
@@ -139,24 +152,23 @@ std::vector<LossSums> TrainStep::play(const StageRunner::Pass& pass, const NextM
 void TrainStep::report_loss(const std::vector<LossSums>& sums, StepReport& report) const {
   const bool counts = model_.has_output() && model_.groups().tensor->rank() == 0;
   const auto traits = model_.chunk(0).objective_traits();
-  std::vector<double> numbers{sums[0].tokens};
+  std::vector<ObjectiveTotal> totals;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const LossSums& own = sums[i];
     const bool of_means = traits[i].mean_of_means || config_.data.sft;
-    numbers.push_back(of_means ? own.means : own.loss);
-    numbers.push_back(of_means ? own.microbatches : own.tokens);
+    totals.push_back({.loss = of_means ? own.means : own.loss,
+                      .count = of_means ? own.microbatches : own.tokens,
+                      .tokens = own.tokens});
   }
   if (!counts) {
-    std::ranges::fill(numbers, 0);
+    totals.assign(sums.size(), {});
   }
-  const auto size = static_cast<Index>(numbers.size());
-  model_.world().all()->all_reduce({numbers.data(), DType::f64, {size}}).wait();
-  report.tokens = numbers[0];
-  report.loss_sum = numbers[1];
-  report.loss_count = numbers[2];
+  model_.world().all()->all_reduce(numbers_of(totals)).wait();
+  report.tokens = totals[0].tokens;
+  report.loss_sum = totals[0].loss;
+  report.loss_count = totals[0].count;
   for (std::size_t i = 1; i < sums.size(); ++i) {
-    const double loss = numbers[1 + 2 * i], count = numbers[2 + 2 * i];
-    report.other_losses.emplace_back(traits[i].name, count > 0 ? loss / count : 0);
+    report.other_losses.emplace_back(traits[i].name, totals[i].mean());
   }
 }
 
@@ -178,7 +190,7 @@ StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
   {
     const TimerScope scope = timers_.scope("forward-backward", 1);
     replicas_->begin_step();
-    const StageRunner::Pass pass{
+    const BatchPass pass{
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
     report_loss(play(pass, next), report);
     report.layers = tracked_.report(runner_.layer_sums(), num_microbatches, *model_.world().all());
@@ -318,8 +330,8 @@ void TrainStep::values_loaded(bool masters_too) {
   replicas_->gather_parameters();
 }
 
-void TrainStep::logits(const HostMicrobatch& microbatch,
-                       const decltype(StageRunner::Pass::on_logits)& visit, autograd::Mode mode) {
+void TrainStep::logits(const HostMicrobatch& microbatch, const VisitLogits& visit,
+                       autograd::Mode mode) {
   play({.on_logits = visit, .mode = mode, .micro_batch_size = microbatch.samples},
        [&] { return microbatch; });
 }

@@ -36,8 +36,7 @@ Outcome run(Index ranks, bool per_token, const std::vector<float>& mask) {
     StageRunner runner(
         *device, model, *replicas,
         {.hidden = {},
-         .per_token_loss = per_token,
-         .seed = 7,
+         .passes = {.per_token_loss = per_token, .seed = 7},
          .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1)},
         timers);
     TinyCorpus corpus;
