@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/golden_tables.h"
+#include "support/golden_folder.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

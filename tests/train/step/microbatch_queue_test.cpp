@@ -26,7 +26,7 @@ TEST_F(MicrobatchQueueTest, ReadsOnlyWhatIsAskedForAndForgetsWhatIsTaken) {
   queue_.taken_by(0);
   EXPECT_EQ(queue_.at(1).first_sample, 2);
   EXPECT_EQ(read, 2);
-  EXPECT_THROW(queue_.at(0), Error);
+  EXPECT_THROW(queue_.at(0), InternalError);
 }
 
 TEST_F(MicrobatchQueueTest, APassMayBeGivenWhatWasTakenOut) {
