@@ -19,21 +19,7 @@ struct NonPersistentConfig {
   Index replication_factor = 1;
 };
 
-/// Where the training state is written, and how.
-struct SaveConfig {
-  std::optional<std::string> save;
-  std::optional<Index> save_interval;  // iterations
-  std::optional<Index> save_retain_interval;
-  std::optional<Index> save_keep_last;
-  std::optional<Index> save_keep_optim_last;
-  bool no_save_optim = false;
-  bool async_save = false;
-  bool save_file_per_writer = false;
-  double save_staging_gib = 2;
-  bool verify_resume = false;
-};
-
-/// Where it is read, and what of it.
+/// What a run starts from.
 struct LoadConfig {
   std::optional<std::string> load;
   bool allow_random_init = false;
@@ -48,7 +34,18 @@ struct LoadConfig {
   bool use_mp_args_from_checkpoint_args = false;
 };
 
-struct CheckpointConfig : SaveConfig, LoadConfig {
+/// Where the training state is written and read.
+struct CheckpointConfig : LoadConfig {
+  std::optional<std::string> save;
+  std::optional<Index> save_interval;  // iterations
+  std::optional<Index> save_retain_interval;
+  std::optional<Index> save_keep_last;
+  std::optional<Index> save_keep_optim_last;
+  bool no_save_optim = false;
+  bool async_save = false;
+  bool save_file_per_writer = false;
+  double save_staging_gib = 2;
+  bool verify_resume = false;
   NonPersistentConfig non_persistent;
   /// --ckpt-convert-save/--ckpt-convert-format: what was loaded is written there, and the run ends.
   std::optional<std::string> convert_to;

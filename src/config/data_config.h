@@ -24,43 +24,7 @@ enum class TokenizerType {
   sft,
 };
 
-/// What is read. The word lists of paths are as the user gave them: prefixes, or alternating
-/// weights and prefixes (features of the data layer decide).
-struct CorpusConfig {
-  // exactly one of: data_path, the per-split paths, mock_data, or nothing (tokens come from
-  // elsewhere)
-  std::vector<std::string> data_path;  // also filled from --data-args-path
-  std::string split;  // derived: "969, 30, 1" with data_path, "1,1,1" with mock_data
-  std::vector<std::string> train_data_path;  // also filled from --per-split-data-args-path
-  std::vector<std::string> valid_data_path;
-  std::vector<std::string> test_data_path;
-  bool mock_data = false;
-  std::optional<std::string> data_cache_path;
-  bool mmap_bin_files = true;
-};
-
-/// How it is cut into samples.
-struct SampleConfig {
-  Index seq_length = 0;
-  Index seed = 1234;
-  bool reset_position_ids = false;
-  bool reset_attention_mask = false;
-  bool eod_mask_loss = false;
-  double mask_prob = 0.15;      // BERT, T5: share of the tokens that is masked
-  double short_seq_prob = 0.1;  // BERT, T5: of a sample shorter than the sequence length
-  bool create_attention_mask_in_dataloader = true;
-  double mid_level_dataset_surplus = 0.005;
-  bool full_validation = false;
-  bool multiple_validation_sets = false;
-  bool sft = false;  // the paths are files of conversations
-  bool sft_packing = false;
-  bool sft_train_on_prompt = false;
-  bool sft_last_turn_only = false;
-
-  /// Whether samples come with masks of their own: those of documents, or of packed conversations.
-  bool has_attention_masks() const { return reset_attention_mask || sft_packing; }
-};
-
+/// The tokenizer and the files that it reads.
 struct TokenizerConfig {
   TokenizerType tokenizer_type = TokenizerType::none;
   std::optional<Index>
@@ -77,12 +41,50 @@ struct TokenizerConfig {
   std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
 };
 
-/// All that decides which samples a run sees, and how they are loaded.
-struct DataConfig : CorpusConfig, SampleConfig, TokenizerConfig {
+/// How documents become samples.
+struct SampleConfig {
+  bool reset_position_ids = false;
+  bool reset_attention_mask = false;
+  bool eod_mask_loss = false;
+  double mask_prob = 0.15;      // BERT, T5: share of the tokens that is masked
+  double short_seq_prob = 0.1;  // BERT, T5: of a sample shorter than the sequence length
+  bool create_attention_mask_in_dataloader = true;
+  double mid_level_dataset_surplus = 0.005;
+  bool sft = false;  // the paths are files of conversations
+  bool sft_packing = false;
+  bool sft_train_on_prompt = false;
+  bool sft_last_turn_only = false;
+};
+
+/// What is read, how it is cut into samples, and the tokenizer. The word lists of paths are as the
+/// user gave them: prefixes, or alternating weights and prefixes (features of the data layer
+/// decide).
+struct DataConfig : TokenizerConfig, SampleConfig {
+  // exactly one of: data_path, the per-split paths, mock_data, or nothing (tokens come from
+  // elsewhere)
+  std::vector<std::string> data_path;  // also filled from --data-args-path
+  std::string split;  // derived: "969, 30, 1" with data_path, "1,1,1" with mock_data
+  std::vector<std::string> train_data_path;  // also filled from --per-split-data-args-path
+  std::vector<std::string> valid_data_path;
+  std::vector<std::string> test_data_path;
+  bool mock_data = false;
+  std::optional<std::string> data_cache_path;
+  bool mmap_bin_files = true;
+
+  // samples
+  Index seq_length = 0;
+  Index seed = 1234;
+  bool full_validation = false;
+  bool multiple_validation_sets = false;
+
+  // loading
   DataloaderType dataloader_type = DataloaderType::single;
   Index num_workers = 2;
   Index num_dataset_builder_threads = 1;
   bool data_sharding = true;
+
+  /// Whether samples come with masks of their own: those of documents, or of packed conversations.
+  bool has_attention_masks() const { return reset_attention_mask || sft_packing; }
 };
 
 }  // namespace mpitron::config

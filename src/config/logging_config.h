@@ -8,7 +8,7 @@ namespace mpitron::config {
 
 enum class TimingLogOption { max, minmax, all };
 
-/// What is written for TensorBoard.
+/// Event files of TensorBoard, and what they hold beside the losses.
 struct TensorboardConfig {
   std::optional<std::string> tensorboard_dir;
   Index tensorboard_log_interval = 1;
@@ -20,16 +20,8 @@ struct TensorboardConfig {
   bool log_world_size_to_tensorboard = false;
 };
 
-/// What a training command prints at its end.
-struct EndOfRunConfig {
-  bool unigram_baseline = false;
-  std::optional<std::string> sample_prompt;
-  Index sample_tokens = 128;
-  double sample_temperature = 0.8;
-};
-
 /// What is printed and written while training.
-struct LoggingConfig : TensorboardConfig, EndOfRunConfig {
+struct LoggingConfig : TensorboardConfig {
   Index log_interval = 100;  // iterations
   bool log_params_norm = false;
   bool log_num_zeros_in_grad = false;
@@ -43,6 +35,12 @@ struct LoggingConfig : TensorboardConfig, EndOfRunConfig {
 
   std::optional<Index> metrics_port;  // of rank 0's HTTP server; 0: a free one
   std::string metrics_address = "127.0.0.1";
+
+  // what a training command prints at its end
+  bool unigram_baseline = false;
+  std::optional<std::string> sample_prompt;
+  Index sample_tokens = 128;
+  double sample_temperature = 0.8;
 };
 
 }  // namespace mpitron::config

@@ -19,29 +19,8 @@ struct BalancingLoss {
   double coefficient = 0;
 };
 
-/// How many tokens an expert takes.
-struct ExpertCapacityConfig {
-  std::optional<double> capacity_factor;
-  bool pad_to_capacity = false;
-  TokenDropPolicy drop_policy = TokenDropPolicy::probs;
-};
-
-/// How tokens reach their experts.
-struct TokenDispatchConfig {
-  TokenDispatcherType dispatcher = TokenDispatcherType::allgather;
-  bool apply_probs_on_input = false;
-  bool shared_expert_overlap = false;  // the shared expert runs while tokens travel
-};
-
-/// Layers with experts, resolved. Names are the reference's; counts are global.
-struct MoeConfig : ExpertCapacityConfig, TokenDispatchConfig {
-  Index num_experts = 0;
-  std::vector<bool> layers;                   // of each layer of the model: whether it has experts
-  Index ffn_hidden_size = 0;                  // of an expert; derived: the dense layers'
-  Index shared_expert_intermediate_size = 0;  // 0: no shared expert
-  bool shared_expert_gate = false;
-
-  // router
+/// How a token chooses its experts, and what keeps them evenly used.
+struct RouterConfig {
   Index topk = 2;
   std::optional<DType> router_dtype;  // of the logits; unset: the activations'
   RouterScore score = RouterScore::softmax;
@@ -52,11 +31,28 @@ struct MoeConfig : ExpertCapacityConfig, TokenDispatchConfig {
   double bias_update_rate = 0.001;
   bool force_load_balancing = false;
   std::optional<double> input_jitter_eps;
-
   // balance
   bool sinkhorn = false;
   std::vector<BalancingLoss> balancing_losses;  // those with a coefficient above 0
   double z_loss_coefficient = 0;
+};
+
+/// Layers with experts, resolved. Names are the reference's; counts are global.
+struct MoeConfig : RouterConfig {
+  Index num_experts = 0;
+  std::vector<bool> layers;                   // of each layer of the model: whether it has experts
+  Index ffn_hidden_size = 0;                  // of an expert; derived: the dense layers'
+  Index shared_expert_intermediate_size = 0;  // 0: no shared expert
+  bool shared_expert_gate = false;
+
+  // capacity
+  std::optional<double> capacity_factor;
+  bool pad_to_capacity = false;
+  TokenDropPolicy drop_policy = TokenDropPolicy::probs;
+
+  TokenDispatcherType dispatcher = TokenDispatcherType::allgather;
+  bool apply_probs_on_input = false;
+  bool shared_expert_overlap = false;  // the shared expert runs while tokens travel
 
   /// How many of the model's layers have experts.
   Index count_layers() const {

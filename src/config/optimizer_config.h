@@ -49,8 +49,7 @@ struct MuonConfig {
   bool lion_beside = false;    // for all other parameters, in place of Adam
 };
 
-/// Schedules of the learning rate. They count samples ("steps" below), also when the user counted
-/// iterations: iterations * global_batch_size.
+/// The schedule of the learning rate. Lengths are samples.
 struct LearningRateConfig {
   double lr = 0;
   double min_lr = 0;
@@ -67,7 +66,7 @@ struct LearningRateConfig {
   bool use_checkpoint_opt_param_scheduler = false;
 };
 
-/// The same of the weight decay.
+/// How much of a weight decays in a step.
 struct WeightDecayConfig {
   double weight_decay = 0.01;
   double start_weight_decay = 0.01;  // derived: = weight_decay for the constant style
@@ -77,8 +76,8 @@ struct WeightDecayConfig {
   bool no_weight_decay_on_embedding = false;  // derived: --embedding-init-method-std was given
 };
 
-/// Types of parameters, gradients and state, and how losses are scaled.
-struct GradientPrecisionConfig {
+/// Types of parameters, gradients and optimizer state, and the scale of losses.
+struct MixedPrecisionConfig {
   bool fp16 = false;
   bool bf16 = false;
   DType params_dtype = DType::f32;  // derived
@@ -94,8 +93,9 @@ struct GradientPrecisionConfig {
   std::optional<OffloadConfig> offload;
 };
 
-/// Update rule, schedules, clipping and loss scaling.
-struct OptimizerConfig : LearningRateConfig, WeightDecayConfig, GradientPrecisionConfig {
+/// Update rule, schedules, clipping and loss scaling. Schedules count samples ("steps" below), also
+/// when the user counted iterations: iterations * global_batch_size.
+struct OptimizerConfig : LearningRateConfig, WeightDecayConfig, MixedPrecisionConfig {
   OptimizerKind optimizer = OptimizerKind::adam;
   double adam_beta1 = 0.9;
   double adam_beta2 = 0.999;

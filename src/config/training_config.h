@@ -12,19 +12,7 @@ namespace mpitron::config {
 enum class RerunMode { disabled, validate_results, report_stats };
 enum class InjectedError { correct_result, transient_error, persistent_error };
 
-struct BatchConfig {
-  Index micro_batch_size = 0;
-  Index global_batch_size = 0;  // derived: micro_batch_size * data_parallel_size
-  struct RampupBatchSize {
-    Index start = 0;
-    Index increment = 0;
-    Index samples = 0;
-  };
-  std::optional<RampupBatchSize> rampup_batch_size;
-  bool decrease_batch_size_if_needed = false;
-};
-
-/// On validation and test sets; eval_interval 0: never during training.
+/// When and on how much a run evaluates; eval_interval 0: never during training.
 struct EvaluationConfig {
   Index eval_iters = 100;
   Index eval_interval = 1000;
@@ -33,7 +21,7 @@ struct EvaluationConfig {
   bool skip_train = false;
 };
 
-/// The device and its kernels.
+/// Where a run computes, and with which kernels.
 struct DeviceConfig {
   std::string device = "auto";  // "host", "cuda", "reference"
   /// Steps before one is recorded as a CUDA graph; absent: none is.
@@ -47,7 +35,7 @@ struct DeviceConfig {
   bool device_synchronize = false;
 };
 
-/// What ends a run before its last iteration.
+/// What ends a run before its length.
 struct ExitConfig {
   std::optional<Index> exit_interval;          // iterations
   std::optional<Index> exit_duration_in_mins;  // since the start of the program
@@ -55,7 +43,7 @@ struct ExitConfig {
   std::optional<Index> autoresume_interval;  // derived: iterations between two questions
 };
 
-/// Which losses and gradients are refused, and what follows.
+/// Which results are looked at, and what happens to those that cannot be right.
 struct ResultCheckConfig {
   bool check_for_nan_in_loss_and_grad = true;  // derived: off for fp16 with dynamic loss scale
   bool check_for_spiky_loss = false;
@@ -68,6 +56,7 @@ struct ResultCheckConfig {
   InjectedError error_injection_type = InjectedError::transient_error;
 };
 
+/// Iterations and ranks whose spans are written.
 struct ProfileConfig {
   bool profile = false;
   Index profile_step_start = 10;
@@ -76,13 +65,23 @@ struct ProfileConfig {
   std::string profile_dir = "profile";
 };
 
-/// Length, loss and randomness of a training run, and all that a run has beside its model.
-struct TrainingConfig : BatchConfig,
-                        EvaluationConfig,
+/// Batches, length, evaluation, exits and checks of a training run.
+struct TrainingConfig : EvaluationConfig,
                         DeviceConfig,
                         ExitConfig,
                         ResultCheckConfig,
                         ProfileConfig {
+  // batch
+  Index micro_batch_size = 0;
+  Index global_batch_size = 0;  // derived: micro_batch_size * data_parallel_size
+  struct RampupBatchSize {
+    Index start = 0;
+    Index increment = 0;
+    Index samples = 0;
+  };
+  std::optional<RampupBatchSize> rampup_batch_size;
+  bool decrease_batch_size_if_needed = false;
+
   // length: `train_samples` is set in sample mode only; `train_iters` always (derived through the
   // ramp-up)
   Index train_iters = 0;

@@ -139,55 +139,6 @@ def functions(code):
     return found
 
 
-def strip_nested(text):
-    """The text outside all braces, parentheses and template arguments, which leave a mark of their opening."""
-    out, depth = [], 0
-    for at, ch in enumerate(text):
-        opens = ch in "{([" or (ch == "<" and re.search(r"\w$", text[:at].rstrip()))
-        if opens and depth == 0:
-            out.append(ch)
-        if opens:
-            depth += 1
-        elif depth and (ch in "})]" or (ch == ">" and text[at - 1] != "-")):
-            depth -= 1
-        elif depth == 0:
-            out.append(ch)
-    return "".join(out)
-
-
-def fields_of(body):
-    """Number of member variables that a class body (between its braces) declares itself."""
-    count, statement, depth = 0, "", 0
-    for ch in re.sub(r"\b(public|private|protected)\s*:", "", body):
-        statement += ch
-        depth += {"{": 1, "}": -1}.get(ch, 0)
-        if depth == 0 and ch == "}" and re.search(r"\)\s*(const|noexcept|override|final|\s)*(:[^;]*)?\{", statement) and "=" not in statement.split("(")[0]:
-            statement = ""  # a member function with its body
-        elif depth == 0 and ch == ";":
-            flat = strip_nested(statement[:-1]).strip()
-            declares = not re.match(r"(using|friend|static|typedef|template|enum|struct|class|union)\b", flat)
-            head = flat.split("=")[0].split("{")[0]
-            if flat and declares and "(" not in head and len(head.split()) > 1:
-                count += 1 + flat.count(",")
-            statement = ""
-    return count
-
-
-def struct_fields(code):
-    """[(line, name, fields)] of the structs and classes that code defines, without what they inherit."""
-    text = blank_preprocessor(code)
-    found = []
-    for m in re.finditer(r"(?<![<,] )(?<![<,])\b(?:struct|class)\s+(\w+)\b[^;{}()=]*\{", text):
-        if re.search(r"\benum\s*$", text[:m.start()]):
-            continue
-        end, depth = m.end(), 1
-        while depth and end < len(text):
-            depth += {"{": 1, "}": -1}.get(text[end], 0)
-            end += 1
-        found.append((text.count("\n", 0, m.start()) + 1, m.group(1), fields_of(text[m.end():end - 1])))
-    return found
-
-
 def unbraced(code):
     """Lines of `if`, `for`, `while` and `else` whose body has no braces."""
     lines, text = [], blank_preprocessor(code)
@@ -199,6 +150,46 @@ def unbraced(code):
         if not re.match(r"\s*(?:\[\[\w+\]\] *)?[{;]", text[end:]):
             lines.append(text.count("\n", 0, m.end()) + 1)
     return lines
+
+
+def without_braces(body):
+    """The text of a class body outside inner braces, each of which ends the declaration in front of it unless it initialises a member."""
+    out, depth = [], 0
+    for i, ch in enumerate(body):
+        if ch == "{":
+            depth += 1
+        elif ch == "}":
+            depth -= 1
+            if depth == 0:
+                out.append("" if re.match(r"\s*[;,]", body[i + 1:]) else ";")
+        elif depth == 0:
+            out.append(ch)
+    return "".join(out)
+
+
+def structs(code):
+    """[(line, fields, name)] of structs and classes; fields are its own data members that are not static."""
+    found, text = [], blank_preprocessor(code)
+    for m in re.finditer(r"\b(?:struct|class)\s+(?:alignas\s*\([^)]*\)\s*)?([\w:]+)[^;{}()=]*\{", text):
+        if re.search(r"(\benum\s*|[<,]\s*)$", text[:m.start()]):     # an enum class, or a parameter of a template
+            continue
+        end, depth = m.end(), 1
+        while depth and end < len(text):
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        fields = 0
+        for statement in without_braces(text[m.end():end - 1]).split(";"):
+            words = re.sub(r"\b(?:public|private|protected)\s*:", "", statement).strip()
+            while re.search(r"<[^<>]*>", words):
+                words = re.sub(r"<[^<>]*>", " ", words)
+            words = re.sub(r"alignas\s*\([^)]*\)|\[\[.*?\]\]", "", words).strip()
+            declared = words.split("=")[0]
+            if not words or "(" in declared or re.match(r"(using|static|friend|typedef|enum|struct|class|union|template|constexpr|return)\b", words):
+                continue
+            if re.match(r"[\w:]+(\s*[*&])*\s+[\w*&]", declared):
+                fields += 1 + len(re.findall(r",\s*[*&]*\w+\s*(?=[=,;\[]|$)", re.sub(r"\([^()]*\)", "", words)))
+        found.append((text.count("\n", 0, m.start()) + 1, fields, m.group(1)))
+    return found
 
 
 class Source:
@@ -213,6 +204,7 @@ class Source:
         self.lines = len(self.rows) - (0 if self.rows[-1] else 1)
         self.code = sum(1 for row in code.split("\n") if row.strip())
         self.comments = comments
+        self.commented = sum(1 for row in comments.split("\n") if row.strip())      # lines that hold a comment, alone or behind code
         self.includes = [(self.text.count("\n", 0, m.start(2)) + 1, m.group(1), m.group(2)) for m in
                          re.finditer(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', self.text, re.M)]
         self.defines = [(code.count("\n", 0, m.start(1)) + 1, m.group(1))
@@ -220,9 +212,9 @@ class Source:
         self.conditionals = [code.count("\n", 0, m.start(1)) + 1
                              for m in re.finditer(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif)\b", code, re.M)]
         self.unbraced = unbraced(code)
-        self.structs = struct_fields(code)
         self.todos = [comments.count("\n", 0, m.start()) + 1 for m in re.finditer(r"\b(TODO|FIXME|XXX|HACK)\b", comments)]
         self.functions = [f for f in functions(code) if not re.fullmatch(r"[A-Z_0-9]+", f[3])]
+        self.structs = structs(code)
         self.stem = re.sub(r"_test$", "", os.path.splitext(os.path.basename(path))[0])
 
     def top_comment(self):

@@ -12,21 +12,21 @@ struct FusedHeads {
   auto operator<=>(const FusedHeads&) const = default;
 };
 
-/// Those of all tensors of a pass.
-struct FusedLayouts {
-  FusedHeads q, k, v, o, lse;
-  FusedHeads d_o, dq, dk, dv;  // of backward
-  auto operator<=>(const FusedLayouts&) const = default;
+/// Of a backward pass.
+struct FusedGradients {
+  FusedHeads d_o, dq, dk, dv;
+  auto operator<=>(const FusedGradients&) const = default;
 };
 
 /// The attention as cuDNN is told of it: all that a plan depends on.
-struct FusedProblem : FusedLayouts {
+struct FusedProblem : FusedGradients {
   int device;
   DType type;
   bool causal;
   Index window;
   float scale;
   Index s, s_kv, b, n, g, d, d_v;
+  FusedHeads q, k, v, o, lse;
   Index mask_samples, mask_rows;  // 0: none
   auto operator<=>(const FusedProblem&) const = default;
 };

@@ -22,7 +22,7 @@ enum class ContextExchange {
 /// Of a word of --cp-comm-type; Error(usage) for any other.
 ContextExchange context_exchange_of(const std::string& word);
 
-/// The groups of this rank as the experts see it (RankGrid::expert).
+/// The same ranks as the experts see them (RankGrid::expert).
 struct ExpertGroups {
   GroupHandle expert;         // the experts of a layer
   GroupHandle expert_tensor;  // the shards of each expert

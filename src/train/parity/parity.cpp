@@ -66,13 +66,12 @@ config::RunConfig scaled_down(config::RunConfig run) {
   t.train_iters = kIterations;
   t.rampup_batch_size.reset();
 
-  config::OptimizerConfig o{.optimizer = config::OptimizerKind::sgd,
-                            .clip_grad = run.optimizer.clip_grad};
+  config::OptimizerConfig& o = run.optimizer;
+  o = config::OptimizerConfig{.optimizer = config::OptimizerKind::sgd, .clip_grad = o.clip_grad};
   o.lr = 0.1;
   o.lr_decay_style = config::LrDecayStyle::constant;
   o.lr_decay_steps = o.wd_incr_steps = t.global_batch_size * kIterations;
   o.accumulate_allreduce_grads_in_fp32 = true;
-  run.optimizer = o;
   return run;
 }
 
