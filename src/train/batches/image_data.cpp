@@ -65,6 +65,7 @@ class ImageTextSource final : public SampleSource {
   Index length_;
 };
 
+/// Fractions of classes and of images concern training only.
 std::shared_ptr<const data::Dataset> image_set(const config::RunConfig& config,
                                                const std::string& folder, bool training) {
   const config::VisionConfig& vision = config.model.vision;
@@ -94,6 +95,7 @@ data::GptData image_sets(const config::RunConfig& config,
   return sets;
 }
 
+/// Texts end with the tokenizer's end of document.
 data::GptData image_text_sets(const config::RunConfig& config,
                               const tokenizers::Tokenizer& tokenizer) {
   const data::ImageTextDataset::Options options{

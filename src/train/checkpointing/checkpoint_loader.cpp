@@ -42,6 +42,8 @@ std::vector<checkpoint::LoadTarget> own_targets(std::vector<checkpoint::LoadTarg
 
 }  // namespace
 
+/// Absent, with the reason in `why`, where bytes of this checkpoint are damaged: another may do.
+/// What no other checkpoint can mend is thrown.
 std::optional<RunPosition> CheckpointLoader::load(const CheckpointSource& source,
                                                   std::string& why) {
   std::optional<checkpoint::CheckpointReader> reader;
@@ -73,6 +75,8 @@ std::optional<RunPosition> CheckpointLoader::load(const CheckpointSource& source
   return position;
 }
 
+/// Names what is wanted, compares it with what is there, then reads: a model that does not fit is
+/// told before a byte of it was overwritten.
 std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
     checkpoint::CheckpointReader& reader, const CheckpointSource& source, std::string& why) {
   const checkpoint::Header& header = reader.file().header();
@@ -133,6 +137,7 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
   return statistics;
 }
 
+/// Tensors of two models may fit by chance (another activation, other heads of the same width).
 void CheckpointLoader::refuse_other_model(const checkpoint::File& file, bool weights_only) const {
   const std::string differences = model_differences(file.header(), identity_);
   if (differences.empty() || config_.upcycling_granularity) {
@@ -150,6 +155,7 @@ void CheckpointLoader::refuse_other_model(const checkpoint::File& file, bool wei
   log::warning("{}", text);
 }
 
+/// Options that change what the weights compute end the run; all others that differ are printed.
 void CheckpointLoader::tell_changes(const checkpoint::Header& header, bool weights_only) const {
   const std::string& theirs = header.configuration;
   const std::string function = config::function_differences(theirs, identity_.configuration);

@@ -83,6 +83,8 @@ Checkpointing::~Checkpointing() {
   step_.before_update([] {});
 }
 
+/// Two runs that save to one folder would delete each other's checkpoints, and those of another
+/// model would be lost.
 void Checkpointing::take_save_folder() {
   if (!config_.save) {
     return;
@@ -112,6 +114,7 @@ void Checkpointing::take_save_folder() {
   }
 }
 
+/// Takes the newest checkpoint whose bytes are whole; a damaged one is skipped with a warning.
 std::optional<RunPosition> Checkpointing::load() {
   if (low_rank_) {
     load_base();
@@ -160,6 +163,7 @@ void Checkpointing::load_base() {
   config_.pretrained_checkpoint.reset();
 }
 
+/// Low-rank updates of one model are noise on another.
 void Checkpointing::refuse_other_base(const CheckpointSource& source) const {
   if (!low_rank_ || source.local() || base_.empty()) {
     return;
@@ -183,6 +187,7 @@ RunPosition Checkpointing::begin() {
   return {};
 }
 
+/// A run that was told to load and starts from nothing would look like a resume.
 void Checkpointing::throw_nothing_to_load(const std::string& why) const {
   if (!config_.load) {
     throw Error(ExitCode::data,
@@ -219,6 +224,7 @@ void Checkpointing::note_loaded(const CheckpointSource& source, Index iteration)
   }
 }
 
+/// What a checkpoint says of itself: position, options, build, tokenizer files.
 checkpoint::Header Checkpointing::header(const RunPosition& position) const {
   checkpoint::Header header{.configuration = identity_.configuration,
                             .layout = layout_json(parallel_),
@@ -235,6 +241,7 @@ checkpoint::Header Checkpointing::header(const RunPosition& position) const {
   return header;
 }
 
+/// Waits where nothing is to run beside the writing.
 void Checkpointing::save(const RunPosition& position, SaveKind kind) {
   const bool persistent = kind == SaveKind::persistent;
   const bool local = !persistent && local_ != nullptr;
@@ -251,6 +258,7 @@ void Checkpointing::save(const RunPosition& position, SaveKind kind) {
   }
 }
 
+/// Names all state; the writer copies it, beside training where it can.
 void Checkpointing::begin_save(const RunPosition& position, const std::filesystem::path& root,
                                bool local) {
   finish();
@@ -308,6 +316,7 @@ void Checkpointing::finish() {
   wait_for_retention();
 }
 
+/// A save that failed is told of and ends no run; behind one that succeeded older ones are deleted.
 void Checkpointing::report(const checkpoint::SaveReport& save) {
   mirror_.reset();
   if (!save.error.empty()) {

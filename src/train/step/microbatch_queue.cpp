@@ -20,6 +20,7 @@ std::deque<DeviceMicrobatch> MicrobatchQueue::take(Index count) {
   return std::exchange(microbatches_, {});
 }
 
+/// Rank 0 of the tensor group reads; the others get what it has read.
 const DeviceMicrobatch& MicrobatchQueue::at(Index index) {
   const Index place = index - first_;
   MPITRON_CHECK(place >= 0, index, first_);

@@ -28,6 +28,7 @@ std::vector<PassOutput> ObjectiveSums::add(autograd::Context& context,
   return outputs;
 }
 
+/// Waits for the device once an objective: until here nothing of a loss was known to the host.
 std::vector<LossSums> read_sums(device::Device& device, const StepGraph::TokenSums& sums) {
   std::vector<LossSums> result;
   for (const std::vector<Tensor>& objective : sums) {

@@ -61,6 +61,7 @@ void StagePasses::begin(const BatchPass& pass) {
   layer_sums_.clear();
 }
 
+/// What the schedule's computations are made of; messages between stages are the executor's.
 pipeline::StepCallbacks StagePasses::callbacks() {
   return {.forward = [this](Index chunk, Index index,
                             Tensor input) { return forward(chunk, index, std::move(input)); },
@@ -75,6 +76,8 @@ pipeline::StepCallbacks StagePasses::callbacks() {
               }};
 }
 
+/// What waits for the end of the pass are gradients of the output layer's weight, in the order of
+/// the microbatches.
 StepGraph::Sums StagePasses::finish() {
   if (output_weight_.size() > 0) {
     const TimerScope scope = timers_.scope("backward-compute", 2);
@@ -92,6 +95,7 @@ Context StagePasses::context(const SamplePosition& position, autograd::Tape* tap
           .recorder = {.tape = tape, .usage = tape, .keeper = &layers_.keeper()}};
 }
 
+/// A state is kept only where a backward pass will come; an evaluation leaves nothing behind.
 Tensor StagePasses::forward(Index chunk, Index index, Tensor input, BackwardPass* overlapped_work) {
   const TimerScope scope = timers_.scope("forward-compute", 2, pass_span(chunk, index));
   replicas_.begin_pass(autograd::Pass::forward);
@@ -125,6 +129,8 @@ Tensor StagePasses::forward(Index chunk, Index index, Tensor input, BackwardPass
   return to_send;
 }
 
+/// The part with the output ends in losses, or in logits where these are asked for; every other
+/// part hands its hidden state on.
 std::vector<PassOutput> StagePasses::run_chunk(Context& context, Index chunk,
                                                const DeviceMicrobatch& microbatch, const Var& x,
                                                Tensor& to_send) {
@@ -151,6 +157,8 @@ autograd::AuxiliaryLosses StagePasses::auxiliary_losses(const DeviceMicrobatch& 
           .sums = &layer_sums_};
 }
 
+/// Puts the gradients of what the chunk made into their slots: those of losses are known since the
+/// forward pass, that of a hidden state comes from the next stage.
 StagePasses::BackwardPass StagePasses::start_backward(Index chunk, Index index, Tensor gradient,
                                                       bool with_weights) {
   replicas_.begin_pass(autograd::Pass::backward);
@@ -168,6 +176,8 @@ StagePasses::BackwardPass StagePasses::start_backward(Index chunk, Index index, 
   return pass;
 }
 
+/// Between two parts of a tape tokens travel: messages are helped along, and the weights' gradients
+/// of the part before are made meanwhile where they were delayed.
 void StagePasses::continue_backward(BackwardPass& pass) {
   if (pass.state.tape.played()) {
     return;
@@ -180,6 +190,7 @@ void StagePasses::continue_backward(BackwardPass& pass) {
   }
 }
 
+/// Plays what is left, and keeps no more deferred additions than allowed: their inputs hold memory.
 Tensor StagePasses::finish_backward(BackwardPass& pass) {
   while (!pass.state.tape.played()) {
     continue_backward(pass);
@@ -219,6 +230,7 @@ autograd::DeferredGradients* StagePasses::deferred(Index chunk, MicrobatchState&
   return output ? &output_weight_ : nullptr;
 }
 
+/// The second half of a split backward pass (zero bubble): gradients of weights alone.
 void StagePasses::backward_weight(Index chunk, Index index) {
   const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(chunk, index));
   MicrobatchState& state = states_.at(chunk, index);

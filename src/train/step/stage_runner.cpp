@@ -20,6 +20,7 @@ StageRunner::StageRunner(device::Device& device, TrainedModel& model,
   }
 }
 
+/// Schedules are pure functions of their options, and made anew only where these differ.
 const pipeline::ActionList& StageRunner::actions(const BatchPass& pass) {
   const bool forward_only = !pass.seed_scale.has_value();
   if (!schedule_ || schedule_->options.microbatches != pass.num_microbatches ||
@@ -57,6 +58,7 @@ StepGraph::Sums StageRunner::play(const BatchPass& pass) {
   return passes_.finish();
 }
 
+/// All microbatches are on the device before a graph is launched, in memory that it knows.
 StepGraph::Sums StageRunner::replay(const BatchPass& pass) {
   MicrobatchQueue& queue = passes_.microbatches();
   return graph_->run(

@@ -32,6 +32,7 @@ std::vector<autograd::Parameter*> parameters_of(TrainedModel& model, bool expert
   });
 }
 
+/// Experts have replicas of their own where they are shared out over ranks.
 std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
                                                       const config::RunConfig& config) {
   const parallel::DataParallelOptions options =
@@ -47,6 +48,7 @@ std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, Tr
       parallel::make_data_parallel(device, experts, options, replica_groups(model, options, true)));
 }
 
+/// Under which name and where in the whole a checkpoint keeps it.
 tensor::ShardedTensor place_of(const parallel::ParameterPiece& piece) {
   const autograd::Parameter& parameter = *piece.parameter;
   return {.name = parameter.name,
@@ -71,6 +73,7 @@ tensor::ShardedTensor place_of_frozen(autograd::Parameter* parameter) {
   return place;
 }
 
+/// What the optimizer is told of each piece; "head." gets the learning rate of --head-lr-mult.
 std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
                                                   const parallel::DataParallel& replicas) {
   std::vector<optim::TrainedTensor> tensors;
@@ -103,6 +106,8 @@ device::TensorView numbers_of(std::vector<ObjectiveTotal>& totals) {
   return {totals.data(), DType::f64, {static_cast<Index>(totals.size()) * kNumbers}};
 }
 
+/// Of a sequence a rank has its context parallel piece, of that between layers its tensor parallel
+/// one.
 StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
   const config::ModelConfig& m = config.model;
   const Index pieces = model.groups().context->size() *
@@ -179,6 +184,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
   return report;
 }
 
+/// Leaves everything that is saved as it was, so that it can be called again.
 StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
                                         const NextMicrobatch& next) {
   StepReport report{.loss_scale = scaler_.scale()};
@@ -209,6 +215,7 @@ StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
   return report;
 }
 
+/// Gradients are divided by the loss scale and, with per-token loss, by the tokens of the batch.
 optim::StepInputs TrainStep::step_inputs(const StepReport& report,
                                          std::span<const tensor::ConstTensorView> gradients) {
   const double tokens =
@@ -222,6 +229,8 @@ optim::StepInputs TrainStep::step_inputs(const StepReport& report,
           }};
 }
 
+/// Schedules advance and parameters travel only where an update was made; the loss scale learns of
+/// every overflow.
 void TrainStep::update(StepReport& report, Index batch_size) {
   report.learning_rate = scheduler_.learning_rate();
   report.weight_decay = scheduler_.weight_decay();
@@ -262,6 +271,8 @@ void TrainStep::complete_gradients() {
   }
 }
 
+/// The bias of an expert rises with fewer tokens than the mean and falls with more (Wang et al.
+/// 2024).
 void TrainStep::update_expert_biases(const LayerReport& layers) {
   for (const autograd::Buffer& bias : model_.parameters().buffers()) {
     if (bias.fp8_history) {
@@ -280,6 +291,7 @@ void TrainStep::update_expert_biases(const LayerReport& layers) {
   }
 }
 
+/// Pieces by their owner; of a run with low-rank updates the weights under them are left out.
 void TrainStep::visit_model(tensor::StateVisitor& visitor) const {
   for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
     tensor::ShardedTensor place = place_of(piece);
@@ -308,6 +320,7 @@ void TrainStep::visit_buffers(tensor::StateVisitor& visitor) const {
   }
 }
 
+/// State of the own pieces, the loss scale and the position of the schedules.
 void TrainStep::visit_optimizer(tensor::StateVisitor& visitor) {
   optimizer_.visit_state(visitor);
   scaler_.visit_state([&](const char* name, auto& value) {
