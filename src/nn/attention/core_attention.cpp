@@ -33,6 +33,7 @@ CoreAttention::CoreAttention(const Builder& builder, Index layer_number,
   ops::check_context_exchange(exchange_, context_groups_, layout);
 }
 
+/// A score beside those of the keys takes a part of the softmax and adds nothing (attention sink).
 void CoreAttention::make_sink(const Builder& builder) {
   using Sink = ops::AttentionSettings::Sink;
   const config::ModelConfig& config = builder.config();

@@ -8,6 +8,8 @@
 
 namespace mpitron::nn {
 
+/// Half of the buckets of a direction are single distances, the others grow logarithmically up to
+/// max_distance; from there on all share the last one (Raffel et al. 2020).
 Index RelativeBuckets::operator()(Index distance) const {
   const Index half = bidirectional ? count / 2 : count;
   const Index first = bidirectional && distance > 0 ? half : 0;

@@ -16,6 +16,7 @@ tensor::Shard Builder::piece(int dim, Index extent, Index blocks) const {
   return tensor::even_shard(dim, extent, {shared.rank(), shared.size()}, blocks);
 }
 
+/// Rows of a fused matrix whose parts are cut each for itself.
 tensor::Shard Builder::pieces_of_parts(std::initializer_list<Index> parts) const {
   const Index ranks = tensor_parallel().size(), rank = tensor_parallel().rank();
   tensor::Shard shard;
@@ -35,12 +36,14 @@ Builder Builder::layer(const std::string& name, Index number) const {
   return result;
 }
 
+/// The name gets the prefix, the unit is the layer that the builder stands for.
 Parameter& Builder::add(Parameter parameter) const {
   parameter.name = prefix_ + parameter.name;
   parameter.placement.unit = context_.layer;
   return context_.parameters.add(std::move(parameter));
 }
 
+/// N(0, std), or Xavier's uniform with --init-method-xavier-uniform.
 Parameter& Builder::weight(const std::string& name, const Shape& shape, const tensor::Shard& shard,
                            double std) const {
   const auto kind = context_.config.init_method_xavier_uniform

@@ -65,6 +65,7 @@ Recomputable LowRankUpdates::dropped(Context& context, const Recomputable& x) co
   return ops::bias_dropout_add(context, x.var, nullptr, {}, mask);
 }
 
+/// A x, [.., r]: with a row parallel layer a sum over ranks, else the same on all of them.
 Var LowRankUpdates::compressed(Context& context, const Recomputable& x, Parameter& a) const {
   if (row_parallel_) {
     return ops::row_parallel_linear(context, x.var, a, shared_);
@@ -77,6 +78,7 @@ Var LowRankUpdates::compressed(Context& context, const Recomputable& x, Paramete
                                  : ops::copy_to_tp(context, std::move(u), *shared_.group);
 }
 
+/// y + scale B A dropout(x), part by part of a fused layer.
 Var LowRankUpdates::add(Context& context, const Recomputable& x, Var y) const {
   if (updates_.empty()) {
     return y;

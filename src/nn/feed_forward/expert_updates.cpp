@@ -27,6 +27,7 @@ ExpertUpdates::ExpertUpdates(const std::vector<Builder>& experts, Index in,
   }
 }
 
+/// y + scale B A x of every expert's own factors.
 Var ExpertUpdates::add(autograd::Context& context, const autograd::Recomputable& x, Var y,
                        const std::vector<Index>& counts) const {
   for (const Update& update : updates_) {

@@ -84,6 +84,8 @@ autograd::RngKey Router::key(const Context& context, DropoutSite site) const {
   return {context.seed, context.iteration, layer_number_, static_cast<std::uint32_t>(site)};
 }
 
+/// W x in the router's type; noise and random logits are drawn by global token, so that no layout
+/// changes them.
 Var Router::logits(Context& context, const Var& x) const {
   const Index s = x.shape()[0], b = x.shape()[1];
   const auto noise = [&](DropoutSite site) {
@@ -102,6 +104,7 @@ Var Router::logits(Context& context, const Var& x) const {
       ops::random_logits(context, logits.value, noise(DropoutSite::router_logits)));
 }
 
+/// mean(logsumexp(logits)^2), which keeps logits small (Zoph et al. 2022).
 Var Router::with_z_loss(Context& context, const Var& logits) const {
   if (!has_losses(context) || config_.z_loss_coefficient == 0) {
     return logits;
@@ -113,6 +116,7 @@ Var Router::with_z_loss(Context& context, const Var& logits) const {
       context.recorder.auxiliary.microbatch_seed * config_.z_loss_coefficient);
 }
 
+/// Sinkhorn and an expert's bias choose experts, but do not weigh them.
 ops::Routing Router::route(Context& context, const Var& logits) const {
   ops::RoutingBias bias;
   if (config_.sinkhorn && context.training()) {
@@ -124,6 +128,8 @@ ops::Routing Router::route(Context& context, const Var& logits) const {
   return ops::top_k_routing(context, logits, config_.topk, routing_rule(config_), bias);
 }
 
+/// E / (k T^2) sum over experts of (tokens) (sum of scores), of all tokens or sample by sample:
+/// least where experts are used alike (Fedus et al. 2022).
 Var Router::with_balancing(Context& context, const Var& probabilities, const Var& logits,
                            Index samples) const {
   Var result = probabilities;
@@ -142,6 +148,8 @@ Var Router::with_balancing(Context& context, const Var& probabilities, const Var
   return result;
 }
 
+/// The tokens of experts in the whole step so far and on all replicas, in place of this
+/// microbatch's: a loss that balances the global batch.
 Tensor Router::counts_so_far(Context& context, const Tensor& counts) const {
   replicas_->all_reduce(counts.view()).wait();
   const Tensor known = tensor::to_host(context.device, counts);
@@ -157,6 +165,7 @@ Tensor Router::counts_so_far(Context& context, const Tensor& counts) const {
   return tensor::to_device(context.device, known);
 }
 
+/// An expert takes at most capacity_factor times its even share of tokens.
 ops::ExpertCapacity Router::capacity(Index tokens) const {
   if (!config_.capacity_factor) {
     return {};

@@ -40,6 +40,7 @@ Parameter* LanguageModelEmbedding::small_table(const Builder& builder, const std
   return &table;
 }
 
+/// Each rank looks up its own rows of a cut sequence.
 Var LanguageModelEmbedding::add_rows(autograd::Context& context, const Var& x, tensor::Tensor ids,
                                      Parameter& table) const {
   if (shared_.cuts_sequence()) {
@@ -50,6 +51,7 @@ Var LanguageModelEmbedding::add_rows(autograd::Context& context, const Var& x, t
                                ops::embedding(context, {ids, {}}, table, nullptr), {});
 }
 
+/// Each tensor parallel rank has some words of the table; what it lacks counts as zeros in the sum.
 Var LanguageModelEmbedding::words_and_positions(autograd::Context& context,
                                                 const EmbeddedTokens& tokens) const {
   if (!shared_.shared()) {

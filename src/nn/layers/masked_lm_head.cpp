@@ -15,6 +15,7 @@ MaskedLmHead::MaskedLmHead(const Builder& builder)
   weight_->placement.sum_over_tensor = builder.tensor_parallel().cuts_sequence();
 }
 
+/// norm(gelu(W x + b)).
 Var MaskedLmHead::forward(autograd::Context& context, const Var& x) const {
   const Var dense = ops::linear(context, x, *weight_, nullptr);
   const Var activated =

@@ -37,6 +37,8 @@ GatedDeltaNet::GatedDeltaNet(const Builder& builder) : shared_(builder.tensor_pa
   out_proj_ = &builder.output_weight("out_proj.weight", h, values);
 }
 
+/// in_proj makes queries, keys, values, gates and two numbers a head; the convolution mixes the
+/// first three over time; the delta rule reads a state that each token corrects (Yang et al. 2024).
 BranchOutput GatedDeltaNet::forward(autograd::Context& context, const autograd::Recomputable& x,
                                     const LayerInputs& /*inputs*/) const {
   const autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);
