@@ -13,6 +13,7 @@ struct Lane {
   std::vector<LayoutItem> items;
 };
 
+/// Parameters of one type share buffers.
 std::map<DType, Lane> lanes_of(const std::vector<Parameter*>& parameters,
                                const DataParallelOptions& options) {
   std::map<DType, Lane> lanes;
@@ -45,6 +46,8 @@ BucketedDataParallel::BucketedDataParallel(device::Device& device,
   add_pieces(parameters);
 }
 
+/// Each bucket has one piece of gradients, and with a sharded optimizer one of values, for each
+/// rank.
 void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters,
                                        const std::vector<LayoutItem>& items) {
   const Index rank = groups_.shard->rank(), size = groups_.shard->size();
@@ -79,6 +82,7 @@ void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters
   }
 }
 
+/// What of each parameter lies in this rank's part of its bucket.
 void BucketedDataParallel::add_pieces(const std::vector<Parameter*>& parameters) {
   for (Parameter* const parameter : parameters) {
     Bucket& bucket = buckets_[bucket_of_.at(parameter)];
@@ -111,6 +115,7 @@ void BucketedDataParallel::begin_step() {
   gathered_ = 0;
 }
 
+/// Buckets are reduced in the order in which they lie, so that all ranks start the same one.
 void BucketedDataParallel::gradient_released(Parameter& parameter, bool last_microbatch) {
   if (!options_.overlap_grad_reduce || !last_microbatch || parameter.sink.live_tapes > 0) {
     return;
@@ -128,6 +133,8 @@ void BucketedDataParallel::start_reduction(Bucket& bucket) {
                          : groups_.replicas->all_reduce(bucket.gradients);
 }
 
+/// With a sharded optimizer first the sum of each shard over its ranks, then over the replicas of
+/// shards.
 void BucketedDataParallel::finish_step() {
   make_whole();
   while (started_ < buckets_.size()) {
@@ -149,6 +156,7 @@ void BucketedDataParallel::start_next_gather() {
   bucket.gathering = groups_.shard->all_gather(bucket.own_values, bucket.values);
 }
 
+/// Gathers go in the opposite order of the reductions: the first layer is wanted first.
 void BucketedDataParallel::piece_updated(std::size_t piece) {
   if (!shards() || !options_.gather_in_update) {
     return;
@@ -160,6 +168,7 @@ void BucketedDataParallel::piece_updated(std::size_t piece) {
   }
 }
 
+/// Starts what the update has not started; with overlap whoever uses a value waits for it.
 void BucketedDataParallel::gather_parameters() {
   if (!shards()) {
     return;
