@@ -62,6 +62,7 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
+/// Within a script element "<" could end it or begin a comment; JSON may hold it escaped.
 std::string script_json(std::string_view json) {
   std::string out;
   for (const char c : json) {
@@ -74,6 +75,7 @@ std::string script_json(std::string_view json) {
   return out;
 }
 
+/// One file without links to others, so that it can be mailed and opened anywhere.
 std::string html_page(std::string_view title, std::string_view style, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

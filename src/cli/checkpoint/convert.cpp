@@ -5,6 +5,7 @@
 #include "build_info.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "convert/adapter_export.h"
 #include "convert/conversion_record.h"
 #include "device/device.h"
 #include "train/log/progress_bar.h"
@@ -13,6 +14,7 @@
 #include "utils/timer.h"
 
 namespace mpitron::cli {
+
 namespace {
 
 constexpr Index kMegabyte = 1'000'000;
@@ -215,6 +217,24 @@ int convert(const Arguments& arguments) {
     print_report(settings, report, timer.seconds());
   }
   return static_cast<int>(report.proven() ? ExitCode::success : ExitCode::result_rejected);
+}
+
+int adapter(const Arguments& arguments) {
+  std::string load, output;
+  Flags flags("adapter",
+              "Writes the low-rank updates of a checkpoint as a folder of PEFT "
+              "(adapter_config.json, adapter_model.safetensors). `mpitron convert --merge-adapter` "
+              "adds such a folder to its model.");
+  flags.option("--load", load, "a checkpoint of a run with --lora-rank");
+  flags.required();
+  flags.option("--output", output, "folder to write");
+  flags.required();
+  if (!flags.parse(arguments)) {
+    return 0;
+  }
+  const Index tensors = convert::export_adapter(load, output);
+  log::print(fmt::format("{}: {} tensors", output, tensors));
+  return 0;
 }
 
 }  // namespace mpitron::cli

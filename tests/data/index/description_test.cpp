@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/golden_json.h"
-#include "utils/text/md5.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::data {
 namespace description_test {

@@ -5,7 +5,7 @@
 #include "data/golden_gpt.h"
 #include "data/loading/blended_dataset.h"
 #include "utils/error.h"
-#include "utils/text/md5.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::data {
 namespace gpt_data_test {
