@@ -75,26 +75,27 @@ std::vector<Index> first_and_last(const Group& pipeline) {
 /// For what runs without a layout, such as tests and tools on one rank.
 ParallelGroups groups_of_one(World& world) {
   const GroupHandle alone = world.make_group("alone", {world.rank()});
-  return {.tensor = alone,
-          .context = alone,
-          .data = alone,
-          .data_context = alone,
-          .pipeline = alone,
-          .model = alone,
-          .tensor_context = alone,
-          .tensor_data = alone,
-          .tensor_data_context = alone,
-          .embedding = alone,
-          .position_embedding = alone,
-          .context_levels = {},
-          .optimizer_instance = alone,
-          .optimizer_replicas = alone,
-          .expert = alone,
-          .expert_tensor = alone,
-          .expert_layer = alone,
-          .expert_data = alone,
-          .expert_optimizer_instance = alone,
-          .expert_optimizer_replicas = alone};
+  ParallelGroups groups{.tensor = alone,
+                        .context = alone,
+                        .data = alone,
+                        .data_context = alone,
+                        .pipeline = alone,
+                        .model = alone,
+                        .tensor_context = alone,
+                        .tensor_data = alone,
+                        .tensor_data_context = alone,
+                        .embedding = alone,
+                        .position_embedding = alone,
+                        .context_levels = {},
+                        .optimizer_instance = alone,
+                        .optimizer_replicas = alone};
+  static_cast<ExpertGroups&>(groups) = {.expert = alone,
+                                        .expert_tensor = alone,
+                                        .expert_layer = alone,
+                                        .expert_data = alone,
+                                        .expert_optimizer_instance = alone,
+                                        .expert_optimizer_replicas = alone};
+  return groups;
 }
 
 /// Words of --cp-comm-type.
