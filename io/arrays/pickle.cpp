@@ -36,7 +36,8 @@ namespace {
 using namespace pickle_opcodes;
 using Kind = PickleValue::Kind;
 
-constexpr std::size_t kMostValues = 20'000'000;
+// Of 152 bytes each: together they stay below 1 GB.
+constexpr std::size_t kMostValues = 5'000'000;
 constexpr int kNewestProtocol = 5;
 
 /// The stack machine that pickles are programs for.
@@ -67,7 +68,7 @@ class Machine {
 
   Item make(Kind kind) {
     if (values_.size() >= kMostValues) {
-      fail("at most 20 million values");
+      fail("at most 5 million values");
     }
     values_.emplace_back();
     values_.back().kind = kind;

@@ -69,7 +69,7 @@ namespace {
 
 constexpr std::string_view kScalingStyle = R"css(
 svg { width: 100%; height: auto; display: block; }
-.grid { grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); }
+.grid .card { flex-basis: 440px; }
 td, th { white-space: nowrap; }
 )css";
 

@@ -47,6 +47,12 @@ TEST(Convert, TakesTheFormOfMegatronsTool) {
   EXPECT_TRUE(contains(good.out, "has no layout")) << good.out;
   EXPECT_EQ(read_file(folder / "out/latest_checkpointed_iteration.txt"), "7");
   EXPECT_FALSE(std::filesystem::exists(folder / "EXECUTED"));
+  const Finished again =
+      run_program(folder.path(), {"convert", "--model-type", "GPT", "--load-dir", "out",
+                                  "--save-dir", "relaid", "--target-tensor-parallel-size", "2"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(contains(again.out, "--load of the source resumes in every layout")) << again.out;
+  EXPECT_TRUE(std::filesystem::exists(folder / "relaid/release/checkpoint.h5")) << again.out;
   const Finished bad =
       run_program(folder.path(), {"convert", "--load-dir", megatron("dist"), "--save-dir", "other",
                                   "--target-pipeline-parallel-size", "3"});

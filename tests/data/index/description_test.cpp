@@ -17,7 +17,7 @@ GptDescription description_of(const nlohmann::json& expected, Split split) {
   description.seed = expected["seed"];
   description.seq_length = expected["sequence_length"];
   description.split = expected["split"].get<std::string>();
-  description.tokenizer.options = {{"vocab_size", "999"}};
+  description.tokenizer.options = {{"vocab_size", std::to_string(test::golden_eod())}};
   return description;
 }
 
