@@ -78,8 +78,14 @@ inline constexpr std::array kOlderNames = {
         .use("--pipeline-model-parallel-layout"),
     flag("delay-param-gather", deprecated, "is the default now"),
     flag("no-query-key-layer-scaling", deprecated, "is the default now"),
-    text("DDP-impl", "local", refused, "data parallelism of another framework")
+    text("DDP-impl", "local", unneeded,
+         "there is one data parallelism, which computes what both do")
         .choose("local torch"),
+    text("activations-checkpoint-method", none, deprecated, "how whole layers are recomputed")
+        .choose("uniform block")
+        .use("--recompute-granularity full --recompute-method"),
+    integer("activations-checkpoint-num-layers", none, deprecated, "in pieces of so many layers")
+        .use("--recompute-num-layers"),
 };
 
 }  // namespace mpitron::config::rows

@@ -26,6 +26,13 @@ void derive_replaced_names(OptionValues& v) {
   if (v.flag("recompute_activations")) {
     v.derive("recompute_granularity", "selective", "from --recompute-activations");
   }
+  if (v.has("activations_checkpoint_method")) {
+    const char* const why = "from --activations-checkpoint-method";
+    v.derive("recompute_granularity", "full", why);
+    v.derive("recompute_method", v.text("activations_checkpoint_method"), why);
+    v.derive("recompute_num_layers",
+             number(v.maybe_integer("activations_checkpoint_num_layers").value_or(1)), why);
+  }
   // With full recompute the experts' layers are recomputed anyway.
   if (v.flag("moe_layer_recompute") &&
       v.maybe_text("recompute_granularity").value_or("selective") == "selective") {
