@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#define XXH_INLINE_ALL
 namespace mpitron {
 
 std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {

@@ -106,8 +106,8 @@ std::size_t BytePairEncoding::merge_short(std::string_view piece, TokenId* ids) 
   return size;
 }
 
-// The same by a queue of candidate pairs over a linked list: n log n, some 30 bytes for each byte of
-// the piece. Error(data) where it is longer than any text without a break can be.
+// The same by a queue of candidate pairs over a linked list: n log n, some 30 bytes for each byte
+// of the piece. Error(data) where it is longer than any text without a break can be.
 void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
   using Place = std::int32_t;
   struct Node {
