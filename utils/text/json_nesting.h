@@ -10,8 +10,8 @@ namespace mpitron {
 /// of the text, which need not be valid.
 bool nests_too_deep(std::string_view json);
 
-/// Whether there are more than `most` members in all objects together: an ordered object looks for a
-/// name among all others before it takes one more.
+/// Whether there are more than `most` members in all objects together: an ordered object looks for
+/// a name among all others before it takes one more.
 bool has_many_members(std::string_view json, std::size_t most);
 
 }  // namespace mpitron
