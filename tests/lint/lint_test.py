@@ -58,7 +58,7 @@ CASES = {
     "twenty_one_fields_fail": ({"io/token_file.h": "#pragma once\nstruct Wide {\n" + "  int a, b, c;\n" * 7 + "  int f(int x, int y);\n};\n"},
                                "Wide has 21 fields, at most 20"),
     "parts_in_bases_pass": ({"io/token_file.h": "#pragma once\nstruct Part {\n" + "  int a, b, c;\n" * 6 + "};\nstruct Wide : Part {\n"
-                             + "  int d, e;\n" * 9 + "};\n"}, None),
+                             + "  int d, e;\n" * 9 + "};\n", "tests/io/more_test.cpp": "int x;\n" * 20}, None),
     "tree_without_comments_fails": ({f"io/{folder}/part{i}.h": "#pragma once\nint part();\n" for folder in "ab" for i in range(30)},
                                     "comments/code is 0."),
     "macro_fails": ({"io/token_file.cpp": "#define LIMIT 3\n"}, "macro LIMIT"),

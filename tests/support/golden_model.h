@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "config/hybrid_pattern.h"
+#include "config/layer_pattern.h"
 #include "config/model_config.h"
 #include "support/golden_tables.h"
 

@@ -1,5 +1,3 @@
-#include "kernels/host/attention/attention_backward.h"
-
 #include <array>
 #include <limits>
 #include <numeric>

@@ -72,6 +72,7 @@ std::vector<Index> first_and_last(const Group& pipeline) {
 
 }  // namespace
 
+/// For what runs without a layout, such as tests and tools on one rank.
 ParallelGroups groups_of_one(World& world) {
   const GroupHandle alone = world.make_group("alone", {world.rank()});
   ParallelGroups groups{.tensor = alone,
@@ -97,6 +98,7 @@ ParallelGroups groups_of_one(World& world) {
   return groups;
 }
 
+/// Words of --cp-comm-type.
 ContextExchange context_exchange_of(const std::string& word) {
   if (word == "p2p") {
     return ContextExchange::ring;
@@ -113,6 +115,7 @@ ContextExchange context_exchange_of(const std::string& word) {
   throw_usage("--cp-comm-type: {} is none of p2p, all_gather, a2a, a2a+p2p", word);
 }
 
+/// All ranks call it with the same grid; groups are made in the same order everywhere.
 ParallelGroups make_parallel_groups(World& world, const RankGrid& grid,
                                     const GroupOptions& options) {
   MPITRON_CHECK(world.size() == grid.world_size(), world.size(), grid.world_size());

@@ -1,5 +1,8 @@
 #include "train/checkpointing/checkpoint_loader.h"
 
+#include <functional>
+#include <initializer_list>
+
 #include "checkpoint/plan/agreement.h"
 #include "config/sources/checkpoint_arguments.h"
 #include "tensor/host_copy.h"
@@ -38,6 +41,24 @@ std::vector<checkpoint::LoadTarget> own_targets(std::vector<checkpoint::LoadTarg
     target.tensor = LocalCheckpoints::own(target.tensor);
   }
   return targets;
+}
+
+/// Runs all checks, and refuses with what each of them says, so that options are mended once. The
+/// exit code is that of the first.
+void refuse_together(std::initializer_list<std::function<void()>> checks) {
+  std::string text;
+  std::optional<ExitCode> code;
+  for (const std::function<void()>& check : checks) {
+    try {
+      check();
+    } catch (const Error& error) {
+      text += (code ? "\nand " : "") + std::string(error.what());
+      code = code.value_or(error.code());
+    }
+  }
+  if (code) {
+    throw Error(*code, text, true);
+  }
 }
 
 }  // namespace
@@ -91,8 +112,13 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
   } else {
     step_.visit_model(state);
   }
+  std::optional<Error> schedules;
   if (with_optimizer) {
-    step_.visit_optimizer(state);
+    try {
+      step_.visit_optimizer(state);
+    } catch (const Error& other_schedules) {  // thrown when all tensors have been visited
+      schedules = other_schedules;
+    }
   } else if (with_masters) {
     step_.visit_masters(state);
   }
@@ -108,10 +134,19 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
                         .with_histories = !config_.upcycling_granularity.has_value(),
                         .strictness = config_.dist_ckpt_strictness});
   };
-  if (!source.local()) {
-    compare();  // the same on all ranks: ends the run
-    refuse_other_model(reader.file(), source.weights_only);
-    tell_changes(header, source.weights_only);
+  const auto refuse_schedules = [&] {
+    if (schedules) {
+      throw *schedules;
+    }
+  };
+  if (source.local()) {
+    refuse_schedules();
+  } else {  // the same on all ranks: ends the run
+    refuse_together({[&] {
+                       compare();
+                       refuse_other_model(reader.file(), source.weights_only);
+                     },
+                     refuse_schedules, [&] { tell_changes(header, source.weights_only); }});
   }
   checkpoint::LoadStatistics statistics;
   why = checkpoint::first_error(*model_.world().all(), checkpoint::error_of([&] {

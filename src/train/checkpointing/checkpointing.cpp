@@ -8,7 +8,7 @@
 #include "checkpoint/format/file.h"
 #include "checkpoint/plan/agreement.h"
 #include "checkpoint/tools/strip_optimizer.h"
-#include "io/hdf5/hdf5_version.h"
+#include "io/hdf5/hdf5_file.h"
 #include "train/checkpointing/base_weights.h"
 #include "train/checkpointing/checkpoint_loader.h"
 #include "train/checkpointing/checkpoint_state.h"

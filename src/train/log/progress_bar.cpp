@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "utils/system/terminal.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::train {
 namespace {

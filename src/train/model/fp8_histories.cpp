@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/elementwise/elementwise.h"
-#include "kernels/linear/fp8_history.h"
+#include "kernels/linear/fp8_quantize.h"
 
 namespace mpitron::train {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/experts/expert_bias.h"
+#include "kernels/experts/router_loss.h"
 #include "parallel/flat_sum.h"
 #include "parallel/joined_data_parallel.h"
 #include "parallel/weight_hash.h"

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "checkpoint/plan/agreement.h"
-#include "device/gpu.h"
+#include "device/device.h"
 #include "train/tuning/attention_meter.h"
 #include "train/tuning/gemm_meter.h"
 #include "utils/error.h"
