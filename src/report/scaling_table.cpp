@@ -12,6 +12,7 @@
 namespace mpitron::report {
 namespace {
 
+/// The median of the iterations behind the warm-up.
 ScalingRow measured_row(const Study& study, const StudyPoint& point,
                         const std::optional<RunFolder>& run) {
   ScalingRow row{
@@ -67,6 +68,7 @@ std::string csv_text(const std::string& text) {
 
 }  // namespace
 
+/// Efficiency is relative to the first point that was measured.
 std::vector<ScalingRow> scaling_rows(const Study& study,
                                      const std::vector<std::optional<RunFolder>>& runs,
                                      const std::vector<PointOutlook>& outlooks) {
@@ -90,6 +92,7 @@ std::vector<ScalingRow> scaling_rows(const Study& study,
   return rows;
 }
 
+/// Columns as wide as their content; what is missing is a dash.
 std::string scaling_text(const std::vector<ScalingRow>& rows) {
   std::size_t width = 5;
   for (const ScalingRow& row : rows) {
@@ -119,6 +122,7 @@ std::string scaling_text(const std::vector<ScalingRow>& rows) {
   return text;
 }
 
+/// Empty fields for what is missing, as spreadsheets expect.
 std::string scaling_csv(const std::vector<ScalingRow>& rows) {
   std::string text =
       "point,ranks,seconds_per_iteration,tokens_per_second,tflops_per_rank,mfu,efficiency,"

@@ -59,6 +59,7 @@ struct Services {
   double warm_up_seconds = 20;         // of the first step: graphs, kernels chosen
 };
 
+/// GPUs, nodes, network and services.
 struct Machine : Processor, Links, Reached, Services {
   std::string name;
   // What `mpitron doctor --calibrate` has measured here: then steps are replayed with it.

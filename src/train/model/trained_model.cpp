@@ -6,6 +6,7 @@
 #include "train/model/upcycling.h"
 
 namespace mpitron::train {
+/// The groups of the rank grid, with the levels that options name.
 comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfig& parallel) {
   comm::GroupOptions options{.context_level_sizes = parallel.hierarchical_context_parallel_sizes,
                              .optimizer_instances = parallel.num_distributed_optimizer_instances,
@@ -16,9 +17,12 @@ comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfi
   return comm::make_parallel_groups(world, make_rank_grid(parallel, world.size()), options);
 }
 
+/// Chunks in the order of the pipeline; what they share (tied tables) is in one list of parameters.
+/// Values follow from seed and name, whichever rank makes them.
 TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& config,
                            comm::World& world)
     : world_(world),
+      reads_masks_(config.data.has_attention_masks() || config.model.family().padded()),
       groups_(make_groups(world, config.parallel)),
       layout_(pipeline::make_stage_layout(config.parallel, config.model.all_layers(),
                                           config.model.mtp_num_layers.value_or(0))),
@@ -41,7 +45,7 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
     group_router_rows(device, *parameters_, *config.checkpoint.upcycling_granularity);
   }
   for (autograd::Parameter& parameter : *parameters_) {
-    if (parameter.shared_over_stages) {
+    if (parameter.placement.shared_over_stages) {
       shared_embedding_ = &parameter;
     }
   }
