@@ -22,9 +22,9 @@ class NotImplemented : public std::runtime_error {
 struct LaunchRecord {
   const char* kernel;
   const char* device;
-  Index bytes;  // of all arguments, each counted once
-  double multiply_adds;        // as the kernel tells, or 0 where bytes are its measure
-  DType dtype;                 // of the first argument
+  Index bytes;                  // of all arguments, each counted once
+  double multiply_adds;         // as the kernel tells, or 0 where bytes are its measure
+  DType dtype;                  // of the first argument
   std::array<Shape, 2> shapes;  // of the first two
   /// The kernel's arguments: name, type, shape and address of each. Valid until `after` returns.
   std::function<std::string()> arguments;

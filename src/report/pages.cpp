@@ -148,9 +148,9 @@ std::string cell(double value, double factor, int digits) {
 /// A row for each point, with a dash for what is missing.
 std::string table(const std::vector<ScalingRow>& rows) {
   std::string text = "<table><thead><tr><th>point</th>";
-  for (const char* name : {"ranks", "s per iteration", "tokens/s", "TFLOP/s per rank", "MFU, %",
-                           "efficiency", "predicted tokens/s", "model tokens/s", "model's error, %",
-                           "published TFLOP/s per rank"}) {
+  for (const char* name :
+       {"ranks", "s per iteration", "tokens/s", "TFLOP/s per rank", "MFU, %", "efficiency",
+        "predicted tokens/s", "model tokens/s", "model's error, %", "published TFLOP/s per rank"}) {
     text += fmt::format("<th class=\"number\">{}</th>", name);
   }
   text += "</tr></thead><tbody>\n";
@@ -159,9 +159,8 @@ std::string table(const std::vector<ScalingRow>& rows) {
                         html_text(row.name), row.ranks);
     text += cell(row.seconds_per_iteration, 1, 4) + cell(row.tokens_per_second, 1, 0) +
             cell(row.tflops_per_rank, 1, 4) + cell(row.utilisation, 100, 1) +
-            cell(row.efficiency, 1, 3) + cell(row.predicted, 1, 0) +
-            cell(row.model, 1, 0) + cell(row.model_error, 100, 1) +
-            cell(row.published_tflops, 1, 0) + "</tr>\n";
+            cell(row.efficiency, 1, 3) + cell(row.predicted, 1, 0) + cell(row.model, 1, 0) +
+            cell(row.model_error, 100, 1) + cell(row.published_tflops, 1, 0) + "</tr>\n";
   }
   return text + "</tbody></table>";
 }

@@ -100,24 +100,22 @@ std::string scaling_text(const std::vector<ScalingRow>& rows) {
   }
   const auto line = [&](const std::string& name, const std::array<std::string, 10>& cells) {
     return fmt::format(
-        "{:<{}}  {:>6}  {:>11}  {:>12}  {:>12}  {:>7}  {:>10}  {:>12}  {:>12}  {:>7}  {:>9}\n", name,
-        width, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7],
+        "{:<{}}  {:>6}  {:>11}  {:>12}  {:>12}  {:>7}  {:>10}  {:>12}  {:>12}  {:>7}  {:>9}\n",
+        name, width, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7],
         cells[8], cells[9]);
   };
-  std::string text =
-      line("point", {"ranks", "s/iteration", "tokens/s", "TFLOP/s/rank", "MFU %", "efficiency",
-                     "predicted", "model", "error %", "published"});
+  std::string text = line("point", {"ranks", "s/iteration", "tokens/s", "TFLOP/s/rank", "MFU %",
+                                    "efficiency", "predicted", "model", "error %", "published"});
   for (const ScalingRow& row : rows) {
-    text += line(row.name,
-                 {fmt::format("{}", row.ranks), shown(row.seconds_per_iteration, 1, 4),
-                  shown(row.tokens_per_second, 1, 0), shown(row.tflops_per_rank, 1, 4),
-                  shown(row.utilisation, 100, 1), shown(row.efficiency, 1, 3),
-                  shown(row.predicted, 1, 0), shown(row.model, 1, 0),
-                  shown(row.model_error, 100, 1), shown(row.published_tflops, 1, 0)});
+    text += line(row.name, {fmt::format("{}", row.ranks), shown(row.seconds_per_iteration, 1, 4),
+                            shown(row.tokens_per_second, 1, 0), shown(row.tflops_per_rank, 1, 4),
+                            shown(row.utilisation, 100, 1), shown(row.efficiency, 1, 3),
+                            shown(row.predicted, 1, 0), shown(row.model, 1, 0),
+                            shown(row.model_error, 100, 1), shown(row.published_tflops, 1, 0)});
   }
   for (const ScalingRow& row : rows) {
-    text += row.model_parts.empty() ? ""
-                                    : fmt::format("{}: model: {}\n", row.name, row.model_parts);
+    text +=
+        row.model_parts.empty() ? "" : fmt::format("{}: model: {}\n", row.name, row.model_parts);
   }
   return text;
 }

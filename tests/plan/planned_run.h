@@ -21,7 +21,7 @@ struct Sizes {
 };
 
 inline config::RunConfig planned_run(const Sizes& sizes, Index sequence, Index batch,
-                                const plan::Layout& layout = {}) {
+                                     const plan::Layout& layout = {}) {
   config::RunConfig run;
   run.model.num_layers = sizes.layers;
   run.model.hidden_size = sizes.hidden;

@@ -80,7 +80,8 @@ void write_report(const report::Study& study, const ScalingLaunch& launch,
   const auto rows = report::scaling_rows(study, runs, outlooks);
   make_folder("--output", launch.output);
   write_whole(launch.output / "report.csv", report::scaling_csv(rows));
-  write_whole(launch.output / "report.html", report::scaling_page(study, rows, published_lines(model, configurations)));
+  write_whole(launch.output / "report.html",
+              report::scaling_page(study, rows, published_lines(model, configurations)));
   log::print(report::scaling_text(rows) + "\n" + (launch.output / "report.html").string() +
              ": plots; report.csv beside it");
 }

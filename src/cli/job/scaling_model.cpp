@@ -24,8 +24,8 @@ void add_model(const ScalingModel& model, const config::RunConfig& run,
   const auto set_seconds = [&](double seconds) {
     outlook.model_seconds = seconds;
     outlook.model_tokens_per_second = job.global_batch() * job.sequence() / seconds;
-    outlook.model_tflops = plan::step_flops(job, plan::FlopsFormula::megatron) /
-                           (seconds * job.ranks() * 1e12);
+    outlook.model_tflops =
+        plan::step_flops(job, plan::FlopsFormula::megatron) / (seconds * job.ranks() * 1e12);
   };
   if (machine.measured != nullptr) {
     const plan::PlayedJob step = plan::measured_step(*machine.measured, job.run);

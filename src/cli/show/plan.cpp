@@ -41,7 +41,8 @@ constexpr const char* kPlanHelp =
     "  --flops-formula "
     "megatron|full|hardware|6N\n\n"
     "mpitron plan OPTIONS --world-size N --dry-run all|RANK: the program of every class of ranks,\n"
-    "played without devices and peers: memory, groups, and the proof that all ranks fit together.\n\n"
+    "played without devices and peers: memory, groups, and the proof that all ranks fit "
+    "together.\n\n"
     "mpitron plan --fit RUN_DIR... --machine M: values of the software from steps of runs\n"
     "mpitron plan --from-trace DIR --machine M [--what-if pp=8]: from a profiled run\n";
 

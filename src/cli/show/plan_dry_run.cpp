@@ -136,8 +136,7 @@ int prove(const config::RunConfig& run, bool json) {
     operations += job.record(rank).events.size();
   }
   if (json) {
-    std::string text = fmt::format(
-        R"({{"ranks": {}, "classes": [)", job.ranks());
+    std::string text = fmt::format(R"({{"ranks": {}, "classes": [)", job.ranks());
     const char* separator = "";
     for (const plan::RankReplay& one : job.classes) {
       text += separator + memory_json(one);
@@ -147,8 +146,8 @@ int prove(const config::RunConfig& run, bool json) {
                                   R"("shares_device": {}}})",
                                   job.groups.size(), operations, !problem, shares));
   } else {
-    log::print(fmt::format("{} ranks in {} classes, {} groups, {} operations and waits", job.ranks(),
-                           job.classes.size(), job.groups.size(), operations));
+    log::print(fmt::format("{} ranks in {} classes, {} groups, {} operations and waits",
+                           job.ranks(), job.classes.size(), job.groups.size(), operations));
     for (const plan::RankReplay& one : job.classes) {
       log::print(fmt::format("  as rank {}: {}", one.rank, memory_line(one)));
     }

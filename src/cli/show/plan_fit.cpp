@@ -22,8 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Values that software has of its own, the one that matters most first.
-constexpr const char* kFittedKeys[] = {"elementwise", "products", "per-step", "attention",
-                                       "per-microbatch", "launch", "data-overlap", "tensor-overlap"};
+constexpr const char* kFittedKeys[] = {"elementwise",  "products",       "per-step",
+                                       "attention",    "per-microbatch", "launch",
+                                       "data-overlap", "tensor-overlap"};
 constexpr std::size_t kRowsForAParameter = 3;
 constexpr double kLearned = 0.3;  // below it a value is what was assumed
 
@@ -77,8 +78,8 @@ plan::ParameterFile fitted_file(const plan::Stack& parent, std::size_t rows) {
     if (file.fitted.size() >= std::max<std::size_t>(1, rows / kRowsForAParameter)) {
       break;
     }
-    const auto key = std::ranges::find_if(plan::stack_keys(),
-                                          [&](const auto& one) { return one.key == std::string(name); });
+    const auto key = std::ranges::find_if(
+        plan::stack_keys(), [&](const auto& one) { return one.key == std::string(name); });
     file.fitted[name] = std::max(parent.*key->field, 1e-6);
   }
   return file;
@@ -146,17 +147,19 @@ void change(plan::Machine& machine, plan::Stack& stack, config::RunConfig& run,
             const std::string& text) {
   plan::Layout layout = plan::layout_of(run);
   const std::pair<const char*, Index*> kSizes[] = {
-      {"gpus", &layout.gpus},     {"tp", &layout.tensor}, {"cp", &layout.context},
-      {"pp", &layout.pipeline},   {"vp", &layout.chunks}, {"ep", &layout.expert},
+      {"gpus", &layout.gpus},      {"tp", &layout.tensor}, {"cp", &layout.context},
+      {"pp", &layout.pipeline},    {"vp", &layout.chunks}, {"ep", &layout.expert},
       {"mbs", &layout.micro_batch}};
   for (const auto& [name, value] : assignments("--what-if", text)) {
-    const auto size = std::ranges::find_if(kSizes, [&](const auto& one) { return name == one.first; });
+    const auto size =
+        std::ranges::find_if(kSizes, [&](const auto& one) { return name == one.first; });
     if (size != std::end(kSizes)) {
       *size->second = static_cast<Index>(value);
     } else if (!multiply_value(machine, stack, name, value)) {
-      throw_usage("plan: --what-if {}: neither a size (gpus, tp, cp, pp, vp, ep, mbs) nor a value "
-                  "of machine and stack files",
-                  name);
+      throw_usage(
+          "plan: --what-if {}: neither a size (gpus, tp, cp, pp, vp, ep, mbs) nor a value "
+          "of machine and stack files",
+          name);
     }
   }
   if (layout.gpus % (layout.tensor * layout.context * layout.pipeline) != 0) {
@@ -205,7 +208,8 @@ int plan_fit(const Arguments& arguments) {
   if (!path.empty()) {
     const plan::ParameterFile& fitted = *library.stacks.find("fitted");
     AtomicFile file(path);
-    file.write(plan::with_fitted(stack_text(fitted, fs::path(path).stem().string()), fitted.fitted));
+    file.write(
+        plan::with_fitted(stack_text(fitted, fs::path(path).stem().string()), fitted.fitted));
     file.commit();
   }
   return static_cast<int>(ExitCode::success);
@@ -230,20 +234,20 @@ int plan_from_trace(const Arguments& arguments) {
   config::RunConfig run = run_of(report::read_run(fs::path(folder).parent_path()));
   const TracedStep traced = traced_step(folder);
   const TracedStep told = parts_as_traced(plan::step_time({machine, stack, plan::make_job(run)}));
-  log::print(fmt::format(
-      "unchanged: traces {:.4f} s = work {:.4f} + waits for communication {:.4f} + for the pipeline "
-      "{:.4f}; model {:.4f} s = {:.4f} + {:.4f} + {:.4f}",
-      traced.seconds(), traced.work, traced.exposed, traced.bubble, told.seconds(), told.work,
-      told.exposed, told.bubble));
+  log::print(
+      fmt::format("unchanged: traces {:.4f} s = work {:.4f} + waits for communication {:.4f} + for "
+                  "the pipeline "
+                  "{:.4f}; model {:.4f} s = {:.4f} + {:.4f} + {:.4f}",
+                  traced.seconds(), traced.work, traced.exposed, traced.bubble, told.seconds(),
+                  told.work, told.exposed, told.bubble));
   if (what_if.empty()) {
     return static_cast<int>(ExitCode::success);
   }
   change(machine, stack, run, what_if);
   const TracedStep other = parts_as_traced(plan::step_time({machine, stack, plan::make_job(run)}));
   const double work = ratio(traced.work, told.work), waits = ratio(traced.exposed, told.exposed);
-  const TracedStep expected{.work = work * other.work,
-                            .exposed = waits * other.exposed,
-                            .bubble = work * other.bubble};
+  const TracedStep expected{
+      .work = work * other.work, .exposed = waits * other.exposed, .bubble = work * other.bubble};
   log::print(fmt::format(
       "{}: {:.4f} s = work {:.4f} + waits for communication {:.4f} + for the pipeline {:.4f} ({}; "
       "work {:.2f} and waits {:.2f} times the model's, as in the traces)",

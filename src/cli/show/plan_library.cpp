@@ -35,8 +35,7 @@ bool multiply(T& target, std::span<const plan::ParameterKey<T>> keys, const std:
 }  // namespace
 
 plan::Machine find_machine(plan::Library& library, const std::string& name) {
-  const auto machine =
-      library.machine(is_file(name) ? add_file(library.machines, name) : name);
+  const auto machine = library.machine(is_file(name) ? add_file(library.machines, name) : name);
   if (!machine) {
     throw_usage("plan: --machine {}: not known; a .yaml file or one of {}", name,
                 fmt::join(library.machines.names(), ", "));

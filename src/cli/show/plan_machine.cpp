@@ -11,9 +11,9 @@
 #include "plan/machine/exit_codes.h"
 #include "plan/machine/library.h"
 #include "plan/model/job.h"
+#include "plan/replay/rank_replay.h"
 #include "plan/search/goodput.h"
 #include "plan/search/layout_flags.h"
-#include "plan/replay/rank_replay.h"
 #include "plan/search/report.h"
 #include "plan/search/startup.h"
 #include "utils/system/files.h"
@@ -44,8 +44,7 @@ struct Request {
 std::map<std::string, Index> layout_choices(const std::string& option, const std::string& text) {
   std::map<std::string, Index> result;
   for (const auto& [name, value] : assignments(option, text)) {
-    constexpr std::array<std::string_view, 7> kNames = {"tp", "cp",  "pp", "vp",
-                                                       "ep", "etp", "mbs"};
+    constexpr std::array<std::string_view, 7> kNames = {"tp", "cp", "pp", "vp", "ep", "etp", "mbs"};
     if (std::ranges::find(kNames, name) == kNames.end() || value < 1) {
       throw_usage("plan: {} {}: one of {} is expected, of at least 1", option, name,
                   fmt::join(kNames, ", "));
@@ -146,13 +145,13 @@ void print_failures(const Request& request, const plan::Job& job, const plan::St
   const double interval = plan::best_interval(model);
   const double steps = request.prices.tokens / (job.global_batch() * job.sequence());
   const plan::RunForecast run = plan::forecast(model, interval, steps * time.seconds());
-  log::print(
-      fmt::format("a failure every {:.1f} h: --save-interval {:.0f} ({:.0f} s; by Young {:.0f}), of "
-                  "the time {:.1f} % trains; {:.3g} tokens take {:.1f} days ({:.1f} to {:.1f} in 90 "
-                  "of 100 runs) and {:.0f} restarts",
-                  model.between_failures / 3600, std::max(1.0, interval / time.seconds()), interval,
-                  plan::young_interval(model), 100 * plan::goodput(model, interval),
-                  request.prices.tokens, run.days, run.days_low, run.days_high, run.restarts));
+  log::print(fmt::format(
+      "a failure every {:.1f} h: --save-interval {:.0f} ({:.0f} s; by Young {:.0f}), of "
+      "the time {:.1f} % trains; {:.3g} tokens take {:.1f} days ({:.1f} to {:.1f} in 90 "
+      "of 100 runs) and {:.0f} restarts",
+      model.between_failures / 3600, std::max(1.0, interval / time.seconds()), interval,
+      plan::young_interval(model), 100 * plan::goodput(model, interval), request.prices.tokens,
+      run.days, run.days_low, run.days_high, run.restarts));
 }
 
 void print_startup(const Request& request, const plan::Job& job) {
@@ -213,7 +212,8 @@ void print_details(const Request& request, const plan::Job& job, const Candidate
 }
 
 constexpr const char* kColumns =
-    "    tp cp pp vp ep mbs   dp sharding                      recompute      step   MFU  tokens/s/GPU  memory GB  "
+    "    tp cp pp vp ep mbs   dp sharding                      recompute      step   MFU  "
+    "tokens/s/GPU  memory GB  "
     "bubble   days  MWh";
 
 plan::Rates rates_of(const Request& request, const plan::Job& job, const Candidate& c) {
@@ -228,8 +228,8 @@ std::string line(const Request& request, const plan::Job& job, const Candidate& 
       "{:3} {:2} {:2} {:2} {:2} {:2} {:3} {:4} {:18} {:>20} {:8.3f} s {:5.1f} {:13.0f} {:10.1f} "
       "{:5.1f} % {:6.1f} {:5.0f}",
       number, l.tensor, l.context, l.pipeline, l.chunks, l.expert, l.micro_batch, l.data(),
-      plan::to_string(l.sharding), plan::to_text(c.recompute), c.time.seconds(), 100 * rates.utilization,
-      rates.tokens_per_second / static_cast<double>(l.gpus),
+      plan::to_string(l.sharding), plan::to_text(c.recompute), c.time.seconds(),
+      100 * rates.utilization, rates.tokens_per_second / static_cast<double>(l.gpus),
       (c.memory.total() + request.machine.fixed_memory) / kGigabyte, 100 * rates.bubble, rates.days,
       rates.megawatt_hours);
   return rates.cost ? text + fmt::format("  cost {:.4g}", *rates.cost) : text;
@@ -256,10 +256,9 @@ std::string to_json(const Request& request, const std::vector<Shown>& layouts) {
         "{:.0f}, \"bubble\": {:.5g}, \"megawatt_hours\": {:.5g}, \"error_bar\": {:.3g}, "
         "\"breakdown\": {{",
         separator, l.tensor, l.context, l.pipeline, l.chunks, l.expert, l.micro_batch, l.data(),
-        plan::to_string(l.sharding), plan::to_text(c.recompute),
-        c.time.seconds(), rates.utilization, rates.tokens_per_second,
-        c.memory.total() + request.machine.fixed_memory, rates.bubble, rates.megawatt_hours,
-        bar.share);
+        plan::to_string(l.sharding), plan::to_text(c.recompute), c.time.seconds(),
+        rates.utilization, rates.tokens_per_second, c.memory.total() + request.machine.fixed_memory,
+        rates.bubble, rates.megawatt_hours, bar.share);
     separator = "";
     for (const plan::NamedSeconds& part : plan::parts_of(c.time)) {
       text += fmt::format(R"({}"{}": {:.6g})", separator, part.name, part.seconds);
@@ -275,11 +274,11 @@ std::string to_json(const Request& request, const std::vector<Shown>& layouts) {
 [[noreturn]] void refuse(const Request& request, plan::SearchSpace space,
                          const plan::SearchResult& result) {
   if (!result.smallest) {
-    throw Error(plan::kFitsNowhere,
-                fmt::format("no layout divides {} layers, {} heads, a batch of {} and {} GPUs",
-                            space.job.run.model.all_layers(),
-                            space.job.run.model.num_attention_heads, space.job.global_batch(),
-                            space.job.ranks()));
+    throw Error(
+        plan::kFitsNowhere,
+        fmt::format("no layout divides {} layers, {} heads, a batch of {} and {} GPUs",
+                    space.job.run.model.all_layers(), space.job.run.model.num_attention_heads,
+                    space.job.global_batch(), space.job.ranks()));
   }
   const double missing = result.smallest->memory.total() - usable_memory(request);
   std::string help;
@@ -301,8 +300,7 @@ std::string to_json(const Request& request, const std::vector<Shown>& layouts) {
               fmt::format("no layout fits on {} {}: the smallest ({}) misses {:.1f} GB of {:.1f}{}",
                           space.job.ranks(), request.machine.name,
                           plan::to_text(plan::job_of(space, *result.smallest).run),
-                          missing / kGigabyte,
-                          usable_memory(request) / kGigabyte, help));
+                          missing / kGigabyte, usable_memory(request) / kGigabyte, help));
 }
 
 /// The fastest that break no rule of `check`.

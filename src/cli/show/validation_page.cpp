@@ -45,8 +45,7 @@ report::Plot plot_of(const plan::Validation& validation, const std::string& grou
     std::ranges::sort(line.points);
     plot.lines.push_back(std::move(line));
   }
-  plot.lines.push_back(
-      {.name = "equal", .points = {{least, least}, {most, most}}, .dashed = true});
+  plot.lines.push_back({.name = "equal", .points = {{least, least}, {most, most}}, .dashed = true});
   return plot;
 }
 
@@ -82,8 +81,8 @@ std::string rows_table(const plan::Validation& validation) {
         "class=\"number\">{:.4g}</td><td class=\"number\">{:.4g}</td><td class=\"number\">{:+.1f}"
         "</td></tr>\n",
         report::html_text(row->row->id), report::html_text(row->row->model),
-        report::html_text(row->row->hardware), row->row->run.parallel.world_size,
-        row->row->seconds, row->predicted, 100 * row->error());
+        report::html_text(row->row->hardware), row->row->run.parallel.world_size, row->row->seconds,
+        row->predicted, 100 * row->error());
   }
   return text + "</tbody></table>";
 }
@@ -101,9 +100,10 @@ std::string validation_page(const plan::Validation& validation, const std::strin
     body += fmt::format("<section class=\"card\"><h2>{}</h2>\n{}</section>\n",
                         report::html_text(plot.title), report::svg_plot(plot));
   }
-  body += fmt::format("</div>\n<section class=\"card\"><h2>Rows, the largest errors first</h2>{}"
-                      "</section>",
-                      rows_table(validation));
+  body += fmt::format(
+      "</div>\n<section class=\"card\"><h2>Rows, the largest errors first</h2>{}"
+      "</section>",
+      rows_table(validation));
   return report::html_page("Predicted and published steps", kStyle, body);
 }
 

@@ -74,7 +74,8 @@ class RecordingGroup final : public Group {
   void gather_equals(const Request& request) const {
     const auto bytes = static_cast<std::size_t>(request.input.bytes());
     for (Index member = 0; member < size(); ++member) {
-      auto* piece = static_cast<char*>(request.output.data) + static_cast<std::size_t>(member) * bytes;
+      auto* piece =
+          static_cast<char*>(request.output.data) + static_cast<std::size_t>(member) * bytes;
       if (piece != request.input.data) {
         std::memcpy(piece, request.input.data, bytes);
       }
@@ -119,7 +120,8 @@ GroupEvent event_of(const Group& group, const Request& request) {
                    .received = request.output.data != nullptr ? request.output.numel() : 0,
                    .label = request.label};
   if (event.is_message()) {
-    event.peer = static_cast<std::int32_t>((request.peer - group.rank() + group.size()) % group.size());
+    event.peer =
+        static_cast<std::int32_t>((request.peer - group.rank() + group.size()) % group.size());
   }
   return event;
 }

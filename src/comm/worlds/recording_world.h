@@ -18,7 +18,7 @@ struct GroupEvent {
   /// Root of a broadcast, by its place; of a message how many places behind this rank the other end
   /// stands in the group, which is a ring: so what equals do is equal.
   std::int32_t peer = 0;
-  Index sent = 0;          // elements that this rank gives, and gets
+  Index sent = 0;  // elements that this rank gives, and gets
   Index received = 0;
   Index label = 0;
   double at = 0;  // RankRecord::seconds then

@@ -103,7 +103,8 @@ LayerWork latent_attention_work(const ModelConfig& model, const config::LayerSpe
   const auto latents = static_cast<double>(model.q_lora_rank.value_or(0) + down);
   const auto up = static_cast<double>(n * (2 * wide + value)), out = static_cast<double>(n * value);
   work.moved.push_back({3 * latents, Share::whole});
-  work.moved.push_back({2 * up, Share::tensor, up_projections});  // heads are put together of their parts
+  work.moved.push_back(
+      {2 * up, Share::tensor, up_projections});  // heads are put together of their parts
   work.kept.push_back({2 * latents, Share::along});
   work.kept.push_back({up, Share::tensor, up_projections});
   work.kept.push_back({out, Share::tensor});

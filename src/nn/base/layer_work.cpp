@@ -24,11 +24,11 @@ LayerWork& LayerWork::operator+=(const LayerWork& other) {
 
 LayerWork residual_work(const config::ModelConfig& model) {
   const auto h = static_cast<double>(model.hidden_size);
-  return {.moved = {{2 * h, Share::along, config::RecomputeModule::layernorm},
-                    {3 * h, Share::along}},
-          .kept = {{h, Share::along}, {h, Share::along, config::RecomputeModule::layernorm}},
-          .regions = 1,
-          .launches = 2};
+  return {
+      .moved = {{2 * h, Share::along, config::RecomputeModule::layernorm}, {3 * h, Share::along}},
+      .kept = {{h, Share::along}, {h, Share::along, config::RecomputeModule::layernorm}},
+      .regions = 1,
+      .launches = 2};
 }
 
 double product_weights(const LayerWork& work) {

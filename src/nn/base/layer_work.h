@@ -60,10 +60,10 @@ struct LayerWork {
   std::optional<ScoreWork> scores = std::nullopt;
   std::vector<TokenNumbers> moved = {};  // read or written by kernels that memory bounds
   std::vector<KeptNumbers> kept = {};    // 16 bits each
-  double passed = 0;     // numbers of a token that context parallel ranks pass on
-  Index regions = 0;     // between which tensor parallel ranks exchange whole rows
-  bool visits = false;   // tokens travel to experts and back
-  double launches = 0;   // kernels of the forward pass
+  double passed = 0;                     // numbers of a token that context parallel ranks pass on
+  Index regions = 0;                     // between which tensor parallel ranks exchange whole rows
+  bool visits = false;                   // tokens travel to experts and back
+  double launches = 0;                   // kernels of the forward pass
 
   LayerWork& operator+=(const LayerWork& other);
 };

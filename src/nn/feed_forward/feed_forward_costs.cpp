@@ -22,19 +22,14 @@ LayerWork network_work(const ModelConfig& model, Index width, Share share) {
   const bool visits = share == Share::visit;
   const Index up = width * (model.gated_linear_unit ? 2 : 1);
   const auto read = static_cast<double>(up), made = static_cast<double>(width);
-  const auto activation =
-      visits ? std::optional(config::RecomputeModule::moe_act) : std::nullopt;
-  return {.products = {{.inner = model.hidden_size,
-                        .outer = up,
-                        .cut = Cut::outer,
-                        .of_experts = visits},
-                       {.inner = width,
-                        .outer = model.hidden_size,
-                        .cut = Cut::inner,
-                        .of_experts = visits}},
-          .moved = {{read + made, share, activation}},
-          .kept = {{read, share}, {made, share, activation}},
-          .launches = 3};
+  const auto activation = visits ? std::optional(config::RecomputeModule::moe_act) : std::nullopt;
+  return {
+      .products =
+          {{.inner = model.hidden_size, .outer = up, .cut = Cut::outer, .of_experts = visits},
+           {.inner = width, .outer = model.hidden_size, .cut = Cut::inner, .of_experts = visits}},
+      .moved = {{read + made, share, activation}},
+      .kept = {{read, share}, {made, share, activation}},
+      .launches = 3};
 }
 
 }  // namespace

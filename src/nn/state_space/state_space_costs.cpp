@@ -17,9 +17,8 @@ LayerWork scan_work(const config::ModelConfig& model, const ScanShape& shape) {
   const auto channels = static_cast<double>(shape.channels);
   const auto width = static_cast<double>(shape.width);
   LayerWork work = residual_work(model);
-  work.products = {
-      {.inner = model.hidden_size, .outer = shape.projected, .cut = Cut::outer},
-      {.inner = shape.width, .outer = model.hidden_size, .cut = Cut::inner}};
+  work.products = {{.inner = model.hidden_size, .outer = shape.projected, .cut = Cut::outer},
+                   {.inner = shape.width, .outer = model.hidden_size, .cut = Cut::inner}};
   work.scores = {.heads = 1,
                  .key_width = shape.width,
                  .value_width = shape.width,

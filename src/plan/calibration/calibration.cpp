@@ -8,7 +8,7 @@
 #include "config/global_batch_size.h"
 #include "config/parse/parse.h"
 #include "plan/calibration/launch_times.h"
-#include "plan/replay/empty_batches.h"
+#include "plan/replay/rank_replay.h"
 #include "train/step/train_step.h"
 
 namespace mpitron::plan {
@@ -30,12 +30,11 @@ void time_program(device::Device& device, const config::RunConfig& run, Index ra
   train::TrainedModel model(device, run, *alone);
   train::Timers timers(0, config::TimingLogOption::max);
   train::TrainStep step(device, model, run, timers);
-  EmptyBatches batches(run, model);
+  const train::NextMicrobatch next = made_up_batches(run, model);
   const Index microbatches =
       config::num_microbatches(run.training, run.parallel.data_parallel_size);
   const auto play = [&](Index iteration) {
-    step.run(iteration, microbatches, run.training.global_batch_size,
-             [&] { return batches.next(); });
+    step.run(iteration, microbatches, run.training.global_batch_size, next);
   };
   play(1);  // memory is taken and kernels are made ready
   const LaunchTimes::Scope scope(times, device);
@@ -209,11 +208,10 @@ PlayedJob measured_step(const MeasuredCosts& costs, const config::RunConfig& run
                                            return costs.seconds(launch, ranks);
                                          }});
   return play(job, {.seconds = [&](const comm::GroupEvent& event, Index members) {
-                                  const auto bytes = static_cast<Index>(size_of(event.dtype)) *
-                                                     std::max(event.sent, event.received);
-                                  return costs.seconds(event.kind, members, bytes);
-                                }});
-  return played.seconds;
+                const auto bytes =
+                    static_cast<Index>(size_of(event.dtype)) * std::max(event.sent, event.received);
+                return costs.seconds(event.kind, members, bytes);
+              }});
 }
 
 }  // namespace mpitron::plan

@@ -62,8 +62,8 @@ std::string host_machine_file(const MeasuredCosts& costs, const std::string& bef
              "attention: {{forward: 0.5, backward: 0.5}}\n"
              "link: {{share: 1}}\n",
              fmt::gmtime(std::time(nullptr)), all.kernels().size(), rates.products,
-             std::max(1e8, memory / static_cast<double>(ranks)), rates.bytes, ranks,
-             rates.exchange, rates.exchange) +
+             std::max(1e8, memory / static_cast<double>(ranks)), rates.bytes, ranks, rates.exchange,
+             rates.exchange) +
          all.to_yaml();
 }
 

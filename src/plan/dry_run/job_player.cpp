@@ -59,8 +59,8 @@ class Kinds {
       const auto& own = job_.groups_of[rank];
       for (std::size_t i = 0; i < own.size(); ++i) {
         const bool ordered = has_messages_[job_.class_of[rank]][i];
-        signature = mix(signature, ordered ? ring(own[i], static_cast<Index>(rank))
-                                           : of_group[own[i]]);
+        signature =
+            mix(signature, ordered ? ring(own[i], static_cast<Index>(rank)) : of_group[own[i]]);
       }
       refined[rank] = known.try_emplace(signature, known.size()).first->second;
     }
@@ -98,9 +98,9 @@ struct Progress {
   std::vector<double> begun;                        // by call: when this rank started it
   std::vector<double> ended;                        // by call; below 0: not yet
   double clock = 0;
-  double worked = 0;     // of the record's own seconds
-  double last_end = 0;   // of the collectives so far
-  std::vector<const GroupEvent*> queue;             // collectives, in the order of their starts
+  double worked = 0;                     // of the record's own seconds
+  double last_end = 0;                   // of the collectives so far
+  std::vector<const GroupEvent*> queue;  // collectives, in the order of their starts
   std::size_t head = 0;
   // messages by own group and other end: calls
   std::map<std::pair<std::uint32_t, std::int32_t>, std::vector<std::uint32_t>> sent, received;

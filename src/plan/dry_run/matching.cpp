@@ -19,10 +19,10 @@ struct Sequence {
 
 /// Whether members may start these together: their number and what they move, not when.
 bool fit(const GroupEvent& a, const GroupEvent& b) {
-  const bool sizes = a.kind == CollectiveKind::all_to_all ||
-                     (a.sent == b.sent && a.received == b.received);
-  return a.kind == b.kind && a.dtype == b.dtype && a.reduction == b.reduction &&
-         a.peer == b.peer && sizes;
+  const bool sizes =
+      a.kind == CollectiveKind::all_to_all || (a.sent == b.sent && a.received == b.received);
+  return a.kind == b.kind && a.dtype == b.dtype && a.reduction == b.reduction && a.peer == b.peer &&
+         sizes;
 }
 
 class Matcher {
@@ -122,11 +122,11 @@ class Matcher {
     if (at == x.end() && there == y.end()) {
       return std::nullopt;
     }
-    return Mismatch{fmt::format("operation {} of group {} (ranks {}): {}, {}",
-                                at - x.begin() + 1, name(group), list(ranks(group)),
-                                told(one, at == x.end() ? nullptr : &*at),
-                                told(other, there == y.end() ? nullptr : &*there)),
-                    one, other};
+    return Mismatch{
+        fmt::format("operation {} of group {} (ranks {}): {}, {}", at - x.begin() + 1, name(group),
+                    list(ranks(group)), told(one, at == x.end() ? nullptr : &*at),
+                    told(other, there == y.end() ? nullptr : &*there)),
+        one, other};
   }
 
   /// What member `from` sends to member `to` and what that receives from it.
@@ -144,11 +144,11 @@ class Matcher {
     if (at == sent.end() && there == heard.end()) {
       return std::nullopt;
     }
-    return Mismatch{fmt::format("message {} from rank {} to rank {} in group {}: {}, {}",
-                                at - sent.begin() + 1, sender, receiver, name(group),
-                                told(sender, at == sent.end() ? nullptr : &*at),
-                                told(receiver, there == heard.end() ? nullptr : &*there)),
-                    sender, receiver};
+    return Mismatch{
+        fmt::format("message {} from rank {} to rank {} in group {}: {}, {}", at - sent.begin() + 1,
+                    sender, receiver, name(group), told(sender, at == sent.end() ? nullptr : &*at),
+                    told(receiver, there == heard.end() ? nullptr : &*there)),
+        sender, receiver};
   }
 
   /// Receives of what nobody sends at all; others are found from the sender's side.
@@ -159,10 +159,10 @@ class Matcher {
       return std::nullopt;
     }
     const Index sender = ranks(group)[from], receiver = ranks(group)[to];
-    return Mismatch{fmt::format("message 1 from rank {} to rank {} in group {}: {}, {}", sender,
-                                receiver, name(group), told(sender, nullptr),
-                                told(receiver, heard.data())),
-                    sender, receiver};
+    return Mismatch{
+        fmt::format("message 1 from rank {} to rank {} in group {}: {}, {}", sender, receiver,
+                    name(group), told(sender, nullptr), told(receiver, heard.data())),
+        sender, receiver};
   }
 
   static std::size_t to_size(std::int32_t n) { return static_cast<std::size_t>(n); }
@@ -219,10 +219,10 @@ class Matcher {
 }  // namespace
 
 std::string describe(const comm::GroupEvent& event) {
-  const std::string what =
-      event.label == 0 ? ""
-                       : fmt::format(" for chunk {}, microbatch {},", event.label >> 32,
-                                     (event.label & 0xffffffff) - 1);
+  const std::string what = event.label == 0
+                               ? ""
+                               : fmt::format(" for chunk {}, microbatch {},", event.label >> 32,
+                                             (event.label & 0xffffffff) - 1);
   return fmt::format("{} of {} {}{} its operation {}", comm::name_of(event.kind),
                      std::max(event.sent, event.received), name_of(event.dtype),
                      what.empty() ? "," : what, event.call + 1);

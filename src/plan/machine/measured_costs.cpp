@@ -52,7 +52,8 @@ double rate_near(const std::vector<TimedKernel>& known, const std::vector<Index>
     return 0;
   }
   const std::size_t used = std::min(kNeighbours, near.size());
-  std::ranges::partial_sort(near, near.begin() + static_cast<std::ptrdiff_t>(used), {}, &Near::away);
+  std::ranges::partial_sort(near, near.begin() + static_cast<std::ptrdiff_t>(used), {},
+                            &Near::away);
   double sum = 0, weights = 0;
   for (std::size_t i = 0; i < used; ++i) {
     const double weight = 1 / (1e-6 + near[i].away);
@@ -173,8 +174,8 @@ double MeasuredCosts::seconds(CollectiveKind kind, Index ranks, Index bytes) con
   const auto n = static_cast<double>(bytes);
   double seconds = low.seconds;
   if (high.bytes > low.bytes) {
-    const double share = (n - static_cast<double>(low.bytes)) /
-                         static_cast<double>(high.bytes - low.bytes);
+    const double share =
+        (n - static_cast<double>(low.bytes)) / static_cast<double>(high.bytes - low.bytes);
     seconds += share * (high.seconds - low.seconds);
   } else if (bytes > low.bytes && low.bytes > 0) {
     seconds *= n / static_cast<double>(low.bytes);
@@ -193,7 +194,9 @@ std::string MeasuredCosts::to_yaml() const {
     text += fmt::format("    - {} {} {} {:.4g}\n", comm::name_of(one.kind), one.ranks, one.bytes,
                         one.seconds);
   }
-  text += "  kernels:  # name, type, ranks at work, extents of the first two arguments, work, seconds\n";
+  text +=
+      "  kernels:  # name, type, ranks at work, extents of the first two arguments, work, "
+      "seconds\n";
   for (const auto& [key, known] : kernels_) {
     for (const TimedKernel& one : known) {
       text += fmt::format("    - {} {} {} {} {:.6g} {:.4g}\n", one.kernel, name_of(one.dtype),

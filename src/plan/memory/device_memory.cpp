@@ -68,8 +68,7 @@ Index recomputed_layers(const config::ModelConfig& model) {
 
 class StageCounter {
  public:
-  explicit StageCounter(const Job& job)
-      : job_(job), recomputed_(recomputed_layers(job.run.model)) {
+  explicit StageCounter(const Job& job) : job_(job), recomputed_(recomputed_layers(job.run.model)) {
     for (const LayerKind& kind : job.work->kinds()) {
       held_.push_back(held_parameters(job, kind));
       plain_.push_back(activations_of(job, kind, false));

@@ -13,8 +13,8 @@ double Job::expert_tensor() const {
 }
 
 double Job::microbatches() const {
-  return real(std::max<Index>(
-      1, config::num_microbatches(run.training, run.parallel.data_parallel_size)));
+  return real(
+      std::max<Index>(1, config::num_microbatches(run.training, run.parallel.data_parallel_size)));
 }
 
 Precision Job::precision() const {
@@ -25,7 +25,8 @@ Precision Job::precision() const {
 }
 
 Job make_job(config::RunConfig run, Practice practice) {
-  if (run.model.kind == config::ModelKind::t5 || run.model.kind == config::ModelKind::vit) {
+  const config::ModelFamily& family = run.model.family();
+  if (family.encoder_decoder || !family.has_words()) {
     throw_usage("plan --machine: models of encoder and decoder, or of images, are not planned");
   }
   if (run.model.padded_vocab_size == 0 && run.data.vocab_size) {

@@ -7,8 +7,8 @@
 namespace mpitron::plan {
 namespace {
 
-constexpr std::array<const char*, 7> kModules = {"core_attn", "moe_act", "layernorm", "mla_up_proj",
-                                                 "mlp",       "moe",     "shared_experts"};
+constexpr std::array<const char*, 7> kModules = {
+    "core_attn", "moe_act", "layernorm", "mla_up_proj", "mlp", "moe", "shared_experts"};
 
 }  // namespace
 
@@ -106,7 +106,8 @@ std::string to_text(const config::RunConfig& run) {
   const Layout l = layout_of(run);
   return fmt::format("tp {} cp {} pp {} vp {} ep {} mbs {} dp {} {} recompute {}", l.tensor,
                      l.context, l.pipeline, l.chunks, l.expert, l.micro_batch, l.data(),
-                     to_string(l.sharding), to_text(static_cast<const config::RecomputeConfig&>(run.model)));
+                     to_string(l.sharding),
+                     to_text(static_cast<const config::RecomputeConfig&>(run.model)));
 }
 
 }  // namespace mpitron::plan

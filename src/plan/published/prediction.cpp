@@ -16,8 +16,7 @@ std::vector<Index> micro_batches(const PublishedRow& row) {
   if (row.micro_batch) {
     return {*row.micro_batch};
   }
-  const Index of_a_rank =
-      row.run.training.global_batch_size / row.run.parallel.data_parallel_size;
+  const Index of_a_rank = row.run.training.global_batch_size / row.run.parallel.data_parallel_size;
   std::vector<Index> result;
   for (Index size = 1; size <= 16; size *= 2) {
     if (of_a_rank % size == 0) {
@@ -55,8 +54,8 @@ void choose_recompute(Job& job, double memory) {
   }
   model.recompute_granularity = config::RecomputeGranularity::full;
   model.recompute_method = config::RecomputeMethod::block;
-  for (model.recompute_num_layers = 1; model.recompute_num_layers < most &&
-                                       fullest_stage(job).total() > memory;
+  for (model.recompute_num_layers = 1;
+       model.recompute_num_layers < most && fullest_stage(job).total() > memory;
        ++model.recompute_num_layers) {
   }
 }
@@ -113,8 +112,7 @@ std::vector<Job> candidate_jobs(const PublishedRow& given, double memory) {
   return jobs;
 }
 
-Prediction predict(const Machine& machine, const Stack& stack,
-                   const std::vector<Job>& candidates) {
+Prediction predict(const Machine& machine, const Stack& stack, const std::vector<Job>& candidates) {
   std::optional<StepTime> best;
   const Job* chosen = nullptr;
   for (const Job& job : candidates) {

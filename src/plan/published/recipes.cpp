@@ -27,9 +27,9 @@ constexpr NamedValue<RecomputeModule> kModules[] = {
     {"moe", RecomputeModule::moe},
     {"shared_experts", RecomputeModule::shared_experts}};
 constexpr NamedValue<Graphs> kGraphs[] = {{"none", Graphs::none},
-                                    {"router", Graphs::router},
-                                    {"attention-and-router", Graphs::attention_and_router},
-                                    {"whole", Graphs::whole}};
+                                          {"router", Graphs::router},
+                                          {"attention-and-router", Graphs::attention_and_router},
+                                          {"whole", Graphs::whole}};
 constexpr NamedValue<bool> kDispatch[] = {{"plain", false}, {"fused", true}};
 constexpr NamedValue<DType> kTypes[] = {{"bf16", DType::bf16}, {"fp32", DType::f32}};
 constexpr NamedValue<bool> kSwitch[] = {{"0", false}, {"1", true}};
@@ -149,12 +149,11 @@ void apply(const Recipe& recipe, PublishedRow& row) {
     model.mtp_num_layers = without ? std::nullopt : recipe.depths;
   }
   if (recipe.offloaded_layers) {
-    row.practice.offloaded = std::min(
-        1.0, Job::real(*recipe.offloaded_layers) / Job::real(model.num_layers));
+    row.practice.offloaded =
+        std::min(1.0, Job::real(*recipe.offloaded_layers) / Job::real(model.num_layers));
   }
   row.practice.graphs = recipe.graphs.value_or(row.practice.graphs);
-  row.practice.fused_activation =
-      recipe.fused_activation.value_or(row.practice.fused_activation);
+  row.practice.fused_activation = recipe.fused_activation.value_or(row.practice.fused_activation);
   row.practice.fused_dispatch = recipe.fused_dispatch.value_or(row.practice.fused_dispatch);
   bool& overlaps = row.run.parallel.overlap_moe_expert_parallel_comm;
   overlaps = recipe.overlaps.value_or(overlaps);
@@ -183,8 +182,7 @@ std::vector<Recipe> parse_recipes(const std::string& text, const std::string& pa
     }
     return recipes;
   } catch (const YAML::Exception& error) {
-    throw Error(kBadParameterFile,
-                fmt::format("{}:{}: {}", path, error.mark.line + 1, error.msg));
+    throw Error(kBadParameterFile, fmt::format("{}:{}: {}", path, error.mark.line + 1, error.msg));
   }
 }
 

@@ -197,7 +197,8 @@ class Fitter {
       told[j].learned = std::max(0.0, 1 - own / (prior * prior));
       for (std::size_t k = 0; k < n; ++k) {
         const double both = own * covariance[k * n + k];
-        const double correlation = k == j || both <= 0 ? 0 : covariance[j * n + k] / std::sqrt(both);
+        const double correlation =
+            k == j || both <= 0 ? 0 : covariance[j * n + k] / std::sqrt(both);
         if (std::abs(correlation) > std::abs(told[j].correlation)) {
           told[j].correlation = correlation;
           told[j].correlated_with = told[k].name;

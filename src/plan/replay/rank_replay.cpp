@@ -1,9 +1,9 @@
 #include "plan/replay/rank_replay.h"
 
-#include "plan/replay/empty_batches.h"
 #include "config/global_batch_size.h"
+#include "train/batches/made_up_corpus.h"
 #include "train/batches/microbatch_stream.h"
-#include "train/step/train_step.h"
+#include "utils/error.h"
 
 namespace mpitron::plan {
 namespace {
@@ -52,11 +52,49 @@ void count_state(device::Device& device, train::TrainedModel& model, ReplayedMem
   memory.optimizer = device.allocator().statistics().bytes_in_use - memory.state();
 }
 
+/// Samples of a corpus and, where loaders make them, masks that hide nothing.
+class MadeUpBatches {
+ public:
+  MadeUpBatches(const config::RunConfig& run, const train::TrainedModel& model)
+      : corpus_(run.model),
+        samples_(run.training.micro_batch_size),
+        length_(run.model.seq_length),
+        reads_(train::share_of(model).reads) {
+    if (reads_ && run.data.has_attention_masks() && !run.model.family().padded()) {
+      mask_.assign(static_cast<std::size_t>(samples_ * length_ * length_), 0);
+    }
+  }
+
+  train::HostMicrobatch next() {
+    const Index first = std::exchange(first_, first_ + samples_);
+    if (!reads_) {
+      return {.samples = samples_, .sequence_length = length_, .first_sample = first};
+    }
+    train::HostMicrobatch batch = corpus_.rows(first, samples_);
+    if (!mask_.empty()) {
+      batch.columns.set(models::kAttentionMask, mask_);
+    }
+    return batch;
+  }
+
+ private:
+  train::MadeUpCorpus corpus_;
+  Index samples_, length_;
+  bool reads_;
+  Index first_ = 0;
+  std::vector<std::uint8_t> mask_;
+};
+
 }  // namespace
 
+train::NextMicrobatch made_up_batches(const config::RunConfig& run,
+                                      const train::TrainedModel& model) {
+  return [batches = std::make_shared<MadeUpBatches>(run, model)] { return batches->next(); };
+}
+
 RankReplay replay_rank(const config::RunConfig& run, Index rank, const ReplayOptions& options) {
-  if (run.model.kind == config::ModelKind::vit || run.model.vlm) {
-    throw_usage("the program of models of images is not replayed");
+  if (run.model.family().samples == config::SampleKind::image_texts) {
+    throw_usage("the program of models of texts with images is not replayed");
   }
   RankReplay replay{.rank = rank};
   const auto device = device::make_null_device();
@@ -67,12 +105,12 @@ RankReplay replay_rank(const config::RunConfig& run, Index rank, const ReplayOpt
     train::TrainStep step(*device, model, run, timers);
     count_state(*device, model, replay.memory);
     const LaunchCounter counter(*device, replay, options);
-    EmptyBatches batches(run, model);
+    const train::NextMicrobatch next = made_up_batches(run, model);
     const Index samples = run.training.global_batch_size;
     const Index microbatches =
         config::num_microbatches(run.training, run.parallel.data_parallel_size);
     for (Index i = 1; i <= options.steps; ++i) {
-      step.run(i, microbatches, samples, [&] { return batches.next(); });
+      step.run(i, microbatches, samples, next);
     }
   }
   const device::AllocatorStatistics memory = device->allocator().statistics();

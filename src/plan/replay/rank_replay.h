@@ -5,8 +5,8 @@
 
 #include "comm/worlds/recording_world.h"
 #include "config/run_config.h"
-#include "device/allocator.h"
 #include "device/launch.h"
+#include "train/step/train_step.h"
 
 namespace mpitron::plan {
 
@@ -45,6 +45,10 @@ struct ReplayOptions {
   /// Seconds of a launch, which add up to the record's; none: 0.
   std::function<double(const device::LaunchRecord& record)> seconds = {};
 };
+
+/// Made-up microbatches of this rank's share, with all columns that a run's own have.
+train::NextMicrobatch made_up_batches(const config::RunConfig& run,
+                                      const train::TrainedModel& model);
 
 /// The program of one rank of a run: its model, gradients, optimizer and `steps` steps, as training
 /// makes them, on a device that runs nothing and in a world without peers. The vocabulary is known.

@@ -99,7 +99,8 @@ std::vector<LayoutFlag> layout_flags(const config::RunConfig& run) {
   return flags;
 }
 
-std::vector<std::string> with_layout(const std::vector<std::string>& arguments, const config::RunConfig& run) {
+std::vector<std::string> with_layout(const std::vector<std::string>& arguments,
+                                     const config::RunConfig& run) {
   std::vector<std::string> result;
   bool skips = false;
   for (const std::string& word : arguments) {

@@ -16,7 +16,8 @@ struct LayoutFlag {
 std::vector<LayoutFlag> layout_flags(const config::RunConfig& run);
 
 /// `arguments` without options that say how to lay out, and with those of `run` behind them.
-std::vector<std::string> with_layout(const std::vector<std::string>& arguments, const config::RunConfig& run);
+std::vector<std::string> with_layout(const std::vector<std::string>& arguments,
+                                     const config::RunConfig& run);
 
 /// A YAML file for --yaml-cfg of the same.
 std::string to_yaml(const std::vector<std::string>& arguments);

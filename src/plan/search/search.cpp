@@ -31,10 +31,9 @@ class SpaceWalk {
   std::vector<Layout> walk() {
     layout_.gpus = run_.parallel.world_size;
     const auto node = static_cast<Index>(machine_.node_gpus);
-    const Index heads =
-        std::gcd(run_.model.num_attention_heads, run_.model.multi_latent_attention
-                                                     ? run_.model.num_attention_heads
-                                                     : run_.model.num_query_groups);
+    const Index heads = std::gcd(run_.model.num_attention_heads,
+                                 run_.model.multi_latent_attention ? run_.model.num_attention_heads
+                                                                   : run_.model.num_query_groups);
     for (const Index tensor : choices("tp", divisors(heads, node))) {
       layout_.tensor = tensor;
       for (const Index context : choices("cp", contexts())) {
@@ -87,8 +86,8 @@ class SpaceWalk {
     std::vector<Index> result = {1};
     for (Index chunks = 2; chunks <= kMostChunks && layout_.pipeline > 1; ++chunks) {
       const Index parts = layout_.pipeline * chunks;
-      if (parts <= layers_ && (divides_evenly(layers_, parts, false) ||
-                               divides_evenly(layers_, parts, true))) {
+      if (parts <= layers_ &&
+          (divides_evenly(layers_, parts, false) || divides_evenly(layers_, parts, true))) {
         result.push_back(chunks);
       }
     }

@@ -27,8 +27,7 @@ double tree_seconds(double ranks, double once) {
 }  // namespace
 
 std::vector<Communicator> communicators(const Job& job) {
-  const comm::RankGrid grid =
-      train::make_rank_grid(job.run.parallel, job.run.parallel.world_size);
+  const comm::RankGrid grid = train::make_rank_grid(job.run.parallel, job.run.parallel.world_size);
   std::vector<Communicator> result;
   const auto add = [&](const comm::Grid& part, const NamedAxes& named) {
     const std::size_t size = part.group_of(0, comm::AxisSet::parse(named.axes)).size();
@@ -61,12 +60,12 @@ std::vector<StartupPhase> startup_phases(const Machine& machine, const Job& job,
   phases.push_back({"launcher", machine.task_seconds * nodes,
                     fmt::format("{:.0f} nodes, one after the other", nodes)});
   const double opens = inputs.program_files * nodes;  // the node's page cache serves its ranks
-  phases.push_back({"program and libraries",
-                    std::max(opens / machine.metadata_rate,
-                             inputs.program_files * machine.open_seconds) +
-                        inputs.program_bytes * nodes / machine.storage_read,
-                    fmt::format("{:.0f} files opened, {:.1f} GB read", opens,
-                                inputs.program_bytes * nodes / 1e9)});
+  phases.push_back(
+      {"program and libraries",
+       std::max(opens / machine.metadata_rate, inputs.program_files * machine.open_seconds) +
+           inputs.program_bytes * nodes / machine.storage_read,
+       fmt::format("{:.0f} files opened, {:.1f} GB read", opens,
+                   inputs.program_bytes * nodes / 1e9)});
   phases.push_back({"addresses (PMIx)", tree_seconds(nodes, 0.05) + ranks * 2e-5,
                     fmt::format("{:.0f} ranks", ranks)});
   double connecting = 0;
@@ -79,11 +78,11 @@ std::vector<StartupPhase> startup_phases(const Machine& machine, const Job& job,
                     fmt::format("{} of a rank, {:.2f} GB of its memory", groups.size(),
                                 communicator_bytes(machine, job) / 1e9)});
   const double data_opens = inputs.data_files * nodes;
-  phases.push_back({"data sets", std::max(data_opens / machine.metadata_rate,
-                                          inputs.data_files * machine.open_seconds),
-                    fmt::format("{:.0f} files opened, shared on a node", data_opens)});
-  const double bytes =
-      inputs.checkpoint_bytes > 0 ? inputs.checkpoint_bytes : 18 * job.weights();
+  phases.push_back(
+      {"data sets",
+       std::max(data_opens / machine.metadata_rate, inputs.data_files * machine.open_seconds),
+       fmt::format("{:.0f} files opened, shared on a node", data_opens)});
+  const double bytes = inputs.checkpoint_bytes > 0 ? inputs.checkpoint_bytes : 18 * job.weights();
   phases.push_back({"checkpoint", bytes / machine.storage_read + nodes / machine.metadata_rate,
                     fmt::format("{:.0f} GB, {:.2f} a rank", bytes / 1e9, bytes / ranks / 1e9)});
   phases.push_back({"first step", machine.warm_up_seconds, "graphs, kernels chosen"});

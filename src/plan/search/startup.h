@@ -15,10 +15,10 @@ struct StartupPhase {
 
 /// What there is to read and open.
 struct StartupInputs {
-  double program_bytes = 300e6;   // of the program and its libraries
-  double program_files = 60;      // opened by each rank
-  double checkpoint_bytes = 0;    // 0: 18 bytes a parameter
-  double data_files = 2;          // opened by each node, which shares them among its ranks
+  double program_bytes = 300e6;  // of the program and its libraries
+  double program_files = 60;     // opened by each rank
+  double checkpoint_bytes = 0;   // 0: 18 bytes a parameter
+  double data_files = 2;         // opened by each node, which shares them among its ranks
 };
 
 /// From the launcher to the end of the first step, beside the step itself. Communicators are made

@@ -59,7 +59,8 @@ double exchange_time(const Machine& machine, const RankGroup& group, const Excha
   if (nodes > 1) {
     double met = nodes * (1 - std::pow(1 - 1 / nodes, exchange.choices));
     if (exchange.parts > 0) {
-      met = std::min(met, std::max(1.0, exchange.most_parts * nodes / std::max(nodes, exchange.parts)));
+      met = std::min(met,
+                     std::max(1.0, exchange.most_parts * nodes / std::max(nodes, exchange.parts)));
     }
     seconds += machine.network_latency + all * met * (nodes - 1) / nodes / network_rate(machine);
   }

@@ -227,9 +227,8 @@ class HalfTimer {
     const double launches = launched_kernels();
     const auto added = [&](const Terms& device, double host) {
       const double work = device.sum();
-      const double both =
-          std::pow(std::pow(work, kHidesLaunches) + std::pow(host, kHidesLaunches),
-                   1 / kHidesLaunches);
+      const double both = std::pow(std::pow(work, kHidesLaunches) + std::pow(host, kHidesLaunches),
+                                   1 / kHidesLaunches);
       return both - work;
     };
     const double host = stack_.launch * launches;
@@ -290,8 +289,7 @@ void add_sharding(const Setting& setting, const HeldParameters& held, LayerTime&
 
 void add_plain_product(const Setting& setting, const Product& p, LayerTime& time) {
   const auto seconds = [&](double m, double n, double k) {
-    return setting.stack.products *
-           product_time(setting.machine, {m, n, k, 1, Precision::bf16});
+    return setting.stack.products * product_time(setting.machine, {m, n, k, 1, Precision::bf16});
   };
   time.forward.products += seconds(p.m, p.n, p.k);
   time.backward.products += seconds(p.m, p.k, p.n) + seconds(p.k, p.n, p.m);

@@ -74,10 +74,7 @@ void add_chunk(const Setting& setting, const KindTimes& times, const pipeline::C
 class StepTimer {
  public:
   explicit StepTimer(const Setting& setting)
-      : setting_(setting),
-        machine_(setting.machine),
-        stack_(setting.stack),
-        job_(setting.job) {}
+      : setting_(setting), machine_(setting.machine), stack_(setting.stack), job_(setting.job) {}
 
   StepTime time() {
     const std::vector<StageWork> stages = stage_works(setting_);
@@ -122,8 +119,7 @@ class StepTimer {
     }
     const RankGroup dense{job_.data() * job_.context(), job_.tensor()};
     const RankGroup experts{job_.expert_data(), job_.expert() * job_.expert_tensor()};
-    const bool shared =
-        job_.run.parallel.sharding_strategy != config::ShardingStrategy::no_shard;
+    const bool shared = job_.run.parallel.sharding_strategy != config::ShardingStrategy::no_shard;
     const double bytes = shared ? job_.gradient_bytes() + 2 : 2 * job_.gradient_bytes();
     const double traffic = gather_time(machine_, dense, bytes * stage.held.dense) +
                            gather_time(machine_, experts, bytes * stage.held.expert);

@@ -16,8 +16,8 @@ PlannedStep read_planned_step(const std::filesystem::path& path) {
     PlannedStep plan{.seconds = layout.at("step_s").get<double>(),
                      .error = layout.at("error_bar").get<double>()};
     for (const auto& [name, seconds] : layout.at("breakdown").items()) {
-      const bool waits = name.starts_with("exposed") || name == "bubble" ||
-                         name == "pipeline messages";
+      const bool waits =
+          name.starts_with("exposed") || name == "bubble" || name == "pipeline messages";
       plan.waiting += waits ? seconds.get<double>() : 0;
     }
     return plan;

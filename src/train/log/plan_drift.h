@@ -10,7 +10,7 @@ namespace mpitron::train {
 /// What `mpitron plan --json` has promised of a run's steps.
 struct PlannedStep {
   double seconds = 0;
-  double error = 0;   // share by which nine of ten such predictions are off at most
+  double error = 0;    // share by which nine of ten such predictions are off at most
   double waiting = 0;  // seconds in which ranks wait for each other: exposed traffic and bubble
 };
 

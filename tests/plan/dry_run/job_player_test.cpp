@@ -61,7 +61,16 @@ std::vector<std::size_t> starts(const comm::RankRecord& record, bool messages) {
   return places;
 }
 
-enum class Fault { skips, other_type, other_size, other_kind, other_group, microbatch, order, last };
+enum class Fault {
+  skips,
+  other_type,
+  other_size,
+  other_kind,
+  other_group,
+  microbatch,
+  order,
+  last
+};
 
 /// What rank `rank` does wrong; empty where it has no such operation.
 std::string break_rank(JobRecord& job, Index rank, Fault fault, std::mt19937& random) {
@@ -124,7 +133,8 @@ TEST(JobPlayer, FortySeededFaultsAreFound) {
   std::mt19937 random(7);
   int seeded = 0, found = 0;
   for (int i = 0; seeded < 40; ++i) {
-    JobRecord job = record_job(test::tiny_run(kLayouts[static_cast<std::size_t>(i) % kLayouts.size()]));
+    JobRecord job =
+        record_job(test::tiny_run(kLayouts[static_cast<std::size_t>(i) % kLayouts.size()]));
     const auto rank = static_cast<Index>(random()) % job.ranks();
     const auto fault = static_cast<Fault>(i % static_cast<int>(Fault::last));
     const std::string what = break_rank(job, rank, fault, random);
@@ -144,7 +154,8 @@ TEST(JobPlayer, FortySeededFaultsAreFound) {
 }
 
 /// Two ranks with two groups; each starts and waits in the order given.
-JobRecord two_ranks(const std::vector<std::uint32_t>& first, const std::vector<std::uint32_t>& second) {
+JobRecord two_ranks(const std::vector<std::uint32_t>& first,
+                    const std::vector<std::uint32_t>& second) {
   JobRecord job;
   job.groups = {{"a", {0, 1}}, {"b", {0, 1}}};
   job.groups_of = {{0, 1}, {0, 1}};

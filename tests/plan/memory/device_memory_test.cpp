@@ -10,8 +10,8 @@ namespace device_memory_test {
 using config::ShardingStrategy;
 
 Job job(const Layout& layout) {
-  return make_job(test::planned_run(
-      {.layers = 8, .hidden = 1024, .heads = 16, .vocabulary = 32000}, 1024, 64, layout));
+  return make_job(test::planned_run({.layers = 8, .hidden = 1024, .heads = 16, .vocabulary = 32000},
+                                    1024, 64, layout));
 }
 
 constexpr Layout kPipeline{.gpus = 8, .pipeline = 4, .sharding = ShardingStrategy::no_shard};

@@ -30,7 +30,8 @@ TEST(Job, HardwareFormulaIsThatOfTheArticle) {
   const double s = 2048, h = 12288, layers = 96;
   const double expected =
       96 * 1536 * s * layers * h * h * (1 + s / (6 * h) + 51200 / (16 * layers * h));
-  const Job job = make_job(test::planned_run({.layers = 96, .hidden = 12288, .heads = 96}, 2048, 1536));
+  const Job job =
+      make_job(test::planned_run({.layers = 96, .hidden = 12288, .heads = 96}, 2048, 1536));
   EXPECT_NEAR(step_flops(job, FlopsFormula::hardware) / expected, 1, 1e-6);
   EXPECT_NEAR(step_flops(job, FlopsFormula::megatron) / expected, 0.75, 0.02);
 }

@@ -13,7 +13,8 @@ namespace layout_test {
 TEST(Layout, DataRanksAreWhatIsLeft) {
   const Layout layout{.gpus = 64, .tensor = 4, .context = 2, .pipeline = 2, .expert_tensor = 4};
   EXPECT_EQ(layout.data(), 4);
-  const config::RunConfig run = test::planned_run({.layers = 8, .hidden = 64, .heads = 8}, 64, 32, layout);
+  const config::RunConfig run =
+      test::planned_run({.layers = 8, .hidden = 64, .heads = 8}, 64, 32, layout);
   EXPECT_EQ(to_text(run), "tp 4 cp 2 pp 2 vp 1 ep 1 mbs 1 dp 4 optim recompute none");
   EXPECT_EQ(layout_of(run), layout);
   EXPECT_EQ(make_job(run).microbatches(), 8);
@@ -22,8 +23,8 @@ TEST(Layout, DataRanksAreWhatIsLeft) {
 TEST(Layout, StagesAreAsEvenAsTheyCanBe) {
   for (Index layers = 1; layers < 70; ++layers) {
     for (Index stages = 1; stages <= layers; ++stages) {
-      config::RunConfig run = test::planned_run({.layers = layers, .hidden = 64, .heads = 8}, 64, 64,
-                                                {.gpus = stages, .pipeline = stages});
+      config::RunConfig run = test::planned_run({.layers = layers, .hidden = 64, .heads = 8}, 64,
+                                                64, {.gpus = stages, .pipeline = stages});
       const pipeline::StageLayout split =
           pipeline::make_stage_layout(run.parallel, run.model.num_layers);
       Index least = layers, most = 0, sum = 0;
@@ -43,7 +44,8 @@ TEST(Layout, RecomputationIsToldInWords) {
   config::RecomputeConfig recompute;
   EXPECT_EQ(to_text(recompute), "none");
   recompute.recompute_granularity = config::RecomputeGranularity::selective;
-  recompute.recompute_modules = {config::RecomputeModule::moe_act, config::RecomputeModule::layernorm};
+  recompute.recompute_modules = {config::RecomputeModule::moe_act,
+                                 config::RecomputeModule::layernorm};
   EXPECT_EQ(to_text(recompute), "moe_act+layernorm");
   recompute.recompute_granularity = config::RecomputeGranularity::full;
   recompute.recompute_method = config::RecomputeMethod::block;

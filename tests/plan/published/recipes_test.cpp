@@ -21,8 +21,8 @@ PublishedRow row_of(const std::string& model, const std::string& table) {
   row.source = "Somebody's table";
   row.table = table;
   row.model = model;
-  row.run = test::planned_run({.layers = 2, .hidden = 64, .heads = 4}, 64, 4,
-                              {.gpus = 2, .pipeline = 2});
+  row.run =
+      test::planned_run({.layers = 2, .hidden = 64, .heads = 4}, 64, 4, {.gpus = 2, .pipeline = 2});
   return row;
 }
 

@@ -6,7 +6,6 @@
 
 #include "config/global_batch_size.h"
 #include "plan/planned_run.h"
-#include "plan/replay/empty_batches.h"
 #include "support/host_runtime.h"
 #include "train/step/train_step.h"
 
@@ -19,19 +18,20 @@ device::AllocatorStatistics train(const config::RunConfig& run, comm::World& wor
   train::TrainedModel model(*device, run, world);
   train::Timers timers(0, config::TimingLogOption::max);
   train::TrainStep step(*device, model, run, timers);
-  EmptyBatches batches(run, model);
+  const train::NextMicrobatch next = made_up_batches(run, model);
   const Index microbatches =
       config::num_microbatches(run.training, run.parallel.data_parallel_size);
   for (Index i = 1; i <= steps; ++i) {
-    step.run(i, microbatches, run.training.global_batch_size, [&] { return batches.next(); });
+    step.run(i, microbatches, run.training.global_batch_size, next);
   }
   return device->allocator().statistics();
 }
 
 TEST(RankReplay, MemoryIsThatOfTheAllocatorToTheByte) {
   for (const char* more :
-       {"", "--bf16", "--bf16 --recompute-granularity full --recompute-method uniform "
-                      "--recompute-num-layers 1",
+       {"", "--bf16",
+        "--bf16 --recompute-granularity full --recompute-method uniform "
+        "--recompute-num-layers 1",
         "--recompute-granularity selective --recompute-modules layernorm mlp",
         "--swiglu --group-query-attention --num-query-groups 2 --normalization RMSNorm",
         "--bf16 --accumulate-allreduce-grads-in-fp32 --untie-embeddings-and-output-weights"}) {

@@ -32,7 +32,8 @@ TEST(Goodput, PlayedRunsTakeAsLongAsTheFormulaSays) {
   EXPECT_NEAR(played.days, 30 / goodput(model, interval), 0.02 * played.days);
   EXPECT_LT(played.days_low, played.days);
   EXPECT_GT(played.days_high, played.days);
-  EXPECT_NEAR(played.restarts, played.days * 86400 / model.between_failures, 0.05 * played.restarts);
+  EXPECT_NEAR(played.restarts, played.days * 86400 / model.between_failures,
+              0.05 * played.restarts);
   EXPECT_EQ(forecast(model, interval, training).days, played.days);
 }
 

@@ -9,8 +9,8 @@ namespace mpitron::plan {
 namespace report_test {
 
 Job job_with(const Layout& layout) {
-  return make_job(
-      test::planned_run({.layers = 1, .hidden = 8, .heads = 1, .vocabulary = 16}, 1000, 36, layout));
+  return make_job(test::planned_run({.layers = 1, .hidden = 8, .heads = 1, .vocabulary = 16}, 1000,
+                                    36, layout));
 }
 
 StepTime step(double seconds) {

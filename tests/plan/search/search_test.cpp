@@ -12,9 +12,9 @@ namespace mpitron::plan {
 namespace search_test {
 
 SearchSpace space(Index gpus) {
-  return {.job = make_job(test::planned_run(
-              {.layers = 96, .hidden = 12288, .heads = 96, .vocabulary = 131072}, 4096, 1152,
-              {.gpus = gpus}))};
+  return {.job = make_job(
+              test::planned_run({.layers = 96, .hidden = 12288, .heads = 96, .vocabulary = 131072},
+                                4096, 1152, {.gpus = gpus}))};
 }
 
 class SearchTest : public ::testing::Test {

@@ -25,7 +25,8 @@ TEST(Startup, CommunicatorsAreTheGroupsOfSeveralRanks) {
 
 TEST(Startup, PhasesGrowWithTheJobAndFilesAreOpenedOnceANode) {
   const Machine machine = *Library().machine("h100-dgx");
-  const auto small = startup_phases(machine, job(1024)), large = startup_phases(machine, job(10240));
+  const auto small = startup_phases(machine, job(1024)),
+             large = startup_phases(machine, job(10240));
   ASSERT_EQ(small.size(), large.size());
   for (std::size_t i = 0; i < small.size(); ++i) {
     EXPECT_GE(large[i].seconds, small[i].seconds) << small[i].name;

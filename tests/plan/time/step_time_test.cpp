@@ -36,11 +36,11 @@ TEST(StepTime, BubbleIsThatOfTheSimulator) {
       const Index stages = 8;
       const StepTime step = of_equal_stages(
           {.gpus = 64, .tensor = 8, .pipeline = stages, .chunks = chunks}, microbatches);
-      const pipeline::Schedule schedule = pipeline::make_schedule(
-          {.kind = pipeline::default_kind(stages, chunks),
-           .stages = stages,
-           .chunks = chunks,
-           .microbatches = microbatches});
+      const pipeline::Schedule schedule =
+          pipeline::make_schedule({.kind = pipeline::default_kind(stages, chunks),
+                                   .stages = stages,
+                                   .chunks = chunks,
+                                   .microbatches = microbatches});
       EXPECT_NEAR(step.bubble / step.work.sum(), pipeline::simulate(schedule).bubble(), 1e-3)
           << chunks << " chunks, " << microbatches << " microbatches";
     }
@@ -88,8 +88,8 @@ TEST(StepTime, ModulesThatRunAgainCostLessThanLayers) {
 TEST(StepTime, StagesHoldTheLayersThatTrainingGivesThem) {
   Layout layout = kLayout;
   layout.pipeline = 16;
-  config::RunConfig run = test::planned_run({.layers = 126, .hidden = 16384, .heads = 128}, 8192,
-                                            256, layout);
+  config::RunConfig run =
+      test::planned_run({.layers = 126, .hidden = 16384, .heads = 128}, 8192, 256, layout);
   EXPECT_TRUE(run.parallel.account_for_embedding_in_pipeline_split);
   const Machine machine = *Library().machine("h100-dgx");
   const Stack stack = *Library().stack("megatron");

@@ -33,9 +33,10 @@ TEST(PlanDrift, StepsWithinTheBandAreNotTold) {
 
 TEST(PlanDrift, WhatHasGrownMostIsNamedOnce) {
   PlanDrift slow_network(kPlan);
-  EXPECT_EQ(after(slow_network, 250, {.seconds = 3, .waited = 1.4}),
-            "100 steps took 3.000 s each where the plan has 2.000 (+50 %, its band is 10 %): waiting "
-            "for other ranks is 1.400 s, planned 0.500");
+  EXPECT_EQ(
+      after(slow_network, 250, {.seconds = 3, .waited = 1.4}),
+      "100 steps took 3.000 s each where the plan has 2.000 (+50 %, its band is 10 %): waiting "
+      "for other ranks is 1.400 s, planned 0.500");
   PlanDrift slow_kernels(kPlan);
   EXPECT_EQ(after(slow_kernels, 100, {.seconds = 3, .waited = 0.6}),
             "100 steps took 3.000 s each where the plan has 2.000 (+50 %, its band is 10 %): the "
