@@ -14,10 +14,10 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr double kMegabyte = 1024.0 * 1024.0;
+constexpr double kMebibyte = 1024.0 * 1024.0;
 
 double megabytes(Index bytes) {
-  return static_cast<double>(bytes) / kMegabyte;
+  return static_cast<double>(bytes) / kMebibyte;
 }
 
 std::string memory_line(const plan::RankReplay& replay) {
