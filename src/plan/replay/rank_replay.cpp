@@ -47,7 +47,7 @@ class LaunchCounter final : public device::LaunchObserver {
 void count_state(device::Device& device, train::TrainedModel& model, ReplayedMemory& memory) {
   for (const autograd::Parameter& parameter : model.parameters()) {
     memory.parameters += parameter.value ? parameter.value.view().bytes() : 0;
-    memory.gradients += parameter.main_grad ? parameter.main_grad.view().bytes() : 0;
+    memory.gradients += parameter.sink.main_grad ? parameter.sink.main_grad.view().bytes() : 0;
   }
   memory.optimizer = device.allocator().statistics().bytes_in_use - memory.state();
 }
