@@ -14,10 +14,10 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr double kMebibyte = 1024.0 * 1024.0;
+constexpr double kMegabyte = 1024.0 * 1024.0;
 
 double megabytes(Index bytes) {
-  return static_cast<double>(bytes) / kMebibyte;
+  return static_cast<double>(bytes) / kMegabyte;
 }
 
 std::string memory_line(const plan::RankReplay& replay) {
