@@ -24,6 +24,7 @@ int data_trace(const Arguments& arguments);
 int dataset(const Arguments& arguments);
 int dataset_inspect(const Arguments& arguments);
 int dataset_convert(const Arguments& arguments);
+int dataset_images(const Arguments& arguments);
 int convert(const Arguments& arguments);
 int adapter(const Arguments& arguments);
 int parity(const Arguments& arguments);

@@ -1,11 +1,29 @@
 #pragma once
+#include <optional>
+
 #include "utils/numbers/shape.h"
 
 namespace mpitron::config {
 
-/// What an image model learns: classes, or what is behind a mask.
-enum class VisionTask { classify, inpaint };
+/// What an image model learns: classes, what is behind a mask, or what crops of an image share.
+enum class VisionTask { classify, inpaint, dino };
 enum class MaskShape { random_walk, last_rows };
+
+/// Self-distillation without labels (Caron et al. 2021): a student sees all crops of an image, its
+/// teacher, a moving average of it, the two large ones.
+struct DinoConfig {
+  Index local_size = 96;  // edge of a small crop, in pixels
+  Index local_crops = 10;
+  Index head_hidden_size = 2048, bottleneck_size = 256;
+  Index outputs = 65536;
+  bool fixed_norm = false;                              // of the last layer's rows
+  double frozen_epochs = 1;                             // in which the last layer stays as it is
+  double first_temperature = 0.04, temperature = 0.07;  // of the teacher
+  Index temperature_epochs = 30;                        // from the first to the other
+  Index iterations_per_epoch = 1250;
+
+  Index crops() const { return 2 + local_crops; }
+};
 
 /// Images and what is learned of them, of `--model vit`.
 struct VisionConfig {
@@ -19,6 +37,7 @@ struct VisionConfig {
   MaskShape mask_shape = MaskShape::random_walk;
   double mask_factor = 1;     // steps of the walk, or masked patches, over all patches
   Index most_bad_images = 0;  // that are replaced by others before a run ends
+  std::optional<DinoConfig> dino = std::nullopt;  // with that task
 
   Index grid_height() const { return patch > 0 ? image_height / patch : 0; }
   Index grid_width() const { return patch > 0 ? image_width / patch : 0; }
@@ -27,6 +46,11 @@ struct VisionConfig {
   Index patch_width() const { return patch * patch * channels; }
   /// Positions of the transformer.
   Index positions() const { return class_tokens + patches(); }
+  /// Of an image, and of all crops of one.
+  Index pixels() const { return channels * image_height * image_width; }
+  Index crop_pixels() const {
+    return 2 * pixels() + dino->local_crops * channels * dino->local_size * dino->local_size;
+  }
   Index mask_steps() const {
     return static_cast<Index>(mask_factor * static_cast<double>(patches()));
   }
@@ -46,6 +70,11 @@ struct VlmConfig {
   bool class_token = true;     // CLIP's stays behind the tower
   bool pixel_shuffle = false;  // four positions become one of four times the width
   Index text_length = 0;       // tokens of a sample, an image counts as one
+  // How a large image is cut.
+  Index most_tiles = 1;
+  bool thumbnail = false;
+  bool area_weighted_grids = false;
+  bool tile_tags = false;  // a text in front of every tile
   bool freeze_language_model = false;
   bool freeze_tower = false;
 

@@ -13,6 +13,7 @@ int data(const Arguments& arguments) {
 int dataset(const Arguments& arguments) {
   static constexpr Command kCommands[] = {
       {"inspect", "show what a corpus holds, or one of its documents", dataset_inspect},
+      {"images", "pack, inspect and check images for training", dataset_images},
       {"convert", "turn .bin and .idx into one .h5 file, or back", dataset_convert},
   };
   return run_command_of("dataset", kCommands, arguments);

@@ -54,8 +54,7 @@ void MicrobatchStream::make_loader(std::shared_ptr<const data::Dataset> dataset,
     case config::ModelKind::vit:
       image_loader_.emplace(
           std::dynamic_pointer_cast<const data::ImageDataset>(dataset),
-          data::ImageLoader::Options{
-              .vision = vision_, .sampler = sampler, .threads = config.data.num_workers});
+          data::ImageLoader::Options{.sampler = sampler, .threads = config.data.num_workers});
       break;
     case config::ModelKind::gpt:
       loader_.emplace(std::move(dataset),

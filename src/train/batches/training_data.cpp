@@ -5,6 +5,7 @@
 #include "data/index/split.h"
 #include "tokenizers/make_tokenizer.h"
 #include "train/batches/conversation_encoder.h"
+#include "train/batches/image_text_encoder.h"
 #include "train/batches/masked_lm_data.h"
 #include "utils/error.h"
 
@@ -73,17 +74,17 @@ std::string name_of(config::TokenizerType type) {
 std::shared_ptr<const data::Dataset> image_set(const config::RunConfig& config,
                                                const std::string& folder, bool training) {
   const config::VisionConfig& vision = config.model.vision;
-  const data::FolderShare share{.classes = training ? vision.class_fraction : 1,
-                                .images = training ? vision.image_fraction : 1};
-  data::ImageFolder files = data::list_image_folder(folder, share);
-  const auto classes = static_cast<Index>(files.classes.size());
+  const data::ImageShare share{.classes = training ? vision.class_fraction : 1,
+                               .images = training ? vision.image_fraction : 1};
+  std::shared_ptr<const data::ImageList> images =
+      data::open_images(folder, share, config.data.data_cache_path.value_or(""));
+  const auto classes = static_cast<Index>(images->classes().size());
   if (vision.task == config::VisionTask::classify && classes > vision.classes) {
-    throw_data("{}: {} classes (folders), and --num-classes {} of the head", folder, classes,
-               vision.classes);
+    throw_data("{}: {} classes, and --num-classes {} of the head", folder, classes, vision.classes);
   }
   return std::make_shared<data::ImageDataset>(
-      std::move(files), data::ImageDataset::Options{
-                            .vision = vision, .training = training, .seed = config.data.seed});
+      std::move(images), data::ImageDataset::Options{
+                             .vision = vision, .training = training, .seed = config.data.seed});
 }
 
 /// As the reference takes its list of folders: the second is for validation, and of three the last
@@ -103,13 +104,12 @@ data::GptData image_text_sets(const config::RunConfig& config,
                               const tokenizers::Tokenizer& tokenizer) {
   const data::ImageTextDataset::Options options{
       .vlm = *config.model.vlm,
-      .eod = tokenizer.eod(),
-      .encode = [&tokenizer](std::string_view text) {
-        const tokenizers::TokenIds ids = tokenizer.encode(text);
-        return std::vector<std::int64_t>(ids.begin(), ids.end());
-      }};
+      .pad = tokenizer.eod(),
+      .most_bad_images = config.model.vision.most_bad_images,
+      .encode = make_image_text_encoder(tokenizer)};
   const auto set = [&](const std::string& path) {
-    return std::make_shared<data::ImageTextDataset>(path, options);
+    return std::make_shared<data::ImageTextDataset>(
+        data::open_conversations(path, config.data.data_cache_path.value_or("")), options);
   };
   const std::vector<std::string>& paths = config.data.data_path;
   data::GptData sets;
