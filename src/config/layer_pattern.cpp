@@ -53,7 +53,7 @@ LayerSpec transformer_spec(const ModelConfig& model, Index number) {
   if (marked(model.hybrid.delta_layers, place, false)) {
     spec.mixer = MixerKind::delta_net;
   }
-  spec.cross_attention = model.kind == ModelKind::t5 && number > model.num_layers;
+  spec.cross_attention = model.family().encoder_decoder && number > model.num_layers;
   if (model.moe && marked(model.moe->layers, place, false)) {
     spec.feed_forward = FeedForwardKind::experts;
   }
@@ -87,7 +87,7 @@ LayerSpec layer_spec(const ModelConfig& model, Index number) {
   LayerSpec spec = pattern.empty()
                        ? transformer_spec(model, number)
                        : spec_of(pattern[place_of(number, static_cast<Index>(pattern.size()))]);
-  spec.causal = model.kind == ModelKind::gpt || spec.cross_attention;
+  spec.causal = model.family().decoder_only || spec.cross_attention;
   const Index rotating = number <= model.num_layers ? number : 1;
   spec.rotates = !marked(model.no_rope_layers, place_of(rotating, model.num_layers), false);
   spec.window =

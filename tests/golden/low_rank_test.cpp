@@ -161,13 +161,11 @@ class Recorded : public ::testing::TestWithParam<const char*> {
         inputs_.push_back(token(row, i)), labels_.push_back(token(row, i + 1));
       }
     }
-    return {.samples = count,
-            .sequence_length = kLength,
-            .tokens = inputs_,
-            .labels = labels_,
-            .position_ids = {},
-            .loss_mask = mask_,
-            .attention_mask = {}};
+    return {
+        .samples = count,
+        .sequence_length = kLength,
+        .columns = {
+            {models::kTokens, inputs_}, {models::kLabels, labels_}, {models::kLossMask, mask_}}};
   }
   void expect_second_gradients(TrainedModel& model) const {
     for (const autograd::Parameter& parameter : model.parameters()) {

@@ -29,10 +29,10 @@ ModelConfig base() {
 
 Batch batch(device::Device& device, Index microbatch) {
   Batch batch = test::tiny_batch(device, kSequence, 2 * microbatch, 2);
-  batch.labels.data<std::int64_t>()[3] = -1;  // no target
-  batch.loss_mask =
+  batch[kLabels].data<std::int64_t>()[3] = -1;  // no target
+  batch[kLossMask] =
       test::make_tensor(device, {kSequence, 2}, DType::f32, std::vector<double>(2 * kSequence, 1));
-  batch.loss_mask.data<float>()[3] = 0;
+  batch[kLossMask].data<float>()[3] = 0;
   return batch;
 }
 

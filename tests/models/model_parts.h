@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "autograd/gradient.h"
-#include "models/model.h"
+#include "models/base/model.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
 #include "support/tiny_gpt.h"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/groups/parallel_groups.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "support/tensors.h"
 
 // A training step of a small model on the ranks of a tensor parallel group (threads of this

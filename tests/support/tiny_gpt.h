@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "config/model_config.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "support/tensors.h"
 
 namespace mpitron::test {
@@ -34,10 +34,9 @@ inline models::Batch tiny_batch(device::Device& device, Index s, Index first, In
       positions.push_back(i);
     }
   }
-  return {.tokens = make_ids(device, {s, count}, tokens),
-          .position_ids = make_ids(device, {s, count}, positions),
-          .labels = make_ids(device, {s, count}, labels),
-          .attention_mask = {}};
+  return {{models::kTokens, make_ids(device, {s, count}, tokens)},
+          {models::kPositionIds, make_ids(device, {s, count}, positions)},
+          {models::kLabels, make_ids(device, {s, count}, labels)}};
 }
 
 /// Gives every parameter an fp32 main_grad of NaN, so that reading before the first write shows.

@@ -74,12 +74,11 @@ class TinyCorpus {
     }
     return {.samples = count,
             .sequence_length = kLength,
-            .tokens = tokens_,
-            .labels = labels_,
-            .position_ids = positions_,
-            .loss_mask = mask_,
-            .attention_mask = {},
-            .first_sample = first};
+            .first_sample = first,
+            .columns = {{models::kTokens, tokens_},
+                        {models::kLabels, labels_},
+                        {models::kPositionIds, positions_},
+                        {models::kLossMask, mask_}}};
   }
   /// Microbatches of `count` samples from `first` on.
   NextMicrobatch from(Index first, Index count) {

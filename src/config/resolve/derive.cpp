@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "config/model_family.h"
 #include "config/sources/data_files.h"
 
 namespace mpitron::config {
@@ -124,8 +125,8 @@ void derive_vision(OptionValues& v) {
 /// Of a vision-language model: a text with one image fills its positions.
 void derive_text_length(OptionValues& v) {
   const Index patch = v.integer("patch_dim");
-  if (v.text("model") != "vlm" || v.has("dataloader_seq_length") || patch < 1 ||
-      !v.has("seq_length")) {
+  const bool sees_images = family_of(v.text("model")).samples == SampleKind::image_texts;
+  if (!sees_images || v.has("dataloader_seq_length") || patch < 1 || !v.has("seq_length")) {
     return;
   }
   const Index patches = v.integer("img_h") / patch * (v.integer("img_w") / patch);
@@ -137,7 +138,7 @@ void derive_text_length(OptionValues& v) {
 
 /// What the letters say of a hybrid model.
 void derive_hybrid(OptionValues& v) {
-  if (v.text("model") != "mamba") {
+  if (!family_of(v.text("model")).by_letters) {
     return;
   }
   if (!v.given("position_embedding_type")) {
@@ -212,8 +213,8 @@ void derive_tokenizer(OptionValues& v) {
     return;
   }
   const std::string model = v.text("model");
-  const bool sentences = model == "bert" || model == "t5";
-  v.derive("tokenizer_type", sentences ? "BertWordPieceLowerCase" : "GPT2BPETokenizer",
+  v.derive("tokenizer_type",
+           family_of(model).padded() ? "BertWordPieceLowerCase" : "GPT2BPETokenizer",
            fmt::format("default of pretrain-{}", model));
 }
 

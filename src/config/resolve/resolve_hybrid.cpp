@@ -32,7 +32,7 @@ MambaConfig mamba(const OptionValues& v) {
 /// Of --model mamba, one a layer: as given, or by the ratios.
 std::string layer_letters(const OptionValues& v) {
   const Index layers = v.maybe_integer("num_layers").value_or(0);
-  if (v.text("model") != "mamba") {
+  if (!family_of(v.text("model")).by_letters) {
     return "";
   }
   if (const auto native = v.maybe_text("hybrid_layer_pattern")) {

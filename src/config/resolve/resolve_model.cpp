@@ -55,12 +55,7 @@ std::vector<RecomputeModule> recompute_modules(const OptionValues& v) {
 }
 
 void resolve_size(ModelConfig& m, const OptionValues& v) {
-  m.kind = pick<ModelKind>(v.text("model"), {{"gpt", ModelKind::gpt},
-                                             {"bert", ModelKind::bert},
-                                             {"t5", ModelKind::t5},
-                                             {"vit", ModelKind::vit},
-                                             {"vlm", ModelKind::gpt},
-                                             {"mamba", ModelKind::gpt}});
+  m.kind = family_of(v.text("model")).kind;
   m.decoder_seq_length = v.maybe_integer("decoder_seq_length").value_or(0);
   m.bert_binary_head = v.flag("bert_binary_head");
   m.num_layers = v.maybe_integer("num_layers").value_or(0);
@@ -209,7 +204,7 @@ VisionConfig resolve_vision(const OptionValues& v) {
 }
 
 std::optional<VlmConfig> resolve_vlm(const OptionValues& v) {
-  if (v.text("model") != "vlm") {
+  if (family_of(v.text("model")).samples != SampleKind::image_texts) {
     return {};
   }
   const TowerKind tower =

@@ -40,7 +40,7 @@ const char* whole_sequence_mixer(const Facts& f) {
 }
 
 Result mamba_options(const Facts& f) {
-  if (f.values.text("model") == "mamba") {
+  if (f.run.model.family().by_letters) {
     return {};
   }
   for (const char* name :

@@ -63,7 +63,7 @@ autograd::Var CoreAttention::forward(autograd::Context& context, const autograd:
                                      const LayerInputs& inputs) const {
   ops::AttentionSettings settings = settings_;
   settings.mask = inputs.attention_mask;
-  settings.bias = inputs.relative_bias;
+  settings.bias = inputs.score_bias;
   settings.first_head = first_head_;
   if (context.cached != nullptr) {
     return ops::cached_attention(context, qkv.var, settings, static_cast<Index>(layer_number_));

@@ -1,12 +1,10 @@
 #include "train/batches/training_data.h"
 
-#include "data/images/image_dataset.h"
-#include "data/images/image_texts.h"
 #include "data/index/split.h"
 #include "tokenizers/make_tokenizer.h"
 #include "train/batches/conversation_encoder.h"
-#include "train/batches/image_text_encoder.h"
 #include "train/batches/masked_lm_data.h"
+#include "train/batches/sample_source.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -25,19 +23,6 @@ data::PerSplit<std::optional<Index>> num_samples(const config::TrainingConfig& t
     samples[data::Split::valid] = std::nullopt;
   }
   return samples;
-}
-
-/// A set of less than one sample would go by in silence.
-void check_whole_sets(const std::vector<std::shared_ptr<const data::Dataset>>& sets,
-                      Index seq_length) {
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    if (sets[i] && sets[i]->size() == 0) {
-      throw_usage(
-          "--full-validation: validation set {} has fewer than the {} tokens of one sample (and "
-          "one more); leave it out of --valid-data-path, or take a shorter --seq-length",
-          i, seq_length);
-    }
-  }
 }
 
 std::string name_of(config::TokenizerType type) {
@@ -69,55 +54,6 @@ std::string name_of(config::TokenizerType type) {
           "{}",
           tokenizers::tokenizer_types());
   }
-}
-
-std::shared_ptr<const data::Dataset> image_set(const config::RunConfig& config,
-                                               const std::string& folder, bool training) {
-  const config::VisionConfig& vision = config.model.vision;
-  const data::ImageShare share{.classes = training ? vision.class_fraction : 1,
-                               .images = training ? vision.image_fraction : 1};
-  std::shared_ptr<const data::ImageList> images =
-      data::open_images(folder, share, config.data.data_cache_path.value_or(""));
-  const auto classes = static_cast<Index>(images->classes().size());
-  if (vision.task == config::VisionTask::classify && classes > vision.classes) {
-    throw_data("{}: {} classes, and --num-classes {} of the head", folder, classes, vision.classes);
-  }
-  return std::make_shared<data::ImageDataset>(
-      std::move(images), data::ImageDataset::Options{
-                             .vision = vision, .training = training, .seed = config.data.seed});
-}
-
-/// As the reference takes its list of folders: the second is for validation, and of three the last
-/// is for training.
-data::GptData image_sets(const config::RunConfig& config) {
-  const std::vector<std::string>& folders = config.data.data_path;
-  data::GptData sets;
-  sets.train = image_set(config, folders.size() > 2 ? folders[2] : folders.at(0), true);
-  if (folders.size() > 1) {
-    sets.valid.push_back(image_set(config, folders[1], false));
-  }
-  return sets;
-}
-
-/// --data-path TRAIN [VALIDATION], files of texts with images.
-data::GptData image_text_sets(const config::RunConfig& config,
-                              const tokenizers::Tokenizer& tokenizer) {
-  const data::ImageTextDataset::Options options{
-      .vlm = *config.model.vlm,
-      .pad = tokenizer.eod(),
-      .most_bad_images = config.model.vision.most_bad_images,
-      .encode = make_image_text_encoder(tokenizer)};
-  const auto set = [&](const std::string& path) {
-    return std::make_shared<data::ImageTextDataset>(
-        data::open_conversations(path, config.data.data_cache_path.value_or("")), options);
-  };
-  const std::vector<std::string>& paths = config.data.data_path;
-  data::GptData sets;
-  sets.train = set(paths.at(0));
-  if (paths.size() > 1) {
-    sets.valid.push_back(set(paths[1]));
-  }
-  return sets;
 }
 
 data::LearnedTurns learned_turns(const config::DataConfig& config) {
@@ -199,18 +135,7 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
 
 TrainingData make_training_data(const config::RunConfig& config) {
   TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
-  if (config.model.kind == config::ModelKind::vit) {
-    result.sets = image_sets(config);
-    return result;
-  }
-  if (config.model.vlm) {
-    result.sets = image_text_sets(config, *result.tokenizer);
-    return result;
-  }
-  result.sets = data::make_gpt_data(make_data_request(config, *result.tokenizer));
-  if (config.training.full_validation) {
-    check_whole_sets(result.sets.valid, config.training.seq_length);
-  }
+  result.sets = row_of(config.model.family().samples).sets(config, *result.tokenizer);
   return result;
 }
 

@@ -32,7 +32,7 @@ std::optional<StepReport> Evaluator::evaluate(const Evaluation& evaluation) cons
   if (!evaluation) {
     return std::nullopt;
   }
-  StreamShare share = share_of(model_, config_);
+  StreamShare share = share_of(model_);
   share.padded_samples = evaluation.padded_samples();
   MicrobatchStream stream(evaluation.dataset, config_, *data_.tokenizer, evaluation.consumed,
                           share);

@@ -291,7 +291,7 @@ void Pretraining::note_progress(const Progress& progress) {
 
 std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) const {
   return std::make_unique<MicrobatchStream>(data_.sets.train, config_, *data_.tokenizer, consumed,
-                                            share_of(model_, config_));
+                                            share_of(model_));
 }
 
 void Pretraining::validate(const Progress& progress, bool at_end) {

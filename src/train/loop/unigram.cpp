@@ -8,9 +8,11 @@
 namespace mpitron::train {
 
 void UnigramLoss::add(const HostMicrobatch& microbatch) {
-  for (std::size_t i = 0; i < microbatch.labels.size(); ++i) {
-    const auto weight = static_cast<double>(microbatch.loss_mask[i]);
-    counts_[microbatch.labels[i]] += weight;
+  const auto labels = microbatch[models::kLabels];
+  const auto mask = microbatch[models::kLossMask];
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto weight = static_cast<double>(mask[i]);
+    counts_[labels[i]] += weight;
     total_ += weight;
   }
 }

@@ -23,6 +23,7 @@ comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfi
 TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& config,
                            comm::World& world)
     : world_(world),
+      reads_masks_(config.data.has_attention_masks() || config.model.family().padded()),
       groups_(make_groups(world, config.parallel)),
       layout_(pipeline::make_stage_layout(config.parallel, config.model.all_layers(),
                                           config.model.mtp_num_layers.value_or(0))),

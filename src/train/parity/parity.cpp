@@ -39,10 +39,10 @@ config::RunConfig scaled_down(config::RunConfig run) {
   m.hidden_size = rounded_up(64, tensor);
   m.ffn_hidden_size = rounded_up(128, tensor);
   m.seq_length = rounded_up(16, 2 * tensor * p.context_parallel_size);
-  if (m.kind == config::ModelKind::t5) {
+  if (m.family().encoder_decoder) {
     m.decoder_seq_length = rounded_up(8, tensor);
   }
-  if (m.kind == config::ModelKind::vit) {
+  if (!m.family().has_words()) {
     m.vision.patch = 4;
     m.vision.image_height = m.vision.image_width = 16;
     m.vision.class_tokens = m.vision.class_tokens > 0 ? 8 : 0;

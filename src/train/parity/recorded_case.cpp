@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/bert/bert_batch.h"
+#include "models/t5/t5_batch.h"
 #include "tensor/host_copy.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
@@ -258,17 +260,15 @@ HostMicrobatch RecordedCase::rows(Index first, Index count) {
   }
   return {.samples = count,
           .sequence_length = static_cast<Index>(tokens_.size()) / recorded_rows_,
-          .tokens = part(tokens_, first, count),
-          .labels = part(labels_, first, count),
-          .position_ids = {},
-          .loss_mask = part(loss_mask_, first, count),
-          .attention_mask = {},
           .first_sample = first,
-          .padding_mask = part(padding_mask_, first, count),
-          .token_types = part(token_types_, first, count),
-          .sentence_order = part(sentence_order_, first, count),
-          .decoder_tokens = part(decoder_tokens_, first, count),
-          .decoder_padding_mask = part(decoder_padding_mask_, first, count)};
+          .columns = {{models::kTokens, part(tokens_, first, count)},
+                      {models::kLabels, part(labels_, first, count)},
+                      {models::kLossMask, part(loss_mask_, first, count)},
+                      {models::kPaddingMask, part(padding_mask_, first, count)},
+                      {models::kTokenTypes, part(token_types_, first, count)},
+                      {models::kSentenceOrder, part(sentence_order_, first, count)},
+                      {models::kDecoderTokens, part(decoder_tokens_, first, count)},
+                      {models::kDecoderPaddingMask, part(decoder_padding_mask_, first, count)}}};
 }
 
 }  // namespace mpitron::train

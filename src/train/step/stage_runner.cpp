@@ -5,7 +5,6 @@
 #include "autograd/gradient.h"
 #include "kernels/elementwise/elementwise.h"
 #include "tensor/host_copy.h"
-#include "train/batches/microbatch_broadcast.h"
 #include "utils/error.h"
 #include "utils/log.h"
 
@@ -151,9 +150,10 @@ const DeviceMicrobatch& StageRunner::microbatch(Index index) {
     const TimerScope scope = timers_.scope("batch-generator", 2);
     const comm::Group& context = *model_.groups().context;
     const ContextPlace place{.ranks = context.size(), .rank = context.rank()};
-    DeviceMicrobatch& last = microbatches_.emplace_back(upload(device_, (*next_)(), place));
-    if (model_.reads_data(options_.parts.masks())) {
-      broadcast_microbatch(device_, *model_.groups().tensor, options_.parts, last);
+    const models::Model& model = model_.chunk(0);
+    DeviceMicrobatch& last = microbatches_.emplace_back(upload(model, (*next_)(), place));
+    if (model_.reads_data()) {
+      broadcast_microbatch(device_, *model_.groups().tensor, model, last);
     }
   }
   return microbatches_[static_cast<std::size_t>(place)];

@@ -34,7 +34,6 @@ class StageRunner {
   struct Options {
     pipeline::HiddenState hidden;  // what travels between stages
     bool per_token_loss = false;
-    MicrobatchParts parts = {};
     std::uint64_t seed = 0;
     pipeline::ScheduleOptions schedule;  // microbatches and forward_only are set for each run
     /// Microbatches whose additions to the output layer's weight wait for the end of the pass (0:

@@ -3,25 +3,8 @@
 #include "tensor/host_copy.h"
 
 namespace mpitron::train {
-namespace {
 
 using tensor::Tensor;
-
-/// Every tensor of two microbatches, in pairs.
-template <class Visit>
-void for_each_pair(const models::Batch& from, models::Batch& to, const Visit& visit) {
-  using models::Batch;
-  for (Tensor Batch::*const member :
-       {&Batch::tokens, &Batch::position_ids, &Batch::labels, &Batch::attention_mask,
-        &Batch::loss_mask, &Batch::token_types, &Batch::sentence_order, &Batch::decoder_tokens,
-        &Batch::decoder_position_ids, &Batch::decoder_attention_mask}) {
-    if (from.*member) {
-      visit(from.*member, to.*member);
-    }
-  }
-}
-
-}  // namespace
 
 StepGraph::Sums StepGraph::run(const Step& step, const Microbatches& microbatches,
                                const Passes& passes) {
@@ -76,12 +59,16 @@ void StepGraph::fill(std::uint64_t step_key, const Microbatches& microbatches) {
     inputs_[i].replayed = static_cast<const StepNumbers*>(numbers_.view().data) + i;
     inputs_[i].first_sample = microbatches[i].first_sample;
     inputs_[i].batch.loss_tokens = microbatches[i].batch.loss_tokens;
-    for_each_pair(microbatches[i].batch, inputs_[i].batch, [&](const Tensor& from, Tensor& to) {
+    for (const auto& [name, from] : microbatches[i].batch.entries()) {
+      if (!from) {
+        continue;
+      }
+      Tensor& to = inputs_[i].batch.at(name);
       if (first) {
         to = Tensor::empty(device_, from.shape(), from.dtype());
       }
       tensor::copy_bytes(device_, from, to);
-    });
+    }
   }
   tensor::copy_bytes(device_, known, numbers_);
 }

@@ -99,7 +99,6 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
                                config.training.micro_batch_size, m.hidden_size},
                      .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
           .per_token_loss = config.training.calculate_per_token_loss,
-          .parts = microbatch_parts(config),
           .seed = static_cast<std::uint64_t>(config.training.seed),
           .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
           .deferred_outputs = config.parallel.deferred_embedding_wgrads,

@@ -43,7 +43,7 @@ Outcome run(Index ranks, bool per_token, const std::vector<float>& mask) {
     TinyCorpus corpus;
     const LossSums sums = runner.run({.iteration = 1, .seed_scale = 1.0}, [&] {
       HostMicrobatch microbatch = corpus.rows(4, kRows);
-      microbatch.loss_mask = mask;
+      microbatch.columns.set(models::kLossMask, mask);
       return microbatch;
     })[0];
     replicas->finish_step();
