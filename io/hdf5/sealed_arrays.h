@@ -43,7 +43,7 @@ SealedArrays read_sealed(const MappedFile& file, const SealedFormat& format);
 /// Writes the elements of one array, in order and in any pieces.
 using WriteArray = std::function<void(std::size_t array, AtomicFile& file)>;
 
-/// Writes such a file, complete or not at all. `arrays`: their types and shapes, in the order of the
+/// Writes such a file, complete or not at all. `arrays`: types and shapes in the order of the
 /// names.
 void write_sealed(const std::filesystem::path& path, const SealedFormat& format,
                   std::array<DataSet, kSealedArrays> arrays, Attributes attributes,

@@ -42,6 +42,9 @@ struct Parameter {
   bool counted_elsewhere = false;
   bool low_rank = false;  // a factor of an update of a weight that keeps its value
   bool frozen = false;    // keeps its value: no gradient, no place in buckets and optimizer
+  /// Keeps the moving average of this one instead of being trained; frozen, too.
+  Parameter* average_of = nullptr;
+  bool held = false;  // in this step: it keeps its value and its optimizer state
   /// Of an expert: other ranks hold its replicas than those of other layers, and no two ranks of
   /// one replica hold the same.
   bool expert = false;
@@ -61,7 +64,7 @@ struct Parameter {
   /// Whether this rank of the tensor parallel group counts it in a norm over all parameters: a
   /// shard counts where it lies, what all ranks have counts once.
   bool counts_in_norm(Index tensor_rank) const {
-    return !counted_elsewhere && !frozen && (expert || !shard.whole() || tensor_rank == 0);
+    return !counted_elsewhere && !frozen && !held && (expert || !shard.whole() || tensor_rank == 0);
   }
 };
 

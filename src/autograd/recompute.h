@@ -57,8 +57,8 @@ Var recompute(Context& context, Block block, const Var& input, const Keep& keep)
   const Var output = variable(block(quiet, input).value);
   auto kept = keep(context, input.value);
   context.tape->record(output.slot, detail::Replay<Block, decltype(kept)>{
-                                        std::move(block), std::move(kept), input.slot,
-                                        context.seed, context.position});
+                                        std::move(block), std::move(kept), input.slot, context.seed,
+                                        context.position});
   return output;
 }
 

@@ -9,6 +9,7 @@ int pretrain_bert(const Arguments& arguments);
 int pretrain_t5(const Arguments& arguments);
 int pretrain_vision_classify(const Arguments& arguments);
 int pretrain_vision_inpaint(const Arguments& arguments);
+int pretrain_vision_dino(const Arguments& arguments);
 int pretrain_vlm(const Arguments& arguments);
 int pretrain_mamba(const Arguments& arguments);
 int evaluate(const Arguments& arguments);

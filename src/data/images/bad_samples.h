@@ -32,7 +32,7 @@ class BadSamples {
     }
   }
 
- private:
+  /// Error(data) where no more may be bad.
   void note(Index sample, const std::string& message) {
     const std::lock_guard lock(mutex_);
     if (!bad_.insert(sample).second) {
@@ -49,6 +49,7 @@ class BadSamples {
     log::warning("{}; the next sample takes its place ({} of {})", message, count, most_);
   }
 
+ private:
   Index most_;
   std::mutex mutex_;
   std::set<Index> bad_;

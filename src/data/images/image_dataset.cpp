@@ -53,6 +53,12 @@ void ImageDataset::read(Index sample, std::span<std::int64_t> label) const {
   label[0] = images_->label(sample);
 }
 
+std::shared_ptr<const ImageDataset> ImageDataset::as_evaluated() const {
+  Options options = options_;
+  options.training = false;
+  return std::make_shared<ImageDataset>(images_, options);
+}
+
 Index ImageDataset::pixels() const {
   const config::VisionConfig& vision = options_.vision;
   return vision.dino && options_.training ? vision.crop_pixels() : vision.pixels();

@@ -24,6 +24,8 @@ class ImageDataset final : public Dataset {
   void read(Index sample, std::span<std::int64_t> label) const override;
   const std::string& description() const override { return description_; }
   const ImageList& images() const { return *images_; }
+  /// The same images, resized only.
+  std::shared_ptr<const ImageDataset> as_evaluated() const;
   /// Numbers that a sample has pixels of.
   Index pixels() const;
   /// Patches of its mask; 0: it has none.

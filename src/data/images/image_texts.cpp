@@ -1,10 +1,13 @@
 #include "data/images/image_texts.h"
 
 #include <algorithm>
+#include <numeric>
+#include <thread>
 
 #include "images/augment/views.h"
 #include "images/transforms/tiles.h"
 #include "utils/error.h"
+#include "utils/system/parallel_for.h"
 
 namespace mpitron::data {
 namespace {
@@ -12,6 +15,11 @@ namespace {
 constexpr images::Normalisation kClip{{0.48145466f, 0.4578275f, 0.40821073f},
                                       {0.26862954f, 0.26130258f, 0.27577711f}};
 constexpr images::Normalisation kSiglip{{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}};
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 
 }  // namespace
 
@@ -21,18 +29,33 @@ ImageTextDataset::ImageTextDataset(std::unique_ptr<ConversationList> conversatio
       options_(options),
       description_(
           fmt::format(R"({{"class": "ImageTexts", "samples": {}}})", conversations_->size())),
-      bad_(options.most_bad_images) {}
+      bad_(options.most_bad_images) {
+  if (options.vlm.packing_window < 1) {
+    return;
+  }
+  std::vector<Index> lengths(static_cast<std::size_t>(conversations_->size()));
+  parallel_for(lengths.size(), static_cast<Index>(std::thread::hardware_concurrency()),
+               [&](std::size_t i) { lengths[i] = positions_of(static_cast<Index>(i)); });
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] > options.seq_length) {
+      throw_data("{}: {} positions, more than the {} of a row (--seq-length)",
+                 conversations_->name(static_cast<Index>(i)), lengths[i], options.seq_length);
+    }
+  }
+  rows_ = pack_longest_first(lengths, options.seq_length, options.vlm.packing_window);
+}
 
-void ImageTextDataset::add_tiles(Index sample, Sample& result) const {
+std::vector<Index> ImageTextDataset::add_tiles(Index sample, Sample& result) const {
   const config::VlmConfig& vlm = options_.vlm;
   const bool clip = vlm.tower == config::TowerKind::clip;
   // CLIP resizes a palette's indices, others its colours.
   const images::Tiling tiling{.tile = vlm.tile,
-                              .most_tiles = vlm.most_tiles,
-                              .area_weighted = vlm.area_weighted_grids,
-                              .thumbnail = vlm.thumbnail,
+                              .most_tiles = vlm.tiling.most_tiles,
+                              .area_weighted = vlm.tiling.area_weighted,
+                              .thumbnail = vlm.tiling.thumbnail,
                               .keeps_palettes = clip};
   const auto pixels = static_cast<std::size_t>(images::kChannels * vlm.tile * vlm.tile);
+  std::vector<Index> tiles_per_image;
   for (Index image = 0; image < conversations_->images(sample); ++image) {
     const EncodedImage encoded = conversations_->read(sample, image);
     const auto tiles = images::cut_into_tiles(
@@ -41,14 +64,16 @@ void ImageTextDataset::add_tiles(Index sample, Sample& result) const {
       result.tiles.resize(result.tiles.size() + pixels);
       images::write_planes(tile, clip ? kClip : kSiglip, std::span(result.tiles).last(pixels));
     }
-    result.tiles_per_image.push_back(static_cast<Index>(tiles.size()));
+    tiles_per_image.push_back(static_cast<Index>(tiles.size()));
   }
+  return tiles_per_image;
 }
 
-MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text, Sample& result) const {
+MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text,
+                                         std::vector<Index>& tiles_per_image) const {
   MarkedTokens tagged;
   std::vector<Index> single;
-  auto image = result.tiles_per_image.begin();
+  auto image = tiles_per_image.begin();
   for (std::size_t i = 0; i < text.ids.size(); ++i) {
     if (text.ids[i] != kImageToken) {
       tagged.add(text.ids[i], text.learned[i] > 0);
@@ -56,7 +81,7 @@ MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text, Sample& resul
     }
     const Index tiles = *image++;
     for (Index tile = 0; tile < tiles; ++tile) {
-      const bool thumbnail = tile + 1 == tiles && tiles > 1 && options_.vlm.thumbnail;
+      const bool thumbnail = tile + 1 == tiles && tiles > 1 && options_.vlm.tiling.thumbnail;
       const auto& tag = thumbnail ? options_.tile_tags.back()
                                   : options_.tile_tags[static_cast<std::size_t>(tile)];
       for (const std::int64_t id : tag) {
@@ -66,33 +91,79 @@ MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text, Sample& resul
       single.push_back(1);
     }
   }
-  result.tiles_per_image = std::move(single);
+  tiles_per_image = std::move(single);
   return tagged;
 }
 
-void ImageTextDataset::write_tokens(Index sample, MarkedTokens text, Sample& result) const {
-  const auto length = static_cast<std::size_t>(options_.vlm.text_length);
-  const auto cut = text.ids.begin() + static_cast<Index>(std::min(length, text.ids.size()));
-  if (std::count(cut, text.ids.end(), kImageToken) > 0) {
-    throw_data(
-        "{}: the text has {} tokens, and the {} of --dataloader-seq-length end before an image",
-        conversations_->name(sample), text.ids.size(), length);
-  }
-  text.ids.resize(length + 1, options_.pad);
-  text.learned.resize(length + 1, 0.f);
-  result.tokens.assign(text.ids.begin(), text.ids.end() - 1);
-  result.labels.assign(text.ids.begin() + 1, text.ids.end());
-  result.loss_mask.assign(text.learned.begin() + 1, text.learned.end());
+/// Every token is to predict the next one, the last nothing.
+void ImageTextDataset::add_tokens(MarkedTokens text, Sample& result) const {
+  append(result.tokens, text.ids);
+  text.add(options_.pad, false);
+  result.labels.insert(result.labels.end(), text.ids.begin() + 1, text.ids.end());
+  result.loss_mask.insert(result.loss_mask.end(), text.learned.begin() + 1, text.learned.end());
 }
 
-ImageTextDataset::Sample ImageTextDataset::read_one(Index sample) const {
-  Sample result;
+void ImageTextDataset::add_text(Index sample, Sample& result) const {
   MarkedTokens text = options_.encode(conversations_->conversation(sample));
-  add_tiles(sample, result);
+  std::vector<Index> tiles_per_image = add_tiles(sample, result);
   if (!options_.tile_tags.empty()) {
-    text = with_tags(text, result);
+    text = with_tags(text, tiles_per_image);
   }
-  write_tokens(sample, std::move(text), result);
+  append(result.tiles_per_image, tiles_per_image);
+  add_tokens(std::move(text), result);
+}
+
+void ImageTextDataset::finish(Sample& sample) const {
+  const auto length = static_cast<std::size_t>(options_.vlm.text_length);
+  const auto cut =
+      sample.tokens.begin() + static_cast<Index>(std::min(length, sample.tokens.size()));
+  if (std::count(cut, sample.tokens.end(), kImageToken) > 0) {
+    throw_data("the text has {} tokens, and the {} of --dataloader-seq-length end before an image",
+               sample.tokens.size(), length);
+  }
+  sample.tokens.resize(length, options_.pad);
+  sample.labels.resize(length, options_.pad);
+  sample.loss_mask.resize(length, 0.f);
+  if (rows_) {
+    sample.segments.resize(length, -1);
+  }
+}
+
+Index ImageTextDataset::positions_of(Index sample) const {
+  Sample read;
+  if (options_.vlm.tiling.most_tiles > 1) {
+    add_text(sample, read);
+  } else {
+    add_tokens(options_.encode(conversations_->conversation(sample)), read);
+    read.tiles_per_image.assign(static_cast<std::size_t>(conversations_->images(sample)), 1);
+  }
+  const Index tiles =
+      std::accumulate(read.tiles_per_image.begin(), read.tiles_per_image.end(), Index{0});
+  const auto images = static_cast<Index>(read.tiles_per_image.size());
+  return static_cast<Index>(read.tokens.size()) - images + tiles * options_.vlm.positions();
+}
+
+ImageTextDataset::Sample ImageTextDataset::read_packed(Index row) const {
+  Sample result;
+  std::int64_t segment = 0;
+  for (const Index text : rows_->row(row)) {
+    Sample part;
+    try {
+      add_text(text, part);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::data) {
+        throw;
+      }
+      bad_.note(text, error.what());
+      continue;
+    }
+    append(result.tokens, part.tokens);
+    append(result.labels, part.labels);
+    append(result.loss_mask, part.loss_mask);
+    append(result.tiles, part.tiles);
+    append(result.tiles_per_image, part.tiles_per_image);
+    result.segments.resize(result.tokens.size(), segment++);
+  }
   return result;
 }
 
@@ -103,7 +174,21 @@ void ImageTextDataset::read(Index sample, std::span<std::int64_t> tokens) const 
 }
 
 void ImageTextDataset::read_sample(Index sample, Sample& result) const {
-  result = bad_.first_good(sample, size(), [this](Index which) { return read_one(which); });
+  if (rows_) {
+    result = read_packed(sample);
+    finish(result);
+    return;
+  }
+  result = bad_.first_good(sample, size(), [this](Index which) {
+    Sample read;
+    add_text(which, read);
+    try {
+      finish(read);
+    } catch (const Error& error) {
+      throw_data("{}: {}", conversations_->name(which), error.what());
+    }
+    return read;
+  });
 }
 
 }  // namespace mpitron::data

@@ -1,10 +1,12 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/vision_config.h"
 #include "data/gpt/dataset.h"
+#include "data/gpt/sft_packing.h"
 #include "data/images/bad_samples.h"
 #include "data/images/image_conversations.h"
 
@@ -31,14 +33,17 @@ class ImageTextDataset final : public Dataset {
     config::VlmConfig vlm;
     std::int64_t pad = 0;       // behind the text
     Index most_bad_images = 0;  // samples that are replaced before a run ends
+    Index seq_length = 0;       // positions of a row; where several texts share one
     /// Ids of a conversation, kImageToken for each image; may be called from several threads.
     std::function<MarkedTokens(const ImageConversation&)> encode;
     /// Ids in front of tile 1, 2, ...; the last one's are the thumbnail's. Empty: no tags.
     std::vector<std::vector<std::int64_t>> tile_tags = {};
   };
+  /// Where texts share rows (`vlm.packing_window`), all are looked at first: Error(data) with the
+  /// name of one that is longer than a row.
   ImageTextDataset(std::unique_ptr<ConversationList> conversations, const Options& options);
 
-  Index size() const override { return conversations_->size(); }
+  Index size() const override { return rows_ ? rows_->size() : conversations_->size(); }
   /// The tokens of the text, as `read_sample` has them.
   void read(Index sample, std::span<std::int64_t> tokens) const override;
   const std::string& description() const override { return description_; }
@@ -51,21 +56,29 @@ class ImageTextDataset final : public Dataset {
     std::vector<float> loss_mask;              // [t]
     std::vector<float> tiles;                  // [tiles, 3, tile, tile]
     std::vector<Index> tiles_per_image;        // of each kImageToken
+    std::vector<std::int64_t> segments;        // [t], which text; where several share a row
   };
   /// Error(data) where an image cannot be decoded and no other may take its place, or the text is
   /// cut in front of an image.
   void read_sample(Index sample, Sample& result) const;
 
  private:
-  Sample read_one(Index sample) const;
-  /// The tiles of all images, one behind the other.
-  void add_tiles(Index sample, Sample& result) const;
-  MarkedTokens with_tags(const MarkedTokens& text, Sample& result) const;
-  void write_tokens(Index sample, MarkedTokens text, Sample& result) const;
+  /// Fills the rest of the row.
+  void finish(Sample& sample) const;
+  /// Appends a text and its tiles. Error(data) where an image cannot be decoded.
+  void add_text(Index sample, Sample& result) const;
+  /// The tiles of all images, one behind the other; of each image how many.
+  std::vector<Index> add_tiles(Index sample, Sample& result) const;
+  MarkedTokens with_tags(const MarkedTokens& text, std::vector<Index>& tiles_per_image) const;
+  void add_tokens(MarkedTokens text, Sample& result) const;
+  /// That a text takes in the merged row.
+  Index positions_of(Index sample) const;
+  Sample read_packed(Index row) const;
 
   std::unique_ptr<ConversationList> conversations_;
   Options options_;
   std::string description_;
+  std::optional<PackedRows> rows_;
   mutable BadSamples bad_;
 };
 

@@ -35,6 +35,7 @@ void join_rows(ImageTextBatch& batch) {
     append(joined.loss_mask, sample.loss_mask);
     append(joined.tiles, sample.tiles);
     append(joined.tiles_per_image, sample.tiles_per_image);
+    append(joined.segments, sample.segments);
     joined.images_per_row.push_back(static_cast<Index>(sample.tiles_per_image.size()));
   }
   batch = std::move(joined);

@@ -33,8 +33,7 @@ tensor::Tensor row_factors(autograd::Context& context, Index s, Index b, double 
 
 }  // namespace
 
-Var drop_path(autograd::Context& context, const Var& x, double rate,
-              const autograd::RngKey& key) {
+Var drop_path(autograd::Context& context, const Var& x, double rate, const autograd::RngKey& key) {
   if (rate <= 0 || !context.training()) {
     return x;
   }

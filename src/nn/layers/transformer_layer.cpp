@@ -69,19 +69,18 @@ Recomputable TransformerLayer::normed(Context& context, const Norm& norm, const 
 Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Var& residual,
                           DropoutSite site) const {
   const auto number = static_cast<std::uint32_t>(site);
-  const auto mask = ops::local_mask(
-      ops::dropout_mask(context, hidden_dropout_, layer_number_, number), shared_,
-      residual.shape()[0]);
+  const auto mask =
+      ops::local_mask(ops::dropout_mask(context, hidden_dropout_, layer_number_, number), shared_,
+                      residual.shape()[0]);
   if (drop_path_ <= 0 || !context.training()) {
     return ops::bias_dropout_add(context, branch.output, branch.bias, residual, mask);
   }
   const Var added = ops::bias_dropout_add(context, branch.output, branch.bias, {}, mask);
-  const Var kept = drop_path(
-      context, added, drop_path_,
-      {.seed = context.seed,
-       .iteration = context.iteration,
-       .layer = layer_number_,
-       .site = static_cast<std::uint32_t>(DropoutSite::drop_path) + number});
+  const Var kept = drop_path(context, added, drop_path_,
+                             {.seed = context.seed,
+                              .iteration = context.iteration,
+                              .layer = layer_number_,
+                              .site = static_cast<std::uint32_t>(DropoutSite::drop_path) + number});
   return ops::bias_dropout_add(context, kept, nullptr, residual, {});
 }
 

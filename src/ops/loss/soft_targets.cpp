@@ -1,7 +1,9 @@
 #include "ops/loss/soft_targets.h"
 
 #include "autograd/gradient.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/soft_targets.h"
+#include "kernels/linear/matmul.h"
 #include "ops/parallel/rows.h"
 
 namespace mpitron::ops {
@@ -42,6 +44,18 @@ Tensor sharp_softmax(Context& context, const Tensor& x, const Tensor& centre, do
                                        .y = y.view(),
                                        .temperature = static_cast<float>(temperature)});
   return y.reshape(x.shape());
+}
+
+void move_centre(Context& context, const Tensor& centre, const Tensor& rows, comm::Group& group,
+                 double momentum) {
+  const Tensor mean = context.empty(centre.shape(), DType::f32);
+  context.launch_with_workspace(kernels::BiasGradient{.dy = rows.view(), .db = mean.view()});
+  group.all_reduce(mean.view()).wait();
+  const double count = static_cast<double>(rows.shape()[0] * group.size());
+  context.launch(
+      kernels::Scale{.x = mean.view(), .y = mean.view(), .factor = static_cast<float>(1 / count)});
+  context.launch(kernels::MovingAverage{
+      .average = centre.view(), .x = mean.view(), .momentum = static_cast<float>(momentum)});
 }
 
 autograd::Var soft_cross_entropy(Context& context, const autograd::Var& logits,

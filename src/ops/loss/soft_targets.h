@@ -1,5 +1,6 @@
 #pragma once
 #include "autograd/context.h"
+#include "comm/groups/group.h"
 
 namespace mpitron::ops {
 
@@ -9,6 +10,13 @@ namespace mpitron::ops {
 /// Numerical contract: kernels/elementwise/soft_targets.h.
 tensor::Tensor sharp_softmax(autograd::Context& context, const tensor::Tensor& x,
                              const tensor::Tensor& centre, double temperature);
+
+/// centre [v], fp32, becomes momentum centre + (1 - momentum) mean of the rows [t, v] of all
+/// members of the group, which have as many each.
+///
+/// Numerical contract: kernels::BiasGradient, the group's sum, kernels::MovingAverage; fp32.
+void move_centre(autograd::Context& context, const tensor::Tensor& centre,
+                 const tensor::Tensor& rows, comm::Group& group, double momentum);
 
 /// What every row is to be like: probabilities [n, v], fp32, and of each row the one or two rows of
 /// them whose mean that is (int64 [t, 2], -1: none).

@@ -56,7 +56,8 @@ class ImageTextSource final : public SampleSource {
                                               {models::kLossMask, batch->loss_mask},
                                               {models::kPixels, batch->tiles},
                                               {models::kImagesPerRow, batch->images_per_row},
-                                              {models::kTilesPerImage, batch->tiles_per_image}}};
+                                              {models::kTilesPerImage, batch->tiles_per_image},
+                                              {models::kSegments, batch->segments}}};
   }
 
  private:
@@ -73,8 +74,7 @@ std::shared_ptr<const data::Dataset> image_set(const config::RunConfig& config,
       data::open_images(folder, share, config.data.data_cache_path.value_or(""));
   const auto classes = static_cast<Index>(images->classes().size());
   if (vision.task == config::VisionTask::classify && classes > vision.classes) {
-    throw_data("{}: {} classes, and --num-classes {} of the head", folder, classes,
-               vision.classes);
+    throw_data("{}: {} classes, and --num-classes {} of the head", folder, classes, vision.classes);
   }
   return std::make_shared<data::ImageDataset>(
       std::move(images), data::ImageDataset::Options{
@@ -94,13 +94,21 @@ data::GptData image_sets(const config::RunConfig& config,
   return sets;
 }
 
+std::shared_ptr<const data::Dataset> known_images(const TrainingData& data) {
+  const auto images = std::dynamic_pointer_cast<const data::ImageDataset>(data.sets.train);
+  MPITRON_CHECK(images != nullptr);
+  return images->as_evaluated();
+}
+
 data::GptData image_text_sets(const config::RunConfig& config,
                               const tokenizers::Tokenizer& tokenizer) {
   const data::ImageTextDataset::Options options{
       .vlm = *config.model.vlm,
       .pad = tokenizer.eod(),
       .most_bad_images = config.model.vision.most_bad_images,
-      .encode = make_image_text_encoder(tokenizer)};
+      .seq_length = config.model.seq_length,
+      .encode = make_image_text_encoder(tokenizer, config.model.vlm->image_tags),
+      .tile_tags = tile_tags(tokenizer, config.model.vlm->tiling)};
   const auto set = [&](const std::string& path) {
     return std::make_shared<data::ImageTextDataset>(
         data::open_conversations(path, config.data.data_cache_path.value_or("")), options);

@@ -63,14 +63,14 @@ TEST_F(ImageTextsTest, WhatTheAssistantSaysIsLearned) {
 
 TEST_F(ImageTextsTest, LargeImagesAreCutIntoTiles) {
   auto with_tiles = options(12);
-  with_tiles.vlm.most_tiles = 4;
-  with_tiles.vlm.thumbnail = true;
+  with_tiles.vlm.tiling.most_tiles = 4;
+  with_tiles.vlm.tiling.thumbnail = true;
   const ImageTextDataset::Sample plain = read(kCounted, with_tiles);
   EXPECT_EQ(plain.tiles_per_image, (std::vector<Index>{5}));
   EXPECT_EQ(plain.tiles.size(), 5u * 48);
   EXPECT_EQ(std::count(plain.tokens.begin(), plain.tokens.end(), -200), 1);
 
-  with_tiles.vlm.tile_tags = true;
+  with_tiles.vlm.tiling.tags = true;
   with_tiles.tile_tags = {{1}, {2}, {3}, {4}, {9}};
   const ImageTextDataset::Sample tagged = read(kCounted, with_tiles);
   EXPECT_EQ(std::vector<std::int64_t>(tagged.tokens.begin(), tagged.tokens.begin() + 11),
