@@ -61,31 +61,6 @@ HostTensor scaled(const HostTensor& tensor, double factor) {
   return cast(result, tensor.dtype());
 }
 
-/// Every row of [pixels, channels] as [channels, pixels], or back.
-template <std::size_t kSize>
-void turn_pixels(const std::byte* from, const NameRule& rule, bool channels_first,
-                 std::byte* to) {
-  const Index channels = rule.channels, pixels = rule.columns() / channels;
-  for (Index row = 0; row < rule.shape[0]; ++row) {
-    for (Index i = 0; i < rule.columns(); ++i) {
-      const Index first = i % channels * pixels + i / channels;  // of what has channels first
-      const Index at = row * rule.columns();
-      std::memcpy(to + static_cast<std::size_t>(at + (channels_first ? first : i)) * kSize,
-                  from + static_cast<std::size_t>(at + (channels_first ? i : first)) * kSize,
-                  kSize);
-    }
-  }
-}
-
-void turn(const HostTensor& from, const NameRule& rule, bool channels_first, HostTensor& to) {
-  if (size_of(from.dtype()) == 2) {
-    turn_pixels<2>(from.bytes().data(), rule, channels_first, to.data());
-  } else {
-    MPITRON_CHECK(size_of(from.dtype()) == 4, name_of(from.dtype()));
-    turn_pixels<4>(from.bytes().data(), rule, channels_first, to.data());
-  }
-}
-
 }  // namespace
 
 HostTensor join(const NameRule& rule, const std::vector<HostTensor>& theirs) {
@@ -104,10 +79,6 @@ HostTensor join(const NameRule& rule, const std::vector<HostTensor>& theirs) {
   }
   const std::size_t row_bytes = static_cast<std::size_t>(rule.columns()) * size_of(dtype);
   HostTensor ours(TensorInfo{rule.ours, rule.shape, dtype});
-  if (rule.channels > 0) {
-    turn(from.front(), rule, false, ours);
-    return ours;
-  }
   for_each_run(rule, [&](Index row, std::size_t part, Index from_row, Index rows) {
     std::memcpy(ours.data() + static_cast<std::size_t>(row) * row_bytes,
                 from[part].bytes().data() + static_cast<std::size_t>(from_row) * row_bytes,
@@ -120,12 +91,7 @@ HostTensor take_part(const NameRule& rule, const HostTensor& ours, std::size_t p
   const std::size_t row_bytes = static_cast<std::size_t>(rule.columns()) * size_of(ours.dtype());
   Shape shape = rule.shape;
   shape[0] = rule.theirs[part].rows;
-  shape = rule.their_shape.rank() > 0 ? rule.their_shape : shape;
   HostTensor result(TensorInfo{rule.theirs[part].name, shape, ours.dtype()});
-  if (rule.channels > 0) {
-    turn(ours, rule, true, result);
-    return result;
-  }
   for_each_run(rule, [&](Index row, std::size_t of, Index to_row, Index rows) {
     if (of == part) {
       std::memcpy(result.data() + static_cast<std::size_t>(to_row) * row_bytes,

@@ -88,7 +88,7 @@ RunJson facts(const RunFolder& run, const RunProgress& progress) {
   return {{"iteration", progress.iteration},
           {"train_iters", progress.train_iters},
           {"tokens", progress.tokens},
-          {"loss", run.metrics.last("lm loss")},
+          {"loss", run.metrics.last(run.metrics.loss_name())},
           {"validation_loss", progress.validation_loss},
           {"tokens_per_second", progress.tokens_per_second},
           {"tflops_per_rank", progress.tflops_per_rank},

@@ -25,7 +25,7 @@ std::string state_of(const RunFolder& run, const RunProgress& progress) {
 }
 
 void add_validation(const MetricsLog& metrics, RunProgress& progress) {
-  const auto losses = metrics.column("lm loss validation");
+  const auto losses = metrics.column(metrics.loss_name() + " validation");
   for (std::size_t i = 0; i < losses.size(); ++i) {
     if (std::isfinite(losses[i])) {
       progress.validation_loss = losses[i];

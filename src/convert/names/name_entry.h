@@ -32,12 +32,7 @@ enum class Extent {
   kv_rank_and_rope,  // with the rotary part of the keys
   // of relative positions
   buckets,
-  heads,
-  // of images
-  one,
-  patch_numbers,     // of a patch, all channels
-  projector_inputs,  // what a projector sees of a tile's position
-  classes
+  heads
 };
 
 /// How rows are ordered in ours.
@@ -61,16 +56,6 @@ enum class When {
   plain_queries
 };
 
-/// Their tensor where it is no vector or matrix of the same extents; as many numbers in the same
-/// order, but for the pixels of a kernel.
-enum class TheirShape {
-  as_ours,
-  flat,        // [columns], ours are one row
-  one_table,   // [1, rows, columns]
-  kernel,      // [rows, channels, edge, edge]
-  last_kernel  // the same; ours have the channels of a pixel behind each other
-};
-
 /// How theirs come into ours: as they are, or times sqrt(channels), where their attention has no
 /// scale of its own.
 enum class Factor { one, sqrt_channels };
@@ -90,7 +75,6 @@ struct Entry {
   Rows order = Rows::in_order;
   bool transposed = false;
   When when = When::always;
-  TheirShape shape = TheirShape::as_ours;
 
   constexpr Entry transpose() const {
     Entry entry = *this;
@@ -100,11 +84,6 @@ struct Entry {
   constexpr Entry only(When condition) const {
     Entry entry = *this;
     entry.when = condition;
-    return entry;
-  }
-  constexpr Entry shaped(TheirShape their_shape) const {
-    Entry entry = *this;
-    entry.shape = their_shape;
     return entry;
   }
   constexpr Entry ordered(Rows rows_order) const {

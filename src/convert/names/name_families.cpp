@@ -6,7 +6,6 @@
 
 #include "convert/names/decoder_names.h"
 #include "convert/names/encoder_names.h"
-#include "convert/names/vision_names.h"
 
 namespace mpitron::convert {
 namespace {
@@ -79,9 +78,8 @@ Needs modern(const ModelConfig& m) {
 
 enum class Biases { none, all_or_none, queries };
 
-/// The language model of one that sees images has the same layers.
 Needs like_llama(const ModelConfig& m, Biases biases) {
-  Needs needs = of_kind(m, m.vlm ? ModelKind::vlm : ModelKind::gpt);
+  Needs needs = of_kind(m, ModelKind::gpt);
   append(needs, modern(m));
   append(needs, {{!m.multi_latent_attention, "no --multi-latent-attention"},
                  {!m.qk_layernorm, "no --qk-layernorm"},
@@ -95,12 +93,6 @@ Needs like_llama(const ModelConfig& m, Biases biases) {
 Needs llama(const ModelConfig& m) {
   Needs needs = like_llama(m, Biases::all_or_none);
   append(needs, dense(m));
-  return needs;
-}
-
-Needs plain_llama(const ModelConfig& m) {
-  Needs needs = llama(m);
-  append(needs, {{!m.vlm, "--model gpt"}});
   return needs;
 }
 
@@ -208,32 +200,28 @@ const std::vector<Family>& all() {
   constexpr const char *kLlamaWords = "model.embed_tokens.weight", *kOutput = "lm_head.weight";
   static const std::vector<Family> kAll = {
       {.model_type = "gpt2",
-       .parts = {{gpt2_names()}},
+       .names = gpt2_names(),
        .needs = gpt2,
        .words = "transformer.wte.weight",
        .tied = {kOutput},
        .optional_prefix = "transformer."},
-      {"llama", {{llama_names()}}, plain_llama, kLlamaWords, {kOutput}},
-      {"mistral", {{llama_names()}}, mistral, kLlamaWords, {kOutput}},
-      {"qwen2", {{llama_names()}}, qwen2, kLlamaWords, {kOutput}},
-      {"mixtral", {{mixtral_names()}}, mixtral, kLlamaWords, {kOutput}},
-      {"deepseek_v2", {{deepseek_v2_names()}}, deepseek_v2, kLlamaWords, {kOutput}},
+      {"llama", llama_names(), llama, kLlamaWords, {kOutput}},
+      {"mistral", llama_names(), mistral, kLlamaWords, {kOutput}},
+      {"qwen2", llama_names(), qwen2, kLlamaWords, {kOutput}},
+      {"mixtral", mixtral_names(), mixtral, kLlamaWords, {kOutput}},
+      {"deepseek_v2", deepseek_v2_names(), deepseek_v2, kLlamaWords, {kOutput}},
       {.model_type = "megatron-bert",
-       .parts = {{megatron_bert_names()}},
+       .names = megatron_bert_names(),
        .needs = megatron_bert,
        .words = "bert.embeddings.word_embeddings.weight",
        .tied = {"cls.predictions.decoder.weight"},
        .copies = {{"cls.predictions.decoder.bias", "cls.predictions.bias"}}},
       {.model_type = "t5",
-       .parts = {{t5_names()}},
+       .names = t5_names(),
        .needs = t5,
        .words = "shared.weight",
        .copies = {{"encoder.embed_tokens.weight", "shared.weight"},
                   {"decoder.embed_tokens.weight", "shared.weight"}}},
-      vit_family(),
-      clip_vision_family(),
-      siglip_vision_family(),
-      llava_family(llama),
   };
   return kAll;
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "config/model_config.h"
-#include "convert/description/model_description.h"
 #include "convert/names/name_entry.h"
 
 namespace mpitron::convert {
@@ -15,24 +14,14 @@ namespace mpitron::convert {
 /// model has it, and how one gets it.
 using Needs = std::vector<std::pair<bool, std::string>>;
 
-/// Some tensors of a family, under prefixes that their names have.
-struct FamilyPart {
-  std::span<const EntryBlock> names;
-  const char *our_prefix = "", *their_prefix = "";
-  /// Whose sizes they have; null: the model's.
-  ModelDescription (*of)(const ModelDescription& description) = nullptr;
-};
-
 struct Family {
   std::string_view model_type;
-  std::vector<FamilyPart> parts;
+  std::span<const EntryBlock> names;
   Needs (*needs)(const config::ModelConfig& model);
-  const char* words = nullptr;         // their name of the word embeddings; null: it has none
+  const char* words;                   // their name of the word embeddings
   std::vector<const char*> tied = {};  // theirs that repeat the words where the output is tied
   std::vector<std::pair<const char*, const char*>> copies = {};  // that always repeat: what, which
   const char* optional_prefix = "";  // files of the first releases lack it
-  /// Beginnings of names of what this program has no use for.
-  std::vector<std::string> (*unused)(const config::ModelConfig& model) = nullptr;
 };
 
 /// All there are.

@@ -56,11 +56,6 @@ Index extent_of_experts(Extent which, const ModelConfig& m) {
   }
 }
 
-Index projector_inputs_of(const ModelConfig& m) {
-  const Index width = m.vlm->tower_sizes ? m.vlm->tower_sizes->hidden_size : m.hidden_size;
-  return width * (m.vlm->pixel_shuffle ? 4 : 1);
-}
-
 Index extent(Extent which, const ModelDescription& description) {
   const ModelConfig& m = description.model;
   switch (which) {
@@ -92,14 +87,6 @@ Index extent(Extent which, const ModelDescription& description) {
       return m.relative_attention_num_buckets;
     case heads:
       return m.num_attention_heads;
-    case one:
-      return 1;
-    case classes:
-      return m.vision.classes;
-    case patch_numbers:
-      return m.vision.patch_width();
-    case projector_inputs:
-      return projector_inputs_of(m);
     default:
       return extent_of_experts(which, m);
   }
@@ -203,20 +190,6 @@ std::string name_at(std::string name, const Place& place) {
   return name;
 }
 
-Shape shape_of(TheirShape shape, const Shape& ours, const config::VisionConfig& vision) {
-  switch (shape) {
-    case TheirShape::flat:
-      return {ours.numel()};
-    case TheirShape::one_table:
-      return {1, ours[0], ours[1]};
-    case TheirShape::kernel:
-    case TheirShape::last_kernel:
-      return {ours[0], vision.channels, vision.patch, vision.patch};
-    default:
-      return {};
-  }
-}
-
 NameRule make_rule(const Entry& entry, const Place& place, const ModelDescription& description) {
   NameRule rule{.ours = name_at(entry.ours, place),
                 .shape = {extent(entry.rows, description)},
@@ -226,8 +199,6 @@ NameRule make_rule(const Entry& entry, const Place& place, const ModelDescriptio
   if (entry.columns != none) {
     rule.shape.push_back(extent(entry.columns, description));
   }
-  rule.their_shape = shape_of(entry.shape, rule.shape, description.model.vision);
-  rule.channels = entry.shape == TheirShape::last_kernel ? description.model.vision.channels : 0;
   const double root = std::sqrt(static_cast<double>(description.model.kv_channels));
   for (const Theirs& part : entry.theirs) {
     if (part.name != nullptr) {
@@ -280,19 +251,6 @@ class RuleMaker {
   std::vector<NameRule>& rules_;
 };
 
-void add_rules(const FamilyPart& part, const ModelDescription& description,
-               std::vector<NameRule>& rules) {
-  std::vector<NameRule> own;
-  RuleMaker(part.of != nullptr ? part.of(description) : description, own).add(part.names);
-  for (NameRule& rule : own) {
-    rule.ours.insert(0, part.our_prefix);
-    for (NameRule::Part& their : rule.theirs) {
-      their.name.insert(0, part.their_prefix);
-    }
-    rules.push_back(std::move(rule));
-  }
-}
-
 const Family& family_of(std::string_view model_type) {
   const auto found = std::ranges::find(families(), model_type, &Family::model_type);
   if (found == families().end()) {
@@ -313,9 +271,6 @@ Index NameRule::rows_of_theirs() const {
 }
 
 Shape NameRule::shape_of(const Part& part) const {
-  if (their_shape.rank() > 0) {
-    return their_shape;
-  }
   if (shape.rank() == 1) {
     return {part.rows};
   }
@@ -323,10 +278,8 @@ Shape NameRule::shape_of(const Part& part) const {
 }
 
 bool NameTable::is_weight(std::string_view their_name) const {
-  return std::ranges::none_of(
-             not_weights, [&](const std::string& end) { return their_name.ends_with(end); }) &&
-         std::ranges::none_of(
-             unused, [&](const std::string& begin) { return their_name.starts_with(begin); });
+  return std::ranges::none_of(not_weights,
+                              [&](const std::string& end) { return their_name.ends_with(end); });
 }
 
 std::vector<std::string_view> model_types() {
@@ -351,12 +304,7 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
                   .aliases = {},
                   .optional_prefix = family.optional_prefix,
                   .not_weights = {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"}};
-  for (const FamilyPart& part : family.parts) {
-    add_rules(part, description, table.rules);
-  }
-  if (family.unused != nullptr) {
-    table.unused = family.unused(model);
-  }
+  RuleMaker(description, table.rules).add(family.names);
   for (const auto& [copy, which] : family.copies) {
     table.aliases.push_back({copy, which});
   }

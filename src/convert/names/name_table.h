@@ -28,8 +28,6 @@ struct NameRule {
   Shape shape;  // of ours, [rows] or [rows, columns]; rows that no move reaches are padding
   std::vector<Part> theirs;  // none: they have no such tensor, and ours must be zero
   bool transposed = false;   // theirs are [columns, rows]
-  Shape their_shape = {};    // of a single part that has another one than ours; rank 0: it has not
-  Index channels = 0;        // > 0: theirs have the channels of a column's pixels first, ours last
   std::vector<RowMove> moves;
 
   Index columns() const { return shape.rank() > 1 ? shape[1] : 1; }
@@ -48,8 +46,6 @@ struct NameTable {
   std::string optional_prefix;  // of their names; some files leave it out
   /// Ends of names of tensors that hold no weights: masks, tables that follow from the sizes.
   std::vector<std::string> not_weights;
-  /// Beginnings of names of tensors that this program has no use for.
-  std::vector<std::string> unused;
 
   bool is_weight(std::string_view their_name) const;
 };

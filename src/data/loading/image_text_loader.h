@@ -17,6 +17,7 @@ struct ImageTextBatch {
   std::vector<float> tiles;                    // of all images, in the order of the rows
   std::vector<std::int64_t> images_per_row;    // [b]
   std::vector<std::int64_t> tiles_per_image;   // in the order of the rows
+  std::vector<std::int64_t> segments;          // [b, t], where several texts share a row
   std::vector<Index> samples;                  // in the data set; fewer than b at its end
   std::vector<ImageTextDataset::Sample> read;  // [b], of which the above is made
 };

@@ -58,7 +58,7 @@ void NearestNeighbours::add_features(const HostMicrobatch& microbatch, Index num
       }
       visit_dtype(rows.dtype(), [&]<class T>() {
         add_direction(
-            width, [&](Index i) { return static_cast<double>(rows.data<T>()[row * width + i]); },
+            width, [&](Index i) { return static_cast<float>(rows.data<T>()[row * width + i]); },
             images.features);
       });
       images.labels.push_back(microbatch[models::kLabels][at]);
