@@ -34,8 +34,8 @@ struct Replay {
     const Tensor input = kept(context);
     Tape tape;
     Context inner = context;
-    inner.tape = &tape;
-    inner.usage = nullptr;  // noted in the first pass
+    inner.recorder.tape = &tape;
+    inner.recorder.usage = nullptr;  // noted in the first pass
     inner.seed = seed;
     inner.position = position;
     const Var replayed_input = input_slot ? variable(input) : constant(input);
@@ -53,12 +53,12 @@ Var recompute(Context& context, Block block, const Var& input, const Keep& keep)
     return block(context, input);
   }
   Context quiet = context;
-  quiet.tape = nullptr;
+  quiet.recorder.tape = nullptr;
   const Var output = variable(block(quiet, input).value);
   auto kept = keep(context, input.value);
-  context.tape->record(output.slot, detail::Replay<Block, decltype(kept)>{
-                                        std::move(block), std::move(kept), input.slot, context.seed,
-                                        context.position});
+  context.record(output.slot,
+                 detail::Replay<Block, decltype(kept)>{std::move(block), std::move(kept),
+                                                       input.slot, context.seed, context.position});
   return output;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 #include "config/attention_config.h"
 #include "config/hybrid_config.h"
-#include "config/initialization_config.h"
 #include "config/lora_config.h"
 #include "config/model_family.h"
 #include "config/moe_config.h"

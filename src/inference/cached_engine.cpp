@@ -63,7 +63,7 @@ void CachedEngine::run_rows() {
   const auto count = static_cast<Index>(rows_.ids.size());
   const models::Batch batch{{models::kTokens, on_device(rows_.ids).reshape({count, 1})},
                             {models::kPositionIds, pass.positions.reshape({count, 1})}};
-  autograd::Context context{.device = device_, .cached = &pass, .mode = autograd::Mode::evaluate};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   if (rows_.wanted.empty()) {
     model_.hidden(context, batch);
     return;

@@ -32,7 +32,8 @@ const axes = { iteration: 'iterations', tokens: 'tokens', hours: 'hours of train
 const view = { axis: 'iteration', smoothing: 0, logarithmic: false, hidden: new Set() };
 const main = [
   { title: 'Loss; dashed: in validation',
-    lines: ['lm loss', 'lm loss validation', 'lm loss test', 'loss', 'loss validation', 'loss test'],
+    lines: ['lm loss', 'lm loss validation', 'lm loss test',
+      'loss', 'loss validation', 'loss test'],
     smooth: true, loss: true },
   { title: 'Gradient norm', lines: ['grad-norm'], smooth: true },
   { title: 'Learning rate', lines: ['learning-rate'] },

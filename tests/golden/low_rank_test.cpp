@@ -138,7 +138,7 @@ class Recorded : public ::testing::TestWithParam<const char*> {
   /// The base's weights, and the factors as PEFT started them.
   void fill(TrainedModel& model) {
     for (autograd::Parameter& parameter : model.parameters()) {
-      if (parameter.low_rank) {
+      if (parameter.role.low_rank) {
         const auto& stored = expected_->at("initial/" + peft_name(parameter));
         test::set_values(parameter.value, values(stored));
       } else {
@@ -169,9 +169,9 @@ class Recorded : public ::testing::TestWithParam<const char*> {
   }
   void expect_second_gradients(TrainedModel& model) const {
     for (const autograd::Parameter& parameter : model.parameters()) {
-      if (parameter.low_rank) {
+      if (parameter.role.low_rank) {
         const double expected = result_.at("grad_l2_second_step").at(peft_name(parameter));
-        EXPECT_NEAR(norm(test::values_of(parameter.main_grad)), expected, 1e-5 * expected)
+        EXPECT_NEAR(norm(test::values_of(parameter.sink.main_grad)), expected, 1e-5 * expected)
             << parameter.name;
       }
     }
@@ -204,7 +204,7 @@ TEST_P(Recorded, TrainsAsPeftDoes) {
     step.update(report, kRows);
   }
   for (const autograd::Parameter& parameter : model.parameters()) {
-    if (parameter.low_rank) {
+    if (parameter.role.low_rank) {
       const auto& stored = adapter_->weights().at(peft_name(parameter));
       expect_close(test::values_of(parameter.value), values(stored), 1e-4, parameter.name);
     }

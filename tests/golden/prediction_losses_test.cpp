@@ -60,7 +60,7 @@ TEST_P(PredictionLosses, AreThoseOfTheReferencesLogits) {
   recorded.load_weights(*device, model.parameters());
   const train::HostMicrobatch rows = recorded.rows(0, recorded.first_logits().samples);
   autograd::LayerSums sums;
-  autograd::Context context{.device = *device, .auxiliary = {.sums = &sums}};
+  autograd::Context context{.device = *device, .recorder = {.auxiliary = {.sums = &sums}}};
   model.loss(context, train::upload(model, rows).batch);
   const Index depths = config.mtp_num_layers.value_or(0);
   ASSERT_GE(depths, 1);

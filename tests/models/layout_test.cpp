@@ -251,7 +251,7 @@ TEST(Layout, MatricesAreCutAndNormsAreNot) {
                        parameter.name.find("linear_qkv.bias") != std::string::npos ||
                        parameter.name.find("linear_fc1.bias") != std::string::npos;
       EXPECT_EQ(parameter.value.numel() * (cut ? 4 : 1), parameter.shape.numel()) << parameter.name;
-      EXPECT_EQ(parameter.sum_over_tensor, !cut) << parameter.name;
+      EXPECT_EQ(parameter.placement.sum_over_tensor, !cut) << parameter.name;
     }
   });
 }

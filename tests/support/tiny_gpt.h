@@ -43,8 +43,8 @@ inline models::Batch tiny_batch(device::Device& device, Index s, Index first, In
 inline void make_main_grads(device::Device& device, autograd::ParameterList& parameters) {
   for (autograd::Parameter& parameter : parameters) {
     const std::vector<double> poison(static_cast<std::size_t>(parameter.value.numel()), NAN);
-    parameter.main_grad = make_tensor(device, parameter.value.shape(), DType::f32, poison);
-    parameter.gradient_written = false;
+    parameter.sink.main_grad = make_tensor(device, parameter.value.shape(), DType::f32, poison);
+    parameter.sink.written = false;
   }
 }
 

@@ -113,7 +113,7 @@ struct TinyTraining {
   std::vector<double> gradients() {
     std::vector<double> all;
     for (const autograd::Parameter& parameter : model.parameters()) {
-      const std::vector<double> values = test::values_of(parameter.main_grad);
+      const std::vector<double> values = test::values_of(parameter.sink.main_grad);
       all.insert(all.end(), values.begin(), values.end());
     }
     return all;

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "data/images/image_archive.h"
-#include "io/hdf5/hdf5_version.h"
+#include "io/hdf5/hdf5_file.h"
 #include "io/logs/json_text.h"
 #include "utils/error.h"
 #include "utils/log.h"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "config/rules/constraint.h"
-#include "config/values/finetuning_lists.h"
+#include "config/values/list_expression.h"
 #include "config/values/option_values.h"
 
 namespace mpitron::config {

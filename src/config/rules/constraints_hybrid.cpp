@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "config/hybrid_pattern.h"
 #include "config/layer_pattern.h"
 #include "config/rules/constraint.h"
 

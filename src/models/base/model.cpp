@@ -64,7 +64,7 @@ void Model::make_output_weight() {
     const Index rows = config_.padded_vocab_size;
     output_weight_ =
         &layer.linear_weight("weight", rows, config_.hidden_size, layer.piece(0, rows));
-    output_weight_->embedding_or_output = true;
+    output_weight_->role.embedding_or_output = true;
   } else if (embedding_) {
     output_weight_ = &embedding_->word_embeddings();
   } else {
@@ -77,8 +77,9 @@ void Model::make_output_weight() {
 void Model::share_over_stages(Parameter& words) const {
   const bool used_at_both_ends =
       !config_.untie_embeddings_and_output_weights || config_.mtp_num_layers.value_or(0) > 0;
-  words.shared_over_stages = used_at_both_ends && part().has_embedding != part().has_output;
-  words.counted_elsewhere = !part().has_embedding;
+  words.placement.shared_over_stages =
+      used_at_both_ends && part().has_embedding != part().has_output;
+  words.placement.counted_elsewhere = !part().has_embedding;
 }
 
 void Model::make_output_bias(const std::string& name) {

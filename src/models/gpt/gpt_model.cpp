@@ -89,7 +89,7 @@ std::vector<GptModel::Prediction> GptModel::predictions(Context& context, const 
 }
 
 Var GptModel::with_predictions(Context& context, const Batch& batch, const Var& hidden) const {
-  const autograd::AuxiliaryLosses& auxiliary = context.auxiliary;
+  const autograd::AuxiliaryLosses& auxiliary = context.recorder.auxiliary;
   Var result = hidden;
   Index number = 0;
   for (const Prediction& depth : predictions(context, batch, hidden)) {

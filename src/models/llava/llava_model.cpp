@@ -129,7 +129,7 @@ void LlavaModel::freeze() {
   for (autograd::Parameter& parameter : parameters()) {
     const bool language = parameter.name.starts_with("language_model.");
     const bool tower = parameter.name.starts_with("vision_model.");
-    parameter.frozen = (vlm.freeze_language_model && language) || (vlm.freeze_tower && tower);
+    parameter.role.frozen = (vlm.freeze_language_model && language) || (vlm.freeze_tower && tower);
   }
 }
 
@@ -151,7 +151,7 @@ Var LlavaModel::tower_output(Context& context, const Batch& batch) const {
     return tower_->forward(context, batch[kTiles]);
   }
   Context quiet = context;  // nothing is kept of what is not trained
-  quiet.tape = quiet.usage = nullptr;
+  quiet.recorder.tape = quiet.recorder.usage = nullptr;
   return autograd::constant(tower_->forward(quiet, batch[kTiles]).value);
 }
 

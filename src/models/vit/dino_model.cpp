@@ -40,8 +40,9 @@ DinoModel::DinoModel(const config::ModelConfig& config, device::Device& device, 
   constexpr std::string_view kTeacher = "teacher.";
   for (autograd::Parameter& parameter : parameters()) {
     if (parameter.name.starts_with(kTeacher)) {
-      parameter.frozen = true;
-      parameter.average_of = parameters().find("student." + parameter.name.substr(kTeacher.size()));
+      parameter.role.frozen = true;
+      parameter.role.average_of =
+          parameters().find("student." + parameter.name.substr(kTeacher.size()));
     }
   }
 }
@@ -107,7 +108,7 @@ std::vector<Objective> DinoModel::objectives(Context& context, const Batch& batc
 void DinoModel::begin_step(Index iteration) {
   const bool held = last_layer_is_held(*config().vision.dino, iteration - 1);
   for (autograd::Parameter& parameter : parameters()) {
-    parameter.held = held && parameter.name.starts_with("student.head.last_layer.");
+    parameter.role.held = held && parameter.name.starts_with("student.head.last_layer.");
   }
   running_centre_ = Tensor::empty(device(), centre_.value.shape(), DType::f32);
   tensor::copy_bytes(device(), centre_.value, running_centre_);

@@ -31,6 +31,7 @@ CrossAttention::CrossAttention(const Builder& builder, Index layer_number)
   kv_bias_ = builder.bias("linear_kv.bias", 2 * groups * d, biased, kv_rows);
 }
 
+/// Queries come from the decoder, keys and values from the memory; no causal mask.
 BranchOutput CrossAttention::forward(autograd::Context& context, const autograd::Recomputable& x,
                                      const LayerInputs& inputs) const {
   const Var queries = ops::column_parallel_linear(context, x, *q_weight_, q_bias_, shared_);

@@ -26,7 +26,7 @@ DistillationHead::DistillationHead(const Builder& builder, const config::DinoCon
                                    uniform_of_inputs(dino.bottleneck_size))),
       length_(builder.parameter("last_layer.weight_g", {dino.outputs, 1}, {},
                                 {.kind = Initialization::Kind::ones})) {
-  length_.frozen = dino.fixed_norm;
+  length_.role.frozen = dino.fixed_norm;
 }
 
 Var DistillationHead::forward(autograd::Context& context, const Var& x) const {

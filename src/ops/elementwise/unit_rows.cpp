@@ -37,7 +37,7 @@ autograd::Var unit_rows(autograd::Context& context, const autograd::Var& x) {
       kernels::UnitRowsForward{.x = rows.view(), .gain = {}, .y = y.view(), .norm = norm.view()});
   autograd::Var result = autograd::variable(y.reshape(x.shape()));
   if (context.recording()) {
-    context.tape->record(result.slot, UnitRowsNode{rows, norm, x.slot, x.shape()});
+    context.record(result.slot, UnitRowsNode{rows, norm, x.slot, x.shape()});
   }
   return result;
 }

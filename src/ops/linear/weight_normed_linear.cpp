@@ -50,7 +50,7 @@ struct WeightNormedLinearNode {
   }
 
   void accumulate_weight_norm(Context& context, const Tensor& dw, const Tensor& norm) const {
-    if (direction->frozen) {
+    if (direction->role.frozen) {
       return;
     }
     const Index rows = dw.shape()[0];
@@ -60,13 +60,13 @@ struct WeightNormedLinearNode {
                                      .norm = norm.view(),
                                      .dx = {},
                                      .dgain = {}};
-    const autograd::GradientSink sink = autograd::open_sink(context, *direction);
+    const autograd::GradientWrite sink = autograd::open_sink(context, *direction);
     kernel.dx = sink.destination;
     kernel.accumulate = sink.accumulate;
-    if (length->frozen) {
+    if (length->role.frozen) {
       context.launch(kernel);
     } else {
-      const autograd::GradientSink lengths = autograd::open_sink(context, *length);
+      const autograd::GradientWrite lengths = autograd::open_sink(context, *length);
       MPITRON_CHECK(lengths.accumulate == sink.accumulate, length->name);
       kernel.dgain = lengths.destination;
       context.launch(kernel);
@@ -92,8 +92,8 @@ autograd::Var weight_normed_linear(Context& context, const autograd::Var& x, Par
   shape[-1] = outputs;
   autograd::Var result = autograd::variable(y.reshape(shape));
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         WeightNormedLinearNode{rows, x.slot, x.shape(), &direction, &length});
+    context.record(result.slot,
+                   WeightNormedLinearNode{rows, x.slot, x.shape(), &direction, &length});
   }
   return result;
 }

@@ -73,8 +73,8 @@ autograd::Var soft_cross_entropy(Context& context, const autograd::Var& logits,
                                             .temperature = by});
   autograd::Var result = autograd::variable(loss);
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         SoftCrossEntropyNode{rows, lse, targets, logits.slot, logits.shape(), by});
+    context.record(result.slot,
+                   SoftCrossEntropyNode{rows, lse, targets, logits.slot, logits.shape(), by});
   }
   return result;
 }

@@ -65,6 +65,7 @@ class ImageTextSource final : public SampleSource {
   Index length_;
 };
 
+/// Fractions of classes and of images concern training only.
 std::shared_ptr<const data::Dataset> image_set(const config::RunConfig& config,
                                                const std::string& folder, bool training) {
   const config::VisionConfig& vision = config.model.vision;
@@ -100,6 +101,7 @@ std::shared_ptr<const data::Dataset> known_images(const TrainingData& data) {
   return images->as_evaluated();
 }
 
+/// Texts end with the tokenizer's end of document.
 data::GptData image_text_sets(const config::RunConfig& config,
                               const tokenizers::Tokenizer& tokenizer) {
   const data::ImageTextDataset::Options options{

@@ -15,6 +15,7 @@ MadeUpCorpus::MadeUpCorpus(const config::ModelConfig& model)
       vocabulary_(model.padded_vocab_size),
       vision_(model.vision) {}
 
+/// Columns that a model does not read do no harm.
 HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {
   for (auto* column :
        {&tokens_, &labels_, &padding_, &types_, &order_, &decoder_, &decoder_padding_}) {
@@ -41,6 +42,7 @@ HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {
                       {models::kPatchMask, patch_mask_}}};
 }
 
+/// A smooth function of sample and pixel; every third patch is masked.
 void MadeUpCorpus::add_image(Index sample) {
   labels_.push_back(word(sample, 1) % vision_.classes);
   mask_.push_back(1);
@@ -55,6 +57,7 @@ void MadeUpCorpus::add_image(Index sample) {
   }
 }
 
+/// Words follow a quadratic rule, so that there is something to learn.
 void MadeUpCorpus::add(Index sample) {
   const Index text = length_ - (family_.padded() ? sample % 3 : 0);
   const Index labels = labels_length_ - (family_.padded() ? sample % 2 : 0);

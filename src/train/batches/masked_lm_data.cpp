@@ -47,6 +47,8 @@ class MaskedLmSource final : public SampleSource {
 
 }  // namespace
 
+/// BERT marks parts by [CLS] and [SEP] and masks by [MASK]; T5 wants [BOS], [EOS] and a row of
+/// sentinels. Pieces that begin with "##" continue a word, which is masked as a whole.
 data::MaskedLmVocabulary masked_lm_vocabulary(const config::RunConfig& config,
                                               const tokenizers::Tokenizer& tokenizer) {
   const tokenizers::Tokenizer::SpecialIds special = tokenizer.special_ids();
@@ -83,6 +85,8 @@ data::MaskedLmVocabulary masked_lm_vocabulary(const config::RunConfig& config,
   return vocabulary;
 }
 
+/// The longest masked n-grams are the reference's: 3 for BERT, 10 with a geometric distribution for
+/// T5.
 std::optional<data::MaskedLmRequest> masked_lm_request(const config::RunConfig& config,
                                                        const tokenizers::Tokenizer& tokenizer) {
   const config::ModelConfig& model = config.model;
@@ -107,6 +111,7 @@ std::optional<data::MaskedLmRequest> masked_lm_request(const config::RunConfig& 
   return request;
 }
 
+/// Columns that samples of this kind lack are empty.
 models::HostMicrobatch microbatch_of(const data::MaskedLmBatch& batch, Index length) {
   using enum data::MaskedLmColumn;
   return {.samples = batch.rows,

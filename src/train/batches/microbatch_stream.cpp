@@ -40,6 +40,8 @@ MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
                          .sampler = sampler});
 }
 
+/// Every rank counts, whether it reads or not: the number of the first sample decides dropout
+/// masks.
 HostMicrobatch MicrobatchStream::next() {
   HostMicrobatch microbatch{.samples = micro_batch_size_, .sequence_length = sequence_length_};
   if (source_) {

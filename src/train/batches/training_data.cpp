@@ -25,6 +25,7 @@ data::PerSplit<std::optional<Index>> num_samples(const config::TrainingConfig& t
   return samples;
 }
 
+/// Names that tokenizers::make_tokenizer knows.
 std::string name_of(config::TokenizerType type) {
   using enum config::TokenizerType;
   switch (type) {
@@ -65,6 +66,7 @@ data::LearnedTurns learned_turns(const config::DataConfig& config) {
 
 }  // namespace
 
+/// The tokenizer's vocabulary, padded so that every tensor parallel rank has as many rows.
 Index padded_vocab_size(const config::RunConfig& config, Index vocab_size) {
   const config::DataConfig& data = config.data;
   if (data.padded_vocab_size) {
@@ -78,6 +80,7 @@ Index padded_vocab_size(const config::RunConfig& config, Index vocab_size) {
                                 config.parallel.tensor_model_parallel_size);
 }
 
+/// Options that this type does not read are empty.
 std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config) {
   return tokenizers::make_tokenizer(
       {.type = name_of(config.tokenizer_type),
@@ -92,6 +95,7 @@ std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConf
        .sft_tokenizer_prompt_format = config.sft_tokenizer_prompt_format});
 }
 
+/// The causal mask costs no bytes; only documents packed into a sample need one.
 data::GptSampleOptions sample_options(const config::RunConfig& config,
                                       const tokenizers::Tokenizer& tokenizer) {
   return {.seq_length = config.training.seq_length,
@@ -104,6 +108,7 @@ data::GptSampleOptions sample_options(const config::RunConfig& config,
           .pad = config.data.sft ? tokenizer.special_ids().pad.value_or(-1) : -1};
 }
 
+/// The cache of indices depends on all of it but the paths of the cache itself.
 data::GptDataRequest make_data_request(const config::RunConfig& config,
                                        const tokenizers::Tokenizer& tokenizer) {
   data::GptDataRequest request;

@@ -5,6 +5,7 @@
 
 namespace mpitron::train {
 
+/// --eval-iters batches from the samples on that evaluations before it have consumed.
 Evaluation part_of(std::shared_ptr<const data::Dataset> dataset,
                    const config::TrainingConfig& training, Index consumed) {
   return {.dataset = std::move(dataset),
@@ -13,6 +14,7 @@ Evaluation part_of(std::shared_ptr<const data::Dataset> dataset,
           .batch_size = training.global_batch_size};
 }
 
+/// Every sample once (--full-validation).
 Evaluation whole_of(std::shared_ptr<const data::Dataset> dataset,
                     const config::TrainingConfig& training) {
   const Index batch = training.global_batch_size;
@@ -38,6 +40,8 @@ Evaluator::Stream Evaluator::stream_of(const Evaluation& evaluation) const {
           evaluation.samples() / together};
 }
 
+/// In microbatches of all replicas together, whose number is a whole one: what is missing at the
+/// end are samples without loss.
 std::optional<StepReport> Evaluator::evaluate(const Evaluation& evaluation) const {
   if (!evaluation) {
     return std::nullopt;

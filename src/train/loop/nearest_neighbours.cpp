@@ -127,6 +127,9 @@ std::vector<std::vector<Neighbour>> NearestNeighbours::neighbours_of(const Image
   comm::Group& replicas = *model_.groups().data;
   const auto most = static_cast<Index>(
       replicas.reduce(static_cast<double>(images.size()), comm::Reduction::maximum));
+  if (most == 0) {
+    return {};
+  }
   const auto width = static_cast<Index>(replicas.reduce(
       images.size() > 0
           ? static_cast<double>(images.features.size()) / static_cast<double>(images.size())

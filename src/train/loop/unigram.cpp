@@ -7,6 +7,7 @@
 
 namespace mpitron::train {
 
+/// Counts labels, each with the weight of its place in the loss.
 void UnigramLoss::add(const HostMicrobatch& microbatch) {
   const auto labels = microbatch[models::kLabels];
   const auto mask = microbatch[models::kLossMask];
@@ -17,6 +18,7 @@ void UnigramLoss::add(const HostMicrobatch& microbatch) {
   }
 }
 
+/// The entropy of the counted labels, nats a token: no model that ignores the context is better.
 double UnigramLoss::loss() const {
   double sum = 0;
   for (const auto& [token, count] : counts_) {
@@ -27,6 +29,7 @@ double UnigramLoss::loss() const {
   return total_ > 0 ? sum / total_ : 0;
 }
 
+/// Every rank reads the first validation set as a whole.
 std::optional<double> unigram_loss(const TrainingData& data, const config::RunConfig& config) {
   if (data.sets.valid.empty()) {
     return std::nullopt;

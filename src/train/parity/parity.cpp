@@ -67,13 +67,11 @@ config::RunConfig scaled_down(config::RunConfig run) {
   t.rampup_batch_size.reset();
 
   config::OptimizerConfig& o = run.optimizer;
-  o = config::OptimizerConfig{.optimizer = config::OptimizerKind::sgd,
-                              .clip_grad = o.clip_grad,
-                              .lr = 0.1,
-                              .lr_decay_style = config::LrDecayStyle::constant,
-                              .lr_decay_steps = t.global_batch_size * kIterations,
-                              .wd_incr_steps = t.global_batch_size * kIterations,
-                              .accumulate_allreduce_grads_in_fp32 = true};
+  o = config::OptimizerConfig{.optimizer = config::OptimizerKind::sgd, .clip_grad = o.clip_grad};
+  o.lr = 0.1;
+  o.lr_decay_style = config::LrDecayStyle::constant;
+  o.lr_decay_steps = o.wd_incr_steps = t.global_batch_size * kIterations;
+  o.accumulate_allreduce_grads_in_fp32 = true;
   return run;
 }
 

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "models/vit/vit_batch.h"
-#include "train/parity/recorded_conversations.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 

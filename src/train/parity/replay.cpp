@@ -99,9 +99,10 @@ double compare_norms(TrainStep& step, TrainedModel& model, const RecordedCase& r
     for (Index i = 0; i < value.numel(); ++i) {
       squares += std::pow(static_cast<double>(as_float(value, i)), 2);
     }
-    if (!parameter.shard.whole()) {
+    if (!parameter.placement.shard.whole()) {
       const comm::ParallelGroups& groups = model.groups();
-      squares = (parameter.expert ? groups.expert_tensor : groups.tensor)->reduce(squares);
+      squares =
+          (parameter.placement.expert ? groups.expert_tensor : groups.tensor)->reduce(squares);
     }
     const auto expected = recorded.final_norms().find(recorded.recorded_name(parameter.name));
     if (expected != recorded.final_norms().end()) {

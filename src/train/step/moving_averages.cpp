@@ -19,11 +19,11 @@ void copy_numbers(device::Device& device, const Tensor& from, const Tensor& to) 
 MovingAverages::MovingAverages(device::Device& device, autograd::ParameterList& parameters)
     : device_(device) {
   for (autograd::Parameter& parameter : parameters) {
-    if (parameter.average_of == nullptr) {
+    if (parameter.role.average_of == nullptr) {
       continue;
     }
     Average& average = averages_.emplace_back(Average{&parameter, {}});
-    copy_numbers(device, parameter.average_of->value, parameter.value);
+    copy_numbers(device, parameter.role.average_of->value, parameter.value);
     if (parameter.value.dtype() != DType::f32) {
       average.master = Tensor::empty(device, parameter.value.shape(), DType::f32);
       copy_numbers(device, parameter.value, average.master);
@@ -36,7 +36,7 @@ void MovingAverages::update(double momentum) {
     const Tensor& average = master ? master : parameter->value;
     device::launch(device_.stream(),
                    kernels::MovingAverage{.average = average.view(),
-                                          .x = parameter->average_of->value.view(),
+                                          .x = parameter->role.average_of->value.view(),
                                           .momentum = static_cast<float>(momentum)});
     if (master) {
       copy_numbers(device_, master, parameter->value);
@@ -49,7 +49,7 @@ void MovingAverages::visit_masters(tensor::StateVisitor& visitor) const {
     if (master) {
       visitor.tensor({.name = "optimizer/fp32_param/" + parameter->name,
                       .shape = parameter->shape,
-                      .shard = parameter->shard,
+                      .shard = parameter->placement.shard,
                       .value = master.reshape({master.numel()}).view()});
     }
   }

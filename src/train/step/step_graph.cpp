@@ -6,6 +6,7 @@ namespace mpitron::train {
 
 using tensor::Tensor;
 
+/// All ranks do the same: where one of them has to run or record, all do.
 StepGraph::Sums StepGraph::run(const Step& step, const Microbatches& microbatches,
                                const Passes& passes) {
   if (warmup_steps_ > 0) {
@@ -27,7 +28,7 @@ StepGraph::Sums StepGraph::run(const Step& step, const Microbatches& microbatche
   } else {
     auto written = written_.begin();
     for (autograd::Parameter& parameter : parameters_) {
-      parameter.gradient_written = *written++;
+      parameter.sink.written = *written++;
     }
   }
   graph_->launch();
@@ -44,6 +45,7 @@ bool StepGraph::observed() const {
                     device_.stream());
 }
 
+/// The first call takes the microbatches' tensors as patterns for memory of its own.
 void StepGraph::fill(std::uint64_t step_key, const Microbatches& microbatches) {
   const bool first = inputs_.size() != microbatches.size();
   const Shape bytes = {static_cast<Index>(microbatches.size() * sizeof(StepNumbers))};
@@ -73,6 +75,8 @@ void StepGraph::fill(std::uint64_t step_key, const Microbatches& microbatches) {
   tensor::copy_bytes(device_, known, numbers_);
 }
 
+/// What the passes note on the host (whether a gradient was written) is noted here, because a
+/// replay runs no host code.
 void StepGraph::record(const Constants& constants, const Passes& passes) {
   graph_.reset();
   if constexpr (device::kHasCuda) {
@@ -81,7 +85,7 @@ void StepGraph::record(const Constants& constants, const Passes& passes) {
   constants_ = constants;
   written_.clear();
   for (const autograd::Parameter& parameter : parameters_) {
-    written_.push_back(parameter.gradient_written);
+    written_.push_back(parameter.sink.written);
   }
   ++recordings_;
 }

@@ -17,14 +17,6 @@ TEST(Batch, WhatItLacksIsAbsent) {
   EXPECT_EQ(batch.entries().size(), 2u);
 }
 
-TEST(Columns, ASecondValueReplacesTheFirst) {
-  const std::vector<float> ones{1, 1}, zeros{0, 0};
-  HostMicrobatch microbatch{.samples = 2, .sequence_length = 1, .columns = {{kLossMask, ones}}};
-  EXPECT_TRUE(microbatch[kTokens].empty());
-  microbatch.columns.set(kLossMask, zeros);
-  EXPECT_EQ(microbatch[kLossMask][1], 0);
-}
-
 TEST(ColumnUpload, TakesSequencesInPartAndOtherColumnsWhole) {
   const auto device = device::make_device("reference");
   const std::vector<std::int64_t> tokens{0, 1, 2, 3, 10, 11, 12, 13}, order{5, 6},

@@ -61,11 +61,10 @@ void run(device::Device& device, const config::ModelConfig& config, comm::Parall
   test::make_main_grads(device, model.parameters());
   Tape tape;
   Context context{.device = device,
-                  .tape = &tape,
-                  .usage = &tape,
                   .seed = 3,
                   .iteration = 4,
-                  .position = {.first_sample = 5, .sequence = slice.map}};
+                  .position = {.first_sample = 5, .sequence = slice.map},
+                  .recorder = {.tape = &tape, .usage = &tape}};
   const Var loss = model.loss(context, batch_of(device, slice));
   const std::vector<double> losses = test::values_of(loss.value);
   std::vector<double> weights;
@@ -77,9 +76,9 @@ void run(device::Device& device, const config::ModelConfig& config, comm::Parall
   }
   tape.backward(context, loss.slot, test::make_tensor(device, loss.shape(), DType::f32, weights));
   for (const autograd::Parameter& parameter : model.parameters()) {
-    context_group.all_reduce(parameter.main_grad.view()).wait();
+    context_group.all_reduce(parameter.sink.main_grad.view()).wait();
     if (context_group.rank() == 0) {
-      to.gradients[parameter.name] = test::values_of(parameter.main_grad);
+      to.gradients[parameter.name] = test::values_of(parameter.sink.main_grad);
     }
   }
 }

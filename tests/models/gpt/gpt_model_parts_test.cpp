@@ -64,11 +64,12 @@ class GptModelParts : public ::testing::TestWithParam<bool> {
 
  private:
   Context context(Tape& tape) {
-    return {.device = *device_, .tape = &tape, .usage = &tape, .seed = 3, .iteration = 4};
+    return {
+        .device = *device_, .seed = 3, .iteration = 4, .recorder = {.tape = &tape, .usage = &tape}};
   }
   static void add_gradients(GptModel& model, Results& results) {
     for (const Parameter& parameter : model.parameters()) {
-      const std::vector<double> values = test::values_of(parameter.main_grad);
+      const std::vector<double> values = test::values_of(parameter.sink.main_grad);
       std::vector<double>& sum = results.gradients[parameter.name];
       sum.resize(values.size());
       std::transform(values.begin(), values.end(), sum.begin(), sum.begin(), std::plus<>());
@@ -104,7 +105,7 @@ TEST(GptModelPart, HoldsOnlyItsParametersAndCountsATiedWeightOnce) {
   EXPECT_NE(parameters.find("decoder.layers.1.mlp.linear_fc1.weight"), nullptr);
   EXPECT_EQ(parameters.find("embedding.position_embeddings.weight"), nullptr);
   ASSERT_NE(parameters.find("embedding.word_embeddings.weight"), nullptr);
-  EXPECT_TRUE(parameters.find("embedding.word_embeddings.weight")->counted_elsewhere);
+  EXPECT_TRUE(parameters.find("embedding.word_embeddings.weight")->placement.counted_elsewhere);
 }
 
 }  // namespace gpt_model_parts_test

@@ -19,7 +19,8 @@ using test::tiny_gpt;
 class GptModelTest : public ::testing::Test {
  protected:
   Context context(Tape* tape = nullptr) {
-    return {.device = *device_, .tape = tape, .usage = tape, .seed = 3, .iteration = 4};
+    return {
+        .device = *device_, .seed = 3, .iteration = 4, .recorder = {.tape = tape, .usage = tape}};
   }
   std::vector<std::string> names(const config::ModelConfig& config) {
     GptModel model(config, *device_);
@@ -88,12 +89,12 @@ TEST_F(GptModelTest, OnlyAnUntiedOutputLayerHasItsOwnGradient) {
     tape.backward(cx, loss.slot, test::random_tensor(*device_, {6, 2}, DType::f32, 1));
     EXPECT_EQ(tape.uses().size(), model.parameters().size());
     for (const autograd::Parameter& parameter : model.parameters()) {
-      for (const double value : test::values_of(parameter.main_grad)) {
+      for (const double value : test::values_of(parameter.sink.main_grad)) {
         EXPECT_TRUE(std::isfinite(value)) << parameter.name;
       }
     }
     // Token 23 is no input here. Tied, the softmax still sends its row a gradient.
-    const auto& words = model.parameters().find("embedding.word_embeddings.weight")->main_grad;
+    const auto& words = model.parameters().find("embedding.word_embeddings.weight")->sink.main_grad;
     const auto batch_ids = tiny_batch(*device_, 6, 0, 2).tokens;
     const std::vector<double> gradient = test::values_of(words);
     Index unused = -1;

@@ -44,7 +44,8 @@ class DinoModelTest : public ::testing::Test {
     return model.batch({.samples = 2, .columns = {{kPixels, pixels_}, {kLossMask, weights}}}, {});
   }
   autograd::Context context(autograd::Tape* tape) {
-    return {.device = *device_, .tape = tape, .usage = tape, .seed = 3, .iteration = 1};
+    return {
+        .device = *device_, .seed = 3, .iteration = 1, .recorder = {.tape = tape, .usage = tape}};
   }
 
   std::unique_ptr<device::Device> device_ = device::make_device("host");
@@ -62,9 +63,9 @@ TEST_F(DinoModelTest, TheTeacherIsAnAverageAndTakesNoGradient) {
   tape.backward(cx, objectives[0].losses.slot, objectives[0].seed(cx, 1));
   for (const autograd::Parameter& parameter : model->parameters()) {
     const bool teacher = parameter.name.starts_with("teacher.");
-    EXPECT_EQ(parameter.frozen, teacher) << parameter.name;
-    EXPECT_EQ(parameter.average_of != nullptr, teacher);
-    EXPECT_EQ(parameter.gradient_written, !teacher) << parameter.name;
+    EXPECT_EQ(parameter.role.frozen, teacher) << parameter.name;
+    EXPECT_EQ(parameter.role.average_of != nullptr, teacher);
+    EXPECT_EQ(parameter.sink.written, !teacher) << parameter.name;
   }
 }
 
@@ -89,10 +90,10 @@ TEST_F(DinoModelTest, TheLastLayerIsHeldInTheFirstEpoch) {
   const auto model = make();
   autograd::Parameter& last = *model->parameters().find("student.head.last_layer.weight_v");
   model->begin_step(1);
-  EXPECT_TRUE(last.held);
+  EXPECT_TRUE(last.role.held);
   EXPECT_FALSE(last.counts_in_norm(0));
   model->begin_step(2);
-  EXPECT_FALSE(last.held);
+  EXPECT_FALSE(last.role.held);
 }
 
 TEST_F(DinoModelTest, WholeImagesHaveFeatures) {

@@ -14,7 +14,7 @@ class MovingAveragesTest : public ::testing::TestWithParam<DType> {
     student_.value = test::make_tensor(*device_, {2}, GetParam(), {1, 2});
     teacher_.value = test::make_tensor(*device_, {2}, GetParam(), {7, 7});
     teacher_.shape = {2};
-    teacher_.average_of = &student_;
+    teacher_.role.average_of = &student_;
   }
   std::unique_ptr<device::Device> device_ = device::make_device("host");
   autograd::ParameterList parameters_;
