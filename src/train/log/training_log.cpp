@@ -43,6 +43,9 @@ TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index 
         config.parallel.distributed_timeout_minutes * kSecondsPerMinute);
     log::info("/metrics and /healthz at {} port {}", config.logging.metrics_address, live_->port());
   }
+  if (config.logging.plan_file && rank == 0) {
+    drift_.emplace(read_planned_step(*config.logging.plan_file));
+  }
   if (const auto& folder = config.logging.tensorboard_dir; folder && rank == 0) {
     make_folder("--tensorboard-dir", *folder);
     metrics_ = std::make_unique<io::MetricsFile>(std::filesystem::path(*folder) / "metrics.jsonl");
@@ -78,7 +81,8 @@ void TrainingLog::resume() {
 /// Adds up what the next log line averages; norms that cost a pass over the weights are asked for
 /// at a line only.
 void TrainingLog::iteration(const Progress& progress, const StepReport& step, TrainStep& state) {
-  const double seconds = iteration_.elapsed().seconds;
+  const StepTime time = iteration_.elapsed();
+  const double seconds = time.seconds;
   scalars_seconds_ += seconds;
   ++scalars_iterations_;
   if (live_) {
@@ -93,6 +97,9 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
   }
   for (const std::string& warning : collapsed_(progress.iteration, step.layers)) {
     log::warning("{}", warning);
+  }
+  if (const auto drift = drift_ ? (*drift_)(time) : std::nullopt) {
+    log::warning("{}", *drift);
   }
   if (tensorboard_ && progress.iteration % config_.logging.tensorboard_log_interval == 0) {
     write_scalars(progress, step, state);

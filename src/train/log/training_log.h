@@ -9,6 +9,7 @@
 #include "io/logs/metrics_file.h"
 #include "io/logs/tensorboard.h"
 #include "train/log/metrics_endpoint.h"
+#include "train/log/plan_drift.h"
 #include "train/log/progress_bar.h"
 #include "train/log/rank_spread.h"
 #include "train/step/expert_balance.h"
@@ -73,6 +74,7 @@ class TrainingLog {
   double scalars_seconds_ = 0;  // since the last line of metrics.jsonl
   Index scalars_iterations_ = 0;
   std::optional<ProgressBar> bar_;
+  std::optional<PlanDrift> drift_;  // rank 0 with --plan-file
 };
 
 }  // namespace mpitron::train
