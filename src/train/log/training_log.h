@@ -29,11 +29,10 @@ struct Progress {
 
 /// What one evaluation found.
 struct ValidationReport {
-  std::string where;         // "iteration 100", or "iteration 100 on test set"
-  std::optional<Index> set;  // its number with --multiple-validation-sets
-  double loss = 0;
-  std::vector<NamedLoss> other_losses = {};  // objectives beside the first
-  bool test = false;                         // of the test set
+  std::string where;                   // "iteration 100", or "iteration 100 on test set"
+  std::optional<Index> set;            // its number with --multiple-validation-sets
+  std::vector<NamedLoss> losses = {};  // what is trained first
+  bool test = false;                   // of the test set
 };
 
 /// Everything that a run says of its iterations: the reference's line every `--log-interval`,
