@@ -16,6 +16,7 @@ std::span<const Command> commands() {
       Command{"pretrain-vlm", "train a GPT that sees images on texts with images", pretrain_vlm},
       Command{"pretrain-mamba", "train a Mamba, or a hybrid by a pattern of layers",
               pretrain_mamba},
+      Command{"finetune", "teach a BERT or GPT a task of labelled texts (GLUE, RACE)", finetune},
       Command{"evaluate", "measure perplexity (WikiText) or LAMBADA accuracy of a GPT", evaluate},
       Command{"preprocess", "tokenise JSONL or plain text into .bin and .idx files", preprocess},
       Command{"merge-datasets", "write the corpora of a folder as one", merge_datasets},

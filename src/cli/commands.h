@@ -11,6 +11,7 @@ int pretrain_vision_classify(const Arguments& arguments);
 int pretrain_vision_inpaint(const Arguments& arguments);
 int pretrain_vlm(const Arguments& arguments);
 int pretrain_mamba(const Arguments& arguments);
+int finetune(const Arguments& arguments);
 int evaluate(const Arguments& arguments);
 int preprocess(const Arguments& arguments);
 int merge_datasets(const Arguments& arguments);

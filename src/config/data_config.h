@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "config/text_task.h"
 #include "utils/numbers/shape.h"
 
 namespace mpitron::config {
@@ -55,6 +56,8 @@ struct DataConfig {
   bool sft_packing = false;
   bool sft_train_on_prompt = false;
   bool sft_last_turn_only = false;
+
+  std::optional<TextTaskConfig> text_task;  // its files are read instead of all of the above
 
   // loading
   DataloaderType dataloader_type = DataloaderType::single;

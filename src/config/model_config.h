@@ -9,6 +9,7 @@
 #include "config/recompute_config.h"
 #include "config/residual_config.h"
 #include "config/size_config.h"
+#include "config/text_task.h"
 #include "config/vision_config.h"
 
 namespace mpitron::config {
@@ -42,6 +43,8 @@ struct ModelConfig : SizeConfig,
   // multi-token prediction
   std::optional<Index> mtp_num_layers;
   double mtp_loss_scaling_factor = 0.1;
+
+  std::optional<TextHead> text_head;  // instead of what makes words of the layers' output
 
   // BERT: with the head that tells whether two parts are in order, and the loss of it.
   bool bert_binary_head = true;

@@ -4,6 +4,7 @@
 #include "models/gpt_model.h"
 #include "models/llava_model.h"
 #include "models/t5_model.h"
+#include "models/text_classifier.h"
 #include "models/vit_classifier.h"
 #include "models/vit_inpainter.h"
 
@@ -11,6 +12,9 @@ namespace mpitron::models {
 
 std::unique_ptr<Model> make_model(const config::ModelConfig& config, device::Device& device,
                                   Model::Share share) {
+  if (config.text_head) {
+    return std::make_unique<TextClassifier>(config, device, std::move(share));
+  }
   switch (config.kind) {
     case config::ModelKind::bert:
       return std::make_unique<BertModel>(config, device, std::move(share));

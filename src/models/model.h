@@ -25,6 +25,10 @@ struct Batch {
   tensor::Tensor decoder_tokens = {};          // [d, b], int64
   tensor::Tensor decoder_position_ids = {};    // [d, b], int64
   tensor::Tensor decoder_attention_mask = {};  // [b, 1, d], u8, 1 = hidden
+  // of labelled texts: labels and loss_mask are [1, b / choices]
+  tensor::Tensor scores = {};     // [1, b, 1], fp32: numbers in place of classes
+  tensor::Tensor read_rows = {};  // [b], int64: of a decoder, the rows of [s b] that are read
+  tensor::Tensor read_from = {};  // [s b], int64: which of these a row is; -1: none
   // of images, whose positions are [class tokens + n, b]; labels and loss_mask are [1, b], to
   // inpaint the mask is [n, b], 1 where a patch is behind it
   tensor::Tensor patches = {};         // [n, b, P P 3], fp32: what the model sees

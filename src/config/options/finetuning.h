@@ -7,6 +7,15 @@ namespace mpitron::config::rows {
 
 // Options of finetuning that only mpitron has.
 inline constexpr std::array kFinetuning = {
+    text("task", none, works, "what `mpitron finetune` teaches")
+        .choose("MNLI QQP RACE CoLA SST-2 MRPC STS-B QNLI RTE WNLI"),
+    text("train-data", none, works, "files of the task that are learned; of RACE folders").list(),
+    text("valid-data", none, works, "files of the task that are evaluated after every epoch")
+        .any_list(),
+    integer("epochs", "1", works, "how often the task's data are learned; 0 evaluates only"),
+    flag("keep-last", works, "an epoch's last batch counts although it is not whole"),
+    text("predictions-path", none, works,
+         "JSONL with what the model says of each sample of --valid-data, after every epoch"),
     flag("sft-packing", works,
          "several conversations a sample, which do not see each other; --sft"),
     flag("sft-train-on-prompt", works, "every word of a conversation is learned; --sft"),

@@ -12,8 +12,9 @@ RunConfig resolve(const OptionValues& values) {
   resolve_finetuning(run.model, values);
   run.parallel = resolve_parallel(values);
   run.training = resolve_training(values);
-  run.optimizer = resolve_optimizer(values, run.training);
   run.data = resolve_data(values);
+  resolve_text_task(run, values);
+  run.optimizer = resolve_optimizer(values, run.training);
   run.logging = resolve_logging(values);
   run.checkpoint = resolve_checkpoint(values);
   return run;

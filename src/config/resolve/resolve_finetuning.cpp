@@ -5,6 +5,23 @@
 
 namespace mpitron::config {
 
+void resolve_text_task(RunConfig& run, const OptionValues& v) {
+  const TextTask* const task = find_text_task(v.maybe_text("task").value_or(""));
+  if (task == nullptr) {
+    return;
+  }
+  run.model.text_head = task->head;
+  run.data.text_task = TextTaskConfig{.name = std::string(task->name),
+                                      .epochs = v.integer("epochs"),
+                                      .keep_last = v.flag("keep_last"),
+                                      .train = v.words("train_data"),
+                                      .valid = v.words("valid_data"),
+                                      .predictions = v.maybe_text("predictions_path")};
+  // As in the reference, a text is what batches and schedules count.
+  run.training.micro_batch_size *= task->head.choices;
+  run.training.global_batch_size *= task->head.choices;
+}
+
 void resolve_finetuning(ModelConfig& m, const OptionValues& v) {
   if (const auto layers = layer_range(v.maybe_text("freeze_layers").value_or(""))) {
     std::tie(m.frozen.first_layer, m.frozen.last_layer) = *layers;

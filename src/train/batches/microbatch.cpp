@@ -85,6 +85,36 @@ Rows decoder_rows(const HostMicrobatch& microbatch) {
   return {microbatch.samples, d, d};
 }
 
+/// Of labels and their mask.
+Rows label_rows(const HostMicrobatch& microbatch, const Rows& rows) {
+  if (microbatch.choices > 0) {
+    return {microbatch.samples / microbatch.choices, 1, 1};
+  }
+  return microbatch.decoder_tokens.empty() ? rows : decoder_rows(microbatch);
+}
+
+/// What only labelled texts have.
+void upload_head_inputs(device::Device& device, const HostMicrobatch& microbatch, const Rows& rows,
+                        models::Batch& batch) {
+  if (!microbatch.scores.empty()) {
+    const Rows own = label_rows(microbatch, rows);
+    batch.scores = transposed(device, microbatch.scores, own).reshape({1, own.samples, 1});
+  }
+  if (microbatch.last_tokens.empty()) {
+    return;
+  }
+  const Rows texts{rows.samples, 1, 1};
+  batch.read_rows =
+      sequence_first<std::int64_t>(device, texts, [&](Index row, Index) {
+        return microbatch.last_tokens[static_cast<std::size_t>(row)] * rows.samples + row;
+      }).reshape({rows.samples});
+  batch.read_from = sequence_first<std::int64_t>(device, rows, [&](Index row, Index position) {
+                      const bool read =
+                          microbatch.last_tokens[static_cast<std::size_t>(row)] == position;
+                      return read ? row : -1;
+                    }).reshape({rows.length * rows.samples});
+}
+
 /// What only BERT and T5 have.
 void upload_padded_parts(device::Device& device, const HostMicrobatch& microbatch, const Rows& rows,
                          models::Batch& batch) {
@@ -115,10 +145,11 @@ MicrobatchParts microbatch_parts(const config::RunConfig& config) {
       .attention_mask = config.data.has_attention_masks(),
       .padding = model.kind == config::ModelKind::bert || model.kind == config::ModelKind::t5,
       .token_types = bert,
-      .sentence_order = bert && model.bert_binary_head,
+      .sentence_order = bert && model.bert_binary_head && !model.text_head,
       .decoder_length = model.decoder_seq_length,
       .images = model.kind == config::ModelKind::vit ? std::optional(model.vision) : std::nullopt,
-      .vlm = model.vlm};
+      .vlm = model.vlm,
+      .head = model.text_head};
 }
 
 DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch,
@@ -139,7 +170,7 @@ DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch
     return result;
   }
   const Rows rows{microbatch.samples, slice.length, whole, slice.map};
-  const Rows own = microbatch.decoder_tokens.empty() ? rows : decoder_rows(microbatch);
+  const Rows own = label_rows(microbatch, rows);
   models::Batch& batch = result.batch;
   batch = {.tokens = transposed(device, microbatch.tokens, rows),
            .position_ids = microbatch.position_ids.empty()
@@ -151,6 +182,7 @@ DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch
     batch.loss_tokens += static_cast<double>(element(microbatch.loss_mask, own, row, position));
   });
   upload_padded_parts(device, microbatch, rows, batch);
+  upload_head_inputs(device, microbatch, rows, batch);
   if (!microbatch.attention_mask.empty()) {
     batch.attention_mask = mask_rows(device, microbatch.attention_mask, result);
   }

@@ -18,6 +18,7 @@ struct MicrobatchParts {
   Index decoder_length = 0;                                   // d, of an encoder-decoder; else 0
   std::optional<config::VisionConfig> images = std::nullopt;  // instead of tokens
   std::optional<config::VlmConfig> vlm = std::nullopt;        // images between tokens
+  std::optional<config::TextHead> head = std::nullopt;        // labels of whole texts
 
   /// Masks concern stages that neither embed nor have the output, too.
   bool masks() const { return attention_mask || padding; }
@@ -41,6 +42,10 @@ struct HostMicrobatch {
   std::span<const std::int64_t> sentence_order = {};        // [b], 1: the parts are swapped
   std::span<const std::int64_t> decoder_tokens = {};        // [b, d]
   std::span<const std::int64_t> decoder_padding_mask = {};  // [b, d]
+  // Labelled texts, of which so many are a sample; labels, scores and loss_mask are [b / choices]
+  Index choices = 0;                               // 0: labels are of positions
+  std::span<const float> scores = {};              // of a head that says a number
+  std::span<const std::int64_t> last_tokens = {};  // [b], of a decoder: the positions that are read
   // Images, whose labels and loss_mask are [b]
   std::span<const float> pixels = {};            // [b, 3, height, width]
   std::span<const float> patch_mask = {};        // [b, n], 1 = masked; to inpaint only

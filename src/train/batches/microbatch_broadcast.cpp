@@ -43,6 +43,24 @@ void broadcast_merged(const config::VlmConfig& vlm, comm::Group& group,
   broadcast(batch.merged_from, {t * b + vlm.positions() * tiles}, DType::i64);
 }
 
+/// Of whole texts.
+template <class Broadcast>
+void broadcast_labelled(const MicrobatchParts& parts, Index s, Index b, models::Batch& batch,
+                        const Broadcast& broadcast) {
+  const Index samples = b / parts.head->choices;
+  broadcast(batch.tokens, {s, b}, DType::i64);
+  broadcast(batch.position_ids, {s, b}, DType::i64);
+  broadcast(batch.labels, {1, samples}, DType::i64);
+  broadcast(batch.loss_mask, {1, samples}, DType::f32);
+  if (parts.head->score) {
+    broadcast(batch.scores, {1, samples, 1}, DType::f32);
+  }
+  if (!parts.padding) {
+    broadcast(batch.read_rows, {b}, DType::i64);
+    broadcast(batch.read_from, {s * b}, DType::i64);
+  }
+}
+
 }  // namespace
 
 void broadcast_microbatch(device::Device& device, comm::Group& group, const MicrobatchParts& parts,
@@ -61,6 +79,8 @@ void broadcast_microbatch(device::Device& device, comm::Group& group, const Micr
   models::Batch& batch = microbatch.batch;
   if (parts.images) {
     broadcast_images(*parts.images, b, batch, broadcast);
+  } else if (parts.head) {
+    broadcast_labelled(parts, s, b, batch, broadcast);
   } else if (parts.vlm) {
     broadcast_merged(*parts.vlm, group, microbatch, batch, broadcast);
   } else {

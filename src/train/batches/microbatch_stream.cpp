@@ -17,34 +17,44 @@ MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
                                    const config::RunConfig& config,
                                    const tokenizers::Tokenizer& tokenizer, Index consumed_samples,
                                    const StreamShare& share)
-    : share_(share),
+    : vision_(config.model.vision),
+      vlm_(config.model.vlm),
+      head_(config.model.text_head),
+      encoder_(config.model.kind == config::ModelKind::bert),
+      share_(share),
       micro_batch_size_(config.training.micro_batch_size),
       sequence_length_(config.training.seq_length),
       consumed_(consumed_samples),
-      with_mask_(config.data.has_attention_masks()),
-      vision_(config.model.vision),
-      vlm_(config.model.vlm) {
-  if (!share.reads) {
-    return;
+      with_mask_(config.data.has_attention_masks()) {
+  if (share.reads) {
+    make_loader(std::move(dataset), config, tokenizer, sampler_request(config));
   }
+}
+
+data::BatchSamplerRequest MicrobatchStream::sampler_request(const config::RunConfig& config) const {
   const bool shuffles = config.data.dataloader_type == config::DataloaderType::cyclic;
-  const bool whole = share.padded_samples > 0;
-  const data::BatchSamplerRequest sampler{
+  const bool whole = share_.padded_samples > 0;
+  data::BatchSamplerRequest request{
       .kind = shuffles && !whole ? data::SamplerKind::cyclic : data::SamplerKind::single,
-      .consumed_samples = consumed_samples,
+      .consumed_samples = consumed_,
       .micro_batch_size = micro_batch_size_,
-      .data_parallel_rank = share.data_parallel_rank,
-      .data_parallel_size = share.data_parallel_size,
+      .data_parallel_rank = share_.data_parallel_rank,
+      .data_parallel_size = share_.data_parallel_size,
       .drop_last = !whole,
       .data_sharding = config.data.data_sharding,
-      .padded_samples = share.padded_samples};
-  make_loader(std::move(dataset), config, tokenizer, sampler);
+      .padded_samples = share_.padded_samples};
+  return config.data.text_task ? task_sampler(config, request) : request;
 }
 
 void MicrobatchStream::make_loader(std::shared_ptr<const data::Dataset> dataset,
                                    const config::RunConfig& config,
                                    const tokenizers::Tokenizer& tokenizer,
                                    const data::BatchSamplerRequest& sampler) {
+  if (head_) {
+    labelled_loader_.emplace(std::dynamic_pointer_cast<const data::LabelledDataset>(dataset),
+                             sampler, config.data.num_workers);
+    return;
+  }
   if (vlm_) {
     image_text_loader_.emplace(std::dynamic_pointer_cast<const data::ImageTextDataset>(dataset),
                                sampler, config.data.num_workers);
@@ -102,6 +112,9 @@ HostMicrobatch MicrobatchStream::next() {
   consumed_ += micro_batch_size_ * share_.data_parallel_size;
   if (masked_loader_) {
     return microbatch_of(present(masked_loader_->next()), sequence_length_, first);
+  }
+  if (labelled_loader_) {
+    return microbatch_of(present(labelled_loader_->next()), *head_, encoder_, first);
   }
   if (image_loader_) {
     return next_images(first);

@@ -7,6 +7,7 @@
 #include "data/loading/batch_loader.h"
 #include "data/loading/image_loader.h"
 #include "data/loading/image_text_loader.h"
+#include "data/loading/labelled_loader.h"
 #include "tokenizers/core/tokenizer.h"
 #include "train/batches/masked_lm_data.h"
 #include "train/batches/microbatch.h"
@@ -40,6 +41,7 @@ class MicrobatchStream {
   template <class Batch>
   const Batch& present(const Batch* batch) const;
 
+  data::BatchSamplerRequest sampler_request(const config::RunConfig& config) const;
   /// Of BERT and T5, or of images, or of texts.
   void make_loader(std::shared_ptr<const data::Dataset> dataset, const config::RunConfig& config,
                    const tokenizers::Tokenizer& tokenizer,
@@ -52,8 +54,11 @@ class MicrobatchStream {
   std::optional<data::MaskedLmLoader> masked_loader_;
   std::optional<data::ImageLoader> image_loader_;
   std::optional<data::ImageTextLoader> image_text_loader_;
+  std::optional<data::LabelledLoader> labelled_loader_;
   config::VisionConfig vision_;
   std::optional<config::VlmConfig> vlm_;
+  std::optional<config::TextHead> head_;
+  bool encoder_;
   StreamShare share_;
   Index micro_batch_size_;
   Index sequence_length_;

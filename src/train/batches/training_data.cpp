@@ -6,6 +6,7 @@
 #include "tokenizers/make_tokenizer.h"
 #include "train/batches/conversation_encoder.h"
 #include "train/batches/masked_lm_data.h"
+#include "train/batches/text_encoder.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -102,12 +103,7 @@ data::GptData image_sets(const config::RunConfig& config) {
 data::GptData image_text_sets(const config::RunConfig& config,
                               const tokenizers::Tokenizer& tokenizer) {
   const data::ImageTextDataset::Options options{
-      .vlm = *config.model.vlm,
-      .eod = tokenizer.eod(),
-      .encode = [&tokenizer](std::string_view text) {
-        const tokenizers::TokenIds ids = tokenizer.encode(text);
-        return std::vector<std::int64_t>(ids.begin(), ids.end());
-      }};
+      .vlm = *config.model.vlm, .eod = tokenizer.eod(), .encode = make_text_encoder(tokenizer)};
   const auto set = [&](const std::string& path) {
     return std::make_shared<data::ImageTextDataset>(path, options);
   };
@@ -205,6 +201,11 @@ TrainingData make_training_data(const config::RunConfig& config) {
   }
   if (config.model.vlm) {
     result.sets = image_text_sets(config, *result.tokenizer);
+    return result;
+  }
+  if (config.data.text_task) {
+    result.sets = labelled_sets(config, *result.tokenizer);
+    result.task_files = task_files(config, *result.tokenizer);
     return result;
   }
   result.sets = data::make_gpt_data(make_data_request(config, *result.tokenizer));

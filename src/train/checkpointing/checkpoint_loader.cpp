@@ -98,11 +98,13 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
     targets = own_targets(std::move(targets));
   }
   const auto compare = [&] {
-    refuse_differences(reader, targets,
-                       {.state = state,
-                        .with_optimizer = with_optimizer,
-                        .with_histories = !config_.upcycling_granularity.has_value(),
-                        .strictness = config_.dist_ckpt_strictness});
+    refuse_differences(
+        reader, targets,
+        {.state = state,
+         .with_optimizer = with_optimizer,
+         .with_histories = !config_.upcycling_granularity.has_value(),
+         .strictness = config_.dist_ckpt_strictness,
+         .new_head = source.weights_only && model_.chunk(0).config().text_head.has_value()});
   };
   if (!source.local()) {
     compare();  // the same on all ranks: ends the run

@@ -26,6 +26,15 @@ bool tolerated(LoadReport::Kind kind, const std::string& strictness) {
          strictness == "raise_unexpected";
 }
 
+/// Whether it is a part of what stands behind the layers.
+bool of_a_head(const std::string& name) {
+  constexpr const char* kHeads[] = {
+      "classification_head.", "multichoice_head.", "binary_head.", "pooler.", "lm_head.",
+      "output_layer."};
+  return std::ranges::any_of(
+      kHeads, [&](const char* head) { return name.starts_with(std::string("model/") + head); });
+}
+
 std::string vocabulary_difference(const checkpoint::Header& header, const RunIdentity& identity) {
   const auto size = header.integers.find(checkpoint::kVocabularySize);
   if (identity.vocabulary == 0 || size == header.integers.end() ||
@@ -44,12 +53,18 @@ void refuse_differences(checkpoint::CheckpointReader& reader,
                         std::span<const checkpoint::LoadTarget> targets,
                         const WantedState& wanted) {
   LoadReport fatal, passed;
+  std::string new_tensors;
   for (const LoadReport::Difference& difference : reader.compare(targets).differences) {
     const bool unexpected = difference.kind == LoadReport::Kind::unexpected;
     const bool not_asked_for =
         (!wanted.with_optimizer && difference.name.starts_with("optimizer/")) ||
         (!wanted.with_histories && difference.name.starts_with("fp8/"));
     if (unexpected && (not_asked_for || wanted.state.replaced(reader.file(), difference.name))) {
+      continue;
+    }
+    const bool missing = difference.kind == LoadReport::Kind::missing;
+    if (wanted.new_head && of_a_head(difference.name) && (missing || unexpected)) {
+      new_tensors += missing ? " " + difference.name.substr(difference.name.find('/') + 1) : "";
       continue;
     }
     const bool passes = tolerated(difference.kind, wanted.strictness);
@@ -68,6 +83,9 @@ void refuse_differences(checkpoint::CheckpointReader& reader,
                         ? "it has no such optimizer state: --no-load-optim starts without it"
                         : "--dist-ckpt-strictness log_all goes on with what fits"),
         true);
+  }
+  if (!new_tensors.empty()) {
+    log::print("  begin anew:" + new_tensors);
   }
   if (!passed.empty() && wanted.strictness.starts_with("log_")) {
     log::warning("{}: {}", reader.file().path().string(), passed.text());

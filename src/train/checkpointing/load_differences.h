@@ -15,6 +15,7 @@ struct WantedState {
   bool with_optimizer = true;
   bool with_histories = true;     // of 8-bit scales
   const std::string& strictness;  // --dist-ckpt-strictness
+  bool new_head = false;          // what makes words or classes of a text may differ
 };
 
 /// Compares a checkpoint with the tensors that want its values. Error(data) with all differences at

@@ -60,6 +60,9 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       log_(config, timers_, model.world().rank()),
       record_(config.checkpoint.save, model.world().rank(), config.logging.tensorboard_dir),
       arguments_(identity.arguments) {
+  if (config.data.text_task) {
+    task_.emplace(step_, model, data, config_);
+  }
   if (config.logging.tensorboard_dir && model.world().rank() == 0) {
     write_run_description(*config.logging.tensorboard_dir, config, identity);
   }
@@ -201,6 +204,7 @@ bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
         progress.iteration < config_.training.train_iters) {
       validate(progress, false);
     }
+    end_epoch(progress);
     const ExitDecision decision =
         watch.end_iteration(progress.iteration, checkpointing_.save_seconds());
     if (!obey(decision, progress, outcome)) {
@@ -214,6 +218,27 @@ bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
   checkpointing_.finish();
   note_reached(progress);
   return true;
+}
+
+void Pretraining::end_epoch(const Progress& progress) {
+  if (!task_) {
+    return;
+  }
+  const Index steps = config_.training.train_iters / config_.data.text_task->epochs;
+  if (progress.iteration % steps != 0) {
+    return;
+  }
+  if (config_.checkpoint.save && checkpointing_.last_save() != progress.iteration) {
+    save(progress, SaveKind::persistent);
+  }
+  evaluate_task(progress, progress.iteration / steps - 1);
+}
+
+void Pretraining::evaluate_task(const Progress& progress, Index epoch) {
+  log_.pause();
+  model_.world().set_phase(fmt::format("evaluation after iteration {}", progress.iteration));
+  log_.figures(task_->run(epoch), progress);
+  log_.resume();
 }
 
 bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
@@ -295,6 +320,12 @@ std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) c
 }
 
 void Pretraining::validate(const Progress& progress, bool at_end) {
+  if (task_ && at_end) {
+    if (config_.training.skip_train) {
+      evaluate_task(progress, -1);
+    }
+    return;
+  }
   log_.pause();
   model_.world().set_phase(fmt::format("evaluation after iteration {}", progress.iteration));
   const TraceScope scope(profile_.trace(), TraceKind::phase, "evaluate");

@@ -8,6 +8,7 @@
 #include "train/log/training_log.h"
 #include "train/loop/evaluation.h"
 #include "train/loop/skip_iterations.h"
+#include "train/loop/task_evaluation.h"
 #include "train/reruns/result_judge.h"
 #include "train/run/exit_watch.h"
 #include "train/run/progress_log.h"
@@ -60,6 +61,9 @@ class Pretraining {
   [[noreturn]] void leave(const RerunDecision& decision, const Progress& before);
   std::unique_ptr<MicrobatchStream> training_stream(Index consumed) const;
   void validate(const Progress& progress, bool at_end);
+  /// Of `mpitron finetune`: after the last iteration of an epoch.
+  void end_epoch(const Progress& progress);
+  void evaluate_task(const Progress& progress, Index epoch);
 
   device::Device& device_;
   TrainedModel& model_;
@@ -73,6 +77,7 @@ class Pretraining {
   ResultJudge judge_;
   TrainStep step_;
   Evaluator evaluator_;
+  std::optional<TaskEvaluation> task_;  // of `mpitron finetune`
   Checkpointing checkpointing_;
   TrainingLog log_;
   std::optional<ProgressLog> progress_log_;  // rank 0 with --log-progress

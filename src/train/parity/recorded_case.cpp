@@ -98,34 +98,48 @@ RecordedCase::RecordedCase(const std::filesystem::path& folder)
     : folder_(folder),
       weights_(folder / "weights.safetensors"),
       logits_(folder / "logits.safetensors") {
-  const std::filesystem::path config_path = folder / "config.json",
-                              losses_path = folder / "losses.json";
   try {
-    const json config = read_json(config_path);
-    name_ = member(config, "case", config_path).get<std::string>();
-    model_type_ = member(config, "model_type", config_path).get<std::string>();
-    // Recorded runs on images have sizes instead.
-    const bool has_flags =
-        config.contains("flags") || !config.value("dims", json::object()).contains("img");
-    if (!has_flags) {
-      flags_ = vision_flags(config_path);
-      model_type_ = config["dims"].value("kind", "") == "llava" ? "vlm" : "vit";
+    if (is_recorded_head(folder)) {
+      name_ = folder.filename();
+      model_type_ = "bert";
+      flags_ = head_flags(folder / "losses.json");
     } else {
-      flags_ = member(config, "flags", config_path).get<std::vector<std::string>>();
+      read_configuration();
     }
-    const json run = has_flags ? member(config, "run", config_path) : json::object();
-    if (const auto window = run.find("window"); window != run.end()) {
-      window_ = window->get<std::array<Index, 2>>();
-    }
-    qk_l2_norm_ = run.value("qk_l2_norm", false);
-    const json losses = read_json(losses_path);
-    for (const json& row : member(losses, "iterations", losses_path)) {
-      iterations_.push_back(recorded(row, losses_path));
-    }
-    final_norms_ = losses.value("final_parameter_l2", final_norms_);
+    read_losses();
   } catch (const json::exception& error) {
     throw_data("{}: not a recorded run: {}", folder.string(), error.what());
   }
+}
+
+void RecordedCase::read_configuration() {
+  const std::filesystem::path path = folder_ / "config.json";
+  const json config = read_json(path);
+  name_ = member(config, "case", path).get<std::string>();
+  model_type_ = member(config, "model_type", path).get<std::string>();
+  // Recorded runs on images have sizes instead.
+  const bool has_flags =
+      config.contains("flags") || !config.value("dims", json::object()).contains("img");
+  if (!has_flags) {
+    flags_ = vision_flags(path);
+    model_type_ = config["dims"].value("kind", "") == "llava" ? "vlm" : "vit";
+  } else {
+    flags_ = member(config, "flags", path).get<std::vector<std::string>>();
+  }
+  const json run = has_flags ? member(config, "run", path) : json::object();
+  if (const auto window = run.find("window"); window != run.end()) {
+    window_ = window->get<std::array<Index, 2>>();
+  }
+  qk_l2_norm_ = run.value("qk_l2_norm", false);
+}
+
+void RecordedCase::read_losses() {
+  const std::filesystem::path path = folder_ / "losses.json";
+  const json losses = read_json(path);
+  for (const json& row : member(losses, "iterations", path)) {
+    iterations_.push_back(recorded(row, path));
+  }
+  final_norms_ = losses.value("final_parameter_l2", final_norms_);
 }
 
 std::string RecordedCase::recorded_name(const std::string& parameter) const {
@@ -136,6 +150,9 @@ std::string RecordedCase::recorded_name(const std::string& parameter) const {
 }
 
 RecordedLogits RecordedCase::first_logits() const {
+  if (head_) {
+    return head_logits(logits_.at("first_batch"));
+  }
   const io::SafetensorsFile::Tensor& recorded = logits_.at("first_microbatch");
   if (has_images()) {
     return vision_logits(recorded, vision_.patch);
@@ -154,6 +171,7 @@ RecordedLogits RecordedCase::first_logits() const {
 void RecordedCase::apply_settings_without_flags(config::RunConfig& config) {
   vision_ = config.model.vision;
   vlm_ = config.model.vlm;
+  head_ = config.model.text_head;
   seq_length_ = config.model.seq_length;
   if (window_) {
     config.model.window_size = window_;
@@ -236,7 +254,26 @@ std::span<const T> RecordedCase::part(const std::vector<T>& column, Index first,
                                    static_cast<std::size_t>(count * width));
 }
 
+const RecordedTexts& RecordedCase::texts() {
+  if (!texts_) {
+    texts_.emplace(folder_, *head_);
+  }
+  return *texts_;
+}
+
+std::optional<RecordedCase::Unlearned> RecordedCase::last_logits() {
+  const auto* recorded = head_ ? logits_.find("valid_after_training") : nullptr;
+  if (recorded == nullptr) {
+    return std::nullopt;
+  }
+  RecordedLogits logits = head_logits(*recorded);
+  return Unlearned{texts().rows(0, logits.samples * head_->choices, true), std::move(logits)};
+}
+
 HostMicrobatch RecordedCase::rows(Index first, Index count) {
+  if (head_) {
+    return texts().rows(first, count);
+  }
   if (vlm_) {
     if (!conversations_) {
       conversations_.emplace(folder_, *vlm_, seq_length_);

@@ -8,6 +8,7 @@
 #include "config/run_config.h"
 #include "io/arrays/safetensors.h"
 #include "train/parity/recorded_conversations.h"
+#include "train/parity/recorded_heads.h"
 #include "train/parity/recorded_vision.h"
 
 namespace mpitron::train {
@@ -51,9 +52,19 @@ class RecordedCase {
   /// Rows [first, first + count) of the recorded batches.
   HostMicrobatch rows(Index first, Index count);
   RecordedLogits first_logits() const;
+  /// Samples that are not learned, all in one batch, and what was computed of them at the end;
+  /// nothing where none were recorded.
+  struct Unlearned {
+    HostMicrobatch samples;
+    RecordedLogits logits;
+  };
+  std::optional<Unlearned> last_logits();
 
  private:
   bool has_images() const { return model_type_ == "vit"; }
+  void read_configuration();
+  void read_losses();
+  const RecordedTexts& texts();
   void read_batches();
   /// Rows [first, first + count) of a column [n, width].
   template <class T>
@@ -72,6 +83,8 @@ class RecordedCase {
   Index seq_length_ = 0;
   std::optional<RecordedImages> images_;
   std::optional<RecordedConversations> conversations_;
+  std::optional<config::TextHead> head_;
+  std::optional<RecordedTexts> texts_;
   Index recorded_rows_ = 0;  // n
   // [n, s], of BERT and T5 [n, s or d]; empty what the model does not read.
   std::vector<std::int64_t> tokens_, labels_, padding_mask_, token_types_;
