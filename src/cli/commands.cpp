@@ -31,6 +31,7 @@ std::span<const Command> commands() {
       Command{"adapter", "write the low-rank updates of a checkpoint for Hugging Face's PEFT",
               adapter},
       Command{"serve", "answer requests over HTTP with a model", serve},
+      Command{"embed", "write a vector of each document, as a BERT sees it", embed},
       Command{"generate", "continue texts with a model", generate},
       Command{"replay", "replay a recorded run of the reference and compare", replay},
       Command{"parity", "prove that a layout computes what one rank computes", parity},

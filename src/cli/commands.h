@@ -30,6 +30,7 @@ int adapter(const Arguments& arguments);
 int parity(const Arguments& arguments);
 int serve(const Arguments& arguments);
 int generate(const Arguments& arguments);
+int embed(const Arguments& arguments);
 int plan(const Arguments& arguments);
 int replay(const Arguments& arguments);
 int replay_generation(const Arguments& arguments);  // replay --generation

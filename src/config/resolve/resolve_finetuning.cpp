@@ -36,7 +36,8 @@ void resolve_finetuning(ModelConfig& m, const OptionValues& v) {
   m.lora->alpha = v.maybe_real("lora_alpha").value_or(static_cast<double>(m.lora->rank));
   m.lora->dropout = v.real("lora_dropout");
   m.lora->rank_stabilised = v.flag("lora_rslora");
-  m.lora->target_modules = comma_list(v.text("lora_target_modules"));
+  const std::string targets = v.text("lora_target_modules");
+  m.lora->target_modules = is_expression(targets) ? std::vector{targets} : comma_list(targets);
   for (const auto& [module, number] :
        number_pattern(v.maybe_text("lora_rank_pattern").value_or("")).value_or(NumberPattern{})) {
     m.lora->rank_pattern[module] = static_cast<Index>(number);

@@ -29,6 +29,7 @@ LoggingConfig resolve_logging(const OptionValues& v) {
   l.metrics_port = v.maybe_integer("metrics_port");
   l.metrics_address = v.text("metrics_address");
   l.unigram_baseline = v.flag("unigram_baseline");
+  l.eval_tasks = v.words("eval_tasks");
   l.sample_prompt = v.maybe_text("sample_prompt");
   l.sample_tokens = v.integer("sample_tokens");
   l.sample_temperature = v.real("sample_temperature");

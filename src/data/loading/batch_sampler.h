@@ -41,8 +41,8 @@ struct BatchSamplerRequest {
 };
 
 /// Sample numbers of this rank's micro-batches. Single: in order, once. Cyclic: a new permutation
-/// every epoch (torch's randperm, seeded with the epoch), without end. Epochs: `epoch_order` of each
-/// epoch, without end. A pure function of the request: restarting with the consumed samples
+/// every epoch (torch's randperm, seeded with the epoch), without end. Epochs: `epoch_order` of
+/// each epoch, without end. A pure function of the request: restarting with the consumed samples
 /// continues the sequence.
 class BatchSampler {
  public:

@@ -26,15 +26,6 @@ bool tolerated(LoadReport::Kind kind, const std::string& strictness) {
          strictness == "raise_unexpected";
 }
 
-/// Whether it is a part of what stands behind the layers.
-bool of_a_head(const std::string& name) {
-  constexpr const char* kHeads[] = {
-      "classification_head.", "multichoice_head.", "binary_head.", "pooler.", "lm_head.",
-      "output_layer."};
-  return std::ranges::any_of(
-      kHeads, [&](const char* head) { return name.starts_with(std::string("model/") + head); });
-}
-
 std::string vocabulary_difference(const checkpoint::Header& header, const RunIdentity& identity) {
   const auto size = header.integers.find(checkpoint::kVocabularySize);
   if (identity.vocabulary == 0 || size == header.integers.end() ||
@@ -48,6 +39,14 @@ std::string vocabulary_difference(const checkpoint::Header& header, const RunIde
 }
 
 }  // namespace
+
+bool is_of_a_head(const std::string& name) {
+  constexpr const char* kHeads[] = {
+      "classification_head.", "multichoice_head.", "binary_head.", "pooler.", "lm_head.",
+      "output_layer."};
+  return std::ranges::any_of(
+      kHeads, [&](const char* head) { return name.starts_with(std::string("model/") + head); });
+}
 
 void refuse_differences(checkpoint::CheckpointReader& reader,
                         std::span<const checkpoint::LoadTarget> targets,
@@ -63,7 +62,7 @@ void refuse_differences(checkpoint::CheckpointReader& reader,
       continue;
     }
     const bool missing = difference.kind == LoadReport::Kind::missing;
-    if (wanted.new_head && of_a_head(difference.name) && (missing || unexpected)) {
+    if (wanted.new_head && is_of_a_head(difference.name) && (missing || unexpected)) {
       new_tensors += missing ? " " + difference.name.substr(difference.name.find('/') + 1) : "";
       continue;
     }

@@ -18,6 +18,9 @@ struct WantedState {
   bool new_head = false;          // what makes words or classes of a text may differ
 };
 
+/// Whether a tensor of a checkpoint ("model/...") is a part of what stands behind the layers.
+bool is_of_a_head(const std::string& name);
+
 /// Compares a checkpoint with the tensors that want its values. Error(data) with all differences at
 /// once, but for those that --dist-ckpt-strictness lets pass, and warns of these where it says so.
 void refuse_differences(checkpoint::CheckpointReader& reader,

@@ -343,6 +343,9 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
     }
     consumed_valid_samples_ += validation_of(data_.sets.valid[set], config_.training, 0).samples();
   }
+  if (measure_) {
+    log_.figures(measure_(), progress);
+  }
   if (at_end) {
     if (const auto report = evaluator_.on_test_set()) {
       log_.validation({.where = where + " on test set",

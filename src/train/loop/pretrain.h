@@ -40,6 +40,14 @@ class Pretraining {
   /// completes.
   RunOutcome run(KernelTuning* tuning = nullptr);
 
+  /// Without a checkpoint of its own the run begins with these weights.
+  void begin_with(std::shared_ptr<const ForeignWeights> weights) {
+    checkpointing_.begin_with(std::move(weights));
+  }
+  /// Asked at every evaluation, and what it measures is in the log. Collective.
+  void measure(std::function<TaskEvaluation::Figures()> tasks) { measure_ = std::move(tasks); }
+  TrainStep& step() { return step_; }
+
  private:
   /// Tells who holds the memory where it does not suffice.
   RunOutcome run_within_memory();
@@ -77,7 +85,8 @@ class Pretraining {
   ResultJudge judge_;
   TrainStep step_;
   Evaluator evaluator_;
-  std::optional<TaskEvaluation> task_;  // of `mpitron finetune`
+  std::optional<TaskEvaluation> task_;                // of `mpitron finetune`
+  std::function<TaskEvaluation::Figures()> measure_;  // of --eval-tasks; unset: nothing
   Checkpointing checkpointing_;
   TrainingLog log_;
   std::optional<ProgressLog> progress_log_;  // rank 0 with --log-progress

@@ -1,11 +1,11 @@
-#include "inference/zero_shot.h"
+#include "inference/tasks/zero_shot.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "data/preprocess/document_reader.h"
 #include "data/preprocess/json_text.h"
-#include "inference/detokenizer.h"
+#include "inference/tasks/detokenizer.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/window_scorer.h"
+#include "inference/tasks/window_scorer.h"
 
 namespace mpitron::inference {
 

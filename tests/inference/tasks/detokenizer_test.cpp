@@ -1,4 +1,4 @@
-#include "inference/detokenizer.h"
+#include "inference/tasks/detokenizer.h"
 
 #include <filesystem>
 #include <fstream>

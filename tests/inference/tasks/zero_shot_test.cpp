@@ -1,4 +1,4 @@
-#include "inference/zero_shot.h"
+#include "inference/tasks/zero_shot.h"
 
 #include <algorithm>
 #include <array>
