@@ -1,6 +1,7 @@
 #include "inference/tasks/task_file.h"
 
 #include <algorithm>
+#include <span>
 
 #include <yaml-cpp/yaml.h>
 
