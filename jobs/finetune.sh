@@ -6,12 +6,11 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mpitron=$PWD/build/bin/mpitron
-tasks=$PWD/jobs/tasks
 : "${THREADS:=$(nproc)}" "${ITERATIONS:=300}" "${RANK:=16}" "${LR:=2e-3}"
 export OMP_NUM_THREADS=$THREADS
 from=$PWD/build/quickstart
 out=$from/finetune
-[ -d "$from/model" ] || { printf 'finetune: %s is not there: `make run` trains it\n' "$from/model" >&2; exit 3; }
+[ -d "$from/model" ] || { printf 'finetune: %s is not there; "make run" trains it\n' "$from/model" >&2; exit 3; }
 rm -rf "$out"
 mkdir -p "$out/tokenizer"
 cd "$out"

@@ -27,8 +27,8 @@ UncachedEngine::Pass pass_of(device::Device& device, const models::Model& model)
       tokens.data<std::int64_t>()[i] = text[static_cast<std::size_t>(i)];
       positions.data<std::int64_t>()[i] = i;
     }
-    const models::Batch batch{.tokens = tensor::to_device(device, tokens),
-                              .position_ids = tensor::to_device(device, positions)};
+    const models::Batch batch{{models::kTokens, tensor::to_device(device, tokens)},
+                              {models::kPositionIds, tensor::to_device(device, positions)}};
     autograd::Context context{.device = device, .mode = autograd::Mode::evaluate};
     const Tensor all = model.logits(context, batch).value;
     const Tensor wanted = tensor::to_host(device, all.slice(0, first_row, count));

@@ -28,11 +28,9 @@ void run_pass(train::Session& session, const TokenBatch& batch, const Visit& vis
   const std::vector<float> mask(batch.tokens.size(), 1.f);
   const train::HostMicrobatch microbatch{.samples = batch.rows,
                                          .sequence_length = batch.length,
-                                         .tokens = batch.tokens,
-                                         .labels = batch.labels,
-                                         .position_ids = {},
-                                         .loss_mask = mask,
-                                         .attention_mask = {}};
+                                         .columns = {{models::kTokens, batch.tokens},
+                                                     {models::kLabels, batch.labels},
+                                                     {models::kLossMask, mask}}};
   const bool counts = session.model().groups().tensor->rank() == 0;
   session.step().logits(microbatch,
                         [&](const Tensor& logits, const train::DeviceMicrobatch& shape) {
@@ -82,7 +80,7 @@ inference::WindowScorer make_layout_scorer(device::Device& device, train::Sessio
             run_pass(
                 session, batch, [&](const Tensor& logits, const train::DeviceMicrobatch& shape) {
                   const inference::LabelScores found =
-                      inference::score_labels(device, logits, shape.batch.labels);
+                      inference::score_labels(device, logits, shape.batch[models::kLabels]);
                   const Index b = batch.rows;
                   for (Index i = 0; i < found.losses.numel(); ++i) {
                     const Index position = shape.positions(i / b);

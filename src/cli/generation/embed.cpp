@@ -8,6 +8,7 @@
 #include "data/preprocess/document_reader.h"
 #include "data/preprocess/json_text.h"
 #include "io/hdf5/hdf5_file.h"
+#include "models/bert/bert_batch.h"
 #include "tensor/host_copy.h"
 #include "utils/log.h"
 
@@ -93,15 +94,15 @@ class Embedder {
       hidden.data<std::uint8_t>()[i] = i % s < length(i / s) ? 0 : 1;
     }
     const models::Batch batch{
-        .tokens = table(s, b,
-                        [&](Index i, Index j) {
-                          const TokenIds& ids = documents[static_cast<std::size_t>(j)];
-                          return i < length(j) ? ids[static_cast<std::size_t>(i)] : padding_;
-                        }),
-        .position_ids = table(s, b, [](Index i, Index) { return i; }),
-        .labels = {},
-        .attention_mask = tensor::to_device(device_, hidden),
-        .token_types = table(s, b, [](Index, Index) { return Index{0}; })};
+        {models::kTokens, table(s, b,
+                                [&](Index i, Index j) {
+                                  const TokenIds& ids = documents[static_cast<std::size_t>(j)];
+                                  return i < length(j) ? ids[static_cast<std::size_t>(i)]
+                                                       : padding_;
+                                })},
+        {models::kPositionIds, table(s, b, [](Index i, Index) { return i; })},
+        {models::kAttentionMask, tensor::to_device(device_, hidden)},
+        {models::kTokenTypes, table(s, b, [](Index, Index) { return Index{0}; })}};
     autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate};
     return pooled(tensor::to_host(device_, model_.hidden(context, batch).value), length);
   }
@@ -154,7 +155,7 @@ Index create_output(const EmbedFlags& o, Index rows, Index columns) {
 void embed_documents(const EmbedFlags& o) {
   convert::ModelReader reader(o.load, {.format = convert::detect_format(o.load)});
   config::ModelConfig config = reader.description().model;
-  if (config.kind != config::ModelKind::bert) {
+  if (config.family().samples != config::SampleKind::sentence_pairs) {
     throw_usage("--load {}: an encoder (BERT) is needed", o.load);
   }
   if (o.batch_size < 1) {

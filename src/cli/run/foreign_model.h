@@ -16,8 +16,8 @@ struct ForeignModel {
 };
 
 /// The folder of --load or --pretrained-checkpoint where it is Hugging Face's, which is taken out
-/// of the arguments with --use-checkpoint-args. Without a tokenizer among them they get the folder's
-/// own, and with its options its longest sequence unless another is given.
+/// of the arguments with --use-checkpoint-args. Without a tokenizer among them they get the
+/// folder's own, and with its options its longest sequence unless another is given.
 std::optional<ForeignModel> take_foreign_model(Arguments& arguments);
 
 }  // namespace mpitron::cli

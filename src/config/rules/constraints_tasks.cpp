@@ -36,7 +36,8 @@ Result task_models(const Facts& f) {
   if (!m.text_head) {
     return {};
   }
-  const bool other = (m.kind != ModelKind::gpt && m.kind != ModelKind::bert) || m.vlm;
+  const SampleKind samples = m.family().samples;
+  const bool other = samples != SampleKind::texts && samples != SampleKind::sentence_pairs;
   const char* given = other                                      ? "another model than BERT and GPT"
                       : m.mtp_num_layers.value_or(0) > 0         ? "--mtp-num-layers"
                       : f.run.parallel.context_parallel_size > 1 ? "--context-parallel-size"

@@ -36,8 +36,8 @@ WindowScorer::Pass pass_of(device::Device& device, const models::Model& model) {
                    [&](Index i, Index j) { return values[static_cast<std::size_t>(j * s + i)]; });
     };
     const models::Batch inputs{
-        .tokens = at(batch.tokens),
-        .position_ids = table(device, s, b, [](Index i, Index) { return i; })};
+        {models::kTokens, at(batch.tokens)},
+        {models::kPositionIds, table(device, s, b, [](Index i, Index) { return i; })}};
     autograd::Context context{.device = device, .mode = autograd::Mode::evaluate};
     const Tensor logits = model.logits(context, inputs).value;
     const LabelScores found = score_labels(device, logits, at(batch.labels));

@@ -55,8 +55,8 @@ void LowRankUpdates::make(const Builder& builder, const Part& part, Index in) {
   }
   const auto [a, b] = child.low_rank_factors({part.out, in}, update->rank, rows, columns);
   // Between A and B each rank has its piece of a cut sequence.
-  a.sum_over_tensor = shared_.cuts_sequence() && cut_ != Cut::rows;
-  b.sum_over_tensor = shared_.cuts_sequence() && cut_ != Cut::columns;
+  a.placement.sum_over_tensor = shared_.cuts_sequence() && cut_ != Cut::rows;
+  b.placement.sum_over_tensor = shared_.cuts_sequence() && cut_ != Cut::columns;
   updates_.push_back({&a, &b, update->scale, part.blocks});
 }
 
@@ -76,6 +76,7 @@ Recomputable LowRankUpdates::dropped(Context& context, const Recomputable& x) co
   return ops::bias_dropout_add(context, x.var, nullptr, {}, mask);
 }
 
+/// A x, [.., r]: with a row parallel layer a sum over ranks, else the same on all of them.
 Var LowRankUpdates::compressed(Context& context, const Recomputable& x, Parameter& a) const {
   if (cut_ == Cut::rows) {
     return ops::row_parallel_linear(context, x.var, a, shared_);
@@ -88,6 +89,7 @@ Var LowRankUpdates::compressed(Context& context, const Recomputable& x, Paramete
                                  : ops::copy_to_tp(context, std::move(u), *shared_.group);
 }
 
+/// y + scale B A dropout(x), part by part of a fused layer.
 Var LowRankUpdates::add(Context& context, const Recomputable& x, Var y) const {
   if (updates_.empty()) {
     return y;

@@ -39,6 +39,7 @@ PooledClassifier::PooledClassifier(const Builder& builder, Index classes,
   }
 }
 
+/// W2 tanh(W1 x[0] + b1) + b2; without a pooler W2 x[i] + b2 of the row i that is read.
 Var PooledClassifier::forward(autograd::Context& context, const Var& x,
                               const ops::RowChoice& read) const {
   const Var whole =

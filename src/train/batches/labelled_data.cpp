@@ -4,6 +4,8 @@
 #include <iterator>
 #include <span>
 
+#include "models/bert/bert_batch.h"
+#include "models/text_head/text_head_batch.h"
 #include "train/batches/text_encoder.h"
 #include "utils/error.h"
 
@@ -27,7 +29,7 @@ data::LabelledDataset::Options options_of(const config::RunConfig& config,
                                           const tokenizers::Tokenizer& tokenizer) {
   data::LabelledDataset::Options options{.length = config.training.seq_length,
                                          .choices = config.model.text_head->choices,
-                                         .encoder = config.model.kind == config::ModelKind::bert,
+                                         .encoder = !config.model.family().decoder_only,
                                          .eod = tokenizer.eod(),
                                          .encode = make_text_encoder(tokenizer)};
   if (options.encoder) {
@@ -57,6 +59,42 @@ std::shared_ptr<const data::LabelledDataset> joined_set(const config::RunConfig&
                        : std::make_shared<const data::LabelledDataset>(
                              task, read_all(task, paths), options_of(config, tokenizer));
 }
+
+class LabelledSource final : public SampleSource {
+ public:
+  explicit LabelledSource(const SourceRequest& request)
+      : loader_(std::dynamic_pointer_cast<const data::LabelledDataset>(request.dataset),
+                task_sampler(request.config, request.sampler), request.config.data.num_workers),
+        choices_(request.config.model.text_head->choices),
+        encoder_(!request.config.model.family().decoder_only) {}
+
+  std::optional<models::HostMicrobatch> next() override {
+    const data::LabelledBatch* batch = loader_.next();
+    if (batch == nullptr) {
+      return std::nullopt;
+    }
+    const Index texts = batch->rows * choices_;
+    models::HostMicrobatch result{
+        .samples = texts,
+        .sequence_length = static_cast<Index>(batch->tokens.size()) / texts,
+        .columns = {{models::kTokens, batch->tokens},
+                    {models::kLabels, batch->labels},
+                    {models::kLossMask, batch->weights},
+                    {models::kScores, batch->scores}}};
+    if (encoder_) {
+      result.columns.set(models::kPaddingMask, batch->padding_mask);
+      result.columns.set(models::kTokenTypes, batch->token_types);
+    } else {
+      result.columns.set(models::kLastTokens, batch->last_tokens);
+    }
+    return result;
+  }
+
+ private:
+  data::LabelledLoader loader_;
+  Index choices_;
+  bool encoder_;  // reads the first position
+};
 
 }  // namespace
 
@@ -113,28 +151,8 @@ Index task_iterations(const config::RunConfig& config) {
   return task.epochs * (request.batches_of_epoch() / request.batches_of_step);
 }
 
-HostMicrobatch microbatch_of(const data::LabelledBatch& batch, const config::TextHead& head,
-                             bool encoder, Index first_sample) {
-  const Index texts = batch.rows * head.choices;
-  HostMicrobatch result{.samples = texts,
-                        .sequence_length = static_cast<Index>(batch.tokens.size()) / texts,
-                        .tokens = batch.tokens,
-                        .labels = batch.labels,
-                        .position_ids = {},
-                        .loss_mask = batch.weights,
-                        .attention_mask = {},
-                        .first_sample = first_sample,
-                        .choices = head.choices};
-  if (head.score) {
-    result.scores = batch.scores;
-  }
-  if (encoder) {
-    result.padding_mask = batch.padding_mask;
-    result.token_types = batch.token_types;
-  } else {
-    result.last_tokens = batch.last_tokens;
-  }
-  return result;
+std::unique_ptr<SampleSource> labelled_source(const SourceRequest& request) {
+  return std::make_unique<LabelledSource>(request);
 }
 
 }  // namespace mpitron::train

@@ -3,11 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "config/run_config.h"
-#include "data/loading/gpt_data.h"
 #include "data/loading/labelled_loader.h"
-#include "tokenizers/core/tokenizer.h"
-#include "train/batches/microbatch.h"
+#include "train/batches/sample_source.h"
 
 namespace mpitron::train {
 
@@ -32,8 +29,6 @@ data::BatchSamplerRequest task_sampler(const config::RunConfig& config,
 /// not one step.
 Index task_iterations(const config::RunConfig& config);
 
-/// A batch as the trainer takes it; it must live as long. `encoder`: reads the first position.
-HostMicrobatch microbatch_of(const data::LabelledBatch& batch, const config::TextHead& head,
-                             bool encoder, Index first_sample);
+std::unique_ptr<SampleSource> labelled_source(const SourceRequest& request);
 
 }  // namespace mpitron::train

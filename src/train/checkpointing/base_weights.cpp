@@ -25,6 +25,7 @@ std::string fingerprint(const checkpoint::File& file) {
   return hash128_hex(hashes);
 }
 
+/// The newest checkpoint of --pretrained-checkpoint.
 CheckpointSource newest_base(comm::World& world, config::CheckpointConfig config) {
   config.load.reset();
   config.ckpt_step.reset();
@@ -71,6 +72,8 @@ void take_stored(device::Device& device, const io::SafetensorsFile::Tensor& stor
 
 }  // namespace
 
+/// Reads what is not trained. The result identifies these weights: it goes into every checkpoint of
+/// the updates.
 std::string load_base_weights(TrainedModel& model, TrainStep& step,
                               const config::CheckpointConfig& config, const RunIdentity& identity) {
   if (!config.pretrained_checkpoint) {
@@ -108,6 +111,7 @@ std::string load_base_weights(TrainedModel& model, TrainStep& step,
   return fingerprint(reader.file());
 }
 
+/// PEFT's adapter_config.json of the updates, so that other programs know rank and targets.
 std::string stored_adapter_config(const config::LoraConfig& config, const std::string& base) {
   io::PeftConfig stored{.rank = config.rank,
                         .alpha = config.alpha,
@@ -123,6 +127,7 @@ std::string stored_adapter_config(const config::LoraConfig& config, const std::s
   return io::peft_config_json(stored);
 }
 
+/// Rank, alpha and targets as PEFT has written them.
 config::LoraConfig adapter_config(const std::string& path) {
   const io::PeftFolder folder(path);
   const io::PeftConfig& stored = folder.config();
@@ -139,11 +144,12 @@ config::LoraConfig adapter_config(const std::string& path) {
   return config;
 }
 
+/// Each rank takes its rows or columns of the factors of a folder of PEFT.
 void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path) {
   const io::PeftFolder folder(path);
   std::string problems;
   for (autograd::Parameter& parameter : model.parameters()) {
-    if (!parameter.low_rank) {
+    if (!parameter.role.low_rank) {
       continue;
     }
     const std::string problem = problem_of(parameter, folder);

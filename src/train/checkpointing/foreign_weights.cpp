@@ -11,7 +11,7 @@ namespace mpitron::train {
 void take_values(device::Device& device, const device::ConstTensorView& stored,
                  autograd::Parameter& parameter) {
   const tensor::Tensor local = tensor::empty_on_host(device, parameter.value.shape(), stored.dtype);
-  tensor::take_shard(stored, parameter.shard, local.view());
+  tensor::take_shard(stored, parameter.placement.shard, local.view());
   const tensor::Tensor values = tensor::to_device(device, local);
   device::launch(device.stream(), kernels::Cast{.x = values.view(), .y = parameter.value.view()});
 }
@@ -20,7 +20,7 @@ void load_foreign_weights(TrainedModel& model, TrainStep& step, const ForeignWei
   const bool new_head = model.chunk(0).config().text_head.has_value();
   std::string problems, fresh;
   for (autograd::Parameter& parameter : model.parameters()) {
-    if (parameter.low_rank) {
+    if (parameter.role.low_rank) {
       continue;
     }
     if (!weights.has(parameter.name)) {

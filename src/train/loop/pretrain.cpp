@@ -61,13 +61,15 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       record_(config.checkpoint.save, model.world().rank(), config.logging.tensorboard_dir),
       arguments_(identity.arguments) {
   if (config.data.text_task) {
-    task_.emplace(step_, model, data, config_);
+    tasks_.finetuned.emplace(step_, model, data, config_);
   }
   if (config.logging.tensorboard_dir && model.world().rank() == 0) {
     write_run_description(*config.logging.tensorboard_dir, config, identity);
   }
 }
 
+/// An error is noted in run_state.json before it goes on, so that a supervisor reads why a run
+/// ended.
 RunOutcome Pretraining::run(KernelTuning* tuning) {
   tuning_ = tuning;
   try {
@@ -78,6 +80,7 @@ RunOutcome Pretraining::run(KernelTuning* tuning) {
   }
 }
 
+/// A device without memory left tells who holds it.
 RunOutcome Pretraining::run_within_memory() {
   try {
     return run_to_end();
@@ -86,6 +89,8 @@ RunOutcome Pretraining::run_within_memory() {
   }
 }
 
+/// Loads, trains, evaluates. A run that only writes what it has loaded in another form ends before
+/// it trains.
 RunOutcome Pretraining::run_to_end() {
   ExitWatch watch(config_, model_.world());
   model_.world().set_phase("loading a checkpoint");
@@ -124,6 +129,8 @@ RunOutcome Pretraining::run_to_end() {
   return outcome;
 }
 
+/// One step, of which the gradients may be computed a second time from the same microbatches: where
+/// kernels were measured meanwhile, and where a loss or norm was rejected.
 StepReport Pretraining::one_iteration(const Progress& before,
                                       std::unique_ptr<MicrobatchStream>& stream,
                                       Index& batch_size) {
@@ -161,6 +168,8 @@ StepReport Pretraining::one_iteration(const Progress& before,
   return report;
 }
 
+/// A rejected result ends the run on every rank; where other machines are to decide, the state
+/// before this iteration is saved first.
 void Pretraining::leave(const RerunDecision& decision, const Progress& before) {
   if (decision.pending && before.iteration > 0 && checkpointing_.last_save() != before.iteration) {
     save(before, SaveKind::persistent);
@@ -171,6 +180,7 @@ void Pretraining::leave(const RerunDecision& decision, const Progress& before) {
   throw Error(*decision.exit, decision.message, true);
 }
 
+/// False where something other than the last iteration has ended the run (a signal, a time limit).
 bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
   if (!data_.sets.train) {
     throw_usage("there is no training data: --split gives the training set nothing");
@@ -221,7 +231,7 @@ bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
 }
 
 void Pretraining::end_epoch(const Progress& progress) {
-  if (!task_) {
+  if (!tasks_.finetuned) {
     return;
   }
   const Index steps = config_.training.train_iters / config_.data.text_task->epochs;
@@ -237,10 +247,11 @@ void Pretraining::end_epoch(const Progress& progress) {
 void Pretraining::evaluate_task(const Progress& progress, Index epoch) {
   log_.pause();
   model_.world().set_phase(fmt::format("evaluation after iteration {}", progress.iteration));
-  log_.figures(task_->run(epoch), progress);
+  log_.figures(tasks_.finetuned->run(epoch), progress);
   log_.resume();
 }
 
+/// Saves and ends as the ranks have agreed; false where the run is over.
 bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
                        RunOutcome& outcome) {
   if (decision.save != SaveKind::none) {
@@ -260,10 +271,12 @@ bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
   return false;
 }
 
+/// Tells run_state.json how far the run has come and what can be loaded.
 void Pretraining::note_reached(const Progress& progress) {
   record_.reached(progress.iteration, progress.consumed_samples, checkpointing_.newest_iteration());
 }
 
+/// A run whose last iteration is in no checkpoint must not look like a success.
 void Pretraining::refuse_unsaved_end(Index iteration) const {
   const std::optional<Index> newest = checkpointing_.newest_iteration();
   if (config_.checkpoint.save && iteration > 0 && newest != iteration) {
@@ -314,13 +327,16 @@ void Pretraining::note_progress(const Progress& progress) {
   }
 }
 
+/// A stream is a pure function of the consumed samples: a second one reads the same again.
 std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) const {
   return std::make_unique<MicrobatchStream>(data_.sets.train, config_, *data_.tokenizer, consumed,
-                                            share_of(model_, config_));
+                                            share_of(model_));
 }
 
+/// On the next samples of every validation set; at the end of the run from their first sample on,
+/// and on the test set as well.
 void Pretraining::validate(const Progress& progress, bool at_end) {
-  if (task_ && at_end) {
+  if (tasks_.finetuned && at_end) {
     if (config_.training.skip_train) {
       evaluate_task(progress, -1);
     }
@@ -343,8 +359,8 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
     }
     consumed_valid_samples_ += validation_of(data_.sets.valid[set], config_.training, 0).samples();
   }
-  if (measure_) {
-    log_.figures(measure_(), progress);
+  if (tasks_.measure) {
+    log_.figures(tasks_.measure(), progress);
   }
   if (at_end) {
     if (const auto report = evaluator_.on_test_set()) {

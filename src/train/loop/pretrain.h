@@ -45,7 +45,9 @@ class Pretraining {
     checkpointing_.begin_with(std::move(weights));
   }
   /// Asked at every evaluation, and what it measures is in the log. Collective.
-  void measure(std::function<TaskEvaluation::Figures()> tasks) { measure_ = std::move(tasks); }
+  void measure(std::function<TaskEvaluation::Figures()> tasks) {
+    tasks_.measure = std::move(tasks);
+  }
   TrainStep& step() { return step_; }
 
  private:
@@ -85,8 +87,10 @@ class Pretraining {
   ResultJudge judge_;
   TrainStep step_;
   Evaluator evaluator_;
-  std::optional<TaskEvaluation> task_;                // of `mpitron finetune`
-  std::function<TaskEvaluation::Figures()> measure_;  // of --eval-tasks; unset: nothing
+  struct Tasks {
+    std::optional<TaskEvaluation> finetuned;           // of `mpitron finetune`
+    std::function<TaskEvaluation::Figures()> measure;  // of --eval-tasks; unset: nothing
+  } tasks_;
   Checkpointing checkpointing_;
   TrainingLog log_;
   std::optional<ProgressLog> progress_log_;  // rank 0 with --log-progress

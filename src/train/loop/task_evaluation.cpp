@@ -56,7 +56,7 @@ std::string numbers_json(std::span<const double> numbers, bool score) {
 std::vector<double> TaskEvaluation::numbers_of(const TaskFile& file) const {
   const config::TextHead& head = *config_.model.text_head;
   const Index columns = head.columns(), samples = file.set->size();
-  StreamShare share = share_of(model_, config_);
+  StreamShare share = share_of(model_);
   const Index together = config_.training.micro_batch_size * share.data_parallel_size;
   const Index batches = (samples * head.choices + together - 1) / together;
   share.padded_samples = batches * together;

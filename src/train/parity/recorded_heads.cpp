@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "train/parity/recorded_conversations.h"
+#include "models/bert/bert_batch.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
@@ -34,13 +34,6 @@ constexpr const char* kHeadFlags[] = {
     "--attention-dropout", "0",      "--hidden-dropout", "0",
     "--lr-decay-style",    "linear", "--tokenizer-type", "NullTokenizer",
     "--vocab-size",        "1",      "--train-data",     "recorded"};
-
-template <class T>
-std::span<const T> columns_part(const std::vector<T>& column, Index first, Index count,
-                                Index width) {
-  return std::span(column).subspan(static_cast<std::size_t>(first * width),
-                                   static_cast<std::size_t>(count * width));
-}
 
 }  // namespace
 
@@ -82,35 +75,36 @@ RecordedLogits head_logits(const io::SafetensorsFile::Tensor& recorded) {
   return result;
 }
 
-RecordedTexts::RecordedTexts(const std::filesystem::path& folder, const config::TextHead& head)
-    : head_(head) {
+RecordedHeadTexts::RecordedHeadTexts(const std::filesystem::path& folder,
+                                     const config::TextHead& head, const std::string& prefix)
+    : choices_(head.choices) {
   const io::SafetensorsFile file(folder / "batches.safetensors");
-  const auto columns = [&](const std::string& prefix) {
-    const auto read = [&](const char* name) {
-      return recorded_column<std::int32_t, std::int64_t>(file, (prefix + name).c_str());
-    };
-    return Columns{read("text"), read("types"), read("padding_mask"), read("label")};
+  const auto read = [&](const char* name) {
+    return recorded_column<std::int32_t, std::int64_t>(file, (prefix + name).c_str());
   };
-  learned_ = columns("");
-  validation_ = columns("valid_");
-  length_ = file.at("text").shape.back();
-  ones_.assign(std::max(learned_.labels.size(), validation_.labels.size()), 1.f);
+  tokens_ = read("text");
+  types_ = read("types");
+  padding_mask_ = read("padding_mask");
+  labels_ = read("label");
+  ones_.assign(labels_.size(), 1.f);
+  texts_ = static_cast<Index>(labels_.size()) * choices_;
 }
 
-HostMicrobatch RecordedTexts::rows(Index first, Index count, bool validation) const {
-  const Columns& columns = validation ? validation_ : learned_;
-  const Index choices = head_.choices, samples = count / choices;
+HostMicrobatch RecordedHeadTexts::rows(Index first, Index count) {
+  const auto texts = [&](const auto& column) {
+    return recorded_rows(column, texts_, first, count);
+  };
+  const auto samples = [&](const auto& column) {
+    return recorded_rows(column, texts_ / choices_, first / choices_, count / choices_);
+  };
   return {.samples = count,
-          .sequence_length = length_,
-          .tokens = columns_part(columns.tokens, first, count, length_),
-          .labels = columns_part(columns.labels, first / choices, samples, 1),
-          .position_ids = {},
-          .loss_mask = columns_part(ones_, 0, samples, 1),
-          .attention_mask = {},
+          .sequence_length = static_cast<Index>(tokens_.size()) / texts_,
           .first_sample = first,
-          .padding_mask = columns_part(columns.padding_mask, first, count, length_),
-          .token_types = columns_part(columns.types, first, count, length_),
-          .choices = choices};
+          .columns = {{models::kTokens, texts(tokens_)},
+                      {models::kLabels, samples(labels_)},
+                      {models::kLossMask, samples(ones_)},
+                      {models::kPaddingMask, texts(padding_mask_)},
+                      {models::kTokenTypes, texts(types_)}}};
 }
 
 }  // namespace mpitron::train

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "config/text_task.h"
-#include "train/batches/microbatch.h"
+#include "train/parity/recorded_batches.h"
 #include "train/parity/recorded_vision.h"
 
 namespace mpitron::train {
@@ -20,22 +20,20 @@ std::vector<std::string> head_flags(const std::filesystem::path& losses_path);
 RecordedLogits head_logits(const io::SafetensorsFile::Tensor& recorded);
 
 /// Labelled texts of a recorded run.
-class RecordedTexts {
+class RecordedHeadTexts final : public RecordedBatches {
  public:
-  RecordedTexts(const std::filesystem::path& folder, const config::TextHead& head);
-
-  /// Texts [first, first + count), of which a sample has several; `validation`: of those that are
-  /// never learned.
-  HostMicrobatch rows(Index first, Index count, bool validation = false) const;
+  /// `prefix`: of the names of columns; "valid_": those that are never learned.
+  RecordedHeadTexts(const std::filesystem::path& folder, const config::TextHead& head,
+                    const std::string& prefix);
+  /// Rows are texts, of which a sample has several.
+  HostMicrobatch rows(Index first, Index count) override;
 
  private:
-  struct Columns {
-    std::vector<std::int64_t> tokens, types, padding_mask, labels;
-  };
-  config::TextHead head_;
-  Index length_ = 0;
-  Columns learned_, validation_;
-  std::vector<float> ones_;
+  Index choices_;
+  Index texts_ = 0;                                          // n
+  std::vector<std::int64_t> tokens_, types_, padding_mask_;  // [n, s]
+  std::vector<std::int64_t> labels_;                         // [n / choices]
+  std::vector<float> ones_;                                  // likewise
 };
 
 }  // namespace mpitron::train

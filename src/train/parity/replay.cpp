@@ -25,9 +25,7 @@ float as_float(const tensor::Tensor& x, Index at) {
 }
 
 /// [b, 1 or s, s], for the host: 1 where a key is hidden; absent where none is.
-tensor::Tensor hidden_keys(device::Device& device, const models::Batch& batch) {
-  const tensor::Tensor& mask =
-      batch.decoder_attention_mask ? batch.decoder_attention_mask : batch.attention_mask;
+tensor::Tensor hidden_keys(device::Device& device, const tensor::Tensor& mask) {
   return mask ? tensor::to_host(device, mask) : tensor::Tensor();
 }
 
@@ -39,12 +37,13 @@ bool is_padding(const tensor::Tensor& mask, Index sample, Index position) {
 
 /// Largest difference of the logits of the first microbatch over all ranks; recorded [b, s, v],
 /// ours [s, b, v] of this rank's positions.
-double compare_logits(TrainStep& step, comm::Group& all, const HostMicrobatch& samples,
+double compare_logits(TrainStep& step, TrainedModel& model, const HostMicrobatch& samples,
                       const RecordedLogits& expected) {
   double worst = 0;
   const auto look = [&](const tensor::Tensor& computed, const DeviceMicrobatch& microbatch) {
     const tensor::Tensor logits = tensor::to_host(step.device(), computed);
-    const tensor::Tensor hidden = hidden_keys(step.device(), microbatch.batch);
+    const tensor::Tensor hidden =
+        hidden_keys(step.device(), microbatch.batch[model.chunk(0).padding_of_logits()]);
     const Index s = logits.shape()[0], b = logits.shape()[1], v = logits.shape()[2];
     MPITRON_CHECK(expected.columns == v, v);
     for (Index i = 0; i < s * b * v; ++i) {
@@ -63,15 +62,15 @@ double compare_logits(TrainStep& step, comm::Group& all, const HostMicrobatch& s
   };
   // The reference recorded them as training sees them: sinkhorn chooses experts there only.
   step.logits(samples, look, autograd::Mode::train);
-  return all.reduce(worst, comm::Reduction::maximum);
+  return model.world().all()->reduce(worst, comm::Reduction::maximum);
 }
 
 /// Likewise after training. What all choices of a sample have in common counts for nothing and is
 /// learned from rounding alone: it is taken off.
-double compare_last_logits(TrainStep& step, comm::Group& all, const config::TextHead& head,
-                           RecordedCase::Unlearned& last) {
+double compare_last_logits(TrainStep& step, TrainedModel& model, RecordedCase::Unlearned& last) {
+  const config::TextHead& head = *model.chunk(0).config().text_head;
   if (head.choices == 1) {
-    return compare_logits(step, all, last.samples, last.logits);
+    return compare_logits(step, model, last.samples, last.logits);
   }
   double worst = 0;
   const auto look = [&](const tensor::Tensor& computed, const DeviceMicrobatch&) {
@@ -87,7 +86,7 @@ double compare_last_logits(TrainStep& step, comm::Group& all, const config::Text
     }
   };
   step.logits(last.samples, look, autograd::Mode::train);
-  return all.reduce(worst, comm::Reduction::maximum);
+  return model.world().all()->reduce(worst, comm::Reduction::maximum);
 }
 
 ReplayedIteration compare(const StepReport& step, const RecordedIteration& recorded) {
@@ -122,9 +121,10 @@ double compare_norms(TrainStep& step, TrainedModel& model, const RecordedCase& r
     for (Index i = 0; i < value.numel(); ++i) {
       squares += std::pow(static_cast<double>(as_float(value, i)), 2);
     }
-    if (!parameter.shard.whole()) {
+    if (!parameter.placement.shard.whole()) {
       const comm::ParallelGroups& groups = model.groups();
-      squares = (parameter.expert ? groups.expert_tensor : groups.tensor)->reduce(squares);
+      squares =
+          (parameter.placement.expert ? groups.expert_tensor : groups.tensor)->reduce(squares);
     }
     const auto expected = recorded.final_norms().find(recorded.recorded_name(parameter.name));
     // All choices have this bias in common, so that its gradient is rounding alone.
@@ -209,7 +209,7 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
   const RecordedLogits first = recorded.first_logits();  // not a microbatch of the extra flags
   const Index texts = config.model.text_head ? config.model.text_head->choices : 1;
   result.max_absolute_logits =
-      compare_logits(step, *world.all(), recorded.rows(0, first.samples * texts), first);
+      compare_logits(step, model, recorded.rows(0, first.samples * texts), first);
   const NumMicrobatches num_microbatches(config.training, replicas);
   const RecordedLayers layers(recorded.folder(), config.model.num_layers);
   Index consumed = 0;
@@ -232,8 +232,7 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
     result.max_relative_logit = std::max(result.max_relative_logit, last.relative_logit);
   }
   if (auto last = recorded.last_logits()) {
-    result.max_last_logits =
-        compare_last_logits(step, *world.all(), *config.model.text_head, *last);
+    result.max_last_logits = compare_last_logits(step, model, *last);
   }
   result.max_relative_norm = compare_norms(step, model, recorded);
   result.buffers_agree = layers.buffers_agree(device, model.parameters(), result.tolerance.buffers);
