@@ -206,10 +206,11 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
   ReplayResult result{.name = recorded.name(), .tolerance = ReplayTolerance::of(config.model)};
   Timers timers(0, config::TimingLogOption::max);
   TrainStep step(device, model, config, timers);
-  const RecordedLogits first = recorded.first_logits();  // not a microbatch of the extra flags
+  const RecordedLogits first = recorded.first_logits();
+  // Not a microbatch of the extra flags.
+  const Index rows = first.rows > 0 ? first.rows : first.samples;
   const Index texts = config.model.text_head ? config.model.text_head->choices : 1;
-  result.max_absolute_logits =
-      compare_logits(step, model, recorded.rows(0, first.samples * texts), first);
+  result.max_absolute_logits = compare_logits(step, model, recorded.rows(0, rows * texts), first);
   const NumMicrobatches num_microbatches(config.training, replicas);
   const RecordedLayers layers(recorded.folder(), config.model.num_layers);
   Index consumed = 0;
