@@ -14,7 +14,7 @@ namespace mpitron::benchmarks {
 namespace {
 
 using inference::CachedEngine;
-using inference::SequenceStep;
+using inference::StepPlan;
 using inference::TokenIds;
 
 constexpr Index kBlockSize = 16, kContext = 1100, kMostRequests = 32;
@@ -69,7 +69,7 @@ class Batch {
       prefill(blocks);
     }
     for (const std::vector<Index>& blocks : blocks_) {
-      decodes_.push_back({.first_position = context, .tokens = last_, .blocks = blocks});
+      decodes_.sequences.push_back({.first_position = context, .tokens = last_, .blocks = blocks});
     }
   }
   /// One token of every sequence; the same place each time.
@@ -78,15 +78,16 @@ class Batch {
  private:
   void prefill(const std::vector<Index>& blocks) {
     const TokenIds ids(static_cast<std::size_t>(context_), 7);
-    const SequenceStep step{.tokens = ids, .blocks = blocks, .logits_from = context_};
-    engine_.step(std::span(&step, 1));
+    StepPlan plan;
+    plan.sequences.push_back({.tokens = ids, .blocks = blocks, .logits_from = context_});
+    engine_.step(plan);
   }
 
   CachedEngine& engine_;
   Index context_;
   TokenIds last_ = {11};
   std::vector<std::vector<Index>> blocks_;
-  std::vector<SequenceStep> decodes_;
+  StepPlan decodes_;
 };
 
 struct Measured {
@@ -100,10 +101,10 @@ void decode_rates(const Measured& run, CachedEngine& engine, Index requests, Ind
   const double before = read_bandwidth(run.repetitions);
   const double seconds = best_seconds(run.repetitions * 3, [&] { batch.decode(); });
   const double read = std::max(before, read_bandwidth(run.repetitions));
-  const double cached = static_cast<double>(engine.cache_bytes()) /
+  const double cached = static_cast<double>(engine.runner().cache_bytes()) /
                         static_cast<double>(engine.shape().blocks * kBlockSize);
-  const double bytes =
-      static_cast<double>(engine.weight_bytes()) + static_cast<double>(requests * context) * cached;
+  const double bytes = static_cast<double>(engine.runner().weight_bytes()) +
+                       static_cast<double>(requests * context) * cached;
   fmt::print(
       "  {} requests {:2} context {:4}: {:7.2f} ms a step, {:7.1f} tokens/s, read {:.1f} GB/s\n",
       run.name, requests, context, seconds * 1e3, static_cast<double>(requests) / seconds,
@@ -120,8 +121,9 @@ void prefill_rate(const Measured& run, CachedEngine& engine) {
   for (Index i = 0; i < kPrompt / kBlockSize; ++i) {
     blocks.push_back(i);
   }
-  const SequenceStep step{.tokens = ids, .blocks = blocks, .logits_from = kPrompt - 1};
-  const double seconds = best_seconds(run.repetitions, [&] { engine.step(std::span(&step, 1)); });
+  StepPlan plan;
+  plan.sequences.push_back({.tokens = ids, .blocks = blocks, .logits_from = kPrompt - 1});
+  const double seconds = best_seconds(run.repetitions, [&] { engine.step(plan); });
   run.summary.add(
       {fmt::format("generate_{}_prefill_512", run.name), kPrompt / seconds, "tokens/s"});
 }
@@ -130,13 +132,15 @@ void measure(Summary& summary, const Shape& shape, int repetitions) {
   const auto device = device::make_device("host");
   models::GptModel model(config_of(shape), *device);
   model.initialize();
-  for (const DType type : {DType::f32, DType::bf16}) {
+  for (const auto format : {kernels::WeightFormat::fp32, kernels::WeightFormat::bf16,
+                            kernels::WeightFormat::int8, kernels::WeightFormat::q4}) {
     const Index blocks = (kContext / kBlockSize + 2) * kMostRequests;
     CachedEngine engine(
         *device, model,
-        {.block_size = kBlockSize, .blocks = blocks, .slots = kMostRequests, .weights = type},
+        {.block_size = kBlockSize, .blocks = blocks, .slots = kMostRequests, .weights = format},
         shape.vocabulary);
-    const Measured run{summary, fmt::format("{}_{}", shape.name, name_of(type)), repetitions};
+    const Measured run{summary, fmt::format("{}_{}", shape.name, kernels::facts(format).name),
+                       repetitions};
     for (const Index requests : {1, 8, 32}) {
       decode_rates(run, engine, requests, 128);
     }

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "autograd/cached_pass.h"
 #include "ops/elementwise/embedding.h"
 #include "ops/elementwise/shift_sequence.h"
 #include "ops/loss/auxiliary_loss.h"
 #include "ops/loss/token_losses.h"
-#include "ops/parallel/rows.h"
 
 namespace mpitron::models {
 
@@ -47,14 +45,7 @@ Var GptModel::hidden(Context& context, const Batch& batch, const Var& input) con
 }
 
 Var GptModel::logits(Context& context, const Batch& batch, const Var& input) const {
-  const Var x = hidden(context, batch, input);
-  if (context.cached == nullptr) {
-    return whole_logits(context, x);
-  }
-  const tensor::Tensor rows =
-      ops::take_rows(context, ops::fold_rows(x.value), context.cached->wanted_rows);
-  return whole_logits(context,
-                      autograd::constant(rows.reshape({rows.shape()[0], 1, rows.shape()[1]})));
+  return whole_logits(context, hidden(context, batch, input));
 }
 
 std::vector<GptModel::Prediction> GptModel::predictions(Context& context, const Batch& batch,

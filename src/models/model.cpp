@@ -58,6 +58,10 @@ ops::TensorParallel Model::tensor_parallel() const {
   return {share_.groups.tensor.get(), share_.groups.sequence_parallel, config_.tp_comm_overlap};
 }
 
+void Model::encode(Context& /*context*/, const Batch& /*batch*/) const {
+  MPITRON_CHECK(false, config_.num_layers);
+}
+
 void Model::make_output_weight() {
   if (config_.untie_embeddings_and_output_weights) {
     const nn::Builder layer = builder("output_layer.");

@@ -66,6 +66,13 @@ class Model {
   /// [s, b, h]: what the next chunk takes.
   virtual autograd::Var hidden(autograd::Context& context, const Batch& batch,
                                const autograd::Var& input = {}) const = 0;
+  /// [.., v] of what the part with the output computed, [.., h], on every tensor parallel rank.
+  autograd::Var output(autograd::Context& context, const autograd::Var& hidden) const {
+    return whole_logits(context, hidden);
+  }
+  /// In a pass of an encoder (autograd::CachedPass): keeps what the decoder looks at of the batch's
+  /// tokens. Only models with an encoder have one.
+  virtual void encode(autograd::Context& context, const Batch& batch) const;
   /// [s, b, v], in the model's type, of the whole vocabulary on every tensor parallel rank. Rows of
   /// the padded vocabulary take part in the softmax like all others.
   virtual autograd::Var logits(autograd::Context& context, const Batch& batch,

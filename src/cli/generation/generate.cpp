@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/generation/loaded_model.h"
+#include "cli/run/launch.h"
 #include "inference/protocol/fields.h"
 #include "inference/protocol/served_model.h"
 #include "inference/scheduling/generator.h"
@@ -155,9 +156,14 @@ int generate(const Arguments& arguments) {
   }
   check(options);
   const std::vector<std::string> prompts = prompts_of(options);
+  const std::shared_ptr<comm::World> world = launch_world(options.model.timeout_minutes);
   const device::HostRuntime runtime;
-  const LoadedModel model(options.model);
-  inference::Generator generator(*model.engine, *model.tokenizer, {});
+  LoadedModel model(options.model, world);
+  if (!model.leads()) {
+    model.follow();
+    return static_cast<int>(ExitCode::success);
+  }
+  inference::Generator generator(*model.engine, *model.tokenizer, options.model.scheduling());
   const auto answers = generator.run(requests_of(options, model, prompts));
   std::ofstream file;
   if (!options.output.empty()) {

@@ -10,7 +10,9 @@ struct GenerationService::Group {
 
 GenerationService::GenerationService(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                      SchedulerSettings settings)
-    : generator_(engine, tokenizer, settings), blocks_(engine.shape().blocks) {
+    : engine_(engine),
+      generator_(engine, tokenizer, settings),
+      blocks_(engine.shape().blocks * engine.replicas()) {
   publish();
   thread_ = std::thread([this] { loop(); });
 }
@@ -101,8 +103,9 @@ void GenerationService::take_commands(bool wait) {
   std::vector<std::function<void()>> commands;
   {
     std::unique_lock lock(mutex_);
-    if (wait) {
-      wake_.wait(lock, [this] { return stopping_ || !commands_.empty(); });
+    while (wait && !wake_.wait_for(lock, std::chrono::seconds(1),
+                                   [this] { return stopping_ || !commands_.empty(); })) {
+      engine_.idle();
     }
     commands.swap(commands_);
   }
@@ -112,15 +115,14 @@ void GenerationService::take_commands(bool wait) {
 }
 
 void GenerationService::publish() {
-  const Scheduler& scheduler = generator_.scheduler();
-  own_.running = scheduler.running();
-  own_.waiting = scheduler.waiting();
-  own_.preemptions = scheduler.preemptions();
-  own_.cached_tokens = scheduler.cached_tokens();
+  own_.running = generator_.sum(&Scheduler::running);
+  own_.waiting = generator_.sum(&Scheduler::waiting);
+  own_.preemptions = generator_.sum(&Scheduler::preemptions);
+  own_.cached_tokens = generator_.sum(&Scheduler::cached_tokens);
   own_.prompt_tokens = generator_.prompt_tokens();
   own_.generated_tokens = generator_.generated_tokens();
   own_.blocks = blocks_;
-  own_.blocks_free = scheduler.blocks_free();
+  own_.blocks_free = generator_.sum(&Scheduler::blocks_free);
   const std::lock_guard lock(mutex_);
   published_ = own_;
 }

@@ -46,6 +46,7 @@ class GenerationService {
   void fail_all(const std::string& message);
   void publish();
 
+  Engine& engine_;
   Generator generator_;
   Index blocks_;
   std::map<std::uint64_t, std::shared_ptr<Group>> groups_;  // the thread's own

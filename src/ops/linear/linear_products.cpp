@@ -21,7 +21,8 @@ void multiply_packed(Context& context, const Tensor& x, const Parameter& weight,
                                 .packed = context.cached->weights.of(weight).view(),
                                 .bias = {},
                                 .y = y.view(),
-                                .workspace = {}};
+                                .workspace = {},
+                                .format = context.cached->weights.format()};
   if (bias != nullptr) {
     product.bias = bias->value.view();
   }

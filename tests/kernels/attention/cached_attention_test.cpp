@@ -49,22 +49,99 @@ TEST(CachedAttention, EveryShapeAsTheReference) {
           Twin& keys = bench.input(type, {Step::kBlocks, heads.groups, block_size, heads.d});
           Twin& values = bench.input(type, {Step::kBlocks, heads.groups, block_size, heads.dv});
           Twin &sinks = bench.input(type, {n}, 2), &o = bench.output(type, {step.t, n, heads.dv});
+          Twin& bias = bench.input(type, {2 * 80 - 1, n}, 2);
           bench.check(
               [&](Side side) {
                 return CachedAttention{.q = q(side),
                                        .key_cache = keys(side),
                                        .value_cache = values(side),
                                        .sinks = window == 0 ? In(sinks(side)) : In{},
+                                       .bias = window == 5 ? In(bias(side)) : In{},
                                        .o = o(side),
+                                       .lse = {},
                                        .pieces = step.pieces,
                                        .scale = 0.5f,
                                        .window = window,
-                                       .zero_sink = window == 5};
+                                       .zero_sink = window == 5,
+                                       .causal = window >= 0 || heads.d > 16};
               },
               kTolerance);
         }
       }
     }
+  }
+}
+
+/// Latent attention: one key for all heads, whose first components are the value.
+TEST(CachedAttention, ValuesMayBeColumnsOfTheKeys) {
+  for (const DType type : kTrainingTypes) {
+    const Step step(8);
+    Workbench bench({1, 3});
+    Twin& q = bench.input(type, {step.t, 1, 1, 6, 40}, 2);
+    Twin& keys = bench.input(type, {Step::kBlocks, 1, 8, 40});
+    StridedTensor o[2] = {{type, {step.t, 6, 32}, {0, 0}}, {type, {step.t, 6, 32}, {0, 0}}};
+    Twin& parts = bench.input(type, {step.t, 1, 1, 40});
+    bench.check(
+        [&](Side side) {
+          return CachedAttention{.q = q(side),
+                                 .key_cache = keys(side),
+                                 .value_cache = device::slice(In(keys(side)), 3, 0, 32),
+                                 .sinks = {},
+                                 .bias = {},
+                                 .o = o[side].view(),
+                                 .lse = {},
+                                 .pieces = step.pieces};
+        },
+        kTolerance);
+    const std::vector<double> got = o[1].values(), want = o[0].values();
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      ASSERT_NEAR(got[i], want[i], type == DType::f32 ? 2e-6 : 2e-2) << i;
+    }
+    Twin& cache = bench.inout(type, {Step::kBlocks, 1, 8, 40});
+    bench.check(
+        [&](Side side) {
+          const device::TensorView to = cache(side);
+          return CacheAppend{device::slice(In(parts(side)), 3, 0, 32),
+                             device::slice(In(parts(side)), 3, 32, 40), device::slice(to, 3, 0, 32),
+                             device::slice(to, 3, 32, 40), step.pieces};
+        },
+        0);
+  }
+}
+
+/// Of ranks that share the blocks each sees some: what is not here is left out.
+TEST(CachedAttention, BlocksThatAreNotHereAreLeftOut) {
+  for (const DType type : kTrainingTypes) {
+    Step step(8);
+    for (std::vector<Index>& list : step.lists) {
+      for (std::size_t i = 0; i < list.size(); i += 2) {
+        list[i] = -1;
+      }
+    }
+    Workbench bench;
+    Twin& q = bench.input(type, {step.t, 1, 2, 3, 24}, 3);
+    Twin &keys = bench.inout(type, {Step::kBlocks, 2, 8, 24}),
+         &values = bench.inout(type, {Step::kBlocks, 2, 8, 16});
+    Twin &o = bench.output(DType::f32, {step.t, 6, 16}),
+         &lse = bench.output(DType::f32, {step.t, 6});
+    Twin &k = bench.input(type, {step.t, 1, 2, 24}), &v = bench.input(type, {step.t, 1, 2, 16});
+    bench.check(
+        [&](Side side) {
+          return CacheAppend{k(side), v(side), keys(side), values(side), step.pieces};
+        },
+        0);
+    bench.check(
+        [&](Side side) {
+          return CachedAttention{.q = q(side),
+                                 .key_cache = keys(side),
+                                 .value_cache = values(side),
+                                 .sinks = {},
+                                 .bias = {},
+                                 .o = o(side),
+                                 .lse = lse(side),
+                                 .pieces = step.pieces};
+        },
+        kTolerance);
   }
 }
 
@@ -95,7 +172,9 @@ TEST(CachedAttention, RowsAloneHaveTheSameBits) {
                                   .key_cache = keys.view(),
                                   .value_cache = values.view(),
                                   .sinks = {},
+                                  .bias = {},
                                   .o = o.view(),
+                                  .lse = {},
                                   .pieces = pieces});
     return o.values();
   };

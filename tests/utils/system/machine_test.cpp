@@ -23,5 +23,10 @@ TEST(MachineMemory, IsWhatTheSystemTells) {
   EXPECT_EQ(machine_memory() >> 10, kibibytes);
 }
 
+TEST(Machine, SomeOfItsMemoryIsFree) {
+  EXPECT_GT(free_memory(), 0);
+  EXPECT_LT(free_memory(), machine_memory());
+}
+
 }  // namespace machine_test
 }  // namespace mpitron

@@ -1,0 +1,46 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "inference/engine_interface.h"
+#include "utils/text/hash.h"
+
+namespace mpitron::inference {
+
+/// Whether it pays to draft tokens of an answer (PromptLookup).
+struct DraftHistory {
+  Index length = 2;  // tokens that the next draft may have
+  Index wait = 0;    // steps without a draft from now on
+  Index misses = 0;  // drafts in a row of which nothing was drawn
+};
+
+/// One answer in the making, as the scheduler sees it: tokens, blocks and progress.
+struct Sequence {
+  TokenIds tokens = {};  // prompt, then answer, then the drafts of a step under way
+  Index prompt_size = 0;
+  Index longest = 0;           // tokens never grow beyond
+  std::string salt = {};       // shares cached blocks with equal salts only
+  bool scores_prompt = false;  // logits of all prompt tokens are wanted: no cached prefix helps
+  Sequence* leader = nullptr;  // an answer to the same prompt that computes it first
+  DraftHistory history = {};
+  TokenIds encoder_tokens = {};  // what an encoder reads before the first token is computed
+
+  Index scored = 0;  // prompt tokens whose logits were seen
+  Index drafts = 0;  // tokens at the end that nobody has drawn
+  Index slot = -1;   // -1: not running
+  bool under_way = false;
+  bool encoded = false;
+  std::vector<Index> encoder_blocks = {};
+  bool other_state = false;  // which of its slot's places for states holds the one at `computed`
+  std::vector<Index> blocks = {};
+  std::vector<Hash128> keys = {};  // of full blocks that can be found
+  Index computed = 0;              // tokens whose keys, values and states are in the cache
+  Index cached = 0;                // prompt tokens that the first admission found in the cache
+  Index skipped = 0;               // times that a later one was admitted before
+  Index preemptions = 0;
+
+  /// Without drafts.
+  Index size() const { return static_cast<Index>(tokens.size()) - drafts; }
+};
+
+}  // namespace mpitron::inference
