@@ -17,6 +17,7 @@ class CachedEngine : public Engine {
   void start(std::span<const StepPlan* const> plans) override;
   void finish() override {}
   std::span<const float> logits(Index /*replica*/) const override { return logits_; }
+  std::span<const TokenId> drafted(Index /*replica*/) const override { return runner_.drafted(); }
   const StepRunner& runner() const { return runner_; }
 
  private:

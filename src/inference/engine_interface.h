@@ -19,9 +19,10 @@ struct EngineShape {
   Index states = 0;             // places for what layers carry beside keys; 0: none does
   Index max_step_tokens = 512;  // of all sequences of one step together
   Index max_positions = 0;      // longest sequence, prompt and answer
-  Index max_encoded = 0;        // longest prompt of an encoder; 0: there is none
-  Index vocabulary = 0;         // true ids
-  Index padded_vocabulary = 0;  // columns of the logits
+  Index own_drafts = 0;   // most tokens that the engine itself drafts behind a sequence's last
+  Index max_encoded = 0;  // longest prompt of an encoder; 0: there is none
+  Index vocabulary = 0;   // true ids
+  Index padded_vocabulary = 0;                        // columns of the logits
   std::optional<kernels::WeightFormat> weights = {};  // that products read; absent: the model's
 };
 
@@ -40,7 +41,9 @@ struct SequenceStep {
   std::span<const Index> encoder_blocks = {};    // hold what is left of encoder_size positions
   Index encoder_size = 0;
 
-  Index rows() const { return static_cast<Index>(tokens.size()) - logits_from; }
+  Index own_drafts = 0;  // tokens to be drafted by the engine and computed behind the others
+
+  Index rows() const { return static_cast<Index>(tokens.size()) - logits_from + own_drafts; }
 };
 
 /// A block or a place for states that becomes what another one is.
@@ -85,6 +88,8 @@ class Engine {
   /// Of the step that ended last: the wanted logits, fp32 [rows, padded_vocabulary], sequences in
   /// order; valid until the next call of another function.
   virtual std::span<const float> logits(Index replica) const = 0;
+  /// Of the same step: what the engine drafted, sequences in order.
+  virtual std::span<const TokenId> drafted(Index /*replica*/) const { return {}; }
   /// Called now and then while nobody has work.
   virtual void idle() {}
 

@@ -9,14 +9,14 @@ namespace {
 
 static_assert(std::is_same_v<Index, std::int64_t>);
 
-constexpr Index kNumbersOfASequence = 10;
+constexpr Index kNumbersOfASequence = 11;
 
 void append(const SequenceStep& sequence, std::vector<std::int64_t>& words) {
   const auto size = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
   words.insert(words.end(), {sequence.slot, sequence.first_position, sequence.logits_from,
                              sequence.state_from, sequence.state_to, sequence.encoder_size,
                              size(sequence.tokens), size(sequence.blocks),
-                             size(sequence.encoder_tokens), size(sequence.encoder_blocks)});
+                             size(sequence.encoder_tokens), size(sequence.encoder_blocks), sequence.own_drafts});
   words.insert(words.end(), sequence.tokens.begin(), sequence.tokens.end());
   words.insert(words.end(), sequence.encoder_tokens.begin(), sequence.encoder_tokens.end());
   words.insert(words.end(), sequence.blocks.begin(), sequence.blocks.end());
@@ -98,6 +98,7 @@ ReceivedPlans::ReceivedPlans(std::span<const std::int64_t> words)
       sequence.encoder_tokens = tokens(numbers[8]);
       sequence.blocks = reader.take(numbers[7]);
       sequence.encoder_blocks = reader.take(numbers[9]);
+      sequence.own_drafts = numbers[10];
     }
   }
   MPITRON_CHECK(reader.left() == 0, reader.left());

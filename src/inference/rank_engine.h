@@ -21,6 +21,9 @@ class RankEngine : public Engine {
   std::span<const float> logits(Index replica) const override {
     return logits_[static_cast<std::size_t>(replica)];
   }
+  std::span<const TokenId> drafted(Index /*replica*/) const override {
+    return worker_.runner().drafted();
+  }
   /// Shows the others that this rank lives.
   void idle() override;
 

@@ -9,9 +9,12 @@ using tensor::Tensor;
 
 namespace {
 
-/// One block of each owner and one place for states more than the caller knows of.
-EngineShape with_stand_in(EngineShape shape, Index owners) {
-  shape.blocks += owners;
+/// One block of each owner and one place for states more than the caller knows of. Drafts of the
+/// model's own where all ranks share its layers: all know them, and nobody exchanges tokens.
+EngineShape with_stand_in(EngineShape shape, const RankPlace& place) {
+  shape.blocks += place.groups.context->size();
+  shape.own_drafts =
+      place.groups.tensor->size() == place.world.size() ? shape.own_drafts : Index{0};
   shape.states += shape.states > 0 ? 1 : 0;
   return shape;
 }
@@ -37,7 +40,7 @@ RankWorker::RankWorker(device::Device& device, const models::Model& model, const
       place_(place),
       own_block_((shape.blocks + place.groups.context->size() - 1) / place.groups.context->size() *
                  place.groups.context->size()),
-      runner_(device, model, with_stand_in(shape, place.groups.context->size()),
+      runner_(device, model, with_stand_in(shape, place),
               place.groups.context),
       stand_in_blocks_{own_block_} {}
 
@@ -75,7 +78,7 @@ void RankWorker::tick(std::span<const std::int64_t> words) {
   const StepPlan& own = plans[place_.replica];
   Index rows = 0;
   for (const SequenceStep& sequence : own.sequences) {
-    rows += static_cast<Index>(sequence.tokens.size());
+    rows += static_cast<Index>(sequence.tokens.size()) + sequence.own_drafts;
   }
   const bool stands_in = rows == 0 && plans.has_rows() && place_.groups.expert->size() > 1;
   if (stands_in) {  // all who share the experts exchange tokens together

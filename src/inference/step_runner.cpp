@@ -29,6 +29,10 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
   shape_.max_positions = encodes ? config.decoder_seq_length : config.max_position_embeddings;
   shape_.max_encoded = encodes ? config.seq_length : 0;
   shape_.block_owners = sharers();
+  shape_.own_drafts = std::min(shape.own_drafts, model.prediction_depths());
+  if (shape_.own_drafts > 0) {
+    heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights_}, shape.slots);
+  }
 }
 
 void StepRunner::warm_up() {
@@ -46,6 +50,7 @@ void StepRunner::warm_up() {
 }
 
 void StepRunner::collect(std::span<const SequenceStep> sequences) {
+  std::span<const TokenId> drafts = drafted_;
   pieces_.clear();
   encoded_.clear();
   ids_.clear();
@@ -53,7 +58,7 @@ void StepRunner::collect(std::span<const SequenceStep> sequences) {
   wanted_.clear();
   for (const SequenceStep& sequence : sequences) {
     const auto first = static_cast<Index>(ids_.size());
-    const auto count = static_cast<Index>(sequence.tokens.size());
+    const auto count = static_cast<Index>(sequence.tokens.size()) + sequence.own_drafts;
     pieces_.push_back({.first_row = first,
                        .rows = count,
                        .first_position = sequence.first_position,
@@ -67,6 +72,9 @@ void StepRunner::collect(std::span<const SequenceStep> sequences) {
                           .blocks = sequence.encoder_blocks});
     }
     ids_.insert(ids_.end(), sequence.tokens.begin(), sequence.tokens.end());
+    const auto own = drafts.first(static_cast<std::size_t>(sequence.own_drafts));
+    ids_.insert(ids_.end(), own.begin(), own.end());
+    drafts = drafts.subspan(own.size());
     for (Index i = 0; i < count; ++i) {
       positions_.push_back(sequence.first_position + i);
       if (i >= sequence.logits_from) {
@@ -148,6 +156,10 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
       encode(sequence);
     }
   }
+  drafted_.clear();
+  if (heads_) {
+    heads_->draft(plan, drafted_);
+  }
   collect(plan.sequences);
   if (ids_.empty()) {
     return {};
@@ -163,7 +175,11 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
                                   .encoded = encoded_,
                                   .positions = on_device(positions_)};
   autograd::Context context{.device = device_, .cached = &pass, .mode = autograd::Mode::evaluate};
-  return model_.hidden(context, batch_of_rows(pass.positions), input);
+  const Var hidden = model_.hidden(context, batch_of_rows(pass.positions), input);
+  if (heads_) {
+    heads_->learn(plan, drafted_, hidden.value);
+  }
+  return hidden;
 }
 
 void StepRunner::append_logits(const Var& hidden, std::vector<float>& logits) {

@@ -1,7 +1,7 @@
 #pragma once
 #include "autograd/cached_pass.h"
 #include "comm/groups/parallel_groups.h"
-#include "inference/engine_interface.h"
+#include "inference/prediction_heads.h"
 #include "models/model.h"
 
 namespace mpitron::inference {
@@ -23,6 +23,8 @@ class StepRunner {
   /// Appends the wanted rows' logits, fp32, of what `run` gave last.
   void append_logits(const autograd::Var& hidden, std::vector<float>& logits);
 
+  /// What was drafted for the last step, sequences in order.
+  const TokenIds& drafted() const { return drafted_; }
   /// Rows of this rank's piece of a step that has `rows`.
   Index piece_of(Index rows) const { return (rows + sharers() - 1) / sharers(); }
   /// Of keys and values, and of states.
@@ -47,6 +49,8 @@ class StepRunner {
   autograd::KeyValueCache cache_;
   autograd::LayerStates states_;
   autograd::PackedWeights weights_;
+  std::optional<PredictionHeads> heads_;
+  TokenIds drafted_;
   // The rows of the last step.
   std::vector<kernels::CachedPiece> pieces_, encoded_;
   std::vector<std::int64_t> ids_, positions_, wanted_;

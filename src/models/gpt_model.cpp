@@ -70,6 +70,13 @@ std::vector<GptModel::Prediction> GptModel::predictions(Context& context, const 
   return result;
 }
 
+Var GptModel::predict(Context& context, Index depth, const Var& hidden, const Batch& batch) const {
+  const nn::MultiTokenPrediction& deep = predictions_[static_cast<std::size_t>(depth)];
+  const Var embedded = embedding()->forward(
+      context, {.ids = batch.tokens, .layer = static_cast<std::uint32_t>(deep.number())});
+  return deep.forward(context, hidden, embedded, layer_inputs(context, batch, hidden));
+}
+
 Var GptModel::with_predictions(Context& context, const Batch& batch, const Var& hidden) const {
   const autograd::AuxiliaryLosses& auxiliary = context.auxiliary;
   Var result = hidden;

@@ -155,7 +155,7 @@ TEST(CachedEngine, EveryKindOfLayerAnswersAsTheUncachedEngine) {
       {"--multi-latent-attention", "--kv-lora-rank", "16", "--qk-head-dim", "8",
        "--qk-pos-emb-head-dim", "8", "--v-head-dim", "8"},
       {"--num-experts", "4", "--moe-router-topk", "2", "--moe-token-dispatcher-type", "alltoall"},
-      {"--mtp-num-layers", "1"}};
+      {"--mtp-num-layers", "2"}};
   for (std::vector<std::string> kind : kinds) {
     SCOPED_TRACE(kind.empty() ? "plain" : kind[0] + " " + std::to_string(kind.size()));
     kind.insert(kind.end(), rope.begin(), rope.end());
@@ -169,7 +169,8 @@ TEST(CachedEngine, EveryKindOfLayerAnswersAsTheUncachedEngine) {
                             {.block_size = cut.block_size,
                              .blocks = cut.blocks,
                              .slots = cut.slots,
-                             .max_step_tokens = cut.step_tokens},
+                             .max_step_tokens = cut.step_tokens,
+                             .own_drafts = drafts},
                             61);
         const std::vector<Answer> got = random.answers(engine, {.draft_tokens = drafts});
         for (std::size_t i = 0; i < want.size(); ++i) {

@@ -24,7 +24,8 @@ TEST(PlanMessage, ArrivesAsItWasSent) {
                       .state_to = 8,
                       .encoder_tokens = encoder,
                       .encoder_blocks = encoder_blocks,
-                      .encoder_size = 1},
+                      .encoder_size = 1,
+                      .own_drafts = 2},
                      {.slot = 2, .tokens = encoder, .blocks = encoder_blocks}};
   second.state_copies = {{5, 6}};
   const StepPlan* const plans[] = {&first, &empty, &second};
@@ -39,7 +40,7 @@ TEST(PlanMessage, ArrivesAsItWasSent) {
   const SequenceStep& sequence = got[0].sequences[0];
   EXPECT_EQ(sequence.slot, 1);
   EXPECT_EQ(sequence.first_position, 6);
-  EXPECT_EQ(sequence.rows(), 1);
+  EXPECT_EQ(sequence.rows(), 3);
   EXPECT_EQ(sequence.state_from, 7);
   EXPECT_EQ(sequence.state_to, 8);
   EXPECT_EQ(sequence.encoder_size, 1);

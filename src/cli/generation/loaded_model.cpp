@@ -107,8 +107,8 @@ void ModelOptions::declare(Flags& flags) {
                "whether prompts that begin alike share what is computed for them");
   flags.choices({"on", "off"});
   flags.option("--num-speculative-tokens", draft_tokens,
-               "most tokens of an answer that are drafted from what repeats in its text; drafts "
-               "never change the text");
+               "most tokens of an answer that are drafted, from what repeats in its text or by "
+               "depths of multi-token prediction; drafts never change the text");
   flags.option("--inference-weights", weights,
                "what products read weights in: int8 has a scale for each output, q4 4 bits and a "
                "scale for 32 inputs; auto: the model's type");
@@ -162,13 +162,16 @@ void LoadedModel::read_model(const ModelOptions& options) {
   parallel.pipeline_model_parallel_size = options.pipeline;
   const auto stage = grid_.dense().coordinate(world_->rank(), comm::Axis::pipeline);
   const pipeline::ChunkLayers layers =
-      pipeline::make_stage_layout(parallel, config.all_layers()).layers(stage, 0);
+      pipeline::make_stage_layout(parallel, config.all_layers(), config.mtp_num_layers.value_or(0))
+          .layers(stage, 0);
   model_ = models::make_model(config, *device_,
                               {.groups = groups_,
                                .part = {.first_layer = layers.first,
                                         .num_layers = layers.count,
                                         .has_embedding = layers.has_embedding,
-                                        .has_output = layers.has_loss}});
+                                        .has_output = layers.has_loss,
+                                        .prediction_depths =
+                                            options.draft_tokens > 0 ? layers.mtp_count : 0}});
   model_->initialize();
   convert::load_values(*model_, reader.ours());
 }
@@ -183,6 +186,7 @@ inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) co
           .blocks = cache.blocks(options.max_requests, options.cache_gigabytes),
           .slots = options.max_requests,
           .max_step_tokens = options.max_tokens,
+          .own_drafts = options.draft_tokens,
           .vocabulary = tokenizer->vocab_size(),
           .weights = kernels::weight_format(options.weights)};
 }

@@ -61,6 +61,7 @@ Generator::Generator(Engine& engine, const tokenizers::Tokenizer& tokenizer,
     : engine_(engine),
       tokenizer_(tokenizer),
       sampler_(engine.shape().vocabulary),
+      log_probs_(engine.shape().vocabulary),
       plans_(at(engine.replicas())) {
   for (Index r = 0; r < engine.replicas(); ++r) {
     schedulers_.push_back(std::make_unique<Scheduler>(engine.shape(), settings, engine.depth()));
@@ -125,9 +126,8 @@ bool Generator::cancel(std::uint64_t id) {
 void Generator::score(Entry& entry, Index position, std::span<const float> row) {
   const auto next = static_cast<std::size_t>(position) + 1;
   if (next < entry.request.prompt.size()) {
-    entry.answer.prompt_log_probs.push_back(log_probs(row, entry.request.prompt[next],
-                                                      engine_.shape().vocabulary,
-                                                      std::max<Index>(entry.request.log_probs, 0)));
+    entry.answer.prompt_log_probs.push_back(log_probs_.of(
+        row, entry.request.prompt[next], std::max<Index>(entry.request.log_probs, 0)));
   }
   entry.scored = position + 1;
 }
@@ -146,7 +146,7 @@ TokenId Generator::take_token(Entry& entry, std::span<const float> row) {
   }
   const TokenId id = *drawn;
   if (request.log_probs >= 0) {
-    answer.log_probs.push_back(log_probs(row, id, engine_.shape().vocabulary, request.log_probs));
+    answer.log_probs.push_back(log_probs_.of(row, id, request.log_probs));
   }
   answer.tokens.push_back(id);
   ++generated_;
@@ -296,12 +296,18 @@ bool Generator::step() {
   }
   for (Index r = 0; r < replicas(); ++r) {
     std::span<const float> logits = engine_.logits(r);
+    std::span<const TokenId> drafts = engine_.drafted(r);
     for (const Scheduler::Part& part : schedulers_[at(r)]->oldest()) {
       const auto values = static_cast<std::size_t>(part.rows() * engine_.shape().padded_vocabulary);
+      const auto own_drafts = static_cast<std::size_t>(part.own_drafts);
       if (part.sequence != nullptr) {
+        if (own_drafts > 0) {
+          Scheduler::add_own_drafts(part, drafts.first(own_drafts));
+        }
         take_part(part, logits.first(values));
       }
       logits = logits.subspan(values);
+      drafts = drafts.subspan(own_drafts);
     }
     schedulers_[at(r)]->end_oldest();
   }

@@ -83,6 +83,7 @@ class Generator {
   Engine& engine_;
   const tokenizers::Tokenizer& tokenizer_;
   TokenSampler sampler_;
+  LogProbs log_probs_;
   std::vector<std::unique_ptr<Scheduler>> schedulers_;  // by replica
   std::vector<const StepPlan*> plans_;
   std::uint64_t next_id_ = 1;

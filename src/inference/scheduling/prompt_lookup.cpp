@@ -1,7 +1,5 @@
 #include "inference/scheduling/prompt_lookup.h"
 
-#include <algorithm>
-
 namespace mpitron::inference {
 namespace {
 
@@ -20,14 +18,6 @@ Index equal_before(std::span<const TokenId> tokens, Index a, Index b, Index most
 }  // namespace
 
 Index PromptLookup::propose(Sequence& sequence, Index most) const {
-  most = std::min({most, settings_.most, sequence.history.length});
-  if (sequence.history.wait > 0) {
-    --sequence.history.wait;
-    return 0;
-  }
-  if (most <= 0) {
-    return 0;
-  }
   const std::span<const TokenId> tokens = sequence.tokens;
   const Index size = sequence.size();
   Index best = 0, behind = 0;
@@ -46,23 +36,6 @@ Index PromptLookup::propose(Sequence& sequence, Index most) const {
   }
   sequence.drafts = most;
   return most;
-}
-
-void PromptLookup::learn(DraftHistory& history, Index proposed, Index drawn) const {
-  if (proposed == 0) {
-    return;
-  }
-  if (drawn == 0) {
-    history.length = 2;
-    history.wait =
-        std::min(settings_.longest_wait, Index{1} << std::min<Index>(history.misses, 16));
-    ++history.misses;
-  } else {
-    history.misses = 0;
-    history.wait = 0;
-    history.length = drawn == proposed ? std::min(2 * history.length, settings_.most)
-                                       : std::max<Index>(drawn + 1, 2);
-  }
 }
 
 }  // namespace mpitron::inference

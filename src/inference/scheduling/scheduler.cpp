@@ -11,7 +11,6 @@ Scheduler::Scheduler(const EngineShape& shape, SchedulerSettings settings, Index
       settings_(settings),
       depth_(depth),
       pool_(shape.blocks, shape.block_size, shape.block_owners),
-      lookup_({.most = settings.draft_tokens}),
       flights_(static_cast<std::size_t>(depth)) {
   for (Index slot = shape.slots - 1; slot >= 0; --slot) {
     free_slots_.push_back(slot);
@@ -143,27 +142,30 @@ Index Scheduler::state_place(const Sequence& sequence, bool other) const {
   return sequence.slot * of_slot + (other && of_slot > 1 ? 1 : 0);
 }
 
-/// `tokens` of the sequence and all of its drafts.
-void Scheduler::schedule(Sequence& sequence, Index tokens) {
+/// `tokens` of the sequence, all of its drafts, and those that the engine is to make.
+void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
   const Index first = sequence.computed, next = first + tokens;
   const bool scores = sequence.scores_prompt && sequence.scored < sequence.prompt_size;
   const Index wanted = next == sequence.size() ? tokens - 1 : tokens;
   const Index from = scores ? std::clamp<Index>(sequence.scored - first, 0, wanted) : wanted;
-  const Index all = tokens + sequence.drafts;
-  budget_ -= all;
-  flight(flights_begun_).push_back({&sequence, first, all, from, sequence.drafts});
+  const Index known = tokens + sequence.drafts;
+  budget_ -= known + own_drafts;
+  flight(flights_begun_)
+      .push_back(
+          {&sequence, first, known + own_drafts, from, sequence.drafts + own_drafts, own_drafts});
   plan_.sequences.push_back(
       {.slot = sequence.slot,
        .first_position = first,
        .tokens = std::span(sequence.tokens)
-                     .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(all)),
+                     .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(known)),
        .blocks = sequence.blocks,
        .logits_from = from,
        .state_from = first > 0 ? state_place(sequence, sequence.other_state) : -1,
        .state_to = state_place(sequence, !sequence.other_state),
        .encoder_tokens = sequence.encoded ? std::span<const TokenId>() : sequence.encoder_tokens,
        .encoder_blocks = sequence.encoder_blocks,
-       .encoder_size = static_cast<Index>(sequence.encoder_tokens.size())});
+       .encoder_size = static_cast<Index>(sequence.encoder_tokens.size()),
+       .own_drafts = own_drafts});
 }
 
 /// Whether the token that was drawn last is all that is to be computed. States may lie behind by
@@ -174,26 +176,41 @@ bool Scheduler::decodes(const Sequence& sequence) const {
                        left <= settings_.draft_tokens + 1);
 }
 
-/// Drafts behind the `tokens` that lead to the sequence's end, on blocks that nobody misses.
+/// For how many drafts there are blocks that nobody misses.
+Index Scheduler::room_for_drafts(Sequence& sequence, Index most) {
+  while (static_cast<Index>(sequence.blocks.size()) < blocks_for(sequence.size() + most)) {
+    const auto block = pool_.take(owner_of(sequence.blocks.size()));
+    if (!block) {
+      break;
+    }
+    sequence.blocks.push_back(*block);
+  }
+  return std::min(most,
+                  static_cast<Index>(sequence.blocks.size()) * shape_.block_size - sequence.size());
+}
+
+/// Drafts behind the `tokens` that lead to the sequence's end: of what repeats in its text, or else
+/// as many as are returned, by the engine.
 Index Scheduler::add_drafts(Sequence& sequence, Index tokens) {
-  const Index most = std::min({draft_budget_, budget_ - tokens, settings_.draft_tokens,
-                               sequence.longest - sequence.size() - 1});
+  Index most = std::min({draft_budget_, budget_ - tokens, settings_.draft_tokens,
+                         sequence.longest - sequence.size() - 1});
   if (most <= 0 || sequence.size() == sequence.prompt_size || tokens > settings_.draft_tokens) {
     return 0;
   }
-  Index drafts = lookup_.propose(sequence, most);
-  while (drafts > 0 &&
-         static_cast<Index>(sequence.blocks.size()) < blocks_for(sequence.size() + drafts)) {
-    if (const auto block = pool_.take(owner_of(sequence.blocks.size()))) {
-      sequence.blocks.push_back(*block);
-    } else {
-      sequence.tokens.pop_back();
-      sequence.drafts = --drafts;
-    }
+  Index own = 0;
+  const Index wanted = sequence.lookup_pace.allowed(most);
+  if (lookup_.propose(sequence, wanted) > 0) {
+    sequence.drafts = 0;  // until there is room for them
+    const Index room = room_for_drafts(sequence, wanted);
+    sequence.tokens.resize(sequence.tokens.size() - static_cast<std::size_t>(wanted - room));
+    sequence.drafts = room;
+  } else if (tokens == 1 && shape_.own_drafts > 0) {
+    most = sequence.own_pace.allowed(std::min(most, shape_.own_drafts));
+    own = room_for_drafts(sequence, most);
   }
-  draft_budget_ -= drafts;
-  drafted_ += drafts;
-  return drafts;
+  draft_budget_ -= sequence.drafts + own;
+  drafted_ += sequence.drafts + own;
+  return own;
 }
 
 /// How many tokens of a running sequence the step has blocks for; it may be preempted.
@@ -229,10 +246,9 @@ void Scheduler::plan_running(bool decoding) {
     --left;
     const Index tokens = plan_tokens(sequence);
     if (tokens > 0) {
-      if (decoding && sequence.computed + tokens == sequence.size()) {
-        add_drafts(sequence, tokens);
-      }
-      schedule(sequence, tokens);
+      const bool whole = decoding && sequence.computed + tokens == sequence.size();
+      const Index own_drafts = whole ? add_drafts(sequence, tokens) : 0;
+      schedule(sequence, tokens, own_drafts);
     }
   }
 }
@@ -436,6 +452,12 @@ void Scheduler::remember_blocks(Sequence& sequence) {
   }
 }
 
+void Scheduler::add_own_drafts(const Part& part, std::span<const TokenId> drafts) {
+  Sequence& sequence = *part.sequence;
+  sequence.tokens.insert(sequence.tokens.end(), drafts.begin(), drafts.end());
+  sequence.drafts = static_cast<Index>(drafts.size());
+}
+
 void Scheduler::computed(const Part& part, Index drawn) {
   Sequence& sequence = *part.sequence;
   sequence.under_way = false;
@@ -443,7 +465,7 @@ void Scheduler::computed(const Part& part, Index drawn) {
   sequence.drafts -= drawn;
   sequence.tokens.resize(static_cast<std::size_t>(sequence.size()));
   sequence.drafts = 0;
-  lookup_.learn(sequence.history, part.drafts, drawn);
+  (part.own_drafts > 0 ? sequence.own_pace : sequence.lookup_pace).learn(part.drafts, drawn);
   drawn_drafts_ += drawn;
   if (shape_.states == 0) {
     sequence.computed += part.tokens - part.drafts + drawn;

@@ -10,7 +10,7 @@ namespace mpitron::inference {
 struct SchedulerSettings {
   bool prefix_cache = true;
   Index max_skips = 16;
-  Index draft_tokens = 0;  // most that are drafted by prompt lookup for one sequence and step
+  Index draft_tokens = 0;  // most that are drafted for one sequence and step
   Index draft_rows = 16;   // rows of a step up to which drafts are worth their products
 };
 
@@ -44,7 +44,8 @@ class Scheduler {
     Index first_position = 0;
     Index tokens = 0;       // drafts included
     Index logits_from = 0;  // of them
-    Index drafts = 0;
+    Index drafts = 0;       // those of the engine included
+    Index own_drafts = 0;   // of the engine, which the sequence does not know yet
 
     Index rows() const { return tokens - logits_from; }
   };
@@ -56,6 +57,8 @@ class Scheduler {
   Index under_way() const { return flights_begun_ - flights_ended_; }
   /// Of the oldest step under way.
   std::vector<Part>& oldest();
+  /// The drafts that the engine made for a part.
+  static void add_own_drafts(const Part& part, std::span<const TokenId> drafts);
   /// What a part was planned for is in the cache, with as many of its drafts as were drawn.
   void computed(const Part& part, Index drawn);
   /// The oldest step has ended.
@@ -80,13 +83,14 @@ class Scheduler {
   void plan_running(bool decodes);
   Index plan_tokens(Sequence& sequence);
   Index add_drafts(Sequence& sequence, Index tokens);
+  Index room_for_drafts(Sequence& sequence, Index most);
   void admit();
   bool has_room(const Sequence& sequence) const;
   bool try_admit(Sequence& sequence);
   void start_running(Sequence& sequence);
   void find_prefix(Sequence& sequence);
   void remember_blocks(Sequence& sequence);
-  void schedule(Sequence& sequence, Index tokens);
+  void schedule(Sequence& sequence, Index tokens, Index own_drafts = 0);
   void drop_preempted();
   void give_blocks_back(Sequence& sequence);
   void stop_running(Sequence& sequence);

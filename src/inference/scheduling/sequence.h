@@ -3,16 +3,10 @@
 #include <vector>
 
 #include "inference/engine_interface.h"
+#include "inference/scheduling/draft_pace.h"
 #include "utils/text/hash.h"
 
 namespace mpitron::inference {
-
-/// Whether it pays to draft tokens of an answer (PromptLookup).
-struct DraftHistory {
-  Index length = 2;  // tokens that the next draft may have
-  Index wait = 0;    // steps without a draft from now on
-  Index misses = 0;  // drafts in a row of which nothing was drawn
-};
 
 /// One answer in the making, as the scheduler sees it: tokens, blocks and progress.
 struct Sequence {
@@ -22,7 +16,7 @@ struct Sequence {
   std::string salt = {};       // shares cached blocks with equal salts only
   bool scores_prompt = false;  // logits of all prompt tokens are wanted: no cached prefix helps
   Sequence* leader = nullptr;  // an answer to the same prompt that computes it first
-  DraftHistory history = {};
+  DraftPace lookup_pace = {}, own_pace = {};  // of drafts from the text and by the engine
   TokenIds encoder_tokens = {};  // what an encoder reads before the first token is computed
 
   Index scored = 0;  // prompt tokens whose logits were seen

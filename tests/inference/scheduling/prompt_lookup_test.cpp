@@ -6,13 +6,11 @@ namespace mpitron::inference {
 namespace prompt_lookup_test {
 
 Sequence sequence_of(TokenIds tokens) {
-  Sequence sequence{.tokens = std::move(tokens)};
-  sequence.history.length = 4;
-  return sequence;
+  return {.tokens = std::move(tokens)};
 }
 
 TEST(PromptLookup, ProposesWhatStoodBehindTheLongestRepetition) {
-  const PromptLookup lookup({});
+  const PromptLookup lookup;
   Sequence sequence = sequence_of({9, 1, 2, 3, 7, 2, 3, 8, 1, 2, 3});
   EXPECT_EQ(lookup.propose(sequence, 2), 2);
   EXPECT_EQ(sequence.drafts, 2);
@@ -22,37 +20,18 @@ TEST(PromptLookup, ProposesWhatStoodBehindTheLongestRepetition) {
 }
 
 TEST(PromptLookup, WhatRepeatsGoesOnRepeating) {
-  const PromptLookup lookup({});
+  const PromptLookup lookup;
   Sequence sequence = sequence_of({5, 6, 5, 6});
-  EXPECT_EQ(lookup.propose(sequence, 9), 4);
+  EXPECT_EQ(lookup.propose(sequence, 4), 4);
   EXPECT_EQ(sequence.tokens, (TokenIds{5, 6, 5, 6, 5, 6, 5, 6}));
 }
 
 TEST(PromptLookup, ProposesNothingWithoutARepetition) {
-  const PromptLookup lookup({});
+  const PromptLookup lookup;
   Sequence different = sequence_of({1, 2, 3, 4}), once = sequence_of({3, 1, 2, 3});
   EXPECT_EQ(lookup.propose(different, 4), 0);
   EXPECT_EQ(lookup.propose(once, 4), 0);  // one token alone says nothing
   EXPECT_EQ(different.tokens.size(), 4u);
-}
-
-TEST(PromptLookup, WaitsLongerAfterEachMissAndDraftsMoreAfterHits) {
-  const PromptLookup lookup({});
-  DraftHistory history;
-  lookup.learn(history, 2, 2);
-  EXPECT_EQ(history.length, 4);
-  lookup.learn(history, 4, 4);
-  EXPECT_EQ(history.length, 8);
-  lookup.learn(history, 8, 3);
-  EXPECT_EQ(history.length, 4);
-  for (const Index wait : {1, 2, 4, 8, 16, 32, 64, 64}) {
-    lookup.learn(history, 2, 0);
-    EXPECT_EQ(history.wait, wait);
-  }
-  Sequence sequence = sequence_of({1, 2, 1, 2});
-  sequence.history.wait = 1;
-  EXPECT_EQ(lookup.propose(sequence, 4), 0);
-  EXPECT_EQ(lookup.propose(sequence, 4), 4);
 }
 
 }  // namespace prompt_lookup_test
