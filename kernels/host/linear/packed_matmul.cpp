@@ -2,6 +2,7 @@
 
 #include "kernels/host/linear/packed_integers.h"
 #include "kernels/host/linear/packed_numbers.h"
+#include "kernels/host/linear/packed_tiles.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -135,13 +136,33 @@ void multiply(const PackedMatmul& kernel, const typename Weights::Rows& x) {
   });
 }
 
-/// Whether rows are taken as they are: fp32, or bf16 that the processor multiplies itself.
-bool takes_bf16(const PackedMatmul& kernel) {
-  return packed::kPairProducts && kernel.x.dtype == DType::bf16 &&
-         kernel.format == WeightFormat::bf16;
-}
 bool takes_integers(const PackedMatmul& kernel) {
   return facts(kernel.format).group > 0;
+}
+/// Whether rows of bf16 are taken as they are.
+bool takes_bf16(const PackedMatmul& kernel) {
+  return kernel.x.dtype == DType::bf16 && kernel.format == WeightFormat::bf16 &&
+         (packed::kPairProducts || packed::has_tiles());
+}
+/// Whether the processor's matrix units multiply.
+bool takes_tiles(const PackedMatmul& kernel) {
+  return packed::has_tiles() && (takes_bf16(kernel) || kernel.format == WeightFormat::int8);
+}
+/// Tiles are whole: rows that are not are copied and filled up with zeros.
+bool fills_rows(const PackedMatmul& kernel) {
+  return takes_bf16(kernel) && takes_tiles(kernel) &&
+         kernel.inputs() % facts(WeightFormat::bf16).step != 0;
+}
+
+/// Bytes of x as the product takes it, where that lies in the workspace.
+Index taken_bytes(const PackedMatmul& kernel) {
+  const Index rows = kernel.x.size(0) * kernel.heads(), k = kernel.inputs();
+  const Index bytes = takes_integers(kernel) ? packed::integer_rows_bytes(kernel.format, rows, k)
+                      : fills_rows(kernel)   ? rows * packed_inputs(kernel.format, k) * 2
+                      : kernel.x.dtype == DType::f32 || takes_bf16(kernel)
+                          ? 0
+                          : rows * k * Index{sizeof(float)};
+  return (bytes + 63) / 64 * 64;
 }
 
 template <class T>
@@ -176,6 +197,14 @@ NumberRows<float> exact_rows(const PackedMatmul& kernel) {
   return {copy, heads * k, k};
 }
 
+/// Rows of bf16 as they are, where the processor multiplies pairs.
+template <class Weights>
+void multiply_pairs(const PackedMatmul& kernel) {
+  if constexpr (std::is_same_v<typename Weights::Rows, NumberRows<BFloat16>>) {
+    multiply<Weights>(kernel, given_rows<BFloat16>(kernel));
+  }
+}
+
 /// x rounded to 8 bits, in the workspace.
 IntegerRows rounded_rows(const PackedMatmul& kernel) {
   const Index m = kernel.x.size(0), k = kernel.inputs();
@@ -189,14 +218,80 @@ IntegerRows rounded_rows(const PackedMatmul& kernel) {
   return rows;
 }
 
+/// Rows of bf16, filled up with zeros to whole tiles where they are not.
+NumberRows<BFloat16> pair_rows(const PackedMatmul& kernel) {
+  if (!fills_rows(kernel)) {
+    return given_rows<BFloat16>(kernel);
+  }
+  const Index k = kernel.inputs(), filled = packed_inputs(kernel.format, k);
+  const Index heads = kernel.heads();
+  auto* copy = static_cast<BFloat16*>(kernel.workspace.data);
+  for_rows<BFloat16>(kernel, kernel.x.numel(), [&](Index row, Index head, const BFloat16* from) {
+    BFloat16* to = copy + (row * heads + head) * filled;
+    std::fill(std::copy_n(from, k, to), to + filled, BFloat16{});
+  });
+  return {copy, heads * filled, filled};
+}
+
+#if defined(__AMX_BF16__) && defined(__AMX_INT8__)
+
+template <class Kind>
+void multiply_tiles(const PackedMatmul& kernel, const typename Kind::Rows& x) {
+  const Index m = kernel.y.size(0), n = kernel.outputs(), k = kernel.inputs();
+  const Index blocks = packed_blocks(n), pairs = (blocks + 1) / 2;
+  auto* const scratch = reinterpret_cast<float*>(static_cast<std::uint8_t*>(kernel.workspace.data) +
+                                                 taken_bytes(kernel));
+  visit_dtype(kernel.y.dtype, [&]<class Y>() {
+    for_ranges(kernel.heads() * pairs, kernel.y.numel() * k / kLanes,
+               [&](Index begin, Index end, Index worker) {
+                 for (Index head = begin / pairs; head * pairs < end; ++head) {
+                   const std::uint8_t* weights =
+                       kernel.packed.as<std::uint8_t>() + head * packed_bytes(kernel.format, n, k);
+                   const Results<Y> results{
+                       kernel.y.as<Y>() + (head > 0 ? head * kernel.y.stride(1) : 0),
+                       kernel.y.stride(0), n, kernel.bias};
+                   packed::TiledProduct<Kind> product(x.of_head(head, m), m, k, weights,
+                                                      scratch + worker * packed::tile_sums(m));
+                   const Index first = head * pairs;
+                   product.run(2 * std::max(begin - first, Index{0}),
+                               std::min(2 * std::min(end - first, pairs), blocks),
+                               [&](Index row, Index block, Float sum) {
+                                 if constexpr (std::is_same_v<Kind, packed::ByteTiles>) {
+                                   sum *= packed::EightBits::scale(
+                                       weights + block * packed_block_bytes(kernel.format, k), k);
+                                 }
+                                 results.store(row, block * kLanes, sum);
+                               });
+                 }
+               });
+  });
+}
+
+bool multiply_by_tiles(const PackedMatmul& kernel) {
+  if (!takes_tiles(kernel)) {
+    return false;
+  }
+  if (kernel.format == WeightFormat::bf16) {
+    multiply_tiles<packed::PairTiles>(kernel, pair_rows(kernel));
+  } else {
+    multiply_tiles<packed::ByteTiles>(kernel, rounded_rows(kernel));
+  }
+  return true;
+}
+
+#else
+
+bool multiply_by_tiles(const PackedMatmul& /*kernel*/) {
+  return false;
+}
+
+#endif
+
 }  // namespace
 
 Index workspace_bytes(const device::HostStream&, const PackedMatmul& kernel) {
-  const Index rows = kernel.x.size(0) * kernel.heads();
-  return takes_integers(kernel) ? packed::integer_rows_bytes(kernel.format, rows, kernel.inputs())
-         : kernel.x.dtype == DType::f32 || takes_bf16(kernel)
-             ? 0
-             : kernel.x.numel() * Index{sizeof(float)};
+  const Index tiles = takes_tiles(kernel) ? packed::tile_sums(kernel.x.size(0)) * max_workers() : 0;
+  return taken_bytes(kernel) + tiles * Index{sizeof(float)};
 }
 
 void run(device::HostStream&, const PackedMatmul& kernel) {
@@ -205,8 +300,11 @@ void run(device::HostStream&, const PackedMatmul& kernel) {
   MPITRON_CHECK(kernel.packed.numel() == bytes, kernel.packed.numel(), n, k);
   MPITRON_CHECK(kernel.x.size(0) == kernel.y.size(0) && kernel.x.dtype == kernel.y.dtype,
                 kernel.x.size(0), kernel.y.size(0));
+  if (multiply_by_tiles(kernel)) {
+    return;
+  }
   if (takes_bf16(kernel)) {
-    return multiply<packed::PairProducts>(kernel, given_rows<BFloat16>(kernel));
+    return multiply_pairs<packed::PairProducts>(kernel);
   }
   switch (kernel.format) {
     case WeightFormat::fp32:

@@ -164,14 +164,14 @@ void LoadedModel::read_model(const ModelOptions& options) {
   const pipeline::ChunkLayers layers =
       pipeline::make_stage_layout(parallel, config.all_layers(), config.mtp_num_layers.value_or(0))
           .layers(stage, 0);
-  model_ = models::make_model(config, *device_,
-                              {.groups = groups_,
-                               .part = {.first_layer = layers.first,
-                                        .num_layers = layers.count,
-                                        .has_embedding = layers.has_embedding,
-                                        .has_output = layers.has_loss,
-                                        .prediction_depths =
-                                            options.draft_tokens > 0 ? layers.mtp_count : 0}});
+  model_ = models::make_model(
+      config, *device_,
+      {.groups = groups_,
+       .part = {.first_layer = layers.first,
+                .num_layers = layers.count,
+                .has_embedding = layers.has_embedding,
+                .has_output = layers.has_loss,
+                .prediction_depths = options.draft_tokens > 0 ? layers.mtp_count : 0}});
   model_->initialize();
   convert::load_values(*model_, reader.ours());
 }

@@ -46,8 +46,7 @@ void GenerationService::cancel(std::uint64_t id) {
     for (const std::uint64_t each : found->second->ids) {
       generator_.cancel(each);
     }
-    groups_.erase(found);
-    --open_;
+    forget(id);
     ++own_.cancelled_groups;
   });
   wake_.notify_all();
@@ -71,31 +70,48 @@ void GenerationService::start(std::uint64_t id, AnswerGroup calls) {
             if (answer.finish != FinishReason::none) {
               --group->unfinished;
             }
-            group->calls.answered(i, answer);
+            if (!given_up_) {
+              group->calls.answered(i, answer);
+            }
             if (group->unfinished == 0) {
-              groups_.erase(id);
-              --open_;
+              forget(id);
               ++own_.finished_groups;
             }
           }));
     }
+    const std::lock_guard lock(groups_mutex_);
     groups_.emplace(id, group);
   } catch (const std::exception& error) {
     for (const std::uint64_t each : group->ids) {
       generator_.cancel(each);
     }
     --open_;
-    group->calls.failed(error.what());
+    group->calls.failed(500, error.what());
   }
 }
 
 void GenerationService::fail_all(const std::string& message) {
-  for (const auto& [id, group] : std::exchange(groups_, {})) {
+  while (!groups_.empty()) {
+    const auto [id, group] = *groups_.begin();
     for (const std::uint64_t each : group->ids) {
       generator_.cancel(each);
     }
-    --open_;
-    group->calls.failed(message);
+    forget(id);
+    group->calls.failed(500, message);
+  }
+}
+
+void GenerationService::forget(std::uint64_t id) {
+  const std::lock_guard lock(groups_mutex_);
+  groups_.erase(id);
+  --open_;
+}
+
+void GenerationService::give_up(const std::string& message) {
+  given_up_ = true;
+  const std::lock_guard lock(groups_mutex_);
+  for (const auto& [id, group] : groups_) {
+    group->calls.failed(503, message);
   }
 }
 
