@@ -1,12 +1,9 @@
 #include "cli/generation/loaded_model.h"
 
-#include <unistd.h>
-
 #include "cli/generation/cache_size.h"
 #include "convert/model_logits.h"
-#include "inference/engine_choice.h"
+#include "convert/model_reader.h"
 #include "models/make_model.h"
-#include "pipeline/stage_layout.h"
 #include "tokenizers/hugging_face/huggingface_tokenizer.h"
 
 namespace mpitron::cli {
@@ -22,14 +19,6 @@ std::unique_ptr<tokenizers::Tokenizer> tokenizer_of(const ModelOptions& options)
     chosen.tokenizer_model = options.load;
   }
   return tokenizers::make_tokenizer(chosen);
-}
-
-comm::RankGrid grid_of(const ModelOptions& options, Index ranks) {
-  return comm::RankGrid(ranks, {.tensor = options.tensor,
-                                .context = options.context,
-                                .pipeline = options.pipeline,
-                                .expert = options.expert,
-                                .expert_tensor = options.expert_tensor});
 }
 
 /// As generation runs it: nothing is dropped, by chance or because others take the room.
@@ -72,20 +61,6 @@ void check_numbers(const ModelOptions& options) {
   }
 }
 
-/// What a model of this kind cannot be cut into.
-void check_layout(const ModelOptions& options, const config::ModelConfig& config, Index ranks) {
-  if (ranks == 1) {
-    return;
-  }
-  if (const std::string missing = inference::no_cached_path(config); !missing.empty()) {
-    throw_usage("--load {}: several ranks generate with a cache, and {}", options.load, missing);
-  }
-  if (config.kind == config::ModelKind::t5 && (options.pipeline > 1 || options.context > 1)) {
-    throw_usage("--load {}: an encoder with a decoder is cut by --tensor-model-parallel-size alone",
-                options.load);
-  }
-}
-
 }  // namespace
 
 void ModelOptions::declare(Flags& flags) {
@@ -113,36 +88,17 @@ void ModelOptions::declare(Flags& flags) {
                "what products read weights in: int8 has a scale for each output, q4 4 bits and a "
                "scale for 32 inputs; auto: the model's type");
   flags.choices({"auto", "fp32", "bf16", "fp16", "int8", "q4"});
-  flags.option("--tensor-model-parallel-size", tensor, "ranks that share each layer");
-  flags.option("--pipeline-model-parallel-size", pipeline, "stages of layers");
-  flags.option("--context-parallel-size", context, "ranks that share each text and its cache");
-  flags.option("--expert-model-parallel-size", expert, "ranks that share the experts of a layer");
-  flags.option("--expert-tensor-parallel-size", expert_tensor,
-               "ranks that share each expert; 0: as --tensor-model-parallel-size");
-  flags.option("--distributed-timeout-minutes", timeout_minutes,
-               "a rank that lets others wait for so long ends the job");
+  layout.declare(flags);
 }
 
 LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::World> world)
     : name(std::filesystem::path(options.load).lexically_normal().filename()),
-      world_(std::move(world)),
-      grid_(grid_of(options, world_->size())),
-      groups_(comm::make_parallel_groups(*world_, grid_)) {
+      ranks_(options.layout, std::move(world)) {
   check_numbers(options);
   read_model(options);
   shape_ = engine_shape(options);
-  if (world_->size() == 1) {
-    engine = inference::make_engine(*device_, *model_, shape_, tokenizer->vocab_size());
-  } else if (leads()) {
-    engine = std::make_unique<inference::RankEngine>(
-        *device_, *model_, inference::RankPlace::of(*world_, groups_, grid_), grid_, shape_);
-  }
+  engine = ranks_.engine(*device_, *model_, shape_);
   read_chat_template();
-}
-
-void LoadedModel::follow() {
-  inference::RankEngine::follow(*device_, *model_,
-                                inference::RankPlace::of(*world_, groups_, grid_), shape_);
 }
 
 void LoadedModel::read_model(const ModelOptions& options) {
@@ -151,27 +107,14 @@ void LoadedModel::read_model(const ModelOptions& options) {
   if (config.kind != config::ModelKind::gpt && config.kind != config::ModelKind::t5) {
     throw_usage("--load {}: only models with a decoder generate", options.load);
   }
-  check_layout(options, config, world_->size());
+  ranks_.check(config, "--load " + options.load);
   tokenizer = tokenizer_of(options);
   if (tokenizer->vocab_size() > reader.description().stored_vocab_size()) {
     throw_usage("the tokenizer has {} ids, the model of --load {} has {}: choose its own tokenizer",
                 tokenizer->vocab_size(), options.load, reader.description().stored_vocab_size());
   }
-  device_ = device::make_device("host", world_->make_allocator());
-  config::ParallelConfig parallel;
-  parallel.pipeline_model_parallel_size = options.pipeline;
-  const auto stage = grid_.dense().coordinate(world_->rank(), comm::Axis::pipeline);
-  const pipeline::ChunkLayers layers =
-      pipeline::make_stage_layout(parallel, config.all_layers(), config.mtp_num_layers.value_or(0))
-          .layers(stage, 0);
-  model_ = models::make_model(
-      config, *device_,
-      {.groups = groups_,
-       .part = {.first_layer = layers.first,
-                .num_layers = layers.count,
-                .has_embedding = layers.has_embedding,
-                .has_output = layers.has_loss,
-                .prediction_depths = options.draft_tokens > 0 ? layers.mtp_count : 0}});
+  device_ = device::make_device("host", ranks_.world().make_allocator());
+  model_ = models::make_model(config, *device_, ranks_.share(config, options.draft_tokens > 0));
   model_->initialize();
   convert::load_values(*model_, reader.ours());
 }
@@ -180,8 +123,8 @@ inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) co
   const CacheSize cache{.config = model_->config(),
                         .layers = model_->part().num_layers,
                         .block_size = options.block_size,
-                        .tensor_ranks = options.tensor,
-                        .context_ranks = options.context};
+                        .tensor_ranks = options.layout.tensor,
+                        .context_ranks = options.layout.context};
   return {.block_size = options.block_size,
           .blocks = cache.blocks(options.max_requests, options.cache_gigabytes),
           .slots = options.max_requests,

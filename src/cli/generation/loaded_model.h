@@ -1,9 +1,6 @@
 #pragma once
 #include "cli/data/tokenizer_flags.h"
-#include "comm/groups/parallel_groups.h"
-#include "config/parallel_config.h"
-#include "convert/model_reader.h"
-#include "inference/rank_engine.h"
+#include "cli/generation/generation_ranks.h"
 #include "inference/scheduling/scheduler.h"
 #include "inference/templates/chat_prompt.h"
 
@@ -21,8 +18,7 @@ struct ModelOptions {
   std::string weights = "auto";
   std::string prefix_cache = "on";
   Index draft_tokens = 0;
-  double timeout_minutes = 10;
-  Index tensor = 1, pipeline = 1, context = 1, expert = 1, expert_tensor = 0;
+  GenerationLayout layout;
 
   void declare(Flags& flags);
   inference::SchedulerSettings scheduling() const {
@@ -39,8 +35,8 @@ class LoadedModel {
   LoadedModel(const ModelOptions& options, std::shared_ptr<comm::World> world);
 
   /// Whether this rank answers; the others take part in its steps until its engine ends.
-  bool leads() const { return world_->rank() == 0; }
-  void follow();
+  bool leads() const { return ranks_.leads(); }
+  void follow() { ranks_.follow(*device_, *model_, shape_); }
 
   std::string name;  // of the folder
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
@@ -52,9 +48,7 @@ class LoadedModel {
   void read_chat_template();
   inference::EngineShape engine_shape(const ModelOptions& options) const;
 
-  std::shared_ptr<comm::World> world_;
-  comm::RankGrid grid_;
-  comm::ParallelGroups groups_;
+  GenerationRanks ranks_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<models::Model> model_;
   inference::EngineShape shape_;

@@ -79,7 +79,7 @@ int serve(const Arguments& arguments) {
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before any thread, which inherits it
   const auto last_words = std::make_shared<comm::LastWords>();
   const std::shared_ptr<comm::World> world =
-      launch_world(options.model.timeout_minutes, nullptr, last_words);
+      launch_world(options.model.layout.timeout_minutes, nullptr, last_words);
   const device::HostRuntime runtime;
   LoadedModel model(options.model, world);
   if (!model.leads()) {
