@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "device/streams.h"
 #include "device/tensor_view.h"
@@ -22,6 +24,22 @@ struct CachedPiece {
   Index state_from = -1, state_to = -1;
 };
 
+/// The same for kernels of a GPU, as one list of words: of row i the position at [2 i] (-1: it
+/// belongs to no piece) and at [2 i + 1] where the list of its blocks begins. Where rows are not
+/// causal they all have the position of their piece's first.
+inline void append_piece_table(std::span<const CachedPiece> pieces, Index rows, bool causal,
+                               std::vector<std::int64_t>& table) {
+  table.assign(static_cast<std::size_t>(2 * rows), -1);
+  for (const CachedPiece& piece : pieces) {
+    for (Index i = 0; i < piece.rows; ++i) {
+      const auto at = static_cast<std::size_t>(2 * (piece.first_row + i));
+      table[at] = piece.first_position + (causal ? i : 0);
+      table[at + 1] = static_cast<std::int64_t>(table.size());
+    }
+    table.insert(table.end(), piece.blocks.begin(), piece.blocks.end());
+  }
+}
+
 /// Writes keys and values of all rows whose blocks are here to their places in the cache.
 ///
 /// Numerical contract: copies; all of one type. Rows of different sequences must not share a place.
@@ -33,6 +51,7 @@ struct CacheAppend {
   Out key_cache;    // [blocks, g, block_size, d]
   Out value_cache;  // [blocks, g, block_size, dv]
   std::span<const CachedPiece> pieces;
+  In table = {};  // of a GPU: append_piece_table
 
   template <class F>
   void views(F&& f) const {
@@ -53,6 +72,7 @@ struct CacheAppend {
 ///                 causal, every row sees all positions up to that of the piece's first row
 ///   bias:         that of distance key - query is added to the scaled score
 ///   sink:         one more logit in the softmax, without a value (kernels/attention/sink)
+///                 (a GPU adds up 256 positions at a time and joins them in fp32)
 ///   outputs:      o `=`, rounded once; lse `=`, the logarithm of the sum of powers, fp32; where a
 ///                 row sees nothing o is 0 and lse -inf
 struct CachedAttention {
@@ -70,6 +90,9 @@ struct CachedAttention {
   Index window = -1;       // keys before the query that are visible besides itself; -1: all
   bool zero_sink = false;  // a sink of logit 0 for every head
   bool causal = true;
+  In table = {};             // of a GPU: append_piece_table
+  Index most_positions = 0;  // of a GPU: that any row sees; 0: as the pieces say
+  Out workspace = {};        // of a GPU
 
   template <class F>
   void views(F&& f) const {
@@ -81,5 +104,8 @@ void run(device::ReferenceStream&, const CacheAppend&);
 void run(device::ReferenceStream&, const CachedAttention&);
 void run(device::HostStream&, const CacheAppend&);
 void run(device::HostStream&, const CachedAttention&);
+void run(device::CudaStream&, const CacheAppend&);
+void run(device::CudaStream&, const CachedAttention&);
+Index workspace_bytes(const device::CudaStream&, const CachedAttention&);
 
 }  // namespace mpitron::kernels

@@ -1,14 +1,13 @@
 #include "autograd/cached_pass.h"
 
-#include <cstring>
+#include "tensor/host_copy.h"
 
 namespace mpitron::autograd {
 namespace {
 
-void copy_place(const Tensor& tensor, Index from, Index to) {
-  const Tensor source = tensor.slice(0, from, from + 1), target = tensor.slice(0, to, to + 1);
-  std::memcpy(target.view().data, source.view().data,
-              static_cast<std::size_t>(source.view().bytes()));
+void copy_place(device::Device& device, const Tensor& tensor, Index from, Index to) {
+  tensor::copy_bytes(device, tensor.slice(0, from, from + 1).view(),
+                     tensor.slice(0, to, to + 1).view());
 }
 
 template <class T>
@@ -39,7 +38,7 @@ void KeyValueCache::copy_block(Index from, Index to) {
   for (const Layer& layer : layers_) {
     for (const Tensor* tensor : {&layer.keys, &layer.values}) {
       if (*tensor) {
-        copy_place(*tensor, from, to);
+        copy_place(device_, *tensor, from, to);
       }
     }
   }
@@ -68,7 +67,7 @@ const Tensor& LayerStates::of(Index number, Index part, const Shape& of_one, DTy
 void LayerStates::copy(Index from, Index to) {
   for (const std::vector<Tensor>& parts : layers_) {
     for (const Tensor& state : parts) {
-      copy_place(state, from, to);
+      copy_place(device_, state, from, to);
     }
   }
 }

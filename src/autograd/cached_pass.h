@@ -67,7 +67,8 @@ struct CachedPass {
   std::span<const kernels::CachedPiece> pieces;
   /// The same rows and what an encoder has left for them, up to position `first_position`.
   std::span<const kernels::CachedPiece> encoded = {};
-  Tensor positions = {};  // [t], int64, of the rows in their sequences
+  Tensor positions = {};                  // [t], int64, of the rows in their sequences
+  Tensor table = {}, encoded_table = {};  // of a GPU: kernels::append_piece_table of both
 };
 
 }  // namespace mpitron::autograd

@@ -17,6 +17,8 @@ class PackedWeights {
       : device_(device), format_(format) {}
 
   kernels::WeightFormat format() const { return format_; }
+  /// Whether products read packed weights: on a GPU they read the parameters themselves.
+  bool packs() const { return device_.tensors_on_host(); }
   const Tensor& of(const Parameter& weight);
   /// What some heads multiply with, made of a weight: `make` gives [heads, n, k]. `part` tells
   /// apart what is made of one weight.

@@ -13,10 +13,11 @@ constexpr Index kNumbersOfASequence = 11;
 
 void append(const SequenceStep& sequence, std::vector<std::int64_t>& words) {
   const auto size = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
-  words.insert(words.end(), {sequence.slot, sequence.first_position, sequence.logits_from,
-                             sequence.state_from, sequence.state_to, sequence.encoder_size,
-                             size(sequence.tokens), size(sequence.blocks),
-                             size(sequence.encoder_tokens), size(sequence.encoder_blocks), sequence.own_drafts});
+  words.insert(
+      words.end(),
+      {sequence.slot, sequence.first_position, sequence.logits_from, sequence.state_from,
+       sequence.state_to, sequence.encoder_size, size(sequence.tokens), size(sequence.blocks),
+       size(sequence.encoder_tokens), size(sequence.encoder_blocks), sequence.own_drafts});
   words.insert(words.end(), sequence.tokens.begin(), sequence.tokens.end());
   words.insert(words.end(), sequence.encoder_tokens.begin(), sequence.encoder_tokens.end());
   words.insert(words.end(), sequence.blocks.begin(), sequence.blocks.end());

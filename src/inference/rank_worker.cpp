@@ -40,8 +40,7 @@ RankWorker::RankWorker(device::Device& device, const models::Model& model, const
       place_(place),
       own_block_((shape.blocks + place.groups.context->size() - 1) / place.groups.context->size() *
                  place.groups.context->size()),
-      runner_(device, model, with_stand_in(shape, place),
-              place.groups.context),
+      runner_(device, model, with_stand_in(shape, place), place.groups.context),
       stand_in_blocks_{own_block_} {}
 
 Tensor RankWorker::receive_hidden(Index rows) {

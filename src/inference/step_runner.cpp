@@ -117,6 +117,18 @@ Tensor StepRunner::on_device(std::span<const std::int64_t> values) {
   return tensor::to_device(device_, host);
 }
 
+Tensor StepRunner::table_of(std::span<const kernels::CachedPiece> pieces, bool causal) {
+  if (device_.tensors_on_host() || pieces.empty()) {
+    return {};
+  }
+  Index rows = 0;
+  for (const kernels::CachedPiece& piece : pieces) {
+    rows += piece.rows;
+  }
+  kernels::append_piece_table(pieces, piece_of(rows) * sharers(), causal, table_);
+  return on_device(table_);
+}
+
 models::Batch StepRunner::batch_of_rows(const Tensor& positions) {
   models::Batch batch;
   const auto count = static_cast<Index>(ids_.size());
@@ -137,7 +149,8 @@ void StepRunner::encode(const SequenceStep& sequence) {
                                   .states = states_,
                                   .weights = weights_,
                                   .pieces = std::span(&piece, 1),
-                                  .positions = on_device(positions_)};
+                                  .positions = on_device(positions_),
+                                  .table = table_of(std::span(&piece, 1), true)};
   autograd::Context context{.device = device_, .cached = &pass, .mode = autograd::Mode::evaluate};
   model_.encode(context, batch_of_rows(pass.positions));
 }
@@ -173,7 +186,9 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
                                   .weights = weights_,
                                   .pieces = pieces_,
                                   .encoded = encoded_,
-                                  .positions = on_device(positions_)};
+                                  .positions = on_device(positions_),
+                                  .table = table_of(pieces_, true),
+                                  .encoded_table = table_of(encoded_, false)};
   autograd::Context context{.device = device_, .cached = &pass, .mode = autograd::Mode::evaluate};
   const Var hidden = model_.hidden(context, batch_of_rows(pass.positions), input);
   if (heads_) {

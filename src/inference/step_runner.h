@@ -38,6 +38,8 @@ class StepRunner {
   void take_own_blocks();
   void take_own_rows();
   models::Batch batch_of_rows(const tensor::Tensor& positions);
+  /// Where the rows' blocks lie, for the kernels of a GPU; absent on the host.
+  tensor::Tensor table_of(std::span<const kernels::CachedPiece> pieces, bool causal);
   tensor::Tensor on_device(std::span<const std::int64_t> values);
 
   device::Device& device_;
@@ -54,6 +56,7 @@ class StepRunner {
   // The rows of the last step.
   std::vector<kernels::CachedPiece> pieces_, encoded_;
   std::vector<std::int64_t> ids_, positions_, wanted_;
+  std::vector<std::int64_t> table_;
   std::vector<Index> own_blocks_;
 };
 

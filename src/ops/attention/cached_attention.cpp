@@ -50,7 +50,8 @@ void append(Context& context, const device::TensorView& fused, const QkvLayout& 
                                       .v = layout.values(fused),
                                       .key_cache = layer.keys.view(),
                                       .value_cache = layer.values.view(),
-                                      .pieces = context.cached->pieces});
+                                      .pieces = context.cached->pieces,
+                                      .table = context.cached->table.view()});
 }
 
 /// This rank's piece of rows that all have attended, over their own keys: in every rank's order.
@@ -82,8 +83,9 @@ Tensor attend_cached(Context& context, kernels::CachedAttention kernel, DType ty
   const bool shared = ranks.size() > 1;
   const Tensor o = context.empty({rows, n, kernel.value_cache.size(3)}, shared ? DType::f32 : type);
   kernel.o = o.view();
+  kernel.table = context.cached->table.view();
   if (!shared) {
-    context.launch(kernel);
+    context.launch_with_workspace(kernel);
     return o;
   }
   const Tensor lse = context.empty({rows, n}, DType::f32);
@@ -94,7 +96,7 @@ Tensor attend_cached(Context& context, kernels::CachedAttention kernel, DType ty
     kernel.sinks = {};
     kernel.zero_sink = false;
   }
-  context.launch(kernel);
+  context.launch_with_workspace(kernel);
   const Tensor piece = merged_piece(context, o, lse, ranks);
   if (type == DType::f32) {
     return piece;
@@ -141,7 +143,8 @@ Var cached_cross_attention(Context& context, const Var& queries, const Attention
   const Index rows = queries.shape()[0];
   const Tensor o = context.empty({rows, layout.heads, layout.value_dim}, queries.value.dtype());
   kernel.o = o.view();
-  context.launch(kernel);
+  kernel.table = context.cached->encoded_table.view();
+  context.launch_with_workspace(kernel);
   return autograd::variable(o.reshape({rows, 1, layout.heads * layout.value_dim}));
 }
 

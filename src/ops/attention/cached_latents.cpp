@@ -2,6 +2,7 @@
 
 #include "kernels/attention/rotary.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/linear/matmul.h"
 #include "kernels/linear/packed_matmul.h"
 #include "ops/attention/cached_attention.h"
 #include "ops/parallel/collectives.h"
@@ -53,10 +54,34 @@ TensorView head_columns(const TensorView& view, Index begin, Index end) {
           {view.stride(0), view.stride(last - 1), 1}};
 }
 
+/// Head by head, with the weight as it is.
+void multiply_each_head(Context& context, const TensorView& x, const CachedLatents& latents,
+                        const LatentHeads& heads, UpPart part, const TensorView& y) {
+  const Index rows = heads.plain + heads.value, r = latents.up->value.shape()[1];
+  const TensorView up = latents.up->value.reshape({heads.heads, rows, r}).view();
+  const bool keys = part == UpPart::keys_transposed;
+  const TensorView own = device::slice(up, 1, keys ? 0 : heads.plain, keys ? heads.plain : rows);
+  const auto head_of = [](const TensorView& view, Index head) {
+    const TensorView one = device::slice(view, view.shape.rank() - 2, head, head + 1);
+    return TensorView(one.data, one.dtype, {view.size(0), view.size(-1)}, {view.stride(0), 1});
+  };
+  for (Index head = 0; head < heads.heads; ++head) {
+    const TensorView weight = device::slice(own, 0, head, head + 1);
+    context.launch_with_workspace(
+        kernels::Matmul{.a = head_of(x, head),
+                        .b = TensorView(weight.data, weight.dtype, {weight.size(1), r}),
+                        .c = head_of(y, head),
+                        .transpose_b = !keys});
+  }
+}
+
 /// y [t, n, ..] = x [t, n, ..] with each head's weight.
 void multiply_heads(Context& context, const TensorView& x, const CachedLatents& latents,
                     const LatentHeads& heads, UpPart part, const TensorView& y) {
   autograd::PackedWeights& weights = context.cached->weights;
+  if (!weights.packs()) {
+    return multiply_each_head(context, x, latents, heads, part, y);
+  }
   const Tensor& packed = weights.of_heads(*latents.up, static_cast<int>(part), [&] {
     return part_of(context.device, latents.up->value, heads, part);
   });
@@ -98,7 +123,8 @@ Var cached_latent_attention(Context& context, const CachedLatents& x, const Late
                                       .v = rope.reshape({rows, 1, 1, heads.rotary}).view(),
                                       .key_cache = latents,
                                       .value_cache = device::slice(keys, 3, r, of_key),
-                                      .pieces = context.cached->pieces});
+                                      .pieces = context.cached->pieces,
+                                      .table = context.cached->table.view()});
   const Tensor absorbed = context.empty({t, 1, 1, n, of_key}, type);
   multiply_heads(context, head_columns(q, 0, heads.plain), x, heads, UpPart::keys_transposed,
                  head_columns(absorbed.view(), 0, r));

@@ -24,6 +24,12 @@ struct Step {
     t += rows;
     lists.emplace_back();
   }
+  /// For a GPU.
+  std::vector<double> table(bool causal = true) const {
+    std::vector<std::int64_t> words;
+    append_piece_table(pieces, t, causal, words);
+    return {words.begin(), words.end()};
+  }
   static constexpr Index kBlocks = 32;
   Index block_size, t = 0, used = 0;
   std::vector<Index> blocks;
@@ -50,6 +56,8 @@ TEST(CachedAttention, EveryShapeAsTheReference) {
           Twin& values = bench.input(type, {Step::kBlocks, heads.groups, block_size, heads.dv});
           Twin &sinks = bench.input(type, {n}, 2), &o = bench.output(type, {step.t, n, heads.dv});
           Twin& bias = bench.input(type, {2 * 80 - 1, n}, 2);
+          const bool causal = window >= 0 || heads.d > 16;
+          Twin& table = bench.integers(step.table(causal));
           bench.check(
               [&](Side side) {
                 return CachedAttention{.q = q(side),
@@ -63,7 +71,8 @@ TEST(CachedAttention, EveryShapeAsTheReference) {
                                        .scale = 0.5f,
                                        .window = window,
                                        .zero_sink = window == 5,
-                                       .causal = window >= 0 || heads.d > 16};
+                                       .causal = causal,
+                                       .table = In(table(side))};
               },
               kTolerance);
         }
@@ -80,7 +89,7 @@ TEST(CachedAttention, ValuesMayBeColumnsOfTheKeys) {
     Twin& q = bench.input(type, {step.t, 1, 1, 6, 40}, 2);
     Twin& keys = bench.input(type, {Step::kBlocks, 1, 8, 40});
     StridedTensor o[2] = {{type, {step.t, 6, 32}, {0, 0}}, {type, {step.t, 6, 32}, {0, 0}}};
-    Twin& parts = bench.input(type, {step.t, 1, 1, 40});
+    Twin &parts = bench.input(type, {step.t, 1, 1, 40}), &table = bench.integers(step.table());
     bench.check(
         [&](Side side) {
           return CachedAttention{.q = q(side),
@@ -90,7 +99,8 @@ TEST(CachedAttention, ValuesMayBeColumnsOfTheKeys) {
                                  .bias = {},
                                  .o = o[side].view(),
                                  .lse = {},
-                                 .pieces = step.pieces};
+                                 .pieces = step.pieces,
+                                 .table = In(table(side))};
         },
         kTolerance);
     const std::vector<double> got = o[1].values(), want = o[0].values();
@@ -125,9 +135,11 @@ TEST(CachedAttention, BlocksThatAreNotHereAreLeftOut) {
     Twin &o = bench.output(DType::f32, {step.t, 6, 16}),
          &lse = bench.output(DType::f32, {step.t, 6});
     Twin &k = bench.input(type, {step.t, 1, 2, 24}), &v = bench.input(type, {step.t, 1, 2, 16});
+    Twin& table = bench.integers(step.table());
     bench.check(
         [&](Side side) {
-          return CacheAppend{k(side), v(side), keys(side), values(side), step.pieces};
+          return CacheAppend{k(side),      v(side),     keys(side),
+                             values(side), step.pieces, In(table(side))};
         },
         0);
     bench.check(
@@ -139,9 +151,60 @@ TEST(CachedAttention, BlocksThatAreNotHereAreLeftOut) {
                                  .bias = {},
                                  .o = o(side),
                                  .lse = lse(side),
-                                 .pieces = step.pieces};
+                                 .pieces = step.pieces,
+                                 .table = In(table(side))};
         },
         kTolerance);
+  }
+}
+
+/// More positions than a GPU's warp has: parts are joined.
+TEST(CachedAttention, LongSequencesAsTheReference) {
+  Step step(16);
+  step.pieces.clear();
+  std::vector<Index> blocks;
+  for (Index i = 0; i < Step::kBlocks; ++i) {
+    blocks.push_back((5 * i + 3) % Step::kBlocks);
+  }
+  step.pieces = {{0, 2, 500, blocks}, {2, 1, 255, blocks}};
+  step.t = 3;
+  const Index scratch = 3 * 4 * 2 * 25;
+  TestTensor q(DType::f32, {3, 1, 2, 2, 24}, test_values(3 * 96, 1));
+  TestTensor keys(DType::f32, {Step::kBlocks, 2, 16, 24}, test_values(Step::kBlocks * 768, 2));
+  TestTensor values(DType::f32, {Step::kBlocks, 2, 16, 24}, test_values(Step::kBlocks * 768, 3));
+  const std::vector<double> words = step.table();
+  TestTensor table(DType::i64, {static_cast<Index>(words.size())}, words);
+  TestTensor workspace(DType::f32, {scratch}, std::vector<double>(std::size_t(scratch), NAN));
+  std::vector<std::vector<double>> results, logarithms;
+  for (const bool reference : {true, false}) {
+    TestTensor o(DType::f32, {3, 4, 24}, std::vector<double>(288, NAN));
+    TestTensor lse(DType::f32, {3, 4}, std::vector<double>(12, NAN));
+    const CachedAttention kernel{.q = q.view(),
+                                 .key_cache = keys.view(),
+                                 .value_cache = values.view(),
+                                 .sinks = {},
+                                 .bias = {},
+                                 .o = o.view(),
+                                 .lse = lse.view(),
+                                 .pieces = step.pieces,
+                                 .window = 400,
+                                 .zero_sink = true,
+                                 .table = In(table.view()),
+                                 .workspace = workspace.view()};
+    if (reference) {
+      device::ReferenceStream stream;
+      run(stream, kernel);
+    } else {
+      run_on_device(kernel);
+    }
+    results.push_back(o.values());
+    logarithms.push_back(lse.values());
+  }
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    ASSERT_NEAR(results[1][i], results[0][i], 2e-6) << i;
+  }
+  for (std::size_t i = 0; i < logarithms[0].size(); ++i) {
+    ASSERT_NEAR(logarithms[1][i], logarithms[0][i], 1e-5) << i;
   }
 }
 
@@ -151,10 +214,12 @@ TEST(CachedAttention, AppendsToItsBlocksOnly) {
     Workbench bench;
     Twin &k = bench.input(type, {step.t, 1, 2, 5}), &v = bench.input(type, {step.t, 1, 2, 7});
     Twin& keys = bench.inout(type, {Step::kBlocks, 2, 8, 5});
-    Twin& values = bench.inout(type, {Step::kBlocks, 2, 8, 7});
+    Twin &values = bench.inout(type, {Step::kBlocks, 2, 8, 7}),
+         &table = bench.integers(step.table());
     bench.check(
         [&](Side side) {
-          return CacheAppend{k(side), v(side), keys(side), values(side), step.pieces};
+          return CacheAppend{k(side),      v(side),     keys(side),
+                             values(side), step.pieces, In(table(side))};
         },
         0);
   }
@@ -168,6 +233,9 @@ TEST(CachedAttention, RowsAloneHaveTheSameBits) {
   TestTensor values(DType::f32, {Step::kBlocks, 2, 16, 24}, test_values(Step::kBlocks * 768, 3));
   const auto attended = [&](std::span<const CachedPiece> pieces) {
     TestTensor o(DType::f32, {step.t, 4, 24}, std::vector<double>(std::size_t(step.t * 96), 0.0));
+    std::vector<std::int64_t> words;
+    append_piece_table(pieces, step.t, true, words);
+    TestTensor table(DType::i64, {static_cast<Index>(words.size())}, {words.begin(), words.end()});
     run_on_device(CachedAttention{.q = q.view(),
                                   .key_cache = keys.view(),
                                   .value_cache = values.view(),
@@ -175,7 +243,8 @@ TEST(CachedAttention, RowsAloneHaveTheSameBits) {
                                   .bias = {},
                                   .o = o.view(),
                                   .lse = {},
-                                  .pieces = pieces});
+                                  .pieces = pieces,
+                                  .table = In(table.view())});
     return o.values();
   };
   const std::vector<double> whole = attended(step.pieces);
