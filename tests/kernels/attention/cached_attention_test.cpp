@@ -173,7 +173,8 @@ TEST(CachedAttention, LongSequencesAsTheReference) {
   TestTensor keys(DType::f32, {Step::kBlocks, 2, 16, 24}, test_values(Step::kBlocks * 768, 2));
   TestTensor values(DType::f32, {Step::kBlocks, 2, 16, 24}, test_values(Step::kBlocks * 768, 3));
   const std::vector<double> words = step.table();
-  TestTensor table(DType::i64, {static_cast<Index>(words.size())}, words);
+  StridedTensor table(DType::i64, {static_cast<Index>(words.size())}, {});
+  table.fill(words);
   TestTensor workspace(DType::f32, {scratch}, std::vector<double>(std::size_t(scratch), NAN));
   std::vector<std::vector<double>> results, logarithms;
   for (const bool reference : {true, false}) {
@@ -235,7 +236,8 @@ TEST(CachedAttention, RowsAloneHaveTheSameBits) {
     TestTensor o(DType::f32, {step.t, 4, 24}, std::vector<double>(std::size_t(step.t * 96), 0.0));
     std::vector<std::int64_t> words;
     append_piece_table(pieces, step.t, true, words);
-    TestTensor table(DType::i64, {static_cast<Index>(words.size())}, {words.begin(), words.end()});
+    StridedTensor table(DType::i64, {static_cast<Index>(words.size())}, {});
+    table.fill({words.begin(), words.end()});
     run_on_device(CachedAttention{.q = q.view(),
                                   .key_cache = keys.view(),
                                   .value_cache = values.view(),
