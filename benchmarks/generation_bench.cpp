@@ -10,7 +10,7 @@
 #include "config/parse/parse.h"
 #include "inference/cached_engine.h"
 #include "inference/scheduling/generator.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::benchmarks {

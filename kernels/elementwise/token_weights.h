@@ -7,7 +7,7 @@ namespace mpitron::kernels {
 using device::In;
 using device::Out;
 
-// What drawing a token needs of a row of logits. Ids are taken in blocks of 64, so that who searches
+// What drawing a token needs of a row of logits. Ids are taken in blocks of 64, so that a search
 // can skip most of them.
 
 inline constexpr Index kTokenBlock = 64;

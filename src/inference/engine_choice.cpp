@@ -22,7 +22,7 @@ bool keeps_states(const config::ModelConfig& config) {
 }  // namespace
 
 std::string no_cached_path(const config::ModelConfig& config) {
-  if (config.kind != config::ModelKind::gpt && config.kind != config::ModelKind::t5) {
+  if (!config.family().generates()) {
     return "only models with a decoder have one";
   }
   return keeps_states(config) ? "layers that keep a state instead of keys have none" : "";

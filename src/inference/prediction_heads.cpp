@@ -116,16 +116,15 @@ Tensor PredictionHeads::run(const Rows& rows, Index depth) {
       .weights = caches_.weights,
       .pieces = rows.pieces,
       .positions = column(device_, rows.positions).reshape({static_cast<Index>(rows.ids.size())})};
-  autograd::Context context{.device = device_, .cached = &pass, .mode = autograd::Mode::evaluate};
-  models::Batch batch;
-  batch.tokens = column(device_, rows.ids);
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
+  const models::Batch batch{{models::kTokens, column(device_, rows.ids)}};
   return model_.predict(context, depth - 1, autograd::constant(rows.inputs), batch).value;
 }
 
 TokenId PredictionHeads::likeliest(const Tensor& row) {
   const autograd::CachedPass pass{
       .cache = caches_.keys, .states = caches_.states, .weights = caches_.weights, .pieces = {}};
-  autograd::Context context{.device = device_, .cached = &pass, .mode = autograd::Mode::evaluate};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Tensor logits =
       tensor::to_host(device_, model_.output(context, autograd::constant(row)).value);
   return visit_dtype(logits.dtype(), [&]<class T>() {

@@ -1,7 +1,7 @@
 #pragma once
 #include "autograd/cached_pass.h"
 #include "inference/engine_interface.h"
-#include "models/model.h"
+#include "models/base/model.h"
 
 namespace mpitron::inference {
 
@@ -19,7 +19,7 @@ class PredictionHeads {
   PredictionHeads(device::Device& device, const models::Model& model, const Caches& caches,
                   Index slots);
 
-  /// Before a step: appends the plan's own drafts, sequences in order: each time the likeliest token.
+  /// Before a step: appends the plan's own drafts, sequences in order: each is the likeliest token.
   void draft(const StepPlan& plan, TokenIds& drafts);
   /// After it: takes what the model made of a step's rows, [t, 1, h], drafts included.
   void learn(const StepPlan& plan, std::span<const TokenId> drafts, const tensor::Tensor& hidden);

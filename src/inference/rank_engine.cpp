@@ -33,7 +33,8 @@ void send_to_all(comm::World& world, Message kind, std::vector<std::int64_t>& wo
 /// first rank that gives no sign of life is one that the watchdog tells of.
 void wait_patiently(comm::Work work) {
   using Clock = std::chrono::steady_clock;
-  constexpr auto kEager = std::chrono::milliseconds(5), kNap = std::chrono::microseconds(100);
+  constexpr auto kEager = std::chrono::milliseconds(5);
+  constexpr auto kNap = std::chrono::microseconds(100);
   constexpr auto kPatience = std::chrono::seconds(20);
   const Clock::time_point start = Clock::now();
   while (!work.test()) {

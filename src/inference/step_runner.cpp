@@ -24,11 +24,11 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
       weights_(device,
                shape.weights.value_or(kernels::weight_format(model.config().params_dtype))) {
   const config::ModelConfig& config = model.config();
-  const bool encodes = config.kind == config::ModelKind::t5;
+  const bool encodes = config.family().encoder_decoder;
   shape_.padded_vocabulary = config.padded_vocab_size;
   shape_.max_positions = encodes ? config.decoder_seq_length : config.max_position_embeddings;
   shape_.max_encoded = encodes ? config.seq_length : 0;
-  shape_.block_owners = sharers();
+  shape_.block_owners = this->sharers();
   shape_.own_drafts = std::min(shape.own_drafts, model.prediction_depths());
   if (shape_.own_drafts > 0) {
     heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights_}, shape.slots);
@@ -130,11 +130,9 @@ Tensor StepRunner::table_of(std::span<const kernels::CachedPiece> pieces, bool c
 }
 
 models::Batch StepRunner::batch_of_rows(const Tensor& positions) {
-  models::Batch batch;
   const auto count = static_cast<Index>(ids_.size());
-  batch.tokens = on_device(ids_).reshape({count, 1});
-  batch.position_ids = positions.reshape({count, 1});
-  return batch;
+  return {{models::kTokens, on_device(ids_).reshape({count, 1})},
+          {models::kPositionIds, positions.reshape({count, 1})}};
 }
 
 /// One sequence at a time: its positions see each other.
@@ -151,7 +149,7 @@ void StepRunner::encode(const SequenceStep& sequence) {
                                   .pieces = std::span(&piece, 1),
                                   .positions = on_device(positions_),
                                   .table = table_of(std::span(&piece, 1), true)};
-  autograd::Context context{.device = device_, .cached = &pass, .mode = autograd::Mode::evaluate};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   model_.encode(context, batch_of_rows(pass.positions));
 }
 
@@ -189,7 +187,7 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
                                   .positions = on_device(positions_),
                                   .table = table_of(pieces_, true),
                                   .encoded_table = table_of(encoded_, false)};
-  autograd::Context context{.device = device_, .cached = &pass, .mode = autograd::Mode::evaluate};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Var hidden = model_.hidden(context, batch_of_rows(pass.positions), input);
   if (heads_) {
     heads_->learn(plan, drafted_, hidden.value);
@@ -203,7 +201,7 @@ void StepRunner::append_logits(const Var& hidden, std::vector<float>& logits) {
   }
   const autograd::CachedPass pass{
       .cache = cache_, .states = states_, .weights = weights_, .pieces = {}};
-  autograd::Context context{.device = device_, .cached = &pass, .mode = autograd::Mode::evaluate};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Tensor all_rows =
       sharers() > 1 ? ops::join_first(context, hidden.value, *sharers_) : hidden.value;
   const Tensor rows = ops::take_rows(context, ops::fold_rows(all_rows), on_device(wanted_));

@@ -2,7 +2,7 @@
 #include "autograd/cached_pass.h"
 #include "comm/groups/parallel_groups.h"
 #include "inference/prediction_heads.h"
-#include "models/model.h"
+#include "models/base/model.h"
 
 namespace mpitron::inference {
 

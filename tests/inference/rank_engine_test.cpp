@@ -5,7 +5,7 @@
 #include "config/parse/parse.h"
 #include "inference/cached_engine.h"
 #include "inference/scheduling/generator.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "pipeline/stage_layout.h"
 #include "support/host_runtime.h"
 #include "tokenizers/core/null_tokenizer.h"

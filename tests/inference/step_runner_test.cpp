@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "models/t5_model.h"
+#include "models/t5/t5_batch.h"
+#include "models/t5/t5_model.h"
 #include "support/host_runtime.h"
 #include "support/masked_batch.h"
 #include "tensor/host_copy.h"
@@ -35,11 +36,10 @@ TokenIds counted(std::size_t count) {
 /// Logits of all of the answer's tokens, by the forward pass of training.
 std::vector<float> logits_at_once(device::Device& device, const models::Model& model,
                                   const TokenIds& prompt, const TokenIds& answer) {
-  models::Batch batch;
-  batch.tokens = column(device, prompt);
-  batch.position_ids = column(device, counted(prompt.size()));
-  batch.decoder_tokens = column(device, answer);
-  batch.decoder_position_ids = column(device, counted(answer.size()));
+  const models::Batch batch{{models::kTokens, column(device, prompt)},
+                            {models::kPositionIds, column(device, counted(prompt.size()))},
+                            {models::kDecoderTokens, column(device, answer)},
+                            {models::kDecoderPositionIds, column(device, counted(answer.size()))}};
   autograd::Context context{.device = device, .mode = autograd::Mode::evaluate};
   const Tensor rows = model.logits(context, batch).value;
   return {rows.data<float>(), rows.data<float>() + rows.numel()};

@@ -31,8 +31,8 @@ inline Index tile_sums(Index m) {
 
 #if defined(__AMX_BF16__) && defined(__AMX_INT8__)
 
-/// Two tiles of rows (0 and 1) times two blocks: tile registers 0 to 3 are sums, 4 and 5 rows, 6 and
-/// 7 weights.
+/// Two tiles of rows (0 and 1) times two blocks: tile registers 0 to 3 are sums, 4 and 5 rows,
+/// 6 and 7 weights.
 struct PairTiles {
   using Rows = NumberRows<BFloat16>;
   static constexpr WeightFormat kFormat = WeightFormat::bf16;

@@ -26,6 +26,7 @@ bool is_here(const CachedPiece& piece, Index position, Index block_size) {
   return place_of(piece, position, block_size).block >= 0;
 }
 
+/// Rows of a piece go to their places in the blocks of the sequence's cache.
 void append(const In& from, const Out& cache, const CachedPiece& piece) {
   const Reader x(from);
   const Writer y(cache);
@@ -54,6 +55,7 @@ struct Score {
   double value;
 };
 
+/// From the first key of the window on, those that this rank has.
 std::vector<Score> scores_of(const CachedAttention& k, const Query& query, Index first,
                              Index position) {
   const Reader q(k.q), keys(k.key_cache), bias(k.bias);
@@ -76,6 +78,7 @@ std::vector<Score> scores_of(const CachedAttention& k, const Query& query, Index
   return scores;
 }
 
+/// A query sees keys up to its own position, those of earlier pieces in the cache.
 void attend(const CachedAttention& k, const Query& query) {
   const Index position =
       query.piece.first_position + (k.causal ? query.row - query.piece.first_row : 0);
@@ -118,6 +121,7 @@ void run(device::ReferenceStream&, const CacheAppend& kernel) {
   }
 }
 
+/// Pieces are of different sequences and do not see each other.
 void run(device::ReferenceStream&, const CachedAttention& kernel) {
   for (const CachedPiece& piece : kernel.pieces) {
     for (Index row = piece.first_row; row < piece.first_row + piece.rows; ++row) {

@@ -163,6 +163,7 @@ class FeaturePacker {
 
 }  // namespace
 
+/// Columns of a block that no row fills are zero.
 void run(device::ReferenceStream&, const PackWeight& kernel) {
   const Index features = packed_blocks(kernel.weight.size(0)) * kPackedColumns;
   for (Index feature = 0; feature < features; ++feature) {
@@ -170,6 +171,7 @@ void run(device::ReferenceStream&, const PackWeight& kernel) {
   }
 }
 
+/// Sums over k in order, in double; the bias is added before the one rounding.
 void run(device::ReferenceStream&, const PackedMatmul& kernel) {
   const Index k = kernel.inputs(), n = kernel.outputs(), heads = kernel.heads();
   const Reader bias(kernel.bias);

@@ -23,7 +23,7 @@ Index CacheSize::block_bytes() const {
 Index CacheSize::blocks(Index requests, double gigabytes) const {
   constexpr double kGigabyte = 1 << 30, kShareOfTheRest = 0.9;
   const auto blocks_for = [&](Index tokens) { return (tokens + block_size - 1) / block_size; };
-  const bool encodes = config.kind == config::ModelKind::t5;
+  const bool encodes = config.family().encoder_decoder;
   const Index of_one = encodes
                            ? blocks_for(config.decoder_seq_length) + blocks_for(config.seq_length)
                            : blocks_for(config.max_position_embeddings);

@@ -38,7 +38,7 @@ void GenerationRanks::check(const config::ModelConfig& config, const std::string
   if (const std::string missing = inference::no_cached_path(config); !missing.empty()) {
     throw_usage("{}: several ranks generate with a cache, and {}", path, missing);
   }
-  if (config.kind == config::ModelKind::t5 && (layout_.pipeline > 1 || layout_.context > 1)) {
+  if (config.family().encoder_decoder && (layout_.pipeline > 1 || layout_.context > 1)) {
     throw_usage("{}: an encoder with a decoder is cut by --tensor-model-parallel-size alone", path);
   }
 }

@@ -32,7 +32,7 @@ config::ModelConfig config_of(const ModelOptions& options, config::ModelConfig c
   if (options.max_length > 0) {
     config.max_position_embeddings = learned ? config.max_position_embeddings : options.max_length;
   }
-  if (config.kind == config::ModelKind::gpt) {
+  if (config.family().decoder_only) {
     config.seq_length = config.max_position_embeddings;
   }
   config.attention_dropout = config.hidden_dropout = 0;
@@ -104,8 +104,9 @@ LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::Worl
 void LoadedModel::read_model(const ModelOptions& options) {
   convert::ModelReader reader(options.load, {.format = convert::detect_format(options.load)});
   const config::ModelConfig config = config_of(options, reader.description().model);
-  if (config.kind != config::ModelKind::gpt && config.kind != config::ModelKind::t5) {
-    throw_usage("--load {}: only models with a decoder generate", options.load);
+  if (!config.family().generates()) {
+    throw_usage("--load {}: a {} does not generate, only models with a decoder do", options.load,
+                config.family().title);
   }
   ranks_.check(config, "--load " + options.load);
   tokenizer = tokenizer_of(options);

@@ -8,7 +8,7 @@
 #include "inference/replay/replay_row.h"
 #include "io/arrays/safetensors.h"
 #include "io/logs/json_text.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "tokenizers/make_tokenizer.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -39,7 +39,7 @@ class RecordedModel {
                    io::checked_numel(stored), parameter.shape.numel());
       }
       tensor::take_shard({stored.data.data(), parameter.value.dtype(), parameter.shape},
-                         parameter.shard, parameter.value.view());
+                         parameter.placement.shard, parameter.value.view());
     }
     engine_ = ranks.engine(*device_, model_, shape_);
   }

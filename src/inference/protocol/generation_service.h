@@ -37,8 +37,8 @@ class GenerationService {
   /// Gives a group's blocks back; it hears nothing more, but for a call that is under way.
   void cancel(std::uint64_t group);
 
-  /// Tells all open groups that the server ends; from any thread, also while the own one is stuck in
-  /// a step. Nobody hears anything more.
+  /// Tells all open groups that the server ends; from any thread, also while the own one is stuck
+  /// in a step. Nobody hears anything more.
   void give_up(const std::string& message);
 
   Index open_groups() const { return open_.load(); }

@@ -26,10 +26,10 @@ struct Generator::Entry : Sequence {
     tokens = request.prompt;
     salt = request.salt;
     if (start) {
-      encoder_tokens = std::exchange(tokens, {*start});
+      encoder.tokens = std::exchange(tokens, {*start});
       request.prompt_log_probs = false;
-      salt.append(reinterpret_cast<const char*>(encoder_tokens.data()),
-                  encoder_tokens.size() * sizeof(TokenId));
+      salt.append(reinterpret_cast<const char*>(encoder.tokens.data()),
+                  encoder.tokens.size() * sizeof(TokenId));
     }
     prompt_size = static_cast<Index>(tokens.size());
     longest = prompt_size + std::max<Index>(request.max_tokens, 0);

@@ -29,7 +29,7 @@ void Scheduler::add(Sequence& sequence) {
     throw_usage("a sequence of {} tokens was asked for; one has 1 to {}", longest,
                 shape_.max_positions);
   }
-  const auto encoded = static_cast<Index>(sequence.encoder_tokens.size());
+  const auto encoded = static_cast<Index>(sequence.encoder.tokens.size());
   if (encoded > shape_.max_encoded) {
     throw_usage("the encoder reads at most {} tokens; the prompt has {}", shape_.max_encoded,
                 encoded);
@@ -51,14 +51,14 @@ void Scheduler::give_blocks_back(Sequence& sequence) {
   for (auto block = sequence.blocks.rbegin(); block != sequence.blocks.rend(); ++block) {
     pool_.give_back(*block);
   }
-  for (const Index block : sequence.encoder_blocks) {
+  for (const Index block : sequence.encoder.blocks) {
     pool_.give_back(block);
   }
   sequence.blocks.clear();
-  sequence.encoder_blocks.clear();
+  sequence.encoder.blocks.clear();
   sequence.keys.clear();
   sequence.computed = 0;
-  sequence.encoded = false;
+  sequence.encoder.done = false;
 }
 
 void Scheduler::stop_running(Sequence& sequence) {
@@ -162,9 +162,10 @@ void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
        .logits_from = from,
        .state_from = first > 0 ? state_place(sequence, sequence.other_state) : -1,
        .state_to = state_place(sequence, !sequence.other_state),
-       .encoder_tokens = sequence.encoded ? std::span<const TokenId>() : sequence.encoder_tokens,
-       .encoder_blocks = sequence.encoder_blocks,
-       .encoder_size = static_cast<Index>(sequence.encoder_tokens.size()),
+       .encoder_tokens =
+           sequence.encoder.done ? std::span<const TokenId>() : sequence.encoder.tokens,
+       .encoder_blocks = sequence.encoder.blocks,
+       .encoder_size = static_cast<Index>(sequence.encoder.tokens.size()),
        .own_drafts = own_drafts});
 }
 
@@ -294,11 +295,11 @@ bool Scheduler::fork(Sequence& running, Sequence& waiting) {
   }
   waiting.blocks.assign(running.blocks.begin(), running.blocks.end());
   waiting.keys.assign(running.keys.begin(), running.keys.end());
-  for (const Index block : running.encoder_blocks) {
+  for (const Index block : running.encoder.blocks) {
     pool_.share(block);
   }
-  waiting.encoder_blocks = running.encoder_blocks;
-  waiting.encoded = running.encoded;
+  waiting.encoder.blocks = running.encoder.blocks;
+  waiting.encoder.done = running.encoder.done;
   waiting.computed = running.computed;
   if (shape_.states > 0) {
     forked_states_.push_back(
@@ -316,7 +317,7 @@ std::vector<Sequence*> Scheduler::followers(const Sequence& leader) const {
 
 /// Whether there are blocks for all tokens that the sequence has, beside those found for it.
 bool Scheduler::has_room(const Sequence& sequence) const {
-  const auto encoded = static_cast<Index>(sequence.encoder_tokens.size());
+  const auto encoded = static_cast<Index>(sequence.encoder.tokens.size());
   const auto found = static_cast<Index>(sequence.blocks.size());
   const Index wanted = blocks_for(sequence.size()), owners = shape_.block_owners;
   for (Index owner = 0; owner < owners; ++owner) {
@@ -343,9 +344,9 @@ bool Scheduler::try_admit(Sequence& sequence) {
     cached_tokens_ += sequence.computed;
   }
   start_running(sequence);
-  const auto encoded = static_cast<Index>(sequence.encoder_tokens.size());
-  while (static_cast<Index>(sequence.encoder_blocks.size()) < blocks_for(encoded)) {
-    sequence.encoder_blocks.push_back(*pool_.take());
+  const auto encoded = static_cast<Index>(sequence.encoder.tokens.size());
+  while (static_cast<Index>(sequence.encoder.blocks.size()) < blocks_for(encoded)) {
+    sequence.encoder.blocks.push_back(*pool_.take());
   }
   const Index tokens = std::min(sequence.size() - sequence.computed, budget_);
   grow(sequence, sequence.computed + tokens);
@@ -461,7 +462,7 @@ void Scheduler::add_own_drafts(const Part& part, std::span<const TokenId> drafts
 void Scheduler::computed(const Part& part, Index drawn) {
   Sequence& sequence = *part.sequence;
   sequence.under_way = false;
-  sequence.encoded = true;
+  sequence.encoder.done = true;
   sequence.drafts -= drawn;
   sequence.tokens.resize(static_cast<std::size_t>(sequence.size()));
   sequence.drafts = 0;

@@ -8,6 +8,13 @@
 
 namespace mpitron::inference {
 
+/// What an encoder reads before the first token is computed; nothing where there is none.
+struct EncodedPrompt {
+  TokenIds tokens = {};
+  std::vector<Index> blocks = {};  // hold what is left of it
+  bool done = false;
+};
+
 /// One answer in the making, as the scheduler sees it: tokens, blocks and progress.
 struct Sequence {
   TokenIds tokens = {};  // prompt, then answer, then the drafts of a step under way
@@ -17,14 +24,12 @@ struct Sequence {
   bool scores_prompt = false;  // logits of all prompt tokens are wanted: no cached prefix helps
   Sequence* leader = nullptr;  // an answer to the same prompt that computes it first
   DraftPace lookup_pace = {}, own_pace = {};  // of drafts from the text and by the engine
-  TokenIds encoder_tokens = {};  // what an encoder reads before the first token is computed
+  EncodedPrompt encoder = {};
 
   Index scored = 0;  // prompt tokens whose logits were seen
   Index drafts = 0;  // tokens at the end that nobody has drawn
   Index slot = -1;   // -1: not running
   bool under_way = false;
-  bool encoded = false;
-  std::vector<Index> encoder_blocks = {};
   bool other_state = false;  // which of its slot's places for states holds the one at `computed`
   std::vector<Index> blocks = {};
   std::vector<Hash128> keys = {};  // of full blocks that can be found

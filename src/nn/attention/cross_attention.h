@@ -14,14 +14,14 @@ class CrossAttention {
   /// `layer_number` is global and starts at 1. The tensor parallel ranks share whole query groups.
   CrossAttention(const Builder& builder, Index layer_number);
 
-  /// x [s, b, h], [s, b, h] out; of the inputs what concerns the encoder.
+  /// x [s, b, h], [s, b, h] out; of the inputs the memory, which must be there.
   BranchOutput forward(autograd::Context& context, const autograd::Recomputable& x,
                        const LayerInputs& inputs) const;
   /// In a pass of an encoder: keeps the keys and values of its output, [s, 1, h].
-  void keep_encoded(autograd::Context& context, const autograd::Var& encoder_output) const;
+  void keep_encoded(autograd::Context& context, const autograd::Var& memory) const;
 
  private:
-  autograd::Var keys_values(autograd::Context& context, const autograd::Var& encoder_output) const;
+  autograd::Var keys_values(autograd::Context& context, const autograd::Var& memory) const;
 
   ops::TensorParallel shared_;
   ops::AttentionSettings settings_;
