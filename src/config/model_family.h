@@ -15,6 +15,7 @@ enum class SampleKind {
   masked_spans,    // padded; spans of one sequence are to be said by another
   images,          // of a folder
   image_texts,     // texts with images between their tokens
+  labelled_texts,  // whole texts, of which a head says something; of no family alone
 };
 
 /// What flags, rules and layers know of a kind of models.

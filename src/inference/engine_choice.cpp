@@ -25,6 +25,9 @@ std::string no_cached_path(const config::ModelConfig& config) {
   if (!config.family().generates()) {
     return "only models with a decoder have one";
   }
+  if (config.lora && config.multi_latent_attention) {
+    return "low-rank updates of latent attention have none";
+  }
   return keeps_states(config) ? "layers that keep a state instead of keys have none" : "";
 }
 

@@ -86,7 +86,8 @@ void Model::make_output_weight() {
 
 void Model::share_over_stages(Parameter& words) const {
   const bool used_at_both_ends =
-      !config_.untie_embeddings_and_output_weights || config_.mtp_num_layers.value_or(0) > 0;
+      !config_.text_head &&
+      (!config_.untie_embeddings_and_output_weights || config_.mtp_num_layers.value_or(0) > 0);
   words.placement.shared_over_stages =
       used_at_both_ends && part().has_embedding != part().has_output;
   words.placement.counted_elsewhere = !part().has_embedding;
