@@ -32,6 +32,7 @@ struct ModelFamily {
   bool padded() const {
     return samples == SampleKind::sentence_pairs || samples == SampleKind::masked_spans;
   }
+  bool generates() const { return decoder_only || encoder_decoder; }
   /// Without words a model has no vocabulary.
   bool has_words() const { return samples != SampleKind::images; }
 };

@@ -69,9 +69,13 @@ void UncachedEngine::append_rows(const SequenceStep& sequence) {
       logits_.size());
 }
 
-std::span<const float> UncachedEngine::step(std::span<const SequenceStep> sequences) {
+void UncachedEngine::start(std::span<const StepPlan* const> plans) {
+  const StepPlan& plan = *plans[0];
   logits_.clear();
-  for (const SequenceStep& sequence : sequences) {
+  for (const PlaceCopy& copy : plan.block_copies) {
+    copy_block(copy.from, copy.to);
+  }
+  for (const SequenceStep& sequence : plan.sequences) {
     for (std::size_t i = 0; i < sequence.tokens.size(); ++i) {
       at(sequence, sequence.first_position + static_cast<Index>(i)) = sequence.tokens[i];
     }
@@ -79,7 +83,6 @@ std::span<const float> UncachedEngine::step(std::span<const SequenceStep> sequen
       append_rows(sequence);
     }
   }
-  return logits_;
 }
 
 void UncachedEngine::copy_block(Index from, Index to) {

@@ -20,13 +20,14 @@ class UncachedEngine : public Engine {
                  Index vocabulary);
 
   const EngineShape& shape() const override { return shape_; }
-  std::span<const float> step(std::span<const SequenceStep> sequences) override;
-  void copy_block(Index from, Index to) override;
-  void release_slot(Index /*slot*/) override {}
+  void start(std::span<const StepPlan* const> plans) override;
+  void finish() override {}
+  std::span<const float> logits(Index /*replica*/) const override { return logits_; }
 
  private:
   TokenId& at(const SequenceStep& sequence, Index position);
   void append_rows(const SequenceStep& sequence);
+  void copy_block(Index from, Index to);
 
   EngineShape shape_;
   Pass pass_;

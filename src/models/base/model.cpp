@@ -58,6 +58,16 @@ ops::TensorParallel Model::tensor_parallel() const {
   return {share_.groups.tensor.get(), share_.groups.sequence_parallel, config_.tp_comm_overlap};
 }
 
+Var Model::predict(Context& /*context*/, Index depth, const Var& /*hidden*/,
+                   const Batch& /*batch*/) const {
+  MPITRON_CHECK(false, depth, config_.num_layers);
+  return {};
+}
+
+void Model::encode(Context& /*context*/, const Batch& /*batch*/) const {
+  MPITRON_CHECK(false, config_.num_layers);
+}
+
 void Model::make_output_weight() {
   if (config_.untie_embeddings_and_output_weights) {
     const nn::Builder layer = builder("output_layer.");

@@ -4,6 +4,7 @@
 
 #include "config/layer_pattern.h"
 #include "nn/attention/rotary_frequencies.h"
+#include "ops/attention/cached_latents.h"
 #include "ops/elementwise/columns.h"
 #include "ops/linear/parallel_linear.h"
 #include "ops/parallel/tensor_parallel_regions.h"
@@ -41,6 +42,7 @@ MultiLatentAttention::MultiLatentAttention(const Builder& builder, Index layer_n
     : shared_(builder.tensor_parallel()),
       heads_(local_heads(builder.config(), shared_)),
       core_(builder, layer_number, heads_.layout(), scale_of(builder.config())),
+      number_(layer_number),
       rotates_(config::layer_spec(builder.config(), layer_number).rotates),
       recompute_up_projections_(builder.config().recomputes(config::RecomputeModule::mla_up_proj)),
       kv_rank_(builder.config().kv_lora_rank) {
@@ -141,10 +143,26 @@ Recomputable MultiLatentAttention::fused_qkv(Context& context, const Latents& la
           }};
 }
 
+/// Latents are what the cache keeps, so nothing is projected up for the positions before.
+Var MultiLatentAttention::cached(Context& context, const Latents& latents,
+                                 const std::optional<ops::RotaryTables>& rotary) const {
+  Var q = ops::column_parallel_linear(context, latents.q, *q_up_, nullptr, shared_);
+  return ops::cached_latent_attention(context,
+                                      {.q = q_up_updates_.add(context, latents.q, std::move(q)),
+                                       .kv = latents.kv,
+                                       .k_rope = latents.k_rope,
+                                       .up = kv_up_,
+                                       .ranks = &core_.ranks()},
+                                      heads_, core_.settings(), rotary, number_);
+}
+
 BranchOutput MultiLatentAttention::forward(Context& context, const Recomputable& x,
                                            const LayerInputs& inputs) const {
-  const Recomputable qkv = fused_qkv(context, latents(context, x), inputs.rotary);
-  const Var attended = core_.forward(context, qkv, inputs);
+  const Latents made = latents(context, x);
+  const Var attended =
+      context.cached != nullptr
+          ? cached(context, made, rotates_ ? inputs.rotary : std::nullopt)
+          : core_.forward(context, fused_qkv(context, made, inputs.rotary), inputs);
   Var projected = ops::row_parallel_linear(context, attended, *proj_weight_, shared_);
   return {proj_updates_.add(context, attended, std::move(projected)), proj_bias_};
 }

@@ -37,10 +37,13 @@ class MultiLatentAttention final : public Mixer {
   /// Not kept where `mla_up_proj` is recomputed.
   autograd::Recomputable fused_qkv(autograd::Context& context, const Latents& latents,
                                    const std::optional<ops::RotaryTables>& rotary) const;
+  autograd::Var cached(autograd::Context& context, const Latents& latents,
+                       const std::optional<ops::RotaryTables>& rotary) const;
 
   ops::TensorParallel shared_;
   ops::LatentHeads heads_;
   CoreAttention core_;
+  Index number_;
   bool rotates_;
   bool recompute_up_projections_;
   Index kv_rank_;
