@@ -62,6 +62,21 @@ GradientSink open_sink(Context& context, Parameter& parameter) {
   return {parameter.main_grad.view(), parameter.gradient_written};
 }
 
+GradientSink open_sink_of_rows(Context& context, Parameter& parameter,
+                               const tensor::Shard::Range& rows) {
+  GradientSink sink = open_sink(context, parameter);
+  if (rows.size() == parameter.value.shape()[0]) {
+    return sink;
+  }
+  if (!sink.accumulate) {
+    context.launch(kernels::Fill{.x = sink.destination, .value = 0});
+    parameter.gradient_written = parameter.gradient_written || !sink.rounded;
+  }
+  sink.destination = device::slice(sink.destination, 0, rows.begin, rows.end);
+  sink.accumulate = true;
+  return sink;
+}
+
 void close_sink(Context& context, Parameter& parameter, const GradientSink& sink) {
   if (sink.rounded) {
     detail::add_buffered(context, parameter, sink.rounded);

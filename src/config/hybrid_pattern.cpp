@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace mpitron::config {
 namespace {
@@ -31,6 +32,30 @@ void spread(std::string& pattern, char letter, double start, double distance) {
 
 Index count_letter(std::string_view pattern, char letter) {
   return static_cast<Index>(std::ranges::count(pattern, letter));
+}
+
+HybridPattern read_pattern(std::string_view text) {
+  HybridPattern pattern;
+  const std::size_t slash = text.find('/');
+  const std::string_view layers = text.substr(0, slash);
+  Index in_segment = 0;
+  for (const char letter : layers) {
+    if (letter == '|') {
+      pattern.segments.push_back(std::exchange(in_segment, 0));
+    } else {
+      pattern.letters += letter;
+      ++in_segment;
+    }
+  }
+  if (!pattern.segments.empty()) {
+    pattern.segments.push_back(in_segment);
+  }
+  for (std::size_t begin = slash; begin != std::string_view::npos;) {
+    const std::size_t end = text.find('/', begin + 1);
+    pattern.depths.emplace_back(text.substr(begin + 1, end - begin - 1));
+    begin = end;
+  }
+  return pattern;
 }
 
 std::string pattern_of_ratios(Index layers, double attention_ratio, double mlp_ratio) {

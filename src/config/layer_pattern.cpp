@@ -8,11 +8,11 @@ namespace mpitron::config {
 namespace {
 
 constexpr auto kMixers = std::to_array<MixerFacts>({
-    {MixerKind::none, "-", 0, LayerState::none, true},
-    {MixerKind::attention, "self attention", '*', LayerState::key_value_cache, true},
-    {MixerKind::latent_attention, "latent attention", 0, LayerState::key_value_cache, true},
-    {MixerKind::state_space, "mamba", 'M', LayerState::recurrent, false},
-    {MixerKind::delta_net, "delta net", 'G', LayerState::recurrent, false},
+    {MixerKind::none, "-", 0, LayerState::none},
+    {MixerKind::attention, "self attention", '*', LayerState::key_value_cache},
+    {MixerKind::latent_attention, "latent attention", '+', LayerState::key_value_cache},
+    {MixerKind::state_space, "mamba", 'M', LayerState::recurrent},
+    {MixerKind::delta_net, "delta net", 'G', LayerState::recurrent},
 });
 
 constexpr auto kFeedForwards = std::to_array<FeedForwardFacts>({
@@ -60,6 +60,16 @@ LayerSpec transformer_spec(const ModelConfig& model, Index number) {
   return spec;
 }
 
+/// Of a model whose layers are letters; behind them come those of the depths of prediction.
+LayerSpec letter_spec(const HybridConfig& hybrid, Index number) {
+  const auto layers = static_cast<Index>(hybrid.pattern.size());
+  if (number > layers && !hybrid.depth_pattern.empty()) {
+    const auto place = static_cast<std::size_t>(number - layers - 1);
+    return spec_of(hybrid.depth_pattern[place % hybrid.depth_pattern.size()]);
+  }
+  return spec_of(hybrid.pattern[place_of(number, layers)]);
+}
+
 }  // namespace
 
 std::span<const MixerFacts> mixer_kinds() {
@@ -83,10 +93,8 @@ const char* LayerSpec::mixer_name() const {
 }
 
 LayerSpec layer_spec(const ModelConfig& model, Index number) {
-  const std::string& pattern = model.hybrid.pattern;
-  LayerSpec spec = pattern.empty()
-                       ? transformer_spec(model, number)
-                       : spec_of(pattern[place_of(number, static_cast<Index>(pattern.size()))]);
+  LayerSpec spec = model.hybrid.pattern.empty() ? transformer_spec(model, number)
+                                                : letter_spec(model.hybrid, number);
   spec.causal = model.kind == ModelKind::gpt || spec.cross_attention;
   const Index rotating = number <= model.num_layers ? number : 1;
   spec.rotates = !marked(model.no_rope_layers, place_of(rotating, model.num_layers), false);

@@ -23,7 +23,6 @@ struct MixerFacts {
   const char* name;  // in tables for readers
   char letter;       // in --hybrid-layer-pattern; 0: has none
   LayerState state;
-  bool cuts_sequence;  // whether context parallel ranks can share a sequence
 };
 
 /// The same of a feed-forward network; it has no state and any rank may have any positions.
@@ -66,8 +65,9 @@ struct LayerSpec {
 
 /// What the flags or the pattern's letter make of layer `number`, 1-based and global; T5 counts
 /// those of its decoder behind those of its encoder. Depths of multi-token prediction are layers
-/// behind the last one and are as that one, but rotate as the first layer: the reference's have its
-/// number (MultiTokenPredictionLayer gives its transformer layer none).
+/// behind the last one, with letters of their own where the pattern has them, else as that one, but
+/// rotate as the first layer: the reference's have its number (MultiTokenPredictionLayer gives its
+/// transformer layer none).
 LayerSpec layer_spec(const ModelConfig& model, Index number);
 
 /// All layers of the model, without depths of prediction.

@@ -22,7 +22,7 @@ GptModel::GptModel(const config::ModelConfig& config, device::Device& device)
 GptModel::GptModel(const config::ModelConfig& config, device::Device& device, Share share)
     : Model(config, device, std::move(share)), decoder_(builder("decoder."), part()) {
   for (Index depth = 0; depth < part().prediction_depths; ++depth) {
-    const Index number = config.num_layers + depth + 1;
+    const Index number = config.num_layers + depth * config.depth_layers() + 1;
     predictions_.emplace_back(builder("mtp.").layer("layers." + std::to_string(depth), number),
                               number);
   }
@@ -34,7 +34,8 @@ GptModel::GptModel(const config::ModelConfig& config, device::Device& device, Sh
 nn::LayerInputs GptModel::layer_inputs(Context& context, const Batch& batch,
                                        const Var& stream) const {
   return {.rotary = rotary_rows(context, whole_rows(stream)),
-          .attention_mask = batch.attention_mask};
+          .attention_mask = batch.attention_mask,
+          .document_starts = batch.document_starts};
 }
 
 Var GptModel::embed(Context& context, const Batch& batch) const {

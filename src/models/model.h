@@ -16,8 +16,10 @@ struct Batch {
   tensor::Tensor position_ids;         // [s, b], int64
   tensor::Tensor labels;               // [s, b], int64; absent when only logits are wanted
   tensor::Tensor attention_mask = {};  // [b or 1, s or 1, s], u8, 1 = hidden; absent: none is
-  tensor::Tensor loss_mask = {};       // like labels, fp32
-  double loss_tokens = 0;              // sum of the mask, on this rank
+  // [whole s, b], i32: where the document of each position begins, for mixers with a state
+  tensor::Tensor document_starts = {};
+  tensor::Tensor loss_mask = {};  // like labels, fp32
+  double loss_tokens = 0;         // sum of the mask, on this rank
   // of BERT
   tensor::Tensor token_types = {};     // [s, b], int64
   tensor::Tensor sentence_order = {};  // [1, b], int64: 1 where the second part stands first

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "config/resolve/resolve.h"
 #include "config/sources/data_files.h"
 
 namespace mpitron::config {
@@ -143,10 +144,17 @@ void derive_hybrid(OptionValues& v) {
   if (!v.given("position_embedding_type")) {
     v.derive("position_embedding_type", "none", "default of --model mamba");
   }
-  const std::string pattern = v.maybe_text("hybrid_layer_pattern").value_or("");
-  if (!pattern.empty() && !v.has("num_layers")) {
-    v.derive("num_layers", number(static_cast<Index>(pattern.size())),
-             "letters of --hybrid-layer-pattern");
+  const HybridPattern pattern = given_pattern(v);
+  if (!pattern.letters.empty() && !v.has("num_layers")) {
+    v.derive("num_layers", number(static_cast<Index>(pattern.letters.size())),
+             "letters of the pattern");
+  }
+  if (!pattern.depths.empty() && !v.has("mtp_num_layers")) {
+    v.derive("mtp_num_layers", number(static_cast<Index>(pattern.depths.size())),
+             "depths of the pattern");
+  }
+  if (pattern.letters.find('+') != std::string::npos && !v.given("multi_latent_attention")) {
+    v.derive("multi_latent_attention", "true", "a letter +");
   }
 }
 
@@ -294,6 +302,9 @@ void derive_values(OptionValues& values, Index world_size, Reading& report) {
   derive_model(values);
   derive_precision(values, report);
   derive_layout(values, world_size, report);
+  if (values.text("optimizer") == "dist_muon" && !values.given("use_distributed_optimizer")) {
+    values.derive("use_distributed_optimizer", "true", "from --optimizer dist_muon");
+  }
   derive_batch(values);
   derive_schedule(values);
   derive_data(values, report);

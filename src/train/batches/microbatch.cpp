@@ -79,6 +79,19 @@ tensor::Tensor mask_rows(device::Device& device, std::span<const std::uint8_t> m
   return tensor::prefetch(device, result);
 }
 
+/// [b, whole s, whole s] -> [whole s, b]: the first position that each one sees, which is where its
+/// document begins.
+tensor::Tensor document_starts(device::Device& device, std::span<const std::uint8_t> mask,
+                               const DeviceMicrobatch& shape) {
+  const Index s = shape.whole_length;
+  const Rows rows{shape.samples, s, s};
+  return sequence_first<std::int32_t>(device, rows, [&](Index row, Index position) {
+    const auto seen = mask.subspan(static_cast<std::size_t>((row * s + position) * s),
+                                   static_cast<std::size_t>(s));
+    return static_cast<std::int32_t>(std::ranges::find(seen, std::uint8_t{0}) - seen.begin());
+  });
+}
+
 /// Of the decoder's sequences.
 Rows decoder_rows(const HostMicrobatch& microbatch) {
   const Index d = static_cast<Index>(microbatch.decoder_tokens.size()) / microbatch.samples;
@@ -153,6 +166,7 @@ DeviceMicrobatch upload(device::Device& device, const HostMicrobatch& microbatch
   upload_padded_parts(device, microbatch, rows, batch);
   if (!microbatch.attention_mask.empty()) {
     batch.attention_mask = mask_rows(device, microbatch.attention_mask, result);
+    batch.document_starts = document_starts(device, microbatch.attention_mask, result);
   }
   return result;
 }

@@ -75,6 +75,9 @@ void broadcast_microbatch(device::Device& device, comm::Group& group, const Micr
     const Index rows = parts.padding ? 1 : s;
     broadcast(batch.attention_mask, {b, rows, microbatch.whole_length}, DType::u8);
   }
+  if (parts.attention_mask) {
+    broadcast(batch.document_starts, {microbatch.whole_length, b}, DType::i32);
+  }
   if (parts.token_types) {
     broadcast(batch.token_types, {s, b}, DType::i64);
   }

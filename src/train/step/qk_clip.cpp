@@ -6,7 +6,8 @@
 namespace mpitron::train {
 
 double QkClip::collect(const autograd::LayerSums& sums, comm::Group& all) {
-  largest_ = sums.largest("attention logit", model_.num_layers, model_.num_attention_heads);
+  largest_ =
+      sums.largest("attention logit", model_.layers_and_depths(), model_.num_attention_heads);
   const auto size = static_cast<Index>(largest_.size());
   all.all_reduce({largest_.data(), DType::f64, {size}}, comm::Reduction::maximum).wait();
   return *std::ranges::max_element(largest_);
@@ -49,12 +50,12 @@ void QkClip::apply(optim::Optimizer& optimizer,
       continue;
     }
     std::vector<float> own;
-    const Index rows = parameter.shard.local(parameter.shape)[0];
-    for (Index row = 0; row < rows; ++row) {
+    const Shape local = parameter.shard.local(parameter.shape);
+    for (Index row = 0; row < local[0]; ++row) {
       const Index global = parameter.shard.whole() ? row : parameter.shard.global(row);
       own.push_back(factors[static_cast<std::size_t>(global)]);
     }
-    optimizer.scale_rows(i, own);
+    optimizer.scale_rows(i, own, local[1]);
   }
 }
 

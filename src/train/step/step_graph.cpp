@@ -13,8 +13,8 @@ void for_each_pair(const models::Batch& from, models::Batch& to, const Visit& vi
   using models::Batch;
   for (Tensor Batch::*const member :
        {&Batch::tokens, &Batch::position_ids, &Batch::labels, &Batch::attention_mask,
-        &Batch::loss_mask, &Batch::token_types, &Batch::sentence_order, &Batch::decoder_tokens,
-        &Batch::decoder_position_ids, &Batch::decoder_attention_mask}) {
+        &Batch::document_starts, &Batch::loss_mask, &Batch::token_types, &Batch::sentence_order,
+        &Batch::decoder_tokens, &Batch::decoder_position_ids, &Batch::decoder_attention_mask}) {
     if (from.*member) {
       visit(from.*member, to.*member);
     }
