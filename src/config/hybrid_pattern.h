@@ -17,9 +17,9 @@ Index count_letter(std::string_view pattern, char letter);
 /// What a pattern says beside its letters: M*|M*/MM/MM has two pipeline segments and two depths of
 /// multi-token prediction.
 struct HybridPattern {
-  std::string letters;              // of the layers, without bars
-  std::vector<Index> segments;      // layers of each pipeline segment; empty without bars
-  std::vector<std::string> depths;  // letters of each depth of prediction; rules want them equal
+  std::string letters = {};              // of the layers, without bars
+  std::vector<Index> segments = {};      // layers of each pipeline segment; empty without bars
+  std::vector<std::string> depths = {};  // letters of each depth of prediction, wanted equal
 };
 HybridPattern read_pattern(std::string_view text);
 

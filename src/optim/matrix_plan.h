@@ -10,8 +10,8 @@ namespace mpitron::optim {
 /// What a rank updates of a matrix: elements [begin, begin + numel) of a shard, flat.
 struct MatrixPiece {
   std::uint64_t matrix = 0;  // which; the same number on all ranks
-  Shape shape;               // of the matrix, [out, in]
-  tensor::Shard shard;
+  Shape shape = {};          // of the matrix, [out, in]
+  tensor::Shard shard = {};
   Index begin = 0, numel = 0;
 
   bool same_place(const MatrixPiece& other) const {

@@ -15,8 +15,8 @@ struct RecurrentMixer {
   using Columns = tensor::Shard::Range;
   Columns gate, channels, steps;
   Parameter *conv_weight = nullptr, *conv_bias = nullptr;  // [c, 1, width], [c] or null
-  std::variant<ScanSettings, DeltaRuleSettings> recurrence;
-  GatedNormSettings norm;
+  std::variant<ScanSettings, DeltaRuleSettings> recurrence = {};
+  GatedNormSettings norm = {};
   HeadExchange exchange = {};  // with the ranks that share the sequence
 };
 

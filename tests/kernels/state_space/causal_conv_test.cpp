@@ -28,7 +28,7 @@ void for_cases(F&& f) {
 
 TEST(CausalConv, ForwardAsTheReference) {
   for_cases([](Layout layout, DType type, const Shape& shape, Index document) {
-    TestTensor starts = test::document_starts(shape[0], document);
+    TestTensor starts = document_starts(shape[0], document);
     Workbench bench(layout);
     Twin &x = bench.input(type, shape, 2), &y = bench.output(type, shape);
     Workbench parameters;
@@ -37,7 +37,7 @@ TEST(CausalConv, ForwardAsTheReference) {
     bench.check(
         [&](Side side) {
           return CausalConvForward{x(side), weight.view(), bias.view(),
-                                   test::view_of(starts, document), y(side)};
+                                   starts_view(starts, document), y(side)};
         },
         kTolerance);
   });
@@ -45,7 +45,7 @@ TEST(CausalConv, ForwardAsTheReference) {
 
 TEST(CausalConv, BackwardAsTheReference) {
   for_cases([](Layout layout, DType type, const Shape& shape, Index document) {
-    TestTensor starts = test::document_starts(shape[0], document);
+    TestTensor starts = document_starts(shape[0], document);
     const Index c = shape[2];
     for (const bool biased : {true, false}) {
       Workbench bench(layout);
@@ -61,7 +61,7 @@ TEST(CausalConv, BackwardAsTheReference) {
                                       dy(side),
                                       weight.view(),
                                       biased ? In(bias.view()) : In{},
-                                      test::view_of(starts, document),
+                                      starts_view(starts, document),
                                       dx(side),
                                       sums[side].view(),
                                       biased ? InOut(dbias(side)) : InOut{},

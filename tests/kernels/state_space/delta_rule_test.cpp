@@ -30,7 +30,7 @@ struct Inputs {
         alpha(bench.input(type, {c.length, 2, c.key_heads * c.served})),
         a_log(bench.input(type, {c.key_heads * c.served}, 0.1)),
         dt_bias(bench.input(type, {c.key_heads * c.served})),
-        starts(test::document_starts(c.length, c.document)) {
+        starts(document_starts(c.length, c.document)) {
     const auto shift = [](Twin& twin, double by) {
       std::vector<double> values = twin.sides[0].values();
       for (double& value : values) {
@@ -42,7 +42,7 @@ struct Inputs {
   }
   DeltaRuleInputs operator()(Side side) {
     return {q(side),     k(side),     v(side),       beta(side),
-            alpha(side), a_log(side), dt_bias(side), test::view_of(starts, c_.document),
+            alpha(side), a_log(side), dt_bias(side), starts_view(starts, c_.document),
             c_.key_heads};
   }
   Shape states() const {
@@ -112,7 +112,7 @@ TEST(DeltaRule, RemembersWhatItWasTold) {
       alpha(DType::f64, {3, 1, 1}, {-60, -60, -60});
   TestTensor zero(DType::f64, {1}, {0}), o(DType::f64, {3, 1, 1}), states(DType::f64, {2, 1, 2, 1});
   run_on_device(DeltaRuleForward{
-      {keys.view(), keys.view(), v.view(), beta.view(), alpha.view(), zero.view(), zero.view()},
+      {keys.view(), keys.view(), v.view(), beta.view(), alpha.view(), zero.view(), zero.view(), {}},
       o.view(),
       states.view(),
       2});

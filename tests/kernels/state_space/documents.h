@@ -1,7 +1,7 @@
 #pragma once
 #include "tests/kernels/test_tensor.h"
 
-namespace mpitron::kernels::test {
+namespace mpitron::kernels {
 
 /// `starts` of two samples of this length: documents of `document` positions each, those of the
 /// second sample one position later; 0: none, so that the kernels are told nothing.
@@ -16,8 +16,8 @@ inline TestTensor document_starts(Index length, Index document) {
   return {DType::i32, {length, 2}, values};
 }
 
-inline device::ConstTensorView view_of(TestTensor& starts, Index document) {
+inline device::ConstTensorView starts_view(TestTensor& starts, Index document) {
   return document == 0 ? device::ConstTensorView() : starts.view();
 }
 
-}  // namespace mpitron::kernels::test
+}  // namespace mpitron::kernels

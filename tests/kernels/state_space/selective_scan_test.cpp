@@ -32,7 +32,7 @@ struct Scan {
         a_log(bench.input(type, {c.heads}, 0.1)),
         d(bench.input(type, {c.heads})),
         dt_bias(bench.input(type, {c.heads}, 0.5)),
-        starts(test::document_starts(c.length, c.document)) {
+        starts(document_starts(c.length, c.document)) {
     const auto shift = [](Twin& twin, double by) {
       std::vector<double> values = twin.sides[0].values();
       for (double& value : values) {
@@ -44,7 +44,7 @@ struct Scan {
   }
   ScanInputs operator()(Side side) {
     return {x(side),     b(side), c_in(side),    dt(side),
-            a_log(side), d(side), dt_bias(side), test::view_of(starts, c_.document),
+            a_log(side), d(side), dt_bias(side), starts_view(starts, c_.document),
             c_.groups};
   }
   Shape states(DType) const {
@@ -119,7 +119,7 @@ TEST(SelectiveScan, SumsUpWhatItSees) {
   TestTensor ones(DType::f64, {3, 1, 1}, {1, 1, 1}), dt(DType::f64, {3, 1, 1}, {raw, raw, raw});
   TestTensor zero(DType::f64, {1}, {0}), y(DType::f64, {3, 1, 1}), states(DType::f64, {2, 1, 1, 1});
   const ScanInputs in{ones.view(), ones.view(), ones.view(), dt.view(),
-                      zero.view(), zero.view(), zero.view()};
+                      zero.view(), zero.view(), zero.view(), {}};
   run_on_device(SelectiveScanForward{in, y.view(), states.view(), 2});
   const double e = std::exp(-1.0);
   EXPECT_NEAR(y.values()[0], 1, 1e-12);
