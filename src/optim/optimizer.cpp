@@ -72,14 +72,6 @@ std::vector<MatrixPiece> Optimizer::matrix_pieces() {
   return pieces;
 }
 
-Optimizer::Rule Optimizer::rule_of(const ParameterGroupKey& group) const {
-  if (config_.optimizer == Rule::muon && !group.takes_matrix_rule) {
-    return config_.muon.lion_beside ? Rule::lion : Rule::adam;
-  }
-  return config_.optimizer == Rule::lion && !group.takes_matrix_rule ? Rule::adam
-                                                                     : config_.optimizer;
-}
-
 Optimizer::Slot Optimizer::make_slot(TrainedTensor trained, device::Device& home) {
   const ParameterGroupOptions options = make_parameter_group_options(config_);
   const config::StateTypes& types = config_.state_types;
@@ -89,7 +81,7 @@ Optimizer::Slot Optimizer::make_slot(TrainedTensor trained, device::Device& home
   slot.home = &home;
   slot.group = parameter_group_key(slot.trained.traits, options);
   slot.bounds = group_bounds(slot.group, options);
-  slot.rule = rule_of(slot.group);
+  slot.rule = update_rule(config_, slot.group);
   slot.value = on_device(slot) ? flat(slot.trained.value)
                                : Tensor::empty(home, {n}, slot.trained.value.dtype());
   if (!has_master(slot)) {

@@ -111,7 +111,6 @@ class Optimizer {
     tensor::Tensor numbers;  // fp32, in the host's memory
   };
   static bool has_master(const Slot& slot) { return slot.trained.value.dtype() != DType::f32; }
-  Rule rule_of(const ParameterGroupKey& group) const;
   bool on_device(const Slot& slot) const { return slot.home == &device_; }
   Slot make_slot(TrainedTensor trained, device::Device& home);
   void adopt_value(const Slot& slot);

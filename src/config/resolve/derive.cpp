@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "config/global_batch_size.h"
 #include "config/resolve/resolve.h"
 #include "config/sources/data_files.h"
 
@@ -191,6 +192,11 @@ void derive_layout(OptionValues& v, Index world_size, Reading& report) {
 
 void derive_batch(OptionValues& v) {
   const std::optional<Index> micro = v.maybe_integer("micro_batch_size");
+  const auto steps =
+      read_batch_size_steps(v.maybe_text("step_batch_size_schedule").value_or(""), 1);
+  if (steps && !v.given("global_batch_size")) {
+    v.derive("global_batch_size", number(steps->back().size), "end of step_batch_size_schedule");
+  }
   if (!v.has("global_batch_size") && micro) {
     v.derive("global_batch_size", number(*micro * data_parallel_size(v)),
              "= micro_batch_size * data_parallel_size");

@@ -111,6 +111,30 @@ Result qk_clip(const Facts& f) {
              : Result();
 }
 
+Result batch_size_steps(const Facts& f) {
+  const TrainingConfig& t = f.run.training;
+  const auto text = f.values.maybe_text("step_batch_size_schedule");
+  if (!text) {
+    return {};
+  }
+  for (const char* other : {"global_batch_size", "rampup_batch_size"}) {
+    if (f.values.given(other)) {
+      return Violation{fmt::format("{} is given as well", other), "one of them"};
+    }
+  }
+  if (t.batch_size_steps.empty()) {
+    return Violation{fmt::format("'{}'", *text), "--step-batch-size-schedule \"0:768 250B:1536\""};
+  }
+  const Index unit = t.micro_batch_size * f.run.parallel.data_parallel_size;
+  for (const TrainingConfig::BatchSizeStep& step : t.batch_size_steps) {
+    if (unit > 0 && !t.decrease_batch_size_if_needed && step.size % unit != 0) {
+      return Violation{fmt::format("{} % {} = {}", step.size, unit, step.size % unit),
+                       "--decrease-batch-size-if-needed"};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const Constraint> later_release_constraints() {
@@ -147,6 +171,10 @@ std::span<const Constraint> later_release_constraints() {
        "reset-attention-mask overlap-param-gather-with-optimizer-step",
        "The largest score of each head is looked for among the keys that a causal mask shows.",
        qk_clip},
+      {"E249", "batch_size_steps",
+       "--step-batch-size-schedule has TOKENS:SIZE in rising order from 0, sizes as batch_divides",
+       "step-batch-size-schedule global-batch-size rampup-batch-size micro-batch-size",
+       "Each size holds from so many consumed tokens on, counted in samples.", batch_size_steps},
   });
   return kRules;
 }

@@ -7,6 +7,7 @@
 #include "parallel/joined_data_parallel.h"
 #include "parallel/weight_hash.h"
 #include "tensor/host_copy.h"
+#include "train/model/optimizer_table.h"
 
 namespace mpitron::train {
 namespace {
@@ -77,11 +78,7 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
   for (const parallel::ParameterPiece& piece : replicas.pieces()) {
     const autograd::Parameter& parameter = *piece.parameter;
     tensors.push_back(
-        {.traits = {.name = parameter.name,
-                    .rank = parameter.shape.rank(),
-                    .is_expert = parameter.expert,
-                    .is_embedding_or_output = parameter.embedding_or_output,
-                    .scale_lr = parameter.name.starts_with("head.")},
+        {.traits = traits_of(parameter),
          .value = piece.value,
          .main_grad = piece.main_grad,
          .counted = piece.counted && parameter.counts_in_norm(model.groups().tensor->rank()),
