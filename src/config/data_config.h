@@ -44,6 +44,7 @@ struct DataConfig {
   Index seed = 1234;
   bool reset_position_ids = false;
   bool reset_attention_mask = false;
+  bool inter_document_masking = false;  // documents of the index, whatever their tokens
   bool eod_mask_loss = false;
   double mask_prob = 0.15;      // BERT, T5: share of the tokens that is masked
   double short_seq_prob = 0.1;  // BERT, T5: of a sample shorter than the sequence length
@@ -78,7 +79,9 @@ struct DataConfig {
   std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
 
   /// Whether samples come with masks of their own: those of documents, or of packed conversations.
-  bool has_attention_masks() const { return reset_attention_mask || sft_packing; }
+  bool has_attention_masks() const {
+    return reset_attention_mask || inter_document_masking || sft_packing;
+  }
 };
 
 }  // namespace mpitron::config
