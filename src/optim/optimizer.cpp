@@ -28,7 +28,7 @@ exact_sum::Bins bins_of(const Tensor& sum) {
 }  // namespace
 
 Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& config,
-                     std::vector<TrainedTensor> tensors, const Ranks& ranks)
+                     std::vector<TrainedTensor> tensors, const OptimizerRanks& ranks)
     : device_(device),
       config_(config),
       ranks_(ranks.all),

@@ -36,6 +36,11 @@ struct StepInputs {
   std::function<void(std::size_t index)> updated = {};
 };
 
+/// Over whom sums are added up, and who holds parts of the same matrices; null: nobody else.
+struct OptimizerRanks {
+  comm::GroupHandle all = nullptr, of_matrices = nullptr;
+};
+
 struct StepResult {
   bool skipped = false;
   double grad_norm = 0;  // before clipping, of the unscaled gradients
@@ -52,12 +57,8 @@ struct StepResult {
 /// over ranks as integers: their bits depend neither on who holds what nor on the order.
 class Optimizer {
  public:
-  /// Over whom sums are added up, and who holds parts of the same matrices; null: nobody else.
-  struct Ranks {
-    comm::GroupHandle all = nullptr, of_matrices = nullptr;
-  };
   Optimizer(device::Device& device, const config::OptimizerConfig& config,
-            std::vector<TrainedTensor> tensors, const Ranks& ranks = {});
+            std::vector<TrainedTensor> tensors, const OptimizerRanks& ranks = {});
 
   /// L2 norm of the unscaled gradients over all ranks, before clipping.
   double gradient_norm(const StepInputs& inputs);
