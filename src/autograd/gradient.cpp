@@ -30,58 +30,59 @@ Tensor take_gradient(const Slot& slot) {
 namespace detail {
 
 bool writes_through_buffer(const Parameter& parameter) {
-  if (parameter.frozen || parameter.round_gradient) {
+  if (parameter.role.frozen || parameter.sink.rounds) {
     return true;
   }
-  const bool half_sink =
-      parameter.main_grad.dtype() == DType::f16 || parameter.main_grad.dtype() == DType::bf16;
-  return half_sink && parameter.gradient_written;
+  const bool half_sink = parameter.sink.main_grad.dtype() == DType::f16 ||
+                         parameter.sink.main_grad.dtype() == DType::bf16;
+  return half_sink && parameter.sink.written;
 }
 
 void add_buffered(Context& context, Parameter& parameter, const Tensor& rounded) {
-  if (parameter.frozen) {
+  if (parameter.role.frozen) {
     return;
   }
-  const tensor::TensorView sink = parameter.main_grad.view();
-  if (parameter.gradient_written) {
+  const tensor::TensorView sink = parameter.sink.main_grad.view();
+  if (parameter.sink.written) {
     context.launch(kernels::Add{.a = sink, .b = rounded.view(), .y = sink});
   } else {
     context.launch(kernels::Cast{.x = rounded.view(), .y = sink});
   }
-  parameter.gradient_written = true;
+  parameter.sink.written = true;
 }
 
 }  // namespace detail
 
-GradientSink open_sink(Context& context, Parameter& parameter) {
-  MPITRON_CHECK(!parameter.gradient_sent, parameter.name);
+GradientWrite open_sink(Context& context, Parameter& parameter) {
+  MPITRON_CHECK(!parameter.sink.sent, parameter.name);
   if (detail::writes_through_buffer(parameter)) {
     const Tensor rounded = context.empty(parameter.value.shape(), parameter.value.dtype());
     return {rounded.view(), false, rounded};
   }
-  return {parameter.main_grad.view(), parameter.gradient_written};
+  return {parameter.sink.main_grad.view(), parameter.sink.written};
 }
 
-GradientSink open_sink_of_rows(Context& context, Parameter& parameter,
-                               const tensor::Shard::Range& rows) {
-  GradientSink sink = open_sink(context, parameter);
+/// The first write makes all of it zero, so that the rows of others are.
+GradientWrite open_sink_of_rows(Context& context, Parameter& parameter,
+                                const tensor::Shard::Range& rows) {
+  GradientWrite write = open_sink(context, parameter);
   if (rows.size() == parameter.value.shape()[0]) {
-    return sink;
+    return write;
   }
-  if (!sink.accumulate) {
-    context.launch(kernels::Fill{.x = sink.destination, .value = 0});
-    parameter.gradient_written = parameter.gradient_written || !sink.rounded;
+  if (!write.accumulate) {
+    context.launch(kernels::Fill{.x = write.destination, .value = 0});
+    parameter.sink.written = parameter.sink.written || !write.rounded;
   }
-  sink.destination = device::slice(sink.destination, 0, rows.begin, rows.end);
-  sink.accumulate = true;
-  return sink;
+  write.destination = device::slice(write.destination, 0, rows.begin, rows.end);
+  write.accumulate = true;
+  return write;
 }
 
-void close_sink(Context& context, Parameter& parameter, const GradientSink& sink) {
-  if (sink.rounded) {
-    detail::add_buffered(context, parameter, sink.rounded);
+void close_sink(Context& context, Parameter& parameter, const GradientWrite& write) {
+  if (write.rounded) {
+    detail::add_buffered(context, parameter, write.rounded);
   } else {
-    parameter.gradient_written = true;
+    parameter.sink.written = true;
   }
 }
 

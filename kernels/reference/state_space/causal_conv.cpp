@@ -20,6 +20,7 @@ struct Channel {
 
   /// Of those that see a position of the document.
   Index first_tap(Index i) const { return std::max<Index>(0, starts(i, sample) + width - 1 - i); }
+  /// The sum of the last `width` inputs, this one among them; zeros before the sequence.
   double before_activation(Index i) const {
     double sum = bias ? bias(channel) : 0;
     for (Index k = first_tap(i); k < width; ++k) {
@@ -31,6 +32,7 @@ struct Channel {
 
 }  // namespace
 
+/// Every channel has its own filter.
 void run(device::ReferenceStream&, const CausalConvForward& k) {
   const Reader x(k.x), weight(k.weight), bias(k.bias);
   const DocumentStarts starts(k.starts);
@@ -46,6 +48,7 @@ void run(device::ReferenceStream&, const CausalConvForward& k) {
   }
 }
 
+/// Through the activation first, whose input is computed again.
 void run(device::ReferenceStream&, const CausalConvBackward& k) {
   const Reader x(k.x), dy(k.dy), weight(k.weight), bias(k.bias);
   const DocumentStarts starts(k.starts);

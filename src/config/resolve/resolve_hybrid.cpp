@@ -3,6 +3,8 @@
 namespace mpitron::config {
 namespace {
 
+/// Per layer, true: a delta net instead of attention. Empty without --experimental-attention-
+/// variant.
 std::vector<bool> delta_layers(const OptionValues& v, Index layers) {
   std::vector<bool> result;
   if (v.maybe_text("experimental_attention_variant").value_or("") != "gated_delta_net") {
@@ -19,6 +21,7 @@ std::vector<bool> delta_layers(const OptionValues& v, Index layers) {
   return result;
 }
 
+/// Without a number of heads they fill twice the width, as the reference's expand factor 2.
 MambaConfig mamba(const OptionValues& v) {
   MambaConfig m{.state_dim = v.integer("mamba_state_dim"),
                 .head_dim = v.integer("mamba_head_dim"),
@@ -30,8 +33,9 @@ MambaConfig mamba(const OptionValues& v) {
 
 }  // namespace
 
+/// Patterns and ratios end in the same letters, so that nothing behind asks which was given.
 HybridPattern given_pattern(const OptionValues& v) {
-  if (v.text("model") != "mamba") {
+  if (!family_of(v.text("model")).by_letters) {
     return {};
   }
   for (const char* option : {"hybrid_layer_pattern", "hybrid_override_pattern"}) {

@@ -51,7 +51,7 @@ Result gate_limits(const Facts& f) {
 
 Result plain_heads_only(const Facts& f) {
   const ModelConfig& m = f.run.model;
-  const bool other = m.multi_latent_attention || m.kind != ModelKind::gpt;
+  const bool other = m.multi_latent_attention || !m.family().decoder_only;
   const char* given = m.attention_output_gate                   ? "--attention-output-gate"
                       : m.attention_sink != AttentionSink::none ? "--softmax-type"
                                                                 : nullptr;
@@ -106,7 +106,7 @@ Result qk_clip(const Facts& f) {
     return Violation{"parameters are gathered before rows are scaled",
                      "no --overlap-param-gather-with-optimizer-step"};
   }
-  return m.multi_latent_attention || m.kind != ModelKind::gpt || m.reset_attention_mask
+  return m.multi_latent_attention || !m.family().decoder_only || m.reset_attention_mask
              ? Result(Violation{"attention of another kind, or a mask", "neither"})
              : Result();
 }

@@ -6,6 +6,12 @@
 
 namespace mpitron::nn {
 
+/// Another sequence that layers with cross attention look at.
+struct Memory {
+  autograd::Var states;  // [s_m, b, h]
+  tensor::Tensor mask;   // [b or 1, 1, s_m], u8, 1 = hidden; optional
+};
+
 /// What all layers of one forward pass share.
 struct LayerInputs {
   std::optional<ops::RotaryTables> rotary;  // absent without rotary positions
@@ -15,10 +21,8 @@ struct LayerInputs {
   // Of mixers with a state: where the document of each position of the whole sequence begins,
   // [s, b], i32; absent: at the first.
   tensor::Tensor document_starts = {};
-  autograd::Var relative_bias = {};  // of self attention's scores, [2 s - 1, 1, n]; optional
-  // What layers with cross attention look at: [s_e, b, h], and [b or 1, 1, s_e] as above.
-  autograd::Var encoder_output = {};
-  tensor::Tensor encoder_mask = {};
+  autograd::Var score_bias = {};  // of self attention's scores, [2 s - 1, 1, n]; optional
+  std::optional<Memory> memory = {};
 };
 
 }  // namespace mpitron::nn

@@ -29,7 +29,7 @@ GatedDeltaNet::GatedDeltaNet(const Builder& builder) : shared_(builder.tensor_pa
       .weight = &builder.parameter("out_norm.weight", {net.value_dim}, {}, {.kind = Kind::ones}),
       .eps = static_cast<float>(builder.config().norm_epsilon),
       .gate_first = false};
-  core_.norm.weight->sum_over_tensor =
+  core_.norm.weight->placement.sum_over_tensor =
       ranks > 1;  // each rank knows its heads' part of the gradient
   out_proj_ = &builder.output_weight("out_proj.weight", h, values);
 
@@ -47,6 +47,8 @@ GatedDeltaNet::GatedDeltaNet(const Builder& builder) : shared_(builder.tensor_pa
                      {core_.steps.begin + own, own, sharing}}};
 }
 
+/// in_proj makes queries, keys, values, gates and two numbers a head; the convolution mixes the
+/// first three over time; the delta rule reads a state that each token corrects (Yang et al. 2024).
 BranchOutput GatedDeltaNet::forward(autograd::Context& context, const autograd::Recomputable& x,
                                     const LayerInputs& inputs) const {
   const autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);

@@ -45,7 +45,7 @@ void convolve_backward(Context& context, const CausalConv& conv, const Recurrenc
                        const Tensor& dy, const Tensor& dx) {
   for_channels(conv, [&](const Range& rows, Index begin, Index end) {
     const auto cut = [&](const Tensor& x) { return x.slice(2, begin, end).view(); };
-    const autograd::GradientSink to_weight =
+    const autograd::GradientWrite to_weight =
         autograd::open_sink_of_rows(context, *conv.weight, rows);
     kernels::CausalConvBackward kernel{.x = cut(inputs.channels),
                                        .dy = cut(dy),
@@ -56,7 +56,7 @@ void convolve_backward(Context& context, const CausalConv& conv, const Recurrenc
                                        .dweight = to_weight.destination,
                                        .dbias = {},
                                        .accumulate_weight = to_weight.accumulate};
-    autograd::GradientSink to_bias;
+    autograd::GradientWrite to_bias;
     if (conv.bias != nullptr) {
       to_bias = autograd::open_sink_of_rows(context, *conv.bias, rows);
       kernel.dbias = to_bias.destination;

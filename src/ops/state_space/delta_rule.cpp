@@ -58,8 +58,8 @@ Recurred recur(Context& context, const DeltaRuleSettings& settings,
 void recur_backward(Context& context, const DeltaRuleSettings& settings,
                     const RecurrenceInputs& inputs, const RecurrenceGradients& gradients) {
   const DeltaParts to(gradients.channels, gradients.steps, own_keys(settings, inputs.share));
-  const autograd::GradientSink to_rate = open_own_part(context, *settings.a_log, inputs.share);
-  const autograd::GradientSink to_bias = open_own_part(context, *settings.dt_bias, inputs.share);
+  const autograd::GradientWrite to_rate = open_own_part(context, *settings.a_log, inputs.share);
+  const autograd::GradientWrite to_bias = open_own_part(context, *settings.dt_bias, inputs.share);
   MPITRON_CHECK(to_rate.accumulate == to_bias.accumulate, settings.a_log->name);
   context.launch(kernels::DeltaRuleBackward{.in = delta_inputs(settings, inputs),
                                             .d_o = gradients.dy.view(),

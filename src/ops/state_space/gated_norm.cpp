@@ -40,7 +40,7 @@ GatedNorm gated_norm(Context& context, const GatedNormSettings& settings, const 
 
 void gated_norm_backward(Context& context, const GatedNormSettings& settings,
                          const GatedNormPass& pass) {
-  const autograd::GradientSink sink = autograd::open_sink(context, *settings.weight);
+  const autograd::GradientWrite sink = autograd::open_sink(context, *settings.weight);
   context.launch_with_workspace(kernels::GatedNormBackward{.x = rows_of(pass.x, settings),
                                                            .z = rows_of(pass.z, settings),
                                                            .dy = rows_of(pass.dy, settings),

@@ -46,8 +46,8 @@ inline device::ConstTensorView own_part(const Parameter& parameter, const HeadSh
   const Index heads = parameter.value.shape()[0];
   return parameter.value.slice(0, share.begin(heads), share.end(heads)).view();
 }
-inline autograd::GradientSink open_own_part(Context& context, Parameter& parameter,
-                                            const HeadShare& share) {
+inline autograd::GradientWrite open_own_part(Context& context, Parameter& parameter,
+                                             const HeadShare& share) {
   const Index heads = parameter.value.shape()[0];
   return autograd::open_sink_of_rows(context, parameter, {share.begin(heads), share.end(heads)});
 }

@@ -118,9 +118,9 @@ Var recurrent_mixer(Context& context, const Var& projected, const RecurrentMixer
       gated_norm(context, mixer.norm, y, columns_of(projected.value, mixer.gate));
   Var result = autograd::variable(normed.y);
   if (context.recording()) {
-    context.tape->record(
-        result.slot, RecurrentMixerBackward{projected.value, projected.slot, mixer, inner,
-                                            behind_conv.channels, recurred.states, y, normed.rstd});
+    context.record(result.slot,
+                   RecurrentMixerBackward{projected.value, projected.slot, mixer, inner,
+                                          behind_conv.channels, recurred.states, y, normed.rstd});
   }
   return result;
 }

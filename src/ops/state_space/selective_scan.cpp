@@ -62,7 +62,7 @@ void recur_backward(Context& context, const ScanSettings& settings, const Recurr
                     const RecurrenceGradients& gradients) {
   const ScanParts to = parts_of(gradients.channels, settings, inputs.share);
   const std::array parameters = settings.parameters();
-  std::array<autograd::GradientSink, 3> sinks;
+  std::array<autograd::GradientWrite, 3> sinks;
   for (std::size_t i = 0; i < sinks.size(); ++i) {
     sinks[i] = open_own_part(context, *parameters[i], inputs.share);
   }

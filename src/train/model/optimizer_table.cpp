@@ -43,8 +43,8 @@ std::string without_numbers(const std::string& name) {
 optim::ParameterTraits traits_of(const autograd::Parameter& parameter) {
   return {.name = parameter.name,
           .rank = parameter.shape.rank(),
-          .is_expert = parameter.expert,
-          .is_embedding_or_output = parameter.embedding_or_output,
+          .is_expert = parameter.placement.expert,
+          .is_embedding_or_output = parameter.role.embedding_or_output,
           .scale_lr = parameter.name.starts_with("head.")};
 }
 

@@ -3,7 +3,7 @@
 
 #include "config/run_config.h"
 #include "device/device.h"
-#include "models/model.h"
+#include "models/base/model.h"
 #include "optim/parameter_group.h"
 
 namespace mpitron::train {
