@@ -36,6 +36,8 @@ struct LoggingConfig : TensorboardConfig {
   std::optional<Index> metrics_port;  // of rank 0's HTTP server; 0: a free one
   std::string metrics_address = "127.0.0.1";
 
+  std::optional<std::string> plan_file;  // of `mpitron plan --json`, which steps are held against
+
   // what a training command prints at its end
   bool unigram_baseline = false;
   std::optional<std::string> sample_prompt;

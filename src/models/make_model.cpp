@@ -7,6 +7,7 @@
 #include "models/gpt/gpt_model.h"
 #include "models/llava/llava_model.h"
 #include "models/t5/t5_model.h"
+#include "models/vit/dino_model.h"
 #include "models/vit/vit_classifier.h"
 #include "models/vit/vit_inpainter.h"
 
@@ -25,9 +26,14 @@ std::unique_ptr<Model> make(const config::ModelConfig& config, device::Device& d
 /// By what is learned of images.
 std::unique_ptr<Model> make_vit(const config::ModelConfig& config, device::Device& device,
                                 Model::Share share) {
-  const auto make_head =
-      config.vision.task == config::VisionTask::inpaint ? make<VitInpainter> : make<VitClassifier>;
-  return make_head(config, device, std::move(share));
+  switch (config.vision.task) {
+    case config::VisionTask::inpaint:
+      return make<VitInpainter>(config, device, std::move(share));
+    case config::VisionTask::dino:
+      return make<DinoModel>(config, device, std::move(share));
+    default:
+      return make<VitClassifier>(config, device, std::move(share));
+  }
 }
 
 struct FamilyRow {

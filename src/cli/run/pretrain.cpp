@@ -209,6 +209,10 @@ int pretrain_vision_inpaint(const Arguments& arguments) {
   return pretrain_images("inpaint", arguments);
 }
 
+int pretrain_vision_dino(const Arguments& arguments) {
+  return pretrain_images("dino", arguments);
+}
+
 int pretrain_vlm(const Arguments& arguments) {
   return pretrain("vlm", arguments);
 }

@@ -53,6 +53,8 @@ inline constexpr std::array kOwn = {
             "serve /metrics (Prometheus) and /healthz of rank 0 at this port; 0 takes a free one"),
     text("metrics-address", "127.0.0.1", works,
          "where --metrics-port listens; 0.0.0.0 lets other machines ask"),
+    text("plan-file", none, works,
+         "warn when steps leave the band that `mpitron plan --json` has predicted here"),
     flag("unigram-baseline", works,
          "at the end, print the loss of the best unigram model of the validation tokens"),
     integer("class-token-length", "8", works, "class tokens in front of an image's patches"),

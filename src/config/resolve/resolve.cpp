@@ -44,6 +44,7 @@ LoggingConfig resolve_logging(const OptionValues& v) {
   l.log_validation_ppl_to_tensorboard = v.flag("log_validation_ppl_to_tensorboard");
   l.log_memory_to_tensorboard = v.flag("log_memory_to_tensorboard");
   l.log_world_size_to_tensorboard = v.flag("log_world_size_to_tensorboard");
+  l.plan_file = v.maybe_text("plan_file");
   l.metrics_port = v.maybe_integer("metrics_port");
   l.metrics_address = v.text("metrics_address");
   l.unigram_baseline = v.flag("unigram_baseline");

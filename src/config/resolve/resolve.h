@@ -44,6 +44,8 @@ double mup_width(const OptionValues& v);
 void resolve_finetuning(ModelConfig& model, const OptionValues& v);
 /// None without --num-experts.
 std::optional<MoeConfig> resolve_moe(const OptionValues& v);
+VisionConfig resolve_vision(const OptionValues& v);
+std::optional<VlmConfig> resolve_vlm(const OptionValues& v);
 ParallelConfig resolve_parallel(const OptionValues& v);
 TrainingConfig resolve_training(const OptionValues& v);
 /// `t`: what the schedules' lengths are counted with.

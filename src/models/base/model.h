@@ -57,7 +57,14 @@ class Model {
   /// Of the part with the output: one for each of `objective_traits`. Their sum is what is trained.
   virtual std::vector<Objective> objectives(autograd::Context& context, const Batch& batch,
                                             const autograd::Var& input = {}) const = 0;
-  /// The same on all parts; the first is the language model's loss.
+  /// Before the passes of a training step (from 1), and after its update. What a step leaves behind
+  /// (a centre of outputs) counts from `end_step` on: a step whose passes run again begins as
+  /// before.
+  virtual void begin_step(Index /*iteration*/) {}
+  virtual void end_step() {}
+  /// How much of the parameters that are averages of others stays in a step (from 1).
+  virtual double average_momentum(Index /*iteration*/) const { return 1; }
+  /// The same on all parts; the first is what is trained, the language model's loss.
   virtual std::vector<ObjectiveTraits> objective_traits() const { return {{.name = "lm loss"}}; }
 
  protected:

@@ -36,6 +36,7 @@ class TransformerLayer {
   ops::TensorParallel shared_;
   double hidden_dropout_;
   std::uint32_t layer_number_;
+  double drop_path_;
   bool recompute_norms_;
   std::optional<Norm> input_norm_;
   std::unique_ptr<Mixer> mixer_;

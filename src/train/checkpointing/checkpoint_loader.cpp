@@ -7,6 +7,7 @@
 #include "config/sources/checkpoint_arguments.h"
 #include "tensor/host_copy.h"
 #include "train/checkpointing/load_differences.h"
+#include "train/checkpointing/position_tables.h"
 #include "train/checkpointing/tokenizer_files.h"
 #include "train/model/upcycling.h"
 #include "utils/error.h"
@@ -127,6 +128,10 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
   if (source.local()) {
     targets = own_targets(std::move(targets));
   }
+  std::optional<PositionTables> positions;
+  if (source.weights_only) {
+    positions.emplace(reader.file(), model_.chunk(0).config(), targets);
+  }
   const auto compare = [&] {
     refuse_differences(reader, targets,
                        {.state = state,
@@ -154,6 +159,9 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
       compare();
     }
     statistics = reader.read(targets);
+    if (positions) {
+      positions->resize();
+    }
   }));
   if (!why.empty()) {
     return std::nullopt;

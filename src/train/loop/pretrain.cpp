@@ -319,8 +319,7 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
   for (std::size_t set = 0; set < reports.size(); ++set) {
     if (reports[set]) {
       ValidationReport report{.where = at_end ? where + " on validation set" : where,
-                              .loss = reports[set]->loss(),
-                              .other_losses = reports[set]->other_losses};
+                              .losses = reports[set]->all_losses()};
       if (config_.training.multiple_validation_sets) {
         report.set = static_cast<Index>(set);
       }
@@ -330,11 +329,9 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
   }
   if (at_end) {
     if (const auto report = evaluator_.on_test_set()) {
-      log_.validation({.where = where + " on test set",
-                       .loss = report->loss(),
-                       .other_losses = report->other_losses,
-                       .test = true},
-                      progress);
+      log_.validation(
+          {.where = where + " on test set", .losses = report->all_losses(), .test = true},
+          progress);
     }
   }
   log_.resume();

@@ -121,10 +121,10 @@ std::string RecordedCase::recorded_name(const std::string& parameter) const {
 }
 
 RecordedLogits RecordedCase::first_logits() const {
-  const io::SafetensorsFile::Tensor& recorded = logits_.at("first_microbatch");
   if (!config::family_of(model_type_).has_words()) {
-    return vision_logits(recorded, model_.vision.patch);
+    return vision_logits(logits_, model_.vision);
   }
+  const io::SafetensorsFile::Tensor& recorded = logits_.at("first_microbatch");
   RecordedLogits result{.samples = recorded.shape.at(0),
                         .length = recorded.shape.at(1),
                         .columns = recorded.shape.at(2),
@@ -149,6 +149,9 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
   std::string problems;
   for (autograd::Parameter& parameter : parameters) {
     const auto* recorded = weights_.find(recorded_name(parameter.name));
+    if (recorded == nullptr && parameter.role.average_of != nullptr) {  // which starts as a copy
+      recorded = weights_.find(recorded_name(parameter.role.average_of->name));
+    }
     if (recorded == nullptr) {
       problems += "\n  missing: " + parameter.name;
       continue;

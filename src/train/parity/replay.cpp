@@ -39,7 +39,8 @@ bool is_padding(const tensor::Tensor& mask, Index sample, Index position) {
 /// ours [s, b, v] of this rank's positions.
 double compare_logits(TrainStep& step, TrainedModel& model, RecordedCase& recorded) {
   const RecordedLogits expected = recorded.first_logits();
-  const Index micro_batch = expected.samples;  // not that of the extra flags
+  // Not that of the extra flags.
+  const Index micro_batch = expected.rows > 0 ? expected.rows : expected.samples;
   double worst = 0;
   const auto look = [&](const tensor::Tensor& computed, const DeviceMicrobatch& microbatch) {
     const tensor::Tensor logits = tensor::to_host(step.device(), computed);
