@@ -12,6 +12,7 @@ int pretrain_vision_inpaint(const Arguments& arguments);
 int pretrain_vision_dino(const Arguments& arguments);
 int pretrain_vlm(const Arguments& arguments);
 int pretrain_mamba(const Arguments& arguments);
+int finetune(const Arguments& arguments);
 int evaluate(const Arguments& arguments);
 int preprocess(const Arguments& arguments);
 int merge_datasets(const Arguments& arguments);
@@ -31,6 +32,7 @@ int adapter(const Arguments& arguments);
 int parity(const Arguments& arguments);
 int serve(const Arguments& arguments);
 int generate(const Arguments& arguments);
+int embed(const Arguments& arguments);
 int plan(const Arguments& arguments);
 int replay(const Arguments& arguments);
 int replay_generation(const Arguments& arguments);  // replay --generation

@@ -7,6 +7,7 @@
 #include "models/gpt/gpt_model.h"
 #include "models/llava/llava_model.h"
 #include "models/t5/t5_model.h"
+#include "models/text_head/text_classifier.h"
 #include "models/vit/dino_model.h"
 #include "models/vit/vit_classifier.h"
 #include "models/vit/vit_inpainter.h"
@@ -54,6 +55,9 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
 
 std::unique_ptr<Model> make_model(const config::ModelConfig& config, device::Device& device,
                                   Model::Share share) {
+  if (config.text_head) {
+    return make<TextClassifier>(config, device, std::move(share));
+  }
   const auto family = std::ranges::find(kFamilies, config.kind, &FamilyRow::kind);
   MPITRON_CHECK(family != kFamilies.end(), config.family().name);
   return family->make(config, device, std::move(share));

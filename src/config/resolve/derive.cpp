@@ -159,6 +159,13 @@ void derive_text_length(OptionValues& v) {
            "what an image leaves of seq_length, and one token for it");
 }
 
+/// The length of `mpitron finetune` is counted in epochs.
+void derive_text_task(OptionValues& v) {
+  if (v.has("task") && !v.has("train_iters") && !v.has("train_samples")) {
+    v.derive("train_iters", "1", "a place for what --epochs make of the data");
+  }
+}
+
 /// What the letters say of a hybrid model.
 void derive_hybrid(OptionValues& v) {
   if (!family_of(v.text("model")).by_letters) {
@@ -334,6 +341,7 @@ bool scales_loss(const OptionValues& v) {
 /// The order matters: each part reads what those before it have derived.
 void derive_values(OptionValues& values, Index world_size, Reading& report) {
   derive_replaced_names(values);
+  derive_text_task(values);
   derive_hybrid(values);
   derive_vision(values);
   derive_text_length(values);

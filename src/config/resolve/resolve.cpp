@@ -13,8 +13,9 @@ RunConfig resolve(const OptionValues& values) {
   resolve_finetuning(run.model, values);
   run.parallel = resolve_parallel(values);
   run.training = resolve_training(values);
-  run.optimizer = resolve_optimizer(values, run.training);
   run.data = resolve_data(values);
+  resolve_text_task(run, values);
+  run.optimizer = resolve_optimizer(values, run.training);
   run.logging = resolve_logging(values);
   run.checkpoint = resolve_checkpoint(values);
   return run;
@@ -47,6 +48,7 @@ LoggingConfig resolve_logging(const OptionValues& v) {
   l.plan_file = v.maybe_text("plan_file");
   l.metrics_port = v.maybe_integer("metrics_port");
   l.metrics_address = v.text("metrics_address");
+  l.eval_tasks = v.words("eval_tasks");
   l.unigram_baseline = v.flag("unigram_baseline");
   l.sample_prompt = v.maybe_text("sample_prompt");
   l.sample_tokens = v.integer("sample_tokens");

@@ -40,6 +40,9 @@ HybridPattern given_pattern(const OptionValues& v);
 void resolve_later_releases(ModelConfig& model, const OptionValues& v);
 /// Hidden size over --mup-base-hidden-size; 1 without --use-mup.
 double mup_width(const OptionValues& v);
+/// What `mpitron finetune` teaches: its head, its files, and batches of as many texts as its
+/// samples have.
+void resolve_text_task(RunConfig& run, const OptionValues& v);
 /// What of the model is trained.
 void resolve_finetuning(ModelConfig& model, const OptionValues& v);
 /// None without --num-experts.

@@ -32,7 +32,22 @@ class BadSamples {
     }
   }
 
-  /// Error(data) where no more may be bad.
+  /// Whether read() succeeds. Error(data) where it does not and no more may be bad.
+  template <class Read>
+  bool is_good(Index sample, const Read& read) {
+    try {
+      read();
+      return true;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::data) {
+        throw;
+      }
+      note(sample, error.what());
+      return false;
+    }
+  }
+
+ private:
   void note(Index sample, const std::string& message) {
     const std::lock_guard lock(mutex_);
     if (!bad_.insert(sample).second) {
@@ -49,7 +64,6 @@ class BadSamples {
     log::warning("{}; the next sample takes its place ({} of {})", message, count, most_);
   }
 
- private:
   Index most_;
   std::mutex mutex_;
   std::set<Index> bad_;

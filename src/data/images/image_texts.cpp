@@ -35,7 +35,10 @@ ImageTextDataset::ImageTextDataset(std::unique_ptr<ConversationList> conversatio
   }
   std::vector<Index> lengths(static_cast<std::size_t>(conversations_->size()));
   parallel_for(lengths.size(), static_cast<Index>(std::thread::hardware_concurrency()),
-               [&](std::size_t i) { lengths[i] = positions_of(static_cast<Index>(i)); });
+               [&](std::size_t i) {
+                 const auto sample = static_cast<Index>(i);
+                 bad_.is_good(sample, [&] { lengths[i] = positions_of(sample); });
+               });
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     if (lengths[i] > options.seq_length) {
       throw_data("{}: {} positions, more than the {} of a row (--seq-length)",
@@ -148,13 +151,7 @@ ImageTextDataset::Sample ImageTextDataset::read_packed(Index row) const {
   std::int64_t segment = 0;
   for (const Index text : rows_->row(row)) {
     Sample part;
-    try {
-      add_text(text, part);
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::data) {
-        throw;
-      }
-      bad_.note(text, error.what());
+    if (!bad_.is_good(text, [&] { add_text(text, part); })) {
       continue;
     }
     append(result.tokens, part.tokens);

@@ -50,6 +50,21 @@ class Model {
   /// [s, b, h]: what the next chunk takes.
   virtual autograd::Var hidden(autograd::Context& context, const Batch& batch,
                                const autograd::Var& input = {}) const = 0;
+  /// [.., v] of what the part with the output computed, [.., h], on every tensor parallel rank.
+  autograd::Var output(autograd::Context& context, const autograd::Var& hidden) const {
+    return whole_logits(context, hidden);
+  }
+  /// Depths of multi-token prediction of the part.
+  Index prediction_depths() const { return share_.part.prediction_depths; }
+  /// What depth `depth` (from 0) knows of rows [t, 1, h], normed, of the model or of the depth
+  /// before, once it is told of the tokens that follow: the batch's, [t, 1], as many positions
+  /// further as the depth is deep. In a cached pass its keys and values are kept as those of a
+  /// layer behind the last. Only models with depths have them.
+  virtual autograd::Var predict(autograd::Context& context, Index depth,
+                                const autograd::Var& hidden, const Batch& batch) const;
+  /// In a pass of an encoder (autograd::CachedPass): keeps what the decoder looks at of the batch's
+  /// tokens. Only models with an encoder have one.
+  virtual void encode(autograd::Context& context, const Batch& batch) const;
   /// [s, b, v], in the model's type, of the whole vocabulary on every tensor parallel rank. Rows of
   /// the padded vocabulary take part in the softmax like all others.
   virtual autograd::Var logits(autograd::Context& context, const Batch& batch,

@@ -16,9 +16,9 @@ inline constexpr Field<std::int64_t> kMergedRows{"merged_rows"};
 inline constexpr Field<std::int64_t> kMergedFrom{"merged_from"};
 
 /// What a GPT that sees images reads of a batch: tokens and position_ids of the text, [t, b],
-/// labels and loss_mask of the merged rows, [s, b], tiles, [patches, T, 3 P P] in the order channel, row,
-/// column; merged_rows and merged_from as MergedRows has them; where several texts share a row, an
-/// attention_mask.
+/// labels and loss_mask of the merged rows, [s, b], tiles, [patches, T, 3 P P] in the order
+/// channel, row, column; merged_rows and merged_from as MergedRows has them; where several texts
+/// share a row, an attention_mask.
 std::span<const std::string_view> llava_fields();
 
 /// Tokens and images of a microbatch in one sequence each: where a token stands for an image come

@@ -102,6 +102,12 @@ Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs&
              DropoutSite::mlp_output);
 }
 
+void TransformerLayer::keep_encoded(Context& context, const Var& encoder_output) const {
+  if (cross_attention_) {
+    cross_attention_->keep_encoded(context, encoder_output);
+  }
+}
+
 BranchOutput TransformerLayer::feed_forward(Context& context, const Recomputable& x) const {
   if (!recompute_feed_forward_) {
     return feed_forward_->forward(context, x);

@@ -21,6 +21,8 @@ class TransformerLayer {
 
   autograd::Var forward(autograd::Context& context, const autograd::Var& x,
                         const LayerInputs& inputs) const;
+  /// In a pass of an encoder: keeps what cross attention looks at of its output, [s, 1, h].
+  void keep_encoded(autograd::Context& context, const autograd::Var& encoder_output) const;
   /// 1-based, global.
   Index number() const { return static_cast<Index>(layer_number_); }
 

@@ -12,9 +12,11 @@ GatedDeltaNet::GatedDeltaNet(const Builder& builder) : shared_(builder.tensor_pa
   const config::DeltaNetConfig& net = builder.config().hybrid.delta_net;
   const Index keys = net.key_heads * net.key_dim, values = net.value_heads * net.value_dim;
   const Index heads = net.value_heads, h = builder.config().hidden_size, ranks = shared_.size();
-  in_proj_ =
-      &builder.linear_weight("in_proj.weight", 2 * (keys + values + heads), h,
-                             builder.pieces_of_parts({keys, keys, values, values, heads, heads}));
+  const Index out = 2 * (keys + values + heads);
+  const tensor::Shard parts = builder.pieces_of_parts({keys, keys, values, values, heads, heads});
+  in_proj_ = &builder.linear_weight("in_proj.weight", out, h, parts);
+  in_updates_ = LowRankUpdates::of_columns(builder, {DropoutSite::low_rank_qkv, h},
+                                           {{"in_proj", out, {.width = out / ranks}, parts}});
   core_.conv_weight = &builder.parameter(
       "conv1d.weight", {2 * keys + values, 1, net.conv_width},
       builder.pieces_of_parts({keys, keys, values}),
@@ -32,6 +34,8 @@ GatedDeltaNet::GatedDeltaNet(const Builder& builder) : shared_(builder.tensor_pa
   core_.norm.weight->placement.sum_over_tensor =
       ranks > 1;  // each rank knows its heads' part of the gradient
   out_proj_ = &builder.output_weight("out_proj.weight", h, values);
+  out_updates_ =
+      LowRankUpdates::of_rows(builder, {DropoutSite::low_rank_proj, values}, "out_proj", h);
 
   const Index q = keys / ranks, v = values / ranks, own = heads / ranks;
   const comm::GroupHandle& context = builder.groups().context;
@@ -51,9 +55,11 @@ GatedDeltaNet::GatedDeltaNet(const Builder& builder) : shared_(builder.tensor_pa
 /// first three over time; the delta rule reads a state that each token corrects (Yang et al. 2024).
 BranchOutput GatedDeltaNet::forward(autograd::Context& context, const autograd::Recomputable& x,
                                     const LayerInputs& inputs) const {
-  const autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);
+  autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);
+  all = in_updates_.add(context, x, std::move(all));
   const autograd::Var mixed = ops::recurrent_mixer(context, all, core_, inputs.document_starts);
-  return {ops::row_parallel_linear(context, mixed, *out_proj_, shared_)};
+  autograd::Var projected = ops::row_parallel_linear(context, mixed, *out_proj_, shared_);
+  return {out_updates_.add(context, mixed, std::move(projected))};
 }
 
 }  // namespace mpitron::nn

@@ -1,6 +1,7 @@
 #pragma once
 #include "nn/base/builder.h"
 #include "nn/base/layer_parts.h"
+#include "nn/base/low_rank_updates.h"
 #include "ops/state_space/recurrent_mixer.h"
 
 namespace mpitron::nn {
@@ -21,6 +22,7 @@ class GatedDeltaNet final : public Mixer {
   Parameter* in_proj_;
   ops::RecurrentMixer core_;
   Parameter* out_proj_;
+  LowRankUpdates in_updates_, out_updates_;
 };
 
 }  // namespace mpitron::nn

@@ -13,8 +13,11 @@ MambaMixer::MambaMixer(const Builder& builder) : shared_(builder.tensor_parallel
   const config::MambaConfig& mamba = config.hybrid.mamba;
   const Index d = mamba.width(), both = mamba.groups * mamba.state_dim, h = config.hidden_size;
   const Index ranks = shared_.size(), channels = d + 2 * both;
-  in_proj_ = &builder.linear_weight("in_proj.weight", d + channels + mamba.heads, h,
-                                    builder.pieces_of_parts({d, d, both, both, mamba.heads}));
+  const Index out = d + channels + mamba.heads;
+  const tensor::Shard parts = builder.pieces_of_parts({d, d, both, both, mamba.heads});
+  in_proj_ = &builder.linear_weight("in_proj.weight", out, h, parts);
+  in_updates_ = LowRankUpdates::of_columns(builder, {DropoutSite::low_rank_qkv, h},
+                                           {{"in_proj", out, {.width = out / ranks}, parts}});
   const tensor::Shard rows = builder.pieces_of_parts({d, both, both});
   const autograd::Initialization start{
       .kind = Kind::uniform, .bound = 1 / std::sqrt(static_cast<double>(kMambaConvWidth))};
@@ -33,6 +36,7 @@ MambaMixer::MambaMixer(const Builder& builder) : shared_(builder.tensor_parallel
       .groups = scan.groups};
   core_.recurrence = scan;
   out_proj_ = &builder.output_weight("out_proj.weight", h, d, config.num_layers);
+  out_updates_ = LowRankUpdates::of_rows(builder, {DropoutSite::low_rank_proj, d}, "out_proj", h);
 
   const Index width = d / ranks, own = both / ranks, heads = mamba.heads / ranks;
   const comm::GroupHandle& context = builder.groups().context;
@@ -52,9 +56,11 @@ MambaMixer::MambaMixer(const Builder& builder) : shared_(builder.tensor_parallel
 /// time; the scan runs h = exp(A dt) h + dt B x, y = C h + D x (Dao and Gu 2024).
 BranchOutput MambaMixer::forward(autograd::Context& context, const autograd::Recomputable& x,
                                  const LayerInputs& inputs) const {
-  const autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);
+  autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);
+  all = in_updates_.add(context, x, std::move(all));
   const autograd::Var mixed = ops::recurrent_mixer(context, all, core_, inputs.document_starts);
-  return {ops::row_parallel_linear(context, mixed, *out_proj_, shared_)};
+  autograd::Var projected = ops::row_parallel_linear(context, mixed, *out_proj_, shared_);
+  return {out_updates_.add(context, mixed, std::move(projected))};
 }
 
 }  // namespace mpitron::nn

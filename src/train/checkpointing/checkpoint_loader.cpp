@@ -133,11 +133,13 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
     positions.emplace(reader.file(), model_.chunk(0).config(), targets);
   }
   const auto compare = [&] {
-    refuse_differences(reader, targets,
-                       {.state = state,
-                        .with_optimizer = with_optimizer,
-                        .with_histories = !config_.upcycling_granularity.has_value(),
-                        .strictness = config_.dist_ckpt_strictness});
+    refuse_differences(
+        reader, targets,
+        {.state = state,
+         .with_optimizer = with_optimizer,
+         .with_histories = !config_.upcycling_granularity.has_value(),
+         .strictness = config_.dist_ckpt_strictness,
+         .new_head = source.weights_only && model_.chunk(0).config().text_head.has_value()});
   };
   const auto refuse_schedules = [&] {
     if (schedules) {

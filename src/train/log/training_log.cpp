@@ -306,4 +306,19 @@ void TrainingLog::validation(const ValidationReport& report, const Progress& pro
   tensorboard_->flush();
 }
 
+void TrainingLog::figures(std::span<const std::pair<std::string, double>> figures,
+                          const Progress& progress) {
+  if (!tensorboard_) {
+    return;
+  }
+  std::vector<io::Metric> metrics;
+  for (const auto& [name, value] : figures) {
+    tensorboard_->add_scalar(name, value, progress.iteration);
+    tensorboard_->add_scalar(name + " vs samples", value, progress.consumed_samples);
+    metrics.emplace_back(name, value);
+  }
+  metrics_->add(progress.iteration, metrics);
+  tensorboard_->flush();
+}
+
 }  // namespace mpitron::train

@@ -50,6 +50,8 @@ class TrainingLog {
   void pause();
   void resume();
   void validation(const ValidationReport& report, const Progress& progress);
+  /// Figures of tasks, which have been printed.
+  void figures(std::span<const std::pair<std::string, double>> figures, const Progress& progress);
 
  private:
   void print_line(const Progress& progress, const StepReport& step, TrainStep& state);
