@@ -87,6 +87,14 @@ void TokenSampler::adjust(const SamplingRule& rule, std::span<const TokenId> pro
   }
 }
 
+void TokenSampler::keep_allowed(TokenMask allowed) {
+  for (std::size_t i = 0; i < logits_.size() && !allowed.empty(); ++i) {
+    if (!in_mask(allowed, static_cast<TokenId>(i))) {
+      logits_[i] = kImpossible;
+    }
+  }
+}
+
 TokenId TokenSampler::largest() {
   const auto best = std::ranges::max_element(logits_);
   const auto id = static_cast<TokenId>(best - logits_.begin());
@@ -122,14 +130,19 @@ void TokenSampler::keep_mass(double top_p) {
   std::ranges::sort(candidates_, std::less<>(), &Candidate::id);
 }
 
-TokenId TokenSampler::sample(std::span<const float> logits, const SamplingRule& rule,
-                             std::span<const TokenId> prompt, std::span<const TokenId> answer) {
+std::optional<TokenId> TokenSampler::sample(std::span<const float> logits, const SamplingRule& rule,
+                                            std::span<const TokenId> prompt,
+                                            std::span<const TokenId> answer, TokenMask allowed) {
   const std::span<const float> known = logits.first(static_cast<std::size_t>(vocabulary_));
   logits_.assign(known.begin(), known.end());
   adjust(rule, prompt, answer);
+  keep_allowed(allowed);
   const TokenId best = largest();
   const double top = logits_[static_cast<std::size_t>(best)];
-  if (rule.temperature <= 0 || rule.top_k == 1 || top == kImpossible) {
+  if (top == kImpossible) {
+    return std::nullopt;
+  }
+  if (rule.temperature <= 0 || rule.top_k == 1) {
     return best;
   }
   candidates_.clear();

@@ -5,11 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "tokenizers/core/tokenizer.h"
+#include "inference/sampling/token_constraint.h"
 
 namespace mpitron::inference {
 
-using tokenizers::TokenId;
 using tokenizers::TokenIds;
 
 /// How a request's tokens are drawn. The defaults draw from the model's own distribution.
@@ -39,9 +38,11 @@ class TokenSampler {
  public:
   explicit TokenSampler(Index vocabulary) : vocabulary_(vocabulary) {}
 
-  /// The token behind prompt and answer; `logits` has at least `vocabulary` values.
-  TokenId sample(std::span<const float> logits, const SamplingRule& rule,
-                 std::span<const TokenId> prompt, std::span<const TokenId> answer);
+  /// The token behind prompt and answer, one of `allowed`; `logits` has at least `vocabulary`
+  /// values. Nothing where the rule leaves none.
+  std::optional<TokenId> sample(std::span<const float> logits, const SamplingRule& rule,
+                                std::span<const TokenId> prompt, std::span<const TokenId> answer,
+                                TokenMask allowed = {});
 
   struct Candidate {
     TokenId id;
@@ -56,6 +57,7 @@ class TokenSampler {
  private:
   void adjust(const SamplingRule& rule, std::span<const TokenId> prompt,
               std::span<const TokenId> answer);
+  void keep_allowed(TokenMask allowed);
   void punish(const SamplingRule& rule, std::span<const TokenId> prompt,
               std::span<const TokenId> answer);
   void keep_largest(Index count);

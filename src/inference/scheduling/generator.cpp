@@ -13,6 +13,7 @@ struct Generator::Entry {
   Sequence sequence;
   TextStream text;
   Answer answer;
+  std::unique_ptr<TokenConstraint> constraint;
 
   std::span<const TokenId> prompt() const { return request.prompt; }
 };
@@ -43,8 +44,11 @@ std::uint64_t Generator::submit(GenerationRequest request, AnswerListener listen
       .scores_prompt = request.prompt_log_probs,
       .leader = leader != entries_.end() ? &leader->second->sequence : nullptr};
   TextStream text(tokenizer_, request.prompt, request.stop_texts);
-  auto entry = std::make_unique<Entry>(
-      Entry{id, std::move(request), std::move(listener), std::move(sequence), std::move(text), {}});
+  auto entry = std::make_unique<Entry>(Entry{
+      id, std::move(request), std::move(listener), std::move(sequence), std::move(text), {}, {}});
+  if (entry->request.constraint) {
+    entry->constraint = entry->request.constraint();
+  }
   scheduler_.add(entry->sequence);
   prompts_ += entry->sequence.prompt_size;
   entries_.emplace(id, std::move(entry));
@@ -88,7 +92,14 @@ void Generator::take_token(Entry& entry, std::span<const float> row) {
     finish(entry, FinishReason::length);
     return;
   }
-  const TokenId id = sampler_.sample(row, request.sampling, entry.prompt(), answer.tokens);
+  TokenConstraint* constraint = entry.constraint.get();
+  const auto sampled = sampler_.sample(row, request.sampling, entry.prompt(), answer.tokens,
+                                       constraint != nullptr ? constraint->allowed() : TokenMask());
+  if (!sampled) {
+    finish(entry, FinishReason::stop);
+    return;
+  }
+  const TokenId id = *sampled;
   if (request.log_probs >= 0) {
     answer.log_probs.push_back(log_probs(row, id, engine_.shape().vocabulary, request.log_probs));
   }
@@ -97,7 +108,10 @@ void Generator::take_token(Entry& entry, std::span<const float> row) {
   ++generated_;
   const bool stops = std::ranges::find(request.stop_ids, id) != request.stop_ids.end();
   const bool stopped = entry.text.push(id, !stops || request.show_stop_id);
-  if (stops || stopped) {
+  if (constraint != nullptr && !stops) {
+    constraint->take(id);
+  }
+  if (stops || stopped || (constraint != nullptr && constraint->complete())) {
     answer.stop_id = stops ? id : -1;
     finish(entry, FinishReason::stop);
   } else if (static_cast<Index>(answer.tokens.size()) >= request.max_tokens) {

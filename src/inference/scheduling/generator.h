@@ -19,8 +19,9 @@ struct GenerationRequest {
   bool show_stop_id = false;  // it is after all
   Index log_probs = -1;       // likeliest tokens listed beside each; -1: no values at all
   bool prompt_log_probs = false;
-  std::string salt;          // shares cached prefixes with equal salts only
-  std::uint64_t leader = 0;  // id of an answer to the same prompt, which computes it first
+  MakeConstraint constraint;  // what the answer must be like
+  std::string salt;           // shares cached prefixes with equal salts only
+  std::uint64_t leader = 0;   // id of an answer to the same prompt, which computes it first
 };
 
 enum class FinishReason { none, stop, length, cancelled };

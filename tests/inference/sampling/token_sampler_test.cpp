@@ -1,6 +1,7 @@
 #include "inference/sampling/token_sampler.h"
 
 #include <filesystem>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -108,7 +109,19 @@ TEST(TokenSampler, NeverDrawsPaddedForbiddenOrEarlyIds) {
   EXPECT_EQ(sampler.sample(logits, rule, TokenIds{5}, TokenIds{}), 3);
   EXPECT_EQ(sampler.sample(logits, rule, TokenIds{0}, TokenIds{3, 3}), 1);
   rule.banned = {0, 1, 2, 3};
-  EXPECT_EQ(sampler.sample(logits, rule, TokenIds{0}, TokenIds{3, 3}), 0);
+  EXPECT_EQ(sampler.sample(logits, rule, TokenIds{0}, TokenIds{3, 3}), std::nullopt);
+}
+
+TEST(TokenSampler, DrawsFromAMaskOnly) {
+  const std::vector<float> logits(100, 0.0f);
+  const std::array<std::uint64_t, 2> mask = {1ull << 7, 1ull << (70 - 64)};
+  TokenSampler sampler(100);
+  std::set<TokenId> drawn;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    drawn.insert(*sampler.sample(logits, {.seed = seed}, {}, {}, mask));
+  }
+  EXPECT_EQ(drawn, (std::set<TokenId>{7, 70}));
+  EXPECT_EQ(sampler.sample(logits, {.banned = {7, 70}}, {}, {}, mask), std::nullopt);
 }
 
 }  // namespace token_sampler_test

@@ -131,5 +131,37 @@ TEST(Generator, RefusesForeignIdsAndLongRequests) {
   EXPECT_FALSE(generator.step());
 }
 
+/// 3 or 5, then 7, then nothing.
+class Path : public TokenConstraint {
+ public:
+  TokenMask allowed() override {
+    mask_ = taken_ == 0 ? 1ull << 3 | 1ull << 5 : 1ull << 7;
+    return {&mask_, 1};
+  }
+  void take(TokenId /*id*/) override { ++taken_; }
+  void take_back(Index tokens) override { taken_ -= tokens; }
+  bool complete() const override { return taken_ == 2; }
+
+ private:
+  std::uint64_t mask_ = 0;
+  Index taken_ = 0;
+};
+
+TEST(Generator, KeepsToAConstraint) {
+  const tokenizers::NullTokenizer tokenizer(59);
+  test::FakeEngine engine(kShape);
+  Generator generator(engine, tokenizer, {});
+  std::vector<GenerationRequest> requests = some_requests();
+  for (GenerationRequest& request : requests) {
+    request.constraint = [] { return std::make_unique<Path>(); };
+  }
+  for (const Answer& answer : generator.run(std::move(requests))) {
+    ASSERT_EQ(answer.tokens.size(), 2u);
+    EXPECT_TRUE(answer.tokens[0] == 3 || answer.tokens[0] == 5);
+    EXPECT_EQ(answer.tokens[1], 7);
+    EXPECT_EQ(answer.finish, FinishReason::stop);
+  }
+}
+
 }  // namespace generator_test
 }  // namespace mpitron::inference

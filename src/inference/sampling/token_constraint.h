@@ -1,0 +1,40 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "tokenizers/core/tokenizer.h"
+
+namespace mpitron::inference {
+
+using tokenizers::TokenId;
+
+/// A set of ids: bit id % 64 of word id / 64. An empty span is the set of all ids.
+using TokenMask = std::span<const std::uint64_t>;
+
+inline bool in_mask(TokenMask mask, TokenId id) {
+  const auto i = static_cast<std::size_t>(id);
+  return mask.empty() || (i / 64 < mask.size() && (mask[i / 64] >> i % 64 & 1) != 0);
+}
+
+/// What an answer must be like (a schema, a regular expression), asked before each token and told
+/// the one that was drawn. One object belongs to one answer.
+class TokenConstraint {
+ public:
+  virtual ~TokenConstraint() = default;
+
+  /// Ids that may come next, ids that end the answer among them where it may end; valid until the
+  /// next call. Never empty.
+  virtual TokenMask allowed() = 0;
+  /// The token that follows; one of allowed().
+  virtual void take(TokenId id) = 0;
+  /// Forgets the last tokens, which were drafts that came to nothing.
+  virtual void take_back(Index tokens) = 0;
+  /// Nothing may follow: the answer ends here, without an id that says so.
+  virtual bool complete() const = 0;
+};
+
+/// Makes the constraint of one answer at its beginning; unset for answers that may be anything.
+using MakeConstraint = std::function<std::unique_ptr<TokenConstraint>()>;
+
+}  // namespace mpitron::inference
