@@ -24,7 +24,7 @@ class TokenConstraint {
   virtual ~TokenConstraint() = default;
 
   /// Ids that may come next, ids that end the answer among them where it may end; valid until the
-  /// next call. Never empty.
+  /// next call. No bit at all where no token fits: the answer ends.
   virtual TokenMask allowed() = 0;
   /// The token that follows; one of allowed().
   virtual void take(TokenId id) = 0;

@@ -7,6 +7,9 @@
 
 namespace mpitron::tokenizers {
 
+/// The byte that a token like <0x0A> stands for where a decoder has ByteFallback; -1 for others.
+int fallback_byte(std::string_view token);
+
 /// Rewrites a list of tokens on its way back to text.
 using TokenRule = std::function<void(std::vector<std::string>&)>;
 
