@@ -8,7 +8,7 @@
 #include "benchmarks/summary.h"
 #include "config/parse/parse.h"
 #include "inference/cached_engine.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 
 namespace mpitron::benchmarks {
 namespace {

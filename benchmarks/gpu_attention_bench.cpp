@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/summary.h"
-#include "device/gpu.h"
+#include "device/device.h"
 #include "device/launch.h"
 #include "device/stream_clock.h"
 #include "kernels/attention/attention_choice.h"

@@ -10,7 +10,7 @@
 #include "benchmarks/summary.h"
 #include "benchmarks/timed_training.h"
 #include "device/copy.h"
-#include "device/device_choice.h"
+#include "device/device.h"
 #include "device/launch_profile.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/matmul.h"

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "benchmarks/kernel_meter.h"
-#include "device/device_choice.h"
+#include "device/device.h"
 #include "kernels/attention/latent_qkv.h"
 #include "kernels/attention/rotary.h"
 #include "kernels/elementwise/activation.h"

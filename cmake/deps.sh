@@ -15,12 +15,12 @@ libraries=(libopenmpi-dev openmpi-bin libhwloc-dev libhdf5-openmpi-dev libdnnl-d
 pages=(libjs-chart.js)   # read by `mpitron report` when it writes a page
 tests=(hdf5-tools python3-h5py sentencepiece)   # other programs for the same formats: the tests that compare with them are skipped without
 packages=("${tools[@]}" "${libraries[@]}" "${pages[@]}" "${tests[@]}")
-log=${TMPDIR:-/tmp}/mpitron-deps-$(id -u).log
 
 kokkos_version=3.4.1
 kokkos_source=trilinos=13.2.0-4
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${XDG_CACHE_HOME:-${HOME:-}/.cache}/mpitron
+log=$cache/deps.log   # not in /tmp, where others can make the file first
 
 say() { printf 'deps: %s\n' "$*"; }
 fail() {
@@ -51,6 +51,7 @@ install_packages() {
     root=(sudo)
   fi
   say "installing ${#missing[@]} packages with apt: ${missing[*]}"
+  mkdir -p "$cache" || fail "cannot write the cache folder $cache: set XDG_CACHE_HOME to a folder of yours"
   local install=("${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}")
   if ! "${install[@]}" >"$log" 2>&1; then
     say "package lists are missing or old: apt-get update, then once more"

@@ -35,6 +35,14 @@ if [ -z "$save" ]; then
 fi
 state=$save/run_state.json
 
+# A code of the file as a shell takes it: 1 for anything that is no number from 0 to 255.
+exit_code_of_file() {
+  local found
+  found=$(field exit_code)
+  case $found in '' | *[!0-9]* | ????*) found=1 ;; esac
+  [ "$found" -le 255 ] && printf '%s' "$found" || printf 1
+}
+
 field() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$state" 2>/dev/null; }
 
 # All mistakes of the flags at once, before any rank starts. The ranks do it where this host has no program (a container) or not all
@@ -123,7 +131,7 @@ while count_start; do
   say "step ended with code $code${signalled:+ after SIG$signalled}; ${end:-not begun}${end:+ at iteration $(field iteration)}"
   case $end in
     finished) exit 0 ;;
-    failed-fatal) exit "$(field exit_code)" ;;
+    failed-fatal) exit "$(exit_code_of_file)" ;;
     preempted) requeue ;;
     *)
       [ "$code" -ne 2 ] && [ "$code" -ne 4 ] || exit "$code" # flags or data: the next start would tell the same

@@ -7,7 +7,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "utils/text/printable.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::log {
 namespace {

@@ -6,12 +6,15 @@
 
 namespace mpitron::log {
 
+/// From most to least talkative.
 enum class Level { debug, info, warning, error };
 
 /// Messages go to stderr with a timestamp; results of a command (the iteration line among them) go
 /// to stdout by `print`, unchanged. On ranks other than 0 only warnings and errors appear, once per
 /// distinct message.
+/// Messages below are left out.
 void set_level(Level level);
+/// Set once the launcher has told it; before, every process speaks as rank 0.
 void set_rank(int rank);
 int rank();
 void write(Level level, std::string_view message);

@@ -7,7 +7,7 @@
 
 #include "emulator/device/device_memory.h"
 #include "emulator/device/emulated_stream.h"
-#include "emulator/units/tensor_map.h"
+#include "emulator/units/copy_barriers.h"
 
 namespace mpitron::emulator {
 namespace {

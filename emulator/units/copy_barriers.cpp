@@ -6,7 +6,6 @@
 
 #include "emulator/device/grid.h"
 #include "emulator/units/race_detector.h"
-#include "emulator/units/tensor_map.h"
 
 namespace mpitron::emulator {
 namespace {

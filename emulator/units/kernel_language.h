@@ -15,8 +15,8 @@
 #include <cuda_runtime.h>
 
 #include "emulator/device/emulated_stream.h"
+#include "emulator/device/failure.h"
 #include "emulator/device/grid.h"
-#include "emulator/device/reachable.h"
 
 // A block runs on one thread of the host.
 #undef __shared__

@@ -1,4 +1,5 @@
 #pragma once
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -67,5 +68,10 @@ class Pickle {
   std::deque<PickleValue> values_;
   const PickleValue* root_ = nullptr;
 };
+
+/// Runs the program that a pickle is and returns the value that it leaves; all that it builds is
+/// added to `values`. Error(data) names `source`, position and opcode.
+const PickleValue* run_pickle(std::span<const std::byte> bytes, const std::string& source,
+                              std::deque<PickleValue>& values);
 
 }  // namespace mpitron::io

@@ -13,7 +13,9 @@
 namespace mpitron::io {
 namespace {
 
-using Json = nlohmann::ordered_json;
+// What is read is looked up by name, which an ordered object does one member after the other.
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::size_t kPrefixBytes = 8;            // u64, length of the header
 constexpr std::size_t kHeaderLimit = 100'000'000;  // as the reference implementation
@@ -64,7 +66,7 @@ SafetensorsMetadata parse_metadata(const Json& json, const std::filesystem::path
   return metadata;
 }
 
-Json entry_json(const SafetensorsEntry& entry, Index begin, Index end) {
+OrderedJson entry_json(const SafetensorsEntry& entry, Index begin, Index end) {
   return {{"dtype", safetensors_name(entry.type)},
           {"shape", entry.shape},
           {"data_offsets", {begin, end}}};
@@ -163,7 +165,7 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path,
                                      std::span<const SafetensorsEntry> layout,
                                      const SafetensorsMetadata& metadata)
     : file_(path) {
-  Json json = Json::object();
+  OrderedJson json = OrderedJson::object();
   if (!metadata.empty()) {
     json[kMetadata] = metadata;
   }

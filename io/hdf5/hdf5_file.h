@@ -1,4 +1,5 @@
 #pragma once
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "utils/numbers/dtype.h"
 #include "utils/numbers/shape.h"
+#include "utils/system/machine.h"
 #include "utils/text/hash.h"
 
 namespace mpitron::io {
@@ -92,5 +94,11 @@ class Hdf5File {
   struct Handles;
   std::unique_ptr<Handles> handles_;
 };
+
+LibraryVersion hdf5_version();
+
+/// Error(environment) that names `what` needs HDF5 where this program was built without it: asked
+/// before the work whose result only an HDF5 file can hold.
+void require_hdf5(const std::string& what);
 
 }  // namespace mpitron::io

@@ -14,10 +14,12 @@ using device::InOut;
 /// Where both are -inf (no key seen yet), o stays 0.
 ///
 /// Numerical contract: fp32 (reference: also fp64, in double); contiguous.
+/// The larger of both lse is taken off before exp, so that nothing overflows.
 struct AttentionMerge {
   static constexpr const char* name = "attention_merge";
-  InOut o;      // [s, b, n, d]
-  InOut lse;    // [b, n, s]
+  InOut o;    // [s, b, n, d]
+  InOut lse;  // [b, n, s]
+  /// Of keys that o has not seen; neither is normalised again by the kernel.
   In part_o;    // [s, b, n, d]
   In part_lse;  // [b, n, s]
 
@@ -27,6 +29,7 @@ struct AttentionMerge {
   }
 };
 
+/// Each row is joined alone: any division over threads has the same bits.
 void run(device::ReferenceStream&, const AttentionMerge&);
 void run(device::HostStream&, const AttentionMerge&);
 void run(device::CudaStream&, const AttentionMerge&);

@@ -20,6 +20,7 @@ struct RotaryEmbedding {
   InOut x;      // [s, b, n, d]
   In cos, sin;  // [s, r], rows are the positions of x's rows
   bool interleaved = false;
+  /// Turns back by the same angles.
   bool inverse = false;
 
   template <class F>
@@ -28,6 +29,7 @@ struct RotaryEmbedding {
   }
 };
 
+/// In place: every pair is read before it is written, pairs do not overlap.
 void run(device::ReferenceStream&, const RotaryEmbedding&);
 void run(device::HostStream&, const RotaryEmbedding&);
 void run(device::CudaStream&, const RotaryEmbedding&);

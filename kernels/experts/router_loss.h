@@ -1,4 +1,7 @@
 #pragma once
+
+#include "device/streams.h"
+#include "device/tensor_view.h"
 #include "kernels/experts/router.h"
 
 namespace mpitron::kernels {
@@ -110,5 +113,29 @@ Index workspace_bytes(const device::HostStream&, const RouterZLoss&);
 Index workspace_bytes(const device::CudaStream&, const BalanceCounts&);
 Index workspace_bytes(const device::CudaStream&, const BalanceLoss&);
 Index workspace_bytes(const device::CudaStream&, const RouterZLoss&);
+
+using device::In;
+using device::InOut;
+using device::Out;
+
+/// bias[e] += rate * sign(mean of tokens - tokens[e]): experts with few tokens become more likely
+/// (Wang et al. 2024).
+///
+/// Numerical contract: tokens fp64, bias fp32; the reference's fp32 arithmetic, bit for bit.
+struct ExpertBiasUpdate {
+  static constexpr const char* name = "expert_bias_update";
+  In tokens;   // [E]
+  InOut bias;  // [E]
+  float rate = 0;
+
+  template <class F>
+  void views(F&& f) const {
+    f("tokens", tokens), f("bias", bias);
+  }
+};
+
+void run(device::ReferenceStream&, const ExpertBiasUpdate&);
+void run(device::HostStream&, const ExpertBiasUpdate&);
+void run(device::CudaStream&, const ExpertBiasUpdate&);
 
 }  // namespace mpitron::kernels

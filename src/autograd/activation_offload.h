@@ -73,7 +73,7 @@ Var ActivationOffload::run(Context& context, Block&& block, const Var& x) {
     y = block(context, x);
     end_forward();
   }
-  context.tape->record_always([this, turn](Context&) { before_backward(turn); });
+  context.record_always([this, turn](Context&) { before_backward(turn); });
   return y;
 }
 

@@ -3,9 +3,9 @@
 namespace mpitron::autograd {
 
 void release(Context& context, Parameter& parameter) {
-  --parameter.live_tapes;
-  if (context.keeper != nullptr) {
-    context.keeper->gradient_released(parameter, context.last_microbatch);
+  --parameter.sink.live_tapes;
+  if (context.recorder.keeper != nullptr) {
+    context.recorder.keeper->gradient_released(parameter, context.recorder.last_microbatch);
   }
 }
 

@@ -41,24 +41,29 @@ class ActivationOffload;
 class DeferredGradients;
 struct CachedPass;
 
-/// What every op is given.
-struct Context {
-  device::Device& device;
-  Tape* tape = nullptr;  // records where present
-  Tape* usage =
-      nullptr;  // notes used parameters; also while a recomputed block runs without recording
+/// Who follows a pass: what is recorded for its backward half, and what becomes of gradients and
+/// saved tensors. Null: nobody does.
+struct Recorder {
+  Tape* tape = nullptr;   // records where present
+  Tape* usage = nullptr;  // notes used parameters; also while a recomputed block runs without tape
   ParameterKeeper* keeper = nullptr;      // null: parameters lie here whole, gradients stay here
-  bool last_microbatch = false;           // of this step, for this tape's part of the model
   DeferredGradients* deferred = nullptr;  // of a pass that leaves something for later, or for waits
   ActivationOffload* offload = nullptr;   // null: what nodes save stays where it is
-  const CachedPass* cached = nullptr;     // of generation: rows are tokens of several sequences
+  bool last_microbatch = false;           // of this step, for this tape's part of the model
+  AuxiliaryLosses auxiliary = {};
+};
+
+/// What every op is given: what it reads, and the recorder of its pass.
+struct Context {
+  device::Device& device;
   Mode mode = Mode::train;
   std::uint64_t seed = 0;
   std::uint64_t iteration = 0;
-  SamplePosition position;
-  AuxiliaryLosses auxiliary = {};
+  SamplePosition position = {};
+  const CachedPass* cached = nullptr;  // of generation: rows are tokens of several sequences
+  Recorder recorder = {};
 
-  bool recording() const { return tape != nullptr; }
+  bool recording() const { return recorder.tape != nullptr; }
   bool training() const { return mode == Mode::train; }
   template <class Kernel>
   void launch(const Kernel& kernel) {
@@ -70,15 +75,24 @@ struct Context {
   Tensor empty(const Shape& shape, DType dtype) { return Tensor::empty(device, shape, dtype); }
   /// Before the kernel that reads the value, and before the node that adds to the gradient.
   void use(Parameter& parameter) {
-    if (parameter.frozen) {
+    if (parameter.role.frozen) {
       return;  // nobody gathers it, nobody waits for its gradient
     }
-    if (keeper != nullptr) {
-      keeper->before_use(parameter);
+    if (recorder.keeper != nullptr) {
+      recorder.keeper->before_use(parameter);
     }
-    if (usage != nullptr) {
-      usage->use(parameter);
+    if (recorder.usage != nullptr) {
+      recorder.usage->use(parameter);
     }
+  }
+  /// Tape::record and record_always; while something records.
+  template <class Backward>
+  void record(const Slot& output, Backward backward) {
+    recorder.tape->record(output, std::move(backward));
+  }
+  template <class Action>
+  void record_always(Action action) {
+    recorder.tape->record_always(std::move(action));
   }
 };
 

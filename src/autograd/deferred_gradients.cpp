@@ -32,12 +32,12 @@ bool DeferredGradients::release_later(const Parameter& parameter, bool last_micr
 }
 
 void DeferredGradients::play(Context context, std::size_t keep) {
-  context.deferred = nullptr;
+  context.recorder.deferred = nullptr;
   while (entries_.size() > keep) {
     const Entry entry = std::move(entries_.front());
     entries_.pop_front();
     entry.addition(context);
-    context.last_microbatch = entry.last_microbatch;
+    context.recorder.last_microbatch = entry.last_microbatch;
     for (Parameter* parameter : entry.released) {
       release(context, *parameter);
     }

@@ -34,7 +34,7 @@ struct Fp8Products {
   Fp8Format gradient_format = Fp8Format::e4m3;
   int margin = 0;                 // of delayed scales
   bool weight_gradient = true;    // its product takes factors of 8 bits, too
-  Buffer* history = nullptr;      // of delayed scales: kernels/linear/fp8_history.h
+  Buffer* history = nullptr;      // of delayed scales: kernels/linear/fp8_quantize.h
   Tensor amax = {};               // [kRoles], of the step under way; absent: nobody wants to know
   KeptFp8Weight* kept = nullptr;  // absent: each product makes the weight's numbers anew
 };

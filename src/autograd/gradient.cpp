@@ -30,43 +30,43 @@ Tensor take_gradient(const Slot& slot) {
 namespace detail {
 
 bool writes_through_buffer(const Parameter& parameter) {
-  if (parameter.frozen || parameter.round_gradient) {
+  if (parameter.role.frozen || parameter.sink.rounds) {
     return true;
   }
-  const bool half_sink =
-      parameter.main_grad.dtype() == DType::f16 || parameter.main_grad.dtype() == DType::bf16;
-  return half_sink && parameter.gradient_written;
+  const bool half_sink = parameter.sink.main_grad.dtype() == DType::f16 ||
+                         parameter.sink.main_grad.dtype() == DType::bf16;
+  return half_sink && parameter.sink.written;
 }
 
 void add_buffered(Context& context, Parameter& parameter, const Tensor& rounded) {
-  if (parameter.frozen) {
+  if (parameter.role.frozen) {
     return;
   }
-  const tensor::TensorView sink = parameter.main_grad.view();
-  if (parameter.gradient_written) {
+  const tensor::TensorView sink = parameter.sink.main_grad.view();
+  if (parameter.sink.written) {
     context.launch(kernels::Add{.a = sink, .b = rounded.view(), .y = sink});
   } else {
     context.launch(kernels::Cast{.x = rounded.view(), .y = sink});
   }
-  parameter.gradient_written = true;
+  parameter.sink.written = true;
 }
 
 }  // namespace detail
 
-GradientSink open_sink(Context& context, Parameter& parameter) {
-  MPITRON_CHECK(!parameter.gradient_sent, parameter.name);
+GradientWrite open_sink(Context& context, Parameter& parameter) {
+  MPITRON_CHECK(!parameter.sink.sent, parameter.name);
   if (detail::writes_through_buffer(parameter)) {
     const Tensor rounded = context.empty(parameter.value.shape(), parameter.value.dtype());
     return {rounded.view(), false, rounded};
   }
-  return {parameter.main_grad.view(), parameter.gradient_written};
+  return {parameter.sink.main_grad.view(), parameter.sink.written};
 }
 
-void close_sink(Context& context, Parameter& parameter, const GradientSink& sink) {
-  if (sink.rounded) {
-    detail::add_buffered(context, parameter, sink.rounded);
+void close_sink(Context& context, Parameter& parameter, const GradientWrite& write) {
+  if (write.rounded) {
+    detail::add_buffered(context, parameter, write.rounded);
   } else {
-    parameter.gradient_written = true;
+    parameter.sink.written = true;
   }
 }
 

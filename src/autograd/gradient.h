@@ -24,17 +24,18 @@ void accumulate_parameter(Context& context, Parameter& parameter, Write&& write)
 /// The same in two steps, for kernels that write several gradients: where this one goes. Between
 /// the two, the kernel stores it, `=` or `+=` as `accumulate` says. What a kernel cannot leave out
 /// of a frozen parameter goes to a buffer that nobody reads.
-struct GradientSink {
+struct GradientWrite {
   device::TensorView destination;
   bool accumulate = false;
   Tensor rounded = {};  // the buffer, where there is one
 };
-GradientSink open_sink(Context& context, Parameter& parameter);
-void close_sink(Context& context, Parameter& parameter, const GradientSink& sink);
+GradientWrite open_sink(Context& context, Parameter& parameter);
+void close_sink(Context& context, Parameter& parameter, const GradientWrite& write);
 
 /// Whether additions to this gradient are left for later (autograd/deferred_gradients.h).
 inline bool defers(const Context& context, const Parameter& parameter) {
-  return !parameter.frozen && context.deferred != nullptr && context.deferred->takes(parameter);
+  return !parameter.role.frozen && context.recorder.deferred != nullptr &&
+         context.recorder.deferred->takes(parameter);
 }
 
 namespace detail {
@@ -44,12 +45,12 @@ void add_buffered(Context& context, Parameter& parameter, const Tensor& rounded)
 
 template <class Write>
 void accumulate_parameter(Context& context, Parameter& parameter, Write&& write) {
-  if (parameter.frozen) {
+  if (parameter.role.frozen) {
     return;
   }
-  const GradientSink sink = open_sink(context, parameter);
-  write(sink.destination, sink.accumulate);
-  close_sink(context, parameter, sink);
+  const GradientWrite opened = open_sink(context, parameter);
+  write(opened.destination, opened.accumulate);
+  close_sink(context, parameter, opened);
 }
 
 }  // namespace mpitron::autograd

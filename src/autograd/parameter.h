@@ -26,42 +26,55 @@ struct Initialization {
   double value = 0;  // constant
 };
 
-/// A trained tensor: its value in the model's type, and the sink of its gradients.
-struct Parameter {
-  std::string name;  // global, as the reference names it: decoder.layers.3.mlp.linear_fc1.weight
-  Shape shape;       // global
+/// Where a parameter lies, of all ranks and layers.
+struct Placement {
   tensor::Shard shard = {};  // which part of it `value` is
-  Initialization initialization;
   Index unit = 0;  // the layer that it is gathered with where it lies in pieces; 0: outside layers
-  bool linear_weight =
-      false;  // of a linear layer: its gradient may be added in fp32 by the product itself
-  std::optional<Fp8Products> fp8;    // likewise: its products take factors of 8 bits
-  bool embedding_or_output = false;  // its learning rate may be decoupled
-  // A tied weight that first and last pipeline stage hold, and the first counts in norms.
-  bool shared_over_stages = false;
-  bool counted_elsewhere = false;
-  bool low_rank = false;  // a factor of an update of a weight that keeps its value
-  bool frozen = false;    // keeps its value: no gradient, no place in buckets and optimizer
   /// Of an expert: other ranks hold its replicas than those of other layers, and no two ranks of
   /// one replica hold the same.
   bool expert = false;
   /// The values are the same on every tensor parallel rank, but each knows only a part of the
   /// gradient's sum (of its rows of the sequence, of its heads): summed once a step.
   bool sum_over_tensor = false;
-  Tensor value;
-  Tensor main_grad;  // a part of the gradient buffer; fp32, or fp16 where the reference adds in
-                     // half precision
-  bool round_gradient =
-      false;  // each microbatch's gradient is rounded to value's type before it is added
-  bool gradient_written =
-      false;  // in this step; the first write is `=`, so that nothing needs zeroing
-  bool gradient_sent = false;  // its reduction over ranks has begun: nothing may be added
-  Index live_tapes = 0;        // that used it and have not yet played the last node that did
+  // A tied weight that first and last pipeline stage hold, and the first counts in norms.
+  bool shared_over_stages = false;
+  bool counted_elsewhere = false;
+};
+
+/// What a parameter is to those who train it.
+struct ParameterRole {
+  bool linear_weight = false;        // its gradient may be added in fp32 by the product itself
+  bool embedding_or_output = false;  // its learning rate may be decoupled
+  bool low_rank = false;             // a factor of an update of a weight that keeps its value
+  bool frozen = false;  // keeps its value: no gradient, no place in buckets and optimizer
+};
+
+/// Where the gradients of a step are added, and how far they are.
+struct GradientSink {
+  Tensor main_grad;      // a part of the gradient buffer; fp32, or fp16 where the reference adds in
+                         // half precision
+  bool rounds = false;   // each microbatch's gradient to value's type before it is added
+  bool written = false;  // in this step; the first write is `=`, so that nothing needs zeroing
+  bool sent = false;     // its reduction over ranks has begun: nothing may be added
+  Index live_tapes = 0;  // that used it and have not yet played the last node that did
+};
+
+/// A trained tensor: its value in the model's type, and the sink of its gradients.
+struct Parameter {
+  std::string name;  // global, as the reference names it: decoder.layers.3.mlp.linear_fc1.weight
+  Shape shape;       // global
+  Placement placement = {};
+  Initialization initialization = {};
+  ParameterRole role = {};
+  std::optional<Fp8Products> fp8 = {};  // of a linear weight whose products take 8-bit factors
+  Tensor value = {};
+  GradientSink sink = {};
 
   /// Whether this rank of the tensor parallel group counts it in a norm over all parameters: a
   /// shard counts where it lies, what all ranks have counts once.
   bool counts_in_norm(Index tensor_rank) const {
-    return !counted_elsewhere && !frozen && (expert || !shard.whole() || tensor_rank == 0);
+    const bool whole = !placement.expert && placement.shard.whole();
+    return !placement.counted_elsewhere && !role.frozen && (!whole || tensor_rank == 0);
   }
 };
 

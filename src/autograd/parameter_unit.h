@@ -9,20 +9,20 @@ namespace mpitron::autograd {
 /// pass; where nobody keeps parameters, just the block.
 template <class Block>
 Var in_unit(Context& context, Index unit, Block&& block, const Var& x) {
-  if (context.keeper == nullptr) {
+  if (context.recorder.keeper == nullptr) {
     return block(context, x);
   }
-  context.keeper->enter(unit, Pass::forward);
+  context.recorder.keeper->enter(unit, Pass::forward);
   if (context.recording()) {
-    context.tape->record_always(
-        [unit](Context& inner) { inner.keeper->leave(unit, Pass::backward); });
+    context.record_always(
+        [unit](Context& inner) { inner.recorder.keeper->leave(unit, Pass::backward); });
   }
   Var y = block(context, x);
   if (context.recording()) {
-    context.tape->record_always(
-        [unit](Context& inner) { inner.keeper->enter(unit, Pass::backward); });
+    context.record_always(
+        [unit](Context& inner) { inner.recorder.keeper->enter(unit, Pass::backward); });
   }
-  context.keeper->leave(unit, Pass::forward);
+  context.recorder.keeper->leave(unit, Pass::forward);
   return y;
 }
 

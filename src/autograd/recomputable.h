@@ -35,8 +35,8 @@ class SavedValue {
       return value_;
     }
     Context quiet = context;
-    quiet.tape = nullptr;
-    quiet.usage = nullptr;  // noted in the first pass
+    quiet.recorder.tape = nullptr;
+    quiet.recorder.usage = nullptr;  // noted in the first pass
     return (*recipe_)(quiet);
   }
 

@@ -31,8 +31,8 @@ struct Replay {
     const Tensor input = kept(context);
     Tape tape;
     Context inner = context;
-    inner.tape = &tape;
-    inner.usage = nullptr;  // noted in the first pass
+    inner.recorder.tape = &tape;
+    inner.recorder.usage = nullptr;  // noted in the first pass
     const Var replayed_input = input_slot ? variable(input) : constant(input);
     const Slot output = block(inner, replayed_input).slot;
     tape.backward(inner, output, std::move(gradient));
@@ -48,11 +48,11 @@ Var recompute(Context& context, Block block, const Var& input, const Keep& keep)
     return block(context, input);
   }
   Context quiet = context;
-  quiet.tape = nullptr;
+  quiet.recorder.tape = nullptr;
   const Var output = variable(block(quiet, input).value);
   auto kept = keep(context, input.value);
-  context.tape->record(output.slot, detail::Replay<Block, decltype(kept)>{
-                                        std::move(block), std::move(kept), input.slot});
+  context.record(output.slot, detail::Replay<Block, decltype(kept)>{std::move(block),
+                                                                    std::move(kept), input.slot});
   return output;
 }
 

@@ -14,7 +14,7 @@ void SegmentedTape::cut() {
 void SegmentedTape::play_last(Context& context) {
   MPITRON_CHECK(!played(), parts_.size());
   Tape& part = *parts_[--count_];
-  context.tape = context.usage = &part;
+  context.recorder.tape = context.recorder.usage = &part;
   part.backward(context, Slot::make(), {});  // the slots of its outputs have their gradients
   part.clear();
 }

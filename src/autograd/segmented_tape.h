@@ -18,7 +18,7 @@ class SegmentedTape {
   /// Begins the next part.
   void cut();
   /// Plays the last part that was not played yet, with the gradients that its slots hold.
-  /// `context.tape` is that part then.
+  /// `context.recorder.tape` is that part then.
   void play_last(Context& context);
   bool played() const { return count_ == 0; }
   /// Begins anew; all parts were played.

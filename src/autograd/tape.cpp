@@ -37,15 +37,16 @@ void Tape::use(Parameter& parameter) {
     uses_.push_back(&parameter);
     first_nodes_.push_back(nodes_.size());
     unreleased_ = uses_.size();
-    ++parameter.live_tapes;
+    ++parameter.sink.live_tapes;
   }
 }
 
 void Tape::release_uses(Context& context) {
   while (unreleased_ > 0 && first_nodes_[unreleased_ - 1] >= nodes_.size()) {
     Parameter& parameter = *uses_[--unreleased_];
-    const bool later = context.deferred != nullptr &&
-                       context.deferred->release_later(parameter, context.last_microbatch);
+    const bool later =
+        context.recorder.deferred != nullptr &&
+        context.recorder.deferred->release_later(parameter, context.recorder.last_microbatch);
     if (!later) {
       release(context, parameter);
     }
@@ -78,7 +79,7 @@ void Tape::drop_nodes() {
 void Tape::clear() {
   drop_nodes();
   for (; unreleased_ > 0; --unreleased_) {
-    --uses_[unreleased_ - 1]->live_tapes;
+    --uses_[unreleased_ - 1]->sink.live_tapes;
   }
   uses_.clear();
   first_nodes_.clear();

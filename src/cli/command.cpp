@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "cli/commands.h"
-#include "config/values/edit_distance.h"
+#include "config/values/finding.h"
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/system/faults.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/values/edit_distance.h"
+#include "config/values/finding.h"
 #include "utils/error.h"
 #include "utils/log.h"
 

@@ -54,4 +54,27 @@ std::span<const Command> commands() {
   return kCommands;
 }
 
+int data(const Arguments& arguments) {
+  static constexpr Command kCommands[] = {
+      {"report", "tokens, epochs and samples that a run takes from each corpus", data_report},
+      {"trace", "the documents of an iteration, or the iterations of a document", data_trace},
+  };
+  return run_command_of("data", kCommands, arguments);
+}
+
+int dataset(const Arguments& arguments) {
+  static constexpr Command kCommands[] = {
+      {"inspect", "show what a corpus holds, or one of its documents", dataset_inspect},
+      {"convert", "turn .bin and .idx into one .h5 file, or back", dataset_convert},
+  };
+  return run_command_of("dataset", kCommands, arguments);
+}
+
+int job(const Arguments& arguments) {
+  static constexpr std::array kCommands{
+      Command{"write", "write the sbatch script of a training run", job_write},
+  };
+  return run_command_of("job", kCommands, arguments);
+}
+
 }  // namespace mpitron::cli

@@ -6,11 +6,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "config/values/edit_distance.h"
+#include "config/values/finding.h"
 #include "config/values/option_values.h"
 #include "utils/error.h"
 #include "utils/log.h"
-#include "utils/system/terminal.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::cli {
 namespace {

@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "cli/patience.h"
+#include "cli/program.h"
 
 int main(int argc, char** argv) {
   mpitron::cli::wait_patiently(argv);

@@ -19,14 +19,8 @@ struct NonPersistentConfig {
   Index replication_factor = 1;
 };
 
-/// Where the training state is written and read.
-struct CheckpointConfig {
-  std::optional<std::string> save;
-  std::optional<Index> save_interval;  // iterations
-  std::optional<Index> save_retain_interval;
-  std::optional<Index> save_keep_last;
-  std::optional<Index> save_keep_optim_last;
-  bool no_save_optim = false;
+/// What a run starts from.
+struct LoadConfig {
   std::optional<std::string> load;
   bool allow_random_init = false;
   bool no_load_optim = false;
@@ -38,6 +32,16 @@ struct CheckpointConfig {
   bool use_checkpoint_args = false;
   bool exit_on_missing_checkpoint = false;
   bool use_mp_args_from_checkpoint_args = false;
+};
+
+/// Where the training state is written and read.
+struct CheckpointConfig : LoadConfig {
+  std::optional<std::string> save;
+  std::optional<Index> save_interval;  // iterations
+  std::optional<Index> save_retain_interval;
+  std::optional<Index> save_keep_last;
+  std::optional<Index> save_keep_optim_last;
+  bool no_save_optim = false;
   bool async_save = false;
   bool save_file_per_writer = false;
   double save_staging_gib = 2;

@@ -24,10 +24,42 @@ enum class TokenizerType {
   sft,
 };
 
+/// The tokenizer and the files that it reads.
+struct TokenizerConfig {
+  TokenizerType tokenizer_type = TokenizerType::none;
+  std::optional<Index>
+      vocab_size;  // before padding; needed by the null tokenizer (one id is added for eod)
+  std::optional<Index> padded_vocab_size;
+  Index make_vocab_size_divisible_by = 128;
+  std::optional<std::string> vocab_file;
+  std::optional<std::string> merge_file;
+  Index vocab_extra_ids = 0;
+  std::optional<std::string> tokenizer_model;
+  std::optional<std::string> tiktoken_pattern;
+  Index tiktoken_num_special_tokens = 1000;
+  std::vector<std::string> tiktoken_special_tokens;
+  std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
+};
+
+/// How documents become samples.
+struct SampleConfig {
+  bool reset_position_ids = false;
+  bool reset_attention_mask = false;
+  bool eod_mask_loss = false;
+  double mask_prob = 0.15;      // BERT, T5: share of the tokens that is masked
+  double short_seq_prob = 0.1;  // BERT, T5: of a sample shorter than the sequence length
+  bool create_attention_mask_in_dataloader = true;
+  double mid_level_dataset_surplus = 0.005;
+  bool sft = false;  // the paths are files of conversations
+  bool sft_packing = false;
+  bool sft_train_on_prompt = false;
+  bool sft_last_turn_only = false;
+};
+
 /// What is read, how it is cut into samples, and the tokenizer. The word lists of paths are as the
 /// user gave them: prefixes, or alternating weights and prefixes (features of the data layer
 /// decide).
-struct DataConfig {
+struct DataConfig : TokenizerConfig, SampleConfig {
   // exactly one of: data_path, the per-split paths, mock_data, or nothing (tokens come from
   // elsewhere)
   std::vector<std::string> data_path;  // also filled from --data-args-path
@@ -42,40 +74,14 @@ struct DataConfig {
   // samples
   Index seq_length = 0;
   Index seed = 1234;
-  bool reset_position_ids = false;
-  bool reset_attention_mask = false;
-  bool eod_mask_loss = false;
-  double mask_prob = 0.15;      // BERT, T5: share of the tokens that is masked
-  double short_seq_prob = 0.1;  // BERT, T5: of a sample shorter than the sequence length
-  bool create_attention_mask_in_dataloader = true;
-  double mid_level_dataset_surplus = 0.005;
   bool full_validation = false;
   bool multiple_validation_sets = false;
-  bool sft = false;  // the paths are files of conversations
-  bool sft_packing = false;
-  bool sft_train_on_prompt = false;
-  bool sft_last_turn_only = false;
 
   // loading
   DataloaderType dataloader_type = DataloaderType::single;
   Index num_workers = 2;
   Index num_dataset_builder_threads = 1;
   bool data_sharding = true;
-
-  // tokenizer
-  TokenizerType tokenizer_type = TokenizerType::none;
-  std::optional<Index>
-      vocab_size;  // before padding; needed by the null tokenizer (one id is added for eod)
-  std::optional<Index> padded_vocab_size;
-  Index make_vocab_size_divisible_by = 128;
-  std::optional<std::string> vocab_file;
-  std::optional<std::string> merge_file;
-  Index vocab_extra_ids = 0;
-  std::optional<std::string> tokenizer_model;
-  std::optional<std::string> tiktoken_pattern;
-  Index tiktoken_num_special_tokens = 1000;
-  std::vector<std::string> tiktoken_special_tokens;
-  std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
 
   /// Whether samples come with masks of their own: those of documents, or of packed conversations.
   bool has_attention_masks() const { return reset_attention_mask || sft_packing; }

@@ -4,6 +4,8 @@
 
 namespace mpitron::config {
 
+/// Grows by `increment` every `samples / steps` samples, as the reference's
+/// RampupBatchsizeNumMicroBatchesCalculator does.
 Index scheduled_batch_size(const TrainingConfig& training, Index consumed_samples) {
   const Index full = training.global_batch_size;
   if (!training.rampup_batch_size) {
@@ -27,6 +29,8 @@ Index num_microbatches(const TrainingConfig& training, Index data_parallel_size)
   return training.global_batch_size / (training.micro_batch_size * data_parallel_size);
 }
 
+/// Walks the ramp-up step by step, since its batches are cut to multiples of the replicas, and
+/// divides what is left.
 Index iterations_for_samples(const TrainingConfig& training, Index train_samples) {
   if (training.global_batch_size <= 0) {
     return 0;
@@ -47,6 +51,7 @@ Index iterations_for_samples(const TrainingConfig& training, Index train_samples
   return iterations + std::max<Index>(0, train_samples - consumed) / training.global_batch_size;
 }
 
+/// Stops walking where the full batch is reached: from there on all steps are alike.
 Index samples_of_iterations(const TrainingConfig& training, Index iterations) {
   Index done = 0;
   Index consumed = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace mpitron::config {
 
@@ -44,6 +45,7 @@ LayerSpec spec_of(char letter) {
           .feed_forward = FeedForwardKind::none};
 }
 
+/// Of a model without a pattern: attention in every layer, experts where --moe-layer-freq says.
 LayerSpec transformer_spec(const ModelConfig& model, Index number) {
   const std::size_t place = place_of(number, model.num_layers);
   LayerSpec spec;
@@ -53,7 +55,7 @@ LayerSpec transformer_spec(const ModelConfig& model, Index number) {
   if (marked(model.hybrid.delta_layers, place, false)) {
     spec.mixer = MixerKind::delta_net;
   }
-  spec.cross_attention = model.kind == ModelKind::t5 && number > model.num_layers;
+  spec.cross_attention = model.family().encoder_decoder && number > model.num_layers;
   if (model.moe && marked(model.moe->layers, place, false)) {
     spec.feed_forward = FeedForwardKind::experts;
   }
@@ -82,12 +84,13 @@ const char* LayerSpec::mixer_name() const {
   return cross_attention ? "self and cross" : facts(mixer).name;
 }
 
+/// Numbers run over encoder and decoder: those behind num_layers belong to a T5's decoder.
 LayerSpec layer_spec(const ModelConfig& model, Index number) {
   const std::string& pattern = model.hybrid.pattern;
   LayerSpec spec = pattern.empty()
                        ? transformer_spec(model, number)
                        : spec_of(pattern[place_of(number, static_cast<Index>(pattern.size()))]);
-  spec.causal = model.kind == ModelKind::gpt || spec.cross_attention;
+  spec.causal = model.family().decoder_only || spec.cross_attention;
   const Index rotating = number <= model.num_layers ? number : 1;
   spec.rotates = !marked(model.no_rope_layers, place_of(rotating, model.num_layers), false);
   spec.window =
@@ -95,6 +98,7 @@ LayerSpec layer_spec(const ModelConfig& model, Index number) {
   return spec;
 }
 
+/// In the order of their global numbers, which no layout changes.
 std::vector<LayerSpec> layer_pattern(const ModelConfig& model) {
   std::vector<LayerSpec> layers;
   for (Index number = 1; number <= model.all_layers(); ++number) {
@@ -103,6 +107,8 @@ std::vector<LayerSpec> layer_pattern(const ModelConfig& model) {
   return layers;
 }
 
+/// Letters of rows that have one; the parser and its messages ask here, so that a new row needs no
+/// other list.
 std::string pattern_letters() {
   std::string letters;
   for (const MixerFacts& mixer : kMixers) {
@@ -112,6 +118,53 @@ std::string pattern_letters() {
     letters += network.letter == 0 ? "" : std::string(1, network.letter);
   }
   return letters;
+}
+
+namespace {
+
+/// Half to even, as Python does.
+Index rounded(double value) {
+  return static_cast<Index>(std::nearbyint(value));
+}
+
+/// Every `distance` + 1 Mamba layers one becomes `letter`, the first behind `start` of them.
+void spread(std::string& pattern, char letter, double start, double distance) {
+  double left = start;
+  for (char& place : pattern) {
+    if (place != 'M') {
+      continue;
+    }
+    if (left < 0.5) {
+      place = letter;
+      left += distance;
+    } else {
+      left -= 1;
+    }
+  }
+}
+
+}  // namespace
+
+Index count_letter(std::string_view pattern, char letter) {
+  return static_cast<Index>(std::ranges::count(pattern, letter));
+}
+
+/// Source: the reference's hybrid_layer_allocation.py; attention is placed first, since MLPs share
+/// what is left.
+std::string pattern_of_ratios(Index layers, double attention_ratio, double mlp_ratio) {
+  std::string pattern(static_cast<std::size_t>(std::max<Index>(layers, 0)), 'M');
+  const Index attention = rounded(static_cast<double>(layers) * attention_ratio);
+  const Index mamba = layers - attention;
+  if (attention > 0) {
+    const double distance = static_cast<double>(mamba) / static_cast<double>(attention + 1);
+    spread(pattern, '*', distance, distance);
+  }
+  const Index mlps = rounded(static_cast<double>(layers) * mlp_ratio);
+  if (mlps > 0) {
+    const double distance = static_cast<double>(mamba - mlps) / static_cast<double>(mlps);
+    spread(pattern, '-', distance, distance);
+  }
+  return pattern;
 }
 
 }  // namespace mpitron::config

@@ -1,10 +1,12 @@
 #pragma once
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/model_config.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::config {
 
@@ -75,5 +77,12 @@ std::vector<LayerSpec> layer_pattern(const ModelConfig& model);
 
 /// The letters that a pattern may have.
 std::string pattern_letters();
+
+/// The letters of --hybrid-attention-ratio and --hybrid-mlp-ratio: attention layers lie evenly
+/// among all, MLPs evenly among the others (the reference's allocate_layers).
+std::string pattern_of_ratios(Index layers, double attention_ratio, double mlp_ratio);
+
+/// How often a letter stands in a pattern.
+Index count_letter(std::string_view pattern, char letter);
 
 }  // namespace mpitron::config

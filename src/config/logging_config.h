@@ -8,8 +8,20 @@ namespace mpitron::config {
 
 enum class TimingLogOption { max, minmax, all };
 
+/// Event files of TensorBoard, and what they hold beside the losses.
+struct TensorboardConfig {
+  std::optional<std::string> tensorboard_dir;
+  Index tensorboard_log_interval = 1;
+  Index tensorboard_queue_size = 1000;
+  bool log_timers_to_tensorboard = false;
+  bool log_loss_scale_to_tensorboard = true;
+  bool log_validation_ppl_to_tensorboard = false;
+  bool log_memory_to_tensorboard = false;
+  bool log_world_size_to_tensorboard = false;
+};
+
 /// What is printed and written while training.
-struct LoggingConfig {
+struct LoggingConfig : TensorboardConfig {
   Index log_interval = 100;  // iterations
   bool log_params_norm = false;
   bool log_num_zeros_in_grad = false;
@@ -20,15 +32,6 @@ struct LoggingConfig {
   TimingLogOption timing_log_option = TimingLogOption::minmax;
   bool barrier_with_l1_time = true;
   std::optional<Index> logging_level;  // Python's numbers: 10 debug ... 40 error
-
-  std::optional<std::string> tensorboard_dir;
-  Index tensorboard_log_interval = 1;
-  Index tensorboard_queue_size = 1000;
-  bool log_timers_to_tensorboard = false;
-  bool log_loss_scale_to_tensorboard = true;
-  bool log_validation_ppl_to_tensorboard = false;
-  bool log_memory_to_tensorboard = false;
-  bool log_world_size_to_tensorboard = false;
 
   std::optional<Index> metrics_port;  // of rank 0's HTTP server; 0: a free one
   std::string metrics_address = "127.0.0.1";

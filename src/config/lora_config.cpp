@@ -13,6 +13,7 @@ bool ends_with_parts(const std::string& name, const std::string& end) {
   return name == end || name.ends_with("." + end);
 }
 
+/// The entry whose name ends `module`, whole parts alone: "q_proj" is no end of "kq_proj".
 template <class T>
 T by_pattern(const std::map<std::string, T>& patterns, const std::string& module, T otherwise) {
   const auto found = std::ranges::find_if(
@@ -22,6 +23,7 @@ T by_pattern(const std::map<std::string, T>& patterns, const std::string& module
 
 }  // namespace
 
+/// Nothing where the module is not among the targets; rank and alpha may differ by pattern.
 std::optional<LoraConfig::Update> LoraConfig::update_of(const std::string& module) const {
   const bool chosen = std::ranges::any_of(target_modules, [&](const std::string& target) {
     return target == "all-linear" || ends_with_parts(module, target);
@@ -35,6 +37,7 @@ std::optional<LoraConfig::Update> LoraConfig::update_of(const std::string& modul
   return Update{own_rank, own_alpha / (rank_stabilised ? std::sqrt(r) : r)};
 }
 
+/// PEFT's name of one of our modules, by which targets and patterns are given.
 std::string module_name(std::string prefix) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"decoder.layers.", "model.layers."},

@@ -1,8 +1,8 @@
 #pragma once
 #include "config/attention_config.h"
 #include "config/hybrid_config.h"
-#include "config/initialization_config.h"
 #include "config/lora_config.h"
+#include "config/model_family.h"
 #include "config/moe_config.h"
 #include "config/position_config.h"
 #include "config/precision_config.h"
@@ -12,10 +12,6 @@
 #include "config/vision_config.h"
 
 namespace mpitron::config {
-
-/// What is trained: a decoder, an encoder that fills in masked tokens, one with a decoder, or one
-/// of images.
-enum class ModelKind { gpt, bert, t5, vit };
 
 /// The transformer, resolved: no field needs another default. Names are the reference's. Who needs
 /// one part takes that: a ModelConfig is each of them.
@@ -33,8 +29,8 @@ struct ModelConfig : SizeConfig,
   std::optional<MoeConfig> moe;    // absent: no layer has experts
   std::optional<LoraConfig> lora;  // absent: every parameter that is not frozen is trained
   FrozenParts frozen;
-  VisionConfig vision;           // of ModelKind::vit
-  std::optional<VlmConfig> vlm;  // a GPT that sees images
+  VisionConfig vision;           // of models of images
+  std::optional<VlmConfig> vlm;  // of models of texts with images
 
   // With sequence parallelism: products run on pieces of the sequence while others travel.
   bool tp_comm_overlap = false;
@@ -46,8 +42,9 @@ struct ModelConfig : SizeConfig,
   // BERT: with the head that tells whether two parts are in order, and the loss of it.
   bool bert_binary_head = true;
 
+  const ModelFamily& family() const { return family_of(kind); }
   /// Of the whole model.
-  Index all_layers() const { return kind == ModelKind::t5 ? 2 * num_layers : num_layers; }
+  Index all_layers() const { return family().encoder_decoder ? 2 * num_layers : num_layers; }
   /// Width of the part of a head that rotary positions turn, before rotary_percent.
   Index rotary_head_dim() const {
     return multi_latent_attention ? qk_pos_emb_head_dim : kv_channels;

@@ -19,15 +19,8 @@ struct BalancingLoss {
   double coefficient = 0;
 };
 
-/// Layers with experts, resolved. Names are the reference's; counts are global.
-struct MoeConfig {
-  Index num_experts = 0;
-  std::vector<bool> layers;                   // of each layer of the model: whether it has experts
-  Index ffn_hidden_size = 0;                  // of an expert; derived: the dense layers'
-  Index shared_expert_intermediate_size = 0;  // 0: no shared expert
-  bool shared_expert_gate = false;
-
-  // router
+/// How a token chooses its experts, and what keeps them evenly used.
+struct RouterConfig {
   Index topk = 2;
   std::optional<DType> router_dtype;  // of the logits; unset: the activations'
   RouterScore score = RouterScore::softmax;
@@ -38,11 +31,19 @@ struct MoeConfig {
   double bias_update_rate = 0.001;
   bool force_load_balancing = false;
   std::optional<double> input_jitter_eps;
-
   // balance
   bool sinkhorn = false;
   std::vector<BalancingLoss> balancing_losses;  // those with a coefficient above 0
   double z_loss_coefficient = 0;
+};
+
+/// Layers with experts, resolved. Names are the reference's; counts are global.
+struct MoeConfig : RouterConfig {
+  Index num_experts = 0;
+  std::vector<bool> layers;                   // of each layer of the model: whether it has experts
+  Index ffn_hidden_size = 0;                  // of an expert; derived: the dense layers'
+  Index shared_expert_intermediate_size = 0;  // 0: no shared expert
+  bool shared_expert_gate = false;
 
   // capacity
   std::optional<double> capacity_factor;

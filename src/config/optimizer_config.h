@@ -49,21 +49,8 @@ struct MuonConfig {
   bool lion_beside = false;    // for all other parameters, in place of Adam
 };
 
-/// Update rule, schedules, clipping and loss scaling. Schedules count samples ("steps" below), also
-/// when the user counted iterations: iterations * global_batch_size.
-struct OptimizerConfig {
-  OptimizerKind optimizer = OptimizerKind::adam;
-  double adam_beta1 = 0.9;
-  double adam_beta2 = 0.999;
-  double adam_eps = 1e-8;
-  double sgd_momentum = 0.9;
-  double clip_grad = 1.0;  // 0: no clipping
-  MuonConfig muon;
-  double lion_beta1 = 0.95;  // derived: of Adam where Lion is the optimizer itself
-  double lion_beta2 = 0.98;
-  double mup_width = 1;  // derived: with --use-mup h / base width, by which rates are divided
-
-  // learning rate
+/// The schedule of the learning rate. Lengths are samples.
+struct LearningRateConfig {
   double lr = 0;
   double min_lr = 0;
   LrDecayStyle lr_decay_style = LrDecayStyle::linear;
@@ -77,16 +64,20 @@ struct OptimizerConfig {
   std::optional<double> decoupled_min_lr;  // derived: = min_lr
   bool override_opt_param_scheduler = false;
   bool use_checkpoint_opt_param_scheduler = false;
+};
 
-  // weight decay
+/// How much of a weight decays in a step.
+struct WeightDecayConfig {
   double weight_decay = 0.01;
   double start_weight_decay = 0.01;  // derived: = weight_decay for the constant style
   double end_weight_decay = 0.01;    // derived: likewise
   WeightDecayIncrStyle weight_decay_incr_style = WeightDecayIncrStyle::constant;
   Index wd_incr_steps = 0;                    // derived, samples: the whole training
   bool no_weight_decay_on_embedding = false;  // derived: --embedding-init-method-std was given
+};
 
-  // precision
+/// Types of parameters, gradients and optimizer state, and the scale of losses.
+struct MixedPrecisionConfig {
   bool fp16 = false;
   bool bf16 = false;
   DType params_dtype = DType::f32;  // derived
@@ -100,6 +91,21 @@ struct OptimizerConfig {
   Index hysteresis = 2;
   StateTypes state_types;
   std::optional<OffloadConfig> offload;
+};
+
+/// Update rule, schedules, clipping and loss scaling. Schedules count samples ("steps" below), also
+/// when the user counted iterations: iterations * global_batch_size.
+struct OptimizerConfig : LearningRateConfig, WeightDecayConfig, MixedPrecisionConfig {
+  OptimizerKind optimizer = OptimizerKind::adam;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.999;
+  double adam_eps = 1e-8;
+  double sgd_momentum = 0.9;
+  double clip_grad = 1.0;  // 0: no clipping
+  MuonConfig muon;
+  double lion_beta1 = 0.95;  // derived: of Adam where Lion is the optimizer itself
+  double lion_beta2 = 0.98;
+  double mup_width = 1;  // derived: with --use-mup h / base width, by which rates are divided
 
   bool log_num_zeros_in_grad = false;
 };

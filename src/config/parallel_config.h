@@ -15,25 +15,8 @@ enum class ShardingStrategy { no_shard, optim, optim_grads, optim_grads_params }
 /// The order of a pipeline stage's passes; `automatic`: what the number of chunks asks for.
 enum class PipelineSchedule { automatic, one_forward_one_backward, interleaved, zero_bubble };
 
-/// How the ranks are laid out and how gradients travel. World = tp * cp * dp * pp ranks.
-struct ParallelConfig {
-  Index world_size = 1;
-  Index data_parallel_size = 1;  // derived: world / (tp * pp * cp)
-  Index tensor_model_parallel_size = 1;
-  Index pipeline_model_parallel_size = 1;
-  std::optional<Index> virtual_pipeline_model_parallel_size;  // derived: chunks per pipeline rank
-  Index context_parallel_size = 1;
-  Index expert_model_parallel_size = 1;
-  Index expert_tensor_parallel_size = 0;  // derived; 0: = tensor_model_parallel_size
-  bool sequence_parallel = false;         // derived: off with one tensor rank
-  bool use_tp_pp_dp_mapping = false;
-  DistributedBackend distributed_backend = DistributedBackend::nccl;
-  std::vector<std::string> high_priority_stream_groups;
-  std::optional<std::string> nccl_communicator_config_path;
-  std::optional<std::string> sharp_enabled_group;  // derived: dp with --use-sharp alone
-  double distributed_timeout_minutes = 10;
-
-  // pipeline
+/// How layers are dealt out to the stages, and in which order a stage runs its passes.
+struct PipelineConfig {
   std::optional<Index> num_layers_per_virtual_pipeline_stage;  // as given
   std::optional<Index> decoder_first_pipeline_num_layers;
   std::optional<Index> decoder_last_pipeline_num_layers;
@@ -45,12 +28,10 @@ struct ParallelConfig {
   PipelineSchedule pipeline_schedule = PipelineSchedule::automatic;
   /// derived: --wgrad-deferral-limit with --defer-embedding-wgrad-compute; 0: no limit
   std::optional<std::size_t> deferred_embedding_wgrads;
+};
 
-  // experts: tokens of one microbatch travel behind another one's passes
-  bool overlap_moe_expert_parallel_comm = false;
-  bool delay_wgrad_compute = false;  // and behind weight gradients
-
-  // data parallel
+/// What replicas hold in parts, and when gradients and parameters travel between them.
+struct DataParallelConfig {
   bool use_distributed_optimizer = false;
   Index num_distributed_optimizer_instances = 1;
   bool overlap_grad_reduce = false;
@@ -66,6 +47,33 @@ struct ParallelConfig {
   // derived: that of --data-parallel-sharding-strategy with --use-megatron-fsdp, else optim with
   // the distributed optimizer
   ShardingStrategy sharding_strategy = ShardingStrategy::no_shard;
+};
+
+/// What carries the bytes of a group.
+struct TransportConfig {
+  DistributedBackend distributed_backend = DistributedBackend::nccl;
+  std::vector<std::string> high_priority_stream_groups;
+  std::optional<std::string> nccl_communicator_config_path;
+  std::optional<std::string> sharp_enabled_group;  // derived: dp with --use-sharp alone
+  double distributed_timeout_minutes = 10;
+};
+
+/// How the ranks are laid out and how gradients travel. World = tp * cp * dp * pp ranks.
+struct ParallelConfig : PipelineConfig, DataParallelConfig, TransportConfig {
+  Index world_size = 1;
+  Index data_parallel_size = 1;  // derived: world / (tp * pp * cp)
+  Index tensor_model_parallel_size = 1;
+  Index pipeline_model_parallel_size = 1;
+  std::optional<Index> virtual_pipeline_model_parallel_size;  // derived: chunks per pipeline rank
+  Index context_parallel_size = 1;
+  Index expert_model_parallel_size = 1;
+  Index expert_tensor_parallel_size = 0;  // derived; 0: = tensor_model_parallel_size
+  bool sequence_parallel = false;         // derived: off with one tensor rank
+  bool use_tp_pp_dp_mapping = false;
+
+  // experts: tokens of one microbatch travel behind another one's passes
+  bool overlap_moe_expert_parallel_comm = false;
+  bool delay_wgrad_compute = false;  // and behind weight gradients
 
   // context parallel
   std::vector<std::string> cp_comm_type = {"p2p"};

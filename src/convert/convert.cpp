@@ -129,6 +129,11 @@ void note_surprises(const ConvertSettings& settings, const ModelDescription& des
         "--true-vocab-size N cuts off the padding",
         padded));
   }
+  if (report.from_format == Format::mpitron && settings.to_format == Format::mpitron) {
+    report.notes.emplace_back(
+        "weights alone are written, for --pretrained-checkpoint; optimizer state stays where it "
+        "is: --load of the source resumes in every layout");
+  }
   if (!description.model.rotary_interleaved || settings.to_format == Format::mpitron) {
     return;
   }

@@ -5,7 +5,9 @@
 #include <cstring>
 #include <limits>
 
+#include "models/bert/bert_batch.h"
 #include "models/make_model.h"
+#include "models/t5/t5_batch.h"
 #include "ops/elementwise/cast.h"
 #include "utils/numbers/philox.h"
 
@@ -14,27 +16,19 @@ namespace {
 
 using tensor::Tensor;
 
-/// [s, 1] int64.
-Tensor column(device::Device& device, const std::vector<std::int64_t>& values) {
-  Tensor result = Tensor::empty(device, {static_cast<Index>(values.size()), 1}, DType::i64);
-  std::ranges::copy(values, result.data<std::int64_t>());
-  return result;
-}
-
-/// The prompt as all that a model of any kind reads: two parts of a sample, and the decoder's words
-/// beside the encoder's.
-models::Batch batch_of(device::Device& device, const std::vector<std::int64_t>& prompt) {
-  std::vector<std::int64_t> positions(prompt.size()), types(prompt.size());
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    positions[i] = static_cast<std::int64_t>(i);
-    types[i] = i < prompt.size() / 2 ? 0 : 1;
-  }
-  return {.tokens = column(device, prompt),
-          .position_ids = column(device, positions),
-          .labels = {},
-          .token_types = column(device, types),
-          .decoder_tokens = column(device, prompt),
-          .decoder_position_ids = column(device, positions)};
+/// The logits of the prompt, given as all that a model of any kind reads: two parts of a sample,
+/// and the decoder's words beside the encoder's.
+autograd::Var logits_of(autograd::Context& context, const models::Model& model,
+                        const std::vector<std::int64_t>& prompt) {
+  std::vector<std::int64_t> types(prompt.size());
+  std::fill(types.begin() + static_cast<std::ptrdiff_t>(prompt.size() / 2), types.end(), 1);
+  const auto length = static_cast<Index>(prompt.size());
+  const models::HostMicrobatch microbatch{.samples = 1,
+                                          .sequence_length = length,
+                                          .columns = {{models::kTokens, prompt},
+                                                      {models::kTokenTypes, types},
+                                                      {models::kDecoderTokens, prompt}}};
+  return model.logits(context, model.batch(microbatch, {.map = {}, .length = length}));
 }
 
 void load(models::Model& model, TensorSource& ours) {
@@ -78,13 +72,12 @@ Logits model_logits(const ModelDescription& description, TensorSource& ours,
                     const std::vector<std::int64_t>& prompt) {
   config::ModelConfig config = description.model;
   config.seq_length = static_cast<Index>(prompt.size());
-  config.decoder_seq_length = config.kind == config::ModelKind::t5 ? config.seq_length : 0;
+  config.decoder_seq_length = config.family().encoder_decoder ? config.seq_length : 0;
   config.attention_dropout = config.hidden_dropout = 0;
   const auto device = device::make_device("host");
   const auto model = load_model(config, *device, ours);
   autograd::Context context{.device = *device, .mode = autograd::Mode::evaluate};
-  const autograd::Var logits =
-      ops::cast(context, model->logits(context, batch_of(*device, prompt)), DType::f32);
+  const autograd::Var logits = ops::cast(context, logits_of(context, *model, prompt), DType::f32);
   const auto* values = logits.value.data<float>();
   return {.rows = config.seq_length,
           .columns = config.padded_vocab_size,

@@ -5,7 +5,7 @@
 
 #include "convert/description/model_description.h"
 #include "convert/formats/tensor_source.h"
-#include "models/model.h"
+#include "models/base/model.h"
 
 namespace mpitron::convert {
 

@@ -1,5 +1,7 @@
 #include "convert/model_reader.h"
 
+#include <algorithm>
+
 #include "convert/formats/hugging_face_folder.h"
 #include "convert/formats/megatron_dist.h"
 #include "convert/formats/megatron_torch.h"
@@ -21,10 +23,26 @@ void refuse(const std::filesystem::path& path, const std::string& problems) {
 }
 
 /// Before a name for every tensor of every layer is made: a wrong number would take all memory.
-void refuse_layers_without_tensors(const std::filesystem::path& config, Index layers,
-                                   std::size_t tensors) {
-  if (layers > static_cast<Index>(tensors)) {
-    throw_data("{}: {} layers, but there are only {} tensors", config.string(), layers, tensors);
+void refuse_numbers_without_tensors(const std::filesystem::path& source,
+                                    const config::ModelConfig& model,
+                                    const std::vector<TensorInfo>& tensors) {
+  const auto there = static_cast<Index>(tensors.size());
+  if (model.num_layers > there) {
+    throw_data("{}: {} layers, but there are only {} tensors", source.string(), model.num_layers,
+               there);
+  }
+  Index rows = 0;
+  for (const TensorInfo& tensor : tensors) {
+    rows = std::max(rows, tensor.shape.rank() > 0 ? tensor.shape[0] : 0);
+  }
+  if (model.num_attention_heads > rows || model.num_query_groups > rows) {
+    throw_data("{}: {} heads, but there are only {} rows in the largest tensor", source.string(),
+               std::max(model.num_attention_heads, model.num_query_groups), rows);
+  }
+  const Index experts = model.moe ? model.moe->num_experts : 0;
+  if (experts > 0 && model.moe->count_layers() > there / experts) {
+    throw_data("{}: {} experts in {} layers, but there are only {} tensors", source.string(),
+               experts, model.moe->count_layers(), there);
   }
 }
 
@@ -80,7 +98,7 @@ void ModelReader::open_hugging_face(const std::filesystem::path& path, const Set
                description_.model_type);
   }
   files_ = std::make_unique<HuggingFaceFolder>(path);
-  refuse_layers_without_tensors(config, description_.model.num_layers, stored().tensors().size());
+  refuse_numbers_without_tensors(config, description_.model, stored().tensors());
   table_ = make_name_table(description_.model_type, description_);
 }
 
@@ -94,6 +112,7 @@ void ModelReader::translate(const std::filesystem::path& path, bool strict) {
 
 /// Any family's table of names also says which of our tensors a model of this shape has.
 void ModelReader::check_own_names(const std::filesystem::path& path, bool strict) {
+  refuse_numbers_without_tensors(path, description_.model, ours().tensors());
   const std::string_view type = matching_model_type(description_);
   if (type.empty()) {
     return;

@@ -53,6 +53,7 @@ void for_each_batch(const CleanOptions& options, const std::vector<std::string>&
           });
 }
 
+/// Texts of tasks whose n-grams are looked for in the corpus.
 void read_tasks(const CleanOptions& options, NgramFilter& ngrams) {
   if (options.task_files.empty()) {
     return;
@@ -91,6 +92,7 @@ class Output {
   Output(const CleanOptions& options, CleanReport& report)
       : options_(options), report_(report), file_(options.output) {}
 
+  /// A record whose text changed is written with the new text and all its other fields.
   void write(const CleanBatch& batch) {
     std::size_t begin = 0;
     for (const std::size_t end : batch.ends) {
@@ -133,6 +135,7 @@ class Output {
   Index complaints_ = 0;
 };
 
+/// Combinations that make no sense are refused before anything is read.
 void check(const CleanOptions& options, const std::vector<std::string>& inputs) {
   const auto languages = known_languages();
   if (!options.language.empty() &&
@@ -161,6 +164,8 @@ std::string_view to_string(Fate fate) {
   return kNames[static_cast<std::size_t>(fate)];
 }
 
+/// Batches are cleaned on several threads and written in their order: the output does not depend on
+/// their number.
 CleanReport clean(const CleanOptions& options) {
   const Timer timer;
   const std::vector<std::string> inputs = data::find_input_files(options.inputs);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr Index kBarWidth = 50;
 
+/// Tokens of each document, over its sequences.
 std::vector<Index> document_lengths(const io::TokenFile& corpus) {
   std::vector<Index> lengths(static_cast<std::size_t>(corpus.document_count()));
   for (Index d = 0; d < corpus.document_count(); ++d) {
@@ -21,6 +22,7 @@ std::vector<Index> document_lengths(const io::TokenFile& corpus) {
   return lengths;
 }
 
+/// Buckets by powers of two.
 std::vector<LengthBucket> histogram_of(const std::vector<Index>& sorted) {
   std::vector<LengthBucket> histogram;
   for (const Index length : sorted) {
@@ -36,6 +38,7 @@ std::vector<LengthBucket> histogram_of(const std::vector<Index>& sorted) {
 
 }  // namespace
 
+/// Reads the index alone, not the tokens.
 DatasetReport inspect_dataset(const io::TokenFile& corpus) {
   corpus.verify();
   DatasetReport report;
@@ -61,6 +64,7 @@ DatasetReport inspect_dataset(const io::TokenFile& corpus) {
   return report;
 }
 
+/// Error(usage) with the numbers there are.
 std::vector<std::int64_t> document_tokens(const io::TokenFile& corpus, Index document) {
   if (document < 0 || document >= corpus.document_count()) {
     throw_usage("--document {}: {} has documents 0 to {}", document, corpus.prefix(),
@@ -76,6 +80,7 @@ std::vector<std::int64_t> document_tokens(const io::TokenFile& corpus, Index doc
   return tokens;
 }
 
+/// For people: counts, quantiles and a histogram.
 std::string to_text(const DatasetReport& report) {
   std::string text =
       fmt::format("{}: {} documents ({} empty), {} sequences, {} tokens of {} ({:.1f} MB)\n",
@@ -109,6 +114,7 @@ std::string to_text(const DatasetReport& report) {
   return text;
 }
 
+/// The same for scripts.
 std::string to_json(const DatasetReport& report) {
   std::string buckets;
   for (const LengthBucket& bucket : report.histogram) {

@@ -6,7 +6,6 @@
 
 #include <fmt/ranges.h>
 
-#include "corpus/duplicate_groups.h"
 #include "corpus/min_hash.h"
 #include "corpus/record.h"
 #include "data/index/input_files.h"
@@ -34,6 +33,7 @@ using Bucket = std::vector<Index>;  // documents with one key, in order
 // Everything that the passes share.
 class Documents {
  public:
+  /// Files are read twice, so they must be files: a pipe has no second reading.
   explicit Documents(const DedupOptions& options)
       : options_(options), files_(data::find_input_files(options.inputs)) {
     for (const std::string& file : files_) {
@@ -91,6 +91,7 @@ struct Signer {
   std::vector<std::uint64_t> shingles;
 };
 
+/// Keys of a document's bands: similar ones share at least one with high probability.
 void sign(const Documents& documents, const DedupOptions& options, Signer& signer,
           SignatureBatch& batch) {
   const auto bands = static_cast<std::size_t>(options.bands);
@@ -184,6 +185,7 @@ class Comparer {
   Comparer(const Documents& documents, const DedupOptions& options)
       : documents_(documents), options_(options) {}
 
+  /// Each document is compared with the first of the groups in its bucket, not with all.
   void compare(const Bucket& bucket, Comparison& comparison) {
     std::vector<std::pair<Index, std::vector<std::uint64_t>>> representatives;
     comparison.compared = 0;
@@ -203,6 +205,7 @@ class Comparer {
   }
 
  private:
+  /// Made again when needed, since all at once would not fit the memory.
   std::vector<std::uint64_t> shingles_of(Index document) {
     std::vector<std::uint64_t> shingles;
     // The parser reads behind its line, which is copied for that.
@@ -247,6 +250,7 @@ DuplicateGroups join_similar(const Documents& documents, const std::vector<Bucke
   return groups;
 }
 
+/// The first of a group stays.
 void write(const Documents& documents, DuplicateGroups& groups, const DedupOptions& options,
            DedupReport& report) {
   AtomicFile output(options.output);
@@ -273,6 +277,7 @@ void write(const Documents& documents, DuplicateGroups& groups, const DedupOptio
   output.commit();
 }
 
+/// Error(usage) for sizes that make no sense.
 void check(const DedupOptions& options) {
   constexpr Index kMostShingle = 32;
   if (options.shingle < 1 || options.shingle > kMostShingle) {
@@ -288,6 +293,7 @@ void check(const DedupOptions& options) {
 
 }  // namespace
 
+/// Signs all documents, compares those that share a key, writes one of each group.
 DedupReport dedup(const DedupOptions& options) {
   check(options);
   const Timer timer;

@@ -133,6 +133,7 @@ constexpr std::array<Range, 15> kRanges{{{'A', 'Z', latin},
                                          {0x3400, 0x9FFF, han},
                                          {0xAC00, 0xD7A3, hangul}}};
 
+/// The script of a character; digits and signs have none.
 Script script_of(std::uint32_t c) {
   for (const Range& range : kRanges) {
     if (c >= range.first && c <= range.last && c != 0xD7 && c != 0xF7) {
@@ -167,6 +168,7 @@ struct Counts {
   std::array<int, kWords.size()> hits{};
   int words = 0;
 
+  /// A word counts for each language that has it among its frequent ones.
   void add_word(const std::string& word) {
     ++words;
     const auto found = common_words().find(word);
@@ -176,6 +178,7 @@ struct Counts {
   }
 };
 
+/// Stops after enough words: more do not change the guess.
 Counts count(std::string_view text) {
   Counts counts;
   std::string word;
@@ -201,6 +204,7 @@ Counts count(std::string_view text) {
 
 }  // namespace
 
+/// By script first, then by frequent words; unsure where too few are known.
 LanguageGuess guess_language(std::string_view text) {
   const Counts counts = count(text);
   const auto& letters = counts.letters;

@@ -81,6 +81,7 @@ std::string common_tokenizer(const std::vector<std::string>& corpora) {
   return all_known ? known : "";
 }
 
+/// Parts of a half-written file are removed where anything fails.
 void write_merged(MergeReport& report, const std::string& prefix) {
   io::TokenFileParts merged(prefix, io::TokenFile(report.parts.front()).type());
   try {
@@ -116,6 +117,7 @@ void write_merged_hdf5(MergeReport& report, const std::string& path,
 
 }  // namespace
 
+/// All corpora must have the tokenizer's hash in common, where they tell it.
 MergeReport merge_datasets(const std::string& folder, const std::string& output) {
   MergeReport report;
   report.parts = corpora_of(folder, output);

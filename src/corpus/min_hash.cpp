@@ -4,12 +4,15 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <numeric>
 
 #include "utils/check.h"
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
 namespace mpitron::corpus {
+
 namespace {
 
 constexpr std::uint64_t kEmpty = std::numeric_limits<std::uint64_t>::max();
@@ -22,6 +25,7 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+/// Short shingles are their own hash, mixed.
 std::uint64_t hash_of(std::string_view shingle) {
   if (shingle.size() > sizeof(std::uint64_t) - 1) {
     return hash64(shingle);
@@ -33,6 +37,7 @@ std::uint64_t hash_of(std::string_view shingle) {
 
 }  // namespace
 
+/// One pass: a ring remembers where the last `width` characters began.
 void hash_shingles(std::string_view text, int width, std::vector<std::uint64_t>& hashes) {
   MPITRON_CHECK(width >= 1 && width <= kMostWidth, width);
   hashes.clear();
@@ -55,6 +60,7 @@ void hash_shingles(std::string_view text, int width, std::vector<std::uint64_t>&
   hashes.push_back(hash_of(text.substr(begin)));
 }
 
+/// Both sorted; shared over all.
 double jaccard(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
   std::size_t common = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -78,6 +84,7 @@ MinHash::MinHash(Index rows, Index bands, std::uint64_t seed)
   }
 }
 
+/// The least hash of each permutation; a band's key is a hash of its rows.
 void MinHash::band_keys(std::span<const std::uint64_t> shingles, std::span<std::uint64_t> keys) {
   const std::size_t rows = minima_.size();
   std::ranges::fill(minima_, kEmpty);
@@ -109,6 +116,41 @@ void MinHash::band_keys(std::span<const std::uint64_t> shingles, std::span<std::
         {reinterpret_cast<const char*>(&minima_[band * width]), width * sizeof(std::uint64_t)},
         band);
   }
+}
+
+DuplicateGroups::DuplicateGroups(Index documents) : parent_(static_cast<std::size_t>(documents)) {
+  std::iota(parent_.begin(), parent_.end(), Index{0});
+}
+
+/// With path halving: trees stay flat without ranks.
+Index DuplicateGroups::first(Index document) {
+  auto at = static_cast<std::size_t>(document);
+  while (parent_[at] != static_cast<Index>(at)) {
+    parent_[at] = parent_[static_cast<std::size_t>(parent_[at])];
+    at = static_cast<std::size_t>(parent_[at]);
+  }
+  return static_cast<Index>(at);
+}
+
+void DuplicateGroups::join(Index a, Index b) {
+  const Index root_a = first(a);
+  const Index root_b = first(b);
+  parent_[static_cast<std::size_t>(std::max(root_a, root_b))] = std::min(root_a, root_b);
+}
+
+/// Only those with more than one member.
+std::vector<std::vector<Index>> DuplicateGroups::groups() {
+  std::map<Index, std::vector<Index>> members;
+  for (Index document = 0; document < std::ssize(parent_); ++document) {
+    if (const Index root = first(document); root != document) {
+      members.try_emplace(root, 1, root).first->second.push_back(document);
+    }
+  }
+  std::vector<std::vector<Index>> groups;
+  for (auto& [root, group] : members) {
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 }  // namespace mpitron::corpus

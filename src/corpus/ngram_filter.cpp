@@ -59,6 +59,7 @@ NgramFilter::NgramFilter(const NgramOptions& options) : options_(options) {
   }
 }
 
+/// Letters and digits in lower case, with their place in the text.
 std::vector<NgramFilter::Word> NgramFilter::words_of(std::string_view text) {
   std::vector<Word> words;
   std::string word;
@@ -84,6 +85,7 @@ std::vector<NgramFilter::Word> NgramFilter::words_of(std::string_view text) {
   return words;
 }
 
+/// All n-grams of the text; one that is shorter than n counts as a whole.
 void NgramFilter::add_task(std::string_view text) {
   const std::vector<Word> words = words_of(text);
   const Index length = std::min(options_.words, std::ssize(words));
@@ -123,6 +125,7 @@ void NgramFilter::for_each_known(const std::vector<Word>& words, const Visit& vi
   }
 }
 
+/// Hashes of those that the tasks have.
 std::vector<std::uint64_t> NgramFilter::find(std::string_view text) const {
   std::set<std::uint64_t> found;
   for_each_known(words_of(text), [&](std::uint64_t hash, const Word&, const Word&) {
@@ -142,6 +145,7 @@ void NgramFilter::drop_idioms() {
   std::erase_if(counts_, [&](const auto& ngram) { return ngram.second > options_.most_documents; });
 }
 
+/// The leftmost, so that what is in front of it can be kept.
 std::optional<NgramFilter::Hit> NgramFilter::first_hit(std::string_view text) const {
   std::optional<Hit> hit;
   for_each_known(words_of(text), [&](std::uint64_t, const Word& first, const Word& last) {
@@ -151,6 +155,7 @@ std::optional<NgramFilter::Hit> NgramFilter::first_hit(std::string_view text) co
   return hit;
 }
 
+/// Cuts the surroundings of each hit out; nothing where so many hits leave nothing.
 std::optional<std::vector<std::string_view>> NgramFilter::split(std::string_view text) const {
   std::vector<std::string_view> pieces;
   std::optional<Hit> hit = first_hit(text);

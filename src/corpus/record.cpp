@@ -22,6 +22,7 @@ Record::Record() : state_(std::make_unique<State>()) {}
 Record::~Record() = default;
 Record::Record(Record&&) noexcept = default;
 
+/// Error(data) where it is no JSON object; fields keep their order.
 void Record::parse(std::string_view line) {
   while (line.ends_with('\r') || line.ends_with(' ')) {
     line.remove_suffix(1);
@@ -44,6 +45,7 @@ const std::string_view* Record::text(std::string_view key) {
   return state_->object[key].get(state_->found) == simdjson::SUCCESS ? &state_->found : nullptr;
 }
 
+/// Error(data) naming the key and those that there are.
 std::string_view Record::required_text(std::string_view key) {
   const std::string_view* found = text(key);
   if (found == nullptr) {
@@ -52,6 +54,7 @@ std::string_view Record::required_text(std::string_view key) {
   return *found;
 }
 
+/// The rest of the line with changed fields, written as they were otherwise.
 std::string Record::tail_with(const Changes& changes) const {
   if (changes.empty()) {
     return state_->line.substr(1);

@@ -11,8 +11,10 @@ namespace mpitron::corpus {
 using Changes = std::vector<std::pair<std::string_view, std::string_view>>;
 
 /// One JSON object of a corpus, one parser per thread.
+/// Keeps the parser's buffers from line to line, since lines are many and short.
 class Record {
  public:
+  /// Not copied: views of its fields would point into the other one.
   Record();
   ~Record();
   Record(Record&&) noexcept;
@@ -29,6 +31,7 @@ class Record {
   std::string tail_with(const Changes& changes) const;
 
  private:
+  /// simdjson stays in the source file.
   struct State;
   std::unique_ptr<State> state_;
 };

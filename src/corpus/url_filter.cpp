@@ -72,6 +72,7 @@ std::string registered_domain(const std::string& host) {
 
 }  // namespace
 
+/// A domain stands for all its subdomains.
 UrlFilter::UrlFilter(const std::vector<std::string>& more_domains) {
   for (const std::string_view domain : kDomains) {
     domains_.emplace(domain);
@@ -81,6 +82,7 @@ UrlFilter::UrlFilter(const std::vector<std::string>& more_domains) {
   }
 }
 
+/// Compares in lower case; lists are those of the reference's cleanup tools.
 UrlVerdict UrlFilter::check(std::string_view given) const {
   const std::string url = lower(given);
   if (url.size() < kShortestUrl) {

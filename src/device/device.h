@@ -1,11 +1,40 @@
 #pragma once
+
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/allocator.h"
 #include "device/launch.h"
+#include "utils/numbers/shape.h"
+#include "utils/system/machine.h"
+#include "utils/trace.h"
 
 namespace mpitron::device {
+
+/// A GPU that this process sees.
+struct Gpu {
+  std::string name;          // "NVIDIA H200"
+  std::string uuid;          // "GPU-5e1c..."
+  std::string pci_bus_id;    // "0000:1b:00.0"; tells the GPUs of a machine apart
+  int major = 0, minor = 0;  // compute capability
+  Index bytes = 0;           // of its memory
+};
+
+struct VisibleGpus {
+  std::vector<Gpu> gpus;  // in the order of their indices
+  std::string why_none;   // a reason and what to do; empty where there are some
+};
+
+/// Asks the driver. Defined only where `kHasCuda` (device/cuda).
+VisibleGpus visible_gpus();
+
+/// Has an attached profiler of GPUs record while it lives, and shows it the ranges of a trace.
+/// Defined only where `kHasCuda` (device/cuda).
+std::unique_ptr<TraceRanges> make_gpu_profiler();
 
 /// A device of this process: its stream and its memory. Tensors keep a pointer to its allocators,
 /// so it outlives them.
@@ -71,5 +100,37 @@ class HostRuntime {
  private:
   bool owns_kokkos_ = false;
 };
+
+/// The Kokkos that runs the host's kernels; "left out" in builds without it.
+LibraryVersion kokkos_version();
+
+/// Where a rank computes.
+struct DeviceChoice {
+  std::string name;         // of make_device
+  int index = 0;            // of the GPU
+  std::string notice = {};  // why it is not a GPU, where one could have been expected
+};
+
+/// `wanted`: "auto" (a GPU where there is one, else the host), or a name of make_device. A rank
+/// that sees one GPU takes it; of several the one with its number on the node. `gpus`: absent in
+/// programs without CUDA. Error(environment) where a GPU is wanted and there is none.
+DeviceChoice choose_device(std::string_view wanted, const std::optional<VisibleGpus>& gpus,
+                           Index local_rank);
+
+/// The GPUs of a program with CUDA.
+std::optional<VisibleGpus> find_gpus();
+
+/// Work that was recorded once and is queued again as a whole.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  virtual void launch() = 0;
+};
+
+/// Records what `work` queues on a GPU's stream instead of running it. `work` neither waits nor
+/// copies to or from the host. Its memory is used by graphs alone; whatever of it the caller still
+/// holds afterwards is overwritten by every launch, and has to be held as long as the graph.
+/// Numbers in the arguments of kernels stay what they were. Defined only where `kHasCuda`.
+std::unique_ptr<Graph> record(Device& device, const std::function<void()>& work);
 
 }  // namespace mpitron::device

@@ -1,4 +1,5 @@
 #include <Kokkos_Core.hpp>
+#include <fmt/format.h>
 
 #include "device/device.h"
 
@@ -22,6 +23,12 @@ HostRuntime::~HostRuntime() {
 
 int HostRuntime::threads() {
   return Kokkos::DefaultHostExecutionSpace::concurrency();
+}
+
+LibraryVersion kokkos_version() {
+  constexpr int kVersion = KOKKOS_VERSION;  // 30401
+  return {"Kokkos", fmt::format("{}.{}.{}", kVersion / 10000, kVersion / 100 % 100, kVersion % 100),
+          ""};
 }
 
 }  // namespace mpitron::device

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "io/logs/json_text.h"
-#include "launch/ranges.h"
+#include "launch/rank_place.h"
 
 namespace mpitron::doctor {
 namespace {
@@ -33,6 +33,7 @@ struct Opinion {
   std::vector<std::string> nodes;
 };
 
+/// Verdicts of all nodes on one check, with who holds which.
 std::vector<Opinion> opinions_of(const std::string& name, const std::vector<NodeResults>& nodes) {
   std::vector<Opinion> opinions;
   for (const NodeResults& node : nodes) {
@@ -74,6 +75,7 @@ const char* to_string(Verdict verdict) {
   return kNames[static_cast<int>(verdict)];
 }
 
+/// Fields and records are separated by control characters, which no text holds.
 std::string to_text(const std::vector<CheckResult>& results) {
   std::string text;
   for (const CheckResult& r : results) {
@@ -83,6 +85,7 @@ std::string to_text(const std::vector<CheckResult>& results) {
   return text;
 }
 
+/// The inverse of `to_text`, for results of other ranks.
 std::vector<CheckResult> read_results(const std::string& text) {
   std::vector<CheckResult> results;
   for (const std::string& record : split(text, kRecord)) {
@@ -94,6 +97,7 @@ std::vector<CheckResult> read_results(const std::string& text) {
   return results;
 }
 
+/// The same verdict on all nodes is one line; otherwise each is told with its nodes.
 std::vector<CheckResult> merge(const std::vector<NodeResults>& nodes) {
   std::vector<CheckResult> merged;
   for (const std::string& name : names_of(nodes)) {
@@ -108,6 +112,7 @@ std::vector<CheckResult> merge(const std::vector<NodeResults>& nodes) {
   return merged;
 }
 
+/// Columns of verdict, name and text; remedies below.
 std::string to_report(const std::vector<CheckResult>& results) {
   std::size_t width = 0;
   for (const CheckResult& result : results) {
@@ -126,6 +131,7 @@ std::string to_report(const std::vector<CheckResult>& results) {
                             count(results, Verdict::skipped));
 }
 
+/// Names are stable: scripts look for them.
 std::string to_json(const std::vector<CheckResult>& results) {
   std::vector<std::string> rows;
   for (const CheckResult& result : results) {

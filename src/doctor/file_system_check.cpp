@@ -49,6 +49,7 @@ void try_to_write(const std::filesystem::path& folder, Index rank) {
 
 }  // namespace
 
+/// Writes as a checkpoint would, with all ranks at once.
 FileSystemFacts read_file_system(const std::filesystem::path& folder, comm::World& world,
                                  Index bytes_per_rank) {
   FileSystemFacts facts{.folder = folder, .type = "", .error = ""};
@@ -77,6 +78,7 @@ FileSystemFacts read_file_system(const std::filesystem::path& folder, comm::Worl
   return facts;
 }
 
+/// Remedies depend on the type: a network file system or a memory disk need others.
 std::vector<CheckResult> check_file_system(const FileSystemFacts& facts) {
   if (!facts.error.empty()) {
     return {{"run directory", Verdict::fail, facts.error,

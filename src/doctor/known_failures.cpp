@@ -97,6 +97,7 @@ constexpr KnownFailure kKnown[] = {
      "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK"},
 };
 
+/// Whether the loader finds it, which is all that many remedies depend on.
 bool can_load(const char* library) {
   void* const handle = ::dlopen(library, RTLD_LAZY | RTLD_LOCAL);
   if (handle != nullptr) {
@@ -112,6 +113,7 @@ bool is_there(const std::filesystem::path& path) {
 
 }  // namespace
 
+/// Looks only at this machine; nothing is started.
 MachineFacts read_machine_facts(const launch::Environment& environment,
                                 const launch::MpiLibrary& mpi) {
   MachineFacts s{.environment = environment, .mpi = mpi};
@@ -128,6 +130,7 @@ MachineFacts read_machine_facts(const launch::Environment& environment,
   return s;
 }
 
+/// Those that apply, each with the variable or command that mends it.
 std::vector<CheckResult> check_known_failures(const MachineFacts& facts) {
   std::vector<CheckResult> results;
   for (const KnownFailure& known : kKnown) {

@@ -4,7 +4,6 @@
 
 #include "doctor/check_result.h"
 #include "launch/environment.h"
-#include "launch/mpi_library.h"
 
 namespace mpitron::doctor {
 

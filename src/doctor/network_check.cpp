@@ -85,6 +85,7 @@ CheckResult check_choice(const std::string& variable, const std::string& value,
   return result;
 }
 
+/// Libraries choose an interface themselves where none is named; with several that can be wrong.
 CheckResult check_unset(const std::vector<Interface>& interfaces) {
   const auto usable = names_where(interfaces, is_usable);
   const auto real = names_where(
@@ -106,6 +107,7 @@ CheckResult check_unset(const std::vector<Interface>& interfaces) {
 
 }  // namespace
 
+/// Up or down, with the first IPv4 address; empty where the system tells none.
 std::vector<Interface> read_interfaces() {
   ifaddrs* raw = nullptr;
   if (::getifaddrs(&raw) != 0) {
@@ -131,6 +133,7 @@ std::vector<Interface> read_interfaces() {
   return interfaces;
 }
 
+/// NCCL's pattern: prefixes, `=` for whole names, `^` for all others.
 std::vector<std::string> nccl_choice(const std::string& pattern,
                                      const std::vector<Interface>& interfaces) {
   std::string rest = pattern;
@@ -147,6 +150,7 @@ std::vector<std::string> nccl_choice(const std::string& pattern,
   });
 }
 
+/// Open MPI's list: names or networks.
 std::vector<std::string> open_mpi_choice(const std::string& list,
                                          const std::vector<Interface>& interfaces) {
   const std::vector<std::string> words = split(list);
@@ -160,6 +164,7 @@ std::vector<std::string> open_mpi_choice(const std::string& list,
   });
 }
 
+/// Variables that name no interface of this node are the usual cause of a hang at the start.
 std::vector<CheckResult> check_network(const std::vector<Interface>& interfaces,
                                        const launch::Environment& environment) {
   std::vector<CheckResult> results;

@@ -1,5 +1,9 @@
 #include "doctor/node_checks.h"
 
+#include <algorithm>
+#include <filesystem>
+
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>
@@ -7,16 +11,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "doctor/gpu_check.h"
+#include "device/device.h"
 #include "doctor/known_failures.h"
 #include "doctor/network_check.h"
 #include "doctor/slurm_check.h"
-#include "launch/cpu_binding.h"
 #include "launch/launcher.h"
-#include "launch/ranges.h"
+#include "launch/rank_place.h"
 #include "utils/system/machine.h"
 
 namespace mpitron::doctor {
+
 namespace {
 
 std::string describe(const launch::CpuBinding& cpus) {
@@ -27,6 +31,7 @@ std::string describe(const launch::CpuBinding& cpus) {
                      cpus.processors, launch::ranges(cpus.numa));
 }
 
+/// Processors, memory and kernel in one line.
 CheckResult describe_machine() {
   utsname system{};
   ::uname(&system);
@@ -64,6 +69,7 @@ std::string minor_of(const std::string& version) {
 
 constexpr Index kFilesWanted = 4096;
 
+/// Nothing where there is no limit.
 std::optional<Index> soft_limit(__rlimit_resource resource) {
   rlimit limit{};
   if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
@@ -82,6 +88,7 @@ constexpr Index kWantedByRank = 64 * kMiB;  // NCCL's buffers as well
 
 }  // namespace
 
+/// Checks that need no other node.
 std::vector<CheckResult> check_node(const ThisProgram& program) {
   const launch::Environment& environment = program.environment;
   const MachineFacts facts = read_machine_facts(environment, program.mpi);
@@ -98,6 +105,7 @@ std::vector<CheckResult> check_node(const ThisProgram& program) {
   return results;
 }
 
+/// A library at run time that differs from the one at build time is told.
 CheckResult check_libraries(const std::vector<LibraryVersion>& libraries) {
   std::vector<std::string> found, exchanged;
   for (const LibraryVersion& library : libraries) {
@@ -124,6 +132,7 @@ Limits read_limits() {
           .address_space = soft_limit(RLIMIT_AS)};
 }
 
+/// Locked memory matters to fast networks, open files to many ranks, processes to threads.
 std::vector<CheckResult> check_limits(const Limits& limits, bool pins_memory, Index memory_bytes) {
   CheckResult locked{"locked memory", Verdict::ok, told(limits.locked_memory), ""};
   if (pins_memory && limits.locked_memory) {
@@ -159,6 +168,7 @@ std::vector<CheckResult> check_limits(const Limits& limits, bool pins_memory, In
   return {locked, files, core, addresses};
 }
 
+/// Nothing where there is none, as in some containers.
 SharedMemory read_shared_memory() {
   struct statvfs status {};
   if (::statvfs("/dev/shm", &status) != 0) {
@@ -169,6 +179,7 @@ SharedMemory read_shared_memory() {
           static_cast<Index>(status.f_bavail) * unit};
 }
 
+/// MPI falls back to copies through the kernel where it is too small.
 CheckResult check_shared_memory(const SharedMemory& memory, Index ranks_of_node) {
   CheckResult result{"/dev/shm", Verdict::ok, "", ""};
   const char* const larger =
@@ -191,6 +202,59 @@ CheckResult check_shared_memory(const SharedMemory& memory, Index ranks_of_node)
     result.found += fmt::format("; {} ranks with NCCL want {}", ranks_of_node,
                                 kWantedByRank * ranks_of_node / kMiB);
     result.advice = larger;
+  }
+  return result;
+}
+
+/// Device files tell of GPUs whose driver does not answer.
+GpuFacts read_gpus(bool built_with_cuda) {
+  GpuFacts facts{.devices = {}, .has_driver = false, .built_with_cuda = built_with_cuda};
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev", error)) {
+    const std::string name = entry.path().filename();
+    const std::string number = name.starts_with("nvidia") ? name.substr(6) : "";
+    if (!number.empty() && number.find_first_not_of("0123456789") == std::string::npos) {
+      facts.devices.push_back(entry.path());
+    }
+  }
+  std::sort(facts.devices.begin(), facts.devices.end());
+  if (!facts.devices.empty()) {
+    facts.has_driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr;
+    facts.visible = device::find_gpus().value_or(device::VisibleGpus{});
+  }
+  return facts;
+}
+
+/// What stands between a GPU and this program: driver, build, visibility.
+CheckResult check_gpus(const GpuFacts& facts, const launch::Environment& environment) {
+  if (facts.devices.empty()) {
+    return {"gpu", Verdict::skipped, "no NVIDIA GPU here (/dev/nvidia0)", ""};
+  }
+  CheckResult result{"gpu", Verdict::ok, fmt::format("{} GPUs", facts.devices.size()), ""};
+  const auto visible = launch::text_of(environment, "CUDA_VISIBLE_DEVICES");
+  if (!facts.has_driver) {
+    result.verdict = Verdict::fail;
+    result.found += ", but libcuda.so.1 cannot be loaded";
+    result.advice =
+        "in a container: docker run --gpus all, or export NVIDIA_VISIBLE_DEVICES=all "
+        "NVIDIA_DRIVER_CAPABILITIES=compute,utility (enroot); else install the driver";
+  } else if (visible && (visible->empty() || *visible == "-1")) {
+    result.verdict = Verdict::warn;
+    result.found += ", hidden by an empty CUDA_VISIBLE_DEVICES";
+    result.advice = "unset CUDA_VISIBLE_DEVICES; under Slurm ask for them: --gpus-per-node";
+  } else if (!facts.built_with_cuda) {
+    result.verdict = Verdict::warn;
+    result.found += ", which this program was built without";
+    result.advice = "make cuda, then run mpitron-cuda";
+  } else if (facts.visible.gpus.empty()) {
+    result.verdict = Verdict::fail;
+    result.found += ", of which this program can use none";
+    result.advice = facts.visible.why_none;
+  } else {
+    for (const device::Gpu& gpu : facts.visible.gpus) {
+      result.found += fmt::format("; {} at {} ({}, compute capability {}.{}, {} GiB)", gpu.name,
+                                  gpu.pci_bus_id, gpu.uuid, gpu.major, gpu.minor, gpu.bytes >> 30);
+    }
   }
   return result;
 }

@@ -1,12 +1,14 @@
 #pragma once
+
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "device/device.h"
 #include "doctor/check_result.h"
 #include "launch/environment.h"
-#include "launch/mpi_library.h"
 #include "utils/numbers/shape.h"
-#include "utils/text/library_version.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::doctor {
 
@@ -50,5 +52,17 @@ SharedMemory read_shared_memory();
 
 /// MPI keeps 4 MiB per rank there, NCCL up to some tens: it must not be a container's 64 MiB.
 CheckResult check_shared_memory(const SharedMemory& memory, Index ranks_of_node);
+
+/// GPUs as the system shows them.
+struct GpuFacts {
+  std::vector<std::string> devices;  // "/dev/nvidia0"
+  bool has_driver = false;           // libcuda.so.1 can be loaded
+  bool built_with_cuda = false;      // this program
+  device::VisibleGpus visible = {};  // what the driver tells a program built with CUDA
+};
+
+GpuFacts read_gpus(bool built_with_cuda);
+
+CheckResult check_gpus(const GpuFacts& facts, const launch::Environment& environment);
 
 }  // namespace mpitron::doctor

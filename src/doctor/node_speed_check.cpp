@@ -1,21 +1,27 @@
 #include "doctor/node_speed_check.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "checkpoint/plan/agreement.h"
+#include "comm/groups/world.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/matmul.h"
-#include "launch/ranges.h"
+#include "launch/rank_place.h"
 #include "tensor/tensor.h"
 #include "utils/timer.h"
+#include "utils/trace.h"
 
 namespace mpitron::doctor {
+
 namespace {
 
 double median(std::vector<double> values) {
@@ -24,6 +30,7 @@ double median(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
+/// The median of all nodes is what a node is compared with.
 Speed median_of(const std::vector<const NodeSpeed*>& nodes) {
   std::vector<double> flops, bytes;
   for (const NodeSpeed* node : nodes) {
@@ -39,6 +46,7 @@ std::string percent_of(double value, double whole, const char* what) {
 
 using tensor::Tensor;
 
+/// The fastest of some repetitions: noise only slows down.
 template <class Work>
 double fastest(const SpeedProbe& probe, Work&& work) {
   double best = std::numeric_limits<double>::max();
@@ -59,6 +67,7 @@ Tensor filled(device::Device& host, const Shape& shape) {
 
 }  // namespace
 
+/// All ranks' measurements, by their nodes.
 std::vector<NodeSpeed> gather_speeds(comm::World& world, const Speed& own) {
   const auto texts =
       checkpoint::collect_texts(*world.all(), fmt::format("{} {}", own.flops, own.bytes_per_s));
@@ -80,6 +89,7 @@ std::vector<NodeSpeed> gather_speeds(comm::World& world, const Speed& own) {
   return nodes;
 }
 
+/// Compares nodes with the same number of ranks: those with fewer have more for each.
 std::vector<SlowNode> slow_nodes(const std::vector<NodeSpeed>& nodes, double threshold) {
   std::map<Index, std::vector<const NodeSpeed*>> alike;
   for (const NodeSpeed& node : nodes) {
@@ -101,6 +111,7 @@ std::vector<SlowNode> slow_nodes(const std::vector<NodeSpeed>& nodes, double thr
   return slow;
 }
 
+/// Names the slow ones with their share of the median.
 CheckResult check_node_speeds(const std::vector<NodeSpeed>& nodes,
                               const std::vector<SlowNode>& slow) {
   std::vector<const NodeSpeed*> all;
@@ -128,6 +139,7 @@ CheckResult check_node_speeds(const std::vector<NodeSpeed>& nodes,
   return result;
 }
 
+/// Products of matrices for arithmetic, a copy for memory; all cores of the rank's share.
 Speed measure_speed(device::Device& host, const SpeedProbe& probe) {
   const Shape square = {probe.side, probe.side};
   const Tensor a = filled(host, square), b = filled(host, square), c = filled(host, square);
@@ -145,6 +157,61 @@ Speed measure_speed(device::Device& host, const SpeedProbe& probe) {
   const auto side = static_cast<double>(probe.side);
   return {.flops = 2 * side * side * side / seconds,
           .bytes_per_s = 2 * static_cast<double>(probe.bytes) / memory_seconds};
+}
+
+namespace {
+
+constexpr double kNoticed = 0.1;  // seconds: lines of two logs get out of order
+constexpr double kRefused = 60;   // munge takes credentials for five minutes; some of it is used up
+
+/// The wall clock minus the one that measures durations, in nanoseconds.
+std::int64_t wall_minus_steady() {
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count() - Trace::now();
+}
+
+}  // namespace
+
+/// Asks all ranks at once where their clock stands.
+std::vector<ClockReading> read_clocks(comm::World& world) {
+  std::vector<Index> ranks(static_cast<std::size_t>(world.size()));
+  std::iota(ranks.begin(), ranks.end(), Index{0});
+  // Rank 0's wall clock minus this one's is the same of the steady clocks, and of how both differ.
+  const std::int64_t offset = comm::measure_clock(world, ranks).offset;
+  std::vector<ClockReading> readings;
+  std::int64_t first = 0;
+  const auto texts =
+      checkpoint::collect_texts(*world.all(), std::to_string(wall_minus_steady() - offset));
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    const std::int64_t difference = std::stoll(texts[rank]);
+    first = rank == 0 ? difference : first;
+    readings.push_back(
+        {world.host(static_cast<Index>(rank)), static_cast<double>(difference - first) * 1e-9});
+  }
+  return readings;
+}
+
+/// Logs and traces of several nodes are read together: seconds apart confuse their order.
+CheckResult check_clocks(const std::vector<ClockReading>& readings) {
+  double largest = 0;
+  std::vector<std::string> off;
+  for (const ClockReading& reading : readings) {
+    largest = std::max(largest, std::abs(reading.seconds));
+    if (std::abs(reading.seconds) > kNoticed && (off.empty() || off.back() != reading.node)) {
+      off.push_back(reading.node);
+    }
+  }
+  CheckResult result{"clocks", Verdict::ok,
+                     fmt::format("at most {:.3f} s apart from rank 0's", largest), ""};
+  if (readings.size() < 2) {
+    return {result.name, Verdict::skipped, "one rank alone", ""};
+  }
+  if (!off.empty()) {
+    result.verdict = largest > kRefused ? Verdict::fail : Verdict::warn;
+    result.found += ": " + launch::name_ranges(off);
+    result.advice = "on these nodes: systemctl restart chronyd && chronyc makestep";
+  }
+  return result;
 }
 
 }  // namespace mpitron::doctor

@@ -1,4 +1,5 @@
 #pragma once
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -46,5 +47,17 @@ std::vector<SlowNode> slow_nodes(const std::vector<NodeSpeed>& nodes, double thr
 
 CheckResult check_node_speeds(const std::vector<NodeSpeed>& nodes,
                               const std::vector<SlowNode>& slow);
+
+/// How far the wall clock of a rank's machine is ahead of rank 0's.
+struct ClockReading {
+  std::string node;
+  double seconds = 0;
+};
+
+/// Of all ranks, on rank 0; nothing elsewhere. Every rank calls it.
+std::vector<ClockReading> read_clocks(comm::World& world);
+
+/// Logs and time limits want clocks that agree; munge refuses what is minutes old.
+CheckResult check_clocks(const std::vector<ClockReading>& readings);
 
 }  // namespace mpitron::doctor

@@ -9,8 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "utils/system/command_output.h"
 #include "utils/system/files.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::doctor {
 namespace {
@@ -35,6 +35,7 @@ std::vector<std::filesystem::path> paths_in(const std::string& bytes) {
   return paths;
 }
 
+/// Where AuthInfo says, else the default.
 std::filesystem::path munge_socket(const std::string& configuration) {
   const std::string info = setting(configuration, "AuthInfo");
   const std::size_t at = info.find("socket=");
@@ -45,6 +46,7 @@ std::filesystem::path munge_socket(const std::string& configuration) {
   return info.substr(begin, info.find(',', begin) - begin);
 }
 
+/// Whether something accepts connections there.
 bool answers(const std::filesystem::path& socket) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -60,6 +62,7 @@ bool answers(const std::filesystem::path& socket) {
   return connected;
 }
 
+/// Open MPI of Debian needs pmix; without the plugin each rank thinks it is alone.
 CheckResult check_plugin(const SlurmFacts& facts) {
   CheckResult result{"slurm pmix", Verdict::ok, "", ""};
   std::istringstream words(facts.mpi_list);
@@ -87,6 +90,7 @@ CheckResult check_plugin(const SlurmFacts& facts) {
   return result;
 }
 
+/// srun's type must be one that the MPI library speaks.
 CheckResult check_mpi_type(const SlurmFacts& facts, const launch::Environment& environment,
                            const launch::MpiLibrary& mpi) {
   const std::string fallback = setting(facts.configuration, "MpiDefault");
@@ -104,6 +108,7 @@ CheckResult check_mpi_type(const SlurmFacts& facts, const launch::Environment& e
   return result;
 }
 
+/// Without munge no job starts.
 CheckResult check_munge(const SlurmFacts& facts) {
   const std::string type = setting(facts.configuration, "AuthType");
   const std::filesystem::path socket = munge_socket(facts.configuration);
@@ -120,6 +125,7 @@ CheckResult check_munge(const SlurmFacts& facts) {
 
 }  // namespace
 
+/// Names of plugins whose library is missing.
 std::vector<std::filesystem::path> absent_pmix_libraries(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> absent;
   std::error_code error;  // no such folder: an empty loop
@@ -144,6 +150,7 @@ std::vector<std::filesystem::path> absent_pmix_libraries(const std::filesystem::
   return absent;
 }
 
+/// Asks srun and scontrol where they are there.
 SlurmFacts read_slurm(const launch::Environment& environment) {
   SlurmFacts facts;
   std::error_code error;
@@ -165,6 +172,7 @@ SlurmFacts read_slurm(const launch::Environment& environment) {
   return facts;
 }
 
+/// A line `Name=value` of slurm.conf, in any case.
 std::string setting(const std::string& configuration, const std::string& name) {
   std::istringstream lines(configuration);
   for (std::string line; std::getline(lines, line);) {
@@ -179,6 +187,7 @@ std::string setting(const std::string& configuration, const std::string& name) {
   return "";
 }
 
+/// Skipped without a cluster.
 std::vector<CheckResult> check_slurm(const SlurmFacts& facts,
                                      const launch::Environment& environment,
                                      const launch::MpiLibrary& mpi) {

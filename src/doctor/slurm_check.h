@@ -6,20 +6,22 @@
 
 #include "doctor/check_result.h"
 #include "launch/environment.h"
-#include "launch/mpi_library.h"
 
 namespace mpitron::doctor {
 
 /// How Slurm and MPI would meet on this machine.
+/// Read once and judged by pure functions, so that tests need no cluster.
 struct SlurmFacts {
   bool is_there = false;      // srun is on the PATH
   std::string mpi_list;       // what `srun --mpi=list` prints
   std::string configuration;  // what `scontrol show config` prints; empty: no controller answers
   std::vector<std::filesystem::path> absent_pmix;  // that a plugin of Slurm wants to open
-  bool munge_answers = false;                      // at the socket of the configuration
+  /// munge signs every request to Slurm.
+  bool munge_answers = false;  // at the socket of the configuration
 };
 
 /// Asks srun and scontrol and reads Slurm's plugins.
+/// Empty facts where no srun is there.
 SlurmFacts read_slurm(const launch::Environment& environment);
 
 /// Files that the PMIx plugins in `folder` open by name and that are not there: a plugin names the
@@ -29,6 +31,7 @@ std::vector<std::filesystem::path> absent_pmix_libraries(const std::filesystem::
 /// The value of a row "Name  = value" of `scontrol show config`; empty where there is none.
 std::string setting(const std::string& configuration, const std::string& name);
 
+/// One result for each thing that can fail, with what mends it.
 /// `environment`: of a shell or batch script, or of a step that srun started.
 std::vector<CheckResult> check_slurm(const SlurmFacts& facts,
                                      const launch::Environment& environment,

@@ -61,9 +61,9 @@ void CachedEngine::run_rows() {
                                   .positions = on_device(rows_.positions),
                                   .wanted_rows = on_device(rows_.wanted)};
   const auto count = static_cast<Index>(rows_.ids.size());
-  const models::Batch batch{.tokens = on_device(rows_.ids).reshape({count, 1}),
-                            .position_ids = pass.positions.reshape({count, 1})};
-  autograd::Context context{.device = device_, .cached = &pass, .mode = autograd::Mode::evaluate};
+  const models::Batch batch{{models::kTokens, on_device(rows_.ids).reshape({count, 1})},
+                            {models::kPositionIds, pass.positions.reshape({count, 1})}};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   if (rows_.wanted.empty()) {
     model_.hidden(context, batch);
     return;

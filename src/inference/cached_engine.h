@@ -1,7 +1,7 @@
 #pragma once
 #include "autograd/cached_pass.h"
 #include "inference/engine_interface.h"
-#include "models/model.h"
+#include "models/base/model.h"
 
 namespace mpitron::inference {
 

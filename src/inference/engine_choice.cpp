@@ -7,7 +7,7 @@
 namespace mpitron::inference {
 
 std::string no_cached_path(const config::ModelConfig& config) {
-  if (config.kind != config::ModelKind::gpt) {
+  if (!config.family().decoder_only) {
     return "only decoders have one";
   }
   for (Index number = 1; number <= config.all_layers(); ++number) {

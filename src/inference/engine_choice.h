@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "inference/engine_interface.h"
-#include "models/model.h"
+#include "models/base/model.h"
 
 namespace mpitron::inference {
 

@@ -59,11 +59,12 @@ std::vector<float> TextGenerator::next_logits(const tokenizers::TokenIds& ids) c
       std::min((window + length_step_ - 1) / length_step_ * length_step_, longest);
   const auto first = ids.end() - static_cast<std::ptrdiff_t>(window);
   const models::Batch batch{
-      .tokens = column(
-          device_, length,
-          [&](std::size_t i) { return i < window ? first[static_cast<std::ptrdiff_t>(i)] : 0; }),
-      .position_ids =
-          column(device_, length, [](std::size_t i) { return static_cast<std::int64_t>(i); })};
+      {models::kTokens, column(device_, length,
+                               [&](std::size_t i) {
+                                 return i < window ? first[static_cast<std::ptrdiff_t>(i)] : 0;
+                               })},
+      {models::kPositionIds,
+       column(device_, length, [](std::size_t i) { return static_cast<std::int64_t>(i); })}};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate};
   const Tensor all = model_.logits(context, batch).value;
   const auto last = static_cast<Index>(window) - 1;

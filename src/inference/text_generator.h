@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "models/model.h"
+#include "models/base/model.h"
 #include "tokenizers/core/tokenizer.h"
 
 namespace mpitron::inference {

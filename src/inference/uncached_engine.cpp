@@ -31,8 +31,8 @@ void UncachedEngine::append_rows(const SequenceStep& sequence) {
     tokens.data<std::int64_t>()[i] = at(sequence, i);
     positions.data<std::int64_t>()[i] = i;
   }
-  const models::Batch batch{.tokens = tensor::to_device(device_, tokens),
-                            .position_ids = tensor::to_device(device_, positions)};
+  const models::Batch batch{{models::kTokens, tensor::to_device(device_, tokens)},
+                            {models::kPositionIds, tensor::to_device(device_, positions)}};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate};
   const Tensor all = model_.logits(context, batch).value;
   const Tensor rows = tensor::to_host(device_, all.slice(0, count - sequence.rows(), count));

@@ -1,6 +1,6 @@
 #pragma once
 #include "inference/engine_interface.h"
-#include "models/model.h"
+#include "models/base/model.h"
 
 namespace mpitron::inference {
 

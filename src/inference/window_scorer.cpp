@@ -74,13 +74,15 @@ void WindowScorer::score_batch(std::span<const TextWindow> windows,
   s = std::min((s + kLengthStep - 1) / kLengthStep * kLengthStep, longest);
   const std::size_t b = windows.size();
   const models::Batch batch{
-      .tokens = table(device_, s, b,
-                      [&](std::size_t i, std::size_t j) {
-                        const tokenizers::TokenIds& ids = windows[j].tokens;
-                        return static_cast<std::int64_t>(i < ids.size() ? ids[i] : padding_);
-                      }),
-      .position_ids = table(
-          device_, s, b, [](std::size_t i, std::size_t) { return static_cast<std::int64_t>(i); })};
+      {models::kTokens, table(device_, s, b,
+                              [&](std::size_t i, std::size_t j) {
+                                const tokenizers::TokenIds& ids = windows[j].tokens;
+                                return static_cast<std::int64_t>(i < ids.size() ? ids[i]
+                                                                                : padding_);
+                              })},
+      {models::kPositionIds, table(device_, s, b, [](std::size_t i, std::size_t) {
+         return static_cast<std::int64_t>(i);
+       })}};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate};
   const Tensor logits = tensor::to_host(device_, model_.logits(context, batch).value);
   const auto columns = static_cast<std::size_t>(model_.config().padded_vocab_size);

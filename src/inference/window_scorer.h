@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "models/model.h"
+#include "models/base/model.h"
 #include "tokenizers/core/tokenizer.h"
 
 namespace mpitron::inference {

@@ -1,9 +1,9 @@
-#include "launch/cpu_binding.h"
-
 #include <memory>
 
 #include <fmt/format.h>
 #include <hwloc.h>
+
+#include "launch/rank_place.h"
 
 namespace mpitron::launch {
 namespace {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "launch/environment.h"
-#include "launch/mpi_library.h"
 
 namespace mpitron::launch {
 

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "launch/ranges.h"
-
 namespace mpitron::launch {
+
 namespace {
 
 /// The ranks of one machine, in order.
@@ -214,6 +214,66 @@ std::vector<std::string> binding_warnings(const std::vector<RankPlace>& places) 
         fmt::format("rank{} {}: {}", ranks.size() > 1 ? "s" : "", ranges(ranks), text));
   }
   return warnings;
+}
+
+namespace {
+
+/// "node07" is "node", 7 with two digits.
+struct NumberedName {
+  std::string stem;
+  std::size_t digits = 0;
+  Index number = 0;
+};
+
+NumberedName take_apart(const std::string& name) {
+  constexpr std::size_t kMostDigits = 18;  // of an Index
+  std::size_t digits = 0;
+  while (digits < std::min(name.size(), kMostDigits) && name[name.size() - 1 - digits] >= '0' &&
+         name[name.size() - 1 - digits] <= '9') {
+    ++digits;
+  }
+  const std::size_t stem = name.size() - digits;
+  return {name.substr(0, stem), digits, digits > 0 ? std::stoll(name.substr(stem)) : 0};
+}
+
+/// Joined ends of runs: "01-16,18".
+std::string join_runs(const std::vector<Index>& numbers, std::size_t digits) {
+  std::vector<std::string> runs;
+  for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
+    end = begin + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) {
+      ++end;
+    }
+    runs.push_back(end - begin == 1 ? fmt::format("{:0{}}", numbers[begin], digits)
+                                    : fmt::format("{:0{}}-{:0{}}", numbers[begin], digits,
+                                                  numbers[end - 1], digits));
+  }
+  return fmt::format("{}", fmt::join(runs, ","));
+}
+
+}  // namespace
+
+std::string ranges(const std::vector<Index>& numbers) {
+  return join_runs(numbers, 1);
+}
+
+std::string name_ranges(const std::vector<std::string>& names) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; begin < names.size(); begin = end) {
+    const NumberedName first = take_apart(names[begin]);
+    std::vector<Index> numbers = {first.number};
+    for (end = begin + 1; end < names.size(); ++end) {
+      const NumberedName next = take_apart(names[end]);
+      if (first.digits == 0 || next.stem != first.stem || next.digits != first.digits) {
+        break;
+      }
+      numbers.push_back(next.number);
+    }
+    parts.push_back(numbers.size() == 1
+                        ? names[begin]
+                        : fmt::format("{}[{}]", first.stem, join_runs(numbers, first.digits)));
+  }
+  return fmt::format("{}", fmt::join(parts, ","));
 }
 
 }  // namespace mpitron::launch

@@ -1,11 +1,28 @@
 #pragma once
+
 #include <string>
 #include <vector>
 
-#include "launch/cpu_binding.h"
 #include "launch/environment.h"
+#include "utils/numbers/shape.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::launch {
+
+/// Where a process may run, in hwloc's numbers, which are the same for all processes of a machine.
+struct CpuBinding {
+  std::vector<Index> cores;
+  std::vector<Index> numa;     // nodes of memory beside these cores
+  Index processors = 0;        // hardware threads of these cores that it may use
+  bool whole_machine = false;  // every processor of the machine: not bound
+
+  bool operator==(const CpuBinding&) const = default;
+};
+
+/// Of this process. The only place where hwloc is called; empty where it cannot tell.
+CpuBinding cpu_binding();
+
+LibraryVersion hwloc_version();
 
 /// Where a rank runs.
 struct RankPlace {
@@ -32,5 +49,12 @@ std::vector<std::string> rank_map(const std::vector<RankPlace>& places);
 /// What slows these ranks down, each as a sentence with the fix: more threads than a rank has
 /// processors, or ranks that share cores and have more threads than those together.
 std::vector<std::string> binding_warnings(const std::vector<RankPlace>& places);
+
+/// "0-3,8" of rising numbers.
+std::string ranges(const std::vector<Index>& numbers);
+
+/// "node[01-16,18],login" of names, as Slurm writes lists of hosts: neighbours in the list that
+/// differ in their last number alone are joined.
+std::string name_ranges(const std::vector<std::string>& names);
 
 }  // namespace mpitron::launch

@@ -1,33 +1,56 @@
 #include "models/make_model.h"
 
-#include "models/bert_model.h"
-#include "models/gpt_model.h"
-#include "models/llava_model.h"
-#include "models/t5_model.h"
-#include "models/vit_classifier.h"
-#include "models/vit_inpainter.h"
+#include <algorithm>
+#include <array>
+
+#include "models/bert/bert_model.h"
+#include "models/gpt/gpt_model.h"
+#include "models/llava/llava_model.h"
+#include "models/t5/t5_model.h"
+#include "models/vit/vit_classifier.h"
+#include "models/vit/vit_inpainter.h"
 
 namespace mpitron::models {
+namespace {
+
+using MakeModel = std::unique_ptr<Model> (*)(const config::ModelConfig& config,
+                                             device::Device& device, Model::Share share);
+
+template <class M>
+std::unique_ptr<Model> make(const config::ModelConfig& config, device::Device& device,
+                            Model::Share share) {
+  return std::make_unique<M>(config, device, std::move(share));
+}
+
+/// By what is learned of images.
+std::unique_ptr<Model> make_vit(const config::ModelConfig& config, device::Device& device,
+                                Model::Share share) {
+  const auto make_head =
+      config.vision.task == config::VisionTask::inpaint ? make<VitInpainter> : make<VitClassifier>;
+  return make_head(config, device, std::move(share));
+}
+
+struct FamilyRow {
+  config::ModelKind kind;
+  MakeModel make;
+};
+
+constexpr auto kFamilies = std::to_array<FamilyRow>({
+    {config::ModelKind::gpt, make<GptModel>},
+    {config::ModelKind::mamba, make<GptModel>},
+    {config::ModelKind::bert, make<BertModel>},
+    {config::ModelKind::t5, make<T5Model>},
+    {config::ModelKind::vit, make_vit},
+    {config::ModelKind::vlm, make<LlavaModel>},
+});
+
+}  // namespace
 
 std::unique_ptr<Model> make_model(const config::ModelConfig& config, device::Device& device,
                                   Model::Share share) {
-  switch (config.kind) {
-    case config::ModelKind::bert:
-      return std::make_unique<BertModel>(config, device, std::move(share));
-    case config::ModelKind::t5:
-      return std::make_unique<T5Model>(config, device, std::move(share));
-    case config::ModelKind::vit:
-      if (config.vision.task == config::VisionTask::inpaint) {
-        return std::make_unique<VitInpainter>(config, device, std::move(share));
-      }
-      return std::make_unique<VitClassifier>(config, device, std::move(share));
-    case config::ModelKind::gpt:
-      break;
-  }
-  if (config.vlm) {
-    return std::make_unique<LlavaModel>(config, device, std::move(share));
-  }
-  return std::make_unique<GptModel>(config, device, std::move(share));
+  const auto family = std::ranges::find(kFamilies, config.kind, &FamilyRow::kind);
+  MPITRON_CHECK(family != kFamilies.end(), config.family().name);
+  return family->make(config, device, std::move(share));
 }
 
 }  // namespace mpitron::models

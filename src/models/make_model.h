@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "models/model.h"
+#include "models/base/model.h"
 
 namespace mpitron::models {
 

@@ -22,6 +22,7 @@ double cosine_fall(double ratio) {
   return 0.5 * (std::cos(std::numbers::pi * ratio) + 1.0);
 }
 
+/// Of max_lr - min_lr that is left after `ratio` of the annealing; 1 at its start, 0 at its end.
 double wsd_fraction(WsdDecayStyle style, double ratio) {
   switch (style) {
     case WsdDecayStyle::linear:
@@ -79,6 +80,8 @@ void LearningRateSchedule::validate() const {
   }
 }
 
+/// Of max_lr - min_lr that is left: linear 1 - r, cosine (1 + cos(pi r)) / 2; WSD stays at 1 until
+/// it anneals.
 double LearningRateSchedule::decay_fraction(double num_steps) const {
   if (lr_decay_style == LrDecayStyle::wsd) {
     const auto annealing_start = static_cast<double>(lr_decay_steps - wsd_decay_steps);
@@ -93,6 +96,8 @@ double LearningRateSchedule::decay_fraction(double num_steps) const {
   return lr_decay_style == LrDecayStyle::linear ? 1.0 - ratio : cosine_fall(ratio);
 }
 
+/// Source: OptimizerParamScheduler of the reference. A linear warm-up, then the style's fall to
+/// min_lr; inverse square root: max_lr sqrt(warm-up / n), not below min_lr.
 double LearningRateSchedule::at(Index num_steps, const LrBounds& group) const {
   const auto n = static_cast<double>(num_steps);
   if (lr_warmup_steps > 0.0 && n <= lr_warmup_steps) {

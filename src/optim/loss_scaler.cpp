@@ -12,6 +12,7 @@ constexpr double kBackoff = 0.5;
 
 }  // namespace
 
+/// An overflow skips the update and leaves the scale.
 LossScaler LossScaler::constant(double scale) {
   if (!(scale > 0.0)) {
     throw_usage("--loss-scale {} must be above 0", scale);
@@ -45,6 +46,8 @@ LossScaler LossScaler::dynamic(const config::OptimizerConfig& config) {
   return scaler;
 }
 
+/// Halves the scale at every overflow from the `hysteresis`-th on since it last grew, and doubles
+/// it after `window` steps without one.
 void LossScaler::update(bool found_inf) {
   if (!dynamic_) {
     return;

@@ -121,6 +121,8 @@ Tensor newton_schulz_step(Device& device, const Tensor& x, const Coefficients& b
   return result;
 }
 
+/// sqrt(max(out, in)), sqrt(out / in) or sqrt(max(1, out / in)): how large an orthogonal update of
+/// this shape is to be.
 double scale_of(const config::MuonConfig& config, Index out, Index in) {
   const auto o = static_cast<double>(out), i = static_cast<double>(in);
   switch (config.scale) {
@@ -160,6 +162,7 @@ Tensor averaged(Device& device, const config::MuonConfig& config, const MuonMatr
 
 }  // namespace
 
+/// x over its norm, then the Newton-Schulz steps, which bring its singular values near 1.
 Tensor orthogonalised(Device& device, const config::MuonConfig& config, const Tensor& x) {
   const auto inverse = static_cast<float>(1 / std::max(norm(device, x), 1e-15));
   Tensor result = scaled(device, x, inverse);

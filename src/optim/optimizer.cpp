@@ -56,6 +56,8 @@ Optimizer::Rule Optimizer::rule_of(const ParameterGroupKey& group) const {
                                                                      : config_.optimizer;
 }
 
+/// A master of its own where the model's type is not the master's; first and second averages in the
+/// types that options name.
 Optimizer::Slot Optimizer::make_slot(TrainedTensor trained, device::Device& home) {
   const ParameterGroupOptions options = make_parameter_group_options(config_);
   const config::StateTypes& types = config_.state_types;
@@ -93,6 +95,8 @@ void Optimizer::adopt_value(const Slot& slot) {
   }
 }
 
+/// Values that a visit has shown go back to the device, and masters follow the parameters where
+/// only these were loaded.
 void Optimizer::state_loaded(bool masters_too) {
   for (const Slot& slot : slots_) {
     if (!on_device(slot)) {
@@ -128,6 +132,7 @@ Index Optimizer::state_bytes(const device::Device& home) const {
   return bytes;
 }
 
+/// State that is stored in another type is shown as fp32 in the host's memory.
 Tensor Optimizer::shown(const StoredState& state, device::Device& home) {
   const Tensor numbers = tensor::empty_on_host(device_, state.values().shape(), DType::f32);
   if (home.tensors_on_host()) {
@@ -170,6 +175,7 @@ void Optimizer::visit_masters(tensor::StateVisitor& visitor) {
   show_masters(visitor);
 }
 
+/// Names are those of torch's optimizers: exp_avg and exp_avg_sq, or momentum_buffer.
 void Optimizer::visit_state(tensor::StateVisitor& visitor) {
   shown_.clear();
   show_masters(visitor);
@@ -183,6 +189,7 @@ void Optimizer::visit_state(tensor::StateVisitor& visitor) {
   visitor.number("optimizer/updates", updates_);
 }
 
+/// In fp32 on the device of the model, whatever it is stored as.
 Tensor Optimizer::master(std::size_t index) {
   const Slot& slot = slots_[index];
   if (on_device(slot) && slot.master.values().dtype() == DType::f32) {
@@ -193,6 +200,7 @@ Tensor Optimizer::master(std::size_t index) {
   return on_device(slot) ? numbers : tensor::to_device(device_, numbers);
 }
 
+/// Rows of one factor are scaled together.
 void Optimizer::scale_rows(std::size_t index, std::span<const float> factors) {
   const Slot& slot = slots_[index];
   const Tensor master = slot.master.values();
@@ -227,6 +235,7 @@ void Optimizer::clear_sum() {
   tensor::copy_bytes(device_, zeros, sum_);
 }
 
+/// The sum is exact, so that neither the number of ranks nor their pieces change a bit of it.
 double Optimizer::take_sum() {
   const Tensor sum = tensor::to_host(device_, sum_);
   exact_sum::carry(bins_of(sum));
@@ -273,6 +282,8 @@ double Optimizer::gradient_norm(const StepInputs& inputs) {
   return std::sqrt(take_sum()) * static_cast<double>(inputs.gradient_scale);
 }
 
+/// Clips by the norm of all gradients: scale = min(1, clip / (norm + 1e-6)), as the reference does.
+/// An update that would not be finite is skipped where losses are scaled.
 StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& scheduler) {
   StepResult result{.grad_norm = inputs.grad_norm ? *inputs.grad_norm : gradient_norm(inputs)};
   if (inputs.check_overflow && !std::isfinite(result.grad_norm)) {
@@ -328,6 +339,7 @@ std::size_t Optimizer::updated_together(std::size_t first) const {
   return std::max<std::size_t>(1, static_cast<std::size_t>(end - most.begin()));
 }
 
+/// Each update is told of as it is made, so that parameters travel to other replicas meanwhile.
 void Optimizer::update_in_order(const Update& update,
                                 const std::function<void(std::size_t)>& updated) {
   for (std::size_t i = 0; i < slots_.size();) {
@@ -380,6 +392,7 @@ void Optimizer::update_overlapped(const Update& update,
   }
 }
 
+/// All parameters of one call in one launch (kernels/optimizer: AdamW, Loshchilov and Hutter 2019).
 void Optimizer::update_adam(const RuleInputs& inputs, std::span<const Due> due) {
   const auto t = static_cast<double>(updates_);
   std::vector<kernels::AdamStep> steps;
@@ -447,6 +460,7 @@ void Optimizer::update_lion(const RuleInputs& inputs, std::span<const Due> due) 
   }
 }
 
+/// Matrices are updated by an orthogonal direction, with weight decay apart from it.
 void Optimizer::update_muon(const RuleInputs& inputs, std::span<const Due> due) {
   for (const auto& [slot, gradient] : due) {
     const auto rates = inputs.scheduler.rates(slot->group, slot->bounds);

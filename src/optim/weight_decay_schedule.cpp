@@ -46,6 +46,7 @@ void WeightDecaySchedule::validate() const {
   }
 }
 
+/// start + fraction (end - start), of which the fraction grows linearly or like a cosine.
 double WeightDecaySchedule::at(Index num_steps) const {
   if (wd_incr_style == WeightDecayStyle::constant || num_steps > wd_incr_steps) {
     return end_wd;

@@ -11,6 +11,8 @@ Index round_up(Index n, Index unit) {
 
 }  // namespace
 
+/// Parameters lie in reverse order of their creation, since gradients come in that order; a bucket
+/// closes once it is large enough and is padded so that all shards are equal.
 BucketLayout lay_out_buckets(std::span<const LayoutItem> items, const BucketRules& rules) {
   BucketLayout layout{.offsets = std::vector<Index>(items.size()), .buckets = {}};
   const Index unit =

@@ -13,13 +13,15 @@ struct Lane {
   std::vector<LayoutItem> items;
 };
 
+/// Parameters of one type share buffers.
 std::map<DType, Lane> lanes_of(const std::vector<Parameter*>& parameters,
                                const DataParallelOptions& options) {
   std::map<DType, Lane> lanes;
   for (Parameter* const parameter : parameters) {
     Lane& lane = lanes[parameter->value.dtype()];
     // Ranks of another stage, which holds it too, shard it likewise.
-    const bool apart = options.sharding == Sharding::optimizer && parameter->shared_over_stages;
+    const bool apart =
+        options.sharding == Sharding::optimizer && parameter->placement.shared_over_stages;
     lane.parameters.push_back(parameter);
     lane.items.push_back({.numel = parameter->value.numel(), .section = apart ? 1 : 0});
   }
@@ -44,6 +46,8 @@ BucketedDataParallel::BucketedDataParallel(device::Device& device,
   add_pieces(parameters);
 }
 
+/// Each bucket has one piece of gradients, and with a sharded optimizer one of values, for each
+/// rank.
 void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters,
                                        const std::vector<LayoutItem>& items) {
   const Index rank = groups_.shard->rank(), size = groups_.shard->size();
@@ -78,11 +82,12 @@ void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters
   }
 }
 
+/// What of each parameter lies in this rank's part of its bucket.
 void BucketedDataParallel::add_pieces(const std::vector<Parameter*>& parameters) {
   for (Parameter* const parameter : parameters) {
     Bucket& bucket = buckets_[bucket_of_.at(parameter)];
     const Tensor& own = bucket.own_gradients;
-    const Tensor value = flat(parameter->value), gradient = flat(parameter->main_grad);
+    const Tensor value = flat(parameter->value), gradient = flat(parameter->sink.main_grad);
     const Index start = distance(own, gradient);  // of the parameter, in this rank's part
     const Index begin = std::max<Index>(-start, 0);
     const Index end = std::min(gradient.numel(), own.numel() - start);
@@ -110,8 +115,9 @@ void BucketedDataParallel::begin_step() {
   gathered_ = 0;
 }
 
+/// Buckets are reduced in the order in which they lie, so that all ranks start the same one.
 void BucketedDataParallel::gradient_released(Parameter& parameter, bool last_microbatch) {
-  if (!options_.overlap_grad_reduce || !last_microbatch || parameter.live_tapes > 0) {
+  if (!options_.overlap_grad_reduce || !last_microbatch || parameter.sink.live_tapes > 0) {
     return;
   }
   --buckets_[bucket_of_.at(&parameter)].unfinished;
@@ -127,6 +133,8 @@ void BucketedDataParallel::start_reduction(Bucket& bucket) {
                          : groups_.replicas->all_reduce(bucket.gradients);
 }
 
+/// With a sharded optimizer first the sum of each shard over its ranks, then over the replicas of
+/// shards.
 void BucketedDataParallel::finish_step() {
   make_whole();
   while (started_ < buckets_.size()) {
@@ -148,6 +156,7 @@ void BucketedDataParallel::start_next_gather() {
   bucket.gathering = groups_.shard->all_gather(bucket.own_values, bucket.values);
 }
 
+/// Gathers go in the opposite order of the reductions: the first layer is wanted first.
 void BucketedDataParallel::piece_updated(std::size_t piece) {
   if (!shards() || !options_.gather_in_update) {
     return;
@@ -159,6 +168,7 @@ void BucketedDataParallel::piece_updated(std::size_t piece) {
   }
 }
 
+/// Starts what the update has not started; with overlap whoever uses a value waits for it.
 void BucketedDataParallel::gather_parameters() {
   if (!shards()) {
     return;

@@ -2,6 +2,7 @@
 
 namespace mpitron::parallel {
 
+/// One message for all tensors: they are copied side by side, summed and copied back.
 void sum_together(device::Device& device, comm::Group& group, std::span<const Tensor> tensors) {
   if (group.size() == 1 || tensors.empty()) {
     return;

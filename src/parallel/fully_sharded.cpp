@@ -18,7 +18,7 @@ Tensor part_of(const Tensor& x, const comm::Group& group) {
 
 /// Units outside the layers have no layer's number.
 Index unit_number(const Parameter& parameter) {
-  return parameter.shared_over_stages ? -1 : parameter.unit;
+  return parameter.placement.shared_over_stages ? -1 : parameter.placement.unit;
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ FullySharded::FullySharded(device::Device& device, const std::vector<Parameter*>
     Unit& unit = units_[unit_number(*parameter)];
     unit.parameters.push_back(parameter);
     unit_of_[parameter] = &unit;
-    parameter->round_gradient = rounds_gradient(*parameter, options.gradients);
+    parameter->sink.rounds = rounds_gradient(*parameter, options.gradients);
   }
   for (auto& [number, unit] : units_) {
     unit.outside_layers = number <= 0;
@@ -56,6 +56,8 @@ Tensor FullySharded::updated_part(const Tensor& own) const {
   return options_.replicas_share ? part_of(own, *groups_.replicas) : own;
 }
 
+/// A layer's parameters side by side, of which this rank keeps an equal part; it has the whole only
+/// while it runs the layer.
 void FullySharded::make_unit(Unit& unit) {
   unit.dtype = unit.parameters.front()->value.dtype();
   std::vector<LayoutItem> items;
@@ -82,6 +84,7 @@ void FullySharded::make_unit(Unit& unit) {
   }
 }
 
+/// What of a parameter lies in the part that is updated here.
 void FullySharded::add_piece(Parameter& parameter) {
   const Unit& unit = *unit_of_.at(&parameter);
   const auto place = std::ranges::find(unit.parameters, &parameter) - unit.parameters.begin();
@@ -103,6 +106,7 @@ void FullySharded::add_piece(Parameter& parameter) {
   }
 }
 
+/// Where buffers are kept (--fsdp-double-buffer), layers take turns in two of them.
 void FullySharded::start_gather(Unit& unit) {
   if (!unit.values) {
     if (options_.keep_gather_buffers && !unit.outside_layers) {
@@ -115,6 +119,7 @@ void FullySharded::start_gather(Unit& unit) {
   }
 }
 
+/// Parameters become views of the gathered memory.
 void FullySharded::attach(Unit& unit) {
   start_gather(unit);
   unit.gathering.wait();
@@ -155,6 +160,7 @@ Tensor FullySharded::take_buffer(DType dtype) {
   return buffer;
 }
 
+/// Memory between parameters is zero, because sums run over it as well.
 void FullySharded::start_gradients(Unit& unit) {
   unit.gradients = buffer(unit.layout.numel(), options_.gradients.main_grad_dtype);
   const std::vector<std::size_t>& items = unit.layout.buckets.front().items;
@@ -167,24 +173,26 @@ void FullySharded::start_gradients(Unit& unit) {
       fill_zero(device_, unit.gradients.slice(0, end, next));
     }
     Parameter& parameter = *unit.parameters[i];
-    parameter.main_grad = unit.gradients.slice(0, begin, end).reshape(unit.shapes[i]);
-    parameter.gradient_written = false;
-    parameter.gradient_sent = false;
+    parameter.sink.main_grad = unit.gradients.slice(0, begin, end).reshape(unit.shapes[i]);
+    parameter.sink.written = false;
+    parameter.sink.sent = false;
   }
 }
 
+/// A gradient that nobody wrote counts as zeros.
 void FullySharded::start_reduction(Unit& unit) {
   for (Parameter* parameter : unit.parameters) {
-    if (!parameter->gradient_written) {
-      fill_zero(device_, parameter->main_grad);
+    if (!parameter->sink.written) {
+      fill_zero(device_, parameter->sink.main_grad);
     }
-    parameter->gradient_sent = true;
-    parameter->main_grad = {};
+    parameter->sink.sent = true;
+    parameter->sink.main_grad = {};
   }
   unit.reduction = groups_.shard->reduce_scatter(unit.gradients, own_part(unit.gradients));
   unit.reducing = true;
 }
 
+/// The sums of microbatches are added up in this rank's part.
 void FullySharded::finish_reduction(Unit& unit) {
   if (!unit.reducing) {
     return;
@@ -223,6 +231,8 @@ Index FullySharded::last_ahead(Index number, Index direction) const {
   return number;
 }
 
+/// Has this layer whole and gathers those that come next, as many as allowed; what lies behind is
+/// released.
 void FullySharded::enter(Index number, autograd::Pass pass) {
   if (!units_.contains(number)) {
     return;
@@ -281,6 +291,7 @@ void FullySharded::begin_pass(autograd::Pass pass) {
   }
 }
 
+/// Sums the own parts over the replicas of shards, or shares these out again between them.
 void FullySharded::finish_step() {
   in_step_ = false;
   for (auto& [number, unit] : units_) {
@@ -305,6 +316,7 @@ void FullySharded::finish_step() {
   }
 }
 
+/// Where values are kept in parts, layers are gathered when they run.
 void FullySharded::gather_parameters() {
   if (options_.replicas_share) {
     for (auto& [number, unit] : units_) {

@@ -17,7 +17,7 @@ BucketLayout one_bucket(const ParameterList& parameters) {
 }  // namespace
 
 bool rounds_gradient(const Parameter& parameter, const GradientPolicy& policy) {
-  const bool fused = parameter.linear_weight && policy.fused_linear_gradients;
+  const bool fused = parameter.role.linear_weight && policy.fused_linear_gradients;
   return policy.round_gradients && !fused;
 }
 
@@ -29,9 +29,9 @@ GradientBuffer::GradientBuffer(device::Device& device, std::vector<Parameter*> p
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     Parameter& parameter = *parameters_[i];
     const Index offset = layout.offsets[i];
-    parameter.main_grad =
+    parameter.sink.main_grad =
         flat_.slice(0, offset, offset + parameter.value.numel()).reshape(parameter.value.shape());
-    parameter.round_gradient = rounds_gradient(parameter, policy);
+    parameter.sink.rounds = rounds_gradient(parameter, policy);
   }
 }
 
@@ -41,17 +41,17 @@ GradientBuffer::GradientBuffer(device::Device& device, ParameterList& parameters
 
 void GradientBuffer::begin_step() {
   for (Parameter* parameter : parameters_) {
-    parameter->gradient_written = false;
-    parameter->gradient_sent = false;
+    parameter->sink.written = false;
+    parameter->sink.sent = false;
   }
 }
 
 void GradientBuffer::finish(std::span<Parameter* const> parameters) {
   for (Parameter* parameter : parameters) {
-    if (!parameter->gradient_written) {
-      fill_zero(device_, parameter->main_grad);
+    if (!parameter->sink.written) {
+      fill_zero(device_, parameter->sink.main_grad);
     }
-    parameter->gradient_sent = true;
+    parameter->sink.sent = true;
   }
 }
 

@@ -23,7 +23,7 @@ class JoinedDataParallel final : public DataParallel {
 
  private:
   DataParallel& keeper_of(const Parameter& parameter) const {
-    return parameter.expert ? *experts_ : *dense_;
+    return parameter.placement.expert ? *experts_ : *dense_;
   }
 
   std::unique_ptr<DataParallel> dense_;

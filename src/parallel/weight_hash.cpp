@@ -24,6 +24,7 @@ device::TensorView view(Hashes& hashes) {
 
 }  // namespace
 
+/// Hashes of all ranks are compared with those of the first one.
 void check_weight_hashes(device::Device& device, std::span<autograd::Parameter* const> parameters,
                          comm::Group& replicas) {
   Hashes own;

@@ -68,6 +68,7 @@ class StageWriter {
   const Action& compute(Index i) const { return order_[static_cast<std::size_t>(i)]; }
   Index count() const { return static_cast<Index>(order_.size()); }
 
+  /// Receives of one gap in the order in which their data come, which is the order of the sends.
   void place_receives(const IdealTimes& times) {
     for (Index i = 0; i < count(); ++i) {
       if (const auto source = data_source(ring_, stage_, compute(i))) {

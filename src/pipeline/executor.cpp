@@ -23,6 +23,7 @@ void Executor::play(const ActionList& actions, const StepCallbacks& callbacks,
   MPITRON_CHECK(received_.empty() && to_send_.empty(), received_.size(), to_send_.size());
 }
 
+/// Computations become calls, everything else an operation of the pipeline group.
 void Executor::perform(const Action& action, const StepCallbacks& callbacks) {
   switch (action.kind) {
     case ActionKind::forward:

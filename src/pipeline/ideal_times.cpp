@@ -48,6 +48,7 @@ Index IdealTimes::cell(ChunkPosition at, Index microbatch) const {
   return ring_.number(at.stage, at.chunk) * microbatches_ + microbatch;
 }
 
+/// When the other stage has made it; messages take no time here.
 std::optional<Index> IdealTimes::arrival(Index stage, const Action& compute) const {
   const std::optional<ChunkPosition> source = data_source(ring_, stage, compute);
   if (!source) {
@@ -64,6 +65,7 @@ bool IdealTimes::known(Index stage, const Action& compute, Index& time) const {
   return time >= 0;
 }
 
+/// Notes when a result was there and who may go on with it.
 void IdealTimes::finish(Index stage, const Action& compute, Index end, std::vector<Index>& ready) {
   const auto at =
       static_cast<std::size_t>(cell({.stage = stage, .chunk = compute.chunk}, compute.microbatch));

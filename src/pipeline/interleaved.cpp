@@ -7,6 +7,7 @@
 namespace mpitron::pipeline {
 namespace {
 
+/// A group of fewer microbatches than stages would have a stage wait for itself.
 void check_groups(const ScheduleOptions& options) {
   const Index group = options.group_size();
   const Index rest = options.microbatches % group;
@@ -34,6 +35,8 @@ void check_groups(const ScheduleOptions& options) {
 
 }  // namespace
 
+/// Microbatches in groups: a group runs through chunk 0, then through chunk 1, and so on (Narayanan
+/// et al. 2021).
 std::vector<ScheduleSlot> interleaved_table(const ScheduleOptions& options) {
   std::vector<ScheduleSlot> table;
   const Index group = options.group_size();
@@ -48,12 +51,15 @@ std::vector<ScheduleSlot> interleaved_table(const ScheduleOptions& options) {
   return table;
 }
 
+/// Forwards before the first backward: two for each stage behind this one, and a group for each
+/// chunk but the last.
 Index interleaved_warmup(const ScheduleOptions& options, Index stage, Index extra) {
   const Index warmup =
       (options.stages - stage - 1) * 2 + (options.chunks - 1) * options.group_size() + extra;
   return std::min(warmup, options.chunks * options.microbatches);
 }
 
+/// Backwards visit the chunks in the opposite order.
 ActionList interleaved_order(const ScheduleOptions& options, Index stage) {
   check_groups(options);
   const std::vector<ScheduleSlot> table = interleaved_table(options);

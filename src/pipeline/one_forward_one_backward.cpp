@@ -9,6 +9,8 @@ Index one_forward_one_backward_warmup(const ScheduleOptions& options, Index stag
   return std::min(options.stages - stage - 1, options.microbatches);
 }
 
+/// Stage s runs stages - s - 1 forwards ahead, then one forward and one backward by turns
+/// (PipeDream-Flush, Narayanan et al. 2021).
 ActionList one_forward_one_backward_order(const ScheduleOptions& options, Index stage) {
   if (options.chunks != 1) {
     throw_usage(
@@ -30,6 +32,7 @@ ActionList one_forward_one_backward_order(const ScheduleOptions& options, Index 
   return order;
 }
 
+/// Where passes are joined, each forward runs with the backward of the microbatch before it.
 ActionList no_pipelining_order(const ScheduleOptions& options) {
   if (options.stages != 1 || options.chunks != 1) {
     throw_usage(
@@ -51,6 +54,8 @@ ActionList no_pipelining_order(const ScheduleOptions& options) {
   return order;
 }
 
+/// 1F1B with its backwards in halves: gradients of weights fill what would be bubbles (ZB-H1, Qi et
+/// al. 2024).
 ActionList zero_bubble_order(const ScheduleOptions& options, Index stage) {
   if (options.chunks != 1) {
     throw_usage(

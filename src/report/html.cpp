@@ -23,15 +23,14 @@ h2 { font-size: 14px; font-weight: 600; margin: 0 0 10px; }
 .soft { color: var(--soft); }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
   padding: 16px 18px; margin-top: 16px; overflow-x: auto; }
-.grid { display: grid; gap: 16px; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr));
-  margin-top: 16px; }
-.grid .card { margin: 0; }
+.grid { display: flex; flex-wrap: wrap; gap: 16px; margin-top: 16px; }
+.grid .card { flex: 1 1 420px; min-width: min(420px, 100%); margin: 0; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 th { color: var(--soft); font-weight: 500; text-align: left; }
 th, td { padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 tr:last-child > td, tr:last-child > th[scope=row] { border-bottom: 0; }
 td.number, th.number { text-align: right; }
-@media (max-width: 560px) { .grid { grid-template-columns: 1fr; } body { padding: 16px 12px; } }
+@media (max-width: 560px) { body { padding: 16px 12px; } }
 )css";
 
 }  // namespace
@@ -62,6 +61,7 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
+/// Within a script element "<" could end it or begin a comment; JSON may hold it escaped.
 std::string script_json(std::string_view json) {
   std::string out;
   for (const char c : json) {
@@ -74,6 +74,7 @@ std::string script_json(std::string_view json) {
   return out;
 }
 
+/// One file without links to others, so that it can be mailed and opened anywhere.
 std::string html_page(std::string_view title, std::string_view style, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

@@ -24,6 +24,8 @@ std::optional<std::int64_t> step_of(const Json& row) {
 
 }  // namespace
 
+/// Lines of several starts of a run follow each other; a step that comes again replaces the older
+/// one.
 MetricsLog::MetricsLog(std::string_view lines) {
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
@@ -37,6 +39,7 @@ MetricsLog::MetricsLog(std::string_view lines) {
   }
 }
 
+/// A line that is no JSON (a run killed while writing) is left out.
 void MetricsLog::add_line(std::string_view line) {
   const Json row = Json::parse(line, nullptr, false);
   const std::optional<std::int64_t> step = step_of(row);

@@ -36,9 +36,13 @@ std::optional<fs::path> folder_of(const fs::path& path, const char* name) {
   return found.empty() ? std::nullopt : std::optional(found[0]);
 }
 
+/// Deep or broken JSON is read as an empty object: a page of other runs does not fail for it.
 RunJson read_json(const fs::path& path) {
+  constexpr std::size_t kMostMembers = 20'000;
   const std::string text = read_file(path);
-  RunJson json = nests_too_deep(text) ? RunJson() : RunJson::parse(text, nullptr, false);
+  RunJson json = nests_too_deep(text) || has_many_members(text, kMostMembers)
+                     ? RunJson()
+                     : RunJson::parse(text, nullptr, false);
   if (!json.is_object()) {
     throw_data("{}: this is no JSON object; a run writes it whole, so somebody has changed it",
                path.string());
@@ -46,6 +50,7 @@ RunJson read_json(const fs::path& path) {
   return json;
 }
 
+/// Values as text, whatever their type; the page shows them as they are.
 std::vector<NamedValue> named_values(const RunJson& json, const char* key) {
   std::vector<NamedValue> values;
   const auto found = json.find(key);
@@ -59,6 +64,7 @@ std::vector<NamedValue> named_values(const RunJson& json, const char* key) {
   return values;
 }
 
+/// Empty where the run wrote none, as older ones.
 RunDescription read_description(const fs::path& path) {
   if (!fs::exists(path)) {
     return {};
@@ -108,6 +114,7 @@ std::optional<fs::path> folder_that_state_names(const fs::path& path) {
 
 }  // namespace
 
+/// Error(data) says which folder is meant, since the save folder is given by mistake.
 RunFolder read_run(const fs::path& path) {
   if (!fs::is_directory(path)) {
     throw_data("{}: there is no such folder; give the one that --tensorboard-dir named",
@@ -139,6 +146,7 @@ RunFolder read_run(const fs::path& path) {
   }
 }
 
+/// In the order given, which is that of their colours.
 std::vector<RunFolder> read_runs(const std::vector<std::string>& paths) {
   std::vector<RunFolder> runs;
   for (const std::string& path : paths) {

@@ -11,6 +11,7 @@
 namespace mpitron::report {
 namespace {
 
+/// The median of the iterations behind the warm-up.
 ScalingRow measured_row(const Study& study, const StudyPoint& point,
                         const std::optional<RunFolder>& run) {
   ScalingRow row{
@@ -66,6 +67,7 @@ std::string csv_text(const std::string& text) {
 
 }  // namespace
 
+/// Efficiency is relative to the first point that was measured.
 std::vector<ScalingRow> scaling_rows(const Study& study,
                                      const std::vector<std::optional<RunFolder>>& runs,
                                      const std::vector<PointOutlook>& outlooks) {
@@ -85,6 +87,7 @@ std::vector<ScalingRow> scaling_rows(const Study& study,
   return rows;
 }
 
+/// Columns as wide as their content; what is missing is a dash.
 std::string scaling_text(const std::vector<ScalingRow>& rows) {
   std::size_t width = 5;
   for (const ScalingRow& row : rows) {
@@ -104,6 +107,7 @@ std::string scaling_text(const std::vector<ScalingRow>& rows) {
   return text;
 }
 
+/// Empty fields for what is missing, as spreadsheets expect.
 std::string scaling_csv(const std::vector<ScalingRow>& rows) {
   std::string text =
       "point,ranks,seconds_per_iteration,tokens_per_second,tflops_per_rank,mfu,efficiency,"

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "report/braille_chart.h"
 #include "report/run_progress.h"
 
 namespace mpitron::report {
+
 namespace {
 
 constexpr int kChartRows = 8, kWidestChart = 160;
@@ -51,6 +52,7 @@ class Line {
   std::vector<std::string> parts_;
 };
 
+/// Groups of three digits.
 std::string grouped(double value) {
   std::string digits = fmt::format("{:.0f}", value);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
@@ -59,6 +61,7 @@ std::string grouped(double value) {
   return digits;
 }
 
+/// Name, state, and since when there is no news.
 Line head_line(const RunFolder& run, const RunProgress& progress) {
   Line line;
   line.add(run.name);
@@ -74,6 +77,7 @@ Line head_line(const RunFolder& run, const RunProgress& progress) {
   return line;
 }
 
+/// Takes what the terminal has left; empty without a length of the run.
 std::string bar(const RunProgress& progress, int columns) {
   const int width = std::min(columns, kWidestChart) - 7;
   if (progress.train_iters <= 0 || width < 1) {
@@ -100,6 +104,7 @@ Line rate_line(const RunProgress& progress) {
   return line;
 }
 
+/// The training loss and, where there is one, the last validation.
 Line loss_line(const RunFolder& run, const RunProgress& progress) {
   Line line;
   line.add("loss {:.4f}", run.metrics.last("lm loss"));
@@ -142,6 +147,7 @@ std::string cut(const std::string& text, int columns) {
 
 }  // namespace
 
+/// As wide as the terminal; the curve takes the rest of its lines.
 std::string status_text(const RunFolder& run, std::filesystem::file_time_type now, int columns) {
   const RunProgress progress = progress_of(run, now);
   std::vector<std::string> lines;
@@ -168,6 +174,7 @@ std::string status_text(const RunFolder& run, std::filesystem::file_time_type no
   return text;
 }
 
+/// The same facts for scripts.
 std::string status_json(const RunFolder& run, std::filesystem::file_time_type now) {
   const RunProgress p = progress_of(run, now);
   const nlohmann::ordered_json json = {{"name", run.name},
@@ -196,6 +203,7 @@ std::string status_json(const RunFolder& run, std::filesystem::file_time_type no
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+/// "3 d 4 h", "12 min", "8 s": two units at most.
 std::string readable_duration(double seconds) {
   constexpr long kMinute = 60, kHour = 3600, kDay = 86400;
   const long whole = std::lround(seconds);
@@ -209,6 +217,123 @@ std::string readable_duration(double seconds) {
     return fmt::format("{} h {:02} min", whole / kHour, whole % kHour / kMinute);
   }
   return fmt::format("{} d {:02} h", whole / kDay, whole % kDay / kHour);
+}
+
+namespace {
+
+constexpr int kLabelColumns = 9;              // of the scale, its line included
+constexpr int kDotColumns = 2, kDotRows = 4;  // of a character
+
+/// Dots that are on or off; characters of U+2800 to U+28FF hold eight each.
+class DotCanvas {
+ public:
+  DotCanvas(int columns, int rows)
+      : columns_(columns), cells_(static_cast<std::size_t>(columns * rows)) {}
+
+  void set(int x, int y) {
+    constexpr unsigned char kBits[kDotRows][kDotColumns] = {
+        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    const int cell = y / kDotRows * columns_ + x / kDotColumns;
+    cells_[static_cast<std::size_t>(cell)] |= kBits[y % kDotRows][x % kDotColumns];
+  }
+
+  /// Eight dots a cell, by the order of Unicode's braille patterns.
+  std::string row(int index) const {
+    std::string text;
+    for (int x = 0; x < columns_; ++x) {
+      const unsigned dots = cells_[static_cast<std::size_t>(index * columns_ + x)];
+      text += '\xe2';  // U+2800 + dots in UTF-8
+      text += static_cast<char>(0xa0 + (dots >> 6));
+      text += static_cast<char>(0x80 + (dots & 0x3f));
+    }
+    return text;
+  }
+
+ private:
+  int columns_;
+  std::vector<unsigned char> cells_;
+};
+
+/// Means of equal stretches; NaN where none is finite.
+std::vector<double> averaged(std::span<const double> values, std::size_t count) {
+  count = std::min(count, values.size());
+  std::vector<double> means;
+  for (std::size_t i = 0; i < count; ++i) {
+    double sum = 0;
+    int finite = 0;
+    for (std::size_t at = i * values.size() / count; at < (i + 1) * values.size() / count; ++at) {
+      if (std::isfinite(values[at])) {
+        sum += values[at];
+        ++finite;
+      }
+    }
+    means.push_back(finite > 0 ? sum / finite : std::numeric_limits<double>::quiet_NaN());
+  }
+  return means;
+}
+
+struct Range {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -std::numeric_limits<double>::infinity();
+};
+
+/// Of finite values alone.
+Range range_of(const std::vector<double>& values) {
+  Range range;
+  for (const double value : values) {
+    if (std::isfinite(value)) {
+      range.least = std::min(range.least, value);
+      range.most = std::max(range.most, value);
+    }
+  }
+  return range;
+}
+
+/// Spreads few values over all columns; a jump is a vertical stroke.
+void draw(DotCanvas& canvas, const std::vector<double>& values, const Range& range, int width,
+          int height) {
+  const double unit = range.most > range.least ? (height - 1) / (range.most - range.least) : 0;
+  int before = -1;
+  for (int x = 0; x < width; ++x) {
+    const double value =
+        values[static_cast<std::size_t>(x) * values.size() / static_cast<std::size_t>(width)];
+    if (!std::isfinite(value)) {
+      before = -1;
+      continue;
+    }
+    const int y = height - 1 - static_cast<int>(std::lround((value - range.least) * unit));
+    const int from = before < 0 ? y : before + (y > before ? 1 : y < before ? -1 : 0);
+    for (int dot = std::min(from, y); dot <= std::max(from, y); ++dot) {
+      canvas.set(x, dot);
+    }
+    before = y;
+  }
+}
+
+}  // namespace
+
+/// Several values share a column where there are more of them; its mean is drawn.
+std::vector<std::string> braille_chart(std::span<const double> values, int columns, int rows) {
+  const int cells = columns - kLabelColumns;
+  if (cells < 1 || rows < 1) {
+    return {};
+  }
+  const int width = cells * kDotColumns, height = rows * kDotRows;
+  const std::vector<double> means = averaged(values, static_cast<std::size_t>(width));
+  const Range range = range_of(means);
+  if (range.least > range.most) {
+    return {};
+  }
+  DotCanvas canvas(cells, rows);
+  draw(canvas, means, range, width, height);
+  std::vector<std::string> lines;
+  for (int row = 0; row < rows; ++row) {
+    const std::string label = row == 0          ? fmt::format("{:.4g}", range.most)
+                              : row == rows - 1 ? fmt::format("{:.4g}", range.least)
+                                                : "";
+    lines.push_back(fmt::format("{:>7} {}{}", label, label.empty() ? "│" : "┤", canvas.row(row)));
+  }
+  return lines;
 }
 
 }  // namespace mpitron::report

@@ -22,6 +22,7 @@ class StudyReader {
  public:
   explicit StudyReader(const std::filesystem::path& path) : path_(path.string()) {}
 
+  /// Errors of the YAML library get the file and the line.
   Study read() {
     try {
       return study(YAML::Load(read_file(path_)));
@@ -38,6 +39,7 @@ class StudyReader {
     fail(node.Mark().line, what);
   }
 
+  /// Unknown keys are refused, since a misspelt one would silently not hold.
   Study study(const YAML::Node& node) const {
     check_keys(node, {"name", "kind", "command", "warm-up", "threads-per-rank", "peak-tflops",
                       "flags", "points"});
@@ -63,6 +65,7 @@ class StudyReader {
     return result;
   }
 
+  /// A point's flags replace those that all points share.
   StudyPoint point(const YAML::Node& node, const FlagWords& common) const {
     check_keys(node, {"name", "ranks", "flags", "published-tflops"});
     StudyPoint result{.name = required(node, "name").as<std::string>(),
@@ -84,6 +87,7 @@ class StudyReader {
     return result;
   }
 
+  /// A list becomes several words, true a flag without a value.
   FlagWords flags(const YAML::Node& node) const {
     FlagWords words;
     if (node && !node.IsMap()) {
@@ -137,6 +141,7 @@ class StudyReader {
     return node[key];
   }
 
+  /// With the keys that there are.
   void check_keys(const YAML::Node& node, const Words& known) const {
     if (!node.IsMap()) {
       fail(node, fmt::format("lines of the form `key: value` are expected; the keys are {}",

@@ -35,6 +35,7 @@ class Scale {
   std::pair<double, double> pixels_;
 };
 
+/// "12k", "3.4M": three digits at most.
 std::string short_number(double value) {
   for (const auto& [unit, name] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e4, "k"}}) {
     if (std::abs(value) >= unit) {
@@ -66,6 +67,7 @@ std::vector<std::pair<double, double>> drawn(const PlotLine& line, bool logarith
   return points;
 }
 
+/// A line through the points and a dot on each; not finite ones interrupt it.
 std::string curve(const PlotLine& line, std::size_t index, const Plot& plot, const Scale& x,
                   const Scale& y) {
   const std::string colour = fmt::format("var(--c{})", index % kColours);
@@ -83,6 +85,7 @@ std::string curve(const PlotLine& line, std::size_t index, const Plot& plot, con
                      path, colour, line.dashed ? " stroke-dasharray=\"5 4\"" : "", dots);
 }
 
+/// In the colours of the lines, in their order.
 std::string legend(const Plot& plot) {
   std::string text;
   double x = kLeft;
@@ -102,6 +105,7 @@ std::string legend(const Plot& plot) {
 
 }  // namespace
 
+/// Steps of 1, 2 or 5 times a power of ten.
 std::vector<double> linear_ticks(double most, int count) {
   if (!(most > 0)) {
     return {0};
@@ -121,6 +125,7 @@ std::vector<double> linear_ticks(double most, int count) {
   return ticks;
 }
 
+/// The powers of ten between both.
 std::vector<double> logarithmic_ticks(double least, double most) {
   std::vector<double> ticks;
   for (int power = static_cast<int>(std::ceil(std::log10(least) - 1e-9));
@@ -130,6 +135,7 @@ std::vector<double> logarithmic_ticks(double least, double most) {
   return ticks;
 }
 
+/// Scales cover all lines; text takes the page's font and colour.
 std::string svg_plot(const Plot& plot) {
   std::set<double> xs;
   double least = INFINITY, most = 0;

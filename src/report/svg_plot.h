@@ -6,15 +6,18 @@
 namespace mpitron::report {
 
 /// Points in the order of x; one whose y is not finite is left out.
+/// `name` stands in the legend where there are several lines.
 struct PlotLine {
   std::string name;
   std::vector<std::pair<double, double>> points;
   bool dashed = false;  // an expectation, not a measurement
 };
 
+/// A picture of one quantity over another.
 struct Plot {
   std::string title;
   std::string x_label;
+  /// Colours follow the order of lines.
   std::vector<PlotLine> lines;
   bool logarithmic_x = false;  // values must be above 0
   bool logarithmic_y = false;  // points that are not above 0 are left out
@@ -22,10 +25,12 @@ struct Plot {
 
 /// The plot as an <svg> element, with a legend of several lines, its colours from the page's (--c0,
 /// --ink, ...). Scales begin at 0 unless they are logarithmic; x is marked at the values of points.
+/// Text is escaped for HTML here.
 std::string svg_plot(const Plot& plot);
 
 /// Round steps over 0 to `most`, about `count` of them; powers of ten between the two for a
 /// logarithmic scale.
+/// 0 alone where `most` is not above 0.
 std::vector<double> linear_ticks(double most, int count);
 std::vector<double> logarithmic_ticks(double least, double most);
 

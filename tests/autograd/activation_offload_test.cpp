@@ -56,8 +56,8 @@ Outcome train(Index layers) {
   for (unsigned microbatch = 0; microbatch < 2; ++microbatch) {
     ActivationOffload offload(*gpu, lanes, {.layers = layers, .min_bytes = 0});
     Tape tape;
-    Context context{.device = *gpu, .tape = &tape, .usage = &tape};
-    context.offload = layers > 0 ? &offload : nullptr;
+    Context context{.device = *gpu, .recorder = {.tape = &tape, .usage = &tape}};
+    context.recorder.offload = layers > 0 ? &offload : nullptr;
     const Var x = variable(model.input(microbatch));
     const Slot output = model.forward(context, x).slot;
     offload.end_forward();

@@ -36,7 +36,7 @@ TEST(Context, RecordingAndTrainingAreTwoThings) {
   Context context{.device = *device};
   EXPECT_TRUE(context.training());
   EXPECT_FALSE(context.recording());
-  context.tape = &tape;
+  context.recorder.tape = &tape;
   context.mode = Mode::evaluate;
   EXPECT_FALSE(context.training());
   EXPECT_TRUE(context.recording());
@@ -46,10 +46,10 @@ TEST(Context, NotesUsesOnlyWhereAsked) {
   const auto device = device::make_device("reference");
   Tape tape;
   Parameter parameter;
-  Context context{.device = *device, .tape = &tape};
+  Context context{.device = *device, .recorder = {.tape = &tape}};
   context.use(parameter);
   EXPECT_TRUE(tape.uses().empty());
-  context.usage = &tape;
+  context.recorder.usage = &tape;
   context.use(parameter);
   EXPECT_EQ(tape.uses(), ParameterUses{&parameter});
 }

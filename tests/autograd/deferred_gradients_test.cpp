@@ -13,7 +13,7 @@ class Listener final : public ParameterKeeper {
   void before_use(Parameter&) override {}
   void gradient_released(Parameter& parameter, bool last_microbatch) override {
     heard.push_back(parameter.name + (last_microbatch ? " last" : ""));
-    if (parameter.live_tapes > 0) {
+    if (parameter.sink.live_tapes > 0) {
       heard.back() += " in use";
     }
   }
@@ -26,7 +26,7 @@ class Listener final : public ParameterKeeper {
 class DeferredGradientsTest : public ::testing::Test {
  protected:
   Context context(Tape* tape = nullptr) {
-    return {.device = *device_, .tape = tape, .usage = tape, .keeper = &listener_};
+    return {.device = *device_, .recorder = {.tape = tape, .usage = tape, .keeper = &listener_}};
   }
   /// A tape of two weights, whose nodes write down what they do.
   void record(Tape& tape) {
@@ -34,7 +34,7 @@ class DeferredGradientsTest : public ::testing::Test {
       tape.use(*weight);
       tape.record_always([this, weight](Context& inner) {
         if (defers(inner, *weight)) {
-          inner.deferred->add(*weight, [this, weight](Context& later) {
+          inner.recorder.deferred->add(*weight, [this, weight](Context& later) {
             EXPECT_FALSE(defers(later, *weight));
             added_.push_back(weight->name);
           });
@@ -46,8 +46,8 @@ class DeferredGradientsTest : public ::testing::Test {
   }
   void play(Tape& tape, DeferredGradients* deferred, bool last_microbatch = false) {
     Context cx = context(&tape);
-    cx.deferred = deferred;
-    cx.last_microbatch = last_microbatch;
+    cx.recorder.deferred = deferred;
+    cx.recorder.last_microbatch = last_microbatch;
     tape.backward(cx, Slot::make(), {});
   }
 
@@ -65,11 +65,11 @@ TEST_F(DeferredGradientsTest, AddsLaterInTheOrderOfThePassAndReleasesThen) {
   play(tape, &deferred, true);
   EXPECT_EQ(added_, Names{});
   EXPECT_EQ(listener_.heard, Names{});
-  EXPECT_EQ(first_.live_tapes, 1);
+  EXPECT_EQ(first_.sink.live_tapes, 1);
   deferred.play(context());
   EXPECT_EQ(added_, (Names{"second", "first"}));
   EXPECT_EQ(listener_.heard, (Names{"second last", "first last"}));
-  EXPECT_EQ(first_.live_tapes, 0);
+  EXPECT_EQ(first_.sink.live_tapes, 0);
 }
 
 TEST_F(DeferredGradientsTest, WhoAsksForOneParameterGetsNoOther) {
@@ -109,7 +109,7 @@ TEST_F(DeferredGradientsTest, AParameterWithSeveralAdditionsIsReleasedBehindTheL
   tape.use(first_);
   for (int use = 0; use < 2; ++use) {
     tape.record_always([this](Context& inner) {
-      inner.deferred->add(first_, [this](Context&) {
+      inner.recorder.deferred->add(first_, [this](Context&) {
         EXPECT_TRUE(listener_.heard.empty());
         added_.push_back("first");
       });

@@ -83,7 +83,7 @@ class ParameterGradientTest : public GradientTest {
   Parameter parameter(DType value_dtype, DType grad_dtype) {
     Parameter p;
     p.value = tensor({0, 0}, value_dtype);
-    p.main_grad = tensor({NAN, NAN}, grad_dtype);
+    p.sink.main_grad = tensor({NAN, NAN}, grad_dtype);
     return p;
   }
   /// As a kernel would: `=` or `+=`, rounded once to the destination's type.
@@ -107,10 +107,10 @@ class ParameterGradientTest : public GradientTest {
 TEST_F(ParameterGradientTest, TheFirstWriteOfAStepOverwrites) {
   Parameter p = parameter(DType::bf16, DType::f32);
   add(p, {1, 1e-3});
-  EXPECT_TRUE(p.gradient_written);
+  EXPECT_TRUE(p.sink.written);
   add(p, {1, 2e-3});
   EXPECT_EQ(written_, (std::vector<Written>{{DType::f32, false}, {DType::f32, true}}));
-  const Values sum = values_of(p.main_grad);
+  const Values sum = values_of(p.sink.main_grad);
   EXPECT_EQ(sum[0], 2);
   EXPECT_NEAR(sum[1], 3e-3, 1e-9);
 }
@@ -118,11 +118,11 @@ TEST_F(ParameterGradientTest, TheFirstWriteOfAStepOverwrites) {
 /// fp16: 1 + 2^-12 is 1 in half precision, so two microbatches add up to 2 and not to 2 + 2^-11.
 TEST_F(ParameterGradientTest, RoundsEachMicrobatchWhereTheReferenceDoes) {
   Parameter p = parameter(DType::f16, DType::f32);
-  p.round_gradient = true;
+  p.sink.rounds = true;
   add(p, {1 + 0x1p-12, 0.5});
   add(p, {1 + 0x1p-12, 0.25});
   EXPECT_EQ(written_, (std::vector<Written>{{DType::f16, false}, {DType::f16, false}}));
-  EXPECT_EQ(values_of(p.main_grad), (Values{2, 0.75}));
+  EXPECT_EQ(values_of(p.sink.main_grad), (Values{2, 0.75}));
 }
 
 /// A sink of half precision is written directly once; kernels add in fp32, so later contributions
@@ -132,7 +132,7 @@ TEST_F(ParameterGradientTest, AddsToAHalfPrecisionSinkThroughABuffer) {
   add(p, {1, 2});
   add(p, {0.5, 2048});
   EXPECT_EQ(written_, (std::vector<Written>{{DType::f16, false}, {DType::f16, false}}));
-  EXPECT_EQ(values_of(p.main_grad), (Values{1.5, 2050}));
+  EXPECT_EQ(values_of(p.sink.main_grad), (Values{1.5, 2050}));
 }
 
 }  // namespace gradient_test

@@ -17,7 +17,7 @@ class Diary final : public ParameterKeeper {
   void before_use(Parameter& parameter) override { note("use " + parameter.name); }
   void gradient_released(Parameter& parameter, bool last) override {
     note((last ? "last " : "release ") + parameter.name);
-    live.push_back(parameter.live_tapes);
+    live.push_back(parameter.sink.live_tapes);
   }
   void enter(Index unit, Pass pass) override { note(name(pass) + std::to_string(unit)); }
   void leave(Index unit, Pass pass) override { note("/" + name(pass) + std::to_string(unit)); }
@@ -36,7 +36,7 @@ using Lines = std::vector<std::string>;
 class ParameterUnitTest : public ::testing::Test {
  protected:
   Context context(Tape& tape) {
-    return {.device = *device_, .tape = &tape, .usage = &tape, .keeper = &diary_};
+    return {.device = *device_, .recorder = {.tape = &tape, .usage = &tape, .keeper = &diary_}};
   }
   /// linear(linear(x, first), second), each in its unit.
   Var two_units(Context& cx, const Var& input, bool recomputed) {
@@ -67,7 +67,7 @@ TEST_F(ParameterUnitTest, PassesLieBetweenEnterAndLeave) {
   Context cx = context(tape);
   const Var y = two_units(cx, variable(random(1)), false);
   EXPECT_EQ(diary_.take(), (Lines{"f1", "use w0", "/f1", "f2", "use w1", "/f2"}));
-  cx.last_microbatch = true;
+  cx.recorder.last_microbatch = true;
   tape.backward(cx, y.slot, random(2));
   EXPECT_EQ(diary_.take(), (Lines{"b2", "last w1", "/b2", "b1", "last w0", "/b1"}));
 }
@@ -107,7 +107,7 @@ TEST_F(ParameterUnitTest, ATiedWeightIsReleasedByItsFirstUse) {
   x = recompute(cx, tied, x);
   diary_.take();
   diary_.live.clear();
-  EXPECT_EQ(first_.live_tapes, 1);
+  EXPECT_EQ(first_.sink.live_tapes, 1);
   tape.backward(cx, x.slot, random(2));
   const Lines lines = diary_.take();
   EXPECT_EQ(std::count(lines.begin(), lines.end(), "release w0"), 1);
@@ -121,25 +121,25 @@ TEST_F(ParameterUnitTest, LivingTapesAreCounted) {
   Context cx[2] = {context(tapes[0]), context(tapes[1])};
   const Var y[2] = {toy::linear(cx[0], variable(random(1)), first_),
                     toy::linear(cx[1], variable(random(2)), first_)};
-  EXPECT_EQ(first_.live_tapes, 2);
+  EXPECT_EQ(first_.sink.live_tapes, 2);
   tapes[1].backward(cx[1], y[1].slot, random(3));
   tapes[0].backward(cx[0], y[0].slot, random(3));
   EXPECT_EQ(diary_.live, (std::vector<Index>{1, 0}));
   Tape dropped;
   Context third = context(dropped);
   toy::linear(third, variable(random(1)), first_);
-  EXPECT_EQ(first_.live_tapes, 1);
+  EXPECT_EQ(first_.sink.live_tapes, 1);
   dropped.clear();
-  EXPECT_EQ(first_.live_tapes, 0);
+  EXPECT_EQ(first_.sink.live_tapes, 0);
 }
 
 TEST_F(ParameterUnitTest, NothingIsAddedToAGradientThatWasSent) {
   Tape tape;
   Context cx = context(tape);
   const Var y = toy::linear(cx, variable(random(1)), first_);
-  first_.gradient_sent = true;
+  first_.sink.sent = true;
   EXPECT_ANY_THROW(tape.backward(cx, y.slot, random(2)));
-  first_.gradient_sent = false;
+  first_.sink.sent = false;
 }
 
 }  // namespace parameter_unit_test

@@ -12,7 +12,7 @@ class RenewableTest : public ::testing::Test {
  protected:
   std::unique_ptr<device::Device> device_ = device::make_device("host");
   Tape tape_;
-  Context context_{.device = *device_, .tape = &tape_, .usage = &tape_};
+  Context context_{.device = *device_, .recorder = {.tape = &tape_, .usage = &tape_}};
 };
 
 TEST_F(RenewableTest, AValueWithoutRecipeIsTheTensor) {
@@ -27,7 +27,7 @@ TEST_F(RenewableTest, AValueWithARecipeIsMadeEachTimeAndNotRecorded) {
   Recomputable x(variable(test::make_tensor(*device_, {2}, DType::f32, {1, 2})),
                  [&](Context& again) {
                    EXPECT_FALSE(again.recording());
-                   EXPECT_EQ(again.usage, nullptr);
+                   EXPECT_EQ(again.recorder.usage, nullptr);
                    ++made;
                    return test::make_tensor(again.device, {2}, DType::f32, {1, 2});
                  });

@@ -10,7 +10,8 @@ namespace recompute_test {
 class RecomputeTest : public ::testing::Test {
  protected:
   Context context(Tape* tape) {
-    return {.device = *device_, .tape = tape, .usage = tape, .seed = 5, .iteration = 3};
+    return {
+        .device = *device_, .seed = 5, .iteration = 3, .recorder = {.tape = tape, .usage = tape}};
   }
   std::unique_ptr<device::Device> device_ = device::make_device("reference");
 };
@@ -74,7 +75,7 @@ TEST_F(RecomputeTest, ATiedWeightGetsAllOfItsGradient) {
     EXPECT_EQ(tape.size(), 3u);
     tape.backward(cx, x.slot, test::random_tensor(*device_, {6, 8}, DType::f32, 4));
     EXPECT_EQ(tape.uses(), ParameterUses{&tied});
-    return test::bits_of(tied.main_grad);
+    return test::bits_of(tied.sink.main_grad);
   };
   EXPECT_EQ(gradient(true), gradient(false));
 }
@@ -97,7 +98,7 @@ TEST_F(RecomputeTest, AnInputWithoutGradientIsAllowed) {
       cx, [&weight](Context& inner, const Var& input) { return toy::linear(inner, input, weight); },
       x);
   tape.backward(cx, y.slot, test::random_tensor(*device_, {6, 8}, DType::f32, 4));
-  EXPECT_TRUE(weight.gradient_written);
+  EXPECT_TRUE(weight.sink.written);
   EXPECT_FALSE(x.slot);
 }
 

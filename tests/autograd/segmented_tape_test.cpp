@@ -40,9 +40,9 @@ TEST_F(SegmentedTapeTest, BeginsAnewWithTheSameParts) {
   Tape* const second = &tape_.current();
   EXPECT_THROW(tape_.restart(), InternalError);  // not yet played
   play_last();
-  EXPECT_EQ(context_.tape, second);
+  EXPECT_EQ(context_.recorder.tape, second);
   play_last();
-  EXPECT_EQ(context_.tape, first);
+  EXPECT_EQ(context_.recorder.tape, first);
   tape_.restart();
   EXPECT_EQ(&tape_.current(), first);
   tape_.cut();
@@ -59,10 +59,10 @@ TEST_F(SegmentedTapeTest, AParameterLivesUntilItsFirstPartIsPlayed) {
   tape_.current().use(shared);
   tape_.current().use(late);
   play_last();
-  EXPECT_EQ(shared.live_tapes, 1);
-  EXPECT_EQ(late.live_tapes, 0);
+  EXPECT_EQ(shared.sink.live_tapes, 1);
+  EXPECT_EQ(late.sink.live_tapes, 0);
   play_last();
-  EXPECT_EQ(shared.live_tapes, 0);
+  EXPECT_EQ(shared.sink.live_tapes, 0);
 }
 
 /// What lies between the parts may hold gradients for the earlier one.

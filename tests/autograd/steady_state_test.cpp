@@ -32,7 +32,7 @@ TEST(SteadyState, ASecondStepAllocatesNothing) {
   const auto device = device::make_device("reference");
   Tape tape;
   Parameter parameter;
-  Context context{.device = *device, .tape = &tape, .usage = &tape};
+  Context context{.device = *device, .recorder = {.tape = &tape, .usage = &tape}};
   const Tensor input = test::random_tensor(*device, {4}, DType::f32, 1);
   step(context, tape, parameter, input);
   const Index from_system = device->allocator().statistics().system_allocations;

@@ -13,7 +13,7 @@ namespace tape_test {
 class TapeTest : public ::testing::Test {
  protected:
   Context context(Tape* tape) {
-    return {.device = *device_, .tape = tape, .usage = tape, .seed = 5};
+    return {.device = *device_, .seed = 5, .recorder = {.tape = tape, .usage = tape}};
   }
   Index in_use() const { return device_->allocator().statistics().bytes_in_use; }
   /// What one tensor costs the allocator.
@@ -67,8 +67,8 @@ TEST_F(TapeTest, ANodeWithoutGradientIsDroppedUnrunAndItsParameterStaysInUse) {
     toy::linear(cx, x, idle);
     tape.backward(cx, y.slot, ones({6, 8}));
   }
-  EXPECT_TRUE(used.gradient_written);
-  EXPECT_FALSE(idle.gradient_written);
+  EXPECT_TRUE(used.sink.written);
+  EXPECT_FALSE(idle.sink.written);
   EXPECT_EQ(tape.uses(), (ParameterUses{&used, &idle}));
   EXPECT_EQ(in_use(), before);
 }
@@ -136,10 +136,9 @@ std::vector<std::byte> gradients(device::Device& device, int microbatches, std::
   std::deque<InFlight> in_flight;
   const auto context = [&](Tape* tape, int microbatch) {
     return Context{.device = device,
-                   .tape = tape,
-                   .usage = tape,
                    .seed = 5,
-                   .position = {.first_sample = microbatch}};
+                   .position = {.first_sample = microbatch},
+                   .recorder = {.tape = tape, .usage = tape}};
   };
   const auto backward = [&] {
     const InFlight oldest = std::move(in_flight.front());
@@ -160,7 +159,7 @@ std::vector<std::byte> gradients(device::Device& device, int microbatches, std::
     backward();
   }
   for (const Parameter& parameter : model.parameters()) {
-    for (const double value : test::values_of(parameter.main_grad)) {
+    for (const double value : test::values_of(parameter.sink.main_grad)) {
       EXPECT_TRUE(std::isfinite(value)) << "main_grad was read before its first write";
     }
   }

@@ -23,7 +23,7 @@ inline Var linear(Context& context, const Var& x, Parameter& weight) {
       .a = xv.view(), .b = weight.value.view(), .c = y.view(), .transpose_b = true});
   Var result = variable(y);
   if (context.recording()) {
-    context.tape->record(result.slot, [xv, slot = x.slot, &weight](Context& inner, Tensor dy) {
+    context.record(result.slot, [xv, slot = x.slot, &weight](Context& inner, Tensor dy) {
       accumulate_parameter(inner, weight, [&](const device::TensorView& sink, bool adding) {
         inner.launch(kernels::Matmul{
             .a = dy.view(), .b = xv.view(), .c = sink, .transpose_a = true, .accumulate = adding});
@@ -50,7 +50,7 @@ inline Var gelu_dropout(Context& context, const Var& x, std::uint32_t layer) {
       .x = y.view(), .bias = {}, .residual = {}, .y = y.view(), .batch = 1, .mask = mask});
   Var result = variable(y);
   if (context.recording()) {
-    context.tape->record(result.slot, [xv, slot = x.slot, mask](Context& inner, Tensor dy) {
+    context.record(result.slot, [xv, slot = x.slot, mask](Context& inner, Tensor dy) {
       const Tensor dx = inner.empty(xv.shape(), DType::f32);
       inner.launch(
           kernels::DropoutBackward{.dy = dy.view(), .dx = dx.view(), .batch = 1, .mask = mask});
@@ -68,7 +68,7 @@ inline Var add(Context& context, const Var& a, const Var& b) {
   context.launch(kernels::Add{.a = a.value.view(), .b = b.value.view(), .y = y.view()});
   Var result = variable(y);
   if (context.recording()) {
-    context.tape->record(result.slot, [a = a.slot, b = b.slot](Context& inner, Tensor dy) {
+    context.record(result.slot, [a = a.slot, b = b.slot](Context& inner, Tensor dy) {
       accumulate(inner, a, dy);
       accumulate(inner, b, dy);
     });
@@ -84,7 +84,7 @@ inline Parameter& make_weight(device::Device& device, ParameterList& parameters,
   const auto seed = static_cast<unsigned>(parameters.size());
   Parameter& weight = parameters.add({.name = "w" + std::to_string(seed), .shape = {out, in}});
   weight.value = test::random_tensor(device, {out, in}, DType::f32, seed);
-  weight.main_grad = Tensor::empty(device, {out, in}, DType::f32);
+  weight.sink.main_grad = Tensor::empty(device, {out, in}, DType::f32);
   return weight;
 }
 
@@ -101,9 +101,10 @@ class Model {
 
   void begin_step() {
     for (Parameter& parameter : parameters_) {
-      const std::vector<double> poison(static_cast<std::size_t>(parameter.main_grad.numel()), NAN);
-      test::set_values(parameter.main_grad, poison);
-      parameter.gradient_written = false;
+      const std::vector<double> poison(static_cast<std::size_t>(parameter.sink.main_grad.numel()),
+                                       NAN);
+      test::set_values(parameter.sink.main_grad, poison);
+      parameter.sink.written = false;
     }
   }
 
@@ -115,9 +116,9 @@ class Model {
         return add(inner, input,
                    linear(inner, gelu_dropout(inner, linear(inner, input, up), layer), down));
       };
-      x = recomputed                   ? recompute(context, block, x)
-          : context.offload != nullptr ? context.offload->run(context, block, x)
-                                       : block(context, x);
+      x = recomputed                            ? recompute(context, block, x)
+          : context.recorder.offload != nullptr ? context.recorder.offload->run(context, block, x)
+                                                : block(context, x);
     }
     return x;
   }
@@ -128,7 +129,7 @@ class Model {
   std::vector<std::byte> gradient_bits() const {
     std::vector<std::byte> bits;
     for (const Parameter& parameter : parameters_) {
-      const std::vector<std::byte> own = test::bits_of(parameter.main_grad);
+      const std::vector<std::byte> own = test::bits_of(parameter.sink.main_grad);
       bits.insert(bits.end(), own.begin(), own.end());
     }
     return bits;

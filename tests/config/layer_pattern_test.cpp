@@ -1,10 +1,13 @@
 #include "config/layer_pattern.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "config/flags.h"
+#include "support/golden_tables.h"
 
 namespace mpitron::config {
+
 namespace layer_pattern_test {
 
 std::string kinds(const std::string& flags) {
@@ -79,5 +82,26 @@ TEST(LayerPattern, AWindowIsOfTheLayersThatHaveIt) {
   EXPECT_FALSE(layer_spec(model, 5).window);  // as the last one
 }
 
+TEST(HybridPattern, SpreadsLettersAsTheReference) {
+  Index cases = 0;
+  for (const auto& recorded : test::golden_table("hybrid_allocation")) {
+    if (!recorded.at("override").is_null()) {
+      continue;
+    }
+    EXPECT_EQ(pattern_of_ratios(recorded.at("layers").get<Index>(),
+                                recorded.at("attention_ratio").get<double>(),
+                                recorded.at("mlp_ratio").get<double>()),
+              recorded.at("pattern").get<std::string>());
+    ++cases;
+  }
+  EXPECT_GT(cases, 5);
+}
+
+TEST(HybridPattern, CountsLetters) {
+  EXPECT_EQ(count_letter("M*-M", 'M'), 2);
+  EXPECT_EQ(count_letter("", 'M'), 0);
+}
+
 }  // namespace layer_pattern_test
+
 }  // namespace mpitron::config

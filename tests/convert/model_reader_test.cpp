@@ -39,5 +39,23 @@ TEST(ModelReader, IsStrictUnlessToldOtherwise) {
   EXPECT_EQ(lenient.unmapped().size(), 9u);
 }
 
+TEST(ModelReader, BelievesNoNumberThatTheTensorsLack) {
+  const test::TemporaryFolder folder;
+  test::write_hugging_face_folder(folder.path(), "mixtral");
+  const std::string original = read_file(folder.path() / "config.json");
+  for (const char* number : {"num_hidden_layers", "num_local_experts", "num_attention_heads"}) {
+    auto config = nlohmann::ordered_json::parse(original);
+    config[number] = 1'000'000'000;
+    test::write_text(folder.path() / "config.json", config.dump());
+    try {
+      ModelReader(folder.path(), {.format = Format::hugging_face});
+      ADD_FAILURE() << number;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("there are only"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 }  // namespace model_reader_test
 }  // namespace mpitron::convert

@@ -10,6 +10,7 @@
 #include "support/corpus.h"
 
 namespace mpitron::corpus {
+
 namespace min_hash_test {
 
 std::vector<std::uint64_t> shingles(std::string_view text, int width = 5) {
@@ -77,5 +78,20 @@ TEST(MinHashTest, SeedsMustFillTheBands) {
   EXPECT_NE(test::message_of([] { MinHash(100, 0, 1); }), "");
 }
 
+TEST(DuplicateGroupsTest, JoinsByWayOfOthers) {
+  DuplicateGroups groups(8);
+  groups.join(5, 2);
+  groups.join(7, 6);
+  groups.join(5, 3);
+  groups.join(3, 2);
+  EXPECT_EQ(groups.first(3), 2);
+  EXPECT_EQ(groups.first(5), 2);
+  EXPECT_EQ(groups.first(4), 4);
+  EXPECT_EQ(groups.groups(), (std::vector<std::vector<Index>>{{2, 3, 5}, {6, 7}}));
+  groups.join(6, 0);
+  EXPECT_EQ(groups.first(7), 0);
+}
+
 }  // namespace min_hash_test
+
 }  // namespace mpitron::corpus

@@ -32,10 +32,10 @@ inline GptDatasetOptions golden_options(const nlohmann::json& expected, Split sp
   options.description.seed = expected["seed"];
   options.description.seq_length = expected["sequence_length"];
   options.description.split = expected["split"].get<std::string>();
-  options.description.tokenizer.options = {{"vocab_size", "999"}};
+  options.description.tokenizer.options = {{"vocab_size", std::to_string(test::golden_eod())}};
   std::tie(options.begin, options.end) =
       split_bounds(*parse_split(expected["split"])[split], sequences);
-  options.vocab_size = 1000;
+  options.vocab_size = test::golden_eod() + 1;
   if (expected.contains("options")) {
     const auto& given = expected["options"];
     options.add_extra_token = given.value("add_extra_token_to_sequence", true);

@@ -46,7 +46,7 @@ class RecordedLowRank : public ::testing::Test {
   }
   Parameter parameter(const std::string& name) const {
     Parameter result{.name = name, .value = tensor(name)};
-    result.main_grad = Tensor::empty(*device_, result.value.shape(), DType::f32);
+    result.sink.main_grad = Tensor::empty(*device_, result.value.shape(), DType::f32);
     return result;
   }
   void expect_near(const Tensor& x, const std::string& name) const {
@@ -64,9 +64,9 @@ class RecordedLowRank : public ::testing::Test {
     SCOPED_TRACE(name);
     Parameter weight = parameter(name + "/weight"), bias = parameter(name + "/bias");
     Parameter a = parameter(name + "/lora_A"), b = parameter(name + "/lora_B");
-    weight.frozen = bias.frozen = true;
+    weight.role.frozen = bias.role.frozen = true;
     Tape tape;
-    Context cx{.device = *device_, .tape = &tape, .usage = &tape};
+    Context cx{.device = *device_, .recorder = {.tape = &tape, .usage = &tape}};
     const Var x = autograd::variable(tensor(name + "/x"));
     const Var u = scaled(cx, linear(cx, x, a, nullptr), scale);
     const Index out = b.value.shape()[0];
@@ -75,9 +75,9 @@ class RecordedLowRank : public ::testing::Test {
     expect_near(y.value, name + "/y");
     tape.backward(cx, y.slot, tensor(name + "/dy"));
     expect_near(x.slot.gradient(), name + "/dx");
-    expect_near(a.main_grad, name + "/dA");
-    expect_near(b.main_grad, name + "/dB");
-    EXPECT_FALSE(weight.gradient_written || bias.gradient_written);
+    expect_near(a.sink.main_grad, name + "/dA");
+    expect_near(b.sink.main_grad, name + "/dB");
+    EXPECT_FALSE(weight.sink.written || bias.sink.written);
     EXPECT_EQ(tape.uses().size(), 2U);
   }
 

@@ -138,7 +138,7 @@ class Recorded : public ::testing::TestWithParam<const char*> {
   /// The base's weights, and the factors as PEFT started them.
   void fill(TrainedModel& model) {
     for (autograd::Parameter& parameter : model.parameters()) {
-      if (parameter.low_rank) {
+      if (parameter.role.low_rank) {
         const auto& stored = expected_->at("initial/" + peft_name(parameter));
         test::set_values(parameter.value, values(stored));
       } else {
@@ -161,19 +161,17 @@ class Recorded : public ::testing::TestWithParam<const char*> {
         inputs_.push_back(token(row, i)), labels_.push_back(token(row, i + 1));
       }
     }
-    return {.samples = count,
-            .sequence_length = kLength,
-            .tokens = inputs_,
-            .labels = labels_,
-            .position_ids = {},
-            .loss_mask = mask_,
-            .attention_mask = {}};
+    return {
+        .samples = count,
+        .sequence_length = kLength,
+        .columns = {
+            {models::kTokens, inputs_}, {models::kLabels, labels_}, {models::kLossMask, mask_}}};
   }
   void expect_second_gradients(TrainedModel& model) const {
     for (const autograd::Parameter& parameter : model.parameters()) {
-      if (parameter.low_rank) {
+      if (parameter.role.low_rank) {
         const double expected = result_.at("grad_l2_second_step").at(peft_name(parameter));
-        EXPECT_NEAR(norm(test::values_of(parameter.main_grad)), expected, 1e-5 * expected)
+        EXPECT_NEAR(norm(test::values_of(parameter.sink.main_grad)), expected, 1e-5 * expected)
             << parameter.name;
       }
     }
@@ -206,7 +204,7 @@ TEST_P(Recorded, TrainsAsPeftDoes) {
     step.update(report, kRows);
   }
   for (const autograd::Parameter& parameter : model.parameters()) {
-    if (parameter.low_rank) {
+    if (parameter.role.low_rank) {
       const auto& stored = adapter_->weights().at(peft_name(parameter));
       expect_close(test::values_of(parameter.value), values(stored), 1e-4, parameter.name);
     }

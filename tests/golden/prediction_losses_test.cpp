@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "config/parse/parse.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "support/golden_tables.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
@@ -32,9 +32,9 @@ double mean_loss(const io::SafetensorsFile::Tensor& recorded, const train::HostM
       for (Index word = 0; word < v; ++word) {
         exponentials += std::exp(static_cast<double>(logits[row + word]));
       }
-      const double weight = static_cast<double>(rows.loss_mask[label]);
-      sum +=
-          weight * (std::log(exponentials) - static_cast<double>(logits[row + rows.labels[label]]));
+      const double weight = static_cast<double>(rows[kLossMask][label]);
+      sum += weight *
+             (std::log(exponentials) - static_cast<double>(logits[row + rows[kLabels][label]]));
       count += weight;
     }
   }
@@ -60,8 +60,8 @@ TEST_P(PredictionLosses, AreThoseOfTheReferencesLogits) {
   recorded.load_weights(*device, model.parameters());
   const train::HostMicrobatch rows = recorded.rows(0, recorded.first_logits().samples);
   autograd::LayerSums sums;
-  autograd::Context context{.device = *device, .auxiliary = {.sums = &sums}};
-  model.loss(context, train::upload(*device, rows).batch);
+  autograd::Context context{.device = *device, .recorder = {.auxiliary = {.sums = &sums}}};
+  model.loss(context, train::upload(model, rows).batch);
   const Index depths = config.mtp_num_layers.value_or(0);
   ASSERT_GE(depths, 1);
   const std::vector<double> losses = sums.of("mtp loss", depths);

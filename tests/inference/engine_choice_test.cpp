@@ -5,7 +5,7 @@
 #include "config/parse/parse.h"
 #include "inference/cached_engine.h"
 #include "inference/uncached_engine.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "support/host_runtime.h"
 
 namespace mpitron::inference {

@@ -6,7 +6,7 @@
 
 #include "config/parse/parse.h"
 #include "io/arrays/safetensors.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "support/golden_json.h"
 #include "tokenizers/make_tokenizer.h"
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "config/parse/parse.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "support/host_runtime.h"
 #include "tokenizers/core/null_tokenizer.h"
 

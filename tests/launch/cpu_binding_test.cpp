@@ -1,9 +1,9 @@
-#include "launch/cpu_binding.h"
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
 #include <sched.h>
+
+#include "launch/rank_place.h"
 
 namespace mpitron::launch {
 namespace cpu_binding_test {

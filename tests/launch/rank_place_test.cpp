@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron::launch {
+
 namespace rank_place_test {
 
 using Lines = std::vector<std::string>;
@@ -106,5 +107,24 @@ TEST(BindingWarnings, MoreRanksThanCores) {
   EXPECT_NE(lines[0].find("start at most 1 ranks"), std::string::npos) << lines[0];
 }
 
+TEST(Ranges, JoinNeighbours) {
+  EXPECT_EQ(ranges({}), "");
+  EXPECT_EQ(ranges({5}), "5");
+  EXPECT_EQ(ranges({0, 1, 2, 3, 8}), "0-3,8");
+  EXPECT_EQ(ranges({1, 3, 5, 6}), "1,3,5-6");
+}
+
+TEST(Ranges, NamesAreFoldedAsSlurmWritesThem) {
+  EXPECT_EQ(name_ranges({}), "");
+  EXPECT_EQ(name_ranges({"login"}), "login");
+  EXPECT_EQ(name_ranges({"node1", "node2", "node3"}), "node[1-3]");
+  EXPECT_EQ(name_ranges({"node09", "node10", "node12"}), "node[09-10,12]");
+  EXPECT_EQ(name_ranges({"gpu1", "cpu1", "cpu2"}), "gpu1,cpu[1-2]");
+  // Other widths are other names.
+  EXPECT_EQ(name_ranges({"node9", "node10"}), "node9,node10");
+  EXPECT_EQ(name_ranges({"a", "b"}), "a,b");
+}
+
 }  // namespace rank_place_test
+
 }  // namespace mpitron::launch

@@ -152,6 +152,46 @@ def unbraced(code):
     return lines
 
 
+def without_braces(body):
+    """The text of a class body outside inner braces, each of which ends the declaration in front of it unless it initialises a member."""
+    out, depth = [], 0
+    for i, ch in enumerate(body):
+        if ch == "{":
+            depth += 1
+        elif ch == "}":
+            depth -= 1
+            if depth == 0:
+                out.append("" if re.match(r"\s*[;,]", body[i + 1:]) else ";")
+        elif depth == 0:
+            out.append(ch)
+    return "".join(out)
+
+
+def structs(code):
+    """[(line, fields, name)] of structs and classes; fields are its own data members that are not static."""
+    found, text = [], blank_preprocessor(code)
+    for m in re.finditer(r"\b(?:struct|class)\s+(?:alignas\s*\([^)]*\)\s*)?([\w:]+)[^;{}()=]*\{", text):
+        if re.search(r"(\benum\s*|[<,]\s*)$", text[:m.start()]):     # an enum class, or a parameter of a template
+            continue
+        end, depth = m.end(), 1
+        while depth and end < len(text):
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        fields = 0
+        for statement in without_braces(text[m.end():end - 1]).split(";"):
+            words = re.sub(r"\b(?:public|private|protected)\s*:", "", statement).strip()
+            while re.search(r"<[^<>]*>", words):
+                words = re.sub(r"<[^<>]*>", " ", words)
+            words = re.sub(r"alignas\s*\([^)]*\)|\[\[.*?\]\]", "", words).strip()
+            declared = words.split("=")[0]
+            if not words or "(" in declared or re.match(r"(using|static|friend|typedef|enum|struct|class|union|template|constexpr|return)\b", words):
+                continue
+            if re.match(r"[\w:]+(\s*[*&])*\s+[\w*&]", declared):
+                fields += 1 + len(re.findall(r",\s*[*&]*\w+\s*(?=[=,;\[]|$)", re.sub(r"\([^()]*\)", "", words)))
+        found.append((text.count("\n", 0, m.start()) + 1, fields, m.group(1)))
+    return found
+
+
 class Source:
     """One file: `path` below the root, its text and its figures."""
 
@@ -164,6 +204,7 @@ class Source:
         self.lines = len(self.rows) - (0 if self.rows[-1] else 1)
         self.code = sum(1 for row in code.split("\n") if row.strip())
         self.comments = comments
+        self.commented = sum(1 for row in comments.split("\n") if row.strip())      # lines that hold a comment, alone or behind code
         self.includes = [(self.text.count("\n", 0, m.start(2)) + 1, m.group(1), m.group(2)) for m in
                          re.finditer(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', self.text, re.M)]
         self.defines = [(code.count("\n", 0, m.start(1)) + 1, m.group(1))
@@ -173,6 +214,7 @@ class Source:
         self.unbraced = unbraced(code)
         self.todos = [comments.count("\n", 0, m.start()) + 1 for m in re.finditer(r"\b(TODO|FIXME|XXX|HACK)\b", comments)]
         self.functions = [f for f in functions(code) if not re.fullmatch(r"[A-Z_0-9]+", f[3])]
+        self.structs = structs(code)
         self.stem = re.sub(r"_test$", "", os.path.splitext(os.path.basename(path))[0])
 
     def top_comment(self):

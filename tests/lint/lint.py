@@ -7,7 +7,8 @@ usage: lint.py [--root DIR] [--no-format]
             includes none that the row names later (SUBFOLDERS); no folder cycle
   foreign   a heavy foreign header only in the .cpp/.cu files of a layer whose row names its library as FOREIGN
   format    clang-format 14 has nothing to change; no line over 100 columns; braces around the body of every if and loop
-  budget    limits of the style budget, printed with medians and 90 % quantiles; at most 30 sources in a folder
+  budget    limits of the style budget, printed with medians and 90 % quantiles; at most 30 sources in a folder, 20 fields in a
+            struct; comments on a tenth of the lines
   contract  each header of kernels, and of ops (functions that return a Var), states its numerical contract at the top
   docs      the tables of docs/architecture.md say the same as CMakeLists.txt; sources and pages that pages name exist;
             no line of a page over 140 columns but rows of tables
@@ -31,11 +32,11 @@ ROOTS = ("utils", "io", "kernels", "src", "tests", "benchmarks", "emulator")
 SHELL_ROOTS = ("jobs", "tests", "benchmarks", "cmake", ".ci")
 GENERATED = {"build_info.h", "devices.h", "device_under_test.h", "intrinsics.cuh", "warpgroup.cuh", "wgmma.cuh"}  # or chosen by the include path
 ALLOWED_MACROS = {"MPITRON_CHECK", "MPITRON_DCHECK"}
-FILE_LIMIT, CUDA_FILE_LIMIT, FUNCTION_LIMIT, PARAMETER_LIMIT, COLUMN_LIMIT = 600, 800, 90, 6, 100
-FOLDER_LIMIT, PAGE_COLUMN_LIMIT, SHORT_FILE = 30, 140, 40
+FILE_LIMIT, CUDA_FILE_LIMIT, FUNCTION_LIMIT, PARAMETER_LIMIT, FIELD_LIMIT, COLUMN_LIMIT = 600, 800, 90, 6, 20, 100
+FOLDER_LIMIT, PAGE_COLUMN_LIMIT, SHORT_FILE, SMALL_TREE = 30, 140, 40, 50
 GOLDEN_LIMIT = 12_000_000
 BUDGET = {"file lines": (120, 350), "function lines": (8, 35), "parameters": (None, 4)}
-MIRROR_MINIMUM, TEST_RATIO_MINIMUM = 0.8, 0.6
+MIRROR_MINIMUM, TEST_RATIO_MINIMUM, COMMENT_MINIMUM = 0.8, 0.6, 0.1
 # Heavy foreign headers (nlohmann/json_fwd.hpp only declares), and the CMake target that a layer's row must name to use them.
 FOREIGN = {
     r"CLI/": "CLI11::CLI11", r"nlohmann/(?!json_fwd)": "nlohmann_json::nlohmann_json", r"simdjson\.h": "simdjson", r"yaml-cpp/": "yaml-cpp",
@@ -236,6 +237,9 @@ class Lint:
                 self.report("function-length", s.path, line, f"{name} has {length} lines, at most {FUNCTION_LIMIT}")
             if count > PARAMETER_LIMIT:
                 self.report("parameters", s.path, line, f"{name} has {count} parameters, at most {PARAMETER_LIMIT}")
+        for line, fields, name in s.structs:
+            if fields > FIELD_LIMIT:
+                self.report("fields", s.path, line, f"{name} has {fields} fields, at most {FIELD_LIMIT}: give its parts structs of their own")
 
     def check_tests(self):
         sources = [s for s in self.sources if is_source(s.path)]
@@ -253,6 +257,10 @@ class Lint:
                         + " ".join(sorted(stems - tested)))
         if ratio < TEST_RATIO_MINIMUM:
             self.report("ratio", "tests", 0, f"test/source is {ratio:.2f}, at least {TEST_RATIO_MINIMUM}")
+        comments = sum(s.commented for s in sources) / max(sum(s.code for s in sources), 1)
+        print(f"lint: comments/code {comments:.3f} (>= {COMMENT_MINIMUM}), by lines that hold them")
+        if comments < COMMENT_MINIMUM and len(sources) > SMALL_TREE:
+            self.report("comments", "src", 0, f"comments/code is {comments:.3f}, at least {COMMENT_MINIMUM}: say what code cannot")
         self.print_budget(sources)
         self.check_folders(sources)
 

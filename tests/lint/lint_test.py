@@ -55,6 +55,12 @@ CASES = {
     "long_file_fails": ({"io/token_file.cpp": "int x;\n" * 601, "tests/io/more_test.cpp": "int x;\n" * 500}, "601 lines, at most 600"),
     "long_function_fails": ({"io/token_file.cpp": LONG_FUNCTION, "tests/io/more_test.cpp": "int x;\n" * 99}, "f has 97 lines, at most 90"),
     "seven_parameters_fail": ({"io/token_file.cpp": "int f(int a, int b, int c, int d, int e, int g, int h) {\n  return a;\n}\n"}, "f has 7 parameters"),
+    "twenty_one_fields_fail": ({"io/token_file.h": "#pragma once\nstruct Wide {\n" + "  int a, b, c;\n" * 7 + "  int f(int x, int y);\n};\n"},
+                               "Wide has 21 fields, at most 20"),
+    "parts_in_bases_pass": ({"io/token_file.h": "#pragma once\nstruct Part {\n" + "  int a, b, c;\n" * 6 + "};\nstruct Wide : Part {\n"
+                             + "  int d, e;\n" * 9 + "};\n", "tests/io/more_test.cpp": "int x;\n" * 20}, None),
+    "tree_without_comments_fails": ({f"io/{folder}/part{i}.h": "#pragma once\nint part();\n" for folder in "ab" for i in range(30)},
+                                    "comments/code is 0."),
     "macro_fails": ({"io/token_file.cpp": "#define LIMIT 3\n"}, "macro LIMIT"),
     "conditional_fails": ({"io/token_file.cpp": "#ifdef X\n#endif\n"}, "#if belongs into adapters"),
     "listed_exception_passes": ({"io/token_file.cpp": "#ifdef X\n#endif\n", "tests/lint/exceptions.txt": "conditional io/token_file.cpp it adapts X\n"}, None),

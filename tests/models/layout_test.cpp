@@ -29,10 +29,10 @@ ModelConfig base() {
 
 Batch batch(device::Device& device, Index microbatch) {
   Batch batch = test::tiny_batch(device, kSequence, 2 * microbatch, 2);
-  batch.labels.data<std::int64_t>()[3] = -1;  // no target
-  batch.loss_mask =
+  batch[kLabels].data<std::int64_t>()[3] = -1;  // no target
+  batch[kLossMask] =
       test::make_tensor(device, {kSequence, 2}, DType::f32, std::vector<double>(2 * kSequence, 1));
-  batch.loss_mask.data<float>()[3] = 0;
+  batch[kLossMask].data<float>()[3] = 0;
   return batch;
 }
 
@@ -251,7 +251,7 @@ TEST(Layout, MatricesAreCutAndNormsAreNot) {
                        parameter.name.find("linear_qkv.bias") != std::string::npos ||
                        parameter.name.find("linear_fc1.bias") != std::string::npos;
       EXPECT_EQ(parameter.value.numel() * (cut ? 4 : 1), parameter.shape.numel()) << parameter.name;
-      EXPECT_EQ(parameter.sum_over_tensor, !cut) << parameter.name;
+      EXPECT_EQ(parameter.placement.sum_over_tensor, !cut) << parameter.name;
     }
   });
 }

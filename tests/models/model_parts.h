@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "autograd/gradient.h"
-#include "models/model.h"
+#include "models/base/model.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
 #include "support/tiny_gpt.h"
@@ -90,18 +90,19 @@ class ModelParts : public ::testing::Test {
 
  private:
   autograd::Context context(autograd::Tape& tape) {
-    return {.device = *device_, .tape = &tape, .usage = &tape, .seed = 3, .iteration = 4};
+    return {
+        .device = *device_, .seed = 3, .iteration = 4, .recorder = {.tape = &tape, .usage = &tape}};
   }
   tensor::Tensor seed(const autograd::Var& x, unsigned number) {
     return test::random_tensor(*device_, x.shape(), DType::f32, number);
   }
   static void add_gradients(Model& model, PartsResult& result) {
     for (const autograd::Parameter& parameter : model.parameters()) {
-      const std::vector<double> values = test::values_of(parameter.main_grad);
+      const std::vector<double> values = test::values_of(parameter.sink.main_grad);
       std::vector<double>& sum = result.gradients[parameter.name];
       sum.resize(values.size());
       for (std::size_t i = 0; i < values.size(); ++i) {
-        sum[i] += parameter.gradient_written ? values[i] : 0;
+        sum[i] += parameter.sink.written ? values[i] : 0;
       }
     }
   }

@@ -39,9 +39,9 @@ class LayerTest : public ::testing::Test {
     for (autograd::Parameter& parameter : parameters_) {
       ops::initialize(*device_, parameter, config_.params_dtype, 1234);
       const std::vector<double> poison(static_cast<std::size_t>(parameter.value.numel()), NAN);
-      parameter.main_grad =
+      parameter.sink.main_grad =
           test::make_tensor(*device_, parameter.value.shape(), DType::f32, poison);
-      parameter.gradient_written = false;
+      parameter.sink.written = false;
     }
     for (autograd::Buffer& buffer : parameters_.buffers()) {
       ops::initialize(*device_, buffer);
@@ -55,7 +55,8 @@ class LayerTest : public ::testing::Test {
     return result;
   }
   Context context(Tape* tape = nullptr) {
-    return {.device = *device_, .tape = tape, .usage = tape, .seed = 1, .iteration = 1};
+    return {
+        .device = *device_, .seed = 1, .iteration = 1, .recorder = {.tape = tape, .usage = tape}};
   }
   Var input() const {
     return autograd::variable(test::random_tensor(*device_, {5, 2, 16}, DType::f32, 7));
@@ -75,10 +76,10 @@ class LayerTest : public ::testing::Test {
     tape.backward(cx, y.slot, test::random_tensor(*device_, y.shape(), y.value.dtype(), 8));
     result.gradients = test::bits_of(x.slot.gradient());
     for (const autograd::Parameter& parameter : parameters_) {
-      for (const double value : test::values_of(parameter.main_grad)) {
-        EXPECT_EQ(std::isfinite(value), parameter.gradient_written) << parameter.name;
+      for (const double value : test::values_of(parameter.sink.main_grad)) {
+        EXPECT_EQ(std::isfinite(value), parameter.sink.written) << parameter.name;
       }
-      const std::vector<std::byte> bits = test::bits_of(parameter.main_grad);
+      const std::vector<std::byte> bits = test::bits_of(parameter.sink.main_grad);
       result.gradients.insert(result.gradients.end(), bits.begin(), bits.end());
     }
     return result;

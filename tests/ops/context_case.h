@@ -128,7 +128,7 @@ class ContextRun {
   void run(device::Device& device, const ContextGroups& groups, const SequenceSlice& slice,
            ContextResult& to) const {
     Tape tape;
-    Context context{.device = device, .tape = &tape, .usage = &tape};
+    Context context{.device = device, .recorder = {.tape = &tape, .usage = &tape}};
     AttentionSettings settings = settings_;
     if (c_.masked) {
       settings.mask = mask_of(device, slice);

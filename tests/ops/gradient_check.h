@@ -30,14 +30,15 @@ class GradientCheck : public ::testing::Test {
     p.name = "parameter " + std::to_string(parameters_.size());
     p.shape = shape;
     p.value = random(shape);
-    p.main_grad = Tensor::empty(*device_, shape, DType::f64);
+    p.sink.main_grad = Tensor::empty(*device_, shape, DType::f64);
     return p;
   }
   Tensor random(const Shape& shape) {
     return test::random_tensor(*device_, shape, DType::f64, ++seed_);
   }
   Context context(Tape* tape = nullptr) {
-    return {.device = *device_, .tape = tape, .usage = tape, .seed = 11, .iteration = 2};
+    return {
+        .device = *device_, .seed = 11, .iteration = 2, .recorder = {.tape = tape, .usage = tape}};
   }
 
   /// `op` may overwrite its inputs: it gets fresh copies.
@@ -47,9 +48,10 @@ class GradientCheck : public ::testing::Test {
     const auto loss = [&] { return weighted_sum(op_run(op, variables(inputs), nullptr)); };
     const std::vector<Var> x = variables(inputs);
     for (Parameter& p : parameters_) {
-      test::set_values(p.main_grad,
-                       std::vector<double>(static_cast<std::size_t>(p.main_grad.numel()), NAN));
-      p.gradient_written = false;
+      test::set_values(
+          p.sink.main_grad,
+          std::vector<double>(static_cast<std::size_t>(p.sink.main_grad.numel()), NAN));
+      p.sink.written = false;
     }
     play(op, x);
     expect_numeric(inputs, x, loss, 1, 0);
@@ -99,7 +101,7 @@ class GradientCheck : public ::testing::Test {
   void expect_use(const Op& op, const std::vector<Tensor>& inputs) {
     Tape usage;
     Context cx = context();
-    cx.usage = &usage;
+    cx.recorder.usage = &usage;
     op(cx, variables(inputs));
     EXPECT_EQ(usage.uses().size(), parameters_.size());
   }
@@ -117,7 +119,7 @@ class GradientCheck : public ::testing::Test {
       compare("input " + std::to_string(i), inputs[i], x[i].slot.gradient(), loss, 1, prior);
     }
     for (const Parameter& p : parameters_) {
-      compare(p.name, p.value, p.main_grad, loss, microbatches, 0);
+      compare(p.name, p.value, p.sink.main_grad, loss, microbatches, 0);
     }
   }
   void compare(const std::string& name, const Tensor& at, const Tensor& gradient,

@@ -29,7 +29,7 @@ struct TestRank {
   }
   /// Plays the tape of the context back from `output`.
   void backward(const Var& output, const Tensor& gradient) const {
-    context.tape->backward(context, output.slot, gradient);
+    context.recorder.tape->backward(context, output.slot, gradient);
   }
 };
 
@@ -37,7 +37,8 @@ inline void on_ranks(Index size, const std::function<void(TestRank&)>& body) {
   comm::run_thread_world(size, [&](comm::World& world) {
     const auto device = device::make_device("reference");
     Tape tape;
-    Context context{.device = *device, .tape = &tape, .usage = &tape, .seed = 11, .iteration = 2};
+    Context context{
+        .device = *device, .seed = 11, .iteration = 2, .recorder = {.tape = &tape, .usage = &tape}};
     const auto group = world.all();
     TestRank rank{*device, *group, context, world};
     body(rank);

@@ -31,8 +31,8 @@ void run_step(device::Device& device, toy::Model& model, DataParallel& replicas,
   replicas.begin_step();
   Tape tape;
   for (unsigned i = 0; i < 2; ++i) {
-    Context cx{.device = device, .tape = &tape, .usage = &tape, .keeper = &replicas};
-    cx.last_microbatch = i == 1;
+    Context cx{.device = device, .recorder = {.tape = &tape, .usage = &tape, .keeper = &replicas}};
+    cx.recorder.last_microbatch = i == 1;
     const Var y = model.forward(cx, autograd::variable(model.input(first_microbatch + i)), true);
     tape.backward(cx, y.slot, model.input(50 + first_microbatch + i));
     tape.clear();
@@ -77,7 +77,7 @@ TEST(BucketedDataParallel, ReductionsStartInTheLastBackwardPass) {
                                     test::replica_groups(world, 1));
       run_step(*device, model, replicas, 2 * static_cast<unsigned>(world.rank()));
       for (const Parameter& parameter : model.parameters()) {
-        EXPECT_EQ(parameter.gradient_sent, overlap) << parameter.name;
+        EXPECT_EQ(parameter.sink.sent, overlap) << parameter.name;
       }
       replicas.finish_step();
     });

@@ -26,7 +26,7 @@ class Chain {
     for (Index unit = 0; unit <= kLayers; ++unit) {
       Parameter& weight = toy::make_weight(device_, parameters_, 8, 8);
       weight.name = unit == 0 ? "tied" : "layer " + std::to_string(unit);
-      weight.unit = unit;
+      weight.placement.unit = unit;
     }
   }
   /// Counts the layers whose values are here while one runs.
@@ -57,7 +57,7 @@ void run_step(device::Device& device, Chain& chain, DataParallel& replicas, Inde
   replicas.begin_step();
   Tape tape;
   for (unsigned i = 0; i < 2; ++i) {
-    Context cx{.device = device, .tape = &tape, .usage = &tape, .keeper = &replicas};
+    Context cx{.device = device, .recorder = {.tape = &tape, .usage = &tape, .keeper = &replicas}};
     const auto random = [&](unsigned seed) {
       return test::random_tensor(device, {6, 8}, DType::f32, 10 * seed + i);
     };

@@ -20,7 +20,7 @@ class GradientBufferTest : public ::testing::Test {
   GradientBufferTest() {
     for (const Shape& shape : {Shape{2, 3}, Shape{70}}) {
       Parameter& p = parameters_.add({.name = "p", .shape = shape});
-      p.linear_weight = shape.rank() == 2;
+      p.role.linear_weight = shape.rank() == 2;
       p.value = tensor::Tensor::empty(*device_, shape, DType::f16);
     }
   }
@@ -33,16 +33,16 @@ TEST_F(GradientBufferTest, LaysAlignedViewsIntoOneBuffer) {
   EXPECT_EQ(buffer.flat().numel(), 64 + 128);
   const auto *start = buffer.flat().data<float>(),
              *second = (parameters_.begin() + 1)->main_grad.data<float>();
-  EXPECT_EQ(parameters_.begin()->main_grad.data<float>(), start + 128);
+  EXPECT_EQ(parameters_.begin()->sink.main_grad.data<float>(), start + 128);
   EXPECT_EQ(second, start);
-  EXPECT_EQ(parameters_.begin()->main_grad.shape(), (Shape{2, 3}));
+  EXPECT_EQ(parameters_.begin()->sink.main_grad.shape(), (Shape{2, 3}));
 }
 
 TEST_F(GradientBufferTest, PaddingIsZero) {
   const GradientBuffer buffer(*device_, parameters_, {});
   for (Parameter& parameter : parameters_) {
-    const std::vector<double> ones(static_cast<std::size_t>(parameter.main_grad.numel()), 1);
-    test::set_values(parameter.main_grad, ones);
+    const std::vector<double> ones(static_cast<std::size_t>(parameter.sink.main_grad.numel()), 1);
+    test::set_values(parameter.sink.main_grad, ones);
   }
   double sum = 0;
   for (const double value : test::values_of(buffer.flat())) {
@@ -56,8 +56,7 @@ TEST_F(GradientBufferTest, ThePolicyDecidesTypesAndRounding) {
   const auto rounding = [&](const GradientPolicy& policy) {
     const GradientBuffer buffer(*device_, parameters_, policy);
     EXPECT_EQ(buffer.flat().dtype(), policy.main_grad_dtype);
-    return std::pair(parameters_.begin()->round_gradient,
-                     (parameters_.begin() + 1)->round_gradient);
+    return std::pair(parameters_.begin()->sink.rounds, (parameters_.begin() + 1)->sink.rounds);
   };
   EXPECT_EQ(rounding({}), std::pair(false, false));
   EXPECT_EQ(rounding({.round_gradients = true}), std::pair(false, true));
@@ -76,18 +75,18 @@ TEST_F(GradientBufferTest, UnusedParametersEndTheStepAsZeros) {
   for (int iteration = 0; iteration < 2; ++iteration) {
     buffer.begin_step();
     // What the last step left must not leak into this one.
-    test::set_values(used.main_grad, std::vector<double>(64, NAN));
-    test::set_values(idle.main_grad, std::vector<double>(64, NAN));
+    test::set_values(used.sink.main_grad, std::vector<double>(64, NAN));
+    test::set_values(idle.sink.main_grad, std::vector<double>(64, NAN));
     Tape tape;
-    Context cx{.device = *device_, .tape = &tape, .usage = &tape};
+    Context cx{.device = *device_, .recorder = {.tape = &tape, .usage = &tape}};
     const Var x = autograd::variable(test::random_tensor(*device_, {6, 8}, DType::f32, 1));
     const Var y = toy::linear(cx, x, used);
     toy::linear(cx, x, idle);
     tape.backward(cx, y.slot, test::random_tensor(*device_, {6, 8}, DType::f32, 2));
     EXPECT_EQ(tape.uses(), (autograd::ParameterUses{&used, &idle}));
     buffer.finish_step();
-    EXPECT_EQ(test::values_of(idle.main_grad), std::vector<double>(64, 0));
-    for (const double value : test::values_of(used.main_grad)) {
+    EXPECT_EQ(test::values_of(idle.sink.main_grad), std::vector<double>(64, 0));
+    for (const double value : test::values_of(used.sink.main_grad)) {
       EXPECT_TRUE(std::isfinite(value) && value != 0);
     }
   }

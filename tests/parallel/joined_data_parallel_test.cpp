@@ -27,7 +27,8 @@ class Layers {
     for (Index unit = 0; unit <= kLayers; ++unit) {
       make("dense " + std::to_string(unit), unit);
       if (has_expert(unit)) {
-        make("expert " + std::to_string(unit) + " " + std::to_string(rank % 2), unit).expert = true;
+        make("expert " + std::to_string(unit) + " " + std::to_string(rank % 2), unit)
+            .placement.expert = true;
       }
     }
   }
@@ -45,7 +46,8 @@ class Layers {
   }
   autograd::ParameterList& parameters() { return parameters_; }
   std::vector<Parameter*> kind(bool experts) {
-    return parameters_.where([experts](const Parameter& p) { return p.expert == experts; });
+    return parameters_.where(
+        [experts](const Parameter& p) { return p.placement.expert == experts; });
   }
 
  private:
@@ -53,7 +55,7 @@ class Layers {
   Parameter& make(const std::string& name, Index unit) {
     Parameter& weight = toy::make_weight(device_, parameters_, kWidth, kWidth);
     weight.name = name;
-    weight.unit = unit;
+    weight.placement.unit = unit;
     return weight;
   }
 
@@ -65,8 +67,8 @@ void run_step(device::Device& device, Layers& layers, DataParallel& replicas, un
   replicas.begin_step();
   Tape tape;
   for (unsigned i = 0; i < 2; ++i) {
-    Context cx{.device = device, .tape = &tape, .usage = &tape, .keeper = &replicas};
-    cx.last_microbatch = i == 1;
+    Context cx{.device = device, .recorder = {.tape = &tape, .usage = &tape, .keeper = &replicas}};
+    cx.recorder.last_microbatch = i == 1;
     const auto input = [&](unsigned seed) {
       return test::random_tensor(device, {6, kWidth}, DType::f32, seed + 10 * rank + i);
     };
@@ -186,7 +188,7 @@ TEST(JoinedDataParallel, UpdatesReachTheReplicasOfTheirKind) {
       for (std::size_t i = 0; i < replicas->pieces().size(); ++i) {
         const ParameterPiece& piece = replicas->pieces()[i];
         const double value =
-            piece.parameter->expert ? 1 + static_cast<double>(world.rank() % 2) : 5;
+            piece.parameter->placement.expert ? 1 + static_cast<double>(world.rank() % 2) : 5;
         test::set_values(piece.value,
                          std::vector<double>(static_cast<std::size_t>(piece.value.numel()), value));
         replicas->piece_updated(i);
@@ -194,7 +196,8 @@ TEST(JoinedDataParallel, UpdatesReachTheReplicasOfTheirKind) {
       replicas->gather_parameters();
       replicas->make_whole();
       for (const Parameter& parameter : layers.parameters()) {
-        const double value = parameter.expert ? 1 + static_cast<double>(world.rank() % 2) : 5;
+        const double value =
+            parameter.placement.expert ? 1 + static_cast<double>(world.rank() % 2) : 5;
         EXPECT_EQ(test::values_of(parameter.value), std::vector<double>(kWidth * kWidth, value));
       }
       world.all()->barrier();

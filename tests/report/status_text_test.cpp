@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace mpitron::report {
+
 namespace status_text_test {
 
 using std::chrono::seconds;
@@ -88,5 +90,37 @@ TEST(StatusJson, HasTheSameFigures) {
   EXPECT_TRUE(nlohmann::json::parse(status_json({}, {})).at("loss").is_null());
 }
 
+using Values = std::vector<double>;
+using Lines = std::vector<std::string>;
+
+const double kNan = std::nan("");
+
+TEST(BrailleChart, AFallingLine) {
+  EXPECT_EQ(braille_chart(Values{7, 6, 5, 4, 3, 2, 1, 0}, 13, 2),
+            (Lines{"      7 ┤⠑⢄⠀⠀", "      0 ┤⠀⠀⠑⢄"}));
+}
+
+TEST(BrailleChart, JumpsAreStrokesAndMissingValuesGaps) {
+  EXPECT_EQ(braille_chart(Values{0, 3, 0, 3}, 11, 1), (Lines{"      3 ┤⡸⡾"}));
+  EXPECT_EQ(braille_chart(Values{0, 3, kNan, 3}, 11, 1), (Lines{"      3 ┤⡸⠈"}));
+}
+
+TEST(BrailleChart, ManyValuesAreAveragedAndFewAreSpread) {
+  Values values;
+  for (int i = 0; i < 8000; ++i) {
+    values.push_back(7 - i / 1000 + (i % 2 == 0 ? 0.5 : -0.5));
+  }
+  EXPECT_EQ(braille_chart(values, 13, 2), (Lines{"      7 ┤⠑⢄⠀⠀", "      0 ┤⠀⠀⠑⢄"}));
+  EXPECT_EQ(braille_chart(Values{2}, 11, 1), (Lines{"      2 ┤⣀⣀"}));
+}
+
+TEST(BrailleChart, NothingToDrawOrNoRoom) {
+  EXPECT_TRUE(braille_chart({}, 80, 5).empty());
+  EXPECT_TRUE(braille_chart(Values{kNan, INFINITY}, 80, 5).empty());
+  EXPECT_TRUE(braille_chart(Values{1, 2}, 9, 5).empty());
+  EXPECT_TRUE(braille_chart(Values{1, 2}, 80, 0).empty());
+}
+
 }  // namespace status_text_test
+
 }  // namespace mpitron::report

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "config/hybrid_pattern.h"
+#include "config/layer_pattern.h"
 #include "config/model_config.h"
 #include "support/golden_tables.h"
 
@@ -36,8 +36,8 @@ inline config::MoeConfig golden_experts(const GoldenArguments& args) {
   config::MoeConfig moe{
       .num_experts = args.number("num_experts"),
       .ffn_hidden_size = args.number_or("moe_ffn_hidden_size", args.number("ffn_hidden_size")),
-      .shared_expert_intermediate_size = args.number_or("moe_shared_expert_intermediate_size", 0),
-      .topk = args.number("moe_router_topk")};
+      .shared_expert_intermediate_size = args.number_or("moe_shared_expert_intermediate_size", 0)};
+  moe.topk = args.number("moe_router_topk");
   const nlohmann::json& frequency = args.at("moe_layer_freq");
   for (Index i = 0; i < args.number("num_layers"); ++i) {
     moe.layers.push_back(frequency.is_array() ? frequency.at(static_cast<std::size_t>(i)) == 1

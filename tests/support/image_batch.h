@@ -1,5 +1,5 @@
 #pragma once
-#include "models/model.h"
+#include "models/vit/vit_batch.h"
 #include "support/tensors.h"
 #include "support/tiny_gpt.h"
 
@@ -31,16 +31,16 @@ inline models::Batch image_batch(device::Device& device, const config::VisionCon
     positions.push_back(i / 2);
   }
   models::Batch batch;
-  batch.position_ids = make_ids(device, {vision.positions(), 2}, positions);
-  batch.patches = make_tensor(device, {n, 2, numbers}, DType::f32, pixels);
+  batch[models::kPositionIds] = make_ids(device, {vision.positions(), 2}, positions);
+  batch[models::kPatches] = make_tensor(device, {n, 2, numbers}, DType::f32, pixels);
   if (vision.task == config::VisionTask::classify) {
-    batch.labels = make_ids(device, {1, 2}, {2, 0});
-    batch.loss_mask = make_tensor(device, {1, 2}, DType::f32, {1, 1});
+    batch[models::kLabels] = make_ids(device, {1, 2}, {2, 0});
+    batch[models::kLossMask] = make_tensor(device, {1, 2}, DType::f32, {1, 1});
     batch.loss_tokens = 2;
     return batch;
   }
-  batch.target_patches = batch.patches;
-  batch.loss_mask = make_tensor(device, {n, 2}, DType::f32, {1, 0, 0, 1, 0, 1, 0, 0});
+  batch[models::kTargetPatches] = batch[models::kPatches];
+  batch[models::kLossMask] = make_tensor(device, {n, 2}, DType::f32, {1, 0, 0, 1, 0, 1, 0, 0});
   batch.loss_tokens = 3;
   return batch;
 }

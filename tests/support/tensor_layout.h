@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/groups/parallel_groups.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "support/tensors.h"
 
 // A training step of a small model on the ranks of a tensor parallel group (threads of this
@@ -122,16 +122,16 @@ inline RankStep run_rank(const config::ModelConfig& config, const comm::Parallel
   const DType dtype = config.params_dtype == DType::f64 ? DType::f64 : DType::f32;
   for (autograd::Parameter& parameter : model.parameters()) {
     const std::vector<double> poison(static_cast<std::size_t>(parameter.value.numel()), NAN);
-    parameter.main_grad = make_tensor(*device, parameter.value.shape(), dtype, poison);
-    parameter.gradient_written = false;
+    parameter.sink.main_grad = make_tensor(*device, parameter.value.shape(), dtype, poison);
+    parameter.sink.written = false;
   }
   RankStep step;
   for (Index microbatch = 0; microbatch < 2; ++microbatch) {
     autograd::Tape tape;
     autograd::Context context{
-        .device = *device, .tape = &tape, .usage = &tape, .seed = 3, .iteration = 4};
+        .device = *device, .seed = 3, .iteration = 4, .recorder = {.tape = &tape, .usage = &tape}};
     context.position.first_sample = 2 * microbatch;
-    context.auxiliary.token_seed = 0.5;
+    context.recorder.auxiliary.token_seed = 0.5;
     const autograd::Var loss = model.loss(context, next(*device, microbatch));
     const std::vector<double> values = values_of(loss.value);
     step.loss.insert(step.loss.end(), values.begin(), values.end());
@@ -140,11 +140,11 @@ inline RankStep run_rank(const config::ModelConfig& config, const comm::Parallel
   for (const autograd::Parameter& parameter : model.parameters()) {
     step.parameters[parameter.name] = {
         .shape = parameter.shape,
-        .shard = parameter.shard,
-        .sum_over_tensor = parameter.sum_over_tensor,
+        .shard = parameter.placement.shard,
+        .sum_over_tensor = parameter.placement.sum_over_tensor,
         .counts_in_norm = parameter.counts_in_norm(groups.tensor->rank()),
         .weights = values_of(parameter.value),
-        .gradient = values_of(parameter.main_grad)};
+        .gradient = values_of(parameter.sink.main_grad)};
   }
   return step;
 }

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "config/model_config.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "support/tensors.h"
 
 namespace mpitron::test {
@@ -34,18 +34,17 @@ inline models::Batch tiny_batch(device::Device& device, Index s, Index first, In
       positions.push_back(i);
     }
   }
-  return {.tokens = make_ids(device, {s, count}, tokens),
-          .position_ids = make_ids(device, {s, count}, positions),
-          .labels = make_ids(device, {s, count}, labels),
-          .attention_mask = {}};
+  return {{models::kTokens, make_ids(device, {s, count}, tokens)},
+          {models::kPositionIds, make_ids(device, {s, count}, positions)},
+          {models::kLabels, make_ids(device, {s, count}, labels)}};
 }
 
 /// Gives every parameter an fp32 main_grad of NaN, so that reading before the first write shows.
 inline void make_main_grads(device::Device& device, autograd::ParameterList& parameters) {
   for (autograd::Parameter& parameter : parameters) {
     const std::vector<double> poison(static_cast<std::size_t>(parameter.value.numel()), NAN);
-    parameter.main_grad = make_tensor(device, parameter.value.shape(), DType::f32, poison);
-    parameter.gradient_written = false;
+    parameter.sink.main_grad = make_tensor(device, parameter.value.shape(), DType::f32, poison);
+    parameter.sink.written = false;
   }
 }
 

@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 #include "support/fuzz.h"
 #include "tokenizers/bpe/bpe_model.h"
-#include "tokenizers/bpe/tiktoken_file.h"
+#include "tokenizers/bpe/tik_tokenizer.h"
 #include "tokenizers/families_folder.h"
 #include "tokenizers/hugging_face/huggingface_tokenizer.h"
 #include "tokenizers/make_tokenizer.h"

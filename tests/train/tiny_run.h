@@ -74,12 +74,11 @@ class TinyCorpus {
     }
     return {.samples = count,
             .sequence_length = kLength,
-            .tokens = tokens_,
-            .labels = labels_,
-            .position_ids = positions_,
-            .loss_mask = mask_,
-            .attention_mask = {},
-            .first_sample = first};
+            .first_sample = first,
+            .columns = {{models::kTokens, tokens_},
+                        {models::kLabels, labels_},
+                        {models::kPositionIds, positions_},
+                        {models::kLossMask, mask_}}};
   }
   /// Microbatches of `count` samples from `first` on.
   NextMicrobatch from(Index first, Index count) {
@@ -114,7 +113,7 @@ struct TinyTraining {
   std::vector<double> gradients() {
     std::vector<double> all;
     for (const autograd::Parameter& parameter : model.parameters()) {
-      const std::vector<double> values = test::values_of(parameter.main_grad);
+      const std::vector<double> values = test::values_of(parameter.sink.main_grad);
       all.insert(all.end(), values.begin(), values.end());
     }
     return all;

@@ -8,10 +8,12 @@ namespace mpitron {
 /// function of key and counter, so a random number belongs to a global index and to nobody's
 /// thread, rank or call order.
 struct Philox {
+  /// Counter: what is numbered; key: what tells streams of numbers apart.
   using Counter = std::array<std::uint32_t, 4>;
   using Key = std::array<std::uint32_t, 2>;
   using Keys = std::array<Key, 10>;  // of each round
 
+  /// All round keys at once, for kernels that draw many numbers of one key.
   static constexpr Keys keys_of(Key k) {
     Keys keys{};
     for (Key& key : keys) {
@@ -21,6 +23,7 @@ struct Philox {
     }
     return keys;
   }
+  /// Four numbers of 32 bits; constexpr, so that GPUs run the same source.
   static constexpr Counter generate(Counter c, Key k) {
     for (int round = 0; round < 10; ++round) {
       const std::uint64_t p0 = std::uint64_t{0xD2511F53u} * c[0];

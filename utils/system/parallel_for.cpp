@@ -9,6 +9,7 @@
 
 namespace mpitron {
 
+/// Threads take the next index when they are free; after a failure no further one begins.
 void parallel_for(std::size_t count, Index threads, const std::function<void(std::size_t)>& body) {
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;

@@ -1,4 +1,5 @@
 #pragma once
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,5 +33,8 @@ class Hasher128 {
 inline std::string hash128_hex(std::string_view bytes) {
   return hash128(bytes).hex();
 }
+
+/// MD5 (RFC 1321) as 32 hex digits: only for the names of Megatron's index caches, never for trust.
+std::string md5_hex(std::string_view bytes);
 
 }  // namespace mpitron

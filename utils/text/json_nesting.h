@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <string_view>
 
 namespace mpitron {
@@ -8,5 +9,9 @@ namespace mpitron {
 /// a file asks before parsing, and takes such a text for one that is not valid. Linear in the size
 /// of the text, which need not be valid.
 bool nests_too_deep(std::string_view json);
+
+/// Whether there are more than `most` members in all objects together: an ordered object looks for
+/// a name among all others before it takes one more.
+bool has_many_members(std::string_view json, std::size_t most);
 
 }  // namespace mpitron

@@ -1,4 +1,5 @@
 #pragma once
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@ namespace mpitron {
 
 /// One decoded character: its code point and its bytes (1 to 4; 0 where the text is not valid
 /// UTF-8).
+/// By value: decoding allocates nothing.
 struct Utf8Char {
   std::uint32_t code_point = 0;
   int bytes = 0;
@@ -18,6 +20,7 @@ struct Utf8Char {
 Utf8Char decode_utf8(std::string_view text);
 
 /// Appends a code point as UTF-8.
+/// Not checked: surrogates are encoded as they are.
 void append_utf8(std::uint32_t code_point, std::string& text);
 
 /// Whether all of `text` is valid UTF-8.
@@ -25,5 +28,13 @@ bool is_utf8(std::string_view text);
 
 /// `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD.
 std::string replace_invalid_utf8(std::string_view text);
+
+/// Whether a terminal takes part of the text for a command: a control character other than a line
+/// feed and a tabulator.
+bool holds_controls(std::string_view text);
+
+/// The text with each of those as U+FFFD, so that what stands in a file cannot move a cursor, set a
+/// title or type at whoever reads it.
+std::string without_controls(std::string_view text);
 
 }  // namespace mpitron

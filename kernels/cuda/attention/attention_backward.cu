@@ -2,7 +2,6 @@
 // keys, summed over the heads of their group and the queries, in this order; another has dq of some
 // queries, summed over the keys. Both compute P and dS anew, in fp32. Gradients of the bias are
 // summed over the queries of a tile, then over tiles. For products see warp_product.cuh.
-#include "kernels/cuda/attention/attention_deltas.h"
 #include "kernels/cuda/attention/attention_gradients.cuh"
 #include "kernels/cuda/attention/attention_kernels.h"
 #include "kernels/cuda/common/launch.cuh"

@@ -1,6 +1,6 @@
 // Numerical contract: products and sums in fp32, each thread's share of a row in its order, then
 // over threads as warp_reduce does.
-#include "kernels/cuda/attention/attention_deltas.h"
+#include "kernels/cuda/attention/attention_kernels.h"
 #include "kernels/cuda/attention/attention_problem.cuh"
 #include "kernels/cuda/common/launch.cuh"
 #include "kernels/cuda/common/reduce.cuh"

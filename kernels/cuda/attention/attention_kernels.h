@@ -1,4 +1,5 @@
 #pragma once
+
 #include "kernels/attention/attention.h"
 
 // The kernels that a GPU has for one attention; attention_choice.cpp decides which of them runs.
@@ -27,5 +28,8 @@ Index cudnn_workspace_bytes(const device::CudaStream& stream, const AttentionFor
 Index cudnn_workspace_bytes(const device::CudaStream& stream, const AttentionBackward& kernel);
 void run_cudnn(device::CudaStream& stream, const AttentionForward& kernel);
 void run_cudnn(device::CudaStream& stream, const AttentionBackward& kernel);
+
+/// delta = rowsum(o d_o), [b, n, s] in fp32, at the beginning of the workspace.
+void run_deltas(device::CudaStream& stream, const AttentionBackward& kernel);
 
 }  // namespace mpitron::kernels::cuda::attention

@@ -7,12 +7,11 @@
 //   registers      240 for each thread that multiplies: 32 S, 32 dP, 32 both as operands, D / 2 and
 //                  DV / 2 of gradients; 24 for the others: one block on each multiprocessor
 //   shared memory  rows, and two stages of columns: 130 KiB for head size 128, 66 KiB for 64
-#include "kernels/cuda/attention/attention_deltas.h"
 #include "kernels/cuda/attention/attention_gradients.cuh"
 #include "kernels/cuda/attention/attention_kernels.h"
 #include "kernels/cuda/attention/warpgroup_pipeline.cuh"
 #include "kernels/cuda/common/launch.cuh"
-#include "kernels/cuda/linear/warpgroups.h"
+#include "kernels/cuda/linear/tensor_map.h"
 
 namespace mpitron::kernels::cuda::attention {
 namespace {

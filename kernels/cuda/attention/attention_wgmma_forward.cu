@@ -13,7 +13,7 @@
 #include "kernels/cuda/attention/online_softmax.cuh"
 #include "kernels/cuda/attention/warpgroup_pipeline.cuh"
 #include "kernels/cuda/common/launch.cuh"
-#include "kernels/cuda/linear/warpgroups.h"
+#include "kernels/cuda/linear/tensor_map.h"
 
 namespace mpitron::kernels::cuda::attention {
 namespace {

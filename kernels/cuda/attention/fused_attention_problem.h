@@ -12,8 +12,14 @@ struct FusedHeads {
   auto operator<=>(const FusedHeads&) const = default;
 };
 
+/// Of a backward pass.
+struct FusedGradients {
+  FusedHeads d_o, dq, dk, dv;
+  auto operator<=>(const FusedGradients&) const = default;
+};
+
 /// The attention as cuDNN is told of it: all that a plan depends on.
-struct FusedProblem {
+struct FusedProblem : FusedGradients {
   int device;
   DType type;
   bool causal;
@@ -21,7 +27,6 @@ struct FusedProblem {
   float scale;
   Index s, s_kv, b, n, g, d, d_v;
   FusedHeads q, k, v, o, lse;
-  FusedHeads d_o, dq, dk, dv;     // of backward
   Index mask_samples, mask_rows;  // 0: none
   auto operator<=>(const FusedProblem&) const = default;
 };

@@ -1,8 +1,8 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include "device/cuda/check_cuda.h"
 #include "device/cuda/cuda_device.h"
+#include "device/cuda/cuda_handles.h"
 
 namespace mpitron::kernels::cuda {
 

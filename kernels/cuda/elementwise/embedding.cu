@@ -1,6 +1,6 @@
 // Numerical contract: that of embedding.h, bit for bit: the backward pass sorts the tokens
 // by row, keeping their order, and adds up each row in registers.
-#include "device/cuda/check_cuda.h"
+#include "device/cuda/cuda_handles.h"
 #include "kernels/cuda/common/vector.cuh"
 #include "kernels/elementwise/embedding.h"
 

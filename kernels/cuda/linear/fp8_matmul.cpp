@@ -5,8 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "device/cuda/check_cuda.h"
 #include "device/cuda/cuda_device.h"
+#include "device/cuda/cuda_handles.h"
 #include "kernels/cuda/linear/fp8_factors.h"
 #include "kernels/cuda/linear/gemm.h"
 #include "kernels/linear/fp8_product_steps.h"

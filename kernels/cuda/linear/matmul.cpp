@@ -6,8 +6,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "device/cuda/check_cuda.h"
 #include "device/cuda/cuda_device.h"
+#include "device/cuda/cuda_handles.h"
 #include "kernels/cuda/linear/gemm.h"
 #include "kernels/cuda/linear/grouped_product.h"
 #include "kernels/cuda/linear/product_finish.h"

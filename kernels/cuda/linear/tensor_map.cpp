@@ -1,10 +1,13 @@
 #include "kernels/cuda/linear/tensor_map.h"
 
+#include <utility>
+
 #include <cuda_runtime_api.h>
 
-#include "device/cuda/check_cuda.h"
+#include "device/cuda/cuda_handles.h"
 
 namespace mpitron::kernels::cuda {
+
 namespace {
 
 constexpr int kRank = 5, kPanelColumns = 64;
@@ -52,6 +55,15 @@ bool make_head_map(HeadMap& to, const device::ConstTensorView& view, int rows) {
                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+bool has_warpgroups(const device::CudaStream& stream) {
+  int major = 0, minor = 0;
+  for (const auto& [attribute, value] : {std::pair{cudaDevAttrComputeCapabilityMajor, &major},
+                                         std::pair{cudaDevAttrComputeCapabilityMinor, &minor}}) {
+    device::check(cudaDeviceGetAttribute(value, attribute, stream.device), "compute capability");
+  }
+  return major == 9 && minor == 0;
 }
 
 }  // namespace mpitron::kernels::cuda

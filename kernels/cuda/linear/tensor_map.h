@@ -1,6 +1,8 @@
 #pragma once
+
 #include <cuda.h>
 
+#include "device/cuda/cuda_device.h"
 #include "device/tensor_view.h"
 
 namespace mpitron::kernels::cuda {
@@ -15,5 +17,9 @@ struct HeadMap {
 /// False where the copy engine cannot read the view, or the driver has none: its address and all
 /// strides are multiples of 16 bytes, no extent is 0. Source: cuTensorMapEncodeTiled in cuda.h.
 bool make_head_map(HeadMap& to, const device::ConstTensorView& view, int rows);
+
+/// Whether the stream's GPU has the instructions of warpgroups (compute capability 9.0). Kernels
+/// that use them are compiled for sm_90a alone (MpitronCuda.cmake: *_wgmma_*.cu).
+bool has_warpgroups(const device::CudaStream& stream);
 
 }  // namespace mpitron::kernels::cuda

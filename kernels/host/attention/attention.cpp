@@ -2,8 +2,7 @@
 
 #include <atomic>
 
-#include "kernels/host/attention/attention_backward.h"
-#include "kernels/host/attention/attention_forward.h"
+#include "kernels/host/attention/attention_heads.h"
 #include "kernels/host/common/parallel.h"
 
 namespace mpitron::kernels {

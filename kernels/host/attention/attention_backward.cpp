@@ -1,5 +1,3 @@
-#include "kernels/host/attention/attention_backward.h"
-
 #include <array>
 #include <limits>
 #include <numeric>
@@ -12,10 +10,18 @@
 namespace mpitron::kernels::host::attention {
 namespace {
 
+/// The parts of a group's workspace.
+struct BackwardParts {
+  float *k_transposed_, *v_transposed_, *k_panels_, *q_rows_, *q_panels_, *do_rows_, *do_panels_;
+  float *dq_, *dk_, *dv_sum_;  // fp32 [queries or keys][columns]
+  float *delta_, *lse2_;       // [queries]
+  float *p_, *ds_, *ds_rows_;  // one tile
+};
+
 /// One kv head with its group of query heads, which run one after another into the same dK and dV:
 /// no sum is shared between threads.
 template <class T, int D, bool Drop>
-class BackwardGroup {
+class BackwardGroup : BackwardParts {
  public:
   BackwardGroup(const BackwardProblem<T>& problem, Index batch, Index group, float* work)
       : problem_(problem),
@@ -274,12 +280,8 @@ class BackwardGroup {
   const HeadSize<T, D> d_, dv_;
   const Visibility visible_;
   Index head_ = 0;
-  float *k_transposed_, *v_transposed_, *k_panels_, *q_rows_, *q_panels_, *do_rows_, *do_panels_;
-  float *dq_, *dk_, *dv_sum_;  // fp32 [queries or keys][columns]
-  float *delta_, *lse2_;       // [queries]
-  float *p_, *ds_, *ds_rows_;  // one tile
-  HeadBias bias_;              // in units of raw scores
-  HeadBias bias_sums_;         // gradients of the head's bias
+  HeadBias bias_;       // in units of raw scores
+  HeadBias bias_sums_;  // gradients of the head's bias
 };
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "kernels/host/attention/attention_forward.h"
-
 #include <cmath>
 #include <limits>
 #include <utility>

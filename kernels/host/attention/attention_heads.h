@@ -1,4 +1,5 @@
 #pragma once
+
 #include "kernels/host/attention/attention_problem.h"
 
 namespace mpitron::kernels::host::attention {
@@ -26,5 +27,22 @@ void with_head_kind(const Problem<T>& problem, F&& f) {
   }
   with_size(std::integral_constant<int, 0>{});
 }
+
+/// Floats of workspace that a task needs, a multiple of 16.
+template <class T>
+Index forward_words(const ForwardProblem<T>& problem);
+
+/// Task batch * n + head: that head's output and lse. `work` is aligned to 64 bytes.
+template <class T>
+void forward_task(const ForwardProblem<T>& problem, Index task, float* work);
+
+/// Floats of workspace that a task needs, a multiple of 16.
+template <class T>
+Index backward_words(const BackwardProblem<T>& problem);
+
+/// Task batch * g + group: dk and dv of that group, dq of its query heads. `work` is aligned to 64
+/// bytes.
+template <class T>
+void backward_task(const BackwardProblem<T>& problem, Index task, float* work);
 
 }  // namespace mpitron::kernels::host::attention

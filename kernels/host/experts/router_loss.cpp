@@ -6,6 +6,7 @@
 #include "kernels/host/experts/router_rows.h"
 
 namespace mpitron::kernels {
+
 namespace {
 
 using namespace host;
@@ -105,6 +106,12 @@ void run(device::HostStream&, const RouterZLossBackward& k) {
     std::transform(dx, dx + n, dx, [slope](T p) { return p * slope; });
     write_row<T, Tx>(dx, k.dlogits, row);
   });
+}
+
+/// A few numbers: as the reference.
+void run(device::HostStream&, const ExpertBiasUpdate& kernel) {
+  device::ReferenceStream plain;
+  run(plain, kernel);
 }
 
 }  // namespace mpitron::kernels

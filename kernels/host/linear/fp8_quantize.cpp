@@ -6,6 +6,7 @@
 #include "kernels/host/common/views.h"
 
 namespace mpitron::kernels {
+
 namespace {
 
 /// Rows that one thread works on at a time where blocks leave the choice.
@@ -88,6 +89,12 @@ void run(device::HostStream&, const Fp8Quantize& k) {
       }
     });
   });
+}
+
+/// A few numbers: as the reference.
+void run(device::HostStream&, const Fp8HistoryUpdate& kernel) {
+  device::ReferenceStream plain;
+  run(plain, kernel);
 }
 
 }  // namespace mpitron::kernels

@@ -4,12 +4,15 @@
 #include <array>
 #include <unordered_map>
 
+#include <dnnl.h>
 #include <dnnl.hpp>
+#include <fmt/format.h>
 #include <omp.h>
 
 #include "kernels/host/common/parallel.h"
 
 namespace mpitron::kernels::host {
+
 namespace {
 
 using Memory = dnnl::memory;
@@ -278,6 +281,13 @@ void multiply_alone(const PlainProduct& p) {
       dnnl_sgemm(letter(p.transpose_a), letter(p.transpose_b), p.m, p.n, p.k, 1.F, p.a, p.a_stride,
                  p.b, p.b_stride, beta, p.c, p.c_stride);
   MPITRON_CHECK(status == dnnl_success, static_cast<int>(status));
+}
+
+LibraryVersion onednn_version() {
+  const dnnl_version_t* const running = dnnl_version();
+  return {"oneDNN",
+          fmt::format("{}.{}.{}", DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR, DNNL_VERSION_PATCH),
+          fmt::format("{}.{}.{}", running->major, running->minor, running->patch)};
 }
 
 }  // namespace mpitron::kernels::host

@@ -1,8 +1,10 @@
 #pragma once
+
 #include <cstddef>
 #include <memory>
 
 #include "kernels/linear/matmul.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::kernels::host {
 
@@ -67,5 +69,7 @@ struct PlainProduct {
 
 /// c = (or +=) op(a) op(b) on the calling thread alone.
 void multiply_alone(const PlainProduct& product);
+
+LibraryVersion onednn_version();
 
 }  // namespace mpitron::kernels::host

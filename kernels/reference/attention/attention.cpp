@@ -28,6 +28,7 @@ class Row {
 
   Index group() const { return group_; }
 
+  /// Causal order, window and document mask in one place: forward and backward agree.
   bool sees(Index key) const {
     const Index diagonal = positions_.queries(query_), column = positions_.keys(key);
     const Index mask_sample = kernel_.mask && kernel_.mask.size(0) > 1 ? sample_ : 0;
@@ -37,6 +38,7 @@ class Row {
            !(kernel_.mask && Reader(kernel_.mask)(mask_sample, mask_row, column) != 0);
   }
 
+  /// scale q k + bias, in double.
   double score(Index key) const {
     const Reader q(kernel_.q), k(kernel_.k);
     double sum = 0;
@@ -79,6 +81,7 @@ void for_each_row(const Kernel& kernel, F&& visit) {
   }
 }
 
+/// Softmax by the row's largest score, as the kernels; rows that see nothing are zero.
 void forward_row(const AttentionForward& kernel, Index query, Index sample, Index head) {
   const Row row(kernel, query, sample, head);
   const Reader v(kernel.v);
@@ -132,6 +135,7 @@ struct Gradients {
   Gradient dq, dk, dv;
 };
 
+/// ds = p (dp - delta), with delta = rowsum(o d_o); dropout acts on p and dp alike.
 void backward_row(const AttentionBackward& kernel, Index query, Index sample, Index head,
                   Gradients& to) {
   const Row row(kernel, query, sample, head);
@@ -202,6 +206,7 @@ void forward(const AttentionForward& kernel) {
   });
 }
 
+/// Sums of all rows in double, rounded once at the end.
 void backward(const AttentionBackward& kernel) {
   for (Index i = 0; kernel.dbias && i < kernel.dbias.numel(); ++i) {
     Writer(kernel.dbias).set(0, i);
@@ -224,6 +229,7 @@ void run(device::ReferenceStream&, const AttentionForward& kernel) {
   for_each_group(kernel, select, forward);
 }
 
+/// Groups are independent: query heads of one group share its key and value.
 void run(device::ReferenceStream&, const AttentionBackward& kernel) {
   const auto select = [&](AttentionBackward& one, Index group) {
     one.o = group_of(kernel.o, group);

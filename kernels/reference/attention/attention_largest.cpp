@@ -9,6 +9,8 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
+/// The largest score of each head over all rows and visible keys, in double; of a window those
+/// within it.
 void run(device::ReferenceStream&, const AttentionLargest& kernel) {
   const Reader q(kernel.q), k(kernel.k);
   const Writer largest(kernel.largest);

@@ -9,6 +9,8 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
+/// o = o e^(lse - m) + part e^(part_lse - m), divided by the new sum; all in double, m the larger
+/// lse.
 void run(device::ReferenceStream&, const AttentionMerge& kernel) {
   const Writer o(kernel.o), lse(kernel.lse);
   const Reader part_o(kernel.part_o), part_lse(kernel.part_lse);

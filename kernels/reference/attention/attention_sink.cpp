@@ -10,6 +10,7 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
+/// The sink is one more term of every row's sum: o shrinks by e^(lse - new lse).
 void run(device::ReferenceStream&, const AttentionSinkForward& k) {
   const Writer o(k.o), lse(k.lse);
   const Reader sink(k.sink);
@@ -26,6 +27,7 @@ void run(device::ReferenceStream&, const AttentionSinkForward& k) {
   }
 }
 
+/// dsink = -sum over rows of p_sink (o d_o), where o is the output with the sink.
 void run(device::ReferenceStream&, const AttentionSinkBackward& k) {
   const Reader o(k.o), d_o(k.d_o), lse(k.lse), sink(k.sink);
   const Writer dsink(k.dsink);

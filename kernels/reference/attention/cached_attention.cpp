@@ -22,6 +22,7 @@ Place place_of(const CachedPiece& piece, Index position, Index block_size) {
   return {piece.blocks[static_cast<std::size_t>(position / block_size)], position % block_size};
 }
 
+/// Rows of a piece go to their places in the blocks of the sequence's cache.
 void append(const In& from, const Out& cache, const CachedPiece& piece) {
   const Reader x(from);
   const Writer y(cache);
@@ -41,6 +42,7 @@ struct Query {
   Index row, group, head;  // `head`: of the group
 };
 
+/// From the first key of the window on.
 std::vector<double> scores_of(const CachedAttention& k, const Query& query, Index first,
                               Index position) {
   const Reader q(k.q), keys(k.key_cache);
@@ -57,6 +59,7 @@ std::vector<double> scores_of(const CachedAttention& k, const Query& query, Inde
   return scores;
 }
 
+/// A query sees keys up to its own position, those of earlier pieces in the cache.
 void attend(const CachedAttention& k, const Query& query) {
   const Index position = query.piece.first_position + query.row - query.piece.first_row;
   const Index first = k.window >= 0 ? std::max<Index>(position - k.window, 0) : 0;
@@ -92,6 +95,7 @@ void run(device::ReferenceStream&, const CacheAppend& kernel) {
   }
 }
 
+/// Pieces are of different sequences and do not see each other.
 void run(device::ReferenceStream&, const CachedAttention& kernel) {
   for (const CachedPiece& piece : kernel.pieces) {
     for (Index row = piece.first_row; row < piece.first_row + piece.rows; ++row) {

@@ -53,6 +53,7 @@ void add_shared(const LatentQkvBackward& k, const LatentWidths& w, Index positio
 
 }  // namespace
 
+/// Heads take their parts of the up projections; the rotary part of keys is shared by all of them.
 void run(device::ReferenceStream&, const LatentQkvForward& k) {
   const auto w = LatentWidths::of(k.q, k.kv, k.k_rope);
   const Reader q(k.q), kv(k.kv), k_rope(k.k_rope);
@@ -75,6 +76,7 @@ void run(device::ReferenceStream&, const LatentQkvForward& k) {
   });
 }
 
+/// The shared rotary key collects the gradients of all heads, in their order.
 void run(device::ReferenceStream&, const LatentQkvBackward& k) {
   const auto w = LatentWidths::of(k.d_q, k.d_kv, k.d_k_rope);
   const Reader from(k.d_qkv);

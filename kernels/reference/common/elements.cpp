@@ -4,6 +4,7 @@
 
 namespace mpitron::kernels::reference {
 
+/// Double to float so that a second rounding to half precision is as if there had been none.
 float round_to_odd(double value) {
   auto rounded = static_cast<float>(value);
   if (static_cast<double>(rounded) == value || std::isnan(value)) {
@@ -15,6 +16,7 @@ float round_to_odd(double value) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(rounded) | 1u);
 }
 
+/// Every type as double, which holds it exactly.
 double load_element(const void* data, DType dtype, Index offset) {
   const auto at = [&]<class T>() { return static_cast<const T*>(data)[offset]; };
   switch (dtype) {
@@ -38,6 +40,7 @@ double load_element(const void* data, DType dtype, Index offset) {
   }
 }
 
+/// Rounds once, to nearest even, from double.
 void store_element(void* data, DType dtype, Index offset, double value) {
   const auto at = [&]<class T>() -> T& { return static_cast<T*>(data)[offset]; };
   switch (dtype) {

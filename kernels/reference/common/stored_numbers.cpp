@@ -14,6 +14,7 @@ stored::Scaled type_of(const StoredNumbers& x) {
   return x.values.dtype == DType::u8 ? stored::e4m3() : stored::fp16();
 }
 
+/// Two halves of a master make one fp32; scaled ones take their block's power of two.
 double read_one(const StoredNumbers& x, Index i) {
   if (x.values.dtype == DType::i16) {
     return stored::whole({x.upper.as<BFloat16>()[i].bits, x.values.as<std::int16_t>()[i]});
@@ -28,6 +29,7 @@ double read_one(const StoredNumbers& x, Index i) {
   return scaled * stored::inverse_scale(exponent, type_of(x));
 }
 
+/// A block's scale brings its largest number just below the format's largest.
 void write_scaled(const std::vector<double>& numbers, Index first, const StoredNumbers& y) {
   const Index end = std::min(first + StoredNumbers::kBlock, y.numel());
   const auto number = [&](Index i) { return static_cast<float>(numbers[static_cast<size_t>(i)]); };
@@ -52,6 +54,7 @@ void write_scaled(const std::vector<double>& numbers, Index first, const StoredN
 
 }  // namespace
 
+/// The numbers that are stored, as the arithmetic sees them.
 std::vector<double> read_stored(const StoredNumbers& x) {
   std::vector<double> numbers(static_cast<std::size_t>(x.numel()));
   for (Index i = 0; i < x.numel(); ++i) {
@@ -60,6 +63,7 @@ std::vector<double> read_stored(const StoredNumbers& x) {
   return numbers;
 }
 
+/// Blocks for scaled types, one by one otherwise.
 void write_stored(const std::vector<double>& numbers, const StoredNumbers& y) {
   if (is_scaled(y)) {
     for (Index first = 0; first < y.numel(); first += StoredNumbers::kBlock) {
@@ -85,6 +89,7 @@ void run(device::ReferenceStream&, const ReadStored& k) {
   reference::write_stored(reference::read_stored(k.x), StoredNumbers(k.y));
 }
 
+/// Through double: exact for every stored type.
 void run(device::ReferenceStream&, const WriteStored& k) {
   const reference::Reader x(k.x);
   std::vector<double> numbers;

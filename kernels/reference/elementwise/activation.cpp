@@ -30,6 +30,7 @@ double gelu_tanh_slope(double x) {
 
 }  // namespace
 
+/// y = f(x) in double; formulas stand at the enum.
 double activate(Activation activation, double x) {
   switch (activation) {
     case Activation::none:
@@ -52,6 +53,7 @@ double activate(Activation activation, double x) {
   return x;
 }
 
+/// f'(x), not a difference: backward passes are compared with differences elsewhere.
 double activation_slope(Activation activation, double x) {
   switch (activation) {
     case Activation::none:
@@ -95,6 +97,7 @@ using reference::activation_slope;
 using reference::Reader;
 using reference::Writer;
 
+/// y = f(x + bias).
 void run(device::ReferenceStream&, const BiasActivationForward& kernel) {
   const Reader x(kernel.x), bias(kernel.bias);
   const Writer y(kernel.y);
@@ -106,6 +109,7 @@ void run(device::ReferenceStream&, const BiasActivationForward& kernel) {
   }
 }
 
+/// dx = dy f'(x + bias); the bias' gradient is a kernel of its own.
 void run(device::ReferenceStream&, const BiasActivationBackward& kernel) {
   const Reader x(kernel.x), dy(kernel.dy), bias(kernel.bias);
   const Writer dx(kernel.dx);
@@ -132,6 +136,7 @@ void run(device::ReferenceStream&, const GatedActivationForward& kernel) {
   }
 }
 
+/// Both halves of dx, from the value of the gate and of what it lets through.
 void run(device::ReferenceStream&, const GatedActivationBackward& kernel) {
   const Reader x(kernel.x), dy(kernel.dy), bias(kernel.bias);
   const Writer dx(kernel.dx);

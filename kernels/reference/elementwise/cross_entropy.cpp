@@ -21,6 +21,7 @@ double smoothing_of(float label_smoothing, Index v) {
 
 }  // namespace
 
+/// loss = lse - logit of the label, smoothed over the vocabulary where asked for.
 void run(device::ReferenceStream&, const CrossEntropyForward& kernel) {
   const Reader logits(kernel.logits), labels(kernel.labels);
   const Writer loss(kernel.loss), lse(kernel.lse);
@@ -45,6 +46,7 @@ void run(device::ReferenceStream&, const CrossEntropyForward& kernel) {
   }
 }
 
+/// What a rank knows of its rows: largest, sum of exponentials, the label's logit, sum of logits.
 void run(device::ReferenceStream&, const CrossEntropySums& kernel) {
   const Reader logits(kernel.logits), labels(kernel.labels);
   const Writer sums(kernel.sums);
@@ -68,6 +70,7 @@ void run(device::ReferenceStream&, const CrossEntropySums& kernel) {
   }
 }
 
+/// Joins the ranks' numbers as one row's would be.
 void run(device::ReferenceStream&, const CrossEntropyJoin& kernel) {
   const Reader sums(kernel.sums), labels(kernel.labels);
   const Writer loss(kernel.loss), lse(kernel.lse);
@@ -93,6 +96,7 @@ void run(device::ReferenceStream&, const CrossEntropyJoin& kernel) {
   }
 }
 
+/// dlogits = (softmax - target) dloss; smoothing spreads the target.
 void run(device::ReferenceStream&, const CrossEntropyBackward& kernel) {
   const Reader logits(kernel.logits), labels(kernel.labels), lse(kernel.lse), dloss(kernel.dloss);
   const Writer dlogits(kernel.dlogits);

@@ -22,6 +22,7 @@ double dropout_factor(const DropoutMask& mask, Index batch, Index row, Index col
 
 }  // namespace
 
+/// y = residual + mask (x + bias) / (1 - p).
 void run(device::ReferenceStream&, const BiasDropoutAddForward& kernel) {
   const Reader x(kernel.x), bias(kernel.bias), residual(kernel.residual);
   const Writer y(kernel.y);
@@ -34,6 +35,7 @@ void run(device::ReferenceStream&, const BiasDropoutAddForward& kernel) {
   }
 }
 
+/// The mask is drawn again from its key: nothing was kept.
 void run(device::ReferenceStream&, const DropoutBackward& kernel) {
   const Reader dy(kernel.dy);
   const Writer dx(kernel.dx);

@@ -15,6 +15,7 @@ void run(device::ReferenceStream&, const Fill& kernel) {
   }
 }
 
+/// One rounding from double.
 void run(device::ReferenceStream&, const Cast& kernel) {
   const Reader x(kernel.x);
   const Writer y(kernel.y);
@@ -39,6 +40,7 @@ void run(device::ReferenceStream&, const Scale& kernel) {
   }
 }
 
+/// Sum and count in double, in order.
 void run(device::ReferenceStream&, const MaskedSum& kernel) {
   const Reader x(kernel.x), mask(kernel.mask);
   double sum = 0;
@@ -51,6 +53,7 @@ void run(device::ReferenceStream&, const MaskedSum& kernel) {
   Writer(kernel.y).set(count, 1);
 }
 
+/// Draws by global index, so that a shard has its part of the whole's numbers.
 void run(device::ReferenceStream&, const NormalInit& kernel) {
   const Writer x(kernel.x);
   const Index n = kernel.pitch > 0 ? kernel.x.size(-1) : kernel.x.numel();

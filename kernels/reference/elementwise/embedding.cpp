@@ -7,6 +7,7 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
+/// Rows outside this rank's part of the table are zero; positions are added before rounding.
 void run(device::ReferenceStream&, const EmbeddingForward& kernel) {
   const Reader ids(kernel.ids), table(kernel.table);
   const Reader position_ids(kernel.position_ids), positions(kernel.positions);
@@ -22,6 +23,7 @@ void run(device::ReferenceStream&, const EmbeddingForward& kernel) {
   }
 }
 
+/// Sums of equal ids in the order of tokens, in double.
 void run(device::ReferenceStream&, const EmbeddingBackward& kernel) {
   const Reader ids(kernel.ids), dy(kernel.dy);
   const Writer dtable(kernel.dtable);

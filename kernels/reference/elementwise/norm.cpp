@@ -51,6 +51,7 @@ void backward_of_rows(const NormRows& rows, const In& dx_add_view, const Out& dx
   }
 }
 
+/// Adds a column over all rows in double, to what is there with `accumulate`.
 template <class Term>
 void sum_over_rows(const InOut& view, Index rows, bool accumulate, Term&& term) {
   const Writer sum(view);
@@ -65,6 +66,7 @@ void sum_over_rows(const InOut& view, Index rows, bool accumulate, Term&& term) 
 
 }  // namespace
 
+/// y = x rstd gamma, rstd = 1 / sqrt(mean(x^2) + eps); 1p adds one to gamma.
 void run(device::ReferenceStream&, const RmsNormForward& kernel) {
   const Reader x(kernel.x), gamma(kernel.gamma);
   const Writer y(kernel.y), rstd(kernel.rstd);
@@ -83,6 +85,7 @@ void run(device::ReferenceStream&, const RmsNormForward& kernel) {
   }
 }
 
+/// Variance from deviations, not from squares: no cancellation.
 void run(device::ReferenceStream&, const LayerNormForward& kernel) {
   const Reader x(kernel.x), gamma(kernel.gamma), beta(kernel.beta);
   const Writer y(kernel.y), mean(kernel.mean), rstd(kernel.rstd);
@@ -107,6 +110,7 @@ void run(device::ReferenceStream&, const LayerNormForward& kernel) {
   }
 }
 
+/// dx = rstd (g - x_hat mean(g x_hat)), g = dy gamma.
 void run(device::ReferenceStream&, const RmsNormBackward& kernel) {
   const NormRows rows{Reader(kernel.x), Reader(kernel.dy),   Reader(kernel.gamma),
                       Reader(In{}),     Reader(kernel.rstd), kernel.gamma_offset};
@@ -117,6 +121,7 @@ void run(device::ReferenceStream&, const RmsNormBackward& kernel) {
   backward_of_rows(rows, kernel.dx_add, kernel.dx, false);
 }
 
+/// The same with the mean of g taken off.
 void run(device::ReferenceStream&, const LayerNormBackward& kernel) {
   const NormRows rows{Reader(kernel.x),    Reader(kernel.dy),   Reader(kernel.gamma),
                       Reader(kernel.mean), Reader(kernel.rstd), kernel.gamma_offset};

@@ -13,6 +13,7 @@ using reference::Reader;
 using reference::write_stored;
 using reference::Writer;
 
+/// Decoupled or L2 decay, bias correction by step; stored types are read and written around it.
 void run(device::ReferenceStream&, const AdamStep& kernel) {
   std::vector<double> param = read_stored(kernel.param), exp_avg = read_stored(kernel.exp_avg);
   std::vector<double> exp_avg_sq = read_stored(kernel.exp_avg_sq);
@@ -37,6 +38,7 @@ void run(device::ReferenceStream&, const AdamStep& kernel) {
   write_stored(exp_avg_sq, kernel.exp_avg_sq);
 }
 
+/// buffer = momentum buffer + gradient, and with nesterov the step looks ahead by one.
 void run(device::ReferenceStream&, const SgdStep& kernel) {
   const Writer param(kernel.param), buffer(kernel.momentum_buffer);
   const Writer model_param(kernel.model_param);
@@ -54,6 +56,7 @@ void run(device::ReferenceStream&, const SgdStep& kernel) {
   }
 }
 
+/// The sign of the interpolated moment; the moment itself follows by beta2.
 void run(device::ReferenceStream&, const LionStep& kernel) {
   const Writer param(kernel.param), exp_avg(kernel.exp_avg), model_param(kernel.model_param);
   const Reader grad(kernel.grad);
@@ -69,6 +72,7 @@ void run(device::ReferenceStream&, const LionStep& kernel) {
   }
 }
 
+/// Squares of 64 neighbours are added in the block's order, then exactly.
 void run(device::ReferenceStream&, const SumOfSquares& kernel) {
   const Reader x(kernel.x);
   const exact_sum::Bins bins(kernel.bins.as<std::int64_t>(), exact_sum::kBins);
@@ -81,6 +85,7 @@ void run(device::ReferenceStream&, const SumOfSquares& kernel) {
   }
 }
 
+/// Counts exact zeros.
 void run(device::ReferenceStream&, const CountZeros& kernel) {
   const Reader x(kernel.x);
   Index zeros = 0;

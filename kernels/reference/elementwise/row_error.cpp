@@ -8,6 +8,7 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
+/// error = factor sum (x - target)^2, over the row in order, in double.
 void run(device::ReferenceStream&, const RowErrorForward& k) {
   const Reader x(k.x), target(k.target);
   const Writer error(k.error);
@@ -21,6 +22,7 @@ void run(device::ReferenceStream&, const RowErrorForward& k) {
   }
 }
 
+/// dx = 2 factor (x - target) derror.
 void run(device::ReferenceStream&, const RowErrorBackward& k) {
   const Reader x(k.x), target(k.target), derror(k.derror);
   const Writer dx(k.dx);
@@ -30,6 +32,7 @@ void run(device::ReferenceStream&, const RowErrorBackward& k) {
   }
 }
 
+/// Whether the largest logit is the label's; of equal ones the first.
 void run(device::ReferenceStream&, const LabelMatches& k) {
   const Reader logits(k.logits), labels(k.labels);
   const Writer matches(k.matches);

@@ -15,6 +15,7 @@ using reference::Writer;
 
 }  // namespace
 
+/// y = x sigmoid(gate).
 void run(device::ReferenceStream&, const SigmoidGateForward& k) {
   const Reader x(k.x), gate(k.gate);
   const Writer y(k.y);
@@ -25,6 +26,7 @@ void run(device::ReferenceStream&, const SigmoidGateForward& k) {
   }
 }
 
+/// Both gradients from the same sigmoid.
 void run(device::ReferenceStream&, const SigmoidGateBackward& k) {
   const Reader x(k.x), gate(k.gate), dy(k.dy);
   const Writer dx(k.dx), dgate(k.dgate);

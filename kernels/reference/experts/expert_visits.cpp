@@ -44,6 +44,7 @@ Index worst(const std::vector<Index>& slots, const OrderVisits& kernel) {
 
 }  // namespace
 
+/// Visits of each expert, dropped ones among them.
 void run(device::ReferenceStream&, const CountVisits& kernel) {
   const Reader experts(kernel.experts);
   const Writer counts(kernel.counts);
@@ -59,6 +60,7 @@ void run(device::ReferenceStream&, const CountVisits& kernel) {
   }
 }
 
+/// Visits by expert and then by token; capacity drops the worst, or the last ones.
 void run(device::ReferenceStream&, const OrderVisits& kernel) {
   const Reader experts(kernel.experts), counts(kernel.counts);
   const Writer rows(kernel.rows), slots(kernel.slots);

@@ -1,5 +1,6 @@
 #include "kernels/experts/router_loss.h"
 
+#include <numeric>
 #include <vector>
 
 #include "kernels/experts/router_row.h"
@@ -43,6 +44,7 @@ std::vector<double> scores_of(const std::vector<double>& x, const BalanceRule& r
 
 }  // namespace
 
+/// Visits by the scores of the loss, which capacity and bias do not change.
 void run(device::ReferenceStream&, const BalanceCounts& kernel) {
   const Writer counts(kernel.counts);
   const Index sets = kernel.counts.size(0), n = kernel.counts.size(1);
@@ -55,6 +57,7 @@ void run(device::ReferenceStream&, const BalanceCounts& kernel) {
   });
 }
 
+/// factor sum over tokens and experts of score times the visits of the token's set.
 void run(device::ReferenceStream&, const BalanceLoss& kernel) {
   const Reader counts(kernel.counts);
   double sum = 0;
@@ -67,6 +70,7 @@ void run(device::ReferenceStream&, const BalanceLoss& kernel) {
   Writer(kernel.loss).set(kernel.factor * sum, 0);
 }
 
+/// Counts are constants: only scores have a gradient.
 void run(device::ReferenceStream&, const BalanceLossBackward& kernel) {
   const Reader counts(kernel.counts);
   const double factor = kernel.factor * Reader(kernel.dloss)(0);
@@ -80,6 +84,7 @@ void run(device::ReferenceStream&, const BalanceLossBackward& kernel) {
   });
 }
 
+/// Mean of logsumexp^2.
 void run(device::ReferenceStream&, const RouterZLoss& kernel) {
   double sum = 0;
   for_rows(kernel.logits, [&](Index, const std::vector<double>& x) {
@@ -89,6 +94,7 @@ void run(device::ReferenceStream&, const RouterZLoss& kernel) {
   Writer(kernel.loss).set(kernel.factor * sum, 0);
 }
 
+/// 2 z softmax(x) / rows.
 void run(device::ReferenceStream&, const RouterZLossBackward& kernel) {
   const double factor = kernel.factor * Reader(kernel.dloss)(0);
   for_rows(kernel.logits, [&](Index row, const std::vector<double>& x) {
@@ -100,6 +106,20 @@ void run(device::ReferenceStream&, const RouterZLossBackward& kernel) {
     }
     write(dx, kernel.dlogits, row);
   });
+}
+
+/// bias += rate sign(mean - tokens).
+void run(device::ReferenceStream&, const ExpertBiasUpdate& kernel) {
+  const double* tokens = kernel.tokens.as<double>();
+  float* bias = kernel.bias.as<float>();
+  const Index n = kernel.tokens.numel();
+  const auto sum = static_cast<float>(std::accumulate(tokens, tokens + n, 0.0));
+  const float mean = sum / static_cast<float>(n);
+  for (Index i = 0; i < n; ++i) {
+    const float offset = mean - static_cast<float>(tokens[i]);
+    const float sign = offset > 0 ? 1.F : offset < 0 ? -1.F : 0.F;
+    bias[i] += sign * kernel.rate;
+  }
 }
 
 }  // namespace mpitron::kernels

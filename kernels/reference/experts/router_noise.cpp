@@ -7,6 +7,7 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
+/// x (1 - eps + 2 eps u), with u of the token's global place, so that layouts agree.
 void run(device::ReferenceStream&, const Jitter& kernel) {
   const Reader x(kernel.x);
   const Writer y(kernel.y);
@@ -19,6 +20,7 @@ void run(device::ReferenceStream&, const Jitter& kernel) {
   }
 }
 
+/// Uniform logits, which balance any router.
 void run(device::ReferenceStream&, const RandomLogits& kernel) {
   const Writer logits(kernel.logits);
   for (Index row = 0; row < kernel.logits.size(0); ++row) {

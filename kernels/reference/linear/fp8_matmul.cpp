@@ -36,6 +36,7 @@ double scale_of(const Fp8Factor& factor) {
 
 }  // namespace
 
+/// Decoded numbers in double, divided by both scales and rounded once.
 void run(device::ReferenceStream&, const Fp8Matmul& kernel) {
   check(kernel);
   const Index k = kernel.a.values.size(1);

@@ -7,6 +7,7 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
+/// y = bits / scale of its block.
 void run(device::ReferenceStream&, const Fp8Decode& k) {
   const Reader bits(k.x.values), amax(k.x.amax);
   const Writer y(k.y);
@@ -21,6 +22,7 @@ void run(device::ReferenceStream&, const Fp8Decode& k) {
   }
 }
 
+/// Scales, bias and one rounding.
 void run(device::ReferenceStream&, const Fp8Finish& k) {
   const Reader sums(k.sums), a_amax(k.a_amax), b_amax(k.b_amax), bias(k.bias);
   const Writer c(k.c);

@@ -9,6 +9,7 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
+/// Not finite values are passed over: their rounding keeps them.
 void run(device::ReferenceStream&, const Fp8Amax& k) {
   check(k);
   const Reader x(k.x);
@@ -30,6 +31,7 @@ void run(device::ReferenceStream&, const Fp8Amax& k) {
   }
 }
 
+/// y = fp8(x scale), by rows or transposed.
 void run(device::ReferenceStream&, const Fp8Quantize& k) {
   check(k);
   const Reader x(k.x), amax(k.amax);
@@ -48,6 +50,14 @@ void run(device::ReferenceStream&, const Fp8Quantize& k) {
           to_fp8(static_cast<float>(x(row, column)) * scale, k.scaling.format);
       k.transpose ? y.set(bits, column, row) : y.set(bits, row, column);
     }
+  }
+}
+
+void run(device::ReferenceStream&, const Fp8HistoryUpdate& kernel) {
+  const Index size = kernel.rows.size(1);
+  for (Index row = 0; row < kernel.rows.size(0); ++row) {
+    advance_fp8_history(kernel.rows.as<float>() + row * size, size, kernel.amax.as<float>()[row],
+                        kernel.largest);
   }
 }
 

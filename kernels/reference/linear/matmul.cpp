@@ -25,6 +25,7 @@ std::vector<double> load_matrix(const In& view, bool transpose) {
   return matrix;
 }
 
+/// k in order, in double.
 double dot(const double* a, const double* b, Index k) {
   double sum = 0;
   for (Index i = 0; i < k; ++i) {
@@ -35,6 +36,7 @@ double dot(const double* a, const double* b, Index k) {
 
 }  // namespace
 
+/// One rounding behind the whole sum; with `accumulate` the old value takes part in it.
 void run(device::ReferenceStream&, const Matmul& kernel) {
   check(kernel);
   const Index m = kernel.c.size(0);
@@ -57,6 +59,7 @@ void run(device::ReferenceStream&, const Matmul& kernel) {
   }
 }
 
+/// Sums over all rows in double.
 void run(device::ReferenceStream&, const BiasGradient& kernel) {
   const Reader dy(kernel.dy);
   const Writer db(kernel.db);

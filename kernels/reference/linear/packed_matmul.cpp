@@ -17,6 +17,7 @@ Index packed_index(Index row, Index column, Index k) {
 
 }  // namespace
 
+/// Columns of a block that no row fills are zero.
 void run(device::ReferenceStream&, const PackWeight& kernel) {
   const Reader weight(kernel.weight);
   const Writer packed(kernel.packed);
@@ -31,6 +32,7 @@ void run(device::ReferenceStream&, const PackWeight& kernel) {
   }
 }
 
+/// Sums over k in order, in double; the bias is added before the one rounding.
 void run(device::ReferenceStream&, const PackedMatmul& kernel) {
   const Reader x(kernel.x), packed(kernel.packed), bias(kernel.bias);
   const Writer y(kernel.y);

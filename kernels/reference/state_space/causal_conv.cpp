@@ -16,6 +16,7 @@ struct Channel {
   const Reader &x, &weight, &bias;
   Index sample, channel, width;
 
+  /// The sum of the last `width` inputs, this one among them; zeros before the sequence.
   double before_activation(Index i) const {
     double sum = bias ? bias(channel) : 0;
     for (Index k = std::max<Index>(0, width - 1 - i); k < width; ++k) {
@@ -27,6 +28,7 @@ struct Channel {
 
 }  // namespace
 
+/// Every channel has its own filter.
 void run(device::ReferenceStream&, const CausalConvForward& k) {
   const Reader x(k.x), weight(k.weight), bias(k.bias);
   const Writer y(k.y);
@@ -41,6 +43,7 @@ void run(device::ReferenceStream&, const CausalConvForward& k) {
   }
 }
 
+/// Through the activation first, whose input is computed again.
 void run(device::ReferenceStream&, const CausalConvBackward& k) {
   const Reader x(k.x), dy(k.dy), weight(k.weight), bias(k.bias);
   const Writer dx(k.dx), dweight(k.dweight), dbias(k.dbias);

@@ -84,6 +84,7 @@ struct Position {
     }
     return result;
   }
+  /// S = decay S + k (beta (v - S k)), the state after this position.
   Vector after(const Vector& before) const {
     Vector state = faded(before);
     const Vector d = correction(state);
@@ -108,6 +109,7 @@ struct DeltaGradients {
   Index sample, head;
   std::vector<Vector>&dq, &dk;
 
+  /// Keeps all states: the oracle is plain, not frugal.
   HeadSums run() const {
     const Index s = k.in.q.size(0), size = k.in.key_dim() * k.in.value_dim();
     std::vector<Vector> states(1, Vector(at(size), 0));
@@ -121,6 +123,7 @@ struct DeltaGradients {
     }
     return sums;
   }
+  /// One position backwards: gradients of q, k, v, beta, decay and of the state before.
   void step(Index i, const std::vector<Vector>& states, Vector& gradient, HeadSums& sums) const {
     const Position p(k.in, i, sample, head);
     const std::size_t columns = p.v.size(), rows = p.k.value.size();
@@ -160,6 +163,7 @@ struct DeltaGradients {
 
 }  // namespace
 
+/// Position by position, all heads apart.
 void run(device::ReferenceStream&, const DeltaRuleForward& k) {
   const Index s = k.in.q.size(0), samples = k.in.q.size(1), heads = k.in.value_heads();
   const Index v = k.in.value_dim(), size = k.in.key_dim() * v;
@@ -181,6 +185,7 @@ void run(device::ReferenceStream&, const DeltaRuleForward& k) {
   }
 }
 
+/// Key heads collect the gradients of the value heads that share them, in order.
 void run(device::ReferenceStream&, const DeltaRuleBackward& k) {
   const Index s = k.in.q.size(0), width = k.in.key_dim();
   std::vector<HeadSums> sums(at(k.in.value_heads()));

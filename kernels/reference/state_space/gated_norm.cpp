@@ -32,6 +32,7 @@ struct Normed {
 
 }  // namespace
 
+/// Groups of a row are normed apart; the gate comes before or behind the norm.
 void run(device::ReferenceStream&, const GatedNormForward& k) {
   const Reader z(k.z), weight(k.weight);
   const Normed normed{Reader(k.x), z, k.x.dtype, k.gate_first};
@@ -53,6 +54,7 @@ void run(device::ReferenceStream&, const GatedNormForward& k) {
   }
 }
 
+/// The gate's gradient uses the normed value that forward saw.
 void run(device::ReferenceStream&, const GatedNormBackward& k) {
   const Reader x(k.x), z(k.z), dy(k.dy), weight(k.weight), rstd(k.rstd);
   const Normed normed{x, z, k.x.dtype, k.gate_first};

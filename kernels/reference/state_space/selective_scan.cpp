@@ -66,6 +66,7 @@ class BackwardHead {
         p_(k.in.head_dim()),
         n_(k.in.state_dim()) {}
 
+  /// From the last position to the first, over states kept from a forward pass.
   ScanGradients run(std::vector<double>& db, std::vector<double>& dc) {
     const Index s = k_.in.x.size(0);
     std::vector<std::vector<double>> states(1, std::vector<double>(size(n_ * p_), 0));
@@ -85,6 +86,7 @@ class BackwardHead {
  private:
   static std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
+  /// One position: what the later ones ask of the state flows into dt, A, B, C, x.
   void step(Index i, const std::vector<std::vector<double>>& states, std::vector<double>& db,
             std::vector<double>& dc, ScanGradients& sums) {
     const double dt = head_.dt(i), keep = head_.decay(i);
@@ -124,6 +126,7 @@ class BackwardHead {
 
 }  // namespace
 
+/// h = exp(dt A) h + dt B x; y = C h + D x, in double.
 void run(device::ReferenceStream&, const SelectiveScanForward& k) {
   const Writer y(k.y), states(k.states);
   const Reader d(k.in.d);
@@ -150,6 +153,7 @@ void run(device::ReferenceStream&, const SelectiveScanForward& k) {
   }
 }
 
+/// B and C collect the gradients of the heads of their group.
 void run(device::ReferenceStream&, const SelectiveScanBackward& k) {
   const Index s = k.in.x.size(0), n = k.in.state_dim(), heads = k.in.heads();
   std::vector<ScanGradients> sums(static_cast<std::size_t>(heads));

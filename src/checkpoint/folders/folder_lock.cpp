@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <string>
 
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 
 #include "checkpoint/format/posix_file.h"
 #include "utils/error.h"
+#include "utils/log.h"
 #include "utils/system/machine.h"
 
 namespace mpitron::checkpoint {
@@ -76,6 +78,9 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
           "--save {}: another job saves there ({}): wait for its end or choose another folder",
           folder.string(), who);
     }
+    log::warning(
+        "--save {}: this file system has no locks ({}): see to it that no other job saves there",
+        folder.string(), std::strerror(error));
     return;
   }
   const std::string text = this_process();

@@ -1,10 +1,12 @@
 #include "convert/convert.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "build_info.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "convert/adapter_export.h"
 #include "convert/conversion_record.h"
 #include "device/device.h"
 #include "train/log/progress_bar.h"
@@ -13,14 +15,15 @@
 #include "utils/timer.h"
 
 namespace mpitron::cli {
+
 namespace {
 
-constexpr Index kMegabyte = 1'000'000;
+constexpr Index kMegabyte = 1'000'000, kLargestSize = 1'000'000'000;
 
 struct ConvertFlags {
   std::string from, to, from_format, to_format, model_type, dtype, loader, saver, adapter;
-  Index divisible_by = 128, true_vocab_size = 0, tensor_ranks = 1, pipeline_ranks = 1,
-        shard_megabytes = 5000;
+  Index divisible_by = 128, true_vocab_size = 0, shard_megabytes = 5000;
+  Index tensor_ranks = 0, pipeline_ranks = 0;  // 0: not given
   bool verify = false, verify_logits = false, lenient = false, json = false;
 };
 
@@ -30,7 +33,8 @@ void declare(Flags& flags, ConvertFlags& o) {
   flags.option("--from-format", o.from_format, "found out unless given");
   flags.choices(convert::format_names());
   flags.option("--to-format", o.to_format,
-               "mpitron or huggingface; the default is the one that --from is not");
+               "mpitron or huggingface; the default is the one that --from is not, and mpitron "
+               "where a target size is given");
   flags.choices(convert::format_names());
   flags.option(
       "--model-type", o.model_type,
@@ -86,6 +90,10 @@ convert::Format output_format(const ConvertFlags& options, convert::Format from)
   if (!options.saver.empty()) {
     return options.saver == "hf" ? hugging_face : mpitron;
   }
+  // Who names a layout wants a checkpoint to train on.
+  if (options.tensor_ranks > 0 || options.pipeline_ranks > 0) {
+    return mpitron;
+  }
   return from == mpitron ? hugging_face : mpitron;
 }
 
@@ -95,11 +103,16 @@ convert::ConvertSettings settings_of(const ConvertFlags& options) {
   }
   for (const auto& [name, value] :
        {std::pair("--make-vocab-size-divisible-by", options.divisible_by),
-        std::pair("--target-tensor-parallel-size", options.tensor_ranks),
-        std::pair("--target-pipeline-parallel-size", options.pipeline_ranks),
         std::pair("--max-shard-size", options.shard_megabytes)}) {
-    if (value < 1 || value > 1'000'000'000) {
-      throw_usage("{} {}: allowed are 1 to 1000000000", name, value);
+    if (value < 1 || value > kLargestSize) {
+      throw_usage("{} {}: allowed are 1 to {}", name, value, kLargestSize);
+    }
+  }
+  for (const auto& [name, value] :
+       {std::pair("--target-tensor-parallel-size", options.tensor_ranks),
+        std::pair("--target-pipeline-parallel-size", options.pipeline_ranks)}) {
+    if (value < 0 || value > kLargestSize) {
+      throw_usage("{} {}: allowed are 1 to {}", name, value, kLargestSize);
     }
   }
   if (options.true_vocab_size < 0) {
@@ -109,13 +122,14 @@ convert::ConvertSettings settings_of(const ConvertFlags& options) {
   if (std::filesystem::equivalent(options.from, options.to, absent)) {
     throw_usage("--to {}: is what --from names; give an empty folder", options.to);
   }
+  const Index tensor_ranks = std::max<Index>(options.tensor_ranks, 1);
   convert::ConvertSettings settings{
       .from = options.from,
       .to = options.to,
       .from_format = {},
       .to_format = {},
       .model_type = family_of(options.model_type),
-      .make_vocab_size_divisible_by = options.divisible_by * options.tensor_ranks,
+      .make_vocab_size_divisible_by = options.divisible_by * tensor_ranks,
       .true_vocab_size = options.true_vocab_size,
       .dtype = parse_dtype(options.dtype),
       .strict = !options.lenient,
@@ -124,8 +138,8 @@ convert::ConvertSettings settings_of(const ConvertFlags& options) {
       .bytes_per_file = options.shard_megabytes * kMegabyte,
       .build = fmt::format("mpitron {} (commit {})", build_info::kVersion, build_info::kCommit),
       .merge_adapter = options.adapter,
-      .target_tensor_ranks = options.tensor_ranks,
-      .target_pipeline_ranks = options.pipeline_ranks};
+      .target_tensor_ranks = tensor_ranks,
+      .target_pipeline_ranks = std::max<Index>(options.pipeline_ranks, 1)};
   settings.from_format = options.from_format.empty()
                              ? convert::detect_format(settings.from)
                              : convert::parse_format(options.from_format, "--from-format");
@@ -215,6 +229,24 @@ int convert(const Arguments& arguments) {
     print_report(settings, report, timer.seconds());
   }
   return static_cast<int>(report.proven() ? ExitCode::success : ExitCode::result_rejected);
+}
+
+int adapter(const Arguments& arguments) {
+  std::string load, output;
+  Flags flags("adapter",
+              "Writes the low-rank updates of a checkpoint as a folder of PEFT "
+              "(adapter_config.json, adapter_model.safetensors). `mpitron convert --merge-adapter` "
+              "adds such a folder to its model.");
+  flags.option("--load", load, "a checkpoint of a run with --lora-rank");
+  flags.required();
+  flags.option("--output", output, "folder to write");
+  flags.required();
+  if (!flags.parse(arguments)) {
+    return 0;
+  }
+  const Index tensors = convert::export_adapter(load, output);
+  log::print(fmt::format("{}: {} tensors", output, tensors));
+  return 0;
 }
 
 }  // namespace mpitron::cli

@@ -61,7 +61,7 @@ LoadedModel::LoadedModel(const ModelOptions& options)
   }
   convert::ModelReader reader(options.load, {.format = convert::detect_format(options.load)});
   config::ModelConfig config = reader.description().model;
-  if (config.kind != config::ModelKind::gpt) {
+  if (!config.family().decoder_only) {
     throw_usage("--load {}: only GPT models generate; BERT and T5 do not", options.load);
   }
   config.seq_length = config.max_position_embeddings;

@@ -8,7 +8,7 @@
 #include "inference/replay/replay_row.h"
 #include "io/arrays/safetensors.h"
 #include "io/logs/json_text.h"
-#include "models/gpt_model.h"
+#include "models/gpt/gpt_model.h"
 #include "tokenizers/make_tokenizer.h"
 #include "utils/error.h"
 #include "utils/log.h"

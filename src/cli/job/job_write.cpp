@@ -2,8 +2,8 @@
 
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/installed.h"
 #include "cli/job/batch_script.h"
+#include "cli/program.h"
 #include "config/parse/parse.h"
 #include "config/values/option_help.h"
 #include "utils/error.h"

@@ -1,14 +1,19 @@
 #include "cli/run/launch.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "checkpoint/plan/agreement.h"
+#include "comm/groups/device_world.h"
 #include "comm/worlds/mpi_world.h"
+#include "config/rules/communicator_file.h"
+#include "device/device.h"
 #include "launch/launcher.h"
 #include "launch/rank_place.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {
+
 namespace {
 
 // Signals that Open MPI tells with a stack: SIGABRT, SIGFPE, SIGSEGV. Its fourth, SIGBUS, is told
@@ -61,6 +66,80 @@ std::unique_ptr<comm::World> launch_world(double timeout_minutes, std::shared_pt
   log::set_rank(static_cast<int>(world->rank()));
   world->set_phase("starting");
   return world;
+}
+
+namespace {
+
+/// The groups over which gradients are summed, or those between instances of the optimizer.
+std::vector<const char*> groups_in_switches(const config::ParallelConfig& parallel) {
+  if (!parallel.sharp_enabled_group) {
+    return {};
+  }
+  return *parallel.sharp_enabled_group == "dp"
+             ? std::vector{"data", "data_context", "parameters_instance_0"}
+             : std::vector{"parameters_instance_1"};
+}
+
+/// For the map of ranks.
+std::string description(int index, const device::Gpu& gpu) {
+  return fmt::format("{} ({})", index, gpu.pci_bus_id);
+}
+
+}  // namespace
+
+std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::World& world,
+                                                const config::ParallelConfig& parallel) {
+  const auto gpus = device::find_gpus();
+  const device::DeviceChoice choice = device::choose_device(wanted, gpus, world.local_rank());
+  if (!choice.notice.empty() && world.rank() == 0) {
+    log::info("{}", choice.notice);
+  }
+  const bool through_host = parallel.distributed_backend == config::DistributedBackend::mpi;
+  if constexpr (device::kHasCuda) {
+    const bool on_gpu = choice.name == "cuda";
+    comm::check_gpu_binding(
+        world, on_gpu ? gpus->gpus[static_cast<std::size_t>(choice.index)].pci_bus_id : "",
+        through_host);
+    if (on_gpu) {
+      const device::Gpu& gpu = gpus->gpus[static_cast<std::size_t>(choice.index)];
+      tell_places(world, description(choice.index, gpu));
+      log::info("GPU {} ({}, {}, compute capability {}.{}, {} GiB)", choice.index, gpu.name,
+                gpu.pci_bus_id, gpu.major, gpu.minor, gpu.bytes >> 30);
+      return device::make_cuda_device(choice.index);
+    }
+  }
+  tell_places(world);
+  if (parallel.nccl_ub && world.rank() == 0) {
+    log::info("--use-nccl-ub: this run computes on the host, nothing is registered with NCCL");
+  }
+  return device::make_device(choice.name, world.make_allocator());
+}
+
+comm::DeviceTransport device_transport(const config::ParallelConfig& parallel) {
+  comm::DeviceTransport transport{
+      .through_host = parallel.distributed_backend == config::DistributedBackend::mpi,
+      .registers_buffers = parallel.nccl_ub};
+  const config::CommunicatorFile file =
+      parallel.nccl_communicator_config_path
+          ? config::read_communicator_file(*parallel.nccl_communicator_config_path)
+          : config::CommunicatorFile{};
+  for (const auto& [word, group] : config::communicator_groups()) {
+    const auto& high = parallel.high_priority_stream_groups;
+    if (std::ranges::find(high, word) != high.end()) {
+      transport.high_priority.emplace(group);
+    }
+    if (const auto limits = file.groups.find(std::string(word)); limits != file.groups.end()) {
+      const config::CommunicatorLimits& given = limits->second;
+      transport.limits[std::string(group)] = {.min_ctas = given.min_ctas,
+                                              .max_ctas = given.max_ctas,
+                                              .cga_cluster_size = given.cga_cluster_size,
+                                              .net_name = given.net_name};
+    }
+  }
+  for (const char* const group : groups_in_switches(parallel)) {
+    transport.limits[group].in_switches = true;
+  }
+  return transport;
 }
 
 }  // namespace mpitron::cli

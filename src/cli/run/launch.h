@@ -1,6 +1,11 @@
 #pragma once
+
+#include <string_view>
+
 #include "cli/commands.h"
+#include "comm/groups/device_world.h"
 #include "comm/groups/world.h"
+#include "config/parallel_config.h"
 #include "utils/trace.h"
 
 namespace mpitron::cli {
@@ -17,5 +22,14 @@ std::unique_ptr<comm::World> launch_world(double timeout_minutes = 10,
 /// Once, in the log of rank 0: where all ranks are, with which GPUs, and what slows them down
 /// there. `gpu`: this rank's, empty without one. Collective.
 void tell_places(comm::World& world, const std::string& gpu = "");
+
+/// Where this rank computes, as `--device` says; rank 0 logs why that is the host where "auto"
+/// could have been a GPU. Error(environment) where a GPU is wanted and there is none, or two ranks
+/// would share one and `parallel` says that tensors travel by NCCL. Called by all ranks.
+std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::World& world,
+                                                const config::ParallelConfig& parallel);
+
+/// How the options have tensors of a GPU travel (--distributed-backend and others).
+comm::DeviceTransport device_transport(const config::ParallelConfig& parallel);
 
 }  // namespace mpitron::cli

@@ -41,7 +41,8 @@ std::string to_json(const train::ParityCertificate& certificate) {
       certificate.tolerance);
 }
 
-void print_report(const train::ParityCertificate& certificate) {
+/// `replicas`: of the run; what ran has two at most.
+void print_report(const train::ParityCertificate& certificate, Index replicas) {
   log::print(" iteration | loss in the layout |  on one rank |  gradient norm |  on one rank");
   for (std::size_t i = 0; i < certificate.losses.size(); ++i) {
     const std::size_t iteration = i / certificate.objectives();
@@ -54,7 +55,11 @@ void print_report(const train::ParityCertificate& certificate) {
       fmt::format("{} tensors after the last step: at most {:.1e} of their norm apart "
                   "(allowed {:.0e})",
                   certificate.tensors.size(), worst_tensor(certificate), certificate.tolerance));
-  log::print(certificate.pass() ? fmt::format("PASS on {} ranks", certificate.world_size)
+  const Index ran = certificate.run.parallel.data_parallel_size;
+  const std::string fewer =
+      ran < replicas ? fmt::format(" ({} of {} replicas: further ones do the same)", ran, replicas)
+                     : "";
+  log::print(certificate.pass() ? fmt::format("PASS on {} ranks{}", certificate.world_size, fewer)
                                 : "FAIL, first at: " + certificate.first_difference());
 }
 
@@ -79,7 +84,7 @@ int parity(const Arguments& arguments) {
   if (json) {
     log::print(to_json(certificate));
   } else {
-    print_report(certificate);
+    print_report(certificate, run.parallel.data_parallel_size);
   }
   return static_cast<int>(certificate.pass() ? ExitCode::success : ExitCode::failure);
 }

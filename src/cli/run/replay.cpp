@@ -5,7 +5,6 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/launch.h"
-#include "cli/run/run_device.h"
 #include "config/parse/parse.h"
 #include "io/logs/json_text.h"
 #include "utils/error.h"

@@ -3,7 +3,6 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/show/memory_estimate.h"
-#include "cli/show/memory_limit.h"
 #include "config/global_batch_size.h"
 #include "config/parse/report.h"
 #include "config/values/option_help.h"

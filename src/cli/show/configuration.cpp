@@ -1,6 +1,6 @@
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/show/layer_table.h"
+#include "cli/show/run_layout.h"
 #include "config/parse/report.h"
 #include "config/values/option_help.h"
 #include "utils/error.h"

@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "config/rules/constraint.h"
-#include "config/values/edit_distance.h"
+#include "config/values/finding.h"
 #include "config/values/option_help.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -34,6 +34,23 @@ int explain(const Arguments& arguments) {
   throw_usage("there is no rule and no option '{}'{}{}{}", subject,
               near.empty() ? "" : "; did you mean ", fmt::join(near, " or "),
               near.empty() ? "" : "?");
+}
+
+int options(const Arguments& arguments) {
+  if (arguments.empty()) {
+    log::print(config::help_text());
+    return 0;
+  }
+  constexpr const char* kUsage = "usage: mpitron options [--markdown]";
+  if (arguments[0] == "--help" || arguments[0] == "-h") {
+    log::print(kUsage);
+    return 0;
+  }
+  if (arguments.size() != 1 || arguments[0] != "--markdown") {
+    throw_usage("{}", kUsage);
+  }
+  log::print(config::options_markdown());
+  return 0;
 }
 
 }  // namespace mpitron::cli

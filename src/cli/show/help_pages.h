@@ -1,4 +1,6 @@
 #pragma once
+
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,5 +28,20 @@ std::vector<std::string> words_in(const std::string& help);
 
 /// A page for each of these commands, and behind it one for each command of its own.
 std::vector<HelpPage> help_pages(std::span<const Command> commands);
+
+/// Scripts that complete commands and options of `mpitron` and `mpitron-cuda`, and names of files
+/// behind options, in three shells.
+std::string bash_completion(std::span<const HelpPage> pages);
+std::string zsh_completion(std::span<const HelpPage> pages);
+std::string fish_completion(std::span<const HelpPage> pages);
+
+/// Name of a page's file and of the page: "mpitron-dataset-inspect".
+std::string man_name(const HelpPage& page);
+
+/// The page of a command in the language of man(7); `version` stands at its foot.
+std::string man_page(const HelpPage& page, const std::string& version);
+
+/// The page of the program: its commands, its exit codes, its environment.
+std::string man_page_of_program(std::span<const HelpPage> pages, const std::string& version);
 
 }  // namespace mpitron::cli

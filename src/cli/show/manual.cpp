@@ -3,12 +3,13 @@
 #include "build_info.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/show/completion.h"
-#include "cli/show/man_page.h"
+#include "cli/program.h"
+#include "cli/show/help_pages.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
 
 namespace mpitron::cli {
+
 namespace {
 
 void write(const std::filesystem::path& path, const std::string& text) {
@@ -42,6 +43,15 @@ int manual(const Arguments& arguments) {
   write(share / "fish/vendor_completions.d/mpitron.fish", fish_completion(pages));
   log::print(fmt::format("{} manual pages and three completions are below {}", pages.size() + 1,
                          share.string()));
+  return 0;
+}
+
+int version(const Arguments& arguments) {
+  Flags flags("version", "Prints the version and the build fingerprint.");
+  if (!flags.parse(arguments)) {
+    return 0;
+  }
+  log::print(fingerprint());
   return 0;
 }
 

@@ -4,8 +4,10 @@
 
 #include "train/batches/training_data.h"
 #include "train/model/theoretical_memory.h"
+#include "utils/error.h"
 
 namespace mpitron::cli {
+
 namespace {
 
 constexpr double kMegabyte = 1024.0 * 1024.0, kGigabyte = 1024 * kMegabyte;
@@ -52,6 +54,18 @@ std::string memory_shortage(const MemoryEstimate& memory, Index ranks, Index byt
       ranks == 1 ? "this run needs" : fmt::format("the {} ranks on it need", ranks),
       needed / kGigabyte, (memory.total() - memory.activations) / kGigabyte,
       memory.activations / kGigabyte);
+}
+
+void refuse_absurd_memory(double needed, Index available) {
+  constexpr double kGigabyte = 1e9;
+  constexpr double kMostTimes = 10;
+  const auto there = static_cast<double>(available);
+  if (needed > kMostTimes * there) {
+    throw_environment(
+        "this run needs about {:.0f} GB, more than ten times the {:.0f} GB of memory that there "
+        "are: is one of --num-layers, --hidden-size, --seq-length and --micro-batch-size mistyped?",
+        needed / kGigabyte, there / kGigabyte);
+  }
 }
 
 }  // namespace mpitron::cli

@@ -1,7 +1,9 @@
 #pragma once
+
 #include <string>
 
 #include "config/run_config.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::cli {
 
@@ -25,5 +27,9 @@ std::string to_text(const MemoryEstimate& memory);
 
 /// What to say where `ranks` such ranks need more than a machine of `bytes` has; else empty.
 std::string memory_shortage(const MemoryEstimate& memory, Index ranks, Index bytes);
+
+/// Error(environment) where a run needs more than ten times the memory there is, so that a mistyped
+/// size ends at once and not after minutes of swapping. Bytes.
+void refuse_absurd_memory(double needed, Index available);
 
 }  // namespace mpitron::cli

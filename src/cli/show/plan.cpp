@@ -6,7 +6,7 @@
 #include "cli/show/memory_estimate.h"
 #include "cli/show/plan_machine.h"
 #include "cli/show/plan_validation.h"
-#include "cli/show/planned_schedule.h"
+#include "cli/show/run_layout.h"
 #include "config/parse/parse.h"
 #include "config/values/option_help.h"
 #include "pipeline/draw.h"

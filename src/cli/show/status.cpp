@@ -12,7 +12,7 @@
 #include "report/status_text.h"
 #include "utils/error.h"
 #include "utils/log.h"
-#include "utils/system/terminal.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::cli {
 namespace {

@@ -1,9 +1,10 @@
 #include "comm/cuda/gpu_group.h"
 
 #include "device/copy.h"
-#include "device/cuda/check_cuda.h"
+#include "device/cuda/cuda_handles.h"
 
 namespace mpitron::comm {
+
 namespace {
 
 bool on_device(const void* memory) {
@@ -27,6 +28,7 @@ Work GpuGroup::start(const Request& request) {
   return on_device(request) ? start_on_device(request) : host_->run(request);
 }
 
+/// Alone in a group, an operation is a copy on the tensor's own device, in the order of its stream.
 void GpuGroup::run_alone(const Request& request) {
   if (!on_device(request)) {
     Group::run_alone(request);
@@ -34,6 +36,83 @@ void GpuGroup::run_alone(const Request& request) {
     device::copy_bytes(device_.stream(), request.output.data, request.input.data,
                        request.output.bytes());
   }
+}
+
+namespace {
+
+/// The host's copy of a tensor; nothing for no tensor.
+class StagedMemory {
+ public:
+  StagedMemory(device::Device& device, Index bytes) : allocator_(device.staging()) {
+    if (bytes > 0) {
+      data_ = allocator_.allocate(static_cast<std::size_t>(bytes), capacity_);
+    }
+  }
+  ~StagedMemory() {
+    if (data_ != nullptr) {
+      allocator_.release(data_, capacity_);
+    }
+  }
+  StagedMemory(const StagedMemory&) = delete;
+  StagedMemory& operator=(const StagedMemory&) = delete;
+
+  void* data() const { return data_; }
+
+ private:
+  device::Allocator& allocator_;
+  void* data_ = nullptr;
+  std::size_t capacity_ = 0;
+};
+
+/// The operation on the host's copies, and the way back of what it wrote.
+class StagedOperation final : public Operation {
+ public:
+  /// Copies the input to pinned memory and waits for it, since the host's group reads it at once.
+  StagedOperation(Group& host, device::Device& device, const Request& request)
+      : device_(device),
+        output_(request.output),
+        staged_input_(device, request.input.bytes()),
+        staged_output_(device, request.output.bytes()) {
+    Request staged = request;
+    staged.input.data = staged_input_.data();
+    staged.output.data = staged_output_.data();
+    device::Stream& stream = device.stream();
+    device::copy_bytes(stream, staged_input_.data(), request.input.data, request.input.bytes());
+    if (request.input.data == nullptr) {  // then the output is read too
+      device::copy_bytes(stream, staged_output_.data(), output_.data, output_.bytes());
+    }
+    device::synchronize(stream);
+    work_ = host.run(staged);
+  }
+
+  /// The way back is queued once the host's operation has ended; the stream orders it before its
+  /// users.
+  bool step() override {
+    if (work_.test() && !returned_) {
+      device::copy_bytes(device_.stream(), output_.data, staged_output_.data(), output_.bytes());
+      returned_ = true;
+    }
+    return returned_;
+  }
+  bool wait_on_device() override {
+    work_.wait();
+    return step();
+  }
+  std::vector<Index> absent() const override { return {}; }  // the host's operation knows
+
+ private:
+  device::Device& device_;
+  const TensorView output_;
+  StagedMemory staged_input_, staged_output_;
+  Work work_;
+  bool returned_ = false;
+};
+
+}  // namespace
+
+Work StagedGroup::start_on_device(const Request& request) {
+  return engine_->start(std::make_shared<StagedOperation>(host(), device(), request), *this,
+                        request);
 }
 
 }  // namespace mpitron::comm

@@ -1,5 +1,5 @@
+#include "comm/cuda/gpu_group.h"
 #include "comm/cuda/nccl_groups.h"
-#include "comm/cuda/staged_group.h"
 #include "comm/groups/device_world.h"
 
 namespace mpitron::comm {
@@ -24,6 +24,7 @@ class GpuWorld final : public World {
   void set_phase(std::string_view phase) override { host_->set_phase(phase); }
   std::unique_ptr<device::Allocator> make_allocator() override { return host_->make_allocator(); }
 
+  /// Groups are kept by name and ranks: the same question gives the same group, as in other worlds.
   std::shared_ptr<Group> make_group(const std::string& name,
                                     const std::vector<Index>& ranks) override {
     auto& group = groups_[{name, ranks}];

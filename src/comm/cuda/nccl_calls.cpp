@@ -1,10 +1,11 @@
 #include "comm/cuda/nccl_calls.h"
 
-#include "comm/cuda/check_nccl.h"
-#include "device/cuda/check_cuda.h"
+#include "device/cuda/cuda_handles.h"
 #include "utils/check.h"
+#include "utils/error.h"
 
 namespace mpitron::comm {
+
 namespace {
 
 ncclDataType_t type_of(DType dtype) {
@@ -75,6 +76,7 @@ void exchange(const Group& group, const Request& request, ncclComm_t communicato
 
 }  // namespace
 
+/// One call of NCCL for each kind; an exchange of unequal counts is a group of sends and receives.
 void call_collective(const Group& group, const Request& request, ncclComm_t communicator,
                      cudaStream_t stream) {
   const ConstTensorView& x = request.input;
@@ -112,6 +114,15 @@ void call_message(const Request& request, int peer, ncclComm_t communicator, cud
     check(ncclRecv(request.output.data, bytes_of(request.output), ncclUint8, peer, communicator,
                    stream),
           "receive");
+  }
+}
+
+/// NCCL's last error says more than the code: which call of the system failed, and where.
+void check(ncclResult_t status, const char* what) {
+  if (status != ncclSuccess) {
+    const char* const detail = ncclGetLastError(nullptr);
+    throw_environment("NCCL: {}: {} ({}); NCCL_DEBUG=INFO tells more", what,
+                      ncclGetErrorString(status), detail == nullptr ? "" : detail);
   }
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+
 #include <nccl.h>
 
 #include "comm/groups/group.h"
@@ -15,5 +16,8 @@ void call_collective(const Group& group, const Request& request, ncclComm_t comm
 
 /// A send or receive; `peer`: the other end's rank in `communicator`.
 void call_message(const Request& request, int peer, ncclComm_t communicator, cudaStream_t stream);
+
+/// Turns a failed NCCL call into Error(environment); `what` says what was being done.
+void check(ncclResult_t status, const char* what);
 
 }  // namespace mpitron::comm

@@ -1,13 +1,16 @@
 #include "comm/cuda/nccl_channel.h"
 
+#include <algorithm>
+#include <array>
 #include <exception>
 
 #include <fmt/format.h>
 
-#include "comm/cuda/check_nccl.h"
-#include "device/cuda/check_cuda.h"
+#include "comm/cuda/nccl_calls.h"
+#include "device/cuda/cuda_handles.h"
 
 namespace mpitron::comm {
+
 namespace {
 
 using device::check;
@@ -16,6 +19,7 @@ using device::check;
 /// kernels.
 constexpr std::chrono::microseconds kBetweenLooks{100};
 
+/// What is absent stays NCCL's own choice.
 ncclConfig_t config_of(const CommunicatorLimits& limits) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.minCTAs = limits.min_ctas.value_or(config.minCTAs);
@@ -26,6 +30,7 @@ ncclConfig_t config_of(const CommunicatorLimits& limits) {
   return config;
 }
 
+/// The highest priority that this GPU has: its number differs from GPU to GPU.
 device::StreamHandle make_stream(bool high_priority) {
   int lowest = 0, highest = 0;
   check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "asking for priorities of streams");
@@ -45,6 +50,7 @@ NcclChannel::NcclChannel(Settings settings, const ncclUniqueId& id, int ranks, i
         "connecting the ranks of a group");
 }
 
+/// Destroying waits for the other ranks, which will not come while an exception leaves: abort then.
 NcclChannel::~NcclChannel() {
   if (std::uncaught_exceptions() > 0) {
     ncclCommAbort(communicator_);
@@ -57,6 +63,7 @@ NcclChannel::~NcclChannel() {
   }
 }
 
+/// False where the same memory is registered already, which NCCL would count twice.
 bool NcclChannel::enlist(void* memory, std::size_t bytes) {
   if (registrations_.contains(memory)) {
     return false;
@@ -75,6 +82,7 @@ void NcclChannel::strike_out(void* memory) noexcept {
   }
 }
 
+/// An event of `after` orders the call behind what it reads, without the host waiting for either.
 NcclChannel::LaunchId NcclChannel::launch(cudaStream_t after, const Request& request,
                                           const Call& call) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -88,6 +96,7 @@ NcclChannel::LaunchId NcclChannel::launch(cudaStream_t after, const Request& req
   return keep(std::move(ready), request, status != cudaStreamCaptureStatusNone);
 }
 
+/// Recorded launches have a number of their own: their ends exist only while the graph is recorded.
 NcclChannel::LaunchId NcclChannel::keep(device::EventHandle ended, const Request& request,
                                         bool recorded) {
   const std::lock_guard lock(mutex_);
@@ -105,6 +114,7 @@ NcclChannel::LaunchId NcclChannel::keep(device::EventHandle ended, const Request
   return {ended_ + under_way_.size(), false};
 }
 
+/// What has ended needs no wait, and its event may have been given to a later launch.
 void NcclChannel::let_wait(cudaStream_t stream, const LaunchId& launch) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t ended = launch.recorded ? 0 : ended_;
@@ -115,6 +125,7 @@ void NcclChannel::let_wait(cudaStream_t stream, const LaunchId& launch) {
   }
 }
 
+/// Asks the driver at most every few milliseconds: a query costs as much as a small launch.
 bool NcclChannel::ended(std::uint64_t launch) {
   const std::lock_guard lock(mutex_);
   if (launch > ended_ && Clock::now() - looked_ > kBetweenLooks) {
@@ -127,6 +138,7 @@ void NcclChannel::synchronize() {
   check(cudaStreamSynchronize(stream_.get()), "waiting for NCCL");
 }
 
+/// For the watching thread: an asynchronous error, or for how long the oldest launch is under way.
 std::optional<NcclChannel::Trouble> NcclChannel::trouble() {
   const std::lock_guard lock(mutex_);
   ncclResult_t status = ncclSuccess;
@@ -146,6 +158,7 @@ std::optional<NcclChannel::Trouble> NcclChannel::trouble() {
                  .error = error};
 }
 
+/// Events are made once and used again, since making one synchronises on some drivers.
 device::EventHandle NcclChannel::take_event() {
   const std::lock_guard lock(mutex_);
   if (free_events_.empty()) {
@@ -156,6 +169,7 @@ device::EventHandle NcclChannel::take_event() {
   return event;
 }
 
+/// From the oldest on: launches of one stream end in their order.
 void NcclChannel::look() {
   looked_ = Clock::now();
   while (!under_way_.empty()) {
@@ -168,6 +182,80 @@ void NcclChannel::look() {
     under_way_.pop_front();
     ++ended_;
   }
+}
+
+namespace {
+
+TensorView bytes_of(ncclUniqueId* ids, Index n) {
+  return {ids, DType::u8, {n * static_cast<Index>(sizeof(ncclUniqueId))}};
+}
+
+ncclUniqueId make_id() {
+  ncclUniqueId id{};
+  check(ncclGetUniqueId(&id), "making an identifier of a group");
+  return id;
+}
+
+/// The directions of a ring of `n` members in an order in which members that go through their own
+/// ones connect most of them at once: pairs of an even first member before those of an odd one, and
+/// the pair of the last and the first member of an odd number by itself.
+std::vector<std::pair<Index, Index>> directions_in_order(Index n) {
+  std::vector<std::pair<Index, Index>> directions;
+  const Index pairs = n == 2 ? 1 : n;
+  const auto add = [&](Index first) {
+    directions.emplace_back(first, (first + 1) % n);
+    directions.emplace_back((first + 1) % n, first);
+  };
+  for (const Index parity : {0, 1}) {
+    for (Index first = parity; first + 1 < n; first += 2) {
+      add(first);
+    }
+  }
+  if (pairs == n) {
+    add(n - 1);
+  }
+  return directions;
+}
+
+/// One byte from the sender (rank 0 of the channel) to the receiver.
+void try_out(NcclChannel& channel, bool sender, void* memory, cudaStream_t after) {
+  const TensorView byte(memory, DType::u8, {1});
+  const Request request = sender ? Request{.kind = CollectiveKind::send, .input = byte}
+                                 : Request{.kind = CollectiveKind::receive, .output = byte};
+  channel.launch(after, request, [&](ncclComm_t communicator, cudaStream_t stream) {
+    call_message(request, sender ? 1 : 0, communicator, stream);
+  });
+  channel.synchronize();
+}
+
+}  // namespace
+
+std::shared_ptr<NcclChannel> connect_members(Group& host, const NcclChannel::Settings& settings) {
+  ncclUniqueId id = host.rank() == 0 ? make_id() : ncclUniqueId{};
+  host.broadcast(bytes_of(&id, 1), 0).wait();
+  return std::make_shared<NcclChannel>(settings, id, static_cast<int>(host.size()),
+                                       static_cast<int>(host.rank()));
+}
+
+/// Both ends make an identifier and exchange them by the host's group, first to the right, then to
+/// the left.
+MessageChannels connect_neighbours(Group& host, const NcclChannel::Settings& settings, void* byte,
+                                   cudaStream_t stream) {
+  const Index n = host.size(), rank = host.rank();
+  std::array<ncclUniqueId, 2> own = {make_id(), make_id()};  // to the next and the previous one
+  std::vector<ncclUniqueId> ids(static_cast<std::size_t>(2 * n));
+  host.all_gather(bytes_of(own.data(), 2), bytes_of(ids.data(), 2 * n)).wait();
+  MessageChannels channels;
+  for (const auto& [sender, receiver] : directions_in_order(n)) {
+    if (rank == sender || rank == receiver) {
+      const bool to_next = receiver == (sender + 1) % n;
+      const ncclUniqueId& id = ids[static_cast<std::size_t>(2 * sender + (to_next ? 0 : 1))];
+      const auto channel = std::make_shared<NcclChannel>(settings, id, 2, rank == sender ? 0 : 1);
+      try_out(*channel, rank == sender, byte, stream);
+      channels.emplace(std::pair(sender, receiver), channel);
+    }
+  }
+  return channels;
 }
 
 }  // namespace mpitron::comm

@@ -1,16 +1,20 @@
 #pragma once
+
 #include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nccl.h>
 
 #include "comm/groups/device_world.h"
+#include "comm/groups/group.h"
 #include "device/cuda/cuda_handles.h"
 
 namespace mpitron::comm {
@@ -85,5 +89,22 @@ class NcclChannel {
   std::vector<device::EventHandle> free_events_;
   std::vector<device::EventHandle> recorded_;  // ends within the graph that is recorded
 };
+
+// Connecting needs no network of its own: identifiers travel over the host's group. Every member
+// calls, and all wait for all.
+
+/// One communicator of all members, for collectives.
+std::shared_ptr<NcclChannel> connect_members(Group& host, const NcclChannel::Settings& settings);
+
+/// Of (sender, receiver), group ranks.
+using MessageChannels = std::map<std::pair<Index, Index>, std::shared_ptr<NcclChannel>>;
+
+/// A communicator of its own for each direction between neighbours (first and last member are,
+/// too): a send waits on the GPU until it is received, and what waits on one stream would hold up
+/// whatever is behind it; so two stages that send to each other, or a ring, cannot wait for ever.
+/// One byte has travelled through each when this returns, since the first one has the host wait for
+/// the other end. `byte`: of the device's memory, there once `stream` has come here.
+MessageChannels connect_neighbours(Group& host, const NcclChannel::Settings& settings, void* byte,
+                                   cudaStream_t stream);
 
 }  // namespace mpitron::comm

@@ -1,6 +1,6 @@
 #pragma once
 #include "comm/cuda/gpu_group.h"
-#include "comm/cuda/nccl_connect.h"
+#include "comm/cuda/nccl_channel.h"
 
 namespace mpitron::comm {
 

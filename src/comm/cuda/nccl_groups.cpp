@@ -35,6 +35,7 @@ class NcclGroupsOfDevice final : public NcclGroups {
         watch_(engine),
         fabric_{device, engine, watch_, make_buffers(device, transport)} {}
 
+  /// Limits and priority go by the group's name, as the options name them.
   std::shared_ptr<Group> make(std::shared_ptr<Group> host) override {
     const std::string& name = host->name();
     const auto limits = transport_.limits.find(name);

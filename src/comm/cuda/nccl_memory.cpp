@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "device/allocator.h"
-#include "device/cuda/check_cuda.h"
+#include "device/cuda/cuda_handles.h"
 
 namespace mpitron::comm {
 namespace {
@@ -30,6 +30,7 @@ class NcclMemory::Pages final : public device::PageSource {
     }
   }
 
+  /// Null where NCCL has none to give: the caching allocator frees its blocks and asks again.
   void* take(std::size_t bytes) override {
     void* pages = nullptr;
     if (ncclMemAlloc(&pages, bytes) != ncclSuccess) {
@@ -40,6 +41,7 @@ class NcclMemory::Pages final : public device::PageSource {
     return pages;
   }
 
+  /// Registrations end before the memory does, on every channel that still lives.
   bool give_back(void* pages, std::size_t) noexcept override {
     cudaDeviceSynchronize();  // neither of the two below waits for work that uses them
     auto taken = taken_.extract(static_cast<std::byte*>(pages));
@@ -51,6 +53,7 @@ class NcclMemory::Pages final : public device::PageSource {
     return ncclMemFree(pages) == ncclSuccess;
   }
 
+  /// Finds the pages that the tensor lies in, of which a channel registers each once.
   void enlist(const void* memory, const std::shared_ptr<NcclChannel>& channel) {
     auto behind = taken_.upper_bound(const_cast<std::byte*>(static_cast<const std::byte*>(memory)));
     if (behind == taken_.begin()) {

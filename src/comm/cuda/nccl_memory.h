@@ -13,8 +13,10 @@ namespace mpitron::comm {
 /// request, and stay registered. Channels that end first take their registrations with them.
 class NcclMemory final : public device::Allocator {
  public:
+  /// On the calling thread's current GPU.
   NcclMemory();
 
+  /// Bytes are rounded up to `capacity`, which `release` gets back.
   void* allocate(std::size_t bytes, std::size_t& capacity) override;
   void release(void* block, std::size_t capacity) noexcept override;
   device::AllocatorStatistics statistics() const override { return blocks_.statistics(); }
@@ -26,8 +28,10 @@ class NcclMemory final : public device::Allocator {
 
  private:
   class Pages;
+  /// Split from the public one, so that `pages_` can name what `blocks_` owns.
   explicit NcclMemory(std::unique_ptr<Pages> pages);
 
+  /// Small notes of the host, which NCCL never sees.
   device::CachingHostAllocator notes_;
   Pages& pages_;  // of blocks_
   device::CachingAllocator blocks_;

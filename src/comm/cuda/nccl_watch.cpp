@@ -9,6 +9,7 @@ NcclWatch::NcclWatch(std::shared_ptr<ProgressEngine> engine, std::chrono::millis
   }
 }
 
+/// Wakes the thread, so that the end of a run does not wait for its period.
 NcclWatch::~NcclWatch() {
   {
     const std::lock_guard lock(mutex_);
@@ -25,6 +26,7 @@ void NcclWatch::add(const std::shared_ptr<NcclChannel>& channel) {
   channels_.push_back(channel);
 }
 
+/// Holds its channels weakly: one that has ended is forgotten.
 void NcclWatch::watch(std::chrono::milliseconds period) {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, period, [this] { return stopped_; })) {

@@ -15,6 +15,7 @@ namespace mpitron::comm {
 /// for the GPU. Without a witness there is nobody to tell, and no thread.
 class NcclWatch {
  public:
+  /// `engine` outlives the watch; `period` is shorter in tests.
   explicit NcclWatch(std::shared_ptr<ProgressEngine> engine,
                      std::chrono::milliseconds period = std::chrono::milliseconds(500));
   ~NcclWatch();
@@ -28,6 +29,7 @@ class NcclWatch {
   void watch(std::chrono::milliseconds period);
 
   const std::shared_ptr<ProgressEngine> engine_;
+  /// Guards all below; held only to copy, never while NCCL is asked.
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopped_ = false;

@@ -1,4 +1,5 @@
 #pragma once
+
 #include <map>
 #include <optional>
 #include <set>
@@ -37,5 +38,10 @@ std::shared_ptr<World> world_for_device(std::shared_ptr<World> host, device::Dev
 /// The same where tensors lie on a GPU. Defined only where `device::kHasCuda` (comm/cuda).
 std::shared_ptr<World> make_gpu_world(std::shared_ptr<World> host, device::Device& device,
                                       const DeviceTransport& transport);
+
+/// Every rank tells the address of its GPU on the PCI bus ("": it has none). Error(environment) on
+/// all ranks, naming two that have the same one, unless they may share it (--distributed-backend
+/// mpi).
+void check_gpu_binding(World& world, const std::string& pci_bus_id, bool may_share);
 
 }  // namespace mpitron::comm

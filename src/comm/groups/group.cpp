@@ -18,6 +18,7 @@ const char* name_of(CollectiveKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
+/// A group of one has nobody to talk to, whatever its transport.
 Work Group::run(const Request& request) {
   MPITRON_CHECK(request.input.contiguous() && request.output.contiguous(), name_);
   if (size() == 1) {
@@ -27,6 +28,7 @@ Work Group::run(const Request& request) {
   return start(request);
 }
 
+/// Copies the input to the output where they differ: every collective of one member is that.
 void Group::run_alone(const Request& request) {
   const bool copies = request.input.data != nullptr && request.output.data != nullptr &&
                       request.input.data != request.output.data;
@@ -56,6 +58,7 @@ Work Group::all_to_all(const ConstTensorView& x, const TensorView& y) {
   return all_to_all(x, y, counts, counts);
 }
 
+/// Counts are in elements; the ranks agree on them before, so that no message tells them.
 Work Group::all_to_all(const ConstTensorView& x, const TensorView& y,
                        std::vector<Index> input_counts, std::vector<Index> output_counts) {
   MPITRON_CHECK(sum_of(input_counts) == x.numel() && sum_of(output_counts) == y.numel(), name_);

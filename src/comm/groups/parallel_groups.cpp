@@ -72,30 +72,33 @@ std::vector<Index> first_and_last(const Group& pipeline) {
 
 }  // namespace
 
+/// For what runs without a layout, such as tests and tools on one rank.
 ParallelGroups groups_of_one(World& world) {
   const GroupHandle alone = world.make_group("alone", {world.rank()});
-  return {.tensor = alone,
-          .context = alone,
-          .data = alone,
-          .data_context = alone,
-          .pipeline = alone,
-          .model = alone,
-          .tensor_context = alone,
-          .tensor_data = alone,
-          .tensor_data_context = alone,
-          .embedding = alone,
-          .position_embedding = alone,
-          .context_levels = {},
-          .optimizer_instance = alone,
-          .optimizer_replicas = alone,
-          .expert = alone,
-          .expert_tensor = alone,
-          .expert_layer = alone,
-          .expert_data = alone,
-          .expert_optimizer_instance = alone,
-          .expert_optimizer_replicas = alone};
+  ParallelGroups groups{.tensor = alone,
+                        .context = alone,
+                        .data = alone,
+                        .data_context = alone,
+                        .pipeline = alone,
+                        .model = alone,
+                        .tensor_context = alone,
+                        .tensor_data = alone,
+                        .tensor_data_context = alone,
+                        .embedding = alone,
+                        .position_embedding = alone,
+                        .context_levels = {},
+                        .optimizer_instance = alone,
+                        .optimizer_replicas = alone};
+  static_cast<ExpertGroups&>(groups) = {.expert = alone,
+                                        .expert_tensor = alone,
+                                        .expert_layer = alone,
+                                        .expert_data = alone,
+                                        .expert_optimizer_instance = alone,
+                                        .expert_optimizer_replicas = alone};
+  return groups;
 }
 
+/// Words of --cp-comm-type.
 ContextExchange context_exchange_of(const std::string& word) {
   if (word == "p2p") {
     return ContextExchange::ring;
@@ -112,6 +115,7 @@ ContextExchange context_exchange_of(const std::string& word) {
   throw_usage("--cp-comm-type: {} is none of p2p, all_gather, a2a, a2a+p2p", word);
 }
 
+/// All ranks call it with the same grid; groups are made in the same order everywhere.
 ParallelGroups make_parallel_groups(World& world, const RankGrid& grid,
                                     const GroupOptions& options) {
   MPITRON_CHECK(world.size() == grid.world_size(), world.size(), grid.world_size());

@@ -22,9 +22,20 @@ enum class ContextExchange {
 /// Of a word of --cp-comm-type; Error(usage) for any other.
 ContextExchange context_exchange_of(const std::string& word);
 
+/// The same ranks as the experts see them (RankGrid::expert).
+struct ExpertGroups {
+  GroupHandle expert;         // the experts of a layer
+  GroupHandle expert_tensor;  // the shards of each expert
+  GroupHandle expert_layer;   // expert_tensor x expert: together the experts of a layer
+  GroupHandle expert_data;    // all replicas of an expert's shard
+  // The two levels of `expert_data` with several instances of the distributed optimizer.
+  GroupHandle expert_optimizer_instance;
+  GroupHandle expert_optimizer_replicas;
+};
+
 /// The groups that this rank is a member of, one for each way of sharing the work; a way that is
 /// not used has a group of one, so nobody asks.
-struct ParallelGroups {
+struct ParallelGroups : ExpertGroups {
   GroupHandle tensor;        // the shards of every layer
   GroupHandle context;       // the pieces of every sequence
   GroupHandle data;          // the shares of the batch
@@ -46,14 +57,6 @@ struct ParallelGroups {
   // shares one instance's state, and who holds the same shard in all instances.
   GroupHandle optimizer_instance;
   GroupHandle optimizer_replicas;
-  // The same ranks as the experts see them (RankGrid::expert).
-  GroupHandle expert;         // the experts of a layer
-  GroupHandle expert_tensor;  // the shards of each expert
-  GroupHandle expert_layer;   // expert_tensor x expert: together the experts of a layer
-  GroupHandle expert_data;    // all replicas of an expert's shard
-  // The two levels of `expert_data` with several instances of the distributed optimizer.
-  GroupHandle expert_optimizer_instance;
-  GroupHandle expert_optimizer_replicas;
   // Of each layer, or one of all; none: ring.
   std::vector<ContextExchange> context_exchange;
 

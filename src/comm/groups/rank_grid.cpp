@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, kAxes> kNames = {"tp", "cp", "ep", "dp", "pp"};
 
+/// "tp-cp-ep-dp-pp": names of axes, joined by dashes.
 std::vector<Axis> parse_axes(std::string_view names) {
   std::vector<Axis> axes;
   while (!names.empty()) {
@@ -24,6 +25,7 @@ std::vector<Axis> parse_axes(std::string_view names) {
   return axes;
 }
 
+/// Error(usage) names the options whose product does not divide the ranks.
 Index divide(Index world, Index part, std::string_view options) {
   if (part < 1 || world % part != 0) {
     throw_usage("{} ranks do not divide by {} = {}: start a multiple of {} ranks or change these",
@@ -39,6 +41,7 @@ Grid::Sizes dense_sizes(Index world, const ParallelSizes& p) {
   return {p.tensor, p.context, 1, data, p.pipeline};
 }
 
+/// Experts without a tensor parallel size of their own take that of the other layers.
 Grid::Sizes expert_sizes(Index world, const ParallelSizes& p) {
   const Index tensor = p.expert_tensor > 0 ? p.expert_tensor : p.tensor;
   const Index data = divide(world, tensor * p.expert * p.pipeline,
@@ -49,6 +52,7 @@ Grid::Sizes expert_sizes(Index world, const ParallelSizes& p) {
 
 }  // namespace
 
+/// Every axis once; the first is the one that changes fastest from rank to rank.
 Order parse_order(std::string_view names) {
   const std::vector<Axis> axes = parse_axes(names);
   Order order{};
@@ -60,6 +64,7 @@ Order parse_order(std::string_view names) {
   return order;
 }
 
+/// The axes of one group, for example "tp-dp".
 AxisSet AxisSet::parse(std::string_view names) {
   AxisSet set{};
   for (const Axis axis : parse_axes(names)) {
@@ -81,6 +86,7 @@ Index Grid::count(AxisSet axes) const {
   });
 }
 
+/// Ranks that differ in these alone belong to different groups.
 AxisSet Grid::others(AxisSet axes) const {
   AxisSet rest{};
   for (const Axis axis : order_) {
@@ -91,6 +97,7 @@ AxisSet Grid::others(AxisSet axes) const {
   return rest;
 }
 
+/// The distance from a group's first rank to its n-th.
 Index Grid::offset(Index n, AxisSet axes) const {
   Index sum = 0;
   for (const Axis axis : order_) {
@@ -102,6 +109,7 @@ Index Grid::offset(Index n, AxisSet axes) const {
   return sum;
 }
 
+/// Ascending, with `rank` among them.
 std::vector<Index> Grid::group_of(Index rank, AxisSet axes) const {
   MPITRON_CHECK(rank >= 0 && rank < world_, rank, world_);
   Index first = rank;
@@ -117,6 +125,7 @@ std::vector<Index> Grid::group_of(Index rank, AxisSet axes) const {
   return group;
 }
 
+/// All groups of these axes; every rank of the world is in one.
 std::vector<std::vector<Index>> Grid::groups(AxisSet axes) const {
   const AxisSet rest = others(axes);
   std::vector<std::vector<Index>> all;
@@ -127,6 +136,7 @@ std::vector<std::vector<Index>> Grid::groups(AxisSet axes) const {
   return all;
 }
 
+/// Dense layers and experts share their pipeline stages, whatever their other axes are.
 RankGrid::RankGrid(Index world_size, const ParallelSizes& sizes, std::string_view order)
     : dense_(dense_sizes(world_size, sizes), parse_order(order)),
       expert_(expert_sizes(world_size, sizes), parse_order(order)) {
@@ -142,6 +152,8 @@ RankGrid::RankGrid(Index world_size, const ParallelSizes& sizes, std::string_vie
   }
 }
 
+/// Splits a group of a0 x a1 ranks (a2a+p2p): level 0 are neighbours, level 1 those at the same
+/// place.
 std::vector<std::vector<Index>> hierarchical_groups(const std::vector<Index>& ranks,
                                                     const std::vector<Index>& sizes,
                                                     std::size_t level) {

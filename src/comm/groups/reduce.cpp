@@ -35,6 +35,7 @@ A combine(A a, A b, Reduction reduction) {
   return a;
 }
 
+/// Sums of half types stay in fp32 until all inputs are in.
 template <class T, class A>
 void add_block(const T* x, A* sum, Index n, Reduction reduction) {
   if (reduction == Reduction::sum) {
@@ -48,6 +49,8 @@ void add_block(const T* x, A* sum, Index n, Reduction reduction) {
   }
 }
 
+/// Blocks fit the first-level cache, so that an output may be an input: it is read before it is
+/// stored.
 template <class T>
 void reduce_typed(std::span<const void* const> inputs, std::span<void* const> outputs, Index begin,
                   Index end, Reduction reduction) {
@@ -69,6 +72,7 @@ void reduce_typed(std::span<const void* const> inputs, std::span<void* const> ou
 
 }  // namespace
 
+/// Maximum and minimum take the same path, with their own way of joining two numbers.
 void reduce_elements(std::span<const void* const> inputs, std::span<void* const> outputs,
                      Index begin, Index end, DType dtype, Reduction reduction) {
   const auto typed = [&]<class T>() { reduce_typed<T>(inputs, outputs, begin, end, reduction); };

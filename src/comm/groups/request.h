@@ -1,4 +1,5 @@
 #pragma once
+
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,32 @@ struct Request {
   // all_to_all: elements to and from each member
   std::vector<Index> input_counts = {};
   std::vector<Index> output_counts = {};
+};
+
+/// Numbers what this rank starts in a group: collectives in one row, sends to and receives from
+/// each member in rows of their own. All members start what belongs together in the same order,
+/// so it has the same number everywhere.
+class SequenceNumbers {
+ public:
+  explicit SequenceNumbers(Index members)
+      : sends_(static_cast<std::size_t>(members)), receives_(static_cast<std::size_t>(members)) {}
+
+  /// Messages are numbered for each peer and direction, everything else once for the group.
+  std::uint64_t next(const Request& request) {
+    const auto peer = static_cast<std::size_t>(request.peer);
+    switch (request.kind) {
+      case CollectiveKind::send:
+        return sends_[peer]++;
+      case CollectiveKind::receive:
+        return receives_[peer]++;
+      default:
+        return collectives_++;
+    }
+  }
+
+ private:
+  std::uint64_t collectives_ = 0;
+  std::vector<std::uint64_t> sends_, receives_;
 };
 
 }  // namespace mpitron::comm

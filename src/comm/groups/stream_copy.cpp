@@ -16,6 +16,7 @@ constexpr Index kStreamBytes = Index{16} << 20;  // copies from here on would on
 }  // namespace
 
 #ifdef __SSE2__
+/// Stores whole cache lines past the caches; the ends that fill none are copied as usual.
 void stream_copy(void* to, const void* from, Index bytes) {
   auto* out = static_cast<char*>(to);
   const auto* in = static_cast<const char*>(from);
@@ -38,6 +39,7 @@ void stream_copy(void* to, const void* from, Index bytes) {
 }
 #endif
 
+/// Past the caches only where the whole operation is large: small ones are read again soon.
 void copy_part(void* to, const void* from, Index bytes, Index whole) {
   if (whole >= kStreamBytes) {
     stream_copy(to, from, bytes);

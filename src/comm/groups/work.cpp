@@ -11,6 +11,7 @@ thread_local double waited = 0;  // a rank may be a thread
 
 }  // namespace
 
+/// The witness hears of it before it can end, so that its records are whole.
 Work ProgressEngine::start(std::shared_ptr<Operation> operation, const Group& group,
                            const Request& request) {
   if (witness_ != nullptr) {
@@ -22,6 +23,7 @@ Work ProgressEngine::start(std::shared_ptr<Operation> operation, const Group& gr
   return work;
 }
 
+/// Steps all operations that are under way: one waits for another only through their members.
 void ProgressEngine::progress() {
   std::erase_if(under_way_, [this](const std::shared_ptr<Operation>& operation) {
     operation->ended_ = operation->step();
@@ -39,6 +41,7 @@ bool Work::test() {
   return operation_ == nullptr || operation_->ended();
 }
 
+/// Keeps all others moving while it waits, since a partner may be waiting for one of them.
 void Work::wait() {
   if (operation_ != nullptr && !operation_->ended() && operation_->wait_on_device()) {
     return;

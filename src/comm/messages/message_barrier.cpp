@@ -12,6 +12,7 @@ class MessageBarrier final : public MessageCollective {
 
  private:
   void begin() override {}
+  /// Dissemination: in round i a rank hears from the one 2^i before it; log2(n) rounds.
   bool advance() override {
     while (round_.done()) {
       if (reach_ >= size()) {

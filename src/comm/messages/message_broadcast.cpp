@@ -11,6 +11,7 @@ class MessageBroadcast final : public MessageCollective {
   using MessageCollective::MessageCollective;
 
  private:
+  /// Places count from the root on; a rank receives from the one without its highest bit.
   void begin() override {
     const Index place = (rank() - request_.peer + size()) % size();
     while (reach_ <= place) {
@@ -20,6 +21,7 @@ class MessageBroadcast final : public MessageCollective {
       from_above_.receive(member_at(place - reach_ / 2), output(), request_.output.bytes());
     }
   }
+  /// Passes on to those that differ from it by a higher bit: a binomial tree.
   bool advance() override {
     if (!from_above_.done()) {
       return false;

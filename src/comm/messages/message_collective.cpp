@@ -4,6 +4,7 @@
 
 namespace mpitron::comm {
 
+/// A sequence number has its tags back only when the operation 16 before it has ended here.
 bool MessageCollective::step() {
   bool& taken = members_.tags_taken(sequence_);
   if (!begun_) {
@@ -20,6 +21,7 @@ bool MessageCollective::step() {
   return true;
 }
 
+/// World ranks, each once, for the watchdog's sentence.
 std::vector<Index> MessageCollective::absent() const {
   std::vector<Index> ranks;
   add_absent(ranks);

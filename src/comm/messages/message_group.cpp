@@ -8,6 +8,7 @@ namespace {
 /// A send or a receive: messages of one tag match in order, so they need no numbers.
 class Message final : public Operation {
  public:
+  /// Messages between two ranks match in their order, so they share one tag.
   Message(const MessageMembers& members, const Request& request)
       : transfers_(members, members.message_tag()) {
     if (request.kind == CollectiveKind::send) {
@@ -27,6 +28,7 @@ class Message final : public Operation {
   MessageTransfers transfers_;
 };
 
+/// Reductions differ by how results travel back; gathers and exchanges by their counts alone.
 std::shared_ptr<Operation> make_operation(MessageMembers& members, const Request& request,
                                           std::uint64_t sequence) {
   switch (request.kind) {

@@ -1,5 +1,5 @@
 #pragma once
-#include "comm/groups/sequence_numbers.h"
+#include "comm/groups/request.h"
 #include "comm/messages/message_transfers.h"
 
 namespace mpitron::comm {

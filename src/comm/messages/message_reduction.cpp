@@ -27,6 +27,7 @@ class ReduceBlock {
         result_(result),
         collected_(static_cast<std::size_t>(bytes(rank()) * size())) {}
 
+  /// Every member sends each other one its piece, and receives the pieces of its own.
   void begin(int tag) {
     tag_ = tag;
     pieces_under_way_.emplace(members_, tag);
@@ -38,6 +39,7 @@ class ReduceBlock {
     }
   }
 
+  /// Two phases: pieces come and are added in member order, then sums go back.
   bool step(Reduction reduction) {
     if (!pieces_under_way_->done()) {
       return false;
@@ -69,6 +71,8 @@ class ReduceBlock {
   }
   std::byte* collected(Index member) { return collected_.data() + member * bytes(rank()); }
 
+  /// In the order of members, the own input among them, which makes the bits those of shared
+  /// memory.
   void add(Reduction reduction) {
     std::vector<const void*> inputs;
     for (Index member = 0; member < size(); ++member) {
@@ -78,6 +82,7 @@ class ReduceBlock {
     reduce_elements(inputs, outputs, 0, bytes(rank()) / element(), input_.dtype, reduction);
   }
 
+  /// Only all_reduce has a way back; of reduce_scatter everybody has what is wanted.
   void give_back() {
     for (Index member = 0; member < size(); ++member) {
       if (member != rank()) {
@@ -109,6 +114,7 @@ class MessageReduction final : public MessageCollective {
   bool scatters() const { return request_.kind == CollectiveKind::reduce_scatter; }
   ConstTensorView data() const { return scatters() ? request_.input : request_.output; }
 
+  /// Blocks bound the memory that pieces take, and overlap one's sum with another's way.
   void begin() override {
     const auto element = static_cast<Index>(size_of(request_.output.dtype));
     constexpr Index kUnit = 64;  // elements
@@ -117,6 +123,7 @@ class MessageReduction final : public MessageCollective {
     piece_ = std::min(limit / element, (share + kUnit - 1) / kUnit * kUnit);
   }
 
+  /// As many blocks are under way as there are tags for.
   bool advance() override {
     std::erase_if(blocks_, [this](auto& block) { return block.second->step(request_.reduction); });
     while (next_ < request_.output.numel() && place_of_next_is_free()) {
@@ -126,6 +133,7 @@ class MessageReduction final : public MessageCollective {
     }
     return blocks_.empty();
   }
+  /// Only blocks in the earlier phase tell: whoever is missing there holds up the others, too.
   void add_absent(std::vector<Index>& ranks) const override {
     for (const auto& [number, block] : blocks_) {
       if (block->lacks_pieces() == (distance() == 0)) {
@@ -145,6 +153,7 @@ class MessageReduction final : public MessageCollective {
     });
   }
 
+  /// Cuts the next block of the output; unequal parts of reduce_scatter keep their own bounds.
   std::unique_ptr<ReduceBlock> make_block() {
     const Index n = request_.output.numel();
     const Index start = next_;

@@ -16,6 +16,7 @@ namespace {
 /// MPI counts in int; longer messages go in parts of this size.
 constexpr Index kPart = Index{1} << 30;
 
+/// Error(environment) with MPI's own text: codes alone say little.
 void check_mpi(int code) {
   if (code != MPI_SUCCESS) {
     char text[MPI_MAX_ERROR_STRING];
@@ -52,6 +53,7 @@ void wait_for_all() {
   }
 }
 
+/// Messages beyond 1 GiB go in parts, since MPI counts with int.
 template <class Start>
 std::unique_ptr<Messages::Transfer> in_parts(Index bytes, const Start& start) {
   auto transfer = std::make_unique<MpiTransfer>();
@@ -65,6 +67,7 @@ std::unique_ptr<Messages::Transfer> in_parts(Index bytes, const Start& start) {
 
 }  // namespace
 
+/// Asks for MPI_THREAD_FUNNELED: one thread of a rank calls MPI.
 MpiAdapter::MpiAdapter() {
   int initialized = 0;
   check_mpi(MPI_Initialized(&initialized));
@@ -88,6 +91,7 @@ MpiAdapter::~MpiAdapter() {
   }
 }
 
+/// As MPI names itself: "Open MPI v4.1.4, ..."; its first word decides which remedies fit.
 launch::MpiLibrary MpiAdapter::library() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -98,6 +102,7 @@ launch::MpiLibrary MpiAdapter::library() {
                               found ? object.dli_fname : "");
 }
 
+/// Ranks of one node as MPI sees it, which containers may split.
 std::vector<Index> MpiAdapter::ranks_of_this_node() const {
   MPI_Comm node = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
@@ -110,6 +115,7 @@ std::vector<Index> MpiAdapter::ranks_of_this_node() const {
   return ranks;
 }
 
+/// All texts have the same size, so that one call is enough.
 std::vector<std::string> MpiAdapter::gather(const std::string& mine) const {
   const auto n = static_cast<int>(mine.size());
   std::string all(mine.size() * static_cast<std::size_t>(size_), '\0');

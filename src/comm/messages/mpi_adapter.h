@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "comm/messages/messages.h"
-#include "launch/mpi_library.h"
+#include "launch/environment.h"
 
 namespace mpitron::comm {
 

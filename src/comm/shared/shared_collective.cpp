@@ -12,6 +12,7 @@ bool agree(const Posting& a, const Posting& b) {
 
 }  // namespace
 
+/// Post, wait for all, do the own share, wait for all again: nobody leaves while another reads.
 bool SharedCollective::step() {
   if (!posted_) {
     post();
@@ -28,6 +29,7 @@ bool SharedCollective::step() {
   return true;
 }
 
+/// Those who have not posted, or not finished, whichever phase this rank waits in.
 std::vector<Index> SharedCollective::absent() const {
   const Counter counter = done_here_ ? &SharedTable::finished : &SharedTable::posted;
   std::vector<Index> ranks;
@@ -39,6 +41,7 @@ std::vector<Index> SharedCollective::absent() const {
   return ranks;
 }
 
+/// Throws where a member's process has ended; its counter would never move.
 bool SharedCollective::all_reached(Counter counter, std::uint64_t back) const {
   members_.spaces.check_alive();
   for (Index member = 0; member < members_.group.size(); ++member) {
@@ -82,6 +85,7 @@ void SharedCollective::post() {
   posted_ = true;
 }
 
+/// Postings of one sequence number must be of one kind, type and size; else the call strays.
 void SharedCollective::check_agreement() const {
   const Group& group = members_.group;
   std::vector<Posting> postings;
@@ -115,6 +119,7 @@ void SharedCollective::do_share() {
   }
 }
 
+/// The member whose posting differs from most others, and in what.
 std::optional<Disagreement> find_disagreement(std::span<const Posting> postings) {
   std::size_t odd = 0;
   auto fewest = std::ssize(postings);
@@ -136,6 +141,7 @@ std::optional<Disagreement> find_disagreement(std::span<const Posting> postings)
   return Disagreement{static_cast<Index>(odd), other - postings.begin()};
 }
 
+/// Names both calls as the programmer would: "all_reduce of 4 bf16".
 std::string describe(const Disagreement& disagreement, std::span<const Posting> postings,
                      const Group& group) {
   const auto call_of = [&](Index member) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "comm/groups/group.h"
-#include "comm/shared/shared_exposure.h"
+#include "comm/shared/shared_memory.h"
 #include "comm/shared/shared_share.h"
 #include "comm/shared/shared_table.h"
 

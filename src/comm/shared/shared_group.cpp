@@ -12,6 +12,7 @@ SharedGroup::SharedGroup(std::string name, std::vector<Index> ranks, Index rank,
       members_{*this, table, *fabric_.spaces, fabric_.engine->witness()},
       numbers_(size()) {}
 
+/// Operations take their sequence number in the order of calls, which is the same on all members.
 Work SharedGroup::start(const Request& request) {
   const auto begin = [&]<class Kind>() {
     const std::uint64_t number = numbers_.next(request);

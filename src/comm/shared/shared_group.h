@@ -1,6 +1,6 @@
 #pragma once
-#include "comm/groups/sequence_numbers.h"
-#include "comm/shared/shared_members.h"
+#include "comm/groups/request.h"
+#include "comm/shared/shared_table.h"
 
 namespace mpitron::comm {
 

@@ -3,14 +3,17 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "comm/groups/stream_copy.h"
 #include "utils/error.h"
 
 namespace mpitron::comm {
+
 namespace {
 
 constexpr std::size_t kPage = 4096;
@@ -41,6 +44,8 @@ void* map_aligned(int descriptor, std::size_t bytes) {
 
 }  // namespace
 
+/// Aligned to huge pages, so that the kernel can use them; Error(environment) with the system's
+/// reason.
 std::shared_ptr<SharedMemory> SharedMemory::map(int descriptor, std::size_t bytes) {
   void* const data = map_aligned(descriptor, bytes);
   if (data == MAP_FAILED) {
@@ -52,6 +57,8 @@ std::shared_ptr<SharedMemory> SharedMemory::map(int descriptor, std::size_t byte
   return std::make_shared<SharedMemory>(descriptor, static_cast<std::byte*>(data), bytes);
 }
 
+/// A memfd has no name in any file system: it ends with its last process, and others open it
+/// through /proc/PID/fd.
 std::shared_ptr<SharedMemory> SharedMemory::create(std::size_t bytes) {
   bytes = round_up(bytes, kHugePage);
   const int descriptor = ::memfd_create("mpitron", MFD_CLOEXEC);
@@ -73,6 +80,7 @@ SharedMemory::~SharedMemory() {
   ::close(descriptor_);
 }
 
+/// Large blocks begin on huge pages; the rest share ordinary ones.
 void* SharedPages::take(std::size_t bytes) {
   const bool huge = bytes >= kHugePage;
   const std::size_t begin = round_up(*taken_, huge ? kHugePage : kPage);
@@ -89,6 +97,41 @@ void* SharedPages::take(std::size_t bytes) {
     ::madvise(data, whole, kCollapse);  // refused: small pages do as well
   }
   return data;
+}
+
+/// Memory of another allocator is copied to pages that the others can reach.
+SharedExposure::SharedExposure(AddressSpaces& spaces, const device::ConstTensorView& data)
+    : original_(data) {
+  const void* seen = data.data;
+  if (data.data != nullptr && !spaces.reachable(data.data)) {
+    staging_ = &spaces.staging();
+    copy_ = staging_->allocate(static_cast<std::size_t>(data.bytes()), capacity_);
+    copy_bytes(copy_, data.data, data.bytes());
+    seen = copy_;
+  }
+  address_ = seen != nullptr ? spaces.publish(seen) : 0;
+}
+
+SharedExposure::~SharedExposure() {
+  if (copy_ != nullptr) {
+    staging_->release(copy_, capacity_);
+  }
+}
+
+/// Exchanges, so that what was exposed before ends with `other`.
+SharedExposure& SharedExposure::operator=(SharedExposure&& other) noexcept {
+  std::swap(original_, other.original_);
+  std::swap(staging_, other.staging_);
+  std::swap(copy_, other.copy_);
+  std::swap(capacity_, other.capacity_);
+  std::swap(address_, other.address_);
+  return *this;
+}
+
+void SharedExposure::copy_back(void* to) const {
+  if (copy_ != nullptr) {
+    copy_bytes(to, copy_, original_.bytes());
+  }
 }
 
 }  // namespace mpitron::comm

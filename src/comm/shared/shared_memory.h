@@ -1,4 +1,5 @@
 #pragma once
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -6,6 +7,7 @@
 #include <sys/types.h>
 
 #include "device/allocator.h"
+#include "device/tensor_view.h"
 
 namespace mpitron::comm {
 
@@ -66,6 +68,27 @@ class AddressSpaces {
   virtual void* reach(Index rank, std::uintptr_t address) = 0;
   /// Throws where the job is being ended, so that nobody waits for a member that is gone.
   virtual void check_alive() = 0;
+};
+
+/// A rank's memory as the others see it: itself, or a copy where they cannot reach it.
+class SharedExposure {
+ public:
+  SharedExposure() = default;
+  SharedExposure(AddressSpaces& spaces, const device::ConstTensorView& data);
+  ~SharedExposure();
+  SharedExposure(const SharedExposure&) = delete;
+  SharedExposure& operator=(SharedExposure&& other) noexcept;
+
+  std::uintptr_t address() const { return address_; }
+  /// What the others stored, into `to`, which is the exposed memory.
+  void copy_back(void* to) const;
+
+ private:
+  device::ConstTensorView original_;
+  device::Allocator* staging_ = nullptr;
+  void* copy_ = nullptr;
+  std::size_t capacity_ = 0;
+  std::uintptr_t address_ = 0;
 };
 
 }  // namespace mpitron::comm

@@ -3,6 +3,7 @@
 #include "comm/groups/stream_copy.h"
 
 namespace mpitron::comm {
+/// Ends when the receiver has copied: the sender's memory is read in place.
 bool SharedSend::step() {
   members_.spaces.check_alive();
   const Index rank = members_.group.rank();
@@ -14,6 +15,7 @@ bool SharedSend::step() {
   return received > sequence_;
 }
 
+/// The ring holds a fixed number of sends to one receiver; a further one waits for a slot.
 void SharedSend::post() {
   const Index rank = members_.group.rank();
   exposure_ = SharedExposure(members_.spaces, request_.input);
@@ -27,6 +29,7 @@ void SharedSend::post() {
   posted_ = true;
 }
 
+/// Copies from where the sender's memory lies, then says so.
 bool SharedReceive::step() {
   members_.spaces.check_alive();
   const Index rank = members_.group.rank();

@@ -1,6 +1,6 @@
 #pragma once
-#include "comm/shared/shared_exposure.h"
-#include "comm/shared/shared_members.h"
+#include "comm/shared/shared_memory.h"
+#include "comm/shared/shared_table.h"
 
 namespace mpitron::comm {
 

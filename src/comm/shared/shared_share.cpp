@@ -29,6 +29,7 @@ struct SharedShare::Plan {
     return members.reach(member, members.table.posting(sequence, member));
   }
 
+  /// Each member does one n-th of the work, so that all cores take part.
   void make() const {
     switch (request.kind) {
       case CollectiveKind::all_reduce:
@@ -47,6 +48,7 @@ struct SharedShare::Plan {
     }
   }
 
+  /// Of the sum of all inputs each member computes a range and stores it to all outputs.
   void all_reduce() const {
     for (Index member = 0; member < size(); ++member) {
       share.outputs_.push_back(reach(member));
@@ -60,6 +62,7 @@ struct SharedShare::Plan {
     share.end_ = std::min(n, share.begin_ + piece);
   }
 
+  /// The own part alone; offsets are those of the parts before it.
   void reduce_scatter() const {
     share.end_ = request.output.numel();
     for (Index member = 0; member < size(); ++member) {
@@ -68,6 +71,7 @@ struct SharedShare::Plan {
     share.outputs_ = {request.output.data};
   }
 
+  /// The own input goes to its place in every output: each member pushes what it has.
   void all_gather() const {
     const Index bytes = request.input.bytes();
     for (Index member = 0; member < size(); ++member) {
@@ -77,6 +81,7 @@ struct SharedShare::Plan {
     }
   }
 
+  /// Pulls from each member the part that is for this one.
   void all_to_all() const {
     std::byte* to = output();
     for (Index member = 0; member < size(); ++member) {
@@ -119,6 +124,7 @@ Index SharedShare::reduce_some(Index budget) {
   return element_size * (end - std::exchange(begin_, end));
 }
 
+/// At most `budget` bytes, so that a long copy lets other operations step in between.
 Index SharedShare::copy_some(Index budget) {
   Copy& next = copies_.back();
   const Index bytes = std::min(budget, next.bytes);

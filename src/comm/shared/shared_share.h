@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "comm/shared/shared_members.h"
+#include "comm/shared/shared_table.h"
 
 namespace mpitron::comm {
 

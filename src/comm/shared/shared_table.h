@@ -1,9 +1,12 @@
 #pragma once
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "comm/groups/group.h"
 #include "comm/groups/request.h"
+#include "comm/shared/shared_memory.h"
 
 namespace mpitron::comm {
 
@@ -67,6 +70,19 @@ class SharedTable {
 
   std::byte* memory_;
   Index members_;
+};
+
+/// What an operation of a shared group works with; the group keeps it alive.
+struct SharedMembers {
+  const Group& group;
+  SharedTable table;
+  AddressSpaces& spaces;
+  Witness* witness;
+
+  /// What `member` published in this posting of its own.
+  std::byte* reach(Index member, const Posting& posting) const {
+    return static_cast<std::byte*>(spaces.reach(group.world_rank(member), posting.data));
+  }
 };
 
 }  // namespace mpitron::comm

@@ -25,6 +25,7 @@ StartWatch::StartWatch(const std::string& what, Index rank, double limit_seconds
         }
       }) {}
 
+/// Wakes the thread and joins it: the call has come back.
 StartWatch::~StartWatch() {
   {
     const std::lock_guard lock(mutex_);
@@ -34,6 +35,7 @@ StartWatch::~StartWatch() {
   thread_.join();
 }
 
+/// _exit, since destructors and MPI's own handlers may wait for what hangs.
 void leave_start(Index rank, const std::string& sentence) {
   if (rank != 0) {
     std::this_thread::sleep_for(std::chrono::seconds(1));

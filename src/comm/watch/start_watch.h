@@ -15,12 +15,16 @@ namespace mpitron::comm {
 class StartWatch {
  public:
   /// `what`: "MPI_Init"; `rank`: as far as it is known, for the sentence.
+  /// The clock starts here, in seconds; rank and host are told as the launcher's variables say
+  /// them.
   StartWatch(const std::string& what, Index rank, double limit_seconds,
              std::function<void(const std::string& sentence)> late);
+  /// Ends the watch: the call has come back, or an exception leaves.
   ~StartWatch();
   StartWatch(const StartWatch&) = delete;
   StartWatch& operator=(const StartWatch&) = delete;
 
+  /// One short-lived thread, since the watched call blocks the caller's.
  private:
   std::mutex mutex_;
   std::condition_variable over_;

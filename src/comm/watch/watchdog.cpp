@@ -21,6 +21,7 @@ constexpr double kGraceSeconds = 2;
 constexpr unsigned kQuietSeconds = 10;
 constexpr int kPidfdOpen = 434;  // SYS_pidfd_open, of all architectures
 
+/// State T in /proc: stopped by a signal or a debugger.
 bool is_stopped(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text;
@@ -36,6 +37,7 @@ Watchdog::Watchdog(FlightRing& own, Setting setting)
   thread_ = std::thread([this] { watch(); });
 }
 
+/// Says how this rank ends before its neighbours see its process disappear.
 Watchdog::~Watchdog() {
   const bool fails = std::uncaught_exceptions() > 0;
   recorder_.set_state(fails ? FlightRing::State::failed : FlightRing::State::ended);
@@ -50,6 +52,7 @@ void Watchdog::started(const Operation& operation, const Group& group, const Req
   under_way_[&operation] = {&record, record.number};
 }
 
+/// Adds the wait to its record, and the operation to the trace where one is kept.
 void Watchdog::ended(const Operation& operation) {
   const auto at = under_way_.find(&operation);
   if (at != under_way_.end()) {
@@ -62,6 +65,7 @@ void Watchdog::ended(const Operation& operation) {
   }
 }
 
+/// Two spans: from call to end, and what the rank waited in between.
 void Watchdog::add_to_trace(const Kept& kept) const {
   if (setting_.trace == nullptr || !setting_.trace->recording()) {
     return;
@@ -83,6 +87,7 @@ void Watchdog::add_to_trace(const Kept& kept) const {
   }
 }
 
+/// Called while a rank waits; where that lasts beyond the limit it looks for who is missing.
 void Watchdog::waiting(const Operation& operation, double seconds) {
   if (seconds == 0) {  // a wait begins; it ends with the operation
     if (setting_.trace != nullptr && setting_.trace->recording()) {
@@ -130,6 +135,7 @@ void Watchdog::disagreement(Index rank, const std::string& what) {
                       known_of(rank)));
 }
 
+/// What NCCL's watch has found; the sentence names the rank that has told nothing for longest.
 void Watchdog::stuck(const std::string& what, double seconds, const std::string& error) {
   const std::string own = name_of_rank(setting_.rank);
   if (!error.empty()) {
@@ -149,6 +155,7 @@ void Watchdog::stuck(const std::string& what, double seconds, const std::string&
   }
 }
 
+/// The one whose last call lies farthest back holds up all others.
 const Neighbour* Watchdog::longest_silent() const {
   const Neighbour* longest_silent = nullptr;
   for (const Neighbour& other : setting_.neighbours) {
@@ -161,6 +168,7 @@ const Neighbour* Watchdog::longest_silent() const {
   return longest_silent;
 }
 
+/// Polls the neighbours' processes, so that a death is known at once and not after the limit.
 void Watchdog::watch() {
   std::vector<pollfd> watched = {{.fd = stop_, .events = POLLIN, .revents = 0}};
   for (const Neighbour& neighbour : setting_.neighbours) {
@@ -195,6 +203,7 @@ void Watchdog::watch() {
   }
 }
 
+/// A rank that ended in order or told its own failure needs no sentence from here.
 void Watchdog::report_exit_of(const Neighbour& neighbour) {
   switch (neighbour.ring->state.load()) {
     case FlightRing::State::ended:
@@ -223,6 +232,7 @@ std::string Watchdog::name_of_rank(Index rank) const {
   return fmt::format("rank {} (host {}{})", rank, setting_.host(rank), process);
 }
 
+/// From shared memory, for ranks of this node.
 std::string Watchdog::known_here(Index rank) const {
   if (rank == setting_.rank) {
     return describe(recorder_.ring());
@@ -235,6 +245,7 @@ std::string Watchdog::known_here(Index rank) const {
          (is_stopped(neighbour->process) ? "; its process is stopped (SIGSTOP)" : "");
 }
 
+/// Asks the rank's own node where it lies elsewhere.
 std::string Watchdog::known_of(Index rank) const {
   std::string known = known_here(rank);
   if (known.empty() && setting_.ask) {
@@ -243,6 +254,7 @@ std::string Watchdog::known_of(Index rank) const {
   return known.empty() ? "it runs on another machine, which does not answer" : known;
 }
 
+/// The first of a node's ranks that gets here speaks; the others end without a word.
 void Watchdog::end_job(const std::string& sentence) const {
   if (setting_.failure_reporter->exchange(1) == 0) {
     const std::string line = fmt::format("mpitron: error: {}\n", sentence);

@@ -37,6 +37,7 @@ struct Introduction {
   FlightService::Address service;
 };
 
+/// Every rank's node, process and address, gathered once at the start.
 std::vector<Introduction> introduce(const MpiAdapter& mpi, Introduction mine,
                                     const std::string& host) {
   host.copy(mine.host.data(), mine.host.size() - 1);
@@ -71,6 +72,7 @@ std::string ask_neighbours(const std::vector<Introduction>& all, Index rank) {
 
 class MpiWorld final : public World {
  public:
+  /// MPI connects the ranks; within a node memory is shared from here on.
   explicit MpiWorld(const MpiOptions& options)
       : mpi_(start_mpi()), node_(std::make_shared<Node>(mpi_->rank())) {
     const Index own =
@@ -107,6 +109,7 @@ class MpiWorld final : public World {
     return shares_memory_ ? node_->make_allocator() : World::make_allocator();
   }
 
+  /// Null where this rank is no member.
   std::shared_ptr<Group> make_group(const std::string& name,
                                     const std::vector<Index>& ranks) override {
     auto& group = groups_[{name, ranks}];
@@ -119,6 +122,7 @@ class MpiWorld final : public World {
   }
 
  private:
+  /// Neighbours on the node are watched through their processes, others by messages.
   void watch(const std::vector<NodeMember>& members, const std::vector<Introduction>& all,
              const MpiOptions& options) {
     Watchdog::Setting setting = {
@@ -140,6 +144,7 @@ class MpiWorld final : public World {
     engine_ = std::make_shared<ProgressEngine>(watchdog_);
   }
 
+  /// Shared memory where all members can reach each other, messages otherwise.
   std::shared_ptr<Group> make(const std::string& name, const std::vector<Index>& ranks,
                               Index place) {
     const bool within_node =

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "comm/groups/world.h"
-#include "launch/mpi_library.h"
+#include "launch/environment.h"
 #include "utils/trace.h"
 
 namespace mpitron::comm {
@@ -13,8 +13,10 @@ namespace mpitron::comm {
 bool launched_by_mpi();
 
 /// The MPI library that would connect them; MPI need not run.
+/// Its name and version, for checks that depend on them.
 launch::MpiLibrary mpi_library();
 
+/// How the world is made; defaults are those of a run.
 struct MpiOptions {
   /// For tests: the number of the node that a rank counts to; absent: as the machines are.
   std::function<Index(Index rank)> node_of = {};
@@ -24,6 +26,7 @@ struct MpiOptions {
   std::shared_ptr<Trace> trace = nullptr;
 };
 
+/// Groups are made when they are first asked for, in the same order on all ranks.
 /// The ranks that mpirun or srun started; every one of them calls this. Error(environment) where
 /// MPI knows of fewer ranks than the launcher says. Groups within a node share
 /// memory: what `make_allocator` gives is reached where it lies, other memory is copied once more.
@@ -31,6 +34,7 @@ struct MpiOptions {
 std::unique_ptr<World> make_mpi_world(const MpiOptions& options = {});
 
 /// make_mpi_world where this process was launched so, a world of one process otherwise.
+/// The tests' worlds of threads are made elsewhere (thread_world).
 std::unique_ptr<World> make_world(const MpiOptions& options = {});
 
 }  // namespace mpitron::comm

@@ -57,6 +57,7 @@ struct Node::Directory {
   }
 };
 
+/// As much address space as the machine has memory; pages are taken only where they are touched.
 Node::Node(Index rank)
     : arena_(SharedMemory::create(static_cast<std::size_t>(machine_memory()))),
       segment_(SharedMemory::create(kSegmentBytes)) {
@@ -73,6 +74,8 @@ Node::Directory& Node::directory() const {
   return *reinterpret_cast<Directory*>(segment_->data());
 }
 
+/// False where a rank's memory cannot be opened (another user or namespace): then the node sends
+/// messages.
 bool Node::connect(const std::vector<NodeMember>& members) {
   for (const NodeMember& member : members) {
     if (member.rank != self_.rank) {

@@ -13,6 +13,7 @@ namespace {
 /// What the ranks have in common: the tables of their groups, and whether one has failed.
 class ThreadHub {
  public:
+  /// The first thread that asks makes the table, the others find it.
   SharedTable table(const std::string& name, const std::vector<Index>& ranks) {
     const std::lock_guard lock(mutex_);
     auto& memory = tables_[{name, ranks}];
@@ -25,6 +26,7 @@ class ThreadHub {
     return {std::align(64, 1, start, space), static_cast<Index>(ranks.size())};
   }
 
+  /// The first error counts; what others throw follows from it.
   void fail(std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     if (error_ == nullptr) {
@@ -79,6 +81,7 @@ class ThreadWorld final : public World {
   Index size() const override { return size_; }
   void progress() override { fabric_.engine->progress(); }
   std::shared_ptr<ProgressEngine> engine() override { return fabric_.engine; }
+  /// Null where this rank is no member.
   std::shared_ptr<Group> make_group(const std::string& name,
                                     const std::vector<Index>& ranks) override {
     auto& group = groups_[{name, ranks}];
@@ -101,6 +104,7 @@ class ThreadWorld final : public World {
 
 }  // namespace
 
+/// A thread for each rank; the first exception of any is thrown here when all have ended.
 void run_thread_world(Index size, const std::function<void(World&)>& body) {
   ThreadHub hub;
   std::vector<std::thread> threads;

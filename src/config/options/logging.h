@@ -1,4 +1,5 @@
 #pragma once
+
 #include <array>
 
 #include "config/options/option.h"
@@ -33,6 +34,17 @@ inline constexpr std::array kLogging = {
     text("wandb-exp-name", "", unneeded, "web service; metrics.jsonl holds the same figures"),
     text("wandb-save-dir", "", unneeded, "web service; metrics.jsonl holds the same figures"),
     integer("logging-level", none, works, "10 debug, 20 info, 30 warning, 40 error"),
+};
+
+inline constexpr std::array kValidation = {
+    flag("full-validation", works,
+         "evaluate on the whole validation set; --eval-iters then counts for the test set only"),
+    flag("multiple-validation-sets", works, "report each corpus of --valid-data-path on its own"),
+    integer("eval-iters", "100", works, "iterations of one evaluation"),
+    integer("eval-interval", "1000", works,
+            "training iterations between two evaluations; 0: only at the end"),
+    flag("test-mode", unneeded, "tag for an internal service"),
+    flag("skip-train", works, "no training, only the final evaluation"),
 };
 
 }  // namespace mpitron::config::rows

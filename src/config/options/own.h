@@ -1,4 +1,5 @@
 #pragma once
+
 #include <array>
 
 #include "config/options/option.h"
@@ -61,6 +62,28 @@ inline constexpr std::array kOwn = {
     text("sample-prompt", none, works, "at the end, print a text that continues this prompt"),
     integer("sample-tokens", "128", works, "length of that text"),
     real("sample-temperature", "0.8", works, "its temperature; 0 takes the likeliest token"),
+};
+
+// Options of finetuning that only mpitron has.
+inline constexpr std::array kFinetuning = {
+    flag("sft-packing", works,
+         "several conversations a sample, which do not see each other; --sft"),
+    flag("sft-train-on-prompt", works, "every word of a conversation is learned; --sft"),
+    flag("sft-last-turn-only", works, "only the last answer of a conversation is learned; --sft"),
+    text("freeze-layers", none, works, "A-B: these layers, from 1 on, keep their weights"),
+    flag("freeze-embeddings", works, "the tables of tokens and positions keep their weights"),
+    integer("lora-rank", none, works,
+            "train low-rank updates of linear layers of this rank, and nothing else"),
+    real("lora-alpha", none, works, "their factor is alpha / rank; by default the rank, factor 1"),
+    real("lora-dropout", "0", works, "probability of dropout in front of an update"),
+    text("lora-target-modules", "all-linear", works,
+         "the layers that are updated, as Hugging Face names them (q_proj,v_proj), or all-linear"),
+    flag("lora-rslora", works, "the factor is alpha / sqrt(rank)"),
+    text("lora-rank-pattern", none, works,
+         "other ranks of some layers: layers.1.self_attn.q_proj=3"),
+    text("lora-alpha-pattern", none, works, "other alphas of some layers"),
+    text("load-adapter", none, works,
+         "a folder of PEFT (adapter_config.json, adapter_model.safetensors) to start from"),
 };
 
 }  // namespace mpitron::config::rows

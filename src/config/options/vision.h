@@ -1,4 +1,5 @@
 #pragma once
+
 #include <array>
 
 #include "config/options/option.h"
@@ -36,6 +37,21 @@ inline constexpr std::array kVision = {
     integer("dino-warmup-teacher-temp-epochs", "30", later, "epochs of that warm-up"),
     flag("qk-layernorm", works, "norm on every query and key head, before positions are applied"),
     flag("qk-l2-norm", works, "the same without parameters: divide by the root mean square"),
+};
+
+// Options of the reference's programs for images in text (pretrain_vlm.py, examples/multimodal).
+inline constexpr std::array kVisionLanguage = {
+    text("vision-model-type", "clip", works, "image encoder of a vision-language model")
+        .choose("clip siglip internvit internvit300M radio radio-g cradio-g")
+        .works_with("clip siglip"),
+    text("vision-projection-type", "mlp", works, "what brings images to the language model's width")
+        .choose("mlp affine"),
+    flag("disable-vision-class-token", works, "leave the class token out behind the encoder"),
+    flag("pixel-shuffle", works, "four neighbouring positions of an image become one"),
+    flag("freeze-LM", works, "keep the language model as it is"),
+    flag("freeze-ViT", works, "keep the image encoder as it is"),
+    integer("dataloader-seq-length", none, works,
+            "tokens of a text, of which an image is one; seq-length counts its positions, too"),
 };
 
 }  // namespace mpitron::config::rows

@@ -18,6 +18,7 @@ void append(Reading& to, const Reading& from) {
   to.notices.insert(to.notices.end(), from.notices.begin(), from.notices.end());
 }
 
+/// Findings of reading come first, so that a list of mistakes follows the command line.
 void accept_all(const Reading& reading, OptionValues& values, Reading& report) {
   append(report, reading);
   for (const GivenOption& given : reading.given) {
@@ -64,6 +65,8 @@ bool follows_from(const std::vector<Finding>& unread, const Finding& rule) {
 
 }  // namespace
 
+/// Order of worth: the command line over the YAML file over the checkpoint's arguments over
+/// defaults. Values are derived once, behind all of them.
 ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size,
                     const CheckpointArguments* checkpoint) {
   Reading line = read_command_line(arguments);
@@ -94,6 +97,7 @@ ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size,
   return parsed;
 }
 
+/// Rules that only a training run has (data, prompts): `plan` and `config` do without them.
 ParsedRun with_training_rules(ParsedRun parsed) {
   for (const Finding& broken : check_training_constraints({parsed.values, parsed.run})) {
     if (!follows_from(parsed.findings, broken)) {
@@ -107,6 +111,7 @@ ParsedRun parse_valid_run(const std::vector<std::string>& arguments, Index world
   return checked(parse_run(arguments, world_size));
 }
 
+/// Notices are told even where the run is refused: one of them may be the reason.
 ParsedRun checked(ParsedRun parsed) {
   for (const std::string& notice : parsed.notices) {
     log::warning("{}", notice);

@@ -37,6 +37,7 @@ std::vector<std::size_t> sorted_slots() {
   return slots;
 }
 
+/// As Python prints it, since parsers of the reference's dump read these words.
 std::string display_word(const Option& option, const std::string& word) {
   if (option.type == Type::boolean) {
     return word == "true" ? "True" : "False";
@@ -44,6 +45,7 @@ std::string display_word(const Option& option, const std::string& word) {
   return option.type == Type::text && is_list(option) ? "'" + word + "'" : word;
 }
 
+/// Keeps the type of the option, so that readers of the JSON need no table.
 Json json_word(const Option& option, const std::string& word) {
   if (option.type == Type::boolean) {
     return word == "true";
@@ -54,6 +56,7 @@ Json json_word(const Option& option, const std::string& word) {
   return option.type == Type::real ? Json(read_real(word).value_or(0)) : Json(word);
 }
 
+/// Null where there is no value: neither given nor by default.
 Json json_value(const OptionValues& values, std::size_t slot) {
   const Option& option = option_index().option(slot);
   const auto& words = values.words_at(slot);
@@ -79,6 +82,7 @@ std::string row(std::size_t slot, const std::string& value) {
 
 }  // namespace
 
+/// Lists in brackets, "None" without a value: the form of the reference's argument dump.
 std::string display_value(const OptionValues& values, std::size_t slot) {
   const Option& option = option_index().option(slot);
   const auto& words = values.words_at(slot);
@@ -95,6 +99,7 @@ std::string display_value(const OptionValues& values, std::size_t slot) {
   return fmt::format("[{}]", fmt::join(shown, ", "));
 }
 
+/// All options in the order of their names.
 std::vector<std::pair<std::string, std::string>> display_values(const OptionValues& values) {
   std::vector<std::pair<std::string, std::string>> shown;
   for (const std::size_t slot : sorted_slots()) {
@@ -103,6 +108,7 @@ std::vector<std::pair<std::string, std::string>> display_values(const OptionValu
   return shown;
 }
 
+/// A line for each option; with `provenance` where its value comes from stands behind it.
 std::string values_text(const OptionValues& values, bool provenance) {
   std::string text;
   for (const std::size_t slot : sorted_slots()) {
@@ -114,6 +120,8 @@ std::string values_text(const OptionValues& values, bool provenance) {
   return text;
 }
 
+/// The dump at the start of a run. Without `all` only what differs from its default, and how many
+/// others there are.
 std::string arguments_block(const OptionValues& values, bool all) {
   std::string rows;
   Index defaults = 0;
@@ -132,6 +140,7 @@ std::string arguments_block(const OptionValues& values, bool all) {
                             defaults));
 }
 
+/// One object; with `provenance` each value is an object of value and origin.
 std::string values_json(const OptionValues& values, bool provenance) {
   Json json = Json::object();
   for (const std::size_t slot : sorted_slots()) {
@@ -146,6 +155,8 @@ std::string values_json(const OptionValues& values, bool provenance) {
   return json.dump(2);
 }
 
+/// Only what somebody wrote, not defaults and not what followed from others: enough to repeat a
+/// run.
 std::string given_values_json(const OptionValues& values) {
   Json json = Json::object();
   for (const std::size_t slot : sorted_slots()) {
@@ -157,6 +168,7 @@ std::string given_values_json(const OptionValues& values) {
   return json.dump(2);
 }
 
+/// What `check --json` prints: every finding with its id, options and nearest fix.
 std::string check_json(const ParsedRun& parsed) {
   Json findings = Json::array();
   for (const Finding& finding : parsed.findings) {

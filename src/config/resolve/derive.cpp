@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "config/model_family.h"
 #include "config/sources/data_files.h"
 
 namespace mpitron::config {
@@ -14,6 +15,7 @@ std::string number(Index value) {
   return fmt::format("{}", value);
 }
 
+/// Older spellings that the reference still takes become the options that replaced them.
 void derive_replaced_names(OptionValues& v) {
   if (v.flag("use_rotary_position_embeddings")) {
     v.derive("position_embedding_type", "rope", "from --use-rotary-position-embeddings");
@@ -24,6 +26,13 @@ void derive_replaced_names(OptionValues& v) {
   }
   if (v.flag("recompute_activations")) {
     v.derive("recompute_granularity", "selective", "from --recompute-activations");
+  }
+  if (v.has("activations_checkpoint_method")) {
+    const char* const why = "from --activations-checkpoint-method";
+    v.derive("recompute_granularity", "full", why);
+    v.derive("recompute_method", v.text("activations_checkpoint_method"), why);
+    v.derive("recompute_num_layers",
+             number(v.maybe_integer("activations_checkpoint_num_layers").value_or(1)), why);
   }
   // With full recompute the experts' layers are recomputed anyway.
   if (v.flag("moe_layer_recompute") &&
@@ -53,6 +62,8 @@ void derive_replaced_names(OptionValues& v) {
   }
 }
 
+/// Source: the reference's validate_args; 2/3 of four times the width, so that a gated MLP has as
+/// many weights as a plain one, cut to a multiple of 64.
 Index default_ffn_width(Index hidden, bool swiglu) {
   if (!swiglu) {
     return 4 * hidden;
@@ -60,6 +71,7 @@ Index default_ffn_width(Index hidden, bool swiglu) {
   return static_cast<Index>(static_cast<double>(4 * hidden) * 2 / 3 / 64) * 64;
 }
 
+/// Sizes that follow from others: widths of MLP and heads, groups, biases.
 void derive_model(OptionValues& v) {
   const Index hidden = v.maybe_integer("hidden_size").value_or(0);
   const Index heads = v.maybe_integer("num_attention_heads").value_or(0);
@@ -124,8 +136,8 @@ void derive_vision(OptionValues& v) {
 /// Of a vision-language model: a text with one image fills its positions.
 void derive_text_length(OptionValues& v) {
   const Index patch = v.integer("patch_dim");
-  if (v.text("model") != "vlm" || v.has("dataloader_seq_length") || patch < 1 ||
-      !v.has("seq_length")) {
+  const bool sees_images = family_of(v.text("model")).samples == SampleKind::image_texts;
+  if (!sees_images || v.has("dataloader_seq_length") || patch < 1 || !v.has("seq_length")) {
     return;
   }
   const Index patches = v.integer("img_h") / patch * (v.integer("img_w") / patch);
@@ -137,7 +149,7 @@ void derive_text_length(OptionValues& v) {
 
 /// What the letters say of a hybrid model.
 void derive_hybrid(OptionValues& v) {
-  if (v.text("model") != "mamba") {
+  if (!family_of(v.text("model")).by_letters) {
     return;
   }
   if (!v.given("position_embedding_type")) {
@@ -150,6 +162,7 @@ void derive_hybrid(OptionValues& v) {
   }
 }
 
+/// bf16 gradients add up in fp32 unless the user says otherwise, as in the reference.
 void derive_precision(OptionValues& v, Reading& report) {
   if (v.flag("bf16") && !v.flag("grad_reduce_in_bf16") && v.text("main_grads_dtype") == "fp32" &&
       !v.flag("accumulate_allreduce_grads_in_fp32")) {
@@ -164,6 +177,7 @@ void derive_precision(OptionValues& v, Reading& report) {
   }
 }
 
+/// What has no meaning on MPI is told once and left.
 void derive_layout(OptionValues& v, Index world_size, Reading& report) {
   if (!v.has("world_size")) {
     v.derive("world_size", number(world_size), "ranks of this run");
@@ -181,6 +195,7 @@ void derive_layout(OptionValues& v, Index world_size, Reading& report) {
   }
 }
 
+/// Without --global-batch-size each replica computes one microbatch a step.
 void derive_batch(OptionValues& v) {
   const std::optional<Index> micro = v.maybe_integer("micro_batch_size");
   if (!v.has("global_batch_size") && micro) {
@@ -189,6 +204,8 @@ void derive_batch(OptionValues& v) {
   }
 }
 
+/// Lengths of decay and warm-up default to the length of the run, in the unit (iterations or
+/// samples) that the run is given in.
 void derive_schedule(OptionValues& v) {
   const bool samples = v.has("train_samples") && !v.has("train_iters");
   const char* length = samples ? "train_samples" : "train_iters";
@@ -212,11 +229,12 @@ void derive_tokenizer(OptionValues& v) {
     return;
   }
   const std::string model = v.text("model");
-  const bool sentences = model == "bert" || model == "t5";
-  v.derive("tokenizer_type", sentences ? "BertWordPieceLowerCase" : "GPT2BPETokenizer",
+  v.derive("tokenizer_type",
+           family_of(model).padded() ? "BertWordPieceLowerCase" : "GPT2BPETokenizer",
            fmt::format("default of pretrain-{}", model));
 }
 
+/// Files of paths are expanded before rules see the words.
 void derive_data(OptionValues& v, Reading& report) {
   expand_data_files(v, report);
   derive_tokenizer(v);
@@ -230,6 +248,7 @@ void derive_data(OptionValues& v, Reading& report) {
   }
 }
 
+/// Options without effect in this run are told and not refused: scripts carry them over.
 void note_unused(const OptionValues& v, Reading& report) {
   if (v.given("save_interval") && !v.has("save")) {
     report.notices.push_back("save_interval has no effect without --save: nothing is saved");
@@ -275,6 +294,8 @@ void note_unused(const OptionValues& v, Reading& report) {
 
 }  // namespace
 
+/// At least 1, so that what is derived from it stays sane where the layout does not divide; a rule
+/// tells that.
 Index data_parallel_size(const OptionValues& v) {
   const Index replica = v.integer("tensor_model_parallel_size") *
                         v.integer("pipeline_model_parallel_size") *
@@ -286,6 +307,7 @@ bool scales_loss(const OptionValues& v) {
   return v.flag("fp16") || v.flag("bf16") || v.flag("use_distributed_optimizer");
 }
 
+/// The order matters: each part reads what those before it have derived.
 void derive_values(OptionValues& values, Index world_size, Reading& report) {
   derive_replaced_names(values);
   derive_hybrid(values);

@@ -1,8 +1,29 @@
 #pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
 #include "config/run_config.h"
 #include "config/values/option_values.h"
+#include "utils/check.h"
 
 namespace mpitron::config {
+
+template <class E>
+using Names = std::initializer_list<std::pair<const char*, E>>;
+
+/// The value that `word` stands for; the option table lets no other words pass.
+template <class E>
+E pick(const std::string& word, Names<E> names) {
+  for (const auto& [name, value] : names) {
+    if (word == name) {
+      return value;
+    }
+  }
+  MPITRON_CHECK(false, word);
+  return {};
+}
 
 /// Turns derived option values into the structs. Total: required values that are missing become 0,
 /// for the constraints to tell.

@@ -3,6 +3,7 @@
 namespace mpitron::config {
 namespace {
 
+/// Checkpoints for restarts alone: in the shared folder, on local disks, or both.
 NonPersistentConfig resolve_non_persistent(const OptionValues& v) {
   NonPersistentConfig c;
   const std::string type = v.maybe_text("non_persistent_ckpt_type").value_or("None");
@@ -23,6 +24,7 @@ NonPersistentConfig resolve_non_persistent(const OptionValues& v) {
 
 }  // namespace
 
+/// Paths stay words here; the run decides which exist.
 CheckpointConfig resolve_checkpoint(const OptionValues& v) {
   CheckpointConfig c;
   c.save = v.maybe_text("save");

@@ -1,9 +1,9 @@
-#include "config/resolve/pick.h"
 #include "config/resolve/resolve.h"
 
 namespace mpitron::config {
 namespace {
 
+/// The word was checked against the table's choices; "" is a run that names no tokenizer.
 TokenizerType tokenizer_type(const OptionValues& v) {
   using enum TokenizerType;
   return pick<TokenizerType>(v.maybe_text("tokenizer_type").value_or(""),
@@ -24,6 +24,7 @@ TokenizerType tokenizer_type(const OptionValues& v) {
 
 }  // namespace
 
+/// Weights and prefixes of blends stay together as words; the data layer pairs them.
 DataConfig resolve_data(const OptionValues& v) {
   DataConfig d;
   d.data_path = v.words("data_path");

@@ -1,9 +1,11 @@
-#include "config/hybrid_pattern.h"
+#include "config/layer_pattern.h"
 #include "config/resolve/resolve.h"
 
 namespace mpitron::config {
 namespace {
 
+/// Per layer, true: a delta net instead of attention. Empty without --experimental-attention-
+/// variant.
 std::vector<bool> delta_layers(const OptionValues& v, Index layers) {
   std::vector<bool> result;
   if (v.maybe_text("experimental_attention_variant").value_or("") != "gated_delta_net") {
@@ -20,6 +22,7 @@ std::vector<bool> delta_layers(const OptionValues& v, Index layers) {
   return result;
 }
 
+/// Without a number of heads they fill twice the width, as the reference's expand factor 2.
 MambaConfig mamba(const OptionValues& v) {
   MambaConfig m{.state_dim = v.integer("mamba_state_dim"),
                 .head_dim = v.integer("mamba_head_dim"),
@@ -32,7 +35,7 @@ MambaConfig mamba(const OptionValues& v) {
 /// Of --model mamba, one a layer: as given, or by the ratios.
 std::string layer_letters(const OptionValues& v) {
   const Index layers = v.maybe_integer("num_layers").value_or(0);
-  if (v.text("model") != "mamba") {
+  if (!family_of(v.text("model")).by_letters) {
     return "";
   }
   if (const auto native = v.maybe_text("hybrid_layer_pattern")) {
@@ -45,6 +48,7 @@ std::string layer_letters(const OptionValues& v) {
 
 }  // namespace
 
+/// Patterns and ratios end in the same letters, so that nothing behind asks which was given.
 HybridConfig resolve_hybrid(const OptionValues& v) {
   return {.pattern = layer_letters(v),
           .one_branch_a_layer = v.flag("is_hybrid_model"),

@@ -1,10 +1,12 @@
 #include <array>
 #include <cmath>
+#include <tuple>
 
-#include "config/resolve/pick.h"
 #include "config/resolve/resolve.h"
+#include "config/values/list_expression.h"
 
 namespace mpitron::config {
+
 namespace {
 
 /// "127,0"; what is no pair of integers is left for the rules.
@@ -19,6 +21,8 @@ std::optional<std::array<Index, 2>> window_size(const OptionValues& v) {
   return left && right ? std::optional(std::array{*left, *right}) : std::nullopt;
 }
 
+/// Per layer, true: attention sees a window alone. A list names layers; a number N leaves every
+/// N-th layer whole.
 std::vector<bool> window_layers(const OptionValues& v, Index layers) {
   const std::optional<std::string> text = v.maybe_text("window_attn_skip_freq");
   std::vector<bool> result;
@@ -35,6 +39,7 @@ std::vector<bool> window_layers(const OptionValues& v, Index layers) {
   return result;
 }
 
+/// Multiplies initial deviations and rates by the width's share, source: Yang et al. 2022, table 8.
 void resolve_mup(ModelConfig& m, const OptionValues& v) {
   if (!v.flag("use_mup")) {
     return;
@@ -54,6 +59,7 @@ void resolve_mup(ModelConfig& m, const OptionValues& v) {
 
 }  // namespace
 
+/// 1 also where sizes are missing, which a rule tells.
 double mup_width(const OptionValues& v) {
   const Index hidden = v.maybe_integer("hidden_size").value_or(0);
   const Index base = v.maybe_integer("mup_base_hidden_size").value_or(hidden);
@@ -62,6 +68,7 @@ double mup_width(const OptionValues& v) {
              : 1;
 }
 
+/// Comes behind the parts of 0.14, whose values some of these change (deviations by muP).
 void resolve_later_releases(ModelConfig& m, const OptionValues& v) {
   m.window_size = window_size(v);
   m.window_layers = window_layers(v, m.num_layers);
@@ -77,6 +84,30 @@ void resolve_later_releases(ModelConfig& m, const OptionValues& v) {
   m.activation_clamp = v.maybe_real("activation_func_clamp_value");
   m.glu_linear_offset = v.real("glu_linear_offset");
   resolve_mup(m, v);
+}
+
+/// --load-adapter makes the struct as well: rank and targets are then the adapter's own.
+void resolve_finetuning(ModelConfig& m, const OptionValues& v) {
+  if (const auto layers = layer_range(v.maybe_text("freeze_layers").value_or(""))) {
+    std::tie(m.frozen.first_layer, m.frozen.last_layer) = *layers;
+  }
+  m.frozen.embeddings = v.flag("freeze_embeddings");
+  const std::optional<Index> rank = v.maybe_integer("lora_rank");
+  if (!rank && !v.maybe_text("load_adapter")) {
+    return;
+  }
+  m.lora.emplace();  // of --load-adapter: its files say the rest
+  m.lora->rank = rank.value_or(0);
+  m.lora->alpha = v.maybe_real("lora_alpha").value_or(static_cast<double>(m.lora->rank));
+  m.lora->dropout = v.real("lora_dropout");
+  m.lora->rank_stabilised = v.flag("lora_rslora");
+  m.lora->target_modules = comma_list(v.text("lora_target_modules"));
+  for (const auto& [module, number] :
+       number_pattern(v.maybe_text("lora_rank_pattern").value_or("")).value_or(NumberPattern{})) {
+    m.lora->rank_pattern[module] = static_cast<Index>(number);
+  }
+  m.lora->alpha_pattern =
+      number_pattern(v.maybe_text("lora_alpha_pattern").value_or("")).value_or(NumberPattern{});
 }
 
 }  // namespace mpitron::config

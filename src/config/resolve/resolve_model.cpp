@@ -1,12 +1,12 @@
 #include <cmath>
 
 #include "config/layer_pattern.h"
-#include "config/resolve/pick.h"
 #include "config/resolve/resolve.h"
 
 namespace mpitron::config {
 namespace {
 
+/// The last of the reference's order wins where rules are broken; a rule tells that two were given.
 ActivationKind activation(const OptionValues& v) {
   if (v.flag("swiglu")) {
     return ActivationKind::silu;
@@ -21,6 +21,7 @@ ActivationKind activation(const OptionValues& v) {
                                                              : ActivationKind::gelu_erf;
 }
 
+/// A number N skips every N-th layer, a list says it for each.
 std::vector<bool> no_rope_layers(const OptionValues& v, Index layers) {
   const std::optional<std::string> text = v.maybe_text("no_rope_freq");
   std::vector<bool> skip;
@@ -37,6 +38,7 @@ std::vector<bool> no_rope_layers(const OptionValues& v, Index layers) {
   return skip;
 }
 
+/// Selective recomputation without a list drops core attention, as the reference.
 std::vector<RecomputeModule> recompute_modules(const OptionValues& v) {
   using enum RecomputeModule;
   std::vector<RecomputeModule> out;
@@ -54,13 +56,9 @@ std::vector<RecomputeModule> recompute_modules(const OptionValues& v) {
   return out;
 }
 
+/// `vlm` and `mamba` are GPTs whose parts differ, so the kind has fewer values than --model.
 void resolve_size(ModelConfig& m, const OptionValues& v) {
-  m.kind = pick<ModelKind>(v.text("model"), {{"gpt", ModelKind::gpt},
-                                             {"bert", ModelKind::bert},
-                                             {"t5", ModelKind::t5},
-                                             {"vit", ModelKind::vit},
-                                             {"vlm", ModelKind::gpt},
-                                             {"mamba", ModelKind::gpt}});
+  m.kind = family_of(v.text("model")).kind;
   m.decoder_seq_length = v.maybe_integer("decoder_seq_length").value_or(0);
   m.bert_binary_head = v.flag("bert_binary_head");
   m.num_layers = v.maybe_integer("num_layers").value_or(0);
@@ -81,6 +79,7 @@ void resolve_size(ModelConfig& m, const OptionValues& v) {
   m.mtp_loss_scaling_factor = v.real("mtp_loss_scaling_factor");
 }
 
+/// Sizes of DeepSeek-V2 by default; they count only with --multi-latent-attention.
 void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
   m.multi_latent_attention = v.flag("multi_latent_attention");
   m.q_lora_rank = v.maybe_integer("q_lora_rank");
@@ -90,6 +89,7 @@ void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
   m.v_head_dim = v.integer("v_head_dim");
 }
 
+/// The backend's name is kept for the tuning file; the host has one kernel for all of them.
 void resolve_attention(ModelConfig& m, const OptionValues& v) {
   using enum AttentionBackend;
   m.attention_backend = pick<AttentionBackend>(v.text("attention_backend"), {{"auto", automatic},
@@ -105,6 +105,7 @@ void resolve_attention(ModelConfig& m, const OptionValues& v) {
   m.reset_attention_mask = v.flag("reset_attention_mask") || v.flag("sft_packing");
 }
 
+/// Rotary bases are whole numbers here as in the reference.
 void resolve_positions(ModelConfig& m, const OptionValues& v) {
   using enum PositionEmbedding;
   m.position_embedding_type = pick<PositionEmbedding>(v.text("position_embedding_type"),
@@ -129,6 +130,7 @@ void resolve_positions(ModelConfig& m, const OptionValues& v) {
   m.relative_attention_max_distance = v.integer("relative_attention_max_distance");
 }
 
+/// --apply-layernorm-1p holds for both kinds of norm.
 void resolve_layers(ModelConfig& m, const OptionValues& v) {
   m.normalization = pick<Normalization>(
       v.text("normalization"),
@@ -148,6 +150,7 @@ void resolve_layers(ModelConfig& m, const OptionValues& v) {
   m.use_cpu_initialization = v.flag("use_cpu_initialization");
 }
 
+/// Nothing without --fp8-format; first and last layers may stay in bf16.
 std::optional<Fp8Config> resolve_fp8(const OptionValues& v) {
   const std::optional<std::string> format = v.maybe_text("fp8");
   if (!format) {
@@ -168,6 +171,7 @@ std::optional<Fp8Config> resolve_fp8(const OptionValues& v) {
       .last_bf16_layers = ends_in_bf16 ? v.integer("num_layers_at_end_in_bf16") : 0};
 }
 
+/// The words were checked; what follows from two of them is decided here.
 void resolve_precision(ModelConfig& m, const OptionValues& v) {
   using Granularity = RecomputeGranularity;
   m.params_dtype = params_dtype(v);
@@ -190,6 +194,7 @@ void resolve_precision(ModelConfig& m, const OptionValues& v) {
   m.tp_comm_overlap = v.flag("tp_comm_overlap");
 }
 
+/// Sizes of images in pixels, as height and width.
 VisionConfig resolve_vision(const OptionValues& v) {
   const VisionTask task =
       v.text("vision_pretraining_type") == "inpaint" ? VisionTask::inpaint : VisionTask::classify;
@@ -208,8 +213,9 @@ VisionConfig resolve_vision(const OptionValues& v) {
       .most_bad_images = v.integer("skip_bad_images")};
 }
 
+/// The tower's sizes are those of the published models of its kind.
 std::optional<VlmConfig> resolve_vlm(const OptionValues& v) {
-  if (v.text("model") != "vlm") {
+  if (family_of(v.text("model")).samples != SampleKind::image_texts) {
     return {};
   }
   const TowerKind tower =
@@ -230,6 +236,7 @@ std::optional<VlmConfig> resolve_vlm(const OptionValues& v) {
 
 }  // namespace
 
+/// Parts in the order in which later ones read earlier fields.
 ModelConfig resolve_model(const OptionValues& v) {
   ModelConfig m;
   resolve_size(m, v);

@@ -1,4 +1,3 @@
-#include "config/resolve/pick.h"
 #include "config/resolve/resolve.h"
 
 namespace mpitron::config {
@@ -17,6 +16,7 @@ std::vector<bool> moe_layers(const OptionValues& v, Index layers) {
   return result;
 }
 
+/// Nothing: logits are in the type of the activations.
 std::optional<DType> router_dtype(const OptionValues& v) {
   const std::optional<std::string> word = v.maybe_text("moe_router_dtype");
   if (!word) {
@@ -44,6 +44,7 @@ void resolve_balance(MoeConfig& moe, const OptionValues& v) {
   moe.z_loss_coefficient = v.maybe_real("moe_z_loss_coeff").value_or(0);
 }
 
+/// Balancing kinds and coefficients are two lists of the same length (a rule), zipped here.
 void resolve_router(MoeConfig& moe, const OptionValues& v) {
   moe.topk = v.integer("moe_router_topk");
   moe.router_dtype = router_dtype(v);
@@ -63,6 +64,7 @@ void resolve_router(MoeConfig& moe, const OptionValues& v) {
 
 }  // namespace
 
+/// The width of an expert defaults to that of the MLP, as in the reference.
 std::optional<MoeConfig> resolve_moe(const OptionValues& v) {
   if (!v.has("num_experts")) {
     return std::nullopt;

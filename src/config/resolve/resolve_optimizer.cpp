@@ -1,10 +1,11 @@
 #include "config/resolve/derive.h"
-#include "config/resolve/pick.h"
 #include "config/resolve/resolve.h"
 
 namespace mpitron::config {
 namespace {
 
+/// All lengths become samples, so that a ramp-up of the batch bends no schedule; one iteration is a
+/// full batch.
 void resolve_lr(OptimizerConfig& o, const OptionValues& v, const TrainingConfig& t) {
   using enum LrDecayStyle;
   o.lr = v.maybe_real("lr").value_or(0);
@@ -39,6 +40,7 @@ void resolve_lr(OptimizerConfig& o, const OptionValues& v, const TrainingConfig&
   o.use_checkpoint_opt_param_scheduler = v.flag("use_checkpoint_opt_param_scheduler");
 }
 
+/// Types of stored state; u8 stands for the 8-bit format, which has scales beside it.
 StateTypes resolve_state_types(const OptionValues& v) {
   const auto type = [&](const char* name) {
     return pick<DType>(
@@ -66,6 +68,8 @@ std::vector<Index> qkv_rows(const OptionValues& v) {
                                          : std::vector<Index>{queries, d, d};
 }
 
+/// Rows of queries, keys and values are split where the reference splits them, each orthogonalised
+/// alone.
 MuonConfig resolve_muon(const OptionValues& v) {
   MuonConfig m{.momentum = v.real("muon_momentum"),
                .nesterov = v.flag("muon_nesterov"),
@@ -88,6 +92,7 @@ MuonConfig resolve_muon(const OptionValues& v) {
   return m;
 }
 
+/// Nothing without --optimizer-cpu-offload; the fraction is of elements, not of tensors.
 std::optional<OffloadConfig> resolve_offload(const OptionValues& v) {
   if (!v.flag("optimizer_cpu_offload")) {
     return {};
@@ -100,6 +105,7 @@ std::optional<OffloadConfig> resolve_offload(const OptionValues& v) {
 
 }  // namespace
 
+/// `dist_muon` is Muon here: whether state is sharded is the layout's business.
 OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t) {
   OptimizerConfig o;
   using enum OptimizerKind;

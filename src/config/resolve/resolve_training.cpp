@@ -1,5 +1,4 @@
 #include "config/global_batch_size.h"
-#include "config/resolve/pick.h"
 #include "config/resolve/resolve.h"
 
 namespace mpitron::config {
@@ -12,6 +11,7 @@ std::string profile_dir(const OptionValues& v) {
 
 }  // namespace
 
+/// Missing sizes become 0 and are told by rules, so that all mistakes are told at once.
 TrainingConfig resolve_training(const OptionValues& v) {
   TrainingConfig t;
   t.micro_batch_size = v.maybe_integer("micro_batch_size").value_or(0);

@@ -46,6 +46,7 @@ struct Problem {
   std::string text;
 };
 
+/// Problem with the line: NCCL itself would take a wrong number silently.
 int whole_number(const YAML::Node& node, const std::string& name) {
   int number = 0;
   if (!YAML::convert<int>::decode(node, number) || number < 0) {
@@ -55,6 +56,7 @@ int whole_number(const YAML::Node& node, const std::string& name) {
   return number;
 }
 
+/// Fields as NCCL names them; an unknown one is a Problem.
 CommunicatorLimits read_limits(const YAML::Node& fields) {
   CommunicatorLimits limits;
   for (const auto& field : fields) {
@@ -84,6 +86,7 @@ CommunicatorLimits read_limits(const YAML::Node& fields) {
   return limits;
 }
 
+/// Groups by the reference's words, which may stand for several of ours.
 std::map<std::string, CommunicatorLimits> read_groups(const YAML::Node& root) {
   std::map<std::string, CommunicatorLimits> groups;
   if (!root.IsMap() && !root.IsNull()) {
@@ -114,6 +117,7 @@ bool is_communicator_group(std::string_view word) {
   return std::ranges::find(kGroups, word, &CommunicatorGroup::word) != kGroups.end();
 }
 
+/// For messages: each word once.
 std::string communicator_group_words() {
   std::string words;
   std::string_view last;
@@ -126,6 +130,7 @@ std::string communicator_group_words() {
   return words;
 }
 
+/// Total: what is wrong with the file becomes `problem`, told by the rule.
 CommunicatorFile read_communicator_file(const std::string& path) {
   try {
     return {.groups = read_groups(YAML::Load(read_file(path))), .problem = ""};

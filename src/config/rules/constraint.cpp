@@ -34,6 +34,7 @@ constexpr WordRule kWordRules[] = {
      "understood."},
 };
 
+/// Rows hold names without dashes, messages have them.
 std::vector<std::string> dashed(std::string_view names) {
   std::vector<std::string> out = split_words(names);
   for (std::string& name : out) {
@@ -42,6 +43,7 @@ std::vector<std::string> dashed(std::string_view names) {
   return out;
 }
 
+/// "--x 4 or --x 8": sorted, each value once.
 std::string alternatives(std::string_view option, std::vector<Index> values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -57,6 +59,7 @@ void sort_by_id(std::vector<Constraint>& rules) {
                    [](const Constraint& a, const Constraint& b) { return a.id < b.id; });
 }
 
+/// Rules of every command that reads a model: the parts in the order of their ids.
 std::vector<Constraint> model_run_constraints() {
   std::vector<Constraint> rules;
   for (const auto part : {model_constraints(),         layer_constraints(),
@@ -75,6 +78,7 @@ std::vector<Constraint> model_run_constraints() {
   return rules;
 }
 
+/// All broken rules, not the first: a user mends a command line once.
 std::vector<Finding> violated(std::span<const Constraint> rules, const Facts& facts) {
   std::vector<Finding> findings;
   for (const Constraint& rule : rules) {
@@ -89,6 +93,7 @@ std::vector<Finding> violated(std::span<const Constraint> rules, const Facts& fa
 
 }  // namespace
 
+/// Also those of training alone, for `explain` and the documentation.
 std::vector<Constraint> all_constraints() {
   std::vector<Constraint> all = model_run_constraints();
   const auto more = training_constraints();
@@ -105,6 +110,7 @@ std::vector<Finding> check_training_constraints(const Facts& facts) {
   return violated(training_constraints(), facts);
 }
 
+/// By id or by name; nothing where there is none.
 std::optional<std::string> explain_rule(std::string_view id) {
   for (const WordRule& rule : kWordRules) {
     if (id == rule.id || id == rule.name) {
@@ -120,6 +126,7 @@ std::optional<std::string> explain_rule(std::string_view id) {
   return std::nullopt;
 }
 
+/// What `explain` suggests for a mistyped word.
 std::vector<std::string_view> rule_names() {
   std::vector<std::string_view> names;
   for (const WordRule& rule : kWordRules) {
@@ -131,6 +138,7 @@ std::vector<std::string_view> rule_names() {
   return names;
 }
 
+/// Divisors that are not positive are the business of a rule of their own.
 std::optional<Violation> divides(Index value, Index divisor, const std::string& nearest) {
   if (divisor <= 0 || value % divisor == 0) {
     return {};
@@ -138,6 +146,7 @@ std::optional<Violation> divides(Index value, Index divisor, const std::string& 
   return Violation{fmt::format("{} % {} = {}", value, divisor, value % divisor), nearest};
 }
 
+/// The multiples of `unit` around `value`, as flags.
 std::string nearest_multiples(std::string_view option, Index value, Index unit) {
   if (unit <= 0) {
     return "";
@@ -146,6 +155,7 @@ std::string nearest_multiples(std::string_view option, Index value, Index unit) 
   return below > 0 ? alternatives(option, {below, below + unit}) : alternatives(option, {unit});
 }
 
+/// The divisors of `value` around `wanted`, found in pairs so that a huge value takes no time.
 std::string nearest_divisors(std::string_view option, Index value, Index wanted) {
   if (value <= 0) {
     return "";

@@ -51,7 +51,7 @@ Result recorded_step(const Facts& f) {
   const ModelConfig& m = f.run.model;
   const ParallelConfig& p = f.run.parallel;
   Obstacles obstacles;
-  obstacles.add(m.kind != ModelKind::gpt, "padded samples");
+  obstacles.add(!m.family().decoder_only, "padded samples");
   if (m.moe) {
     const bool exchanged = p.expert_model_parallel_size * p.expert_tensor_parallel_size > 1;
     obstacles.add(!m.moe->capacity_factor || !m.moe->pad_to_capacity,
@@ -112,7 +112,7 @@ Result offloaded_activations(const Facts& f) {
   Obstacles obstacles;
   obstacles.add(f.run.model.recompute_granularity == RecomputeGranularity::full,
                 "--recompute-granularity full");
-  obstacles.add(f.run.model.kind == ModelKind::t5, "an encoder whose output all layers read");
+  obstacles.add(f.run.model.family().encoder_decoder, "an encoder whose output all layers read");
   obstacles.add(f.run.parallel.sharding_strategy == ShardingStrategy::optim_grads_params,
                 "sharded parameters");
   obstacles.add(f.run.parallel.overlap_moe_expert_parallel_comm, "overlapped exchanges of experts");

@@ -24,20 +24,20 @@ std::string given_of(const Facts& f, std::initializer_list<const char*> dests) {
 }
 
 Result options_of_the_model(const Facts& f) {
-  const ModelKind kind = f.run.model.kind;
+  const ModelFamily& family = f.run.model.family();
   std::string foreign;
   const auto add = [&](const std::string& given, const char* models) {
     if (!given.empty()) {
       foreign += fmt::format("{}{} (of {})", foreign.empty() ? "" : "; ", given, models);
     }
   };
-  if (kind != ModelKind::bert) {
+  if (family.samples != SampleKind::sentence_pairs) {
     add(given_of(f, {"bert_binary_head"}), "bert");
   }
-  if (kind == ModelKind::gpt) {
+  if (!family.padded()) {
     add(given_of(f, {"mask_prob", "short_seq_prob"}), "bert and t5");
   }
-  if (kind != ModelKind::t5) {
+  if (!family.encoder_decoder) {
     add(given_of(f, {"decoder_seq_length", "decoder_num_layers", "relative_attention_num_buckets",
                      "relative_attention_max_distance"}),
         "t5");
@@ -49,7 +49,7 @@ Result options_of_the_model(const Facts& f) {
 }
 
 Result plain_layers(const Facts& f) {
-  if (f.run.model.kind == ModelKind::gpt) {
+  if (f.run.model.family().decoder_only) {
     return {};
   }
   std::string given =
@@ -64,14 +64,14 @@ Result plain_layers(const Facts& f) {
 
 Result whole_sequences(const Facts& f) {
   const Index ranks = f.run.parallel.context_parallel_size;
-  return f.run.model.kind != ModelKind::gpt && ranks > 1
+  return !f.run.model.family().decoder_only && ranks > 1
              ? Violation{fmt::format("{} ranks", ranks), "--context-parallel-size 1"}
              : Result();
 }
 
 Result decoder_sizes(const Facts& f) {
   const ModelConfig& m = f.run.model;
-  if (m.kind != ModelKind::t5) {
+  if (!m.family().encoder_decoder) {
     return {};
   }
   if (m.decoder_seq_length < 1 || m.decoder_seq_length > m.max_position_embeddings) {
@@ -103,7 +103,7 @@ Result relative_positions(const Facts& f) {
   if (m.position_embedding_type != PositionEmbedding::relative) {
     return {};
   }
-  if (m.kind != ModelKind::t5) {
+  if (!m.family().encoder_decoder) {
     return Violation{"--model " + f.values.text("model"), "--position-embedding-type rope"};
   }
   if (f.run.parallel.pipeline_model_parallel_size > 1) {
@@ -121,14 +121,15 @@ Result relative_positions(const Facts& f) {
 
 Result masked_objectives(const Facts& f) {
   const ModelConfig& m = f.run.model;
-  if (m.kind == ModelKind::gpt) {
+  if (!m.family().padded()) {
     return {};
   }
-  if (m.kind == ModelKind::bert && f.run.training.calculate_per_token_loss) {
+  const bool pairs = m.family().samples == SampleKind::sentence_pairs;
+  if (pairs && f.run.training.calculate_per_token_loss) {
     return Violation{"--calculate-per-token-loss with bert, whose losses are means of microbatches",
                      ""};
   }
-  if (m.kind == ModelKind::t5 && m.untie_embeddings_and_output_weights) {
+  if (m.family().encoder_decoder && m.untie_embeddings_and_output_weights) {
     return Violation{"--untie-embeddings-and-output-weights with t5, whose output layer is tied",
                      ""};
   }

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "config/rules/constraint.h"
-#include "config/values/finetuning_lists.h"
+#include "config/values/list_expression.h"
 #include "config/values/option_values.h"
 
 namespace mpitron::config {
@@ -43,7 +43,7 @@ Result packed_layers(const Facts& f) {
   const bool states = !m.hybrid.pattern.empty() || !m.hybrid.delta_layers.empty();
   const char* given = states ? "layers that pass states from token to token"
                       : m.mtp_num_layers.value_or(0) > 0 ? "--mtp-num-layers"
-                      : m.kind != ModelKind::gpt         ? "another model than GPT"
+                      : !m.family().decoder_only         ? "another model than GPT"
                                                          : nullptr;
   return given != nullptr ? Violation{given, ""} : Result();
 }
@@ -116,7 +116,7 @@ Result low_rank_needs_a_rank(const Facts& f) {
 const char* without_low_rank(const RunConfig& run) {
   const ModelConfig& m = run.model;
   const bool experts = m.moe.has_value();
-  return m.kind != ModelKind::gpt           ? "another model than GPT"
+  return !m.family().decoder_only           ? "another model than GPT"
          : !m.hybrid.pattern.empty()        ? "layers by letters"
          : !m.hybrid.delta_layers.empty()   ? "gated delta nets"
          : m.multi_latent_attention         ? "--multi-latent-attention"

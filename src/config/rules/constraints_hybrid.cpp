@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "config/hybrid_pattern.h"
 #include "config/layer_pattern.h"
 #include "config/rules/constraint.h"
 
@@ -40,7 +39,7 @@ const char* whole_sequence_mixer(const Facts& f) {
 }
 
 Result mamba_options(const Facts& f) {
-  if (f.values.text("model") == "mamba") {
+  if (f.run.model.family().by_letters) {
     return {};
   }
   for (const char* name :

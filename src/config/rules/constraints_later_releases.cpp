@@ -51,7 +51,7 @@ Result gate_limits(const Facts& f) {
 
 Result plain_heads_only(const Facts& f) {
   const ModelConfig& m = f.run.model;
-  const bool other = m.multi_latent_attention || m.kind != ModelKind::gpt;
+  const bool other = m.multi_latent_attention || !m.family().decoder_only;
   const char* given = m.attention_output_gate                   ? "--attention-output-gate"
                       : m.attention_sink != AttentionSink::none ? "--softmax-type"
                                                                 : nullptr;
@@ -115,7 +115,7 @@ Result qk_clip(const Facts& f) {
     return Violation{fmt::format("alpha {}, threshold {}", m.qk_clip->alpha, m.qk_clip->threshold),
                      "--qk-clip-alpha 0.5 --qk-clip-threshold 100"};
   }
-  if (m.multi_latent_attention || m.kind != ModelKind::gpt || m.reset_attention_mask) {
+  if (m.multi_latent_attention || !m.family().decoder_only || m.reset_attention_mask) {
     return Violation{"attention of another kind, or a mask", "neither"};
   }
   if (f.run.parallel.context_parallel_size > 1) {

@@ -18,7 +18,7 @@ Result data_are_named(const Facts& f) {
 }
 
 Result mock_data_are_tokens(const Facts& f) {
-  return f.run.data.mock_data && f.run.model.kind != ModelKind::gpt
+  return f.run.data.mock_data && f.run.model.family().samples != SampleKind::texts
              ? Violation{"--mock-data is given", "--data-path PREFIX"}
              : Result();
 }

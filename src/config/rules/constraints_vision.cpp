@@ -23,7 +23,7 @@ std::string given_of(const Facts& f, std::span<const char* const> dests) {
 }
 
 bool is_vision(const Facts& f) {
-  return f.run.model.kind == ModelKind::vit;
+  return f.run.model.family().samples == SampleKind::images;
 }
 
 /// Sizes of images concern both kinds of models of images.

@@ -138,6 +138,7 @@ std::string word(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+/// A list as its words, a single value as one.
 std::vector<std::string> words(const Json& value) {
   std::vector<std::string> out;
   if (value.is_array()) {
@@ -156,6 +157,7 @@ class Adoption {
            Reading& report)
       : checkpoint_(checkpoint), saved_(saved), values_(values), report_(report) {}
 
+  /// Takes those that the checkpoint has and the command line has not.
   void take(std::span<const char* const> dests) {
     for (const char* dest : dests) {
       const std::size_t slot = option_index().slot_of_dest(dest);
@@ -203,6 +205,8 @@ std::string differences(std::span<const char* const> dests,
 
 }  // namespace
 
+/// --use-checkpoint-args: the model's sizes and, with --use-mp-args-from-checkpoint-args, its
+/// layout.
 void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionValues& values,
                                 Reading& report) {
   const Json saved = parse(checkpoint.configuration);
@@ -236,6 +240,7 @@ std::string function_differences(const std::string& checkpoint_configuration,
   return differences(kFunction, checkpoint_configuration, configuration);
 }
 
+/// Folders and lengths of the run may differ without a word.
 std::string all_differences(const std::string& checkpoint_configuration,
                             const std::string& configuration) {
   std::vector<const char*> dests;

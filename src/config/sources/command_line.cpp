@@ -14,6 +14,7 @@ bool is_value(const std::string& word) {
   return !word.starts_with('-') || word == "-" || read_real(word).has_value();
 }
 
+/// Whether the word is one of the option's own spellings and not one with `_` for `-`.
 bool has_spelling(const Option& option, std::string_view name) {
   return option.name == name ||
          (" " + std::string(option.alias) + " ").find(fmt::format(" {} ", name)) !=
@@ -24,6 +25,7 @@ class Cutter {
  public:
   explicit Cutter(const std::vector<std::string>& words) : words_(words) {}
 
+  /// One pass; names are known before their words are counted.
   Reading cut() {
     while (at_ < words_.size()) {
       const std::string& word = words_[at_++];
@@ -59,6 +61,7 @@ class Cutter {
     out_.given.push_back({slot, std::move(words), {Origin::Source::command_line, {}}});
   }
 
+  /// Negative numbers count as values, as argparse does where no option looks like a number.
   void take_words(Kind kind, std::vector<std::string>& words) {
     const bool many = kind == Kind::words || kind == Kind::any_words;
     const std::size_t limit = many ? words_.size() : kind == Kind::value ? 1 : 0;
@@ -67,6 +70,7 @@ class Cutter {
     }
   }
 
+  /// Told once a command line: old scripts have it everywhere.
   void note_underscores(const Option& option, const std::string& text) {
     if (!noted_ && !has_spelling(option, text)) {
       out_.notices.push_back(fmt::format("--{} is read as --{}", text, option.name));
@@ -74,6 +78,7 @@ class Cutter {
     }
   }
 
+  /// Names the option before it, which is usually the one with a word too many.
   void stray(const std::string& word) {
     const std::string& before = at_ > 1 ? words_[at_ - 2] : word;
     out_.findings.push_back(

@@ -29,6 +29,7 @@ std::optional<std::string> contents(Reading& report, const char* option, const s
   }
 }
 
+/// Blanks and line ends separate, as on a command line.
 void expand_words(OptionValues& values, const std::string& path, Reading& report) {
   constexpr const char* kOption = "--data-args-path";
   const std::optional<std::string> text = contents(report, kOption, path);
@@ -43,6 +44,7 @@ void expand_words(OptionValues& values, const std::string& path, Reading& report
   }
 }
 
+/// Lists of train, valid and test; other keys are a mistake that would lose data silently.
 void expand_splits(OptionValues& values, const std::string& path, Reading& report) {
   constexpr const char* kOption = "--per-split-data-args-path";
   const std::optional<std::string> text = contents(report, kOption, path);
@@ -73,6 +75,7 @@ void expand_splits(OptionValues& values, const std::string& path, Reading& repor
 
 }  // namespace
 
+/// A file that is missing is a finding like any other, so that all are told at once.
 void expand_data_files(OptionValues& values, Reading& report) {
   if (const auto path = values.maybe_text("data_args_path")) {
     expand_words(values, *path, report);

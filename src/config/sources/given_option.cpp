@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "config/values/edit_distance.h"
+#include "config/values/finding.h"
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
@@ -35,6 +35,7 @@ Finding finding(const char* id, const char* name, const Option& option, std::str
   return {id, name, std::move(message), std::move(nearest), {dashed(option)}};
 }
 
+/// Says what is wrong with the number of words; empty where it is right.
 std::string count_mistake(const Option& option, std::size_t words) {
   if (is_flag(option) && words > 0) {
     return "is a flag and takes no value";
@@ -65,6 +66,7 @@ WordCheck check_integer(const std::string& word) {
   return {"an integer", whole ? fmt::format("{}", static_cast<Index>(*real)) : ""};
 }
 
+/// With the nearest choice for a typing error.
 WordCheck check_choice(const Option& option, const std::string& word) {
   const std::vector<std::string> choices = split_words(option.choices);
   if (std::find(choices.begin(), choices.end(), word) != choices.end()) {
@@ -76,6 +78,7 @@ WordCheck check_choice(const Option& option, const std::string& word) {
           near.empty() ? "" : std::string(near[0])};
 }
 
+/// Checks a word by the option's type; the message says what would be right.
 WordCheck check_word(const Option& option, const std::string& word) {
   if (!is_utf8(word)) {
     return {"text in UTF-8, which checkpoints and logs are written in", ""};
@@ -191,6 +194,7 @@ bool check_status(const Option& option, const GivenOption& given,
 
 }  // namespace
 
+/// By value and not by spelling: 1e-4 and 0.0001 are the same default.
 bool is_default(const Option& option, const std::vector<std::string>& words) {
   const std::optional<std::vector<std::string>> start = default_words(option);
   if (!start || start->size() != words.size()) {
@@ -206,6 +210,7 @@ bool is_default(const Option& option, const std::vector<std::string>& words) {
   return true;
 }
 
+/// Similar names by distance in letters and by beginning.
 Finding unknown_option(std::string_view name, const Origin& origin) {
   const std::vector<std::string> similar = option_index().similar_names(name);
   return {ids::kUnknownOption,
@@ -215,6 +220,7 @@ Finding unknown_option(std::string_view name, const Origin& origin) {
           {"--" + std::string(name)}};
 }
 
+/// Removed and refused options are findings here, before any rule sees their values.
 void accept_option(const GivenOption& given, OptionValues& values, Reading& report) {
   const Option& option = option_index().option(given.slot);
   const std::string mistake = count_mistake(option, given.words.size());

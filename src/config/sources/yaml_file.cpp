@@ -1,20 +1,23 @@
 #include "config/sources/yaml_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <map>
+#include <string>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "config/sources/yaml_names.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
 namespace mpitron::config {
+
 namespace {
 
+/// Keys and headings compare without case, blanks and dashes.
 std::string plain_name(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -37,6 +40,7 @@ class YamlReader {
  public:
   explicit YamlReader(std::string path) : path_(std::move(path)) {}
 
+  /// Errors of the YAML library become a finding with its line.
   Reading read() {
     try {
       const YAML::Node root = YAML::Load(read_file(path_));
@@ -60,6 +64,7 @@ class YamlReader {
 
   std::string place(int line) const { return line > 0 ? fmt::format("{}:{}", path_, line) : path_; }
 
+  /// One finding for each, with the line.
   void problem(int line, const std::string& what, const std::string& nearest) {
     out_.findings.push_back({ids::kFile,
                              "configuration_file",
@@ -68,6 +73,7 @@ class YamlReader {
                              {"--yaml-cfg"}});
   }
 
+  /// Headings of the reference's schema and of --help hold options; deeper nesting has no meaning.
   void section(const YAML::Node& map, bool top) {
     for (const auto& pair : map) {
       const std::string key = pair.first.IsScalar() ? pair.first.Scalar() : "";
@@ -79,6 +85,7 @@ class YamlReader {
     }
   }
 
+  /// Own names first, then the reference's fields.
   void entry(const std::string& key, const YAML::Node& key_node, const YAML::Node& node) {
     const OptionIndex& index = option_index();
     const Origin origin{Origin::Source::yaml, place(line_of(key_node))};
@@ -170,6 +177,7 @@ class YamlReader {
     return fmt::format("--{}", index.option(index.slot_of_dest(dest)).name);
   }
 
+  /// Written flags are on or off; stored names may be negated ones.
   void flag(std::size_t slot, bool by_name, const YAML::Node& node, const Origin& origin) {
     const std::string word = node.IsScalar() ? interpolated(node) : "";
     const std::optional<bool> value = yaml_boolean(word);
@@ -184,6 +192,7 @@ class YamlReader {
     }
   }
 
+  /// A scalar is one word, a list several.
   std::vector<std::string> words_of(const YAML::Node& node) {
     std::vector<std::string> words;
     if (node.IsScalar()) {
@@ -202,6 +211,7 @@ class YamlReader {
     return words;
   }
 
+  /// ${NAME} and ${NAME:-text}, anywhere in a scalar; nothing else is expanded.
   std::string interpolated(const YAML::Node& node) {
     const std::string& text = node.Scalar();
     std::string out;
@@ -219,6 +229,7 @@ class YamlReader {
     return out + text.substr(at);
   }
 
+  /// An unset variable without a text is a finding, not an empty word.
   std::string variable(const std::string& text, int line) {
     const std::size_t colon = text.find(":-");
     const std::string name = text.substr(0, colon);
@@ -243,6 +254,84 @@ class YamlReader {
 
 Reading read_yaml_file(const std::string& path) {
   return YamlReader(path).read();
+}
+
+namespace {
+
+using enum YamlName::Meaning;
+
+// megatron/training/yaml_arguments.py and examples/gpt3/gpt_config.yaml of Megatron-Core 0.14.
+constexpr std::array kNames = std::to_array<YamlName>({
+    {"layernorm_epsilon", other_name, "norm_epsilon"},
+    {"layernorm_zero_centered_gamma", other_name, "apply_layernorm_1p"},
+    {"num_moe_experts", other_name, "num_experts"},
+    {"activation_func", activation, ""},
+    {"init_method", initial, "init_method_xavier_uniform"},
+    {"embedding_init_method", must_be_off, "embedding_init_method_std"},
+    {"output_layer_init_method", must_be_off, ""},
+    {"moe_token_dropping", must_be_off, "moe_expert_capacity_factor"},
+    {"cpu_offloading", must_be_off, "cpu_offloading_num_layers"},
+    {"variable_seq_lengths", must_be_off, ""},
+    {"enable_autocast", must_be_off, ""},
+    {"num_microbatches_with_partial_activation_checkpoints", must_be_off, "recompute_granularity"},
+    // Set by the reference from other names.
+    {"virtual_pipeline_model_parallel_size", without_use, ""},
+    {"params_dtype", without_use, ""},
+    {"pipeline_dtype", without_use, ""},
+    {"autocast_dtype", without_use, ""},
+    {"gated_linear_unit", without_use, ""},
+    {"deallocate_pipeline_outputs", without_use, ""},
+    {"batch_p2p_comm", without_use, ""},
+    {"timers", without_use, ""},
+    {"finalize_model_grads_func", without_use, ""},
+    {"grad_scale_func", without_use, ""},
+    {"no_sync_func", without_use, ""},
+    {"grad_sync_func", without_use, ""},
+    {"param_sync_func", without_use, ""},
+    {"_cpu_offloading_context", without_use, ""},
+    // Choices of kernels and of the order of messages.
+    {"bias_activation_fusion", without_use, ""},
+    {"persist_layer_norm", without_use, ""},
+    {"memory_efficient_layer_norm", without_use, ""},
+    {"batch_p2p_sync", without_use, ""},
+    {"tp_comm_atomic_ag", without_use, ""},
+    {"tp_comm_atomic_rs", without_use, ""},
+    // Parts of cpu_offloading.
+    {"cpu_offloading_weights", without_use, ""},
+    {"cpu_offloading_activations", without_use, ""},
+});
+
+std::string lower_case(std::string_view word) {
+  std::string out(word);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+}  // namespace
+
+std::optional<YamlName> yaml_name(std::string_view name) {
+  const auto found = std::ranges::find(kNames, name, &YamlName::name);
+  return found == kNames.end() ? std::nullopt : std::optional(*found);
+}
+
+/// Names of functions in the reference's YAML.
+std::optional<std::string_view> flag_of_activation(std::string_view word) {
+  if (word == "swiglu") {
+    return "swiglu";
+  }
+  if (word == "squaredrelu") {
+    return "squared_relu";
+  }
+  return word == "gelu" ? std::optional<std::string_view>("") : std::nullopt;
+}
+
+/// YAML 1.1 words, which the reference's loader takes.
+std::optional<bool> yaml_boolean(std::string_view word) {
+  const std::string lower = lower_case(word);
+  if (lower == "true" || lower == "yes" || lower == "on") {
+    return true;
+  }
+  return lower == "false" || lower == "no" || lower == "off" ? std::optional(false) : std::nullopt;
 }
 
 }  // namespace mpitron::config

@@ -5,6 +5,7 @@
 #include "utils/error.h"
 
 namespace mpitron::config {
+
 namespace {
 
 constexpr int kMaxDepth = 50;
@@ -16,6 +17,7 @@ class ListParser {
  public:
   explicit ListParser(std::string_view text) : text_(text) {}
 
+  /// Grammar: sum of products of factors, as Python evaluates these options.
   Frequency parse() {
     Frequency value = sum(0);
     if (at_ < text_.size()) {
@@ -25,6 +27,7 @@ class ListParser {
   }
 
  private:
+  /// Says where in the text, since lists are long.
   [[noreturn]] void fail(std::string_view what) const {
     throw_usage(
         "'{}' is no list expression: {} at column {}; write it like ([1]*3+[0]*1)*3, without "
@@ -38,6 +41,7 @@ class ListParser {
     return found;
   }
 
+  /// Adding lists joins them.
   Frequency sum(int depth) {
     Frequency left = product(depth);
     while (take('+')) {
@@ -52,6 +56,7 @@ class ListParser {
     return left;
   }
 
+  /// A list times a number repeats it.
   Frequency product(int depth) {
     Frequency left = factor(depth);
     while (take('*')) {
@@ -70,6 +75,7 @@ class ListParser {
                          : Frequency{false, number * right.number, {}};
   }
 
+  /// Bounded before it is built: [1]*10**9 is a typing error.
   Frequency repeat(const std::vector<Index>& entries, Index count) const {
     if (static_cast<Index>(entries.size()) * count > kMaxListEntries) {
       fail("the list grows beyond 100000 entries");
@@ -81,6 +87,7 @@ class ListParser {
     return out;
   }
 
+  /// Depth is bounded, since it recurses.
   Frequency factor(int depth) {
     if (depth > kMaxDepth) {
       fail("too many brackets");
@@ -95,6 +102,7 @@ class ListParser {
     return take('[') ? list(depth) : number();
   }
 
+  /// Entries are sums; lists do not nest.
   Frequency list(int depth) {
     Frequency out{true, 0, {}};
     while (!take(']')) {
@@ -113,6 +121,7 @@ class ListParser {
     return out;
   }
 
+  /// Whole numbers from 0 on.
   Frequency number() {
     Index value = 0;
     const char* begin = text_.data() + at_;
@@ -138,6 +147,55 @@ class ListParser {
 
 Frequency parse_list_expression(std::string_view text) {
   return ListParser(text).parse();
+}
+
+namespace {
+
+/// The whole text or nothing.
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+/// Empty words between commas are dropped.
+std::vector<std::string> comma_list(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    if (end > 0) {
+      words.emplace_back(text.substr(0, end));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+/// "3" or "2-5", both included.
+std::optional<std::pair<Index, Index>> layer_range(std::string_view text) {
+  const std::size_t dash = std::min(text.find('-'), text.size());
+  const auto first = number<Index>(text.substr(0, dash));
+  const auto last = dash < text.size() ? number<Index>(text.substr(dash + 1)) : first;
+  return first && last ? std::optional(std::pair(*first, *last)) : std::nullopt;
+}
+
+/// "q_proj=8,v_proj=4"; nothing where an entry is malformed.
+std::optional<NumberPattern> number_pattern(std::string_view text) {
+  NumberPattern pattern;
+  for (const std::string& word : comma_list(text)) {
+    const std::size_t sign = word.find('=');
+    const auto value =
+        sign == word.npos ? std::nullopt : number<double>(std::string_view(word).substr(sign + 1));
+    if (!value || sign == 0) {
+      return std::nullopt;
+    }
+    pattern[word.substr(0, sign)] = *value;
+  }
+  return pattern;
 }
 
 }  // namespace mpitron::config

@@ -1,5 +1,10 @@
 #pragma once
+
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "utils/numbers/shape.h"
@@ -20,5 +25,16 @@ inline constexpr Index kMaxListEntries = 100000;
 /// integers, such as
 /// `([1]*3+[0]*1)*3`. Throws Error(usage) with the column of the mistake.
 Frequency parse_list_expression(std::string_view text);
+
+using NumberPattern = std::map<std::string, double>;
+
+/// The words between commas; no empty ones.
+std::vector<std::string> comma_list(std::string_view text);
+
+/// `A-B` or `A`; nothing for anything else, and for the empty text.
+std::optional<std::pair<Index, Index>> layer_range(std::string_view text);
+
+/// `name=number,name=number`; nothing for anything else.
+std::optional<NumberPattern> number_pattern(std::string_view text);
 
 }  // namespace mpitron::config

@@ -6,16 +6,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "config/values/edit_distance.h"
+#include "config/values/finding.h"
 #include "config/values/option_values.h"
 #include "utils/error.h"
-#include "utils/system/terminal.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::config {
 namespace {
 
 constexpr std::size_t kHelpColumn = 42;
 
+/// What stands behind the name: choices, or the kind of value.
 std::string placeholder(const Option& option) {
   std::string word;
   if (!option.choices.empty()) {
@@ -38,12 +39,14 @@ std::string placeholder(const Option& option) {
   return word;
 }
 
+/// Flags show no default: it is their absence.
 std::string default_text(const Option& option) {
   return option.kind == Kind::flag || option.kind == Kind::flag_off || !option.default_value
              ? ""
              : std::string(*option.default_value);
 }
 
+/// One row of --help; later folding keeps its second column.
 std::string help_line(const Option& option) {
   const std::string head = fmt::format("  --{} {}", option.name, placeholder(option));
   const std::string start = default_text(option);
@@ -61,6 +64,7 @@ std::string heading(std::string_view group) {
   return fmt::format("\n{} (--help-{}):\n", group, group_slug(group));
 }
 
+/// Bars would end a cell.
 std::string markdown_cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
     text.insert(at, "\\");
@@ -68,6 +72,7 @@ std::string markdown_cell(std::string text) {
   return text;
 }
 
+/// A row of docs/options.md.
 std::string markdown_row(const Option& option) {
   const std::string value = placeholder(option);
   const std::string start = default_text(option);
@@ -77,6 +82,7 @@ std::string markdown_row(const Option& option) {
                      markdown_cell(std::string(option.help)));
 }
 
+/// Words for --help-GROUP, each once.
 std::vector<std::string> group_slugs() {
   std::vector<std::string> slugs;
   for (const OptionTable& table : option_tables()) {
@@ -89,6 +95,7 @@ std::vector<std::string> group_slugs() {
 
 }  // namespace
 
+/// "Transformer-Engine" and "data and dataloader" as one word each.
 std::string group_slug(std::string_view group) {
   std::string slug;
   for (const char c : group) {
@@ -98,6 +105,7 @@ std::string group_slug(std::string_view group) {
   return slug;
 }
 
+/// Says whether an option works, has no effect here, or is refused, and what to take instead.
 std::string status_text(const Option& option) {
   const std::string instead =
       option.replacement.empty() ? "" : fmt::format(": use {}", option.replacement);
@@ -124,6 +132,7 @@ std::string status_text(const Option& option) {
   return {};
 }
 
+/// The whole page, by groups.
 std::string help_text() {
   std::string text =
       "Options have the names of Megatron-LM and are written --name value or --name=value, never "
@@ -141,6 +150,7 @@ std::string help_text() {
   return text;
 }
 
+/// One group; empty where there is none of this name.
 std::string help_text(std::string_view group) {
   std::string text;
   for (const OptionTable& table : option_tables()) {
@@ -161,6 +171,7 @@ std::string help_text(std::string_view group) {
   return text.substr(1);
 }
 
+/// Nothing where no help was asked for; an unknown group is Error(usage) with the names that exist.
 std::optional<std::string> requested_help(const std::vector<std::string>& arguments) {
   constexpr std::string_view kPrefix = "--help-";
   for (const std::string& argument : arguments) {
@@ -175,6 +186,7 @@ std::optional<std::string> requested_help(const std::vector<std::string>& argume
   return std::nullopt;
 }
 
+/// What `explain --name` prints.
 std::optional<std::string> explain_option(std::string_view name) {
   const OptionIndex& index = option_index();
   const std::size_t slot = index.slot_of_name(name.starts_with("--") ? name.substr(2) : name);
@@ -191,6 +203,7 @@ std::optional<std::string> explain_option(std::string_view name) {
              : text + fmt::format("Also:    --{}\n", fmt::join(split_words(option.alias), " --"));
 }
 
+/// Compared with docs/options.md by a test, so that the page cannot go stale.
 std::string options_markdown() {
   std::string text =
       "# Options\n\n"

@@ -4,36 +4,26 @@
 #include <array>
 #include <sstream>
 
-#include "config/options/biencoder.h"
 #include "config/options/checkpointing.h"
 #include "config/options/data.h"
 #include "config/options/distributed.h"
 #include "config/options/experimental.h"
-#include "config/options/finetuning.h"
 #include "config/options/inference.h"
-#include "config/options/initialization.h"
-#include "config/options/later_releases.h"
-#include "config/options/learning_rate.h"
 #include "config/options/logging.h"
-#include "config/options/mixed_precision.h"
-#include "config/options/mla.h"
 #include "config/options/moe.h"
 #include "config/options/network_size.h"
-#include "config/options/older_names.h"
+#include "config/options/optimization.h"
+#include "config/options/other_releases.h"
 #include "config/options/own.h"
-#include "config/options/regularization.h"
+#include "config/options/precision.h"
 #include "config/options/restart.h"
-#include "config/options/retro.h"
+#include "config/options/retrieval.h"
 #include "config/options/services.h"
-#include "config/options/tokenizer.h"
 #include "config/options/training_batch.h"
 #include "config/options/training_kernels.h"
 #include "config/options/training_run.h"
-#include "config/options/transformer_engine.h"
-#include "config/options/validation.h"
 #include "config/options/vision.h"
-#include "config/options/vision_language.h"
-#include "config/values/edit_distance.h"
+#include "config/values/finding.h"
 
 namespace mpitron::config {
 namespace {
@@ -97,6 +87,7 @@ std::string dest_of(const Option& option) {
   return option.dest.empty() ? with_underscores(option.name) : std::string(option.dest);
 }
 
+/// Words between blanks.
 std::vector<std::string> split_words(std::string_view text) {
   std::istringstream in{std::string(text)};
   std::vector<std::string> words;
@@ -106,6 +97,7 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
+/// Built once; names with `-` and `_` are one.
 OptionIndex::OptionIndex() {
   for (const OptionTable& table : kTables) {
     for (const Option& option : table.rows) {
@@ -134,6 +126,7 @@ std::size_t OptionIndex::slot_of_dest(std::string_view dest) const {
   return found == by_dest_.end() ? kNotFound : found->second;
 }
 
+/// By letters, at most three, with dashes.
 std::vector<std::string> OptionIndex::similar_names(std::string_view name) const {
   std::vector<std::string_view> names;
   names.reserve(options_.size());

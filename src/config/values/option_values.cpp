@@ -9,6 +9,7 @@
 namespace mpitron::config {
 namespace {
 
+/// Whole words alone: "3x" is no number. A leading + is read as Python does.
 template <class T>
 std::optional<T> read_number(std::string_view word) {
   if (word.starts_with('+')) {
@@ -32,6 +33,7 @@ std::optional<double> read_real(std::string_view word) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+/// As words, so that defaults and given values are read by one function.
 std::optional<std::vector<std::string>> default_words(const Option& option) {
   if (!option.default_value) {
     return std::nullopt;
@@ -42,6 +44,7 @@ std::optional<std::vector<std::string>> default_words(const Option& option) {
   return std::vector{std::string(*option.default_value)};
 }
 
+/// For provenance columns: "default", "FILE:12", "command line".
 std::string to_text(const Origin& origin) {
   switch (origin.source) {
     case Origin::Source::default_value:
@@ -56,6 +59,7 @@ std::string to_text(const Origin& origin) {
   return {};
 }
 
+/// Starts as the defaults of all options.
 OptionValues::OptionValues() {
   const OptionIndex& index = option_index();
   entries_.resize(index.size());
@@ -72,12 +76,14 @@ void OptionValues::derive(std::string_view dest, std::string word, std::string w
   derive(dest, std::vector{std::move(word)}, std::move(why));
 }
 
+/// Keeps why, for `config show` and messages.
 void OptionValues::derive(std::string_view dest, std::vector<std::string> words, std::string why) {
   const std::size_t slot = option_index().slot_of_dest(dest);
   MPITRON_CHECK(slot != OptionIndex::kNotFound, dest);
   set(slot, std::move(words), {Origin::Source::derived, std::move(why)});
 }
 
+/// A dest that no table has is a mistake of ours, not of the user.
 const OptionValues::Entry& OptionValues::entry(std::string_view dest) const {
   const std::size_t slot = option_index().slot_of_dest(dest);
   MPITRON_CHECK(slot != OptionIndex::kNotFound, dest);

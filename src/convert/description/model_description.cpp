@@ -89,7 +89,7 @@ void fill_derived(ModelConfig& model) {
   }
   model.add_qkv_bias = model.add_qkv_bias || model.add_bias_linear;
   model.seq_length = model.max_position_embeddings;
-  model.decoder_seq_length = model.kind == ModelKind::t5 ? model.seq_length : 0;
+  model.decoder_seq_length = model.family().encoder_decoder ? model.seq_length : 0;
   model.softmax_scale =
       model.kv_channels > 0 ? 1 / std::sqrt(static_cast<double>(model.kv_channels)) : 0;
 }
@@ -109,7 +109,7 @@ std::string to_configuration(const ModelDescription& description) {
   const ModelConfig& model = description.model;
   JsonObject json;
   write_choice("model", kKinds, model.kind, json);
-  if (model.kind == ModelKind::bert) {
+  if (model.family().samples == config::SampleKind::sentence_pairs) {
     json.set(kBinaryHead, model.bert_binary_head);
   }
   write_all(kIntegers, model, json);

@@ -15,7 +15,7 @@ namespace mpitron::convert {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;  // of many members, looked up by name
 
 constexpr const char *kSingle = "model.safetensors", *kIndex = "model.safetensors.index.json";
 constexpr std::uintmax_t kLargestCompanion = std::uintmax_t{256} << 20;
@@ -98,7 +98,7 @@ std::vector<io::SafetensorsEntry> layout_of(const Part& part) {
 }
 
 void write_index(const fs::path& folder, const std::vector<Part>& parts, Index total) {
-  Json json = {{"metadata", {{"total_size", total}}}, {"weight_map", Json::object()}};
+  nlohmann::ordered_json json = {{"metadata", {{"total_size", total}}}};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     for (const TensorInfo* info : parts[i]) {
       json["weight_map"][info->name] = file_name(i, parts.size());

@@ -25,8 +25,8 @@ void append(Needs& needs, Needs more) {
   needs.insert(needs.end(), more.begin(), more.end());
 }
 
-Needs of_kind(const ModelConfig& m, ModelKind kind, const char* name) {
-  return {{m.kind == kind, std::string("--model ") + name},
+Needs of_kind(const ModelConfig& m, ModelKind kind) {
+  return {{m.kind == kind, std::string("--model ") + config::family_of(kind).name},
           {!m.apply_layernorm_1p, "no --apply-layernorm-1p"},
           {!m.qk_l2_norm, "no --qk-l2-norm"},
           {!m.mtp_num_layers, "no --mtp-num-layers"},
@@ -59,7 +59,7 @@ Needs classic(const ModelConfig& m) {
 }
 
 Needs gpt2(const ModelConfig& m) {
-  Needs needs = of_kind(m, ModelKind::gpt, "gpt");
+  Needs needs = of_kind(m, ModelKind::gpt);
   append(needs, dense(m));
   append(needs, classic(m));
   const bool gelu =
@@ -79,7 +79,7 @@ Needs modern(const ModelConfig& m) {
 enum class Biases { none, all_or_none, queries };
 
 Needs like_llama(const ModelConfig& m, Biases biases) {
-  Needs needs = of_kind(m, ModelKind::gpt, "gpt");
+  Needs needs = of_kind(m, ModelKind::gpt);
   append(needs, modern(m));
   append(needs, {{!m.multi_latent_attention, "no --multi-latent-attention"},
                  {!m.qk_layernorm, "no --qk-layernorm"},
@@ -139,7 +139,7 @@ Needs mixtral(const ModelConfig& m) {
 }
 
 Needs deepseek_v2(const ModelConfig& m) {
-  Needs needs = of_kind(m, ModelKind::gpt, "gpt");
+  Needs needs = of_kind(m, ModelKind::gpt);
   append(needs, modern(m));
   append(needs, {{m.multi_latent_attention, "--multi-latent-attention"},
                  {m.qk_layernorm, "--qk-layernorm"},
@@ -163,7 +163,7 @@ Needs deepseek_v2(const ModelConfig& m) {
 }
 
 Needs megatron_bert(const ModelConfig& m) {
-  Needs needs = of_kind(m, ModelKind::bert, "bert");
+  Needs needs = of_kind(m, ModelKind::bert);
   append(needs, dense(m));
   append(needs, classic(m));
   // The head's function is the exact one here, and the layers' one there.
@@ -182,7 +182,7 @@ bool is_power_of_four(Index channels) {
 }
 
 Needs t5(const ModelConfig& m) {
-  Needs needs = of_kind(m, ModelKind::t5, "t5");
+  Needs needs = of_kind(m, ModelKind::t5);
   append(needs, dense(m));
   append(needs,
          {{m.position_embedding_type == PositionEmbedding::relative,

@@ -44,6 +44,7 @@ void check_not_empty(const SequenceSource& source, const GptDatasetOptions& opti
   }
 }
 
+/// Lengths alone: tokens do not decide where samples lie.
 std::string hash_of(const SequenceSource& source) {
   const std::span<const std::byte> bytes = source.lengths().bytes();
   return hash128_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -57,6 +58,8 @@ std::string variant(const GptDatasetOptions& options) {
 
 }  // namespace
 
+/// Three indices, from the cache where it has them: the order of sequences, where each sample
+/// begins in their stream, the order of samples.
 GptDataset::GptDataset(std::shared_ptr<const SequenceSource> source, GptDatasetOptions options)
     : source_(std::move(source)),
       description_(describe(options.description)),
@@ -86,6 +89,7 @@ GptDataset::GptDataset(std::shared_ptr<const SequenceSource> source, GptDatasetO
   shuffle_ = arrays[2];
 }
 
+/// Numbers are as small as they can be, as in the reference's files.
 void GptDataset::build(const GptIndexRequest& request) {
   source_->verify();
   RandomState random(static_cast<std::uint32_t>(request.seed));
@@ -140,6 +144,7 @@ void GptDataset::for_each_piece(Index sample, Index tokens, Body&& body) const {
   }
 }
 
+/// Behind the end of the corpus comes padding.
 void GptDataset::read(Index sample, std::span<std::int64_t> tokens) const {
   for_each_piece(sample, static_cast<Index>(tokens.size()),
                  [&](Index sequence, Index offset, Index count) {
@@ -173,6 +178,7 @@ Index GptDataset::row_holding(Index position) const {
   return low;
 }
 
+/// Samples of which a token lies in sequences [begin, end) of the corpus of this name.
 void GptDataset::find(const std::string& name, Index begin, Index end,
                       std::vector<Index>& samples) const {
   const auto inside = [&](Index sequence) { return sequence >= begin && sequence < end; };
@@ -212,6 +218,7 @@ void GptDataset::add_shares(Index samples, std::vector<SourceShare>& shares) con
                     .used_tokens = used * seq_length_});
 }
 
+/// An id beyond the vocabulary would be looked up outside of the table of words.
 void GptDataset::check_vocabulary(Index sequence, std::span<const std::int64_t> tokens) const {
   if (vocab_size_ == 0) {
     return;

@@ -70,6 +70,8 @@ Index sample_count(const GptIndexRequest& request, Index tokens) {
 
 }  // namespace
 
+/// Source: GPTDataset of the reference. As many epochs as the wanted samples need; the last one is
+/// shuffled apart where less than 80 % of it is wanted, so that it is no early copy of the others.
 GptIndexPlan plan_gpt_index(const GptIndexRequest& request) {
   GptIndexPlan plan;
   for (Index i = request.begin; i < request.end; ++i) {
@@ -98,6 +100,7 @@ GptIndexPlan plan_gpt_index(const GptIndexRequest& request) {
   return plan;
 }
 
+/// Every sequence once an epoch, shuffled over all epochs together.
 template <class T>
 std::vector<T> build_document_index(const GptIndexRequest& request, const GptIndexPlan& plan,
                                     RandomState& random) {
@@ -140,6 +143,7 @@ std::vector<T> build_sample_index(const GptIndexRequest& request, const GptIndex
   return index;
 }
 
+/// Samples in random order, those of a separate last epoch behind the others.
 template <class T>
 std::vector<T> build_shuffle_index(const GptIndexPlan& plan, RandomState& random) {
   std::vector<T> index(static_cast<std::size_t>(plan.samples));

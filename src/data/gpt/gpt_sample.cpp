@@ -24,6 +24,7 @@ void fill_attention_mask(const GptSampleOptions& options, const GptSample& out) 
   }
 }
 
+/// With --reset-position-ids every document counts from 0; the end of a document belongs to it.
 void fill_position_ids(const GptSampleOptions& options, const GptSample& out) {
   if (!options.reset_position_ids) {
     std::iota(out.position_ids.begin(), out.position_ids.end(), std::int64_t{0});
@@ -59,6 +60,7 @@ void mask_padding(const GptSampleOptions& options, const GptSample& out) {
 
 }  // namespace
 
+/// Labels are the tokens one later.
 void make_gpt_sample(std::span<const std::int64_t> text, const GptSampleOptions& options,
                      const GptSample& out) {
   const auto s = static_cast<std::size_t>(options.seq_length);
@@ -75,6 +77,7 @@ void make_gpt_sample(std::span<const std::int64_t> text, const GptSampleOptions&
   mask_padding(options, out);  // ends of documents are found above
 }
 
+/// Unsigned, so that a negative id is larger than any vocabulary.
 std::uint64_t largest_token(std::span<const std::int64_t> tokens) {
   std::uint64_t largest = 0;
   for (const std::int64_t token : tokens) {

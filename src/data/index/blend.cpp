@@ -50,6 +50,7 @@ bool pairs_but_for_one(std::span<const std::string> words) {
 
 }  // namespace
 
+/// Weights and prefixes by turns, or prefixes alone: who reads them weighs these by their sizes.
 Blend parse_blend(std::span<const std::string> words) {
   Blend blend;
   bool weighted = words.size() % 2 == 0;
@@ -90,6 +91,8 @@ std::vector<double> normalized(std::span<const double> weights) {
   return result;
 }
 
+/// A member gets its share rounded up and a surplus, since the blend's choices are not exact
+/// shares.
 Index member_samples(Index size, double weight, double surplus) {
   return static_cast<Index>(
       std::ceil(std::ceil(static_cast<double>(size) * weight) * (1.0 + surplus)));
@@ -103,6 +106,7 @@ Index blended_size(Index size, std::span<const double> weights) {
   return total;
 }
 
+/// Sample by sample the member that lags most behind its weight (the reference's greedy rule).
 BlendIndex build_blend(std::span<const double> weights, Index size) {
   MPITRON_CHECK(weights.size() < std::size_t{1} << 15, weights.size());
   BlendIndex index;
@@ -117,6 +121,7 @@ BlendIndex build_blend(std::span<const double> weights, Index size) {
   return index;
 }
 
+/// Every sample of every member once; a member without any left is out.
 BlendIndex build_exhaustive_blend(std::span<const Index> sizes) {
   MPITRON_CHECK(sizes.size() < std::size_t{1} << 15, sizes.size());
   const Index total = std::accumulate(sizes.begin(), sizes.end(), Index{0});

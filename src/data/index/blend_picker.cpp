@@ -31,6 +31,7 @@ void BlendPicker::close(std::size_t member) {
   weights_[member] = kNever;
 }
 
+/// The largest weight * scale - taken; of equals the first.
 std::size_t BlendPicker::best_of_few(double scale) const {
   std::size_t best = 0;
   double largest = kNever;

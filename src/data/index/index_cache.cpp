@@ -12,7 +12,7 @@
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
-#include "utils/text/md5.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::data {
 namespace {

@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\r\n\v\f";
 
+/// Longer ones are no documents but another kind of file: reading on would take all memory.
+constexpr std::size_t kLongestDocument = std::size_t{128} << 20;
+
 bool blank(std::string_view line) {
   return line.find_first_not_of(kBlank) == std::string_view::npos;
 }
@@ -55,14 +58,15 @@ bool names_plain_text(const std::string& file) {
 class DocumentReader::Input {
  public:
   Input(const std::string& file, Index offset, const std::function<bool()>& stop)
-      : source_(io::open_source(file, stop)) {
+      : file_(file), source_(io::open_source(file, stop)) {
     source_->skip(offset);
   }
 
   /// Puts whole documents at the front of `block` and returns their bytes: about `bytes`, or more
   /// until `end_of_documents` finds an end in them; 0 at the end of the file. The block only grows,
-  /// so that it is not filled with zeros before each read.
-  std::size_t next(std::string& block, std::size_t bytes, EndOfDocuments end_of_documents) {
+  /// so that it is not filled with zeros before each read. `line`: of its first document.
+  std::size_t next(std::string& block, std::size_t bytes, EndOfDocuments end_of_documents,
+                   Index line) {
     std::size_t filled = rest_.size();
     reserve(block, filled);
     rest_.copy(block.data(), filled);
@@ -75,6 +79,12 @@ class DocumentReader::Input {
       if (const std::size_t cut = end_of_documents({block.data(), filled}); cut > 0) {
         rest_.assign(block, cut, filled - cut);
         return cut;
+      }
+      if (filled > kLongestDocument) {
+        throw_data(
+            "{}:{}: no document ends within {} MiB; a document is a line of JSON, or a paragraph, "
+            "line or file of plain text",
+            file_, line, kLongestDocument >> 20);
       }
     }
     return filled;
@@ -95,6 +105,7 @@ class DocumentReader::Input {
     return n;
   }
 
+  const std::string& file_;
   std::unique_ptr<io::ByteSource> source_;
   bool ended_ = false;
   std::string rest_;
@@ -149,7 +160,7 @@ bool DocumentReader::next(DocumentBatch& batch) {
     }
     batch.json = !names_plain_text(file);
     if (const std::size_t bytes =
-            input_->next(batch.storage, batch_bytes_, end_of_documents(batch.json));
+            input_->next(batch.storage, batch_bytes_, end_of_documents(batch.json), at_.line);
         bytes > 0) {
       batch.number = batches_++;
       batch.first_document = at_.documents;

@@ -53,7 +53,7 @@ bool names_plain_text(const std::string& file);
 
 /// Cuts input files into batches of about `batch_bytes` (a longer document is a batch of its own).
 /// gzip and zstd data are read directly; "-" is standard input (JSONL). Memory: one block and the
-/// longest document, and for a compressed file its window.
+/// longest document (at most 128 MiB), and for a compressed file its window.
 class DocumentReader {
  public:
   /// Error(data) when a file is missing, unreadable or a folder. `stop` is asked while a pipe has
@@ -63,7 +63,7 @@ class DocumentReader {
   ~DocumentReader();
 
   /// Fills the next batch, reusing its storage; false at the end of the last file. Error(data) when
-  /// reading fails.
+  /// reading fails, or where a document is too long.
   bool next(DocumentBatch& batch);
 
   /// Goes on from a place that a batch of the same files named. Before the first `next` only.

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "utils/log.h"
-#include "utils/system/terminal.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::data {
 namespace {

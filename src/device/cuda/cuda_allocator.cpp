@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "device/allocator.h"
-#include "device/cuda/check_cuda.h"
+#include "device/cuda/cuda_handles.h"
 #include "utils/error.h"
 
 namespace mpitron::device {

@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include "device/cuda/check_cuda.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/cuda_handles.h"
 #include "device/stream_clock.h"

@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "device/copy.h"
-#include "device/cuda/check_cuda.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/cuda_handles.h"
 

@@ -1,7 +1,7 @@
 #include "device/cuda/cuda_device.h"
 
-#include "device/cuda/check_cuda.h"
 #include "device/cuda/cuda_allocator.h"
+#include "device/cuda/cuda_handles.h"
 #include "device/device.h"
 #include "utils/error.h"
 

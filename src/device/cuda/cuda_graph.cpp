@@ -1,7 +1,7 @@
-#include "device/cuda/check_cuda.h"
 #include "device/cuda/cuda_allocator.h"
 #include "device/cuda/cuda_device.h"
-#include "device/graph.h"
+#include "device/cuda/cuda_handles.h"
+#include "device/device.h"
 
 namespace mpitron::device {
 namespace {

@@ -17,4 +17,8 @@ int HostRuntime::threads() {
   return omp_get_max_threads();
 }
 
+LibraryVersion kokkos_version() {
+  return {"Kokkos", "left out", ""};
+}
+
 }  // namespace mpitron::device

@@ -1,4 +1,4 @@
-#include "launch/cpu_binding.h"
+#include "launch/rank_place.h"
 
 namespace mpitron::launch {
 

@@ -33,6 +33,7 @@ CoreAttention::CoreAttention(const Builder& builder, Index layer_number,
   ops::check_context_exchange(exchange_, context_groups_, layout);
 }
 
+/// A score beside those of the keys takes a part of the softmax and adds nothing (attention sink).
 void CoreAttention::make_sink(const Builder& builder) {
   using Sink = ops::AttentionSettings::Sink;
   const config::ModelConfig& config = builder.config();
@@ -48,7 +49,7 @@ void CoreAttention::make_sink(const Builder& builder) {
 }
 
 void CoreAttention::tell_largest(autograd::Context& context, const autograd::Var& qkv) const {
-  if (!tells_largest_ || !context.recording() || context.auxiliary.sums == nullptr) {
+  if (!tells_largest_ || !context.recording() || context.recorder.auxiliary.sums == nullptr) {
     return;
   }
   const tensor::Tensor own =
@@ -56,14 +57,14 @@ void CoreAttention::tell_largest(autograd::Context& context, const autograd::Var
   std::vector<double> row(static_cast<std::size_t>(heads_), std::numeric_limits<double>::lowest());
   std::ranges::copy(std::span(own.data<float>(), static_cast<std::size_t>(own.numel())),
                     row.begin() + first_head_);
-  context.auxiliary.sums->raise("attention logit", layer_number_, row);
+  context.recorder.auxiliary.sums->raise("attention logit", layer_number_, row);
 }
 
 autograd::Var CoreAttention::forward(autograd::Context& context, const autograd::Recomputable& qkv,
                                      const LayerInputs& inputs) const {
   ops::AttentionSettings settings = settings_;
   settings.mask = inputs.attention_mask;
-  settings.bias = inputs.relative_bias;
+  settings.bias = inputs.score_bias;
   settings.first_head = first_head_;
   if (context.cached != nullptr) {
     return ops::cached_attention(context, qkv.var, settings, static_cast<Index>(layer_number_));

@@ -31,13 +31,14 @@ CrossAttention::CrossAttention(const Builder& builder, Index layer_number)
   kv_bias_ = builder.bias("linear_kv.bias", 2 * groups * d, biased, kv_rows);
 }
 
+/// Queries come from the decoder, keys and values from the memory; no causal mask.
 BranchOutput CrossAttention::forward(autograd::Context& context, const autograd::Recomputable& x,
                                      const LayerInputs& inputs) const {
   const Var queries = ops::column_parallel_linear(context, x, *q_weight_, q_bias_, shared_);
   const Var keys_values =
-      ops::column_parallel_linear(context, inputs.encoder_output, *kv_weight_, kv_bias_, shared_);
+      ops::column_parallel_linear(context, inputs.memory->states, *kv_weight_, kv_bias_, shared_);
   ops::AttentionSettings settings = settings_;
-  settings.mask = inputs.encoder_mask;
+  settings.mask = inputs.memory->mask;
   settings.dropout =
       ops::dropout_mask(context, attention_dropout_, layer_number_,
                         static_cast<std::uint32_t>(DropoutSite::cross_attention_probabilities));

@@ -14,7 +14,7 @@ class CrossAttention {
   /// `layer_number` is global and starts at 1. The tensor parallel ranks share whole query groups.
   CrossAttention(const Builder& builder, Index layer_number);
 
-  /// x [s, b, h], [s, b, h] out; of the inputs what concerns the encoder.
+  /// x [s, b, h], [s, b, h] out; of the inputs the memory, which must be there.
   BranchOutput forward(autograd::Context& context, const autograd::Recomputable& x,
                        const LayerInputs& inputs) const;
 

@@ -47,6 +47,9 @@ MultiLatentAttention::MultiLatentAttention(const Builder& builder, Index layer_n
   make_projections(builder);
 }
 
+/// c_q = W_dq x, q = W_uq norm(c_q); [c_kv, k_rope] = W_dkv x, [k, v] = W_ukv norm(c_kv)
+/// (DeepSeek-V2, Liu et al. 2024). Without --q-lora-rank q = W_q x. The down projections lie whole
+/// on every tensor parallel rank, the others are cut by heads.
 void MultiLatentAttention::make_projections(const Builder& builder) {
   const config::ModelConfig& config = builder.config();
   const Index h = config.hidden_size, n = config.num_attention_heads;
@@ -70,6 +73,7 @@ void MultiLatentAttention::make_projections(const Builder& builder) {
   }
 }
 
+/// Every tensor parallel rank makes the same of its rows.
 MultiLatentAttention::Latents MultiLatentAttention::latents(Context& context,
                                                             const Recomputable& x) const {
   Recomputable q = x;
@@ -82,6 +86,8 @@ MultiLatentAttention::Latents MultiLatentAttention::latents(Context& context,
   return {std::move(q), kv_norm_ ? kv_norm_->forward(context, kv) : kv, k_rope};
 }
 
+/// Each rank's heads; the rotary part of the keys is one for all heads, and its gradient a sum over
+/// ranks.
 Var MultiLatentAttention::up_projected(Context& context, const Latents& latents,
                                        const std::optional<ops::RotaryTables>& rotary) const {
   ops::LatentProjections up{
@@ -96,6 +102,7 @@ Var MultiLatentAttention::up_projected(Context& context, const Latents& latents,
   return ops::latent_qkv(context, up, heads_, rotates_ ? rotary : std::nullopt);
 }
 
+/// With --recompute-modules mla_up_proj the latents are kept and qkv is made of them again.
 Recomputable MultiLatentAttention::fused_qkv(Context& context, const Latents& latents,
                                              const std::optional<ops::RotaryTables>& rotary) const {
   Var qkv = up_projected(context, latents, rotary);

@@ -8,6 +8,8 @@
 
 namespace mpitron::nn {
 
+/// Half of the buckets of a direction are single distances, the others grow logarithmically up to
+/// max_distance; from there on all share the last one (Raffel et al. 2020).
 Index RelativeBuckets::operator()(Index distance) const {
   const Index half = bidirectional ? count / 2 : count;
   const Index first = bidirectional && distance > 0 ? half : 0;
@@ -36,7 +38,8 @@ RelativePositionBias::RelativePositionBias(const Builder& builder, device::Devic
   buckets_ = tensor::to_device(device, buckets);
   table_ =
       &builder.matrix("relative_attention_bias.weight", bucket.count, config.num_attention_heads);
-  table_->sum_over_tensor = builder.tensor_parallel().shared();  // each rank knows its heads
+  table_->placement.sum_over_tensor =
+      builder.tensor_parallel().shared();  // each rank knows its heads
 }
 
 autograd::Var RelativePositionBias::forward(autograd::Context& context) const {

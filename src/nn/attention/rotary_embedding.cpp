@@ -20,6 +20,7 @@ void store(const tensor::Tensor& table, Index at, double value) {
 
 }  // namespace
 
+/// cos and sin of position * inverse frequency, times YaRN's concentration.
 ops::RotaryTables make_rotary_tables(device::Device& device, const config::ModelConfig& config,
                                      Index s, DType dtype) {
   const RotaryFrequencies frequencies = rotary_frequencies(config);

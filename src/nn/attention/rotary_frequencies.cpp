@@ -17,6 +17,7 @@ double yarn_dimension(double rotations, double dim, double base, double original
 
 }  // namespace
 
+/// Long waves turn `factor` times slower, short ones as before, those between by a mean of both.
 std::vector<double> llama3_scaled(std::vector<double> inverse, double factor) {
   for (double& f : inverse) {
     const double wavelength = 2 * std::numbers::pi / f;
@@ -31,6 +32,8 @@ std::vector<double> llama3_scaled(std::vector<double> inverse, double factor) {
   return inverse;
 }
 
+/// The same by dimensions: between `low` and `high` a ramp leads from the plain to the slower
+/// frequencies (Peng et al. 2023).
 std::vector<double> yarn_scaled(const std::vector<double>& inverse, double base,
                                 const YarnScaling& scaling) {
   const double dim = 2.0 * static_cast<double>(inverse.size());
@@ -53,6 +56,7 @@ double yarn_mscale(double factor, double mscale) {
   return factor > 1 ? 0.1 * mscale * std::log(factor) + 1 : 1;
 }
 
+/// 1 / base^(i / dim) for even i, formed in fp32 as the reference does.
 RotaryFrequencies rotary_frequencies(const config::ModelConfig& config) {
   const Index dim =
       static_cast<Index>(static_cast<double>(config.rotary_head_dim()) * config.rotary_percent);

@@ -39,6 +39,8 @@ SelfAttention::SelfAttention(const Builder& builder, Index layer_number, bool ca
   make_updates(builder);
 }
 
+/// Of the fused projection queries, keys and values each have factors of their own, as in Hugging
+/// Face's models; in a query group their rows lie side by side.
 void SelfAttention::make_updates(const Builder& builder) {
   const config::ModelConfig& config = builder.config();
   const Index d = config.kv_channels, queries = share_.local.queries_per_group();
@@ -56,6 +58,7 @@ void SelfAttention::make_updates(const Builder& builder) {
                                           config.hidden_size);
 }
 
+/// Norms of each head's queries and keys; --qk-l2-norm has no weights.
 void SelfAttention::make_norms(const Builder& builder) {
   const config::ModelConfig& config = builder.config();
   if (config.qk_layernorm) {
@@ -63,9 +66,9 @@ void SelfAttention::make_norms(const Builder& builder) {
     key_norm_ = Norm(builder, "k_layernorm", config.kv_channels).parameters();
     // Every rank norms its heads only.
     for (const ops::NormParameters* norm : {&*query_norm_, &*key_norm_}) {
-      norm->gamma->sum_over_tensor = shared_.shared();
+      norm->gamma->placement.sum_over_tensor = shared_.shared();
       if (norm->beta != nullptr) {
-        norm->beta->sum_over_tensor = shared_.shared();
+        norm->beta->placement.sum_over_tensor = shared_.shared();
       }
     }
   } else if (config.qk_l2_norm) {
@@ -78,6 +81,7 @@ Var SelfAttention::normed_queries_and_keys(Context& context, Var qkv) const {
   return query_norm_ ? ops::qk_norm(context, qkv, share_.local, *query_norm_, *key_norm_) : qkv;
 }
 
+/// linear_qkv, norms, rotary positions, attention, gate, linear_proj, in this order.
 BranchOutput SelfAttention::forward(Context& context, const autograd::Recomputable& x,
                                     const LayerInputs& inputs) const {
   Var qkv = ops::column_parallel_linear(context, x, *qkv_weight_, qkv_bias_, shared_);

@@ -16,6 +16,7 @@ tensor::Shard Builder::piece(int dim, Index extent, Index blocks) const {
   return tensor::even_shard(dim, extent, {shared.rank(), shared.size()}, blocks);
 }
 
+/// Rows of a fused matrix whose parts are cut each for itself.
 tensor::Shard Builder::pieces_of_parts(std::initializer_list<Index> parts) const {
   const Index ranks = tensor_parallel().size(), rank = tensor_parallel().rank();
   tensor::Shard shard;
@@ -35,12 +36,14 @@ Builder Builder::layer(const std::string& name, Index number) const {
   return result;
 }
 
+/// The name gets the prefix, the unit is the layer that the builder stands for.
 Parameter& Builder::add(Parameter parameter) const {
   parameter.name = prefix_ + parameter.name;
-  parameter.unit = context_.layer;
+  parameter.placement.unit = context_.layer;
   return context_.parameters.add(std::move(parameter));
 }
 
+/// N(0, std), or Xavier's uniform with --init-method-xavier-uniform.
 Parameter& Builder::weight(const std::string& name, const Shape& shape, const tensor::Shard& shard,
                            double std) const {
   const auto kind = context_.config.init_method_xavier_uniform
@@ -48,9 +51,9 @@ Parameter& Builder::weight(const std::string& name, const Shape& shape, const te
                         : Initialization::Kind::normal;
   return add({.name = name,
               .shape = shape,
-              .shard = shard,
+              .placement = {.shard = shard},
               .initialization = {.kind = kind, .std = std},
-              .linear_weight = true});
+              .role = {.linear_weight = true}});
 }
 
 Parameter& Builder::linear_weight(const std::string& name, Index out, Index in,
@@ -89,15 +92,13 @@ Builder::LowRankFactors Builder::low_rank_factors(const Shape& weight, Index ran
   const double bound = 1 / std::sqrt(static_cast<double>(in));
   Parameter& a = add({.name = "lora_A.weight",
                       .shape = {rank, in},
-                      .shard = columns,
+                      .placement = {.shard = columns},
                       .initialization = {.kind = Initialization::Kind::uniform, .bound = bound},
-                      .linear_weight = true,
-                      .low_rank = true});
+                      .role = {.linear_weight = true, .low_rank = true}});
   Parameter& b = add({.name = "lora_B.weight",
                       .shape = {out, rank},
-                      .shard = rows,
-                      .linear_weight = true,
-                      .low_rank = true});
+                      .placement = {.shard = rows},
+                      .role = {.linear_weight = true, .low_rank = true}});
   return {a, b};
 }
 
@@ -129,7 +130,7 @@ Parameter& Builder::expert_weight(const std::string& name, Index out, Index in,
   const comm::Group& group = *groups().expert_tensor;
   const tensor::Shard rows = tensor::even_shard(0, out, {group.rank(), group.size()}, blocks);
   Parameter& parameter = in_8_bits(weight(name, {out, in}, rows, input_std()));
-  parameter.expert = true;
+  parameter.placement.expert = true;
   return parameter;
 }
 
@@ -137,25 +138,25 @@ Parameter& Builder::expert_output_weight(const std::string& name, Index out, Ind
   const comm::Group& group = *groups().expert_tensor;
   const tensor::Shard columns = tensor::even_shard(1, in, {group.rank(), group.size()});
   Parameter& parameter = in_8_bits(weight(name, {out, in}, columns, output_std()));
-  parameter.expert = true;
+  parameter.placement.expert = true;
   return parameter;
 }
 
 Parameter& Builder::replicated_weight(const std::string& name, Index out, Index in) const {
   Parameter& parameter = weight(name, {out, in}, {}, input_std());
-  parameter.sum_over_tensor = tensor_parallel().cuts_sequence();
+  parameter.placement.sum_over_tensor = tensor_parallel().cuts_sequence();
   return parameter;
 }
 
 Parameter* Builder::bias(const std::string& name, Index size, bool present,
                          const tensor::Shard& shard) const {
-  return present ? &add({.name = name, .shape = {size}, .shard = shard}) : nullptr;
+  return present ? &add({.name = name, .shape = {size}, .placement = {.shard = shard}}) : nullptr;
 }
 
 Parameter* Builder::output_bias(const std::string& name, Index size, bool present) const {
   Parameter* parameter = bias(name, size, present);
   if (parameter != nullptr) {
-    parameter->sum_over_tensor = tensor_parallel().cuts_sequence();
+    parameter->placement.sum_over_tensor = tensor_parallel().cuts_sequence();
   }
   return parameter;
 }
@@ -170,7 +171,8 @@ Parameter& Builder::matrix(const std::string& name, Index rows, Index columns) c
 Parameter& Builder::parameter(const std::string& name, const Shape& shape,
                               const tensor::Shard& shard,
                               const autograd::Initialization& start) const {
-  return add({.name = name, .shape = shape, .shard = shard, .initialization = start});
+  return add(
+      {.name = name, .shape = shape, .placement = {.shard = shard}, .initialization = start});
 }
 
 Parameter& Builder::embedding(const std::string& name, Index rows, Index h,
@@ -179,7 +181,7 @@ Parameter& Builder::embedding(const std::string& name, Index rows, Index h,
       context_.config.embedding_init_method_std.value_or(context_.config.init_method_std);
   return add({.name = name,
               .shape = {rows, h},
-              .shard = shard,
+              .placement = {.shard = shard},
               .initialization = {.kind = Initialization::Kind::normal, .std = std}});
 }
 
@@ -188,12 +190,14 @@ Parameter& Builder::norm_weight(const std::string& name, Index size) const {
       context_.config.apply_layernorm_1p ? Initialization::Kind::zeros : Initialization::Kind::ones;
   return add({.name = name,
               .shape = {size},
-              .initialization = {.kind = kind},
-              .sum_over_tensor = tensor_parallel().cuts_sequence()});
+              .placement = {.sum_over_tensor = tensor_parallel().cuts_sequence()},
+              .initialization = {.kind = kind}});
 }
 
 Parameter& Builder::norm_bias(const std::string& name, Index size) const {
-  return add({.name = name, .shape = {size}, .sum_over_tensor = tensor_parallel().cuts_sequence()});
+  return add({.name = name,
+              .shape = {size},
+              .placement = {.sum_over_tensor = tensor_parallel().cuts_sequence()}});
 }
 
 autograd::Buffer& Builder::buffer(const std::string& name, Index size) const {

@@ -6,16 +6,20 @@
 
 namespace mpitron::nn {
 
+/// Another sequence that layers with cross attention look at.
+struct Memory {
+  autograd::Var states;  // [s_m, b, h]
+  tensor::Tensor mask;   // [b or 1, 1, s_m], u8, 1 = hidden; optional
+};
+
 /// What all layers of one forward pass share.
 struct LayerInputs {
   std::optional<ops::RotaryTables> rotary;  // absent without rotary positions
   // [b or 1, s or 1, s], u8, 1 = hidden; optional. With context parallelism the rows of this rank:
   // all columns.
   tensor::Tensor attention_mask;
-  autograd::Var relative_bias = {};  // of self attention's scores, [2 s - 1, 1, n]; optional
-  // What layers with cross attention look at: [s_e, b, h], and [b or 1, 1, s_e] as above.
-  autograd::Var encoder_output = {};
-  tensor::Tensor encoder_mask = {};
+  autograd::Var score_bias = {};  // of self attention's scores, [2 s - 1, 1, n]; optional
+  std::optional<Memory> memory = {};
 };
 
 }  // namespace mpitron::nn

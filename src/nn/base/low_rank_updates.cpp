@@ -45,7 +45,7 @@ void LowRankUpdates::make(const Builder& builder, const Part& part, Index in) {
   const tensor::Shard rows = row_parallel_ ? tensor::Shard{} : builder.piece(0, part.out);
   const auto [a, b] = child.low_rank_factors({part.out, in}, update->rank, rows, columns);
   // Between A and B each rank has its piece of a cut sequence.
-  (row_parallel_ ? b : a).sum_over_tensor = shared_.cuts_sequence();
+  (row_parallel_ ? b : a).placement.sum_over_tensor = shared_.cuts_sequence();
   updates_.push_back({&a, &b, update->scale, part.blocks});
 }
 
@@ -65,6 +65,7 @@ Recomputable LowRankUpdates::dropped(Context& context, const Recomputable& x) co
   return ops::bias_dropout_add(context, x.var, nullptr, {}, mask);
 }
 
+/// A x, [.., r]: with a row parallel layer a sum over ranks, else the same on all of them.
 Var LowRankUpdates::compressed(Context& context, const Recomputable& x, Parameter& a) const {
   if (row_parallel_) {
     return ops::row_parallel_linear(context, x.var, a, shared_);
@@ -77,6 +78,7 @@ Var LowRankUpdates::compressed(Context& context, const Recomputable& x, Paramete
                                  : ops::copy_to_tp(context, std::move(u), *shared_.group);
 }
 
+/// y + scale B A dropout(x), part by part of a fused layer.
 Var LowRankUpdates::add(Context& context, const Recomputable& x, Var y) const {
   if (updates_.empty()) {
     return y;

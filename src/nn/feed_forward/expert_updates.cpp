@@ -19,7 +19,7 @@ ExpertUpdates::ExpertUpdates(const std::vector<Builder>& experts, Index in,
     Update update{.scale = chosen->scale, .blocks = part.blocks};
     for (const Builder& expert : experts) {
       const auto [a, b] = expert.child(part.name).low_rank_factors({part.out, in}, chosen->rank);
-      a.expert = b.expert = true;
+      a.placement.expert = b.placement.expert = true;
       update.a.push_back(&a);
       update.b.push_back(&b);
     }
@@ -27,6 +27,7 @@ ExpertUpdates::ExpertUpdates(const std::vector<Builder>& experts, Index in,
   }
 }
 
+/// y + scale B A x of every expert's own factors.
 Var ExpertUpdates::add(autograd::Context& context, const autograd::Recomputable& x, Var y,
                        const std::vector<Index>& counts) const {
   for (const Update& update : updates_) {

@@ -61,6 +61,8 @@ Recomputable Experts::activated(Context& context, const Var& x, const Var& proba
   return weighed;
 }
 
+/// One product for all experts that lie here: rows are sorted by expert, `counts` says how many
+/// each has.
 Var Experts::forward(Context& context, const Var& tokens, const Var& probabilities,
                      const std::vector<Index>& counts) const {
   const Var input = weighs_input_ ? ops::scale_rows(context, tokens, probabilities) : tokens;

@@ -45,6 +45,7 @@ Mlp::Mlp(const Builder& builder, Index ffn) : shared_(builder.tensor_parallel())
   make_updates(builder, ffn);
 }
 
+/// The names of the halves of a gated first layer are Hugging Face's.
 void Mlp::make_updates(const Builder& builder, Index ffn) {
   const Index h = builder.config().hidden_size, local = ffn / shared_.size();
   std::vector<LowRankUpdates::Part> parts;
@@ -56,6 +57,8 @@ void Mlp::make_updates(const Builder& builder, Index ffn) {
   fc2_updates_ = LowRankUpdates::of_rows(builder, {DropoutSite::low_rank_fc2, ffn}, "down_proj", h);
 }
 
+/// W2 act(W1 x + b1), of which each rank computes the part that its columns give; b2 is left to the
+/// residual addition.
 BranchOutput Mlp::forward(autograd::Context& context, const autograd::Recomputable& x) const {
   autograd::Var hidden = ops::column_parallel_linear(context, x, *fc1_weight_, nullptr, shared_);
   hidden = fc1_updates_.add(context, x, std::move(hidden));

@@ -39,6 +39,7 @@ MoeLayer::MoeLayer(const Builder& builder, Index layer_number)
   }
 }
 
+/// The router chooses, tokens travel to their experts, come back and are summed with their weights.
 Var MoeLayer::routed(Context& context, const Var& x,
                      const std::function<void()>& overlapped_work) const {
   const Index tokens = x.shape()[0] * x.shape()[1], h = x.shape()[2];
@@ -49,6 +50,7 @@ Var MoeLayer::routed(Context& context, const Var& x,
   return ops::reshape(context, dispatcher_->combine(context, output, input), x.shape());
 }
 
+/// sigmoid(w x) y for each token, where the shared expert has a gate.
 Var MoeLayer::gated(Context& context, const Var& x, const Var& y) const {
   if (shared_gate_ == nullptr) {
     return y;
@@ -61,6 +63,7 @@ Var MoeLayer::gated(Context& context, const Var& x, const Var& y) const {
   return ops::reshape(context, weighed, y.shape());
 }
 
+/// The expert that every token visits, recomputed as a whole where asked.
 Var MoeLayer::shared(Context& context, const Recomputable& x) const {
   const auto output = [this](Context& inner, const Var& input) {
     return gated(inner, input, shared_experts_->forward(inner, input).output);
@@ -72,6 +75,8 @@ Var MoeLayer::shared(Context& context, const Recomputable& x) const {
   return autograd::recompute(context, output, x.var, keep);
 }
 
+/// The shared expert runs while tokens travel (--moe-shared-expert-overlap), else behind them; the
+/// sum is the same.
 BranchOutput MoeLayer::forward(Context& context, const Recomputable& x) const {
   if (!shared_experts_) {
     return {routed(context, x.var, [] {})};

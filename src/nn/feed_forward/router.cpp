@@ -59,8 +59,8 @@ bool has_losses(const Context& context) {
 }
 
 void tell(Context& context, const char* name, Index layer, const Var& loss) {
-  if (context.auxiliary.sums != nullptr) {
-    context.auxiliary.sums->add(context.device, name, layer, loss.value);
+  if (context.recorder.auxiliary.sums != nullptr) {
+    context.recorder.auxiliary.sums->add(context.device, name, layer, loss.value);
   }
 }
 
@@ -84,6 +84,8 @@ autograd::RngKey Router::key(const Context& context, DropoutSite site) const {
   return {context.seed, context.iteration, layer_number_, static_cast<std::uint32_t>(site)};
 }
 
+/// W x in the router's type; noise and random logits are drawn by global token, so that no layout
+/// changes them.
 Var Router::logits(Context& context, const Var& x) const {
   const Index s = x.shape()[0], b = x.shape()[1];
   const auto noise = [&](DropoutSite site) {
@@ -102,16 +104,19 @@ Var Router::logits(Context& context, const Var& x) const {
       ops::random_logits(context, logits.value, noise(DropoutSite::router_logits)));
 }
 
+/// mean(logsumexp(logits)^2), which keeps logits small (Zoph et al. 2022).
 Var Router::with_z_loss(Context& context, const Var& logits) const {
   if (!has_losses(context) || config_.z_loss_coefficient == 0) {
     return logits;
   }
   const Var loss = ops::router_z_loss(context, logits, sequence_ranks_->size());
   tell(context, "z_loss", layer_number_, loss);
-  return ops::with_auxiliary_loss(context, logits, loss,
-                                  context.auxiliary.microbatch_seed * config_.z_loss_coefficient);
+  return ops::with_auxiliary_loss(
+      context, logits, loss,
+      context.recorder.auxiliary.microbatch_seed * config_.z_loss_coefficient);
 }
 
+/// Sinkhorn and an expert's bias choose experts, but do not weigh them.
 ops::Routing Router::route(Context& context, const Var& logits) const {
   ops::RoutingBias bias;
   if (config_.sinkhorn && context.training()) {
@@ -123,6 +128,8 @@ ops::Routing Router::route(Context& context, const Var& logits) const {
   return ops::top_k_routing(context, logits, config_.topk, routing_rule(config_), bias);
 }
 
+/// E / (k T^2) sum over experts of (tokens) (sum of scores), of all tokens or sample by sample:
+/// least where experts are used alike (Fedus et al. 2022).
 Var Router::with_balancing(Context& context, const Var& probabilities, const Var& logits,
                            Index samples) const {
   Var result = probabilities;
@@ -135,12 +142,14 @@ Var Router::with_balancing(Context& context, const Var& probabilities, const Var
     const Var loss = ops::balance_loss(
         context, logits, {.score = score_of(config_.score), .topk = config_.topk}, scope);
     tell(context, name_of(balancing.kind), layer_number_, loss);
-    result = ops::with_auxiliary_loss(context, result, loss,
-                                      context.auxiliary.microbatch_seed * balancing.coefficient);
+    result = ops::with_auxiliary_loss(
+        context, result, loss, context.recorder.auxiliary.microbatch_seed * balancing.coefficient);
   }
   return result;
 }
 
+/// The tokens of experts in the whole step so far and on all replicas, in place of this
+/// microbatch's: a loss that balances the global batch.
 Tensor Router::counts_so_far(Context& context, const Tensor& counts) const {
   replicas_->all_reduce(counts.view()).wait();
   const Tensor known = tensor::to_host(context.device, counts);
@@ -148,14 +157,15 @@ Tensor Router::counts_so_far(Context& context, const Tensor& counts) const {
   for (double& number : numbers) {
     number /= static_cast<double>(replicas_->size());
   }
-  if (context.auxiliary.sums != nullptr) {
+  if (context.recorder.auxiliary.sums != nullptr) {
     std::ranges::copy(
-        context.auxiliary.sums->running_mean("balanced_tokens", layer_number_, numbers),
+        context.recorder.auxiliary.sums->running_mean("balanced_tokens", layer_number_, numbers),
         numbers.begin());
   }
   return tensor::to_device(context.device, known);
 }
 
+/// An expert takes at most capacity_factor times its even share of tokens.
 ops::ExpertCapacity Router::capacity(Index tokens) const {
   if (!config_.capacity_factor) {
     return {};
@@ -178,9 +188,9 @@ ops::ExpertVisits Router::forward(Context& context, const Var& x) const {
   const Index tokens = x.shape()[0] * x.shape()[1];
   ops::ExpertVisits visits =
       ops::expert_visits(context, routing, config_.num_experts, capacity(tokens));
-  if (has_losses(context) && context.auxiliary.sums != nullptr) {
+  if (has_losses(context) && context.recorder.auxiliary.sums != nullptr) {
     const std::vector<double> counts(visits.counts.begin(), visits.counts.end());
-    context.auxiliary.sums->add("tokens_per_expert", layer_number_, counts);
+    context.recorder.auxiliary.sums->add("tokens_per_expert", layer_number_, counts);
   }
   return visits;
 }

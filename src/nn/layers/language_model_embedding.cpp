@@ -13,7 +13,8 @@ Parameter& make_word_embeddings(const Builder& builder) {
   const Index rows = builder.config().padded_vocab_size;
   Parameter& words = builder.embedding("word_embeddings.weight", rows, builder.config().hidden_size,
                                        builder.piece(0, rows));
-  words.embedding_or_output = true;  // other tables are not, as in the reference (LanguageModule)
+  words.role.embedding_or_output =
+      true;  // other tables are not, as in the reference (LanguageModule)
   return words;
 }
 
@@ -35,10 +36,11 @@ LanguageModelEmbedding::LanguageModelEmbedding(const Builder& builder, Index tok
 Parameter* LanguageModelEmbedding::small_table(const Builder& builder, const std::string& name,
                                                Index rows) const {
   Parameter& table = builder.embedding(name, rows, builder.config().hidden_size);
-  table.sum_over_tensor = shared_.cuts_sequence();
+  table.placement.sum_over_tensor = shared_.cuts_sequence();
   return &table;
 }
 
+/// Each rank looks up its own rows of a cut sequence.
 Var LanguageModelEmbedding::add_rows(autograd::Context& context, const Var& x, tensor::Tensor ids,
                                      Parameter& table) const {
   if (shared_.cuts_sequence()) {
@@ -49,6 +51,7 @@ Var LanguageModelEmbedding::add_rows(autograd::Context& context, const Var& x, t
                                ops::embedding(context, {ids, {}}, table, nullptr), {});
 }
 
+/// Each tensor parallel rank has some words of the table; what it lacks counts as zeros in the sum.
 Var LanguageModelEmbedding::words_and_positions(autograd::Context& context,
                                                 const EmbeddedTokens& tokens) const {
   if (!shared_.shared()) {

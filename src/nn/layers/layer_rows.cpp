@@ -85,6 +85,7 @@ const FeedForwardRow& row_of(FeedForwardKind kind) {
   return kFeedForwards.at(static_cast<std::size_t>(kind));
 }
 
+/// Each half has a norm in front of it, counted as a weight and a bias.
 LayerCosts layer_costs(const ModelConfig& model, const LayerSpec& spec) {
   LayerCosts costs = row_of(spec.mixer).costs(model);
   costs += row_of(spec.feed_forward).costs(model);

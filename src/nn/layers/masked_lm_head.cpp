@@ -12,9 +12,10 @@ MaskedLmHead::MaskedLmHead(const Builder& builder)
                               builder.config().hidden_size)),
       bias_(builder.output_bias("dense.bias", builder.config().hidden_size, true)),
       norm_(builder, "layer_norm", builder.config().hidden_size) {
-  weight_->sum_over_tensor = builder.tensor_parallel().cuts_sequence();
+  weight_->placement.sum_over_tensor = builder.tensor_parallel().cuts_sequence();
 }
 
+/// norm(gelu(W x + b)).
 Var MaskedLmHead::forward(autograd::Context& context, const Var& x) const {
   const Var dense = ops::linear(context, x, *weight_, nullptr);
   const Var activated =

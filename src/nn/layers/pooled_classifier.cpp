@@ -31,6 +31,7 @@ PooledClassifier::PooledClassifier(const Builder& builder, Index classes, const 
       pooler_weight_(weight_of(builder, pooler, builder.config().hidden_size)),
       pooler_bias_(bias_of(builder, pooler, builder.config().hidden_size)) {}
 
+/// W2 tanh(W1 x[0] + b1) + b2.
 Var PooledClassifier::forward(autograd::Context& context, const Var& x) const {
   const Var whole =
       shared_.cuts_sequence() ? ops::replicate_from_sp(context, x, *shared_.group) : x;

@@ -54,8 +54,8 @@ Var TransformerBlock::run_layers(Context& context, Var x, const LayerInputs& inp
       return layers_[i].forward(inner, input, inputs);
     };
     const auto kept = [&](Context& inner, const Var& input) {
-      return inner.offload == nullptr ? layer(inner, input)
-                                      : inner.offload->run(inner, layer, input);
+      return inner.recorder.offload == nullptr ? layer(inner, input)
+                                               : inner.recorder.offload->run(inner, layer, input);
     };
     x = autograd::in_unit(context, layers_[i].number(), kept, x);
   }

@@ -30,12 +30,15 @@ GatedDeltaNet::GatedDeltaNet(const Builder& builder) : shared_(builder.tensor_pa
   rule_.key_heads = net.key_heads / ranks;
   rule_.key_dim = net.key_dim;
   norm_.weight = &builder.parameter("out_norm.weight", {net.value_dim}, {}, {.kind = Kind::ones});
-  norm_.weight->sum_over_tensor = ranks > 1;  // each rank knows its heads' part of the gradient
+  norm_.weight->placement.sum_over_tensor =
+      ranks > 1;  // each rank knows its heads' part of the gradient
   norm_.eps = static_cast<float>(builder.config().norm_epsilon);
   norm_.gate_first = false;
   out_proj_ = &builder.output_weight("out_proj.weight", h, values);
 }
 
+/// in_proj makes queries, keys, values, gates and two numbers a head; the convolution mixes the
+/// first three over time; the delta rule reads a state that each token corrects (Yang et al. 2024).
 BranchOutput GatedDeltaNet::forward(autograd::Context& context, const autograd::Recomputable& x,
                                     const LayerInputs& /*inputs*/) const {
   const autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);

@@ -36,6 +36,8 @@ MambaMixer::MambaMixer(const Builder& builder) : shared_(builder.tensor_parallel
   out_proj_ = &builder.output_weight("out_proj.weight", h, d, config.num_layers);
 }
 
+/// in_proj makes gates, channels (x, B, C) and a step a head; the convolution mixes channels over
+/// time; the scan runs h = exp(A dt) h + dt B x, y = C h + D x (Dao and Gu 2024).
 BranchOutput MambaMixer::forward(autograd::Context& context, const autograd::Recomputable& x,
                                  const LayerInputs& /*inputs*/) const {
   const autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);

@@ -50,8 +50,8 @@ Var attention(Context& context, const Recomputable& input, const AttentionSettin
   join_sink(context, settings, attended);
   Var result = autograd::variable(attended.o);
   if (context.recording()) {
-    context.tape->record(
-        result.slot, AttentionBackward{autograd::SavedValue(input), attended, qkv.slot, settings});
+    context.record(result.slot,
+                   AttentionBackward{autograd::SavedValue(input), attended, qkv.slot, settings});
   }
   return result;
 }

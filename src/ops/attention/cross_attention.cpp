@@ -54,9 +54,8 @@ Var cross_attention(Context& context, const Var& queries, const Var& keys_values
                  keys_of(keys_values.value, settings.layout), settings, attended);
   Var result = autograd::variable(attended.o);
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         CrossAttentionBackward{queries.value, keys_values.value, attended,
-                                                queries.slot, keys_values.slot, settings});
+    context.record(result.slot, CrossAttentionBackward{queries.value, keys_values.value, attended,
+                                                       queries.slot, keys_values.slot, settings});
   }
   return result;
 }

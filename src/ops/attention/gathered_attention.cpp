@@ -71,8 +71,8 @@ Var gathered_attention(Context& context, const Recomputable& input,
   join_sink(context, settings, attended);
   Var result = autograd::variable(attended.o);
   if (context.recording()) {
-    context.tape->record(result.slot, GatheredBackward{autograd::SavedValue(input), attended,
-                                                       qkv.slot, settings, group});
+    context.record(result.slot, GatheredBackward{autograd::SavedValue(input), attended, qkv.slot,
+                                                 settings, group});
   }
   return result;
 }

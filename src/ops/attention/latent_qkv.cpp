@@ -63,8 +63,8 @@ Var latent_qkv(Context& context, const LatentProjections& x, const LatentHeads& 
   context.launch(kernel);
   Var result = autograd::variable(qkv);
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         LatentQkvBackward{x.q.slot, x.kv.slot, x.k_rope.slot, heads, tables});
+    context.record(result.slot,
+                   LatentQkvBackward{x.q.slot, x.kv.slot, x.k_rope.slot, heads, tables});
   }
   return result;
 }

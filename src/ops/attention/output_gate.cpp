@@ -86,7 +86,7 @@ std::pair<Var, Var> split_gate(Context& context, const Var& x, Index groups, Ind
                             [&](const Tensor& to, const Tensor& from) { copy(inner, from, to); });
       autograd::accumulate(inner, slot, dx);
     };
-    context.tape->record_always(join);
+    context.record_always(join);
   }
   return {others, gates};
 }
@@ -98,7 +98,7 @@ Var output_gate(Context& context, const Var& x, const Var& gate) {
                                              .gate = fold_rows(gate.value).view(),
                                              .y = fold_rows(result.value).view()});
   if (context.recording()) {
-    context.tape->record(result.slot, OutputGateBackward{x.value, gate.value, x.slot, gate.slot});
+    context.record(result.slot, OutputGateBackward{x.value, gate.value, x.slot, gate.slot});
   }
   return result;
 }

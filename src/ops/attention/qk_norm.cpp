@@ -72,8 +72,8 @@ Var qk_norm(Context& context, const Var& qkv, const QkvLayout& layout, const Nor
   context.launch(kernels::Cast{.x = heads.values(x), .y = heads.values(y.view())});
   Var result = autograd::variable(y);
   if (context.recording()) {
-    context.tape->record(result.slot, QkNormBackward{qkv.value, qkv.slot, layout, query, key,
-                                                     query_statistics, key_statistics});
+    context.record(result.slot, QkNormBackward{qkv.value, qkv.slot, layout, query, key,
+                                               query_statistics, key_statistics});
   }
   return result;
 }

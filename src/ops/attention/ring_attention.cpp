@@ -94,8 +94,8 @@ Var ring_attention(Context& context, const Recomputable& input, const AttentionS
   attended.o = converted(context, attended.o, dtype);
   Var result = autograd::variable(attended.o);
   if (context.recording()) {
-    context.tape->record(result.slot, RingBackward{autograd::SavedValue(input), attended, qkv.slot,
-                                                   settings, group});
+    context.record(result.slot,
+                   RingBackward{autograd::SavedValue(input), attended, qkv.slot, settings, group});
   }
   return result;
 }

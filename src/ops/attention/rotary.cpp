@@ -61,7 +61,7 @@ Var rotary(Context& context, const Var& qkv, const QkvLayout& layout, const Rota
   rotate(context, qkv.value, layout, tables, false);
   Var result = autograd::variable(qkv.value);
   if (context.recording()) {
-    context.tape->record(result.slot, RotaryBackward{qkv.slot, layout, tables});
+    context.record(result.slot, RotaryBackward{qkv.slot, layout, tables});
   }
   return result;
 }

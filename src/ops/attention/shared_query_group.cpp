@@ -138,7 +138,7 @@ Var join_keys_values(Context& context, const Var& x, const QkvShare& share,
   }
   Var result = autograd::variable(KeyValueExchange(share, shared).forward(context, x.value));
   if (context.recording()) {
-    context.tape->record(result.slot, JoinBackward{x.slot, share, shared});
+    context.record(result.slot, JoinBackward{x.slot, share, shared});
   }
   return result;
 }

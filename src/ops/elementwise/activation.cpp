@@ -64,7 +64,7 @@ Var activation(Context& context, const Var& x, Parameter* bias,
   }
   Var result = autograd::variable(y);
   if (context.recording()) {
-    context.tape->record(result.slot, ActivationBackward{x.value, x.slot, bias, settings});
+    context.record(result.slot, ActivationBackward{x.value, x.slot, bias, settings});
   }
   return result;
 }

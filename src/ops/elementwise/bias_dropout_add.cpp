@@ -81,8 +81,8 @@ Var bias_dropout_add(Context& context, const Var& x, Parameter* bias, const Var&
   context.launch(kernel);
   Var result = autograd::variable(y);
   if (context.recording()) {
-    context.tape->record(
-        result.slot, BiasDropoutAddBackward{x.slot, residual.slot, bias, mask, x.value.dtype()});
+    context.record(result.slot,
+                   BiasDropoutAddBackward{x.slot, residual.slot, bias, mask, x.value.dtype()});
   }
   return result;
 }

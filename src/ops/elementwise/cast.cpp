@@ -32,7 +32,7 @@ autograd::Var cast(autograd::Context& context, const autograd::Var& x, DType dty
   }
   autograd::Var result = autograd::variable(converted(context, x.value, dtype));
   if (context.recording()) {
-    context.tape->record(result.slot, CastBackward{x.slot, x.value.dtype()});
+    context.record(result.slot, CastBackward{x.slot, x.value.dtype()});
   }
   return result;
 }

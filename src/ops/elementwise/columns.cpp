@@ -50,7 +50,7 @@ std::pair<Var, Var> split_columns(Context& context, const Var& x, Index columns)
                                     from_right ? from_right : zeros_like(inner, right.value)));
       }
     };
-    context.tape->record_always(join);
+    context.record_always(join);
   }
   return {left, right};
 }
@@ -64,7 +64,7 @@ Var join_columns(Context& context, const Var& left, const Var& right) {
       autograd::accumulate(inner, right_slot,
                            copy_of(inner, columns_of(gradient, columns, gradient.shape()[-1])));
     };
-    context.tape->record(result.slot, split);
+    context.record(result.slot, split);
   }
   return result;
 }

@@ -12,11 +12,12 @@ using tensor::Tensor;
 void accumulate_rows(Context& context, Parameter& table, const Tensor& ids, const Tensor& dy) {
   autograd::accumulate_parameter(
       context, table, [&](const device::TensorView& sink, bool accumulate) {
-        context.launch_with_workspace(kernels::EmbeddingBackward{.ids = ids.view(),
-                                                                 .dy = dy.view(),
-                                                                 .dtable = sink,
-                                                                 .first_row = table.shard.global(0),
-                                                                 .accumulate = accumulate});
+        context.launch_with_workspace(
+            kernels::EmbeddingBackward{.ids = ids.view(),
+                                       .dy = dy.view(),
+                                       .dtable = sink,
+                                       .first_row = table.placement.shard.global(0),
+                                       .accumulate = accumulate});
       });
 }
 
@@ -29,7 +30,7 @@ struct EmbeddingBackward {
     const Tensor dy = fold_rows(gradient);
     if (autograd::defers(context, *words)) {
       // The output layer's addition to a tied table waits already: this one comes behind it.
-      context.deferred->add(*words, [table = words, rows = ids, dy](Context& later) {
+      context.recorder.deferred->add(*words, [table = words, rows = ids, dy](Context& later) {
         accumulate_rows(later, *table, rows, dy);
       });
     } else {
@@ -52,7 +53,7 @@ Var embedding(Context& context, const EmbeddingInputs& inputs, Parameter& words,
   kernels::EmbeddingForward kernel{.ids = ids.view(),
                                    .table = words.value.view(),
                                    .y = y.view(),
-                                   .first_row = words.shard.global(0)};
+                                   .first_row = words.placement.shard.global(0)};
   Tensor position_ids;
   if (positions != nullptr) {
     context.use(*positions);
@@ -63,7 +64,7 @@ Var embedding(Context& context, const EmbeddingInputs& inputs, Parameter& words,
   context.launch(kernel);
   Var result = autograd::variable(y.reshape({s, b, h}));
   if (context.recording()) {
-    context.tape->record(result.slot, EmbeddingBackward{ids, position_ids, &words, positions});
+    context.record(result.slot, EmbeddingBackward{ids, position_ids, &words, positions});
   }
   return result;
 }

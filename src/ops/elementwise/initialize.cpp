@@ -74,7 +74,7 @@ struct Part {
 
 template <class Visit>
 void for_each_part(const Parameter& parameter, const Tensor& drawn, Visit&& visit) {
-  const tensor::Shard& shard = parameter.shard;
+  const tensor::Shard& shard = parameter.placement.shard;
   Index outer = 1, inner = 1;
   for (int i = 0; i < parameter.shape.rank(); ++i) {
     (i < shard.dim ? outer : inner) *= parameter.shape[i];
@@ -149,7 +149,7 @@ void draw_normal(device::Device& device, const kernels::NormalInit& kernel) {
 }  // namespace
 
 void initialize(device::Device& device, Parameter& parameter, DType dtype, std::uint64_t seed) {
-  parameter.value = Tensor::empty(device, parameter.shard.local(parameter.shape), dtype);
+  parameter.value = Tensor::empty(device, parameter.placement.shard.local(parameter.shape), dtype);
   if (!is_random(device, parameter)) {
     return;
   }
@@ -173,7 +173,7 @@ void initialize(device::Device& device, Parameter& parameter, DType dtype, std::
 
 void initialize_like_torch(device::Device& device, Parameter& parameter, DType dtype,
                            TorchGenerator& generator) {
-  parameter.value = Tensor::empty(device, parameter.shard.local(parameter.shape), dtype);
+  parameter.value = Tensor::empty(device, parameter.placement.shard.local(parameter.shape), dtype);
   if (!is_random(device, parameter)) {
     return;
   }
@@ -185,7 +185,7 @@ void initialize_like_torch(device::Device& device, Parameter& parameter, DType d
     generator.normal(values_of(drawn), 0, static_cast<float>(parameter.initialization.std));
   }
   transform_drawn(parameter, values_of(drawn));
-  store(device, drawn, parameter.shard, parameter.value);
+  store(device, drawn, parameter.placement.shard, parameter.value);
 }
 
 void initialize(device::Device& device, autograd::Buffer& buffer) {

@@ -36,7 +36,7 @@ Var norm(Context& context, const Var& x, const NormParameters& parameters, DType
       norm_forward(context, parameters, {.x = fold_rows(x.value), .y = fold_rows(y)});
   Var result = autograd::variable(y);
   if (context.recording()) {
-    context.tape->record(result.slot, NormBackward{x.value, x.slot, statistics, parameters});
+    context.record(result.slot, NormBackward{x.value, x.slot, statistics, parameters});
   }
   return result;
 }

@@ -23,10 +23,10 @@ class GradientBuffers {
   void run(Kernel kernel) {
     const bool direct = can_write(parameters_.gamma) && can_write(parameters_.beta) &&
                         (parameters_.beta == nullptr ||
-                         parameters_.gamma->gradient_written == parameters_.beta->gradient_written);
+                         parameters_.gamma->sink.written == parameters_.beta->sink.written);
     if (direct) {
-      kernel.accumulate = parameters_.gamma->gradient_written;
-      launch(kernel, parameters_.gamma->main_grad, beta_sink());
+      kernel.accumulate = parameters_.gamma->sink.written;
+      launch(kernel, parameters_.gamma->sink.main_grad, beta_sink());
       mark(parameters_.gamma), mark(parameters_.beta);
       return;
     }
@@ -41,11 +41,11 @@ class GradientBuffers {
   }
   static void mark(Parameter* parameter) {
     if (parameter != nullptr) {
-      parameter->gradient_written = true;
+      parameter->sink.written = true;
     }
   }
   Tensor beta_sink() const {
-    return parameters_.beta != nullptr ? parameters_.beta->main_grad : Tensor{};
+    return parameters_.beta != nullptr ? parameters_.beta->sink.main_grad : Tensor{};
   }
   Tensor buffer(const Parameter* parameter) {
     return parameter != nullptr ? context_.empty(parameter->value.shape(), parameter->value.dtype())

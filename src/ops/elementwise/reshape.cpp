@@ -10,8 +10,8 @@ using autograd::Var;
 Var reshape(Context& context, const Var& x, const Shape& shape) {
   Var result = autograd::variable(x.value.reshape(shape));
   if (context.recording()) {
-    context.tape->record(result.slot, [slot = x.slot, from = x.shape()](
-                                          Context& inner, const tensor::Tensor& gradient) {
+    context.record(result.slot, [slot = x.slot, from = x.shape()](Context& inner,
+                                                                  const tensor::Tensor& gradient) {
       autograd::accumulate(inner, slot, gradient.reshape(from));
     });
   }

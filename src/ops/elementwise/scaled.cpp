@@ -18,10 +18,10 @@ autograd::Var scaled(autograd::Context& context, const autograd::Var& x, double 
   const auto by = static_cast<float>(factor);
   autograd::Var result = autograd::variable(times(context, x.value, by));
   if (context.recording()) {
-    context.tape->record(
-        result.slot, [slot = x.slot, by](autograd::Context& inner, const tensor::Tensor& gradient) {
-          autograd::accumulate(inner, slot, times(inner, gradient, by));
-        });
+    context.record(result.slot,
+                   [slot = x.slot, by](autograd::Context& inner, const tensor::Tensor& gradient) {
+                     autograd::accumulate(inner, slot, times(inner, gradient, by));
+                   });
   }
   return result;
 }

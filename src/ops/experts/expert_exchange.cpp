@@ -100,11 +100,11 @@ std::vector<Var> travel(Context& context, const std::vector<Var>& xs,
     departure.x_slots.push_back(x.slot);
   }
   if (context.recording()) {
-    context.tape->record_always(std::move(departure));
+    context.record_always(std::move(departure));
   }
   overlapped_work();
-  if (context.deferred != nullptr) {
-    context.deferred->overlapped_work(context);
+  if (context.recorder.deferred != nullptr) {
+    context.recorder.deferred->overlapped_work(context);
   }
   std::vector<Var> ys;
   ArrivalBackward arrival{{}, exchange, back, gradients};
@@ -114,7 +114,7 @@ std::vector<Var> travel(Context& context, const std::vector<Var>& xs,
     arrival.ys.push_back({y.slot, y.shape(), y.value.dtype()});
   }
   if (context.recording()) {
-    context.tape->record_always(std::move(arrival));
+    context.record_always(std::move(arrival));
   }
   return ys;
 }

@@ -82,7 +82,7 @@ using ExchangeHandle = std::shared_ptr<const ExpertExchange>;
 
 // The same as parts of a pass, each the gradient of the other. Where no gradient arrives it is
 // zero: whoever gets none still takes part in the exchange. In a group of one both are x itself.
-// While rows travel, `context.deferred` is told (autograd/deferred_gradients.h).
+// While rows travel, `context.recorder.deferred` is told (autograd/deferred_gradients.h).
 
 /// All of `xs` travel at once. `overlapped_work` runs, and its backward pass as well, on their way.
 std::vector<autograd::Var> to_experts(

@@ -78,8 +78,8 @@ Routing top_k_routing(Context& context, const Var& logits, Index topk, const Rou
                                       .rule = rule});
   Routing routing{experts, autograd::variable(probabilities)};
   if (context.recording()) {
-    context.tape->record(routing.probabilities.slot,
-                         TopKRoutingBackward{logits.value, experts, logits.slot, rule});
+    context.record(routing.probabilities.slot,
+                   TopKRoutingBackward{logits.value, experts, logits.slot, rule});
   }
   return routing;
 }
@@ -94,7 +94,7 @@ Tensor sinkhorn_scores(Context& context, const Tensor& logits) {
 Var with_values(Context& context, const Var& x, Tensor values) {
   Var result = autograd::variable(std::move(values));
   if (context.recording()) {
-    context.tape->record(result.slot, [slot = x.slot](Context& inner, Tensor gradient) {
+    context.record(result.slot, [slot = x.slot](Context& inner, Tensor gradient) {
       autograd::accumulate(inner, slot, std::move(gradient));
     });
   }

@@ -45,8 +45,8 @@ struct ScaleRowsBackward {
 Var permute(Context& context, const Var& x, const Tensor& rows) {
   Var result = autograd::variable(permuted(context, x.value, rows));
   if (context.recording()) {
-    context.tape->record(result.slot, [x_slot = x.slot, rows, t = x.shape()[0]](
-                                          Context& inner, const Tensor& gradient) {
+    context.record(result.slot, [x_slot = x.slot, rows, t = x.shape()[0]](Context& inner,
+                                                                          const Tensor& gradient) {
       autograd::accumulate(inner, x_slot, unpermuted(inner, gradient, rows, t));
     });
   }
@@ -56,10 +56,9 @@ Var permute(Context& context, const Var& x, const Tensor& rows) {
 Var unpermute(Context& context, const Var& y, const Tensor& rows, Index t) {
   Var result = autograd::variable(unpermuted(context, y.value, rows, t));
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         [y_slot = y.slot, rows](Context& inner, const Tensor& gradient) {
-                           autograd::accumulate(inner, y_slot, permuted(inner, gradient, rows));
-                         });
+    context.record(result.slot, [y_slot = y.slot, rows](Context& inner, const Tensor& gradient) {
+      autograd::accumulate(inner, y_slot, permuted(inner, gradient, rows));
+    });
   }
   return result;
 }
@@ -73,8 +72,8 @@ Tensor scaled_rows(Context& context, const Tensor& x, const Tensor& factors) {
 Var scale_rows(Context& context, const autograd::Recomputable& x, const Var& factors) {
   Var result = autograd::variable(scaled_rows(context, x.var.value, factors.value));
   if (context.recording()) {
-    context.tape->record(result.slot, ScaleRowsBackward{autograd::SavedValue(x), factors.value,
-                                                        x.var.slot, factors.slot});
+    context.record(result.slot, ScaleRowsBackward{autograd::SavedValue(x), factors.value,
+                                                  x.var.slot, factors.slot});
   }
   return result;
 }

@@ -56,7 +56,7 @@ Var router_logits(Context& context, const Var& x, Parameter& weight, DType dtype
       kernels::Matmul{.a = input.view(), .b = wide.view(), .c = y.view(), .transpose_b = true});
   Var result = autograd::variable(y);
   if (context.recording()) {
-    context.tape->record(result.slot, RouterLogitsBackward{x.value, x.slot, &weight});
+    context.record(result.slot, RouterLogitsBackward{x.value, x.slot, &weight});
   }
   return result;
 }

@@ -69,8 +69,7 @@ Var balance_loss(Context& context, const Var& logits, const BalanceRule& rule,
                                                      .rule = rule,
                                                      .factor = factor});
   if (context.recording()) {
-    context.tape->record(loss.slot,
-                         BalanceLossBackward{logits.value, counts, logits.slot, rule, factor});
+    context.record(loss.slot, BalanceLossBackward{logits.value, counts, logits.slot, rule, factor});
   }
   return loss;
 }
@@ -81,7 +80,7 @@ Var router_z_loss(Context& context, const Var& logits, Index ranks) {
   context.launch_with_workspace(kernels::RouterZLoss{
       .logits = logits.value.view(), .loss = loss.value.view(), .workspace = {}, .factor = factor});
   if (context.recording()) {
-    context.tape->record(loss.slot, RouterZLossBackward{logits.value, logits.slot, factor});
+    context.record(loss.slot, RouterZLossBackward{logits.value, logits.slot, factor});
   }
   return loss;
 }

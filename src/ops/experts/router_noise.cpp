@@ -31,10 +31,10 @@ TokenNoise token_noise(const Context& context, const TensorParallel& shared, Ind
 Var jitter(Context& context, const Var& x, double eps, const TokenNoise& noise) {
   Var result = autograd::variable(jittered(context, x.value, eps, noise));
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         [slot = x.slot, eps, noise](Context& inner, const Tensor& gradient) {
-                           autograd::accumulate(inner, slot, jittered(inner, gradient, eps, noise));
-                         });
+    context.record(result.slot,
+                   [slot = x.slot, eps, noise](Context& inner, const Tensor& gradient) {
+                     autograd::accumulate(inner, slot, jittered(inner, gradient, eps, noise));
+                   });
   }
   return result;
 }

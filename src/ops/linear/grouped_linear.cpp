@@ -54,9 +54,9 @@ struct GroupedLinearBackward {
 
   void operator()(Context& context, const Tensor& dy) const {
     if (autograd::defers(context, *weights[0])) {
-      context.deferred->add(weights,
-                            [self = *this, dy](Context& later) { self.add_to_weights(later, dy); });
-    } else if (!weights[0]->frozen) {
+      context.recorder.deferred->add(
+          weights, [self = *this, dy](Context& later) { self.add_to_weights(later, dy); });
+    } else if (!weights[0]->role.frozen) {
       add_to_weights(context, dy);
     }
     if (x_slot) {
@@ -71,7 +71,7 @@ struct GroupedLinearBackward {
     if (weights[0]->fp8 && weights[0]->fp8->weight_gradient) {
       return add_to_weights_in_fp8(context, dy, input);
     }
-    std::vector<autograd::GradientSink> sinks(weights.size());
+    std::vector<autograd::GradientWrite> sinks(weights.size());
     std::vector<kernels::GroupGradient> gradients(weights.size());
     kernels::for_groups(counts, [&](std::size_t group, Index, Index) {
       sinks[group] = autograd::open_sink(context, *weights[group]);
@@ -113,7 +113,7 @@ Var grouped_linear(Context& context, const Recomputable& x, std::span<Parameter*
   multiply_groups(context, input, weights, counts, true, y);
   Var result = autograd::variable(y);
   if (context.recording()) {
-    context.tape->record(
+    context.record(
         result.slot,
         GroupedLinearBackward{
             autograd::SavedValue(x), x.var.slot, {weights.begin(), weights.end()}, counts});

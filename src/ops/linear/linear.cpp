@@ -35,8 +35,7 @@ Var linear(Context& context, const Recomputable& input, Parameter& weight, Param
   shape[-1] = y.shape()[1];
   Var result = autograd::variable(y.reshape(shape));
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         LinearBackward{autograd::SavedValue(input), x.slot, &weight, bias});
+    context.record(result.slot, LinearBackward{autograd::SavedValue(input), x.slot, &weight, bias});
   }
   return result;
 }

@@ -88,7 +88,7 @@ void accumulate_weight(Context& context, Parameter& weight, const Tensor& dy, co
 void accumulate_linear(Context& context, Parameter& weight, Parameter* bias, const Tensor& dy,
                        const Tensor& x) {
   if (autograd::defers(context, weight)) {
-    context.deferred->add(
+    context.recorder.deferred->add(
         weight, [&weight, dy, x](Context& later) { accumulate_weight(later, weight, dy, x); });
   } else {
     accumulate_weight(context, weight, dy, x);

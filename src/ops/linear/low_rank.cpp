@@ -102,7 +102,7 @@ Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
   });
   Var result = autograd::variable(y.value);
   if (context.recording()) {
-    context.tape->record(result.slot, LowRankBackward{y.slot, input, u.slot, groups, blocks});
+    context.record(result.slot, LowRankBackward{y.slot, input, u.slot, groups, blocks});
   }
   return result;
 }

@@ -33,7 +33,7 @@ struct ColumnParallelBackward {
 
   void operator()(Context& context, Tensor gradient) const {
     const Tensor dy = fold_rows(gradient);
-    const bool reads_x = !weight->frozen && !defers(context, *weight);
+    const bool reads_x = !weight->role.frozen && !defers(context, *weight);
     Arriving x_whole = reads_x ? start_gather(context) : Arriving{};
     if (!x_slot) {
       add_to_weights(context, dy, x_whole);
@@ -47,10 +47,10 @@ struct ColumnParallelBackward {
 
   /// What is left for later gathers x then: until then only this rank's piece is kept.
   void add_to_weights(Context& context, const Tensor& dy, Arriving& x_whole) const {
-    if (weight->frozen) {
+    if (weight->role.frozen) {
       accumulate_bias(context, bias, dy);
     } else if (defers(context, *weight)) {
-      context.deferred->add(*weight, [self = *this, dy](Context& later) {
+      context.recorder.deferred->add(*weight, [self = *this, dy](Context& later) {
         accumulate_weight(later, *self.weight, dy, fold_rows(self.start_gather(later).wait()));
       });
       accumulate_bias(context, bias, dy);
@@ -123,7 +123,7 @@ Var overlapped_row_parallel(Context& context, const Var& x, Parameter& weight,
   Var result = autograd::variable(
       multiply_and_scatter(context, x.value, weight.value.shape()[0], shared, product));
   if (context.recording()) {
-    context.tape->record(result.slot, RowParallelBackward{x.value, x.slot, &weight, shared});
+    context.record(result.slot, RowParallelBackward{x.value, x.slot, &weight, shared});
   }
   return result;
 }
@@ -138,8 +138,8 @@ Var column_parallel_linear(Context& context, const Recomputable& input, Paramete
   const Var& x = input.var;
   Var result = autograd::variable(column_parallel_output(context, x.value, weight, bias, shared));
   if (context.recording()) {
-    context.tape->record(result.slot, ColumnParallelBackward{autograd::SavedValue(input), x.slot,
-                                                             &weight, bias, shared});
+    context.record(result.slot, ColumnParallelBackward{autograd::SavedValue(input), x.slot, &weight,
+                                                       bias, shared});
   }
   return result;
 }

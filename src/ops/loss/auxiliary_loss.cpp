@@ -18,7 +18,7 @@ Var with_auxiliary_loss(Context& context, const Var& x, const Var& loss, Tensor 
     autograd::accumulate(inner, loss_slot, seed);
     autograd::accumulate(inner, x_slot, std::move(gradient));
   };
-  context.tape->record(result.slot, backward);
+  context.record(result.slot, backward);
   return result;
 }
 

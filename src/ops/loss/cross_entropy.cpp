@@ -17,8 +17,8 @@ Var cross_entropy(Context& context, const Var& logits, const Tensor& labels,
                                               .label_smoothing = label_smoothing});
   Var result = autograd::variable(loss);
   if (context.recording()) {
-    context.tape->record(result.slot, CrossEntropyBackward{rows, flat_labels, lse, logits.slot,
-                                                           logits.shape(), label_smoothing});
+    context.record(result.slot, CrossEntropyBackward{rows, flat_labels, lse, logits.slot,
+                                                     logits.shape(), label_smoothing});
   }
   return result;
 }

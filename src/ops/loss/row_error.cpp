@@ -48,7 +48,7 @@ Var row_error(Context& context, const Var& x, const Tensor& target, double facto
                                           .factor = by});
   Var result = autograd::variable(error);
   if (context.recording()) {
-    context.tape->record(result.slot, Backward{rows, targets, x.slot, x.shape(), by});
+    context.record(result.slot, Backward{rows, targets, x.slot, x.shape(), by});
   }
   return result;
 }

@@ -32,9 +32,9 @@ Var vocab_parallel_cross_entropy(Context& context, const Var& logits, const Tens
                                            .label_smoothing = label_smoothing});
   Var result = autograd::variable(loss);
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         CrossEntropyBackward{rows, flat_labels, lse, logits.slot, logits.shape(),
-                                              label_smoothing, first_column, vocabulary});
+    context.record(result.slot,
+                   CrossEntropyBackward{rows, flat_labels, lse, logits.slot, logits.shape(),
+                                        label_smoothing, first_column, vocabulary});
   }
   return result;
 }

@@ -19,10 +19,10 @@ Tensor chosen(Context& context, const Tensor& x, const Tensor& rows) {
 Var select_rows(Context& context, const Var& x, const RowChoice& choice) {
   Var result = autograd::variable(chosen(context, x.value, choice.rows));
   if (context.recording()) {
-    context.tape->record(
-        result.slot, [slot = x.slot, from = choice.from](Context& inner, const Tensor& gradient) {
-          autograd::accumulate(inner, slot, chosen(inner, gradient, from));
-        });
+    context.record(result.slot,
+                   [slot = x.slot, from = choice.from](Context& inner, const Tensor& gradient) {
+                     autograd::accumulate(inner, slot, chosen(inner, gradient, from));
+                   });
   }
   return result;
 }

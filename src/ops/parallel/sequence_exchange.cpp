@@ -67,7 +67,7 @@ Var exchange(Context& context, const Var& x, const GroupHandle& group, Exchange 
   }
   Var result = autograd::variable(forward(context, x.value, *group));
   if (context.recording()) {
-    context.tape->record(result.slot, SequenceExchangeBackward{x.slot, group, backward});
+    context.record(result.slot, SequenceExchangeBackward{x.slot, group, backward});
   }
   return result;
 }

@@ -42,7 +42,7 @@ struct JoinBackward {
 Var take_rows(Context& context, const Var& x, Index first, Index last) {
   Var result = autograd::variable(x.value.slice(0, first, last));
   if (context.recording()) {
-    context.tape->record(result.slot, TakeBackward{x.shape(), x.slot, first, last});
+    context.record(result.slot, TakeBackward{x.shape(), x.slot, first, last});
   }
   return result;
 }
@@ -55,7 +55,7 @@ Var join_rows(Context& context, const Var& a, const Var& b) {
   copy(context, b.value, y.slice(0, a.shape()[0], shape[0]));
   Var result = autograd::variable(y);
   if (context.recording()) {
-    context.tape->record(result.slot, JoinBackward{a.slot, b.slot, a.shape()[0]});
+    context.record(result.slot, JoinBackward{a.slot, b.slot, a.shape()[0]});
   }
   return result;
 }

@@ -39,7 +39,7 @@ Var region(Context& context, Var x, comm::Group& group,
   const auto [forward, conjugate] = pair;
   Var result = autograd::variable(forward(context, std::move(x.value), group));
   if (context.recording()) {
-    context.tape->record(result.slot, RegionBackward{x.slot, &group, conjugate});
+    context.record(result.slot, RegionBackward{x.slot, &group, conjugate});
   }
   return result;
 }

@@ -21,7 +21,7 @@ struct CausalConvBackward {
 
   void operator()(Context& context, const Tensor& gradient) const {
     const Tensor dx = context.empty(x.shape(), x.dtype());
-    const autograd::GradientSink to_weight = autograd::open_sink(context, *weight);
+    const autograd::GradientWrite to_weight = autograd::open_sink(context, *weight);
     kernels::CausalConvBackward kernel{.x = x.view(),
                                        .dy = gradient.view(),
                                        .weight = weight->value.view(),
@@ -30,7 +30,7 @@ struct CausalConvBackward {
                                        .dweight = to_weight.destination,
                                        .dbias = {},
                                        .accumulate_weight = to_weight.accumulate};
-    autograd::GradientSink to_bias;
+    autograd::GradientWrite to_bias;
     if (bias != nullptr) {
       to_bias = autograd::open_sink(context, *bias);
       kernel.dbias = to_bias.destination;
@@ -58,7 +58,7 @@ Var causal_conv(Context& context, const Var& x, Parameter& weight, Parameter* bi
                                             .bias = value_of(bias),
                                             .y = result.value.view()});
   if (context.recording()) {
-    context.tape->record(result.slot, CausalConvBackward{x.value, x.slot, &weight, bias});
+    context.record(result.slot, CausalConvBackward{x.value, x.slot, &weight, bias});
   }
   return result;
 }

@@ -43,8 +43,8 @@ struct DeltaRuleBackward {
     const Tensor dqkv = context.empty(qkv.shape(), qkv.dtype());
     const Tensor dsteps = context.empty(steps.shape(), steps.dtype());
     const DeltaParts to(dqkv, dsteps, settings);
-    const autograd::GradientSink to_rate = autograd::open_sink(context, *settings.a_log);
-    const autograd::GradientSink to_bias = autograd::open_sink(context, *settings.dt_bias);
+    const autograd::GradientWrite to_rate = autograd::open_sink(context, *settings.a_log);
+    const autograd::GradientWrite to_bias = autograd::open_sink(context, *settings.dt_bias);
     MPITRON_CHECK(to_rate.accumulate == to_bias.accumulate, settings.a_log->name);
     context.launch(kernels::DeltaRuleBackward{.in = delta_inputs({qkv, steps, settings}, settings),
                                               .d_o = gradient.view(),
@@ -87,8 +87,8 @@ Var delta_rule(Context& context, const Var& qkv, const Var& steps,
   }
   context.launch(kernel);
   if (context.recording()) {
-    context.tape->record(result.slot, DeltaRuleBackward{qkv.value, steps.value, states, qkv.slot,
-                                                        steps.slot, settings});
+    context.record(result.slot, DeltaRuleBackward{qkv.value, steps.value, states, qkv.slot,
+                                                  steps.slot, settings});
   }
   return result;
 }

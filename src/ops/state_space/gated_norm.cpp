@@ -61,8 +61,8 @@ Var gated_norm(Context& context, const Var& x, const Var& z, const GatedNormSett
                                            .eps = settings.eps,
                                            .gate_first = settings.gate_first});
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         GatedNormBackward{x.value, z.value, rstd, x.slot, z.slot, settings});
+    context.record(result.slot,
+                   GatedNormBackward{x.value, z.value, rstd, x.slot, z.slot, settings});
   }
   return result;
 }

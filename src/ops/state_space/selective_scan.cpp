@@ -45,7 +45,7 @@ struct ScanBackward {
     const Tensor ddt = context.empty(dt.shape(), dt.dtype());
     const ScanParts to(dxbc, settings);
     const std::array parameters = {settings.a_log, settings.d, settings.dt_bias};
-    std::array<autograd::GradientSink, 3> sinks;
+    std::array<autograd::GradientWrite, 3> sinks;
     for (std::size_t i = 0; i < sinks.size(); ++i) {
       sinks[i] = autograd::open_sink(context, *parameters[i]);
     }
@@ -95,8 +95,8 @@ Var selective_scan(Context& context, const Var& xbc, const Var& dt, const ScanSe
   }
   context.launch(kernel);
   if (context.recording()) {
-    context.tape->record(result.slot,
-                         ScanBackward{xbc.value, dt.value, states, xbc.slot, dt.slot, settings});
+    context.record(result.slot,
+                   ScanBackward{xbc.value, dt.value, states, xbc.slot, dt.slot, settings});
   }
   return result;
 }

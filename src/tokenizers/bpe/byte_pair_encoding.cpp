@@ -106,36 +106,40 @@ std::size_t BytePairEncoding::merge_short(std::string_view piece, TokenId* ids) 
   return size;
 }
 
-// The same by a queue of candidate pairs over a linked list: n log n for pieces of any length.
+// The same by a queue of candidate pairs over a linked list: n log n, some 30 bytes for each byte
+// of the piece. Error(data) where it is longer than any text without a break can be.
 void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
+  using Place = std::int32_t;
   struct Node {
     TokenId id;
-    Index previous;
-    Index next;
+    Place previous;
+    Place next;
   };
   struct Candidate {
     std::uint32_t rank;
-    Index at;
+    Place at;
     bool operator>(const Candidate& other) const {
       return rank != other.rank ? rank > other.rank : at > other.at;
     }
   };
-  const auto size = static_cast<Index>(piece.size());
+  check_piece_length(piece.size());
+  const auto size = static_cast<Place>(piece.size());
   std::vector<Node> nodes;
-  for (Index i = 0; i < size; ++i) {
+  nodes.reserve(piece.size());
+  for (Place i = 0; i < size; ++i) {
     nodes.push_back({model_.byte_ids[byte_at(piece, static_cast<std::size_t>(i))], i - 1, i + 1});
   }
-  const auto node = [&](Index i) -> Node& { return nodes[static_cast<std::size_t>(i)]; };
-  const auto rank_at = [&](Index i) {
+  const auto node = [&](Place i) -> Node& { return nodes[static_cast<std::size_t>(i)]; };
+  const auto rank_at = [&](Place i) {
     return i >= 0 && node(i).next < size ? ranks_.rank(node(i).id, node(node(i).next).id) : kNone;
   };
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
-  const auto push = [&](Index i) {
+  const auto push = [&](Place i) {
     if (const std::uint32_t rank = rank_at(i); rank != kNone) {
       queue.push({rank, i});
     }
   };
-  for (Index i = 0; i < size; ++i) {
+  for (Place i = 0; i < size; ++i) {
     push(i);
   }
   constexpr TokenId kGone = -1;
@@ -145,7 +149,7 @@ void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
     if (node(at).id == kGone || rank_at(at) != rank) {
       continue;  // one side was merged since
     }
-    const Index gone = node(at).next;
+    const Place gone = node(at).next;
     node(at).id = model_.merges[rank].result;
     node(at).next = node(gone).next;
     node(gone).id = kGone;
@@ -155,7 +159,7 @@ void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
     push(at);
     push(node(at).previous);
   }
-  for (Index i = 0; i < size; i = node(i).next) {
+  for (Place i = 0; i < size; i = node(i).next) {
     ids.push_back(node(i).id);
   }
 }

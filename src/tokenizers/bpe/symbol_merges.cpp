@@ -83,27 +83,30 @@ void SymbolMerges::merge_short(std::vector<Symbol>& symbols) const {
 
 struct SymbolMerges::Node {
   Symbol symbol;
-  Index previous, next;
+  std::int32_t previous, next;
 };
 
-// A queue of candidates over a linked list: n log n for texts of any length.
+// A queue of candidates over a linked list: n log n, some 40 bytes for each symbol.
 void SymbolMerges::merge_long(std::vector<Symbol>& symbols) const {
+  using Place = std::int32_t;
   struct Candidate {
     std::uint32_t rank;
-    Index at;
+    Place at;
     std::uint32_t bytes;  // of both sides: a later merge of either changes them
     bool operator>(const Candidate& other) const {
       return rank != other.rank ? rank > other.rank : at > other.at;
     }
   };
-  const auto size = static_cast<Index>(symbols.size());
+  check_piece_length(symbols.size());
+  const auto size = static_cast<Place>(symbols.size());
   std::vector<Node> nodes;
-  for (Index i = 0; i < size; ++i) {
+  nodes.reserve(symbols.size());
+  for (Place i = 0; i < size; ++i) {
     nodes.push_back({symbols[static_cast<std::size_t>(i)], i - 1, i + 1});
   }
-  const auto node = [&](Index i) -> Node& { return nodes[static_cast<std::size_t>(i)]; };
+  const auto node = [&](Place i) -> Node& { return nodes[static_cast<std::size_t>(i)]; };
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
-  const auto push = [&](Index i) {
+  const auto push = [&](Place i) {
     if (i < 0 || node(i).next >= size) {
       return;
     }
@@ -112,7 +115,7 @@ void SymbolMerges::merge_long(std::vector<Symbol>& symbols) const {
       queue.push({rank, i, left.bytes + right.bytes});
     }
   };
-  for (Index i = 0; i < size; ++i) {
+  for (Place i = 0; i < size; ++i) {
     push(i);
   }
   while (!queue.empty()) {
@@ -134,7 +137,7 @@ void SymbolMerges::merge_long(std::vector<Symbol>& symbols) const {
     push(left.previous);
   }
   symbols.clear();
-  for (Index i = 0; i < size; i = node(i).next) {
+  for (Place i = 0; i < size; i = node(i).next) {
     symbols.push_back(node(i).symbol);
   }
 }

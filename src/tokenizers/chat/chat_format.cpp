@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tokenizers/text/text_cleanup.h"
+#include "tokenizers/text/unicode_text.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {

@@ -41,4 +41,11 @@ void check_token_id(TokenId id, Index vocab_size) {
   }
 }
 
+void check_piece_length(std::size_t bytes) {
+  constexpr std::size_t kLongest = std::size_t{16} << 20;
+  if (bytes > kLongest) {
+    throw_data("{} bytes without a break: a word has at most {} MiB", bytes, kLongest >> 20);
+  }
+}
+
 }  // namespace mpitron::tokenizers

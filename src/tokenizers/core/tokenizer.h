@@ -85,6 +85,10 @@ class Tokenizer {
 /// Error(data) unless 0 <= id < vocab_size.
 void check_token_id(TokenId id, Index vocab_size);
 
+/// Error(data) for text without a break (a word whose bytes are merged) that no language has:
+/// longer than 16 MiB. What merging takes is some 30 times as much.
+void check_piece_length(std::size_t bytes);
+
 /// Options that choose a tokenizer, named after Megatron's flags.
 struct TokenizerOptions {
   std::string type = "GPT2BPETokenizer";

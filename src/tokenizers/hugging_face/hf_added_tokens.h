@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tokenizers/core/tokenizer.h"
-#include "tokenizers/hugging_face/hf_normalizer.h"
+#include "tokenizers/hugging_face/hf_steps.h"
 #include "tokenizers/text/json_view.h"
 #include "tokenizers/text/marker_finder.h"
 

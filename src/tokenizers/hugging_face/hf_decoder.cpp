@@ -1,11 +1,10 @@
-#include "tokenizers/hugging_face/hf_decoder.h"
-
 #include <charconv>
 #include <memory>
 
 #include "tokenizers/hugging_face/hf_pattern.h"
+#include "tokenizers/hugging_face/hf_steps.h"
 #include "tokenizers/text/byte_alphabet.h"
-#include "tokenizers/text/text_cleanup.h"
+#include "tokenizers/text/unicode_text.h"
 #include "utils/text/utf8.h"
 
 namespace mpitron::tokenizers {

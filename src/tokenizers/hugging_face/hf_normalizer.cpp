@@ -1,10 +1,9 @@
-#include "tokenizers/hugging_face/hf_normalizer.h"
-
 #include <memory>
 #include <vector>
 
 #include "tokenizers/hugging_face/hf_pattern.h"
-#include "tokenizers/text/base64.h"
+#include "tokenizers/hugging_face/hf_steps.h"
+#include "tokenizers/text/byte_alphabet.h"
 #include "tokenizers/text/charsmap.h"
 #include "tokenizers/text/unicode_text.h"
 #include "utils/error.h"

@@ -1,4 +1,4 @@
-#include "tokenizers/hugging_face/hf_post_processor.h"
+#include "tokenizers/hugging_face/hf_steps.h"
 
 namespace mpitron::tokenizers {
 namespace {

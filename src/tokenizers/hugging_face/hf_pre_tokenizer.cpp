@@ -1,9 +1,8 @@
-#include "tokenizers/hugging_face/hf_pre_tokenizer.h"
-
 #include <utility>
 #include <vector>
 
 #include "tokenizers/hugging_face/hf_pattern.h"
+#include "tokenizers/hugging_face/hf_steps.h"
 #include "tokenizers/split/split_lexer.h"
 #include "tokenizers/text/unicode_text.h"
 #include "utils/text/utf8.h"

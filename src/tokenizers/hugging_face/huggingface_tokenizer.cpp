@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tokenizers/core/word_cache.h"
-#include "tokenizers/text/text_cleanup.h"
+#include "tokenizers/text/unicode_text.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 #include "utils/text/hash.h"

@@ -5,11 +5,8 @@
 
 #include "tokenizers/core/tokenizer.h"
 #include "tokenizers/hugging_face/hf_added_tokens.h"
-#include "tokenizers/hugging_face/hf_decoder.h"
 #include "tokenizers/hugging_face/hf_model.h"
-#include "tokenizers/hugging_face/hf_normalizer.h"
-#include "tokenizers/hugging_face/hf_post_processor.h"
-#include "tokenizers/hugging_face/hf_pre_tokenizer.h"
+#include "tokenizers/hugging_face/hf_steps.h"
 
 namespace mpitron::tokenizers {
 

@@ -1,5 +1,7 @@
 #pragma once
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,5 +19,8 @@ std::string alphabet_to_bytes(std::string_view token);
 
 /// All bytes in the order of their ids in GPT-2's vocabulary: the printable ones first.
 std::vector<unsigned char> bytes_in_vocabulary_order();
+
+/// The bytes of standard base64 with its padding (RFC 4648); nothing where the text is not that.
+std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace mpitron::tokenizers

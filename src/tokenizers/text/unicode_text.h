@@ -1,4 +1,5 @@
 #pragma once
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -44,5 +45,12 @@ bool is_white_space(std::uint32_t code_point);
 bool is_word(std::uint32_t code_point);
 /// CJK ideographs as BERT counts them. Source: Google's BERT, tokenization.py.
 bool is_cjk(std::uint32_t code_point);
+
+/// Replaces every `from` (not empty) in `text`.
+void replace_all(std::string& text, std::string_view from, std::string_view to);
+
+/// Takes the spaces away that cutting put in front of punctuation and contractions of English.
+/// Source: BERT's and Hugging Face's clean_up_tokenization.
+void clean_up_spaces(std::string& text);
 
 }  // namespace mpitron::tokenizers

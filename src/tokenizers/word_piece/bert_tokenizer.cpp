@@ -1,7 +1,7 @@
 #include "tokenizers/word_piece/bert_tokenizer.h"
 
 #include "tokenizers/core/word_cache.h"
-#include "tokenizers/text/text_cleanup.h"
+#include "tokenizers/text/unicode_text.h"
 #include "tokenizers/word_piece/bert_words.h"
 #include "utils/error.h"
 #include "utils/system/files.h"

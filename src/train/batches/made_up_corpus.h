@@ -5,10 +5,10 @@
 
 namespace mpitron::train {
 
-/// An endless corpus for runs that compare layouts: its samples follow from their numbers. Those of
-/// BERT and T5 are padded, some more than others. BERT's parts are swapped in one of four: with one
-/// of two, the gradients of the two classes would be nothing but rounding. Images are smooth, with
-/// their own class and mask.
+/// An endless corpus for runs that compare layouts: its samples follow from their numbers and have
+/// all columns that a model may read. Where they are padded, some are more than others. The parts
+/// are swapped in one of four: with one of two, the gradients of the two classes would be nothing
+/// but rounding. Images are smooth, with their own class and mask.
 class MadeUpCorpus {
  public:
   explicit MadeUpCorpus(const config::ModelConfig& model);
@@ -23,7 +23,7 @@ class MadeUpCorpus {
     return (7 * sample + 5 * i + i * i) % vocabulary_;
   }
 
-  config::ModelKind kind_;
+  config::ModelFamily family_;
   Index length_, labels_length_, vocabulary_;
   std::vector<std::int64_t> tokens_, labels_, padding_, types_, order_;
   std::vector<std::int64_t> decoder_, decoder_padding_;

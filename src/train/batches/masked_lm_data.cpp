@@ -1,5 +1,7 @@
 #include "train/batches/masked_lm_data.h"
 
+#include "models/bert/bert_batch.h"
+#include "models/t5/t5_batch.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -25,12 +27,32 @@ void set_sentinels(const tokenizers::TokenIds& sentinels, data::MaskedLmVocabula
   }
 }
 
+class MaskedLmSource final : public SampleSource {
+ public:
+  explicit MaskedLmSource(const SourceRequest& request)
+      : length_(request.config.model.seq_length),
+        loader_(request.dataset,
+                {.length = length_, .decoder_length = request.config.model.decoder_seq_length},
+                request.sampler, request.config.data.num_workers) {}
+
+  std::optional<models::HostMicrobatch> next() override {
+    const data::MaskedLmBatch* batch = loader_.next();
+    return batch != nullptr ? std::optional(microbatch_of(*batch, length_)) : std::nullopt;
+  }
+
+ private:
+  Index length_;
+  data::MaskedLmLoader loader_;
+};
+
 }  // namespace
 
+/// BERT marks parts by [CLS] and [SEP] and masks by [MASK]; T5 wants [BOS], [EOS] and a row of
+/// sentinels. Pieces that begin with "##" continue a word, which is masked as a whole.
 data::MaskedLmVocabulary masked_lm_vocabulary(const config::RunConfig& config,
                                               const tokenizers::Tokenizer& tokenizer) {
   const tokenizers::Tokenizer::SpecialIds special = tokenizer.special_ids();
-  const bool t5 = config.model.kind == config::ModelKind::t5;
+  const bool t5 = config.model.family().encoder_decoder;
   const auto wanted = [&](const std::optional<TokenId>& id, const char* name, bool needed) {
     if (needed && !id) {
       throw_usage(
@@ -63,16 +85,18 @@ data::MaskedLmVocabulary masked_lm_vocabulary(const config::RunConfig& config,
   return vocabulary;
 }
 
+/// The longest masked n-grams are the reference's: 3 for BERT, 10 with a geometric distribution for
+/// T5.
 std::optional<data::MaskedLmRequest> masked_lm_request(const config::RunConfig& config,
                                                        const tokenizers::Tokenizer& tokenizer) {
   const config::ModelConfig& model = config.model;
-  if (model.kind == config::ModelKind::gpt) {
+  if (!model.family().padded()) {
     return std::nullopt;
   }
   if (config.data.mock_data) {
     throw_usage("--mock-data: samples of BERT and T5 are made of sentences; give --data-path");
   }
-  const bool t5 = model.kind == config::ModelKind::t5;
+  const bool t5 = model.family().encoder_decoder;
   data::MaskedLmRequest request{
       .description = {.masking_probability = config.data.mask_prob,
                       .short_sequence_probability = config.data.short_seq_prob,
@@ -87,25 +111,23 @@ std::optional<data::MaskedLmRequest> masked_lm_request(const config::RunConfig& 
   return request;
 }
 
-data::MaskedLmLayout masked_lm_layout(const config::ModelConfig& model) {
-  return {.length = model.seq_length, .decoder_length = model.decoder_seq_length};
-}
-
-HostMicrobatch microbatch_of(const data::MaskedLmBatch& batch, Index length, Index first_sample) {
+/// Columns that samples of this kind lack are empty.
+models::HostMicrobatch microbatch_of(const data::MaskedLmBatch& batch, Index length) {
   using enum data::MaskedLmColumn;
   return {.samples = batch.rows,
           .sequence_length = length,
-          .tokens = batch[tokens],
-          .labels = batch[labels],
-          .position_ids = {},
-          .loss_mask = batch.loss_mask,
-          .attention_mask = {},
-          .first_sample = first_sample,
-          .padding_mask = batch[padding_mask],
-          .token_types = batch[token_types],
-          .sentence_order = batch[sentence_order],
-          .decoder_tokens = batch[decoder_tokens],
-          .decoder_padding_mask = batch[decoder_padding_mask]};
+          .columns = {{models::kTokens, batch[tokens]},
+                      {models::kLabels, batch[labels]},
+                      {models::kLossMask, batch.loss_mask},
+                      {models::kPaddingMask, batch[padding_mask]},
+                      {models::kTokenTypes, batch[token_types]},
+                      {models::kSentenceOrder, batch[sentence_order]},
+                      {models::kDecoderTokens, batch[decoder_tokens]},
+                      {models::kDecoderPaddingMask, batch[decoder_padding_mask]}}};
+}
+
+std::unique_ptr<SampleSource> masked_lm_source(const SourceRequest& request) {
+  return std::make_unique<MaskedLmSource>(request);
 }
 
 }  // namespace mpitron::train

@@ -2,7 +2,7 @@
 #include "config/run_config.h"
 #include "data/loading/masked_lm_loader.h"
 #include "tokenizers/core/tokenizer.h"
-#include "train/batches/microbatch.h"
+#include "train/batches/sample_source.h"
 
 namespace mpitron::train {
 
@@ -11,12 +11,12 @@ namespace mpitron::train {
 data::MaskedLmVocabulary masked_lm_vocabulary(const config::RunConfig& config,
                                               const tokenizers::Tokenizer& tokenizer);
 
-/// How the samples of a run are made; nothing for GPT.
+/// How the samples of a run are made; nothing where they are not padded.
 std::optional<data::MaskedLmRequest> masked_lm_request(const config::RunConfig& config,
                                                        const tokenizers::Tokenizer& tokenizer);
-data::MaskedLmLayout masked_lm_layout(const config::ModelConfig& model);
 
-/// A batch as the trainer takes it; it must live as long.
-HostMicrobatch microbatch_of(const data::MaskedLmBatch& batch, Index length, Index first_sample);
+/// Samples of BERT or T5; `length`: the encoder's. A batch must live as long as what is made of it.
+models::HostMicrobatch microbatch_of(const data::MaskedLmBatch& batch, Index length);
+std::unique_ptr<SampleSource> masked_lm_source(const SourceRequest& request);
 
 }  // namespace mpitron::train

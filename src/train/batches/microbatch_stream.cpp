@@ -1,16 +1,14 @@
 #include "train/batches/microbatch_stream.h"
 
-#include "train/batches/training_data.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
 
-StreamShare share_of(const TrainedModel& model, const config::RunConfig& config) {
+StreamShare share_of(const TrainedModel& model) {
   const comm::ParallelGroups& groups = model.groups();
-  return {
-      .data_parallel_rank = groups.data->rank(),
-      .data_parallel_size = groups.data->size(),
-      .reads = groups.tensor->rank() == 0 && model.reads_data(microbatch_parts(config).masks())};
+  return {.data_parallel_rank = groups.data->rank(),
+          .data_parallel_size = groups.data->size(),
+          .reads = groups.tensor->rank() == 0 && model.reads_data()};
 }
 
 MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
@@ -20,10 +18,7 @@ MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
     : share_(share),
       micro_batch_size_(config.training.micro_batch_size),
       sequence_length_(config.training.seq_length),
-      consumed_(consumed_samples),
-      with_mask_(config.data.has_attention_masks()),
-      vision_(config.model.vision),
-      vlm_(config.model.vlm) {
+      consumed_(consumed_samples) {
   if (!share.reads) {
     return;
   }
@@ -38,100 +33,27 @@ MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
       .drop_last = !whole,
       .data_sharding = config.data.data_sharding,
       .padded_samples = share.padded_samples};
-  make_loader(std::move(dataset), config, tokenizer, sampler);
+  source_ = row_of(config.model.family().samples)
+                .source({.dataset = std::move(dataset),
+                         .config = config,
+                         .tokenizer = tokenizer,
+                         .sampler = sampler});
 }
 
-void MicrobatchStream::make_loader(std::shared_ptr<const data::Dataset> dataset,
-                                   const config::RunConfig& config,
-                                   const tokenizers::Tokenizer& tokenizer,
-                                   const data::BatchSamplerRequest& sampler) {
-  if (vlm_) {
-    image_text_loader_.emplace(std::dynamic_pointer_cast<const data::ImageTextDataset>(dataset),
-                               sampler, config.data.num_workers);
-    return;
-  }
-  switch (config.model.kind) {
-    case config::ModelKind::vit:
-      image_loader_.emplace(
-          std::dynamic_pointer_cast<const data::ImageDataset>(dataset),
-          data::ImageLoader::Options{
-              .vision = vision_, .sampler = sampler, .threads = config.data.num_workers});
-      break;
-    case config::ModelKind::gpt:
-      loader_.emplace(std::move(dataset),
-                      data::BatchLoaderOptions{.sample = sample_options(config, tokenizer),
-                                               .sampler = sampler,
-                                               .prefetch = config.data.num_workers});
-      break;
-    default:
-      masked_loader_.emplace(std::move(dataset), masked_lm_layout(config.model), sampler,
-                             config.data.num_workers);
-  }
-}
-
-HostMicrobatch MicrobatchStream::next_images(Index first) {
-  const data::ImageBatch& batch = present(image_loader_->next());
-  return {.samples = batch.rows,
-          .sequence_length = sequence_length_,
-          .labels = batch.labels,
-          .loss_mask = batch.weights,
-          .first_sample = first,
-          .pixels = batch.pixels,
-          .patch_mask = batch.masks,
-          .vision = &vision_};
-}
-
-HostMicrobatch MicrobatchStream::next_image_texts(Index first) {
-  const data::ImageTextBatch& batch = present(image_text_loader_->next());
-  return {.samples = batch.rows,
-          .sequence_length = sequence_length_,
-          .tokens = batch.tokens,
-          .labels = batch.labels,
-          .position_ids = {},
-          .loss_mask = batch.loss_mask,
-          .attention_mask = {},
-          .first_sample = first,
-          .pixels = batch.tiles,
-          .images_per_row = batch.images_per_row,
-          .tiles_per_image = batch.tiles_per_image,
-          .vlm = &*vlm_};
-}
-
+/// Every rank counts, whether it reads or not: the number of the first sample decides dropout
+/// masks.
 HostMicrobatch MicrobatchStream::next() {
-  const Index first = consumed_ + share_.data_parallel_rank * micro_batch_size_;
+  HostMicrobatch microbatch{.samples = micro_batch_size_, .sequence_length = sequence_length_};
+  if (source_) {
+    std::optional<HostMicrobatch> read = source_->next();
+    if (!read) {
+      throw_data("the data set ends after {} samples", consumed_);
+    }
+    microbatch = std::move(*read);
+  }
+  microbatch.first_sample = consumed_ + share_.data_parallel_rank * micro_batch_size_;
   consumed_ += micro_batch_size_ * share_.data_parallel_size;
-  if (masked_loader_) {
-    return microbatch_of(present(masked_loader_->next()), sequence_length_, first);
-  }
-  if (image_loader_) {
-    return next_images(first);
-  }
-  if (image_text_loader_) {
-    return next_image_texts(first);
-  }
-  if (!loader_) {
-    return {
-        .samples = micro_batch_size_, .sequence_length = sequence_length_, .first_sample = first};
-  }
-  const data::Batch& batch = present(loader_->next());
-  return {.samples = batch.rows,
-          .sequence_length = batch.seq_length,
-          .tokens = batch.tokens,
-          .labels = batch.labels,
-          .position_ids = batch.position_ids,
-          .loss_mask = batch.loss_mask,
-          .attention_mask =
-              with_mask_ ? std::span(batch.attention_mask) : std::span<const std::uint8_t>{},
-          .first_sample = first};
-}
-
-template <class Batch>
-const Batch& MicrobatchStream::present(const Batch* batch) const {
-  if (batch == nullptr) {
-    throw_data("the data set ends after {} samples",
-               consumed_ - micro_batch_size_ * share_.data_parallel_size);
-  }
-  return *batch;
+  return microbatch;
 }
 
 }  // namespace mpitron::train

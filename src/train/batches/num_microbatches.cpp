@@ -19,6 +19,8 @@ NumMicrobatches::NumMicrobatches(const config::TrainingConfig& config, Index dat
   divide(training_.global_batch_size);
 }
 
+/// Every batch size on the way is checked at the start of a run, not hours later when its turn
+/// comes.
 void NumMicrobatches::check_rampup() const {
   const auto& [start, increment, samples] = *training_.rampup_batch_size;
   const Index full = training_.global_batch_size;
@@ -34,6 +36,8 @@ void NumMicrobatches::check_rampup() const {
   }
 }
 
+/// Each data parallel rank gets global / (micro batch * replicas) microbatches; what is left over
+/// is an error, or skipped with --decrease-batch-size-if-needed.
 BatchSize NumMicrobatches::divide(Index global) const {
   const Index unit = training_.micro_batch_size * data_parallel_size_;
   if (global % unit != 0 && !training_.decrease_batch_size_if_needed) {

@@ -8,6 +8,7 @@
 namespace mpitron::train {
 namespace {
 
+/// As a run's loaders ask for their samples, at its very beginning.
 data::BatchSamplerRequest request_of(const config::RunConfig& config, Index total_samples) {
   return {.kind = config.data.dataloader_type == config::DataloaderType::cyclic
                       ? data::SamplerKind::cyclic
@@ -25,6 +26,7 @@ SampleSchedule::SampleSchedule(const config::RunConfig& config, Index total_samp
       batches_(config.training, config.parallel.data_parallel_size),
       iterations_(config.training.train_iters) {}
 
+/// Batches may grow, so that the sum is made batch by batch.
 Index SampleSchedule::consumed_before(Index iteration) const {
   Index consumed = 0;
   for (Index i = 1; i < iteration; ++i) {
@@ -44,6 +46,7 @@ std::vector<ScheduledSample> SampleSchedule::at(Index iteration) const {
   return samples;
 }
 
+/// One pass over the whole schedule: samplers go on from iteration to iteration.
 std::vector<ScheduledSample> SampleSchedule::uses(const std::function<bool(Index)>& wanted) const {
   std::vector<ScheduledSample> found;
   std::vector<ScheduledSample> samples;
@@ -60,6 +63,7 @@ std::vector<ScheduledSample> SampleSchedule::uses(const std::function<bool(Index
   return found;
 }
 
+/// A sampler knows its place from the samples that all ranks together have consumed.
 std::vector<data::BatchSampler> SampleSchedule::samplers_at(Index consumed) const {
   std::vector<data::BatchSampler> samplers;
   data::BatchSamplerRequest request = request_;
@@ -71,6 +75,7 @@ std::vector<data::BatchSampler> SampleSchedule::samplers_at(Index consumed) cons
   return samplers;
 }
 
+/// In the order of ranks and, within one, of its microbatches.
 void SampleSchedule::append(Index iteration, Index microbatches,
                             std::vector<data::BatchSampler>& samplers,
                             std::vector<ScheduledSample>& samples) const {

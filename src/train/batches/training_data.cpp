@@ -1,11 +1,10 @@
 #include "train/batches/training_data.h"
 
-#include "data/images/image_dataset.h"
-#include "data/images/image_texts.h"
 #include "data/index/split.h"
 #include "tokenizers/make_tokenizer.h"
 #include "train/batches/conversation_encoder.h"
 #include "train/batches/masked_lm_data.h"
+#include "train/batches/sample_source.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -26,19 +25,7 @@ data::PerSplit<std::optional<Index>> num_samples(const config::TrainingConfig& t
   return samples;
 }
 
-/// A set of less than one sample would go by in silence.
-void check_whole_sets(const std::vector<std::shared_ptr<const data::Dataset>>& sets,
-                      Index seq_length) {
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    if (sets[i] && sets[i]->size() == 0) {
-      throw_usage(
-          "--full-validation: validation set {} has fewer than the {} tokens of one sample (and "
-          "one more); leave it out of --valid-data-path, or take a shorter --seq-length",
-          i, seq_length);
-    }
-  }
-}
-
+/// Names that tokenizers::make_tokenizer knows.
 std::string name_of(config::TokenizerType type) {
   using enum config::TokenizerType;
   switch (type) {
@@ -70,56 +57,6 @@ std::string name_of(config::TokenizerType type) {
   }
 }
 
-std::shared_ptr<const data::Dataset> image_set(const config::RunConfig& config,
-                                               const std::string& folder, bool training) {
-  const config::VisionConfig& vision = config.model.vision;
-  const data::FolderShare share{.classes = training ? vision.class_fraction : 1,
-                                .images = training ? vision.image_fraction : 1};
-  data::ImageFolder files = data::list_image_folder(folder, share);
-  const auto classes = static_cast<Index>(files.classes.size());
-  if (vision.task == config::VisionTask::classify && classes > vision.classes) {
-    throw_data("{}: {} classes (folders), and --num-classes {} of the head", folder, classes,
-               vision.classes);
-  }
-  return std::make_shared<data::ImageDataset>(
-      std::move(files), data::ImageDataset::Options{
-                            .vision = vision, .training = training, .seed = config.data.seed});
-}
-
-/// As the reference takes its list of folders: the second is for validation, and of three the last
-/// is for training.
-data::GptData image_sets(const config::RunConfig& config) {
-  const std::vector<std::string>& folders = config.data.data_path;
-  data::GptData sets;
-  sets.train = image_set(config, folders.size() > 2 ? folders[2] : folders.at(0), true);
-  if (folders.size() > 1) {
-    sets.valid.push_back(image_set(config, folders[1], false));
-  }
-  return sets;
-}
-
-/// --data-path TRAIN [VALIDATION], files of texts with images.
-data::GptData image_text_sets(const config::RunConfig& config,
-                              const tokenizers::Tokenizer& tokenizer) {
-  const data::ImageTextDataset::Options options{
-      .vlm = *config.model.vlm,
-      .eod = tokenizer.eod(),
-      .encode = [&tokenizer](std::string_view text) {
-        const tokenizers::TokenIds ids = tokenizer.encode(text);
-        return std::vector<std::int64_t>(ids.begin(), ids.end());
-      }};
-  const auto set = [&](const std::string& path) {
-    return std::make_shared<data::ImageTextDataset>(path, options);
-  };
-  const std::vector<std::string>& paths = config.data.data_path;
-  data::GptData sets;
-  sets.train = set(paths.at(0));
-  if (paths.size() > 1) {
-    sets.valid.push_back(set(paths[1]));
-  }
-  return sets;
-}
-
 data::LearnedTurns learned_turns(const config::DataConfig& config) {
   using enum data::LearnedTurns;
   return config.sft_train_on_prompt  ? everything
@@ -129,6 +66,7 @@ data::LearnedTurns learned_turns(const config::DataConfig& config) {
 
 }  // namespace
 
+/// The tokenizer's vocabulary, padded so that every tensor parallel rank has as many rows.
 Index padded_vocab_size(const config::RunConfig& config, Index vocab_size) {
   const config::DataConfig& data = config.data;
   if (data.padded_vocab_size) {
@@ -142,6 +80,7 @@ Index padded_vocab_size(const config::RunConfig& config, Index vocab_size) {
                                 config.parallel.tensor_model_parallel_size);
 }
 
+/// Options that this type does not read are empty.
 std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config) {
   return tokenizers::make_tokenizer(
       {.type = name_of(config.tokenizer_type),
@@ -156,6 +95,7 @@ std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConf
        .sft_tokenizer_prompt_format = config.sft_tokenizer_prompt_format});
 }
 
+/// The causal mask costs no bytes; only documents packed into a sample need one.
 data::GptSampleOptions sample_options(const config::RunConfig& config,
                                       const tokenizers::Tokenizer& tokenizer) {
   return {.seq_length = config.training.seq_length,
@@ -168,6 +108,7 @@ data::GptSampleOptions sample_options(const config::RunConfig& config,
           .pad = config.data.sft ? tokenizer.special_ids().pad.value_or(-1) : -1};
 }
 
+/// The cache of indices depends on all of it but the paths of the cache itself.
 data::GptDataRequest make_data_request(const config::RunConfig& config,
                                        const tokenizers::Tokenizer& tokenizer) {
   data::GptDataRequest request;
@@ -199,18 +140,7 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
 
 TrainingData make_training_data(const config::RunConfig& config) {
   TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
-  if (config.model.kind == config::ModelKind::vit) {
-    result.sets = image_sets(config);
-    return result;
-  }
-  if (config.model.vlm) {
-    result.sets = image_text_sets(config, *result.tokenizer);
-    return result;
-  }
-  result.sets = data::make_gpt_data(make_data_request(config, *result.tokenizer));
-  if (config.training.full_validation) {
-    check_whole_sets(result.sets.valid, config.training.seq_length);
-  }
+  result.sets = row_of(config.model.family().samples).sets(config, *result.tokenizer);
   return result;
 }
 

@@ -25,6 +25,7 @@ std::string fingerprint(const checkpoint::File& file) {
   return hash128_hex(hashes);
 }
 
+/// The newest checkpoint of --pretrained-checkpoint.
 CheckpointSource newest_base(comm::World& world, config::CheckpointConfig config) {
   config.load.reset();
   config.ckpt_step.reset();
@@ -68,13 +69,15 @@ void take_values(device::Device& device, const io::SafetensorsFile::Tensor& stor
   }
   const tensor::Tensor local = tensor::empty_on_host(device, parameter.value.shape(), *dtype);
   const device::ConstTensorView whole(stored.data.data(), *dtype, parameter.shape);
-  tensor::take_shard(whole, parameter.shard, local.view());
+  tensor::take_shard(whole, parameter.placement.shard, local.view());
   const tensor::Tensor values = tensor::to_device(device, local);
   device::launch(device.stream(), kernels::Cast{.x = values.view(), .y = parameter.value.view()});
 }
 
 }  // namespace
 
+/// Reads what is not trained. The result identifies these weights: it goes into every checkpoint of
+/// the updates.
 std::string load_base_weights(TrainedModel& model, TrainStep& step,
                               const config::CheckpointConfig& config, const RunIdentity& identity) {
   if (!config.pretrained_checkpoint) {
@@ -112,6 +115,7 @@ std::string load_base_weights(TrainedModel& model, TrainStep& step,
   return fingerprint(reader.file());
 }
 
+/// PEFT's adapter_config.json of the updates, so that other programs know rank and targets.
 std::string stored_adapter_config(const config::LoraConfig& config, const std::string& base) {
   io::PeftConfig stored{.rank = config.rank,
                         .alpha = config.alpha,
@@ -127,6 +131,7 @@ std::string stored_adapter_config(const config::LoraConfig& config, const std::s
   return io::peft_config_json(stored);
 }
 
+/// Rank, alpha and targets as PEFT has written them.
 config::LoraConfig adapter_config(const std::string& path) {
   const io::PeftFolder folder(path);
   const io::PeftConfig& stored = folder.config();
@@ -143,11 +148,12 @@ config::LoraConfig adapter_config(const std::string& path) {
   return config;
 }
 
+/// Each rank takes its rows or columns of the factors of a folder of PEFT.
 void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path) {
   const io::PeftFolder folder(path);
   std::string problems;
   for (autograd::Parameter& parameter : model.parameters()) {
-    if (!parameter.low_rank) {
+    if (!parameter.role.low_rank) {
       continue;
     }
     const std::string problem = problem_of(parameter, folder);

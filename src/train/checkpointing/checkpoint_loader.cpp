@@ -1,5 +1,8 @@
 #include "train/checkpointing/checkpoint_loader.h"
 
+#include <functional>
+#include <initializer_list>
+
 #include "checkpoint/plan/agreement.h"
 #include "config/sources/checkpoint_arguments.h"
 #include "tensor/host_copy.h"
@@ -40,8 +43,28 @@ std::vector<checkpoint::LoadTarget> own_targets(std::vector<checkpoint::LoadTarg
   return targets;
 }
 
+/// Runs all checks, and refuses with what each of them says, so that options are mended once. The
+/// exit code is that of the first.
+void refuse_together(std::initializer_list<std::function<void()>> checks) {
+  std::string text;
+  std::optional<ExitCode> code;
+  for (const std::function<void()>& check : checks) {
+    try {
+      check();
+    } catch (const Error& error) {
+      text += (code ? "\nand " : "") + std::string(error.what());
+      code = code.value_or(error.code());
+    }
+  }
+  if (code) {
+    throw Error(*code, text, true);
+  }
+}
+
 }  // namespace
 
+/// Absent, with the reason in `why`, where bytes of this checkpoint are damaged: another may do.
+/// What no other checkpoint can mend is thrown.
 std::optional<RunPosition> CheckpointLoader::load(const CheckpointSource& source,
                                                   std::string& why) {
   std::optional<checkpoint::CheckpointReader> reader;
@@ -73,6 +96,8 @@ std::optional<RunPosition> CheckpointLoader::load(const CheckpointSource& source
   return position;
 }
 
+/// Names what is wanted, compares it with what is there, then reads: a model that does not fit is
+/// told before a byte of it was overwritten.
 std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
     checkpoint::CheckpointReader& reader, const CheckpointSource& source, std::string& why) {
   const checkpoint::Header& header = reader.file().header();
@@ -87,8 +112,13 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
   } else {
     step_.visit_model(state);
   }
+  std::optional<Error> schedules;
   if (with_optimizer) {
-    step_.visit_optimizer(state);
+    try {
+      step_.visit_optimizer(state);
+    } catch (const Error& other_schedules) {  // thrown when all tensors have been visited
+      schedules = other_schedules;
+    }
   } else if (with_masters) {
     step_.visit_masters(state);
   }
@@ -104,10 +134,19 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
                         .with_histories = !config_.upcycling_granularity.has_value(),
                         .strictness = config_.dist_ckpt_strictness});
   };
-  if (!source.local()) {
-    compare();  // the same on all ranks: ends the run
-    refuse_other_model(reader.file(), source.weights_only);
-    tell_changes(header, source.weights_only);
+  const auto refuse_schedules = [&] {
+    if (schedules) {
+      throw *schedules;
+    }
+  };
+  if (source.local()) {
+    refuse_schedules();
+  } else {  // the same on all ranks: ends the run
+    refuse_together({[&] {
+                       compare();
+                       refuse_other_model(reader.file(), source.weights_only);
+                     },
+                     refuse_schedules, [&] { tell_changes(header, source.weights_only); }});
   }
   checkpoint::LoadStatistics statistics;
   why = checkpoint::first_error(*model_.world().all(), checkpoint::error_of([&] {
@@ -133,6 +172,7 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
   return statistics;
 }
 
+/// Tensors of two models may fit by chance (another activation, other heads of the same width).
 void CheckpointLoader::refuse_other_model(const checkpoint::File& file, bool weights_only) const {
   const std::string differences = model_differences(file.header(), identity_);
   if (differences.empty() || config_.upcycling_granularity) {
@@ -150,6 +190,7 @@ void CheckpointLoader::refuse_other_model(const checkpoint::File& file, bool wei
   log::warning("{}", text);
 }
 
+/// Options that change what the weights compute end the run; all others that differ are printed.
 void CheckpointLoader::tell_changes(const checkpoint::Header& header, bool weights_only) const {
   const std::string& theirs = header.configuration;
   const std::string function = config::function_differences(theirs, identity_.configuration);

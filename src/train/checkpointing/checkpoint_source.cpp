@@ -29,6 +29,8 @@ void add_all(const Folder& folder, bool weights_only, std::vector<CheckpointSour
   }
 }
 
+/// All that can be loaded, the newest first; behind what is resumed stands what only gives its
+/// weights.
 std::vector<CheckpointSource> find(const config::CheckpointConfig& config) {
   std::vector<CheckpointSource> sources;
   const auto newer = [](const CheckpointSource& a, const CheckpointSource& b) {
@@ -59,6 +61,7 @@ std::vector<CheckpointSource> find(const config::CheckpointConfig& config) {
 
 }  // namespace
 
+/// Rank 0 looks and tells the others, so that all try the same ones.
 std::vector<CheckpointSource> checkpoint_sources(comm::World& world,
                                                  const config::CheckpointConfig& config) {
   const std::shared_ptr<comm::Group> all = world.all();
@@ -81,6 +84,8 @@ std::vector<CheckpointSource> checkpoint_sources(comm::World& world,
   return sources;
 }
 
+/// A command that loads from where it saves is given again after a failure; the first time there is
+/// nothing to load.
 bool is_first_start(const config::CheckpointConfig& config) {
   if (!config.load || !config.save || config.ckpt_step) {
     return false;
@@ -92,6 +97,7 @@ bool is_first_start(const config::CheckpointConfig& config) {
          !Folder(*config.load).tracked();
 }
 
+/// Of the table of words in the checkpoint; absent where there is no checkpoint or no table.
 std::optional<Index> vocabulary_rows(comm::World& world,
                                      const std::vector<CheckpointSource>& sources) {
   Index rows = 0;

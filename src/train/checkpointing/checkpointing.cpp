@@ -8,7 +8,7 @@
 #include "checkpoint/format/file.h"
 #include "checkpoint/plan/agreement.h"
 #include "checkpoint/tools/strip_optimizer.h"
-#include "io/hdf5/hdf5_version.h"
+#include "io/hdf5/hdf5_file.h"
 #include "train/checkpointing/base_weights.h"
 #include "train/checkpointing/checkpoint_loader.h"
 #include "train/checkpointing/checkpoint_state.h"
@@ -83,6 +83,8 @@ Checkpointing::~Checkpointing() {
   step_.before_update([] {});
 }
 
+/// Two runs that save to one folder would delete each other's checkpoints, and those of another
+/// model would be lost.
 void Checkpointing::take_save_folder() {
   if (!config_.save) {
     return;
@@ -112,6 +114,7 @@ void Checkpointing::take_save_folder() {
   }
 }
 
+/// Takes the newest checkpoint whose bytes are whole; a damaged one is skipped with a warning.
 std::optional<RunPosition> Checkpointing::load() {
   if (low_rank_) {
     load_base();
@@ -160,6 +163,7 @@ void Checkpointing::load_base() {
   config_.pretrained_checkpoint.reset();
 }
 
+/// Low-rank updates of one model are noise on another.
 void Checkpointing::refuse_other_base(const CheckpointSource& source) const {
   if (!low_rank_ || source.local() || base_.empty()) {
     return;
@@ -183,6 +187,7 @@ RunPosition Checkpointing::begin() {
   return {};
 }
 
+/// A run that was told to load and starts from nothing would look like a resume.
 void Checkpointing::throw_nothing_to_load(const std::string& why) const {
   if (!config_.load) {
     throw Error(ExitCode::data,
@@ -219,6 +224,7 @@ void Checkpointing::note_loaded(const CheckpointSource& source, Index iteration)
   }
 }
 
+/// What a checkpoint says of itself: position, options, build, tokenizer files.
 checkpoint::Header Checkpointing::header(const RunPosition& position) const {
   checkpoint::Header header{.configuration = identity_.configuration,
                             .layout = layout_json(parallel_),
@@ -235,6 +241,7 @@ checkpoint::Header Checkpointing::header(const RunPosition& position) const {
   return header;
 }
 
+/// Waits where nothing is to run beside the writing.
 void Checkpointing::save(const RunPosition& position, SaveKind kind) {
   const bool persistent = kind == SaveKind::persistent;
   const bool local = !persistent && local_ != nullptr;
@@ -251,6 +258,7 @@ void Checkpointing::save(const RunPosition& position, SaveKind kind) {
   }
 }
 
+/// Names all state; the writer copies it, beside training where it can.
 void Checkpointing::begin_save(const RunPosition& position, const std::filesystem::path& root,
                                bool local) {
   finish();
@@ -262,8 +270,7 @@ void Checkpointing::begin_save(const RunPosition& position, const std::filesyste
   if (!config_.no_save_optim) {
     step_.visit_optimizer(state);
   }
-  root_ = root;
-  saves_locally_ = local;
+  saving_ = {.root = root, .local = local};
   mirror_.emplace(step_.device());
   std::vector<tensor::ShardedTensor> tensors;
   for (const tensor::ShardedTensor& tensor : state.tensors()) {
@@ -295,7 +302,7 @@ void Checkpointing::convert(const RunPosition& position, const std::filesystem::
 }
 
 void Checkpointing::end_save(bool wait) {
-  if (const auto ended = saves_locally_ ? local_->finish(wait) : writer_.finish(wait)) {
+  if (const auto ended = saving_.local ? local_->finish(wait) : writer_.finish(wait)) {
     report(*ended);
   }
 }
@@ -309,6 +316,7 @@ void Checkpointing::finish() {
   wait_for_retention();
 }
 
+/// A save that failed is told of and ends no run; behind one that succeeded older ones are deleted.
 void Checkpointing::report(const checkpoint::SaveReport& save) {
   mirror_.reset();
   if (!save.error.empty()) {
@@ -321,21 +329,21 @@ void Checkpointing::report(const checkpoint::SaveReport& save) {
   log::print(fmt::format(
       "  successfully saved checkpoint from iteration {:7d} to {} | {:.3f} GB | blocking: {:.3f} s "
       "| background: {:.3f} s | {:.2f} GB/s",
-      save.iteration, root_.string(), static_cast<double>(save.bytes) * 1e-9, save.blocked_seconds,
-      save.background_seconds, save.gb_per_second()));
-  if (saves_locally_) {
+      save.iteration, saving_.root.string(), static_cast<double>(save.bytes) * 1e-9,
+      save.blocked_seconds, save.background_seconds, save.gb_per_second()));
+  if (saving_.local) {
     return;
   }
   if (config_.verify_resume) {
     verify_resume(model_.world(), step_,
-                  {Folder(root_), save.iteration, !config_.no_save_optim, identity_.build});
+                  {Folder(saving_.root), save.iteration, !config_.no_save_optim, identity_.build});
   }
   retain(save.iteration);
 }
 
 /// Beside training, and only once every byte of the newest has been read back.
 void Checkpointing::retain(Index newest) {
-  const bool persistent = root_ == *config_.save;
+  const bool persistent = saving_.root == *config_.save;
   const checkpoint::Retention retention{
       .retain_interval = persistent ? config_.save_retain_interval : std::nullopt,
       .keep_last = persistent ? config_.save_keep_last : 1};
@@ -343,15 +351,16 @@ void Checkpointing::retain(Index newest) {
   if (all_->rank() != 0 || (!retention.retain_interval && !retention.keep_last && !whole)) {
     return;
   }
-  retention_ = std::async(std::launch::async, [folder = Folder(root_), retention, whole, newest] {
-    const std::string reason = checkpoint::reason_against(folder.file(newest));
-    return !reason.empty() ? reason : checkpoint::error_of([&] {
-      checkpoint::apply_retention(folder, retention, newest);
-      if (whole) {
-        checkpoint::strip_older_than(folder, *whole, newest);
-      }
-    });
-  });
+  retention_ =
+      std::async(std::launch::async, [folder = Folder(saving_.root), retention, whole, newest] {
+        const std::string reason = checkpoint::reason_against(folder.file(newest));
+        return !reason.empty() ? reason : checkpoint::error_of([&] {
+          checkpoint::apply_retention(folder, retention, newest);
+          if (whole) {
+            checkpoint::strip_older_than(folder, *whole, newest);
+          }
+        });
+      });
 }
 
 void Checkpointing::wait_for_retention() {

@@ -73,6 +73,12 @@ class Checkpointing {
   void retain(Index newest);
   void wait_for_retention();
 
+  /// The save in flight.
+  struct Save {
+    std::filesystem::path root;
+    bool local = false;  // it is local_'s
+  };
+
   TrainedModel& model_;
   TrainStep& step_;
   config::CheckpointConfig config_;
@@ -85,9 +91,8 @@ class Checkpointing {
   std::optional<tensor::HostMirror> mirror_;    // of what is being saved
   checkpoint::CheckpointWriter writer_;
   std::unique_ptr<checkpoint::LocalCheckpoints> local_;  // null where there are none
-  std::filesystem::path root_;                           // of the save in flight
-  bool saves_locally_ = false;                           // it is local_'s
-  std::future<std::string> retention_;                   // of rank 0: what went wrong
+  Save saving_;
+  std::future<std::string> retention_;  // of rank 0: what went wrong
   std::optional<Index> last_, saved_, loaded_;
   std::optional<double> save_seconds_;
 };

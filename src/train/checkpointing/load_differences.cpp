@@ -26,6 +26,7 @@ bool tolerated(LoadReport::Kind kind, const std::string& strictness) {
          strictness == "raise_unexpected";
 }
 
+/// A vocabulary of another size is a model of its own, even where its padded table fits.
 std::string vocabulary_difference(const checkpoint::Header& header, const RunIdentity& identity) {
   const auto size = header.integers.find(checkpoint::kVocabularySize);
   if (identity.vocabulary == 0 || size == header.integers.end() ||
@@ -40,6 +41,8 @@ std::string vocabulary_difference(const checkpoint::Header& header, const RunIde
 
 }  // namespace
 
+/// One message for all tensors that are missing, unexpected or of another shape, with the option
+/// that may help.
 void refuse_differences(checkpoint::CheckpointReader& reader,
                         std::span<const checkpoint::LoadTarget> targets,
                         const WantedState& wanted) {

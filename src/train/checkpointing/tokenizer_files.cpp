@@ -53,6 +53,7 @@ std::map<std::string, std::string> tokenizer_files(const tokenizers::Tokenizer& 
   return files;
 }
 
+/// Ids of another vocabulary are other words: the loss would start high, and nothing would say why.
 void refuse_other_tokenizer(const checkpoint::File& checkpoint, const Files& files,
                             bool only_warn) {
   const Files& kept = checkpoint.header().files;

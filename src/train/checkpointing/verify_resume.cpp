@@ -12,6 +12,8 @@
 
 namespace mpitron::train {
 
+/// What was just saved is read into memory of its own, and every byte compared with the running
+/// state.
 void verify_resume(comm::World& world, TrainStep& step, const SavedRun& saved) {
   const std::filesystem::path path = saved.folder.file(saved.iteration);
   checkpoint::CheckpointReader reader(world, path);

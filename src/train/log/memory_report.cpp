@@ -38,6 +38,7 @@ MemoryUse process_memory() {
   return parse_process_status(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
+/// On the host what the system counts for this process, on a GPU what its allocator holds.
 MemoryUse memory_in_use(device::Device& device) {
   if (device.tensors_on_host()) {
     MemoryUse use = process_memory();
@@ -56,6 +57,7 @@ MemoryUse memory_in_use(device::Device& device) {
   return use;
 }
 
+/// The reference's line after the first log interval, in megabytes.
 std::string memory_line(Index rank, Index iterations, const MemoryUse& memory) {
   std::string line = fmt::format(
       "[Rank {}] (after {} iterations) memory (MB) | allocated: {:.1f} | max allocated: {:.1f}",
@@ -69,11 +71,12 @@ std::string memory_line(Index rank, Index iterations, const MemoryUse& memory) {
   return line;
 }
 
+/// Weights, gradients and the rest, in megabytes, for the message of a device without memory left.
 std::string memory_holders(TrainedModel& model, TrainStep& step) {
   Index parameters = 0, gradients = 0;
   for (const autograd::Parameter& parameter : model.parameters()) {
     parameters += parameter.value.view().bytes();
-    gradients += parameter.main_grad.view().bytes();
+    gradients += parameter.sink.main_grad.view().bytes();
   }
   const Index in_8_bits = step.fp8_weights().bytes();
   return fmt::format(

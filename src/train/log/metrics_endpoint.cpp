@@ -20,6 +20,7 @@ void LiveMetrics::validated(double loss) {
   validation_ = loss;
 }
 
+/// /metrics in Prometheus's text format, /healthz with 503 where nothing has moved for long.
 io::HttpAnswer LiveMetrics::answer(const std::string& path, double now) const {
   const std::lock_guard lock(mutex_);
   if (path == "/metrics") {

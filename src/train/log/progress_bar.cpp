@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "utils/system/terminal.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::train {
 namespace {
@@ -16,6 +16,7 @@ constexpr int kBarCells = 20;
 
 }  // namespace
 
+/// "1:02:03", from a day on "2d 03:04:05".
 std::string format_duration(double seconds) {
   const auto whole = static_cast<Index>(std::llround(std::max(0.0, seconds)));
   const Index hours = whole / 3600;
@@ -26,6 +27,7 @@ std::string format_duration(double seconds) {
   return fmt::format("{}d {:02d}:{:02d}:{:02d}", hours / 24, hours % 24, minutes, whole % 60);
 }
 
+/// One line, as wide as the terminal: bar, share, rate and the time that is left.
 std::string render_progress(const ProgressState& state, int width) {
   const double fraction =
       state.total > 0
@@ -57,6 +59,7 @@ int ProgressBar::width() const {
   return terminal_columns(::fileno(stream_)).value_or(kUnknown) - 1;  // the last one would wrap
 }
 
+/// Draws at most ten times a second.
 void ProgressBar::update(Index done, const std::string& note) {
   if (!enabled_) {
     return;

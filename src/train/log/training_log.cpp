@@ -59,6 +59,7 @@ TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index 
   }
 }
 
+/// A resumed run drops what its files have behind the iteration that it goes on from.
 void TrainingLog::begin(Index iteration,
                         std::span<const std::pair<std::string, std::string>> arguments) {
   bar_.emplace(config_.training.train_iters, "it", iteration);
@@ -82,6 +83,8 @@ void TrainingLog::resume() {
   iteration_.start();
 }
 
+/// Adds up what the next log line averages; norms that cost a pass over the weights are asked for
+/// at a line only.
 void TrainingLog::iteration(const Progress& progress, const StepReport& step, TrainStep& state) {
   const double seconds = iteration_.elapsed().seconds;
   scalars_seconds_ += seconds;
@@ -113,6 +116,7 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
   bar_->update(progress.iteration, fmt::format("loss {:.4f}", step.loss()));
 }
 
+/// The reference's line; behind the first one its memory, behind each the times of a step's parts.
 void TrainingLog::print_line(const Progress& progress, const StepReport& step, TrainStep& state) {
   const Index iterations = averages_.iterations();
   const StepTime time = interval_.elapsed();
@@ -165,6 +169,7 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
   averages_.reset();
 }
 
+/// How long ranks were busy and what memory they hold: the fastest, the median and the slowest.
 void TrainingLog::write_spread(Index iteration, double busy_seconds, TrainStep& state) {
   if (!config_.logging.tensorboard_dir) {
     return;
@@ -184,6 +189,7 @@ void TrainingLog::write_spread(Index iteration, double busy_seconds, TrainStep& 
   }
 }
 
+/// What the endpoint of --metrics-port answers until the next iteration.
 void TrainingLog::tell_live(const Progress& progress, const StepReport& step, TrainStep& state,
                             double seconds) {
   const double flops = flops_per_iteration(config_.model, progress.batch_size);
@@ -213,6 +219,8 @@ void TrainingLog::write_timers(Index iteration) {
   }
 }
 
+/// TensorBoard gets the reference's names, over iterations and over samples; metrics.jsonl has a
+/// line of figures an iteration.
 void TrainingLog::write_scalars(const Progress& progress, const StepReport& step,
                                 TrainStep& state) {
   const auto both = [&](const std::string& tag, double value) {
@@ -267,6 +275,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   metrics_->add(progress.iteration, metrics);
 }
 
+/// Losses with their perplexities, on the terminal and in the files.
 void TrainingLog::validation(const ValidationReport& report, const Progress& progress) {
   bar_->clear();
   if (live_ && !report.test) {

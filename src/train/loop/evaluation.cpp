@@ -4,6 +4,7 @@
 
 namespace mpitron::train {
 
+/// --eval-iters batches from the samples on that evaluations before it have consumed.
 Evaluation part_of(std::shared_ptr<const data::Dataset> dataset,
                    const config::TrainingConfig& training, Index consumed) {
   return {.dataset = std::move(dataset),
@@ -12,6 +13,7 @@ Evaluation part_of(std::shared_ptr<const data::Dataset> dataset,
           .batch_size = training.global_batch_size};
 }
 
+/// Every sample once (--full-validation).
 Evaluation whole_of(std::shared_ptr<const data::Dataset> dataset,
                     const config::TrainingConfig& training) {
   const Index batch = training.global_batch_size;
@@ -28,11 +30,13 @@ Evaluation validation_of(std::shared_ptr<const data::Dataset> dataset,
                                   : part_of(std::move(dataset), training, consumed);
 }
 
+/// In microbatches of all replicas together, whose number is a whole one: what is missing at the
+/// end are samples without loss.
 std::optional<StepReport> Evaluator::evaluate(const Evaluation& evaluation) const {
   if (!evaluation) {
     return std::nullopt;
   }
-  StreamShare share = share_of(model_, config_);
+  StreamShare share = share_of(model_);
   share.padded_samples = evaluation.padded_samples();
   MicrobatchStream stream(evaluation.dataset, config_, *data_.tokenizer, evaluation.consumed,
                           share);

@@ -65,6 +65,8 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
   }
 }
 
+/// An error is noted in run_state.json before it goes on, so that a supervisor reads why a run
+/// ended.
 RunOutcome Pretraining::run(KernelTuning* tuning) {
   tuning_ = tuning;
   try {
@@ -75,6 +77,7 @@ RunOutcome Pretraining::run(KernelTuning* tuning) {
   }
 }
 
+/// A device without memory left tells who holds it.
 RunOutcome Pretraining::run_within_memory() {
   try {
     return run_to_end();
@@ -83,6 +86,8 @@ RunOutcome Pretraining::run_within_memory() {
   }
 }
 
+/// Loads, trains, evaluates. A run that only writes what it has loaded in another form ends before
+/// it trains.
 RunOutcome Pretraining::run_to_end() {
   ExitWatch watch(config_, model_.world());
   model_.world().set_phase("loading a checkpoint");
@@ -121,6 +126,8 @@ RunOutcome Pretraining::run_to_end() {
   return outcome;
 }
 
+/// One step, of which the gradients may be computed a second time from the same microbatches: where
+/// kernels were measured meanwhile, and where a loss or norm was rejected.
 StepReport Pretraining::one_iteration(const Progress& before,
                                       std::unique_ptr<MicrobatchStream>& stream,
                                       Index& batch_size) {
@@ -158,6 +165,8 @@ StepReport Pretraining::one_iteration(const Progress& before,
   return report;
 }
 
+/// A rejected result ends the run on every rank; where other machines are to decide, the state
+/// before this iteration is saved first.
 void Pretraining::leave(const RerunDecision& decision, const Progress& before) {
   if (decision.pending && before.iteration > 0 && checkpointing_.last_save() != before.iteration) {
     save(before, SaveKind::persistent);
@@ -168,6 +177,7 @@ void Pretraining::leave(const RerunDecision& decision, const Progress& before) {
   throw Error(*decision.exit, decision.message, true);
 }
 
+/// False where something other than the last iteration has ended the run (a signal, a time limit).
 bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
   if (!data_.sets.train) {
     throw_usage("there is no training data: --split gives the training set nothing");
@@ -216,6 +226,7 @@ bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
   return true;
 }
 
+/// Saves and ends as the ranks have agreed; false where the run is over.
 bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
                        RunOutcome& outcome) {
   if (decision.save != SaveKind::none) {
@@ -235,10 +246,12 @@ bool Pretraining::obey(const ExitDecision& decision, const Progress& progress,
   return false;
 }
 
+/// Tells run_state.json how far the run has come and what can be loaded.
 void Pretraining::note_reached(const Progress& progress) {
   record_.reached(progress.iteration, progress.consumed_samples, checkpointing_.newest_iteration());
 }
 
+/// A run whose last iteration is in no checkpoint must not look like a success.
 void Pretraining::refuse_unsaved_end(Index iteration) const {
   const std::optional<Index> newest = checkpointing_.newest_iteration();
   if (config_.checkpoint.save && iteration > 0 && newest != iteration) {
@@ -289,11 +302,14 @@ void Pretraining::note_progress(const Progress& progress) {
   }
 }
 
+/// A stream is a pure function of the consumed samples: a second one reads the same again.
 std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) const {
   return std::make_unique<MicrobatchStream>(data_.sets.train, config_, *data_.tokenizer, consumed,
-                                            share_of(model_, config_));
+                                            share_of(model_));
 }
 
+/// On the next samples of every validation set; at the end of the run from their first sample on,
+/// and on the test set as well.
 void Pretraining::validate(const Progress& progress, bool at_end) {
   log_.pause();
   model_.world().set_phase(fmt::format("evaluation after iteration {}", progress.iteration));

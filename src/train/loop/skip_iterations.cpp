@@ -11,6 +11,7 @@
 namespace mpitron::train {
 namespace {
 
+/// A longer range is a slip of the pen, and would fill the memory.
 constexpr Index kLongestRange = 1'000'000;
 
 [[noreturn]] void refuse(std::string_view word) {
@@ -29,6 +30,7 @@ Index number(std::string_view text, std::string_view word) {
   return value;
 }
 
+/// Appends the iterations of "7" or of "100-103".
 void append_range(std::vector<Index>& iterations, std::string_view part, std::string_view word) {
   const std::size_t dash = part.find('-');
   const Index first = number(part.substr(0, dash), word);
@@ -55,6 +57,7 @@ bool SkipIterations::contains(Index iteration) const {
   return std::binary_search(iterations_.begin(), iterations_.end(), iteration);
 }
 
+/// Of words that may be lists themselves: "3,5" "100-103".
 std::vector<Index> parse_iterations(std::span<const std::string_view> words) {
   std::vector<Index> iterations;
   for (const std::string_view word : words) {
@@ -71,6 +74,8 @@ std::vector<Index> parse_iterations(std::span<const std::string_view> words) {
   return iterations;
 }
 
+/// Rank 0 alone reads the file of rejected iterations and tells the others, so that all skip the
+/// same ones even where the file is not on a shared disk.
 SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training) {
   std::vector<Index> skipped = training.iterations_to_skip;
   if (training.result_rejected_tracker_filename) {

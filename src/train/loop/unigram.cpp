@@ -7,14 +7,18 @@
 
 namespace mpitron::train {
 
+/// Counts labels, each with the weight of its place in the loss.
 void UnigramLoss::add(const HostMicrobatch& microbatch) {
-  for (std::size_t i = 0; i < microbatch.labels.size(); ++i) {
-    const auto weight = static_cast<double>(microbatch.loss_mask[i]);
-    counts_[microbatch.labels[i]] += weight;
+  const auto labels = microbatch[models::kLabels];
+  const auto mask = microbatch[models::kLossMask];
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto weight = static_cast<double>(mask[i]);
+    counts_[labels[i]] += weight;
     total_ += weight;
   }
 }
 
+/// The entropy of the counted labels, nats a token: no model that ignores the context is better.
 double UnigramLoss::loss() const {
   double sum = 0;
   for (const auto& [token, count] : counts_) {
@@ -25,6 +29,7 @@ double UnigramLoss::loss() const {
   return total_ > 0 ? sum / total_ : 0;
 }
 
+/// Every rank reads the first validation set as a whole.
 std::optional<double> unigram_loss(const TrainingData& data, const config::RunConfig& config) {
   if (data.sets.valid.empty()) {
     return std::nullopt;

@@ -15,6 +15,8 @@ double tokens_of(Index batch_size, Index length) {
 
 }  // namespace
 
+/// Source: num_floating_point_operations of the reference: three times the forward pass, two
+/// operations a multiply-add, without recomputation.
 double flops_per_iteration(const config::ModelConfig& model, Index batch_size) {
   const Index depths = model.mtp_num_layers.value_or(0);
   double layers = 0;
@@ -27,6 +29,7 @@ double flops_per_iteration(const config::ModelConfig& model, Index batch_size) {
   return tokens_of(batch_size, model.seq_length) * kPerMultiplyAdd * (layers + mtp_glue + logits);
 }
 
+/// The same of one layer, for a table by layer.
 double layer_flops_per_iteration(const config::ModelConfig& model, const config::LayerSpec& layer,
                                  Index batch_size) {
   if (!layer.cross_attention) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/elementwise/elementwise.h"
-#include "kernels/linear/fp8_history.h"
+#include "kernels/linear/fp8_quantize.h"
 
 namespace mpitron::train {
 namespace {
@@ -29,7 +29,7 @@ Fp8Histories::Fp8Histories(device::Device& device, autograd::ParameterList& para
     return;
   }
   const auto first_expert = std::ranges::stable_partition(
-      delayed, [](const autograd::Parameter* parameter) { return !parameter->expert; });
+      delayed, [](const autograd::Parameter* parameter) { return !parameter->placement.expert; });
   experts_ = Fp8Products::kRoles * (first_expert.begin() - delayed.begin());
   const Index count = Fp8Products::kRoles * static_cast<Index>(delayed.size());
   rows_ = zeros(device, {count, delayed.front()->fp8->history->shape[1]});

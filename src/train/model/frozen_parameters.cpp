@@ -5,13 +5,14 @@ namespace mpitron::train {
 void freeze_parameters(const config::ModelConfig& config, autograd::ParameterList& parameters) {
   for (autograd::Parameter& parameter : parameters) {
     if (config.lora) {
-      parameter.frozen = !parameter.low_rank;
+      parameter.role.frozen = !parameter.role.low_rank;
       continue;
     }
     const bool table = parameter.name.starts_with("embedding.");
-    const bool asked = parameter.unit == 0 ? table && config.frozen.embeddings
-                                           : config.frozen.has_layer(parameter.unit);
-    parameter.frozen = parameter.frozen || asked;
+    const bool asked = parameter.placement.unit == 0
+                           ? table && config.frozen.embeddings
+                           : config.frozen.has_layer(parameter.placement.unit);
+    parameter.role.frozen = parameter.role.frozen || asked;
   }
 }
 

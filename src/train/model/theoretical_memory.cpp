@@ -55,6 +55,8 @@ StateBytes state_bytes(const config::OptimizerConfig& config) {
           .host_fraction = config.offload ? config.offload->fraction : 0};
 }
 
+/// Every layer with its two norms, the final norm (2 h), the table of words once or twice. The
+/// first stage is the fullest: layers are shared evenly, and it has the table.
 ParameterCounts theoretical_parameters(const config::ModelConfig& model,
                                        const MemoryLayout& layout) {
   const auto h = static_cast<double>(model.hidden_size);
@@ -76,6 +78,7 @@ ParameterCounts theoretical_parameters(const config::ModelConfig& model,
   return counts;
 }
 
+/// 2 bytes of the weight, those of its gradient and, spread over the replicas, of its state.
 double weight_and_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                                   const StateBytes& bytes) {
   const double per_parameter =
@@ -83,6 +86,8 @@ double weight_and_optimizer_bytes(const config::ModelConfig& model, const Memory
   return theoretical_parameters(model, layout).most_loaded_shard * per_parameter;
 }
 
+/// Where a share of the parameters is updated by the processor, the host has a copy of them and of
+/// their state.
 double host_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                             const StateBytes& bytes) {
   const double per_parameter =
@@ -90,6 +95,7 @@ double host_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout
   return theoretical_parameters(model, layout).most_loaded_shard * per_parameter;
 }
 
+/// A weight in 8 bits and its transpose, one byte each.
 double fp8_weight_bytes(const config::ModelConfig& model, const MemoryLayout& layout) {
   const Index layers = model.all_layers();
   Index in_8_bits = 0;
@@ -103,6 +109,9 @@ double fp8_weight_bytes(const config::ModelConfig& model, const MemoryLayout& la
          static_cast<double>(layout.tensor_model_parallel_size);
 }
 
+/// Source: report_theoretical_memory of the reference. Of a pipeline's first stage, which has as
+/// many microbatches in flight as there are stages; interleaving adds a part of another one. All of
+/// it is cut by the tensor ranks (sequence parallelism).
 double activation_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                         std::optional<Index> num_microbatches) {
   const auto h = static_cast<double>(model.hidden_size);
@@ -124,6 +133,7 @@ double activation_bytes(const config::ModelConfig& model, const MemoryLayout& la
   return bytes / static_cast<double>(layout.tensor_model_parallel_size);
 }
 
+/// Character for character the reference's line, megabytes of 2^20.
 std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation) {
   const std::string start =
       fmt::format("Theoretical memory footprints: weight and optimizer={:.2f} MB",
@@ -147,6 +157,7 @@ TheoreticalMemory theoretical_memory(const config::RunConfig& run) {
           .fp8_weights = keeps_fp8_weights(run) ? fp8_weight_bytes(model, layout) : 0};
 }
 
+/// The reference tells activations only where its formula holds.
 std::string theoretical_memory_line(const config::RunConfig& run) {
   const TheoreticalMemory memory = theoretical_memory(run);
   const bool as_in_formula =

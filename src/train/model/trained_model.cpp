@@ -8,6 +8,7 @@
 namespace mpitron::train {
 namespace {
 
+/// The groups of the rank grid, with the levels that options name.
 comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfig& parallel) {
   comm::GroupOptions options{.context_level_sizes = parallel.hierarchical_context_parallel_sizes,
                              .optimizer_instances = parallel.num_distributed_optimizer_instances,
@@ -20,9 +21,12 @@ comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfi
 
 }  // namespace
 
+/// Chunks in the order of the pipeline; what they share (tied tables) is in one list of parameters.
+/// Values follow from seed and name, whichever rank makes them.
 TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& config,
                            comm::World& world)
     : world_(world),
+      reads_masks_(config.data.has_attention_masks() || config.model.family().padded()),
       groups_(make_groups(world, config.parallel)),
       layout_(pipeline::make_stage_layout(config.parallel, config.model.all_layers(),
                                           config.model.mtp_num_layers.value_or(0))),
@@ -45,7 +49,7 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
     group_router_rows(device, *parameters_, *config.checkpoint.upcycling_granularity);
   }
   for (autograd::Parameter& parameter : *parameters_) {
-    if (parameter.shared_over_stages) {
+    if (parameter.placement.shared_over_stages) {
       shared_embedding_ = &parameter;
     }
   }

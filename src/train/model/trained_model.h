@@ -1,6 +1,6 @@
 #pragma once
 #include "config/run_config.h"
-#include "models/model.h"
+#include "models/base/model.h"
 #include "pipeline/stage_layout.h"
 
 namespace mpitron::train {
@@ -27,11 +27,12 @@ class TrainedModel {
 
   bool has_embedding() const { return parts_.front()->part().has_embedding; }
   bool has_output() const { return parts_.back()->part().has_output; }
-  /// Whether this stage needs tokens, labels or masks.
-  bool reads_data(bool with_masks) const { return has_embedding() || has_output() || with_masks; }
+  /// Whether this stage needs tokens, labels or masks; these concern all stages.
+  bool reads_data() const { return has_embedding() || has_output() || reads_masks_; }
 
  private:
   comm::World& world_;
+  bool reads_masks_;
   comm::ParallelGroups groups_;
   pipeline::StageLayout layout_;
   std::shared_ptr<autograd::ParameterList> parameters_;

@@ -33,6 +33,8 @@ Shard part_of_dense(const ShardedTensor& expert, int dim, Index blocks, Index pa
 
 }  // namespace
 
+/// Experts that are pieces of the same dense network start with one router row, so that a token
+/// chooses all pieces or none.
 void group_router_rows(device::Device& device, autograd::ParameterList& parameters, Index parts) {
   for (autograd::Parameter& parameter : parameters) {
     if (!parameter.name.ends_with(".mlp.router.weight")) {
@@ -47,6 +49,8 @@ void group_router_rows(device::Device& device, autograd::ParameterList& paramete
   }
 }
 
+/// Outputs of the chosen experts are weighted sums: weights are scaled so that the whole begins as
+/// the dense model was.
 double expert_scale(const config::ModelConfig& model, Index parts) {
   const config::MoeConfig& moe = *model.moe;
   const auto g = static_cast<double>(parts);
@@ -58,6 +62,7 @@ double expert_scale(const config::ModelConfig& model, Index parts) {
   return std::pow(growth, cubic ? 1.0 / 3 : 0.5);
 }
 
+/// Names an expert's matrix as its rows or columns of the dense one; everything else is passed on.
 void DenseView::tensor(const ShardedTensor& tensor) {
   const std::string& name = tensor.name;
   if (name.find(".mlp.router.") != std::string::npos ||

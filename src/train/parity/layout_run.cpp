@@ -33,7 +33,7 @@ void keep_weights(device::Device& device, TrainedModel& model, LayoutOutcome& ou
       place->second.resize(static_cast<std::size_t>(parameter.shape.numel()));
     }
     autograd::copy_from_shard(
-        device, parameter.value, parameter.shard,
+        device, parameter.value, parameter.placement.shard,
         device::TensorView(place->second.data(), DType::f32, parameter.shape));
   }
 }

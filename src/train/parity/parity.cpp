@@ -39,10 +39,10 @@ config::RunConfig scaled_down(config::RunConfig run) {
   m.hidden_size = rounded_up(64, tensor);
   m.ffn_hidden_size = rounded_up(128, tensor);
   m.seq_length = rounded_up(16, 2 * tensor * p.context_parallel_size);
-  if (m.kind == config::ModelKind::t5) {
+  if (m.family().encoder_decoder) {
     m.decoder_seq_length = rounded_up(8, tensor);
   }
-  if (m.kind == config::ModelKind::vit) {
+  if (!m.family().has_words()) {
     m.vision.patch = 4;
     m.vision.image_height = m.vision.image_width = 16;
     m.vision.class_tokens = m.vision.class_tokens > 0 ? 8 : 0;
@@ -67,13 +67,11 @@ config::RunConfig scaled_down(config::RunConfig run) {
   t.rampup_batch_size.reset();
 
   config::OptimizerConfig& o = run.optimizer;
-  o = config::OptimizerConfig{.optimizer = config::OptimizerKind::sgd,
-                              .clip_grad = o.clip_grad,
-                              .lr = 0.1,
-                              .lr_decay_style = config::LrDecayStyle::constant,
-                              .lr_decay_steps = t.global_batch_size * kIterations,
-                              .wd_incr_steps = t.global_batch_size * kIterations,
-                              .accumulate_allreduce_grads_in_fp32 = true};
+  o = config::OptimizerConfig{.optimizer = config::OptimizerKind::sgd, .clip_grad = o.clip_grad};
+  o.lr = 0.1;
+  o.lr_decay_style = config::LrDecayStyle::constant;
+  o.lr_decay_steps = o.wd_incr_steps = t.global_batch_size * kIterations;
+  o.accumulate_allreduce_grads_in_fp32 = true;
   return run;
 }
 

@@ -1,11 +1,12 @@
 #include "train/parity/recorded_case.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <nlohmann/json.hpp>
 
 #include "tensor/host_copy.h"
+#include "train/parity/recorded_conversations.h"
+#include "train/parity/recorded_texts.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
@@ -64,15 +65,6 @@ std::string other_name(std::string name) {
   return name;
 }
 
-std::vector<std::int64_t> integers(const io::SafetensorsFile& file, const char* name) {
-  const auto values = file.at(name).as<std::int32_t>();
-  std::vector<std::int64_t> result;
-  for (Index i = 0; i < values.size(); ++i) {
-    result.push_back(values[i]);
-  }
-  return result;
-}
-
 /// As the model has it, where the two differ in how dimensions are split (class tokens, patches).
 Shape shape_of(const io::SafetensorsFile::Tensor& recorded, const Shape& wanted) {
   Shape shape;
@@ -82,14 +74,6 @@ Shape shape_of(const io::SafetensorsFile::Tensor& recorded, const Shape& wanted)
     numel *= extent;
   }
   return shape.rank() != wanted.rank() && numel == wanted.numel() ? wanted : shape;
-}
-
-/// Token 0 is padding.
-std::vector<std::int64_t> padding_of(const std::vector<std::int64_t>& tokens) {
-  std::vector<std::int64_t> mask;
-  std::ranges::transform(tokens, std::back_inserter(mask),
-                         [](std::int64_t token) { return token != 0 ? 1 : 0; });
-  return mask;
 }
 
 }  // namespace
@@ -113,6 +97,7 @@ RecordedCase::RecordedCase(const std::filesystem::path& folder)
     } else {
       flags_ = member(config, "flags", config_path).get<std::vector<std::string>>();
     }
+    model_.kind = config::family_of(model_type_).kind;
     const json run = has_flags ? member(config, "run", config_path) : json::object();
     if (const auto window = run.find("window"); window != run.end()) {
       window_ = window->get<std::array<Index, 2>>();
@@ -129,7 +114,7 @@ RecordedCase::RecordedCase(const std::filesystem::path& folder)
 }
 
 std::string RecordedCase::recorded_name(const std::string& parameter) const {
-  if (has_images()) {
+  if (!config::family_of(model_type_).has_words()) {
     return vision_name(parameter);
   }
   return weights_.find(parameter) == nullptr ? other_name(parameter) : parameter;
@@ -137,8 +122,8 @@ std::string RecordedCase::recorded_name(const std::string& parameter) const {
 
 RecordedLogits RecordedCase::first_logits() const {
   const io::SafetensorsFile::Tensor& recorded = logits_.at("first_microbatch");
-  if (has_images()) {
-    return vision_logits(recorded, vision_.patch);
+  if (!config::family_of(model_type_).has_words()) {
+    return vision_logits(recorded, model_.vision.patch);
   }
   RecordedLogits result{.samples = recorded.shape.at(0),
                         .length = recorded.shape.at(1),
@@ -152,13 +137,11 @@ RecordedLogits RecordedCase::first_logits() const {
 }
 
 void RecordedCase::apply_settings_without_flags(config::RunConfig& config) {
-  vision_ = config.model.vision;
-  vlm_ = config.model.vlm;
-  seq_length_ = config.model.seq_length;
   if (window_) {
     config.model.window_size = window_;
   }
   config.model.qk_l2_norm = config.model.qk_l2_norm || qk_l2_norm_;
+  model_ = config.model;
 }
 
 void RecordedCase::load_weights(device::Device& device, autograd::ParameterList& parameters,
@@ -180,7 +163,7 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
     const tensor::ConstTensorView global(recorded->data.data(), parameter.value.dtype(), shape);
     const tensor::Tensor value =
         tensor::empty_on_host(device, parameter.value.shape(), parameter.value.dtype());
-    tensor::take_shard(global, parameter.shard, value);
+    tensor::take_shard(global, parameter.placement.shard, value);
     tensor::copy_bytes(device, value, parameter.value);
   }
   for (const auto& [name, tensor] : weights_.tensors()) {
@@ -197,78 +180,20 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
   }
 }
 
-void RecordedCase::read_batches() {
-  const io::SafetensorsFile file(folder_ / "batches.safetensors");
-  const auto mask = file.at("loss_mask").as<float>();
-  for (Index i = 0; i < mask.size(); ++i) {
-    loss_mask_.push_back(mask[i]);
-  }
-  recorded_rows_ = file.at("loss_mask").shape.at(0);
-  if (model_type_ == "bert") {
-    tokens_ = integers(file, "text");
-    labels_ = integers(file, "labels");
-    padding_mask_ = integers(file, "padding_mask");
-    token_types_ = integers(file, "types");
-    sentence_order_ = integers(file, "is_random");
-  } else if (model_type_ == "t5") {
-    tokens_ = integers(file, "text_enc");
-    padding_mask_ = padding_of(tokens_);
-    decoder_tokens_ = integers(file, "text_dec");
-    decoder_padding_mask_ = padding_of(decoder_tokens_);
-    labels_ = integers(file, "labels");
-  } else {
-    const std::vector<std::int64_t> text = integers(file, "tokens");
-    const Index width = file.at("tokens").shape.at(1);  // s + 1
-    for (Index i = 0; i < static_cast<Index>(text.size()); ++i) {
-      if (i % width < width - 1) {
-        tokens_.push_back(text[static_cast<std::size_t>(i)]);
-        labels_.push_back(text[static_cast<std::size_t>(i + 1)]);
-      }
-    }
-  }
-}
-
-template <class T>
-std::span<const T> RecordedCase::part(const std::vector<T>& column, Index first,
-                                      Index count) const {
-  const Index width = static_cast<Index>(column.size()) / recorded_rows_;
-  return std::span(column).subspan(static_cast<std::size_t>(first * width),
-                                   static_cast<std::size_t>(count * width));
-}
-
 HostMicrobatch RecordedCase::rows(Index first, Index count) {
-  if (vlm_) {
-    if (!conversations_) {
-      conversations_.emplace(folder_, *vlm_, seq_length_);
+  if (!batches_) {
+    switch (model_.family().samples) {
+      case config::SampleKind::image_texts:
+        batches_ = std::make_unique<RecordedConversations>(folder_, *model_.vlm, model_.seq_length);
+        break;
+      case config::SampleKind::images:
+        batches_ = std::make_unique<RecordedImages>(folder_, model_.vision);
+        break;
+      default:
+        batches_ = std::make_unique<RecordedTexts>(folder_, model_.family().samples);
     }
-    return conversations_->rows(first, count);
   }
-  if (has_images()) {
-    if (!images_) {
-      images_.emplace(folder_, vision_);
-    }
-    return images_->rows(first, count);
-  }
-  if (tokens_.empty()) {
-    read_batches();
-  }
-  if (first + count > recorded_rows_) {
-    throw_data("{}: rows {} to {} wanted, {} recorded", (folder_ / "batches.safetensors").string(),
-               first, first + count, recorded_rows_);
-  }
-  return {.samples = count,
-          .sequence_length = static_cast<Index>(tokens_.size()) / recorded_rows_,
-          .tokens = part(tokens_, first, count),
-          .labels = part(labels_, first, count),
-          .position_ids = {},
-          .loss_mask = part(loss_mask_, first, count),
-          .attention_mask = {},
-          .first_sample = first,
-          .padding_mask = part(padding_mask_, first, count),
-          .token_types = part(token_types_, first, count),
-          .sentence_order = part(sentence_order_, first, count),
-          .decoder_tokens = part(decoder_tokens_, first, count),
-          .decoder_padding_mask = part(decoder_padding_mask_, first, count)};
+  return batches_->rows(first, count);
 }
 
 }  // namespace mpitron::train

@@ -1,13 +1,13 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "config/run_config.h"
 #include "io/arrays/safetensors.h"
-#include "train/parity/recorded_conversations.h"
 #include "train/parity/recorded_vision.h"
 
 namespace mpitron::train {
@@ -53,12 +53,6 @@ class RecordedCase {
   RecordedLogits first_logits() const;
 
  private:
-  bool has_images() const { return model_type_ == "vit"; }
-  void read_batches();
-  /// Rows [first, first + count) of a column [n, width].
-  template <class T>
-  std::span<const T> part(const std::vector<T>& column, Index first, Index count) const;
-
   std::filesystem::path folder_;
   std::string name_, model_type_;
   std::vector<std::string> flags_;
@@ -67,16 +61,8 @@ class RecordedCase {
   std::optional<std::array<Index, 2>> window_;
   bool qk_l2_norm_ = false;
   io::SafetensorsFile weights_, logits_;
-  config::VisionConfig vision_;
-  std::optional<config::VlmConfig> vlm_;
-  Index seq_length_ = 0;
-  std::optional<RecordedImages> images_;
-  std::optional<RecordedConversations> conversations_;
-  Index recorded_rows_ = 0;  // n
-  // [n, s], of BERT and T5 [n, s or d]; empty what the model does not read.
-  std::vector<std::int64_t> tokens_, labels_, padding_mask_, token_types_;
-  std::vector<std::int64_t> decoder_tokens_, decoder_padding_mask_, sentence_order_;
-  std::vector<float> loss_mask_;
+  config::ModelConfig model_;
+  std::unique_ptr<RecordedBatches> batches_;  // once rows were asked for
 };
 
 }  // namespace mpitron::train

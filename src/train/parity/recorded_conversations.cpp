@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "models/llava/llava_batch.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -50,16 +51,13 @@ HostMicrobatch RecordedConversations::rows(Index first, Index count) {
   }
   return {.samples = count,
           .sequence_length = seq_length_,
-          .tokens = part(tokens_, first * t, count * t),
-          .labels = part(labels_, first * t, count * t),
-          .position_ids = {},
-          .loss_mask = part(loss_mask_, first * t, count * t),
-          .attention_mask = {},
           .first_sample = first,
-          .pixels = row_pixels_,
-          .images_per_row = part(images_per_row_, first, count),
-          .tiles_per_image = tiles_per_image,
-          .vlm = &vlm_};
+          .columns = {{models::kTokens, part(tokens_, first * t, count * t)},
+                      {models::kLabels, part(labels_, first * t, count * t)},
+                      {models::kLossMask, part(loss_mask_, first * t, count * t)},
+                      {models::kPixels, row_pixels_},
+                      {models::kImagesPerRow, part(images_per_row_, first, count)},
+                      {models::kTilesPerImage, tiles_per_image}}};
 }
 
 }  // namespace mpitron::train

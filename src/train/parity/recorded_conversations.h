@@ -1,30 +1,17 @@
 #pragma once
 #include <filesystem>
 
-#include "io/arrays/safetensors.h"
-#include "train/batches/microbatch.h"
+#include "config/vision_config.h"
+#include "train/parity/recorded_batches.h"
 
 namespace mpitron::train {
 
-/// A recorded tensor's elements of type T, as U.
-template <class T, class U>
-std::vector<U> recorded_column(const io::SafetensorsFile& file, const char* name) {
-  const auto values = file.at(name).as<T>();
-  std::vector<U> result;
-  for (Index i = 0; i < values.size(); ++i) {
-    result.push_back(static_cast<U>(values[i]));
-  }
-  return result;
-}
-
 /// Texts with images of a recorded run, consumed in order.
-class RecordedConversations {
+class RecordedConversations final : public RecordedBatches {
  public:
   RecordedConversations(const std::filesystem::path& folder, const config::VlmConfig& vlm,
                         Index seq_length);
-
-  /// Rows [first, first + count); valid until the next call.
-  HostMicrobatch rows(Index first, Index count);
+  HostMicrobatch rows(Index first, Index count) override;
 
  private:
   config::VlmConfig vlm_;

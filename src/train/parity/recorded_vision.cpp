@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "train/parity/recorded_conversations.h"
+#include "models/vit/vit_batch.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
@@ -215,12 +215,11 @@ HostMicrobatch RecordedImages::rows(Index first, Index count) {
   weights_.assign(static_cast<std::size_t>(count), 1.f);
   return {.samples = count,
           .sequence_length = vision_.positions(),
-          .labels = row_labels_,
-          .loss_mask = weights_,
           .first_sample = first,
-          .pixels = row_pixels_,
-          .patch_mask = row_masks_,
-          .vision = &vision_};
+          .columns = {{models::kPixels, row_pixels_},
+                      {models::kLabels, row_labels_},
+                      {models::kLossMask, weights_},
+                      {models::kPatchMask, row_masks_}}};
 }
 
 }  // namespace mpitron::train

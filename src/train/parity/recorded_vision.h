@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "io/arrays/safetensors.h"
-#include "train/batches/microbatch.h"
+#include "config/vision_config.h"
+#include "train/parity/recorded_batches.h"
 
 namespace mpitron::train {
 
@@ -24,13 +24,10 @@ struct RecordedLogits {
 RecordedLogits vision_logits(const io::SafetensorsFile::Tensor& recorded, Index patch);
 
 /// Images of a recorded run, with labels or masks; rows are consumed round and round.
-class RecordedImages {
+class RecordedImages final : public RecordedBatches {
  public:
-  RecordedImages() = default;
   RecordedImages(const std::filesystem::path& folder, const config::VisionConfig& vision);
-
-  /// Rows [first, first + count); valid until the next call.
-  HostMicrobatch rows(Index first, Index count);
+  HostMicrobatch rows(Index first, Index count) override;
 
  private:
   config::VisionConfig vision_;

@@ -25,9 +25,7 @@ float as_float(const tensor::Tensor& x, Index at) {
 }
 
 /// [b, 1 or s, s], for the host: 1 where a key is hidden; absent where none is.
-tensor::Tensor hidden_keys(device::Device& device, const models::Batch& batch) {
-  const tensor::Tensor& mask =
-      batch.decoder_attention_mask ? batch.decoder_attention_mask : batch.attention_mask;
+tensor::Tensor hidden_keys(device::Device& device, const tensor::Tensor& mask) {
   return mask ? tensor::to_host(device, mask) : tensor::Tensor();
 }
 
@@ -39,13 +37,14 @@ bool is_padding(const tensor::Tensor& mask, Index sample, Index position) {
 
 /// Largest difference of the logits of the first microbatch over all ranks; recorded [b, s, v],
 /// ours [s, b, v] of this rank's positions.
-double compare_logits(TrainStep& step, comm::Group& all, RecordedCase& recorded) {
+double compare_logits(TrainStep& step, TrainedModel& model, RecordedCase& recorded) {
   const RecordedLogits expected = recorded.first_logits();
   const Index micro_batch = expected.samples;  // not that of the extra flags
   double worst = 0;
   const auto look = [&](const tensor::Tensor& computed, const DeviceMicrobatch& microbatch) {
     const tensor::Tensor logits = tensor::to_host(step.device(), computed);
-    const tensor::Tensor hidden = hidden_keys(step.device(), microbatch.batch);
+    const tensor::Tensor hidden =
+        hidden_keys(step.device(), microbatch.batch[model.chunk(0).padding_of_logits()]);
     const Index s = logits.shape()[0], b = logits.shape()[1], v = logits.shape()[2];
     MPITRON_CHECK(expected.columns == v, v);
     for (Index i = 0; i < s * b * v; ++i) {
@@ -64,7 +63,7 @@ double compare_logits(TrainStep& step, comm::Group& all, RecordedCase& recorded)
   };
   // The reference recorded them as training sees them: sinkhorn chooses experts there only.
   step.logits(recorded.rows(0, micro_batch), look, autograd::Mode::train);
-  return all.reduce(worst, comm::Reduction::maximum);
+  return model.world().all()->reduce(worst, comm::Reduction::maximum);
 }
 
 ReplayedIteration compare(const StepReport& step, const RecordedIteration& recorded) {
@@ -99,9 +98,10 @@ double compare_norms(TrainStep& step, TrainedModel& model, const RecordedCase& r
     for (Index i = 0; i < value.numel(); ++i) {
       squares += std::pow(static_cast<double>(as_float(value, i)), 2);
     }
-    if (!parameter.shard.whole()) {
+    if (!parameter.placement.shard.whole()) {
       const comm::ParallelGroups& groups = model.groups();
-      squares = (parameter.expert ? groups.expert_tensor : groups.tensor)->reduce(squares);
+      squares =
+          (parameter.placement.expert ? groups.expert_tensor : groups.tensor)->reduce(squares);
     }
     const auto expected = recorded.final_norms().find(recorded.recorded_name(parameter.name));
     if (expected != recorded.final_norms().end()) {
@@ -180,7 +180,7 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
   ReplayResult result{.name = recorded.name(), .tolerance = ReplayTolerance::of(config.model)};
   Timers timers(0, config::TimingLogOption::max);
   TrainStep step(device, model, config, timers);
-  result.max_absolute_logits = compare_logits(step, *world.all(), recorded);
+  result.max_absolute_logits = compare_logits(step, model, recorded);
   const NumMicrobatches num_microbatches(config.training, replicas);
   const RecordedLayers layers(recorded.folder(), config.model.num_layers);
   Index consumed = 0;

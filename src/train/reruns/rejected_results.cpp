@@ -38,6 +38,7 @@ bool reproducible(const std::string& status) {
 
 }  // namespace
 
+/// Appends a line in the reference's form.
 void record_rejection(const std::filesystem::path& tracker, const Rejection& rejection) {
   std::ofstream file(tracker, std::ios::app);
   file << fmt::format(
@@ -53,6 +54,8 @@ void record_rejection(const std::filesystem::path& tracker, const Rejection& rej
   }
 }
 
+/// Iterations that one rank has rejected twice, with a figure that a rerun gave again; one that
+/// several ranks of a job have rejected is not meant by that.
 std::vector<Index> rejected_iterations(const std::filesystem::path& tracker) {
   std::ifstream file(tracker);
   std::map<std::pair<Index, Index>, Index> times;                      // of (iteration, rank)

@@ -43,6 +43,7 @@ double relative_difference(double a, double b) {
   return std::isfinite(difference) ? difference : kInfinity;
 }
 
+/// One of so many iterations, drawn from the iteration's number, so that a test can repeat it.
 std::optional<InjectedError> RerunEngine::injected(Index iteration) const {
   if (options_.error_injection_rate <= 0) {
     return {};
@@ -56,6 +57,9 @@ std::optional<InjectedError> RerunEngine::injected(Index iteration) const {
   return random[0] % rate == 0 ? std::optional(options_.error_injection_type) : std::nullopt;
 }
 
+/// A rejected result is computed again from the same state. Another one means a transient error;
+/// the same one is handed over to a run on other machines, whose result tells whether the figure is
+/// right or these machines are faulty.
 RerunDecision RerunEngine::judge(Index iteration, const Results& results) {
   if (first_) {
     const First first = *std::exchange(first_, {});
@@ -108,6 +112,7 @@ RerunDecision RerunEngine::reject(Index iteration, const Result& result) const {
   return decision;
 }
 
+/// Bits decide: a step computed twice from the same state must not differ.
 RerunDecision RerunEngine::compare_in_place(Index iteration, const First& first,
                                             const Results& results) const {
   const Result& before = first.results[first.rejected];
@@ -146,6 +151,7 @@ RerunDecision RerunEngine::compare_in_place(Index iteration, const First& first,
               where, options_.machines)};
 }
 
+/// The second run of a result that was the same twice, now on other machines.
 RerunDecision RerunEngine::compare_with_earlier_run(const Results& results) {
   const PendingResult& before = *pending_;
   const double now = named(results, before.name).value;
@@ -179,6 +185,7 @@ RerunDecision RerunEngine::compare_with_earlier_run(const Results& results) {
   return decision;
 }
 
+/// Of report_stats: how often two computations of the same step differ.
 void RerunEngine::add_statistics(const Results& first, const Results& second) {
   for (std::size_t i = 0; i < first.size(); ++i) {
     const double difference = relative_difference(first[i].value, second[i].value);
@@ -189,6 +196,7 @@ void RerunEngine::add_statistics(const Results& first, const Results& second) {
   }
 }
 
+/// Counts since the last call, as one line.
 std::string RerunEngine::take_statistics() {
   std::string text;
   for (const auto& [name, s] : std::exchange(statistics_, {})) {
@@ -202,6 +210,7 @@ std::string RerunEngine::take_statistics() {
 
 using nlohmann::json;
 
+/// Stays beside the checkpoints until the next run has decided.
 std::string to_json(const PendingResult& pending) {
   json object = {{"iteration", pending.iteration},
                  {"name", pending.name},
@@ -215,6 +224,7 @@ std::string to_json(const PendingResult& pending) {
   return object.dump(2) + "\n";
 }
 
+/// Error(data) where the text is none; it names `origin`.
 PendingResult pending_result(const std::string& text, const std::string& origin) {
   try {
     const json object = json::parse(text);

@@ -7,6 +7,7 @@
 
 namespace mpitron::train {
 
+/// Learns the largest of the first samples; whatever is far above that afterwards is told of.
 bool UnexpectedlyLarge::operator()(double value) {
   const double size = std::fabs(value);
   if (std::isnan(size)) {
@@ -37,6 +38,7 @@ Results ResultChecks::operator()(double loss, double grad_norm) {
   return {check("loss", loss, spiky_loss_), check("gradient norm", grad_norm, large_gradients_)};
 }
 
+/// Not a number, infinite, or unexpectedly large where that is checked.
 Result ResultChecks::check(std::string_view name, double value,
                            std::optional<UnexpectedlyLarge>& spikes) const {
   if (finite_ && !std::isfinite(value)) {

@@ -53,6 +53,7 @@ ResultJudge::ResultJudge(comm::World& world, const config::RunConfig& config)
   }
 }
 
+/// Losses and norms are the same on all ranks, and so are decisions; rank 0 writes.
 RerunDecision ResultJudge::operator()(Index iteration, const StepReport& report) {
   const double loss = report.loss(), norm = report.grad_norm;
   Results results{Result{"loss", loss}, Result{"gradient norm", norm}};
@@ -77,6 +78,7 @@ RerunDecision ResultJudge::operator()(Index iteration, const StepReport& report)
   return decision;
 }
 
+/// In the log, and in the file of --result-rejected-tracker-filename.
 void ResultJudge::note(Index iteration, const RerunDecision& decision) const {
   if (tracker_ && !decision.status.empty()) {
     record_rejection(*tracker_, {.status = decision.status,

@@ -21,6 +21,7 @@ bool due(const std::optional<Index>& interval, Index iteration) {
 ExitConditions::ExitConditions(const ExitOptions& options, MaxOverRanks max_over_ranks)
     : options_(options), max_over_ranks_(std::move(max_over_ranks)) {}
 
+/// The most urgent thing that this rank knows of.
 Index ExitConditions::wish(const ExitMoment& moment) const {
   if (moment.signal != 0) {
     return signal + moment.signal;
@@ -42,6 +43,7 @@ Index ExitConditions::wish(const ExitMoment& moment) const {
   return moment.trigger == Trigger::save ? save : go_on;
 }
 
+/// Persistent saves come first where both kinds are due.
 SaveKind ExitConditions::scheduled_save(Index iteration) const {
   if (!options_.save) {
     return SaveKind::none;
@@ -53,6 +55,7 @@ SaveKind ExitConditions::scheduled_save(Index iteration) const {
                                                                : SaveKind::none;
 }
 
+/// The reason with the message that the log and run_state.json get.
 ExitDecision ExitConditions::exit_for(Index wish, const ExitMoment& moment) const {
   if (wish > signal) {
     const std::string name = signal_name(static_cast<int>(wish - signal));
@@ -82,6 +85,7 @@ ExitDecision ExitConditions::exit_for(Index wish, const ExitMoment& moment) cons
   return {};
 }
 
+/// Ranks may differ in what they have seen (a signal, a clock, a file): the largest wish counts.
 ExitDecision ExitConditions::decide(const ExitMoment& moment) const {
   const Index own = wish(moment);
   const Index agreed = max_over_ranks_ ? max_over_ranks_(own) : own;

@@ -65,6 +65,7 @@ int ExitSignals::received() const {
   return g_received;
 }
 
+/// A signal that comes while a run starts is obeyed once it trains.
 void remember_early_signals() {
   g_remembers = true;
   g_received = 0;
@@ -75,6 +76,7 @@ void remember_early_signals() {
   ::sigaction(SIGUSR2, &action, nullptr);
 }
 
+/// "SIGTERM" of 15; the number where it has no name here.
 std::string signal_name(int signal) {
   switch (signal) {
     case SIGTERM:

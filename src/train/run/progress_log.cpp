@@ -36,6 +36,7 @@ std::optional<TimePoint> time_of(const std::string& text) {
              : std::nullopt;
 }
 
+/// A line's fields between tabs.
 std::vector<std::string> cells(const std::string& line) {
   std::vector<std::string> result(1);
   for (const char c : line) {
@@ -81,6 +82,8 @@ void ProgressLog::add(std::string_view message, Clock::time_point now) const {
   }
 }
 
+/// Throughput over several jobs counts from the first of those with as many GPUs, without the
+/// operations of the jobs before it.
 void ProgressLog::find_first_start() {
   std::ifstream file(file_);
   std::optional<Clock::time_point> first;

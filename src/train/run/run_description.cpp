@@ -26,6 +26,7 @@ Json options(const std::string& text) {
 
 }  // namespace
 
+/// run.json beside the metrics: what a report says of a run without its log.
 void write_run_description(const std::filesystem::path& folder, const config::RunConfig& config,
                            const RunIdentity& identity) {
   const config::TrainingConfig& training = config.training;

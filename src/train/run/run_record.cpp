@@ -72,6 +72,7 @@ void RunStateKeeper::write() const {
   }
 }
 
+/// Words that jobs/supervise.sh knows.
 std::string_view to_string(RunStatus status) {
   switch (status) {
     case RunStatus::running:
@@ -88,6 +89,7 @@ std::string_view to_string(RunStatus status) {
   return "failed-fatal";
 }
 
+/// What a supervisor does next follows from the status alone.
 RunStatus run_status(ExitCode code) {
   switch (code) {
     case ExitCode::success:
@@ -104,6 +106,7 @@ RunStatus run_status(ExitCode code) {
   }
 }
 
+/// Written beside its place and renamed, so that a reader finds a whole file at any time.
 void write_run_state(const std::filesystem::path& folder, const RunState& state) {
   const std::string saved =
       state.saved_iteration ? fmt::format("{}", *state.saved_iteration) : "null";

@@ -14,6 +14,7 @@ bool TriggerFiles::taken(const char* name) const {
   return std::filesystem::remove(*folder_ / name, ignored);
 }
 
+/// A file is taken once: it is removed before it is obeyed.
 Trigger TriggerFiles::take(Index iteration) const {
   if (!folder_) {
     return Trigger::none;

@@ -75,7 +75,7 @@ void Session::print_data() const {
     valid += fmt::format("{}{}", valid.empty() ? "" : " + ", size(set));
   }
   const Index vocab_size = data_.tokenizer->vocab_size(), padded = config_.model.padded_vocab_size;
-  if (config_.model.kind != config::ModelKind::vit) {
+  if (config_.model.family().has_words()) {
     log::print(fmt::format(" > padded vocab (size: {}) with {} dummy tokens (new size: {})",
                            vocab_size, padded - vocab_size, padded));
   }

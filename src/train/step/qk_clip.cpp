@@ -5,6 +5,7 @@
 
 namespace mpitron::train {
 
+/// The largest over all ranks: each stage knows its layers, each tensor rank its heads.
 double QkClip::collect(const autograd::LayerSums& sums, comm::Group& all) {
   largest_ = sums.largest("attention logit", model_.num_layers, model_.num_attention_heads);
   const auto size = static_cast<Index>(largest_.size());
@@ -12,6 +13,10 @@ double QkClip::collect(const autograd::LayerSums& sums, comm::Group& all) {
   return *std::ranges::max_element(largest_);
 }
 
+/// Rows of linear_qkv lie by query group: its queries, their gates where there are some, its key,
+/// its value. With eta = threshold / largest logit of the group's heads, queries get eta^alpha and
+/// the key eta^(1 - alpha), so that every score of the group becomes eta times smaller; gates and
+/// values keep theirs. Empty where no head of the layer is above the threshold.
 std::vector<float> QkClip::row_factors(Index layer) const {
   const Index heads = model_.num_attention_heads / model_.num_query_groups;
   const Index d = model_.kv_channels, gates = model_.attention_output_gate ? heads * d : 0;
@@ -34,6 +39,7 @@ std::vector<float> QkClip::row_factors(Index layer) const {
   return any ? factors : std::vector<float>();
 }
 
+/// Scales this rank's rows of each linear_qkv through the optimizer, which has their masters.
 void QkClip::apply(optim::Optimizer& optimizer,
                    std::span<const parallel::ParameterPiece> pieces) const {
   if (!model_.qk_clip) {
@@ -44,14 +50,15 @@ void QkClip::apply(optim::Optimizer& optimizer,
     if (!parameter.name.ends_with("self_attention.linear_qkv.weight")) {
       continue;
     }
-    const std::vector<float> factors = row_factors(parameter.unit);
+    const std::vector<float> factors = row_factors(parameter.placement.unit);
     if (factors.empty()) {
       continue;
     }
     std::vector<float> own;
-    const Index rows = parameter.shard.local(parameter.shape)[0];
+    const Index rows = parameter.placement.shard.local(parameter.shape)[0];
     for (Index row = 0; row < rows; ++row) {
-      const Index global = parameter.shard.whole() ? row : parameter.shard.global(row);
+      const Index global =
+          parameter.placement.shard.whole() ? row : parameter.placement.shard.global(row);
       own.push_back(factors[static_cast<std::size_t>(global)]);
     }
     optimizer.scale_rows(i, own);

@@ -3,26 +3,10 @@
 #include "tensor/host_copy.h"
 
 namespace mpitron::train {
-namespace {
 
 using tensor::Tensor;
 
-/// Every tensor of two microbatches, in pairs.
-template <class Visit>
-void for_each_pair(const models::Batch& from, models::Batch& to, const Visit& visit) {
-  using models::Batch;
-  for (Tensor Batch::*const member :
-       {&Batch::tokens, &Batch::position_ids, &Batch::labels, &Batch::attention_mask,
-        &Batch::loss_mask, &Batch::token_types, &Batch::sentence_order, &Batch::decoder_tokens,
-        &Batch::decoder_position_ids, &Batch::decoder_attention_mask}) {
-    if (from.*member) {
-      visit(from.*member, to.*member);
-    }
-  }
-}
-
-}  // namespace
-
+/// All ranks do the same: where one of them has to run or record, all do.
 StepGraph::Sums StepGraph::run(const Step& step, const Microbatches& microbatches,
                                const Passes& passes) {
   if (warmup_steps_ > 0) {
@@ -44,7 +28,7 @@ StepGraph::Sums StepGraph::run(const Step& step, const Microbatches& microbatche
   } else {
     auto written = written_.begin();
     for (autograd::Parameter& parameter : parameters_) {
-      parameter.gradient_written = *written++;
+      parameter.sink.written = *written++;
     }
   }
   graph_->launch();
@@ -61,6 +45,7 @@ bool StepGraph::observed() const {
                     device_.stream());
 }
 
+/// The first call takes the microbatches' tensors as patterns for memory of its own.
 void StepGraph::fill(std::uint64_t step_key, const Microbatches& microbatches) {
   const bool first = inputs_.size() != microbatches.size();
   const Shape bytes = {static_cast<Index>(microbatches.size() * sizeof(StepNumbers))};
@@ -76,16 +61,22 @@ void StepGraph::fill(std::uint64_t step_key, const Microbatches& microbatches) {
     inputs_[i].replayed = static_cast<const StepNumbers*>(numbers_.view().data) + i;
     inputs_[i].first_sample = microbatches[i].first_sample;
     inputs_[i].batch.loss_tokens = microbatches[i].batch.loss_tokens;
-    for_each_pair(microbatches[i].batch, inputs_[i].batch, [&](const Tensor& from, Tensor& to) {
+    for (const auto& [name, from] : microbatches[i].batch.entries()) {
+      if (!from) {
+        continue;
+      }
+      Tensor& to = inputs_[i].batch.at(name);
       if (first) {
         to = Tensor::empty(device_, from.shape(), from.dtype());
       }
       tensor::copy_bytes(device_, from, to);
-    });
+    }
   }
   tensor::copy_bytes(device_, known, numbers_);
 }
 
+/// What the passes note on the host (whether a gradient was written) is noted here, because a
+/// replay runs no host code.
 void StepGraph::record(const Constants& constants, const Passes& passes) {
   graph_.reset();
   if constexpr (device::kHasCuda) {
@@ -94,7 +85,7 @@ void StepGraph::record(const Constants& constants, const Passes& passes) {
   constants_ = constants;
   written_.clear();
   for (const autograd::Parameter& parameter : parameters_) {
-    written_.push_back(parameter.gradient_written);
+    written_.push_back(parameter.sink.written);
   }
   ++recordings_;
 }

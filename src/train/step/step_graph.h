@@ -5,7 +5,7 @@
 #include "autograd/auxiliary_losses.h"
 #include "autograd/parameter_list.h"
 #include "comm/groups/parallel_groups.h"
-#include "device/graph.h"
+#include "device/device.h"
 #include "train/batches/microbatch.h"
 
 namespace mpitron::train {

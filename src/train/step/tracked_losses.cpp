@@ -70,6 +70,7 @@ void TrackedLosses::add_router_losses(const config::ModelConfig& model, Index de
   }
 }
 
+/// One sum over all ranks: every loss of every layer and the tokens of all experts, in a row.
 LayerReport TrackedLosses::report(const autograd::LayerSums& sums, Index num_microbatches,
                                   comm::Group& all) const {
   std::vector<double> values;
@@ -101,6 +102,7 @@ LayerReport TrackedLosses::report(const autograd::LayerSums& sums, Index num_mic
   return result;
 }
 
+/// A router's loss is told as the mean over its layers, a prediction's depth by depth.
 std::vector<NamedLoss> summaries(std::span<const LayerLosses> losses) {
   std::vector<NamedLoss> result;
   for (const LayerLosses& loss : losses) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/experts/expert_bias.h"
+#include "kernels/experts/router_loss.h"
 #include "parallel/flat_sum.h"
 #include "parallel/joined_data_parallel.h"
 #include "parallel/weight_hash.h"
@@ -28,10 +28,11 @@ parallel::ReplicaGroups replica_groups(const TrainedModel& model,
 /// Those of experts, or all others; of either what is trained.
 std::vector<autograd::Parameter*> parameters_of(TrainedModel& model, bool experts) {
   return model.parameters().where([experts](const autograd::Parameter& parameter) {
-    return parameter.expert == experts && !parameter.frozen;
+    return parameter.placement.expert == experts && !parameter.role.frozen;
   });
 }
 
+/// Experts have replicas of their own where they are shared out over ranks.
 std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, TrainedModel& model,
                                                       const config::RunConfig& config) {
   const parallel::DataParallelOptions options =
@@ -47,20 +48,21 @@ std::unique_ptr<parallel::DataParallel> make_replicas(device::Device& device, Tr
       parallel::make_data_parallel(device, experts, options, replica_groups(model, options, true)));
 }
 
+/// Under which name and where in the whole a checkpoint keeps it.
 tensor::ShardedTensor place_of(const parallel::ParameterPiece& piece) {
   const autograd::Parameter& parameter = *piece.parameter;
   return {.name = parameter.name,
           .shape = parameter.shape,
-          .shard = parameter.shard,
+          .shard = parameter.placement.shard,
           .begin = piece.begin,
           .value = piece.value.view(),
-          .rows_may_differ = parameter.embedding_or_output,
-          .saved_elsewhere = parameter.counted_elsewhere};
+          .rows_may_differ = parameter.role.embedding_or_output,
+          .saved_elsewhere = parameter.placement.counted_elsewhere};
 }
 
 std::vector<autograd::Parameter*> frozen_parameters(TrainedModel& model) {
   return model.parameters().where(
-      [](const autograd::Parameter& parameter) { return parameter.frozen; });
+      [](const autograd::Parameter& parameter) { return parameter.role.frozen; });
 }
 
 /// Whole pieces of what is in none, because it keeps its value.
@@ -71,6 +73,7 @@ tensor::ShardedTensor place_of_frozen(autograd::Parameter* parameter) {
   return place;
 }
 
+/// What the optimizer is told of each piece; "head." gets the learning rate of --head-lr-mult.
 std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
                                                   const parallel::DataParallel& replicas) {
   std::vector<optim::TrainedTensor> tensors;
@@ -79,8 +82,8 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
     tensors.push_back(
         {.traits = {.name = parameter.name,
                     .rank = parameter.shape.rank(),
-                    .is_expert = parameter.expert,
-                    .is_embedding_or_output = parameter.embedding_or_output,
+                    .is_expert = parameter.placement.expert,
+                    .is_embedding_or_output = parameter.role.embedding_or_output,
                     .scale_lr = parameter.name.starts_with("head.")},
          .value = piece.value,
          .main_grad = piece.main_grad,
@@ -90,6 +93,21 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
   return tensors;
 }
 
+/// What the ranks add up of an objective.
+struct ObjectiveTotal {
+  double loss = 0;    // of tokens, or the means of microbatches
+  double count = 0;   // of these
+  double tokens = 0;  // that the mask counts
+  double mean() const { return count > 0 ? loss / count : 0; }
+};
+
+device::TensorView numbers_of(std::vector<ObjectiveTotal>& totals) {
+  constexpr Index kNumbers = sizeof(ObjectiveTotal) / sizeof(double);
+  return {totals.data(), DType::f64, {static_cast<Index>(totals.size()) * kNumbers}};
+}
+
+/// Of a sequence a rank has its context parallel piece, of that between layers its tensor parallel
+/// one.
 StageRunner::Options runner_options(const config::RunConfig& config, const TrainedModel& model) {
   const config::ModelConfig& m = config.model;
   const Index pieces = model.groups().context->size() *
@@ -98,15 +116,14 @@ StageRunner::Options runner_options(const config::RunConfig& config, const Train
           .hidden = {.shape = {(m.seq_length + m.decoder_seq_length) / pieces,
                                config.training.micro_batch_size, m.hidden_size},
                      .dtype = m.fp32_residual_connection ? DType::f32 : m.params_dtype},
-          .per_token_loss = config.training.calculate_per_token_loss,
-          .parts = microbatch_parts(config),
-          .seed = static_cast<std::uint64_t>(config.training.seed),
+          .passes = {.per_token_loss = config.training.calculate_per_token_loss,
+                     .seed = static_cast<std::uint64_t>(config.training.seed),
+                     .deferred_outputs = config.parallel.deferred_embedding_wgrads,
+                     .cut_passes = config.parallel.overlap_moe_expert_parallel_comm,
+                     .delay_weights = config.parallel.delay_wgrad_compute,
+                     .offloaded_layers = config.training.cpu_offloading_num_layers},
           .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1),
-          .deferred_outputs = config.parallel.deferred_embedding_wgrads,
-          .cut_passes = config.parallel.overlap_moe_expert_parallel_comm,
-          .delay_weights = config.parallel.delay_wgrad_compute,
-          .graph_warmup_steps = config.training.cuda_graph_warmup_steps,
-          .offloaded_layers = config.training.cpu_offloading_num_layers};
+          .graph_warmup_steps = config.training.cuda_graph_warmup_steps};
 }
 
 }  // namespace
@@ -131,7 +148,7 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
   }
 }
 
-std::vector<LossSums> TrainStep::play(const StageRunner::Pass& pass, const NextMicrobatch& next) {
+std::vector<LossSums> TrainStep::play(const BatchPass& pass, const NextMicrobatch& next) {
   fp8_weights_.begin_pass();
   return runner_.run(pass, next);
 }
@@ -140,24 +157,23 @@ std::vector<LossSums> TrainStep::play(const StageRunner::Pass& pass, const NextM
 void TrainStep::report_loss(const std::vector<LossSums>& sums, StepReport& report) const {
   const bool counts = model_.has_output() && model_.groups().tensor->rank() == 0;
   const auto traits = model_.chunk(0).objective_traits();
-  std::vector<double> numbers{sums[0].tokens};
+  std::vector<ObjectiveTotal> totals;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const LossSums& own = sums[i];
     const bool of_means = traits[i].mean_of_means || config_.data.sft;
-    numbers.push_back(of_means ? own.means : own.loss);
-    numbers.push_back(of_means ? own.microbatches : own.tokens);
+    totals.push_back({.loss = of_means ? own.means : own.loss,
+                      .count = of_means ? own.microbatches : own.tokens,
+                      .tokens = own.tokens});
   }
   if (!counts) {
-    std::ranges::fill(numbers, 0);
+    totals.assign(sums.size(), {});
   }
-  const auto size = static_cast<Index>(numbers.size());
-  model_.world().all()->all_reduce({numbers.data(), DType::f64, {size}}).wait();
-  report.tokens = numbers[0];
-  report.loss_sum = numbers[1];
-  report.loss_count = numbers[2];
+  model_.world().all()->all_reduce(numbers_of(totals)).wait();
+  report.tokens = totals[0].tokens;
+  report.loss_sum = totals[0].loss;
+  report.loss_count = totals[0].count;
   for (std::size_t i = 1; i < sums.size(); ++i) {
-    const double loss = numbers[1 + 2 * i], count = numbers[2 + 2 * i];
-    report.other_losses.emplace_back(traits[i].name, count > 0 ? loss / count : 0);
+    report.other_losses.emplace_back(traits[i].name, totals[i].mean());
   }
 }
 
@@ -168,6 +184,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
   return report;
 }
 
+/// Leaves everything that is saved as it was, so that it can be called again.
 StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
                                         const NextMicrobatch& next) {
   StepReport report{.loss_scale = scaler_.scale()};
@@ -179,7 +196,7 @@ StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
   {
     const TimerScope scope = timers_.scope("forward-backward", 1);
     replicas_->begin_step();
-    const StageRunner::Pass pass{
+    const BatchPass pass{
         .iteration = iteration, .num_microbatches = num_microbatches, .seed_scale = seed_scale};
     report_loss(play(pass, next), report);
     report.layers = tracked_.report(runner_.layer_sums(), num_microbatches, *model_.world().all());
@@ -198,6 +215,7 @@ StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
   return report;
 }
 
+/// Gradients are divided by the loss scale and, with per-token loss, by the tokens of the batch.
 optim::StepInputs TrainStep::step_inputs(const StepReport& report,
                                          std::span<const tensor::ConstTensorView> gradients) {
   const double tokens =
@@ -211,6 +229,8 @@ optim::StepInputs TrainStep::step_inputs(const StepReport& report,
           }};
 }
 
+/// Schedules advance and parameters travel only where an update was made; the loss scale learns of
+/// every overflow.
 void TrainStep::update(StepReport& report, Index batch_size) {
   report.learning_rate = scheduler_.learning_rate();
   report.weight_decay = scheduler_.weight_decay();
@@ -244,13 +264,15 @@ void TrainStep::complete_gradients() {
     parallel::sum_together(device_, group, gradients);
   };
   sum(*model_.groups().tensor,
-      [](const autograd::Parameter& parameter) { return parameter.sum_over_tensor; });
+      [](const autograd::Parameter& parameter) { return parameter.placement.sum_over_tensor; });
   if (const autograd::Parameter* shared = model_.shared_embedding()) {
     sum(*model_.groups().embedding,
         [shared](const autograd::Parameter& parameter) { return &parameter == shared; });
   }
 }
 
+/// The bias of an expert rises with fewer tokens than the mean and falls with more (Wang et al.
+/// 2024).
 void TrainStep::update_expert_biases(const LayerReport& layers) {
   for (const autograd::Buffer& bias : model_.parameters().buffers()) {
     if (bias.fp8_history) {
@@ -269,6 +291,7 @@ void TrainStep::update_expert_biases(const LayerReport& layers) {
   }
 }
 
+/// Pieces by their owner; of a run with low-rank updates the weights under them are left out.
 void TrainStep::visit_model(tensor::StateVisitor& visitor) const {
   for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
     tensor::ShardedTensor place = place_of(piece);
@@ -297,6 +320,7 @@ void TrainStep::visit_buffers(tensor::StateVisitor& visitor) const {
   }
 }
 
+/// State of the own pieces, the loss scale and the position of the schedules.
 void TrainStep::visit_optimizer(tensor::StateVisitor& visitor) {
   optimizer_.visit_state(visitor);
   scaler_.visit_state([&](const char* name, auto& value) {
@@ -319,8 +343,8 @@ void TrainStep::values_loaded(bool masters_too) {
   replicas_->gather_parameters();
 }
 
-void TrainStep::logits(const HostMicrobatch& microbatch,
-                       const decltype(StageRunner::Pass::on_logits)& visit, autograd::Mode mode) {
+void TrainStep::logits(const HostMicrobatch& microbatch, const VisitLogits& visit,
+                       autograd::Mode mode) {
   play({.on_logits = visit, .mode = mode, .micro_batch_size = microbatch.samples},
        [&] { return microbatch; });
 }

@@ -58,7 +58,7 @@ class TrainStep {
   StepReport evaluate(Index num_microbatches, const NextMicrobatch& next);
 
   /// A forward pass over one microbatch without gradients that ends in its logits.
-  void logits(const HostMicrobatch& microbatch, const decltype(StageRunner::Pass::on_logits)& visit,
+  void logits(const HostMicrobatch& microbatch, const VisitLogits& visit,
               autograd::Mode mode = autograd::Mode::evaluate);
 
   /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME"; and histories
@@ -86,7 +86,7 @@ class TrainStep {
 
  private:
   /// Queues the passes of a step or an evaluation; each objective's sums on this rank.
-  std::vector<LossSums> play(const StageRunner::Pass& pass, const NextMicrobatch& next);
+  std::vector<LossSums> play(const BatchPass& pass, const NextMicrobatch& next);
   /// Adds this rank's sums up over all ranks.
   void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
   void complete_gradients();

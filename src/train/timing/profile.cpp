@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "device/gpu.h"
+#include "device/device.h"
 #include "io/logs/trace_file.h"
 #include "utils/error.h"
 #include "utils/log.h"

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "comm/groups/clock_offset.h"
+#include "comm/groups/world.h"
 #include "config/training_config.h"
-#include "device/launch_trace.h"
+#include "device/launch_observers.h"
 
 namespace mpitron::train {
 

@@ -124,6 +124,7 @@ void AttentionMeter::set_inputs(Kernel& kernel) const {
   kernel.scale = 1.f / std::sqrt(static_cast<float>(shape_.d));
 }
 
+/// A backward pass is measured behind the forward pass whose output and lse it reads.
 MeasuredAttention AttentionMeter::measure() {
   kernels::AttentionForward forward;
   set_inputs(forward);

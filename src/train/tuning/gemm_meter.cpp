@@ -25,6 +25,7 @@ constexpr Index kMostCompared = Index{1} << 22;
 /// A gain below this share of the time may be noise: then the library's own choice stays.
 constexpr double kNoise = 0.02;
 
+/// The algorithms that the library thinks best for this shape, its favourite first.
 std::vector<GemmAlgorithm> named_by_library(const device::Stream& stream, const GemmShape& shape) {
   return std::visit(
       [&]<class S>(const S& s) -> std::vector<GemmAlgorithm> {
@@ -80,6 +81,7 @@ GemmMeter::GemmMeter(device::Device& gpu, const GemmShape& shape)
   }
 }
 
+/// The library's own choice stays unless another algorithm is faster by more than noise.
 MeasuredGemm GemmMeter::measure() {
   MeasuredGemm measured{.shape = shape_, .tried = {try_out(std::nullopt)}};
   double best = measured.tried[0].microseconds * (1 - kNoise);
@@ -98,6 +100,8 @@ MeasuredGemm GemmMeter::measure() {
   return measured;
 }
 
+/// Refuses an algorithm that does not repeat its bits, or whose results are not those of the
+/// library's own choice.
 MeasuredGemm::Trial GemmMeter::try_out(const std::optional<GemmAlgorithm>& algorithm) {
   const ScopedValue only(kernels::gemm_algorithms(), {{shape_, algorithm}},
                          kernels::choose_gemm_algorithms);

@@ -34,6 +34,7 @@ std::vector<AttentionKernel> order_of(const std::string& name, AttentionBackend 
 
 }  // namespace
 
+/// What options name holds for all shapes; a tuning file may know better for single ones.
 KernelChoice::KernelChoice(device::Device& device, const config::TrainingConfig& training,
                            AttentionBackend backend) {
   kernels::attention_choices() = {.order = order_of(training.attention_kernel, backend),

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "config/run_config.h"
-#include "device/launch_check.h"
+#include "device/launch_observers.h"
 
 namespace mpitron::train {
 

@@ -19,6 +19,7 @@ std::vector<float> numbers_of(device::Device& device, const device::ConstTensorV
   return values;
 }
 
+/// The largest difference over the largest number of what is expected; infinite where one is NaN.
 double difference_of(const std::vector<float>& got, const std::vector<float>& expected) {
   double largest = 0, difference = 0;
   for (std::size_t i = 0; i < got.size(); ++i) {

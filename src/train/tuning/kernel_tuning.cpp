@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "checkpoint/plan/agreement.h"
-#include "device/gpu.h"
+#include "device/device.h"
 #include "train/tuning/attention_meter.h"
 #include "train/tuning/gemm_meter.h"
 #include "utils/error.h"
@@ -119,6 +119,7 @@ auto union_of(const std::vector<std::string>& met, std::vector<Measured> Tuning:
 
 }  // namespace
 
+/// One file a kind of GPU, below the user's cache folder.
 std::filesystem::path default_tuning_file(std::string_view gpu_name) {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
@@ -175,6 +176,7 @@ KernelTuning::~KernelTuning() {
   kernels::met_gemms().end();
 }
 
+/// Tells the kernels' choices what the file knows.
 void KernelTuning::apply() const {
   if (attention_) {
     for (const MeasuredAttention& measured : tuning_.attention) {
@@ -190,6 +192,8 @@ void KernelTuning::apply() const {
   }
 }
 
+/// Behind the first step: shapes that any rank has met and nobody has measured are measured by rank
+/// 0. True where a choice has changed; all ranks have the same ones, so that their bits agree.
 bool KernelTuning::complete() {
   if (!noting_) {
     return false;
@@ -214,6 +218,7 @@ bool KernelTuning::complete() {
   return true;
 }
 
+/// What is known already, and what is measured now; the file is written where it has grown.
 Tuning KernelTuning::measured(const std::vector<std::string>& met) {
   Tuning tuning = tuning_;
   for (const AttentionShape& shape : union_of(met, &Tuning::attention)) {

@@ -4,7 +4,7 @@
 
 #include "support/program.h"
 #include "support/tiny_flags.h"
-#include "utils/system/command_output.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::cli {
 namespace job_write_test {

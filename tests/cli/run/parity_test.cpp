@@ -30,6 +30,12 @@ TEST(ParityCommand, CertifiesALayout) {
       << json.out;
 }
 
+TEST(ParityCommand, TellsThatTwoReplicasAreEnough) {
+  const Finished text = parity({"--world-size", "4", "--global-batch-size", "8"});
+  EXPECT_EQ(text.code, 0) << text.err << text.out;
+  EXPECT_TRUE(contains(text.out, "PASS on 2 ranks (2 of 4 replicas")) << text.out;
+}
+
 TEST(ParityCommand, RefusesMoreRanksThanItCanRun) {
   const Finished finished = parity({"--world-size", "64", "--context-parallel-size", "64",
                                     "--seq-length", "256", "--max-position-embeddings", "256"});

@@ -57,6 +57,15 @@ TEST_F(CheckpointRun, ADenseModelBecomesExpertsWhichTrainOn) {
   EXPECT_EQ(losses(train(experts + Words{"--load", "sparse"})).size(), 3U);
 }
 
+TEST_F(CheckpointRun, TellsEverythingThatDoesNotFitAtOnce) {
+  train({"--save", "a"});
+  const Words other{"--load", "a",    "--ffn-hidden-size", "64",
+                    "--lr",   "3e-3", "--norm-epsilon",    "1e-2"};
+  expect_refused(other, "does not fit this run");
+  expect_refused(other, "other schedules: max_lr");
+  expect_refused(other, "another function (norm_epsilon");
+}
+
 TEST_F(CheckpointRun, ASignalSavesAndTheNextRunGoesOn) {
   const Words flags{"--save", "a", "--load", "a/", "--exit-interval", "3"};
   const std::string first = train(flags);

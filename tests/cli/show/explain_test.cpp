@@ -4,6 +4,7 @@
 #include "utils/error.h"
 
 namespace mpitron::cli {
+
 namespace explain_test {
 
 std::string page(const std::string& subject) {
@@ -39,5 +40,19 @@ TEST(Explain, HelpIsNotAMistake) {
   EXPECT_EQ(page("--help"), "usage: mpitron explain E017 | --num-layers\n");
 }
 
+std::string printed(const Arguments& arguments) {
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(options(arguments), 0);
+  return ::testing::internal::GetCapturedStdout();
+}
+
+TEST(Options, PrintsHelpOrMarkdown) {
+  EXPECT_NE(printed({}).find("network size (--help-network-size):"), std::string::npos);
+  EXPECT_EQ(printed({"--markdown"}).substr(0, 10), "# Options\n");
+  EXPECT_EQ(printed({"--help"}), "usage: mpitron options [--markdown]\n");
+  EXPECT_THROW(options({"--pdf"}), Error);
+}
+
 }  // namespace explain_test
+
 }  // namespace mpitron::cli

@@ -1,12 +1,15 @@
 #include <filesystem>
+#include <regex>
 
 #include <gtest/gtest.h>
 
 #include "cli/command_test.h"
 #include "cli/commands.h"
-#include "utils/system/command_output.h"
+#include "support/program.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::cli {
+
 namespace manual_test {
 
 using namespace mpitron::test;
@@ -53,5 +56,17 @@ TEST_F(Manual, BashCompletesCommandsOptionsAndTheirCommands) {
   EXPECT_TRUE(contains(offered("mpitron dataset inspect --", 3), "--json"));
 }
 
+TEST(Version, TellsWhatWasBuiltInOneLine) {
+  const test::TemporaryFolder folder;
+  const test::Finished finished = test::run_program(folder.path(), {"--version"});
+  EXPECT_EQ(finished.code, 0);
+  const std::regex line(
+      R"(mpitron \d+\.\d+\.\d+\S* \(commit [^,]+, \w+, [^,]+, -march=\S+, .+\)\n)");
+  EXPECT_TRUE(std::regex_match(finished.out, line)) << finished.out;
+  EXPECT_EQ(test::run_program(folder.path(), {"version"}).out, finished.out);
+  EXPECT_EQ(test::run_program(folder.path(), {"version", "x"}).code, 2);
+}
+
 }  // namespace manual_test
+
 }  // namespace mpitron::cli

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "config/parse/parse.h"
+#include "support/corpus.h"
 #include "support/tiny_flags.h"
 
 namespace mpitron::cli {
+
 namespace memory_estimate_test {
 
 constexpr double kGigabyte = 1 << 30;
@@ -44,5 +46,18 @@ TEST(MemoryEstimate, IsHeldAgainstTheMachine) {
             std::string::npos);
 }
 
+TEST(MemoryLimit, TenTimesWhatIsThereIsNoMistypedSize) {
+  EXPECT_EQ(test::message_of([] { refuse_absurd_memory(10e9, 1'000'000'000); }), "");
+}
+
+TEST(MemoryLimit, MoreIsRefusedWithBothFigures) {
+  const std::string message =
+      test::message_of([] { refuse_absurd_memory(134e15, 24'000'000'000); });
+  EXPECT_NE(message.find("about 134000000 GB"), std::string::npos) << message;
+  EXPECT_NE(message.find("the 24 GB"), std::string::npos) << message;
+  EXPECT_NE(message.find("--num-layers"), std::string::npos) << message;
+}
+
 }  // namespace memory_estimate_test
+
 }  // namespace mpitron::cli

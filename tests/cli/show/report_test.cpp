@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command_test.h"
-#include "report/run_page.h"
+#include "report/pages.h"
 
 namespace mpitron::cli {
 namespace report_test {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/cuda/nccl_connect.h"
+#include "comm/cuda/nccl_channel.h"
 #include "comm/worlds.h"
 #include "emulator/nccl/emulated_nccl.h"
 

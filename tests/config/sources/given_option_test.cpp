@@ -82,7 +82,7 @@ TEST(AcceptOption, RemovedRefusedAndDeprecatedNamesSayWhatToUse) {
   EXPECT_EQ(removed.report.findings[0].nearest, "--micro-batch-size");
   EXPECT_EQ(only_id(accept("checkpoint-activations", {})), "E004");
   EXPECT_EQ(only_id(accept("use-torch-fsdp2", {})), "E006");
-  EXPECT_EQ(only_id(accept("DDP-impl", {"torch"})), "E006");
+  EXPECT_EQ(only_id(accept("DDP-impl", {"torch"})), "");
   EXPECT_EQ(only_id(accept("DDP-impl", {"local"})), "");
   const Accepted flash = accept("use-flash-attn", {});
   EXPECT_TRUE(flash.report.findings.empty());

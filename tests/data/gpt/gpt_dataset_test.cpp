@@ -76,7 +76,7 @@ TEST(GptDataset, ReproducesEveryReferenceSample) {
           return;
         }
         GptSampleOptions sample_options{options.description.seq_length, options.add_extra_token};
-        sample_options.eod = 999;
+        sample_options.eod = test::golden_eod();
         const GptDataset dataset(source, options);
         SampleBuffers buffers(sample_options);
         for (const Index i : expected["samples"]) {

@@ -21,7 +21,7 @@ TEST(GptSample, ReproducesEveryReferenceMask) {
     options.reset_attention_mask = expected["reset_attention_mask"];
     options.eod_mask_loss = expected["eod_mask_loss"];
     options.create_attention_mask = expected["create_attention_mask"];
-    options.eod = 999;
+    options.eod = test::golden_eod();
     SampleBuffers buffers(options);
     for (const auto& sample : expected["samples"]) {
       dataset.read(sample.is_null() ? 0 : sample.get<Index>(), buffers.text);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/golden_json.h"
-#include "utils/text/md5.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::data {
 namespace description_test {
@@ -17,7 +17,7 @@ GptDescription description_of(const nlohmann::json& expected, Split split) {
   description.seed = expected["seed"];
   description.seq_length = expected["sequence_length"];
   description.split = expected["split"].get<std::string>();
-  description.tokenizer.options = {{"vocab_size", "999"}};
+  description.tokenizer.options = {{"vocab_size", std::to_string(test::golden_eod())}};
   return description;
 }
 

@@ -5,7 +5,7 @@
 #include "data/golden_gpt.h"
 #include "data/loading/blended_dataset.h"
 #include "utils/error.h"
-#include "utils/text/md5.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::data {
 namespace gpt_data_test {
@@ -35,8 +35,8 @@ class GptData : public ::testing::Test {
     }
     request.seed = expected["seed"];
     request.sample.seq_length = expected["sequence_length"];
-    request.sample.eod = 999;
-    request.tokenizer.options = {{"vocab_size", "999"}};
+    request.sample.eod = test::golden_eod();
+    request.tokenizer.options = {{"vocab_size", std::to_string(test::golden_eod())}};
     request.cache_path = cache_ / "cache";
     return request;
   }

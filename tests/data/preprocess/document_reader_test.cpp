@@ -112,6 +112,22 @@ TEST_F(DocumentReaderTest, GoesOnFromTheEndOfAnyBatch) {
   EXPECT_GE(places, 4);
 }
 
+TEST_F(DocumentReaderTest, RefusesADocumentThatNeverEnds) {
+  const std::string endless = file("a.jsonl", "{}\n");
+  std::filesystem::resize_file(endless, std::uintmax_t{1} << 32);  // a hole: no disk is taken
+  DocumentReader reader({endless}, TextDocuments::paragraphs);
+  DocumentBatch batch;
+  try {
+    while (reader.next(batch)) {
+    }
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("a.jsonl:2: no document ends within 128 MiB"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST_F(DocumentReaderTest, EmptyFilesHaveNoDocuments) {
   EXPECT_TRUE(read(file("e.jsonl", ""), TextDocuments::lines, 10).empty());
   EXPECT_TRUE(read(file("e.txt", "\n\n"), TextDocuments::paragraphs, 1).empty());

@@ -28,7 +28,9 @@ TEST(OutputLock, AFileLeftBehindIsNoObstacle) {
 }
 
 TEST(OutputLock, NamesAMissingFolder) {
-  EXPECT_NE(test::message_of([] { OutputLock("/nonexistent/x"); }).find("/nonexistent/x.lock"),
+  const test::TemporaryFolder folder;
+  const std::filesystem::path absent = std::filesystem::path(folder.path()) / "absent/x";
+  EXPECT_NE(test::message_of([&] { OutputLock(absent.string()); }).find(absent.string() + ".lock"),
             std::string::npos);
 }
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "device/graph.h"
+#include "device/device.h"
 #include "kernels/elementwise/elementwise.h"
 #include "tensor/host_copy.h"
 

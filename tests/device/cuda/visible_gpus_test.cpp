@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "device/gpu.h"
+#include "device/device.h"
 
 namespace mpitron::device {
 namespace visible_gpus_test {

@@ -6,6 +6,7 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
+
 namespace hdf5_file_test {
 
 TEST(Hdf5File, SaysWhatHdf5Says) {
@@ -82,5 +83,13 @@ TEST(Hdf5File, VirtualDataSetsAreNoneThatHavePlaces) {
   EXPECT_THROW(file.data_sets({}), Error);
 }
 
+TEST(Hdf5Version, RunsWhatItWasBuiltWith) {
+  const LibraryVersion version = hdf5_version();
+  EXPECT_EQ(version.name, "HDF5");
+  EXPECT_EQ(version.built, version.running);
+  EXPECT_NO_THROW(require_hdf5("--save"));  // a program without HDF5 has no tests
+}
+
 }  // namespace hdf5_file_test
+
 }  // namespace mpitron::io

@@ -109,7 +109,8 @@ TEST(MetricsFile, IsOneRunsAtATime) {
 }
 
 TEST(MetricsFile, NamesTheFileItCannotOpen) {
-  EXPECT_THROW(MetricsFile("/nonexistent/metrics.jsonl"), Error);
+  const test::TemporaryFolder folder;
+  EXPECT_THROW(MetricsFile((folder / "absent/metrics.jsonl")), Error);
 }
 
 }  // namespace metrics_file_test

@@ -1,7 +1,6 @@
-#include "kernels/host/attention/attention_backward.h"
-
 #include <gtest/gtest.h>
 
+#include "kernels/host/attention/attention_heads.h"
 #include "tests/kernels/attention_tasks.h"
 
 namespace mpitron::kernels::host::attention {

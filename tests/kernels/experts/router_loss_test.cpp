@@ -3,6 +3,7 @@
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
+
 namespace router_loss_test {
 
 constexpr DType kLogitTypes[] = {DType::f32, DType::bf16, DType::f64};
@@ -74,5 +75,12 @@ TEST(RouterLoss, ZLossAndItsGradient) {
   }
 }
 
+TEST(ExpertBias, Update) {
+  Workbench bench;
+  Twin &tokens = bench.input(DType::f64, {9}, 100), &bias = bench.inout(DType::f32, {9});
+  bench.check([&](Side side) { return ExpertBiasUpdate{tokens(side), bias(side), 0.001F}; }, 0);
+}
+
 }  // namespace router_loss_test
+
 }  // namespace mpitron::kernels

@@ -1,11 +1,13 @@
 #include "kernels/host/linear/gemm.h"
 
+#include <gtest/gtest.h>
 #include <omp.h>
 
 #include "support/counted_new.h"
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels::host {
+
 namespace gemm_test {
 
 struct Problem {
@@ -84,5 +86,12 @@ TEST(Gemm, ASteadyProductAllocatesNothingOfOurs) {
   EXPECT_LE(test::allocations() - before, 100 * 6);
 }
 
+TEST(OnednnVersion, RunsWhatItWasBuiltWith) {
+  const LibraryVersion version = onednn_version();
+  EXPECT_EQ(version.name, "oneDNN");
+  EXPECT_EQ(version.built, version.running);
+}
+
 }  // namespace gemm_test
+
 }  // namespace mpitron::kernels::host

@@ -4,7 +4,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include "device/cuda/check_cuda.h"
+#include "device/cuda/cuda_handles.h"
 #include "device/device.h"
 #include "kernels/linear/grouped_matmul.h"
 #include "support/host_runtime.h"

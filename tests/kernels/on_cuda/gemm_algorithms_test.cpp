@@ -1,6 +1,6 @@
 // Products by each of the algorithms that cuBLASLt names: on the emulated GPU those of the emulator
 // (emulator/cublas/cublas_lt_algorithm.cpp), on a GPU the library's.
-#include "device/gpu.h"
+#include "device/device.h"
 #include "kernels/linear/gemm_choice.h"
 #include "kernels/linear/matmul.h"
 #include "tests/kernels/workbench.h"

@@ -11,8 +11,8 @@ class CrossAttentionTest : public LayerTest {
   LayerInputs inputs(const Var& encoder) const {
     return {.rotary = {},
             .attention_mask = {},
-            .encoder_output = encoder,
-            .encoder_mask = test::make_mask(*device_, {2, 1, 3}, {0, 0, 1, 0, 0, 0})};
+            .memory = Memory{.states = encoder,
+                             .mask = test::make_mask(*device_, {2, 1, 3}, {0, 0, 1, 0, 0, 0})}};
   }
   Var encoder_output(unsigned seed = 9) const {
     return autograd::variable(test::random_tensor(*device_, {3, 2, 16}, DType::f32, seed));

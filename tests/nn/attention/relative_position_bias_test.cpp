@@ -44,7 +44,7 @@ TEST_F(RelativePositionBiasTest, TheTableLearns) {
   Context cx = context(&tape);
   const Var y = bias.forward(cx);
   tape.backward(cx, y.slot, test::random_tensor(*device_, y.shape(), DType::f32, 8));
-  const std::vector<double> gradient = test::values_of(parameters_.begin()->main_grad);
+  const std::vector<double> gradient = test::values_of(parameters_.begin()->sink.main_grad);
   EXPECT_NE(gradient[0], 0);      // behind the query and on it
   EXPECT_EQ(gradient[4 * 8], 0);  // further away than any
 }

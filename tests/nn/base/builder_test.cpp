@@ -27,8 +27,8 @@ TEST_F(BuilderTest, WeightsStartAsTheReferences) {
   EXPECT_EQ(in.shape, (Shape{12, 4}));
   EXPECT_EQ(in.initialization.kind, Kind::normal);
   EXPECT_EQ(in.initialization.std, 0.02);
-  EXPECT_TRUE(in.linear_weight);
-  EXPECT_FALSE(in.embedding_or_output);
+  EXPECT_TRUE(in.role.linear_weight);
+  EXPECT_FALSE(in.role.embedding_or_output);
   // Layers that write into the residual stream: std / sqrt(2 L).
   EXPECT_DOUBLE_EQ(builder_.output_weight("linear_proj.weight", 4, 4).initialization.std, 0.005);
 }
@@ -44,12 +44,12 @@ TEST_F(BuilderTest, ARankOfTwoHasItsShards) {
   EXPECT_EQ(gated.ranges, (Ranges{{2, 4}, {6, 8}}));
   EXPECT_EQ(builder.linear_weight("fc1", 8, 4, gated).shard, gated);
   EXPECT_EQ(builder.output_weight("fc2", 4, 8).shard, (tensor::Shard{1, {{4, 8}}}));
-  EXPECT_FALSE(builder.bias("fc1_bias", 8, true, gated)->sum_over_tensor);
-  EXPECT_TRUE(builder.output_bias("fc2_bias", 4, true)->sum_over_tensor);
+  EXPECT_FALSE(builder.bias("fc1_bias", 8, true, gated)->placement.sum_over_tensor);
+  EXPECT_TRUE(builder.output_bias("fc2_bias", 4, true)->placement.sum_over_tensor);
   EXPECT_EQ(builder.output_bias("absent", 4, false), nullptr);
-  EXPECT_TRUE(builder.norm_weight("norm", 4).sum_over_tensor);
+  EXPECT_TRUE(builder.norm_weight("norm", 4).placement.sum_over_tensor);
   groups.sequence_parallel = false;  // every rank then norms all rows
-  EXPECT_FALSE(builder.norm_bias("norm_bias", 4).sum_over_tensor);
+  EXPECT_FALSE(builder.norm_bias("norm_bias", 4).placement.sum_over_tensor);
 }
 
 TEST_F(BuilderTest, EmbeddingsMayHaveTheirOwnDeviation) {
@@ -57,7 +57,7 @@ TEST_F(BuilderTest, EmbeddingsMayHaveTheirOwnDeviation) {
   config_.embedding_init_method_std = 1.0;
   const Parameter& words = builder_.embedding("b", 10, 4);
   EXPECT_EQ(words.initialization.std, 1.0);
-  EXPECT_FALSE(words.linear_weight);
+  EXPECT_FALSE(words.role.linear_weight);
 }
 
 TEST_F(BuilderTest, XavierReplacesTheNormalStartOfLinearWeightsOnly) {

@@ -31,7 +31,7 @@ TEST_F(ExpertsTest, AreNamedByTheirGlobalNumber) {
   EXPECT_EQ(parameters_.find(names()[0])->shape, (Shape{48, 16}));
   EXPECT_EQ(parameters_.find(names()[1])->shape, (Shape{16, 24}));
   for (const autograd::Parameter& parameter : parameters_) {
-    EXPECT_TRUE(parameter.expert) << parameter.name;
+    EXPECT_TRUE(parameter.placement.expert) << parameter.name;
   }
 }
 
@@ -95,7 +95,8 @@ TEST_F(ExpertsTest, RecomputedActivationsAreNotKept) {
     tape.backward(cx, y.slot, test::random_tensor(*device_, y.shape(), DType::f32, 5));
     std::vector<std::byte> bits = test::bits_of(x.slot.gradient());
     for (const Tensor& more :
-         {p.slot.gradient(), parameters_.find("local_experts.2.linear_fc2.weight")->main_grad}) {
+         {p.slot.gradient(),
+          parameters_.find("local_experts.2.linear_fc2.weight")->sink.main_grad}) {
       const std::vector<std::byte> next = test::bits_of(more);
       bits.insert(bits.end(), next.begin(), next.end());
     }

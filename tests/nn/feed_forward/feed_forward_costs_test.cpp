@@ -14,7 +14,8 @@ TEST(FeedForwardCosts, ATokenVisitsSomeExpertsButAllHaveWeights) {
   model.gated_linear_unit = true;
   EXPECT_EQ(mlp_costs(model).weights, 3 * 4 * 16);
   model.moe = config::MoeConfig{
-      .num_experts = 8, .ffn_hidden_size = 6, .shared_expert_intermediate_size = 10, .topk = 2};
+      .num_experts = 8, .ffn_hidden_size = 6, .shared_expert_intermediate_size = 10};
+  model.moe->topk = 2;
   EXPECT_EQ(experts_costs(model).weights, 3 * 4 * (8 * 6 + 10));
   EXPECT_EQ(experts_costs(model).multiply_adds, 3 * 4 * (2 * 6 + 10));
 }

@@ -108,7 +108,7 @@ TEST_F(MoeLayerTest, ARecomputedLayerTellsOnce) {
     parameters_ = {};
     const TransformerLayer layer(builder_, 2);
     return step([&](Context& cx, const Var& x) {
-      cx.auxiliary = {.microbatch_seed = 1, .sums = &sums};
+      cx.recorder.auxiliary = {.microbatch_seed = 1, .sums = &sums};
       return layer.forward(cx, x, {});
     });
   };

@@ -44,7 +44,7 @@ TEST_F(RouterTest, TellsLossesAndTokensOncePerRecordedPass) {
   moe().z_loss_coefficient = 0.1;
   Tape tape;
   Context cx = context(&tape);
-  cx.auxiliary = {.microbatch_seed = 1, .sums = &sums_};
+  cx.recorder.auxiliary = {.microbatch_seed = 1, .sums = &sums_};
   const ops::ExpertVisits all = visits(cx);
   for (const char* name : {"load_balancing_loss", "seq_load_balancing_loss", "z_loss"}) {
     EXPECT_GT(sums_.of(name, 3)[2], 0) << name;
@@ -53,9 +53,9 @@ TEST_F(RouterTest, TellsLossesAndTokensOncePerRecordedPass) {
   EXPECT_TRUE(std::equal(all.counts.begin(), all.counts.end(), told.begin() + 8));
 
   sums_.clear();
-  cx.tape = nullptr;  // the first pass of a recomputed layer
+  cx.recorder.tape = nullptr;  // the first pass of a recomputed layer
   visits(cx);
-  cx.tape = &tape;
+  cx.recorder.tape = &tape;
   cx.mode = autograd::Mode::evaluate;
   visits(cx);
   EXPECT_EQ(sums_.of("z_loss", 3)[2], 0);
@@ -71,11 +71,11 @@ TEST_F(RouterTest, LossesReachTheWeightByTheirSeed) {
     initialize();
     Tape tape;
     Context cx = context(&tape);
-    cx.auxiliary = {.microbatch_seed = seed, .sums = &sums_};
+    cx.recorder.auxiliary = {.microbatch_seed = seed, .sums = &sums_};
     const Var p = router.forward(cx, input()).probabilities;
     tape.backward(cx, p.slot,
                   test::make_tensor(*device_, p.shape(), DType::f32, std::vector<double>(20, 0)));
-    return test::values_of(parameters_.find("weight")->main_grad);
+    return test::values_of(parameters_.find("weight")->sink.main_grad);
   };
   const std::vector<double> none = gradient(0), one = gradient(1), two = gradient(2);
   double largest = 0;

@@ -32,9 +32,9 @@ TEST_F(LanguageModelEmbeddingTest, LearnsPositionsOnlyWhereTheModelHasThem) {
 // embedding.word_embeddings.weight and output_layer.weight, no other table.
 TEST_F(LanguageModelEmbeddingTest, TheLearningRateOfWordsAloneMayBeDecoupled) {
   const LanguageModelEmbedding embedding(builder_, 2);
-  EXPECT_TRUE(parameters_.find("word_embeddings.weight")->embedding_or_output);
-  EXPECT_FALSE(parameters_.find("position_embeddings.weight")->embedding_or_output);
-  EXPECT_FALSE(parameters_.find("tokentype_embeddings.weight")->embedding_or_output);
+  EXPECT_TRUE(parameters_.find("word_embeddings.weight")->role.embedding_or_output);
+  EXPECT_FALSE(parameters_.find("position_embeddings.weight")->role.embedding_or_output);
+  EXPECT_FALSE(parameters_.find("tokentype_embeddings.weight")->role.embedding_or_output);
 }
 
 TEST_F(LanguageModelEmbeddingTest, DropsOnlyInTraining) {

@@ -15,7 +15,7 @@ TEST_F(MaskedLmHeadTest, HasTheReferencesParametersAndTrainsThemAll) {
                                                "layer_norm.bias"}));
   step([&](Context& cx, const Var& x) { return head.forward(cx, x); });
   for (const autograd::Parameter& parameter : parameters_) {
-    EXPECT_TRUE(parameter.gradient_written) << parameter.name;
+    EXPECT_TRUE(parameter.sink.written) << parameter.name;
   }
 }
 

@@ -31,7 +31,7 @@ TEST_F(GatedDeltaNetTest, EveryParameterHasAGradientAndEveryStepTheSameBits) {
   const Step first = step(forward);
   for (const autograd::Parameter& parameter : parameters_) {
     double largest = 0;
-    for (const double value : test::values_of(parameter.main_grad)) {
+    for (const double value : test::values_of(parameter.sink.main_grad)) {
       largest = std::max(largest, std::abs(value));
     }
     EXPECT_GT(largest, 0) << parameter.name;

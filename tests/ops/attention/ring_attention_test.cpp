@@ -43,7 +43,7 @@ TEST_F(RingAttentionTest, OnTheHostARingOfOneIsAttention) {
     std::vector<std::vector<double>> results[2];
     for (const bool ring : {false, true}) {
       Tape tape;
-      Context context{.device = *host, .tape = &tape, .usage = &tape};
+      Context context{.device = *host, .recorder = {.tape = &tape, .usage = &tape}};
       const Var x = autograd::variable(
           test::random_tensor(*host, {37, 2, settings.layout.width()}, dtype, 3));
       const Var y =

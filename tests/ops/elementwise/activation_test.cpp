@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ActivationBackward, LeavesASharedGradientAlone) {
   const auto device = device::make_device("reference");
   Tape tape;
-  Context context{.device = *device, .tape = &tape};
+  Context context{.device = *device, .recorder = {.tape = &tape}};
   const Var x = autograd::variable(test::random_tensor(*device, {2, 4}, DType::f64, 1));
   const Var y = activation(context, x, nullptr, {});
   const Tensor dy = test::random_tensor(*device, {2, 4}, DType::f64, 2);

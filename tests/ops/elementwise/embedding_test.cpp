@@ -45,16 +45,16 @@ TEST_F(EmbeddingTest, AGradientThatWaitsIsTheSame) {
   const auto gradients = [&](autograd::DeferredGradients* later) {
     Tape tape;
     Context cx = context(&tape);
-    words.gradient_written = positions.gradient_written = false;
+    words.sink.written = positions.sink.written = false;
     const Var y = embedding(cx, inputs(), words, &positions);
-    cx.deferred = later;
+    cx.recorder.deferred = later;
     tape.backward(cx, y.slot, dy);
-    EXPECT_EQ(words.gradient_written, later == nullptr);
-    EXPECT_TRUE(positions.gradient_written);
+    EXPECT_EQ(words.sink.written, later == nullptr);
+    EXPECT_TRUE(positions.sink.written);
     if (later != nullptr) {
       later->play(context());
     }
-    return test::values_of(words.main_grad);
+    return test::values_of(words.sink.main_grad);
   };
   autograd::DeferredGradients later;
   EXPECT_EQ(gradients(&later), gradients(nullptr));

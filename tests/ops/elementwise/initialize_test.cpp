@@ -98,7 +98,8 @@ TEST_F(InitializeTest, AShardIsASliceOfTheWholeTensor) {
         for (const bool like_torch : {false, true}) {
           const auto start = [&](const tensor::Shard& part) {
             Parameter p;
-            p.name = "w", p.shape = {9, 11}, p.shard = part, p.initialization = {kind, 0.5};
+            p.name = "w", p.shape = {9, 11}, p.placement.shard = part,
+            p.initialization = {kind, 0.5};
             TorchGenerator generator(7);
             like_torch ? initialize_like_torch(*device_, p, dtype, generator)
                        : initialize(*device_, p, dtype, 1234);

@@ -26,19 +26,19 @@ TEST_F(NormKernels, RoundedAndUnequallyWrittenSinksAgreeWithDirectOnes) {
     Parameter gamma, beta;
     for (Parameter* p : {&gamma, &beta}) {
       p->value = test::make_tensor(*device_, {4}, DType::f32, {1, 2, 3, 4});
-      p->main_grad = test::make_tensor(*device_, {4}, DType::f32, {NAN, NAN, NAN, NAN});
-      p->round_gradient = round;
+      p->sink.main_grad = test::make_tensor(*device_, {4}, DType::f32, {NAN, NAN, NAN, NAN});
+      p->sink.rounds = round;
     }
     if (beta_first) {
-      test::set_values(beta.main_grad, {0, 0, 0, 0});
-      beta.gradient_written = true;
+      test::set_values(beta.sink.main_grad, {0, 0, 0, 0});
+      beta.sink.written = true;
     }
     const NormParameters parameters{.gamma = &gamma, .beta = &beta};
     Context cx = context();
     const NormStatistics statistics = norm_forward(cx, parameters, {.x = x, .y = dx});
     norm_backward(cx, parameters, statistics, {.x = x, .dy = dy, .dx_add = {}, .dx = dx});
-    EXPECT_TRUE(gamma.gradient_written && beta.gradient_written);
-    return std::pair(test::values_of(gamma.main_grad), test::values_of(beta.main_grad));
+    EXPECT_TRUE(gamma.sink.written && beta.sink.written);
+    return std::pair(test::values_of(gamma.sink.main_grad), test::values_of(beta.sink.main_grad));
   };
   const auto direct = gradients(false, false);
   EXPECT_EQ(gradients(true, false), direct);  // fp32 parameters: rounding to fp32 changes nothing

@@ -49,7 +49,7 @@ TEST_F(NormTest, ZeroCentredWeightsOfZeroNormaliseOnly) {
 TEST_F(NormTest, AWideResidualGivesAHalfPrecisionOutputAndAWideGradient) {
   Parameter gamma;
   gamma.value = test::random_tensor(*device_, {8}, DType::bf16, 1);
-  gamma.main_grad = Tensor::empty(*device_, {8}, DType::f32);
+  gamma.sink.main_grad = Tensor::empty(*device_, {8}, DType::f32);
   Tape tape;
   Context cx = context(&tape);
   const Tensor wide = test::random_tensor(*device_, {3, 8}, DType::f32, 2);

@@ -18,7 +18,7 @@ TEST_F(RouterLogitsTest, BackwardIsTheGradient) {
 TEST_F(RouterLogitsTest, ConvertsItsArguments) {
   Parameter& weight = parameter({3, 4});
   weight.value = test::random_tensor(*device_, {3, 4}, DType::bf16, 1);
-  weight.main_grad = Tensor::empty(*device_, {3, 4}, DType::f32);
+  weight.sink.main_grad = Tensor::empty(*device_, {3, 4}, DType::f32);
   Parameter& wide = parameter({3, 4});
   wide.value = test::make_tensor(*device_, {3, 4}, DType::f64, test::values_of(weight.value));
   const Tensor x = test::random_tensor(*device_, {5, 4}, DType::bf16, 2);
@@ -41,8 +41,8 @@ TEST_F(RouterLogitsTest, ConvertsItsArguments) {
       EXPECT_NEAR(got[i], want[i], 0x1p-8 * std::abs(want[i]));
     }
   }
-  const std::vector<double> got = test::values_of(weight.main_grad),
-                            want = test::values_of(wide.main_grad);
+  const std::vector<double> got = test::values_of(weight.sink.main_grad),
+                            want = test::values_of(wide.sink.main_grad);
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_NEAR(got[i], want[i], 1e-6);
   }

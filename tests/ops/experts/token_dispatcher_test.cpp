@@ -82,7 +82,7 @@ Var run_experts(const TestRank& rank, const Sharing& sharing, const ExpertInput&
     return out;
   };
   const Var y = autograd::variable(rank.tensor(input.tokens.shape(), scaled(x, p)));
-  rank.context.tape->record(
+  rank.context.record(
       y.slot, [=, &rank, tokens = input.tokens, probabilities = input.probabilities](
                   Context& context, const Tensor& gradient) {
         const std::vector<double> dy = test::values_of(gradient);

@@ -94,15 +94,15 @@ class Fp8ProductsTest : public ::testing::TestWithParam<const char*> {
     weight_.name = "weight";
     weight_.shape = {kOut, kIn};
     weight_.value = test::random_tensor(*device_, weight_.shape, DType::bf16, 1);
-    weight_.main_grad = test::make_tensor(*device_, weight_.shape, DType::f32,
-                                          Numbers(static_cast<std::size_t>(kOut * kIn), NAN));
+    weight_.sink.main_grad = test::make_tensor(*device_, weight_.shape, DType::f32,
+                                               Numbers(static_cast<std::size_t>(kOut * kIn), NAN));
   }
   Context context(autograd::Tape* tape) {
-    return {.device = *device_, .tape = tape, .usage = tape};
+    return {.device = *device_, .recorder = {.tape = tape, .usage = tape}};
   }
   /// Forward and backward of one microbatch.
   void play() {
-    weight_.gradient_written = false;
+    weight_.sink.written = false;
     autograd::Tape tape;
     Context cx = context(&tape);
     const autograd::Var x = autograd::variable(x_), y = linear(cx, x, weight_, nullptr);
@@ -117,7 +117,7 @@ class Fp8ProductsTest : public ::testing::TestWithParam<const char*> {
   void expect_products(const Factors& f) const {
     expect_near(y_, product(kRows, kOut, kIn, matrix(f.x, kIn), transposed(f.w, kIn)), 5e-3);
     expect_near(dx_, product(kRows, kIn, kOut, matrix(f.dy, kOut), matrix(f.w, kIn)), 5e-3);
-    expect_near(weight_.main_grad,
+    expect_near(weight_.sink.main_grad,
                 product(kOut, kIn, kRows, transposed(f.dy_across, kOut), matrix(f.x_across, kIn)),
                 2e-6);
   }
@@ -153,8 +153,8 @@ TEST_P(Fp8ProductsTest, WeightGradientsInTheWorkingType) {
   weight_.fp8 = {.scaling = Scaling::blocks, .weight_gradient = false};
   play();
   const Numbers x = test::values_of(x_), dy = test::values_of(dy_);
-  expect_near(weight_.main_grad, product(kOut, kIn, kRows, transposed(dy, kOut), matrix(x, kIn)),
-              2e-6);
+  expect_near(weight_.sink.main_grad,
+              product(kOut, kIn, kRows, transposed(dy, kOut), matrix(x, kIn)), 2e-6);
 }
 
 TEST_P(Fp8ProductsTest, DelayedScalesFollowFromHistoriesAndValuesAreNoted) {
@@ -195,8 +195,8 @@ class GroupedFp8ProductsTest : public Fp8ProductsTest {
       Parameter& weight = weights_.emplace_back();
       weight.shape = {kOut, kIn};
       weight.value = test::random_tensor(*device_, weight.shape, DType::bf16, 10 + group);
-      weight.main_grad = test::make_tensor(*device_, weight.shape, DType::f32,
-                                           Numbers(static_cast<std::size_t>(kOut * kIn), NAN));
+      weight.sink.main_grad = test::make_tensor(*device_, weight.shape, DType::f32,
+                                                Numbers(static_cast<std::size_t>(kOut * kIn), NAN));
       experts_.push_back(&weight);
     }
   }
@@ -238,7 +238,7 @@ TEST_P(GroupedFp8ProductsTest, EachGroupIsScaledByItself) {
   make_last_small(dy_);
   play_groups();
   for_experts([&](const Parameter& expert, Index begin, Index end) {
-    EXPECT_EQ(expert.gradient_written, end > begin);
+    EXPECT_EQ(expert.sink.written, end > begin);
     if (end == begin) {
       return;
     }
@@ -251,7 +251,7 @@ TEST_P(GroupedFp8ProductsTest, EachGroupIsScaledByItself) {
                 5e-3);
     expect_near(dx_.slice(0, begin, end), product(m, kIn, kOut, matrix(dy, kOut), matrix(w, kIn)),
                 5e-3);
-    expect_near(expert.main_grad, product(kOut, kIn, m, transposed(dy, kOut), matrix(x, kIn)),
+    expect_near(expert.sink.main_grad, product(kOut, kIn, m, transposed(dy, kOut), matrix(x, kIn)),
                 2e-6);
   });
 }
@@ -266,7 +266,7 @@ TEST_P(GroupedFp8ProductsTest, EachGroupIsALinearLayer) {
         Fp8Products{.scaling = Scaling::current, .weight_gradient = false}}) {
     for (Parameter& weight : weights_) {
       weight.fp8 = fp8;
-      weight.gradient_written = false;
+      weight.sink.written = false;
     }
     play_groups();
     for_experts([&](const Parameter& expert, Index begin, Index end) {
@@ -274,8 +274,8 @@ TEST_P(GroupedFp8ProductsTest, EachGroupIsALinearLayer) {
         return;
       }
       Parameter alone = expert;
-      alone.main_grad = Tensor::empty(*device_, expert.shape, DType::f32);
-      alone.gradient_written = false;
+      alone.sink.main_grad = Tensor::empty(*device_, expert.shape, DType::f32);
+      alone.sink.written = false;
       autograd::Tape tape;
       Context cx = context(&tape);
       const autograd::Var x = autograd::variable(x_.slice(0, begin, end)),
@@ -283,7 +283,7 @@ TEST_P(GroupedFp8ProductsTest, EachGroupIsALinearLayer) {
       tape.backward(cx, y.slot, dy_.slice(0, begin, end));
       EXPECT_EQ(test::values_of(y.value), test::values_of(y_.slice(0, begin, end)));
       EXPECT_EQ(test::values_of(x.slot.gradient()), test::values_of(dx_.slice(0, begin, end)));
-      expect_near(expert.main_grad, test::values_of(alone.main_grad), 2e-6);
+      expect_near(expert.sink.main_grad, test::values_of(alone.sink.main_grad), 2e-6);
     });
   }
 }

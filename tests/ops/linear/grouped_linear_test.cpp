@@ -31,9 +31,9 @@ TEST_F(GroupedLinearTest, AnExpertWithoutTokensAddsNothingAndIsUsed) {
   const Var y = grouped_linear(cx, autograd::variable(random({4, 3})), experts, {1, 0, 3});
   EXPECT_EQ(tape.uses().size(), 3u);
   tape.backward(cx, y.slot, random({4, 2}));
-  EXPECT_TRUE(experts[0]->gradient_written);
-  EXPECT_FALSE(experts[1]->gradient_written);
-  EXPECT_EQ(experts[1]->live_tapes, 0);
+  EXPECT_TRUE(experts[0]->sink.written);
+  EXPECT_FALSE(experts[1]->sink.written);
+  EXPECT_EQ(experts[1]->sink.live_tapes, 0);
 }
 
 TEST_F(GroupedLinearTest, NobodyVisits) {
@@ -54,13 +54,13 @@ TEST_F(GroupedLinearTest, GradientsThatWaitAreTheSame) {
     Tape tape;
     Context cx = context(&tape);
     for (Parameter* expert : experts) {
-      expert->gradient_written = false;
+      expert->sink.written = false;
     }
     const Var y = grouped_linear(cx, autograd::variable(x), experts, {2, 0, 3});
-    cx.deferred = later;
+    cx.recorder.deferred = later;
     tape.backward(cx, y.slot, dy);
     if (later != nullptr) {
-      EXPECT_FALSE(experts[0]->gradient_written);
+      EXPECT_FALSE(experts[0]->sink.written);
       EXPECT_EQ(later->size(), 1u);  // one product for all experts
       later->play(context());
     }
@@ -75,19 +75,19 @@ TEST_F(GroupedLinearTest, GradientsThatWaitAreTheSame) {
 
 TEST_F(GroupedLinearTest, RoundedGradientsGoThroughABuffer) {
   Parameter& expert = parameter({2, 3});
-  expert.round_gradient = true;
+  expert.sink.rounds = true;
   expert.value = test::random_tensor(*device_, {2, 3}, DType::f16, 3);
-  expert.main_grad = Tensor::empty(*device_, {2, 3}, DType::f32);
+  expert.sink.main_grad = Tensor::empty(*device_, {2, 3}, DType::f32);
   Context cx = context();
   for (int microbatch = 0; microbatch < 2; ++microbatch) {
     Tape tape;
-    cx.tape = &tape;
+    cx.recorder.tape = &tape;
     const Var x = autograd::variable(test::random_tensor(*device_, {4, 3}, DType::f16, 4));
     const std::vector<Parameter*> experts{&expert};
     const Var y = grouped_linear(cx, x, experts, {4});
     tape.backward(cx, y.slot, test::random_tensor(*device_, {4, 2}, DType::f16, 5));
   }
-  for (const double value : test::values_of(expert.main_grad)) {
+  for (const double value : test::values_of(expert.sink.main_grad)) {
     const auto half = static_cast<float>(value / 2);
     EXPECT_EQ(static_cast<float>(Float16(half)), half);  // twice a number that was rounded
   }

@@ -35,7 +35,7 @@ TEST_F(LinearTest, AnInputWithoutGradientCostsNoProduct) {
   const Var x = autograd::constant(random({2, 3, 4}));
   const Var y = linear(cx, x, weight, nullptr);
   tape.backward(cx, y.slot, random({2, 3, 5}));
-  EXPECT_TRUE(weight.gradient_written);
+  EXPECT_TRUE(weight.sink.written);
   EXPECT_FALSE(x.slot);
 }
 

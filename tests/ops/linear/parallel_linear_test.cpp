@@ -18,7 +18,7 @@ Parameter parameter(TestRank& rank, const Shape& shape, const std::vector<double
   Parameter p;
   p.name = "p", p.shape = shape;
   p.value = rank.tensor(shape, values);
-  p.main_grad = Tensor::empty(rank.device, shape, DType::f64);
+  p.sink.main_grad = Tensor::empty(rank.device, shape, DType::f64);
   return p;
 }
 
@@ -31,8 +31,8 @@ Layer alone() {
     layer.y = test::values_of(y.value);
     rank.backward(y, rank.tensor({kS, 1, kOut}, layer.dy));
     layer.dx = test::values_of(x.slot.gradient());
-    layer.dw = test::values_of(w.main_grad);
-    layer.dbias = test::values_of(bias.main_grad);
+    layer.dw = test::values_of(w.sink.main_grad);
+    layer.dbias = test::values_of(bias.sink.main_grad);
   });
   return layer;
 }
@@ -66,8 +66,8 @@ TEST_P(ParallelLinear, ColumnsAreTheRowsOfOneRanksLayer) {
     expect_near(test::values_of(y.value), block_of(whole_.y, kOut, of_out));
     rank.backward(y, rank.tensor({kS, 1, out}, block_of(whole_.dy, kOut, of_out)));
     expect_near(test::values_of(x.slot.gradient()), block_of(whole_.dx, kIn, mine));
-    expect_near(test::values_of(w.main_grad), block_of(whole_.dw, kIn, of_weight));
-    expect_near(test::values_of(bias.main_grad),
+    expect_near(test::values_of(w.sink.main_grad), block_of(whole_.dw, kIn, of_weight));
+    expect_near(test::values_of(bias.sink.main_grad),
                 block_of(whole_.dbias, 1, {first, first + out, 0, 1}));
   });
 }
@@ -87,7 +87,7 @@ TEST_P(ParallelLinear, RowsAreTheColumnsOfOneRanksLayer) {
     expect_near(test::values_of(y.value), expected);
     rank.backward(y, rank.tensor(y.shape(), block_of(whole_.dy, kOut, mine)));
     expect_near(test::values_of(x.slot.gradient()), block_of(whole_.dx, kIn, of_x));
-    expect_near(test::values_of(w.main_grad), block_of(whole_.dw, kIn, of_weight));
+    expect_near(test::values_of(w.sink.main_grad), block_of(whole_.dw, kIn, of_weight));
   });
 }
 
@@ -102,7 +102,7 @@ TEST_P(ParallelLinear, AnInputWithoutAGradientNeedsNoSum) {
     const Var y = column_parallel_linear(rank.context, x, w, nullptr, shared(rank));
     rank.backward(
         y, rank.tensor({kS, 1, out}, block_of(whole_.dy, kOut, {0, kS, first, first + out})));
-    expect_near(test::values_of(w.main_grad), block_of(whole_.dw, kIn, of_weight));
+    expect_near(test::values_of(w.sink.main_grad), block_of(whole_.dw, kIn, of_weight));
   });
 }
 

@@ -12,7 +12,7 @@ namespace row_error_test {
 TEST(RowError, TheTapeGivesTheGradientOfTheSquares) {
   const auto device = device::make_device("reference");
   autograd::Tape tape;
-  Context context{.device = *device, .tape = &tape};
+  Context context{.device = *device, .recorder = {.tape = &tape}};
   const Var x = autograd::variable(test::make_tensor(*device, {1, 2, 2}, DType::f32, {1, 2, 3, 4}));
   const tensor::Tensor target = test::make_tensor(*device, {1, 2, 2}, DType::f32, {0, 0, 3, 1});
   const Var error = row_error(context, x, target, 0.5);

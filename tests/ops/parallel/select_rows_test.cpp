@@ -10,7 +10,7 @@ namespace select_rows_test {
 TEST(SelectRows, MovesRowsThereAndGradientsBack) {
   const auto device = device::make_device("reference");
   autograd::Tape tape;
-  Context context{.device = *device, .tape = &tape};
+  Context context{.device = *device, .recorder = {.tape = &tape}};
   const Var x =
       autograd::variable(test::make_tensor(*device, {3, 2}, DType::f32, {1, 2, 3, 4, 5, 6}));
   const RowChoice choice{test::make_ids(*device, {4}, {2, -1, 0, -1}),

@@ -48,7 +48,7 @@ TEST(SequenceExchange, TradesTheSequenceForHeadsAndBack) {
       const Tensor heads =
           part_of(*device, {.map = {}, .length = kLength}, rank * columns, (rank + 1) * columns);
       Tape tape;
-      Context context{.device = *device, .tape = &tape, .usage = &tape};
+      Context context{.device = *device, .recorder = {.tape = &tape, .usage = &tape}};
       const Var x = autograd::variable(slice);
       const Var y = sequence_to_heads(context, x, world.all());
       expect_equal(y.value, heads);

@@ -115,7 +115,7 @@ TEST(Regions, AGroupOfOneGivesTheSameMemoryAndNoNode) {
                                 reduce_scatter_to_sp, replicate_from_sp, scatter_to_sp}) {
       const Var x = autograd::variable(rank.tensor({2, 2}, {1, 2, 3, 4}));
       EXPECT_EQ(region(rank.context, x, rank.group).value.view().data, x.value.view().data);
-      EXPECT_EQ(rank.context.tape->size(), 0u);
+      EXPECT_EQ(rank.context.recorder.tape->size(), 0u);
     }
   });
 }

@@ -1,8 +1,7 @@
-#include "tokenizers/hugging_face/hf_decoder.h"
-
 #include <gtest/gtest.h>
 
 #include "tokenizers/complaint.h"
+#include "tokenizers/hugging_face/hf_steps.h"
 
 namespace mpitron::tokenizers {
 namespace hf_decoder_test {

@@ -1,8 +1,7 @@
-#include "tokenizers/hugging_face/hf_normalizer.h"
-
 #include <gtest/gtest.h>
 
 #include "tokenizers/complaint.h"
+#include "tokenizers/hugging_face/hf_steps.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {

@@ -1,7 +1,6 @@
-#include "tokenizers/hugging_face/hf_post_processor.h"
-
 #include <gtest/gtest.h>
 
+#include "tokenizers/hugging_face/hf_steps.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "models/bert/bert_batch.h"
+#include "models/t5/t5_batch.h"
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
@@ -17,27 +19,27 @@ TEST(MadeUpCorpus, ASampleIsAFunctionOfItsNumber) {
                                                 {"--model", "t5", "--decoder-seq-length", "5"}}) {
     MadeUpCorpus corpus(tiny_run(model).model), again(tiny_run(model).model);
     const HostMicrobatch both = corpus.rows(3, 2);
-    const auto tokens = copy(both.tokens), labels = copy(both.labels);
+    const auto tokens = copy(both[models::kTokens]), labels = copy(both[models::kLabels]);
     const HostMicrobatch second = again.rows(4, 1);
-    EXPECT_EQ(copy(second.tokens), (std::vector<std::int64_t>{tokens.begin() + 8, tokens.end()}));
-    EXPECT_EQ(copy(second.labels),
-              (std::vector<std::int64_t>{labels.end() - std::ssize(second.labels), labels.end()}));
+    EXPECT_EQ(copy(second[models::kTokens]),
+              (std::vector<std::int64_t>{tokens.begin() + 8, tokens.end()}));
+    EXPECT_EQ(copy(second[models::kLabels]),
+              (std::vector<std::int64_t>{labels.end() - std::ssize(second[models::kLabels]),
+                                         labels.end()}));
   }
 }
 
 TEST(MadeUpCorpus, HasWhatTheModelReads) {
   MadeUpCorpus bert(tiny_run({"--model", "bert"}).model);
   const HostMicrobatch parts = bert.rows(1, 1);
-  EXPECT_EQ(copy(parts.padding_mask), (std::vector<std::int64_t>{1, 1, 1, 1, 1, 1, 1, 0}));
-  EXPECT_EQ(copy(parts.token_types), (std::vector<std::int64_t>{0, 0, 0, 1, 1, 1, 1, 1}));
-  EXPECT_EQ(copy(parts.sentence_order), std::vector<std::int64_t>{1});
-  EXPECT_TRUE(parts.decoder_tokens.empty());
+  EXPECT_EQ(copy(parts[models::kPaddingMask]), (std::vector<std::int64_t>{1, 1, 1, 1, 1, 1, 1, 0}));
+  EXPECT_EQ(copy(parts[models::kTokenTypes]), (std::vector<std::int64_t>{0, 0, 0, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(copy(parts[models::kSentenceOrder]), std::vector<std::int64_t>{1});
   MadeUpCorpus t5(tiny_run({"--model", "t5", "--decoder-seq-length", "5"}).model);
   const HostMicrobatch streams = t5.rows(1, 2);
-  EXPECT_EQ(streams.decoder_tokens.size(), 10U);
-  EXPECT_EQ(copy(streams.decoder_padding_mask),
+  EXPECT_EQ(streams[models::kDecoderTokens].size(), 10U);
+  EXPECT_EQ(copy(streams[models::kDecoderPaddingMask]),
             (std::vector<std::int64_t>{1, 1, 1, 1, 0, 1, 1, 1, 1, 1}));
-  EXPECT_TRUE(streams.token_types.empty() && streams.sentence_order.empty());
 }
 
 }  // namespace made_up_corpus_test

@@ -66,7 +66,6 @@ TEST_F(MaskedLmData, ARequestSaysHowSamplesAreMade) {
   EXPECT_EQ(t5->description.masking_max_ngram, 10);
   EXPECT_TRUE(t5->description.geometric);
   EXPECT_EQ(t5->description.decoder_seq_length, 4);
-  EXPECT_EQ(masked_lm_layout(t5_.model).width(), 2 * 8 + 4 * 4);
 }
 
 }  // namespace masked_lm_data_test

@@ -24,30 +24,30 @@ TEST_F(MockStream, CountsGlobalSamples) {
     EXPECT_EQ(microbatch.samples, 2);
     EXPECT_EQ(microbatch.sequence_length, 8);
     EXPECT_EQ(microbatch.first_sample, first);
-    EXPECT_EQ(microbatch.tokens.size(), 16u);
-    EXPECT_EQ(microbatch.loss_mask.size(), 16u);
-    EXPECT_TRUE(microbatch.attention_mask.empty());
+    EXPECT_EQ(microbatch[models::kTokens].size(), 16u);
+    EXPECT_EQ(microbatch[models::kLossMask].size(), 16u);
+    EXPECT_TRUE(microbatch[models::kAttentionMask].empty());
     // Labels are the tokens one later.
-    EXPECT_EQ(microbatch.labels[3], microbatch.tokens[4]);
-    EXPECT_EQ(microbatch.position_ids[9], 1);
+    EXPECT_EQ(microbatch[models::kLabels][3], microbatch[models::kTokens][4]);
+    EXPECT_EQ(microbatch[models::kPositionIds][9], 1);
   }
 }
 
 TEST_F(MockStream, ContinuesWhereARunStopped) {
   MicrobatchStream whole(data_.sets.train, config_, *data_.tokenizer, 0);
   whole.next(), whole.next();
-  const std::vector<std::int64_t> third = copy(whole.next().tokens);
+  const std::vector<std::int64_t> third = copy(whole.next()[models::kTokens]);
   MicrobatchStream resumed(data_.sets.train, config_, *data_.tokenizer, 4);
   const HostMicrobatch microbatch = resumed.next();
   EXPECT_EQ(microbatch.first_sample, 4);
-  EXPECT_EQ(copy(microbatch.tokens), third);
+  EXPECT_EQ(copy(microbatch[models::kTokens]), third);
 }
 
 TEST_F(MockStream, PackedDocumentsBringTheirMasks) {
   const config::RunConfig packed = tiny_run({"--reset-attention-mask"});
   const TrainingData data = make_training_data(packed);
   MicrobatchStream stream(data.sets.train, packed, *data.tokenizer, 0);
-  EXPECT_EQ(stream.next().attention_mask.size(), 2u * 8 * 8);
+  EXPECT_EQ(stream.next()[models::kAttentionMask].size(), 2u * 8 * 8);
 }
 
 }  // namespace microbatch_stream_test

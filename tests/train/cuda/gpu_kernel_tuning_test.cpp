@@ -51,7 +51,7 @@ class GpuKernelTuning : public ::testing::Test {
       training.step.compute_gradients(1, 2, corpus.from(0, config.training.micro_batch_size));
       std::vector<float> all;
       for (const autograd::Parameter& parameter : training.model.parameters()) {
-        const std::vector<float> one = numbers_of(*gpu_, parameter.main_grad.view());
+        const std::vector<float> one = numbers_of(*gpu_, parameter.sink.main_grad.view());
         all.insert(all.end(), one.begin(), one.end());
       }
       return all;

@@ -36,14 +36,13 @@ Outcome run(Index ranks, bool per_token, const std::vector<float>& mask) {
     StageRunner runner(
         *device, model, *replicas,
         {.hidden = {},
-         .per_token_loss = per_token,
-         .seed = 7,
+         .passes = {.per_token_loss = per_token, .seed = 7},
          .schedule = pipeline::make_schedule_options(config.parallel, model.layout(), 1)},
         timers);
     TinyCorpus corpus;
     const LossSums sums = runner.run({.iteration = 1, .seed_scale = 1.0}, [&] {
       HostMicrobatch microbatch = corpus.rows(4, kRows);
-      microbatch.loss_mask = mask;
+      microbatch.columns.set(models::kLossMask, mask);
       return microbatch;
     })[0];
     replicas->finish_step();
@@ -52,8 +51,8 @@ Outcome run(Index ranks, bool per_token, const std::vector<float>& mask) {
     const double tokens = model.groups().data_context->reduce(sums.tokens);
     std::vector<double> gradients;
     for (const autograd::Parameter& parameter : model.parameters()) {
-      model.groups().data_context->all_reduce(parameter.main_grad.view()).wait();
-      const std::vector<double> values = test::values_of(parameter.main_grad);
+      model.groups().data_context->all_reduce(parameter.sink.main_grad.view()).wait();
+      const std::vector<double> values = test::values_of(parameter.sink.main_grad);
       gradients.insert(gradients.end(), values.begin(), values.end());
     }
     if (world.rank() == 0) {

@@ -135,13 +135,12 @@ class DataParallelTraining {
   void microbatch(Index step, Index i, bool last, double* sums) {
     const Index size = sharing_.micro_batch;
     const Index first = step * kBatch + (i * world_.size() + world_.rank()) * size;
-    autograd::Context context{.device = *device_,
-                              .tape = &tape_,
-                              .usage = &tape_,
-                              .keeper = replicas_.get(),
-                              .last_microbatch = last,
-                              .seed = 3,
-                              .iteration = static_cast<std::uint64_t>(step)};
+    autograd::Context context{
+        .device = *device_,
+        .seed = 3,
+        .iteration = static_cast<std::uint64_t>(step),
+        .recorder = {
+            .tape = &tape_, .usage = &tape_, .keeper = replicas_.get(), .last_microbatch = last}};
     context.position.first_sample = first;
     replicas_->begin_pass(autograd::Pass::forward);
     const autograd::Var loss =

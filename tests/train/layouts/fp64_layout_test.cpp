@@ -25,7 +25,7 @@ void keep_gradients(device::Device& device, TrainStep& step, Outcome& outcome) {
     std::vector<double>& whole = outcome.gradients[parameter.name];
     whole.resize(static_cast<std::size_t>(parameter.shape.numel()));
     autograd::copy_from_shard(device, piece.main_grad.reshape(parameter.value.shape()),
-                              parameter.shard,
+                              parameter.placement.shard,
                               device::TensorView(whole.data(), DType::f64, parameter.shape));
   }
 }

@@ -45,7 +45,7 @@ TEST(Fp8Experts, ExpertsAndSharedExpertsTakePartButRoutersDoNot) {
   for (const autograd::Parameter& parameter : training.model.parameters()) {
     const bool linear = parameter.name.find(".linear_") != std::string::npos;
     EXPECT_EQ(parameter.fp8.has_value(),
-              linear && parameter.name.ends_with(".weight") && parameter.unit == 2)
+              linear && parameter.name.ends_with(".weight") && parameter.placement.unit == 2)
         << parameter.name;
   }
 }

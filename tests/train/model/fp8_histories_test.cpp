@@ -59,7 +59,7 @@ TEST_F(Fp8HistoriesTest, SomeLayersStayInBf16) {
   for (const autograd::Parameter& parameter : training.model.parameters()) {
     const bool linear =
         parameter.name.find(".linear_") != std::string::npos && parameter.name.ends_with(".weight");
-    EXPECT_EQ(parameter.fp8.has_value(), linear && parameter.unit == 2) << parameter.name;
+    EXPECT_EQ(parameter.fp8.has_value(), linear && parameter.placement.unit == 2) << parameter.name;
   }
 }
 

@@ -8,20 +8,20 @@ namespace frozen_parameters_test {
 TEST(FrozenParameters, AreThoseOfTheirLayersAndTables) {
   autograd::ParameterList parameters;
   for (const Index layer : {0, 1, 2, 3}) {
-    parameters.add(
-        {.name = layer == 0 ? "embedding.word_embeddings.weight" : "decoder.layer", .unit = layer});
+    parameters.add({.name = layer == 0 ? "embedding.word_embeddings.weight" : "decoder.layer",
+                    .placement = {.unit = layer}});
   }
   parameters.add({.name = "output_layer.weight"});
   const auto frozen = [&](const config::FrozenParts& parts) {
     config::ModelConfig config;
     config.frozen = parts;
     for (autograd::Parameter& parameter : parameters) {
-      parameter.frozen = false;
+      parameter.role.frozen = false;
     }
     freeze_parameters(config, parameters);
     std::vector<bool> result;
     for (const autograd::Parameter& parameter : parameters) {
-      result.push_back(parameter.frozen);
+      result.push_back(parameter.role.frozen);
     }
     return result;
   };

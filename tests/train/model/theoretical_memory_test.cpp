@@ -67,7 +67,9 @@ TEST(TheoreticalMemory, CountsLayersByLettersAsTheyAre) {
 }
 
 TEST(TheoreticalMemory, CountsTypesOfStateAndWhatTheHostHolds) {
-  config::OptimizerConfig config{.bf16 = true, .params_dtype = DType::bf16};
+  config::OptimizerConfig config;
+  config.bf16 = true;
+  config.params_dtype = DType::bf16;
   EXPECT_EQ(state_bytes(config).gradient + state_bytes(config).state, 16);
   config.main_grad_dtype = DType::bf16;
   config.state_types = {

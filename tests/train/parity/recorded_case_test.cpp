@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "config/parse/parse.h"
-#include "models/gpt_model.h"
+#include "models/bert/bert_batch.h"
+#include "models/gpt/gpt_model.h"
+#include "models/t5/t5_batch.h"
 #include "support/corpus.h"
 #include "support/host_runtime.h"
 #include "utils/system/files.h"
@@ -37,33 +39,34 @@ TEST(RecordedCase, RowsAreTokensAndTheSameOneLater) {
   ASSERT_EQ(rows.samples, 2);
   ASSERT_EQ(rows.sequence_length, 32);
   EXPECT_EQ(rows.first_sample, 3);
-  ASSERT_EQ(rows.tokens.size(), 64U);
+  ASSERT_EQ(rows[models::kTokens].size(), 64U);
   for (std::size_t i = 0; i < 64; ++i) {
     if (i % 32 != 31) {
-      EXPECT_EQ(rows.labels[i], rows.tokens[i + 1]);
+      EXPECT_EQ(rows[models::kLabels][i], rows[models::kTokens][i + 1]);
     }
   }
-  EXPECT_TRUE(rows.position_ids.empty());  // 0, 1, 2, ...
+  EXPECT_TRUE(rows[models::kPositionIds].empty());  // 0, 1, 2, ...
   const HostMicrobatch second = recording.rows(4, 1);
-  EXPECT_TRUE(std::ranges::equal(second.tokens, rows.tokens.subspan(32)));
+  EXPECT_TRUE(std::ranges::equal(second[models::kTokens], rows[models::kTokens].subspan(32)));
   EXPECT_NE(test::message_of([&] { recording.rows(1000000, 1); }), "");
 }
 
 TEST(RecordedCase, RowsOfBertAndT5HaveTheirParts) {
   RecordedCase bert(test::golden_folder() + "/curves/bert");
   const HostMicrobatch masked = bert.rows(0, 2);
-  EXPECT_EQ(masked.token_types.size(), 2U * 48);
-  EXPECT_EQ(masked.sentence_order.size(), 2U);
-  EXPECT_EQ(masked.padding_mask[36], 1);
-  EXPECT_EQ(masked.padding_mask[37], 0);
+  EXPECT_EQ(masked[models::kTokenTypes].size(), 2U * 48);
+  EXPECT_EQ(masked[models::kSentenceOrder].size(), 2U);
+  EXPECT_EQ(masked[models::kPaddingMask][36], 1);
+  EXPECT_EQ(masked[models::kPaddingMask][37], 0);
   EXPECT_TRUE(bert.iterations()[0].other_losses.contains("sop loss"));
   RecordedCase t5(test::golden_folder() + "/curves/t5");
   const HostMicrobatch streams = t5.rows(1, 2);
   EXPECT_EQ(streams.sequence_length, 32);
-  EXPECT_EQ(streams.decoder_tokens.size(), 2U * 24);
-  EXPECT_EQ(streams.labels.size(), 2U * 24);
-  for (std::size_t i = 0; i < streams.decoder_tokens.size(); ++i) {
-    EXPECT_EQ(streams.decoder_padding_mask[i], streams.decoder_tokens[i] != 0 ? 1 : 0);
+  EXPECT_EQ(streams[models::kDecoderTokens].size(), 2U * 24);
+  EXPECT_EQ(streams[models::kLabels].size(), 2U * 24);
+  for (std::size_t i = 0; i < streams[models::kDecoderTokens].size(); ++i) {
+    EXPECT_EQ(streams[models::kDecoderPaddingMask][i],
+              streams[models::kDecoderTokens][i] != 0 ? 1 : 0);
   }
   EXPECT_TRUE(t5.iterations()[0].other_losses.empty());
 }

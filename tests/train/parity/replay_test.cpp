@@ -44,7 +44,7 @@ TEST(ReplayTolerance, IsWiderInHalfPrecision) {
 
 TEST(ReplayTolerance, AllowsOtherExpertsInHalfPrecisionOnly) {
   config::ModelConfig model;
-  model.moe = config::MoeConfig{.bias_update_rate = 0.01};
+  model.moe.emplace().bias_update_rate = 0.01;
   EXPECT_EQ(ReplayTolerance::of(model).buffers, 0);
   EXPECT_EQ(ReplayTolerance::of(model).layer_losses, ReplayTolerance().layer_losses);
   model.params_dtype = DType::bf16;

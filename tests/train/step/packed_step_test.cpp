@@ -47,11 +47,11 @@ class WholeSet {
     return [this] {
       return HostMicrobatch{.samples = samples_,
                             .sequence_length = kLength,
-                            .tokens = batch_.tokens,
-                            .labels = batch_.labels,
-                            .position_ids = batch_.position_ids,
-                            .loss_mask = batch_.loss_mask,
-                            .attention_mask = batch_.attention_mask};
+                            .columns = {{models::kTokens, batch_.tokens},
+                                        {models::kLabels, batch_.labels},
+                                        {models::kPositionIds, batch_.position_ids},
+                                        {models::kLossMask, batch_.loss_mask},
+                                        {models::kAttentionMask, batch_.attention_mask}}};
     };
   }
   Index samples() const { return samples_; }

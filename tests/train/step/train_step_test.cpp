@@ -162,7 +162,7 @@ TEST_F(TrainStepTest, AnOverflowUnderAConstantScaleSkipsTheUpdate) {
   const std::vector<float> infinite(16, std::numeric_limits<float>::infinity());
   const auto overflow = [&] {
     HostMicrobatch microbatch = corpus.rows(0, 2);
-    microbatch.loss_mask = infinite;
+    microbatch.columns.set(models::kLossMask, infinite);
     return microbatch;
   };
   for (const auto& [flags, scale] :

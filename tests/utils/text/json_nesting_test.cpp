@@ -27,6 +27,12 @@ TEST(JsonNesting, CountsOpenListsAndObjects) {
   EXPECT_FALSE(nests_too_deep("[" + beside + "0]"));
 }
 
+TEST(JsonNesting, CountsMembersOfAllObjects) {
+  const std::string_view three = R"({"a":1,"b":[{"c":":"}]})";
+  EXPECT_FALSE(has_many_members(three, 3));
+  EXPECT_TRUE(has_many_members(three, 2));
+}
+
 TEST(JsonNesting, BracketsInTextsAreText) {
   const std::string brackets(600, '[');
   EXPECT_FALSE(nests_too_deep("{\"a\":\"" + brackets + "\"}"));

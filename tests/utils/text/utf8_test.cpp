@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace mpitron {
+
 namespace utf8_test {
 
 TEST(Utf8, EveryCodePointComesBack) {
@@ -28,5 +29,25 @@ TEST(Utf8, ReplacesInvalidBytesOneByOne) {
   EXPECT_EQ(replace_invalid_utf8("a\xFF\xC3\xA9\xE4\xB8"), "a\uFFFD\u00E9\uFFFD\uFFFD");
 }
 
+TEST(Printable, TextsWithoutControlsStayAsTheyAre) {
+  for (const char* text : {"", "a b", "two\nlines\tand more", "größer ▁ 日本", "\xc2\xa0"}) {
+    EXPECT_FALSE(holds_controls(text)) << text;
+    EXPECT_EQ(without_controls(text), text);
+  }
+}
+
+TEST(Printable, WhatATerminalObeysIsReplaced) {
+  EXPECT_EQ(without_controls("\x1b[2Jgone\r"), "\xef\xbf\xbd[2Jgone\xef\xbf\xbd");
+  EXPECT_EQ(without_controls("a\x7f\x07"), "a\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(without_controls("\xc2\x9b"
+                             "5n"),
+            "\xef\xbf\xbd"
+            "5n");
+  for (const char* text : {"\x1b", "\r", "\x7f", "\xc2\x9b"}) {
+    EXPECT_TRUE(holds_controls(text));
+  }
+}
+
 }  // namespace utf8_test
+
 }  // namespace mpitron

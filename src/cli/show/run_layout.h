@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/layer_pattern.h"
+#include "config/run_config.h"
+#include "pipeline/simulator.h"
+#include "pipeline/stage_layout.h"
+
+namespace mpitron::cli {
+
+/// Layers and passes of a run's pipeline, as it would start.
+struct PlannedSchedule {
+  pipeline::StageLayout layout;
+  pipeline::Schedule schedule;
+  pipeline::Simulation simulation;  // proven
+};
+
+PlannedSchedule plan_schedule(const config::RunConfig& run);
+
+/// One transformer layer of a run.
+struct LayerRow {
+  Index number = 0;  // 1-based
+  config::LayerSpec spec;
+  pipeline::ChunkPosition place;
+  Index parameters = 0;  // of the whole layer
+  double flops = 0;      // of an iteration, forward and backward
+  double state = 0;      // numbers that it carries from token to token of a sequence
+};
+
+/// What the flags make of every layer.
+std::vector<LayerRow> layer_table(const config::RunConfig& run);
+
+/// A line for each, with a heading.
+std::string layer_table_text(std::span<const LayerRow> rows);
+
+}  // namespace mpitron::cli

@@ -1,0 +1,44 @@
+#pragma once
+#include <span>
+#include <string_view>
+
+namespace mpitron::config {
+
+/// What is trained; every kind has a word of --model. Nobody asks for a kind by name but the rows
+/// that describe it: here, in models/make_model.cpp and in convert's tables of names.
+enum class ModelKind { gpt, mamba, bert, t5, vit, vlm };
+
+/// What a model learns from: `train` has a row for each of how it is read.
+enum class SampleKind {
+  texts,           // running text, cut anywhere
+  sentence_pairs,  // padded; some tokens masked, the parts in order or not
+  masked_spans,    // padded; spans of one sequence are to be said by another
+  images,          // of a folder
+  image_texts,     // texts with images between their tokens
+};
+
+/// What flags, rules and layers know of a kind of models.
+struct ModelFamily {
+  ModelKind kind;
+  const char* name;   // of --model
+  const char* title;  // in messages
+  SampleKind samples;
+  bool decoder_only = false;     // no position sees those behind it, and text is continued
+  bool encoder_decoder = false;  // behind the encoder's layers come as many of a decoder
+  bool by_letters = false;       // a pattern says what each layer is
+
+  /// Whether samples end before their sequence does.
+  bool padded() const {
+    return samples == SampleKind::sentence_pairs || samples == SampleKind::masked_spans;
+  }
+  /// Without words a model has no vocabulary.
+  bool has_words() const { return samples != SampleKind::images; }
+};
+
+/// One row a kind.
+std::span<const ModelFamily> model_families();
+const ModelFamily& family_of(ModelKind kind);
+/// That of a word of --model; an unknown word is left to the rules, and is GPT until then.
+const ModelFamily& family_of(std::string_view name);
+
+}  // namespace mpitron::config

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+
+#include "config/options/option.h"
+
+namespace mpitron::config::rows {
+
+// Options of the reference's releases after the one whose parser the other tables are.
+inline constexpr std::array kLaterLayers = {
+    flag("attention-output-gate", works,
+         "a gate from the queries' projection on what attention gives"),
+    text("softmax-type", "vanilla", works, "attention's sink: none, a logit of 0, or a learned one")
+        .choose("vanilla off-by-one learnable"),
+    text("window-size", none, works, "keys left and right of a query that it sees, as 127,0"),
+    value("window-attn-skip-freq", Type::frequency, none, works,
+          "layers with a window: all but every n-th, or a list (1: window)"),
+    flag("quick-geglu", works, "MLPs gated by x sigmoid(1.702 x)"),
+    real("activation-func-clamp-value", none, works,
+         "limit of a gated activation's two inputs; the gate has no lower one"),
+    real("glu-linear-offset", "0.0", works, "added to the linear half of a gated activation"),
+    flag("moe-shared-expert-gate", works, "weigh the shared expert by a gate of its input"),
+    flag("use-mup", works, "learning rates and scales that hold for every width (muP)"),
+    integer("mup-base-hidden-size", none, works, "width that rates were found for; own width"),
+    real("mup-embedding-mult", "1.0", works, "muP: factor on embeddings"),
+    real("mup-output-mult", "1.0", works, "muP: factor on logits; 1.0 stands for base / width"),
+    real("mup-base-head-dim", none, works, "muP: head size whose scores keep their size"),
+    real("mup-attn-scale-power", "1.0", works, "muP: scores are divided by head size to this"),
+    text("hybrid-layer-pattern", none, works, "letters of layers, | between stages, / before MTP"),
+    text("experimental-attention-variant", none, works, "layers in place of attention")
+        .choose("gated_delta_net dsa")
+        .works_with("gated_delta_net"),
+    value("linear-attention-freq", Type::frequency, none, works,
+          "layers of that kind: all but every n-th, or a list"),
+    integer("linear-conv-kernel-dim", "4", works, "gated delta net: width of the convolution"),
+    integer("linear-key-head-dim", "128", works, "gated delta net: size of a key head"),
+    integer("linear-value-head-dim", "128", works, "gated delta net: size of a value head"),
+    integer("linear-num-key-heads", "16", works, "gated delta net: key heads"),
+    integer("linear-num-value-heads", "32", works, "gated delta net: value heads"),
+};
+
+inline constexpr std::array kLaterTraining = {
+    real("muon-momentum", "0.9", works, "Muon: weight of the old average of gradients"),
+    flag("muon-nesterov", works, "Muon: look one step of momentum ahead"),
+    flag_off("muon-no-split-qkv", "muon_split_qkv", works,
+             "Muon: take queries, keys and values as one matrix"),
+    integer("muon-num-ns-steps", "5", works, "Muon: steps of the Newton-Schulz iteration"),
+    text("muon-coefficient-type", "quintic", works, "Muon: coefficients of these steps")
+        .choose("simple quintic polar_express cans aol"),
+    text("muon-scale-mode", "spectral", works, "Muon: how an update grows with its matrix")
+        .choose("spectral unit_rms_norm shape_scaling"),
+    real("muon-extra-scale-factor", "1.0", works, "Muon: factor on updates"),
+    text("muon-fp32-matmul-prec", "medium", works, "Muon: products in bf16 (medium) or fp32")
+        .choose("low medium high")
+        .works_with("medium high"),
+    text("muon-tp-mode", "duplicated", works,
+         "Muon: whole matrices, or each tensor rank's piece alone (blockwise)")
+        .choose("blockwise duplicated distributed"),
+    text("muon-scalar-optimizer", "adam", works, "Muon: rule of all other parameters")
+        .choose("adam lion"),
+    real("lion-beta1", "0.95", works, "Lion beside Muon: weight of the average in a step"),
+    real("lion-beta2", "0.98", works, "Lion beside Muon: weight of the old average in the new"),
+    flag("qk-clip", works, "after an update shrink query and key rows of heads with large scores"),
+    real("qk-clip-alpha", "0.5", works, "share of that factor that queries take"),
+    real("qk-clip-threshold", "100", works, "score from which --qk-clip acts"),
+    flag("log-max-attention-logit", works, "log the largest attention score"),
+    text("step-batch-size-schedule", none, later,
+         "batch sizes by tokens, as \"0:768 250B:1536\", in place of --global-batch-size"),
+};
+
+// Names of older releases that scripts still carry; the reference's parser no longer knows them.
+inline constexpr std::array kOlderNames = {
+    integer("encoder-pipeline-model-parallel-size", "0", refused,
+            "pipeline stages of a T5 encoder"),
+    integer("pipeline-model-parallel-split-rank", none, refused,
+            "first pipeline rank of a T5 decoder"),
+    flag("standalone-embedding-stage", refused, "pipeline stage of the embedding alone")
+        .use("--pipeline-model-parallel-layout"),
+    flag("delay-param-gather", deprecated, "is the default now"),
+    flag("no-query-key-layer-scaling", deprecated, "is the default now"),
+    text("DDP-impl", "local", unneeded,
+         "there is one data parallelism, which computes what both do")
+        .choose("local torch"),
+    text("activations-checkpoint-method", none, deprecated, "how whole layers are recomputed")
+        .choose("uniform block")
+        .use("--recompute-granularity full --recompute-method"),
+    integer("activations-checkpoint-num-layers", none, deprecated, "in pieces of so many layers")
+        .use("--recompute-num-layers"),
+};
+
+}  // namespace mpitron::config::rows

@@ -1,0 +1,13 @@
+#include "models/base/objective.h"
+
+namespace mpitron::models {
+
+tensor::Tensor Objective::sums(autograd::Context& context) const {
+  return ops::sum_tokens(context, losses.value, mask);
+}
+
+tensor::Tensor Objective::seed(autograd::Context& context, double factor) const {
+  return ops::token_seed(context, mask, factor);
+}
+
+}  // namespace mpitron::models

@@ -1,0 +1,24 @@
+#include "models/gpt/gpt_batch.h"
+
+namespace mpitron::models {
+
+std::span<const std::string_view> gpt_fields() {
+  static constexpr std::string_view kFields[] = {kTokens.name, kPositionIds.name, kLabels.name,
+                                                 kLossMask.name, kAttentionMask.name};
+  return kFields;
+}
+
+Batch gpt_batch(device::Device& device, const HostMicrobatch& microbatch,
+                const SequenceSlice& slice) {
+  const ColumnUpload columns(device, microbatch, slice);
+  const bool counted = microbatch[kPositionIds].empty();
+  Batch batch{{kTokens, columns.sequences(kTokens)},
+              {kPositionIds, counted ? columns.positions() : columns.sequences(kPositionIds)},
+              {kLabels, columns.sequences(kLabels)},
+              {kLossMask, columns.sequences(kLossMask)},
+              {kAttentionMask, columns.mask_rows(kAttentionMask)}};
+  batch.loss_tokens = columns.sum_of_sequences(kLossMask);
+  return batch;
+}
+
+}  // namespace mpitron::models

@@ -1,0 +1,42 @@
+#pragma once
+#include <vector>
+
+#include "config/vision_config.h"
+#include "models/base/batch.h"
+
+namespace mpitron::models {
+
+// Of texts with images, [b, t] of text, whose pixels are those of all tiles; T tiles in all:
+inline constexpr Field<std::int64_t> kImagesPerRow{"images_per_row"};    // [b]
+inline constexpr Field<std::int64_t> kTilesPerImage{"tiles_per_image"};  // in the order of the rows
+// Of the batch alone:
+inline constexpr Field<float> kTiles{"tiles"};
+inline constexpr Field<std::int64_t> kMergedRows{"merged_rows"};
+inline constexpr Field<std::int64_t> kMergedFrom{"merged_from"};
+
+/// What a GPT that sees images reads of a batch: tokens and position_ids, [t, b], labels and
+/// loss_mask of the merged rows, [s, b], tiles, [patches, T, 3 P P] in the order channel, row,
+/// column; merged_rows and merged_from as MergedRows has them.
+std::span<const std::string_view> llava_fields();
+
+/// Tokens and images of a microbatch in one sequence each: where a token stands for an image come
+/// the positions of its tiles.
+struct MergedRows {
+  std::vector<std::int64_t> rows;    // [s, b]: rows of text [t, b], then of tiles [m, T]; -1: none
+  std::vector<std::int64_t> from;    // [t b + m T]: where they went; -1: nowhere
+  std::vector<std::int64_t> labels;  // [s, b]; -100 where nothing is to be predicted
+  std::vector<float> loss_mask;      // [s, b]; 0 on images, on the token before one, and behind
+};
+
+/// The token that stands for an image.
+inline constexpr std::int64_t kImageToken = -200;
+
+/// `s`: positions of the language model; what is behind them is cut off. Error(data) where the
+/// images of a row are not those of its tokens.
+MergedRows merge_images(const HostMicrobatch& microbatch, const config::VlmConfig& vlm, Index s);
+
+/// The same on the device, with the tiles as patches.
+Batch llava_batch(device::Device& device, const HostMicrobatch& microbatch,
+                  const config::VlmConfig& vlm);
+
+}  // namespace mpitron::models

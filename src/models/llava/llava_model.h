@@ -1,0 +1,37 @@
+#pragma once
+#include "models/gpt/gpt_model.h"
+#include "nn/layers/image_projector.h"
+#include "nn/layers/image_tower.h"
+
+namespace mpitron::models {
+
+/// A GPT whose text may hold images (Liu et al. 2023). The first stage runs the tower and puts what
+/// the projector makes of the tiles between the embedded tokens; the layers, the output and the
+/// objective are GPT's.
+class LlavaModel final : public GptModel {
+ public:
+  /// Creates the parameters without values; see `initialize`. Those of frozen parts are marked.
+  LlavaModel(const config::ModelConfig& config, device::Device& device, Share share);
+
+  Batch batch(const HostMicrobatch& microbatch, const SequenceSlice& slice) const override;
+  std::span<const std::string_view> batch_fields() const override;
+  /// [positions, T, h] of the batch's tiles, as the tower ends.
+  autograd::Var tower_output(autograd::Context& context, const Batch& batch) const;
+
+ protected:
+  autograd::Var embed(autograd::Context& context, const Batch& batch) const override;
+
+ private:
+  /// Without the class token or with pixels shuffled, as the configuration says.
+  autograd::Var seen(autograd::Context& context, const autograd::Var& tower) const;
+  void freeze();
+
+  // What the tower's builder refers to: no rotary positions, no pieces of the sequence.
+  config::ModelConfig tower_config_;
+  comm::ParallelGroups tower_groups_;
+  // Of the part with the embedding:
+  std::optional<nn::ImageTower> tower_;
+  std::optional<nn::ImageProjector> projector_;
+};
+
+}  // namespace mpitron::models

@@ -1,0 +1,177 @@
+#include "report/pages.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/html.h"
+#include "report/run_page_script.h"
+#include "report/svg_plot.h"
+#include "utils/error.h"
+#include "utils/system/files.h"
+
+namespace mpitron::report {
+
+namespace {
+
+constexpr std::string_view kRunStyle = R"css(
+header { display: flex; flex-wrap: wrap; gap: 12px 28px; align-items: end;
+  justify-content: space-between; }
+.tools { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; }
+.choice { display: inline-flex; border: 1px solid var(--line); border-radius: 8px;
+  overflow: hidden; }
+.choice button { font: inherit; font-size: 13px; color: var(--soft); background: var(--card);
+  border: 0; padding: 4px 12px; cursor: pointer; }
+.choice button[aria-pressed=true] { color: var(--ink); background: var(--line); }
+label { font-size: 13px; color: var(--soft); display: inline-flex; gap: 8px; align-items: center; }
+input { accent-color: var(--c0); }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 20px; margin-top: 14px; }
+.legend label { color: var(--ink); cursor: pointer; }
+.legend i { width: 14px; height: 3px; border-radius: 2px; }
+.chart { position: relative; height: 250px; }
+.wide { grid-column: 1 / -1; }
+.wide .chart { height: 340px; }
+th[scope=row] { white-space: nowrap; }
+summary { cursor: pointer; color: var(--soft); }
+.state { padding: 0 8px; border-radius: 9px; background: var(--line); font-size: 12px; }
+td { overflow-wrap: anywhere; }
+)css";
+
+}  // namespace
+
+/// From where the distribution's package or the installation has it.
+std::string read_chart_library(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) {
+    throw_environment(
+        "Chart.js, which draws the report's curves, is not at {}: install Debian's libjs-chart.js "
+        "(`make deps` does), or name a copy of Chart.js 3 with --chart-library; --json needs none",
+        path.string());
+  }
+  std::string text = read_file(path);
+  if (text.find("Chart") == std::string::npos || text.find("</script") != std::string::npos) {
+    throw_environment("{}: this is no Chart.js that a page can hold; give its chart.min.js",
+                      path.string());
+  }
+  return text;
+}
+
+/// Data, library and script stand inside the page.
+std::string run_page(std::string_view title, std::string_view runs,
+                     std::string_view chart_library) {
+  const std::string body = fmt::format(
+      "<main></main>\n<script>{}</script>\n"
+      "<script type=\"application/json\" id=\"runs\">{}</script>\n<script>{}</script>",
+      chart_library, script_json(runs), kRunPageScript);
+  return html_page(title, kRunStyle, body);
+}
+
+namespace {
+
+constexpr std::string_view kScalingStyle = R"css(
+svg { width: 100%; height: auto; display: block; }
+.grid .card { flex-basis: 440px; }
+td, th { white-space: nowrap; }
+)css";
+
+constexpr double kWideRange = 16;  // of ranks: then scales are logarithmic
+
+/// Points by ranks; values that were not measured leave a gap.
+PlotLine line_of(const std::string& name, const std::vector<ScalingRow>& rows,
+                 double ScalingRow::*value, double factor = 1) {
+  PlotLine line{.name = name, .points = {}};
+  for (const ScalingRow& row : rows) {
+    line.points.emplace_back(static_cast<double>(row.ranks), row.*value * factor);
+  }
+  return line;
+}
+
+PlotLine dashed(PlotLine line) {
+  line.dashed = true;
+  return line;
+}
+
+/// Plots without a single value are left out.
+bool any(const std::vector<ScalingRow>& rows, double ScalingRow::*value) {
+  for (const ScalingRow& row : rows) {
+    if (std::isfinite(row.*value)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Both axes by powers of ten where ranks span a wide range.
+std::vector<Plot> plots_of(const std::vector<ScalingRow>& rows) {
+  const bool wide =
+      static_cast<double>(rows.back().ranks) > kWideRange * static_cast<double>(rows.front().ranks);
+  std::vector<Plot> plots;
+  plots.push_back({.title = "Tokens per second",
+                   .x_label = "ranks",
+                   .lines = {line_of("measured", rows, &ScalingRow::tokens_per_second),
+                             dashed(line_of("predicted", rows, &ScalingRow::predicted))},
+                   .logarithmic_x = wide,
+                   .logarithmic_y = wide});
+  plots.push_back({.title = "Efficiency, FLOP/s per rank over the first point's",
+                   .x_label = "ranks",
+                   .lines = {line_of("measured", rows, &ScalingRow::efficiency)},
+                   .logarithmic_x = wide});
+  Plot speed{.title = "TFLOP/s per rank",
+             .x_label = "ranks",
+             .lines = {line_of("measured", rows, &ScalingRow::tflops_per_rank)},
+             .logarithmic_x = wide};
+  if (any(rows, &ScalingRow::published_tflops)) {
+    speed.lines.push_back(dashed(line_of("published", rows, &ScalingRow::published_tflops)));
+  }
+  plots.push_back(std::move(speed));
+  if (any(rows, &ScalingRow::utilisation)) {
+    constexpr double kPercent = 100;
+    plots.push_back({.title = "MFU, %",
+                     .x_label = "ranks",
+                     .lines = {line_of("measured", rows, &ScalingRow::utilisation, kPercent)},
+                     .logarithmic_x = wide});
+  }
+  return plots;
+}
+
+std::string cell(double value, double factor, int digits) {
+  return fmt::format("<td class=\"number\">{}</td>",
+                     std::isfinite(value) ? fmt::format("{:.{}f}", value * factor, digits) : "–");
+}
+
+/// A row for each point, with a dash for what is missing.
+std::string table(const std::vector<ScalingRow>& rows) {
+  std::string text = "<table><thead><tr><th>point</th>";
+  for (const char* name : {"ranks", "s per iteration", "tokens/s", "TFLOP/s per rank", "MFU, %",
+                           "efficiency", "predicted tokens/s", "published TFLOP/s per rank"}) {
+    text += fmt::format("<th class=\"number\">{}</th>", name);
+  }
+  text += "</tr></thead><tbody>\n";
+  for (const ScalingRow& row : rows) {
+    text += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td>",
+                        html_text(row.name), row.ranks);
+    text += cell(row.seconds_per_iteration, 1, 4) + cell(row.tokens_per_second, 1, 0) +
+            cell(row.tflops_per_rank, 1, 4) + cell(row.utilisation, 100, 1) +
+            cell(row.efficiency, 1, 3) + cell(row.predicted, 1, 0) +
+            cell(row.published_tflops, 1, 0) + "</tr>\n";
+  }
+  return text + "</tbody></table>";
+}
+
+}  // namespace
+
+/// What was measured, beside what was expected and published.
+std::string scaling_page(const Study& study, const std::vector<ScalingRow>& rows) {
+  std::string body = fmt::format(
+      "<h1>{}</h1>\n<div class=\"soft\">{} scaling · the median iteration behind {} of warm-up · "
+      "predicted: every rank as fast as the first point's, less what pipeline and shared cores "
+      "cost</div>\n<div class=\"grid\">\n",
+      html_text(study.name), study.kind == ScalingKind::weak ? "weak" : "strong", study.warm_up);
+  for (const Plot& plot : plots_of(rows)) {
+    body += fmt::format("<section class=\"card\"><h2>{}</h2>\n{}</section>\n",
+                        html_text(plot.title), svg_plot(plot));
+  }
+  body += fmt::format("</div>\n<section class=\"card\">{}</section>", table(rows));
+  return html_page(study.name, kScalingStyle, body);
+}
+
+}  // namespace mpitron::report

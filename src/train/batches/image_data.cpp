@@ -1,0 +1,128 @@
+#include "train/batches/image_data.h"
+
+#include "data/images/image_dataset.h"
+#include "data/images/image_texts.h"
+#include "data/loading/image_loader.h"
+#include "data/loading/image_text_loader.h"
+#include "models/llava/llava_batch.h"
+#include "models/vit/vit_batch.h"
+#include "utils/error.h"
+
+namespace mpitron::train {
+namespace {
+
+class ImageSource final : public SampleSource {
+ public:
+  explicit ImageSource(const SourceRequest& request)
+      : loader_(std::dynamic_pointer_cast<const data::ImageDataset>(request.dataset),
+                {.vision = request.config.model.vision,
+                 .sampler = request.sampler,
+                 .threads = request.config.data.num_workers}),
+        length_(request.config.training.seq_length) {}
+
+  std::optional<models::HostMicrobatch> next() override {
+    const data::ImageBatch* batch = loader_.next();
+    if (batch == nullptr) {
+      return std::nullopt;
+    }
+    return models::HostMicrobatch{.samples = batch->rows,
+                                  .sequence_length = length_,
+                                  .columns = {{models::kPixels, batch->pixels},
+                                              {models::kLabels, batch->labels},
+                                              {models::kLossMask, batch->weights},
+                                              {models::kPatchMask, batch->masks}}};
+  }
+
+ private:
+  data::ImageLoader loader_;
+  Index length_;
+};
+
+class ImageTextSource final : public SampleSource {
+ public:
+  explicit ImageTextSource(const SourceRequest& request)
+      : loader_(std::dynamic_pointer_cast<const data::ImageTextDataset>(request.dataset),
+                request.sampler, request.config.data.num_workers),
+        length_(request.config.training.seq_length) {}
+
+  std::optional<models::HostMicrobatch> next() override {
+    const data::ImageTextBatch* batch = loader_.next();
+    if (batch == nullptr) {
+      return std::nullopt;
+    }
+    return models::HostMicrobatch{.samples = batch->rows,
+                                  .sequence_length = length_,
+                                  .columns = {{models::kTokens, batch->tokens},
+                                              {models::kLabels, batch->labels},
+                                              {models::kLossMask, batch->loss_mask},
+                                              {models::kPixels, batch->tiles},
+                                              {models::kImagesPerRow, batch->images_per_row},
+                                              {models::kTilesPerImage, batch->tiles_per_image}}};
+  }
+
+ private:
+  data::ImageTextLoader loader_;
+  Index length_;
+};
+
+/// Fractions of classes and of images concern training only.
+std::shared_ptr<const data::Dataset> image_set(const config::RunConfig& config,
+                                               const std::string& folder, bool training) {
+  const config::VisionConfig& vision = config.model.vision;
+  const data::FolderShare share{.classes = training ? vision.class_fraction : 1,
+                                .images = training ? vision.image_fraction : 1};
+  data::ImageFolder files = data::list_image_folder(folder, share);
+  const auto classes = static_cast<Index>(files.classes.size());
+  if (vision.task == config::VisionTask::classify && classes > vision.classes) {
+    throw_data("{}: {} classes (folders), and --num-classes {} of the head", folder, classes,
+               vision.classes);
+  }
+  return std::make_shared<data::ImageDataset>(
+      std::move(files), data::ImageDataset::Options{
+                            .vision = vision, .training = training, .seed = config.data.seed});
+}
+
+}  // namespace
+
+data::GptData image_sets(const config::RunConfig& config,
+                         const tokenizers::Tokenizer& /*tokenizer*/) {
+  const std::vector<std::string>& folders = config.data.data_path;
+  data::GptData sets;
+  sets.train = image_set(config, folders.size() > 2 ? folders[2] : folders.at(0), true);
+  if (folders.size() > 1) {
+    sets.valid.push_back(image_set(config, folders[1], false));
+  }
+  return sets;
+}
+
+/// Texts end with the tokenizer's end of document.
+data::GptData image_text_sets(const config::RunConfig& config,
+                              const tokenizers::Tokenizer& tokenizer) {
+  const data::ImageTextDataset::Options options{
+      .vlm = *config.model.vlm,
+      .eod = tokenizer.eod(),
+      .encode = [&tokenizer](std::string_view text) {
+        const tokenizers::TokenIds ids = tokenizer.encode(text);
+        return std::vector<std::int64_t>(ids.begin(), ids.end());
+      }};
+  const auto set = [&](const std::string& path) {
+    return std::make_shared<data::ImageTextDataset>(path, options);
+  };
+  const std::vector<std::string>& paths = config.data.data_path;
+  data::GptData sets;
+  sets.train = set(paths.at(0));
+  if (paths.size() > 1) {
+    sets.valid.push_back(set(paths[1]));
+  }
+  return sets;
+}
+
+std::unique_ptr<SampleSource> image_source(const SourceRequest& request) {
+  return std::make_unique<ImageSource>(request);
+}
+
+std::unique_ptr<SampleSource> image_text_source(const SourceRequest& request) {
+  return std::make_unique<ImageTextSource>(request);
+}
+
+}  // namespace mpitron::train

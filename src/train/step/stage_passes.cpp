@@ -1,0 +1,241 @@
+#include "train/step/stage_passes.h"
+
+#include "autograd/gradient.h"
+
+namespace mpitron::train {
+
+using autograd::Context;
+using autograd::SamplePosition;
+using autograd::Var;
+using tensor::Tensor;
+
+namespace {
+
+/// How a trace tells the passes of microbatches apart.
+TraceSpan pass_span(Index chunk, Index microbatch) {
+  return {.kind = TraceKind::pass,
+          .chunk = static_cast<std::int32_t>(chunk),
+          .microbatch = static_cast<std::int32_t>(microbatch)};
+}
+
+}  // namespace
+
+/// Cuts the tape, and runs the next part of the backward pass beside it, if there is one.
+class StagePasses::ForwardGaps final : public autograd::DeferredGradients {
+ public:
+  ForwardGaps(StagePasses& passes, autograd::SegmentedTape& tape, BackwardPass* beside)
+      : passes_(passes), tape_(tape), beside_(beside) {}
+
+  void overlapped_work(Context& context) override {
+    if (context.recording()) {
+      tape_.cut();
+      context.recorder.tape = context.recorder.usage = &tape_.current();
+    }
+    if (beside_ != nullptr) {
+      passes_.continue_backward(*beside_);
+    }
+  }
+
+ private:
+  StagePasses& passes_;
+  autograd::SegmentedTape& tape_;
+  BackwardPass* beside_;
+};
+
+StagePasses::StagePasses(device::Device& device, TrainedModel& model,
+                         parallel::DataParallel& replicas, const Options& options, Timers& timers)
+    : device_(device),
+      model_(model),
+      replicas_(replicas),
+      options_(options),
+      timers_(timers),
+      layers_(replicas, timers.trace()),
+      output_weight_(model.chunk(model.chunks() - 1).output_weight()),
+      microbatches_(device, model, timers),
+      states_(device, options.offloaded_layers),
+      objectives_(model.chunk(0).objective_traits().size(), options.per_token_loss) {}
+
+void StagePasses::begin(const BatchPass& pass) {
+  pass_ = pass;
+  objectives_.begin();
+  layer_sums_.clear();
+}
+
+/// What the schedule's computations are made of; messages between stages are the executor's.
+pipeline::StepCallbacks StagePasses::callbacks() {
+  return {.forward = [this](Index chunk, Index index,
+                            Tensor input) { return forward(chunk, index, std::move(input)); },
+          .backward =
+              [this](Index chunk, Index index, Tensor gradient, bool with_weights) {
+                return backward(chunk, index, std::move(gradient), with_weights);
+              },
+          .backward_weight = [this](Index chunk, Index index) { backward_weight(chunk, index); },
+          .forward_and_backward =
+              [this](auto forward, auto backward) {
+                return forward_and_backward(std::move(forward), std::move(backward));
+              }};
+}
+
+/// What waits for the end of the pass are gradients of the output layer's weight, in the order of
+/// the microbatches.
+StepGraph::Sums StagePasses::finish() {
+  if (output_weight_.size() > 0) {
+    const TimerScope scope = timers_.scope("backward-compute", 2);
+    output_weight_.play(context({}, nullptr));
+  }
+  return {objectives_.take(), std::exchange(layer_sums_, {})};
+}
+
+Context StagePasses::context(const SamplePosition& position, autograd::Tape* tape) const {
+  return {.device = device_,
+          .mode = tape != nullptr ? autograd::Mode::train : pass_.mode,
+          .seed = options_.seed,
+          .iteration = static_cast<std::uint64_t>(pass_.iteration),
+          .position = position,
+          .recorder = {.tape = tape, .usage = tape, .keeper = &layers_.keeper()}};
+}
+
+/// A state is kept only where a backward pass will come; an evaluation leaves nothing behind.
+Tensor StagePasses::forward(Index chunk, Index index, Tensor input, BackwardPass* overlapped_work) {
+  const TimerScope scope = timers_.scope("forward-compute", 2, pass_span(chunk, index));
+  replicas_.begin_pass(autograd::Pass::forward);
+  const DeviceMicrobatch& microbatch = microbatches_.at(index);
+  MicrobatchState* state = pass_.seed_scale ? &states_.start(chunk, index) : nullptr;
+  const SamplePosition position{.first_sample = microbatch.first_sample,
+                                .sequence = microbatch.positions,
+                                .replayed = microbatch.replayed};
+  Context context = this->context(position, state != nullptr ? &state->tape.current() : nullptr);
+  std::optional<ForwardGaps> gaps;
+  if (state != nullptr) {
+    state->auxiliary = context.recorder.auxiliary = auxiliary_losses(microbatch);
+    context.recorder.offload = state->offload ? &*state->offload : nullptr;
+    if (options_.cut_passes) {
+      context.recorder.deferred = &gaps.emplace(*this, state->tape, overlapped_work);
+    }
+  }
+  const Var x = state != nullptr && input ? autograd::variable(std::move(input))
+                                          : autograd::constant(std::move(input));
+  Tensor to_send;
+  std::vector<PassOutput> outputs = run_chunk(context, chunk, microbatch, x, to_send);
+  if (context.recorder.offload != nullptr) {
+    context.recorder.offload->end_forward();
+  }
+  if (state != nullptr) {
+    state->input = x.slot;
+    state->outputs = std::move(outputs);
+    state->position = position;
+  }
+  microbatches_.taken_by(chunk);
+  return to_send;
+}
+
+/// The part with the output ends in losses, or in logits where these are asked for; every other
+/// part hands its hidden state on.
+std::vector<PassOutput> StagePasses::run_chunk(Context& context, Index chunk,
+                                               const DeviceMicrobatch& microbatch, const Var& x,
+                                               Tensor& to_send) {
+  const models::Model& part = model_.chunk(chunk);
+  if (!part.part().has_output) {
+    const Var output = part.hidden(context, microbatch.batch, x);
+    to_send = output.value;
+    return {{output.slot, {}}};
+  }
+  if (pass_.on_logits) {
+    pass_.on_logits(part.logits(context, microbatch.batch, x).value, microbatch);
+    return {};
+  }
+  return objectives_.add(context, part.objectives(context, microbatch.batch, x),
+                         pass_.seed_scale.value_or(0));
+}
+
+autograd::AuxiliaryLosses StagePasses::auxiliary_losses(const DeviceMicrobatch& microbatch) {
+  const auto tokens = static_cast<double>(microbatch.samples * microbatch.whole_length);
+  const auto pieces = static_cast<double>(model_.groups().context->size());
+  return {.microbatch_seed = *pass_.seed_scale * (options_.per_token_loss ? tokens : pieces),
+          .token_seed = *pass_.seed_scale,
+          .per_token_loss = options_.per_token_loss,
+          .sums = &layer_sums_};
+}
+
+/// Puts the gradients of what the chunk made into their slots: those of losses are known since the
+/// forward pass, that of a hidden state comes from the next stage.
+StagePasses::BackwardPass StagePasses::start_backward(Index chunk, Index index, Tensor gradient,
+                                                      bool with_weights) {
+  replicas_.begin_pass(autograd::Pass::backward);
+  MicrobatchState& state = states_.at(chunk, index);
+  BackwardPass pass{chunk, index, with_weights, state,
+                    this->context(state.position, &state.tape.current())};
+  pass.context.recorder.auxiliary = state.auxiliary;
+  pass.context.recorder.last_microbatch = index + 1 == pass_.num_microbatches;
+  pass.context.recorder.deferred = deferred(chunk, state, with_weights);
+  for (PassOutput& output : state.outputs) {
+    Tensor& seed = output.gradient ? output.gradient : gradient;
+    autograd::accumulate(pass.context, output.slot, std::move(seed));
+  }
+  state.outputs.clear();
+  return pass;
+}
+
+/// Between two parts of a tape tokens travel: messages are helped along, and the weights' gradients
+/// of the part before are made meanwhile where they were delayed.
+void StagePasses::continue_backward(BackwardPass& pass) {
+  if (pass.state.tape.played()) {
+    return;
+  }
+  const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(pass.chunk, pass.index));
+  pass.state.tape.play_last(pass.context);
+  if (pass.with_weights && options_.delay_weights) {
+    model_.world().progress();
+    pass.state.weights.play(pass.context);
+  }
+}
+
+/// Plays what is left, and keeps no more deferred additions than allowed: their inputs hold memory.
+Tensor StagePasses::finish_backward(BackwardPass& pass) {
+  while (!pass.state.tape.played()) {
+    continue_backward(pass);
+  }
+  pass.state.tape.restart();
+  Tensor input_gradient = pass.state.input ? autograd::take_gradient(pass.state.input) : Tensor();
+  pass.state.input = {};
+  if (const std::size_t limit = options_.deferred_outputs.value_or(0); limit > 0) {
+    output_weight_.play(pass.context, limit);
+  }
+  if (pass.with_weights) {
+    states_.finish(pass.chunk, pass.index);
+  }
+  return input_gradient;
+}
+
+Tensor StagePasses::backward(Index chunk, Index index, Tensor gradient, bool with_weights) {
+  BackwardPass pass = start_backward(chunk, index, std::move(gradient), with_weights);
+  return finish_backward(pass);
+}
+
+std::pair<Tensor, Tensor> StagePasses::forward_and_backward(
+    pipeline::StepCallbacks::Pass forward, pipeline::StepCallbacks::Pass backward) {
+  BackwardPass beside =
+      start_backward(backward.chunk, backward.microbatch, std::move(backward.value), true);
+  Tensor output =
+      this->forward(forward.chunk, forward.microbatch, std::move(forward.value), &beside);
+  return {std::move(output), finish_backward(beside)};
+}
+
+autograd::DeferredGradients* StagePasses::deferred(Index chunk, MicrobatchState& state,
+                                                   bool with_weights) {
+  if (!with_weights || options_.delay_weights) {
+    return &state.weights;
+  }
+  const bool output = options_.deferred_outputs && model_.chunk(chunk).part().has_output;
+  return output ? &output_weight_ : nullptr;
+}
+
+/// The second half of a split backward pass (zero bubble): gradients of weights alone.
+void StagePasses::backward_weight(Index chunk, Index index) {
+  const TimerScope scope = timers_.scope("backward-compute", 2, pass_span(chunk, index));
+  MicrobatchState& state = states_.at(chunk, index);
+  state.weights.play(context(state.position, nullptr));
+  states_.finish(chunk, index);
+}
+
+}  // namespace mpitron::train

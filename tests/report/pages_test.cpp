@@ -1,0 +1,67 @@
+#include "report/pages.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/corpus.h"
+#include "utils/error.h"
+
+namespace mpitron::report {
+
+namespace pages_test {
+
+TEST(RunPage, HoldsTheRunsAndNothingFromElsewhere) {
+  const nlohmann::json runs = {{"runs", {{{"name", "</script><img src=x>"}}}}};
+  const std::string page = run_page("two & three", runs.dump(), "var Chart = {};");
+  EXPECT_NE(page.find("<title>two &amp; three</title>"), std::string::npos);
+  EXPECT_NE(page.find("<script>var Chart = {};</script>"), std::string::npos);
+  EXPECT_EQ(page.find("<img"), std::string::npos);
+  EXPECT_EQ(page.find("src="), page.rfind("src=")) << "the run's name, in its JSON";
+  const std::string begin = "id=\"runs\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  EXPECT_EQ(nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at)), runs);
+}
+
+TEST(RunPage, SaysHowToGetTheLibrary) {
+  const test::TemporaryFolder folder;
+  const auto message = [&](const std::string& name) {
+    return test::message_of([&] { read_chart_library(folder / name); });
+  };
+  EXPECT_NE(message("missing.js").find("libjs-chart.js"), std::string::npos);
+  test::write_bytes(folder / "other.js", "alert(1)");
+  EXPECT_NE(message("other.js").find("no Chart.js"), std::string::npos);
+  test::write_bytes(folder / "chart.js", "Chart");
+  EXPECT_EQ(read_chart_library(folder / "chart.js"), "Chart");
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ScalingPage, HasPlotsAndTableAndNothingFromElsewhere) {
+  const Study study{.name = "tiny & <small>", .warm_up = 3};
+  const std::string page = scaling_page(
+      study, {{.name = "<one>", .ranks = 1, .tokens_per_second = 10, .efficiency = 1},
+              {.name = "two", .ranks = 2, .tokens_per_second = 18, .efficiency = 0.9}});
+  EXPECT_TRUE(has(page, "<h1>tiny &amp; &lt;small&gt;</h1>"));
+  EXPECT_TRUE(has(page, "weak scaling · the median iteration behind 3"));
+  EXPECT_TRUE(has(page, "&lt;one&gt;") && !has(page, "<one>"));
+  EXPECT_TRUE(has(page, "<td class=\"number\">0.900</td>"));
+  EXPECT_TRUE(has(page, "<svg"));
+  EXPECT_FALSE(has(page, "published</text>") || has(page, "MFU, %</h2>")) << "where there is none";
+  EXPECT_FALSE(has(page, "<script") || has(page, "src=") || has(page, "http"));
+}
+
+TEST(ScalingPage, ComparesWithPublishedFiguresBeforeAnythingRan) {
+  const Study study{.name = "large", .kind = ScalingKind::strong};
+  const std::string page =
+      scaling_page(study, {{.name = "a", .ranks = 32, .published_tflops = 137},
+                           {.name = "b", .ranks = 3072, .published_tflops = 163}});
+  EXPECT_TRUE(has(page, "strong scaling"));
+  EXPECT_TRUE(has(page, "published</text>") && has(page, "nothing was measured"));
+  EXPECT_FALSE(has(page, "nan"));
+}
+
+}  // namespace pages_test
+
+}  // namespace mpitron::report
