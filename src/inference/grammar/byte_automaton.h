@@ -7,8 +7,8 @@
 
 namespace mpitron::inference {
 
-/// A network walked byte by byte: its states are made as they are met and remembered. A state is the
-/// set of places where the network may be, each with the rules that it has yet to leave.
+/// A network walked byte by byte: its states are made as they are met and remembered. A state is
+/// the set of places where the network may be, each with the rules that it has yet to leave.
 class ByteAutomaton {
  public:
   using State = std::int32_t;

@@ -5,8 +5,8 @@
 
 namespace mpitron::inference {
 
-/// A grammar as states with edges: bytes, nothing, or a rule that is passed through on the way. From
-/// every state that can be reached the end can be reached.
+/// A grammar as states with edges: bytes, nothing, or a rule that is passed through on the way.
+/// From every state that can be reached the end can be reached.
 class ByteNetwork {
  public:
   /// Error(data) where nothing fits the grammar, where it is too large, and where a rule holds

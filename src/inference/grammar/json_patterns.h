@@ -6,8 +6,8 @@
 
 namespace mpitron::inference {
 
-/// Parts of JSON texts. White space, where JSON allows it, is nothing, a blank, or a new line with at
-/// most 40 blanks: never without end.
+/// Parts of JSON texts. White space, where JSON allows it, is nothing, a blank, or a new line with
+/// at most 40 blanks: never without end.
 Pattern json_space();
 /// A character of a string as JSON writes it: as it is, or behind a backslash where it has to be.
 /// `set`: which ones.

@@ -13,12 +13,12 @@ namespace {
 constexpr int kDeepestGroup = 200;
 constexpr std::int64_t kLargestCount = 10'000;
 
-CodePoints digits() {
+CodePoints decimal_digits() {
   return {'0', '9'};
 }
 
 CodePoints word_characters() {
-  CodePoints set = digits();
+  CodePoints set = decimal_digits();
   set.add('A', 'Z');
   set.add('a', 'z');
   set.add('_', '_');
@@ -226,7 +226,7 @@ std::optional<CodePoints> RegexParser::escaped_class() {
     fail("a \\ at the end");
   }
   const char c = rest_.front();
-  const CodePoints set = c == 'd' || c == 'D'   ? digits()
+  const CodePoints set = c == 'd' || c == 'D'   ? decimal_digits()
                          : c == 'w' || c == 'W' ? word_characters()
                          : c == 's' || c == 'S' ? spaces()
                                                 : CodePoints();

@@ -62,8 +62,8 @@ class Tokenizer {
   /// Error(data) for invalid UTF-8.
   virtual void encode(std::string_view text, Cache& cache, TokenIds& ids) const = 0;
 
-  /// encode without ids that only whole texts get, in front and behind: for parts of a text, and for
-  /// chat templates, which write those tokens themselves.
+  /// encode without ids that only whole texts get, in front and behind: for parts of a text, and
+  /// for chat templates, which write those tokens themselves.
   virtual void encode_part(std::string_view text, Cache& cache, TokenIds& ids) const {
     encode(text, cache, ids);
   }

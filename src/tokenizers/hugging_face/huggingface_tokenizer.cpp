@@ -204,8 +204,8 @@ void HuggingFaceTokenizer::note_special_tokens() {
   for (const HfAddedTokens::Token& token : added_->tokens()) {
     is_special_[static_cast<std::size_t>(token.id)] = token.special;
   }
-  for (const auto id : {special_.bos, special_.eos, special_.pad, special_.cls, special_.sep,
-                        special_.mask}) {
+  for (const auto id :
+       {special_.bos, special_.eos, special_.pad, special_.cls, special_.sep, special_.mask}) {
     if (id) {
       is_special_[static_cast<std::size_t>(*id)] = true;
     }

@@ -1,6 +1,6 @@
 #pragma once
-#include "tokenizers/jinja/operators.h"
-#include "tokenizers/jinja/syntax.h"
+#include "tokenizers/jinja_values/operators.h"
+#include "tokenizers/jinja_values/syntax.h"
 
 namespace mpitron::tokenizers::jinja {
 

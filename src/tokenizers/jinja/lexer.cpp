@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "tokenizers/jinja/python_text.h"
+#include "tokenizers/jinja_values/python_text.h"
 #include "utils/text/utf8.h"
 
 namespace mpitron::tokenizers::jinja {

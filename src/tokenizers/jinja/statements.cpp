@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "tokenizers/jinja/loop.h"
+#include "tokenizers/jinja_values/loop.h"
 
 namespace mpitron::tokenizers::jinja {
 namespace {

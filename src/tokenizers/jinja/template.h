@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "tokenizers/jinja/run.h"
+#include "tokenizers/jinja_values/run.h"
 
 namespace mpitron::tokenizers::jinja {
 

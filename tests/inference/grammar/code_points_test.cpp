@@ -22,12 +22,12 @@ TEST(CodePoints, AreSets) {
 
 TEST(CodePoints, BecomeTheirUtf8) {
   for (const CodePoints::Range& range : {CodePoints::Range{0x7E, 0x81},
-                                        {0x7FE, 0x801},
-                                        {0xFFF, 0x1001},
-                                        {0xD700, 0xE001},
-                                        {0xFFFE, 0x10001},
-                                        {0x3FFFF, 0x40000},
-                                        {0x20, 0x10FFFF}}) {
+                                         {0x7FE, 0x801},
+                                         {0xFFF, 0x1001},
+                                         {0xD700, 0xE001},
+                                         {0xFFFE, 0x10001},
+                                         {0x3FFFF, 0x40000},
+                                         {0x20, 0x10FFFF}}) {
     test::Language language({{CodePoints(range.first, range.second).utf8()}});
     for (std::uint32_t point = 0; point <= CodePoints::kLast; point += point < 0x2000 ? 1 : 37) {
       const bool surrogate = point >= 0xD800 && point <= 0xDFFF;

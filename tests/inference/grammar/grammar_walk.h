@@ -34,8 +34,8 @@ class Language {
     return automaton_.may_end(state);
   }
 
-  /// A text of the language, drawn byte by byte; it ends as soon as it may once it has `size` bytes.
-  /// Nothing where `most` bytes were not enough.
+  /// A text of the language, drawn byte by byte; it ends as soon as it may once it has `size`
+  /// bytes. Nothing where `most` bytes were not enough.
   std::optional<std::string> draw(std::mt19937_64& random, std::size_t size, std::size_t most) {
     std::string text;
     inference::ByteAutomaton::State state = automaton_.start();

@@ -1,10 +1,10 @@
-#include "tokenizers/jinja/run.h"
+#include "tokenizers/jinja_values/run.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "tokenizers/jinja/syntax.h"
+#include "tokenizers/jinja_values/syntax.h"
 
 namespace mpitron::tokenizers::jinja {
 

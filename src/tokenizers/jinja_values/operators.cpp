@@ -1,11 +1,11 @@
-#include "tokenizers/jinja/operators.h"
+#include "tokenizers/jinja_values/operators.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "tokenizers/jinja/python_text.h"
+#include "tokenizers/jinja_values/python_text.h"
 #include "utils/text/utf8.h"
 
 namespace mpitron::tokenizers::jinja {

@@ -2,7 +2,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "tokenizers/jinja/value.h"
+#include "tokenizers/jinja_values/value.h"
 
 namespace mpitron::tokenizers::jinja {
 

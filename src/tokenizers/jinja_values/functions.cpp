@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "tokenizers/jinja/operators.h"
+#include "tokenizers/jinja_values/operators.h"
 
 namespace mpitron::tokenizers::jinja {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-#include "tokenizers/jinja/run.h"
+#include "tokenizers/jinja_values/run.h"
 
 namespace mpitron::tokenizers::jinja {
 

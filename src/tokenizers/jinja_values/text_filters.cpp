@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "tokenizers/jinja/filter_rows.h"
-#include "tokenizers/jinja/python_text.h"
+#include "tokenizers/jinja_values/filter_rows.h"
+#include "tokenizers/jinja_values/python_text.h"
 #include "tokenizers/text/unicode_text.h"
 #include "utils/error.h"
 #include "utils/text/utf8.h"

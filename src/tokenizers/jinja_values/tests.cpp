@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "tokenizers/jinja/operators.h"
+#include "tokenizers/jinja_values/operators.h"
 #include "tokenizers/text/unicode_text.h"
 
 namespace mpitron::tokenizers::jinja {

@@ -1,8 +1,8 @@
-#include "tokenizers/jinja/value.h"
+#include "tokenizers/jinja_values/value.h"
 
 #include <gtest/gtest.h>
 
-#include "tokenizers/jinja/object.h"
+#include "tokenizers/jinja_values/object.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers::jinja {

@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "tokenizers/jinja/operators.h"
+#include "tokenizers/jinja_values/operators.h"
 
 namespace mpitron::tokenizers::jinja {
 

@@ -1,4 +1,4 @@
-#include "tokenizers/jinja/python_text.h"
+#include "tokenizers/jinja_values/python_text.h"
 
 #include <gtest/gtest.h>
 

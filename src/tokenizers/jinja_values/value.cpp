@@ -1,11 +1,11 @@
-#include "tokenizers/jinja/value.h"
+#include "tokenizers/jinja_values/value.h"
 
 #include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tokenizers/jinja/object.h"
+#include "tokenizers/jinja_values/object.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers::jinja {

@@ -1,5 +1,5 @@
 #pragma once
-#include "tokenizers/jinja/object.h"
+#include "tokenizers/jinja_values/object.h"
 
 namespace mpitron::tokenizers::jinja {
 

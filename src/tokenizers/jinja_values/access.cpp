@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "tokenizers/jinja/operators.h"
-#include "tokenizers/jinja/python_text.h"
+#include "tokenizers/jinja_values/operators.h"
+#include "tokenizers/jinja_values/python_text.h"
 
 namespace mpitron::tokenizers::jinja {
 namespace {

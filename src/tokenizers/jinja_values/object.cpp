@@ -1,4 +1,4 @@
-#include "tokenizers/jinja/object.h"
+#include "tokenizers/jinja_values/object.h"
 
 #include <algorithm>
 

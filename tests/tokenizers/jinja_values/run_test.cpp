@@ -1,4 +1,4 @@
-#include "tokenizers/jinja/run.h"
+#include "tokenizers/jinja_values/run.h"
 
 #include "tokenizers/jinja/rendered.h"
 

@@ -2,7 +2,7 @@
 #include <ctime>
 #include <unordered_set>
 
-#include "tokenizers/jinja/object.h"
+#include "tokenizers/jinja_values/object.h"
 
 namespace mpitron::tokenizers::jinja {
 

@@ -1,6 +1,6 @@
-#include "tokenizers/jinja/loop.h"
+#include "tokenizers/jinja_values/loop.h"
 
-#include "tokenizers/jinja/operators.h"
+#include "tokenizers/jinja_values/operators.h"
 
 namespace mpitron::tokenizers::jinja {
 namespace {
