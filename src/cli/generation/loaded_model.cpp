@@ -2,7 +2,6 @@
 
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"
-#include "tokenizers/hugging_face/huggingface_tokenizer.h"
 
 namespace mpitron::cli {
 namespace {
@@ -85,15 +84,6 @@ LoadedModel::LoadedModel(const ModelOptions& options)
                                    .max_step_tokens = options.max_tokens,
                                    .weights = weights_of(options)},
                                   tokenizer->vocab_size());
-  if (const auto* text = dynamic_cast<const tokenizers::HuggingFaceTokenizer*>(tokenizer.get())) {
-    chat_template = text->chat_template();
-    const auto token = [&](std::optional<tokenizers::TokenId> id) {
-      return id ? text->token(*id) : std::string();
-    };
-    const bool adds_bos = !text->prefix().empty();
-    chat_prompt = inference::chat_prompt(
-        chat_template, adds_bos ? "" : token(text->special_ids().bos), token(text->eod()));
-  }
 }
 
 }  // namespace mpitron::cli

@@ -2,7 +2,6 @@
 #include "cli/data/tokenizer_flags.h"
 #include "device/device.h"
 #include "inference/engine_choice.h"
-#include "inference/templates/chat_prompt.h"
 
 namespace mpitron::cli {
 
@@ -29,8 +28,6 @@ struct LoadedModel {
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
   std::unique_ptr<models::Model> model;
   std::unique_ptr<inference::Engine> engine;
-  std::string chat_template;
-  inference::ChatPrompt chat_prompt;
 };
 
 }  // namespace mpitron::cli
