@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
 
 #include <dnnl.hpp>
 
@@ -63,7 +64,54 @@ memory::desc matrix(Index rows, Index columns, DType dtype, bool transposed) {
           transposed ? memory::dims{1, rows} : memory::dims{columns, 1}};
 }
 
+/// One product with a weight in oneDNN's layout.
+struct PackedProduct {
+  PackedProduct(const LinearSize& size, Index rows, DType dtype) {
+    const auto type = dtype == DType::i8 ? memory::data_type::s8 : type_of(dtype);
+    const auto result = dtype == DType::i8 ? memory::data_type::f32 : type;
+    const memory::desc x({rows, size.in}, type, memory::format_tag::ab);
+    const memory::desc w({size.in, size.out}, type, memory::format_tag::any);
+    const memory::desc y({rows, size.out}, result, memory::format_tag::ab);
+    const dnnl::matmul::primitive_desc plan(dnnl::matmul::desc(x, w, y), engine());
+    product = dnnl::matmul(plan);
+    arguments = {{DNNL_ARG_SRC, ones(x)},
+                 {DNNL_ARG_WEIGHTS, ones(plan.weights_desc())},
+                 {DNNL_ARG_DST, ones(y)}};
+  }
+  /// Bytes of 1: a small number in every type.
+  static memory ones(const memory::desc& description) {
+    memory result(description, engine());
+    std::memset(result.get_data_handle(), 1, description.get_size());
+    return result;
+  }
+
+  dnnl::matmul product;
+  std::unordered_map<int, memory> arguments;
+};
+
 }  // namespace
+
+double packed_products_seconds(const std::vector<LinearSize>& sizes, Index rows, DType dtype,
+                               int repetitions) {
+  constexpr int kMostWeights = 4;
+  std::vector<std::vector<PackedProduct>> products;
+  for (const LinearSize& size : sizes) {
+    std::vector<PackedProduct>& same = products.emplace_back();
+    for (int i = 0; i < std::min(size.times, kMostWeights); ++i) {
+      same.emplace_back(size, rows, dtype);
+    }
+  }
+  dnnl::stream stream(engine());
+  return best_seconds(repetitions, [&] {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      for (int j = 0; j < sizes[i].times; ++j) {
+        PackedProduct& one = products[i][static_cast<std::size_t>(j) % products[i].size()];
+        one.product.execute(stream, one.arguments);
+      }
+    }
+    stream.wait();
+  });
+}
 
 double best_seconds(int repetitions, const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;

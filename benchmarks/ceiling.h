@@ -62,6 +62,12 @@ class StepCeilingRounds {
   std::vector<double> best_;  // by layer and pass
 };
 
+/// Seconds that products of `rows` rows with all these weights take in oneDNN, weights in its own
+/// layout: the best of some rounds. fp32 or bf16, or i8 by i8. A size has up to four weights that
+/// take turns, so that they come from memory as a model's do.
+double packed_products_seconds(const std::vector<LinearSize>& sizes, Index rows, DType dtype,
+                               int repetitions);
+
 /// The ceiling of `repetitions` + 1 rounds.
 StepCeiling gemm_step_ceiling(Index tokens, DType dtype, int repetitions);
 

@@ -77,7 +77,11 @@ macro(mpitron_image_library name header debian library)
 endmacro()
 mpitron_image_library(jpeg jpeglib.h libjpeg62-turbo-dev jpeg)
 mpitron_image_library(png png.h libpng-dev png)
-mpitron_image_library(webp webp/decode.h libwebp-dev webp)
+mpitron_image_library(webp webp/demux.h libwebp-dev webp)
+if(MPITRON_WITH_WEBP)  # animations
+  find_library(webpdemux_LIBRARY webpdemux)
+  target_link_libraries(webp INTERFACE ${webpdemux_LIBRARY})
+endif()
 
 # Kokkos with OpenMP: the host kernels' rows on threads.
 include(MpitronKokkos)

@@ -47,7 +47,7 @@ function(mpitron_layer name)
   foreach(source ${sources})
     if(source MATCHES "/kernels/host/|/comm/groups/reduce")
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MPITRON_HOST_FLAGS}")
-    elseif(source MATCHES "/data/(index/blend_picker|gpt/gpt_sample)")  # the reference rounds products: no fused multiply-add
+    elseif(source MATCHES "/data/(index/blend_picker|gpt/gpt_sample)|/images/transforms/")  # the reference rounds products: no fused multiply-add
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MPITRON_HOST_FLAGS};-ffp-contract=off")
     endif()
   endforeach()

@@ -1,9 +1,13 @@
-# Machine and stack files of `mpitron plan` become part of the program: generated/plan_files.cpp.
+# Machine, stack and recipe files of `mpitron plan` become part of the program: generated/plan_files.cpp.
 function(mpitron_plan_files)
   set(MPITRON_PLAN_FILES "")
-  foreach(kind machines stacks)
+  foreach(kind machines stacks recipes)
+    set(list ${kind})
+    if(kind STREQUAL recipes)
+      set(list recipe_files)
+    endif()
     file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/plan/${kind}/*.yaml)
-    string(APPEND MPITRON_PLAN_FILES "std::vector<ShippedFile> shipped_${kind}() {\n  return {\n")
+    string(APPEND MPITRON_PLAN_FILES "std::vector<ShippedFile> shipped_${list}() {\n  return {\n")
     foreach(file ${files})
       file(READ ${file} text)
       cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)

@@ -66,6 +66,11 @@ inline AttentionPositions last_positions(Index s, Index s_kv) {
   return {.queries = {.split = 0, .offset = {0, s_kv - s}}, .keys = {}};
 }
 
+/// Of scores and weighed values, keys as wide as values; a causal mask hides half of the keys.
+inline double attention_multiply_adds(const In& q, const In& k, bool causal) {
+  return (causal ? 1 : 2) * static_cast<double>(q.numel()) * static_cast<double>(k.size(0));
+}
+
 struct AttentionForward {
   static constexpr const char* name = "attention_forward";
   In q;     // [s, b, n, d]
@@ -86,6 +91,8 @@ struct AttentionForward {
   void views(F&& f) const {
     f("q", q), f("k", k), f("v", v), f("mask", mask), f("o", o), f("lse", lse), f("bias", bias);
   }
+  /// Multiply-adds of one launch, for who times it.
+  double multiply_adds() const { return attention_multiply_adds(q, k, causal); }
 };
 
 struct AttentionBackward {
@@ -109,6 +116,7 @@ struct AttentionBackward {
     f("q", q), f("k", k), f("v", v), f("mask", mask), f("o", o), f("lse", lse), f("d_o", d_o);
     f("dq", dq), f("dk", dk), f("dv", dv), f("bias", bias), f("dbias", dbias);
   }
+  double multiply_adds() const { return 2.5 * attention_multiply_adds(q, k, causal); }
 };
 
 void run(device::ReferenceStream&, const AttentionForward&);

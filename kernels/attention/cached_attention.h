@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "device/streams.h"
 #include "device/tensor_view.h"
@@ -10,23 +12,46 @@ using device::In;
 using device::Out;
 
 /// Rows of a step that belong to one sequence, in order of position, and where its keys and values
-/// lie: blocks[i] holds positions [i * block_size, (i + 1) * block_size).
+/// lie: blocks[i] holds positions [i * block_size, (i + 1) * block_size); -1: not here.
 struct CachedPiece {
   Index first_row = 0, rows = 0;
   Index first_position = 0;
   std::span<const Index> blocks;
+  // Of layers that carry numbers of a fixed size from position to position: the place of what they
+  // carry in front of the first row (-1: nothing stands there, it is 0), and the place for what
+  // they carry behind the last row. Both may be the same; no two pieces write to one place, and
+  // none reads what another one writes.
+  Index state_from = -1, state_to = -1;
 };
 
-/// Writes keys and values of all rows to their places in the cache.
+/// The same for kernels of a GPU, as one list of words: of row i the position at [2 i] (-1: it
+/// belongs to no piece) and at [2 i + 1] where the list of its blocks begins. Where rows are not
+/// causal they all have the position of their piece's first.
+inline void append_piece_table(std::span<const CachedPiece> pieces, Index rows, bool causal,
+                               std::vector<std::int64_t>& table) {
+  table.assign(static_cast<std::size_t>(2 * rows), -1);
+  for (const CachedPiece& piece : pieces) {
+    for (Index i = 0; i < piece.rows; ++i) {
+      const auto at = static_cast<std::size_t>(2 * (piece.first_row + i));
+      table[at] = piece.first_position + (causal ? i : 0);
+      table[at + 1] = static_cast<std::int64_t>(table.size());
+    }
+    table.insert(table.end(), piece.blocks.begin(), piece.blocks.end());
+  }
+}
+
+/// Writes keys and values of all rows whose blocks are here to their places in the cache.
 ///
 /// Numerical contract: copies; all of one type. Rows of different sequences must not share a place.
 struct CacheAppend {
   static constexpr const char* name = "cache_append";
-  In k;             // [t, 1, g, d], any strides but a contiguous last dimension
+  // Any strides but a contiguous last dimension.
+  In k;             // [t, 1, g, d]
   In v;             // [t, 1, g, dv]
   Out key_cache;    // [blocks, g, block_size, d]
   Out value_cache;  // [blocks, g, block_size, dv]
   std::span<const CachedPiece> pieces;
+  In table = {};  // of a GPU: append_piece_table
 
   template <class F>
   void views(F&& f) const {
@@ -35,27 +60,39 @@ struct CacheAppend {
 };
 
 /// Causal softmax attention of a step's rows over all that the cache holds of their sequences
-/// (blocks as in PagedAttention, Kwon et al. 2023; online softmax, Dao et al. 2022).
+/// (blocks as in PagedAttention, Kwon et al. 2023; online softmax, Dao et al. 2022). Positions
+/// whose blocks are not here are left out.
 ///
 /// Numerical contract
 ///   types:        q, caches, o fp32, bf16 or fp16, all the same; sinks of any of them
 ///   accumulation: fp32 (reference: double), over positions in rising order, in groups that begin
 ///                 at fixed positions: a row's bits depend on its own sequence and the block size
 ///                 only, neither on other rows nor on the number of threads
-///   visibility:   row i at position p sees positions max(0, p - window) .. p
+///   visibility:   row i at position p sees positions max(0, p - window) .. p; where it is not
+///                 causal, every row sees all positions up to that of the piece's first row
+///   bias:         that of distance key - query is added to the scaled score
 ///   sink:         one more logit in the softmax, without a value (kernels/attention/sink)
-///   outputs:      o `=`, rounded once
+///                 (a GPU adds up 256 positions at a time and joins them in fp32)
+///   outputs:      o `=`, rounded once; lse `=`, the logarithm of the sum of powers, fp32; where a
+///                 row sees nothing o is 0 and lse -inf
 struct CachedAttention {
   static constexpr const char* name = "cached_attention";
-  In q;            // [t, 1, g, n/g, d], any strides but a contiguous last dimension
+  // Any strides but a contiguous last dimension.
+  In q;            // [t, 1, g, n/g, d]
   In key_cache;    // [blocks, g, block_size, d]
-  In value_cache;  // [blocks, g, block_size, dv]
+  In value_cache;  // [blocks, g, block_size, dv]; may be columns of the keys
   In sinks;        // [n], optional
-  Out o;           // [t, n, dv], contiguous
+  In bias;         // [2 s - 1, n], optional: row distance + s - 1, for positions below s
+  Out o;           // [t, n, dv], contiguous; as q, or fp32
+  Out lse;         // [t, n], contiguous, optional
   std::span<const CachedPiece> pieces;
   float scale = 1;
   Index window = -1;       // keys before the query that are visible besides itself; -1: all
   bool zero_sink = false;  // a sink of logit 0 for every head
+  bool causal = true;
+  In table = {};             // of a GPU: append_piece_table
+  Index most_positions = 0;  // of a GPU: that any row sees; 0: as the pieces say
+  Out workspace = {};        // of a GPU
 
   template <class F>
   void views(F&& f) const {
@@ -67,5 +104,8 @@ void run(device::ReferenceStream&, const CacheAppend&);
 void run(device::ReferenceStream&, const CachedAttention&);
 void run(device::HostStream&, const CacheAppend&);
 void run(device::HostStream&, const CachedAttention&);
+void run(device::CudaStream&, const CacheAppend&);
+void run(device::CudaStream&, const CachedAttention&);
+Index workspace_bytes(const device::CudaStream&, const CachedAttention&);
 
 }  // namespace mpitron::kernels

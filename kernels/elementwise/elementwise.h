@@ -63,6 +63,19 @@ struct Scale {
   }
 };
 
+/// average = momentum average + (1 - momentum) x.
+struct MovingAverage {
+  static constexpr const char* name = "moving_average";
+  InOut average;
+  In x;
+  float momentum = 0;
+
+  template <class F>
+  void views(F&& f) const {
+    f("average", average), f("x", x);
+  }
+};
+
 /// y = [sum of mask * x, sum of mask]; the reduction of a loss over its mask. Sums in fp64, in
 /// order.
 struct MaskedSum {
@@ -98,18 +111,21 @@ void run(device::ReferenceStream&, const Fill&);
 void run(device::ReferenceStream&, const Cast&);
 void run(device::ReferenceStream&, const Add&);
 void run(device::ReferenceStream&, const Scale&);
+void run(device::ReferenceStream&, const MovingAverage&);
 void run(device::ReferenceStream&, const MaskedSum&);
 void run(device::ReferenceStream&, const NormalInit&);
 void run(device::HostStream&, const Fill&);
 void run(device::HostStream&, const Cast&);
 void run(device::HostStream&, const Add&);
 void run(device::HostStream&, const Scale&);
+void run(device::HostStream&, const MovingAverage&);
 void run(device::HostStream&, const MaskedSum&);
 void run(device::HostStream&, const NormalInit&);
 void run(device::CudaStream&, const Fill&);
 void run(device::CudaStream&, const Cast&);
 void run(device::CudaStream&, const Add&);
 void run(device::CudaStream&, const Scale&);
+void run(device::CudaStream&, const MovingAverage&);
 void run(device::CudaStream&, const MaskedSum&);
 void run(device::CudaStream&, const NormalInit&);
 

@@ -72,6 +72,8 @@ void run(device::HostStream&, const CountVisits&);
 void run(device::HostStream&, const OrderVisits&);
 void run(device::CudaStream&, const CountVisits&);
 void run(device::CudaStream&, const OrderVisits&);
+/// Visits spread evenly: where nothing runs, later tensors have the sizes of a balanced routing.
+void run(device::NullStream&, const CountVisits&);
 Index workspace_bytes(const device::HostStream&, const OrderVisits&);
 
 }  // namespace mpitron::kernels

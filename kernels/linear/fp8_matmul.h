@@ -35,6 +35,9 @@ struct Fp8Matmul {
     f("a", a.values), f("a_amax", a.amax), f("b", b.values), f("b_amax", b.amax), f("bias", bias),
         f("c", c);
   }
+  double multiply_adds() const {
+    return static_cast<double>(c.numel()) * static_cast<double>(a.values.size(1));
+  }
 };
 
 /// Refuses arguments that do not fit together.

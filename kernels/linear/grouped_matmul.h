@@ -30,6 +30,9 @@ struct GroupedMatmul {
       f("b", matrix);
     }
   }
+  double multiply_adds() const {
+    return static_cast<double>(a.numel()) * static_cast<double>(c.size(1));
+  }
 };
 
 /// Where the gradient of a group's matrix goes.
@@ -53,6 +56,9 @@ struct GroupedWeightGradient {
     for (const GroupGradient& group : c) {
       f("c", group.gradient);
     }
+  }
+  double multiply_adds() const {
+    return static_cast<double>(a.numel()) * static_cast<double>(b.size(1));
   }
 };
 

@@ -34,6 +34,10 @@ struct Matmul {
   void views(F&& f) const {
     f("a", a), f("b", b), f("bias", bias), f("c", c);
   }
+  /// Multiply-adds of one launch, for who times it.
+  double multiply_adds() const {
+    return static_cast<double>(c.numel()) * static_cast<double>(a.size(transpose_a ? 0 : 1));
+  }
 };
 
 /// Refuses arguments that do not fit together.

@@ -1,6 +1,7 @@
 #pragma once
 #include "device/streams.h"
 #include "device/tensor_view.h"
+#include "kernels/linear/packed_formats.h"
 
 namespace mpitron::kernels {
 
@@ -10,20 +11,15 @@ using device::Out;
 // Products with a weight that is packed once and read often: generation. A step reads each weight
 // once for all its rows.
 
-/// Output features that lie side by side in a packed weight.
-inline constexpr Index kPackedColumns = 16;
-
-/// Elements of a packed weight [n, k]: blocks of sixteen output features, in each [k, 16]; the last
-/// block is filled up with zeros.
-inline constexpr Index packed_elements(Index n, Index k) {
-  return (n + kPackedColumns - 1) / kPackedColumns * kPackedColumns * k;
-}
-
-/// Numerical contract: values are rounded once to packed's type, to nearest even.
+/// Numerical contract
+///   fp32, bf16, fp16: values are rounded once, to nearest even
+///   int8:             scale = largest magnitude of the feature's weights / 127
+///   q4:               32 weights of a feature share a scale: that of largest magnitude / -8
 struct PackWeight {
   static constexpr const char* name = "pack_weight";
   In weight;   // [n, k], fp32, bf16 or fp16; rows may have a stride
-  Out packed;  // [packed_elements(n, k)], fp32, bf16 or fp16
+  Out packed;  // [packed_bytes(format, n, k)], u8
+  WeightFormat format = WeightFormat::fp32;
 
   template <class F>
   void views(F&& f) const {
@@ -31,21 +27,31 @@ struct PackWeight {
   }
 };
 
-/// y = x weight^T (+ bias).
+/// y = x weight^T (+ bias), or the same for each of some heads with weights of their own.
 ///
 /// Numerical contract
-///   types:        x and y fp32, bf16 or fp16, the same; packed and bias any of them
-///   accumulation: fp32 (reference: double), over k in rising order with one rounding for each
-///                 multiplication and addition; bias is added last, y is rounded once
+///   types:        x and y fp32, bf16 or fp16, the same; bias any of them
+///   numbers:      sums in fp32 (reference: double) over k in rising order with one rounding for
+///                 each multiplication and addition; where x and weight are both bf16 the products
+///                 are exact, and the processor's instructions for them say in which order
+///                 neighbouring ones are added
+///   int8, q4:     x is rounded to 8 bits, 256 (32) inputs of a row with one scale; sums of such a
+///                 group are exact, and are multiplied by the scales and added in fp32, in rising
+///                 order
+///   outputs:      bias is added last, y is rounded once
 ///   bits:         those of a row depend on that row alone: not on m nor on the number of threads
 struct PackedMatmul {
   static constexpr const char* name = "packed_matmul";
-  In x;       // [m, k], rows may have a stride
-  In packed;  // [packed_elements(n, k)]
-  In bias;    // [n], optional
-  Out y;      // [m, n], rows may have a stride
+  In x;       // [m, k] or [m, heads, k], any strides but a contiguous last dimension
+  In packed;  // [packed_bytes(format, n, k)], u8, for each head
+  In bias;    // [n], optional; not with heads
+  Out y;      // [m, n] or [m, heads, n], as x
   Out workspace;
+  WeightFormat format = WeightFormat::fp32;
 
+  Index heads() const { return x.shape.rank() == 3 ? x.size(1) : 1; }
+  Index inputs() const { return x.size(-1); }
+  Index outputs() const { return y.size(-1); }
   template <class F>
   void views(F&& f) const {
     f("x", x), f("packed", packed), f("bias", bias), f("y", y);

@@ -1,19 +1,35 @@
 #include "autograd/cached_pass.h"
 
-#include <cstring>
+#include "tensor/host_copy.h"
 
 namespace mpitron::autograd {
+namespace {
+
+void copy_place(device::Device& device, const Tensor& tensor, Index from, Index to) {
+  tensor::copy_bytes(device, tensor.slice(0, from, from + 1).view(),
+                     tensor.slice(0, to, to + 1).view());
+}
+
+template <class T>
+T& at_least(std::vector<T>& values, Index index) {
+  if (static_cast<Index>(values.size()) <= index) {
+    values.resize(static_cast<std::size_t>(index) + 1);
+  }
+  return values[static_cast<std::size_t>(index)];
+}
+
+}  // namespace
 
 const KeyValueCache::Layer& KeyValueCache::layer(Index number, const Width& width) {
-  if (static_cast<Index>(layers_.size()) < number) {
-    layers_.resize(static_cast<std::size_t>(number));
-  }
-  Layer& layer = layers_[static_cast<std::size_t>(number - 1)];
+  Layer& layer = at_least(layers_, number - 1);
   if (!layer.keys) {
     const auto memory = [&](Index size) {
       return Tensor::empty(device_, {blocks_, width.groups, block_size_, size}, width.dtype);
     };
-    layer = {memory(width.key), memory(width.value)};
+    layer.keys = memory(width.key);
+    if (width.value > 0) {
+      layer.values = memory(width.value);
+    }
   }
   return layer;
 }
@@ -22,10 +38,7 @@ void KeyValueCache::copy_block(Index from, Index to) {
   for (const Layer& layer : layers_) {
     for (const Tensor* tensor : {&layer.keys, &layer.values}) {
       if (*tensor) {
-        const Tensor source = tensor->slice(0, from, from + 1),
-                     target = tensor->slice(0, to, to + 1);
-        std::memcpy(target.view().data, source.view().data,
-                    static_cast<std::size_t>(source.view().bytes()));
+        copy_place(device_, *tensor, from, to);
       }
     }
   }
@@ -34,7 +47,37 @@ void KeyValueCache::copy_block(Index from, Index to) {
 Index KeyValueCache::bytes() const {
   Index bytes = 0;
   for (const Layer& layer : layers_) {
-    bytes += layer.keys ? layer.keys.view().bytes() + layer.values.view().bytes() : 0;
+    bytes += layer.keys.view().bytes() + layer.values.view().bytes();
+  }
+  return bytes;
+}
+
+const Tensor& LayerStates::of(Index number, Index part, const Shape& of_one, DType dtype) {
+  Tensor& state = at_least(at_least(layers_, number - 1), part);
+  if (!state) {
+    Shape shape = {places_};
+    for (int i = 0; i < of_one.rank(); ++i) {
+      shape.push_back(of_one[i]);
+    }
+    state = Tensor::empty(device_, shape, dtype);
+  }
+  return state;
+}
+
+void LayerStates::copy(Index from, Index to) {
+  for (const std::vector<Tensor>& parts : layers_) {
+    for (const Tensor& state : parts) {
+      copy_place(device_, state, from, to);
+    }
+  }
+}
+
+Index LayerStates::bytes() const {
+  Index bytes = 0;
+  for (const std::vector<Tensor>& parts : layers_) {
+    for (const Tensor& state : parts) {
+      bytes += state.view().bytes();
+    }
   }
   return bytes;
 }

@@ -11,7 +11,7 @@ namespace mpitron::autograd {
 class KeyValueCache {
  public:
   struct Layer {
-    Tensor keys, values;  // [blocks, g, block_size, d or dv]
+    Tensor keys, values;  // [blocks, g, block_size, d or dv]; no values where they are in the keys
   };
   /// What a position holds of one layer.
   struct Width {
@@ -34,14 +34,41 @@ class KeyValueCache {
   std::vector<Layer> layers_;
 };
 
+/// What layers carry from position to position in memory of a fixed size (the window of a
+/// convolution, the state of a scan), in places for many sequences. A piece of a pass says from
+/// which place a layer reads and to which it writes (CachedPiece), so that the caller takes a pass
+/// back by reading the old place again.
+class LayerStates {
+ public:
+  LayerStates(device::Device& device, Index places) : device_(device), places_(places) {}
+
+  /// [places, of_one..]: part `part` (from 0) of layer `number` (from 1), taken when it is first
+  /// asked for. A place holds what was written to it last.
+  const Tensor& of(Index number, Index part, const Shape& of_one, DType dtype);
+  /// Of all layers.
+  void copy(Index from, Index to);
+  Index bytes() const;
+
+ private:
+  device::Device& device_;
+  Index places_;
+  std::vector<std::vector<Tensor>> layers_;  // by number - 1 and part
+};
+
 /// A pass over pieces of several sequences, one after the other as rows [t, 1]: attention sees what
 /// the cache holds of each sequence and adds the rows to it.
 struct CachedPass {
+  /// Whether the rows are those of an encoder instead: one sequence whose positions all see each
+  /// other, of which only what decoders look at goes into the cache, on the blocks of `pieces`.
+  bool encodes = false;
   KeyValueCache& cache;
+  LayerStates& states;
   PackedWeights& weights;
   std::span<const kernels::CachedPiece> pieces;
-  Tensor positions;    // [t], int64, of the rows in their sequences
-  Tensor wanted_rows;  // [r], int64: whose logits are wanted
+  /// The same rows and what an encoder has left for them, up to position `first_position`.
+  std::span<const kernels::CachedPiece> encoded = {};
+  Tensor positions = {};                  // [t], int64, of the rows in their sequences
+  Tensor table = {}, encoded_table = {};  // of a GPU: kernels::append_piece_table of both
 };
 
 }  // namespace mpitron::autograd

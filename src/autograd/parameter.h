@@ -9,6 +9,8 @@
 
 namespace mpitron::autograd {
 
+struct Parameter;
+
 /// How a parameter starts; its values depend on the seed and its global name only.
 struct Initialization {
   enum class Kind {
@@ -47,6 +49,9 @@ struct ParameterRole {
   bool embedding_or_output = false;  // its learning rate may be decoupled
   bool low_rank = false;             // a factor of an update of a weight that keeps its value
   bool frozen = false;  // keeps its value: no gradient, no place in buckets and optimizer
+  bool held = false;    // in this step: it keeps its value and its optimizer state
+  /// Keeps the moving average of this one instead of being trained; frozen, too.
+  Parameter* average_of = nullptr;
 };
 
 /// Where the gradients of a step are added, and how far they are.
@@ -74,7 +79,8 @@ struct Parameter {
   /// shard counts where it lies, what all ranks have counts once.
   bool counts_in_norm(Index tensor_rank) const {
     const bool whole = !placement.expert && placement.shard.whole();
-    return !placement.counted_elsewhere && !role.frozen && (!whole || tensor_rank == 0);
+    const bool changes = !role.frozen && !role.held;
+    return changes && !placement.counted_elsewhere && (!whole || tensor_rank == 0);
   }
 };
 

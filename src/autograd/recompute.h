@@ -26,6 +26,9 @@ struct Replay {
   Block block;
   Kept kept;
   Slot input_slot;
+  // Of the first pass: a model may have passes with random numbers of their own.
+  std::uint64_t seed;
+  SamplePosition position;
 
   void operator()(Context& context, Tensor gradient) const {
     const Tensor input = kept(context);
@@ -33,6 +36,8 @@ struct Replay {
     Context inner = context;
     inner.recorder.tape = &tape;
     inner.recorder.usage = nullptr;  // noted in the first pass
+    inner.seed = seed;
+    inner.position = position;
     const Var replayed_input = input_slot ? variable(input) : constant(input);
     const Slot output = block(inner, replayed_input).slot;
     tape.backward(inner, output, std::move(gradient));
@@ -51,8 +56,9 @@ Var recompute(Context& context, Block block, const Var& input, const Keep& keep)
   quiet.recorder.tape = nullptr;
   const Var output = variable(block(quiet, input).value);
   auto kept = keep(context, input.value);
-  context.record(output.slot, detail::Replay<Block, decltype(kept)>{std::move(block),
-                                                                    std::move(kept), input.slot});
+  context.record(output.slot,
+                 detail::Replay<Block, decltype(kept)>{std::move(block), std::move(kept),
+                                                       input.slot, context.seed, context.position});
   return output;
 }
 

@@ -64,7 +64,30 @@ inline bool take_flag(Arguments& arguments, std::string_view flag) {
   return found;
 }
 
-/// The same of `--flag VALUE` or `--flag=VALUE`; the last of several counts. Error(usage) where the
+/// Every word behind `--flag`, up to the next flag, wherever it is given. Error(usage) where none
+/// follows.
+inline std::vector<std::string> take_values(Arguments& arguments, const std::string& flag) {
+  std::vector<std::string> values;
+  for (auto at = arguments.begin(); at != arguments.end();) {
+    if (at->starts_with(flag + "=")) {
+      values.push_back(at->substr(flag.size() + 1));
+      at = arguments.erase(at);
+    } else if (*at == flag) {
+      const auto end = std::find_if(at + 1, arguments.end(),
+                                    [](const std::string& word) { return word.starts_with("--"); });
+      if (end == at + 1) {
+        throw_usage("{}: a value must follow", flag);
+      }
+      values.insert(values.end(), at + 1, end);
+      at = arguments.erase(at, end);
+    } else {
+      ++at;
+    }
+  }
+  return values;
+}
+
+/// Removes `--flag VALUE` or `--flag=VALUE`; the last of several counts. Error(usage) where the
 /// value is missing.
 inline std::optional<std::string> take_value(Arguments& arguments, const std::string& flag) {
   std::optional<std::string> value;

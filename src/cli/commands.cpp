@@ -13,13 +13,16 @@ std::span<const Command> commands() {
               pretrain_vision_classify},
       Command{"pretrain-vision-inpaint", "train a ViT to paint what is behind a mask",
               pretrain_vision_inpaint},
+      Command{"pretrain-vision-dino", "train a ViT without labels, by a teacher that follows it",
+              pretrain_vision_dino},
       Command{"pretrain-vlm", "train a GPT that sees images on texts with images", pretrain_vlm},
       Command{"pretrain-mamba", "train a Mamba, or a hybrid by a pattern of layers",
               pretrain_mamba},
+      Command{"finetune", "teach a BERT or GPT a task of labelled texts (GLUE, RACE)", finetune},
       Command{"evaluate", "measure perplexity (WikiText) or LAMBADA accuracy of a GPT", evaluate},
       Command{"preprocess", "tokenise JSONL or plain text into .bin and .idx files", preprocess},
       Command{"merge-datasets", "write the corpora of a folder as one", merge_datasets},
-      Command{"dataset", "inspect a tokenised corpus, or convert it to .h5 and back", dataset},
+      Command{"dataset", "inspect or convert a tokenised corpus; pack images", dataset},
       Command{"clean", "filter and repair a corpus of web texts", clean},
       Command{"dedup", "leave out near-duplicates of a corpus", dedup},
       Command{"tokenizer", "train a byte-level BPE vocabulary", tokenizer},
@@ -30,6 +33,7 @@ std::span<const Command> commands() {
       Command{"adapter", "write the low-rank updates of a checkpoint for Hugging Face's PEFT",
               adapter},
       Command{"serve", "answer requests over HTTP with a model", serve},
+      Command{"embed", "write a vector of each document, as a BERT sees it", embed},
       Command{"generate", "continue texts with a model", generate},
       Command{"replay", "replay a recorded run of the reference and compare", replay},
       Command{"parity", "prove that a layout computes what one rank computes", parity},
@@ -65,6 +69,7 @@ int data(const Arguments& arguments) {
 int dataset(const Arguments& arguments) {
   static constexpr Command kCommands[] = {
       {"inspect", "show what a corpus holds, or one of its documents", dataset_inspect},
+      {"images", "pack, inspect and check images for training", dataset_images},
       {"convert", "turn .bin and .idx into one .h5 file, or back", dataset_convert},
   };
   return run_command_of("dataset", kCommands, arguments);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "config/text_task.h"
 #include "utils/numbers/shape.h"
 
 namespace mpitron::config {
@@ -76,6 +77,8 @@ struct DataConfig : TokenizerConfig, SampleConfig {
   Index seed = 1234;
   bool full_validation = false;
   bool multiple_validation_sets = false;
+
+  std::optional<TextTaskConfig> text_task;  // its files are read instead of all of the above
 
   // loading
   DataloaderType dataloader_type = DataloaderType::single;

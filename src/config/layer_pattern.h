@@ -64,6 +64,7 @@ struct LayerSpec {
 
   /// "attention", "self and cross", "mamba", ...; "-" where there is none.
   const char* mixer_name() const;
+  bool operator==(const LayerSpec&) const = default;
 };
 
 /// What the flags or the pattern's letter make of layer `number`, 1-based and global; T5 counts

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "utils/numbers/shape.h"
 
@@ -35,6 +36,9 @@ struct LoggingConfig : TensorboardConfig {
 
   std::optional<Index> metrics_port;  // of rank 0's HTTP server; 0: a free one
   std::string metrics_address = "127.0.0.1";
+
+  std::vector<std::string> eval_tasks;   // "TASK=FILE", measured at every evaluation
+  std::optional<std::string> plan_file;  // of `mpitron plan --json`, which steps are held against
 
   // what a training command prints at its end
   bool unigram_baseline = false;

@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace mpitron::config {
 namespace {
 
-/// `end` is the name or its last parts, between dots.
+/// `end` is the name or its last parts, between dots; or it is an expression of these.
 bool ends_with_parts(const std::string& name, const std::string& end) {
+  if (is_expression(end)) {
+    return std::regex_match(name, std::regex("(?:.*\\.)?(?:" + end + ")"));
+  }
   return name == end || name.ends_with("." + end);
 }
 
@@ -23,10 +29,25 @@ T by_pattern(const std::map<std::string, T>& patterns, const std::string& module
 
 }  // namespace
 
+bool is_expression(const std::string& target) {
+  return target.find_first_of("*+?()[]{}|^$\\") != std::string::npos;
+}
+
+std::string problem_of_expression(const std::string& expression) {
+  try {
+    const std::regex compiled(expression);
+    return "";
+  } catch (const std::regex_error& error) {
+    return fmt::format("\"{}\" is no regular expression ({})", expression, error.what());
+  }
+}
+
 /// Nothing where the module is not among the targets; rank and alpha may differ by pattern.
 std::optional<LoraConfig::Update> LoraConfig::update_of(const std::string& module) const {
   const bool chosen = std::ranges::any_of(target_modules, [&](const std::string& target) {
-    return target == "all-linear" || ends_with_parts(module, target);
+    return target == "all-linear" ||
+           (is_expression(target) ? std::regex_match(module, std::regex(target))
+                                  : ends_with_parts(module, target));
   });
   if (!chosen) {
     return std::nullopt;

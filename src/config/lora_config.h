@@ -23,9 +23,10 @@ struct LoraConfig {
   Index rank = 0;
   double alpha = 0;
   double dropout = 0;
-  bool rank_stabilised = false;               // s = alpha / sqrt(r) in place of alpha / r
-  std::vector<std::string> target_modules;    // last parts of names, or `all-linear`
-  std::map<std::string, Index> rank_pattern;  // by a name, or by the end of names
+  bool rank_stabilised = false;  // s = alpha / sqrt(r) in place of alpha / r
+  // last parts of names, `all-linear`, or one regular expression of whole names
+  std::vector<std::string> target_modules;
+  std::map<std::string, Index> rank_pattern;  // by the end of names, which may be an expression
   std::map<std::string, double> alpha_pattern;
 
   /// How a layer is updated.
@@ -36,6 +37,11 @@ struct LoraConfig {
   /// Nothing where the layer of this name keeps its weights alone.
   std::optional<Update> update_of(const std::string& module) const;
 };
+
+/// Whether it is a regular expression (ECMAScript's) rather than the last parts of a name.
+bool is_expression(const std::string& target);
+/// What is wrong with it; empty where nothing is.
+std::string problem_of_expression(const std::string& expression);
 
 /// What Hugging Face's Llama calls the place of parameters with this prefix: of
 /// `decoder.layers.1.self_attention.q_proj.` it is `model.layers.1.self_attn.q_proj`.

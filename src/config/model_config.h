@@ -9,6 +9,7 @@
 #include "config/recompute_config.h"
 #include "config/residual_config.h"
 #include "config/size_config.h"
+#include "config/text_task.h"
 #include "config/vision_config.h"
 
 namespace mpitron::config {
@@ -39,10 +40,14 @@ struct ModelConfig : SizeConfig,
   std::optional<Index> mtp_num_layers;
   double mtp_loss_scaling_factor = 0.1;
 
+  std::optional<TextHead> text_head;  // instead of what makes words of the layers' output
+
   // BERT: with the head that tells whether two parts are in order, and the loss of it.
   bool bert_binary_head = true;
 
   const ModelFamily& family() const { return family_of(kind); }
+  /// What this model learns from: those of its family, or whole texts.
+  SampleKind samples() const { return text_head ? SampleKind::labelled_texts : family().samples; }
   /// Of the whole model.
   Index all_layers() const { return family().encoder_decoder ? 2 * num_layers : num_layers; }
   /// Width of the part of a head that rotary positions turn, before rotary_percent.

@@ -15,6 +15,7 @@ enum class SampleKind {
   masked_spans,    // padded; spans of one sequence are to be said by another
   images,          // of a folder
   image_texts,     // texts with images between their tokens
+  labelled_texts,  // whole texts, of which a head says something; of no family alone
 };
 
 /// What flags, rules and layers know of a kind of models.
@@ -31,6 +32,7 @@ struct ModelFamily {
   bool padded() const {
     return samples == SampleKind::sentence_pairs || samples == SampleKind::masked_spans;
   }
+  bool generates() const { return decoder_only || encoder_decoder; }
   /// Without words a model has no vocabulary.
   bool has_words() const { return samples != SampleKind::images; }
 };

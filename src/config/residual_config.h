@@ -21,6 +21,7 @@ struct ResidualConfig {
   bool apply_layernorm_1p = false;
   bool apply_residual_connection_post_layernorm = false;
   double hidden_dropout = 0.1;
+  double drop_path = 0;  // share of samples that the last layer's branches leave out
   bool fp32_residual_connection = false;
 };
 

@@ -1,11 +1,31 @@
 #pragma once
+#include <optional>
+
+#include "config/residual_config.h"
 #include "utils/numbers/shape.h"
 
 namespace mpitron::config {
 
-/// What an image model learns: classes, or what is behind a mask.
-enum class VisionTask { classify, inpaint };
+/// What an image model learns: classes, what is behind a mask, or what crops of an image share.
+enum class VisionTask { classify, inpaint, dino };
 enum class MaskShape { random_walk, last_rows };
+
+/// Self-distillation without labels (Caron et al. 2021): a student sees all crops of an image, its
+/// teacher, a moving average of it, the two large ones.
+struct DinoConfig {
+  Index local_size = 96;  // edge of a small crop, in pixels
+  Index local_crops = 10;
+  Index head_hidden_size = 2048, bottleneck_size = 256;
+  Index outputs = 65536;
+  bool fixed_norm = false;                              // of the last layer's rows
+  double frozen_epochs = 1;                             // in which the last layer stays as it is
+  double first_temperature = 0.04, temperature = 0.07;  // of the teacher
+  Index temperature_epochs = 30;                        // from the first to the other
+  Index iterations_per_epoch = 1250;
+  Index iterations = 0;  // of the run
+
+  Index crops() const { return 2 + local_crops; }
+};
 
 /// Images and what is learned of them, of `--model vit`.
 struct VisionConfig {
@@ -19,6 +39,7 @@ struct VisionConfig {
   MaskShape mask_shape = MaskShape::random_walk;
   double mask_factor = 1;     // steps of the walk, or masked patches, over all patches
   Index most_bad_images = 0;  // that are replaced by others before a run ends
+  std::optional<DinoConfig> dino = std::nullopt;  // with that task
 
   Index grid_height() const { return patch > 0 ? image_height / patch : 0; }
   Index grid_width() const { return patch > 0 ? image_width / patch : 0; }
@@ -27,6 +48,17 @@ struct VisionConfig {
   Index patch_width() const { return patch * patch * channels; }
   /// Positions of the transformer.
   Index positions() const { return class_tokens + patches(); }
+  /// Of an image, and of all crops of one.
+  Index pixels() const { return channels * image_height * image_width; }
+  Index crop_pixels() const {
+    return 2 * pixels() + dino->local_crops * channels * dino->local_size * dino->local_size;
+  }
+  /// What small crops are cut into, with the same class tokens in front.
+  VisionConfig of_local_crops() const {
+    VisionConfig crops = *this;
+    crops.image_height = crops.image_width = dino->local_size;
+    return crops;
+  }
   Index mask_steps() const {
     return static_cast<Index>(mask_factor * static_cast<double>(patches()));
   }
@@ -34,9 +66,32 @@ struct VisionConfig {
 
 enum class TowerKind { clip, siglip };
 enum class ProjectorKind { mlp, affine };
+/// Texts around an image: <Image> and </Image>, <img> and </img>.
+enum class ImageTags { none, nvlm, internvl };
+
+/// Of a tower that has not the language model's sizes; layers are LayerNorm's, with biases.
+struct TowerSizes {
+  Index hidden_size = 1024, heads = 16, head_size = 64, ffn_hidden_size = 4096;
+  ActivationKind activation = ActivationKind::quick_gelu;
+  double norm_epsilon = 1e-5;
+};
+
+/// Of a projector that is not made like the language model's MLPs.
+struct ProjectorSizes {
+  Index ffn_hidden_size = 0;
+  ActivationKind activation = ActivationKind::gelu_erf;
+};
+
+/// How a large image becomes tiles.
+struct TilingConfig {
+  Index most_tiles = 1;        // but for the thumbnail
+  bool thumbnail = false;      // behind several tiles: the whole image
+  bool area_weighted = false;  // a grid's area counts, too, not its shape alone
+  bool tags = false;           // a text in front of every tile
+};
 
 /// A GPT that sees images (Liu et al. 2023): a tower over tiles, a projector, and what it makes of
-/// them between the embedded tokens. The tower has the language model's width and heads.
+/// them between the embedded tokens.
 struct VlmConfig {
   TowerKind tower = TowerKind::clip;
   ProjectorKind projector = ProjectorKind::mlp;
@@ -46,8 +101,16 @@ struct VlmConfig {
   bool class_token = true;     // CLIP's stays behind the tower
   bool pixel_shuffle = false;  // four positions become one of four times the width
   Index text_length = 0;       // tokens of a sample, an image counts as one
+  TilingConfig tiling;
+  ImageTags image_tags = ImageTags::none;
+  std::optional<TowerSizes> tower_sizes = std::nullopt;          // else the language model's
+  std::optional<ProjectorSizes> projector_sizes = std::nullopt;  // else the language model's
   bool freeze_language_model = false;
   bool freeze_tower = false;
+  bool recompute_tower = false;
+  bool tower_always_runs = false;  // also without images: all replicas gather its parameters
+  bool weighs_turns = false;       // a turn's loss counts the square root of its length
+  Index packing_window = 0;        // samples that may share a row; 0: one sample a row
 
   Index grid() const { return patch > 0 ? tile / patch : 0; }
   Index patches() const { return grid() * grid(); }
@@ -56,6 +119,10 @@ struct VlmConfig {
   /// That the language model sees of a tile.
   Index positions() const {
     return pixel_shuffle ? patches() / 4 : patches() + (class_token ? tower_tokens() : 0);
+  }
+  /// Of an image, at most.
+  Index most_tiles() const {
+    return tiling.most_tiles + (tiling.thumbnail && tiling.most_tiles > 1 ? 1 : 0);
   }
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "models/bert/bert_batch.h"
@@ -31,15 +30,6 @@ autograd::Var logits_of(autograd::Context& context, const models::Model& model,
   return model.logits(context, model.batch(microbatch, {.map = {}, .length = length}));
 }
 
-void load(models::Model& model, TensorSource& ours) {
-  for (autograd::Parameter& parameter : model.parameters()) {
-    const HostTensor stored = ours.read(parameter.name);
-    MPITRON_CHECK(stored.shape() == parameter.shape, parameter.name);
-    const HostTensor value = cast(stored, parameter.value.dtype());
-    std::memcpy(parameter.value.view().data, value.bytes().data(), value.bytes().size());
-  }
-}
-
 }  // namespace
 
 std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& description) {
@@ -60,11 +50,21 @@ std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
                                       .prediction_depths = config.mtp_num_layers.value_or(0)}});
 }
 
+void load_values(models::Model& model, TensorSource& ours) {
+  for (autograd::Parameter& parameter : model.parameters()) {
+    const HostTensor stored = ours.read(parameter.name);
+    MPITRON_CHECK(stored.shape() == parameter.shape, parameter.name);
+    const HostTensor value = cast(stored, parameter.value.dtype());
+    tensor::take_shard({value.bytes().data(), value.dtype(), value.shape()}, parameter.shard,
+                       parameter.value.view());
+  }
+}
+
 std::unique_ptr<models::Model> load_model(const config::ModelConfig& config, device::Device& device,
                                           TensorSource& ours) {
   auto model = make_model(config, device);
   model->initialize();
-  load(*model, ours);
+  load_values(*model, ours);
   return model;
 }
 

@@ -26,6 +26,9 @@ std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
 std::unique_ptr<models::Model> load_model(const config::ModelConfig& config, device::Device& device,
                                           TensorSource& ours);
 
+/// Gives a rank's part of a model the values of these tensors, of which it takes its shards.
+void load_values(models::Model& model, TensorSource& ours);
+
 /// Logits of one sequence (of BERT the masked words'; T5's decoder reads what its encoder reads)
 /// over the padded vocabulary, computed on the host by the model that the tensors make. The whole
 /// model is in memory. Kokkos must run (device::HostRuntime).

@@ -25,7 +25,8 @@ std::size_t class_capacity(std::size_t bytes, std::size_t granularity) {
 
 class PrivatePages final : public PageSource {
  public:
-  PrivatePages() = default;
+  /// `backed`: by memory as it is touched, on huge pages; else pages are small and none is promised.
+  explicit PrivatePages(bool backed) : backed_(backed) {}
   PrivatePages(const PrivatePages&) = delete;
   PrivatePages& operator=(const PrivatePages&) = delete;
   ~PrivatePages() override {
@@ -36,7 +37,7 @@ class PrivatePages final : public PageSource {
 
   void* take(std::size_t bytes) override {
     void* mapping = ::mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                           MAP_PRIVATE | MAP_ANONYMOUS | (backed_ ? 0 : MAP_NORESERVE), -1, 0);
     if (mapping == MAP_FAILED) {
       return nullptr;
     }
@@ -46,18 +47,23 @@ class PrivatePages final : public PageSource {
     }
     const auto address = reinterpret_cast<std::uintptr_t>(mapping);
     void* first = reinterpret_cast<void*>((address + kHugePage - 1) / kHugePage * kHugePage);
-    ::madvise(first, bytes, MADV_HUGEPAGE);
+    ::madvise(first, bytes, backed_ ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     return first;
   }
 
  private:
+  bool backed_;
   std::vector<std::pair<void*, std::size_t>> mapped_;
 };
 
 }  // namespace
 
 std::unique_ptr<PageSource> private_pages() {
-  return std::make_unique<PrivatePages>();
+  return std::make_unique<PrivatePages>(true);
+}
+
+std::unique_ptr<PageSource> reserved_pages() {
+  return std::make_unique<PrivatePages>(false);
 }
 
 CachingAllocator::CachingAllocator(std::unique_ptr<PageSource> pages, std::size_t granularity,

@@ -45,6 +45,8 @@ class PageSource {
 };
 /// Memory of this process alone.
 std::unique_ptr<PageSource> private_pages();
+/// Address space of it alone: pages that nobody writes to take no memory, however many there are.
+std::unique_ptr<PageSource> reserved_pages();
 
 /// Keeps every block for the next request of its size class, so that a steady step takes nothing
 /// from the system (never giving large buffers back is worth 1.4x of a step). Never touches the

@@ -16,7 +16,9 @@ void copy_or(Stream& stream, void* to, const void* from, Index bytes, const Copy
   }
   std::visit(
       [&]<class S>(S& s) {
-        if constexpr (kOnHost<S>) {
+        if constexpr (std::is_same_v<S, NullStream>) {
+          return;
+        } else if constexpr (kOnHost<S>) {
           std::memcpy(to, from, static_cast<std::size_t>(bytes));
         } else {
           copy(s);
@@ -38,7 +40,7 @@ void upload_bytes(Stream& stream, void* to, const void* from, Index bytes) {
 void synchronize(Stream& stream) {
   std::visit(
       []<class S>(S& s) {
-        if constexpr (!kOnHost<S>) {
+        if constexpr (std::is_same_v<S, CudaStream>) {
           synchronize(s);
         }
       },

@@ -23,6 +23,11 @@ std::unique_ptr<Device> make_device(std::string_view name, std::unique_ptr<Alloc
   throw_usage("--device {}: this build has host, reference", name);
 }
 
+std::unique_ptr<Device> make_null_device() {
+  return std::make_unique<Device>(NullStream{},
+                                  std::make_unique<CachingHostAllocator>(reserved_pages()));
+}
+
 DeviceChoice choose_device(std::string_view wanted, const std::optional<VisibleGpus>& gpus,
                            Index local_rank) {
   const bool automatic = wanted == "auto";

@@ -55,6 +55,8 @@ class Device {
     return *std::visit([](auto& stream) { return &stream.observer; }, stream_);
   }
   Allocator& allocator() { return *allocator_; }
+  /// False: kernels do nothing, and memory is only counted (make_null_device).
+  bool computes() const { return !std::holds_alternative<NullStream>(stream_); }
   /// Whether the host reads and writes tensors where they lie.
   bool tensors_on_host() const { return staging_ == nullptr; }
   /// Host memory that is copied to the device or from it. A released block is handed out again when
@@ -80,6 +82,10 @@ class Device {
 /// what there is. `memory`: where host tensors lie, by default this process' own.
 std::unique_ptr<Device> make_device(std::string_view name,
                                     std::unique_ptr<Allocator> memory = nullptr);
+
+/// Runs nothing. Its memory is handed out by the host's allocator and is zero as long as nobody
+/// writes to it, so that terabytes of it cost nothing.
+std::unique_ptr<Device> make_null_device();
 
 /// The GPU `index` of those that this process sees; Error(environment) where there is none or no
 /// driver. Defined only where `kHasCuda` (device/cuda).

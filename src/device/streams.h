@@ -21,6 +21,12 @@ struct HostStream : StreamBase {
   static constexpr const char* name = "host";
 };
 
+/// Nothing runs: for plans, which ask what a program launches, allocates and sends. A kernel whose
+/// results decide sizes may have an overload all the same.
+struct NullStream : StreamBase {
+  static constexpr const char* name = "null";
+};
+
 /// A queue of one GPU: `run` returns before the kernel ends. Complete (device/cuda/cuda_device.h)
 /// and part of the variant `Stream` only in a build with CUDA; declared here, so that kernels can
 /// declare their overloads.

@@ -14,6 +14,8 @@ struct Image {
   Index width = 0, height = 0;
   std::vector<std::uint8_t> pixels;  // [height, width, 3]
   int orientation = 1;               // as EXIF tells it (1-8); pixels are as stored
+  bool has_palette = false;          // as stored: PIL resizes such an image to nearest pixels
+  bool lost_levels = false;          // 16-bit grey, of which the high byte is taken
 
   Image() = default;
   Image(Index w, Index h)

@@ -1,7 +1,5 @@
 #pragma once
-#include "autograd/cached_pass.h"
-#include "inference/engine_interface.h"
-#include "models/base/model.h"
+#include "inference/step_runner.h"
 
 namespace mpitron::inference {
 
@@ -15,31 +13,15 @@ class CachedEngine : public Engine {
   CachedEngine(device::Device& device, const models::Model& model, EngineShape shape,
                Index vocabulary);
 
-  const EngineShape& shape() const override { return shape_; }
-  std::span<const float> step(std::span<const SequenceStep> sequences) override;
-  void copy_block(Index from, Index to) override { cache_.copy_block(from, to); }
-  void release_slot(Index /*slot*/) override {}
-  /// Of keys and values.
-  Index cache_bytes() const { return cache_.bytes(); }
-  /// Of the weights that a step reads.
-  Index weight_bytes() const { return weights_.bytes(); }
+  const EngineShape& shape() const override { return runner_.shape(); }
+  void start(std::span<const StepPlan* const> plans) override;
+  void finish() override {}
+  std::span<const float> logits(Index /*replica*/) const override { return logits_; }
+  std::span<const TokenId> drafted(Index /*replica*/) const override { return runner_.drafted(); }
+  const StepRunner& runner() const { return runner_; }
 
  private:
-  /// What a step's rows are: filled from its sequences.
-  struct Rows {
-    std::vector<kernels::CachedPiece> pieces;
-    std::vector<std::int64_t> ids, positions, wanted;
-  };
-  void collect(std::span<const SequenceStep> sequences);
-  tensor::Tensor on_device(const std::vector<std::int64_t>& values);
-  void run_rows();
-
-  device::Device& device_;
-  const models::Model& model_;
-  EngineShape shape_;
-  autograd::KeyValueCache cache_;
-  autograd::PackedWeights weights_;
-  Rows rows_;
+  StepRunner runner_;
   std::vector<float> logits_;
 };
 

@@ -13,6 +13,6 @@ std::string no_cached_path(const config::ModelConfig& config);
 /// The engine for a model of one rank: the cached one, or the uncached one where the kind of model
 /// has no cached path. `shape`: the model's vocabularies and positions are filled in.
 std::unique_ptr<Engine> make_engine(device::Device& device, const models::Model& model,
-                                    const EngineShape& shape, Index vocabulary);
+                                    EngineShape shape, Index vocabulary);
 
 }  // namespace mpitron::inference

@@ -2,8 +2,8 @@
 #include <optional>
 #include <span>
 
+#include "kernels/linear/packed_formats.h"
 #include "tokenizers/core/tokenizer.h"
-#include "utils/numbers/dtype.h"
 
 namespace mpitron::inference {
 
@@ -12,25 +12,58 @@ using tokenizers::TokenIds;
 
 /// What an engine can hold; fixed from its construction on.
 struct EngineShape {
-  Index block_size = 16;              // positions per block of the cache
-  Index blocks = 0;                   // ids 0 .. blocks - 1
-  Index slots = 0;                    // sequences with state at the same time
-  Index max_step_tokens = 512;        // of all sequences of one step together
-  Index max_positions = 0;            // longest sequence, prompt and answer
-  Index vocabulary = 0;               // true ids
-  Index padded_vocabulary = 0;        // columns of the logits
-  std::optional<DType> weights = {};  // type that products read weights in; absent: the model's
+  Index block_size = 16;        // positions per block of the cache
+  Index blocks = 0;             // ids 0 .. blocks - 1
+  Index block_owners = 1;       // block i of a sequence is one whose id leaves i's rest by this
+  Index slots = 0;              // sequences that run at the same time
+  Index states = 0;             // places for what layers carry beside keys; 0: none does
+  Index max_step_tokens = 512;  // of all sequences of one step together
+  Index max_positions = 0;      // longest sequence, prompt and answer
+  Index own_drafts = 0;   // most tokens that the engine itself drafts behind a sequence's last
+  Index max_encoded = 0;  // longest prompt of an encoder; 0: there is none
+  Index vocabulary = 0;   // true ids
+  Index padded_vocabulary = 0;                        // columns of the logits
+  std::optional<kernels::WeightFormat> weights = {};  // that products read; absent: the model's
 };
 
-/// One sequence's share of a step: a piece of its prompt, or the token that was drawn last.
+/// One sequence's share of a step: a piece of its prompt, or the token that was drawn last, with
+/// drafts of those after it.
 struct SequenceStep {
-  Index slot = 0;            // state that is not kept by position (convolutions, encoders)
+  Index slot = 0;            // of this sequence alone as long as it runs
   Index first_position = 0;  // of tokens[0]; everything before it is in the cache
   std::span<const TokenId> tokens;
   std::span<const Index> blocks;  // blocks[i] holds positions [i * block_size, (i+1) * block_size)
   Index logits_from = 0;          // logits of tokens[logits_from ..]; tokens.size(): of none
+  Index state_from = -1;          // place of what layers carry of the positions before; -1: none is
+  Index state_to = -1;            // and of those up to the last token
+  // Of a model whose prompts go to an encoder; tokens are the answer's alone.
+  std::span<const TokenId> encoder_tokens = {};  // to be encoded now; else they have been
+  std::span<const Index> encoder_blocks = {};    // hold what is left of encoder_size positions
+  Index encoder_size = 0;
 
-  Index rows() const { return static_cast<Index>(tokens.size()) - logits_from; }
+  Index own_drafts = 0;  // tokens to be drafted by the engine and computed behind the others
+
+  Index rows() const { return static_cast<Index>(tokens.size()) - logits_from + own_drafts; }
+};
+
+/// A block or a place for states that becomes what another one is.
+struct PlaceCopy {
+  Index from = 0, to = 0;
+};
+
+/// What an engine does in a step: the copies in their order, then all sequences together. Spans are
+/// read until start() returns.
+struct StepPlan {
+  std::vector<PlaceCopy> block_copies;
+  std::vector<PlaceCopy> state_copies;
+  std::vector<SequenceStep> sequences;
+
+  bool empty() const { return sequences.empty() && block_copies.empty() && state_copies.empty(); }
+  void clear() {
+    block_copies.clear();
+    state_copies.clear();
+    sequences.clear();
+  }
 };
 
 /// The model side of generation: a forward pass over chunks of any lengths with keys and values in
@@ -39,19 +72,34 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
+  /// Of each replica.
   virtual const EngineShape& shape() const = 0;
+  /// Copies of the model, each with sequences, slots and blocks of its own.
+  virtual Index replicas() const { return 1; }
+  /// Steps of different sequences that are worth having under way at the same time.
+  virtual Index depth() const { return 1; }
 
-  /// Writes keys and values of all tokens into their blocks (what lay at these positions is
-  /// replaced) and returns the wanted logits, fp32 [rows, padded_vocabulary], sequences in order;
-  /// valid until the next call. Blocks may be shared by sequences for positions that none writes.
-  /// A sequence's logits do not depend on the others of the step.
-  virtual std::span<const float> step(std::span<const SequenceStep> sequences) = 0;
+  /// Begins a step, `plans[r]` of replica r: keys and values of all its tokens go into their blocks
+  /// (what lay at these positions is replaced). Blocks may be shared by sequences for positions
+  /// that none writes. A sequence's logits do not depend on the others of the step.
+  virtual void start(std::span<const StepPlan* const> plans) = 0;
+  /// Ends the oldest step under way.
+  virtual void finish() = 0;
+  /// Of the step that ended last: the wanted logits, fp32 [rows, padded_vocabulary], sequences in
+  /// order; valid until the next call of another function.
+  virtual std::span<const float> logits(Index replica) const = 0;
+  /// Of the same step: what the engine drafted, sequences in order.
+  virtual std::span<const TokenId> drafted(Index /*replica*/) const { return {}; }
+  /// Called now and then while nobody has work.
+  virtual void idle() {}
 
-  /// Copies a block's keys and values: a shared block that somebody is about to write.
-  virtual void copy_block(Index from, Index to) = 0;
-
-  /// Forgets the state of a slot; the next sequence in it begins at position 0.
-  virtual void release_slot(Index slot) = 0;
+  /// A step of the first replica alone, where nothing is under way.
+  std::span<const float> step(const StepPlan& plan) {
+    const StepPlan* const only = &plan;
+    start(std::span(&only, 1));
+    finish();
+    return logits(0);
+  }
 };
 
 }  // namespace mpitron::inference

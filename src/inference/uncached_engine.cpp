@@ -9,14 +9,47 @@ namespace mpitron::inference {
 
 using tensor::Tensor;
 
+namespace {
+
+EngineShape completed(EngineShape shape, const config::ModelConfig& model, Index vocabulary) {
+  shape.vocabulary = vocabulary;
+  shape.padded_vocabulary = model.padded_vocab_size;
+  shape.max_positions = model.max_position_embeddings;
+  return shape;
+}
+
+UncachedEngine::Pass pass_of(device::Device& device, const models::Model& model) {
+  return [&device, &model](const TokenIds& text, Index first_row, std::vector<float>& rows) {
+    const auto count = static_cast<Index>(text.size());
+    const Tensor tokens = tensor::empty_on_host(device, {count, 1}, DType::i64);
+    const Tensor positions = tensor::empty_on_host(device, {count, 1}, DType::i64);
+    for (Index i = 0; i < count; ++i) {
+      tokens.data<std::int64_t>()[i] = text[static_cast<std::size_t>(i)];
+      positions.data<std::int64_t>()[i] = i;
+    }
+    const models::Batch batch{{models::kTokens, tensor::to_device(device, tokens)},
+                              {models::kPositionIds, tensor::to_device(device, positions)}};
+    autograd::Context context{.device = device, .mode = autograd::Mode::evaluate};
+    const Tensor all = model.logits(context, batch).value;
+    const Tensor wanted = tensor::to_host(device, all.slice(0, first_row, count));
+    visit_dtype(wanted.dtype(), [&]<class T>() {
+      for (Index i = 0; i < wanted.numel(); ++i) {
+        rows.push_back(static_cast<float>(wanted.data<T>()[i]));
+      }
+    });
+  };
+}
+
+}  // namespace
+
+UncachedEngine::UncachedEngine(EngineShape shape, Pass pass)
+    : shape_(shape),
+      pass_(std::move(pass)),
+      cache_(static_cast<std::size_t>(shape.blocks * shape.block_size)) {}
+
 UncachedEngine::UncachedEngine(device::Device& device, const models::Model& model,
                                EngineShape shape, Index vocabulary)
-    : device_(device), model_(model), shape_(shape) {
-  shape_.vocabulary = vocabulary;
-  shape_.padded_vocabulary = model.config().padded_vocab_size;
-  shape_.max_positions = model.config().max_position_embeddings;
-  cache_.assign(static_cast<std::size_t>(shape_.blocks * shape_.block_size), 0);
-}
+    : UncachedEngine(completed(shape, model.config(), vocabulary), pass_of(device, model)) {}
 
 TokenId& UncachedEngine::at(const SequenceStep& sequence, Index position) {
   const Index block = sequence.blocks[static_cast<std::size_t>(position / shape_.block_size)];
@@ -25,28 +58,24 @@ TokenId& UncachedEngine::at(const SequenceStep& sequence, Index position) {
 
 void UncachedEngine::append_rows(const SequenceStep& sequence) {
   const Index count = sequence.first_position + static_cast<Index>(sequence.tokens.size());
-  const Tensor tokens = tensor::empty_on_host(device_, {count, 1}, DType::i64);
-  const Tensor positions = tensor::empty_on_host(device_, {count, 1}, DType::i64);
+  TokenIds text;
   for (Index i = 0; i < count; ++i) {
-    tokens.data<std::int64_t>()[i] = at(sequence, i);
-    positions.data<std::int64_t>()[i] = i;
+    text.push_back(at(sequence, i));
   }
-  const models::Batch batch{{models::kTokens, tensor::to_device(device_, tokens)},
-                            {models::kPositionIds, tensor::to_device(device_, positions)}};
-  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate};
-  const Tensor all = model_.logits(context, batch).value;
-  const Tensor rows = tensor::to_host(device_, all.slice(0, count - sequence.rows(), count));
-  MPITRON_CHECK(rows.numel() == sequence.rows() * shape_.padded_vocabulary, rows.numel());
-  visit_dtype(rows.dtype(), [&]<class T>() {
-    for (Index i = 0; i < rows.numel(); ++i) {
-      logits_.push_back(static_cast<float>(rows.data<T>()[i]));
-    }
-  });
+  const std::size_t before = logits_.size();
+  pass_(text, count - sequence.rows(), logits_);
+  MPITRON_CHECK(
+      static_cast<Index>(logits_.size() - before) == sequence.rows() * shape_.padded_vocabulary,
+      logits_.size());
 }
 
-std::span<const float> UncachedEngine::step(std::span<const SequenceStep> sequences) {
+void UncachedEngine::start(std::span<const StepPlan* const> plans) {
+  const StepPlan& plan = *plans[0];
   logits_.clear();
-  for (const SequenceStep& sequence : sequences) {
+  for (const PlaceCopy& copy : plan.block_copies) {
+    copy_block(copy.from, copy.to);
+  }
+  for (const SequenceStep& sequence : plan.sequences) {
     for (std::size_t i = 0; i < sequence.tokens.size(); ++i) {
       at(sequence, sequence.first_position + static_cast<Index>(i)) = sequence.tokens[i];
     }
@@ -54,7 +83,6 @@ std::span<const float> UncachedEngine::step(std::span<const SequenceStep> sequen
       append_rows(sequence);
     }
   }
-  return logits_;
 }
 
 void UncachedEngine::copy_block(Index from, Index to) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+
 #include "inference/engine_interface.h"
 #include "models/base/model.h"
 
@@ -9,22 +11,26 @@ namespace mpitron::inference {
 /// for every model of one rank that reads tokens alone.
 class UncachedEngine : public Engine {
  public:
+  /// Appends the logits [rows, padded vocabulary] of a text's tokens from `first_row` on.
+  using Pass = std::function<void(const TokenIds& text, Index first_row, std::vector<float>& rows)>;
+  /// Of a model that lies on several ranks, which all step alike. `shape`: complete.
+  UncachedEngine(EngineShape shape, Pass pass);
   /// `shape`: the model's vocabularies and positions are filled in.
   UncachedEngine(device::Device& device, const models::Model& model, EngineShape shape,
                  Index vocabulary);
 
   const EngineShape& shape() const override { return shape_; }
-  std::span<const float> step(std::span<const SequenceStep> sequences) override;
-  void copy_block(Index from, Index to) override;
-  void release_slot(Index /*slot*/) override {}
+  void start(std::span<const StepPlan* const> plans) override;
+  void finish() override {}
+  std::span<const float> logits(Index /*replica*/) const override { return logits_; }
 
  private:
   TokenId& at(const SequenceStep& sequence, Index position);
   void append_rows(const SequenceStep& sequence);
+  void copy_block(Index from, Index to);
 
-  device::Device& device_;
-  const models::Model& model_;
   EngineShape shape_;
+  Pass pass_;
   TokenIds cache_;  // [blocks, block_size]
   std::vector<float> logits_;
 };

@@ -7,6 +7,8 @@
 #include "models/gpt/gpt_model.h"
 #include "models/llava/llava_model.h"
 #include "models/t5/t5_model.h"
+#include "models/text_head/text_classifier.h"
+#include "models/vit/dino_model.h"
 #include "models/vit/vit_classifier.h"
 #include "models/vit/vit_inpainter.h"
 
@@ -25,9 +27,14 @@ std::unique_ptr<Model> make(const config::ModelConfig& config, device::Device& d
 /// By what is learned of images.
 std::unique_ptr<Model> make_vit(const config::ModelConfig& config, device::Device& device,
                                 Model::Share share) {
-  const auto make_head =
-      config.vision.task == config::VisionTask::inpaint ? make<VitInpainter> : make<VitClassifier>;
-  return make_head(config, device, std::move(share));
+  switch (config.vision.task) {
+    case config::VisionTask::inpaint:
+      return make<VitInpainter>(config, device, std::move(share));
+    case config::VisionTask::dino:
+      return make<DinoModel>(config, device, std::move(share));
+    default:
+      return make<VitClassifier>(config, device, std::move(share));
+  }
 }
 
 struct FamilyRow {
@@ -48,6 +55,9 @@ constexpr auto kFamilies = std::to_array<FamilyRow>({
 
 std::unique_ptr<Model> make_model(const config::ModelConfig& config, device::Device& device,
                                   Model::Share share) {
+  if (config.text_head) {
+    return make<TextClassifier>(config, device, std::move(share));
+  }
   const auto family = std::ranges::find(kFamilies, config.kind, &FamilyRow::kind);
   MPITRON_CHECK(family != kFamilies.end(), config.family().name);
   return family->make(config, device, std::move(share));

@@ -347,10 +347,12 @@ void Optimizer::update_in_order(const Update& update,
     if (const Slot& slot = slots_[i]; on_device(slot)) {
       std::vector<Due> due;
       for (std::size_t k = i; k < end; ++k) {
-        due.push_back(due_on_device(slots_[k]));
+        if (!slots_[k].held) {
+          due.push_back(due_on_device(slots_[k]));
+        }
       }
       update(device_, due);
-    } else {
+    } else if (!slot.held) {
       const Due due{&slot, host_->fetch(flat(slot.trained.main_grad))};
       host_->wait();
       update(*slot.home, {&due, 1});
@@ -369,6 +371,9 @@ void Optimizer::update_overlapped(const Update& update,
   std::vector<const Slot*> processors;
   std::vector<Due> devices;
   for (const Slot& slot : slots_) {
+    if (slot.held) {
+      continue;
+    }
     if (on_device(slot)) {
       devices.push_back(due_on_device(slot));
     } else {

@@ -60,6 +60,9 @@ class Optimizer {
   /// each group.
   StepResult step(const StepInputs& inputs, const ParameterScheduler& scheduler);
 
+  /// A held tensor keeps its value and its state in the next step.
+  void hold(std::size_t index, bool held) { slots_[index].held = held; }
+
   /// L2 norm of all (master) parameters, and how many gradient elements are exactly zero.
   double parameters_norm();
   Index zero_gradients();
@@ -92,6 +95,7 @@ class Optimizer {
     Rule rule = Rule::adam;
     ParameterGroupKey group;
     LrBounds bounds;
+    bool held = false;
     device::Device* home = nullptr;  // in whose memory the state lies; its kernels update it
     tensor::Tensor value;            // the model's, flat, or the home's copy of it
     StoredState master;

@@ -4,6 +4,15 @@ namespace mpitron::pipeline {
 
 using tensor::Tensor;
 
+namespace {
+
+/// The computation that needs a message: its chunk on the receiver's stage, and its microbatch.
+Index label_of(Index chunk, Index microbatch) {
+  return (chunk << 32) + microbatch + 1;
+}
+
+}  // namespace
+
 Executor::Executor(comm::World& world, device::Device& device, const std::vector<Index>& ranks)
     : world_(world),
       device_(device),
@@ -40,7 +49,9 @@ void Executor::perform(const Action& action, const StepCallbacks& callbacks) {
       return received_.at(key(action)).work.wait();
     case ActionKind::send: {
       Message& message = to_send_.at(key(action));
-      message.work = group(action.payload).send(message.tensor.view(), action.peer_stage);
+      message.work = group(action.payload)
+                         .send(message.tensor.view(), action.peer_stage,
+                               label_of(action.peer_chunk, action.microbatch));
       return;
     }
     case ActionKind::wait_send:
@@ -53,7 +64,9 @@ void Executor::perform(const Action& action, const StepCallbacks& callbacks) {
 void Executor::post_receive(const Action& action) {
   Message& message = received_[key(action)];
   message.tensor = Tensor::empty(device_, hidden_.shape, hidden_.dtype);
-  message.work = group(action.payload).receive(message.tensor.view(), action.peer_stage);
+  message.work = group(action.payload)
+                     .receive(message.tensor.view(), action.peer_stage,
+                              label_of(action.chunk, action.microbatch));
 }
 
 Tensor Executor::take(Payload payload, const Action& action) {

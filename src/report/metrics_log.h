@@ -27,6 +27,8 @@ class MetricsLog {
   std::span<const double> column(const std::string& name) const;
   /// The newest value, whatever its step.
   double last(const std::string& name) const;
+  /// "lm loss", or "loss" of a model that has no language.
+  std::string loss_name() const { return column("lm loss").empty() ? "loss" : "lm loss"; }
   const std::map<std::string, std::vector<double>, std::less<>>& columns() const {
     return columns_;
   }

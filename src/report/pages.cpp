@@ -6,7 +6,6 @@
 
 #include "report/html.h"
 #include "report/run_page_script.h"
-#include "report/svg_plot.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
@@ -101,7 +100,8 @@ bool any(const std::vector<ScalingRow>& rows, double ScalingRow::*value) {
 }
 
 /// Both axes by powers of ten where ranks span a wide range.
-std::vector<Plot> plots_of(const std::vector<ScalingRow>& rows) {
+std::vector<Plot> plots_of(const std::vector<ScalingRow>& rows,
+                           const std::vector<PlotLine>& elsewhere) {
   const bool wide =
       static_cast<double>(rows.back().ranks) > kWideRange * static_cast<double>(rows.front().ranks);
   std::vector<Plot> plots;
@@ -111,14 +111,21 @@ std::vector<Plot> plots_of(const std::vector<ScalingRow>& rows) {
                              dashed(line_of("predicted", rows, &ScalingRow::predicted))},
                    .logarithmic_x = wide,
                    .logarithmic_y = wide});
+  if (any(rows, &ScalingRow::model)) {
+    plots[0].lines.push_back(dashed(line_of("model", rows, &ScalingRow::model)));
+  }
   plots.push_back({.title = "Efficiency, FLOP/s per rank over the first point's",
                    .x_label = "ranks",
                    .lines = {line_of("measured", rows, &ScalingRow::efficiency)},
                    .logarithmic_x = wide});
   Plot speed{.title = "TFLOP/s per rank",
              .x_label = "ranks",
-             .lines = {line_of("measured", rows, &ScalingRow::tflops_per_rank)},
-             .logarithmic_x = wide};
+             .lines = elsewhere,
+             .logarithmic_x = wide || !elsewhere.empty()};
+  speed.lines.push_back(line_of("measured", rows, &ScalingRow::tflops_per_rank));
+  if (any(rows, &ScalingRow::model_tflops)) {
+    speed.lines.push_back(dashed(line_of("model", rows, &ScalingRow::model_tflops)));
+  }
   if (any(rows, &ScalingRow::published_tflops)) {
     speed.lines.push_back(dashed(line_of("published", rows, &ScalingRow::published_tflops)));
   }
@@ -141,8 +148,9 @@ std::string cell(double value, double factor, int digits) {
 /// A row for each point, with a dash for what is missing.
 std::string table(const std::vector<ScalingRow>& rows) {
   std::string text = "<table><thead><tr><th>point</th>";
-  for (const char* name : {"ranks", "s per iteration", "tokens/s", "TFLOP/s per rank", "MFU, %",
-                           "efficiency", "predicted tokens/s", "published TFLOP/s per rank"}) {
+  for (const char* name :
+       {"ranks", "s per iteration", "tokens/s", "TFLOP/s per rank", "MFU, %", "efficiency",
+        "predicted tokens/s", "model tokens/s", "model's error, %", "published TFLOP/s per rank"}) {
     text += fmt::format("<th class=\"number\">{}</th>", name);
   }
   text += "</tr></thead><tbody>\n";
@@ -151,8 +159,8 @@ std::string table(const std::vector<ScalingRow>& rows) {
                         html_text(row.name), row.ranks);
     text += cell(row.seconds_per_iteration, 1, 4) + cell(row.tokens_per_second, 1, 0) +
             cell(row.tflops_per_rank, 1, 4) + cell(row.utilisation, 100, 1) +
-            cell(row.efficiency, 1, 3) + cell(row.predicted, 1, 0) +
-            cell(row.published_tflops, 1, 0) + "</tr>\n";
+            cell(row.efficiency, 1, 3) + cell(row.predicted, 1, 0) + cell(row.model, 1, 0) +
+            cell(row.model_error, 100, 1) + cell(row.published_tflops, 1, 0) + "</tr>\n";
   }
   return text + "</tbody></table>";
 }
@@ -160,13 +168,15 @@ std::string table(const std::vector<ScalingRow>& rows) {
 }  // namespace
 
 /// What was measured, beside what was expected and published.
-std::string scaling_page(const Study& study, const std::vector<ScalingRow>& rows) {
+std::string scaling_page(const Study& study, const std::vector<ScalingRow>& rows,
+                         const std::vector<PlotLine>& elsewhere) {
   std::string body = fmt::format(
       "<h1>{}</h1>\n<div class=\"soft\">{} scaling · the median iteration behind {} of warm-up · "
       "predicted: every rank as fast as the first point's, less what pipeline and shared cores "
-      "cost</div>\n<div class=\"grid\">\n",
-      html_text(study.name), study.kind == ScalingKind::weak ? "weak" : "strong", study.warm_up);
-  for (const Plot& plot : plots_of(rows)) {
+      "cost{}</div>\n<div class=\"grid\">\n",
+      html_text(study.name), study.kind == ScalingKind::weak ? "weak" : "strong", study.warm_up,
+      elsewhere.empty() ? "" : " · grey: published measurements of models of similar size");
+  for (const Plot& plot : plots_of(rows, elsewhere)) {
     body += fmt::format("<section class=\"card\"><h2>{}</h2>\n{}</section>\n",
                         html_text(plot.title), svg_plot(plot));
   }

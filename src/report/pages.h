@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/scaling_table.h"
+#include "report/svg_plot.h"
 
 namespace mpitron::report {
 
@@ -22,6 +23,8 @@ std::string run_page(std::string_view title, std::string_view runs, std::string_
 
 /// One self-contained page without scripts: plots of tokens/s, efficiency and utilisation over the
 /// ranks, measured, predicted and published, and the table.
-std::string scaling_page(const Study& study, const std::vector<ScalingRow>& rows);
+/// `elsewhere`: what others have published of models of similar size, TFLOP/s per rank over ranks.
+std::string scaling_page(const Study& study, const std::vector<ScalingRow>& rows,
+                         const std::vector<PlotLine>& elsewhere = {});
 
 }  // namespace mpitron::report

@@ -31,7 +31,9 @@ function number(value, digits = 4) {
 const axes = { iteration: 'iterations', tokens: 'tokens', hours: 'hours of training' };
 const view = { axis: 'iteration', smoothing: 0, logarithmic: false, hidden: new Set() };
 const main = [
-  { title: 'Loss; dashed: in validation', lines: ['lm loss', 'lm loss validation', 'lm loss test'],
+  { title: 'Loss; dashed: in validation',
+    lines: ['lm loss', 'lm loss validation', 'lm loss test',
+      'loss', 'loss validation', 'loss test'],
     smooth: true, loss: true },
   { title: 'Gradient norm', lines: ['grad-norm'], smooth: true },
   { title: 'Learning rate', lines: ['learning-rate'] },
@@ -75,7 +77,8 @@ function datasets(chart) {
       const few = !dense || list.length < 40;
       return { label: run.name + (chart.lines.length > 1 ? ' · ' + name : ''), data: list,
         borderColor: runColour(index), backgroundColor: runColour(index), borderWidth: 1.6,
-        borderDash: line > 0 ? [5, 4] : [], pointRadius: few ? 2.5 : 0, pointHoverRadius: 4,
+        borderDash: line > 0 && name !== 'loss' ? [5, 4] : [],
+        pointRadius: few ? 2.5 : 0, pointHoverRadius: 4,
         tension: 0 };
     })).filter(set => set.data.length > 0);
 }

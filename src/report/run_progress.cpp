@@ -91,7 +91,7 @@ RunJson facts(const RunFolder& run, const RunProgress& progress) {
   return {{"iteration", progress.iteration},
           {"train_iters", progress.train_iters},
           {"tokens", progress.tokens},
-          {"loss", run.metrics.last("lm loss")},
+          {"loss", run.metrics.last(run.metrics.loss_name())},
           {"validation_loss", progress.validation_loss},
           {"tokens_per_second", progress.tokens_per_second},
           {"tflops_per_rank", progress.tflops_per_rank},
@@ -154,7 +154,7 @@ std::string state_of(const RunFolder& run, const RunProgress& progress) {
 
 /// The last one and the smallest.
 void add_validation(const MetricsLog& metrics, RunProgress& progress) {
-  const auto losses = metrics.column("lm loss validation");
+  const auto losses = metrics.column(metrics.loss_name() + " validation");
   for (std::size_t i = 0; i < losses.size(); ++i) {
     if (std::isfinite(losses[i])) {
       progress.validation_loss = losses[i];

@@ -1,6 +1,7 @@
 #include "report/scaling_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -83,6 +84,10 @@ std::vector<ScalingRow> scaling_rows(const Study& study,
     row.efficiency = row.tflops_per_rank / rows[base].tflops_per_rank;
     const double expected = computing(outlooks[i]) / computing(outlooks[base]);
     row.predicted = row.tokens_per_second / row.efficiency * expected;
+    row.model = outlooks[i].model_tokens_per_second;
+    row.model_tflops = outlooks[i].model_tflops;
+    row.model_error = outlooks[i].model_seconds / row.seconds_per_iteration - 1;
+    row.model_parts = outlooks[i].model_parts;
   }
   return rows;
 }
@@ -93,16 +98,24 @@ std::string scaling_text(const std::vector<ScalingRow>& rows) {
   for (const ScalingRow& row : rows) {
     width = std::max(width, row.name.size());
   }
-  std::string text =
-      fmt::format("{:<{}}  {:>6}  {:>11}  {:>12}  {:>12}  {:>7}  {:>10}  {:>12}  {:>9}\n", "point",
-                  width, "ranks", "s/iteration", "tokens/s", "TFLOP/s/rank", "MFU %", "efficiency",
-                  "predicted", "published");
+  const auto line = [&](const std::string& name, const std::array<std::string, 10>& cells) {
+    return fmt::format(
+        "{:<{}}  {:>6}  {:>11}  {:>12}  {:>12}  {:>7}  {:>10}  {:>12}  {:>12}  {:>7}  {:>9}\n",
+        name, width, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7],
+        cells[8], cells[9]);
+  };
+  std::string text = line("point", {"ranks", "s/iteration", "tokens/s", "TFLOP/s/rank", "MFU %",
+                                    "efficiency", "predicted", "model", "error %", "published"});
   for (const ScalingRow& row : rows) {
-    text += fmt::format("{:<{}}  {:>6}  {:>11}  {:>12}  {:>12}  {:>7}  {:>10}  {:>12}  {:>9}\n",
-                        row.name, width, row.ranks, shown(row.seconds_per_iteration, 1, 4),
-                        shown(row.tokens_per_second, 1, 0), shown(row.tflops_per_rank, 1, 4),
-                        shown(row.utilisation, 100, 1), shown(row.efficiency, 1, 3),
-                        shown(row.predicted, 1, 0), shown(row.published_tflops, 1, 0));
+    text += line(row.name, {fmt::format("{}", row.ranks), shown(row.seconds_per_iteration, 1, 4),
+                            shown(row.tokens_per_second, 1, 0), shown(row.tflops_per_rank, 1, 4),
+                            shown(row.utilisation, 100, 1), shown(row.efficiency, 1, 3),
+                            shown(row.predicted, 1, 0), shown(row.model, 1, 0),
+                            shown(row.model_error, 100, 1), shown(row.published_tflops, 1, 0)});
+  }
+  for (const ScalingRow& row : rows) {
+    text +=
+        row.model_parts.empty() ? "" : fmt::format("{}: model: {}\n", row.name, row.model_parts);
   }
   return text;
 }
@@ -111,13 +124,14 @@ std::string scaling_text(const std::vector<ScalingRow>& rows) {
 std::string scaling_csv(const std::vector<ScalingRow>& rows) {
   std::string text =
       "point,ranks,seconds_per_iteration,tokens_per_second,tflops_per_rank,mfu,efficiency,"
-      "predicted_tokens_per_second,published_tflops_per_rank\n";
+      "predicted_tokens_per_second,published_tflops_per_rank,model_tokens_per_second,model_error\n";
   for (const ScalingRow& row : rows) {
     text +=
-        fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_text(row.name), row.ranks,
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(row.name), row.ranks,
                     precise(row.seconds_per_iteration), precise(row.tokens_per_second),
                     precise(row.tflops_per_rank), precise(row.utilisation), precise(row.efficiency),
-                    precise(row.predicted), precise(row.published_tflops));
+                    precise(row.predicted), precise(row.published_tflops), precise(row.model),
+                    precise(row.model_error));
   }
   return text;
 }

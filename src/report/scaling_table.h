@@ -12,6 +12,11 @@ namespace mpitron::report {
 struct PointOutlook {
   double bubble = 0;      // idle over busy time of the pipeline (`mpitron plan`)
   double core_share = 1;  // cores that a rank's threads have, at most 1: ranks may outnumber cores
+  // By a model of the machine: an iteration, and its largest parts in words.
+  double model_seconds = kMissing;
+  double model_tokens_per_second = kMissing;
+  double model_tflops = kMissing;  // of a rank
+  std::string model_parts = {};
 };
 
 /// One line of a study's report; kMissing for what was not measured.
@@ -25,6 +30,10 @@ struct ScalingRow {
   double efficiency = kMissing;   // FLOP/s per rank over those of the first measured point
   double predicted = kMissing;    // tokens/s, see below
   double published_tflops = kMissing;
+  double model = kMissing;        // tokens/s by a model of the machine
+  double model_error = kMissing;  // of its iteration, over the measured one less 1
+  double model_tflops = kMissing;
+  std::string model_parts = {};
 };
 
 /// Rows of all points. The prediction lets every rank compute as fast as one of the first measured

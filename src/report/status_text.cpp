@@ -107,7 +107,7 @@ Line rate_line(const RunProgress& progress) {
 /// The training loss and, where there is one, the last validation.
 Line loss_line(const RunFolder& run, const RunProgress& progress) {
   Line line;
-  line.add("loss {:.4f}", run.metrics.last("lm loss"));
+  line.add("loss {:.4f}", run.metrics.last(run.metrics.loss_name()));
   if (std::isfinite(progress.validation_loss)) {
     line.add(fmt::format("validation {:.4f} at {}", progress.validation_loss,
                          progress.validation_iteration));
@@ -165,8 +165,8 @@ std::string status_text(const RunFolder& run, std::filesystem::file_time_type no
     text += text.empty() ? "" : "\n";
     text += cut(line, columns);
   }
-  const auto chart =
-      braille_chart(run.metrics.column("lm loss"), std::min(columns, kWidestChart), kChartRows);
+  const auto chart = braille_chart(run.metrics.column(run.metrics.loss_name()),
+                                   std::min(columns, kWidestChart), kChartRows);
   for (const std::string& line : chart) {
     text += &line == chart.data() ? "\n\n" : "\n";
     text += line;
@@ -188,7 +188,7 @@ std::string status_json(const RunFolder& run, std::filesystem::file_time_type no
                                        {"tflops_per_rank", p.tflops_per_rank},
                                        {"tokens", p.tokens},
                                        {"seconds_left", p.seconds_left},
-                                       {"loss", run.metrics.last("lm loss")},
+                                       {"loss", run.metrics.last(run.metrics.loss_name())},
                                        {"validation_loss", p.validation_loss},
                                        {"validation_iteration", p.validation_iteration},
                                        {"grad_norm", run.metrics.last("grad-norm")},

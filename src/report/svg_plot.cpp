@@ -70,7 +70,8 @@ std::vector<std::pair<double, double>> drawn(const PlotLine& line, bool logarith
 /// A line through the points and a dot on each; not finite ones interrupt it.
 std::string curve(const PlotLine& line, std::size_t index, const Plot& plot, const Scale& x,
                   const Scale& y) {
-  const std::string colour = fmt::format("var(--c{})", index % kColours);
+  const std::string colour =
+      line.elsewhere ? "var(--line)" : fmt::format("var(--c{})", index % kColours);
   std::string path, dots;
   for (const auto& [at, value] : drawn(line, plot.logarithmic_y)) {
     path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : " L", x(at), y(value));
@@ -81,26 +82,53 @@ std::string curve(const PlotLine& line, std::size_t index, const Plot& plot, con
           x(at), y(value), colour, html_text(line.name), value, at);
     }
   }
-  return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.7\"{}/>\n{}",
-                     path, colour, line.dashed ? " stroke-dasharray=\"5 4\"" : "", dots);
+  return (line.joined ? fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" "
+                                    "stroke-width=\"1.7\"{}/>\n",
+                                    path, colour, line.dashed ? " stroke-dasharray=\"5 4\"" : "")
+                      : std::string()) +
+         dots;
 }
 
-/// In the colours of the lines, in their order.
-std::string legend(const Plot& plot) {
+/// The names of lines, in as many rows as they need.
+struct Legend {
   std::string text;
+  int rows = 1;
+};
+
+Legend legend(const Plot& plot) {
+  constexpr double kMark = 18, kGap = 22, kLetter = 6.3, kRow = 15;
+  Legend result;
   double x = kLeft;
   for (std::size_t i = 0; i < plot.lines.size(); ++i) {
     const PlotLine& line = plot.lines[i];
-    constexpr double kMark = 18, kGap = 22, kLetter = 6.3;
-    text += fmt::format(
+    if (line.elsewhere) {
+      continue;  // a mark of its own tells whose it is
+    }
+    const double width = kMark + kGap + kLetter * static_cast<double>(line.name.size());
+    if (x > kLeft && x + width > kWidth) {
+      x = kLeft;
+      ++result.rows;
+    }
+    const double y = kLegend + kRow * (result.rows - 1);
+    result.text += fmt::format(
         "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"var(--c{})\" "
         "stroke-width=\"2\"{}/>\n",
-        x, kLegend - 4, x + kMark, kLegend - 4, i % kColours,
-        line.dashed ? " stroke-dasharray=\"5 4\"" : "");
-    text += text_at(x + kMark + 5, kLegend, "start", line.name);
-    x += kMark + kGap + kLetter * static_cast<double>(line.name.size());
+        x, y - 4, x + kMark, y - 4, i % kColours, line.dashed ? " stroke-dasharray=\"5 4\"" : "");
+    result.text += text_at(x + kMark + 5, y, "start", line.name);
+    x += width;
   }
-  return text;
+  return result;
+}
+
+/// Where the x axis is marked: at the points, or at powers of ten where there are many.
+std::vector<double> x_marks(const Plot& plot, const std::set<double>& xs) {
+  constexpr std::size_t kMany = 12;
+  std::vector<double> marks(xs.begin(), xs.end());
+  if (plot.logarithmic_x && marks.size() > kMany) {
+    const std::vector<double> powers = logarithmic_ticks(marks.front(), marks.back());
+    marks = powers.size() > 1 ? powers : marks;
+  }
+  return marks;
 }
 
 }  // namespace
@@ -147,6 +175,7 @@ std::string svg_plot(const Plot& plot) {
     }
   }
   std::string body;
+  double height = kHeight;
   if (xs.empty()) {
     body = text_at(kWidth / 2, kHeight / 2, "middle", "nothing was measured");
   } else {
@@ -160,7 +189,7 @@ std::string svg_plot(const Plot& plot) {
       body += text_at(kLeft - 7, y(tick) + 4, "end", short_number(tick));
     }
     double last = -kWidth;
-    for (const double tick : xs) {
+    for (const double tick : x_marks(plot, xs)) {
       constexpr double kRoom = 26;
       if (x(tick) - last >= kRoom) {
         last = x(tick);
@@ -171,11 +200,15 @@ std::string svg_plot(const Plot& plot) {
       body += curve(plot.lines[i], i, plot, x, y);
     }
     body += text_at((kLeft + kWidth - kRight) / 2, kHeight - kBottom + 34, "middle", plot.x_label);
-    body += plot.lines.size() > 1 ? legend(plot) : "";
+    if (plot.lines.size() > 1) {
+      const Legend names = legend(plot);
+      body += names.text;
+      height += 15 * (names.rows - 1);
+    }
   }
   return fmt::format(
       "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" font-size=\"11.5\">\n{}</svg>\n",
-      kWidth, kHeight, html_text(plot.title), body);
+      kWidth, height, html_text(plot.title), body);
 }
 
 }  // namespace mpitron::report

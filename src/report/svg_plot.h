@@ -10,7 +10,9 @@ namespace mpitron::report {
 struct PlotLine {
   std::string name;
   std::vector<std::pair<double, double>> points;
-  bool dashed = false;  // an expectation, not a measurement
+  bool dashed = false;     // an expectation, not a measurement
+  bool elsewhere = false;  // of other people: grey, behind the others and one in the legend
+  bool joined = true;      // by lines; else dots alone
 };
 
 /// A picture of one quantity over another.

@@ -16,6 +16,18 @@ TEST(LoraConfig, ChoosesModulesByTheEndsOfTheirNames) {
   EXPECT_TRUE(updated("anything"));
 }
 
+TEST(LoraConfig, ChoosesModulesByAnExpression) {
+  LoraConfig config{.rank = 4, .alpha = 8, .target_modules = {R"(.*self_attn\.(q|v)_proj)"}};
+  EXPECT_TRUE(config.update_of("model.layers.0.self_attn.v_proj"));
+  EXPECT_FALSE(config.update_of("model.layers.0.self_attn.k_proj"));
+  EXPECT_FALSE(config.update_of("model.layers.0.self_attn.v_proj.more"));
+  config.rank_pattern = {{R"(layers\.[12]\.self_attn\.q_proj)", 2}};
+  EXPECT_EQ(config.update_of("model.layers.2.self_attn.q_proj")->rank, 2);
+  EXPECT_EQ(config.update_of("model.layers.12.self_attn.q_proj")->rank, 4);
+  EXPECT_EQ(problem_of_expression("(a|b)"), "");
+  EXPECT_NE(problem_of_expression("(a").find("(a"), std::string::npos);
+}
+
 TEST(LoraConfig, PatternsReplaceRankAndAlpha) {
   LoraConfig config{.rank = 4,
                     .alpha = 8,

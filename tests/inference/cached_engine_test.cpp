@@ -5,6 +5,7 @@
 #include "inference/uncached_engine.h"
 #include "support/host_runtime.h"
 #include "tests/inference/recorded_answers.h"
+#include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::inference {
 namespace cached_engine_test {
@@ -87,6 +88,101 @@ TEST(CachedEngine, AnswersAsTheUncachedEngine) {
   }
 }
 
+/// A small model with random weights.
+struct RandomModel {
+  explicit RandomModel(std::vector<std::string> more)
+      : config(config_of(std::move(more))), model(config, *device) {
+    model.initialize();
+  }
+  static config::ModelConfig config_of(std::vector<std::string> more) {
+    std::vector<std::string> flags = {"--num-layers",
+                                      "2",
+                                      "--hidden-size",
+                                      "32",
+                                      "--num-attention-heads",
+                                      "4",
+                                      "--seq-length",
+                                      "64",
+                                      "--max-position-embeddings",
+                                      "64",
+                                      "--micro-batch-size",
+                                      "1",
+                                      "--train-iters",
+                                      "1",
+                                      "--lr",
+                                      "1e-3",
+                                      "--mock-data",
+                                      "--init-method-std",
+                                      "0.3"};
+    flags.insert(flags.end(), more.begin(), more.end());
+    config::ModelConfig config = config::parse_run_config(flags).model;
+    config.padded_vocab_size = 64;
+    return config;
+  }
+  std::vector<Answer> answers(Engine& engine, const SchedulerSettings& settings) {
+    const tokenizers::NullTokenizer tokenizer(60);
+    std::vector<GenerationRequest> requests;
+    for (const Index length : {19, 3, 7, 19}) {
+      GenerationRequest request{.max_tokens = 12, .log_probs = 2};
+      for (Index i = 0; i < length; ++i) {
+        request.prompt.push_back(static_cast<TokenId>((7 * i + length) % 5));
+      }
+      request.sampling.temperature = static_cast<double>(requests.size() % 2);
+      request.prompt_log_probs = length == 7;
+      requests.push_back(std::move(request));
+    }
+    Generator generator(engine, tokenizer, settings);
+    return generator.run(std::move(requests));
+  }
+
+  std::unique_ptr<device::Device> device = device::make_device("host");
+  config::ModelConfig config;
+  models::GptModel model;
+};
+
+/// Every kind of layer, with and without drafts: the text of the engine that computes everything
+/// anew, and its values.
+TEST(CachedEngine, EveryKindOfLayerAnswersAsTheUncachedEngine) {
+  const std::vector<std::string> rope = {"--position-embedding-type", "rope"};
+  const std::vector<std::vector<std::string>> kinds = {
+      {},
+      {"--group-query-attention", "--num-query-groups", "2", "--swiglu", "--normalization",
+       "RMSNorm", "--qk-layernorm", "--untie-embeddings-and-output-weights"},
+      {"--window-size", "5,0", "--softmax-type", "learnable"},
+      {"--attention-output-gate", "--softmax-type", "off-by-one"},
+      {"--multi-latent-attention", "--q-lora-rank", "16", "--kv-lora-rank", "24", "--qk-head-dim",
+       "8", "--qk-pos-emb-head-dim", "4", "--v-head-dim", "12", "--qk-layernorm"},
+      {"--multi-latent-attention", "--kv-lora-rank", "16", "--qk-head-dim", "8",
+       "--qk-pos-emb-head-dim", "8", "--v-head-dim", "8"},
+      {"--num-experts", "4", "--moe-router-topk", "2", "--moe-token-dispatcher-type", "alltoall"},
+      {"--mtp-num-layers", "2"}};
+  for (std::vector<std::string> kind : kinds) {
+    SCOPED_TRACE(kind.empty() ? "plain" : kind[0] + " " + std::to_string(kind.size()));
+    kind.insert(kind.end(), rope.begin(), rope.end());
+    RandomModel random(kind);
+    UncachedEngine uncached(*random.device, random.model,
+                            {.block_size = 8, .blocks = 40, .slots = 4, .max_step_tokens = 64}, 61);
+    const std::vector<Answer> want = random.answers(uncached, {.prefix_cache = false});
+    for (const Cut& cut : {Cut{8, 40, 4, 64}, Cut{16, 30, 2, 5}, Cut{8, 7, 4, 9}}) {
+      for (const Index drafts : {0, 4}) {
+        CachedEngine engine(*random.device, random.model,
+                            {.block_size = cut.block_size,
+                             .blocks = cut.blocks,
+                             .slots = cut.slots,
+                             .max_step_tokens = cut.step_tokens,
+                             .own_drafts = drafts},
+                            61);
+        const std::vector<Answer> got = random.answers(engine, {.draft_tokens = drafts});
+        for (std::size_t i = 0; i < want.size(); ++i) {
+          EXPECT_EQ(got[i].tokens, want[i].tokens);
+          expect_same(got[i].log_probs, want[i].log_probs);
+          expect_same(got[i].prompt_log_probs, want[i].prompt_log_probs);
+        }
+      }
+    }
+  }
+}
+
 TEST(CachedEngine, ACopiedBlockReadsAsItsOriginal) {
   for (const std::string& name : test::generation_models()) {
     const test::GoldenModel golden(name, test::recorded_length(name));
@@ -94,16 +190,20 @@ TEST(CachedEngine, ACopiedBlockReadsAsItsOriginal) {
                         golden.tokenizer->vocab_size());
     const TokenIds prompt = {3, 4, 5}, last = {6};
     const std::vector<Index> block = {1}, copy = {3};
-    const SequenceStep first{.tokens = prompt, .blocks = block, .logits_from = 3};
-    EXPECT_TRUE(engine.step(std::span(&first, 1)).empty());
-    engine.copy_block(1, 3);
+    StepPlan first;
+    first.sequences = {{.tokens = prompt, .blocks = block, .logits_from = 3}};
+    EXPECT_TRUE(engine.step(first).empty());
+    StepPlan copy_of_one;
+    copy_of_one.block_copies = {{1, 3}};
+    engine.step(copy_of_one);
     const auto logits = [&](std::span<const Index> blocks) {
-      const SequenceStep step{.first_position = 3, .tokens = last, .blocks = blocks};
-      const auto row = engine.step(std::span(&step, 1));
+      StepPlan step;
+      step.sequences = {{.first_position = 3, .tokens = last, .blocks = blocks}};
+      const auto row = engine.step(step);
       return std::vector<float>(row.begin(), row.end());
     };
     EXPECT_EQ(logits(block), logits(copy)) << name;
-    EXPECT_GT(engine.cache_bytes(), 0);
+    EXPECT_GT(engine.runner().cache_bytes(), 0);
   }
 }
 

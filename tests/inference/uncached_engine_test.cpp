@@ -38,14 +38,18 @@ TEST(UncachedEngine, CopiesBlocks) {
   EXPECT_EQ(engine.shape().max_positions, 8);
   const TokenIds prompt = {3, 4, 5}, last = {6};
   const std::vector<Index> blocks = {0, 1}, copied = {2, 3};
-  const SequenceStep first{.tokens = prompt, .blocks = blocks, .logits_from = 3};
-  EXPECT_TRUE(engine.step(std::span(&first, 1)).empty());
-  engine.copy_block(0, 2);
-  engine.copy_block(1, 3);
+  StepPlan first;
+  first.sequences = {{.tokens = prompt, .blocks = blocks, .logits_from = 3}};
+  EXPECT_TRUE(engine.step(first).empty());
+  StepPlan copies;
+  copies.block_copies = {{0, 2}, {1, 3}};
+  engine.step(copies);
   const SequenceStep a{.first_position = 3, .tokens = last, .blocks = blocks};
   const SequenceStep b{.first_position = 3, .tokens = last, .blocks = copied};
   const auto rows_of = [&](const SequenceStep& step) {
-    const auto rows = engine.step(std::span(&step, 1));
+    StepPlan plan;
+    plan.sequences = {step};
+    const auto rows = engine.step(plan);
     return std::vector<float>(rows.begin(), rows.end());
   };
   EXPECT_EQ(rows_of(a).size(), 32u);

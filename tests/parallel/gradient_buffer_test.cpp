@@ -32,7 +32,7 @@ TEST_F(GradientBufferTest, LaysAlignedViewsIntoOneBuffer) {
   const GradientBuffer buffer(*device_, parameters_, {});
   EXPECT_EQ(buffer.flat().numel(), 64 + 128);
   const auto *start = buffer.flat().data<float>(),
-             *second = (parameters_.begin() + 1)->main_grad.data<float>();
+             *second = (parameters_.begin() + 1)->sink.main_grad.data<float>();
   EXPECT_EQ(parameters_.begin()->sink.main_grad.data<float>(), start + 128);
   EXPECT_EQ(second, start);
   EXPECT_EQ(parameters_.begin()->sink.main_grad.shape(), (Shape{2, 3}));

@@ -62,6 +62,16 @@ TEST(ScalingPage, ComparesWithPublishedFiguresBeforeAnythingRan) {
   EXPECT_FALSE(has(page, "nan"));
 }
 
+TEST(ScalingPage, WhatOthersHavePublishedIsGrey) {
+  const Study study{.name = "large"};
+  const std::string page = scaling_page(
+      study, {{.name = "a", .ranks = 32, .tflops_per_rank = 100}},
+      {{.name = "somebody", .points = {{64, 137}}, .elsewhere = true, .joined = false}});
+  EXPECT_TRUE(has(page, "grey: published measurements"));
+  EXPECT_TRUE(has(page, "<title>somebody: 137 at 64</title>"));
+  EXPECT_FALSE(has(page, ">somebody</text>")) << "not in the legend";
+}
+
 }  // namespace pages_test
 
 }  // namespace mpitron::report

@@ -56,12 +56,25 @@ TEST(ScalingRows, WhatWasNotMeasuredIsMissing) {
   EXPECT_TRUE(std::isnan(rows[2].tokens_per_second)) << "nothing behind the warm-up";
   EXPECT_NE(scaling_text(rows).find("4 ranks       4            -"), std::string::npos)
       << scaling_text(rows);
-  EXPECT_NE(scaling_csv(rows).find("\n4 ranks,4,,,,,,,\n"), std::string::npos) << scaling_csv(rows);
+  EXPECT_NE(scaling_csv(rows).find("\n4 ranks,4,,,,,,,,,\n"), std::string::npos)
+      << scaling_csv(rows);
+}
+
+TEST(ScalingRows, AModelIsHeldAgainstTheRuns) {
+  const auto rows = scaling_rows(
+      study_of_ranks({1, 2}), {run_of({9, 9, 2}, 4), std::nullopt},
+      {{.model_seconds = 2.5, .model_tokens_per_second = 16, .model_parts = "products 80.0 %"},
+       {.model_seconds = 1, .model_tokens_per_second = 40}});
+  EXPECT_EQ(rows[0].model, 16);
+  EXPECT_EQ(rows[0].model_error, 0.25);
+  EXPECT_EQ(rows[1].model, 40) << "also of what has not run";
+  EXPECT_TRUE(std::isnan(rows[1].model_error));
+  EXPECT_NE(scaling_text(rows).find("1 ranks: model: products 80.0 %\n"), std::string::npos);
 }
 
 TEST(ScalingCsv, QuotesNames) {
   const std::string csv = scaling_csv({{.name = "a, \"b\"", .ranks = 2, .predicted = 0.1}});
-  EXPECT_NE(csv.find("\n\"a, \"\"b\"\"\",2,,,,,,0.1,\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\n\"a, \"\"b\"\"\",2,,,,,,0.1,,,\n"), std::string::npos) << csv;
 }
 
 }  // namespace scaling_table_test

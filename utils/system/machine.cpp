@@ -1,7 +1,9 @@
 #include "utils/system/machine.h"
 
 #include <array>
+#include <fstream>
 #include <sstream>
+#include <string>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -13,6 +15,20 @@ namespace mpitron {
 
 Index machine_memory() {
   return static_cast<Index>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<Index>(::sysconf(_SC_PAGESIZE));
+}
+
+Index free_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  Index kilobytes = 0;
+  for (std::string unit; file >> name >> kilobytes;) {
+    std::getline(file, unit);
+    if (name == "MemAvailable:") {
+      return kilobytes << 10;
+    }
+  }
+  return static_cast<Index>(::sysconf(_SC_AVPHYS_PAGES)) *
          static_cast<Index>(::sysconf(_SC_PAGESIZE));
 }
 

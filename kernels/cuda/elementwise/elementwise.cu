@@ -60,6 +60,14 @@ __global__ void scale(const Tx* x, Ty* y, Index n, bool packed, float factor) {
   });
 }
 
+template <class Tx, class Ty>
+__global__ void moving_average(const Tx* x, Ty* average, Index n, bool packed, float stays) {
+  for_packs(n, packed, thread_of_grid(), [&](Index i, auto width) {
+    store(average + i, each([&](float a, float v) { return a * stays + v * (1 - stays); },
+                            load(average + i, width), load(x + i, width)));
+  });
+}
+
 /// One block. All threads form products; two add them in order.
 __global__ void masked_sum(const float* x, const float* mask, double* y, Index n) {
   __shared__ double terms[2][kThreads];
@@ -175,6 +183,17 @@ void run(device::CudaStream& stream, const Scale& k) {
     const Tx* x = elements<Tx>(k.x);
     Ty* y = elements<Ty>(k.y);
     launch(stream, Scale::name, flat_shape(n), scale<Tx, Ty>, x, y, n, all_packed(x, y), k.factor);
+  });
+}
+
+void run(device::CudaStream& stream, const MovingAverage& k) {
+  MPITRON_CHECK(k.x.contiguous() && k.average.contiguous(), to_string(k.x.shape));
+  const Index n = k.x.numel();
+  visit_elements(k.x.dtype, k.average.dtype, [&]<class Tx, class Ty>() {
+    const Tx* x = elements<Tx>(k.x);
+    Ty* average = elements<Ty>(k.average);
+    launch(stream, k.name, flat_shape(n), moving_average<Tx, Ty>, x, average, n,
+           all_packed(x, average), k.momentum);
   });
 }
 

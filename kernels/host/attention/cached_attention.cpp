@@ -21,15 +21,22 @@ constexpr int kQueries = 4;
 constexpr Index kMostValueVectors = 32;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+/// Elements of a cache [blocks, g, block_size, ..] before a row.
+Index row_offset(const device::ConstTensorView& cache, Index block, Index group, Index row) {
+  return block * cache.stride(0) + group * cache.stride(1) + row * cache.stride(2);
+}
+
 void copy_rows(const In& from, const Out& cache, const CachedPiece& piece) {
   const Index size = cache.size(2), element = static_cast<Index>(size_of(cache.dtype));
   const auto bytes = static_cast<std::size_t>(cache.size(3) * element);
   for (Index i = 0; i < piece.rows; ++i) {
     const Index position = piece.first_position + i;
     const Index block = piece.blocks[static_cast<std::size_t>(position / size)];
+    if (block < 0) {
+      continue;
+    }
     for (Index group = 0; group < cache.size(1); ++group) {
-      const Index target =
-          ((block * cache.size(1) + group) * size + position % size) * cache.size(3);
+      const Index target = row_offset(cache, block, group, position % size);
       const Index source = (piece.first_row + i) * from.stride(0) + group * from.stride(2);
       std::memcpy(static_cast<char*>(cache.data) + target * element,
                   static_cast<const char*>(from.data) + source * element, bytes);
@@ -49,13 +56,13 @@ struct Running {
   Float values[kMostValueVectors] = {};
 };
 
-template <class T>
+template <class T, class O>
 class Attention {
  public:
   explicit Attention(const CachedAttention& kernel)
       : k_(kernel),
-        keys_(kernel.key_cache.as<T>()),
-        values_(kernel.value_cache.as<T>()),
+        key_stride_(kernel.key_cache.stride(2)),
+        value_stride_(kernel.value_cache.stride(2)),
         block_size_(kernel.key_cache.size(2)),
         d_(kernel.key_cache.size(3)),
         dv_(kernel.value_cache.size(3)),
@@ -90,7 +97,7 @@ class Attention {
 
  private:
   Index position_of(const Tile& tile, Index query) const {
-    return tile.piece.first_position + (tile.first + query) / per_group_;
+    return tile.piece.first_position + (k_.causal ? (tile.first + query) / per_group_ : 0);
   }
   Index first_visible(Index position) const {
     return k_.window >= 0 ? std::max<Index>(position - k_.window, 0) : 0;
@@ -112,13 +119,19 @@ class Attention {
     for (Index first = first_visible(position_of(tile, 0)) / step * step; first <= last;
          first += step) {
       const Index block = tile.piece.blocks[static_cast<std::size_t>(first / block_size_)];
-      const Index row = (block * k_.q.size(2) + tile.group) * block_size_ + first % block_size_;
-      const Index count = std::min(step, last + 1 - first);
+      if (block < 0) {
+        continue;
+      }
+      const Index row = first % block_size_;
+      const Positions at{
+          k_.key_cache.as<T>() + row_offset(k_.key_cache, block, tile.group, row),
+          k_.value_cache.as<T>() + row_offset(k_.value_cache, block, tile.group, row), first,
+          std::min(step, last + 1 - first)};
       if (tile.count == kQueries) {
-        add<kQueries>(tile, 0, {row, first, count}, running);
+        add<kQueries>(tile, 0, at, running);
       } else {
         for (int query = 0; query < tile.count; ++query) {
-          add<1>(tile, query, {row, first, count}, running);
+          add<1>(tile, query, at, running);
         }
       }
     }
@@ -140,7 +153,9 @@ class Attention {
   }
   /// Neighbouring rows of the cache, and the position of the first.
   struct Positions {
-    Index row, first, count;
+    const T* keys;
+    const T* values;
+    Index first, count;
   };
 
   template <int Q>
@@ -162,7 +177,7 @@ class Attention {
     }
     Float sums[Q][kLanes] = {};
     for (Index i = 0; i < at.count; ++i) {
-      const T* key = keys_ + (at.row + i) * d_;
+      const T* key = at.keys + i * key_stride_;
       simd::for_lanes(d_, [&](Index j, auto lanes) {
         const Float part = simd::load(key + j, lanes);
         for (int q = 0; q < Q; ++q) {
@@ -179,6 +194,9 @@ class Attention {
               Running& running) const {
     const Int lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const Index position = position_of(tile, query);
+    if (k_.bias) {
+      scores += bias_of(tile, query, at);
+    }
     const auto begin = static_cast<std::int32_t>(first_visible(position) - at.first);
     const auto end = static_cast<std::int32_t>(std::min(position + 1 - at.first, at.count));
     const Int visible = (lane >= begin) & (lane < end);
@@ -199,6 +217,19 @@ class Attention {
     running.sum += simd::lane_sum(powers);
     return powers;
   }
+  /// Of the visible positions; of others it is never read.
+  Float bias_of(const Tile& tile, int query, const Positions& at) const {
+    const Index position = position_of(tile, query), middle = k_.bias.size(0) / 2;
+    Float bias{};
+    visit_dtype(k_.bias.dtype, [&]<class B>() {
+      const B* of_head = k_.bias.as<B>() + head_of(tile, query);
+      for (Index i = 0; i < std::min(at.count, position + 1 - at.first); ++i) {
+        const Index row = at.first + i - position + middle;
+        bias[i] = static_cast<float>(of_head[row * k_.bias.stride(0)]);
+      }
+    });
+    return bias;
+  }
   template <int Q>
   void add_values(const Positions& at, const Float (&powers)[Q], Running* running) const {
     simd::for_lanes(dv_, [&](Index j, auto lanes) {
@@ -207,7 +238,7 @@ class Attention {
         sums[q] = running[q].values[j / kLanes];
       }
       for (Index i = 0; i < at.count; ++i) {
-        const Float value = simd::load(values_ + (at.row + i) * dv_ + j, lanes);
+        const Float value = simd::load(at.values + i * value_stride_ + j, lanes);
         for (int q = 0; q < Q; ++q) {
           sums[q] = simd::fma(value, simd::splat(powers[q][i]), sums[q]);
         }
@@ -220,8 +251,12 @@ class Attention {
   void finish(const Tile& tile, const Running* running) const {
     for (Index query = 0; query < tile.count; ++query) {
       const Index row = tile.piece.first_row + (tile.first + query) / per_group_;
-      T* out = k_.o.as<T>() + (row * k_.o.size(1) + head_of(tile, query)) * dv_;
-      const float factor = 1.f / running[query].sum;
+      const Index head = row * k_.o.size(1) + head_of(tile, query);
+      O* out = k_.o.as<O>() + head * dv_;
+      const float sum = running[query].sum, factor = sum > 0 ? 1.f / sum : 0.f;
+      if (k_.lse) {
+        k_.lse.as<float>()[head] = running[query].largest + std::log(sum);
+      }
       simd::for_lanes(dv_, [&](Index j, auto lanes) {
         simd::store(out + j, running[query].values[j / kLanes] * factor, lanes);
       });
@@ -229,9 +264,7 @@ class Attention {
   }
 
   const CachedAttention& k_;
-  const T* keys_;
-  const T* values_;
-  Index block_size_, d_, dv_, per_group_;
+  Index key_stride_, value_stride_, block_size_, d_, dv_, per_group_;
 };
 
 }  // namespace
@@ -246,13 +279,20 @@ void run(device::HostStream&, const CacheAppend& kernel) {
 
 void run(device::HostStream&, const CachedAttention& kernel) {
   MPITRON_CHECK(kernel.q.dtype == kernel.key_cache.dtype, name_of(kernel.q.dtype));
-  visit_dtype(kernel.q.dtype, [&]<class T>() {
-    const Attention<T> attention(kernel);
+  const auto attend = [&]<class T, class O>() {
+    const Attention<T, O> attention(kernel);
     Index tiles = 0;
     for (const CachedPiece& piece : kernel.pieces) {
       tiles += attention.tiles_of(piece);
     }
     for_ranges(tiles, attention.work(), [&](Index begin, Index end) { attention.run(begin, end); });
+  };
+  visit_dtype(kernel.q.dtype, [&]<class T>() {
+    if (kernel.o.dtype == kernel.q.dtype) {
+      attend.template operator()<T, T>();
+    } else {
+      attend.template operator()<T, float>();
+    }
   });
 }
 

@@ -112,6 +112,18 @@ void run(device::HostStream&, const Scale& k) {
   });
 }
 
+void run(device::HostStream&, const MovingAverage& k) {
+  MPITRON_CHECK(k.x.contiguous() && k.average.contiguous(), to_string(k.x.shape));
+  visit_dtypes(k.x.dtype, k.average.dtype, [&]<class Tx, class Ty>() {
+    const Tx* x = k.x.as<Tx>();
+    const Ty* average = k.average.as<Ty>();
+    write_flat(k.average.as<Ty>(), k.x.numel(), false,
+               [x, average, stays = k.momentum, comes = 1 - k.momentum](Index i, auto lanes) {
+                 return simd::load(average + i, lanes) * stays + simd::load(x + i, lanes) * comes;
+               });
+  });
+}
+
 void run(device::HostStream&, const MaskedSum& k) {
   const float* x = k.x.as<float>();
   const float* mask = k.mask.as<float>();

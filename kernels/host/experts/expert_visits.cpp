@@ -84,6 +84,14 @@ void run(device::HostStream&, const CountVisits& k) {
   std::for_each(experts, experts + k.experts.numel(), [counts](auto e) { ++counts[e]; });
 }
 
+void run(device::NullStream&, const CountVisits& k) {
+  auto* counts = k.counts.as<std::int64_t>();
+  const Index visits = k.experts.numel(), experts = k.counts.numel();
+  for (Index expert = 0; expert < experts; ++expert) {
+    counts[expert] = visits / experts + (expert < visits % experts ? 1 : 0);
+  }
+}
+
 Index workspace_bytes(const device::HostStream&, const OrderVisits& k) {
   return (k.counts.numel() + 1 + k.experts.numel()) * static_cast<Index>(sizeof(std::int64_t));
 }

@@ -1,11 +1,15 @@
 #include "kernels/linear/packed_matmul.h"
 
-#include "kernels/host/common/views.h"
+#include "kernels/host/linear/packed_integers.h"
+#include "kernels/host/linear/packed_numbers.h"
+#include "kernels/host/linear/packed_tiles.h"
 
 namespace mpitron::kernels {
 namespace {
 
 using namespace host;
+using packed::IntegerRows;
+using packed::NumberRows;
 using simd::Float;
 using simd::kLanes;
 
@@ -16,17 +20,15 @@ constexpr Index kRows = 8;
 
 /// Blocks of columns that are summed side by side: few rows need many chains of additions, many
 /// rows need the registers.
-constexpr int blocks_beside(int rows) {
-  return rows <= 4 ? 4 : rows <= 6 ? 4 : 3;
+constexpr int blocks_beside(int rows, bool integers) {
+  return rows <= 4 ? 4 : rows <= 6 ? (integers ? 2 : 4) : integers ? 2 : 3;
 }
 
-/// The rows of x and what becomes of their sums.
+/// Where sums go.
 template <class Y>
-struct Product {
-  const float* x;
-  Index x_stride, k, n;
+struct Results {
   Y* y;
-  Index y_stride;
+  Index stride, n;
   In bias;
 
   void store(Index row, Index column, Float sum) const {
@@ -35,7 +37,7 @@ struct Product {
         visit_dtype(bias.dtype,
                     [&]<class B>() { sum += simd::load(bias.as<B>() + column, lanes); });
       }
-      simd::store(y + row * y_stride + column, sum, lanes);
+      simd::store(y + row * stride + column, sum, lanes);
     };
     if (column + kLanes <= n) {
       finish(simd::Full{});
@@ -45,129 +47,277 @@ struct Product {
   }
 };
 
-/// M rows from `row` on times B blocks from `block` on.
-template <int M, int B, class T, class Y>
-void multiply_tile(const Product<Y>& product, const T* packed, Index row, Index block) {
-  Float sums[M][B] = {};
-  const Index k = product.k, size = k * kLanes;
-  const T* weights = packed + block * size;
-  const float* x = product.x + row * product.x_stride;
-  for (Index i = 0; i < k; ++i) {
-    Float columns[B];
-    for (int b = 0; b < B; ++b) {
-      columns[b] = simd::load(weights + b * size + i * kLanes);
+template <class Weights, class Y>
+class Product {
+ public:
+  /// `x`: of all heads.
+  Product(const typename Weights::Rows& x, const PackedMatmul& kernel, Index head)
+      : x_(x.of_head(head, kernel.y.size(0))),
+        k_(kernel.inputs()),
+        m_(kernel.y.size(0)),
+        packed_(kernel.packed.as<std::uint8_t>() +
+                head * packed_bytes(kernel.format, kernel.outputs(), k_)),
+        bytes_(packed_block_bytes(kernel.format, k_)),
+        results_{kernel.y.as<Y>() + (head > 0 ? head * kernel.y.stride(1) : 0), kernel.y.stride(0),
+                 kernel.outputs(), kernel.bias} {}
+
+  /// All rows times some blocks: a few blocks at a time stay in the cache for all rows.
+  void run(Index begin, Index end) const {
+    const Index beside = beside_of(std::min(m_, kRows));
+    for (Index block = begin; block < end; block += beside) {
+      const Index last = std::min(block + beside, end);
+      for (Index row = 0; row < m_; row += kRows) {
+        const Index rows = std::min(kRows, m_ - row);
+        for (Index first = block; first < last;) {
+          const Index count = std::min(last - first, beside_of(rows));
+          multiply_rows<kRows>(row, rows, first, count);
+          first += count;
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr bool kIntegers = std::is_same_v<typename Weights::Rows, IntegerRows>;
+  static Index beside_of(Index rows) { return blocks_beside(static_cast<int>(rows), kIntegers); }
+
+  template <int M, int B>
+  void multiply_tile(Index row, Index block) const {
+    Float sums[M][B] = {};
+    const std::uint8_t* weights = packed_ + block * bytes_;
+    if constexpr (kIntegers) {
+      packed::multiply_integers<Weights, M, B>(x_, row, k_, weights, bytes_, sums);
+    } else {
+      packed::multiply_numbers<Weights, M, B>(x_, row, k_, weights, bytes_, sums);
     }
     for (int m = 0; m < M; ++m) {
-      const Float factor = simd::splat(x[m * product.x_stride + i]);
       for (int b = 0; b < B; ++b) {
-        sums[m][b] = simd::fma(factor, columns[b], sums[m][b]);
+        results_.store(row + m, (block + b) * kLanes, sums[m][b]);
       }
     }
   }
-  for (int m = 0; m < M; ++m) {
-    for (int b = 0; b < B; ++b) {
-      product.store(row + m, (block + b) * kLanes, sums[m][b]);
+  /// The same with a number of blocks that is known now: all that are left below B.
+  template <int M, int B>
+  void multiply_blocks(Index row, Index block, Index count) const {
+    if (count >= B) {
+      multiply_tile<M, B>(row, block);
+    } else if constexpr (B > 1) {
+      multiply_blocks<M, B - 1>(row, block, count);
     }
   }
-}
-
-/// The same with a number of blocks that is known now: all that are left below B.
-template <int M, int B, class T, class Y>
-void multiply_blocks(const Product<Y>& product, const T* packed, Index row, Index block,
-                     Index count) {
-  if (count >= B) {
-    multiply_tile<M, B>(product, packed, row, block);
-  } else if constexpr (B > 1) {
-    multiply_blocks<M, B - 1>(product, packed, row, block, count);
+  template <int M>
+  void multiply_rows(Index row, Index rows, Index block, Index count) const {
+    if (rows >= M) {
+      multiply_blocks<M, blocks_beside(M, kIntegers)>(row, block, count);
+    } else if constexpr (M > 1) {
+      multiply_rows<M - 1>(row, rows, block, count);
+    }
   }
-}
 
-template <int M, class T, class Y>
-void multiply_rows(const Product<Y>& product, const T* packed, Index row, Index rows, Index block,
-                   Index count) {
-  if (rows >= M) {
-    multiply_blocks<M, blocks_beside(M)>(product, packed, row, block, count);
-  } else if constexpr (M > 1) {
-    multiply_rows<M - 1>(product, packed, row, rows, block, count);
-  }
-}
+  typename Weights::Rows x_;
+  Index k_, m_;
+  const std::uint8_t* packed_;
+  Index bytes_;
+  Results<Y> results_;
+};
 
-/// All rows of x times some blocks: a few blocks at a time stay in the cache for all rows.
-template <class T, class Y>
-void multiply_range(const Product<Y>& product, const T* packed, Index m, Index begin, Index end) {
-  const Index beside = m < kRows ? blocks_beside(static_cast<int>(m)) : blocks_beside(kRows);
-  for (Index block = begin; block < end; block += beside) {
-    for (Index row = 0; row < m; row += kRows) {
-      const Index rows = std::min(kRows, m - row), last = std::min(block + beside, end);
-      for (Index first = block; first < last;) {
-        const Index count = std::min<Index>(last - first, blocks_beside(static_cast<int>(rows)));
-        multiply_rows<kRows>(product, packed, row, rows, first, count);
-        first += count;
+template <class Weights>
+void multiply(const PackedMatmul& kernel, const typename Weights::Rows& x) {
+  const Index blocks = packed_blocks(kernel.outputs()), heads = kernel.heads();
+  const Index work = kernel.y.numel() * kernel.inputs() / kLanes;
+  visit_dtype(kernel.y.dtype, [&]<class Y>() {
+    for_ranges(heads * blocks, work, [&](Index begin, Index end) {
+      for (Index head = begin / blocks; head * blocks < end; ++head) {
+        const Index first = head * blocks;
+        Product<Weights, Y>(x, kernel, head)
+            .run(std::max(begin - first, Index{0}), std::min(end - first, blocks));
       }
-    }
-  }
-}
-
-/// x as fp32: itself, or its copy in the workspace.
-const float* exact_rows(const PackedMatmul& kernel) {
-  if (kernel.x.dtype == DType::f32) {
-    return kernel.x.as<float>();
-  }
-  const Index m = kernel.x.size(0), k = kernel.x.size(1);
-  float* copy = kernel.workspace.as<float>();
-  visit_dtype(kernel.x.dtype, [&]<class X>() {
-    for_blocks(m, m * k, [&](Index row) {
-      const X* from = kernel.x.as<X>() + row * kernel.x.stride(0);
-      simd::for_lanes(k, [&](Index i, auto lanes) {
-        simd::store(copy + row * k + i, simd::load(from + i, lanes), lanes);
-      });
     });
   });
-  return copy;
+}
+
+bool takes_integers(const PackedMatmul& kernel) {
+  return facts(kernel.format).group > 0;
+}
+/// Whether rows of bf16 are taken as they are.
+bool takes_bf16(const PackedMatmul& kernel) {
+  return kernel.x.dtype == DType::bf16 && kernel.format == WeightFormat::bf16 &&
+         (packed::kPairProducts || packed::has_tiles());
+}
+/// Whether the processor's matrix units multiply.
+bool takes_tiles(const PackedMatmul& kernel) {
+  return packed::has_tiles() && (takes_bf16(kernel) || kernel.format == WeightFormat::int8);
+}
+/// Tiles are whole: rows that are not are copied and filled up with zeros.
+bool fills_rows(const PackedMatmul& kernel) {
+  return takes_bf16(kernel) && takes_tiles(kernel) &&
+         kernel.inputs() % facts(WeightFormat::bf16).step != 0;
+}
+
+/// Bytes of x as the product takes it, where that lies in the workspace.
+Index taken_bytes(const PackedMatmul& kernel) {
+  const Index rows = kernel.x.size(0) * kernel.heads(), k = kernel.inputs();
+  const Index bytes = takes_integers(kernel) ? packed::integer_rows_bytes(kernel.format, rows, k)
+                      : fills_rows(kernel)   ? rows * packed_inputs(kernel.format, k) * 2
+                      : kernel.x.dtype == DType::f32 || takes_bf16(kernel)
+                          ? 0
+                          : rows * k * Index{sizeof(float)};
+  return (bytes + 63) / 64 * 64;
 }
 
 template <class T>
-void pack_block(const PackWeight& kernel, Index block) {
-  const Index n = kernel.weight.size(0), k = kernel.weight.size(1);
-  T* packed = kernel.packed.as<T>() + block * k * kLanes;
-  visit_dtype(kernel.weight.dtype, [&]<class W>() {
-    for (Index lane = 0; lane < kLanes; ++lane) {
-      const Index row = block * kLanes + lane;
-      const W* from = kernel.weight.as<W>() + row * kernel.weight.stride(0);
-      for (Index i = 0; i < k; ++i) {
-        packed[i * kLanes + lane] = T(row < n ? static_cast<float>(from[i]) : 0.f);
-      }
-    }
+NumberRows<T> given_rows(const PackedMatmul& kernel) {
+  return {kernel.x.as<T>(), kernel.x.stride(0), kernel.heads() > 1 ? kernel.x.stride(1) : 0};
+}
+
+/// f(row, head, its elements) for all rows of all heads.
+template <class X, class F>
+void for_rows(const PackedMatmul& kernel, Index work, F&& f) {
+  const Index heads = kernel.heads();
+  const auto x = given_rows<X>(kernel);
+  for_blocks(kernel.x.size(0) * heads, work, [&](Index i) {
+    f(i / heads, i % heads, x.row(i / heads) + i % heads * x.head_stride);
   });
 }
+
+/// x as fp32: itself, or its copy in the workspace.
+NumberRows<float> exact_rows(const PackedMatmul& kernel) {
+  if (kernel.x.dtype == DType::f32) {
+    return given_rows<float>(kernel);
+  }
+  const Index k = kernel.inputs(), heads = kernel.heads();
+  float* copy = kernel.workspace.as<float>();
+  visit_dtype(kernel.x.dtype, [&]<class X>() {
+    for_rows<X>(kernel, kernel.x.numel(), [&](Index row, Index head, const X* from) {
+      float* to = copy + (row * heads + head) * k;
+      simd::for_lanes(
+          k, [&](Index i, auto lanes) { simd::store(to + i, simd::load(from + i, lanes), lanes); });
+    });
+  });
+  return {copy, heads * k, k};
+}
+
+/// Rows of bf16 as they are, where the processor multiplies pairs.
+template <class Weights>
+void multiply_pairs(const PackedMatmul& kernel) {
+  if constexpr (std::is_same_v<typename Weights::Rows, NumberRows<BFloat16>>) {
+    multiply<Weights>(kernel, given_rows<BFloat16>(kernel));
+  }
+}
+
+/// x rounded to 8 bits, in the workspace.
+IntegerRows rounded_rows(const PackedMatmul& kernel) {
+  const Index m = kernel.x.size(0), k = kernel.inputs();
+  const IntegerRows rows =
+      packed::integer_rows(kernel.workspace.data, kernel.format, m * kernel.heads(), k);
+  visit_dtype(kernel.x.dtype, [&]<class X>() {
+    for_rows<X>(kernel, 4 * kernel.x.numel(), [&](Index row, Index head, const X* from) {
+      packed::round_row(from, k, kernel.format, rows, head * m + row);
+    });
+  });
+  return rows;
+}
+
+/// Rows of bf16, filled up with zeros to whole tiles where they are not.
+NumberRows<BFloat16> pair_rows(const PackedMatmul& kernel) {
+  if (!fills_rows(kernel)) {
+    return given_rows<BFloat16>(kernel);
+  }
+  const Index k = kernel.inputs(), filled = packed_inputs(kernel.format, k);
+  const Index heads = kernel.heads();
+  auto* copy = static_cast<BFloat16*>(kernel.workspace.data);
+  for_rows<BFloat16>(kernel, kernel.x.numel(), [&](Index row, Index head, const BFloat16* from) {
+    BFloat16* to = copy + (row * heads + head) * filled;
+    std::fill(std::copy_n(from, k, to), to + filled, BFloat16{});
+  });
+  return {copy, heads * filled, filled};
+}
+
+#if defined(__AMX_BF16__) && defined(__AMX_INT8__)
+
+template <class Kind>
+void multiply_tiles(const PackedMatmul& kernel, const typename Kind::Rows& x) {
+  const Index m = kernel.y.size(0), n = kernel.outputs(), k = kernel.inputs();
+  const Index blocks = packed_blocks(n), pairs = (blocks + 1) / 2;
+  auto* const scratch = reinterpret_cast<float*>(static_cast<std::uint8_t*>(kernel.workspace.data) +
+                                                 taken_bytes(kernel));
+  visit_dtype(kernel.y.dtype, [&]<class Y>() {
+    for_ranges(kernel.heads() * pairs, kernel.y.numel() * k / kLanes,
+               [&](Index begin, Index end, Index worker) {
+                 for (Index head = begin / pairs; head * pairs < end; ++head) {
+                   const std::uint8_t* weights =
+                       kernel.packed.as<std::uint8_t>() + head * packed_bytes(kernel.format, n, k);
+                   const Results<Y> results{
+                       kernel.y.as<Y>() + (head > 0 ? head * kernel.y.stride(1) : 0),
+                       kernel.y.stride(0), n, kernel.bias};
+                   packed::TiledProduct<Kind> product(x.of_head(head, m), m, k, weights,
+                                                      scratch + worker * packed::tile_sums(m));
+                   const Index first = head * pairs;
+                   product.run(2 * std::max(begin - first, Index{0}),
+                               std::min(2 * std::min(end - first, pairs), blocks),
+                               [&](Index row, Index block, Float sum) {
+                                 if constexpr (std::is_same_v<Kind, packed::ByteTiles>) {
+                                   sum *= packed::EightBits::scale(
+                                       weights + block * packed_block_bytes(kernel.format, k), k);
+                                 }
+                                 results.store(row, block * kLanes, sum);
+                               });
+                 }
+               });
+  });
+}
+
+bool multiply_by_tiles(const PackedMatmul& kernel) {
+  if (!takes_tiles(kernel)) {
+    return false;
+  }
+  if (kernel.format == WeightFormat::bf16) {
+    multiply_tiles<packed::PairTiles>(kernel, pair_rows(kernel));
+  } else {
+    multiply_tiles<packed::ByteTiles>(kernel, rounded_rows(kernel));
+  }
+  return true;
+}
+
+#else
+
+bool multiply_by_tiles(const PackedMatmul& /*kernel*/) {
+  return false;
+}
+
+#endif
 
 }  // namespace
 
-void run(device::HostStream&, const PackWeight& kernel) {
-  const Index n = kernel.weight.size(0), k = kernel.weight.size(1);
-  MPITRON_CHECK(kernel.packed.numel() == packed_elements(n, k), kernel.packed.numel(), n, k);
-  visit_dtype(kernel.packed.dtype, [&]<class T>() {
-    for_blocks((n + kLanes - 1) / kLanes, n * k,
-               [&](Index block) { pack_block<T>(kernel, block); });
-  });
-}
-
 Index workspace_bytes(const device::HostStream&, const PackedMatmul& kernel) {
-  return kernel.x.dtype == DType::f32 ? 0 : kernel.x.numel() * Index{sizeof(float)};
+  const Index tiles = takes_tiles(kernel) ? packed::tile_sums(kernel.x.size(0)) * max_workers() : 0;
+  return taken_bytes(kernel) + tiles * Index{sizeof(float)};
 }
 
 void run(device::HostStream&, const PackedMatmul& kernel) {
-  const Index m = kernel.y.size(0), n = kernel.y.size(1), k = kernel.x.size(1);
-  MPITRON_CHECK(kernel.packed.numel() == packed_elements(n, k), kernel.packed.numel(), n, k);
-  MPITRON_CHECK(kernel.x.size(0) == m && kernel.x.dtype == kernel.y.dtype, kernel.x.size(0), m);
-  const float* x = exact_rows(kernel);
-  const Index x_stride = kernel.x.dtype == DType::f32 ? kernel.x.stride(0) : k;
-  visit_dtypes(kernel.packed.dtype, kernel.y.dtype, [&]<class T, class Y>() {
-    const Product<Y> product{x, x_stride, k, n, kernel.y.as<Y>(), kernel.y.stride(0), kernel.bias};
-    for_ranges((n + kLanes - 1) / kLanes, m * n * k / kLanes, [&](Index begin, Index end) {
-      multiply_range(product, kernel.packed.as<T>(), m, begin, end);
-    });
-  });
+  const Index n = kernel.outputs(), k = kernel.inputs();
+  const Index bytes = kernel.heads() * packed_bytes(kernel.format, n, k);
+  MPITRON_CHECK(kernel.packed.numel() == bytes, kernel.packed.numel(), n, k);
+  MPITRON_CHECK(kernel.x.size(0) == kernel.y.size(0) && kernel.x.dtype == kernel.y.dtype,
+                kernel.x.size(0), kernel.y.size(0));
+  if (multiply_by_tiles(kernel)) {
+    return;
+  }
+  if (takes_bf16(kernel)) {
+    return multiply_pairs<packed::PairProducts>(kernel);
+  }
+  switch (kernel.format) {
+    case WeightFormat::fp32:
+      return multiply<packed::Singles<float>>(kernel, exact_rows(kernel));
+    case WeightFormat::bf16:
+      return multiply<packed::Pairs>(kernel, exact_rows(kernel));
+    case WeightFormat::fp16:
+      return multiply<packed::Singles<Float16>>(kernel, exact_rows(kernel));
+    case WeightFormat::int8:
+      return multiply<packed::EightBits>(kernel, rounded_rows(kernel));
+    case WeightFormat::q4:
+      return multiply<packed::FourBits>(kernel, rounded_rows(kernel));
+  }
 }
 
 }  // namespace mpitron::kernels

@@ -22,12 +22,19 @@ Place place_of(const CachedPiece& piece, Index position, Index block_size) {
   return {piece.blocks[static_cast<std::size_t>(position / block_size)], position % block_size};
 }
 
+bool is_here(const CachedPiece& piece, Index position, Index block_size) {
+  return place_of(piece, position, block_size).block >= 0;
+}
+
 /// Rows of a piece go to their places in the blocks of the sequence's cache.
 void append(const In& from, const Out& cache, const CachedPiece& piece) {
   const Reader x(from);
   const Writer y(cache);
   for (Index i = 0; i < piece.rows; ++i) {
     const Place to = place_of(piece, piece.first_position + i, cache.size(2));
+    if (to.block < 0) {
+      continue;
+    }
     for (Index group = 0; group < cache.size(1); ++group) {
       for (Index d = 0; d < cache.size(3); ++d) {
         y.set(x(piece.first_row + i, 0, group, d), to.block, group, to.offset, d);
@@ -42,47 +49,66 @@ struct Query {
   Index row, group, head;  // `head`: of the group
 };
 
-/// From the first key of the window on.
-std::vector<double> scores_of(const CachedAttention& k, const Query& query, Index first,
-                              Index position) {
-  const Reader q(k.q), keys(k.key_cache);
-  std::vector<double> scores;
+/// A visible position and its score.
+struct Score {
+  Index position;
+  double value;
+};
+
+/// From the first key of the window on, those that this rank has.
+std::vector<Score> scores_of(const CachedAttention& k, const Query& query, Index first,
+                             Index position) {
+  const Reader q(k.q), keys(k.key_cache), bias(k.bias);
+  const Index head = query.group * k.q.size(3) + query.head, size = k.key_cache.size(2);
+  const Index middle = k.bias ? k.bias.size(0) / 2 : 0;
+  std::vector<Score> scores;
   for (Index other = first; other <= position; ++other) {
-    const Place at = place_of(query.piece, other, k.key_cache.size(2));
+    if (!is_here(query.piece, other, size)) {
+      continue;
+    }
+    const Place at = place_of(query.piece, other, size);
     double score = 0;
     for (Index d = 0; d < k.key_cache.size(3); ++d) {
       score +=
           q(query.row, 0, query.group, query.head, d) * keys(at.block, query.group, at.offset, d);
     }
-    scores.push_back(score * static_cast<double>(k.scale));
+    score *= static_cast<double>(k.scale);
+    scores.push_back({other, score + (k.bias ? bias(other - position + middle, head) : 0)});
   }
   return scores;
 }
 
 /// A query sees keys up to its own position, those of earlier pieces in the cache.
 void attend(const CachedAttention& k, const Query& query) {
-  const Index position = query.piece.first_position + query.row - query.piece.first_row;
+  const Index position =
+      query.piece.first_position + (k.causal ? query.row - query.piece.first_row : 0);
   const Index first = k.window >= 0 ? std::max<Index>(position - k.window, 0) : 0;
   const Index head = query.group * k.q.size(3) + query.head;
-  const std::vector<double> scores = scores_of(k, query, first, position);
-  double largest = *std::ranges::max_element(scores), sum = 0;
+  const std::vector<Score> scores = scores_of(k, query, first, position);
+  double largest = -INFINITY, sum = 0;
+  for (const Score& score : scores) {
+    largest = std::max(largest, score.value);
+  }
   if (k.sinks || k.zero_sink) {
     const double sink = k.sinks ? Reader(k.sinks)(head) : 0;
     largest = std::max(largest, sink);
     sum = std::exp(sink - largest);
   }
-  for (const double score : scores) {
-    sum += std::exp(score - largest);
+  for (const Score& score : scores) {
+    sum += std::exp(score.value - largest);
   }
   const Reader values(k.value_cache);
   const Writer o(k.o);
   for (Index d = 0; d < k.value_cache.size(3); ++d) {
     double value = 0;
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      const Place at = place_of(query.piece, first + static_cast<Index>(i), k.value_cache.size(2));
-      value += std::exp(scores[i] - largest) * values(at.block, query.group, at.offset, d);
+    for (const Score& score : scores) {
+      const Place at = place_of(query.piece, score.position, k.value_cache.size(2));
+      value += std::exp(score.value - largest) * values(at.block, query.group, at.offset, d);
     }
-    o.set(value / sum, query.row, head, d);
+    o.set(sum > 0 ? value / sum : 0, query.row, head, d);
+  }
+  if (k.lse) {
+    Writer(k.lse).set(sum > 0 ? largest + std::log(sum) : -INFINITY, query.row, head);
   }
 }
 

@@ -40,6 +40,15 @@ void run(device::ReferenceStream&, const Scale& kernel) {
   }
 }
 
+void run(device::ReferenceStream&, const MovingAverage& kernel) {
+  const Reader x(kernel.x);
+  const Writer average(kernel.average);
+  const auto stays = static_cast<double>(kernel.momentum);
+  for (Index i = 0; i < kernel.x.numel(); ++i) {
+    average.set(stays * average(i) + (1 - stays) * x(i), i);
+  }
+}
+
 /// Sum and count in double, in order.
 void run(device::ReferenceStream&, const MaskedSum& kernel) {
   const Reader x(kernel.x), mask(kernel.mask);

@@ -1,9 +1,11 @@
+#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 
 #include "cli/commands.h"
 #include "cli/generation/loaded_model.h"
+#include "cli/run/launch.h"
 #include "inference/protocol/fields.h"
 #include "inference/protocol/served_model.h"
 #include "inference/scheduling/generator.h"
@@ -27,7 +29,8 @@ void declare(Flags& flags, GenerateFlags& o) {
   o.model.declare(flags);
   flags.option("--prompts", o.prompts, "texts to continue; `-`: standard input as one text");
   flags.option("--prompt-file", o.prompt_file, "JSONL file whose field `text` is a prompt");
-  flags.option("--num-tokens-to-generate", o.tokens, "most tokens of an answer");
+  flags.option("--num-tokens-to-generate", o.tokens,
+               "most tokens of an answer; 0: the perplexity of the prompts");
   flags.option("--temperature", o.temperature, "0: the likeliest token");
   flags.option("--top-k", o.top_k, "tokens to draw from; 1: the likeliest; 0: all");
   flags.option("--top-p", o.top_p, "probability to draw from; 0: all");
@@ -121,7 +124,7 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
                      .choice = static_cast<std::uint32_t>(requests.size())},
         .stop_ids = {model.tokenizer->eod()},
         .log_probs = o.log_probs || o.top > 0 ? o.top : -1,
-        .prompt_log_probs = o.log_probs};
+        .prompt_log_probs = o.log_probs || o.tokens == 0};
     if (request.prompt.empty()) {
       request.prompt.push_back(model.tokenizer->special_ids().bos.value_or(model.tokenizer->eod()));
     }
@@ -137,11 +140,25 @@ void check(const GenerateFlags& o) {
   if (o.top_p < 0 || o.top_p > 1) {
     throw_usage("--top-p {}: top-p should be in (0,1]", o.top_p);
   }
-  if (o.tokens < 1 || o.temperature < 0 || o.top_k < 0 || o.top < 0) {
+  if (o.tokens < 0 || o.temperature < 0 || o.top_k < 0 || o.top < 0) {
     throw_usage(
-        "--num-tokens-to-generate is at least 1; --temperature, --top-k and "
-        "--top-n-logprobs are at least 0");
+        "--num-tokens-to-generate, --temperature, --top-k and --top-n-logprobs are at least 0");
   }
+}
+
+/// Of all tokens but the first of each prompt.
+std::string perplexity_line(const std::vector<inference::Answer>& answers) {
+  double loss = 0;
+  Index tokens = 0;
+  for (const inference::Answer& answer : answers) {
+    for (const inference::TokenLogProbs& each : answer.prompt_log_probs) {
+      loss -= static_cast<double>(each.token.value);
+      ++tokens;
+    }
+  }
+  const double mean = tokens > 0 ? loss / static_cast<double>(tokens) : 0;
+  return fmt::format("tokens: {} | loss: {:.6E} | perplexity: {:.6E}", tokens, mean,
+                     std::exp(mean));
 }
 
 }  // namespace
@@ -155,17 +172,27 @@ int generate(const Arguments& arguments) {
   }
   check(options);
   const std::vector<std::string> prompts = prompts_of(options);
+  const std::shared_ptr<comm::World> world = launch_world(options.model.layout.timeout_minutes);
   const device::HostRuntime runtime;
-  const LoadedModel model(options.model);
-  inference::Generator generator(*model.engine, *model.tokenizer, {});
+  LoadedModel model(options.model, world);
+  if (!model.leads()) {
+    model.follow();
+    return static_cast<int>(ExitCode::success);
+  }
+  inference::Generator generator(*model.engine, *model.tokenizer, options.model.scheduling());
   const auto answers = generator.run(requests_of(options, model, prompts));
   std::ofstream file;
   if (!options.output.empty()) {
     file.open(options.output);
   }
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    log::print(prompts[i] + answers[i].text);
+    if (options.tokens > 0) {
+      log::print(prompts[i] + answers[i].text);
+    }
     file << line_of(options, prompts[i], answers[i], *model.tokenizer);
+  }
+  if (options.tokens == 0) {
+    log::print(perplexity_line(answers));
   }
   file.close();
   if (!options.output.empty() && !file) {

@@ -1,7 +1,9 @@
 #include "cli/generation/loaded_model.h"
 
+#include "cli/generation/cache_size.h"
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"
+#include "models/make_model.h"
 
 namespace mpitron::cli {
 namespace {
@@ -18,34 +20,29 @@ std::unique_ptr<tokenizers::Tokenizer> tokenizer_of(const ModelOptions& options)
   return tokenizers::make_tokenizer(chosen);
 }
 
-/// Absent: the model's.
-std::optional<DType> weights_of(const ModelOptions& options) {
-  const std::string& name = options.weights;
-  return name == "fp32"   ? std::optional(DType::f32)
-         : name == "bf16" ? std::optional(DType::bf16)
-         : name == "fp16" ? std::optional(DType::f16)
-                          : std::nullopt;
+/// As generation runs it: nothing is dropped, by chance or because others take the room.
+config::ModelConfig config_of(const ModelOptions& options, config::ModelConfig config) {
+  const bool learned =
+      config.position_embedding_type == config::PositionEmbedding::learned_absolute;
+  if (options.max_length > config.max_position_embeddings && learned) {
+    throw_usage("--inference-max-seq-length {}: the model has {} positions", options.max_length,
+                config.max_position_embeddings);
+  }
+  if (options.max_length > 0) {
+    config.max_position_embeddings = learned ? config.max_position_embeddings : options.max_length;
+  }
+  if (config.family().decoder_only) {
+    config.seq_length = config.max_position_embeddings;
+  }
+  config.attention_dropout = config.hidden_dropout = 0;
+  if (config.moe) {
+    config.moe->capacity_factor.reset();
+    config.moe->input_jitter_eps.reset();
+  }
+  return config;
 }
 
-}  // namespace
-
-void ModelOptions::declare(Flags& flags) {
-  flags.option("--load", load, "a checkpoint of mpitron or Megatron, or a Hugging Face folder");
-  flags.required();
-  add_tokenizer_options(flags, tokenizer);
-  flags.option("--inference-max-requests", max_requests, "answers in the batch at once");
-  flags.option("--max-batch-size", max_requests, "other name of --inference-max-requests");
-  flags.option("--inference-dynamic-batching-block-size", block_size,
-               "tokens of a cache block, a power of two from 8");
-  flags.option("--inference-dynamic-batching-max-tokens-override", max_tokens,
-               "tokens of all answers in one step");
-  flags.option("--inference-weights", weights,
-               "type that the weights are read in; auto: the model's");
-  flags.choices({"auto", "fp32", "bf16", "fp16"});
-}
-
-LoadedModel::LoadedModel(const ModelOptions& options)
-    : name(std::filesystem::path(options.load).lexically_normal().filename()) {
+void check_numbers(const ModelOptions& options) {
   const Index size = options.block_size;
   if (size < 8 || (size & (size - 1)) != 0) {
     throw_usage("--inference-dynamic-batching-block-size {}: allowed are powers of two from 8",
@@ -58,32 +55,82 @@ LoadedModel::LoadedModel(const ModelOptions& options)
         "and at least one token for each",
         options.max_requests, options.max_tokens);
   }
+  if (options.draft_tokens < 0 || options.draft_tokens > 64) {
+    throw_usage("--num-speculative-tokens {}: allowed are 0 to 64", options.draft_tokens);
+  }
+}
+
+}  // namespace
+
+void ModelOptions::declare(Flags& flags) {
+  flags.option("--load", load, "a checkpoint of mpitron or Megatron, or a Hugging Face folder");
+  flags.required();
+  add_tokenizer_options(flags, tokenizer);
+  flags.option("--inference-max-requests", max_requests, "answers in the batch at once");
+  flags.option("--max-batch-size", max_requests, "other name of --inference-max-requests");
+  flags.option("--inference-max-seq-length", max_length,
+               "longest prompt with its answer; 0: the model's positions");
+  flags.option("--inference-dynamic-batching-block-size", block_size,
+               "tokens of a cache block, a power of two from 8");
+  flags.option("--inference-dynamic-batching-buffer-size-gb", cache_gigabytes,
+               "memory of the cache on each rank; 0: what --inference-max-requests answers need, "
+               "at most 90 % of what the weights leave");
+  flags.option("--inference-dynamic-batching-max-tokens-override", max_tokens,
+               "tokens of all answers in one step");
+  flags.option("--inference-dynamic-batching-prefix-caching", prefix_cache,
+               "whether prompts that begin alike share what is computed for them");
+  flags.choices({"on", "off"});
+  flags.option("--num-speculative-tokens", draft_tokens,
+               "most tokens of an answer that are drafted, from what repeats in its text or by "
+               "depths of multi-token prediction; drafts never change the text");
+  flags.option("--inference-weights", weights,
+               "what products read weights in: int8 has a scale for each output, q4 4 bits and a "
+               "scale for 32 inputs; auto: the model's type");
+  flags.choices({"auto", "fp32", "bf16", "fp16", "int8", "q4"});
+  layout.declare(flags);
+}
+
+LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::World> world)
+    : name(std::filesystem::path(options.load).lexically_normal().filename()),
+      ranks_(options.layout, std::move(world)) {
+  check_numbers(options);
+  read_model(options);
+  shape_ = engine_shape(options);
+  engine = ranks_.engine(*device_, *model_, shape_);
+}
+
+void LoadedModel::read_model(const ModelOptions& options) {
   convert::ModelReader reader(options.load, {.format = convert::detect_format(options.load)});
-  config::ModelConfig config = reader.description().model;
-  if (!config.family().decoder_only) {
-    throw_usage("--load {}: only GPT models generate; BERT and T5 do not", options.load);
+  const config::ModelConfig config = config_of(options, reader.description().model);
+  if (!config.family().generates()) {
+    throw_usage("--load {}: a {} does not generate, only models with a decoder do", options.load,
+                config.family().title);
   }
-  config.seq_length = config.max_position_embeddings;
-  config.attention_dropout = config.hidden_dropout = 0;
-  if (config.moe) {  // what is dropped would depend on the batch
-    config.moe->capacity_factor.reset();
-    config.moe->input_jitter_eps.reset();
-  }
+  ranks_.check(config, "--load " + options.load);
   tokenizer = tokenizer_of(options);
   if (tokenizer->vocab_size() > reader.description().stored_vocab_size()) {
     throw_usage("the tokenizer has {} ids, the model of --load {} has {}: choose its own tokenizer",
                 tokenizer->vocab_size(), options.load, reader.description().stored_vocab_size());
   }
-  device = device::make_device("host");
-  model = convert::load_model(config, *device, reader.ours());
-  const Index blocks = (config.max_position_embeddings + size - 1) / size * options.max_requests;
-  engine = inference::make_engine(*device, *model,
-                                  {.block_size = size,
-                                   .blocks = blocks,
-                                   .slots = options.max_requests,
-                                   .max_step_tokens = options.max_tokens,
-                                   .weights = weights_of(options)},
-                                  tokenizer->vocab_size());
+  device_ = device::make_device("host", ranks_.world().make_allocator());
+  model_ = models::make_model(config, *device_, ranks_.share(config, options.draft_tokens > 0));
+  model_->initialize();
+  convert::load_values(*model_, reader.ours());
+}
+
+inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) const {
+  const CacheSize cache{.config = model_->config(),
+                        .layers = model_->part().num_layers,
+                        .block_size = options.block_size,
+                        .tensor_ranks = options.layout.tensor,
+                        .context_ranks = options.layout.context};
+  return {.block_size = options.block_size,
+          .blocks = cache.blocks(options.max_requests, options.cache_gigabytes),
+          .slots = options.max_requests,
+          .max_step_tokens = options.max_tokens,
+          .own_drafts = options.draft_tokens,
+          .vocabulary = tokenizer->vocab_size(),
+          .weights = kernels::weight_format(options.weights)};
 }
 
 }  // namespace mpitron::cli

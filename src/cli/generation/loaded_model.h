@@ -1,7 +1,7 @@
 #pragma once
 #include "cli/data/tokenizer_flags.h"
-#include "device/device.h"
-#include "inference/engine_choice.h"
+#include "cli/generation/generation_ranks.h"
+#include "inference/scheduling/scheduler.h"
 
 namespace mpitron::cli {
 
@@ -11,23 +11,46 @@ struct ModelOptions {
   tokenizers::TokenizerOptions tokenizer{.type = ""};
   Index max_requests = 8;
   Index block_size = 16;
-  Index max_tokens = 512;  // of a step
+  Index max_tokens = 512;      // of a step
+  Index max_length = 0;        // of a prompt with its answer; 0: the model's
+  double cache_gigabytes = 0;  // 0: what the requests can need, or what is left
   std::string weights = "auto";
+  std::string prefix_cache = "on";
+  Index draft_tokens = 0;
+  GenerationLayout layout;
 
   void declare(Flags& flags);
+  inference::SchedulerSettings scheduling() const {
+    return {.prefix_cache = prefix_cache == "on", .draft_tokens = draft_tokens};
+  }
 };
 
-/// A model in memory that generates, with its tokenizer. Kokkos must run (device::HostRuntime).
-struct LoadedModel {
+/// A model in memory that generates, with its tokenizer, on one rank or on many. Kokkos must run
+/// (device::HostRuntime). Collective.
+class LoadedModel {
+ public:
   /// A checkpoint of mpitron or Megatron, or a Hugging Face folder, whose tokenizer is taken where
   /// no other is chosen. Error(usage) for kinds of models that do not generate.
-  explicit LoadedModel(const ModelOptions& options);
+  LoadedModel(const ModelOptions& options, std::shared_ptr<comm::World> world);
+
+  /// Whether this rank answers; the others take part in its steps until its engine ends.
+  bool leads() const { return ranks_.leads(); }
+  void follow() { ranks_.follow(*device_, *model_, shape_); }
 
   std::string name;  // of the folder
-  std::unique_ptr<device::Device> device;
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
-  std::unique_ptr<models::Model> model;
-  std::unique_ptr<inference::Engine> engine;
+
+ private:
+  void read_model(const ModelOptions& options);
+  inference::EngineShape engine_shape(const ModelOptions& options) const;
+
+  GenerationRanks ranks_;
+  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<models::Model> model_;
+  inference::EngineShape shape_;
+
+ public:
+  std::unique_ptr<inference::Engine> engine;  // of the rank that leads
 };
 
 }  // namespace mpitron::cli

@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <cstring>
 
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/generation/generation_ranks.h"
+#include "cli/run/launch.h"
 #include "config/parse/parse.h"
-#include "inference/engine_choice.h"
 #include "inference/replay/replay_row.h"
 #include "io/arrays/safetensors.h"
 #include "io/logs/json_text.h"
@@ -20,22 +20,34 @@ using inference::ReplayRow;
 namespace fs = std::filesystem;
 
 /// A recorded model with its weights on the host, as `mpitron serve` would hold it.
-struct RecordedModel {
-  RecordedModel(const fs::path& folder, const tokenizers::Tokenizer& tokenizer)
-      : device(device::make_device("host")), model(config_of(folder), *device) {
-    model.initialize();
+class RecordedModel {
+ public:
+  RecordedModel(const fs::path& folder, const tokenizers::Tokenizer& tokenizer,
+                const GenerationRanks& ranks)
+      : ranks_(ranks),
+        device_(device::make_device("host", ranks.world().make_allocator())),
+        config_(config_of(folder)),
+        model_(config_, *device_, ranks.share(config_, false)),
+        shape_{.block_size = 16, .blocks = 64, .slots = 8, .vocabulary = tokenizer.vocab_size()} {
+    ranks.check(config_, folder.string());
+    model_.initialize();
     const io::SafetensorsFile weights((folder / "weights.safetensors").string());
-    for (autograd::Parameter& parameter : model.parameters()) {
+    for (autograd::Parameter& parameter : model_.parameters()) {
       const auto& stored = weights.at(parameter.name);
       if (io::checked_numel(stored) != parameter.shape.numel()) {
         throw_data("{}: {} has {} elements, the model {}", folder.string(), parameter.name,
                    io::checked_numel(stored), parameter.shape.numel());
       }
-      std::memcpy(parameter.value.view().data, stored.data.data(), stored.data.size());
+      tensor::take_shard({stored.data.data(), parameter.value.dtype(), parameter.shape},
+                         parameter.placement.shard, parameter.value.view());
     }
-    engine = inference::make_engine(*device, model, {.block_size = 16, .blocks = 64, .slots = 8},
-                                    tokenizer.vocab_size());
+    engine_ = ranks.engine(*device_, model_, shape_);
   }
+  /// Of the rank that leads.
+  inference::Engine& engine() const { return *engine_; }
+  void follow() const { ranks_.follow(*device_, model_, shape_); }
+
+ private:
   static config::ModelConfig config_of(const fs::path& folder) {
     const inference::RecordedFlags recorded(folder / "config.json");
     std::vector<std::string> flags = recorded.flags;
@@ -48,9 +60,12 @@ struct RecordedModel {
     return config;
   }
 
-  std::unique_ptr<device::Device> device;
-  models::GptModel model;
-  std::unique_ptr<inference::Engine> engine;
+  const GenerationRanks& ranks_;
+  std::unique_ptr<device::Device> device_;
+  config::ModelConfig config_;
+  models::GptModel model_;
+  inference::EngineShape shape_;
+  std::unique_ptr<inference::Engine> engine_;
 };
 
 std::vector<fs::path> models_of(const fs::path& folder) {
@@ -69,7 +84,8 @@ void append(std::vector<ReplayRow>& rows, std::vector<ReplayRow> more) {
               std::make_move_iterator(more.end()));
 }
 
-std::vector<ReplayRow> rows_of(const fs::path& folder) {
+/// Empty on ranks that follow.
+std::vector<ReplayRow> rows_of(const fs::path& folder, const GenerationRanks& ranks) {
   std::vector<ReplayRow> rows = inference::replay_rules(folder);
   const std::vector<fs::path> models = models_of(folder);
   if (rows.empty() && models.empty()) {
@@ -82,14 +98,18 @@ std::vector<ReplayRow> rows_of(const fs::path& folder) {
       tokenizers::make_tokenizer({.vocab_file = (folder / "tokenizer" / "vocab.json").string(),
                                   .merge_file = (folder / "tokenizer" / "merges.txt").string()});
   for (const fs::path& path : models) {
-    const RecordedModel recorded(path, *tokenizer);
-    append(rows, inference::replay_model(*recorded.engine, *tokenizer, path));
+    const RecordedModel recorded(path, *tokenizer, ranks);
+    if (!ranks.leads()) {
+      recorded.follow();
+      continue;
+    }
+    append(rows, inference::replay_model(recorded.engine(), *tokenizer, path));
     if (fs::exists(folder / "dynamic.json")) {
-      append(rows, inference::replay_dynamic(*recorded.engine, *tokenizer, folder / "dynamic.json",
+      append(rows, inference::replay_dynamic(recorded.engine(), *tokenizer, folder / "dynamic.json",
                                              path.filename().string()));
     }
     if (path.filename() == "llama" && fs::exists(folder / "api.json")) {  // the one it ran over
-      append(rows, inference::replay_api(*recorded.engine, *tokenizer, folder / "api.json"));
+      append(rows, inference::replay_api(recorded.engine(), *tokenizer, folder / "api.json"));
     }
   }
   return rows;
@@ -127,15 +147,22 @@ std::string to_json(const std::vector<ReplayRow>& rows, bool pass) {
 int replay_generation(const Arguments& arguments) {
   std::string folder;
   bool json = false;
+  GenerationLayout layout;
   Flags flags("replay", "Answers every case recorded under a folder of generation again.");
   flags.option("--generation", folder, "folder with models/, draws.json, api.json, ...");
   flags.required();
   flags.flag("--json", json, "one JSON object instead of a table");
+  layout.declare(flags);
   if (!flags.parse(arguments)) {
     return static_cast<int>(ExitCode::success);
   }
+  const std::shared_ptr<comm::World> world = launch_world(layout.timeout_minutes);
   const device::HostRuntime runtime;
-  const std::vector<ReplayRow> rows = rows_of(folder);
+  const GenerationRanks ranks(layout, world);
+  const std::vector<ReplayRow> rows = rows_of(folder, ranks);
+  if (!ranks.leads()) {
+    return static_cast<int>(ExitCode::success);
+  }
   const bool pass = std::ranges::all_of(rows, &ReplayRow::pass);
   if (json) {
     log::print(to_json(rows, pass));

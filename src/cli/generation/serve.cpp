@@ -3,6 +3,7 @@
 #include "build_info.h"
 #include "cli/commands.h"
 #include "cli/generation/loaded_model.h"
+#include "cli/run/launch.h"
 #include "device/device.h"
 #include "inference/server/serving.h"
 #include "utils/log.h"
@@ -51,6 +52,7 @@ inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& m
                    .port = static_cast<std::uint16_t>(o.port),
                    .max_connections = static_cast<std::size_t>(o.connections),
                    .max_body_bytes = static_cast<std::size_t>(o.body_mb) << 20},
+          .scheduler = o.model.scheduling(),
           .model_name = o.name.empty() ? model.name : o.name,
           .api_key = o.api_key,
           .chat = chat_of(*model.tokenizer),
@@ -75,13 +77,23 @@ int serve(const Arguments& arguments) {
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before any thread, which inherits it
+  const auto last_words = std::make_shared<comm::LastWords>();
+  const std::shared_ptr<comm::World> world =
+      launch_world(options.model.layout.timeout_minutes, nullptr, last_words);
   const device::HostRuntime runtime;
-  const LoadedModel model(options.model);
+  LoadedModel model(options.model, world);
+  if (!model.leads()) {
+    model.follow();
+    return static_cast<int>(ExitCode::success);
+  }
   inference::Serving serving(*model.engine, *model.tokenizer, settings_of(options, model));
+  last_words->set(
+      [&serving](const std::string& sentence) { serving.give_up("the server ends: " + sentence); });
   log::print(fmt::format("serving {} at http://{}:{}", model.name, options.host, serving.port()));
   int signal = 0;
   sigwait(&ends, &signal);
   const bool all = serving.drain();
+  last_words->set({});
   log::print(all ? "every request is answered" : "some requests were not answered in time");
   return static_cast<int>(ExitCode::success);
 }

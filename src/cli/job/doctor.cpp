@@ -1,6 +1,7 @@
 #include "checkpoint/plan/agreement.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/job/doctor_calibrate.h"
 #include "cli/program.h"
 #include "comm/worlds/mpi_world.h"
 #include "device/device.h"
@@ -36,7 +37,9 @@ bool read_flags(const Arguments& arguments, DoctorFlags& wishes) {
   Flags flags("doctor",
               "Looks for what is broken on this machine, or under mpirun or srun on all machines "
               "of a job, and says what to do. Exit code 0: nothing fails (there may be warnings), "
-              "3: something does.");
+              "3: something does. With --calibrate --machine-out FILE.yaml (and a run's options) "
+              "it times kernels and operations among the ranks instead, and writes a machine file "
+              "for mpitron plan.");
   flags.option("--run-dir", wishes.run_dir, "measure how fast this folder takes checkpoints");
   flags.option("--nodes-bad", wishes.nodes_bad,
                "write the names of slow nodes to this file, one on each line");
@@ -166,6 +169,9 @@ std::vector<CheckResult> check_together(comm::World& world, const DoctorFlags& w
 }  // namespace
 
 int doctor(const Arguments& arguments) {
+  if (std::ranges::find(arguments, "--calibrate") != arguments.end()) {
+    return calibrate_machine(arguments);
+  }
   DoctorFlags wishes;
   if (!read_flags(arguments, wishes)) {
     return 0;

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/job/scaling_launch.h"
+#include "cli/job/scaling_model.h"
 #include "cli/show/run_layout.h"
 #include "config/parse/parse.h"
 #include "report/pages.h"
@@ -63,7 +64,8 @@ void write_whole(const fs::path& path, const std::string& text) {
   file.commit();
 }
 
-void write_report(const report::Study& study, const ScalingLaunch& launch) {
+void write_report(const report::Study& study, const ScalingLaunch& launch,
+                  const ScalingModel& model) {
   std::vector<std::optional<report::RunFolder>> runs;
   std::vector<report::PointOutlook> outlooks;
   const auto configurations = configurations_of(study);
@@ -73,11 +75,13 @@ void write_report(const report::Study& study, const ScalingLaunch& launch) {
     runs.push_back(fs::exists(folder / "metrics.jsonl") ? std::optional(report::read_run(folder))
                                                         : std::nullopt);
     outlooks.push_back(outlook_of(study, point, configurations[i], !launch.submit));
+    add_model(model, configurations[i], outlooks.back());
   }
   const auto rows = report::scaling_rows(study, runs, outlooks);
   make_folder("--output", launch.output);
   write_whole(launch.output / "report.csv", report::scaling_csv(rows));
-  write_whole(launch.output / "report.html", report::scaling_page(study, rows));
+  write_whole(launch.output / "report.html",
+              report::scaling_page(study, rows, published_lines(model, configurations)));
   log::print(report::scaling_text(rows) + "\n" + (launch.output / "report.html").string() +
              ": plots; report.csv beside it");
 }
@@ -100,7 +104,8 @@ bool start_points(const report::Study& study, const ScalingLaunch& launch) {
   return well;
 }
 
-int run_study(const report::Study& study, const ScalingLaunch& launch, bool dry_run) {
+int run_study(const report::Study& study, const ScalingLaunch& launch, const ScalingModel& model,
+              bool dry_run) {
   configurations_of(study);
   if (dry_run) {
     for (const report::StudyPoint& point : study.points) {
@@ -116,7 +121,7 @@ int run_study(const report::Study& study, const ScalingLaunch& launch, bool dry_
   if (launch.submit) {
     log::print("when the jobs have ended: mpitron scaling report, with the same options");
   } else {
-    write_report(study, launch);
+    write_report(study, launch, model);
   }
   return static_cast<int>(well ? ExitCode::success : ExitCode::failure);
 }
@@ -125,6 +130,7 @@ int run_study(const report::Study& study, const ScalingLaunch& launch, bool dry_
 struct ScalingFlags {
   std::optional<report::Study> study;  // none: --help was asked for
   ScalingLaunch launch;
+  ScalingModel model;
   bool dry_run = false;
 };
 
@@ -143,6 +149,11 @@ ScalingFlags read_wishes(const std::string& action, const Arguments& arguments) 
   flags.option("--sbatch-flags", wishes.launch.sbatch_flags,
                "further ones: --sbatch-flags='--partition=long'");
   flags.option("--launch-script", wishes.launch.script, "what starts the ranks of a job");
+  flags.option("--machine", wishes.model.machine,
+               "machine of mpitron plan whose model the report holds against the runs");
+  flags.option("--stack", wishes.model.stack, "software of mpitron plan");
+  flags.option("--published", wishes.model.published,
+               "table of published steps: those of similar size are drawn in grey");
   flags.flag("--dry-run", wishes.dry_run, "check the flags, print the commands, start nothing");
   if (!flags.parse(words)) {
     return wishes;
@@ -160,13 +171,13 @@ ScalingFlags read_wishes(const std::string& action, const Arguments& arguments) 
 
 int run(const Arguments& arguments) {
   const ScalingFlags wishes = read_wishes("run", arguments);
-  return wishes.study ? run_study(*wishes.study, wishes.launch, wishes.dry_run) : 0;
+  return wishes.study ? run_study(*wishes.study, wishes.launch, wishes.model, wishes.dry_run) : 0;
 }
 
 int report_study(const Arguments& arguments) {
   const ScalingFlags wishes = read_wishes("report", arguments);
   if (wishes.study) {
-    write_report(*wishes.study, wishes.launch);
+    write_report(*wishes.study, wishes.launch, wishes.model);
   }
   return 0;
 }

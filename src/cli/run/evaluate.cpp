@@ -2,9 +2,9 @@
 #include <charconv>
 
 #include "cli/commands.h"
+#include "cli/evaluation/task_runs.h"
+#include "cli/run/foreign_model.h"
 #include "cli/run/pretrain.h"
-#include "inference/multiple_choice.h"
-#include "inference/zero_shot.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
 
@@ -12,60 +12,77 @@ namespace mpitron::cli {
 namespace {
 
 constexpr const char* kEvaluateHelp =
-    "usage: mpitron evaluate --task WIKITEXT103|LAMBADA|FILE.yaml --valid-data FILE --load DIR "
-    "OPTIONS\n\n"
-    "Evaluates a GPT as Megatron-LM's zero-shot tasks do. --use-checkpoint-args takes the model's\n"
-    "options from the checkpoint; the tokenizer's files are given as in training.\n\n"
-    "  --task TASK           WIKITEXT103: perplexity per token and per word; LAMBADA: accuracy\n"
-    "                        of the last word; FILE.yaml: multiple choice (jobs/tasks)\n"
-    "  --valid-data FILE     a text whose path names its corpus (wiki, ptb, lambada), or JSONL\n"
-    "                        with the field text (LAMBADA)\n"
+    "usage: mpitron evaluate --task TASK... --valid-data FILE... --load MODEL OPTIONS\n\n"
+    "Measures a GPT by tasks, in any layout. MODEL is a folder of checkpoints or a Hugging Face\n"
+    "folder; its options are taken from there, the tokenizer's files are given as in training.\n\n"
+    "  --task TASK...        WIKITEXT103, PTB: perplexity per token and per word; LAMBADA:\n"
+    "                        accuracy of the last word; FILE.yaml: a task with choices or\n"
+    "                        generated answers (jobs/tasks)\n"
+    "  --valid-data FILE...  one for each task: a text whose path names its corpus (wiki, ptb,\n"
+    "                        lambada), or JSONL\n"
+    "  --fewshot-data FILE...  where examples in front of questions come from; one for each task\n"
+    "                        or one for all. Without: the other questions\n"
+    "  --num-fewshot N       examples; as the task says unless given\n"
     "  --overlapping-eval N  tokens from one window to the next (32; --seq-length N: disjoint)\n"
     "  --strict-lambada      the last word by white space instead of the last token\n"
     "  --output-path FILE    figures as JSON\n\n"
-    "`mpitron options` lists the options of the model.\n";
+    "`mpitron options` lists the options of the model and of the layout.\n";
 
-/// What the command itself is asked for.
-struct EvaluateOptions {
-  std::string task, data, output;
-  Index stride = 32;
-  bool strict = false;
-};
-
-bool is_choice(const EvaluateOptions& options) {
-  return options.task.ends_with(".yaml") || options.task.ends_with(".yml");
-}
-
-Index positive(const std::string& flag, const std::string& text) {
+Index whole_number(const std::string& flag, const std::string& text, Index least) {
   Index value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1) {
-    throw_usage("{} {}: a whole number from 1 is needed", flag, text);
+  if (error != std::errc() || end != text.data() + text.size() || value < least) {
+    throw_usage("{} {}: a whole number from {} is needed", flag, text, least);
   }
   return value;
-}
-
-EvaluateOptions take_options(Arguments& words) {
-  EvaluateOptions options{.task = take_value(words, "--task").value_or(""),
-                          .data = take_value(words, "--valid-data").value_or(""),
-                          .output = take_value(words, "--output-path").value_or(""),
-                          .strict = take_flag(words, "--strict-lambada")};
-  if (options.task != "WIKITEXT103" && options.task != "LAMBADA" && !is_choice(options)) {
-    throw_usage("--task {}: allowed: WIKITEXT103, LAMBADA, or a file of a task (.yaml)",
-                options.task.empty() ? "is missing" : options.task);
-  }
-  if (options.data.empty()) {
-    throw_usage("--valid-data is missing: the file to evaluate on");
-  }
-  if (const auto stride = take_value(words, "--overlapping-eval")) {
-    options.stride = positive("--overlapping-eval", *stride);
-  }
-  return options;
 }
 
 bool names(const Arguments& words, const std::string& flag) {
   return std::ranges::any_of(
       words, [&](const std::string& word) { return word == flag || word.starts_with(flag + "="); });
+}
+
+/// What the command itself is asked for.
+struct EvaluateOptions {
+  std::vector<TaskRequest> tasks;
+  std::string output;
+};
+
+/// The one of the k-th task: of lists as long as that of the tasks, or of one for all.
+const std::string& of_task(const std::vector<std::string>& list, std::size_t k, std::size_t tasks,
+                           const char* flag) {
+  static const std::string kNone;
+  if (list.size() != tasks && list.size() > 1) {
+    throw_usage("{}: {} are given for {} tasks", flag, list.size(), tasks);
+  }
+  return list.empty() ? kNone : list[list.size() == 1 ? 0 : k];
+}
+
+EvaluateOptions take_options(Arguments& words) {
+  EvaluateOptions options{.output = take_value(words, "--output-path").value_or("")};
+  const std::vector<std::string> tasks = take_values(words, "--task");
+  const std::vector<std::string> data = take_values(words, "--valid-data");
+  const std::vector<std::string> examples = take_values(words, "--fewshot-data");
+  const auto shots = take_value(words, "--num-fewshot");
+  const auto stride = take_value(words, "--overlapping-eval");
+  const bool strict = take_flag(words, "--strict-lambada");
+  for (std::size_t k = 0; k < std::max<std::size_t>(tasks.size(), 1); ++k) {
+    TaskRequest task{.task = tasks.empty() ? "" : tasks[k], .strict = strict};
+    check_task(task.task);
+    task.data = of_task(data, k, tasks.size(), "--valid-data");
+    task.examples = of_task(examples, k, tasks.size(), "--fewshot-data");
+    if (task.data.empty()) {
+      throw_usage("--valid-data is missing: the file to evaluate on");
+    }
+    if (shots) {
+      task.num_fewshot = whole_number("--num-fewshot", *shots, 0);
+    }
+    if (stride) {
+      task.stride = whole_number("--overlapping-eval", *stride, 1);
+    }
+    options.tasks.push_back(std::move(task));
+  }
+  return options;
 }
 
 /// The options of a run that loads the model and trains nothing.
@@ -80,51 +97,10 @@ Arguments run_words(Arguments words) {
   if (!names(words, "--micro-batch-size")) {
     words.insert(words.end(), {"--micro-batch-size", "4"});
   }
+  if (!names(words, "--num-layers")) {
+    words.emplace_back("--use-checkpoint-args");
+  }
   return words;
-}
-
-void refuse_layout(const config::RunConfig& config) {
-  if (config.parallel.pipeline_model_parallel_size > 1) {
-    throw_usage(
-        "--pipeline-model-parallel-size {}: evaluate reads logits on every rank; load the "
-        "checkpoint with 1 (any layout can be loaded)",
-        config.parallel.pipeline_model_parallel_size);
-  }
-  if (config.parallel.context_parallel_size > 1) {
-    throw_usage("--context-parallel-size {}: evaluate needs whole sequences; use 1",
-                config.parallel.context_parallel_size);
-  }
-}
-
-std::string perplexity_json(const std::string& task, const inference::PerplexityResult& r) {
-  return fmt::format(
-      "{{\"task\": \"{}\", \"avg_loss\": {}, \"ppl\": {}, \"adjusted_ppl\": {}, "
-      "\"token_ratio\": {}, \"loss_sum\": {}, \"targets\": {}, \"windows\": {}, \"words\": "
-      "{}}}\n",
-      task, r.average(), r.perplexity(), r.adjusted_perplexity(), r.token_ratio(), r.loss,
-      r.targets, r.windows, r.words);
-}
-
-std::string completion_json(const std::string& task, const inference::CompletionResult& r) {
-  std::string each;
-  for (const bool correct : r.correct) {
-    each += fmt::format("{}{}", each.empty() ? "" : ", ", correct ? 1 : 0);
-  }
-  return fmt::format(
-      "{{\"task\": \"{}\", \"number_correct\": {}, \"total_examples\": {}, \"accuracy\": {}, "
-      "\"cut_examples\": {}, \"per_example\": [{}]}}\n",
-      task, r.number_correct(), r.correct.size(),
-      static_cast<double>(r.number_correct()) / static_cast<double>(r.correct.size()), r.cut, each);
-}
-
-std::string choice_json(const std::string& task, const inference::ChoiceResult& r) {
-  return fmt::format(
-      "{{\"task\": \"{}\", \"acc\": {}, \"acc_stderr\": {}, \"acc_norm\": {}, "
-      "\"acc_norm_stderr\": {}, \"number_correct\": {}, \"number_correct_norm\": {}, "
-      "\"total_examples\": {}, \"cut_choices\": {}}}\n",
-      task, r.accuracy(r.correct), r.standard_error(r.correct), r.accuracy(r.correct_by_length),
-      r.standard_error(r.correct_by_length), std::ranges::count(r.correct, true),
-      std::ranges::count(r.correct_by_length, true), r.correct.size(), r.cut);
 }
 
 void print_result(const std::string& line) {
@@ -132,37 +108,17 @@ void print_result(const std::string& line) {
   log::print(fmt::format("{}\n{}\n{}", dashes, line, dashes));
 }
 
-void evaluate_task(const EvaluateOptions& options, device::Device& device,
-                   train::Session& session) {
-  refuse_layout(session.config());
-  const tokenizers::Tokenizer& tokenizer = session.tokenizer();
-  const Index length = session.config().model.seq_length;
-  const inference::WindowScorer scorer(device, session.model().chunk(0), tokenizer.eod(),
-                                       session.config().training.micro_batch_size);
+void evaluate_tasks(const EvaluateOptions& options, device::Device& device,
+                    train::Session& session) {
   std::string json;
-  if (is_choice(options)) {
-    const auto task = inference::ChoiceTask::read(options.task);
-    const auto result = inference::choice_accuracy(scorer, tokenizer, task, options.data, length);
-    print_result(result.line(task.name));
-    json = choice_json(task.name, result);
-  } else if (options.task == "LAMBADA") {
-    const auto result =
-        inference::completion_accuracy(scorer, tokenizer, options.data, length, options.strict);
-    if (result.cut > 0) {
-      log::warning("{} of {} examples are longer than --seq-length {}: their beginning was cut",
-                   result.cut, result.correct.size(), length);
-    }
-    print_result(result.line(options.task));
-    json = completion_json(options.task, result);
-  } else {
-    const auto result = inference::perplexity(scorer, tokenizer, options.data, length,
-                                              std::min(options.stride, length));
-    print_result(result.line(options.task));
-    json = perplexity_json(options.task, result);
+  for (const TaskRequest& request : options.tasks) {
+    const TaskFigures figures = run_task(request, device, session);
+    print_result(figures.line);
+    json += (json.empty() ? "" : ",\n ") + figures.json;
   }
   if (!options.output.empty() && session.model().world().rank() == 0) {
     AtomicFile file(options.output);
-    file.write(json.data(), json.size());
+    file.write("{\"results\": [" + json + "]}\n");
     file.commit();
   }
 }
@@ -178,7 +134,7 @@ int evaluate(const Arguments& arguments) {
   const EvaluateOptions options = take_options(words);
   return run_model("gpt", run_words(std::move(words)),
                    [&](device::Device& device, train::Session& session) {
-                     evaluate_task(options, device, session);
+                     evaluate_tasks(options, device, session);
                    });
 }
 

@@ -6,7 +6,9 @@
 #include "checkpoint/folders/folder.h"
 #include "checkpoint/plan/agreement.h"
 #include "cli/commands.h"
+#include "cli/evaluation/task_runs.h"
 #include "cli/program.h"
+#include "cli/run/foreign_model.h"
 #include "cli/run/launch.h"
 #include "cli/run/rank_agreement.h"
 #include "cli/show/memory_estimate.h"
@@ -136,6 +138,26 @@ void prepare_for(const device::Device& device, comm::World& ranks, config::Parse
   warn_of_little_memory(parsed.run, ranks);
 }
 
+/// Has --eval-tasks measured at every evaluation of the run.
+void measure_tasks(device::Device& device, train::Session& session) {
+  std::vector<TaskRequest> requests;
+  for (const std::string& text : session.config().logging.eval_tasks) {
+    requests.push_back(task_request(text));
+  }
+  if (requests.empty()) {
+    return;
+  }
+  session.measure([&device, &session, requests] {
+    train::TaskEvaluation::Figures all;
+    for (const TaskRequest& request : requests) {
+      const TaskFigures figures = run_task(request, device, session);
+      log::print(figures.line);
+      all.insert(all.end(), figures.figures.begin(), figures.figures.end());
+    }
+    return all;
+  });
+}
+
 /// Prints what the trained model writes, where it is asked for.
 void print_sample_of(device::Device& device, train::Session& session) {
   if (session.config().logging.sample_prompt) {
@@ -163,13 +185,17 @@ int run_model(const std::string& kind, const Arguments& words, const AfterRun& a
     log::print(introduction(kind, words) + *help);
     return static_cast<int>(ExitCode::success);
   }
+  const std::optional<ForeignModel> foreign = take_foreign_model(arguments);
   outlive_readers();
   train::remember_early_signals();
   const auto trace = std::make_shared<Trace>();
   config::ParsedRun parsed = config::parse_run(arguments, presumed_ranks());
   const std::shared_ptr<comm::World> ranks =
       launch_world(parsed.run.parallel.distributed_timeout_minutes, trace);
-  const auto checkpoint = checkpoint_arguments(parsed);
+  auto checkpoint = checkpoint_arguments(parsed);
+  if (foreign && !checkpoint) {
+    checkpoint = foreign->arguments;
+  }
   if (checkpoint || ranks->size() != presumed_ranks()) {
     parsed = config::parse_run(arguments, ranks->size(), checkpoint ? &*checkpoint : nullptr);
   }
@@ -181,7 +207,9 @@ int run_model(const std::string& kind, const Arguments& words, const AfterRun& a
   const auto device = make_run_device(parsed.run.training.device, *ranks, parsed.run.parallel);
   prepare_for(*device, *ranks, parsed);
   const auto world = comm::world_for_device(ranks, *device, device_transport(parsed.run.parallel));
-  train::Session session(parsed, *device, world, fingerprint(), trace);
+  train::Session session(parsed, *device, world, fingerprint(), trace,
+                         foreign ? foreign->weights : nullptr);
+  measure_tasks(*device, session);
   const train::RunOutcome outcome = session.run();
   if (outcome.code == ExitCode::success) {
     after(*device, session);
@@ -207,6 +235,10 @@ int pretrain_vision_classify(const Arguments& arguments) {
 
 int pretrain_vision_inpaint(const Arguments& arguments) {
   return pretrain_images("inpaint", arguments);
+}
+
+int pretrain_vision_dino(const Arguments& arguments) {
+  return pretrain_images("dino", arguments);
 }
 
 int pretrain_vlm(const Arguments& arguments) {

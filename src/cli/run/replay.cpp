@@ -50,6 +50,8 @@ void print_table(const train::ReplayResult& result) {
                          allowed.grad_norm));
   log::print(fmt::format("logits    {:.2e} absolute, allowed {:.0e}", result.max_absolute_logits,
                          allowed.logits));
+  log::print(fmt::format("           {:.2e} after training, allowed {:.0e}", result.max_last_logits,
+                         allowed.last_logits));
   log::print(fmt::format("layers    {:.2e} relative, allowed {:.0e}; buffers {}",
                          result.max_layer_losses, allowed.layer_losses,
                          result.buffers_agree ? "agree" : "differ"));

@@ -124,7 +124,7 @@ std::string branches(std::span<const HelpPage> pages) {
   return text;
 }
 
-std::string quoted(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   std::string out;
   for (const char c : text) {
     out += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
@@ -191,7 +191,7 @@ std::string fish_completion(std::span<const HelpPage> pages) {
   for (const HelpPage& page : pages) {
     if (stands_alone(page)) {
       text += fmt::format("complete -c mpitron -n __fish_use_subcommand -a {} -d {}\n", page.name,
-                          quoted(page.summary));
+                          shell_quoted(page.summary));
     }
     const std::string last = page.name.substr(page.name.rfind(' ') + 1);
     for (const std::string& option : page.options) {

@@ -10,7 +10,7 @@ namespace mpitron::cli {
 
 namespace {
 
-constexpr double kMegabyte = 1024.0 * 1024.0, kGigabyte = 1024 * kMegabyte;
+constexpr double kMebibyte = 1024.0 * 1024.0, kGibibyte = 1024 * kMebibyte;
 
 }  // namespace
 
@@ -30,13 +30,13 @@ std::string to_text(const MemoryEstimate& memory) {
   std::string text = fmt::format(
       "memory of the fullest rank: {:.1f} MB weights, gradients and optimizer state, "
       "{:.1f} MB activations (sequence parallel, selective recompute)",
-      memory.state / kMegabyte, memory.activations / kMegabyte);
+      memory.state / kMebibyte, memory.activations / kMebibyte);
   if (memory.host_state > 0) {
     text += fmt::format(", {:.1f} MB optimizer state in the host's memory",
-                        memory.host_state / kMegabyte);
+                        memory.host_state / kMebibyte);
   }
   if (memory.fp8_weights > 0) {
-    text += fmt::format(", {:.1f} MB weights in 8 bits", memory.fp8_weights / kMegabyte);
+    text += fmt::format(", {:.1f} MB weights in 8 bits", memory.fp8_weights / kMebibyte);
   }
   return memory.has_vocabulary ? text : text + "; without the rows of the vocabulary";
 }
@@ -50,10 +50,10 @@ std::string memory_shortage(const MemoryEstimate& memory, Index ranks, Index byt
       "this machine has {:.1f} GB of memory, {} about {:.1f} GB (a rank {:.1f} for weights and "
       "optimizer, {:.1f} for activations): expect swapping, or that the system kills the run; a "
       "shorter --seq-length, a smaller --micro-batch-size or more machines take less",
-      static_cast<double>(bytes) / kGigabyte,
+      static_cast<double>(bytes) / kGibibyte,
       ranks == 1 ? "this run needs" : fmt::format("the {} ranks on it need", ranks),
-      needed / kGigabyte, (memory.total() - memory.activations) / kGigabyte,
-      memory.activations / kGigabyte);
+      needed / kGibibyte, (memory.total() - memory.activations) / kGibibyte,
+      memory.activations / kGibibyte);
 }
 
 void refuse_absurd_memory(double needed, Index available) {

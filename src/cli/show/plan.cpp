@@ -4,6 +4,8 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/show/memory_estimate.h"
+#include "cli/show/plan_dry_run.h"
+#include "cli/show/plan_fit.h"
 #include "cli/show/plan_machine.h"
 #include "cli/show/plan_validation.h"
 #include "cli/show/run_layout.h"
@@ -33,9 +35,16 @@ constexpr const char* kPlanHelp =
     "  --top N  --fix tp=8,pp=4 (tp cp pp vp ep mbs)  --memory-margin PERCENT  --save-flags FILE\n"
     "  --why tp=4,pp=8  --what-if network.share=0.5,tensor-overlap=0 (factors)  --tokens 1e12\n"
     "  --price-per-gpu-hour 2.5  --power-price 0.12 (a kWh)\n"
-    "  --gpu-mtbf-hours 50000  --checkpoint-seconds 60  --restart-seconds 600\n"
+    "  --gpu-mtbf-hours 50000  --checkpoint-seconds 60  --restart-seconds 600  --durable-seconds "
+    "120\n"
+    "  --start-up (its phases)  --replay (memory by the program itself)\n"
     "  --flops-formula "
-    "megatron|full|hardware|6N\n";
+    "megatron|full|hardware|6N\n\n"
+    "mpitron plan OPTIONS --world-size N --dry-run all|RANK: the program of every class of ranks,\n"
+    "played without devices and peers: memory, groups, and the proof that all ranks fit "
+    "together.\n\n"
+    "mpitron plan --fit RUN_DIR... --machine M: values of the software from steps of runs\n"
+    "mpitron plan --from-trace DIR --machine M [--what-if pp=8]: from a profiled run\n";
 
 struct NamedAxes {
   const char* name;
@@ -195,9 +204,18 @@ int plan(const Arguments& arguments) {
   if (has_option(arguments, "--validate")) {
     return plan_validation(arguments);
   }
+  if (has_option(arguments, "--fit")) {
+    return plan_fit(arguments);
+  }
+  if (has_option(arguments, "--from-trace")) {
+    return plan_from_trace(arguments);
+  }
   if (const auto help = config::requested_help(arguments)) {
     log::print(kPlanHelp + *help);
     return static_cast<int>(ExitCode::success);
+  }
+  if (has_option(arguments, "--dry-run")) {
+    return plan_dry_run(arguments);
   }
   if (has_option(arguments, "--machine")) {
     return plan_machine(arguments);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/flags.h"
+#include "cli/show/validation_page.h"
 #include "plan/published/refit.h"
 #include "plan/published/validation.h"
 #include "utils/system/files.h"
@@ -97,8 +98,9 @@ void write_fitted(const plan::ParameterFiles& files, const std::filesystem::path
 void refit(plan::Library& library, const std::vector<plan::PublishedRow>& rows,
            const std::string& folder) {
   const plan::FitResult result = plan::refit(library, rows);
-  log::print(fmt::format("{} parameters fitted on {} rows: mean loss {:.4f}, before {:.4f}",
-                         result.parameters, result.rows, result.loss_after, result.loss_before));
+  log::print(fmt::format("{} parameters fitted on {} rows: median error {:.2f} %, before {:.2f} %",
+                         result.parameters.size(), result.rows, 100 * result.error_after,
+                         100 * result.error_before));
   for (const std::string& name : result.undetermined) {
     log::print(fmt::format("  {}: no row depends on it, left as it was", name));
   }
@@ -109,17 +111,22 @@ void refit(plan::Library& library, const std::vector<plan::PublishedRow>& rows,
 }  // namespace
 
 int plan_validation(const Arguments& arguments) {
-  std::string table, folder = ".";
+  std::string table, page, folder = ".";
   bool json = false, refits = false, rows = false;
+  Index folds = 0, table_folds = 0;
   Flags flags("plan --validate",
               "Predicts the steps of a table of measured ones and tells the errors by class.");
   flags.option("--validate", table, "Table of measured steps, tab-separated with a header");
   flags.required();
   flags.flag("--rows", rows, "Every row, not the classes alone");
+  flags.option("--page", page, "Write a page of plots to this file");
   flags.flag("--json", json, "For programs: classes, rows and their breakdown");
   flags.flag("--refit", refits,
              "First fit the calibrated values to the table and write them to the source's files");
   flags.option("--folder", folder, "With --refit: the source's folder");
+  flags.option("--held-out", folds,
+               "Predict each of so many parts of the rows with values fitted to the others");
+  flags.option("--held-out-tables", table_folds, "The same with parts of whole tables");
   if (!flags.parse(arguments)) {
     return static_cast<int>(ExitCode::success);
   }
@@ -128,7 +135,15 @@ int plan_validation(const Arguments& arguments) {
   if (refits) {
     refit(library, measured, folder);
   }
-  const plan::Validation validation = plan::validate(library, measured);
+  const plan::Validation validation =
+      folds > 1         ? plan::cross_validate(library, measured, folds, false)
+      : table_folds > 1 ? plan::cross_validate(library, measured, table_folds, true)
+                        : plan::validate(library, measured);
+  if (!page.empty()) {
+    AtomicFile file(page);
+    file.write(validation_page(validation, std::filesystem::path(table).filename().string()));
+    file.commit();
+  }
   if (json) {
     log::print(to_json(validation));
     return static_cast<int>(ExitCode::success);

@@ -74,14 +74,14 @@ Work Group::broadcast(const TensorView& x, Index root) {
   return run({.kind = CollectiveKind::broadcast, .output = x, .peer = root});
 }
 
-Work Group::send(const ConstTensorView& x, Index to) {
+Work Group::send(const ConstTensorView& x, Index to, Index label) {
   MPITRON_CHECK(to >= 0 && to < size() && to != rank_, to, rank_);
-  return run({.kind = CollectiveKind::send, .input = x, .peer = to});
+  return run({.kind = CollectiveKind::send, .input = x, .peer = to, .label = label});
 }
 
-Work Group::receive(const TensorView& x, Index from) {
+Work Group::receive(const TensorView& x, Index from, Index label) {
   MPITRON_CHECK(from >= 0 && from < size() && from != rank_, from, rank_);
-  return run({.kind = CollectiveKind::receive, .output = x, .peer = from});
+  return run({.kind = CollectiveKind::receive, .output = x, .peer = from, .label = label});
 }
 
 void Group::barrier() {

@@ -42,8 +42,9 @@ class Group {
                   std::vector<Index> output_counts);
   /// x = the root's x.
   Work broadcast(const TensorView& x, Index root);
-  Work send(const ConstTensorView& x, Index to);
-  Work receive(const TensorView& x, Index from);
+  /// `label`: what the message is, equal at both ends; only records of a run show it.
+  Work send(const ConstTensorView& x, Index to, Index label = 0);
+  Work receive(const TensorView& x, Index from, Index label = 0);
   void barrier();
 
   /// One number of every member, reduced.

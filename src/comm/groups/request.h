@@ -34,6 +34,7 @@ struct Request {
   // all_to_all: elements to and from each member
   std::vector<Index> input_counts = {};
   std::vector<Index> output_counts = {};
+  Index label = 0;  // of a message, equal at both ends: for records, nobody looks at it
 };
 
 /// Numbers what this rank starts in a group: collectives in one row, sends to and receives from

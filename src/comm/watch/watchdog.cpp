@@ -256,10 +256,15 @@ std::string Watchdog::known_of(Index rank) const {
 
 /// The first of a node's ranks that gets here speaks; the others end without a word.
 void Watchdog::end_job(const std::string& sentence) const {
-  if (setting_.failure_reporter->exchange(1) == 0) {
+  const bool reports = setting_.failure_reporter->exchange(1) == 0;
+  if (reports) {
     const std::string line = fmt::format("mpitron: error: {}\n", sentence);
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
-  } else {
+  }
+  if (setting_.last_words != nullptr) {
+    setting_.last_words->say(sentence);
+  }
+  if (!reports) {
     ::sleep(kQuietSeconds);
   }
   ::_exit(static_cast<int>(ExitCode::environment));

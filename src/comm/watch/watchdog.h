@@ -1,8 +1,10 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include <sys/types.h>
 
@@ -17,6 +19,26 @@ struct Neighbour {
   Index rank;
   pid_t process;
   const FlightRing* ring;
+};
+
+/// What a program still does when the watchdog ends it: tells those who wait for its answers.
+class LastWords {
+ public:
+  /// `speak` gets the sentence, on any thread; it has to return soon.
+  void set(std::function<void(const std::string&)> speak) {
+    const std::lock_guard lock(mutex_);
+    speak_ = std::move(speak);
+  }
+  void say(const std::string& sentence) {
+    const std::lock_guard lock(mutex_);
+    if (speak_) {
+      std::exchange(speak_, {})(sentence);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::function<void(const std::string&)> speak_;
 };
 
 /// Ends the job with one sentence (on stderr, once a node, exit code 3) that names the rank, its
@@ -37,6 +59,7 @@ class Watchdog final : public Witness {
     std::function<std::string(Index)> ask = {};
     std::atomic<int>* failure_reporter = nullptr;  // of the node: who changes it may speak
     double timeout_seconds = 600;
+    std::shared_ptr<LastWords> last_words = nullptr;
     std::shared_ptr<Trace> trace = nullptr;  // gets every operation and every wait for one
   };
   Watchdog(FlightRing& own, Setting setting);

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "comm/groups/world.h"
+#include "comm/watch/watchdog.h"
 #include "launch/environment.h"
 #include "utils/trace.h"
 
@@ -22,6 +23,8 @@ struct MpiOptions {
   std::function<Index(Index rank)> node_of = {};
   /// A rank that lets others wait for so long ends the job (--distributed-timeout-minutes).
   double timeout_minutes = 10;
+  /// Hears the sentence with which the watchdog ends this rank.
+  std::shared_ptr<LastWords> last_words = nullptr;
   /// Gets every operation and every wait of this rank, while it records.
   std::shared_ptr<Trace> trace = nullptr;
 };

@@ -53,6 +53,8 @@ inline constexpr std::array kOwn = {
             "serve /metrics (Prometheus) and /healthz of rank 0 at this port; 0 takes a free one"),
     text("metrics-address", "127.0.0.1", works,
          "where --metrics-port listens; 0.0.0.0 lets other machines ask"),
+    text("plan-file", none, works,
+         "warn when steps leave the band that `mpitron plan --json` has predicted here"),
     flag("unigram-baseline", works,
          "at the end, print the loss of the best unigram model of the validation tokens"),
     integer("class-token-length", "8", works, "class tokens in front of an image's patches"),
@@ -66,6 +68,18 @@ inline constexpr std::array kOwn = {
 
 // Options of finetuning that only mpitron has.
 inline constexpr std::array kFinetuning = {
+    text("task", none, works, "what `mpitron finetune` teaches")
+        .choose("MNLI QQP RACE CoLA SST-2 MRPC STS-B QNLI RTE WNLI"),
+    text("train-data", none, works, "files of the task that are learned; of RACE folders").list(),
+    text("valid-data", none, works, "files of the task that are evaluated after every epoch")
+        .any_list(),
+    integer("epochs", "1", works, "how often the task's data are learned; 0 evaluates only"),
+    flag("keep-last", works, "an epoch's last batch counts although it is not whole"),
+    text("predictions-path", none, works,
+         "JSONL with what the model says of each sample of --valid-data, after every epoch"),
+    text("eval-tasks", none, works,
+         "TASK=FILE: tasks of `mpitron evaluate` that are measured at every evaluation")
+        .list(),
     flag("sft-packing", works,
          "several conversations a sample, which do not see each other; --sft"),
     flag("sft-train-on-prompt", works, "every word of a conversation is learned; --sft"),
@@ -77,7 +91,8 @@ inline constexpr std::array kFinetuning = {
     real("lora-alpha", none, works, "their factor is alpha / rank; by default the rank, factor 1"),
     real("lora-dropout", "0", works, "probability of dropout in front of an update"),
     text("lora-target-modules", "all-linear", works,
-         "the layers that are updated, as Hugging Face names them (q_proj,v_proj), or all-linear"),
+         "the layers that are updated, as Hugging Face names them (q_proj,v_proj), a regular "
+         "expression of whole names, or all-linear"),
     flag("lora-rslora", works, "the factor is alpha / sqrt(rank)"),
     text("lora-rank-pattern", none, works,
          "other ranks of some layers: layers.1.self_attn.q_proj=3"),

@@ -131,20 +131,37 @@ void derive_vision(OptionValues& v) {
   if (!v.has("dataloader_type")) {
     v.derive("dataloader_type", "cyclic", "default of --model vit");
   }
+  if (!v.has("drop_path_rate") && v.text("vision_pretraining_type") == "dino") {
+    v.derive("drop_path_rate", "0.1", "of the student of DINO");
+  }
 }
 
-/// Of a vision-language model: a text with one image fills its positions.
+/// Of a vision-language model: a text with one image fills its positions; packed texts may be
+/// without images.
 void derive_text_length(OptionValues& v) {
   const Index patch = v.integer("patch_dim");
   const bool sees_images = family_of(v.text("model")).samples == SampleKind::image_texts;
   if (!sees_images || v.has("dataloader_seq_length") || patch < 1 || !v.has("seq_length")) {
     return;
   }
+  if (v.has("packing_buffer_size")) {
+    v.derive("dataloader_seq_length", v.text("seq_length"), "= seq_length of packed rows");
+    return;
+  }
   const Index patches = v.integer("img_h") / patch * (v.integer("img_w") / patch);
   const bool token = v.text("vision_model_type") == "clip" && !v.flag("disable_vision_class_token");
   const Index positions = v.flag("pixel_shuffle") ? patches / 4 : patches + (token ? 1 : 0);
-  v.derive("dataloader_seq_length", number(v.integer("seq_length") - positions + 1),
+  const Index tiles = v.flag("use_tiling") ? v.integer("max_num_tiles") : 1;
+  const Index most = tiles + (v.flag("use_thumbnail") && tiles > 1 ? 1 : 0);
+  v.derive("dataloader_seq_length", number(v.integer("seq_length") - most * positions + 1),
            "what an image leaves of seq_length, and one token for it");
+}
+
+/// The length of `mpitron finetune` is counted in epochs.
+void derive_text_task(OptionValues& v) {
+  if (v.has("task") && !v.has("train_iters") && !v.has("train_samples")) {
+    v.derive("train_iters", "1", "a place for what --epochs make of the data");
+  }
 }
 
 /// What the letters say of a hybrid model.
@@ -310,6 +327,7 @@ bool scales_loss(const OptionValues& v) {
 /// The order matters: each part reads what those before it have derived.
 void derive_values(OptionValues& values, Index world_size, Reading& report) {
   derive_replaced_names(values);
+  derive_text_task(values);
   derive_hybrid(values);
   derive_vision(values);
   derive_text_length(values);

@@ -13,8 +13,9 @@ RunConfig resolve(const OptionValues& values) {
   resolve_finetuning(run.model, values);
   run.parallel = resolve_parallel(values);
   run.training = resolve_training(values);
-  run.optimizer = resolve_optimizer(values, run.training);
   run.data = resolve_data(values);
+  resolve_text_task(run, values);
+  run.optimizer = resolve_optimizer(values, run.training);
   run.logging = resolve_logging(values);
   run.checkpoint = resolve_checkpoint(values);
   return run;
@@ -44,8 +45,10 @@ LoggingConfig resolve_logging(const OptionValues& v) {
   l.log_validation_ppl_to_tensorboard = v.flag("log_validation_ppl_to_tensorboard");
   l.log_memory_to_tensorboard = v.flag("log_memory_to_tensorboard");
   l.log_world_size_to_tensorboard = v.flag("log_world_size_to_tensorboard");
+  l.plan_file = v.maybe_text("plan_file");
   l.metrics_port = v.maybe_integer("metrics_port");
   l.metrics_address = v.text("metrics_address");
+  l.eval_tasks = v.words("eval_tasks");
   l.unigram_baseline = v.flag("unigram_baseline");
   l.sample_prompt = v.maybe_text("sample_prompt");
   l.sample_tokens = v.integer("sample_tokens");

@@ -37,10 +37,15 @@ HybridConfig resolve_hybrid(const OptionValues& v);
 void resolve_later_releases(ModelConfig& model, const OptionValues& v);
 /// Hidden size over --mup-base-hidden-size; 1 without --use-mup.
 double mup_width(const OptionValues& v);
+/// What `mpitron finetune` teaches: its head, its files, and batches of as many texts as its
+/// samples have.
+void resolve_text_task(RunConfig& run, const OptionValues& v);
 /// What of the model is trained.
 void resolve_finetuning(ModelConfig& model, const OptionValues& v);
 /// None without --num-experts.
 std::optional<MoeConfig> resolve_moe(const OptionValues& v);
+VisionConfig resolve_vision(const OptionValues& v);
+std::optional<VlmConfig> resolve_vlm(const OptionValues& v);
 ParallelConfig resolve_parallel(const OptionValues& v);
 TrainingConfig resolve_training(const OptionValues& v);
 /// `t`: what the schedules' lengths are counted with.

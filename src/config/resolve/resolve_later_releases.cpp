@@ -86,6 +86,23 @@ void resolve_later_releases(ModelConfig& m, const OptionValues& v) {
   resolve_mup(m, v);
 }
 
+/// As in the reference, a text is what batches and schedules count.
+void resolve_text_task(RunConfig& run, const OptionValues& v) {
+  const TextTask* const task = find_text_task(v.maybe_text("task").value_or(""));
+  if (task == nullptr) {
+    return;
+  }
+  run.model.text_head = task->head;
+  run.data.text_task = TextTaskConfig{.name = std::string(task->name),
+                                      .epochs = v.integer("epochs"),
+                                      .keep_last = v.flag("keep_last"),
+                                      .train = v.words("train_data"),
+                                      .valid = v.words("valid_data"),
+                                      .predictions = v.maybe_text("predictions_path")};
+  run.training.micro_batch_size *= task->head.choices;
+  run.training.global_batch_size *= task->head.choices;
+}
+
 /// --load-adapter makes the struct as well: rank and targets are then the adapter's own.
 void resolve_finetuning(ModelConfig& m, const OptionValues& v) {
   if (const auto layers = layer_range(v.maybe_text("freeze_layers").value_or(""))) {
@@ -101,7 +118,8 @@ void resolve_finetuning(ModelConfig& m, const OptionValues& v) {
   m.lora->alpha = v.maybe_real("lora_alpha").value_or(static_cast<double>(m.lora->rank));
   m.lora->dropout = v.real("lora_dropout");
   m.lora->rank_stabilised = v.flag("lora_rslora");
-  m.lora->target_modules = comma_list(v.text("lora_target_modules"));
+  const std::string targets = v.text("lora_target_modules");
+  m.lora->target_modules = is_expression(targets) ? std::vector{targets} : comma_list(targets);
   for (const auto& [module, number] :
        number_pattern(v.maybe_text("lora_rank_pattern").value_or("")).value_or(NumberPattern{})) {
     m.lora->rank_pattern[module] = static_cast<Index>(number);

@@ -194,46 +194,6 @@ void resolve_precision(ModelConfig& m, const OptionValues& v) {
   m.tp_comm_overlap = v.flag("tp_comm_overlap");
 }
 
-/// Sizes of images in pixels, as height and width.
-VisionConfig resolve_vision(const OptionValues& v) {
-  const VisionTask task =
-      v.text("vision_pretraining_type") == "inpaint" ? VisionTask::inpaint : VisionTask::classify;
-  return {
-      .task = task,
-      .image_height = v.integer("img_h"),
-      .image_width = v.integer("img_w"),
-      .channels = v.integer("num_channels"),
-      .patch = v.integer("patch_dim"),
-      .class_tokens = task == VisionTask::inpaint ? 0 : v.integer("class_token_length"),
-      .classes = v.integer("num_classes"),
-      .class_fraction = v.real("classes_fraction"),
-      .image_fraction = v.real("data_per_class_fraction"),
-      .mask_shape = v.text("mask_type") == "row" ? MaskShape::last_rows : MaskShape::random_walk,
-      .mask_factor = v.real("mask_factor"),
-      .most_bad_images = v.integer("skip_bad_images")};
-}
-
-/// The tower's sizes are those of the published models of its kind.
-std::optional<VlmConfig> resolve_vlm(const OptionValues& v) {
-  if (family_of(v.text("model")).samples != SampleKind::image_texts) {
-    return {};
-  }
-  const TowerKind tower =
-      v.text("vision_model_type") == "siglip" ? TowerKind::siglip : TowerKind::clip;
-  const ProjectorKind projector =
-      v.text("vision_projection_type") == "affine" ? ProjectorKind::affine : ProjectorKind::mlp;
-  return VlmConfig{.tower = tower,
-                   .projector = projector,
-                   .tower_layers = v.maybe_integer("encoder_num_layers").value_or(0),
-                   .tile = v.integer("img_h"),
-                   .patch = v.integer("patch_dim"),
-                   .class_token = !v.flag("disable_vision_class_token"),
-                   .pixel_shuffle = v.flag("pixel_shuffle"),
-                   .text_length = v.maybe_integer("dataloader_seq_length").value_or(0),
-                   .freeze_language_model = v.flag("freeze_LM"),
-                   .freeze_tower = v.flag("freeze_ViT")};
-}
-
 }  // namespace
 
 /// Parts in the order in which later ones read earlier fields.
@@ -249,6 +209,8 @@ ModelConfig resolve_model(const OptionValues& v) {
   m.hybrid = resolve_hybrid(v);
   m.vision = resolve_vision(v);
   m.vlm = resolve_vlm(v);
+  m.reset_attention_mask = m.reset_attention_mask || (m.vlm && m.vlm->packing_window > 0);
+  m.drop_path = v.maybe_real("drop_path_rate").value_or(0);
   if (m.moe && !m.hybrid.pattern.empty()) {
     m.moe->layers.clear();
     for (const LayerSpec& layer : layer_pattern(m)) {

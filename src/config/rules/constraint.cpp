@@ -71,7 +71,8 @@ std::vector<Constraint> model_run_constraints() {
                           vision_constraints(),        node_constraints(),
                           device_constraints(),        transport_constraints(),
                           optimizer_constraints(),     later_release_constraints(),
-                          hybrid_constraints(),        finetuning_constraints()}) {
+                          hybrid_constraints(),        finetuning_constraints(),
+                          task_constraints()}) {
     rules.insert(rules.end(), part.begin(), part.end());
   }
   sort_by_id(rules);

@@ -54,6 +54,7 @@ std::span<const Constraint> device_constraints();
 std::span<const Constraint> transport_constraints();
 std::span<const Constraint> optimizer_constraints();
 std::span<const Constraint> finetuning_constraints();
+std::span<const Constraint> task_constraints();
 /// Rules of runs that train on data of their own: `replay` and `parity` bring theirs.
 std::span<const Constraint> training_constraints();
 

@@ -94,8 +94,12 @@ Result low_rank_values(const Facts& f) {
       return Violation{f.values.text(name), "layers.1.self_attn.q_proj=8"};
     }
   }
-  return lora->target_modules.empty() ? Violation{"no --lora-target-modules", "all-linear"}
-                                      : Result();
+  if (lora->target_modules.empty()) {
+    return Violation{"no --lora-target-modules", "all-linear"};
+  }
+  const std::string& target = lora->target_modules.front();
+  const std::string problem = is_expression(target) ? problem_of_expression(target) : "";
+  return problem.empty() ? Result() : Violation{problem, ".*self_attn\\.(q|v)_proj"};
 }
 
 Result low_rank_needs_a_rank(const Facts& f) {
@@ -117,9 +121,6 @@ const char* without_low_rank(const RunConfig& run) {
   const ModelConfig& m = run.model;
   const bool experts = m.moe.has_value();
   return !m.family().decoder_only           ? "another model than GPT"
-         : !m.hybrid.pattern.empty()        ? "layers by letters"
-         : !m.hybrid.delta_layers.empty()   ? "gated delta nets"
-         : m.multi_latent_attention         ? "--multi-latent-attention"
          : m.mtp_num_layers.value_or(0) > 0 ? "--mtp-num-layers"
          : m.attention_output_gate          ? "--attention-output-gate"
          : experts && m.lora->dropout > 0   ? "--lora-dropout with experts"
@@ -146,42 +147,65 @@ Result low_rank_alone(const Facts& f) {
 std::span<const Constraint> finetuning_constraints() {
   static constexpr std::array kRules = std::to_array<Constraint>({
       {"E310", "conversations_only",
-       "--sft-packing, --sft-train-on-prompt and --sft-last-turn-only need --sft",
-       "sft sft-packing sft-train-on-prompt sft-last-turn-only",
-       "They say which words of a conversation are learned, and how samples are made of them.",
+       "--sft-packing, --sft-train-on-prompt and "
+       "--sft-last-turn-only need --sft",
+       "sft sft-packing sft-train-on-prompt "
+       "sft-last-turn-only",
+       "They say which words of a conversation are learned, "
+       "and how samples are made of them.",
        conversations_only},
       {"E311", "one_choice_of_turns", "--sft-train-on-prompt excludes --sft-last-turn-only",
        "sft-train-on-prompt sft-last-turn-only",
-       "One of them learns more than the answers, the other less.", one_choice_of_turns},
+       "One of them learns more than the answers, the other "
+       "less.",
+       one_choice_of_turns},
       {"E312", "packed_tokens_count_alike", "--sft-packing needs --calculate-per-token-loss",
        "sft-packing calculate-per-token-loss",
-       "Then a step's gradient depends on its conversations only, not on how they were packed.",
+       "Then a step's gradient depends on its conversations "
+       "only, not on how they were packed.",
        packed_tokens_count_alike},
       {"E313", "packed_layers", "--sft-packing is for layers of attention",
-       "sft-packing model hybrid-override-pattern mtp-num-layers",
-       "Others would pass what they remember from one conversation to the next, and predictions of "
+       "sft-packing model hybrid-override-pattern "
+       "mtp-num-layers",
+       "Others would pass what they remember from one "
+       "conversation to the next, and predictions of "
        "further tokens would reach into the next one.",
        packed_layers},
       {"E314", "frozen_layers", "--freeze-layers A-B: 1 <= A <= B <= num-layers",
        "freeze-layers num-layers", "Layers are counted from 1 on.", frozen_layers},
       {"E315", "frozen_parameters_are_whole",
-       "frozen parameters exclude parameters in pieces (ZeRO-3)",
-       "freeze-layers freeze-embeddings lora-rank data-parallel-sharding-strategy",
-       "What is not trained has no place in the pieces that are gathered.",
+       "frozen parameters exclude parameters in pieces "
+       "(ZeRO-3)",
+       "freeze-layers freeze-embeddings lora-rank "
+       "data-parallel-sharding-strategy",
+       "What is not trained has no place in the pieces that "
+       "are gathered.",
        something_is_trained_whole},
       {"E316", "low_rank_values",
-       "--lora-rank >= 1, --lora-alpha > 0, 0 <= --lora-dropout < 1, patterns MODULE=NUMBER",
-       "lora-rank lora-alpha lora-dropout lora-target-modules lora-rank-pattern lora-alpha-pattern",
-       "An update is alpha / rank times the product of two factors.", low_rank_values},
+       "--lora-rank >= 1, --lora-alpha > 0, 0 <= "
+       "--lora-dropout < 1, patterns MODULE=NUMBER",
+       "lora-rank lora-alpha lora-dropout "
+       "lora-target-modules lora-rank-pattern "
+       "lora-alpha-pattern",
+       "An update is alpha / rank times the product of two "
+       "factors.",
+       low_rank_values},
       {"E317", "low_rank_needs_a_rank",
-       "--lora-... options need --lora-rank, and exclude --load-adapter",
-       "lora-rank lora-alpha lora-dropout lora-target-modules lora-rslora lora-rank-pattern "
+       "--lora-... options need --lora-rank, and exclude "
+       "--load-adapter",
+       "lora-rank lora-alpha lora-dropout "
+       "lora-target-modules lora-rslora lora-rank-pattern "
        "lora-alpha-pattern load-adapter",
        "An adapter's files say all of this.", low_rank_needs_a_rank},
-      {"E318", "low_rank_models", "--lora-rank is for GPT with attention, MLPs and whole experts",
-       "lora-rank tensor-model-parallel-size expert-tensor-parallel-size lora-dropout",
+      {"E318", "low_rank_models",
+       "--lora-rank is for GPT and hybrids with whole "
+       "experts",
+       "lora-rank tensor-model-parallel-size "
+       "expert-tensor-parallel-size lora-dropout",
        "Other layers have no low-rank updates yet.", low_rank_models},
-      {"E319", "low_rank_alone", "--lora-rank excludes --freeze-layers and --freeze-embeddings",
+      {"E319", "low_rank_alone",
+       "--lora-rank excludes --freeze-layers and "
+       "--freeze-embeddings",
        "lora-rank freeze-layers freeze-embeddings",
        "With low-rank updates nothing else is trained.", low_rank_alone},
   });

@@ -12,7 +12,7 @@ using Result = std::optional<Violation>;
 
 Result data_are_named(const Facts& f) {
   const DataConfig& d = f.run.data;
-  return d.data_path.empty() && d.train_data_path.empty() && !d.mock_data
+  return d.data_path.empty() && d.train_data_path.empty() && !d.mock_data && !d.text_task
              ? Violation{"none of them is given", "--data-path PREFIX (of .bin and .idx)"}
              : Result();
 }

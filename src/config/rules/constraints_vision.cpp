@@ -28,15 +28,31 @@ bool is_vision(const Facts& f) {
 
 /// Sizes of images concern both kinds of models of images.
 Result options_of_images(const Facts& f) {
-  static constexpr std::array kSizes = {"img_h", "img_w", "patch_dim"};
-  static constexpr std::array kOptions = {"num_classes",        "num_channels",
-                                          "classes_fraction",   "data_per_class_fraction",
-                                          "head_lr_mult",       "vision_pretraining_type",
-                                          "mask_type",          "mask_factor",
-                                          "class_token_length", "skip_bad_images"};
+  static constexpr std::array kShared = {"img_h", "img_w", "patch_dim", "skip_bad_images"};
+  static constexpr std::array kOptions = {"num_classes",
+                                          "num_channels",
+                                          "classes_fraction",
+                                          "data_per_class_fraction",
+                                          "head_lr_mult",
+                                          "vision_pretraining_type",
+                                          "mask_type",
+                                          "mask_factor",
+                                          "class_token_length",
+                                          "drop_path_rate",
+                                          "iter_per_epoch",
+                                          "dino_local_img_size",
+                                          "dino_local_crops_number",
+                                          "dino_head_hidden_size",
+                                          "dino_bottleneck_size",
+                                          "dino_freeze_last_layer",
+                                          "dino_norm_last_layer",
+                                          "dino_warmup_teacher_temp",
+                                          "dino_teacher_temp",
+                                          "dino_warmup_teacher_temp_epochs",
+                                          "dino_out_dim"};
   std::string given = is_vision(f) ? "" : given_of(f, kOptions);
   if (given.empty() && !is_vision(f) && !f.run.model.vlm) {
-    given = given_of(f, kSizes);
+    given = given_of(f, kShared);
   }
   return given.empty()
              ? Result()
@@ -44,20 +60,85 @@ Result options_of_images(const Facts& f) {
                          "--model vit"};
 }
 
+struct TaskOptions {
+  VisionTask task;
+  const char* name;
+  std::array<const char*, 12> only;  // empty ones at the end
+};
+
 Result options_of_the_task(const Facts& f) {
-  static constexpr std::array kClassification = {"num_classes", "class_token_length",
-                                                 "head_lr_mult"};
-  static constexpr std::array kInpainting = {"mask_type", "mask_factor"};
+  static constexpr std::array kTasks = std::to_array<TaskOptions>(
+      {{VisionTask::classify, "classify", {"num_classes", "head_lr_mult"}},
+       {VisionTask::inpaint, "inpaint", {"mask_type", "mask_factor"}},
+       {VisionTask::dino,
+        "dino",
+        {"iter_per_epoch", "dino_local_img_size", "dino_local_crops_number",
+         "dino_head_hidden_size", "dino_bottleneck_size", "dino_freeze_last_layer",
+         "dino_norm_last_layer", "dino_warmup_teacher_temp", "dino_teacher_temp",
+         "dino_warmup_teacher_temp_epochs", "dino_out_dim"}}});
+  const VisionTask chosen = f.run.model.vision.task;
   if (!is_vision(f)) {
     return {};
   }
-  const bool inpaints = f.run.model.vision.task == VisionTask::inpaint;
-  const std::string given = inpaints ? given_of(f, kClassification) : given_of(f, kInpainting);
-  return given.empty()
+  for (const TaskOptions& task : kTasks) {
+    if (chosen == task.task) {
+      continue;
+    }
+    const std::size_t count = std::ranges::find(task.only, nullptr) - task.only.begin();
+    const std::string given = given_of(f, std::span(task.only).first(count));
+    if (!given.empty()) {
+      return Violation{fmt::format("given, and not to {}: {}", task.name, given),
+                       fmt::format("--model vit --vision-pretraining-type {}", task.name)};
+    }
+  }
+  if (chosen == VisionTask::inpaint && f.values.given("class_token_length")) {
+    return Violation{"given to inpaint: class_token_length", "--vision-pretraining-type classify"};
+  }
+  return {};
+}
+
+Result dino_sizes(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (!is_vision(f) || !m.vision.dino) {
+    return {};
+  }
+  const DinoConfig& d = *m.vision.dino;
+  const Index patch = std::max<Index>(m.vision.patch, 1);
+  const bool crops =
+      d.local_crops == 0 || (d.local_size > 0 && d.local_size % patch == 0 &&
+                             m.vision.of_local_crops().positions() <= m.vision.positions());
+  const bool widths = d.head_hidden_size > 0 && d.bottleneck_size > 0 && d.outputs > 0;
+  const bool schedules = d.iterations_per_epoch > 0 && d.temperature_epochs >= 0 &&
+                         d.first_temperature > 0 && d.temperature > 0 && d.frozen_epochs >= 0;
+  if (d.local_crops >= 0 && crops && widths && schedules && m.drop_path >= 0 && m.drop_path < 1) {
+    return {};
+  }
+  return Violation{
+      fmt::format("{} crops of {} pixels in patches of {}, head {} {} {}, temperatures {} and {}, "
+                  "drop_path_rate {}",
+                  d.local_crops, d.local_size, m.vision.patch, d.head_hidden_size,
+                  d.bottleneck_size, d.outputs, d.first_temperature, d.temperature, m.drop_path),
+      nearest_multiples("dino-local-img-size", d.local_size, patch)};
+}
+
+Result dino_layout(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  const ParallelConfig& p = f.run.parallel;
+  if (!is_vision(f) || !m.vision.dino) {
+    return {};
+  }
+  const Index t = p.tensor_model_parallel_size;
+  if (p.pipeline_model_parallel_size > 1 || f.values.given("enable_cuda_graph")) {
+    return Violation{
+        fmt::format("pipeline_model_parallel_size {}{}", p.pipeline_model_parallel_size,
+                    f.values.given("enable_cuda_graph") ? ", enable_cuda_graph" : ""),
+        "--pipeline-model-parallel-size 1"};
+  }
+  const Index local = m.vision.of_local_crops().positions();
+  return !p.sequence_parallel || m.vision.dino->local_crops == 0 || local % t == 0
              ? Result()
-             : Violation{fmt::format("given to {}: {}", inpaints ? "inpaint" : "classify", given),
-                         inpaints ? "--vision-pretraining-type classify"
-                                  : "--vision-pretraining-type inpaint"};
+             : Violation{fmt::format("{} positions of a small crop over {} tensor ranks", local, t),
+                         "--no-sequence-parallel"};
 }
 
 Result image_patches(const Facts& f) {
@@ -97,7 +178,7 @@ Result image_heads(const Facts& f) {
   if (!is_vision(f)) {
     return {};
   }
-  if (v.task == VisionTask::classify) {
+  if (v.task != VisionTask::inpaint) {
     return v.classes >= 1 && v.class_tokens >= 1
                ? Result()
                : Violation{fmt::format("{} classes, {} class tokens", v.classes, v.class_tokens),
@@ -155,12 +236,31 @@ Result image_folders(const Facts& f) {
 
 Result options_of_vision_language(const Facts& f) {
   static constexpr std::array kOptions = {"vision_model_type",
+                                          "language_model_type",
+                                          "vision_hidden_size",
+                                          "vision_num_attention_heads",
+                                          "vision_kv_channels",
+                                          "vision_ffn_hidden_size",
+                                          "vision_activation",
+                                          "vision_norm_epsilon",
                                           "vision_projection_type",
+                                          "vision_projection_ffn_hidden_size",
                                           "disable_vision_class_token",
                                           "pixel_shuffle",
                                           "freeze_LM",
                                           "freeze_ViT",
-                                          "dataloader_seq_length"};
+                                          "recompute_vision",
+                                          "dataloader_seq_length",
+                                          "use_tiling",
+                                          "max_num_tiles",
+                                          "use_thumbnail",
+                                          "use_area_weighted_aspect_ratio",
+                                          "use_tile_tags",
+                                          "image_tag_type",
+                                          "packing_buffer_size",
+                                          "packing_seq_length",
+                                          "use_loss_scaling",
+                                          "tokenizer_prompt_format"};
   const std::string given = given_of(f, kOptions);
   return f.run.model.vlm || given.empty()
              ? Result()
@@ -181,17 +281,71 @@ Result tiles_and_text(const Facts& f) {
                                  v->tower_layers),
                      "--img-h 336 --img-w 336 --patch-dim 14 --encoder-num-layers 24"};
   }
-  const Index length = f.run.model.seq_length;
-  return v->text_length >= 1 && v->positions() < length
+  const Index length = f.run.model.seq_length, positions = v->most_tiles() * v->positions();
+  return v->text_length >= 1 && positions < length
              ? Result()
              : Violation{fmt::format("{} positions of an image, {} tokens of text, seq_length {}",
-                                     v->positions(), v->text_length, length),
-                         fmt::format("--seq-length {}", v->positions() + 64)};
+                                     positions, v->text_length, length),
+                         fmt::format("--seq-length {}", positions + 64)};
+}
+
+Result tiles_of_images(const Facts& f) {
+  constexpr Index kMostTiles = 100, kMostTags = 6;
+  const std::optional<VlmConfig>& v = f.run.model.vlm;
+  if (!v) {
+    return {};
+  }
+  const Index tiles = f.values.integer("max_num_tiles");
+  const bool unused = !f.values.flag("use_tiling") &&
+                      (tiles != 1 || f.values.flag("use_thumbnail") || v->tiling.area_weighted);
+  if (unused) {
+    return Violation{"tiles are asked for without use_tiling", "--use-tiling"};
+  }
+  return tiles >= 1 && tiles <= (v->tiling.tags ? kMostTags : kMostTiles)
+             ? Result()
+             : Violation{
+                   fmt::format("max_num_tiles {}{}", tiles,
+                               v->tiling.tags ? ", use_tile_tags" : ""),
+                   fmt::format("--max-num-tiles {}", v->tiling.tags ? kMostTags : kMostTiles)};
+}
+
+Result tower_sizes(const Facts& f) {
+  const std::optional<VlmConfig>& v = f.run.model.vlm;
+  const Index t = f.run.parallel.tensor_model_parallel_size;
+  if (!v || !v->tower_sizes) {
+    return {};
+  }
+  const TowerSizes& sizes = *v->tower_sizes;
+  const bool positive =
+      sizes.hidden_size > 0 && sizes.heads > 0 && sizes.head_size > 0 && sizes.ffn_hidden_size > 0;
+  if (positive && sizes.heads % t == 0 && sizes.ffn_hidden_size % t == 0) {
+    return {};
+  }
+  return Violation{
+      fmt::format("an encoder of width {}, {} heads of {}, inner width {}, over {} tensor ranks",
+                  sizes.hidden_size, sizes.heads, sizes.head_size, sizes.ffn_hidden_size, t),
+      nearest_multiples("vision-num-attention-heads", sizes.heads, t)};
+}
+
+Result packed_rows(const Facts& f) {
+  const std::optional<VlmConfig>& v = f.run.model.vlm;
+  if (!v || !f.values.given("packing_buffer_size")) {
+    return {};
+  }
+  const Index length = f.values.maybe_integer("packing_seq_length").value_or(0);
+  if (v->packing_window < 1 || (length > 0 && length != f.run.model.seq_length)) {
+    return Violation{fmt::format("packing_buffer_size {}, packing_seq_length {}, seq_length {}",
+                                 v->packing_window, length, f.run.model.seq_length),
+                     fmt::format("--packing-seq-length {}", f.run.model.seq_length)};
+  }
+  return f.run.training.micro_batch_size == 1
+             ? Result()
+             : Violation{fmt::format("micro_batch_size {}", f.run.training.micro_batch_size),
+                         "--micro-batch-size 1"};
 }
 
 Result plain_language_model(const Facts& f) {
-  static constexpr std::array kOptions = {"context_parallel_size",
-                                          "mtp_num_layers",
+  static constexpr std::array kOptions = {"mtp_num_layers",
                                           "multi_latent_attention",
                                           "num_experts",
                                           "fp8",
@@ -209,68 +363,105 @@ Result plain_language_model(const Facts& f) {
   return given.empty() ? Result() : Violation{"given: " + given, "--model gpt"};
 }
 
+constexpr std::array kVisionRules = std::to_array<Constraint>({
+    {"E260", "options_of_images", "options of images need --model vit",
+     "model num-classes img-h img-w num-channels patch-dim classes-fraction "
+     "data-per-class-fraction head-lr-mult vision-pretraining-type mask-type mask-factor "
+     "class-token-length skip-bad-images drop-path-rate iter-per-epoch dino-local-img-size "
+     "dino-local-crops-number dino-head-hidden-size dino-bottleneck-size "
+     "dino-freeze-last-layer dino-norm-last-layer dino-warmup-teacher-temp dino-teacher-temp "
+     "dino-warmup-teacher-temp-epochs dino-out-dim",
+     "pretrain-vision-classify, -inpaint and -dino set --model vit; other models would ignore "
+     "them.",
+     options_of_images},
+    {"E261", "options_of_the_task", "options of one task of images need that task",
+     "vision-pretraining-type num-classes class-token-length head-lr-mult mask-type mask-factor "
+     "iter-per-epoch dino-local-img-size dino-local-crops-number dino-head-hidden-size "
+     "dino-bottleneck-size dino-freeze-last-layer dino-norm-last-layer "
+     "dino-warmup-teacher-temp dino-teacher-temp dino-warmup-teacher-temp-epochs dino-out-dim",
+     "Only a classifier has classes and their head, only inpainting has masks, only DINO has "
+     "crops and a teacher.",
+     options_of_the_task},
+    {"E262", "image_patches",
+     "img_h and img_w are positive multiples of patch_dim, num_channels == 3",
+     "model img-h img-w patch-dim num-channels", "Images are RGB and cut into whole patches.",
+     image_patches},
+    {"E263", "image_positions",
+     "seq_length == max_position_embeddings == class tokens + patches of an image",
+     "model seq-length max-position-embeddings img-h img-w patch-dim class-token-length",
+     "Leave the lengths out: they follow from the image.", image_positions},
+    {"E264", "image_heads",
+     "classify: num_classes >= 1, class_token_length >= 1; inpaint: img_h == img_w, "
+     "mask_factor <= 1 and at least one patch masked",
+     "model num-classes class-token-length mask-factor img-h img-w",
+     "The head reads the first class token; without a masked patch there is no loss.", image_heads},
+    {"E265", "image_layers", "--model vit excludes options of text models",
+     "model swiglu quick-geglu untie-embeddings-and-output-weights decoupled-lr "
+     "position-embedding-type use-rotary-position-embeddings use-mup "
+     "apply-residual-connection-post-layernorm fp8-format calculate-per-token-loss "
+     "unigram-baseline sft use-cpu-initialization multiple-validation-sets",
+     "The transformer of images has learned positions, LayerNorm or RMSNorm and plain layers.",
+     image_layers},
+    {"E266", "image_folders",
+     "--model vit: --data-path TRAIN [VALIDATION], fractions in (0, 1], skip_bad_images >= 0",
+     "model data-path train-data-path valid-data-path test-data-path classes-fraction "
+     "data-per-class-fraction skip-bad-images",
+     "The folders hold one folder of images for each class. As in the reference, of three "
+     "folders the second is for validation and the third for training.",
+     image_folders},
+    {"E267", "options_of_vision_language", "options of images in text need --model vlm",
+     "model vision-model-type language-model-type vision-hidden-size vision-num-attention-heads "
+     "vision-kv-channels vision-ffn-hidden-size vision-activation vision-norm-epsilon "
+     "vision-projection-type vision-projection-ffn-hidden-size disable-vision-class-token "
+     "pixel-shuffle freeze-LM freeze-ViT recompute-vision dataloader-seq-length use-tiling "
+     "max-num-tiles use-thumbnail use-area-weighted-aspect-ratio use-tile-tags image-tag-type "
+     "packing-buffer-size packing-seq-length use-loss-scaling tokenizer-prompt-format",
+     "pretrain-vlm sets --model vlm; other models would ignore them.", options_of_vision_language},
+    {"E268", "tiles_and_text",
+     "--model vlm: square images of whole patches (an even number with --pixel-shuffle), "
+     "encoder_num_layers >= 1, seq_length beyond the positions of an image's tiles",
+     "model img-h img-w patch-dim encoder-num-layers seq-length dataloader-seq-length "
+     "pixel-shuffle max-num-tiles use-thumbnail",
+     "--seq-length counts the positions of text and images together.", tiles_and_text},
+    {"E269", "plain_language_model", "--model vlm: a plain decoder",
+     "model mtp-num-layers multi-latent-attention num-experts fp8-format "
+     "use-cpu-initialization reset-attention-mask reset-position-ids use-mup "
+     "sample-prompt mock-data enable-cuda-graph",
+     "Images are put into dense layers of one kind, and samples come from files.",
+     plain_language_model},
+    {"E270", "dino_sizes",
+     "dino: small crops of whole patches with no more positions than an image, widths, "
+     "temperatures and epochs > 0, 0 <= drop_path_rate < 1",
+     "vision-pretraining-type dino-local-img-size dino-local-crops-number patch-dim "
+     "dino-head-hidden-size dino-bottleneck-size dino-out-dim dino-warmup-teacher-temp "
+     "dino-teacher-temp dino-warmup-teacher-temp-epochs iter-per-epoch drop-path-rate",
+     "Small crops take the first rows of the position table.", dino_sizes},
+    {"E271", "dino_layout",
+     "dino: pipeline_model_parallel_size == 1, no graphs; with sequence parallelism positions of "
+     "a small crop are a multiple of the tensor ranks",
+     "vision-pretraining-type pipeline-model-parallel-size sequence-parallel "
+     "tensor-model-parallel-size dino-local-img-size class-token-length enable-cuda-graph",
+     "Student and teacher run over crops of two sizes in one pass.", dino_layout},
+    {"E272", "tiles_of_images",
+     "1 <= max_num_tiles <= 100, 6 with --use-tile-tags; tiles need "
+     "--use-tiling",
+     "use-tiling max-num-tiles use-thumbnail use-area-weighted-aspect-ratio use-tile-tags",
+     "Without --use-tiling an image is resized to one tile.", tiles_of_images},
+    {"E273", "tower_sizes",
+     "an encoder with sizes of its own: heads and inner width are multiples of the tensor ranks",
+     "vision-hidden-size vision-num-attention-heads vision-kv-channels vision-ffn-hidden-size "
+     "language-model-type tensor-model-parallel-size",
+     "The encoder's layers are cut among the language model's tensor ranks.", tower_sizes},
+    {"E274", "packed_rows",
+     "packing_buffer_size >= 1 with micro_batch_size == 1 and packing_seq_length == seq_length",
+     "packing-buffer-size packing-seq-length seq-length micro-batch-size",
+     "A packed row is a microbatch, as in the reference.", packed_rows},
+});
+
 }  // namespace
 
 std::span<const Constraint> vision_constraints() {
-  static constexpr std::array kRules = std::to_array<Constraint>({
-      {"E260", "options_of_images", "options of images need --model vit",
-       "model num-classes img-h img-w num-channels patch-dim classes-fraction "
-       "data-per-class-fraction head-lr-mult vision-pretraining-type mask-type mask-factor "
-       "class-token-length skip-bad-images",
-       "pretrain-vision-classify and pretrain-vision-inpaint set --model vit; other models would "
-       "ignore them.",
-       options_of_images},
-      {"E261", "options_of_the_task", "options of one task of images need that task",
-       "vision-pretraining-type num-classes class-token-length head-lr-mult mask-type mask-factor",
-       "Only a classifier has classes, class tokens and a head, only inpainting has masks.",
-       options_of_the_task},
-      {"E262", "image_patches",
-       "img_h and img_w are positive multiples of patch_dim, num_channels == 3",
-       "model img-h img-w patch-dim num-channels", "Images are RGB and cut into whole patches.",
-       image_patches},
-      {"E263", "image_positions",
-       "seq_length == max_position_embeddings == class tokens + patches of an image",
-       "model seq-length max-position-embeddings img-h img-w patch-dim class-token-length",
-       "Leave the lengths out: they follow from the image.", image_positions},
-      {"E264", "image_heads",
-       "classify: num_classes >= 1, class_token_length >= 1; inpaint: img_h == img_w, "
-       "mask_factor <= 1 and at least one patch masked",
-       "model num-classes class-token-length mask-factor img-h img-w",
-       "The head reads the first class token; without a masked patch there is no loss.",
-       image_heads},
-      {"E265", "image_layers", "--model vit excludes options of text models",
-       "model swiglu quick-geglu untie-embeddings-and-output-weights decoupled-lr "
-       "position-embedding-type use-rotary-position-embeddings use-mup "
-       "apply-residual-connection-post-layernorm fp8-format calculate-per-token-loss "
-       "unigram-baseline sft use-cpu-initialization multiple-validation-sets",
-       "The transformer of images has learned positions, LayerNorm or RMSNorm and plain layers.",
-       image_layers},
-      {"E266", "image_folders",
-       "--model vit: --data-path TRAIN [VALIDATION], fractions in (0, 1], skip_bad_images >= 0",
-       "model data-path train-data-path valid-data-path test-data-path classes-fraction "
-       "data-per-class-fraction skip-bad-images",
-       "The folders hold one folder of images for each class. As in the reference, of three "
-       "folders the second is for validation and the third for training.",
-       image_folders},
-      {"E267", "options_of_vision_language", "options of images in text need --model vlm",
-       "model vision-model-type vision-projection-type disable-vision-class-token pixel-shuffle "
-       "freeze-LM freeze-ViT dataloader-seq-length",
-       "pretrain-vlm sets --model vlm; other models would ignore them.",
-       options_of_vision_language},
-      {"E268", "tiles_and_text",
-       "--model vlm: square images of whole patches (an even number with --pixel-shuffle), "
-       "encoder_num_layers >= 1, seq_length beyond the positions of an image",
-       "model img-h img-w patch-dim encoder-num-layers seq-length dataloader-seq-length "
-       "pixel-shuffle",
-       "--seq-length counts the positions of text and images together.", tiles_and_text},
-      {"E269", "plain_language_model", "--model vlm: a plain decoder, without context parallelism",
-       "model context-parallel-size mtp-num-layers multi-latent-attention num-experts fp8-format "
-       "use-cpu-initialization reset-attention-mask reset-position-ids use-mup "
-       "sample-prompt mock-data enable-cuda-graph",
-       "Images are put into dense layers of one kind, and samples come from files.",
-       plain_language_model},
-  });
-  return kRules;
+  return kVisionRules;
 }
 
 }  // namespace mpitron::config

@@ -112,7 +112,7 @@ constexpr std::array kFunction = std::to_array<const char*>({"rotary_base",
 constexpr std::array kFolders = std::to_array<const char*>(
     {"load", "save", "tensorboard_dir", "data_cache_path", "profile_dir", "tuning_file", "yaml_cfg",
      "pretrained_checkpoint", "non_persistent_local_ckpt_dir", "non_persistent_global_ckpt_dir",
-     "ckpt_convert_save", "metrics_port", "metrics_address"});
+     "ckpt_convert_save", "metrics_port", "metrics_address", "plan_file"});
 
 constexpr std::array kLayout = std::to_array<const char*>(
     {"tensor_model_parallel_size", "pipeline_model_parallel_size",

@@ -1,6 +1,8 @@
 #include "data/gpt/sft_packing.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "utils/check.h"
 
@@ -39,6 +41,30 @@ PackedRows pack_first_fit(std::span<const Index> lengths, Index row_length, Inde
   }
   close();
   return packed;
+}
+
+PackedRows pack_longest_first(std::span<const Index> lengths, Index row_length, Index window) {
+  PackedRows rows{.sequences = {}, .begins = {0}};
+  const auto count = static_cast<Index>(lengths.size());
+  for (Index begin = 0; begin < count; begin += window) {
+    // By length, of equal ones the first one last: the end of a range is taken.
+    std::multimap<Index, Index> left;
+    for (Index i = std::min(begin + window, count); i-- > begin;) {
+      left.emplace(lengths[static_cast<std::size_t>(i)], i);
+    }
+    while (!left.empty()) {
+      Index room = row_length;
+      for (auto fits = left.upper_bound(room); fits != left.begin();
+           fits = left.upper_bound(room)) {
+        const auto longest = std::prev(fits);
+        room -= longest->first;
+        rows.sequences.push_back(longest->second);
+        left.erase(longest);
+      }
+      rows.begins.push_back(static_cast<Index>(rows.sequences.size()));
+    }
+  }
+  return rows;
 }
 
 }  // namespace mpitron::data

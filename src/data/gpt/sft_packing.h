@@ -28,4 +28,8 @@ inline constexpr Index kPackingWindow = 1000;
 PackedRows pack_first_fit(std::span<const Index> lengths, Index row_length,
                           Index window = kPackingWindow);
 
+/// Of every `window` sequences: a row takes the longest one that is left, then again and again the
+/// longest that fits, until none does. No length is above `row_length`.
+PackedRows pack_longest_first(std::span<const Index> lengths, Index row_length, Index window);
+
 }  // namespace mpitron::data

@@ -42,61 +42,88 @@ void write_patch_mask(const config::VisionConfig& vision, std::uint64_t seed, In
   }
 }
 
-ImageDataset::ImageDataset(ImageFolder folder, const Options& options)
-    : folder_(std::move(folder)),
+ImageDataset::ImageDataset(std::shared_ptr<const ImageList> images, const Options& options)
+    : images_(std::move(images)),
       options_(options),
-      description_(fmt::format(R"({{"class": "ImageFolder", "classes": {}, "images": {}}})",
-                               folder_.classes.size(), folder_.files.size())) {}
+      description_(fmt::format(R"({{"class": "Images", "classes": {}, "images": {}}})",
+                               images_->classes().size(), images_->size())),
+      bad_(options.vision.most_bad_images) {}
 
 void ImageDataset::read(Index sample, std::span<std::int64_t> label) const {
-  label[0] = folder_.files[static_cast<std::size_t>(sample)].label;
+  label[0] = images_->label(sample);
 }
 
-void ImageDataset::note_bad(Index sample, const std::string& message) const {
-  const std::lock_guard lock(mutex_);
-  if (!bad_.insert(sample).second) {
-    return;
+std::shared_ptr<const ImageDataset> ImageDataset::as_evaluated() const {
+  Options options = options_;
+  options.training = false;
+  return std::make_shared<ImageDataset>(images_, options);
+}
+
+Index ImageDataset::pixels() const {
+  const config::VisionConfig& vision = options_.vision;
+  return vision.dino && options_.training ? vision.crop_pixels() : vision.pixels();
+}
+
+void ImageDataset::note_peculiarities(Index sample, const images::Image& image) const {
+  if (image.orientation != 1) {
+    std::call_once(turned_, [&] {
+      log::warning("{}: EXIF says that the camera was turned; images are taken as they are stored",
+                   images_->name(sample));
+    });
   }
-  const auto count = static_cast<Index>(bad_.size());
-  if (count > options_.vision.most_bad_images) {
-    throw_data("{}{}", message,
-               options_.vision.most_bad_images > 0
-                   ? fmt::format("; {} images cannot be decoded, more than --skip-bad-images {}",
-                                 count, options_.vision.most_bad_images)
-                   : "; --skip-bad-images N leaves out up to N such images");
+  if (image.lost_levels) {
+    std::call_once(deep_grey_, [&] {
+      log::warning("{}: grey of 16 bits; the high byte is taken", images_->name(sample));
+    });
   }
-  log::warning("{}; the next image takes its place ({} of {})", message, count,
-               options_.vision.most_bad_images);
+}
+
+images::Image ImageDataset::decode(Index& sample) const {
+  return bad_.first_good(sample, size(), [this](Index which) {
+    images::Image image = decoded(*images_, which);
+    note_peculiarities(which, image);
+    return image;
+  });
+}
+
+void ImageDataset::write_crops(const images::Image& image, images::Draws::Place place,
+                               std::span<float> pixels) const {
+  const config::VisionConfig& vision = options_.vision;
+  const Index edge = vision.dino->local_size;
+  const images::Size whole{vision.image_width, vision.image_height};
+  const images::DinoView first{.size = whole, .scale = {0.4, 1}, .blur_probability = 1};
+  const images::DinoView second{
+      .size = whole, .scale = {0.4, 1}, .blur_probability = 0.1, .solarise_probability = 0.2};
+  const images::DinoView local{.size = {edge, edge}, .scale = {0.05, 0.4}, .blur_probability = 0.5};
+  for (place.view = 0; place.view < vision.dino->crops(); ++place.view) {
+    const images::DinoView& view = place.view == 0 ? first : place.view == 1 ? second : local;
+    const auto count =
+        static_cast<std::size_t>(images::kChannels * view.size.width * view.size.height);
+    images::write_planes(images::dino_view(image, view, Draws(place)), images::kImageNet,
+                         pixels.first(count));
+    pixels = pixels.subspan(count);
+  }
 }
 
 void ImageDataset::read_view(Index sample, Index epoch, const View& view) const {
   const config::VisionConfig& vision = options_.vision;
-  const images::Size size{vision.image_width, vision.image_height};
-  images::Image image;
-  Index taken = sample;
-  for (Index tries = 0; image.pixels.empty(); ++tries) {
-    const ImageFolder::File& file = folder_.files[static_cast<std::size_t>(taken)];
-    try {
-      image = images::read_image(file.path.string());
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::data || tries == this->size()) {
-        throw;
-      }
-      note_bad(taken, error.what());
-      taken = (taken + 1) % this->size();
-    }
+  const images::Image image = decode(sample);
+  *view.label = images_->label(sample);
+  const images::Draws::Place place{
+      .seed = static_cast<std::uint64_t>(options_.seed), .sample = sample, .epoch = epoch};
+  if (options_.training && vision.task == VisionTask::dino) {
+    write_crops(image, place, view.pixels);
+    return;
   }
+  const images::Size size{vision.image_width, vision.image_height};
   const bool augments = options_.training && vision.task == VisionTask::classify;
-  const Draws draws(
-      {.seed = static_cast<std::uint64_t>(options_.seed), .sample = taken, .epoch = epoch});
   images::write_planes(
-      augments ? images::classification_view(image, size, draws)
+      augments ? images::classification_view(image, size, Draws(place))
                : images::resize(image, size, images::Filter::bilinear),
-      vision.task == VisionTask::classify ? images::kImageNet : images::Normalisation{},
+      vision.task == VisionTask::inpaint ? images::Normalisation{} : images::kImageNet,
       view.pixels);
-  *view.label = folder_.files[static_cast<std::size_t>(taken)].label;
   if (vision.task == VisionTask::inpaint) {
-    write_patch_mask(vision, static_cast<std::uint64_t>(options_.seed), taken, epoch, view.mask);
+    write_patch_mask(vision, place.seed, sample, epoch, view.mask);
   }
 }
 

@@ -1,14 +1,15 @@
 #pragma once
 #include <mutex>
-#include <set>
 
 #include "config/vision_config.h"
 #include "data/gpt/dataset.h"
-#include "data/images/image_folder.h"
+#include "data/images/bad_samples.h"
+#include "data/images/image_list.h"
+#include "images/augment/draws.h"
 
 namespace mpitron::data {
 
-/// Images of a folder as a model of images takes them.
+/// Images of a list as a model of images takes them.
 class ImageDataset final : public Dataset {
  public:
   struct Options {
@@ -16,17 +17,25 @@ class ImageDataset final : public Dataset {
     bool training = true;  // false: the whole image, resized
     Index seed = 0;
   };
-  ImageDataset(ImageFolder folder, const Options& options);
+  ImageDataset(std::shared_ptr<const ImageList> images, const Options& options);
 
-  Index size() const override { return static_cast<Index>(folder_.files.size()); }
+  Index size() const override { return images_->size(); }
   /// One number: the label.
   void read(Index sample, std::span<std::int64_t> label) const override;
   const std::string& description() const override { return description_; }
-  const ImageFolder& folder() const { return folder_; }
+  const ImageList& images() const { return *images_; }
+  /// The same images, resized only.
+  std::shared_ptr<const ImageDataset> as_evaluated() const;
+  /// Numbers that a sample has pixels of.
+  Index pixels() const;
+  /// Patches of its mask; 0: it has none.
+  Index mask_patches() const {
+    return options_.vision.task == config::VisionTask::inpaint ? options_.vision.patches() : 0;
+  }
 
   /// Where a sample is written.
   struct View {
-    std::span<float> pixels;  // [3, height, width]
+    std::span<float> pixels;  // [3, height, width]; of DINO all crops, one behind the other
     std::int64_t* label = nullptr;
     std::span<float> mask;  // [patches], 1 = masked; to inpaint only
   };
@@ -36,14 +45,18 @@ class ImageDataset final : public Dataset {
   void read_view(Index sample, Index epoch, const View& view) const;
 
  private:
-  /// Error(data) where no more may be bad.
-  void note_bad(Index sample, const std::string& message) const;
+  /// Decodes the sample, or the next that can be; `sample` is which.
+  images::Image decode(Index& sample) const;
+  /// Warns once of what other programs may see differently.
+  void note_peculiarities(Index sample, const images::Image& image) const;
+  void write_crops(const images::Image& image, images::Draws::Place place,
+                   std::span<float> pixels) const;
 
-  ImageFolder folder_;
+  std::shared_ptr<const ImageList> images_;
   Options options_;
   std::string description_;
-  mutable std::mutex mutex_;
-  mutable std::set<Index> bad_;
+  mutable BadSamples bad_;
+  mutable std::once_flag turned_, deep_grey_;
 };
 
 /// Patches behind a mask: a random walk over the grid, or its last patches. [patches], 1 = masked.

@@ -7,7 +7,6 @@
 
 #include "images/codecs/decode.h"
 #include "utils/error.h"
-#include "utils/log.h"
 
 namespace mpitron::data {
 namespace {
@@ -51,37 +50,32 @@ std::vector<fs::path> images_of_class(const fs::path& folder) {
   return files;
 }
 
-std::size_t share_of(std::size_t count, double share) {
-  return static_cast<std::size_t>(static_cast<double>(count) * share);
-}
-
 }  // namespace
 
-ImageFolder list_image_folder(const fs::path& root, const FolderShare& share) {
+ImageFolder::ImageFolder(const fs::path& root, const ImageShare& share) {
   std::error_code error;
   if (!fs::is_directory(root, error)) {
-    throw_data("{}: no folder; --data-path names one with a folder of images for each class",
-               root.string());
+    throw_data("{}: no folder of images, archive (.h5) or shard (.tar)", root.string());
   }
-  ImageFolder result;
-  std::vector<fs::path> classes = entries(root, true);
-  classes.resize(share_of(classes.size(), share.classes));
-  for (const fs::path& folder : classes) {
+  std::vector<fs::path> folders = entries(root, true);
+  const auto count = static_cast<Index>(folders.size());
+  folders.resize(static_cast<std::size_t>(share.first_classes(count)));
+  for (const fs::path& folder : folders) {
     std::vector<fs::path> files = images_of_class(folder);
-    files.resize(share_of(files.size(), share.images));
-    if (files.empty()) {
-      log::warning("{}: a class without images", folder.string());
-    }
-    const auto label = static_cast<Index>(result.classes.size());
-    for (fs::path& file : files) {
-      result.files.push_back({std::move(file), label});
-    }
-    result.classes.push_back(folder.filename().string());
+    files.resize(static_cast<std::size_t>(share.first_images(static_cast<Index>(files.size()))));
+    labels_.insert(labels_.end(), files.size(), static_cast<Index>(classes_.size()));
+    std::ranges::move(files, std::back_inserter(files_));
+    classes_.push_back(folder.filename().string());
   }
-  if (result.files.empty()) {
+  if (files_.empty()) {
     throw_data("{}: {} classes (folders) and no image in them; images end in {}", root.string(),
-               result.classes.size(), fmt::join(images::image_extensions(), " "));
+               classes_.size(), fmt::join(images::image_extensions(), " "));
   }
+}
+
+EncodedImage ImageFolder::read(Index image) const {
+  EncodedImage result{.file = MappedFile(path(image)), .bytes = {}};
+  result.bytes = result.file.bytes();
   return result;
 }
 

@@ -1,30 +1,24 @@
 #pragma once
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include "utils/numbers/shape.h"
+#include "data/images/image_list.h"
 
 namespace mpitron::data {
 
-/// Which part of a folder of images is used.
-struct FolderShare {
-  double classes = 1;  // of the classes, the first ones
-  double images = 1;   // of each class, the first ones
-};
-
 /// Images below ROOT/CLASS/, in a fixed order: classes by the bytes of their names, in a class each
 /// folder's own files before the next folder, all sorted.
-struct ImageFolder {
-  struct File {
-    std::filesystem::path path;
-    Index label = 0;
-  };
-  std::vector<std::string> classes;  // a label is its place here
-  std::vector<File> files;
-};
+class ImageFolder final : public ImageList {
+ public:
+  /// Error(data) where the folder holds no class or no image.
+  explicit ImageFolder(const std::filesystem::path& root, const ImageShare& share = {});
 
-/// Lists the folder; Error(data) where it holds no class or no image.
-ImageFolder list_image_folder(const std::filesystem::path& root, const FolderShare& share = {});
+  std::string name(Index image) const override { return path(image).string(); }
+  EncodedImage read(Index image) const override;
+
+ private:
+  const std::filesystem::path& path(Index image) const {
+    return files_[static_cast<std::size_t>(image)];
+  }
+
+  std::vector<std::filesystem::path> files_;
+};
 
 }  // namespace mpitron::data

@@ -1,145 +1,191 @@
 #include "data/images/image_texts.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-
-#include <nlohmann/json.hpp>
+#include <numeric>
+#include <thread>
 
 #include "images/augment/views.h"
-#include "images/codecs/decode.h"
+#include "images/transforms/tiles.h"
 #include "utils/error.h"
+#include "utils/system/parallel_for.h"
 
 namespace mpitron::data {
 namespace {
 
-using nlohmann::json;
-
-constexpr std::string_view kImageWord = "<image>";
 constexpr images::Normalisation kClip{{0.48145466f, 0.4578275f, 0.40821073f},
                                       {0.26862954f, 0.26130258f, 0.27577711f}};
 constexpr images::Normalisation kSiglip{{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}};
 
-Index count_of(std::string_view text, std::string_view word) {
-  Index count = 0;
-  for (std::size_t at = text.find(word); at != std::string_view::npos;
-       at = text.find(word, at + word.size())) {
-    ++count;
-  }
-  return count;
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
 }
-
-/// Ids and whether each is learned.
-struct Marked {
-  std::vector<std::int64_t> ids;
-  std::vector<float> learned;
-
-  void add(std::int64_t id, bool is_learned) {
-    ids.push_back(id);
-    learned.push_back(is_learned ? 1.f : 0.f);
-  }
-};
 
 }  // namespace
 
-ImageTextDataset::ImageTextDataset(const std::string& path, const Options& options)
-    : path_(path),
-      description_(json({{"class", "ImageTexts"}, {"path", path}}).dump()),
-      options_(options) {
-  std::ifstream file(path);
-  if (!file) {
-    throw_data("{}: cannot be read", path);
+ImageTextDataset::ImageTextDataset(std::unique_ptr<ConversationList> conversations,
+                                   const Options& options)
+    : conversations_(std::move(conversations)),
+      options_(options),
+      description_(
+          fmt::format(R"({{"class": "ImageTexts", "samples": {}}})", conversations_->size())),
+      bad_(options.most_bad_images) {
+  if (options.vlm.packing_window < 1) {
+    return;
   }
-  Index number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (line.find_first_not_of(" \t\r") != std::string::npos) {
-      samples_.push_back(parse(line, number));
+  std::vector<Index> lengths(static_cast<std::size_t>(conversations_->size()));
+  parallel_for(lengths.size(), static_cast<Index>(std::thread::hardware_concurrency()),
+               [&](std::size_t i) {
+                 const auto sample = static_cast<Index>(i);
+                 bad_.is_good(sample, [&] { lengths[i] = positions_of(sample); });
+               });
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] > options.seq_length) {
+      throw_data("{}: {} positions, more than the {} of a row (--seq-length)",
+                 conversations_->name(static_cast<Index>(i)), lengths[i], options.seq_length);
     }
   }
-  if (samples_.empty()) {
-    throw_data("{}: no line", path);
-  }
+  rows_ = pack_longest_first(lengths, options.seq_length, options.vlm.packing_window);
 }
 
-ImageTextDataset::Entry ImageTextDataset::parse(const std::string& line, Index number) const {
-  Entry entry{.images = {}, .turns = {}, .line = number};
-  Index places = 0;
-  try {
-    const json value = json::parse(line);
-    if (const auto image = value.find("image"); image != value.end() && !image->is_null()) {
-      entry.images = image->is_string() ? std::vector{image->get<std::string>()}
-                                        : image->get<std::vector<std::string>>();
+std::vector<Index> ImageTextDataset::add_tiles(Index sample, Sample& result) const {
+  const config::VlmConfig& vlm = options_.vlm;
+  const bool clip = vlm.tower == config::TowerKind::clip;
+  // CLIP resizes a palette's indices, others its colours.
+  const images::Tiling tiling{.tile = vlm.tile,
+                              .most_tiles = vlm.tiling.most_tiles,
+                              .area_weighted = vlm.tiling.area_weighted,
+                              .thumbnail = vlm.tiling.thumbnail,
+                              .keeps_palettes = clip};
+  const auto pixels = static_cast<std::size_t>(images::kChannels * vlm.tile * vlm.tile);
+  std::vector<Index> tiles_per_image;
+  for (Index image = 0; image < conversations_->images(sample); ++image) {
+    const EncodedImage encoded = conversations_->read(sample, image);
+    const auto tiles = images::cut_into_tiles(
+        images::decode(encoded.bytes, conversations_->image_name(sample, image)), tiling);
+    for (const images::Image& tile : tiles) {
+      result.tiles.resize(result.tiles.size() + pixels);
+      images::write_planes(tile, clip ? kClip : kSiglip, std::span(result.tiles).last(pixels));
     }
-    for (const json& turn : value.at("conversations")) {
-      const bool learned = turn.at("from").get<std::string>() == "gpt";
-      entry.turns.push_back({learned, turn.at("value").get<std::string>()});
-      places += count_of(entry.turns.back().text, kImageWord);
-    }
-  } catch (const json::exception& error) {
-    throw_data("{}, line {}: no text with images: {}", path_, number, error.what());
+    tiles_per_image.push_back(static_cast<Index>(tiles.size()));
   }
-  if (places != static_cast<Index>(entry.images.size())) {
-    throw_data("{}, line {}: {} images, and <image> {} times in the text", path_, number,
-               entry.images.size(), places);
-  }
-  return entry;
+  return tiles_per_image;
 }
 
-void ImageTextDataset::write_tokens(const Entry& entry, Sample& result) const {
-  Marked marked;
-  const auto add_text = [&](std::string_view text, bool learned) {
-    for (const std::int64_t id : options_.encode(text)) {
-      marked.add(id, learned);
+MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text,
+                                         std::vector<Index>& tiles_per_image) const {
+  MarkedTokens tagged;
+  std::vector<Index> single;
+  auto image = tiles_per_image.begin();
+  for (std::size_t i = 0; i < text.ids.size(); ++i) {
+    if (text.ids[i] != kImageToken) {
+      tagged.add(text.ids[i], text.learned[i] > 0);
+      continue;
     }
-  };
-  for (const Turn& turn : entry.turns) {
-    std::string_view text = turn.text;
-    for (std::size_t at = text.find(kImageWord); at != std::string_view::npos;
-         at = text.find(kImageWord)) {
-      add_text(text.substr(0, at), turn.learned);
-      marked.add(kImageToken, false);
-      text.remove_prefix(at + kImageWord.size());
+    const Index tiles = *image++;
+    for (Index tile = 0; tile < tiles; ++tile) {
+      const bool thumbnail = tile + 1 == tiles && tiles > 1 && options_.vlm.tiling.thumbnail;
+      const auto& tag = thumbnail ? options_.tile_tags.back()
+                                  : options_.tile_tags[static_cast<std::size_t>(tile)];
+      for (const std::int64_t id : tag) {
+        tagged.add(id, false);
+      }
+      tagged.add(kImageToken, false);
+      single.push_back(1);
     }
-    add_text(text, turn.learned);
-    marked.add(options_.eod, turn.learned);
   }
+  tiles_per_image = std::move(single);
+  return tagged;
+}
+
+/// Every token is to predict the next one, the last nothing.
+void ImageTextDataset::add_tokens(MarkedTokens text, Sample& result) const {
+  append(result.tokens, text.ids);
+  text.add(options_.pad, false);
+  result.labels.insert(result.labels.end(), text.ids.begin() + 1, text.ids.end());
+  result.loss_mask.insert(result.loss_mask.end(), text.learned.begin() + 1, text.learned.end());
+}
+
+void ImageTextDataset::add_text(Index sample, Sample& result) const {
+  MarkedTokens text = options_.encode(conversations_->conversation(sample));
+  std::vector<Index> tiles_per_image = add_tiles(sample, result);
+  if (!options_.tile_tags.empty()) {
+    text = with_tags(text, tiles_per_image);
+  }
+  append(result.tiles_per_image, tiles_per_image);
+  add_tokens(std::move(text), result);
+}
+
+void ImageTextDataset::finish(Sample& sample) const {
   const auto length = static_cast<std::size_t>(options_.vlm.text_length);
-  const auto cut = marked.ids.begin() + static_cast<Index>(std::min(length, marked.ids.size()));
-  if (std::count(cut, marked.ids.end(), kImageToken) > 0) {
-    throw_data(
-        "{}, line {}: the text has {} tokens, and the {} of --dataloader-seq-length end "
-        "before an image",
-        path_, entry.line, marked.ids.size(), length);
+  const auto cut =
+      sample.tokens.begin() + static_cast<Index>(std::min(length, sample.tokens.size()));
+  if (std::count(cut, sample.tokens.end(), kImageToken) > 0) {
+    throw_data("the text has {} tokens, and the {} of --dataloader-seq-length end before an image",
+               sample.tokens.size(), length);
   }
-  marked.ids.resize(length + 1, options_.eod);
-  marked.learned.resize(length + 1, 0.f);
-  result.tokens.assign(marked.ids.begin(), marked.ids.end() - 1);
-  result.labels.assign(marked.ids.begin() + 1, marked.ids.end());
-  result.loss_mask.assign(marked.learned.begin() + 1, marked.learned.end());
+  sample.tokens.resize(length, options_.pad);
+  sample.labels.resize(length, options_.pad);
+  sample.loss_mask.resize(length, 0.f);
+  if (rows_) {
+    sample.segments.resize(length, -1);
+  }
+}
+
+Index ImageTextDataset::positions_of(Index sample) const {
+  Sample read;
+  if (options_.vlm.tiling.most_tiles > 1) {
+    add_text(sample, read);
+  } else {
+    add_tokens(options_.encode(conversations_->conversation(sample)), read);
+    read.tiles_per_image.assign(static_cast<std::size_t>(conversations_->images(sample)), 1);
+  }
+  const Index tiles =
+      std::accumulate(read.tiles_per_image.begin(), read.tiles_per_image.end(), Index{0});
+  const auto images = static_cast<Index>(read.tiles_per_image.size());
+  return static_cast<Index>(read.tokens.size()) - images + tiles * options_.vlm.positions();
+}
+
+ImageTextDataset::Sample ImageTextDataset::read_packed(Index row) const {
+  Sample result;
+  std::int64_t segment = 0;
+  for (const Index text : rows_->row(row)) {
+    Sample part;
+    if (!bad_.is_good(text, [&] { add_text(text, part); })) {
+      continue;
+    }
+    append(result.tokens, part.tokens);
+    append(result.labels, part.labels);
+    append(result.loss_mask, part.loss_mask);
+    append(result.tiles, part.tiles);
+    append(result.tiles_per_image, part.tiles_per_image);
+    result.segments.resize(result.tokens.size(), segment++);
+  }
+  return result;
 }
 
 void ImageTextDataset::read(Index sample, std::span<std::int64_t> tokens) const {
   Sample result;
-  write_tokens(samples_[static_cast<std::size_t>(sample)], result);
+  read_sample(sample, result);
   std::copy_n(result.tokens.begin(), std::min(tokens.size(), result.tokens.size()), tokens.begin());
 }
 
 void ImageTextDataset::read_sample(Index sample, Sample& result) const {
-  const Entry& entry = samples_[static_cast<std::size_t>(sample)];
-  write_tokens(entry, result);
-  const Index tile = options_.vlm.tile;
-  const auto pixels = static_cast<std::size_t>(images::kChannels * tile * tile);
-  const bool clip = options_.vlm.tower == config::TowerKind::clip;
-  result.images = static_cast<Index>(entry.images.size());
-  result.tiles.resize(entry.images.size() * pixels);
-  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  for (std::size_t i = 0; i < entry.images.size(); ++i) {
-    const images::Image image = images::read_image((folder / entry.images[i]).string());
-    images::write_planes(images::resize(image, {tile, tile}, images::Filter::bicubic),
-                         clip ? kClip : kSiglip,
-                         std::span(result.tiles).subspan(i * pixels, pixels));
+  if (rows_) {
+    result = read_packed(sample);
+    finish(result);
+    return;
   }
+  result = bad_.first_good(sample, size(), [this](Index which) {
+    Sample read;
+    add_text(which, read);
+    try {
+      finish(read);
+    } catch (const Error& error) {
+      throw_data("{}: {}", conversations_->name(which), error.what());
+    }
+    return read;
+  });
 }
 
 }  // namespace mpitron::data

@@ -1,63 +1,85 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "config/vision_config.h"
 #include "data/gpt/dataset.h"
+#include "data/gpt/sft_packing.h"
+#include "data/images/bad_samples.h"
+#include "data/images/image_conversations.h"
 
 namespace mpitron::data {
 
-/// Texts with images: JSONL, one a line, {"image": "a.jpg" or a list of them, "conversations":
-/// [{"from": "human", "value": "<image>\nHow many?"}, {"from": "gpt", "value": "Three."}]} (LLaVA's
-/// form). Paths of images begin at the file's folder.
+/// Ids of a text and which of them are learned (1) or only read (0).
+struct MarkedTokens {
+  std::vector<std::int64_t> ids;
+  std::vector<float> learned;
+
+  void add(std::int64_t id, bool is_learned) {
+    ids.push_back(id);
+    learned.push_back(is_learned ? 1.f : 0.f);
+  }
+};
+
+/// Texts with images as a model takes them.
 class ImageTextDataset final : public Dataset {
  public:
+  /// The token that stands for an image, or for one of its tiles where these have tags.
+  static constexpr std::int64_t kImageToken = -200;
+
   struct Options {
     config::VlmConfig vlm;
-    std::int64_t eod = 0;
-    /// Ids of a text; may be called from several threads.
-    std::function<std::vector<std::int64_t>(std::string_view)> encode;
+    std::int64_t pad = 0;       // behind the text
+    Index most_bad_images = 0;  // samples that are replaced before a run ends
+    Index seq_length = 0;       // positions of a row; where several texts share one
+    /// Ids of a conversation, kImageToken for each image; may be called from several threads.
+    std::function<MarkedTokens(const ImageConversation&)> encode;
+    /// Ids in front of tile 1, 2, ...; the last one's are the thumbnail's. Empty: no tags.
+    std::vector<std::vector<std::int64_t>> tile_tags = {};
   };
-  /// Error(data) for a file that cannot be read, or with a line that is something else.
-  ImageTextDataset(const std::string& path, const Options& options);
+  /// Where texts share rows (`vlm.packing_window`), all are looked at first: Error(data) with the
+  /// name of one that is longer than a row.
+  ImageTextDataset(std::unique_ptr<ConversationList> conversations, const Options& options);
 
-  Index size() const override { return static_cast<Index>(samples_.size()); }
+  Index size() const override { return rows_ ? rows_->size() : conversations_->size(); }
   /// The tokens of the text, as `read_sample` has them.
   void read(Index sample, std::span<std::int64_t> tokens) const override;
   const std::string& description() const override { return description_; }
+  const ConversationList& conversations() const { return *conversations_; }
 
-  /// The token that stands for an image.
-  static constexpr std::int64_t kImageToken = -200;
-
-  /// A sample: tokens and their followers, of `vlm.text_length`; what is learned is what "gpt" says
-  /// and the end behind it. Tiles are resized and normalised as the tower wants them.
+  /// A sample: tokens and their followers, of `vlm.text_length`. Tiles are resized and normalised
+  /// as the tower wants them.
   struct Sample {
     std::vector<std::int64_t> tokens, labels;  // [t]
     std::vector<float> loss_mask;              // [t]
-    std::vector<float> tiles;                  // [images, 3, tile, tile]
-    Index images = 0;
+    std::vector<float> tiles;                  // [tiles, 3, tile, tile]
+    std::vector<Index> tiles_per_image;        // of each kImageToken
+    std::vector<std::int64_t> segments;        // [t], which text; where several share a row
   };
-  /// Error(data) where an image cannot be decoded, or the text is cut in front of an image.
+  /// Error(data) where an image cannot be decoded and no other may take its place, or the text is
+  /// cut in front of an image.
   void read_sample(Index sample, Sample& result) const;
 
  private:
-  struct Turn {
-    bool learned = false;
-    std::string text;
-  };
-  struct Entry {
-    std::vector<std::string> images;
-    std::vector<Turn> turns;
-    Index line = 0;
-  };
-  Entry parse(const std::string& line, Index number) const;
-  void write_tokens(const Entry& entry, Sample& result) const;
+  /// Fills the rest of the row.
+  void finish(Sample& sample) const;
+  /// Appends a text and its tiles. Error(data) where an image cannot be decoded.
+  void add_text(Index sample, Sample& result) const;
+  /// The tiles of all images, one behind the other; of each image how many.
+  std::vector<Index> add_tiles(Index sample, Sample& result) const;
+  MarkedTokens with_tags(const MarkedTokens& text, std::vector<Index>& tiles_per_image) const;
+  void add_tokens(MarkedTokens text, Sample& result) const;
+  /// That a text takes in the merged row.
+  Index positions_of(Index sample) const;
+  Sample read_packed(Index row) const;
 
-  std::string path_, description_;
+  std::unique_ptr<ConversationList> conversations_;
   Options options_;
-  std::vector<Entry> samples_;
+  std::string description_;
+  std::optional<PackedRows> rows_;
+  mutable BadSamples bad_;
 };
 
 }  // namespace mpitron::data

@@ -8,6 +8,24 @@
 
 namespace mpitron::data {
 
+std::vector<std::int64_t> epoch_order(Index samples, Index replicas, Index seed, bool whole) {
+  std::vector<std::int64_t> order =
+      TorchGenerator(static_cast<std::uint64_t>(seed)).permutation(samples);
+  const Index rounds = whole ? samples / replicas : (samples + replicas - 1) / replicas;
+  order.reserve(static_cast<std::size_t>(rounds * replicas));
+  while (static_cast<Index>(order.size()) < rounds * replicas) {
+    order.push_back(order[order.size() - static_cast<std::size_t>(samples)]);
+  }
+  order.resize(static_cast<std::size_t>(rounds * replicas));
+  return order;
+}
+
+Index BatchSamplerRequest::batches_of_epoch() const {
+  const Index own = (total_samples + data_parallel_size - 1) / data_parallel_size;
+  const Index batches = (own + (drop_last ? 0 : micro_batch_size - 1)) / micro_batch_size;
+  return batches / batches_of_step * batches_of_step;
+}
+
 BatchSampler::BatchSampler(const BatchSamplerRequest& request)
     : request_(request),
       step_(request.micro_batch_size * request.data_parallel_size),
@@ -24,6 +42,13 @@ BatchSampler::BatchSampler(const BatchSamplerRequest& request)
         "anew",
         consumed_, request.total_samples);
   }
+  if (request.kind == SamplerKind::epochs && request.batches_of_epoch() == 0) {
+    throw_usage(
+        "{} samples are fewer than one step takes: micro-batch size {} times data-parallel size "
+        "{}, {} times",
+        request.total_samples, request.micro_batch_size, request.data_parallel_size,
+        request.batches_of_step);
+  }
   if (request.kind == SamplerKind::cyclic && active_ == 0) {
     throw_usage(
         "--dataloader-type cyclic: {} samples are fewer than micro-batch size {} times "
@@ -37,8 +62,24 @@ bool BatchSampler::next(std::vector<Index>& samples) {
   if (request_.kind == SamplerKind::single) {
     return next_single(samples);
   }
-  next_cyclic(samples);
+  request_.kind == SamplerKind::epochs ? next_of_epoch(samples) : next_cyclic(samples);
   return true;
+}
+
+void BatchSampler::next_of_epoch(std::vector<Index>& samples) {
+  const Index batch = consumed_ / step_, batches = request_.batches_of_epoch();
+  if (batch / batches != epoch_) {
+    epoch_ = batch / batches;
+    order_ = epoch_order(request_.total_samples, request_.data_parallel_size,
+                         request_.seed + epoch_, false);
+  }
+  const Index mbs = request_.micro_batch_size, replicas = request_.data_parallel_size;
+  const Index own = static_cast<Index>(order_.size()) / replicas;
+  const Index first = batch % batches * mbs;
+  for (Index i = first; i < std::min(first + mbs, own); ++i) {
+    samples.push_back(order_[static_cast<std::size_t>(i * replicas + request_.data_parallel_rank)]);
+  }
+  consumed_ += step_;
 }
 
 bool BatchSampler::next_single(std::vector<Index>& samples) {

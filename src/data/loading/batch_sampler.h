@@ -6,7 +6,16 @@
 
 namespace mpitron::data {
 
-enum class SamplerKind { single, cyclic };  ///< --dataloader-type
+enum class SamplerKind {
+  single,
+  cyclic,  ///< --dataloader-type
+  epochs,  ///< of tasks
+};
+
+/// The samples of an epoch in a random order (torch's randperm of this seed), filled up from its
+/// start so that each replica gets as many: replica r takes entries r, r + replicas, ... `whole`:
+/// what does not go round is left out instead.
+std::vector<std::int64_t> epoch_order(Index samples, Index replicas, Index seed, bool whole);
 
 struct BatchSamplerRequest {
   SamplerKind kind = SamplerKind::single;
@@ -15,9 +24,14 @@ struct BatchSamplerRequest {
   Index micro_batch_size = 1;
   Index data_parallel_rank = 0;
   Index data_parallel_size = 1;
-  bool drop_last = true;      // single: false gives shorter, even empty, last batches
+  bool drop_last = true;      // false gives shorter, single also empty, last batches
   bool data_sharding = true;  // cyclic: each rank shuffles samples of its own
   Index padded_samples = 0;   // single, not dropping: empty batches follow up to this position
+  Index seed = 0;             // epochs: of the first one; later ones count on
+  Index batches_of_step = 1;  // epochs: micro-batches of a step, which does not go beyond an epoch
+
+  /// Epochs: micro-batches of each replica and epoch.
+  Index batches_of_epoch() const;
 
   BatchSamplerRequest with_total(Index total) const {
     BatchSamplerRequest result = *this;
@@ -27,8 +41,9 @@ struct BatchSamplerRequest {
 };
 
 /// Sample numbers of this rank's micro-batches. Single: in order, once. Cyclic: a new permutation
-/// every epoch (torch's randperm, seeded with the epoch), without end. A pure function of the
-/// request: restarting with the consumed samples continues the sequence.
+/// every epoch (torch's randperm, seeded with the epoch), without end. Epochs: `epoch_order` of
+/// each epoch, without end. A pure function of the request: restarting with the consumed samples
+/// continues the sequence.
 class BatchSampler {
  public:
   explicit BatchSampler(const BatchSamplerRequest& request);
@@ -42,6 +57,7 @@ class BatchSampler {
  private:
   bool next_single(std::vector<Index>& samples);
   void next_cyclic(std::vector<Index>& samples);
+  void next_of_epoch(std::vector<Index>& samples);
   void shuffle_epoch(Index epoch);
 
   BatchSamplerRequest request_;

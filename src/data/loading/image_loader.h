@@ -4,17 +4,20 @@
 
 #include "data/images/image_dataset.h"
 #include "data/loading/batch_sampler.h"
-#include "data/loading/prefetcher.h"
+#include "data/loading/loader_pace.h"
+#include "data/loading/row_prefetcher.h"
 
 namespace mpitron::data {
 
 /// One micro-batch of images. Rows behind the end of the data are the first image, with weight 0.
 struct ImageBatch {
   Index rows = 0;                    // b
-  std::vector<float> pixels;         // [b, 3, height, width]
+  std::vector<float> pixels;         // [b, 3, height, width]; of DINO [b, all crops]
   std::vector<std::int64_t> labels;  // [b]
   std::vector<float> weights;        // [b], of the loss
   std::vector<float> masks;          // [b, patches], 1 = masked; to inpaint only
+  std::vector<Index> samples;        // in the data set; fewer than b at its end
+  Index epoch = 0;
 };
 
 /// Micro-batches of this data-parallel rank, decoded ahead; its whole position is the number of
@@ -22,7 +25,6 @@ struct ImageBatch {
 class ImageLoader {
  public:
   struct Options {
-    config::VisionConfig vision;
     BatchSamplerRequest sampler;  // total_samples is the data set's
     Index threads = 2;            // that decode; 0: the caller does
   };
@@ -30,18 +32,17 @@ class ImageLoader {
 
   /// The next micro-batch, valid until the next call; null at the end of the data. Errors of
   /// reading are thrown here.
-  const ImageBatch* next() { return prefetcher_.next(); }
+  const ImageBatch* next();
 
  private:
-  bool fill(ImageBatch& batch);
-  void fill_row(ImageBatch& batch, Index row) const;
+  ImageBatch empty_batch(Index rows) const;
+  bool plan(ImageBatch& batch);
+  void fill(ImageBatch& batch, Index row) const;
 
   std::shared_ptr<const ImageDataset> dataset_;
-  config::VisionConfig vision_;
-  Index threads_, batch_size_;
   BatchSampler sampler_;
-  std::vector<Index> samples_;
-  Prefetcher<ImageBatch> prefetcher_;  // last: its thread uses all of the above
+  LoaderPace pace_;
+  RowPrefetcher<ImageBatch> prefetcher_;  // last: its threads use all of the above
 };
 
 }  // namespace mpitron::data

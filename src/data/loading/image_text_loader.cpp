@@ -3,41 +3,61 @@
 namespace mpitron::data {
 namespace {
 
-template <class T>
-void append(std::vector<T>& to, const std::vector<T>& from) {
+constexpr std::size_t kBatchesAhead = 2;
+
+template <class T, class U>
+void append(std::vector<T>& to, const std::vector<U>& from) {
   to.insert(to.end(), from.begin(), from.end());
+}
+
+ImageTextBatch batch_of(Index rows) {
+  ImageTextBatch batch{.rows = rows};
+  batch.read.resize(static_cast<std::size_t>(rows));
+  return batch;
+}
+
+void read_row(const ImageTextDataset& dataset, ImageTextBatch& batch, Index row) {
+  const auto at = static_cast<std::size_t>(row);
+  const bool real = at < batch.samples.size();
+  ImageTextDataset::Sample& sample = batch.read[at];
+  dataset.read_sample(real ? batch.samples[at] : 0, sample);
+  if (!real) {
+    sample.loss_mask.assign(sample.loss_mask.size(), 0.f);
+  }
+}
+
+void join_rows(ImageTextBatch& batch) {
+  ImageTextBatch joined{
+      .rows = batch.rows, .samples = std::move(batch.samples), .read = std::move(batch.read)};
+  for (const ImageTextDataset::Sample& sample : joined.read) {
+    append(joined.tokens, sample.tokens);
+    append(joined.labels, sample.labels);
+    append(joined.loss_mask, sample.loss_mask);
+    append(joined.tiles, sample.tiles);
+    append(joined.tiles_per_image, sample.tiles_per_image);
+    append(joined.segments, sample.segments);
+    joined.images_per_row.push_back(static_cast<Index>(sample.tiles_per_image.size()));
+  }
+  batch = std::move(joined);
 }
 
 }  // namespace
 
 ImageTextLoader::ImageTextLoader(std::shared_ptr<const ImageTextDataset> dataset,
-                                 const BatchSamplerRequest& sampler, Index prefetch)
+                                 const BatchSamplerRequest& sampler, Index threads)
     : dataset_(std::move(dataset)),
       sampler_(sampler.with_total(dataset_->size())),
-      rows_(sampler.micro_batch_size),
-      prefetcher_(static_cast<std::size_t>(prefetch), {},
-                  [this](ImageTextBatch& batch) { return fill(batch); }) {}
+      pace_(sampler.micro_batch_size, threads),
+      prefetcher_(
+          threads, kBatchesAhead, sampler.micro_batch_size, batch_of(sampler.micro_batch_size),
+          {.plan = [this](ImageTextBatch& batch) { return sampler_.next(batch.samples); },
+           .fill = [this](ImageTextBatch& batch, Index row) { read_row(*dataset_, batch, row); },
+           .finish = join_rows}) {}
 
-bool ImageTextLoader::fill(ImageTextBatch& batch) {
-  if (!sampler_.next(samples_)) {
-    return false;
-  }
-  batch = {.rows = rows_};
-  for (std::size_t row = 0; row < static_cast<std::size_t>(rows_); ++row) {
-    const bool real = row < samples_.size();
-    dataset_->read_sample(real ? samples_[row] : 0, sample_);
-    if (!real) {
-      sample_.loss_mask.assign(sample_.loss_mask.size(), 0.f);
-    }
-    append(batch.tokens, sample_.tokens);
-    append(batch.labels, sample_.labels);
-    append(batch.loss_mask, sample_.loss_mask);
-    append(batch.tiles, sample_.tiles);
-    batch.images_per_row.push_back(sample_.images);
-    batch.tiles_per_image.insert(batch.tiles_per_image.end(),
-                                 static_cast<std::size_t>(sample_.images), 1);
-  }
-  return true;
+const ImageTextBatch* ImageTextLoader::next() {
+  const ImageTextBatch* batch = prefetcher_.next();
+  pace_.batch_taken(prefetcher_.waited());
+  return batch;
 }
 
 }  // namespace mpitron::data

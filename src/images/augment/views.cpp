@@ -73,10 +73,13 @@ Image dino_view(const Image& image, const DinoView& view, const Draws& draws) {
 void write_planes(const Image& image, const Normalisation& normalisation, std::span<float> to) {
   const std::size_t pixels = image.pixels.size() / kChannels;
   for (std::size_t channel = 0; channel < kChannels; ++channel) {
+    std::array<float, 256> values;
+    for (std::size_t level = 0; level < values.size(); ++level) {
+      values[level] = (static_cast<float>(level) / 255.f - normalisation.mean[channel]) /
+                      normalisation.deviation[channel];
+    }
     for (std::size_t i = 0; i < pixels; ++i) {
-      const float value = static_cast<float>(image.pixels[i * kChannels + channel]) / 255.f;
-      to[channel * pixels + i] =
-          (value - normalisation.mean[channel]) / normalisation.deviation[channel];
+      to[channel * pixels + i] = values[image.pixels[i * kChannels + channel]];
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "images/codecs/bitmap.h"
 #include "images/codecs/jpeg.h"
 #include "images/codecs/png.h"
 #include "images/codecs/portable_map.h"
@@ -61,17 +62,19 @@ Image decode(Bytes file, const std::string& name) {
   if (text.starts_with("P5") || text.starts_with("P6")) {
     return decode_portable_map(file, name);
   }
+  if (text.starts_with("BM")) {
+    return decode_bitmap(file, name);
+  }
   const char* found = is_drawing(text)           ? "a drawing (SVG)"
                       : is_tiff(text)            ? "TIFF"
-                      : text.starts_with("BM")   ? "BMP"
                       : text.starts_with("GIF8") ? "GIF"
                                                  : "something else";
-  throw_data("{}: JPEG, PNG, WebP, PPM and PGM are read, this is {}", name, found);
+  throw_data("{}: JPEG, PNG, WebP, BMP, PPM and PGM are read, this is {}", name, found);
 }
 
 Image read_image(const std::string& path) {
-  const std::string bytes = read_file(path);
-  return decode(std::as_bytes(std::span(bytes)), path);
+  const MappedFile file(path);
+  return decode(file.bytes(), path);
 }
 
 }  // namespace mpitron::images

@@ -12,10 +12,11 @@ using Bytes = std::span<const std::byte>;
 /// More pixels than any photograph: a small file that unpacks to them is a decompression bomb.
 inline constexpr Index kMostPixels = 178'956'970;
 
-/// The image in a file's bytes, by what they begin with and not by the file's name: JPEG, PNG,
-/// WebP, PPM or PGM. Grey and palettes become RGB, alpha is dropped, of 16 bits the high byte is
-/// taken, CMYK is converted as PIL does. Rotation by EXIF is told and not done.
-/// Error(data) with `name`: another format, empty, damaged, truncated, too many pixels.
+/// The image in a file's bytes, by what they begin with and not by the file's name: JPEG, PNG, WebP
+/// (of an animation the first frame), BMP, PPM or PGM. Grey and palettes become RGB, alpha is
+/// dropped, of 16 bits the high byte is taken, CMYK is converted as PIL does. Rotation by EXIF is
+/// told and not done. Error(data) with `name`: another format, empty, damaged, truncated, too many
+/// pixels.
 Image decode(Bytes file, const std::string& name);
 
 /// The same of a file.

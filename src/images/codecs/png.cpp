@@ -53,6 +53,9 @@ class PngDecoder {
   void read_header() {
     png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_read_info(png_, info_);
+    const png_byte type = png_get_color_type(png_, info_), depth = png_get_bit_depth(png_, info_);
+    has_palette_ = type == PNG_COLOR_TYPE_PALETTE || (type == PNG_COLOR_TYPE_GRAY && depth == 1);
+    loses_levels_ = type == PNG_COLOR_TYPE_GRAY && depth == 16;
     png_set_expand(png_);
     png_set_strip_16(png_);
     png_set_strip_alpha(png_);
@@ -63,6 +66,8 @@ class PngDecoder {
   Size size() const {
     return {png_get_image_width(png_, info_), png_get_image_height(png_, info_)};
   }
+  bool has_palette() const { return has_palette_; }
+  bool loses_levels() const { return loses_levels_; }
   std::size_t row_bytes() const { return png_get_rowbytes(png_, info_); }
   void read_rows(std::uint8_t* to) {
     const std::size_t bytes = row_bytes();
@@ -79,6 +84,7 @@ class PngDecoder {
   png_structp png_;
   png_infop info_;
   int passes_ = 1;
+  bool has_palette_ = false, loses_levels_ = false;
 };
 
 /// False where libpng failed.
@@ -111,6 +117,8 @@ Image decode_png(Bytes file, const std::string& name) {
   check(read_header(decoder));
   check_size(decoder.size(), name);
   Image image(decoder.size().width, decoder.size().height);
+  image.has_palette = decoder.has_palette();
+  image.lost_levels = decoder.loses_levels();
   MPITRON_CHECK(static_cast<Index>(decoder.row_bytes()) == image.width * kChannels, name);
   check(read_rows(decoder, image.pixels.data()));
   return image;

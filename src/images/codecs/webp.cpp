@@ -1,10 +1,40 @@
 #include "images/codecs/webp.h"
 
+#include <cstring>
+#include <memory>
+
 #include <webp/decode.h>
+#include <webp/demux.h>
 
 #include "utils/error.h"
 
 namespace mpitron::images {
+
+namespace {
+
+/// The first frame on its canvas, without its alpha.
+Image first_frame(Bytes file, const std::string& name) {
+  const WebPData data{reinterpret_cast<const std::uint8_t*>(file.data()), file.size()};
+  WebPAnimDecoderOptions options;
+  WebPAnimDecoderOptionsInit(&options);
+  const std::unique_ptr<WebPAnimDecoder, decltype(&WebPAnimDecoderDelete)> decoder(
+      WebPAnimDecoderNew(&data, &options), WebPAnimDecoderDelete);
+  WebPAnimInfo info;
+  std::uint8_t* canvas = nullptr;
+  int time = 0;
+  if (decoder == nullptr || WebPAnimDecoderGetInfo(decoder.get(), &info) == 0 ||
+      WebPAnimDecoderGetNext(decoder.get(), &canvas, &time) == 0) {
+    throw_data("{}: the animation is damaged or truncated (libwebp)", name);
+  }
+  Image image(info.canvas_width, info.canvas_height);
+  constexpr std::size_t kWithAlpha = 4;
+  for (std::size_t i = 0; i < image.pixels.size() / kChannels; ++i) {
+    std::memcpy(image.pixels.data() + i * kChannels, canvas + i * kWithAlpha, kChannels);
+  }
+  return image;
+}
+
+}  // namespace
 
 Image decode_webp(Bytes file, const std::string& name) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(file.data());
@@ -12,10 +42,10 @@ Image decode_webp(Bytes file, const std::string& name) {
   if (WebPGetFeatures(data, file.size(), &features) != VP8_STATUS_OK) {
     throw_data("{}: the header is damaged (libwebp)", name);
   }
-  if (features.has_animation != 0) {
-    throw_data("{}: an animated WebP file; give its frames as files", name);
-  }
   check_size({features.width, features.height}, name);
+  if (features.has_animation != 0) {
+    return first_frame(file, name);
+  }
   Image image(features.width, features.height);
   const auto* decoded =
       WebPDecodeRGBInto(data, file.size(), image.pixels.data(), image.pixels.size(),

@@ -86,57 +86,69 @@ Image smoothed(const Image& image) {
   return result;
 }
 
-/// PIL's HSV of 8 bits each.
-struct Hsv {
-  std::uint8_t hue = 0, saturation = 0, value = 0;
+// Pixels that are worked on together, each channel by itself: loops without branches, which the
+// compiler makes vectors of.
+constexpr std::size_t kBlock = 256;
+
+struct Channels {
+  std::int32_t first[kBlock], second[kBlock], third[kBlock];
 };
 
-Hsv to_hsv(const std::uint8_t* rgb) {
-  const int r = rgb[0], g = rgb[1], b = rgb[2];
-  const int largest = std::max({r, g, b}), least = std::min({r, g, b});
-  Hsv result{.value = static_cast<std::uint8_t>(largest)};
-  if (largest == least) {
-    return result;
+/// PIL's HSV of 8 bits each, from RGB; PIL's mixture of float and double, to the bit.
+void to_hsv(Channels& pixels) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const std::int32_t r = pixels.first[i], g = pixels.second[i], b = pixels.third[i];
+    const std::int32_t largest = std::max(std::max(r, g), b), least = std::min(std::min(r, g), b);
+    const bool coloured = largest != least;
+    const float range = coloured ? static_cast<float>(largest - least) : 1.f;
+    const double red = static_cast<double>(static_cast<float>(largest - r) / range);
+    const double green = static_cast<double>(static_cast<float>(largest - g) / range);
+    const double blue = static_cast<double>(static_cast<float>(largest - b) / range);
+    const auto turn = static_cast<float>(r == largest   ? blue - green
+                                         : g == largest ? 2 + red - blue
+                                                        : 4 + green - red);
+    // From -1/6 + 1 to 5/6 + 1: the remainder by 1.
+    const double turned = static_cast<double>(turn) / 6 + 1;
+    const auto hue = static_cast<float>(turned >= 1 ? turned - 1 : turned);
+    const float saturation = range / (coloured ? static_cast<float>(largest) : 1.f);
+    pixels.first[i] = coloured ? static_cast<std::int32_t>(static_cast<double>(hue) * 255) : 0;
+    pixels.second[i] =
+        coloured ? static_cast<std::int32_t>(static_cast<double>(saturation) * 255) : 0;
+    pixels.third[i] = largest;
   }
-  // PIL's mixture of float and double, to the bit.
-  const auto range = static_cast<float>(largest - least);
-  const auto below = [&](int channel) -> double {
-    return static_cast<double>(static_cast<float>(largest - channel) / range);
-  };
-  const auto turn = static_cast<float>(r == largest   ? below(b) - below(g)
-                                       : g == largest ? 2 + below(r) - below(b)
-                                                      : 4 + below(g) - below(r));
-  const auto hue = static_cast<float>(std::fmod(static_cast<double>(turn) / 6 + 1, 1.0));
-  const float saturation = range / static_cast<float>(largest);
-  result.hue = static_cast<std::uint8_t>(static_cast<double>(hue) * 255);
-  result.saturation = static_cast<std::uint8_t>(static_cast<double>(saturation) * 255);
-  return result;
 }
 
-void to_rgb(const Hsv& hsv, std::uint8_t* rgb) {
-  const double sixth = hsv.hue * 6.0 / 255.0;
-  const int sector = static_cast<int>(sixth);
-  const auto part = static_cast<double>(static_cast<float>(sixth - sector));
-  const auto saturation = static_cast<double>(static_cast<float>(hsv.saturation / 255.0));
-  const auto level = [&](double lost) {
-    return clamped(static_cast<Index>(std::round(hsv.value * (1 - lost))));
-  };
-  const std::uint8_t v = hsv.value, p = level(saturation), q = level(saturation * part),
-                     t = level(saturation * (1 - part));
-  const std::array<std::array<std::uint8_t, 3>, 6> sectors{
-      {{v, t, p}, {q, v, p}, {p, v, t}, {p, q, v}, {t, p, v}, {v, p, q}}};
-  std::ranges::copy(sectors[static_cast<std::size_t>(sector % 6)], rgb);
+/// Half away from zero, of what is not negative.
+std::int32_t rounded_half_up(double value) {
+  const auto whole = static_cast<std::int32_t>(value);
+  return whole + (value - whole >= 0.5 ? 1 : 0);
+}
+
+void to_rgb(Channels& pixels) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const double sixth = pixels.first[i] * 6.0 / 255.0;
+    const auto sector = static_cast<std::int32_t>(sixth);
+    const auto part = static_cast<double>(static_cast<float>(sixth - sector));
+    const auto saturation = static_cast<double>(static_cast<float>(pixels.second[i] / 255.0));
+    const std::int32_t v = pixels.third[i];
+    const std::int32_t p = rounded_half_up(v * (1 - saturation));
+    const std::int32_t q = rounded_half_up(v * (1 - saturation * part));
+    const std::int32_t t = rounded_half_up(v * (1 - saturation * (1 - part)));
+    const std::int32_t at = sector == 6 ? 0 : sector;
+    pixels.first[i] = at == 0 || at == 5 ? v : at == 1 ? q : at == 4 ? t : p;
+    pixels.second[i] = at == 1 || at == 2 ? v : at == 0 ? t : at == 3 ? q : p;
+    pixels.third[i] = at == 3 || at == 4 ? v : at == 2 ? t : at == 5 ? q : p;
+  }
 }
 
 }  // namespace
 
 std::vector<std::uint8_t> grey_levels(const Image& image) {
-  std::vector<std::uint8_t> levels;
-  levels.reserve(image.pixels.size() / kChannels);
-  for (std::size_t i = 0; i < image.pixels.size(); i += kChannels) {
-    const std::uint8_t* rgb = image.pixels.data() + i;
-    levels.push_back(static_cast<std::uint8_t>(
-        (rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16));
+  std::vector<std::uint8_t> levels(image.pixels.size() / kChannels);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const std::uint8_t* rgb = image.pixels.data() + i * kChannels;
+    levels[i] =
+        static_cast<std::uint8_t>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
   }
   return levels;
 }
@@ -144,8 +156,10 @@ std::vector<std::uint8_t> grey_levels(const Image& image) {
 Image grey(const Image& image) {
   const std::vector<std::uint8_t> levels = grey_levels(image);
   Image result(image.width, image.height);
-  for (std::size_t i = 0; i < result.pixels.size(); ++i) {
-    result.pixels[i] = levels[i / kChannels];
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    for (std::size_t channel = 0; channel < kChannels; ++channel) {
+      result.pixels[i * kChannels + channel] = levels[i];
+    }
   }
   return result;
 }
@@ -156,11 +170,11 @@ Image brightened(const Image& image, double factor) {
 
 Image contrasted(const Image& image, double factor) {
   const std::vector<std::uint8_t> levels = grey_levels(image);
-  double sum = 0;
+  Index sum = 0;
   for (const std::uint8_t level : levels) {
     sum += level;
   }
-  const double mean = sum / static_cast<double>(levels.size());
+  const double mean = static_cast<double>(sum) / static_cast<double>(levels.size());
   return blended(constant(image, static_cast<std::uint8_t>(mean + 0.5)), image, factor);
 }
 
@@ -173,12 +187,29 @@ Image sharpened(const Image& image, double factor) {
 }
 
 Image hue_shifted(const Image& image, double shift) {
-  const auto steps = static_cast<std::uint8_t>(static_cast<int>(shift * 255) & 0xFF);
+  const std::int32_t steps = static_cast<std::int32_t>(shift * 255) & 0xFF;
   Image result(image.width, image.height);
-  for (std::size_t i = 0; i < image.pixels.size(); i += kChannels) {
-    Hsv hsv = to_hsv(image.pixels.data() + i);
-    hsv.hue = static_cast<std::uint8_t>(hsv.hue + steps);
-    to_rgb(hsv, result.pixels.data() + i);
+  const std::size_t pixels = image.pixels.size() / kChannels;
+  Channels block = {};
+  for (std::size_t begin = 0; begin < pixels; begin += kBlock) {
+    const std::size_t count = std::min(kBlock, pixels - begin);
+    const std::uint8_t* from = image.pixels.data() + begin * kChannels;
+    for (std::size_t i = 0; i < count; ++i) {
+      block.first[i] = from[i * kChannels];
+      block.second[i] = from[i * kChannels + 1];
+      block.third[i] = from[i * kChannels + 2];
+    }
+    to_hsv(block);
+    for (std::int32_t& hue : block.first) {
+      hue = (hue + steps) & 0xFF;
+    }
+    to_rgb(block);
+    std::uint8_t* to = result.pixels.data() + begin * kChannels;
+    for (std::size_t i = 0; i < count; ++i) {
+      to[i * kChannels] = static_cast<std::uint8_t>(block.first[i]);
+      to[i * kChannels + 1] = static_cast<std::uint8_t>(block.second[i]);
+      to[i * kChannels + 2] = static_cast<std::uint8_t>(block.third[i]);
+    }
   }
   return result;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <utility>
 
 namespace mpitron::images {
 namespace {
@@ -20,77 +22,140 @@ double weight_of(Filter filter, double x) {
   return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
 }
 
-/// What one number of the output is made of.
+/// What the numbers of the output are made of: `count` neighbours of the input each, of which those
+/// behind the edge have weight 0.
 struct Taps {
-  Index begin = 0;
-  std::vector<Index> weights;
+  Index count = 0;
+  std::vector<Index> begins;          // [outputs]
+  std::vector<std::int32_t> weights;  // [outputs, count]
+
+  const std::int32_t* of(Index output) const { return weights.data() + output * count; }
+  Index begin(Index output) const { return begins[static_cast<std::size_t>(output)]; }
 };
 
-std::vector<Taps> make_taps(Index from, Index to, Filter filter) {
+Taps make_taps(Index from, Index to, Filter filter) {
   const double ratio = static_cast<double>(from) / static_cast<double>(to);
   const double scale = std::max(ratio, 1.0);
   const double support = (filter == Filter::bilinear ? 1 : 2) * scale;
-  std::vector<Taps> result(static_cast<std::size_t>(to));
+  const auto bounds = [&](Index output) -> std::pair<Index, Index> {
+    const double centre = (static_cast<double>(output) + 0.5) * ratio;
+    return {std::max<Index>(0, static_cast<Index>(centre - support + 0.5)),
+            std::min(from, static_cast<Index>(centre + support + 0.5))};
+  };
+  Taps taps;
+  for (Index i = 0; i < to; ++i) {
+    const auto [begin, end] = bounds(i);
+    taps.count = std::max(taps.count, end - begin);
+  }
+  taps.weights.resize(static_cast<std::size_t>(to * taps.count));
+  std::vector<double> weights;
   for (Index i = 0; i < to; ++i) {
     const double centre = (static_cast<double>(i) + 0.5) * ratio;
-    Taps& taps = result[static_cast<std::size_t>(i)];
-    taps.begin = std::max<Index>(0, static_cast<Index>(centre - support + 0.5));
-    const Index end = std::min(from, static_cast<Index>(centre + support + 0.5));
-    std::vector<double> weights;
+    const auto [begin, end] = bounds(i);
+    // So that all taps lie inside.
+    const Index first = std::min(begin, from - taps.count);
+    taps.begins.push_back(first);
+    weights.clear();
     double sum = 0;
-    for (Index x = taps.begin; x < end; ++x) {
+    for (Index x = begin; x < end; ++x) {
       const double offset = static_cast<double>(x) - centre + 0.5;
       weights.push_back(weight_of(filter, offset * (1 / scale)));
       sum += weights.back();
     }
+    std::int32_t* to_weights = taps.weights.data() + i * taps.count + (begin - first);
     for (const double weight : weights) {
-      taps.weights.push_back(
-          static_cast<Index>(std::round((sum != 0 ? weight / sum : weight) * (1 << kWeightBits))));
+      *to_weights++ = static_cast<std::int32_t>(
+          std::round((sum != 0 ? weight / sum : weight) * (1 << kWeightBits)));
+    }
+  }
+  return taps;
+}
+
+// Sixteen numbers at a time: GCC's and Clang's vectors, of whatever width the machine has.
+using Sums = std::int32_t __attribute__((vector_size(64)));
+using Levels = std::uint8_t __attribute__((vector_size(16)));
+using Words = std::uint16_t __attribute__((vector_size(32)));  // GCC 12 converts in steps of two
+constexpr Index kLanes = 16;
+
+Sums half() {
+  return Sums{} + (1 << (kWeightBits - 1));
+}
+
+Sums levels_at(const std::uint8_t* from) {
+  Levels levels;
+  std::memcpy(&levels, from, sizeof(levels));
+  return __builtin_convertvector(__builtin_convertvector(levels, Words), Sums);
+}
+
+Levels rounded(Sums sums) {
+  sums >>= kWeightBits;
+  sums = sums < 0 ? Sums{} : sums;
+  sums = sums > 255 ? Sums{} + 255 : sums;
+  return __builtin_convertvector(__builtin_convertvector(sums, Words), Levels);
+}
+
+/// Rows whose pixels are worked on together, each with room for a fourth channel.
+constexpr Index kRows = 4, kSlot = kLanes / kRows;
+
+/// A pixel, and what is behind it, which is of no interest; the last of a row alone.
+void copy_pixel(std::uint8_t* to, const std::uint8_t* from, bool last) {
+  std::memcpy(to, from, static_cast<std::size_t>(last ? kChannels : kSlot));
+}
+
+/// The box, resized along its rows.
+Image resize_rows(const Image& image, const Box& box, Index width, Filter filter) {
+  const Taps taps = make_taps(box.width, width, filter);
+  Image result(width, box.height);
+  std::vector<std::uint8_t> lanes(static_cast<std::size_t>(box.width * kLanes));
+  for (Index top = 0; top < box.height; top += kRows) {
+    const Index rows = std::min(kRows, box.height - top);
+    for (Index i = 0; i < rows; ++i) {
+      const std::uint8_t* from = image.row(box.top + top + i) + box.left * kChannels;
+      for (Index x = 0; x < box.width; ++x) {
+        copy_pixel(lanes.data() + x * kLanes + i * kSlot, from + x * kChannels, x + 1 == box.width);
+      }
+    }
+    for (Index x = 0; x < width; ++x) {
+      const std::uint8_t* from = lanes.data() + taps.begin(x) * kLanes;
+      const std::int32_t* weights = taps.of(x);
+      Sums sums = half();
+      for (Index tap = 0; tap < taps.count; ++tap) {
+        sums += weights[tap] * levels_at(from + tap * kLanes);
+      }
+      std::uint8_t levels[kLanes];
+      const Levels whole = rounded(sums);
+      std::memcpy(levels, &whole, sizeof(levels));
+      for (Index i = 0; i < rows; ++i) {
+        copy_pixel(result.row(top + i) + x * kChannels, levels + i * kSlot, x + 1 == width);
+      }
     }
   }
   return result;
 }
 
-std::uint8_t rounded(Index sum) {
-  return clamped((sum + (Index{1} << (kWeightBits - 1))) >> kWeightBits);
-}
-
-Image resize_rows(const Image& image, Index width, Filter filter) {
-  const std::vector<Taps> taps = make_taps(image.width, width, filter);
-  Image result(width, image.height);
-  for (Index y = 0; y < image.height; ++y) {
-    std::uint8_t* to = result.row(y);
-    for (const Taps& tap : taps) {
-      const std::uint8_t* from = image.row(y) + tap.begin * kChannels;
-      Index sums[kChannels] = {};
-      for (const Index weight : tap.weights) {
-        for (Index& sum : sums) {
-          sum += weight * *from++;
-        }
-      }
-      for (const Index sum : sums) {
-        *to++ = rounded(sum);
-      }
-    }
-  }
-  return result;
-}
-
-Image resize_columns(const Image& image, Index height, Filter filter) {
-  const std::vector<Taps> taps = make_taps(image.height, height, filter);
-  Image result(image.width, height);
-  std::vector<Index> sums(static_cast<std::size_t>(image.width * kChannels));
+/// The box, resized along its columns.
+Image resize_columns(const Image& image, const Box& box, Index height, Filter filter) {
+  const Taps taps = make_taps(box.height, height, filter);
+  Image result(box.width, height);
+  const Index numbers = box.width * kChannels, pitch = image.width * kChannels;
+  std::uint8_t rest[kLanes] = {};
   for (Index y = 0; y < height; ++y) {
-    const Taps& tap = taps[static_cast<std::size_t>(y)];
-    std::ranges::fill(sums, 0);
-    for (std::size_t i = 0; i < tap.weights.size(); ++i) {
-      const std::uint8_t* from = image.row(tap.begin + static_cast<Index>(i));
-      const Index weight = tap.weights[i];
-      for (Index& sum : sums) {
-        sum += weight * *from++;
+    const std::uint8_t* first = image.row(box.top + taps.begin(y)) + box.left * kChannels;
+    const std::int32_t* weights = taps.of(y);
+    for (Index x = 0; x < numbers; x += kLanes) {
+      const auto count = static_cast<std::size_t>(std::min(kLanes, numbers - x));
+      Sums sums = half();
+      for (Index tap = 0; tap < taps.count; ++tap) {
+        const std::uint8_t* from = first + tap * pitch + x;
+        if (count < kLanes) {
+          std::memcpy(rest, from, count);
+          from = rest;
+        }
+        sums += weights[tap] * levels_at(from);
       }
+      const Levels levels = rounded(sums);
+      std::memcpy(result.row(y) + x, &levels, count);
     }
-    std::ranges::transform(sums, result.row(y), rounded);
   }
   return result;
 }
@@ -118,12 +183,26 @@ Image mirrored(const Image& image) {
 }
 
 Image resize(const Image& image, const Box& box, const Size& size, Filter filter) {
-  Image result = crop(image, box);
-  if (size.width != result.width) {
-    result = resize_rows(result, size.width, filter);
+  const bool rows_change = size.width != box.width, columns_change = size.height != box.height;
+  if (!rows_change) {
+    return columns_change ? resize_columns(image, box, size.height, filter) : crop(image, box);
   }
-  if (size.height != result.height) {
-    result = resize_columns(result, size.height, filter);
+  Image result = resize_rows(image, box, size.width, filter);
+  return columns_change ? resize_columns(result, whole(result), size.height, filter) : result;
+}
+
+Image resize_to_nearest(const Image& image, const Size& size) {
+  Image result(size.width, size.height);
+  const auto source = [](Index at, Index from, Index to) {
+    return static_cast<Index>((static_cast<double>(at) + 0.5) * static_cast<double>(from) /
+                              static_cast<double>(to));
+  };
+  for (Index y = 0; y < size.height; ++y) {
+    const std::uint8_t* from = image.row(source(y, image.height, size.height));
+    for (Index x = 0; x < size.width; ++x) {
+      std::copy_n(from + source(x, image.width, size.width) * kChannels, kChannels,
+                  result.row(y) + x * kChannels);
+    }
   }
   return result;
 }

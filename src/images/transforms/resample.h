@@ -14,6 +14,9 @@ inline Image resize(const Image& image, const Size& size, Filter filter) {
   return resize(image, whole(image), size, filter);
 }
 
+/// Each pixel is that of the image at its middle: how PIL resizes a palette.
+Image resize_to_nearest(const Image& image, const Size& size);
+
 Image crop(const Image& image, const Box& box);
 /// Left becomes right.
 Image mirrored(const Image& image);

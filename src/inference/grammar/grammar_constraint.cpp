@@ -1,7 +1,5 @@
 #include "inference/grammar/grammar_constraint.h"
 
-#include <algorithm>
-
 namespace mpitron::inference {
 
 /// Keeps the ids taken, so that it finds its place again in a new automaton.
@@ -13,8 +11,8 @@ class CompiledGrammar::Constraint : public TokenConstraint {
   TokenMask allowed() override {
     const std::lock_guard lock(grammar_->mutex_);
     follow();
-    mask_ = grammar_->mask_of(*walk_, states_.back());
-    if (!walk_->automaton.may_end(states_.back())) {
+    mask_ = grammar_->mask_of(*walk_, state_);
+    if (!walk_->automaton.may_end(state_)) {
       return *mask_;
     }
     with_ends_ = *mask_;
@@ -33,31 +31,23 @@ class CompiledGrammar::Constraint : public TokenConstraint {
     step(id);
   }
 
-  void take_back(Index tokens) override {
-    const std::size_t left = taken_.size() - static_cast<std::size_t>(tokens);
-    taken_.resize(left);
-    states_.resize(std::min(states_.size(), left + 1));
-  }
-
-  bool complete() const override {
-    return !states_.empty() && states_.back() >= 0 && walk_->automaton.must_end(states_.back());
-  }
+  bool complete() const override { return walk_ != nullptr && walk_->automaton.must_end(state_); }
 
  private:
   void step(TokenId id) {
-    ByteAutomaton::State state = states_.back();
+    ByteAutomaton::State state = state_;
     for (const char c : grammar_->tokens_->bytes(id)) {
       if (state >= 0) {
         state = walk_->automaton.next(state, static_cast<unsigned char>(c));
       }
     }
-    states_.push_back(state >= 0 ? state : states_.back());
+    state_ = state >= 0 ? state : state_;
   }
 
   void follow() {
     if (std::shared_ptr<Walk> current = grammar_->current(); current != walk_) {
       walk_ = std::move(current);
-      states_.assign(1, walk_->automaton.start());
+      state_ = walk_->automaton.start();
       for (const TokenId id : taken_) {
         step(id);
       }
@@ -68,7 +58,7 @@ class CompiledGrammar::Constraint : public TokenConstraint {
   std::vector<TokenId> ends_;
   std::vector<TokenId> taken_;
   std::shared_ptr<Walk> walk_;
-  std::vector<ByteAutomaton::State> states_;  // before each token taken, and behind the last
+  ByteAutomaton::State state_ = 0;  // behind the last token taken
   Mask mask_;
   std::vector<std::uint64_t> with_ends_;
 };

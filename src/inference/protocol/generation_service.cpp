@@ -10,7 +10,9 @@ struct GenerationService::Group {
 
 GenerationService::GenerationService(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                      SchedulerSettings settings)
-    : generator_(engine, tokenizer, settings), blocks_(engine.shape().blocks) {
+    : engine_(engine),
+      generator_(engine, tokenizer, settings),
+      blocks_(engine.shape().blocks * engine.replicas()) {
   publish();
   thread_ = std::thread([this] { loop(); });
 }
@@ -44,8 +46,7 @@ void GenerationService::cancel(std::uint64_t id) {
     for (const std::uint64_t each : found->second->ids) {
       generator_.cancel(each);
     }
-    groups_.erase(found);
-    --open_;
+    forget(id);
     ++own_.cancelled_groups;
   });
   wake_.notify_all();
@@ -69,31 +70,48 @@ void GenerationService::start(std::uint64_t id, AnswerGroup calls) {
             if (answer.finish != FinishReason::none) {
               --group->unfinished;
             }
-            group->calls.answered(i, answer);
+            if (!given_up_) {
+              group->calls.answered(i, answer);
+            }
             if (group->unfinished == 0) {
-              groups_.erase(id);
-              --open_;
+              forget(id);
               ++own_.finished_groups;
             }
           }));
     }
+    const std::lock_guard lock(groups_mutex_);
     groups_.emplace(id, group);
   } catch (const std::exception& error) {
     for (const std::uint64_t each : group->ids) {
       generator_.cancel(each);
     }
     --open_;
-    group->calls.failed(error.what());
+    group->calls.failed(500, error.what());
   }
 }
 
 void GenerationService::fail_all(const std::string& message) {
-  for (const auto& [id, group] : std::exchange(groups_, {})) {
+  while (!groups_.empty()) {
+    const auto [id, group] = *groups_.begin();
     for (const std::uint64_t each : group->ids) {
       generator_.cancel(each);
     }
-    --open_;
-    group->calls.failed(message);
+    forget(id);
+    group->calls.failed(500, message);
+  }
+}
+
+void GenerationService::forget(std::uint64_t id) {
+  const std::lock_guard lock(groups_mutex_);
+  groups_.erase(id);
+  --open_;
+}
+
+void GenerationService::give_up(const std::string& message) {
+  given_up_ = true;
+  const std::lock_guard lock(groups_mutex_);
+  for (const auto& [id, group] : groups_) {
+    group->calls.failed(503, message);
   }
 }
 
@@ -101,8 +119,9 @@ void GenerationService::take_commands(bool wait) {
   std::vector<std::function<void()>> commands;
   {
     std::unique_lock lock(mutex_);
-    if (wait) {
-      wake_.wait(lock, [this] { return stopping_ || !commands_.empty(); });
+    while (wait && !wake_.wait_for(lock, std::chrono::seconds(1),
+                                   [this] { return stopping_ || !commands_.empty(); })) {
+      engine_.idle();
     }
     commands.swap(commands_);
   }
@@ -112,15 +131,14 @@ void GenerationService::take_commands(bool wait) {
 }
 
 void GenerationService::publish() {
-  const Scheduler& scheduler = generator_.scheduler();
-  own_.running = scheduler.running();
-  own_.waiting = scheduler.waiting();
-  own_.preemptions = scheduler.preemptions();
-  own_.cached_tokens = scheduler.cached_tokens();
+  own_.running = generator_.sum(&Scheduler::running);
+  own_.waiting = generator_.sum(&Scheduler::waiting);
+  own_.preemptions = generator_.sum(&Scheduler::preemptions);
+  own_.cached_tokens = generator_.sum(&Scheduler::cached_tokens);
   own_.prompt_tokens = generator_.prompt_tokens();
   own_.generated_tokens = generator_.generated_tokens();
   own_.blocks = blocks_;
-  own_.blocks_free = scheduler.blocks_free();
+  own_.blocks_free = generator_.sum(&Scheduler::blocks_free);
   const std::lock_guard lock(mutex_);
   published_ = own_;
 }

@@ -13,7 +13,9 @@ namespace mpitron::inference {
 struct AnswerGroup {
   std::vector<GenerationRequest> requests;  // `leader`: 0 or the number of a request before, from 1
   std::function<void(std::size_t, const Answer&)> answered;  // after each token
-  std::function<void(const std::string&)> failed;  // the engine or the request; the last call
+  /// With a status of HTTP: the engine or the request failed (500), or the server ends (503). The
+  /// last call.
+  std::function<void(int, const std::string&)> failed;
 };
 
 struct ServiceStats {
@@ -35,6 +37,10 @@ class GenerationService {
   /// Gives a group's blocks back; it hears nothing more, but for a call that is under way.
   void cancel(std::uint64_t group);
 
+  /// Tells all open groups that the server ends; from any thread, also while the own one is stuck
+  /// in a step. Nobody hears anything more.
+  void give_up(const std::string& message);
+
   Index open_groups() const { return open_.load(); }
   ServiceStats stats() const;
 
@@ -44,11 +50,15 @@ class GenerationService {
   void take_commands(bool wait);
   void start(std::uint64_t id, AnswerGroup group);
   void fail_all(const std::string& message);
+  void forget(std::uint64_t id);
   void publish();
 
+  Engine& engine_;
   Generator generator_;
   Index blocks_;
-  std::map<std::uint64_t, std::shared_ptr<Group>> groups_;  // the thread's own
+  std::map<std::uint64_t, std::shared_ptr<Group>> groups_;  // changed by the thread alone
+  std::mutex groups_mutex_;                                 // held for that, and by who gives up
+  std::atomic<bool> given_up_ = false;
   ServiceStats own_;
 
   mutable std::mutex mutex_;

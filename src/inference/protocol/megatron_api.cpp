@@ -194,7 +194,9 @@ void start(const ServedModel& model, const MegatronRequest& request,
       client->send({200, reply_of(model, *exchange)});
     }
   };
-  group.failed = [client](const std::string& text) { client->send(refusal(500, text)); };
+  group.failed = [client](int status, const std::string& text) {
+    client->send(refusal(status, text));
+  };
   const std::uint64_t id = model.service.submit(std::move(group));
   client->on_leave([&model, id] { model.service.cancel(id); });
 }

@@ -263,13 +263,13 @@ void Router::complete(const HttpRequest& request, bool chat, const Client& clien
       client->send({200, reply->whole()});
     }
   };
-  group.failed = [=](const std::string& text) {
-    const std::string error = openai_error(RequestError(500, text));
+  group.failed = [=](int status, const std::string& text) {
+    const std::string error = openai_error(RequestError(status, text));
     if (stream) {
       client->event(error);
       client->end_events();
     } else {
-      client->send({500, error});
+      client->send({status, error});
     }
   };
   const std::uint64_t number = model_.service.submit(std::move(group));

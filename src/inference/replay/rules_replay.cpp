@@ -4,6 +4,7 @@
 
 #include "inference/replay/replay_row.h"
 #include "inference/sampling/token_sampler.h"
+#include "inference/scheduling/batching_limits.h"
 #include "inference/scheduling/scheduler.h"
 #include "inference/templates/chat_prompt.h"
 #include "utils/error.h"
@@ -111,16 +112,17 @@ std::size_t steps_of(const json& trace) {
   }
   std::size_t steps = 0;
   for (; !scheduler.plan().empty(); ++steps) {
-    const std::vector<Sequence*> planned = scheduler.planned();
-    scheduler.finish_step();
-    for (Sequence* sequence : planned) {
-      if (sequence->computed == sequence->size()) {
-        sequence->tokens.push_back(1);
-        if (sequence->size() >= sequence->longest) {
-          scheduler.remove(*sequence);
+    for (const Scheduler::Part part : scheduler.oldest()) {
+      Sequence& sequence = *part.sequence;
+      scheduler.computed(part, 0);
+      if (sequence.computed == sequence.size()) {
+        sequence.tokens.push_back(1);
+        if (sequence.size() >= sequence.longest) {
+          scheduler.remove(sequence);
         }
       }
     }
+    scheduler.end_oldest();
   }
   return steps;
 }
@@ -131,6 +133,51 @@ ReplayRow traces(const json& file) {
     if (trace.is_object()) {
       row.count(steps_of(trace) <= trace.at("steps").size());
     }
+  }
+  return row;
+}
+
+BatchingLimits limits_of(const json& each) {
+  const auto ranks = each.at("tensor_model_parallel_size").get<Index>();
+  BlockContents block{.layers = each.at("num_layers").get<Index>(),
+                      .positions = each.at("chunk_size_tokens").get<Index>(),
+                      .groups = each.at("num_attention_heads").get<Index>() / ranks,
+                      .head_dim = each.at("kv_channels").get<Index>(),
+                      .dtype = each.at("params_dtype") == "float32" ? DType::f32 : DType::bf16};
+  if (each.value("cache_mla_latent", false)) {
+    block.latent_width =
+        each.at("kv_lora_rank").get<Index>() + each.at("qk_pos_emb_head_dim").get<Index>();
+  }
+  const auto number = [&](const char* name) {
+    return each.contains(name) ? std::optional(each.at(name).get<Index>()) : std::nullopt;
+  };
+  BatchingSettings settings{
+      .buffer_size_gb = each.at("buffer_size_gb").get<double>(),
+      .guaranteed_fraction = each.at("buffer_guaranteed_fraction").get<double>(),
+      .max_requests = number("max_requests_override"),
+      .max_tokens = number("max_tokens_override"),
+      .graphs = number("num_cuda_graphs"),
+      .max_sequence_length = each.at("max_sequence_length").get<Index>(),
+      .tensor_ranks = ranks};
+  if (each.contains("buffer_overflow_factor")) {
+    settings.overflow_factor = each.at("buffer_overflow_factor").get<double>();
+  }
+  return {block, settings};
+}
+
+ReplayRow sizes(const json& file) {
+  ReplayRow row{.of = "batching_sizes.json", .what = "sizes"};
+  for (const json& each : file.at("cases")) {
+    const BatchingLimits limits = limits_of(each);
+    const json& want = each.at("result");
+    const json graphs = limits.graph_sizes.empty() ? json() : json(limits.graph_sizes);
+    row.count(limits.blocks == want.at("blocks") &&
+              limits.max_requests == want.at("max_requests") &&
+              limits.max_tokens == want.at("max_tokens") &&
+              limits.blocks_per_request == want.at("blocks_per_request") &&
+              limits.guaranteed_requests == want.at("guaranteed_requests") &&
+              limits.guaranteed_blocks == want.at("guaranteed_blocks") &&
+              graphs == want.at("decode_graph_sizes"));
   }
   return row;
 }
@@ -167,12 +214,7 @@ std::vector<ReplayRow> replay_rules(const std::filesystem::path& folder) {
   add("sampling.json", sampling);
   add("draws.json", draws);
   add("batching_traces.json", traces);
-  add("batching_sizes.json", [](const json& file) {
-    return ReplayRow{.of = "batching_sizes.json",
-                     .what = "sizes",
-                     .cases = static_cast<Index>(file.at("cases").size()),
-                     .missing = "limits derived from --inference-dynamic-batching-buffer-size-gb"};
-  });
+  add("batching_sizes.json", sizes);
   add("chat.json", chat);
   return rows;
 }

@@ -2,6 +2,7 @@
 #include <span>
 #include <vector>
 
+#include "device/launch.h"
 #include "tokenizers/core/tokenizer.h"
 
 namespace mpitron::inference {
@@ -20,8 +21,23 @@ struct TokenLogProbs {
 };
 
 /// From raw logits, before any rule: minus the mean of a prompt's values is the training loss. The
-/// sum runs over all columns in double, also those that pad the vocabulary; `top` lists true ids
-/// only.
-TokenLogProbs log_probs(std::span<const float> logits, TokenId token, Index vocabulary, Index top);
+/// sum runs over all columns in double, also those that pad the vocabulary; likeliest tokens are
+/// true ids only.
+class LogProbs {
+ public:
+  explicit LogProbs(Index vocabulary) : vocabulary_(vocabulary) {}
+
+  /// Of `token` and of the `top` likeliest.
+  TokenLogProbs of(std::span<const float> logits, TokenId token, Index top);
+
+ private:
+  void find_likeliest(std::span<const float> logits, Index count);
+
+  Index vocabulary_;
+  device::Stream stream_ = device::HostStream{};
+  std::vector<float> maxima_, values_;
+  std::vector<double> sums_;
+  std::vector<TokenId> ids_;
+};
 
 }  // namespace mpitron::inference

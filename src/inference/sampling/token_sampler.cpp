@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <numeric>
 
+#include "kernels/elementwise/token_weights.h"
 #include "utils/numbers/philox.h"
 
 namespace mpitron::inference {
@@ -24,7 +27,46 @@ double top_p_now(const SamplingRule& rule, std::size_t tokens) {
   return top_p;
 }
 
+/// Whether the rule leaves the logits behind so many tokens of an answer as they are.
+bool keeps_logits(const SamplingRule& rule, std::size_t tokens) {
+  return rule.bias.empty() && rule.repetition_penalty == 1 && rule.presence_penalty == 0 &&
+         rule.frequency_penalty == 0 && rule.banned.empty() && !rule.never_after &&
+         (static_cast<Index>(tokens) >= rule.min_tokens || rule.stop_ids.empty());
+}
+
+template <class T>
+device::ConstTensorView view_of(std::span<const T> values) {
+  return {values.data(), dtype_of<T>(), {static_cast<Index>(values.size())}};
+}
+template <class T>
+device::TensorView view_of(std::vector<T>& values) {
+  return {values.data(), dtype_of<T>(), {static_cast<Index>(values.size())}};
+}
+
+/// The first id of a block and the one behind its last.
+std::pair<std::ptrdiff_t, std::ptrdiff_t> ids_of_block(std::size_t block, std::size_t count) {
+  constexpr auto kSize = static_cast<std::size_t>(kernels::kTokenBlock);
+  return {static_cast<std::ptrdiff_t>(block * kSize),
+          static_cast<std::ptrdiff_t>(std::min(count, (block + 1) * kSize))};
+}
+
+/// The lowest id of those with the largest value.
+template <class T>
+TokenId first_largest(std::span<const T> values, std::span<const T> maxima) {
+  const auto block = std::ranges::max_element(maxima);
+  const auto ids = ids_of_block(static_cast<std::size_t>(block - maxima.begin()), values.size());
+  const auto found = std::find(values.begin() + ids.first, values.begin() + ids.second, *block);
+  const std::ptrdiff_t id = found - values.begin();
+  return static_cast<TokenId>(std::min(id, std::ssize(values) - 1));  // all may be NaN
+}
+
 }  // namespace
+
+TokenSampler::TokenSampler(Index vocabulary)
+    : vocabulary_(vocabulary),
+      maxima_(static_cast<std::size_t>(kernels::token_blocks(vocabulary))),
+      weights_(static_cast<std::size_t>(vocabulary)),
+      sums_(maxima_.size()) {}
 
 double uniform_draw(std::uint64_t seed, std::uint32_t choice, std::uint32_t position) {
   const Philox::Counter words =
@@ -88,52 +130,151 @@ void TokenSampler::adjust(const SamplingRule& rule, std::span<const TokenId> pro
 }
 
 void TokenSampler::keep_allowed(TokenMask allowed) {
-  for (std::size_t i = 0; i < logits_.size() && !allowed.empty(); ++i) {
-    if (!in_mask(allowed, static_cast<TokenId>(i))) {
-      logits_[i] = kImpossible;
+  constexpr std::size_t kBits = 64;
+  for (std::size_t begin = 0; begin < logits_.size() && !allowed.empty(); begin += kBits) {
+    const std::uint64_t word = begin / kBits < allowed.size() ? allowed[begin / kBits] : 0;
+    const std::size_t count = std::min(kBits, logits_.size() - begin);
+    for (std::size_t i = 0; i < count && word != ~std::uint64_t{0}; ++i) {
+      if ((word >> i & 1) == 0) {
+        logits_[begin + i] = kImpossible;
+      }
     }
   }
 }
 
-TokenId TokenSampler::largest() {
-  const auto best = std::ranges::max_element(logits_);
-  const auto id = static_cast<TokenId>(best - logits_.begin());
-  candidates_.assign(1, {id, *best, 1});
+/// Of all logits as they are.
+TokenId TokenSampler::take_largest(std::span<const float> logits) {
+  float_maxima_.resize(maxima_.size());
+  device::launch(stream_,
+                 kernels::BlockMaxima{.x = view_of(logits), .maxima = view_of(float_maxima_)});
+  const TokenId id = first_largest(logits, std::span<const float>(float_maxima_));
+  const double logit = logits[static_cast<std::size_t>(id)];
+  few_ = true;
+  candidates_.assign(1, {id, logit, 1});
   return id;
 }
 
-void TokenSampler::keep_largest(Index count) {
-  if (count <= 0 || count >= static_cast<Index>(candidates_.size())) {
-    return;
-  }
-  sorted_.clear();
-  for (const Candidate& candidate : candidates_) {
-    sorted_.push_back(candidate.logit);
-  }
-  const auto last = sorted_.begin() + static_cast<std::ptrdiff_t>(count - 1);
-  std::ranges::nth_element(sorted_, last, std::greater<>());
-  std::erase_if(candidates_, [&](const Candidate& c) { return c.logit < *last; });
+TokenId TokenSampler::largest() {
+  device::launch(stream_, kernels::BlockMaxima{.x = view_of(std::span<const double>(logits_)),
+                                               .maxima = view_of(maxima_)});
+  const TokenId id =
+      first_largest(std::span<const double>(logits_), std::span<const double>(maxima_));
+  few_ = true;
+  candidates_.assign(1, {id, logits_[static_cast<std::size_t>(id)], 1});
+  return id;
 }
 
+void TokenSampler::weigh(double temperature, double largest) {
+  few_ = false;
+  for (double& logit : logits_) {
+    logit /= temperature;
+  }
+  for (double& most : maxima_) {
+    most /= temperature;
+  }
+  device::launch(stream_, kernels::TokenWeights{.x = view_of(std::span<const double>(logits_)),
+                                                .weights = view_of(weights_),
+                                                .sums = view_of(sums_),
+                                                .temperature = 1,
+                                                .largest = largest / temperature});
+}
+
+/// The `count`-th largest logit. As many blocks have one at least as large as their own maximum, so
+/// only logits from the `count`-th largest maximum on need to be looked at.
+double TokenSampler::kth_largest(Index count) {
+  const auto rank = static_cast<std::ptrdiff_t>(count - 1);
+  double least = kImpossible;
+  if (count <= static_cast<Index>(maxima_.size())) {
+    largest_.assign(maxima_.begin(), maxima_.end());
+    std::ranges::nth_element(largest_, largest_.begin() + rank, std::greater<>());
+    least = largest_[static_cast<std::size_t>(rank)];
+  }
+  largest_.clear();
+  for (std::size_t block = 0; block < maxima_.size(); ++block) {
+    if (maxima_[block] >= least) {
+      const auto ids = ids_of_block(block, logits_.size());
+      std::copy_if(logits_.begin() + ids.first, logits_.begin() + ids.second,
+                   std::back_inserter(largest_), [&](double logit) { return logit >= least; });
+    }
+  }
+  std::ranges::nth_element(largest_, largest_.begin() + rank, std::greater<>());
+  return largest_[static_cast<std::size_t>(rank)];
+}
+
+void TokenSampler::drop_below(const Threshold& least) {
+  for (std::size_t block = 0; block < sums_.size(); ++block) {
+    if (maxima_[block] < least.logit) {
+      sums_[block] = 0;  // its weights are not looked at any more
+      continue;
+    }
+    const auto ids = ids_of_block(block, logits_.size());
+    double sum = 0;
+    for (auto i = static_cast<std::size_t>(ids.first); i < static_cast<std::size_t>(ids.second);
+         ++i) {
+      if (logits_[i] < least.logit || weights_[i] < least.weight) {
+        weights_[i] = 0;
+      }
+      sum += weights_[i];
+    }
+    sums_[block] = sum;
+  }
+}
+
+/// f(id, weight) for what is kept and weighs at least so much and more than 0, ids ascending.
+template <class F>
+void TokenSampler::for_kept(double least_weight, F&& f) const {
+  for (std::size_t block = 0; block < sums_.size(); ++block) {
+    if (sums_[block] == 0 || sums_[block] < least_weight) {
+      continue;
+    }
+    const auto ids = ids_of_block(block, logits_.size());
+    for (auto i = static_cast<std::size_t>(ids.first); i < static_cast<std::size_t>(ids.second);
+         ++i) {
+      if (weights_[i] > 0 && weights_[i] >= least_weight) {
+        f(static_cast<TokenId>(i), weights_[i]);
+      }
+    }
+  }
+}
+
+double TokenSampler::total() const {
+  return std::accumulate(sums_.begin(), sums_.end(), 0.0);
+}
+
+/// All that weigh less than an even share of what may be dropped weigh less than it together, so
+/// they are dropped without being sorted.
 void TokenSampler::keep_mass(double top_p) {
-  double total = 0;
-  for (const Candidate& candidate : candidates_) {
-    total += candidate.weight;
+  const double all = total(), least = (1 - top_p) * all / static_cast<double>(vocabulary_);
+  candidates_.clear();
+  for_kept(least, [&](TokenId id, double weight) {
+    candidates_.push_back({id, logits_[static_cast<std::size_t>(id)], weight});
+  });
+  const auto before = [](const Candidate& a, const Candidate& b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
+  };
+  double mass = 0;
+  auto kept = candidates_.begin(), sorted = kept;
+  for (std::ptrdiff_t step = 64; kept != candidates_.end() && mass <= top_p * all; ++kept) {
+    if (kept == sorted) {  // a few more, mostly enough
+      sorted += std::min(step, candidates_.end() - sorted);
+      step *= 4;
+      std::partial_sort(kept, sorted, candidates_.end(), before);
+    }
+    mass += kept->weight;
   }
-  std::ranges::stable_sort(candidates_, std::greater<>(), &Candidate::logit);
-  double before = 0;
-  std::size_t kept = 0;
-  while (kept < candidates_.size() && before <= top_p * total) {
-    before += candidates_[kept++].weight;
-  }
-  candidates_.resize(kept);
+  candidates_.erase(kept, candidates_.end());
   std::ranges::sort(candidates_, std::less<>(), &Candidate::id);
+  few_ = true;
 }
 
 std::optional<TokenId> TokenSampler::sample(std::span<const float> logits, const SamplingRule& rule,
                                             std::span<const TokenId> prompt,
                                             std::span<const TokenId> answer, TokenMask allowed) {
   const std::span<const float> known = logits.first(static_cast<std::size_t>(vocabulary_));
+  const bool greedy = rule.temperature <= 0 || rule.top_k == 1;
+  if (greedy && allowed.empty() && keeps_logits(rule, answer.size())) {
+    return take_largest(known);
+  }
   logits_.assign(known.begin(), known.end());
   adjust(rule, prompt, answer);
   keep_allowed(allowed);
@@ -142,19 +283,15 @@ std::optional<TokenId> TokenSampler::sample(std::span<const float> logits, const
   if (top == kImpossible) {
     return std::nullopt;
   }
-  if (rule.temperature <= 0 || rule.top_k == 1) {
+  if (greedy) {
     return best;
   }
-  candidates_.clear();
-  const double largest_scaled = top / rule.temperature;
-  for (std::size_t i = 0; i < logits_.size(); ++i) {
-    const double logit = logits_[i] / rule.temperature;
-    const double weight = std::exp(logit - largest_scaled);
-    if (logit > kImpossible && weight >= rule.min_p) {
-      candidates_.push_back({static_cast<TokenId>(i), logit, weight});
-    }
+  weigh(rule.temperature, top);
+  if (rule.min_p > 0 || (rule.top_k > 0 && rule.top_k < vocabulary_)) {
+    const double least =
+        rule.top_k > 0 && rule.top_k < vocabulary_ ? kth_largest(rule.top_k) : kImpossible;
+    drop_below({least, rule.min_p});
   }
-  keep_largest(rule.top_k);
   if (const double top_p = top_p_now(rule, answer.size()); top_p < 1) {
     keep_mass(top_p);
   }
@@ -162,19 +299,50 @@ std::optional<TokenId> TokenSampler::sample(std::span<const float> logits, const
   return draw(uniform_draw(rule.seed, rule.choice, position));
 }
 
-TokenId TokenSampler::draw(double uniform) const {
-  double total = 0;
-  for (const Candidate& candidate : candidates_) {
-    total += candidate.weight;
+std::vector<TokenSampler::Candidate> TokenSampler::candidates() const {
+  if (few_) {
+    return candidates_;
   }
+  std::vector<Candidate> kept;
+  for_kept(0, [&](TokenId id, double weight) {
+    kept.push_back({id, logits_[static_cast<std::size_t>(id)], weight});
+  });
+  return kept;
+}
+
+TokenId TokenSampler::draw(double uniform) const {
   double sum = 0;
-  for (const Candidate& candidate : candidates_) {
-    sum += candidate.weight;
-    if (sum > uniform * total) {
-      return candidate.id;
+  if (few_) {
+    double all = 0;
+    for (const Candidate& candidate : candidates_) {
+      all += candidate.weight;
+    }
+    for (const Candidate& candidate : candidates_) {
+      sum += candidate.weight;
+      if (sum > uniform * all) {
+        return candidate.id;
+      }
+    }
+    return candidates_.back().id;
+  }
+  const double wanted = uniform * total();
+  TokenId last = 0;
+  for (std::size_t block = 0; block < sums_.size(); ++block) {
+    if (sum + sums_[block] <= wanted || sums_[block] == 0) {
+      sum += sums_[block];
+      continue;
+    }
+    const auto ids = ids_of_block(block, logits_.size());
+    for (std::ptrdiff_t i = ids.first; i < ids.second; ++i) {
+      const double weight = weights_[static_cast<std::size_t>(i)];
+      sum += weight;
+      last = weight > 0 ? static_cast<TokenId>(i) : last;
+      if (weight > 0 && sum > wanted) {
+        return last;
+      }
     }
   }
-  return candidates_.back().id;
+  return last;
 }
 
 }  // namespace mpitron::inference

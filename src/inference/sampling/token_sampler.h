@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/launch.h"
 #include "inference/sampling/token_constraint.h"
 
 namespace mpitron::inference {
@@ -36,7 +37,7 @@ struct SamplingRule {
 /// tokens before it. Ids at or above the true vocabulary never come out.
 class TokenSampler {
  public:
-  explicit TokenSampler(Index vocabulary) : vocabulary_(vocabulary) {}
+  explicit TokenSampler(Index vocabulary);
 
   /// The token behind prompt and answer, one of `allowed`; `logits` has at least `vocabulary`
   /// values. Nothing where the rule leaves none.
@@ -50,25 +51,39 @@ class TokenSampler {
     double weight;  // exp(logit - largest); probabilities after division by their sum
   };
   /// What the filters left of the last call, ids ascending.
-  std::span<const Candidate> candidates() const { return candidates_; }
+  std::vector<Candidate> candidates() const;
   /// The first of them whose running sum of weights is above `uniform` times the sum of all.
   TokenId draw(double uniform) const;
 
  private:
+  /// What a token needs to stay.
+  struct Threshold {
+    double logit, weight;
+  };
   void adjust(const SamplingRule& rule, std::span<const TokenId> prompt,
               std::span<const TokenId> answer);
   void keep_allowed(TokenMask allowed);
   void punish(const SamplingRule& rule, std::span<const TokenId> prompt,
               std::span<const TokenId> answer);
-  void keep_largest(Index count);
-  void keep_mass(double top_p);
+  TokenId take_largest(std::span<const float> logits);
   TokenId largest();
+  void weigh(double temperature, double largest);
+  double kth_largest(Index count);
+  void drop_below(const Threshold& least);
+  double total() const;
+  void keep_mass(double top_p);
+  template <class F>
+  void for_kept(double least_weight, F&& f) const;
 
   Index vocabulary_;
-  std::vector<double> logits_;
-  std::vector<double> sorted_;
+  device::Stream stream_ = device::HostStream{};
+  std::vector<double> logits_, maxima_;  // of ids and of blocks of ids
+  std::vector<double> weights_, sums_;   // the same; what was dropped weighs 0
+  std::vector<float> float_maxima_;
+  std::vector<double> largest_;
   std::vector<int> counts_;
-  std::vector<Candidate> candidates_;
+  std::vector<Candidate> candidates_;  // of what is kept, where that is few
+  bool few_ = false;
 };
 
 /// The number in [0, 1) that decides the token at `position` of prompt and answer: 53 bits of

@@ -1,7 +1,5 @@
 #pragma once
-#include <list>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "tokenizers/core/tokenizer.h"
@@ -14,45 +12,68 @@ using tokenizers::TokenIds;
 
 /// Who uses which block of the cache, and which full blocks hold which tokens. A block without
 /// users stays as long as nobody needs it, and is found again by the tokens that lead to its end.
+/// All memory is taken at construction.
 class BlockPool {
  public:
-  explicit BlockPool(Index blocks);
+  /// `owners`: block b belongs to owner b % owners.
+  BlockPool(Index blocks, Index block_size, Index owners = 1);
 
-  /// A block for one user; nothing where all are in use. Takes one that holds nothing, else the
-  /// one that was given back first.
-  std::optional<Index> take();
+  /// An owner's block for one user; nothing where all are in use. Takes one that holds nothing,
+  /// else the one that was given back first.
+  std::optional<Index> take(Index owner = 0);
+  /// One user more.
+  void share(Index block);
   /// One user less.
   void give_back(Index block);
-  /// Blocks that take() can hand out.
-  Index available() const { return static_cast<Index>(free_.size() + idle_.size()); }
+  /// Blocks that take() can hand out, of all owners or of one.
+  Index available() const;
+  Index available(Index owner) const { return shelves_[at(owner)].count(); }
   Index users(Index block) const { return blocks_[static_cast<std::size_t>(block)].users; }
 
-  /// The key of a block that holds `ids` behind the tokens that `before` stands for; the first
-  /// block's `before` tells apart what must never be shared (model, adapter, salt).
-  static Hash128 key(const Hash128& before, std::span<const TokenId> ids);
-  /// A full block can be found from now on; another one with the same key stays the one found.
-  void remember(Index block, const Hash128& key, std::span<const TokenId> ids);
-  /// One user more of the block with this key and these tokens.
-  std::optional<Index> find(const Hash128& key, std::span<const TokenId> ids);
+  /// A full block, and the key that stands for all tokens up to its end.
+  struct Known {
+    Index block;
+    Hash128 key;
+  };
+  /// A full block of `ids` can be found from now on behind the tokens that `before` stands for; the
+  /// first block's `before` tells apart what must never be shared (model, adapter, salt). Where one
+  /// is known already it stays the one found. The key of the one found.
+  Hash128 remember(Index block, const Hash128& before, std::span<const TokenId> ids);
+  /// One user more of the block that holds exactly these tokens behind those before.
+  std::optional<Known> find(const Hash128& before, std::span<const TokenId> ids);
   /// Forgets everything that can be found and has no users.
   void forget_idle();
 
  private:
   struct Block {
     Index users = 0;
-    std::optional<Hash128> key;
-    TokenIds ids;
-    std::list<Index>::iterator idle;  // where `users` is 0 and `key` is set
+    bool known = false;
+    Hash128 before, key;
+    Index older = -1, younger = -1;  // neighbours among those without users that are known
   };
-  struct Hash {
-    std::size_t operator()(const Hash128& key) const { return key.low; }
-  };
-  void forget(Block& block);
+  /// Blocks of an owner that nobody uses: those that hold nothing, and a list of the others by the
+  /// time that they have been there.
+  struct Shelf {
+    std::vector<Index> free;
+    Index oldest = -1, youngest = -1, idle = 0;
 
+    Index count() const { return static_cast<Index>(free.size()) + idle; }
+  };
+  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+  Shelf& shelf_of(Index block) { return shelves_[at(block) % shelves_.size()]; }
+  std::span<TokenId> ids_of(Index block);
+  std::size_t place_of(const Hash128& before, std::span<const TokenId> ids);
+  std::size_t home_of(const Hash128& before, std::span<const TokenId> ids) const;
+  void forget(Index block);
+  void add_idle(Index block);
+  void take_from_idle(Index block);
+
+  Index block_size_;
   std::vector<Block> blocks_;
-  std::vector<Index> free_;
-  std::list<Index> idle_;  // oldest first
-  std::unordered_map<Hash128, Index, Hash> found_by_;
+  TokenIds ids_;                // [blocks, block_size]
+  std::vector<Shelf> shelves_;  // by owner
+  std::vector<Index> table_;    // known blocks by their tokens, open addressing; -1: none
+  std::uint64_t next_key_ = 1;
 };
 
 }  // namespace mpitron::inference

@@ -1,31 +1,91 @@
 #include "inference/scheduling/generator.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "utils/error.h"
 
 namespace mpitron::inference {
 
-struct Generator::Entry {
-  std::uint64_t id;
+struct Generator::Entry : Sequence {
+  std::uint64_t id = 0;
+  Scheduler* scheduler = nullptr;
   GenerationRequest request;
   AnswerListener listener;
-  Sequence sequence;
   TextStream text;
-  Answer answer;
-  std::unique_ptr<TokenConstraint> constraint;
+  Answer answer = {};
+  std::unique_ptr<TokenConstraint> constraint = {};
 
-  std::span<const TokenId> prompt() const { return request.prompt; }
+  /// `start`: the token before the answer where an encoder reads the prompt.
+  Entry(std::uint64_t number, GenerationRequest asked, AnswerListener hears,
+        const tokenizers::Tokenizer& tokenizer, std::optional<TokenId> start)
+      : id(number),
+        request(std::move(asked)),
+        listener(std::move(hears)),
+        text(tokenizer, request.prompt, request.stop_texts) {
+    tokens = request.prompt;
+    salt = request.salt;
+    if (start) {
+      encoder.tokens = std::exchange(tokens, {*start});
+      request.prompt_log_probs = false;
+      salt.append(reinterpret_cast<const char*>(encoder.tokens.data()),
+                  encoder.tokens.size() * sizeof(TokenId));
+    }
+    prompt_size = static_cast<Index>(tokens.size());
+    longest = prompt_size + std::max<Index>(request.max_tokens, 0);
+    scores_prompt = request.prompt_log_probs;
+    request.sampling.stop_ids = request.stop_ids;
+    answer.tokens.reserve(static_cast<std::size_t>(longest - prompt_size));
+    if (request.constraint) {
+      constraint = request.constraint();
+    }
+  }
+
+  /// Whether what `other` has computed and scored of its prompt is all that this one needs.
+  bool same_prompt(const Entry& other) const {
+    const bool has_scores =
+        !scores_prompt || (other.scores_prompt && other.request.log_probs == request.log_probs);
+    return has_scores && request.max_tokens > 0 && request.prompt == other.request.prompt &&
+           salt == other.salt;
+  }
+  /// What the answer goes on from.
+  std::span<const TokenId> beginning() const {
+    return std::span(tokens).first(static_cast<std::size_t>(prompt_size));
+  }
+  void finish(FinishReason reason) { answer.finish = reason; }
+  bool finished() const { return answer.finish != FinishReason::none; }
 };
 
 Generator::Generator(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                      SchedulerSettings settings)
     : engine_(engine),
       tokenizer_(tokenizer),
-      scheduler_(engine.shape(), settings),
-      sampler_(engine.shape().vocabulary) {}
+      sampler_(engine.shape().vocabulary),
+      log_probs_(engine.shape().vocabulary),
+      plans_(at(engine.replicas())) {
+  for (Index r = 0; r < engine.replicas(); ++r) {
+    schedulers_.push_back(std::make_unique<Scheduler>(engine.shape(), settings, engine.depth()));
+  }
+}
 
 Generator::~Generator() = default;
+
+/// Where the least is to be done before the sequence's first token: tokens of its own that no cache
+/// has, and half of what others still need.
+Index Generator::choose_replica(const Sequence& sequence) {
+  Index best = 0, least = std::numeric_limits<Index>::max();
+  for (Index r = 0; replicas() > 1 && r < replicas(); ++r) {
+    Scheduler& scheduler = *schedulers_[at(r)];
+    const Index ahead =
+        2 * (sequence.size() - scheduler.cached_beginning(sequence.tokens, sequence.salt)) +
+        scheduler.tokens_ahead();
+    if (ahead < least) {
+      least = ahead;
+      best = r;
+    }
+  }
+  return best;
+}
 
 std::uint64_t Generator::submit(GenerationRequest request, AnswerListener listener) {
   for (const TokenId id : request.prompt) {
@@ -33,24 +93,22 @@ std::uint64_t Generator::submit(GenerationRequest request, AnswerListener listen
       throw_usage("the prompt has the id {}; ids are 0 to {}", id, engine_.shape().vocabulary - 1);
     }
   }
-  request.sampling.stop_ids = request.stop_ids;
   const std::uint64_t id = next_id_++;
   const auto leader = entries_.find(request.leader);
-  Sequence sequence{
-      .tokens = request.prompt,
-      .prompt_size = static_cast<Index>(request.prompt.size()),
-      .longest = static_cast<Index>(request.prompt.size()) + std::max<Index>(request.max_tokens, 0),
-      .salt = request.salt,
-      .scores_prompt = request.prompt_log_probs,
-      .leader = leader != entries_.end() ? &leader->second->sequence : nullptr};
-  TextStream text(tokenizer_, request.prompt, request.stop_texts);
-  auto entry = std::make_unique<Entry>(Entry{
-      id, std::move(request), std::move(listener), std::move(sequence), std::move(text), {}, {}});
-  if (entry->request.constraint) {
-    entry->constraint = entry->request.constraint();
+  std::optional<TokenId> start;
+  if (engine_.shape().max_encoded > 0) {
+    start = tokenizer_.special_ids().bos.value_or(tokenizer_.eod());
   }
-  scheduler_.add(entry->sequence);
-  prompts_ += entry->sequence.prompt_size;
+  auto entry =
+      std::make_unique<Entry>(id, std::move(request), std::move(listener), tokenizer_, start);
+  if (leader != entries_.end()) {
+    entry->leader = leader->second.get();
+    entry->scheduler = leader->second->scheduler;
+  } else {
+    entry->scheduler = schedulers_[at(choose_replica(*entry))].get();
+  }
+  entry->scheduler->add(*entry);
+  prompts_ += entry->prompt_size;
   entries_.emplace(id, std::move(entry));
   return id;
 }
@@ -60,51 +118,37 @@ bool Generator::cancel(std::uint64_t id) {
   if (entry == entries_.end()) {
     return false;
   }
-  scheduler_.remove(entry->second->sequence);
+  entry->second->scheduler->remove(*entry->second);
   entries_.erase(entry);
   return true;
-}
-
-void Generator::finish(Entry& entry, FinishReason reason) {
-  entry.text.finish();
-  entry.answer.text = entry.text.text();
-  entry.answer.settled = entry.text.settled();
-  entry.answer.stop_text = entry.text.stopped_by();
-  entry.answer.offsets = entry.text.offsets();
-  entry.answer.finish = reason;
-  scheduler_.remove(entry.sequence);
 }
 
 void Generator::score(Entry& entry, Index position, std::span<const float> row) {
   const auto next = static_cast<std::size_t>(position) + 1;
   if (next < entry.request.prompt.size()) {
-    entry.answer.prompt_log_probs.push_back(log_probs(row, entry.request.prompt[next],
-                                                      engine_.shape().vocabulary,
-                                                      std::max<Index>(entry.request.log_probs, 0)));
+    entry.answer.prompt_log_probs.push_back(log_probs_.of(
+        row, entry.request.prompt[next], std::max<Index>(entry.request.log_probs, 0)));
   }
-  entry.sequence.scored = position + 1;
+  entry.scored = position + 1;
 }
 
-void Generator::take_token(Entry& entry, std::span<const float> row) {
+/// The token behind prompt and answer, which it may end; -1 where none can follow.
+TokenId Generator::take_token(Entry& entry, std::span<const float> row) {
   const GenerationRequest& request = entry.request;
   Answer& answer = entry.answer;
-  if (request.max_tokens <= 0) {
-    finish(entry, FinishReason::length);
-    return;
+  TokenConstraint* const constraint = entry.constraint.get();
+  const std::optional<TokenId> drawn =
+      sampler_.sample(row, request.sampling, entry.beginning(), answer.tokens,
+                      constraint != nullptr ? constraint->allowed() : TokenMask());
+  if (!drawn) {
+    entry.finish(FinishReason::stop);
+    return -1;
   }
-  TokenConstraint* constraint = entry.constraint.get();
-  const auto sampled = sampler_.sample(row, request.sampling, entry.prompt(), answer.tokens,
-                                       constraint != nullptr ? constraint->allowed() : TokenMask());
-  if (!sampled) {
-    finish(entry, FinishReason::stop);
-    return;
-  }
-  const TokenId id = *sampled;
+  const TokenId id = *drawn;
   if (request.log_probs >= 0) {
-    answer.log_probs.push_back(log_probs(row, id, engine_.shape().vocabulary, request.log_probs));
+    answer.log_probs.push_back(log_probs_.of(row, id, request.log_probs));
   }
   answer.tokens.push_back(id);
-  entry.sequence.tokens.push_back(id);
   ++generated_;
   const bool stops = std::ranges::find(request.stop_ids, id) != request.stop_ids.end();
   const bool stopped = entry.text.push(id, !stops || request.show_stop_id);
@@ -113,71 +157,169 @@ void Generator::take_token(Entry& entry, std::span<const float> row) {
   }
   if (stops || stopped || (constraint != nullptr && constraint->complete())) {
     answer.stop_id = stops ? id : -1;
-    finish(entry, FinishReason::stop);
+    entry.finish(FinishReason::stop);
   } else if (static_cast<Index>(answer.tokens.size()) >= request.max_tokens) {
-    finish(entry, FinishReason::length);
-  } else {
-    answer.text = entry.text.text();
-    answer.settled = entry.text.settled();
-    answer.offsets = entry.text.offsets();
+    entry.finish(FinishReason::length);
+  }
+  return id;
+}
+
+/// Brings the answer's text up to date, of which only the end has changed, and calls the listener.
+void Generator::tell(Entry& entry) {
+  if (entry.finished()) {
+    entry.text.finish();
+    entry.scheduler->remove(entry);
+  }
+  Answer& answer = entry.answer;
+  const std::string& text = entry.text.text();
+  answer.text.resize(std::min(answer.text.size(), text.size()));
+  answer.text.append(text, answer.text.size());
+  const std::vector<std::size_t>& offsets = entry.text.offsets();
+  answer.offsets.insert(answer.offsets.end(),
+                        offsets.begin() + static_cast<std::ptrdiff_t>(answer.offsets.size()),
+                        offsets.end());
+  answer.settled = entry.text.settled();
+  answer.stop_text = entry.text.stopped_by();
+  if (entry.listener) {
+    entry.listener(answer);
+  }
+  if (entry.finished()) {
+    entries_.erase(entry.id);
   }
 }
 
-/// `rows` begin with the logits of the sequence's token `first_row`.
-void Generator::take_rows(Entry& entry, std::span<const float> rows, Index first_row) {
+/// Answers to the same prompt go on from here: their first tokens come from the same row.
+void Generator::fork_followers(Entry& leader, std::span<const float> row) {
+  for (Sequence* each : leader.scheduler->followers(leader)) {
+    auto& follower = static_cast<Entry&>(*each);
+    if (!follower.same_prompt(leader) || !leader.scheduler->fork(leader, follower)) {
+      follower.leader = nullptr;
+      continue;
+    }
+    if (follower.scores_prompt) {
+      follower.answer.prompt_log_probs = leader.answer.prompt_log_probs;
+      follower.scored = leader.scored;
+    }
+    if (const TokenId id = take_token(follower, row); id >= 0) {
+      follower.tokens.push_back(id);
+    }
+    tell(follower);
+  }
+}
+
+/// `rows` are the logits of the part's wanted tokens. Each token drawn that is the draft behind it
+/// makes the next row one to draw from.
+void Generator::take_part(const Scheduler::Part& part, std::span<const float> rows) {
+  auto& entry = static_cast<Entry&>(*part.sequence);
   const auto columns = static_cast<std::size_t>(engine_.shape().padded_vocabulary);
-  Sequence& sequence = entry.sequence;
-  entry.answer.cached_tokens = sequence.cached;
-  const bool scores = sequence.scores_prompt && sequence.scored < sequence.prompt_size;
-  for (Index position = first_row; !rows.empty(); ++position, rows = rows.subspan(columns)) {
+  const bool scores = entry.scores_prompt && entry.scored < entry.prompt_size;
+  const Index size = entry.size();
+  entry.answer.cached_tokens = entry.cached;
+  TokenId last = -1;
+  Index drawn = 0;
+  std::span<const float> first_row;
+  for (Index position = part.first_position + part.logits_from; !rows.empty();
+       ++position, rows = rows.subspan(columns)) {
     const std::span<const float> row = rows.first(columns);
-    if (scores) {
+    if (scores && position < entry.prompt_size) {
       score(entry, position, row);
     }
-    if (position + 1 == sequence.size()) {
-      take_token(entry, row);
-      if (entry.listener) {
-        entry.listener(entry.answer);
-      }
-      return;  // the answer has grown
+    if (position + 1 < size) {
+      continue;
     }
+    if (entry.request.max_tokens <= 0) {
+      entry.finish(FinishReason::length);
+      break;
+    }
+    first_row = first_row.empty() ? row : first_row;
+    last = take_token(entry, row);
+    if (entry.finished() || drawn == part.drafts ||
+        entry.tokens[static_cast<std::size_t>(position) + 1] != last) {
+      break;
+    }
+    ++drawn;
+    last = -1;
+  }
+  entry.scheduler->computed(part, drawn);
+  if (size == entry.prompt_size && !first_row.empty()) {
+    fork_followers(entry, first_row);
+  }
+  if (last >= 0) {
+    entry.tokens.push_back(last);
+  }
+  if (!first_row.empty() || entry.finished()) {
+    tell(entry);
+  }
+}
+
+/// Begins a step where somebody has work for it.
+bool Generator::start_engine() {
+  bool any = false;
+  for (std::size_t r = 0; r < schedulers_.size(); ++r) {
+    plans_[r] = &schedulers_[r]->plan();
+    any = any || !plans_[r]->empty();
+  }
+  for (std::size_t r = 0; any && r < schedulers_.size(); ++r) {
+    if (plans_[r]->empty()) {
+      schedulers_[r]->sit_out();
+    }
+  }
+  if (any) {
+    engine_.start(plans_);
+  }
+  return any;
+}
+
+/// Whether a step has ended: as many are under way as the engine wants, or nobody has work for
+/// another one.
+bool Generator::run_engine() {
+  try {
+    const Scheduler& any = *schedulers_[0];
+    if (any.under_way() < engine_.depth() && start_engine() && any.under_way() < engine_.depth()) {
+      return false;
+    }
+    if (any.under_way() > 0) {
+      engine_.finish();
+    }
+    return any.under_way() > 0;
+  } catch (...) {
+    for (const auto& scheduler : schedulers_) {
+      scheduler->abandon();
+    }
+    throw;
   }
 }
 
 bool Generator::step() {
-  const std::vector<SequenceStep>& plan = scheduler_.plan();
-  for (const Index slot : scheduler_.released_slots()) {
-    engine_.release_slot(slot);
+  if (!run_engine()) {
+    return schedulers_[0]->under_way() > 0;
   }
-  if (plan.empty()) {
-    return false;
+  for (Index r = 0; r < replicas(); ++r) {
+    std::span<const float> logits = engine_.logits(r);
+    std::span<const TokenId> drafts = engine_.drafted(r);
+    for (const Scheduler::Part& part : schedulers_[at(r)]->oldest()) {
+      const auto values = static_cast<std::size_t>(part.rows() * engine_.shape().padded_vocabulary);
+      const auto own_drafts = static_cast<std::size_t>(part.own_drafts);
+      if (part.sequence != nullptr) {
+        if (own_drafts > 0) {
+          Scheduler::add_own_drafts(part, drafts.first(own_drafts));
+        }
+        take_part(part, logits.first(values));
+      }
+      logits = logits.subspan(values);
+      drafts = drafts.subspan(own_drafts);
+    }
+    schedulers_[at(r)]->end_oldest();
   }
-  std::span<const float> logits = engine_.step(plan);
-  struct Part {
-    Sequence* sequence;
-    std::span<const float> rows;
-    Index first_row;
-  };
-  std::vector<Part> parts;
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    const auto values =
-        static_cast<std::size_t>(plan[i].rows() * engine_.shape().padded_vocabulary);
-    parts.push_back({scheduler_.planned()[i], logits.first(values),
-                     plan[i].first_position + plan[i].logits_from});
-    logits = logits.subspan(values);
-  }
-  scheduler_.finish_step();
-  std::map<Sequence*, Entry*> owners;
-  for (const auto& [id, entry] : entries_) {
-    owners.emplace(&entry->sequence, entry.get());
-  }
-  for (const Part& part : parts) {
-    take_rows(*owners.at(part.sequence), part.rows, part.first_row);
-  }
-  std::erase_if(entries_, [](const auto& entry) {
-    return entry.second->answer.finish != FinishReason::none;
-  });
   return true;
+}
+
+Index Generator::sum(Index (Scheduler::*count)() const) const {
+  Index sum = 0;
+  for (const auto& scheduler : schedulers_) {
+    sum += ((*scheduler).*count)();
+  }
+  return sum;
 }
 
 std::vector<Answer> Generator::run(std::vector<GenerationRequest> requests) {

@@ -19,9 +19,9 @@ struct GenerationRequest {
   bool show_stop_id = false;  // it is after all
   Index log_probs = -1;       // likeliest tokens listed beside each; -1: no values at all
   bool prompt_log_probs = false;
-  MakeConstraint constraint;  // what the answer must be like
-  std::string salt;           // shares cached prefixes with equal salts only
-  std::uint64_t leader = 0;   // id of an answer to the same prompt, which computes it first
+  MakeConstraint constraint = {};  // what the answer must be like
+  std::string salt = {};           // shares cached prefixes with equal salts only
+  std::uint64_t leader = 0;        // id of an answer to the same prompt, which computes it first
 };
 
 enum class FinishReason { none, stop, length, cancelled };
@@ -40,7 +40,8 @@ struct Answer {
   Index cached_tokens = 0;  // of the prompt, found in the cache
 };
 
-/// Called on the thread of step() after each token of an answer, and when it is finished.
+/// Called on the thread of step() after each step that brought tokens of an answer, and when it is
+/// finished. A step may bring several tokens (drafts that were right).
 using AnswerListener = std::function<void(const Answer&)>;
 
 /// Continuous batching: requests come and go between steps, each answer is what it would be alone.
@@ -59,21 +60,32 @@ class Generator {
   /// All answers to some requests, in their order.
   std::vector<Answer> run(std::vector<GenerationRequest> requests);
 
-  const Scheduler& scheduler() const { return scheduler_; }
+  /// Of a replica of the engine.
+  const Scheduler& scheduler(Index replica = 0) const { return *schedulers_[at(replica)]; }
+  Index replicas() const { return static_cast<Index>(schedulers_.size()); }
+  /// The sum over all replicas of what a scheduler counts.
+  Index sum(Index (Scheduler::*count)() const) const;
   Index generated_tokens() const { return generated_; }
   Index prompt_tokens() const { return prompts_; }
 
  private:
   struct Entry;
-  void take_rows(Entry& entry, std::span<const float> rows, Index first_row);
+  static std::size_t at(Index replica) { return static_cast<std::size_t>(replica); }
+  Index choose_replica(const Sequence& sequence);
+  bool start_engine();
+  bool run_engine();
+  void take_part(const Scheduler::Part& part, std::span<const float> rows);
+  void fork_followers(Entry& leader, std::span<const float> row);
   void score(Entry& entry, Index position, std::span<const float> row);
-  void take_token(Entry& entry, std::span<const float> row);
-  void finish(Entry& entry, FinishReason reason);
+  TokenId take_token(Entry& entry, std::span<const float> row);
+  void tell(Entry& entry);
 
   Engine& engine_;
   const tokenizers::Tokenizer& tokenizer_;
-  Scheduler scheduler_;
   TokenSampler sampler_;
+  LogProbs log_probs_;
+  std::vector<std::unique_ptr<Scheduler>> schedulers_;  // by replica
+  std::vector<const StepPlan*> plans_;
   std::uint64_t next_id_ = 1;
   Index generated_ = 0;
   Index prompts_ = 0;

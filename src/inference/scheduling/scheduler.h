@@ -1,37 +1,17 @@
 #pragma once
 #include <deque>
 #include <memory>
-#include <string>
 
-#include "inference/engine_interface.h"
 #include "inference/scheduling/block_pool.h"
+#include "inference/scheduling/prompt_lookup.h"
 
 namespace mpitron::inference {
-
-/// One answer in the making, as the scheduler sees it: tokens, blocks and progress.
-struct Sequence {
-  TokenIds tokens;  // prompt, then answer
-  Index prompt_size = 0;
-  Index longest = 0;           // tokens never grow beyond
-  std::string salt;            // shares cached blocks with equal salts only
-  bool scores_prompt = false;  // logits of all prompt tokens are wanted: no cached prefix helps
-  Index scored = 0;            // prompt tokens whose logits were seen
-  const Sequence* leader = nullptr;  // an answer to the same prompt that computes it first
-
-  Index slot = -1;  // -1: not running
-  std::vector<Index> blocks;
-  std::vector<Hash128> keys;  // of full blocks that can be found
-  Index computed = 0;         // tokens whose keys and values are in the blocks
-  Index cached = 0;           // prompt tokens that the first admission found in the cache
-  Index skipped = 0;          // times that a later one was admitted before
-  Index preemptions = 0;
-
-  Index size() const { return static_cast<Index>(tokens.size()); }
-};
 
 struct SchedulerSettings {
   bool prefix_cache = true;
   Index max_skips = 16;
+  Index draft_tokens = 0;  // most that are drafted for one sequence and step
+  Index draft_rows = 16;   // rows of a step up to which drafts are worth their products
 };
 
 /// Which sequences run in the next step, with how many tokens and on which blocks. Tokens that were
@@ -39,57 +19,107 @@ struct SchedulerSettings {
 /// gives its own back and is computed again later, so the oldest always ends.
 class Scheduler {
  public:
-  Scheduler(const EngineShape& shape, SchedulerSettings settings);
+  /// `depth`: steps that may be under way at the same time.
+  Scheduler(const EngineShape& shape, SchedulerSettings settings, Index depth = 1);
 
   /// Error(usage) with both numbers where the sequence could never fit. `sequence` must live until
   /// remove().
   void add(Sequence& sequence);
   /// Takes a sequence out, wherever it is.
   void remove(Sequence& sequence);
+  /// Lets a waiting sequence go on behind the tokens of a running one, of which both have computed
+  /// the same: it shares its blocks until one of them writes. False where there is no room.
+  bool fork(Sequence& running, Sequence& waiting);
 
-  /// The next step; empty where nobody has work. Its spans are valid until the next call.
-  const std::vector<SequenceStep>& plan();
-  /// The sequences of plan(), in its order.
-  const std::vector<Sequence*>& planned() const { return planned_; }
-  /// The step is done: its tokens are in the cache.
-  void finish_step();
+  /// Tokens of the longest beginning of a text that is in the cache.
+  Index cached_beginning(std::span<const TokenId> tokens, const std::string& salt);
+  /// Tokens of all sequences that are yet to be computed, as far as they are known.
+  Index tokens_ahead() const;
+  /// Who waits for a sequence to have computed its prompt, in order of arrival.
+  std::vector<Sequence*> followers(const Sequence& leader) const;
+
+  /// A sequence's share of a step under way; null once it was removed.
+  struct Part {
+    Sequence* sequence = nullptr;
+    Index first_position = 0;
+    Index tokens = 0;       // drafts included
+    Index logits_from = 0;  // of them
+    Index drafts = 0;       // those of the engine included
+    Index own_drafts = 0;   // of the engine, which the sequence does not know yet
+
+    Index rows() const { return tokens - logits_from; }
+  };
+  /// The next step, which is under way from now on unless it is empty: nobody has work that is not
+  /// under way. Valid until the next call.
+  const StepPlan& plan();
+  /// A step of others, without a part of these sequences, is under way.
+  void sit_out();
+  Index under_way() const { return flights_begun_ - flights_ended_; }
+  /// Of the oldest step under way.
+  std::vector<Part>& oldest();
+  /// The drafts that the engine made for a part.
+  static void add_own_drafts(const Part& part, std::span<const TokenId> drafts);
+  /// What a part was planned for is in the cache, with as many of its drafts as were drawn.
+  void computed(const Part& part, Index drawn);
+  /// The oldest step has ended.
+  void end_oldest() { ++flights_ended_; }
+  /// Nothing of the steps under way was computed.
+  void abandon();
 
   Index running() const { return static_cast<Index>(running_.size()); }
   Index waiting() const { return static_cast<Index>(waiting_.size()); }
   Index preemptions() const { return preemptions_; }
   Index cached_tokens() const { return cached_tokens_; }
+  Index drafted_tokens() const { return drafted_; }
+  Index drawn_drafts() const { return drawn_drafts_; }
   BlockPool& pool() { return pool_; }
   Index blocks_free() const { return pool_.available(); }
   const EngineShape& shape() const { return shape_; }
-  /// Slots that were given up since the last call: the engine forgets their state.
-  std::vector<Index> released_slots() { return std::exchange(released_, {}); }
 
  private:
   bool grow(Sequence& sequence, Index tokens);
+  bool take_block(Sequence& sequence, std::size_t number, Index& block);
+  bool decodes(const Sequence& sequence) const;
   void plan_running(bool decodes);
+  Index plan_tokens(Sequence& sequence);
+  Index add_drafts(Sequence& sequence, Index tokens);
+  Index room_for_drafts(Sequence& sequence, Index most);
   void admit();
+  bool has_room(const Sequence& sequence) const;
   bool try_admit(Sequence& sequence);
+  void start_running(Sequence& sequence);
   void find_prefix(Sequence& sequence);
   void remember_blocks(Sequence& sequence);
-  void schedule(Sequence& sequence, Index tokens);
+  void schedule(Sequence& sequence, Index tokens, Index own_drafts = 0);
+  void drop_preempted();
+  void give_blocks_back(Sequence& sequence);
   void stop_running(Sequence& sequence);
   void preempt(Sequence& sequence);
+  Index state_place(const Sequence& sequence, bool other) const;
   Index blocks_for(Index tokens) const {
     return (tokens + shape_.block_size - 1) / shape_.block_size;
+  }
+  Index owner_of(std::size_t block_of_sequence) const {
+    return static_cast<Index>(block_of_sequence) % shape_.block_owners;
+  }
+  std::vector<Part>& flight(Index number) {
+    return flights_[static_cast<std::size_t>(number % depth_)];
   }
 
   EngineShape shape_;
   SchedulerSettings settings_;
+  Index depth_;
   BlockPool pool_;
+  PromptLookup lookup_;
   std::vector<Index> free_slots_;
-  std::vector<Index> released_;
   std::deque<Sequence*> waiting_;
   std::vector<Sequence*> running_;  // in order of arrival
-  std::vector<SequenceStep> step_;
-  std::vector<Sequence*> planned_;
-  Index budget_ = 0;
-  Index preemptions_ = 0;
-  Index cached_tokens_ = 0;
+  std::vector<PlaceCopy> forked_states_;
+  StepPlan plan_;
+  std::vector<std::vector<Part>> flights_;
+  Index flights_begun_ = 0, flights_ended_ = 0;
+  Index budget_ = 0, draft_budget_ = 0;  // tokens that the step under construction may still have
+  Index preemptions_ = 0, cached_tokens_ = 0, drafted_ = 0, drawn_drafts_ = 0;
 };
 
 }  // namespace mpitron::inference

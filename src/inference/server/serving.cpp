@@ -49,4 +49,10 @@ bool Serving::drain() {
   return service_->open_groups() == 0;
 }
 
+void Serving::give_up(const std::string& message) {
+  router_.stop_accepting();
+  service_->give_up(message);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // the replies leave
+}
+
 }  // namespace mpitron::inference

@@ -27,6 +27,9 @@ class Serving {
   /// Refuses new requests and waits until the open ones are answered, at most as long as the
   /// settings say; whether all were.
   bool drain();
+  /// Tells all clients that the server ends (503), from any thread; returns when they have heard
+  /// it, or after a moment.
+  void give_up(const std::string& message);
 
  private:
   std::chrono::seconds drain_;

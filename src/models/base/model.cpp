@@ -58,6 +58,16 @@ ops::TensorParallel Model::tensor_parallel() const {
   return {share_.groups.tensor.get(), share_.groups.sequence_parallel, config_.tp_comm_overlap};
 }
 
+Var Model::predict(Context& /*context*/, Index depth, const Var& /*hidden*/,
+                   const Batch& /*batch*/) const {
+  MPITRON_CHECK(false, depth, config_.num_layers);
+  return {};
+}
+
+void Model::encode(Context& /*context*/, const Batch& /*batch*/) const {
+  MPITRON_CHECK(false, config_.num_layers);
+}
+
 void Model::make_output_weight() {
   if (config_.untie_embeddings_and_output_weights) {
     const nn::Builder layer = builder("output_layer.");
@@ -76,7 +86,8 @@ void Model::make_output_weight() {
 
 void Model::share_over_stages(Parameter& words) const {
   const bool used_at_both_ends =
-      !config_.untie_embeddings_and_output_weights || config_.mtp_num_layers.value_or(0) > 0;
+      !config_.text_head &&
+      (!config_.untie_embeddings_and_output_weights || config_.mtp_num_layers.value_or(0) > 0);
   words.placement.shared_over_stages =
       used_at_both_ends && part().has_embedding != part().has_output;
   words.placement.counted_elsewhere = !part().has_embedding;

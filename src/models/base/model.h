@@ -50,6 +50,21 @@ class Model {
   /// [s, b, h]: what the next chunk takes.
   virtual autograd::Var hidden(autograd::Context& context, const Batch& batch,
                                const autograd::Var& input = {}) const = 0;
+  /// [.., v] of what the part with the output computed, [.., h], on every tensor parallel rank.
+  autograd::Var output(autograd::Context& context, const autograd::Var& hidden) const {
+    return whole_logits(context, hidden);
+  }
+  /// Depths of multi-token prediction of the part.
+  Index prediction_depths() const { return share_.part.prediction_depths; }
+  /// What depth `depth` (from 0) knows of rows [t, 1, h], normed, of the model or of the depth
+  /// before, once it is told of the tokens that follow: the batch's, [t, 1], as many positions
+  /// further as the depth is deep. In a cached pass its keys and values are kept as those of a
+  /// layer behind the last. Only models with depths have them.
+  virtual autograd::Var predict(autograd::Context& context, Index depth,
+                                const autograd::Var& hidden, const Batch& batch) const;
+  /// In a pass of an encoder (autograd::CachedPass): keeps what the decoder looks at of the batch's
+  /// tokens. Only models with an encoder have one.
+  virtual void encode(autograd::Context& context, const Batch& batch) const;
   /// [s, b, v], in the model's type, of the whole vocabulary on every tensor parallel rank. Rows of
   /// the padded vocabulary take part in the softmax like all others.
   virtual autograd::Var logits(autograd::Context& context, const Batch& batch,
@@ -57,7 +72,14 @@ class Model {
   /// Of the part with the output: one for each of `objective_traits`. Their sum is what is trained.
   virtual std::vector<Objective> objectives(autograd::Context& context, const Batch& batch,
                                             const autograd::Var& input = {}) const = 0;
-  /// The same on all parts; the first is the language model's loss.
+  /// Before the passes of a training step (from 1), and after its update. What a step leaves behind
+  /// (a centre of outputs) counts from `end_step` on: a step whose passes run again begins as
+  /// before.
+  virtual void begin_step(Index /*iteration*/) {}
+  virtual void end_step() {}
+  /// How much of the parameters that are averages of others stays in a step (from 1).
+  virtual double average_momentum(Index /*iteration*/) const { return 1; }
+  /// The same on all parts; the first is what is trained, the language model's loss.
   virtual std::vector<ObjectiveTraits> objective_traits() const { return {{.name = "lm loss"}}; }
 
  protected:

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "autograd/cached_pass.h"
 #include "models/gpt/gpt_batch.h"
 #include "ops/elementwise/embedding.h"
 #include "ops/elementwise/shift_sequence.h"
 #include "ops/loss/auxiliary_loss.h"
 #include "ops/loss/token_losses.h"
-#include "ops/parallel/rows.h"
 
 namespace mpitron::models {
 
@@ -56,14 +54,7 @@ Var GptModel::hidden(Context& context, const Batch& batch, const Var& input) con
 }
 
 Var GptModel::logits(Context& context, const Batch& batch, const Var& input) const {
-  const Var x = hidden(context, batch, input);
-  if (context.cached == nullptr) {
-    return whole_logits(context, x);
-  }
-  const tensor::Tensor rows =
-      ops::take_rows(context, ops::fold_rows(x.value), context.cached->wanted_rows);
-  return whole_logits(context,
-                      autograd::constant(rows.reshape({rows.shape()[0], 1, rows.shape()[1]})));
+  return whole_logits(context, hidden(context, batch, input));
 }
 
 std::vector<GptModel::Prediction> GptModel::predictions(Context& context, const Batch& batch,
@@ -86,6 +77,13 @@ std::vector<GptModel::Prediction> GptModel::predictions(Context& context, const 
     result.push_back(last);
   }
   return result;
+}
+
+Var GptModel::predict(Context& context, Index depth, const Var& hidden, const Batch& batch) const {
+  const nn::MultiTokenPrediction& deep = predictions_[static_cast<std::size_t>(depth)];
+  const Var embedded = embedding()->forward(
+      context, {.ids = batch[kTokens], .layer = static_cast<std::uint32_t>(deep.number())});
+  return deep.forward(context, hidden, embedded, layer_inputs(context, batch, hidden));
 }
 
 Var GptModel::with_predictions(Context& context, const Batch& batch, const Var& hidden) const {

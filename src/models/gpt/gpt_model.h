@@ -22,6 +22,8 @@ class GptModel : public Model {
                        const autograd::Var& input = {}) const override;
   autograd::Var logits(autograd::Context& context, const Batch& batch,
                        const autograd::Var& input = {}) const override;
+  autograd::Var predict(autograd::Context& context, Index depth, const autograd::Var& hidden,
+                        const Batch& batch) const override;
   std::vector<Objective> objectives(autograd::Context& context, const Batch& batch,
                                     const autograd::Var& input = {}) const override;
   /// The loss of every token, [s, b], fp32. In training its backward pass is also that of the

@@ -1,6 +1,7 @@
 #include "models/llava/llava_model.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/llava/llava_batch.h"
 #include "ops/elementwise/reshape.h"
@@ -16,11 +17,50 @@ using autograd::Var;
 
 namespace {
 
+void take_sizes(config::ModelConfig& config, const config::TowerSizes& sizes) {
+  config.hidden_size = sizes.hidden_size;
+  config.num_attention_heads = config.num_query_groups = sizes.heads;
+  config.group_query_attention = false;
+  config.kv_channels = sizes.head_size;
+  config.softmax_scale = 1 / std::sqrt(static_cast<double>(sizes.head_size));
+  config.ffn_hidden_size = sizes.ffn_hidden_size;
+  config.activation = sizes.activation;
+  config.gated_linear_unit = false;
+  config.normalization = config::Normalization::layer_norm;
+  config.norm_epsilon = sizes.norm_epsilon;
+  config.apply_layernorm_1p = false;
+  config.add_bias_linear = config.add_qkv_bias = true;
+  config.qk_layernorm = config.qk_l2_norm = false;
+}
+
+/// Without dropout: which tiles a rank has depends on the images of others.
 config::ModelConfig tower_of(config::ModelConfig config) {
+  const config::VlmConfig& vlm = *config.vlm;
   config.position_embedding_type = config::PositionEmbedding::none;
-  config.num_layers = config.vlm->tower_layers;
+  config.num_layers = vlm.tower_layers;
   config.attention_sink = config::AttentionSink::none;
   config.window_size.reset();
+  config.hidden_dropout = config.attention_dropout = 0;
+  config.reset_attention_mask = false;
+  if (vlm.tower_sizes) {
+    take_sizes(config, *vlm.tower_sizes);
+  }
+  if (vlm.recompute_tower) {
+    config.recompute_granularity = config::RecomputeGranularity::full;
+    config.recompute_method = config::RecomputeMethod::uniform;
+    config.recompute_num_layers = 1;
+  }
+  return config;
+}
+
+/// With the language model's width.
+config::ModelConfig projector_of(config::ModelConfig config) {
+  if (const auto& sizes = config.vlm->projector_sizes) {
+    config.ffn_hidden_size = sizes->ffn_hidden_size;
+    config.activation = sizes->activation;
+    config.gated_linear_unit = false;
+    config.add_bias_linear = true;
+  }
   return config;
 }
 
@@ -70,13 +110,16 @@ Var as_rows(Context& context, const Var& x) {
 LlavaModel::LlavaModel(const config::ModelConfig& config, device::Device& device, Share share)
     : GptModel(config, device, std::move(share)),
       tower_config_(tower_of(config)),
+      projector_config_(projector_of(config)),
       tower_groups_(whole_sequences(groups())) {
   const config::VlmConfig& vlm = *config.vlm;
   if (part().has_embedding) {
-    const nn::Builder builder({tower_config_, tower_groups_, parameters()});
-    const Index inputs = config.hidden_size * (vlm.pixel_shuffle ? 4 : 1);
-    tower_.emplace(builder.child("vision_model"), vlm, config.num_layers);
-    projector_.emplace(builder.child("vision_projection").child("encoder"), vlm.projector, inputs);
+    const nn::Builder tower({tower_config_, tower_groups_, parameters()});
+    const nn::Builder projector({projector_config_, tower_groups_, parameters()});
+    const Index inputs = tower_config_.hidden_size * (vlm.pixel_shuffle ? 4 : 1);
+    tower_.emplace(tower.child("vision_model"), vlm, config.num_layers);
+    projector_.emplace(projector.child("vision_projection").child("encoder"), vlm.projector,
+                       inputs);
   }
   freeze();
 }
@@ -90,8 +133,13 @@ void LlavaModel::freeze() {
   }
 }
 
-Batch LlavaModel::batch(const HostMicrobatch& microbatch, const SequenceSlice& /*slice*/) const {
-  return llava_batch(device(), microbatch, *config().vlm);
+Batch LlavaModel::batch(const HostMicrobatch& microbatch, const SequenceSlice& slice) const {
+  const ops::TensorParallel shared = tensor_parallel();
+  return llava_batch(device(), microbatch, *config().vlm,
+                     {.slice = slice,
+                      .text_multiple = shared.cuts_sequence() ? shared.size() : 1,
+                      .tile_ranks = groups().context->size(),
+                      .tile_rank = groups().context->rank()});
 }
 
 std::span<const std::string_view> LlavaModel::batch_fields() const {
@@ -99,7 +147,12 @@ std::span<const std::string_view> LlavaModel::batch_fields() const {
 }
 
 Var LlavaModel::tower_output(Context& context, const Batch& batch) const {
-  return tower_->forward(context, batch[kTiles]);
+  if (!config().vlm->freeze_tower) {
+    return tower_->forward(context, batch[kTiles]);
+  }
+  Context quiet = context;  // nothing is kept of what is not trained
+  quiet.recorder.tape = quiet.recorder.usage = nullptr;
+  return autograd::constant(tower_->forward(quiet, batch[kTiles]).value);
 }
 
 Var LlavaModel::seen(Context& context, const Var& tower) const {
@@ -118,8 +171,15 @@ Var LlavaModel::seen(Context& context, const Var& tower) const {
   return ops::reshape(context, moved, {vlm.positions(), tiles, 4 * h});
 }
 
+Var LlavaModel::images(Context& context, const Batch& batch) const {
+  const Var projected = projector_->forward(context, seen(context, tower_output(context, batch)));
+  return ops::gather_from_sp(context, as_rows(context, projected), *groups().context);
+}
+
 Var LlavaModel::embed(Context& context, const Batch& batch) const {
-  Var words = GptModel::embed(context, batch);
+  Context of_text = context;  // whole, however merged sequences are cut
+  of_text.position.sequence = {};
+  Var words = GptModel::embed(of_text, batch);
   const ops::TensorParallel shared = tensor_parallel();
   if (shared.cuts_sequence()) {
     words = ops::replicate_from_sp(context, words, *shared.group);
@@ -127,8 +187,7 @@ Var LlavaModel::embed(Context& context, const Batch& batch) const {
   const Index b = words.shape()[1], h = words.shape()[2];
   Var rows = as_rows(context, words);
   if (batch[kTiles].numel() > 0) {
-    const Var images = projector_->forward(context, seen(context, tower_output(context, batch)));
-    rows = ops::join_rows(context, rows, as_rows(context, images));
+    rows = ops::join_rows(context, rows, images(context, batch));
   }
   Var merged = ops::select_rows(context, rows, {batch[kMergedRows], batch[kMergedFrom]});
   merged = ops::reshape(context, merged, {merged.shape()[0] / b, b, h});

@@ -24,10 +24,12 @@ class LlavaModel final : public GptModel {
  private:
   /// Without the class token or with pixels shuffled, as the configuration says.
   autograd::Var seen(autograd::Context& context, const autograd::Var& tower) const;
+  /// What the language model sees of the tiles: rows of all ranks that share the sequences.
+  autograd::Var images(autograd::Context& context, const Batch& batch) const;
   void freeze();
 
   // What the tower's builder refers to: no rotary positions, no pieces of the sequence.
-  config::ModelConfig tower_config_;
+  config::ModelConfig tower_config_, projector_config_;
   comm::ParallelGroups tower_groups_;
   // Of the part with the embedding:
   std::optional<nn::ImageTower> tower_;

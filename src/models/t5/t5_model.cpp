@@ -73,18 +73,9 @@ T5Model::Streams T5Model::start(Context& context, const Batch& batch, const Var&
 
 T5Model::Streams T5Model::run(Context& context, const Batch& batch, const Var& input) const {
   Streams streams = start(context, batch, input);
-  nn::LayerInputs encoder{.rotary = rotary_rows(context, whole_rows(streams.encoder)),
-                          .attention_mask = batch[kAttentionMask]};
-  if (encoder_bias_) {
-    encoder.score_bias = encoder_bias_->forward(context);
-  }
-  streams.encoder = encoder_.forward(context, streams.encoder, encoder);
-  nn::LayerInputs decoder{.rotary = rotary_rows(context, whole_rows(streams.decoder)),
-                          .attention_mask = batch[kDecoderAttentionMask],
-                          .memory = nn::Memory{streams.encoder, batch[kAttentionMask]}};
-  if (decoder_bias_) {
-    decoder.score_bias = decoder_bias_->forward(context);
-  }
+  streams.encoder = run_encoder(context, batch, streams.encoder);
+  nn::LayerInputs decoder = decoder_inputs(context, batch, streams.decoder);
+  decoder.memory = nn::Memory{streams.encoder, batch[kAttentionMask]};
   streams.decoder = decoder_.forward(context, streams.decoder, decoder);
   return streams;
 }
@@ -101,7 +92,45 @@ Field<std::uint8_t> T5Model::padding_of_logits() const {
   return kDecoderAttentionMask;
 }
 
+Var T5Model::run_encoder(Context& context, const Batch& batch, const Var& stream) const {
+  nn::LayerInputs inputs{.rotary = rotary_rows(context, whole_rows(stream)),
+                         .attention_mask = batch[kAttentionMask]};
+  if (encoder_bias_) {
+    // Distances of a text that is shorter than the longest are those in the middle.
+    const Index s = whole_rows(stream), longest = config().seq_length;
+    const Var bias = encoder_bias_->forward(context);
+    inputs.score_bias =
+        s == longest ? bias : ops::take_rows(context, bias, longest - s, longest + s - 1);
+  }
+  return encoder_.forward(context, stream, inputs);
+}
+
+nn::LayerInputs T5Model::decoder_inputs(Context& context, const Batch& batch,
+                                        const Var& stream) const {
+  nn::LayerInputs inputs{.rotary = rotary_rows(context, whole_rows(stream)),
+                         .attention_mask = batch[kDecoderAttentionMask]};
+  if (decoder_bias_) {
+    inputs.score_bias = decoder_bias_->forward(context);
+  }
+  return inputs;
+}
+
+void T5Model::encode(Context& context, const Batch& batch) const {
+  const Var x =
+      embedding()->forward(context, {.ids = batch[kTokens], .position_ids = batch[kPositionIds]});
+  decoder_.keep_encoded(context, run_encoder(context, batch, x));
+}
+
+Var T5Model::run_cached(Context& context, const Batch& batch) const {
+  const Var x =
+      embedding()->forward(context, {.ids = batch[kTokens], .position_ids = batch[kPositionIds]});
+  return decoder_.forward(context, x, decoder_inputs(context, batch, x));
+}
+
 Var T5Model::hidden(Context& context, const Batch& batch, const Var& input) const {
+  if (context.cached != nullptr) {
+    return run_cached(context, batch);
+  }
   const Streams streams = run(context, batch, input);
   return ops::join_rows(context, streams.encoder, streams.decoder);
 }

@@ -21,6 +21,7 @@ class T5Model final : public Model {
                        const autograd::Var& input = {}) const override;
   autograd::Var logits(autograd::Context& context, const Batch& batch,
                        const autograd::Var& input = {}) const override;
+  void encode(autograd::Context& context, const Batch& batch) const override;
   std::vector<Objective> objectives(autograd::Context& context, const Batch& batch,
                                     const autograd::Var& input = {}) const override;
 
@@ -36,6 +37,12 @@ class T5Model final : public Model {
   Streams start(autograd::Context& context, const Batch& batch, const autograd::Var& input) const;
   /// What this part's layers make of them.
   Streams run(autograd::Context& context, const Batch& batch, const autograd::Var& input) const;
+  autograd::Var run_encoder(autograd::Context& context, const Batch& batch,
+                            const autograd::Var& stream) const;
+  /// Of the rows of a cached pass.
+  autograd::Var run_cached(autograd::Context& context, const Batch& batch) const;
+  nn::LayerInputs decoder_inputs(autograd::Context& context, const Batch& batch,
+                                 const autograd::Var& stream) const;
 
   std::optional<nn::RelativePositionBias> encoder_bias_, decoder_bias_;
   nn::TransformerBlock encoder_, decoder_;

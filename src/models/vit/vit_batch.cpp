@@ -24,26 +24,41 @@ void write_patch(const float* image, Index patch, const VisionConfig& vision, fl
   }
 }
 
-/// [b, 3, height, width] -> [n, b, P P 3]; 0 where `hidden` (patch, row) says so.
+/// Images [3, height, width] -> [n, images, P P 3]; 0 where `hidden` (patch, image) says so.
 template <class Hidden>
-Tensor patches_of(device::Device& device, const HostMicrobatch& microbatch,
+Tensor patches_of(device::Device& device, std::span<const float* const> images,
                   const VisionConfig& vision, const Hidden& hidden) {
-  const Index n = vision.patches(), b = microbatch.samples, numbers = vision.patch_width();
+  const Index n = vision.patches(), b = static_cast<Index>(images.size());
+  const Index numbers = vision.patch_width();
   const Tensor result = tensor::empty_on_host(device, {n, b, numbers}, DType::f32);
   for (Index patch = 0; patch < n; ++patch) {
-    for (Index row = 0; row < b; ++row) {
-      float* to = result.data<float>() + (patch * b + row) * numbers;
-      if (hidden(patch, row)) {
+    for (Index image = 0; image < b; ++image) {
+      float* to = result.data<float>() + (patch * b + image) * numbers;
+      if (hidden(patch, image)) {
         std::fill_n(to, numbers, 0.f);
       } else {
-        write_patch(microbatch[kPixels].data() + row * n * numbers, patch, vision, to);
+        write_patch(images[static_cast<std::size_t>(image)], patch, vision, to);
       }
     }
   }
   return tensor::prefetch(device, result);
 }
 
+/// Where the images of a microbatch begin.
+std::vector<const float*> images_of(const HostMicrobatch& microbatch, const VisionConfig& vision) {
+  std::vector<const float*> images;
+  for (Index i = 0; i < microbatch.samples; ++i) {
+    images.push_back(microbatch[kPixels].data() + i * vision.pixels());
+  }
+  return images;
+}
+
 }  // namespace
+
+Tensor image_patches(device::Device& device, std::span<const float* const> images,
+                     const VisionConfig& vision) {
+  return patches_of(device, images, vision, [](Index, Index) { return false; });
+}
 
 std::span<const std::string_view> vit_fields() {
   static constexpr std::string_view kFields[] = {kPositionIds.name, kPatches.name, kLabels.name,
@@ -55,19 +70,19 @@ Batch vit_batch(device::Device& device, const HostMicrobatch& microbatch,
                 const VisionConfig& vision) {
   const ColumnUpload columns(device, microbatch, {});
   Batch batch{{kPositionIds, columns.positions(vision.positions())}};
-  const auto none = [](Index, Index) { return false; };
+  const std::vector<const float*> images = images_of(microbatch, vision);
   const std::span<const float> mask = microbatch[kPatchMask];
   if (mask.empty()) {
-    batch[kPatches] = patches_of(device, microbatch, vision, none);
+    batch[kPatches] = image_patches(device, images, vision);
     batch[kLabels] = columns.whole(kLabels);
     batch[kLossMask] = columns.whole(kLossMask);
     batch.loss_tokens = columns.sum_of_whole(kLossMask);
     return batch;
   }
-  batch[kPatches] = patches_of(device, microbatch, vision, [&](Index patch, Index row) {
+  batch[kPatches] = patches_of(device, images, vision, [&](Index patch, Index row) {
     return mask[static_cast<std::size_t>(row * vision.patches() + patch)] != 0;
   });
-  batch[kTargetPatches] = patches_of(device, microbatch, vision, none);
+  batch[kTargetPatches] = image_patches(device, images, vision);
   batch[kLossMask] = columns.whole(kPatchMask);
   batch.loss_tokens = columns.sum_of_whole(kPatchMask);
   return batch;

@@ -15,6 +15,10 @@ inline constexpr Field<float> kTargetPatches{"target_patches"};  // as it was be
 /// loss_mask, [1, b]; to inpaint target_patches and loss_mask, [n, b], 1 behind the mask.
 std::span<const std::string_view> vit_fields();
 
+/// Images [3, height, width] cut into patches: [n, images, P P 3], fp32.
+tensor::Tensor image_patches(device::Device& device, std::span<const float* const> images,
+                             const config::VisionConfig& vision);
+
 Batch vit_batch(device::Device& device, const HostMicrobatch& microbatch,
                 const config::VisionConfig& vision);
 

@@ -24,7 +24,7 @@ VitClassifier::VitClassifier(const config::ModelConfig& config, device::Device& 
 }
 
 std::vector<ObjectiveTraits> VitClassifier::objective_traits() const {
-  return {{.name = "lm loss"}, {.name = "accuracy"}};
+  return {{.name = "loss"}, {.name = "accuracy"}};
 }
 
 Batch VitClassifier::batch(const HostMicrobatch& microbatch, const SequenceSlice& /*slice*/) const {

@@ -4,7 +4,7 @@
 
 namespace mpitron::models {
 
-/// Classes of images from the first class token. Objective "lm loss", and "accuracy", which is told
+/// Classes of images from the first class token. Objective "loss", and "accuracy", which is told
 /// only.
 class VitClassifier final : public Model {
  public:

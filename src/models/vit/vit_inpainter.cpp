@@ -37,7 +37,7 @@ VitInpainter::VitInpainter(const config::ModelConfig& config, device::Device& de
 }
 
 std::vector<ObjectiveTraits> VitInpainter::objective_traits() const {
-  std::vector<ObjectiveTraits> traits = {{.name = "lm loss", .mean_of_means = true},
+  std::vector<ObjectiveTraits> traits = {{.name = "loss", .mean_of_means = true},
                                          {.name = "psnr", .mean_of_means = true}};
   if (config().vision.image_height >= kSsimWindow) {
     traits.push_back({.name = "ssim", .mean_of_means = true});

@@ -3,7 +3,7 @@
 
 namespace mpitron::models {
 
-/// Paints what is behind a mask of patches. Objective "lm loss": the squared error over masked
+/// Paints what is behind a mask of patches. Objective "loss": the squared error over masked
 /// pixels, all channels added, a mean over microbatches; "psnr" and, from 11 pixels on, "ssim" are
 /// told only.
 class VitInpainter final : public Model {

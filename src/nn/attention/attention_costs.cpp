@@ -19,6 +19,10 @@ double kept_bytes(const ModelConfig& model) {
   return residual_bytes(model) + 8 * hidden(model);
 }
 
+std::optional<Index> window_of(const ModelConfig& model, const config::LayerSpec& spec) {
+  return spec.window && model.window_size ? std::optional((*model.window_size)[0]) : std::nullopt;
+}
+
 }  // namespace
 
 LayerCosts self_attention_costs(const ModelConfig& model) {
@@ -50,6 +54,63 @@ LayerCosts latent_attention_costs(const ModelConfig& model) {
           .weights = weights,
           .kept_bytes = kept_bytes(model),
           .state = s * (kv_rank + rotary)};
+}
+
+LayerWork self_attention_work(const ModelConfig& model, const config::LayerSpec& spec) {
+  const Index h = model.hidden_size, d = model.kv_channels;
+  const Index queries = model.num_attention_heads * d, keys = model.num_query_groups * d;
+  LayerWork work = residual_work(model);
+  work.products = {{.inner = h, .outer = queries + 2 * keys, .cut = ProductWork::Cut::outer},
+                   {.inner = queries, .outer = h, .cut = ProductWork::Cut::inner}};
+  work.scores = {.heads = model.num_attention_heads,
+                 .key_width = d,
+                 .value_width = d,
+                 .causal = spec.causal,
+                 .window = window_of(model, spec)};
+  const auto q = static_cast<double>(queries), kv = static_cast<double>(keys);
+  work.moved.push_back({2 * (q + kv), Share::tensor});  // positions turn queries and keys
+  work.kept.push_back({q + 2 * kv, Share::tensor});
+  work.kept.push_back({q, Share::tensor});
+  work.passed = 2 * kv;
+  work.launches += 5;
+  return work;
+}
+
+LayerWork latent_attention_work(const ModelConfig& model, const config::LayerSpec& spec) {
+  const Index h = model.hidden_size, n = model.num_attention_heads;
+  const Index wide = model.qk_head_dim + model.qk_pos_emb_head_dim, value = model.v_head_dim;
+  const Index down = model.kv_lora_rank + model.qk_pos_emb_head_dim;
+  using Cut = ProductWork::Cut;
+  LayerWork work = residual_work(model);
+  if (model.q_lora_rank) {
+    work.products.push_back({.inner = h, .outer = *model.q_lora_rank});
+  }
+  const Index from = model.q_lora_rank.value_or(h);
+  const auto up_projections = config::RecomputeModule::mla_up_proj;
+  work.products.push_back(
+      {.inner = from, .outer = n * wide, .cut = Cut::outer, .again_by = up_projections});
+  work.products.push_back({.inner = h, .outer = down});
+  work.products.push_back({.inner = model.kv_lora_rank,
+                           .outer = n * (model.qk_head_dim + value),
+                           .cut = Cut::outer,
+                           .again_by = up_projections});
+  work.products.push_back({.inner = n * value, .outer = h, .cut = Cut::inner});
+  work.scores = {.heads = n,
+                 .key_width = wide,
+                 .value_width = value,
+                 .causal = spec.causal,
+                 .window = window_of(model, spec)};
+  const auto latents = static_cast<double>(model.q_lora_rank.value_or(0) + down);
+  const auto up = static_cast<double>(n * (2 * wide + value)), out = static_cast<double>(n * value);
+  work.moved.push_back({3 * latents, Share::whole});
+  work.moved.push_back(
+      {2 * up, Share::tensor, up_projections});  // heads are put together of their parts
+  work.kept.push_back({2 * latents, Share::along});
+  work.kept.push_back({up, Share::tensor, up_projections});
+  work.kept.push_back({out, Share::tensor});
+  work.passed = static_cast<double>(n * (wide + value));
+  work.launches += 14;
+  return work;
 }
 
 LayerCosts cross_attention_costs(const ModelConfig& model) {

@@ -66,8 +66,9 @@ autograd::Var CoreAttention::forward(autograd::Context& context, const autograd:
   settings.mask = inputs.attention_mask;
   settings.bias = inputs.score_bias;
   settings.first_head = first_head_;
-  if (context.cached != nullptr) {
-    return ops::cached_attention(context, qkv.var, settings, static_cast<Index>(layer_number_));
+  if (context.cached != nullptr && !context.cached->encodes) {
+    return ops::cached_attention(context, qkv.var, settings, static_cast<Index>(layer_number_),
+                                 *context_groups_.all);
   }
   settings.dropout =
       ops::dropout_mask(context, dropout_, layer_number_,

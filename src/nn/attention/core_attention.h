@@ -19,6 +19,10 @@ class CoreAttention {
   autograd::Var forward(autograd::Context& context, const autograd::Recomputable& qkv,
                         const LayerInputs& inputs) const;
   const ops::QkvLayout& layout() const { return settings_.layout; }
+  /// Without what a pass brings.
+  const ops::AttentionSettings& settings() const { return settings_; }
+  /// Who shares the sequence.
+  comm::Group& ranks() const { return *context_groups_.all; }
 
  private:
   void make_sink(const Builder& builder);

@@ -1,5 +1,6 @@
 #include "nn/attention/cross_attention.h"
 
+#include "ops/attention/cached_attention.h"
 #include "ops/attention/cross_attention.h"
 #include "ops/elementwise/bias_dropout_add.h"
 #include "ops/linear/parallel_linear.h"
@@ -31,19 +32,32 @@ CrossAttention::CrossAttention(const Builder& builder, Index layer_number)
   kv_bias_ = builder.bias("linear_kv.bias", 2 * groups * d, biased, kv_rows);
 }
 
+Var CrossAttention::keys_values(autograd::Context& context, const Var& memory) const {
+  return ops::column_parallel_linear(context, memory, *kv_weight_, kv_bias_, shared_);
+}
+
+void CrossAttention::keep_encoded(autograd::Context& context, const Var& memory) const {
+  ops::append_encoded(context, keys_values(context, memory), settings_,
+                      static_cast<Index>(layer_number_));
+}
+
 /// Queries come from the decoder, keys and values from the memory; no causal mask.
 BranchOutput CrossAttention::forward(autograd::Context& context, const autograd::Recomputable& x,
                                      const LayerInputs& inputs) const {
   const Var queries = ops::column_parallel_linear(context, x, *q_weight_, q_bias_, shared_);
-  const Var keys_values =
-      ops::column_parallel_linear(context, inputs.memory->states, *kv_weight_, kv_bias_, shared_);
+  if (context.cached != nullptr) {
+    const Var attended =
+        ops::cached_cross_attention(context, queries, settings_, static_cast<Index>(layer_number_));
+    return {ops::row_parallel_linear(context, attended, *proj_weight_, shared_), proj_bias_};
+  }
+  const Var kv = keys_values(context, inputs.memory->states);
   ops::AttentionSettings settings = settings_;
   settings.mask = inputs.memory->mask;
   settings.dropout =
       ops::dropout_mask(context, attention_dropout_, layer_number_,
                         static_cast<std::uint32_t>(DropoutSite::cross_attention_probabilities));
   settings.dropout.index.column_offset = shared_.rank() * settings.layout.heads;
-  const Var attended = ops::cross_attention(context, queries, keys_values, settings);
+  const Var attended = ops::cross_attention(context, queries, kv, settings);
   return {ops::row_parallel_linear(context, attended, *proj_weight_, shared_), proj_bias_};
 }
 

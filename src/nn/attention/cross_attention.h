@@ -17,8 +17,12 @@ class CrossAttention {
   /// x [s, b, h], [s, b, h] out; of the inputs the memory, which must be there.
   BranchOutput forward(autograd::Context& context, const autograd::Recomputable& x,
                        const LayerInputs& inputs) const;
+  /// In a pass of an encoder: keeps the keys and values of its output, [s, 1, h].
+  void keep_encoded(autograd::Context& context, const autograd::Var& memory) const;
 
  private:
+  autograd::Var keys_values(autograd::Context& context, const autograd::Var& memory) const;
+
   ops::TensorParallel shared_;
   ops::AttentionSettings settings_;
   double attention_dropout_;

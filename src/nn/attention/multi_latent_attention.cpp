@@ -4,6 +4,7 @@
 
 #include "config/layer_pattern.h"
 #include "nn/attention/rotary_frequencies.h"
+#include "ops/attention/cached_latents.h"
 #include "ops/elementwise/columns.h"
 #include "ops/linear/parallel_linear.h"
 #include "ops/parallel/tensor_parallel_regions.h"
@@ -41,10 +42,34 @@ MultiLatentAttention::MultiLatentAttention(const Builder& builder, Index layer_n
     : shared_(builder.tensor_parallel()),
       heads_(local_heads(builder.config(), shared_)),
       core_(builder, layer_number, heads_.layout(), scale_of(builder.config())),
+      number_(layer_number),
       rotates_(config::layer_spec(builder.config(), layer_number).rotates),
       recompute_up_projections_(builder.config().recomputes(config::RecomputeModule::mla_up_proj)),
       kv_rank_(builder.config().kv_lora_rank) {
   make_projections(builder);
+  make_updates(builder);
+}
+
+void MultiLatentAttention::make_updates(const Builder& builder) {
+  const config::ModelConfig& config = builder.config();
+  const Index h = config.hidden_size, n = config.num_attention_heads;
+  const Index queries = heads_.plain + heads_.rotary, both = heads_.plain + heads_.value;
+  const auto of_heads = [&](DropoutSite site, Index in, const char* name, Index width) {
+    return LowRankUpdates::of_columns(builder, {site, in},
+                                      {{name, n * width, {.width = heads_.heads * width}}});
+  };
+  if (config.q_lora_rank) {
+    q_down_updates_ = LowRankUpdates::of_whole(builder, {DropoutSite::low_rank_qkv, h}, "q_a_proj",
+                                               *config.q_lora_rank);
+    q_up_updates_ = of_heads(DropoutSite::low_rank_q_up, *config.q_lora_rank, "q_b_proj", queries);
+  } else {
+    q_up_updates_ = of_heads(DropoutSite::low_rank_q_up, h, "q_proj", queries);
+  }
+  kv_down_updates_ = LowRankUpdates::of_whole(builder, {DropoutSite::low_rank_qkv, h},
+                                              "kv_a_proj_with_mqa", kv_rank_ + heads_.rotary);
+  kv_up_updates_ = of_heads(DropoutSite::low_rank_kv_up, kv_rank_, "kv_b_proj", both);
+  proj_updates_ =
+      LowRankUpdates::of_rows(builder, {DropoutSite::low_rank_proj, n * heads_.value}, "o_proj", h);
 }
 
 /// c_q = W_dq x, q = W_uq norm(c_q); [c_kv, k_rope] = W_dkv x, [k, v] = W_ukv norm(c_kv)
@@ -78,11 +103,11 @@ MultiLatentAttention::Latents MultiLatentAttention::latents(Context& context,
                                                             const Recomputable& x) const {
   Recomputable q = x;
   if (q_down_ != nullptr) {
-    const Var latent = ops::linear(context, x, *q_down_, nullptr);
+    const Var latent = q_down_updates_.add(context, x, ops::linear(context, x, *q_down_, nullptr));
     q = q_norm_ ? q_norm_->forward(context, latent) : latent;
   }
-  auto [kv, k_rope] =
-      ops::split_columns(context, ops::linear(context, x, *kv_down_, nullptr), kv_rank_);
+  Var down = kv_down_updates_.add(context, x, ops::linear(context, x, *kv_down_, nullptr));
+  auto [kv, k_rope] = ops::split_columns(context, down, kv_rank_);
   return {std::move(q), kv_norm_ ? kv_norm_->forward(context, kv) : kv, k_rope};
 }
 
@@ -90,10 +115,11 @@ MultiLatentAttention::Latents MultiLatentAttention::latents(Context& context,
 /// ranks.
 Var MultiLatentAttention::up_projected(Context& context, const Latents& latents,
                                        const std::optional<ops::RotaryTables>& rotary) const {
-  ops::LatentProjections up{
-      .q = ops::column_parallel_linear(context, latents.q, *q_up_, nullptr, shared_),
-      .kv = ops::column_parallel_linear(context, latents.kv, *kv_up_, nullptr, shared_),
-      .k_rope = latents.k_rope};
+  Var q = ops::column_parallel_linear(context, latents.q, *q_up_, nullptr, shared_);
+  Var kv = ops::column_parallel_linear(context, latents.kv, *kv_up_, nullptr, shared_);
+  ops::LatentProjections up{.q = q_up_updates_.add(context, latents.q, std::move(q)),
+                            .kv = kv_up_updates_.add(context, latents.kv, std::move(kv)),
+                            .k_rope = latents.k_rope};
   if (shared_.shared()) {
     up.k_rope = shared_.cuts_sequence()
                     ? ops::gather_from_sp(context, latents.k_rope, *shared_.group)
@@ -117,11 +143,28 @@ Recomputable MultiLatentAttention::fused_qkv(Context& context, const Latents& la
           }};
 }
 
+/// Latents are what the cache keeps, so nothing is projected up for the positions before.
+Var MultiLatentAttention::cached(Context& context, const Latents& latents,
+                                 const std::optional<ops::RotaryTables>& rotary) const {
+  Var q = ops::column_parallel_linear(context, latents.q, *q_up_, nullptr, shared_);
+  return ops::cached_latent_attention(context,
+                                      {.q = q_up_updates_.add(context, latents.q, std::move(q)),
+                                       .kv = latents.kv,
+                                       .k_rope = latents.k_rope,
+                                       .up = kv_up_,
+                                       .ranks = &core_.ranks()},
+                                      heads_, core_.settings(), rotary, number_);
+}
+
 BranchOutput MultiLatentAttention::forward(Context& context, const Recomputable& x,
                                            const LayerInputs& inputs) const {
-  const Recomputable qkv = fused_qkv(context, latents(context, x), inputs.rotary);
-  const Var attended = core_.forward(context, qkv, inputs);
-  return {ops::row_parallel_linear(context, attended, *proj_weight_, shared_), proj_bias_};
+  const Latents made = latents(context, x);
+  const Var attended =
+      context.cached != nullptr
+          ? cached(context, made, rotates_ ? inputs.rotary : std::nullopt)
+          : core_.forward(context, fused_qkv(context, made, inputs.rotary), inputs);
+  Var projected = ops::row_parallel_linear(context, attended, *proj_weight_, shared_);
+  return {proj_updates_.add(context, attended, std::move(projected)), proj_bias_};
 }
 
 }  // namespace mpitron::nn

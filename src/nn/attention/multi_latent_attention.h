@@ -3,6 +3,7 @@
 
 #include "nn/attention/core_attention.h"
 #include "nn/base/layer_parts.h"
+#include "nn/base/low_rank_updates.h"
 #include "nn/base/norm.h"
 #include "ops/attention/latent_qkv.h"
 
@@ -29,16 +30,20 @@ class MultiLatentAttention final : public Mixer {
   };
 
   void make_projections(const Builder& builder);
+  void make_updates(const Builder& builder);
   Latents latents(autograd::Context& context, const autograd::Recomputable& x) const;
   autograd::Var up_projected(autograd::Context& context, const Latents& latents,
                              const std::optional<ops::RotaryTables>& rotary) const;
   /// Not kept where `mla_up_proj` is recomputed.
   autograd::Recomputable fused_qkv(autograd::Context& context, const Latents& latents,
                                    const std::optional<ops::RotaryTables>& rotary) const;
+  autograd::Var cached(autograd::Context& context, const Latents& latents,
+                       const std::optional<ops::RotaryTables>& rotary) const;
 
   ops::TensorParallel shared_;
   ops::LatentHeads heads_;
   CoreAttention core_;
+  Index number_;
   bool rotates_;
   bool recompute_up_projections_;
   Index kv_rank_;
@@ -49,6 +54,7 @@ class MultiLatentAttention final : public Mixer {
   Parameter* kv_down_;
   Parameter* kv_up_;
   std::optional<Norm> q_norm_, kv_norm_;
+  LowRankUpdates q_down_updates_, q_up_updates_, kv_down_updates_, kv_up_updates_, proj_updates_;
 };
 
 }  // namespace mpitron::nn

@@ -25,7 +25,11 @@ enum class DropoutSite : std::uint32_t {
   low_rank_qkv = 9,
   low_rank_proj = 10,
   low_rank_fc1 = 11,
-  low_rank_fc2 = 12
+  low_rank_fc2 = 12,
+  pooled = 13,         // what a head of whole samples reads
+  low_rank_q_up = 14,  // of latent attention
+  low_rank_kv_up = 15,
+  drop_path = 16  // plus the site of the branch
 };
 
 }  // namespace mpitron::nn

@@ -11,16 +11,16 @@ using autograd::Context;
 using autograd::Recomputable;
 using autograd::Var;
 
-LowRankUpdates::LowRankUpdates(const Builder& builder, DropoutSite site, bool row_parallel)
+LowRankUpdates::LowRankUpdates(const Builder& builder, DropoutSite site, Cut cut)
     : shared_(builder.tensor_parallel()),
-      row_parallel_(row_parallel),
+      cut_(cut),
       dropout_(builder.config().lora ? builder.config().lora->dropout : 0),
       site_(site),
       layer_(builder.layer_number()) {}
 
 LowRankUpdates LowRankUpdates::of_columns(const Builder& builder, const Layer& layer,
                                           const std::vector<Part>& parts) {
-  LowRankUpdates updates(builder, layer.site, false);
+  LowRankUpdates updates(builder, layer.site, Cut::columns);
   for (const Part& part : parts) {
     updates.make(builder, part, layer.in);
   }
@@ -29,7 +29,14 @@ LowRankUpdates LowRankUpdates::of_columns(const Builder& builder, const Layer& l
 
 LowRankUpdates LowRankUpdates::of_rows(const Builder& builder, const Layer& layer, const char* name,
                                        Index out) {
-  LowRankUpdates updates(builder, layer.site, true);
+  LowRankUpdates updates(builder, layer.site, Cut::rows);
+  updates.make(builder, {name, out, {.width = out}}, layer.in);
+  return updates;
+}
+
+LowRankUpdates LowRankUpdates::of_whole(const Builder& builder, const Layer& layer,
+                                        const char* name, Index out) {
+  LowRankUpdates updates(builder, layer.site, Cut::nothing);
   updates.make(builder, {name, out, {.width = out}}, layer.in);
   return updates;
 }
@@ -41,11 +48,15 @@ void LowRankUpdates::make(const Builder& builder, const Part& part, Index in) {
   if (!update) {
     return;
   }
-  const tensor::Shard columns = row_parallel_ ? builder.piece(1, in) : tensor::Shard{};
-  const tensor::Shard rows = row_parallel_ ? tensor::Shard{} : builder.piece(0, part.out);
+  const tensor::Shard columns = cut_ == Cut::rows ? builder.piece(1, in) : tensor::Shard{};
+  tensor::Shard rows;
+  if (cut_ == Cut::columns) {
+    rows = part.rows.whole() ? builder.piece(0, part.out) : part.rows;
+  }
   const auto [a, b] = child.low_rank_factors({part.out, in}, update->rank, rows, columns);
   // Between A and B each rank has its piece of a cut sequence.
-  (row_parallel_ ? b : a).placement.sum_over_tensor = shared_.cuts_sequence();
+  a.placement.sum_over_tensor = shared_.cuts_sequence() && cut_ != Cut::rows;
+  b.placement.sum_over_tensor = shared_.cuts_sequence() && cut_ != Cut::columns;
   updates_.push_back({&a, &b, update->scale, part.blocks});
 }
 
@@ -57,7 +68,7 @@ Recomputable LowRankUpdates::dropped(Context& context, const Recomputable& x) co
     return x;
   }
   const Shape& shape = x.var.shape();
-  if (row_parallel_) {
+  if (cut_ == Cut::rows) {
     mask.index.column_offset = shared_.rank() * shape[-1];
   } else {
     mask = ops::local_mask(mask, shared_, shape[0]);
@@ -67,11 +78,11 @@ Recomputable LowRankUpdates::dropped(Context& context, const Recomputable& x) co
 
 /// A x, [.., r]: with a row parallel layer a sum over ranks, else the same on all of them.
 Var LowRankUpdates::compressed(Context& context, const Recomputable& x, Parameter& a) const {
-  if (row_parallel_) {
+  if (cut_ == Cut::rows) {
     return ops::row_parallel_linear(context, x.var, a, shared_);
   }
   Var u = ops::linear(context, x, a, nullptr);
-  if (!shared_.shared()) {
+  if (!shared_.shared() || cut_ == Cut::nothing) {
     return u;
   }
   return shared_.cuts_sequence() ? ops::gather_from_sp(context, std::move(u), *shared_.group)

@@ -18,10 +18,12 @@ class LowRankUpdates {
     Index in = 0;
   };
   /// A part by its name, of `out` rows in the whole model; on this rank they are `blocks`.
+  /// `rows`: which of the whole are here; without ranges an even piece.
   struct Part {
     const char* name = "";
     Index out = 0;
     ops::OutputBlocks blocks = {};
+    tensor::Shard rows = {};
   };
 
   LowRankUpdates() = default;
@@ -31,6 +33,10 @@ class LowRankUpdates {
   /// Of a row parallel layer: A is cut by columns, B lies on every rank.
   static LowRankUpdates of_rows(const Builder& builder, const Layer& layer, const char* name,
                                 Index out);
+
+  /// Of a layer that every rank has whole and that sees its rows of a cut sequence: so are A and B.
+  static LowRankUpdates of_whole(const Builder& builder, const Layer& layer, const char* name,
+                                 Index out);
 
   bool empty() const { return updates_.empty(); }
   /// y [s, b, out_local] of x, as it goes into the layer.
@@ -45,7 +51,9 @@ class LowRankUpdates {
     ops::OutputBlocks blocks;
   };
 
-  LowRankUpdates(const Builder& builder, DropoutSite site, bool row_parallel);
+  enum class Cut { columns, rows, nothing };  // of the layer, over a tensor parallel group
+
+  LowRankUpdates(const Builder& builder, DropoutSite site, Cut cut);
   /// Where the configuration updates this part.
   void make(const Builder& builder, const Part& part, Index in);
   autograd::Recomputable dropped(autograd::Context& context, const autograd::Recomputable& x) const;
@@ -54,7 +62,7 @@ class LowRankUpdates {
                            Parameter& a) const;
 
   ops::TensorParallel shared_;
-  bool row_parallel_ = false;
+  Cut cut_ = Cut::columns;
   double dropout_ = 0;
   DropoutSite site_ = {};
   Index layer_ = 0;

@@ -24,6 +24,10 @@ LayerCosts no_costs(const ModelConfig& /*model*/) {
   return {};
 }
 
+LayerWork no_work(const ModelConfig& /*model*/, const LayerSpec& /*spec*/) {
+  return {};
+}
+
 template <class Made>
 std::unique_ptr<Mixer> make_mixer(const Builder& builder, Index /*number*/,
                                   const LayerSpec& /*spec*/) {
@@ -60,17 +64,20 @@ std::unique_ptr<FeedForward> make_experts(const Builder& builder, Index number) 
 constexpr const char *kNorm = "input_layernorm", *kAttention = "self_attention";
 
 constexpr auto kMixers = std::to_array<MixerRow>({
-    {MixerKind::none, kNorm, "", no_costs, no_mixer},
-    {MixerKind::attention, kNorm, kAttention, self_attention_costs, make_self_attention},
-    {MixerKind::latent_attention, kNorm, kAttention, latent_attention_costs, make_latent_attention},
-    {MixerKind::state_space, "norm", "mixer", mamba_costs, make_mixer<MambaMixer>},
-    {MixerKind::delta_net, kNorm, kAttention, delta_net_costs, make_mixer<GatedDeltaNet>},
+    {MixerKind::none, kNorm, "", no_costs, no_work, no_mixer},
+    {MixerKind::attention, kNorm, kAttention, self_attention_costs, self_attention_work,
+     make_self_attention},
+    {MixerKind::latent_attention, kNorm, kAttention, latent_attention_costs, latent_attention_work,
+     make_latent_attention},
+    {MixerKind::state_space, "norm", "mixer", mamba_costs, mamba_work, make_mixer<MambaMixer>},
+    {MixerKind::delta_net, kNorm, kAttention, delta_net_costs, delta_net_work,
+     make_mixer<GatedDeltaNet>},
 });
 
 constexpr auto kFeedForwards = std::to_array<FeedForwardRow>({
-    {FeedForwardKind::none, RecomputeModule::mlp, no_costs, no_feed_forward},
-    {FeedForwardKind::dense, RecomputeModule::mlp, mlp_costs, make_mlp},
-    {FeedForwardKind::experts, RecomputeModule::moe, experts_costs, make_experts},
+    {FeedForwardKind::none, RecomputeModule::mlp, no_costs, no_work, no_feed_forward},
+    {FeedForwardKind::dense, RecomputeModule::mlp, mlp_costs, mlp_work, make_mlp},
+    {FeedForwardKind::experts, RecomputeModule::moe, experts_costs, experts_work, make_experts},
 });
 
 static_assert(config::in_order(kMixers) && config::in_order(kFeedForwards));
@@ -93,6 +100,12 @@ LayerCosts layer_costs(const ModelConfig& model, const LayerSpec& spec) {
                     (spec.feed_forward == FeedForwardKind::none ? 0 : 1);
   costs.weights += static_cast<double>(2 * norms * model.hidden_size);
   return costs;
+}
+
+LayerWork layer_work(const ModelConfig& model, const LayerSpec& spec) {
+  LayerWork work = row_of(spec.mixer).work(model, spec);
+  work += row_of(spec.feed_forward).work(model, spec);
+  return work;
 }
 
 }  // namespace mpitron::nn

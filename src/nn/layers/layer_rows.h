@@ -5,6 +5,7 @@
 #include "nn/base/builder.h"
 #include "nn/base/layer_costs.h"
 #include "nn/base/layer_parts.h"
+#include "nn/base/layer_work.h"
 
 namespace mpitron::nn {
 
@@ -15,6 +16,7 @@ struct MixerRow {
   const char* norm;        // names of parameters in a layer: of the norm in front,
   const char* parameters;  // and in front of those of the mixer
   LayerCosts (*costs)(const config::ModelConfig& model);
+  LayerWork (*work)(const config::ModelConfig& model, const config::LayerSpec& spec);
   std::unique_ptr<Mixer> (*make)(const Builder& builder, Index number,
                                  const config::LayerSpec& spec);
 };
@@ -23,6 +25,7 @@ struct FeedForwardRow {
   config::FeedForwardKind kind;
   config::RecomputeModule recompute;  // the word of --recompute-modules that drops it as a whole
   LayerCosts (*costs)(const config::ModelConfig& model);
+  LayerWork (*work)(const config::ModelConfig& model, const config::LayerSpec& spec);
   std::unique_ptr<FeedForward> (*make)(const Builder& builder, Index number);
 };
 
@@ -32,5 +35,8 @@ const FeedForwardRow& row_of(config::FeedForwardKind kind);
 
 /// Of both halves, each with its norm (a weight and a bias), without cross attention.
 LayerCosts layer_costs(const config::ModelConfig& model, const config::LayerSpec& spec);
+
+/// Of both halves together.
+LayerWork layer_work(const config::ModelConfig& model, const config::LayerSpec& spec);
 
 }  // namespace mpitron::nn

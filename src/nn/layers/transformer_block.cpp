@@ -75,4 +75,10 @@ Var TransformerBlock::forward(Context& context, Var x, const LayerInputs& inputs
   return final_norm_ ? final_norm_->forward(context, x) : x;
 }
 
+void TransformerBlock::keep_encoded(Context& context, const Var& encoder_output) const {
+  for (const TransformerLayer& layer : layers_) {
+    layer.keep_encoded(context, encoder_output);
+  }
+}
+
 }  // namespace mpitron::nn

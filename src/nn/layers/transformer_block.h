@@ -20,6 +20,8 @@ class TransformerBlock {
 
   autograd::Var forward(autograd::Context& context, autograd::Var x,
                         const LayerInputs& inputs) const;
+  /// In a pass of an encoder: all layers keep what their cross attention looks at of its output.
+  void keep_encoded(autograd::Context& context, const autograd::Var& encoder_output) const;
 
  private:
   using SpecOf = std::function<config::LayerSpec(Index number)>;

@@ -1,6 +1,9 @@
 #include "nn/layers/transformer_layer.h"
 
+#include <algorithm>
+
 #include "autograd/recompute.h"
+#include "nn/base/drop_path.h"
 #include "nn/layers/layer_rows.h"
 #include "ops/elementwise/bias_dropout_add.h"
 
@@ -21,6 +24,12 @@ std::optional<Norm> make_norm(const Builder& builder, const char* name, bool pre
   return present ? std::optional(Norm(builder, name, builder.config().hidden_size)) : std::nullopt;
 }
 
+/// Grows evenly from 0 in the first layer.
+double drop_path_rate(const config::ModelConfig& config, Index layer_number) {
+  const auto last = static_cast<double>(std::max<Index>(config.num_layers - 1, 1));
+  return config.drop_path * static_cast<double>(layer_number - 1) / last;
+}
+
 std::optional<CrossAttention> make_cross_attention(const Builder& builder, Index number,
                                                    bool present) {
   return present ? std::optional(CrossAttention(builder.child("cross_attention"), number))
@@ -34,6 +43,7 @@ TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number,
     : shared_(builder.tensor_parallel()),
       hidden_dropout_(builder.config().hidden_dropout),
       layer_number_(static_cast<std::uint32_t>(layer_number)),
+      drop_path_(drop_path_rate(builder.config(), layer_number)),
       recompute_norms_(builder.config().recomputes(config::RecomputeModule::layernorm)),
       input_norm_(make_norm(builder, row_of(spec.mixer).norm, spec.mixer != MixerKind::none)),
       mixer_(row_of(spec.mixer)
@@ -58,10 +68,20 @@ Recomputable TransformerLayer::normed(Context& context, const Norm& norm, const 
 
 Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Var& residual,
                           DropoutSite site) const {
+  const auto number = static_cast<std::uint32_t>(site);
   const auto mask =
-      ops::dropout_mask(context, hidden_dropout_, layer_number_, static_cast<std::uint32_t>(site));
-  return ops::bias_dropout_add(context, branch.output, branch.bias, residual,
-                               ops::local_mask(mask, shared_, residual.shape()[0]));
+      ops::local_mask(ops::dropout_mask(context, hidden_dropout_, layer_number_, number), shared_,
+                      residual.shape()[0]);
+  if (drop_path_ <= 0 || !context.training()) {
+    return ops::bias_dropout_add(context, branch.output, branch.bias, residual, mask);
+  }
+  const Var added = ops::bias_dropout_add(context, branch.output, branch.bias, {}, mask);
+  const Var kept = drop_path(context, added, drop_path_,
+                             {.seed = context.seed,
+                              .iteration = context.iteration,
+                              .layer = layer_number_,
+                              .site = static_cast<std::uint32_t>(DropoutSite::drop_path) + number});
+  return ops::bias_dropout_add(context, kept, nullptr, residual, {});
 }
 
 Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs& inputs) const {
@@ -80,6 +100,12 @@ Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs&
   }
   return add(context, feed_forward(context, normed(context, *pre_mlp_norm_, mixed)), mixed,
              DropoutSite::mlp_output);
+}
+
+void TransformerLayer::keep_encoded(Context& context, const Var& encoder_output) const {
+  if (cross_attention_) {
+    cross_attention_->keep_encoded(context, encoder_output);
+  }
 }
 
 BranchOutput TransformerLayer::feed_forward(Context& context, const Recomputable& x) const {

@@ -21,6 +21,8 @@ class TransformerLayer {
 
   autograd::Var forward(autograd::Context& context, const autograd::Var& x,
                         const LayerInputs& inputs) const;
+  /// In a pass of an encoder: keeps what cross attention looks at of its output, [s, 1, h].
+  void keep_encoded(autograd::Context& context, const autograd::Var& encoder_output) const;
   /// 1-based, global.
   Index number() const { return static_cast<Index>(layer_number_); }
 
@@ -36,6 +38,7 @@ class TransformerLayer {
   ops::TensorParallel shared_;
   double hidden_dropout_;
   std::uint32_t layer_number_;
+  double drop_path_;
   bool recompute_norms_;
   std::optional<Norm> input_norm_;
   std::unique_ptr<Mixer> mixer_;

@@ -1,6 +1,7 @@
 #pragma once
 #include "nn/base/builder.h"
 #include "nn/base/layer_parts.h"
+#include "nn/base/low_rank_updates.h"
 #include "ops/state_space/delta_rule.h"
 #include "ops/state_space/gated_norm.h"
 
@@ -24,6 +25,7 @@ class GatedDeltaNet final : public Mixer {
   ops::DeltaRuleSettings rule_;
   ops::GatedNormSettings norm_;
   Parameter* out_proj_;
+  LowRankUpdates in_updates_, out_updates_;
 };
 
 }  // namespace mpitron::nn

@@ -1,6 +1,7 @@
 #pragma once
 #include "nn/base/builder.h"
 #include "nn/base/layer_parts.h"
+#include "nn/base/low_rank_updates.h"
 #include "ops/state_space/gated_norm.h"
 #include "ops/state_space/selective_scan.h"
 
@@ -26,6 +27,7 @@ class MambaMixer final : public Mixer {
   ops::ScanSettings scan_;
   ops::GatedNormSettings norm_;
   Parameter* out_proj_;
+  LowRankUpdates in_updates_, out_updates_;
 };
 
 }  // namespace mpitron::nn

@@ -3,6 +3,34 @@
 #include "nn/state_space/mamba_mixer.h"
 
 namespace mpitron::nn {
+namespace {
+
+/// Projections around a convolution and a scan of `channels` numbers; the scan is told as products
+/// of its chunks (a state of `state` numbers a channel) and as passes over what it reads.
+struct ScanShape {
+  Index projected, channels, width, state;
+};
+
+LayerWork scan_work(const config::ModelConfig& model, const ScanShape& shape) {
+  using Cut = ProductWork::Cut;
+  const auto projected = static_cast<double>(shape.projected);
+  const auto channels = static_cast<double>(shape.channels);
+  const auto width = static_cast<double>(shape.width);
+  LayerWork work = residual_work(model);
+  work.products = {{.inner = model.hidden_size, .outer = shape.projected, .cut = Cut::outer},
+                   {.inner = shape.width, .outer = model.hidden_size, .cut = Cut::inner}};
+  work.scores = {.heads = 1,
+                 .key_width = shape.width,
+                 .value_width = shape.width,
+                 .causal = true,
+                 .window = 2 * shape.state};
+  work.moved.push_back({projected + 4 * channels + 4 * width, Share::tensor});
+  work.kept.push_back({projected + channels + 2 * width, Share::tensor});
+  work.launches += 10;
+  return work;
+}
+
+}  // namespace
 
 LayerCosts mamba_costs(const config::ModelConfig& model) {
   const config::MambaConfig& mamba = model.hybrid.mamba;
@@ -35,6 +63,24 @@ LayerCosts delta_net_costs(const config::ModelConfig& model) {
                      static_cast<double>(net.value_dim) + h * values,
           .kept_bytes = residual_bytes(model) + 2 * (projected + channels + 2 * values),
           .state = key_dim * values + channels * (conv_width - 1)};
+}
+
+LayerWork mamba_work(const config::ModelConfig& model, const config::LayerSpec& /*spec*/) {
+  const config::MambaConfig& mamba = model.hybrid.mamba;
+  const Index both = 2 * mamba.groups * mamba.state_dim;
+  return scan_work(model, {.projected = 2 * mamba.width() + both + mamba.heads,
+                           .channels = mamba.width() + both,
+                           .width = mamba.width(),
+                           .state = mamba.state_dim});
+}
+
+LayerWork delta_net_work(const config::ModelConfig& model, const config::LayerSpec& /*spec*/) {
+  const config::DeltaNetConfig& net = model.hybrid.delta_net;
+  const Index keys = net.key_heads * net.key_dim, values = net.value_heads * net.value_dim;
+  return scan_work(model, {.projected = 2 * (keys + values + net.value_heads),
+                           .channels = 2 * keys + values,
+                           .width = values,
+                           .state = net.key_dim});
 }
 
 }  // namespace mpitron::nn

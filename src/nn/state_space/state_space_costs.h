@@ -1,5 +1,7 @@
 #pragma once
+#include "config/layer_pattern.h"
 #include "nn/base/layer_costs.h"
+#include "nn/base/layer_work.h"
 
 namespace mpitron::nn {
 
@@ -7,5 +9,8 @@ namespace mpitron::nn {
 LayerCosts mamba_costs(const config::ModelConfig& model);
 
 LayerCosts delta_net_costs(const config::ModelConfig& model);
+
+LayerWork mamba_work(const config::ModelConfig& model, const config::LayerSpec& spec);
+LayerWork delta_net_work(const config::ModelConfig& model, const config::LayerSpec& spec);
 
 }  // namespace mpitron::nn

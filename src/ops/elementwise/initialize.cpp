@@ -150,7 +150,7 @@ void draw_normal(device::Device& device, const kernels::NormalInit& kernel) {
 
 void initialize(device::Device& device, Parameter& parameter, DType dtype, std::uint64_t seed) {
   parameter.value = Tensor::empty(device, parameter.placement.shard.local(parameter.shape), dtype);
-  if (!is_random(device, parameter)) {
+  if (!is_random(device, parameter) || !device.computes()) {
     return;
   }
   const std::uint64_t hash = hash64(parameter.name, seed);
@@ -174,7 +174,7 @@ void initialize(device::Device& device, Parameter& parameter, DType dtype, std::
 void initialize_like_torch(device::Device& device, Parameter& parameter, DType dtype,
                            TorchGenerator& generator) {
   parameter.value = Tensor::empty(device, parameter.placement.shard.local(parameter.shape), dtype);
-  if (!is_random(device, parameter)) {
+  if (!is_random(device, parameter) || !device.computes()) {
     return;
   }
   const Tensor drawn = drawing_buffer(device, parameter, parameter.shape);

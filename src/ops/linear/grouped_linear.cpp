@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "autograd/cached_pass.h"
 #include "autograd/gradient.h"
 #include "kernels/linear/gemm_choice.h"
 #include "kernels/linear/grouped_matmul.h"
@@ -31,7 +32,7 @@ void multiply_one_by_one(Context& context, const Tensor& a, std::span<Parameter*
 
 void multiply_groups(Context& context, const Tensor& a, std::span<Parameter* const> weights,
                      std::span<const Index> counts, bool transpose, const Tensor& c) {
-  if (weights[0]->fp8 || context.cached != nullptr) {
+  if (weights[0]->fp8 || (context.cached != nullptr && context.cached->weights.packs())) {
     return multiply_one_by_one(context, a, weights, counts, transpose, c);
   }
   std::vector<kernels::In> matrices;

@@ -21,7 +21,8 @@ void multiply_packed(Context& context, const Tensor& x, const Parameter& weight,
                                 .packed = context.cached->weights.of(weight).view(),
                                 .bias = {},
                                 .y = y.view(),
-                                .workspace = {}};
+                                .workspace = {},
+                                .format = context.cached->weights.format()};
   if (bias != nullptr) {
     product.bias = bias->value.view();
   }
@@ -33,7 +34,7 @@ void multiply_packed(Context& context, const Tensor& x, const Parameter& weight,
 void multiply(Context& context, const Tensor& x, const Parameter& weight, const Parameter* bias,
               const Tensor& y) {
   MPITRON_CHECK(x.shape()[1] == weight.value.shape()[1], to_string(x.shape()), weight.name);
-  if (context.cached != nullptr) {
+  if (context.cached != nullptr && context.cached->weights.packs()) {
     return multiply_packed(context, x, weight, bias, y);
   }
   if (weight.fp8) {

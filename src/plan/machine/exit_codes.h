@@ -7,5 +7,6 @@ namespace mpitron::plan {
 inline constexpr auto kFitsNowhere = static_cast<ExitCode>(20);
 inline constexpr auto kBadParameterFile = static_cast<ExitCode>(21);
 inline constexpr auto kBadTable = static_cast<ExitCode>(22);
+inline constexpr auto kDoesNotFit = static_cast<ExitCode>(23);  // ranks, in a dry run
 
 }  // namespace mpitron::plan

@@ -53,6 +53,19 @@ WrittenValues ParameterFiles::values(const ParameterFile& file) const {
   throw Error(kBadParameterFile, fmt::format("{}: extends itself", file.path));
 }
 
+bool ParameterFiles::reaches(const ParameterFile* from, const ParameterFile& file,
+                             const std::string& key) const {
+  for (; from != nullptr; from = from->extends.empty() ? nullptr : find(from->extends)) {
+    if (from == &file) {
+      return true;
+    }
+    if (from->fitted.contains(key) || from->values.contains(key)) {
+      return false;
+    }
+  }
+  return false;
+}
+
 std::vector<std::string> ParameterFiles::names() const {
   std::vector<std::string> result;
   for (const ParameterFile& file : files_) {
@@ -66,7 +79,9 @@ std::optional<Machine> Library::machine(const std::string& name_or_alias) const 
   if (file == nullptr) {
     return std::nullopt;
   }
-  return make_machine(file->name, machines.values(*file));
+  Machine machine = make_machine(file->name, machines.values(*file));
+  machine.measured = file->measured;
+  return machine;
 }
 
 std::optional<Stack> Library::stack(const std::string& name_or_alias) const {

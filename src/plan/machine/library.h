@@ -17,6 +17,7 @@ struct ShippedFile {
 };
 std::vector<ShippedFile> shipped_machines();
 std::vector<ShippedFile> shipped_stacks();
+std::vector<ShippedFile> shipped_recipe_files();
 
 /// Files of one kind, found by name, alias or path.
 class ParameterFiles {
@@ -28,6 +29,8 @@ class ParameterFiles {
   const ParameterFile* find(const std::string& name) const;
   /// Its values and those of what it extends. Throws where a file extends one that is not there.
   WrittenValues values(const ParameterFile& file) const;
+  /// Whether what extends files as far as `from` sees the value of `key` in `file`.
+  bool reaches(const ParameterFile* from, const ParameterFile& file, const std::string& key) const;
   std::vector<ParameterFile>& all() { return files_; }
   const std::vector<ParameterFile>& all() const { return files_; }
   std::vector<std::string> names() const;

@@ -36,6 +36,16 @@ void read_fitted(const YAML::Node& node, ParameterFile& file) {
   }
 }
 
+void read_measured(const YAML::Node& node, ParameterFile& file) {
+  auto costs = std::make_shared<MeasuredCosts>();
+  for (const auto& entry : node) {
+    for (const YAML::Node& line : entry.second) {
+      costs->read_line(entry.first.as<std::string>(), line.as<std::string>(), file.path);
+    }
+  }
+  file.measured = std::move(costs);
+}
+
 ParameterFile read(const YAML::Node& root, const std::string& path) {
   if (!root.IsMap() || !root["name"]) {
     fail(path, 0, "a map with a `name` is expected");
@@ -49,6 +59,8 @@ ParameterFile read(const YAML::Node& root, const std::string& path) {
       file.aliases = entry.second.as<std::vector<std::string>>();
     } else if (key == "fitted") {
       read_fitted(entry.second, file);
+    } else if (key == "measured") {
+      read_measured(entry.second, file);
     } else if (entry.second.IsMap()) {
       flatten(entry.second, key + ".", file.values);
     } else if (key != "name") {

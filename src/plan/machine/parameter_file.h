@@ -1,7 +1,10 @@
 #pragma once
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "plan/machine/measured_costs.h"
 
 namespace mpitron::plan {
 
@@ -14,6 +17,7 @@ struct ParameterFile {
   std::vector<std::string> aliases;  // other names of the same: hardware or sources of tables
   std::map<std::string, std::string> values;
   std::map<std::string, double> fitted;
+  std::shared_ptr<const MeasuredCosts> measured;  // of the block of this name
 };
 
 /// Throws Error(kBadParameterFile) with path and line.

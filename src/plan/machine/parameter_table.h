@@ -14,6 +14,7 @@ struct ParameterKey {
   double T::*field;
   double least;
   double most;
+  double spread;  // how far fitted values lie from plain ones: of logarithms, or log-odds of shares
   bool required = false;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "plan/time/layer_time.h"
-#include "plan/time/step_time.h"
 
 namespace mpitron::plan {
 namespace {
@@ -14,87 +13,138 @@ struct LayerActivations {
   double working = 0;
 };
 
-double tokens_of(const Job& job) {
-  return static_cast<double>(job.sequence) * job.layout.micro_batch / job.layout.context;
+double share_of(const Job& job, nn::Share share) {
+  switch (share) {
+    case nn::Share::whole:
+      return 1;
+    case nn::Share::along:
+      return 1 / job.along();
+    case nn::Share::tensor:
+      return 1 / job.tensor();
+    case nn::Share::visit:
+      return job.visits() * job.expert_tensor() / job.tensor();
+  }
+  return 1;
 }
 
-/// All tensors that a layer saves for its backward pass, 2 bytes each.
-double saved_bytes(const Job& job, bool moe) {
-  const ModelShape& m = job.model;
-  const double t = job.layout.tensor, along = job.layout.sequence_parallel ? t : 1;
-  const double h = m.hidden;
-  const double attention_width = (2.0 * m.heads + 2.0 * m.kv_heads) * m.head_dim / t;
-  double elements = 4 * h / along + attention_width;  // two norms' inputs and outputs
-  const double activated = m.gated ? 3 : 2;
-  if (moe) {
-    elements += activated * m.shared_ffn / t + m.top_k * (2 * h + activated * m.moe_ffn) / t;
-  } else {
-    elements += activated * m.ffn / t;
+/// All that half a layer saves, and what of it recomputation leaves.
+void add_half(const Job& job, const nn::LayerWork& work, bool dropped, LayerActivations& sum) {
+  for (const nn::KeptNumbers& numbers : work.kept) {
+    const double bytes = 2 * job.tokens() * numbers.count * share_of(job, numbers.share);
+    sum.working += bytes;
+    const bool gone = numbers.dropped_by && job.run.model.recomputes(*numbers.dropped_by);
+    sum.kept += gone || dropped ? 0 : bytes;
   }
-  return 2 * tokens_of(job) * elements;
 }
 
-LayerActivations layer_activations(const Job& job, bool moe) {
-  const double along = job.layout.sequence_parallel ? job.layout.tensor : 1;
-  const double input = 2 * tokens_of(job) * job.model.hidden / along;
-  const double saved = saved_bytes(job, moe);
-  switch (job.layout.recompute) {
-    case Recompute::full: {
-      const double share = job.layout.recomputed;
-      return {share * input + (1 - share) * saved, saved};
-    }
-    case Recompute::selective_products:
-      return {0.6 * saved, saved};
-    case Recompute::none:
-    case Recompute::selective:  // flash attention keeps no scores
-      return {saved, saved};
+LayerActivations activations_of(const Job& job, const LayerKind& kind, bool recomputed) {
+  LayerActivations sum;
+  add_half(job, kind.mixer, recomputed, sum);
+  const bool drops = recomputed || job.run.model.recomputes(kind.drops_feed_forward);
+  add_half(job, kind.feed_forward, drops, sum);
+  if (recomputed || drops) {
+    sum.kept += 2 * job.tokens() * job.hidden() / job.along();
   }
-  return {};
+  return sum;
 }
 
 /// Microbatches of a stage whose activations live at once, of all its layers.
 double in_flight(const Job& job, Index stage) {
-  const double p = job.layout.pipeline, v = job.layout.chunks;
-  const double m = static_cast<double>(job.microbatches());
-  if (job.layout.pipeline == 1) {
+  const double p = job.stages(), v = job.chunks(), m = job.microbatches();
+  if (p == 1) {
     return 1;
   }
-  const double i = static_cast<double>(stage);
+  const auto i = static_cast<double>(stage);
   return v == 1 ? std::min(m, p - i) : std::min(m * v, p * v + p - 1 - 2 * i) / v;
 }
+
+Index recomputed_layers(const config::ModelConfig& model) {
+  if (model.recompute_granularity != config::RecomputeGranularity::full) {
+    return 0;
+  }
+  return model.recompute_method == config::RecomputeMethod::block ? model.recompute_num_layers
+                                                                  : model.all_layers();
+}
+
+class StageCounter {
+ public:
+  explicit StageCounter(const Job& job) : job_(job), recomputed_(recomputed_layers(job.run.model)) {
+    for (const LayerKind& kind : job.work->kinds()) {
+      held_.push_back(held_parameters(job, kind));
+      plain_.push_back(activations_of(job, kind, false));
+      again_.push_back(activations_of(job, kind, true));
+    }
+  }
+
+  RankMemory stage(const pipeline::StageLayout& layout, Index stage) {
+    sum_ = {};
+    kept_ = working_ = 0;
+    RankMemory rank;
+    for (Index chunk = 0; chunk < layout.chunks(); ++chunk) {
+      const pipeline::ChunkLayers& layers = layout.layers(stage, chunk);
+      add_chunk(layers);
+      rank.logits += layers.has_loss ? logits() * Job::real(1 + layers.mtp_count) : 0;
+    }
+    add_state(rank);
+    rank.activations = kept_ * in_flight(job_, stage) + working_;
+    return rank;
+  }
+
+ private:
+  double logits() const { return 10 * job_.tokens() * job_.vocabulary() / job_.tensor(); }
+
+  void add_layer(Index number, Index place) {
+    const std::size_t kind = job_.work->kind(number);
+    const LayerActivations& a = (place < recomputed_ ? again_ : plain_)[kind];
+    sum_ += held_[kind];
+    kept_ += a.kept;
+    working_ = std::max(working_, a.working - a.kept);
+  }
+
+  void add_chunk(const pipeline::ChunkLayers& chunk) {
+    for (Index i = 0; i < chunk.count; ++i) {
+      add_layer(chunk.first + i + 1, i);
+    }
+    for (Index depth = 0; depth < chunk.mtp_count; ++depth) {
+      add_layer(job_.work->layers() + depth + 1, chunk.count + depth);
+    }
+    const double embedding = job_.vocabulary() * job_.hidden() / job_.tensor();
+    const bool both = chunk.has_embedding && chunk.has_loss;
+    sum_.dense += chunk.has_embedding ? embedding : 0;
+    sum_.dense += chunk.has_loss && !(both && job_.tied()) ? embedding : 0;
+  }
+
+  void add_state(RankMemory& rank) const {
+    const double data = job_.data() * job_.context();
+    const double expert_data = std::max(1.0, job_.expert_data());
+    const auto sharded = [&](config::ShardingStrategy from) {
+      return job_.run.parallel.sharding_strategy >= from
+                 ? sum_.dense / data + sum_.expert / expert_data
+                 : sum_.dense + sum_.expert;
+    };
+    rank.weights = 2 * sharded(config::ShardingStrategy::optim_grads_params);
+    rank.gradients = job_.gradient_bytes() * sharded(config::ShardingStrategy::optim_grads);
+    rank.optimizer = 12 * sharded(config::ShardingStrategy::optim);
+  }
+
+  const Job& job_;
+  Index recomputed_;
+  std::vector<HeldParameters> held_;
+  std::vector<LayerActivations> plain_;
+  std::vector<LayerActivations> again_;
+  HeldParameters sum_;
+  double kept_ = 0;
+  double working_ = 0;
+};
 
 }  // namespace
 
 std::vector<RankMemory> stage_memory(const Job& job) {
-  const Layout& l = job.layout;
-  const double data = static_cast<double>(l.data()) * l.context;
-  const double expert_data = std::max(1.0, data * l.tensor / l.expert);
-  const double embedding = static_cast<double>(job.model.vocab) * job.model.hidden / l.tensor;
+  StageCounter counter(job);
+  const pipeline::StageLayout layout = stage_layout(job);
   std::vector<RankMemory> result;
-  Index layer = 0;
-  for (const Index layers : stage_layers(job.model.layers, l.pipeline)) {
-    RankMemory rank;
-    const auto stage = static_cast<Index>(result.size());
-    double dense = stage == 0 ? embedding : 0, expert = 0, kept = 0, working = 0;
-    for (Index i = 0; i < layers; ++i, ++layer) {
-      const HeldParameters held = held_parameters(job, job.model.is_moe(layer));
-      const LayerActivations a = layer_activations(job, job.model.is_moe(layer));
-      dense += held.dense;
-      expert += held.expert;
-      kept += a.kept;
-      working = std::max(working, a.working - a.kept);
-    }
-    const bool last = stage + 1 == l.pipeline;
-    dense += last && !(job.model.tied && l.pipeline == 1) ? embedding : 0;
-    const auto sharded = [&](Sharding from) {
-      return l.sharding >= from ? dense / data + expert / expert_data : dense + expert;
-    };
-    rank.weights = 2 * sharded(Sharding::full);
-    rank.gradients = job.gradient_bytes * sharded(Sharding::gradients);
-    rank.optimizer = 12 * sharded(Sharding::optimizer);
-    rank.activations = kept * in_flight(job, stage) + working;
-    rank.logits = last ? 10 * tokens_of(job) * job.model.vocab / l.tensor : 0;
-    result.push_back(rank);
+  for (Index stage = 0; stage < layout.stages(); ++stage) {
+    result.push_back(counter.stage(layout, stage));
   }
   return result;
 }

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "plan/model/layout.h"
+#include "plan/model/job.h"
 
 namespace mpitron::plan {
 
@@ -13,11 +13,12 @@ struct RankMemory {
   double activations = 0;
   double logits = 0;
 
-  double total() const { return weights + gradients + optimizer + activations + logits; }
+  double state() const { return weights + gradients + optimizer; }
+  double total() const { return state() + activations + logits; }
 };
 
-/// Of a rank of each pipeline stage, in 16 bits with fp32 gradients and Adam state
-/// (arXiv:2205.05198, equation 2 for activations, by layer kind; flash attention).
+/// Of a rank of each pipeline stage, in 16 bits with fp32 gradients and Adam state, by a closed
+/// form over what layers keep (nn/base/layer_work.h). For searches: plan/replay plays the program.
 std::vector<RankMemory> stage_memory(const Job& job);
 /// Of the fullest stage.
 RankMemory fullest_stage(const Job& job);

@@ -1,51 +1,43 @@
 #pragma once
-#include <algorithm>
 #include <string>
 
-#include "plan/model/model_shape.h"
+#include "config/run_config.h"
 
 namespace mpitron::plan {
 
-enum class Sharding { none, optimizer, gradients, full };  // zero 0 to 3
-enum class Recompute { none, selective, selective_products, full };
-enum class Precision { bf16, fp8, mxfp8, nvfp4 };  // of the products; 16 bits: bf16 or fp16
-
-/// How a model is spread over GPUs; names as in the options.
+/// How a run is spread over GPUs, as far as a search chooses it; names as in the options.
 struct Layout {
   Index gpus = 1;
   Index tensor = 1;
+  Index context = 1;
   Index pipeline = 1;
   Index chunks = 1;  // of a stage
-  Index context = 1;
   Index expert = 1;
-  bool sequence_parallel = false;
+  Index expert_tensor = 1;
   Index micro_batch = 1;
-  Sharding sharding = Sharding::none;
-  Recompute recompute = Recompute::none;
-  double recomputed = 1;  // share of the layers that recompute
+  config::ShardingStrategy sharding = config::ShardingStrategy::optim;
 
   Index data() const { return gpus / (tensor * pipeline * context); }
   bool operator==(const Layout&) const = default;
 };
 
-/// A step to predict.
-struct Job {
-  ModelShape model;
-  Layout layout;
-  Precision precision = Precision::bf16;
-  Index sequence = 0;
-  Index global_batch = 0;
-  double gradient_bytes = 4;  // of a parameter's gradient where it is reduced
+/// Puts the layout into a run's options. Layers that do not divide among the stages are split as
+/// evenly as they can be, the first and last stage having the fewer.
+void apply(const Layout& layout, config::RunConfig& run);
+Layout layout_of(const config::RunConfig& run);
 
-  Index microbatches() const {
-    return std::max<Index>(1, global_batch / (layout.micro_batch * layout.data()));
-  }
-};
+/// Whether stages have equally many layers, embedding and loss counting as one each if `accounted`.
+bool divides_evenly(Index layers, Index virtual_stages, bool accounted);
 
-/// Short text: `tp 8 pp 12 vp 1 cp 1 ep 1 mbs 1 dp 8 full`.
-std::string to_text(const Layout& layout);
-const char* to_string(Sharding sharding);
-const char* to_string(Recompute recompute);
-const char* to_string(Precision precision);
+/// Layers for each virtual stage as a string of --pipeline-model-parallel-layout.
+std::string layout_string(Index layers, Index virtual_stages, Index depths);
+
+/// Short text: `tp 8 cp 1 pp 12 vp 1 ep 1 mbs 1 dp 8 optim recompute full 3`.
+std::string to_text(const config::RunConfig& run);
+const char* to_string(config::ShardingStrategy sharding);
+/// "none", "full 3" (layers of a chunk), "core_attn+moe_act".
+std::string to_text(const config::RecomputeConfig& recompute);
+/// Of a selective one, as --recompute-modules has them.
+std::string module_names(const config::RecomputeConfig& recompute, const std::string& separator);
 
 }  // namespace mpitron::plan

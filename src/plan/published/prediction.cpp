@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "plan/memory/device_memory.h"
+#include "plan/published/recipes.h"
 
 namespace mpitron::plan {
 namespace {
@@ -15,7 +16,7 @@ std::vector<Index> micro_batches(const PublishedRow& row) {
   if (row.micro_batch) {
     return {*row.micro_batch};
   }
-  const Index of_a_rank = row.job.global_batch / row.job.layout.data();
+  const Index of_a_rank = row.run.training.global_batch_size / row.run.parallel.data_parallel_size;
   std::vector<Index> result;
   for (Index size = 1; size <= 16; size *= 2) {
     if (of_a_rank % size == 0) {
@@ -30,8 +31,9 @@ std::vector<Index> chunk_counts(const PublishedRow& row) {
     return {*row.chunks};
   }
   std::vector<Index> result = {1};
-  const Index of_a_stage = row.job.model.layers / row.job.layout.pipeline;
-  for (Index chunks = 2; chunks <= of_a_stage && row.job.layout.pipeline > 1; ++chunks) {
+  const Index stages = row.run.parallel.pipeline_model_parallel_size;
+  const Index of_a_stage = row.run.model.num_layers / stages;
+  for (Index chunks = 2; chunks <= of_a_stage && stages > 1; ++chunks) {
     if (of_a_stage % chunks == 0) {
       result.push_back(chunks);
     }
@@ -39,65 +41,92 @@ std::vector<Index> chunk_counts(const PublishedRow& row) {
   return result;
 }
 
-/// As many layers recompute as it takes to fit, which `share` corrects: programs also offload, or
-/// recompute parts of layers.
-void choose_recompute(Job& job, double memory, double share) {
-  job.layout.recompute = Recompute::none;
-  const double without = fullest_stage(job).total();
-  job.layout.recompute = Recompute::full;
-  job.layout.recomputed = 1;
-  const double with = fullest_stage(job).total();
-  const double missing = without - kUsableMemory * memory;
-  job.layout.recomputed =
-      missing <= 0 ? 0 : std::min(1.0, share * missing / std::max(1.0, without - with));
-  if (job.layout.recomputed == 0) {
-    job.layout.recompute = Recompute::none;
+/// As many layers of each chunk recompute as it takes to fit.
+void choose_recompute(Job& job, double memory) {
+  config::ModelConfig& model = job.run.model;
+  if (fullest_stage(job).total() <= memory) {
+    return;
+  }
+  const pipeline::StageLayout layout = stage_layout(job);
+  Index most = 1;
+  for (Index stage = 0; stage < layout.stages(); ++stage) {
+    most = std::max(most, layout.layers(stage, 0).count);
+  }
+  model.recompute_granularity = config::RecomputeGranularity::full;
+  model.recompute_method = config::RecomputeMethod::block;
+  for (model.recompute_num_layers = 1;
+       model.recompute_num_layers < most && fullest_stage(job).total() > memory;
+       ++model.recompute_num_layers) {
   }
 }
 
 }  // namespace
 
-std::vector<std::string> stack_names(const PublishedRow& row) {
-  const std::string precision = to_string(row.job.precision);
-  return {fmt::format("{}|{}|{}", row.source, row.table, row.options),
-          fmt::format("{}|{}|{}", row.source, row.table, precision),
-          fmt::format("{}|{}|{}", row.source, row.table, row.kind),
-          fmt::format("{}|{}", row.source, row.table),
-          fmt::format("{}|{}", row.source, row.kind),
-          row.source};
+const ParameterFile& stack_file(const Library& library, const PublishedRow& row, bool* known) {
+  const std::vector<std::string> names = {
+      fmt::format("{}|{}|{}", row.source, row.table, row.options),
+      fmt::format("{}|{}|{}", row.source, row.table, row.precision),
+      fmt::format("{}|{}|{}", row.source, row.table, row.kind),
+      fmt::format("{}|{}", row.source, row.table),
+      fmt::format("{}|{}", row.source, row.kind),
+      row.source};
+  for (const std::string& name : names) {
+    if (const ParameterFile* file = library.stacks.find(name)) {
+      return *file;
+    }
+  }
+  if (known != nullptr) {
+    *known = false;
+  }
+  return *library.stacks.find("unknown");
 }
 
 RowParts parts_of(const Library& library, const PublishedRow& row) {
   RowParts parts{.machine = library.machine(row.hardware), .stack = std::nullopt};
-  for (const std::string& name : stack_names(row)) {
-    if (!parts.stack) {
-      parts.stack = library.stack(name);
-    }
-  }
-  if (!parts.stack) {
-    parts.stack = library.stack("unknown");
-    parts.stack_is_known = false;
-  }
+  parts.stack = library.stack(stack_file(library, row, &parts.stack_is_known).name);
   return parts;
 }
 
-Prediction predict(const Machine& machine, const Stack& stack, const PublishedRow& row) {
-  std::optional<Prediction> best;
-  Job job = row.job;
-  for (const Index micro_batch : micro_batches(row)) {
-    job.layout.micro_batch = micro_batch;
-    for (const Index chunks : chunk_counts(row)) {
-      job.layout.chunks = chunks;
-      if (!row.recompute) {
-        choose_recompute(job, machine.memory, stack.recompute);
+std::vector<Job> candidate_jobs(const PublishedRow& given, double memory) {
+  PublishedRow row = given;
+  apply_recipes(shipped_recipes(), row);
+  std::vector<Job> jobs;
+  for (const Index chunks : chunk_counts(row)) {
+    for (const Index micro_batch : micro_batches(row)) {
+      config::RunConfig run = row.run;
+      if (chunks != row.chunks.value_or(1)) {
+        Layout layout = layout_of(run);
+        layout.chunks = chunks;
+        const bool sequence_parallel = run.parallel.sequence_parallel;
+        apply(layout, run);
+        run.parallel.sequence_parallel = sequence_parallel;
       }
-      const StepTime time = step_time({machine, stack, job});
-      if (!best || time.seconds() < best->time.seconds()) {
-        best = Prediction{job, time};
+      run.training.micro_batch_size = micro_batch;
+      Job job = make_job(std::move(run), row.practice);
+      if (!row.recompute_known) {
+        choose_recompute(job, kUsableMemory * memory);
       }
+      jobs.push_back(std::move(job));
     }
   }
-  return *best;
+  return jobs;
+}
+
+Prediction predict(const Machine& machine, const Stack& stack, const std::vector<Job>& candidates) {
+  std::optional<StepTime> best;
+  const Job* chosen = nullptr;
+  for (const Job& job : candidates) {
+    const StepTime time = step_time({machine, stack, job});
+    if (!best || time.seconds() < best->seconds()) {
+      best = time;
+      chosen = &job;
+    }
+  }
+  return {*chosen, *best};
+}
+
+Prediction predict(const Machine& machine, const Stack& stack, const PublishedRow& row) {
+  return predict(machine, stack, candidate_jobs(row, machine.memory));
 }
 
 }  // namespace mpitron::plan

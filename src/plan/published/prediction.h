@@ -16,15 +16,21 @@ struct RowParts {
   bool stack_is_known = true;  // else that of software that nothing is known of
 };
 RowParts parts_of(const Library& library, const PublishedRow& row);
-/// Names under which stacks are looked for, the closest first: `SOURCE|TABLE|PRECISION|KIND` and
-/// shorter.
-std::vector<std::string> stack_names(const PublishedRow& row);
+/// The stack file of a row: by the closest name that has one (`SOURCE|TABLE|PRECISION` and
+/// shorter), else that of unknown software.
+const ParameterFile& stack_file(const Library& library, const PublishedRow& row, bool* known);
+
+/// The row with all that its source leaves out: every microbatch size and number of chunks that
+/// divide, what the recipes say, else as many recomputed layers as it takes to fit in `memory`
+/// bytes.
+std::vector<Job> candidate_jobs(const PublishedRow& row, double memory);
 
 struct Prediction {
-  Job job;  // with what the source does not say, as it would be fastest
+  Job job;
   StepTime time;
 };
-/// Microbatch, chunks and recompute that are not given are those of the fastest step that fits.
+/// The fastest of the candidates.
+Prediction predict(const Machine& machine, const Stack& stack, const std::vector<Job>& candidates);
 Prediction predict(const Machine& machine, const Stack& stack, const PublishedRow& row);
 
 }  // namespace mpitron::plan

@@ -38,19 +38,41 @@ struct Word {
   const char* text;
   T value;
 };
-constexpr Word<Sharding> kSharding[] = {{"ddp", Sharding::none},
-                                        {"zero1", Sharding::optimizer},
-                                        {"zero2", Sharding::gradients},
-                                        {"zero3", Sharding::full}};
+using config::ShardingStrategy;
+constexpr Word<ShardingStrategy> kSharding[] = {{"ddp", ShardingStrategy::no_shard},
+                                                {"zero1", ShardingStrategy::optim},
+                                                {"zero2", ShardingStrategy::optim_grads},
+                                                {"zero3", ShardingStrategy::optim_grads_params}};
+enum class Recompute { none, selective, products, full };
 constexpr Word<Recompute> kRecompute[] = {{"none", Recompute::none},
                                           {"selective", Recompute::selective},
-                                          {"selective-op", Recompute::selective_products},
+                                          {"selective-op", Recompute::products},
                                           {"full", Recompute::full}};
 constexpr Word<Precision> kPrecision[] = {{"bf16", Precision::bf16},
                                           {"fp16", Precision::bf16},
                                           {"fp8", Precision::fp8},
                                           {"mxfp8", Precision::mxfp8},
                                           {"nvfp4", Precision::nvfp4}};
+constexpr double kRecomputedProducts = 0.5;  // every second product of a layer
+
+/// What the public configuration of a model has beside the columns.
+void complete_named_model(const std::string& name, config::ModelConfig& model) {
+  if (name.starts_with("deepseek") || name.starts_with("kimi")) {
+    model.multi_latent_attention = true;  // arXiv:2412.19437
+    model.q_lora_rank = 1536;
+    model.kv_lora_rank = 512;
+  }
+  if (name.starts_with("deepseek") && model.moe) {
+    model.moe->num_groups = 8;
+    model.moe->group_topk = 4;
+  }
+  if (name.starts_with("gpt-oss")) {  // every second layer sees 128 tokens
+    model.window_size = {{127, 0}};
+    for (Index layer = 0; layer < model.num_layers; ++layer) {
+      model.window_layers.push_back(layer % 2 == 0);
+    }
+  }
+}
 
 class TableReader {
  public:
@@ -79,17 +101,18 @@ class TableReader {
                      .table = cell("table"),
                      .kind = cell("kind"),
                      .hardware = cell("hardware"),
+                     .precision = cell("precision"),
                      .model = cell("model"),
                      .options = cell("options")};
     row.layout_known = row.kind != "search";
-    row.job.precision = word("precision", kPrecision);
+    row.practice.precision = word("precision", kPrecision);
     row.value = number("value");
     row.unit = cell("reported");
     if (row.layout_known) {
-      row.job.model = model(row.model);
+      read_model(row);
       read_layout(row);
+      read_recompute(row);
       row.seconds = number("step_s");
-      check_layout(row);
     }
     return row;
   }
@@ -136,53 +159,81 @@ class TableReader {
     fail(column, fmt::format("one of {} is expected", known));
   }
 
-  ModelShape model(const std::string& name) const {
-    return {.layers = whole("layers", 1),
-            .hidden = whole("hidden", 1),
-            .ffn = whole("ffn", 0),
-            .heads = whole("heads", 1),
-            .kv_heads = whole("kv_heads", 1),
-            .head_dim = whole("head_dim", 1),
-            .gated = whole("gated", 0) != 0,
-            .vocab = whole("vocab", 1),
-            .experts = whole("experts", 0),
-            .top_k = whole("topk", 0),
-            .moe_ffn = whole("moe_ffn", 0),
-            .shared_ffn = whole("shared_ffn", 0),
-            .dense_layers = whole("dense_layers", 0),
-            .latent_attention = name.starts_with("deepseek") || name.starts_with("kimi")};
+  void read_model(PublishedRow& row) const {
+    config::ModelConfig& model = row.run.model;
+    model.num_layers = whole("layers", 1);
+    model.hidden_size = whole("hidden", 1);
+    model.ffn_hidden_size = whole("ffn", 0);
+    model.num_attention_heads = whole("heads", 1);
+    model.num_query_groups = whole("kv_heads", 1);
+    model.kv_channels = whole("head_dim", 1);
+    model.gated_linear_unit = whole("gated", 0) != 0;
+    model.padded_vocab_size = whole("vocab", 1);
+    model.untie_embeddings_and_output_weights = true;
+    model.seq_length = whole("seq", 1);
+    if (const Index experts = whole("experts", 0); experts > 0) {
+      config::MoeConfig& moe = model.moe.emplace();
+      moe.num_experts = experts;
+      moe.topk = whole("topk", 1);
+      moe.ffn_hidden_size = whole("moe_ffn", 1);
+      moe.shared_expert_intermediate_size = whole("shared_ffn", 0);
+      moe.layers.assign(static_cast<std::size_t>(model.num_layers), true);
+      std::fill_n(moe.layers.begin(), std::min(whole("dense_layers", 0), model.num_layers), false);
+      row.practice.bounded_experts = row.options.find("capacity factor") != std::string::npos;
+    }
+    if (row.practice.precision != Precision::bf16) {
+      model.fp8.emplace();
+    }
+    complete_named_model(row.model, model);
   }
 
   void read_layout(PublishedRow& row) const {
     row.micro_batch = maybe_whole("mbs");
     row.chunks = maybe_whole("vp");
-    if (cell("recompute") != "?") {
-      row.recompute = word("recompute", kRecompute);
+    const Layout layout{.gpus = whole("gpus", 1),
+                        .tensor = whole("tp", 1),
+                        .context = whole("cp", 1),
+                        .pipeline = whole("pp", 1),
+                        .chunks = row.chunks.value_or(1),
+                        .expert = whole("ep", 1),
+                        .micro_batch = row.micro_batch.value_or(1),
+                        .sharding = word("dp_kind", kSharding)};
+    const Index model_parallel = layout.tensor * layout.pipeline * layout.context;
+    if (layout.gpus % model_parallel != 0) {
+      fail("gpus", fmt::format("a multiple of tp x pp x cp = {} is expected", model_parallel));
     }
-    row.job.layout = {.gpus = whole("gpus", 1),
-                      .tensor = whole("tp", 1),
-                      .pipeline = whole("pp", 1),
-                      .chunks = row.chunks.value_or(1),
-                      .context = whole("cp", 1),
-                      .expert = whole("ep", 1),
-                      .sequence_parallel = whole("sp", 0) != 0,
-                      .micro_batch = row.micro_batch.value_or(1),
-                      .sharding = word("dp_kind", kSharding),
-                      .recompute = row.recompute.value_or(Recompute::none)};
-    row.job.sequence = whole("seq", 1);
-    row.job.global_batch = whole("gbs", 1);
-    const bool narrow = cell("precision") == "fp16" ||
-                        row.options.find("PURE") != std::string::npos ||
-                        row.options.find("gradients in fp16") != std::string::npos ||
-                        row.options.find("reduced in bf16") != std::string::npos;
-    row.job.gradient_bytes = narrow ? 2 : 4;
+    apply(layout, row.run);
+    row.run.parallel.sequence_parallel = whole("sp", 0) != 0;
+    row.run.training.global_batch_size = whole("gbs", 1);
+    const auto said = [&](const char* words) {
+      return row.options.find(words) != std::string::npos;
+    };
+    const bool narrow = row.precision == "fp16" || said("PURE") || said("gradients in fp16") ||
+                        said("reduced in bf16");
+    row.run.optimizer.main_grad_dtype = narrow ? DType::bf16 : DType::f32;
   }
 
-  void check_layout(const PublishedRow& row) const {
-    const Layout& l = row.job.layout;
-    const Index model_parallel = l.tensor * l.pipeline * l.context;
-    if (l.gpus % model_parallel != 0) {
-      fail("gpus", fmt::format("a multiple of tp x pp x cp = {} is expected", model_parallel));
+  void read_recompute(PublishedRow& row) const {
+    row.recompute_known = cell("recompute") != "?";
+    if (!row.recompute_known) {
+      return;
+    }
+    config::ModelConfig& model = row.run.model;
+    switch (word("recompute", kRecompute)) {
+      case Recompute::none:
+        return;
+      case Recompute::selective:
+        model.recompute_granularity = config::RecomputeGranularity::selective;
+        model.recompute_modules = {config::RecomputeModule::core_attn};
+        return;
+      case Recompute::products:
+        row.practice.recomputed_products = kRecomputedProducts;
+        return;
+      case Recompute::full:
+        model.recompute_granularity = config::RecomputeGranularity::full;
+        model.recompute_method = config::RecomputeMethod::uniform;
+        model.recompute_num_layers = 1;
+        return;
     }
   }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/model/job.h"
 #include "plan/model/layout.h"
 
 namespace mpitron::plan {
@@ -11,11 +12,12 @@ namespace mpitron::plan {
 /// A measured step of another system. What its source does not say is none.
 struct PublishedRow {
   Index line = 0;
-  std::string id, source, table, kind, hardware, model, options;
+  std::string id, source, table, kind, hardware, precision, model, options;
   bool layout_known = true;  // false: kind `search`
-  Job job;
+  config::RunConfig run;     // the columns as options; without what follows
+  Practice practice;
   std::optional<Index> micro_batch, chunks;
-  std::optional<Recompute> recompute;
+  bool recompute_known = false;
   double seconds = 0;  // of a step
   double value = 0;    // as reported
   std::string unit;

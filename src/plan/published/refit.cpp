@@ -3,174 +3,247 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <optional>
 
-#include <fmt/format.h>
-
+#include "plan/published/least_squares.h"
 #include "plan/published/prediction.h"
+#include "plan/published/validation.h"
 
 namespace mpitron::plan {
 namespace {
 
-constexpr double kCap = 0.35;    // larger errors are the source's
-constexpr double kPull = 0.002;  // loss of a parameter that is e times its start
-
+/// A fitted value as the solver moves it: its logarithm, or the log-odds of a share.
 struct Parameter {
-  double* value;
-  double start;
+  ParameterFile* file;
+  std::string key;
+  bool share;  // of 1
   double least;
   double most;
-  std::string name;
-  std::vector<std::size_t> rows;  // that may depend on it
-  double step = 0.15;             // of its logarithm
+  double spread;
+  std::optional<std::size_t> parent;  // whose value this one would have
+  double centre = 0;                  // without a parent
+  std::vector<std::size_t> rows = {};
+
+  double inner(double value) const {
+    const double inside = std::clamp(value, least, most);
+    return share ? std::log(inside / (1 - inside)) : std::log(inside);
+  }
+  double outer(double z) const {
+    return std::clamp(share ? 1 / (1 + std::exp(-z)) : std::exp(z), least, most);
+  }
+  double& value() const { return file->fitted.at(key); }
 };
 
-template <class T>
-const ParameterKey<T>* find_key(std::span<const ParameterKey<T>> keys, const std::string& name) {
-  const auto at = std::ranges::find_if(keys, [&](const auto& key) { return name == key.key; });
-  return at == keys.end() ? nullptr : &*at;
-}
+/// A row that is told again and again.
+struct FittedRow {
+  const PublishedRow* row;
+  std::vector<Job> candidates;
+  const ParameterFile* machine;
+  const ParameterFile* stack;
+  double scale;  // of its class' errors
+};
 
 class Fitter {
  public:
   Fitter(Library& library, const std::vector<PublishedRow>& rows) : library_(library) {
     for (const PublishedRow& row : rows) {
-      if (row.layout_known && library.machine(row.hardware)) {
-        rows_.push_back(&row);
-      }
+      add_row(row);
     }
-    losses_.resize(rows_.size());
-    collect(library.machines, machine_keys(),
-            [&](const PublishedRow& row) { return library_.machines.find(row.hardware); });
-    collect(library.stacks, stack_keys(), [&](const PublishedRow& row) { return stack_file(row); });
+    collect(library.machines, machine_keys(), &FittedRow::machine);
+    collect(library.stacks, stack_keys(), &FittedRow::stack);
   }
 
   FitResult run(int rounds) {
-    FitResult result{.parameters = parameters_.size(), .rows = rows_.size()};
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      losses_[i] = row_loss(i);
-    }
-    result.loss_before = mean_loss();
-    std::vector<bool> moved(parameters_.size(), false);
-    for (int round = 0; round < rounds; ++round) {
-      for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        moved[i] = improve(parameters_[i]) || moved[i];
+    FitResult result{.parameters = {}, .rows = rows_.size()};
+    for (const Parameter& parameter : parameters_) {
+      result.parameters.push_back(
+          {.name = parameter.file->name + " " + parameter.key, .before = parameter.value()});
+      if (parameter.rows.empty()) {
+        result.undetermined.push_back(parameter.file->name + " " + parameter.key);
       }
     }
-    result.loss_after = mean_loss();
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      if (!moved[i] && parameters_[i].rows.empty()) {
-        result.undetermined.push_back(parameters_[i].name);
-      }
-    }
+    remake(nullptr);
+    result.error_before = median_error();
+    LeastSquares solver(*this, parameters_.size());
+    solver.run(rounds);
+    result.error_after = median_error();
+    describe(solver.covariance(), result.parameters);
     return result;
   }
 
+  // What LeastSquares asks for.
+  std::vector<double> place() const {
+    std::vector<double> z;
+    for (const Parameter& parameter : parameters_) {
+      z.push_back(parameter.inner(parameter.value()));
+    }
+    return z;
+  }
+  void move_to(const std::vector<double>& z) {
+    for (std::size_t j = 0; j < z.size(); ++j) {
+      parameters_[j].value() = parameters_[j].outer(z[j]);
+    }
+    remake(nullptr);
+  }
+  std::vector<double> residuals() const {
+    std::vector<double> result(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      result[i] = residual(i);
+    }
+    return result;
+  }
+  double scale(std::size_t i) const { return rows_[i].scale; }
+  const std::vector<std::size_t>& rows_of(std::size_t j) const { return parameters_[j].rows; }
+  /// Residuals of the rows of parameter `j` where it is at `z`; the others stay.
+  std::vector<double> moved_residuals(std::size_t j, double z) {
+    const Parameter& parameter = parameters_[j];
+    const double before = parameter.value();
+    parameter.value() = parameter.outer(z);
+    remake(&parameter);
+    std::vector<double> result;
+    for (const std::size_t i : parameter.rows) {
+      result.push_back(residual(i));
+    }
+    parameter.value() = before;
+    remake(&parameter);
+    return result;
+  }
+  double prior_spread(std::size_t j) const { return parameters_[j].spread; }
+  std::optional<std::size_t> prior_parent(std::size_t j) const { return parameters_[j].parent; }
+  double prior_centre(std::size_t j) const { return parameters_[j].centre; }
+
  private:
-  const ParameterFile* stack_file(const PublishedRow& row) const {
-    for (const std::string& name : stack_names(row)) {
-      if (const ParameterFile* file = library_.stacks.find(name)) {
-        return file;
-      }
+  void add_row(const PublishedRow& row) {
+    const ParameterFile* machine = library_.machines.find(row.hardware);
+    if (!row.layout_known || machine == nullptr) {
+      return;
     }
-    return library_.stacks.find("unknown");
+    const Machine made = make_machine(machine->name, library_.machines.values(*machine));
+    rows_.push_back({.row = &row,
+                     .candidates = candidate_jobs(row, made.memory),
+                     .machine = machine,
+                     .stack = &stack_file(library_, row, nullptr),
+                     .scale = error_scale(validation_class(row, made))});
   }
 
-  /// True if a value in `file` may be seen by what extends it as far as `from`.
-  static bool reaches(const ParameterFiles& files, const ParameterFile* from,
-                      const ParameterFile& file, const std::string& key) {
-    for (; from != nullptr; from = from->extends.empty() ? nullptr : files.find(from->extends)) {
-      if (from == &file) {
-        return true;
-      }
-      if (from->fitted.contains(key) || from->values.contains(key)) {
-        return false;
-      }
-    }
-    return false;
-  }
-
-  template <class T, class FileOf>
-  void collect(ParameterFiles& files, std::span<const ParameterKey<T>> keys, FileOf file_of) {
+  template <class T>
+  void collect(ParameterFiles& files, std::span<const ParameterKey<T>> keys,
+               const ParameterFile* FittedRow::*of_row) {
     for (ParameterFile& file : files.all()) {
-      for (auto& [name, value] : file.fitted) {
-        const ParameterKey<T>* key = find_key(keys, name);
-        if (key == nullptr) {
-          continue;  // told where the file is used
+      for (const auto& [name, value] : file.fitted) {
+        const auto key =
+            std::ranges::find_if(keys, [&](const auto& known) { return name == known.key; });
+        if (key != keys.end()) {
+          add_parameter(files, file, *key, of_row);
         }
-        Parameter parameter{.value = &value,
-                            .start = value,
-                            .least = std::max(key->least, 1e-7),
-                            .most = key->most,
-                            .name = file.name + " " + name};
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-          if (reaches(files, file_of(*rows_[i]), file, name)) {
-            parameter.rows.push_back(i);
-          }
-        }
-        parameters_.push_back(parameter);
       }
     }
   }
 
-  double row_loss(std::size_t i) const {
-    const PublishedRow& row = *rows_[i];
-    const RowParts parts = parts_of(library_, row);
-    const double error =
-        std::log(predict(*parts.machine, *parts.stack, row).time.seconds() / row.seconds);
-    const double size = std::abs(error);
-    return size < kCap ? size + 2 * size * size : kCap + 2 * kCap * kCap + 0.3 * (size - kCap);
-  }
-
-  double mean_loss() const {
-    double sum = 0;
-    for (const double loss : losses_) {
-      sum += loss;
-    }
-    return sum / static_cast<double>(losses_.size());
-  }
-
-  double loss_with(const Parameter& parameter, std::vector<double>& losses) const {
-    const double away =
-        std::log(std::max(*parameter.value, 1e-9) / std::max(parameter.start, 1e-9));
-    double sum = kPull * away * away;
-    for (std::size_t i = 0; i < parameter.rows.size(); ++i) {
-      losses[i] = row_loss(parameter.rows[i]);
-      sum += losses[i];
-    }
-    return sum;
-  }
-
-  bool improve(Parameter& parameter) {
-    if (parameter.rows.empty()) {
-      return false;
-    }
-    const double here = std::clamp(*parameter.value, parameter.least, parameter.most);
-    std::vector<double> best_losses(parameter.rows.size()), losses = best_losses;
-    double best = loss_with(parameter, best_losses), chosen = *parameter.value;
-    for (const double direction : {-1.0, 1.0}) {
-      *parameter.value =
-          std::clamp(here * std::exp(direction * parameter.step), parameter.least, parameter.most);
-      const double loss = loss_with(parameter, losses);
-      if (loss < best - 1e-9) {
-        best = loss;
-        best_losses = losses;
-        chosen = *parameter.value;
+  template <class T>
+  void add_parameter(ParameterFiles& files, ParameterFile& file, const ParameterKey<T>& key,
+                     const ParameterFile* FittedRow::*of_row) {
+    const bool share = key.least == 0 && key.most == 1;
+    Parameter parameter{.file = &file,
+                        .key = key.key,
+                        .share = share,
+                        .least = share ? 0.005 : std::max(key.least, 1e-7),
+                        .most = share ? 0.995 : key.most,
+                        .spread = key.spread,
+                        .parent = std::nullopt};
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (files.reaches(rows_[i].*of_row, file, key.key)) {
+        parameter.rows.push_back(i);
       }
     }
-    const bool moved = chosen != here;
-    parameter.step = std::clamp(parameter.step * (moved ? 1.4 : 0.5), 0.004, 0.7);
-    *parameter.value = chosen;
-    for (std::size_t i = 0; i < parameter.rows.size(); ++i) {
-      losses_[parameter.rows[i]] = best_losses[i];
+    set_prior(files, file, T().*key.field, parameter);
+    parameters_.push_back(parameter);
+  }
+
+  /// The plain value of the same file, or else what it would inherit.
+  void set_prior(const ParameterFiles& files, const ParameterFile& file, double otherwise,
+                 Parameter& parameter) const {
+    const auto plain = [&](const ParameterFile& from) {
+      const auto at = from.values.find(parameter.key);
+      return at == from.values.end() ? std::nullopt : std::optional(std::stod(at->second));
+    };
+    const ParameterFile* from = &file;
+    std::optional<double> centre = plain(file);
+    while (!centre && !from->extends.empty()) {
+      from = files.find(from->extends);
+      for (std::size_t j = 0; j < parameters_.size(); ++j) {
+        if (parameters_[j].file == from && parameters_[j].key == parameter.key) {
+          parameter.parent = j;
+          return;
+        }
+      }
+      if (from->fitted.contains(parameter.key)) {
+        centre = from->fitted.at(parameter.key);  // of a file that comes later
+      } else {
+        centre = plain(*from);
+      }
     }
-    return moved;
+    parameter.centre = parameter.inner(centre.value_or(otherwise));
+  }
+
+  void describe(const std::vector<double>& covariance, std::vector<FittedParameter>& told) const {
+    const std::size_t n = told.size();
+    for (std::size_t j = 0; j < n; ++j) {
+      told[j].after = parameters_[j].value();
+      if (covariance.empty()) {
+        continue;
+      }
+      const double own = covariance[j * n + j], prior = parameters_[j].spread;
+      told[j].learned = std::max(0.0, 1 - own / (prior * prior));
+      for (std::size_t k = 0; k < n; ++k) {
+        const double both = own * covariance[k * n + k];
+        const double correlation =
+            k == j || both <= 0 ? 0 : covariance[j * n + k] / std::sqrt(both);
+        if (std::abs(correlation) > std::abs(told[j].correlation)) {
+          told[j].correlation = correlation;
+          told[j].correlated_with = told[k].name;
+        }
+      }
+    }
+  }
+
+  /// The machines and stacks that see a change of this parameter; of all for null.
+  void remake(const Parameter* changed) {
+    for (const FittedRow& row : rows_) {
+      machines_.try_emplace(row.machine);
+      stacks_.try_emplace(row.stack);
+    }
+    for (auto& [file, machine] : machines_) {
+      if (changed == nullptr || library_.machines.reaches(file, *changed->file, changed->key)) {
+        machine = make_machine(file->name, library_.machines.values(*file));
+      }
+    }
+    for (auto& [file, stack] : stacks_) {
+      if (changed == nullptr || library_.stacks.reaches(file, *changed->file, changed->key)) {
+        stack = make_stack(file->name, library_.stacks.values(*file));
+      }
+    }
+  }
+
+  double residual(std::size_t i) const {
+    const FittedRow& row = rows_[i];
+    const Prediction told =
+        predict(machines_.at(row.machine), stacks_.at(row.stack), row.candidates);
+    return std::log(told.time.seconds() / row.row->seconds);
+  }
+
+  double median_error() const {
+    std::vector<double> errors = residuals();
+    std::ranges::transform(errors, errors.begin(), [](double r) { return std::abs(r); });
+    std::ranges::sort(errors);
+    return errors.empty() ? 0 : std::expm1(errors[errors.size() / 2]);
   }
 
   Library& library_;
-  std::vector<const PublishedRow*> rows_;
-  std::vector<double> losses_;
+  std::vector<FittedRow> rows_;
   std::vector<Parameter> parameters_;
+  std::map<const ParameterFile*, Machine> machines_;
+  std::map<const ParameterFile*, Stack> stacks_;
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #pragma once
-#include <functional>
-#include <span>
+#include <string>
 #include <vector>
 
 #include "plan/machine/library.h"
@@ -8,18 +7,29 @@
 
 namespace mpitron::plan {
 
+/// A fitted value.
+struct FittedParameter {
+  std::string name;  // file and key
+  double before = 0;
+  double after = 0;
+  double learned = 0;  // share of what is known of it that comes from the rows: 0: all was assumed
+  std::string correlated_with;  // the parameter that moves with it most
+  double correlation = 0;
+};
+
 /// What a fit has found.
 struct FitResult {
-  std::size_t parameters = 0;
+  std::vector<FittedParameter> parameters;
   std::size_t rows = 0;
-  double loss_before = 0;
-  double loss_after = 0;
+  double error_before = 0;  // median, of a step
+  double error_after = 0;
   std::vector<std::string> undetermined;  // parameters that no row depends on: left as they were
 };
 
-/// Changes the fitted values of the library so that steps of these rows are told best: coordinate
-/// search on logarithms of values, over the mean of capped logarithmic errors, with a weak pull
-/// towards the values it starts from.
-FitResult refit(Library& library, const std::vector<PublishedRow>& rows, int rounds = 12);
+/// Changes the fitted values of the library so that steps of these rows are told best: the most
+/// likely values where errors of rows follow a t distribution as wide as their class is uncertain,
+/// and a value lies around the plain one of its file, or else the one it would inherit, as far as
+/// its key says (parameter_table.h). Levenberg-Marquardt on logarithms, of shares on log-odds.
+FitResult refit(Library& library, const std::vector<PublishedRow>& rows, int rounds = 20);
 
 }  // namespace mpitron::plan

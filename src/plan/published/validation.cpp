@@ -4,6 +4,9 @@
 #include <cmath>
 #include <map>
 
+#include "plan/published/refit.h"
+#include "utils/text/hash.h"
+
 namespace mpitron::plan {
 namespace {
 
@@ -17,7 +20,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 }  // namespace
 
 std::string validation_class(const PublishedRow& row, const Machine& machine) {
-  if (row.job.model.experts > 0) {
+  if (row.run.model.moe) {
     return "mixture of experts";
   }
   if (machine.peak_16 > 1.5e15) {
@@ -26,9 +29,43 @@ std::string validation_class(const PublishedRow& row, const Machine& machine) {
   if (row.model.starts_with("bloom")) {
     return "one model in many layouts";
   }
-  return row.job.layout.sharding >= Sharding::gradients && row.job.layout.pipeline == 1
+  const config::ParallelConfig& p = row.run.parallel;
+  return p.sharding_strategy >= config::ShardingStrategy::optim_grads &&
+                 p.pipeline_model_parallel_size == 1
              ? "fully sharded"
              : "tensor and pipeline";
+}
+
+double error_scale(const std::string& group) {
+  return group == "mixture of experts"          ? 0.08
+         : group == "tensor and pipeline"       ? 0.03
+         : group == "one model in many layouts" ? 0.05
+                                                : 0.04;
+}
+
+Validation cross_validate(const Library& library, const std::vector<PublishedRow>& rows,
+                          Index folds, bool by_table) {
+  const auto part_of = [&](const PublishedRow& row) {
+    const std::string name = by_table ? row.source + row.table : row.id;
+    return static_cast<Index>(hash64(name) % static_cast<std::uint64_t>(folds));
+  };
+  Validation all;
+  for (Index part = 0; part < folds; ++part) {
+    std::vector<PublishedRow> others;
+    for (const PublishedRow& row : rows) {
+      if (part_of(row) != part) {
+        others.push_back(row);
+      }
+    }
+    Library fitted = library;
+    refit(fitted, others);
+    for (ValidatedRow& told : validate(fitted, rows).rows) {
+      if (part_of(*told.row) == part) {
+        all.rows.push_back(std::move(told));
+      }
+    }
+  }
+  return all;
 }
 
 Validation validate(const Library& library, const std::vector<PublishedRow>& rows) {

@@ -34,6 +34,14 @@ struct ErrorSummary {
 };
 std::vector<ErrorSummary> summarize(const Validation& validation);
 
+/// How wide errors of a class are spread, of a step.
+double error_scale(const std::string& group);
+
+/// Rows that a fit has not seen: the rows are dealt to `folds` parts, by themselves or by their
+/// tables as a whole, and each part is predicted with values that are fitted to all others.
+Validation cross_validate(const Library& library, const std::vector<PublishedRow>& rows,
+                          Index folds, bool by_table);
+
 /// Class of section `validation` of docs/how-to/plan-a-large-run.md.
 std::string validation_class(const PublishedRow& row, const Machine& machine);
 

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+
+#include "utils/numbers/shape.h"
 
 namespace mpitron::plan {
 
@@ -7,12 +10,30 @@ struct FailureModel {
   double between_failures = 0;  // of the whole job: that of a GPU over their number
   double checkpoint = 0;        // training waits so long for one
   double restart = 0;           // until training goes on after a failure
+  double durable = 0;           // until a checkpoint survives a failure, behind the wait for it
 };
 
-/// Seconds of training between checkpoints that lose least (Daly 2006).
+/// Seconds of training between checkpoints that lose least, to first order (Young 1974) and to a
+/// higher one (Daly 2006).
+double young_interval(const FailureModel& model);
 double best_interval(const FailureModel& model);
 
-/// Share of the time that training gets with checkpoints every `interval` seconds.
+/// Share of the time that training gets with checkpoints every `interval` seconds (Daly 2006,
+/// equation 20). A checkpoint that is not durable yet is lost work.
 double goodput(const FailureModel& model, double interval);
+
+/// How long a run takes among failures that come at random.
+struct RunForecast {
+  double days = 0;      // the mean
+  double days_low = 0;  // 5 of 100 runs are shorter
+  double days_high = 0;
+  double restarts = 0;
+};
+/// Of `training` seconds without failures, played with a fixed seed.
+RunForecast forecast(const FailureModel& model, double interval, double training);
+
+/// Slowest of `n` ranks whose times lie around the mean as a normal distribution with this share of
+/// it, over the mean: what a synchronous step takes.
+double slowest_of(Index n, double spread);
 
 }  // namespace mpitron::plan

@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "plan/model/layout.h"
+
 namespace mpitron::plan {
 namespace {
 
-constexpr std::array<std::string_view, 20> kLayoutOptions = {
+constexpr std::array<std::string_view, 22> kLayoutOptions = {
     "tensor-model-parallel-size",
     "context-parallel-size",
     "pipeline-model-parallel-size",
@@ -23,6 +25,8 @@ constexpr std::array<std::string_view, 20> kLayoutOptions = {
     "account-for-embedding-in-pipeline-split",
     "account-for-loss-in-pipeline-split",
     "expert-model-parallel-size",
+    "expert-tensor-parallel-size",
+    "recompute-modules",
     "sequence-parallel",
     "micro-batch-size",
     "use-distributed-optimizer",
@@ -43,42 +47,60 @@ bool is_option(const std::string& word) {
   return word.starts_with("--");
 }
 
+void add_recompute(const config::RecomputeConfig& recompute, std::vector<LayoutFlag>& flags) {
+  switch (recompute.recompute_granularity) {
+    case config::RecomputeGranularity::none:
+      return;
+    case config::RecomputeGranularity::full:
+      flags.push_back({"recompute-granularity", "full"});
+      flags.push_back({"recompute-method", "block"});
+      flags.push_back({"recompute-num-layers", std::to_string(recompute.recompute_num_layers)});
+      return;
+    case config::RecomputeGranularity::selective:
+      flags.push_back({"recompute-granularity", "selective"});
+      flags.push_back({"recompute-modules", module_names(recompute, " ")});
+      return;
+  }
+}
+
 }  // namespace
 
-std::vector<LayoutFlag> layout_flags(const Job& job) {
-  const Layout& l = job.layout;
-  std::vector<LayoutFlag> flags = {{"world-size", std::to_string(l.gpus)},
-                                   {"micro-batch-size", std::to_string(l.micro_batch)},
-                                   {"tensor-model-parallel-size", std::to_string(l.tensor)},
-                                   {"pipeline-model-parallel-size", std::to_string(l.pipeline)}};
+std::vector<LayoutFlag> layout_flags(const config::RunConfig& run) {
+  const config::ParallelConfig& p = run.parallel;
+  std::vector<LayoutFlag> flags;
   const auto add = [&](bool wanted, const char* name, const std::string& value = "") {
     if (wanted) {
       flags.push_back({name, value});
     }
   };
-  const bool uneven = job.model.layers % l.pipeline != 0;
-  add(l.chunks > 1, "num-virtual-stages-per-pipeline-rank", std::to_string(l.chunks));
-  add(uneven, "account-for-embedding-in-pipeline-split");
-  add(uneven, "account-for-loss-in-pipeline-split");
-  add(l.context > 1, "context-parallel-size", std::to_string(l.context));
-  add(l.expert > 1, "expert-model-parallel-size", std::to_string(l.expert));
-  add(l.sequence_parallel, "sequence-parallel");
-  add(l.sharding >= Sharding::optimizer, "use-distributed-optimizer");
-  add(l.sharding == Sharding::full, "use-megatron-fsdp");
-  add(l.sharding == Sharding::full, "data-parallel-sharding-strategy", "optim_grads_params");
-  if (l.recompute == Recompute::full) {
-    const double of_a_chunk =
-        std::ceil(static_cast<double>(job.model.layers) / (l.pipeline * l.chunks));
-    add(true, "recompute-granularity", "full");
-    add(true, "recompute-method", "block");
-    add(true, "recompute-num-layers",
-        std::to_string(static_cast<Index>(std::lround(l.recomputed * of_a_chunk))));
-  }
-  add(l.recompute == Recompute::selective, "recompute-granularity", "selective");
+  const auto add_size = [&](const char* name, Index value, Index without) {
+    add(value != without, name, std::to_string(value));
+  };
+  add_size("world-size", p.world_size, 0);
+  add_size("micro-batch-size", run.training.micro_batch_size, 0);
+  add_size("tensor-model-parallel-size", p.tensor_model_parallel_size, 0);
+  add_size("pipeline-model-parallel-size", p.pipeline_model_parallel_size, 0);
+  add(p.pipeline_model_parallel_layout.has_value(), "pipeline-model-parallel-layout",
+      p.pipeline_model_parallel_layout.value_or(""));
+  add_size("num-virtual-stages-per-pipeline-rank",
+           p.virtual_pipeline_model_parallel_size.value_or(1), 1);
+  add(p.account_for_embedding_in_pipeline_split, "account-for-embedding-in-pipeline-split");
+  add(p.account_for_loss_in_pipeline_split, "account-for-loss-in-pipeline-split");
+  add_size("context-parallel-size", p.context_parallel_size, 1);
+  add_size("expert-model-parallel-size", p.expert_model_parallel_size, 1);
+  add(run.model.moe.has_value(), "expert-tensor-parallel-size",
+      std::to_string(p.expert_tensor_parallel_size));
+  add(p.sequence_parallel, "sequence-parallel");
+  const bool sharded = p.sharding_strategy == config::ShardingStrategy::optim_grads_params;
+  add(p.sharding_strategy != config::ShardingStrategy::no_shard, "use-distributed-optimizer");
+  add(sharded, "use-megatron-fsdp");
+  add(sharded, "data-parallel-sharding-strategy", "optim_grads_params");
+  add_recompute(run.model, flags);
   return flags;
 }
 
-std::vector<std::string> with_layout(const std::vector<std::string>& arguments, const Job& job) {
+std::vector<std::string> with_layout(const std::vector<std::string>& arguments,
+                                     const config::RunConfig& run) {
   std::vector<std::string> result;
   bool skips = false;
   for (const std::string& word : arguments) {
@@ -89,10 +111,12 @@ std::vector<std::string> with_layout(const std::vector<std::string>& arguments, 
       result.push_back(word);
     }
   }
-  for (const LayoutFlag& flag : layout_flags(job)) {
+  for (const LayoutFlag& flag : layout_flags(run)) {
     result.push_back("--" + flag.name);
-    if (!flag.value.empty()) {
-      result.push_back(flag.value);
+    for (std::size_t begin = 0; begin < flag.value.size();) {
+      const std::size_t end = std::min(flag.value.find(' ', begin), flag.value.size());
+      result.push_back(flag.value.substr(begin, end - begin));
+      begin = end + 1;
     }
   }
   return result;

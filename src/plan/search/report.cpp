@@ -19,20 +19,16 @@ double busy_share(const StepTime& time) {
 
 }  // namespace
 
-Rates rates(const Machine& machine, const Candidate& candidate, FlopsFormula formula,
+Rates rates(const Machine& machine, const Job& job, const StepTime& time, FlopsFormula formula,
             const Prices& prices) {
-  const Job& job = candidate.job;
-  const double seconds = candidate.time.seconds();
-  const double gpus = static_cast<double>(job.layout.gpus);
-  const double batch = static_cast<double>(job.global_batch);
+  const double seconds = time.seconds(), gpus = job.ranks();
   Rates result;
-  result.tokens_per_second = batch * job.sequence / seconds;
-  result.utilization =
-      step_flops(job.model, formula, job.sequence, batch) / (seconds * gpus * machine.peak_16);
-  result.bubble = candidate.time.bubble / seconds;
+  result.tokens_per_second = job.global_batch() * job.sequence() / seconds;
+  result.utilization = step_flops(job, formula) / (seconds * gpus * machine.peak_16);
+  result.bubble = time.bubble / seconds;
   const double hours = prices.tokens / result.tokens_per_second / 3600;
   const double watts =
-      machine.power_idle + (machine.power_max - machine.power_idle) * busy_share(candidate.time);
+      machine.power_idle + (machine.power_max - machine.power_idle) * busy_share(time);
   result.megawatt_hours = watts * kFacility * gpus * hours / 1e6;
   result.days = hours / 24;
   if (prices.gpu_hour) {
@@ -95,8 +91,8 @@ ErrorBar error_bar(const Machine& machine, const Stack& stack, const Job& job) {
   if (stack.name == "megatron" || stack.name == "mpitron") {
     return {0.25, "no run of this software is calibrated; --stack names one that is"};
   }
-  const bool sharded = job.layout.sharding >= Sharding::gradients && job.layout.pipeline == 1;
-  if (job.model.experts > 0) {
+  const bool sharded = job.sharded_by_layer() && job.stages() == 1;
+  if (job.run.model.moe) {
     return {0.35, "mixtures of experts"};
   }
   if (machine.peak_16 > 1.5e15) {

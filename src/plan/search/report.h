@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/model/flops_formula.h"
 #include "plan/search/search.h"
 
 namespace mpitron::plan {
@@ -23,7 +24,7 @@ struct Rates {
   double days = 0;  // for Prices::tokens
   std::optional<double> cost;
 };
-Rates rates(const Machine& machine, const Candidate& candidate, FlopsFormula formula,
+Rates rates(const Machine& machine, const Job& job, const StepTime& time, FlopsFormula formula,
             const Prices& prices);
 
 /// A named part of a step.

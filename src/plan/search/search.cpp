@@ -1,13 +1,17 @@
 #include "plan/search/search.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace mpitron::plan {
 namespace {
 
+using config::RecomputeGranularity;
+using config::RecomputeModule;
+using config::ShardingStrategy;
+
 constexpr Index kLongestOfOneRank = 16384;  // tokens of a sequence, before context is split
+constexpr Index kMostChunks = 16;
 
 std::vector<Index> divisors(Index value, Index most) {
   std::vector<Index> result;
@@ -22,20 +26,21 @@ std::vector<Index> divisors(Index value, Index most) {
 class SpaceWalk {
  public:
   SpaceWalk(const Machine& machine, const SearchSpace& space)
-      : machine_(machine), space_(space), model_(space.job.model) {}
+      : machine_(machine), space_(space), run_(space.job.run), layers_(run_.model.all_layers()) {}
 
-  std::vector<Job> walk() {
-    job_ = space_.job;
-    job_.layout.recompute = Recompute::none;
+  std::vector<Layout> walk() {
+    layout_.gpus = run_.parallel.world_size;
     const auto node = static_cast<Index>(machine_.node_gpus);
-    for (const Index tensor :
-         choices("tp", divisors(std::gcd(model_.heads, model_.kv_heads), node))) {
-      job_.layout.tensor = tensor;
-      job_.layout.sequence_parallel = tensor > 1;
+    const Index heads = std::gcd(run_.model.num_attention_heads,
+                                 run_.model.multi_latent_attention ? run_.model.num_attention_heads
+                                                                   : run_.model.num_query_groups);
+    for (const Index tensor : choices("tp", divisors(heads, node))) {
+      layout_.tensor = tensor;
       for (const Index context : choices("cp", contexts())) {
-        job_.layout.context = context;
+        layout_.context = context;
         for (const Index pipeline : choices("pp", pipelines())) {
-          walk_stages(pipeline);
+          layout_.pipeline = pipeline;
+          walk_stages();
         }
       }
     }
@@ -50,139 +55,221 @@ class SpaceWalk {
 
   std::vector<Index> contexts() const {
     std::vector<Index> result = {1};
-    for (Index c = 2; job_.sequence / c >= kLongestOfOneRank / 2; c *= 2) {
+    for (Index c = 2; run_.model.seq_length / c >= kLongestOfOneRank / 2; c *= 2) {
       result.push_back(c);
     }
     return result;
   }
 
-  /// Of the layers, also where embedding and loss count as one each.
   std::vector<Index> pipelines() const {
-    std::vector<Index> result;
-    for (Index stages = 1; stages <= model_.layers; ++stages) {
-      if (model_.layers % stages == 0 || (stages > 2 && (model_.layers + 2) % stages == 0)) {
-        result.push_back(stages);
-      }
-    }
-    return result;
+    return divisors(layout_.gpus / (layout_.tensor * layout_.context), layers_);
   }
 
-  void walk_stages(Index pipeline) {
-    Layout& layout = job_.layout;
-    layout.pipeline = pipeline;
-    if (layout.gpus % (layout.tensor * layout.context * pipeline) != 0) {
+  void walk_stages() {
+    if (layout_.gpus % (layout_.tensor * layout_.context * layout_.pipeline) != 0) {
       return;
     }
-    const bool even = model_.layers % pipeline == 0;
-    const Index of_a_stage = (model_.layers + (even ? 0 : 2)) / pipeline;
-    std::vector<Index> chunks = pipeline == 1 ? std::vector<Index>{1} : divisors(of_a_stage, 16);
-    for (const Index count : choices("vp", chunks)) {
-      layout.chunks = count;
+    for (const Index chunks : choices("vp", chunk_counts())) {
+      layout_.chunks = chunks;
       for (const Index expert : choices("ep", experts())) {
-        layout.expert = expert;
-        walk_batches();
+        layout_.expert = expert;
+        for (const Index expert_tensor : choices("etp", expert_tensors())) {
+          layout_.expert_tensor = expert_tensor;
+          walk_batches();
+        }
       }
     }
   }
 
+  /// Interleaved only where all chunks have equally many layers.
+  std::vector<Index> chunk_counts() const {
+    std::vector<Index> result = {1};
+    for (Index chunks = 2; chunks <= kMostChunks && layout_.pipeline > 1; ++chunks) {
+      const Index parts = layout_.pipeline * chunks;
+      if (parts <= layers_ &&
+          (divides_evenly(layers_, parts, false) || divides_evenly(layers_, parts, true))) {
+        result.push_back(chunks);
+      }
+    }
+    return result;
+  }
+
+  Index of_a_stage() const { return layout_.gpus / layout_.pipeline; }
+
   std::vector<Index> experts() const {
-    if (model_.experts == 0) {
+    if (!run_.model.moe) {
       return {1};
     }
-    const Layout& layout = job_.layout;
-    std::vector<Index> result = divisors(model_.experts, layout.gpus / layout.pipeline);
-    std::erase_if(result, [&](Index e) { return (layout.gpus / layout.pipeline) % e != 0; });
+    std::vector<Index> result = divisors(run_.model.moe->num_experts, of_a_stage());
+    std::erase_if(result, [&](Index e) { return of_a_stage() % e != 0; });
     return result;
+  }
+
+  std::vector<Index> expert_tensors() const {
+    const bool two = run_.model.moe && layout_.tensor > 1 &&
+                     of_a_stage() % (layout_.expert * layout_.tensor) == 0;
+    return two ? std::vector<Index>{1, layout_.tensor} : std::vector<Index>{1};
   }
 
   void walk_batches() {
-    const Index data = job_.layout.data();
+    const Index data = layout_.data(), batch = run_.training.global_batch_size;
     for (const Index size : choices("mbs", {1, 2, 4, 8, 16})) {
       const Index at_once = size * data;
-      const Index microbatches = job_.global_batch / at_once;
-      const bool interleaves = job_.layout.chunks > 1;
-      if (job_.global_batch % at_once != 0 ||
-          (interleaves && microbatches % job_.layout.pipeline != 0)) {
+      const bool interleaves = layout_.chunks > 1;
+      if (batch % at_once != 0 || (interleaves && batch / at_once % layout_.pipeline != 0)) {
         continue;
       }
-      job_.layout.micro_batch = size;
-      job_.layout.sharding = Sharding::optimizer;
-      found_.push_back(job_);
-      if (space_.full_sharding && job_.layout.pipeline == 1 && data > 1) {
-        job_.layout.sharding = Sharding::full;
-        found_.push_back(job_);
+      layout_.micro_batch = size;
+      layout_.sharding = ShardingStrategy::optim;
+      found_.push_back(layout_);
+      if (space_.full_sharding && layout_.pipeline == 1 && data > 1) {
+        layout_.sharding = ShardingStrategy::optim_grads_params;
+        found_.push_back(layout_);
       }
     }
   }
 
   const Machine& machine_;
   const SearchSpace& space_;
-  const ModelShape& model_;
-  Job job_;
-  std::vector<Job> found_;
+  const config::RunConfig& run_;
+  Index layers_;
+  Layout layout_;
+  std::vector<Layout> found_;
 };
 
-Candidate with_memory(Job job) {
-  const std::vector<RankMemory> stages = stage_memory(job);
-  const auto fullest = std::ranges::max_element(stages, {}, &RankMemory::total);
-  return {.job = std::move(job),
-          .memory = *fullest,
-          .fullest_stage = std::distance(stages.begin(), fullest),
-          .time = {}};
-}
+/// Measures layouts of one run, which it changes in place.
+class Measure {
+ public:
+  Measure(const Machine& machine, const Stack& stack, const SearchSpace& space, double memory)
+      : machine_(machine), stack_(stack), job_(space.job), memory_(memory) {}
 
-/// Layers of a stage that recompute, as a share of them: steps of whole layers.
-double whole_layers(double share, const Job& job) {
-  const double of_a_chunk =
-      std::ceil(static_cast<double>(job.model.layers) / (job.layout.pipeline * job.layout.chunks));
-  return std::min(1.0, std::ceil(share * of_a_chunk) / of_a_chunk);
-}
+  /// With as little recomputed as it takes to fit; none where it does not. `least`: gets the memory
+  /// with all layers recomputed then.
+  std::optional<Candidate> fit(const Layout& layout, Candidate& least) {
+    apply(layout, job_.run);
+    set({});
+    if (state_alone() > memory_) {
+      least = weigh(layout);
+      return std::nullopt;
+    }
+    if (Candidate plain = weigh(layout); plain.memory.total() <= memory_) {
+      return timed(plain);
+    }
+    set(cheap_modules());
+    std::optional<Candidate> best;
+    if (Candidate cheap = weigh(layout); cheap.memory.total() <= memory_) {
+      best = timed(cheap);
+    }
+    if (const auto whole = fit_whole_layers(layout, least)) {
+      best = best && best->time.seconds() <= whole->time.seconds() ? best : whole;
+    }
+    return best;
+  }
+
+ private:
+  void set(const config::RecomputeConfig& recompute) {
+    static_cast<config::RecomputeConfig&>(job_.run.model) = recompute;
+  }
+
+  /// Modules whose forward pass is a small share of the layer's.
+  config::RecomputeConfig cheap_modules() const {
+    config::RecomputeConfig recompute{.recompute_granularity = RecomputeGranularity::selective,
+                                      .recompute_modules = {RecomputeModule::layernorm}};
+    if (job_.run.model.moe) {
+      recompute.recompute_modules.push_back(RecomputeModule::moe_act);
+    }
+    if (job_.run.model.multi_latent_attention) {
+      recompute.recompute_modules.push_back(RecomputeModule::mla_up_proj);
+    }
+    return recompute;
+  }
+
+  /// Weights, gradients and optimizer state if all were cut as evenly as can be.
+  double state_alone() const {
+    const double ranks = job_.stages() * job_.tensor();
+    const double data = job_.data() * job_.context();
+    const bool full = job_.run.parallel.sharding_strategy == ShardingStrategy::optim_grads_params;
+    const double dense = job_.run.model.moe ? 0 : job_.work->weights() / ranks;
+    return dense * (12 / data + (2 + job_.gradient_bytes()) / (full ? data : 1));
+  }
+
+  Candidate weigh(const Layout& layout) const {
+    const std::vector<RankMemory> stages = stage_memory(job_);
+    const auto fullest = std::ranges::max_element(stages, {}, &RankMemory::total);
+    return {.layout = layout,
+            .recompute = job_.run.model,
+            .memory = *fullest,
+            .fullest_stage = std::distance(stages.begin(), fullest),
+            .time = {}};
+  }
+
+  Candidate timed(Candidate candidate) const {
+    candidate.time = step_time({machine_, stack_, job_});
+    return candidate;
+  }
+
+  /// The fewest layers of a chunk, found by bisection.
+  std::optional<Candidate> fit_whole_layers(const Layout& layout, Candidate& least) {
+    const Index parts = layout.pipeline * layout.chunks;
+    Index most = (job_.run.model.all_layers() + parts - 1) / parts, fewest = 1;
+    const auto with = [&](Index layers) {
+      set({.recompute_granularity = RecomputeGranularity::full,
+           .recompute_method = config::RecomputeMethod::block,
+           .recompute_num_layers = layers});
+      return weigh(layout);
+    };
+    Candidate found = with(most);
+    if (found.memory.total() > memory_) {
+      least = found;
+      return std::nullopt;
+    }
+    while (fewest < most) {
+      const Index middle = (fewest + most) / 2;
+      if (Candidate fewer = with(middle); fewer.memory.total() <= memory_) {
+        found = fewer;
+        most = middle;
+      } else {
+        fewest = middle + 1;
+      }
+    }
+    set(found.recompute);
+    return timed(found);
+  }
+
+  const Machine& machine_;
+  const Stack& stack_;
+  Job job_;
+  double memory_;
+};
 
 }  // namespace
 
-std::vector<Job> layouts_of(const Machine& machine, const SearchSpace& space) {
+std::vector<Layout> layouts_of(const Machine& machine, const SearchSpace& space) {
   return SpaceWalk(machine, space).walk();
-}
-
-std::optional<Candidate> fit(const Machine& machine, const Stack& stack, Job job, double memory) {
-  Candidate without = with_memory(job);
-  if (without.memory.total() > memory) {
-    job.layout.recompute = Recompute::full;
-    const double all = with_memory(job).memory.total();
-    if (all > memory) {
-      return std::nullopt;
-    }
-    const double share =
-        (without.memory.total() - memory) / std::max(1.0, without.memory.total() - all);
-    job.layout.recomputed = whole_layers(share, job);
-    without = with_memory(job);
-    if (without.memory.total() > memory) {  // another stage is the fullest then
-      without.job.layout.recomputed = 1;
-      without = with_memory(without.job);
-    }
-  }
-  without.time = step_time({machine, stack, without.job});
-  return without;
 }
 
 SearchResult search(const Machine& machine, const Stack& stack, const SearchSpace& space,
                     double memory) {
   SearchResult result;
-  for (const Job& job : layouts_of(machine, space)) {
+  Measure measure(machine, stack, space, memory);
+  for (const Layout& layout : layouts_of(machine, space)) {
     ++result.considered;
-    if (auto candidate = fit(machine, stack, job, memory)) {
+    Candidate least;
+    if (auto candidate = measure.fit(layout, least)) {
       result.fitting.push_back(std::move(*candidate));
-      continue;
-    }
-    Job least = job;
-    least.layout.recompute = Recompute::full;
-    Candidate small = with_memory(least);
-    if (!result.smallest || small.memory.total() < result.smallest->memory.total()) {
-      result.smallest = std::move(small);
+    } else if (!result.smallest || least.memory.total() < result.smallest->memory.total()) {
+      result.smallest = std::move(least);
     }
   }
   std::ranges::stable_sort(result.fitting, {}, [](const Candidate& c) { return c.time.seconds(); });
   return result;
+}
+
+Job job_of(const SearchSpace& space, const Candidate& candidate) {
+  config::RunConfig run = space.job.run;
+  apply(candidate.layout, run);
+  static_cast<config::RecomputeConfig&>(run.model) = candidate.recompute;
+  return make_job(std::move(run), space.job.practice);
 }
 
 }  // namespace mpitron::plan

@@ -5,21 +5,23 @@
 #include <vector>
 
 #include "plan/memory/device_memory.h"
+#include "plan/model/layout.h"
 #include "plan/time/step_time.h"
 
 namespace mpitron::plan {
 
 /// A layout with what it costs.
 struct Candidate {
-  Job job;
+  Layout layout;
+  config::RecomputeConfig recompute;
   RankMemory memory;  // of the fullest rank
   Index fullest_stage = 0;
   StepTime time;
 };
 
-/// What a search may choose, and what is fixed: keys `tp`, `cp`, `pp`, `vp`, `ep`, `mbs`.
+/// What a search may choose, and what is fixed: keys `tp`, `cp`, `pp`, `vp`, `ep`, `etp`, `mbs`.
 struct SearchSpace {
-  Job job;  // model, batch and GPUs; its layout is where sharding comes from unless it is free
+  Job job;  // model, batch and GPUs
   std::map<std::string, Index> fixed;
   bool full_sharding = true;  // fully sharded layouts too
 };
@@ -31,14 +33,14 @@ struct SearchResult {
 };
 
 /// All layouts that divide the model and the batch, timed where the fullest rank fits in `memory`
-/// bytes; as many layers recompute as it takes.
+/// bytes; as little is recomputed as it takes.
 SearchResult search(const Machine& machine, const Stack& stack, const SearchSpace& space,
                     double memory);
 
-/// Layouts of the space, without recompute.
-std::vector<Job> layouts_of(const Machine& machine, const SearchSpace& space);
+/// Layouts of the space.
+std::vector<Layout> layouts_of(const Machine& machine, const SearchSpace& space);
 
-/// With so many layers recomputed that it fits in `memory` bytes; none where it does not.
-std::optional<Candidate> fit(const Machine& machine, const Stack& stack, Job job, double memory);
+/// The run of the space in a candidate's layout.
+Job job_of(const SearchSpace& space, const Candidate& candidate);
 
 }  // namespace mpitron::plan

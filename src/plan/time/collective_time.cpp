@@ -57,7 +57,11 @@ double exchange_time(const Machine& machine, const RankGroup& group, const Excha
   double seconds =
       machine.link_latency + all * exchange.choices * (members - 1) / members / link_rate(machine);
   if (nodes > 1) {
-    const double met = nodes * (1 - std::pow(1 - 1 / nodes, exchange.choices));
+    double met = nodes * (1 - std::pow(1 - 1 / nodes, exchange.choices));
+    if (exchange.parts > 0) {
+      met = std::min(met,
+                     std::max(1.0, exchange.most_parts * nodes / std::max(nodes, exchange.parts)));
+    }
     seconds += machine.network_latency + all * met * (nodes - 1) / nodes / network_rate(machine);
   }
   return seconds;

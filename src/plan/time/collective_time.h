@@ -25,6 +25,9 @@ struct Exchange {
   double tokens = 0;  // of a rank
   double choices = 0;
   double bytes = 0;  // of a token
+  // Where a token's experts lie in at most so many of so many parts of all experts; 0: anywhere.
+  double most_parts = 0;
+  double parts = 0;
 };
 /// Seconds: each choice over a link, and each token once per node it goes to over the network.
 double exchange_time(const Machine& machine, const RankGroup& group, const Exchange& exchange);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "plan/time/collective_time.h"
 #include "plan/time/product_time.h"
@@ -10,229 +9,291 @@
 namespace mpitron::plan {
 namespace {
 
+using nn::ProductWork;
+using nn::Share;
+
 constexpr double kBackwardElementwise = 1.7;
 constexpr double kBackwardQuantise = 1.5;
+constexpr double kBackwardLaunches = 2;
 constexpr double kFlashBackward = 2.5;  // operations, over those of the forward pass
+constexpr double kNarrowHead = 0.9;     // rate of heads less than 128 wide
+constexpr double kGroupedKernels = 4;   // of experts' products, whatever they are given
+constexpr double kChunkLaunches = 0.3;  // of an expert whose rows are sorted one by one
+constexpr double kHidesLaunches = 4;    // exponent of the soft maximum of host and device
 
-class LayerTimer {
+/// What of the forward pass runs again, without what the whole layer does.
+bool runs_again(const config::ModelConfig& model, std::optional<config::RecomputeModule> by) {
+  return by && model.recomputes(*by);
+}
+
+/// Visible keys of a query over all keys.
+double visible_share(const nn::ScoreWork& scores, double sequence) {
+  if (scores.window && static_cast<double>(*scores.window) < sequence) {
+    const double w = static_cast<double>(*scores.window) / sequence;
+    return scores.causal ? w - w * w / 2 : 2 * w - w * w;
+  }
+  return scores.causal ? 0.5 : 1;
+}
+
+/// Times half a layer.
+class HalfTimer {
  public:
-  LayerTimer(const Setting& setting, bool moe)
+  HalfTimer(const Setting& setting, const nn::LayerWork& work, bool narrow, bool dropped)
       : machine_(setting.machine),
         stack_(setting.stack),
         job_(setting.job),
-        model_(setting.job.model),
-        layout_(setting.job.layout),
-        moe_(moe),
-        tensor_(static_cast<double>(layout_.tensor)),
-        tokens_(static_cast<double>(job_.sequence) * layout_.micro_batch / layout_.context) {}
+        work_(work),
+        narrow_(narrow),
+        dropped_(dropped) {}
 
   LayerTime time() {
-    attention_products();
-    feed_forward_products();
-    LayerTime result;
-    add_products(result);
-    add_attention(result);
-    add_elementwise(result);
-    result.forward.launch += stack_.per_layer;
-    result.backward.launch += 2 * stack_.per_layer;
-    add_tensor_traffic(result);
-    add_context_traffic(result);
-    add_expert_traffic(result);
-    add_recompute(result);
-    add_sharding(result);
-    return result;
+    for (const ProductWork& product : work_.products) {
+      add_product(product);
+    }
+    add_scores();
+    for (const nn::TokenNumbers& numbers : work_.moved) {
+      add_moved(numbers);
+    }
+    add_tensor_traffic();
+    add_context_traffic();
+    add_expert_traffic();
+    add_launches();
+    if (dropped_) {
+      result_.backward += result_.forward;
+    }
+    return result_;
   }
 
  private:
   double memory_rate() const { return machine_.memory_bandwidth * machine_.memory_share; }
 
-  void product(double n, double k) { products_.push_back({tokens_, n, k, 1, job_.precision}); }
-
-  void attention_products() {
-    const double h = model_.hidden, n = model_.heads / tensor_, d = model_.head_dim;
-    if (model_.latent_attention) {
-      const LatentAttention mla;
-      product(mla.query_rank, h);
-      product(mla.kv_rank + mla.rotary, h);
-      product(n * d, mla.query_rank);
-      product(n * (d - mla.rotary + mla.value), mla.kv_rank);
-      product(h, n * mla.value);
-      return;
+  double share_of(Share share) const {
+    switch (share) {
+      case Share::whole:
+        return 1;
+      case Share::along:
+        return 1 / job_.along();
+      case Share::tensor:
+        return 1 / job_.tensor();
+      case Share::visit:
+        return visiting_rows() / job_.tokens();
     }
-    product((n + 2 * model_.kv_heads / tensor_) * d, h);
-    product(h, n * d);
-  }
-
-  void feed_forward_products() {
-    const double h = model_.hidden, up = model_.matrices_of_ffn() - 1;
-    const double width = (moe_ ? model_.shared_ffn : model_.ffn) / tensor_;
-    if (width > 0) {
-      product(up * width, h);
-      product(h, width);
-    }
-    if (moe_) {
-      products_.push_back({tokens_ / tensor_, double(model_.experts), h, 1, Precision::bf16});
-      const double local = static_cast<double>(model_.experts) / layout_.expert;
-      const double rows = expert_rows() / local;
-      grouped_.push_back({rows, up * model_.moe_ffn, h, local, job_.precision});
-      grouped_.push_back({rows, h, double(model_.moe_ffn), local, job_.precision});
-    }
+    return 1;
   }
 
   /// Rows of all experts of this rank, tokens being spread evenly.
-  double expert_rows() const { return tokens_ / tensor_ * model_.top_k; }
-
-  void add_products(LayerTime& result) const {
-    add_products(products_, stack_.products, result);
-    add_products(grouped_, stack_.products * stack_.grouped, result);
+  double visiting_rows() const {
+    return job_.tokens() / job_.tensor() * job_.visits() * job_.expert_tensor();
   }
 
-  void add_products(const std::vector<Product>& products, double factor, LayerTime& result) const {
-    for (const Product& p : products) {
-      result.forward.products += factor * product_time(machine_, p);
-      Product inputs = p, weights = p;
-      std::swap(inputs.n, inputs.k);
-      std::swap(weights.m, weights.k);
-      result.backward.products +=
-          factor * (product_time(machine_, inputs) + product_time(machine_, weights));
-      if (p.precision != Precision::bf16) {
-        const double quantised = stack_.quantise * p.count * p.k * (p.m + p.n) / memory_rate();
-        result.forward.elementwise += quantised;
-        result.backward.elementwise += kBackwardQuantise * quantised;
-      }
+  Product product_of(const ProductWork& work) const {
+    const double cut = work.of_experts ? job_.expert_tensor() : job_.tensor();
+    const double local = work.of_experts ? job_.experts() / job_.expert() : 1;
+    const Precision precision = narrow_ && work.narrow ? job_.precision() : Precision::bf16;
+    return {.m = work.of_experts ? visiting_rows() / local : job_.tokens(),
+            .n = Job::real(work.outer) / (work.cut == ProductWork::Cut::outer ? cut : 1),
+            .k = Job::real(work.inner) / (work.cut == ProductWork::Cut::inner ? cut : 1),
+            .count = local,
+            .precision = precision};
+  }
+
+  void add_product(const ProductWork& work) {
+    Product p = product_of(work);
+    if (!work.of_experts && work.cut == ProductWork::Cut::none) {
+      p.m /= job_.along();
+    }
+    const double factor = stack_.products * (work.of_experts ? stack_.grouped : 1);
+    const double forward = factor * product_time(machine_, p);
+    Product inputs = p, weights = p;
+    std::swap(inputs.n, inputs.k);
+    std::swap(weights.m, weights.k);
+    result_.forward.products += forward;
+    result_.backward.products +=
+        factor * (product_time(machine_, inputs) + product_time(machine_, weights)) +
+        (again(work.again_by) ? forward : 0) + job_.practice.recomputed_products * forward;
+    if (p.precision != Precision::bf16) {
+      const double numbers = p.count * (p.k * p.m + p.k * p.n / job_.microbatches());
+      const double quantised = stack_.quantise * numbers / memory_rate();
+      result_.forward.elementwise += quantised;
+      result_.backward.elementwise += kBackwardQuantise * quantised;
     }
   }
 
-  void add_attention(LayerTime& result) const {
-    const double s = job_.sequence, heads = model_.heads / tensor_;
-    const double scores = s * tokens_ * heads;  // not halved
+  bool again(std::optional<config::RecomputeModule> by) const {
+    return !dropped_ && runs_again(job_.run.model, by);
+  }
+
+  void add_scores() {
+    if (!work_.scores) {
+      return;
+    }
+    const nn::ScoreWork& scores = *work_.scores;
+    const double heads = Job::real(scores.heads) / job_.tensor();
+    const double all = job_.sequence() * job_.tokens() * heads;  // visible or not
     if (stack_.unfused_attention > 0) {
-      return add_unfused_attention(scores, result);
+      add_unfused_scores(scores, all);
+    } else {
+      const double width = Job::real(scores.key_width + scores.value_width);
+      const double narrow = scores.key_width < 128 ? kNarrowHead : 1;
+      const double operations = 2 * all * width * visible_share(scores, job_.sequence()) / narrow *
+                                stack_.attention *
+                                (1 + machine_.attention_half * job_.context() / job_.sequence());
+      result_.forward.attention = operations / (machine_.peak_16 * machine_.attention_forward);
+      result_.backward.attention =
+          kFlashBackward * operations / (machine_.peak_16 * machine_.attention_backward);
     }
-    const double width =
-        model_.latent_attention ? (model_.head_dim + LatentAttention{}.value) / 2 : model_.head_dim;
-    const double narrow = model_.head_dim < 128 ? 0.8 : 1;
-    const double operations =
-        2 * scores * width / narrow * stack_.attention * (1 + machine_.attention_half / s);
-    result.forward.attention = operations / (machine_.peak_16 * machine_.attention_forward);
-    result.backward.attention =
-        kFlashBackward * operations / (machine_.peak_16 * machine_.attention_backward);
+    if (stack_.unfused_attention > 0 && again(config::RecomputeModule::core_attn)) {
+      result_.backward.attention += result_.forward.attention;
+    }
   }
 
   /// Scores written to memory, and passes of softmax, mask and dropout over them.
-  void add_unfused_attention(double scores, LayerTime& result) const {
-    const double s = job_.sequence, d = model_.head_dim;
-    const double batches = scores / (s * s);
-    const double odd = model_.head_dim % 8 != 0 ? stack_.odd_heads : 1;
+  void add_unfused_scores(const nn::ScoreWork& scores, double all) {
+    const double s = job_.sequence(), d = Job::real(scores.key_width);
+    const double batches = all / (s * s);
+    const double odd = scores.key_width % 8 != 0 ? stack_.odd_heads : 1;
     const double one = product_time(machine_, {s, s, d, batches, Precision::bf16}) +
                        product_time(machine_, {s, d, s, batches, Precision::bf16});
-    result.forward.attention = stack_.attention * (odd * one + 9 * scores / memory_rate());
-    result.backward.attention = stack_.attention * (2 * odd * one + 11 * scores / memory_rate());
+    result_.forward.attention = stack_.attention * (odd * one + 9 * all / memory_rate());
+    result_.backward.attention = stack_.attention * (2 * odd * one + 11 * all / memory_rate());
   }
 
-  void add_elementwise(LayerTime& result) const {
-    const double h = model_.hidden, gated = model_.gated ? 3 : 2;
-    const double along = layout_.sequence_parallel ? tensor_ : 1;
-    const double width = (moe_ ? model_.shared_ffn : model_.ffn) / tensor_;
-    double bytes = 2 * tokens_ * (10 * h / along + 4 * h / tensor_ + gated * width);
-    if (moe_) {  // permuted to experts and back, and activated there
-      bytes += 2 * expert_rows() * (gated * model_.moe_ffn + 4 * h);
-    }
-    const double seconds = stack_.elementwise * bytes / memory_rate();
-    result.forward.elementwise += seconds;
-    result.backward.elementwise += kBackwardElementwise * seconds;
+  void add_moved(const nn::TokenNumbers& numbers) {
+    const double bytes = 2 * job_.tokens() * numbers.count * share_of(numbers.share);
+    const bool plain = numbers.share == Share::visit && !job_.practice.fused_activation &&
+                       numbers.again_by == config::RecomputeModule::moe_act;
+    const double seconds =
+        (plain ? stack_.activation : 1) * stack_.elementwise * bytes / memory_rate();
+    result_.forward.elementwise += seconds;
+    result_.backward.elementwise +=
+        (kBackwardElementwise + (again(numbers.again_by) ? 1 : 0)) * seconds;
   }
 
-  void add_tensor_traffic(LayerTime& result) const {
-    if (layout_.tensor == 1) {
+  void add_tensor_traffic() {
+    if (job_.tensor() == 1) {
       return;
     }
-    const double once = gather_time(machine_, {tensor_, 1}, 2 * tokens_ * model_.hidden) *
-                        (1 - stack_.tensor_overlap);
-    const double regions = moe_ && model_.shared_ffn == 0 ? 1 : 2;
-    result.forward.tensor = regions * 2 * once;
-    result.backward.tensor = regions * (layout_.sequence_parallel ? 3 : 2) * once;
+    const double once =
+        gather_time(machine_, {job_.tensor(), 1}, 2 * job_.tokens() * job_.hidden()) *
+        (1 - stack_.tensor_overlap);
+    const double dense = Job::real(work_.regions) - (work_.visits ? 1 : 0);
+    result_.forward.tensor = dense * 2 * once;
+    result_.backward.tensor = dense * (job_.run.parallel.sequence_parallel ? 3 : 2) * once;
   }
 
-  void add_context_traffic(LayerTime& result) const {
-    if (layout_.context == 1) {
+  void add_context_traffic() {
+    if (job_.context() == 1 || work_.passed == 0) {
       return;
     }
-    const double c = layout_.context;
-    const RankGroup group{c, tensor_};
-    const double bytes = tokens_ * 2 * 2 * model_.kv_heads * model_.head_dim / tensor_;
+    const double c = job_.context();
+    const RankGroup group{c, job_.tensor()};
+    const double bytes = 2 * job_.tokens() * work_.passed / job_.tensor();
     const double ring = (c - 1) * send_time(machine_, group, bytes);
     const auto exposed = [&](double traffic, double work) {
       return (1 - stack_.context_overlap) * traffic +
              std::max(0.0, stack_.context_overlap * traffic - work);
     };
-    result.forward.context = exposed(ring, result.forward.attention);
-    result.backward.context = exposed(2 * ring, result.backward.attention);
+    result_.forward.context = exposed(ring, result_.forward.attention);
+    result_.backward.context = exposed(2 * ring, result_.backward.attention);
   }
 
-  void add_expert_traffic(LayerTime& result) const {
-    if (!moe_ || layout_.expert == 1) {
+  void add_expert_traffic() {
+    if (!work_.visits || job_.expert() == 1) {
       return;
     }
-    const RankGroup group{double(layout_.expert), 1};
-    const Exchange there{tokens_ / tensor_, double(model_.top_k),
-                         stack_.expert_bytes * model_.hidden};
-    const Exchange back{there.tokens, there.choices, 2.0 * model_.hidden};
-    const double seconds = (exchange_time(machine_, group, there) +
-                            exchange_time(machine_, group, back) + 2 * stack_.expert_exchange) *
-                           (1 - stack_.expert_overlap);
-    result.forward.expert = seconds;
-    result.backward.expert = seconds;
+    const RankGroup group{job_.expert(), 1};
+    const config::MoeConfig& moe = *job_.run.model.moe;
+    Exchange exchange{.tokens = job_.tokens() / job_.tensor(),
+                      .choices = job_.visits(),
+                      .bytes = stack_.expert_bytes * job_.hidden(),
+                      .most_parts = Job::real(moe.group_topk.value_or(0)),
+                      .parts = Job::real(moe.num_groups.value_or(0))};
+    double traffic = exchange_time(machine_, group, exchange);
+    exchange.bytes = 2 * job_.hidden();
+    traffic = (traffic + exchange_time(machine_, group, exchange)) / stack_.exchange_share;
+    const bool waits = job_.practice.graphs != Graphs::whole && !job_.practice.bounded_experts;
+    const double fixed = waits ? stack_.expert_exchange : 0;  // for the counts of tokens
+    const double hidden =
+        job_.run.parallel.overlap_moe_expert_parallel_comm ? stack_.expert_overlap : 0;
+    const auto exposed = [&](double work) {
+      return (1 - hidden) * traffic + std::max(0.0, hidden * traffic - work);
+    };
+    result_.forward.expert = exposed(result_.forward.sum()) + fixed;
+    result_.backward.expert = exposed(result_.backward.sum()) + fixed;
   }
 
-  void add_recompute(LayerTime& result) const {
-    switch (layout_.recompute) {
-      case Recompute::none:
-        return;
-      case Recompute::selective:
-        result.backward.attention += result.forward.attention;
-        return;
-      case Recompute::selective_products:
-        result.backward += result.forward * 0.5;
-        return;
-      case Recompute::full:
-        result.backward += result.forward * layout_.recomputed;
-        return;
+  /// The host's launches where they take longer than the device's work, with a soft edge.
+  void add_launches() {
+    const double launches = launched_kernels();
+    const auto added = [&](const Terms& device, double host) {
+      const double work = device.sum();
+      const double both = std::pow(std::pow(work, kHidesLaunches) + std::pow(host, kHidesLaunches),
+                                   1 / kHidesLaunches);
+      return both - work;
+    };
+    const double host = stack_.launch * launches;
+    result_.forward.launch += added(result_.forward, host);
+    result_.backward.launch += added(result_.backward, kBackwardLaunches * host);
+  }
+
+  double launched_kernels() const {
+    const Graphs graphs = job_.practice.graphs;
+    if (graphs == Graphs::whole || (graphs == Graphs::attention_and_router && work_.scores)) {
+      return 0;
     }
-  }
-
-  void add_sharding(LayerTime& result) const {
-    if (layout_.sharding < Sharding::gradients || layout_.pipeline > 1 || layout_.data() == 1) {
-      return;
+    if (!work_.visits) {
+      return work_.launches;
     }
-    const HeldParameters held = held_parameters(job_, moe_);
-    const double parameters = held.dense + held.expert;
-    const RankGroup group{double(layout_.data()) * layout_.context, tensor_};
-    const double gather = stack_.sharding_traffic * gather_time(machine_, group, 2 * parameters);
-    const double reduce =
-        stack_.sharding_traffic * gather_time(machine_, group, job_.gradient_bytes * parameters);
-    const bool again = layout_.sharding == Sharding::full;
-    result.forward.sharding = exposed_beside(gather, result.forward.sum());
-    result.backward.sharding = exposed_beside(reduce + (again ? gather : 0), result.backward.sum());
-  }
-
-  double exposed_beside(double traffic, double work) const {
-    const double both =
-        std::max(traffic, work) + (1 - stack_.full_sharding_overlap) * std::min(traffic, work);
-    return both - work;
+    const double local = job_.experts() / job_.expert();
+    const bool narrow = narrow_ && job_.precision() != Precision::bf16;
+    double grouped = job_.practice.bounded_experts ? kGroupedKernels : local * (narrow ? 3 : 2);
+    if (!job_.practice.fused_dispatch && !job_.practice.bounded_experts) {
+      grouped += kChunkLaunches * job_.experts();  // rows are sorted by rank and expert
+    }
+    return work_.launches * (graphs == Graphs::none ? 1 : 0.5) + grouped;
   }
 
   const Machine& machine_;
   const Stack& stack_;
   const Job& job_;
-  const ModelShape& model_;
-  const Layout& layout_;
-  bool moe_;
-  double tensor_;
-  double tokens_;
-  std::vector<Product> products_;
-  std::vector<Product> grouped_;
+  const nn::LayerWork& work_;
+  bool narrow_;
+  bool dropped_;  // the backward pass begins with another forward pass
+  LayerTime result_;
 };
+
+double exposed_beside(const Stack& stack, double traffic, double work) {
+  const double both =
+      std::max(traffic, work) + (1 - stack.full_sharding_overlap) * std::min(traffic, work);
+  return both - work;
+}
+
+/// Weights gathered in front of each pass and gradients reduced behind it.
+void add_sharding(const Setting& setting, const HeldParameters& held, LayerTime& time) {
+  const Job& job = setting.job;
+  if (!job.sharded_by_layer() || job.stages() > 1 || job.data() == 1) {
+    return;
+  }
+  const double parameters = held.dense + held.expert;
+  const RankGroup group{job.data() * job.context(), job.tensor()};
+  const double slower = setting.stack.sharding_traffic;
+  const double gather = slower * gather_time(setting.machine, group, 2 * parameters);
+  const double reduce =
+      slower * gather_time(setting.machine, group, job.gradient_bytes() * parameters);
+  const bool again =
+      job.run.parallel.sharding_strategy == config::ShardingStrategy::optim_grads_params;
+  time.forward.sharding = exposed_beside(setting.stack, gather, time.forward.sum());
+  time.backward.sharding =
+      exposed_beside(setting.stack, reduce + (again ? gather : 0), time.backward.sum());
+}
+
+void add_plain_product(const Setting& setting, const Product& p, LayerTime& time) {
+  const auto seconds = [&](double m, double n, double k) {
+    return setting.stack.products * product_time(setting.machine, {m, n, k, 1, Precision::bf16});
+  };
+  time.forward.products += seconds(p.m, p.n, p.k);
+  time.backward.products += seconds(p.m, p.k, p.n) + seconds(p.k, p.n, p.m);
+}
 
 }  // namespace
 
@@ -259,39 +320,38 @@ Terms LayerTime::both() const {
   return sum;
 }
 
-LayerTime layer_time(const Setting& setting, bool moe) {
-  return LayerTimer(setting, moe).time();
+LayerTime layer_time(const Setting& setting, const LayerKind& kind, bool recomputed) {
+  const bool drops = setting.job.run.model.recomputes(kind.drops_feed_forward);
+  LayerTime time = HalfTimer(setting, kind.mixer, kind.narrow, recomputed).time();
+  const LayerTime second =
+      HalfTimer(setting, kind.feed_forward, kind.narrow, recomputed || drops).time();
+  time.forward += second.forward;
+  time.backward += second.backward;
+  add_sharding(setting, held_parameters(setting.job, kind), time);
+  return time;
 }
 
 LayerTime head_time(const Setting& setting) {
   const Job& job = setting.job;
-  const double tensor = job.layout.tensor;
-  const double tokens =
-      static_cast<double>(job.sequence) * job.layout.micro_batch / job.layout.context;
-  const double vocab = job.model.vocab / tensor, h = job.model.hidden;
+  const double vocabulary = job.vocabulary() / job.tensor();
   const double memory = setting.machine.memory_bandwidth * setting.machine.memory_share;
-  LayerTime result;
-  result.forward.products =
-      setting.stack.products * product_time(setting.machine, {tokens, vocab, h});
-  result.backward.products =
-      setting.stack.products * (product_time(setting.machine, {tokens, h, vocab}) +
-                                product_time(setting.machine, {vocab, h, tokens}));
-  result.forward.elementwise = 10 * tokens * vocab / memory;
-  result.backward.elementwise = 6 * tokens * vocab / memory;
-  return result;
+  LayerTime time;
+  add_plain_product(setting, {job.tokens(), vocabulary, job.hidden()}, time);
+  time.forward.elementwise = 10 * job.tokens() * vocabulary / memory;
+  time.backward.elementwise = 6 * job.tokens() * vocabulary / memory;
+  return time;
 }
 
-HeldParameters held_parameters(const Job& job, bool moe) {
-  const double tensor = job.layout.tensor;
-  HeldParameters held;
-  held.dense = attention_parameters(job.model) / tensor;
-  if (moe) {
-    held.dense += shared_moe_parameters(job.model) / tensor;
-    held.expert = expert_parameters(job.model) / job.layout.expert;
-  } else {
-    held.dense += dense_ffn_parameters(job.model) / tensor;
-  }
-  return held;
+LayerTime depth_time(const Setting& setting) {
+  const Job& job = setting.job;
+  LayerTime time = head_time(setting);
+  add_plain_product(setting, {job.tokens(), job.hidden() / job.tensor(), 2 * job.hidden()}, time);
+  return time;
+}
+
+HeldParameters held_parameters(const Job& job, const LayerKind& kind) {
+  return {.dense = kind.dense_weights() / job.tensor(),
+          .expert = kind.expert_weights() * job.experts() / (job.expert() * job.expert_tensor())};
 }
 
 }  // namespace mpitron::plan

@@ -1,5 +1,6 @@
 #pragma once
 #include "plan/machine/machine.h"
+#include "plan/model/job.h"
 
 namespace mpitron::plan {
 
@@ -8,7 +9,7 @@ struct Terms {
   double products = 0;
   double attention = 0;
   double elementwise = 0;
-  double launch = 0;  // fixed times of layers and microbatches
+  double launch = 0;  // what the host's launches add, and fixed times of microbatches
   double tensor = 0;
   double context = 0;
   double expert = 0;
@@ -34,16 +35,24 @@ struct Setting {
   const Job& job;
 };
 
-/// Of one microbatch on one rank.
-LayerTime layer_time(const Setting& setting, bool moe);
+/// Of one microbatch on one rank. `recomputed`: the whole layer runs again.
+LayerTime layer_time(const Setting& setting, const LayerKind& kind, bool recomputed = false);
 /// Output layer and loss.
 LayerTime head_time(const Setting& setting);
+/// What a depth of multi-token prediction has beside its layer: its projection and its loss.
+LayerTime depth_time(const Setting& setting);
 
 /// Parameters of a layer that a rank holds before any sharding over data ranks.
 struct HeldParameters {
   double dense = 0;
   double expert = 0;
+
+  HeldParameters& operator+=(const HeldParameters& other) {
+    dense += other.dense;
+    expert += other.expert;
+    return *this;
+  }
 };
-HeldParameters held_parameters(const Job& job, bool moe);
+HeldParameters held_parameters(const Job& job, const LayerKind& kind);
 
 }  // namespace mpitron::plan

@@ -12,116 +12,130 @@ constexpr double kOwnedBytes = 38;       // moved for a parameter that a rank up
 constexpr double kReplicatedBytes = 46;  // where all data ranks update it
 constexpr double kHeldBytes = 6;
 
-/// What a stage does with a microbatch.
-struct Stage {
-  Terms terms;
-  HeldParameters held;
+/// Times of the kinds of layers, as they are and recomputed as a whole.
+class KindTimes {
+ public:
+  explicit KindTimes(const Setting& setting) : setting_(setting) {
+    const config::ModelConfig& model = setting.job.run.model;
+    const bool full = model.recompute_granularity == config::RecomputeGranularity::full;
+    recomputed_ = !full ? 0
+                  : model.recompute_method == config::RecomputeMethod::block
+                      ? model.recompute_num_layers
+                      : model.all_layers();
+    for (const LayerKind& kind : setting.job.work->kinds()) {
+      plain_.push_back(layer_time(setting, kind));
+      again_.push_back(full ? layer_time(setting, kind, true) : plain_.back());
+      held_.push_back(held_parameters(setting.job, kind));
+    }
+  }
+
+  /// Adds layer `number`, the `place`-th of its chunk.
+  void add(Index number, Index place, StageWork& stage) const {
+    const std::size_t kind = setting_.job.work->kind(number);
+    const LayerTime& time = (place < recomputed_ ? again_ : plain_)[kind];
+    stage.forward += time.forward;
+    stage.backward += time.backward;
+    stage.held += held_[kind];
+  }
+
+ private:
+  const Setting& setting_;
+  Index recomputed_;  // layers of a chunk
+  std::vector<LayerTime> plain_;
+  std::vector<LayerTime> again_;
+  std::vector<HeldParameters> held_;
 };
+
+void add(const LayerTime& time, StageWork& stage) {
+  stage.forward += time.forward;
+  stage.backward += time.backward;
+}
+
+void add_chunk(const Setting& setting, const KindTimes& times, const pipeline::ChunkLayers& chunk,
+               StageWork& stage) {
+  const Job& job = setting.job;
+  const double embedding = job.vocabulary() * job.hidden() / job.tensor();
+  for (Index i = 0; i < chunk.count; ++i) {
+    times.add(chunk.first + i + 1, i, stage);
+  }
+  for (Index depth = 0; depth < chunk.mtp_count; ++depth) {
+    times.add(job.work->layers() + depth + 1, chunk.count + depth, stage);
+    add(depth_time(setting), stage);
+    stage.held.dense += 2 * job.hidden() * job.hidden() / job.tensor();
+  }
+  const bool both = chunk.has_embedding && chunk.has_loss;
+  stage.held.dense += chunk.has_embedding ? embedding : 0;
+  stage.held.dense += chunk.has_loss && !(both && job.tied()) ? embedding : 0;
+  if (chunk.has_loss) {
+    add(head_time(setting), stage);
+  }
+}
 
 class StepTimer {
  public:
   explicit StepTimer(const Setting& setting)
-      : setting_(setting),
-        machine_(setting.machine),
-        stack_(setting.stack),
-        job_(setting.job),
-        layout_(setting.job.layout) {}
+      : setting_(setting), machine_(setting.machine), stack_(setting.stack), job_(setting.job) {}
 
   StepTime time() {
-    const std::vector<Stage> stages = make_stages();
-    const auto slowest =
-        std::ranges::max_element(stages, {}, [](const Stage& stage) { return stage.terms.sum(); });
-    const double microbatches = static_cast<double>(job_.microbatches());
+    const std::vector<StageWork> stages = stage_works(setting_);
+    const auto slowest = std::ranges::max_element(stages, {}, &StageWork::seconds);
     StepTime step;
-    step.work = slowest->terms * microbatches;
-    step.sends = microbatches * send_seconds();
-    step.bubble = bubble(stages, slowest->terms.sum());
+    step.work = slowest->forward;
+    step.work += slowest->backward;
+    step.work = step.work * (stack_.release * job_.microbatches());
+    step.sends = job_.microbatches() * send_seconds();
+    step.bubble = stack_.release * bubble(stages, slowest->seconds());
     step.data = exposed_data(*slowest);
     step.optimizer = optimizer(*slowest);
     step.fixed = stack_.per_step;
     step.jitter = (step.seconds() - step.fixed) * machine_.jitter *
-                  std::log2(std::max(1.0, layout_.gpus / 8.0));
+                  std::log2(std::max(1.0, job_.ranks() / 8.0));
     return step;
   }
 
  private:
-  std::vector<Stage> make_stages() const {
-    const bool has_moe = job_.model.experts > 0;
-    const LayerTime dense = layer_time(setting_, false);
-    const LayerTime moe = has_moe ? layer_time(setting_, true) : LayerTime{};
-    const HeldParameters dense_held = held_parameters(job_, false);
-    const HeldParameters moe_held = has_moe ? held_parameters(job_, true) : HeldParameters{};
-    std::vector<Stage> stages;
-    Index layer = 0;
-    for (const Index layers : stage_layers(job_.model.layers, layout_.pipeline)) {
-      Stage stage;
-      for (Index i = 0; i < layers; ++i, ++layer) {
-        const bool is_moe = job_.model.is_moe(layer);
-        stage.terms += (is_moe ? moe : dense).both();
-        stage.held.dense += (is_moe ? moe_held : dense_held).dense;
-        stage.held.expert += (is_moe ? moe_held : dense_held).expert;
-      }
-      stage.terms.launch += stack_.per_microbatch;
-      stages.push_back(stage);
-    }
-    const double embedding =
-        static_cast<double>(job_.model.vocab) * job_.model.hidden / layout_.tensor;
-    stages.front().held.dense += embedding;
-    stages.back().held.dense += job_.model.tied && stages.size() == 1 ? 0 : embedding;
-    stages.back().terms += head_time(setting_).both();
-    return stages;
-  }
-
   double send_seconds() const {
-    if (layout_.pipeline == 1) {
+    if (job_.stages() == 1) {
       return 0;
     }
-    const double tokens =
-        static_cast<double>(job_.sequence) * layout_.micro_batch / layout_.context;
-    const double bytes = 2 * tokens * job_.model.hidden / layout_.tensor;
-    const RankGroup neighbours{2, static_cast<double>(layout_.gpus) / layout_.pipeline};
-    const double hidden = layout_.chunks > 1 ? stack_.pipeline_overlap : 0;
-    return 2 * layout_.chunks * send_time(machine_, neighbours, bytes) * (1 - hidden);
+    const double bytes = 2 * job_.tokens() * job_.hidden() / job_.tensor();
+    const RankGroup neighbours{2, job_.ranks() / job_.stages()};
+    const double hidden = job_.chunks() > 1 ? stack_.pipeline_overlap : 0;
+    return 2 * job_.chunks() * send_time(machine_, neighbours, bytes) * (1 - hidden);
   }
 
-  /// 1F1B: the others' time of one microbatch; with chunks a share of it (arXiv:2104.04473, 2.2).
-  double bubble(const std::vector<Stage>& stages, double slowest) const {
+  double bubble(const std::vector<StageWork>& stages, double slowest) const {
     double sum = 0;
-    for (const Stage& stage : stages) {
-      sum += stage.terms.sum();
+    for (const StageWork& stage : stages) {
+      sum += stage.seconds();
     }
-    const double idle =
-        sum - slowest + static_cast<double>(stages.size() - 1) * send_seconds() / layout_.chunks;
-    const double uneven = (stack_.imbalance - 1) * slowest *
-                          static_cast<double>(stages.size() > 1 ? job_.microbatches() : 0);
-    return idle / static_cast<double>(layout_.chunks) + uneven;
+    const double idle = sum - slowest + (job_.stages() - 1) * send_seconds() / job_.chunks();
+    return idle / job_.chunks();
   }
 
-  double exposed_data(const Stage& stage) const {
-    const bool by_layer = layout_.sharding >= Sharding::gradients && layout_.pipeline == 1;
-    if (by_layer) {
+  double exposed_data(const StageWork& stage) const {
+    if (job_.sharded_by_layer() && job_.stages() == 1) {
       return 0;  // told with the layers
     }
-    const double bytes = job_.gradient_bytes + 2;
-    const double data = static_cast<double>(layout_.data()) * layout_.context;
-    const RankGroup dense{data, double(layout_.tensor)};
-    const RankGroup experts{data * layout_.tensor / layout_.expert, double(layout_.expert)};
-    const double factor = layout_.sharding == Sharding::none ? 2 * job_.gradient_bytes : bytes;
-    const double traffic = gather_time(machine_, dense, factor * stage.held.dense) +
-                           gather_time(machine_, experts, factor * stage.held.expert);
-    const double beside = stage.terms.sum() / static_cast<double>(layout_.chunks);
+    const RankGroup dense{job_.data() * job_.context(), job_.tensor()};
+    const RankGroup experts{job_.expert_data(), job_.expert() * job_.expert_tensor()};
+    const bool shared = job_.run.parallel.sharding_strategy != config::ShardingStrategy::no_shard;
+    const double bytes = shared ? job_.gradient_bytes() + 2 : 2 * job_.gradient_bytes();
+    const double traffic = gather_time(machine_, dense, bytes * stage.held.dense) +
+                           gather_time(machine_, experts, bytes * stage.held.expert);
+    const double beside = stage.seconds() / job_.chunks();
     return std::max((1 - stack_.data_overlap) * traffic, traffic - beside);
   }
 
-  double optimizer(const Stage& stage) const {
-    const double data = static_cast<double>(layout_.data()) * layout_.context;
-    const double expert_data = data * layout_.tensor / layout_.expert;
-    const bool shared = layout_.sharding != Sharding::none;
+  double optimizer(const StageWork& stage) const {
+    const config::ShardingStrategy strategy = job_.run.parallel.sharding_strategy;
+    const bool shared = strategy != config::ShardingStrategy::no_shard;
     const double per = shared ? kOwnedBytes : kReplicatedBytes;
-    const double owned = stage.held.dense / (shared ? data : 1) +
-                         stage.held.expert / (shared ? std::max(1.0, expert_data) : 1);
-    const double held =
-        layout_.sharding == Sharding::full ? owned : stage.held.dense + stage.held.expert;
+    const double owned = stage.held.dense / (shared ? job_.data() * job_.context() : 1) +
+                         stage.held.expert / (shared ? std::max(1.0, job_.expert_data()) : 1);
+    const double held = strategy == config::ShardingStrategy::optim_grads_params
+                            ? owned
+                            : stage.held.dense + stage.held.expert;
     return (per * owned + kHeldBytes * held) / (machine_.memory_bandwidth * machine_.memory_share);
   }
 
@@ -129,27 +143,23 @@ class StepTimer {
   const Machine& machine_;
   const Stack& stack_;
   const Job& job_;
-  const Layout& layout_;
 };
 
 }  // namespace
 
-std::vector<Index> stage_layers(Index layers, Index stages) {
-  std::vector<Index> result(static_cast<std::size_t>(stages), layers / stages);
-  const Index rest = layers % stages;
-  if (rest == 0) {
-    return result;
+std::vector<StageWork> stage_works(const Setting& setting) {
+  const KindTimes times(setting);
+  const pipeline::StageLayout layout = stage_layout(setting.job);
+  std::vector<StageWork> stages(static_cast<std::size_t>(layout.stages()));
+  for (Index stage = 0; stage < layout.stages(); ++stage) {
+    StageWork& work = stages[static_cast<std::size_t>(stage)];
+    for (Index chunk = 0; chunk < layout.chunks(); ++chunk) {
+      add_chunk(setting, times, layout.layers(stage, chunk), work);
+    }
+    work.forward.launch += setting.stack.per_microbatch / 3;
+    work.backward.launch += setting.stack.per_microbatch * 2 / 3;
   }
-  if (stages > 2 && (layers + 2) % stages == 0) {
-    std::ranges::fill(result, (layers + 2) / stages);
-    --result.front();
-    --result.back();
-    return result;
-  }
-  for (Index i = 0; i < rest; ++i) {  // middle stages have the rest
-    ++result[static_cast<std::size_t>(stages - 1 - (i + (rest < stages - 1 ? 1 : 0)))];
-  }
-  return result;
+  return stages;
 }
 
 StepTime step_time(const Setting& setting) {

@@ -18,10 +18,19 @@ struct StepTime {
   double seconds() const { return work.sum() + sends + bubble + data + optimizer + fixed + jitter; }
 };
 
-/// Layers of each stage: equal where the count allows it, else the first and last (which have the
-/// embedding and the loss) have one less, else the last ones.
-std::vector<Index> stage_layers(Index layers, Index stages);
+/// What a pipeline stage does with a microbatch, and holds.
+struct StageWork {
+  Terms forward;
+  Terms backward;
+  HeldParameters held;
 
+  double seconds() const { return forward.sum() + backward.sum(); }
+};
+/// Of each stage; all its chunks.
+std::vector<StageWork> stage_works(const Setting& setting);
+
+/// Closed form: 1F1B adds the others' time of one microbatch to that of the slowest stage; with
+/// chunks a share of it (arXiv:2104.04473, section 2.2).
 StepTime step_time(const Setting& setting);
 
 }  // namespace mpitron::plan

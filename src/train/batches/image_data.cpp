@@ -6,6 +6,7 @@
 #include "data/loading/image_text_loader.h"
 #include "models/llava/llava_batch.h"
 #include "models/vit/vit_batch.h"
+#include "train/batches/image_text_encoder.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -15,9 +16,7 @@ class ImageSource final : public SampleSource {
  public:
   explicit ImageSource(const SourceRequest& request)
       : loader_(std::dynamic_pointer_cast<const data::ImageDataset>(request.dataset),
-                {.vision = request.config.model.vision,
-                 .sampler = request.sampler,
-                 .threads = request.config.data.num_workers}),
+                {.sampler = request.sampler, .threads = request.config.data.num_workers}),
         length_(request.config.training.seq_length) {}
 
   std::optional<models::HostMicrobatch> next() override {
@@ -57,7 +56,8 @@ class ImageTextSource final : public SampleSource {
                                               {models::kLossMask, batch->loss_mask},
                                               {models::kPixels, batch->tiles},
                                               {models::kImagesPerRow, batch->images_per_row},
-                                              {models::kTilesPerImage, batch->tiles_per_image}}};
+                                              {models::kTilesPerImage, batch->tiles_per_image},
+                                              {models::kSegments, batch->segments}}};
   }
 
  private:
@@ -69,17 +69,17 @@ class ImageTextSource final : public SampleSource {
 std::shared_ptr<const data::Dataset> image_set(const config::RunConfig& config,
                                                const std::string& folder, bool training) {
   const config::VisionConfig& vision = config.model.vision;
-  const data::FolderShare share{.classes = training ? vision.class_fraction : 1,
-                                .images = training ? vision.image_fraction : 1};
-  data::ImageFolder files = data::list_image_folder(folder, share);
-  const auto classes = static_cast<Index>(files.classes.size());
+  const data::ImageShare share{.classes = training ? vision.class_fraction : 1,
+                               .images = training ? vision.image_fraction : 1};
+  std::shared_ptr<const data::ImageList> images =
+      data::open_images(folder, share, config.data.data_cache_path.value_or(""));
+  const auto classes = static_cast<Index>(images->classes().size());
   if (vision.task == config::VisionTask::classify && classes > vision.classes) {
-    throw_data("{}: {} classes (folders), and --num-classes {} of the head", folder, classes,
-               vision.classes);
+    throw_data("{}: {} classes, and --num-classes {} of the head", folder, classes, vision.classes);
   }
   return std::make_shared<data::ImageDataset>(
-      std::move(files), data::ImageDataset::Options{
-                            .vision = vision, .training = training, .seed = config.data.seed});
+      std::move(images), data::ImageDataset::Options{
+                             .vision = vision, .training = training, .seed = config.data.seed});
 }
 
 }  // namespace
@@ -95,18 +95,25 @@ data::GptData image_sets(const config::RunConfig& config,
   return sets;
 }
 
+std::shared_ptr<const data::Dataset> known_images(const TrainingData& data) {
+  const auto images = std::dynamic_pointer_cast<const data::ImageDataset>(data.sets.train);
+  MPITRON_CHECK(images != nullptr);
+  return images->as_evaluated();
+}
+
 /// Texts end with the tokenizer's end of document.
 data::GptData image_text_sets(const config::RunConfig& config,
                               const tokenizers::Tokenizer& tokenizer) {
   const data::ImageTextDataset::Options options{
       .vlm = *config.model.vlm,
-      .eod = tokenizer.eod(),
-      .encode = [&tokenizer](std::string_view text) {
-        const tokenizers::TokenIds ids = tokenizer.encode(text);
-        return std::vector<std::int64_t>(ids.begin(), ids.end());
-      }};
+      .pad = tokenizer.eod(),
+      .most_bad_images = config.model.vision.most_bad_images,
+      .seq_length = config.model.seq_length,
+      .encode = make_image_text_encoder(tokenizer, config.model.vlm->image_tags),
+      .tile_tags = tile_tags(tokenizer, config.model.vlm->tiling)};
   const auto set = [&](const std::string& path) {
-    return std::make_shared<data::ImageTextDataset>(path, options);
+    return std::make_shared<data::ImageTextDataset>(
+        data::open_conversations(path, config.data.data_cache_path.value_or("")), options);
   };
   const std::vector<std::string>& paths = config.data.data_path;
   data::GptData sets;

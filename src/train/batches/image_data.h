@@ -1,5 +1,6 @@
 #pragma once
 #include "train/batches/sample_source.h"
+#include "train/batches/training_data.h"
 
 namespace mpitron::train {
 
@@ -7,6 +8,9 @@ namespace mpitron::train {
 /// second is for validation, and of three the last is for training.
 data::GptData image_sets(const config::RunConfig& config, const tokenizers::Tokenizer& tokenizer);
 std::unique_ptr<SampleSource> image_source(const SourceRequest& request);
+
+/// The training images as they are, neither cropped nor changed.
+std::shared_ptr<const data::Dataset> known_images(const TrainingData& data);
 
 /// --data-path TRAIN [VALIDATION], files of texts with images.
 data::GptData image_text_sets(const config::RunConfig& config,

@@ -33,7 +33,7 @@ MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
       .drop_last = !whole,
       .data_sharding = config.data.data_sharding,
       .padded_samples = share.padded_samples};
-  source_ = row_of(config.model.family().samples)
+  source_ = row_of(config.model.samples())
                 .source({.dataset = std::move(dataset),
                          .config = config,
                          .tokenizer = tokenizer,

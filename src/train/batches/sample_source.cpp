@@ -5,6 +5,7 @@
 
 #include "data/loading/batch_loader.h"
 #include "train/batches/image_data.h"
+#include "train/batches/labelled_data.h"
 #include "train/batches/masked_lm_data.h"
 #include "train/batches/training_data.h"
 #include "utils/error.h"
@@ -71,6 +72,7 @@ constexpr auto kRows = std::to_array<SampleRow>({
     {SampleKind::masked_spans, corpus_sets, masked_lm_source},
     {SampleKind::images, image_sets, image_source},
     {SampleKind::image_texts, image_text_sets, image_text_source},
+    {SampleKind::labelled_texts, labelled_sets, labelled_source},
 });
 
 }  // namespace

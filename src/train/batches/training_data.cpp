@@ -140,7 +140,10 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
 
 TrainingData make_training_data(const config::RunConfig& config) {
   TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
-  result.sets = row_of(config.model.family().samples).sets(config, *result.tokenizer);
+  result.sets = row_of(config.model.samples()).sets(config, *result.tokenizer);
+  if (config.data.text_task) {
+    result.task_files = task_files(config, *result.tokenizer);
+  }
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include "config/run_config.h"
 #include "data/loading/gpt_data.h"
 #include "tokenizers/core/tokenizer.h"
+#include "train/batches/labelled_data.h"
 
 namespace mpitron::train {
 
@@ -15,6 +16,7 @@ Index padded_vocab_size(const config::RunConfig& config, Index vocab_size);
 struct TrainingData {
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
   data::GptData sets;
+  std::vector<TaskFile> task_files = {};  // of `mpitron finetune`: evaluated after every epoch
 };
 
 std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config);

@@ -4,10 +4,10 @@
 
 #include "checkpoint/plan/agreement.h"
 #include "io/arrays/peft_folder.h"
-#include "kernels/elementwise/elementwise.h"
 #include "tensor/host_copy.h"
 #include "train/checkpointing/checkpoint_source.h"
 #include "train/checkpointing/checkpoint_state.h"
+#include "train/checkpointing/foreign_weights.h"
 #include "train/checkpointing/load_differences.h"
 #include "train/checkpointing/tokenizer_files.h"
 #include "utils/error.h"
@@ -59,19 +59,15 @@ std::string problem_of(const autograd::Parameter& parameter, const io::PeftFolde
                             to_string(parameter.shape));
 }
 
-/// This rank's part of a stored tensor becomes the parameter's value, in its type.
-void take_values(device::Device& device, const io::SafetensorsFile::Tensor& stored,
+/// A tensor of a file of PEFT becomes the parameter's value.
+void take_stored(device::Device& device, const io::SafetensorsFile::Tensor& stored,
                  autograd::Parameter& parameter) {
   const auto dtype = io::dtype_of(stored.type);
   if (!dtype) {
     throw_data("{}: has the type {}, which is no floating-point type", stored.name,
                io::safetensors_name(stored.type));
   }
-  const tensor::Tensor local = tensor::empty_on_host(device, parameter.value.shape(), *dtype);
-  const device::ConstTensorView whole(stored.data.data(), *dtype, parameter.shape);
-  tensor::take_shard(whole, parameter.placement.shard, local.view());
-  const tensor::Tensor values = tensor::to_device(device, local);
-  device::launch(device.stream(), kernels::Cast{.x = values.view(), .y = parameter.value.view()});
+  take_values(device, {stored.data.data(), *dtype, parameter.shape}, parameter);
 }
 
 }  // namespace
@@ -161,7 +157,7 @@ void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path)
       problems += "\n  " + problem;
       continue;
     }
-    take_values(step.device(), folder.weights().at(peft_name(parameter)), parameter);
+    take_stored(step.device(), folder.weights().at(peft_name(parameter)), parameter);
   }
   if (!problems.empty()) {
     throw_data("--load-adapter {}: is for another model:{}", path, problems);

@@ -7,6 +7,7 @@
 #include "config/sources/checkpoint_arguments.h"
 #include "tensor/host_copy.h"
 #include "train/checkpointing/load_differences.h"
+#include "train/checkpointing/position_tables.h"
 #include "train/checkpointing/tokenizer_files.h"
 #include "train/model/upcycling.h"
 #include "utils/error.h"
@@ -127,12 +128,18 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
   if (source.local()) {
     targets = own_targets(std::move(targets));
   }
+  std::optional<PositionTables> positions;
+  if (source.weights_only) {
+    positions.emplace(reader.file(), model_.chunk(0).config(), targets);
+  }
   const auto compare = [&] {
-    refuse_differences(reader, targets,
-                       {.state = state,
-                        .with_optimizer = with_optimizer,
-                        .with_histories = !config_.upcycling_granularity.has_value(),
-                        .strictness = config_.dist_ckpt_strictness});
+    refuse_differences(
+        reader, targets,
+        {.state = state,
+         .with_optimizer = with_optimizer,
+         .with_histories = !config_.upcycling_granularity.has_value(),
+         .strictness = config_.dist_ckpt_strictness,
+         .new_head = source.weights_only && model_.chunk(0).config().text_head.has_value()});
   };
   const auto refuse_schedules = [&] {
     if (schedules) {
@@ -154,6 +161,9 @@ std::optional<checkpoint::LoadStatistics> CheckpointLoader::read_state(
       compare();
     }
     statistics = reader.read(targets);
+    if (positions) {
+      positions->resize();
+    }
   }));
   if (!why.empty()) {
     return std::nullopt;

@@ -148,6 +148,9 @@ std::optional<RunPosition> Checkpointing::load() {
   if (low_rank_ && !loader.touched_state()) {
     return begin();
   }
+  if (foreign_ && all.empty()) {
+    return begin();
+  }
   const bool may_begin = config_.allow_random_init || (all.empty() && is_first_start(config_));
   // After a failed attempt the weights are neither random nor a checkpoint's.
   if (loader.touched_state() || !may_begin || !config_.load) {
@@ -158,6 +161,12 @@ std::optional<RunPosition> Checkpointing::load() {
 }
 
 void Checkpointing::load_base() {
+  if (foreign_) {
+    load_foreign_weights(model_, step_, *foreign_);
+    base_ = foreign_->fingerprint();
+    base_path_ = foreign_->path;
+    return;
+  }
   base_ = load_base_weights(model_, step_, config_, identity_);
   base_path_ = config_.pretrained_checkpoint.value_or("");
   config_.pretrained_checkpoint.reset();
@@ -181,6 +190,9 @@ void Checkpointing::refuse_other_base(const CheckpointSource& source) const {
 }
 
 RunPosition Checkpointing::begin() {
+  if (foreign_ && !low_rank_) {
+    load_foreign_weights(model_, step_, *foreign_);
+  }
   if (config_.load_adapter) {
     load_adapter(model_, step_, *config_.load_adapter);
   }

@@ -11,6 +11,7 @@
 #include "config/run_config.h"
 #include "tensor/host_copy.h"
 #include "train/checkpointing/checkpoint_source.h"
+#include "train/checkpointing/foreign_weights.h"
 #include "train/run/exit_conditions.h"
 #include "train/run/run_identity.h"
 #include "train/run/run_position.h"
@@ -36,6 +37,8 @@ class Checkpointing {
   /// position where --exit-on-missing-checkpoint ends the run. Error(data) where there is
   /// nothing to load, or where tensors are missing, unexpected or of another shape: all are listed.
   std::optional<RunPosition> load();
+  /// Without a checkpoint of the run's own it begins with these weights.
+  void begin_with(std::shared_ptr<const ForeignWeights> weights) { foreign_ = std::move(weights); }
 
   /// Writes a checkpoint; with --async-save while training goes on: copies are made beside the next
   /// forward and backward pass, and the update waits for them. A save that fails says so and
@@ -85,6 +88,7 @@ class Checkpointing {
   config::ParallelConfig parallel_;
   std::optional<config::LoraConfig> low_rank_;
   std::string base_, base_path_;  // what low-rank updates belong to: fingerprint, folder
+  std::shared_ptr<const ForeignWeights> foreign_;  // null: none
   RunIdentity identity_;
   comm::GroupHandle all_;
   std::optional<checkpoint::FolderLock> lock_;  // of the folder that this run saves to; rank 0

@@ -41,18 +41,32 @@ std::string vocabulary_difference(const checkpoint::Header& header, const RunIde
 
 }  // namespace
 
+bool is_of_a_head(const std::string& name) {
+  constexpr const char* kHeads[] = {
+      "classification_head.", "multichoice_head.", "binary_head.", "pooler.", "lm_head.",
+      "output_layer."};
+  return std::ranges::any_of(
+      kHeads, [&](const char* head) { return name.starts_with(std::string("model/") + head); });
+}
+
 /// One message for all tensors that are missing, unexpected or of another shape, with the option
 /// that may help.
 void refuse_differences(checkpoint::CheckpointReader& reader,
                         std::span<const checkpoint::LoadTarget> targets,
                         const WantedState& wanted) {
   LoadReport fatal, passed;
+  std::string new_tensors;
   for (const LoadReport::Difference& difference : reader.compare(targets).differences) {
     const bool unexpected = difference.kind == LoadReport::Kind::unexpected;
     const bool not_asked_for =
         (!wanted.with_optimizer && difference.name.starts_with("optimizer/")) ||
         (!wanted.with_histories && difference.name.starts_with("fp8/"));
     if (unexpected && (not_asked_for || wanted.state.replaced(reader.file(), difference.name))) {
+      continue;
+    }
+    const bool missing = difference.kind == LoadReport::Kind::missing;
+    if (wanted.new_head && is_of_a_head(difference.name) && (missing || unexpected)) {
+      new_tensors += missing ? " " + difference.name.substr(difference.name.find('/') + 1) : "";
       continue;
     }
     const bool passes = tolerated(difference.kind, wanted.strictness);
@@ -71,6 +85,9 @@ void refuse_differences(checkpoint::CheckpointReader& reader,
                         ? "it has no such optimizer state: --no-load-optim starts without it"
                         : "--dist-ckpt-strictness log_all goes on with what fits"),
         true);
+  }
+  if (!new_tensors.empty()) {
+    log::print("  begin anew:" + new_tensors);
   }
   if (!passed.empty() && wanted.strictness.starts_with("log_")) {
     log::warning("{}: {}", reader.file().path().string(), passed.text());

@@ -15,7 +15,11 @@ struct WantedState {
   bool with_optimizer = true;
   bool with_histories = true;     // of 8-bit scales
   const std::string& strictness;  // --dist-ckpt-strictness
+  bool new_head = false;          // what makes words or classes of a text may differ
 };
+
+/// Whether a tensor of a checkpoint ("model/...") is a part of what stands behind the layers.
+bool is_of_a_head(const std::string& name);
 
 /// Compares a checkpoint with the tensors that want its values. Error(data) with all differences at
 /// once, but for those that --dist-ckpt-strictness lets pass, and warns of these where it says so.

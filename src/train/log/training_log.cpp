@@ -16,7 +16,6 @@
 namespace mpitron::train {
 namespace {
 
-constexpr const char* kLossName = "lm loss";
 constexpr float kMebibyte = 1024 * 1024;
 
 double unix_time() {
@@ -31,13 +30,6 @@ const std::vector<std::string>& timed_parts() {
   return names;
 }
 
-/// The main loss and the others.
-std::vector<NamedLoss> all_losses(double loss, const std::vector<NamedLoss>& others) {
-  std::vector<NamedLoss> losses = {{kLossName, loss}};
-  losses.insert(losses.end(), others.begin(), others.end());
-  return losses;
-}
-
 }  // namespace
 
 TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index rank)
@@ -50,6 +42,9 @@ TrainingLog::TrainingLog(const config::RunConfig& config, Timers& timers, Index 
         config.logging.metrics_address, *config.logging.metrics_port,
         config.parallel.distributed_timeout_minutes * kSecondsPerMinute);
     log::info("/metrics and /healthz at {} port {}", config.logging.metrics_address, live_->port());
+  }
+  if (config.logging.plan_file && rank == 0) {
+    drift_.emplace(read_planned_step(*config.logging.plan_file));
   }
   if (const auto& folder = config.logging.tensorboard_dir; folder && rank == 0) {
     make_folder("--tensorboard-dir", *folder);
@@ -86,13 +81,14 @@ void TrainingLog::resume() {
 /// Adds up what the next log line averages; norms that cost a pass over the weights are asked for
 /// at a line only.
 void TrainingLog::iteration(const Progress& progress, const StepReport& step, TrainStep& state) {
-  const double seconds = iteration_.elapsed().seconds;
+  const StepTime time = iteration_.elapsed();
+  const double seconds = time.seconds;
   scalars_seconds_ += seconds;
   ++scalars_iterations_;
   if (live_) {
     tell_live(progress, step, state, seconds);
   }
-  averages_.add(all_losses(step.loss(), step.other_losses), step.skipped);
+  averages_.add(step.all_losses(), step.skipped);
   for (const auto& [name, value] : summaries(step.layers.losses)) {
     averages_.add_tracked(name, value);
   }
@@ -101,6 +97,9 @@ void TrainingLog::iteration(const Progress& progress, const StepReport& step, Tr
   }
   for (const std::string& warning : collapsed_(progress.iteration, step.layers)) {
     log::warning("{}", warning);
+  }
+  if (const auto drift = drift_ ? (*drift_)(time) : std::nullopt) {
+    log::warning("{}", *drift);
   }
   if (tensorboard_ && progress.iteration % config_.logging.tensorboard_log_interval == 0) {
     write_scalars(progress, step, state);
@@ -229,7 +228,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   };
   both("learning-rate", state.scheduler().learning_rate());
   both("batch-size", static_cast<double>(progress.batch_size));
-  for (const auto& [name, loss] : all_losses(step.loss(), step.other_losses)) {
+  for (const auto& [name, loss] : step.all_losses()) {
     both(name, loss);
   }
   if (config_.logging.log_loss_scale_to_tensorboard) {
@@ -252,7 +251,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
       io::Metric{"time", unix_time()},
       io::Metric{"iteration-time", seconds},
       io::Metric{"tokens-per-second", static_cast<double>(tokens) / seconds},
-      io::Metric{"lm loss", step.loss()},
+      io::Metric{step.loss_name, step.loss()},
       io::Metric{"learning-rate", step.learning_rate},
       io::Metric{"grad-norm", step.grad_norm},
       io::Metric{"loss-scale", step.loss_scale},
@@ -279,9 +278,9 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
 void TrainingLog::validation(const ValidationReport& report, const Progress& progress) {
   bar_->clear();
   if (live_ && !report.test) {
-    live_->validated(report.loss);
+    live_->validated(report.losses.front().second);
   }
-  std::vector<NamedLoss> losses = all_losses(report.loss, report.other_losses);
+  std::vector<NamedLoss> losses = report.losses;
   log::print(validation_lines(report.where, losses, report.set));
   if (!tensorboard_) {
     return;
@@ -302,6 +301,21 @@ void TrainingLog::validation(const ValidationReport& report, const Progress& pro
   std::vector<io::Metric> metrics;
   for (std::size_t i = 0; i < losses.size(); ++i) {
     metrics.emplace_back(metric_names[i], losses[i].second);
+  }
+  metrics_->add(progress.iteration, metrics);
+  tensorboard_->flush();
+}
+
+void TrainingLog::figures(std::span<const std::pair<std::string, double>> figures,
+                          const Progress& progress) {
+  if (!tensorboard_) {
+    return;
+  }
+  std::vector<io::Metric> metrics;
+  for (const auto& [name, value] : figures) {
+    tensorboard_->add_scalar(name, value, progress.iteration);
+    tensorboard_->add_scalar(name + " vs samples", value, progress.consumed_samples);
+    metrics.emplace_back(name, value);
   }
   metrics_->add(progress.iteration, metrics);
   tensorboard_->flush();

@@ -9,6 +9,7 @@
 #include "io/logs/metrics_file.h"
 #include "io/logs/tensorboard.h"
 #include "train/log/metrics_endpoint.h"
+#include "train/log/plan_drift.h"
 #include "train/log/progress_bar.h"
 #include "train/log/rank_spread.h"
 #include "train/step/expert_balance.h"
@@ -28,11 +29,10 @@ struct Progress {
 
 /// What one evaluation found.
 struct ValidationReport {
-  std::string where;         // "iteration 100", or "iteration 100 on test set"
-  std::optional<Index> set;  // its number with --multiple-validation-sets
-  double loss = 0;
-  std::vector<NamedLoss> other_losses = {};  // objectives beside the first
-  bool test = false;                         // of the test set
+  std::string where;                   // "iteration 100", or "iteration 100 on test set"
+  std::optional<Index> set;            // its number with --multiple-validation-sets
+  std::vector<NamedLoss> losses = {};  // what is trained first
+  bool test = false;                   // of the test set
 };
 
 /// Everything that a run says of its iterations: the reference's line every `--log-interval`,
@@ -50,6 +50,8 @@ class TrainingLog {
   void pause();
   void resume();
   void validation(const ValidationReport& report, const Progress& progress);
+  /// Figures of tasks, which have been printed.
+  void figures(std::span<const std::pair<std::string, double>> figures, const Progress& progress);
 
  private:
   void print_line(const Progress& progress, const StepReport& step, TrainStep& state);
@@ -74,6 +76,7 @@ class TrainingLog {
   double scalars_seconds_ = 0;  // since the last line of metrics.jsonl
   Index scalars_iterations_ = 0;
   std::optional<ProgressBar> bar_;
+  std::optional<PlanDrift> drift_;  // rank 0 with --plan-file
 };
 
 }  // namespace mpitron::train

@@ -1,6 +1,7 @@
 #include "train/loop/evaluation.h"
 
-#include "train/batches/microbatch_stream.h"
+#include "train/batches/image_data.h"
+#include "train/loop/nearest_neighbours.h"
 
 namespace mpitron::train {
 
@@ -30,18 +31,35 @@ Evaluation validation_of(std::shared_ptr<const data::Dataset> dataset,
                                   : part_of(std::move(dataset), training, consumed);
 }
 
+Evaluator::Stream Evaluator::stream_of(const Evaluation& evaluation) const {
+  StreamShare share = share_of(model_);
+  share.padded_samples = evaluation.padded_samples();
+  const Index together = config_.training.micro_batch_size * share.data_parallel_size;
+  return {std::make_unique<MicrobatchStream>(evaluation.dataset, config_, *data_.tokenizer,
+                                             evaluation.consumed, share),
+          evaluation.samples() / together};
+}
+
 /// In microbatches of all replicas together, whose number is a whole one: what is missing at the
 /// end are samples without loss.
 std::optional<StepReport> Evaluator::evaluate(const Evaluation& evaluation) const {
   if (!evaluation) {
     return std::nullopt;
   }
-  StreamShare share = share_of(model_);
-  share.padded_samples = evaluation.padded_samples();
-  MicrobatchStream stream(evaluation.dataset, config_, *data_.tokenizer, evaluation.consumed,
-                          share);
-  const Index together = config_.training.micro_batch_size * share.data_parallel_size;
-  return step_.evaluate(evaluation.samples() / together, [&] { return stream.next(); });
+  if (config_.model.vision.dino) {
+    return by_neighbours(evaluation);
+  }
+  const Stream stream = stream_of(evaluation);
+  return step_.evaluate(stream.count, [&] { return stream.microbatches->next(); });
+}
+
+StepReport Evaluator::by_neighbours(const Evaluation& evaluation) const {
+  step_.replicas().make_whole();
+  NearestNeighbours neighbours(step_, model_);
+  const Stream known = stream_of(whole_of(known_images(data_), config_.training));
+  neighbours.learn(known.count, [&] { return known.microbatches->next(); });
+  const Stream asked = stream_of(evaluation);
+  return neighbours.evaluate(asked.count, [&] { return asked.microbatches->next(); });
 }
 
 std::vector<std::optional<StepReport>> Evaluator::on_validation_sets(Index consumed) const {

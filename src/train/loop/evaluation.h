@@ -5,6 +5,7 @@
 
 #include "config/run_config.h"
 #include "data/gpt/dataset.h"
+#include "train/batches/microbatch_stream.h"
 #include "train/batches/training_data.h"
 #include "train/step/train_step.h"
 
@@ -48,6 +49,14 @@ class Evaluator {
 
  private:
   std::optional<StepReport> evaluate(const Evaluation& evaluation) const;
+  /// Microbatches of this rank, and how many.
+  struct Stream {
+    std::unique_ptr<MicrobatchStream> microbatches;
+    Index count = 0;
+  };
+  Stream stream_of(const Evaluation& evaluation) const;
+  /// Of a model whose features are compared.
+  StepReport by_neighbours(const Evaluation& evaluation) const;
 
   TrainStep& step_;
   const TrainedModel& model_;

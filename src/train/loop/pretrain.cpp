@@ -60,6 +60,9 @@ Pretraining::Pretraining(device::Device& device, TrainedModel& model, const Trai
       log_(config, timers_, model.world().rank()),
       record_(config.checkpoint.save, model.world().rank(), config.logging.tensorboard_dir),
       arguments_(identity.arguments) {
+  if (config.data.text_task) {
+    tasks_.finetuned.emplace(step_, model, data, config_);
+  }
   if (config.logging.tensorboard_dir && model.world().rank() == 0) {
     write_run_description(*config.logging.tensorboard_dir, config, identity);
   }
@@ -211,6 +214,7 @@ bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
         progress.iteration < config_.training.train_iters) {
       validate(progress, false);
     }
+    end_epoch(progress);
     const ExitDecision decision =
         watch.end_iteration(progress.iteration, checkpointing_.save_seconds());
     if (!obey(decision, progress, outcome)) {
@@ -224,6 +228,27 @@ bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
   checkpointing_.finish();
   note_reached(progress);
   return true;
+}
+
+void Pretraining::end_epoch(const Progress& progress) {
+  if (!tasks_.finetuned) {
+    return;
+  }
+  const Index steps = config_.training.train_iters / config_.data.text_task->epochs;
+  if (progress.iteration % steps != 0) {
+    return;
+  }
+  if (config_.checkpoint.save && checkpointing_.last_save() != progress.iteration) {
+    save(progress, SaveKind::persistent);
+  }
+  evaluate_task(progress, progress.iteration / steps - 1);
+}
+
+void Pretraining::evaluate_task(const Progress& progress, Index epoch) {
+  log_.pause();
+  model_.world().set_phase(fmt::format("evaluation after iteration {}", progress.iteration));
+  log_.figures(tasks_.finetuned->run(epoch), progress);
+  log_.resume();
 }
 
 /// Saves and ends as the ranks have agreed; false where the run is over.
@@ -311,6 +336,12 @@ std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) c
 /// On the next samples of every validation set; at the end of the run from their first sample on,
 /// and on the test set as well.
 void Pretraining::validate(const Progress& progress, bool at_end) {
+  if (tasks_.finetuned && at_end) {
+    if (config_.training.skip_train) {
+      evaluate_task(progress, -1);
+    }
+    return;
+  }
   log_.pause();
   model_.world().set_phase(fmt::format("evaluation after iteration {}", progress.iteration));
   const TraceScope scope(profile_.trace(), TraceKind::phase, "evaluate");
@@ -319,8 +350,7 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
   for (std::size_t set = 0; set < reports.size(); ++set) {
     if (reports[set]) {
       ValidationReport report{.where = at_end ? where + " on validation set" : where,
-                              .loss = reports[set]->loss(),
-                              .other_losses = reports[set]->other_losses};
+                              .losses = reports[set]->all_losses()};
       if (config_.training.multiple_validation_sets) {
         report.set = static_cast<Index>(set);
       }
@@ -328,13 +358,14 @@ void Pretraining::validate(const Progress& progress, bool at_end) {
     }
     consumed_valid_samples_ += validation_of(data_.sets.valid[set], config_.training, 0).samples();
   }
+  if (tasks_.measure) {
+    log_.figures(tasks_.measure(), progress);
+  }
   if (at_end) {
     if (const auto report = evaluator_.on_test_set()) {
-      log_.validation({.where = where + " on test set",
-                       .loss = report->loss(),
-                       .other_losses = report->other_losses,
-                       .test = true},
-                      progress);
+      log_.validation(
+          {.where = where + " on test set", .losses = report->all_losses(), .test = true},
+          progress);
     }
   }
   log_.resume();

@@ -8,6 +8,7 @@
 #include "train/log/training_log.h"
 #include "train/loop/evaluation.h"
 #include "train/loop/skip_iterations.h"
+#include "train/loop/task_evaluation.h"
 #include "train/reruns/result_judge.h"
 #include "train/run/exit_watch.h"
 #include "train/run/progress_log.h"
@@ -39,6 +40,16 @@ class Pretraining {
   /// completes.
   RunOutcome run(KernelTuning* tuning = nullptr);
 
+  /// Without a checkpoint of its own the run begins with these weights.
+  void begin_with(std::shared_ptr<const ForeignWeights> weights) {
+    checkpointing_.begin_with(std::move(weights));
+  }
+  /// Asked at every evaluation, and what it measures is in the log. Collective.
+  void measure(std::function<TaskEvaluation::Figures()> tasks) {
+    tasks_.measure = std::move(tasks);
+  }
+  TrainStep& step() { return step_; }
+
  private:
   /// Tells who holds the memory where it does not suffice.
   RunOutcome run_within_memory();
@@ -60,6 +71,9 @@ class Pretraining {
   [[noreturn]] void leave(const RerunDecision& decision, const Progress& before);
   std::unique_ptr<MicrobatchStream> training_stream(Index consumed) const;
   void validate(const Progress& progress, bool at_end);
+  /// Of `mpitron finetune`: after the last iteration of an epoch.
+  void end_epoch(const Progress& progress);
+  void evaluate_task(const Progress& progress, Index epoch);
 
   device::Device& device_;
   TrainedModel& model_;
@@ -73,6 +87,10 @@ class Pretraining {
   ResultJudge judge_;
   TrainStep step_;
   Evaluator evaluator_;
+  struct Tasks {
+    std::optional<TaskEvaluation> finetuned;           // of `mpitron finetune`
+    std::function<TaskEvaluation::Figures()> measure;  // of --eval-tasks; unset: nothing
+  } tasks_;
   Checkpointing checkpointing_;
   TrainingLog log_;
   std::optional<ProgressLog> progress_log_;  // rank 0 with --log-progress

@@ -6,8 +6,6 @@
 #include "train/model/upcycling.h"
 
 namespace mpitron::train {
-namespace {
-
 /// The groups of the rank grid, with the levels that options name.
 comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfig& parallel) {
   comm::GroupOptions options{.context_level_sizes = parallel.hierarchical_context_parallel_sizes,
@@ -18,8 +16,6 @@ comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfi
   }
   return comm::make_parallel_groups(world, make_rank_grid(parallel, world.size()), options);
 }
-
-}  // namespace
 
 /// Chunks in the order of the pipeline; what they share (tied tables) is in one list of parameters.
 /// Values follow from seed and name, whichever rank makes them.

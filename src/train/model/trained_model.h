@@ -5,6 +5,9 @@
 
 namespace mpitron::train {
 
+/// This rank's groups in a run's layout.
+comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfig& parallel);
+
 /// This rank's share of the model: the parts of its pipeline stage, one for each chunk, with its
 /// shards of their layers.
 class TrainedModel {

@@ -6,6 +6,7 @@
 
 #include "tensor/host_copy.h"
 #include "train/parity/recorded_conversations.h"
+#include "train/parity/recorded_heads.h"
 #include "train/parity/recorded_texts.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
@@ -82,35 +83,49 @@ RecordedCase::RecordedCase(const std::filesystem::path& folder)
     : folder_(folder),
       weights_(folder / "weights.safetensors"),
       logits_(folder / "logits.safetensors") {
-  const std::filesystem::path config_path = folder / "config.json",
-                              losses_path = folder / "losses.json";
   try {
-    const json config = read_json(config_path);
-    name_ = member(config, "case", config_path).get<std::string>();
-    model_type_ = member(config, "model_type", config_path).get<std::string>();
-    // Recorded runs on images have sizes instead.
-    const bool has_flags =
-        config.contains("flags") || !config.value("dims", json::object()).contains("img");
-    if (!has_flags) {
-      flags_ = vision_flags(config_path);
-      model_type_ = config["dims"].value("kind", "") == "llava" ? "vlm" : "vit";
+    if (is_recorded_head(folder)) {
+      name_ = folder.filename();
+      model_type_ = "bert";
+      flags_ = head_flags(folder / "losses.json");
     } else {
-      flags_ = member(config, "flags", config_path).get<std::vector<std::string>>();
+      read_configuration();
     }
     model_.kind = config::family_of(model_type_).kind;
-    const json run = has_flags ? member(config, "run", config_path) : json::object();
-    if (const auto window = run.find("window"); window != run.end()) {
-      window_ = window->get<std::array<Index, 2>>();
-    }
-    qk_l2_norm_ = run.value("qk_l2_norm", false);
-    const json losses = read_json(losses_path);
-    for (const json& row : member(losses, "iterations", losses_path)) {
-      iterations_.push_back(recorded(row, losses_path));
-    }
-    final_norms_ = losses.value("final_parameter_l2", final_norms_);
+    read_losses();
   } catch (const json::exception& error) {
     throw_data("{}: not a recorded run: {}", folder.string(), error.what());
   }
+}
+
+void RecordedCase::read_configuration() {
+  const std::filesystem::path path = folder_ / "config.json";
+  const json config = read_json(path);
+  name_ = member(config, "case", path).get<std::string>();
+  model_type_ = member(config, "model_type", path).get<std::string>();
+  // Recorded runs on images have sizes instead.
+  const bool has_flags =
+      config.contains("flags") || !config.value("dims", json::object()).contains("img");
+  if (!has_flags) {
+    flags_ = vision_flags(path);
+    model_type_ = config["dims"].value("kind", "") == "llava" ? "vlm" : "vit";
+  } else {
+    flags_ = member(config, "flags", path).get<std::vector<std::string>>();
+  }
+  const json run = has_flags ? member(config, "run", path) : json::object();
+  if (const auto window = run.find("window"); window != run.end()) {
+    window_ = window->get<std::array<Index, 2>>();
+  }
+  qk_l2_norm_ = run.value("qk_l2_norm", false);
+}
+
+void RecordedCase::read_losses() {
+  const std::filesystem::path path = folder_ / "losses.json";
+  const json losses = read_json(path);
+  for (const json& row : member(losses, "iterations", path)) {
+    iterations_.push_back(recorded(row, path));
+  }
+  final_norms_ = losses.value("final_parameter_l2", final_norms_);
 }
 
 std::string RecordedCase::recorded_name(const std::string& parameter) const {
@@ -121,10 +136,13 @@ std::string RecordedCase::recorded_name(const std::string& parameter) const {
 }
 
 RecordedLogits RecordedCase::first_logits() const {
-  const io::SafetensorsFile::Tensor& recorded = logits_.at("first_microbatch");
-  if (!config::family_of(model_type_).has_words()) {
-    return vision_logits(recorded, model_.vision.patch);
+  if (model_.text_head) {
+    return head_logits(logits_.at("first_batch"));
   }
+  if (!config::family_of(model_type_).has_words()) {
+    return vision_logits(logits_, model_.vision);
+  }
+  const io::SafetensorsFile::Tensor& recorded = logits_.at("first_microbatch");
   RecordedLogits result{.samples = recorded.shape.at(0),
                         .length = recorded.shape.at(1),
                         .columns = recorded.shape.at(2),
@@ -149,6 +167,9 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
   std::string problems;
   for (autograd::Parameter& parameter : parameters) {
     const auto* recorded = weights_.find(recorded_name(parameter.name));
+    if (recorded == nullptr && parameter.role.average_of != nullptr) {  // which starts as a copy
+      recorded = weights_.find(recorded_name(parameter.role.average_of->name));
+    }
     if (recorded == nullptr) {
       problems += "\n  missing: " + parameter.name;
       continue;
@@ -180,17 +201,31 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
   }
 }
 
+std::optional<RecordedCase::Unlearned> RecordedCase::last_logits() {
+  const auto* recorded = model_.text_head ? logits_.find("valid_after_training") : nullptr;
+  if (recorded == nullptr) {
+    return std::nullopt;
+  }
+  RecordedLogits logits = head_logits(*recorded);
+  unlearned_ = std::make_unique<RecordedHeadTexts>(folder_, *model_.text_head, "valid_");
+  return Unlearned{unlearned_->rows(0, logits.samples * model_.text_head->choices),
+                   std::move(logits)};
+}
+
 HostMicrobatch RecordedCase::rows(Index first, Index count) {
   if (!batches_) {
-    switch (model_.family().samples) {
+    switch (model_.samples()) {
       case config::SampleKind::image_texts:
         batches_ = std::make_unique<RecordedConversations>(folder_, *model_.vlm, model_.seq_length);
         break;
       case config::SampleKind::images:
         batches_ = std::make_unique<RecordedImages>(folder_, model_.vision);
         break;
+      case config::SampleKind::labelled_texts:
+        batches_ = std::make_unique<RecordedHeadTexts>(folder_, *model_.text_head, "");
+        break;
       default:
-        batches_ = std::make_unique<RecordedTexts>(folder_, model_.family().samples);
+        batches_ = std::make_unique<RecordedTexts>(folder_, model_.samples());
     }
   }
   return batches_->rows(first, count);

@@ -51,8 +51,18 @@ class RecordedCase {
   /// Rows [first, first + count) of the recorded batches.
   HostMicrobatch rows(Index first, Index count);
   RecordedLogits first_logits() const;
+  /// Samples that are not learned, all in one batch, and what was computed of them at the end;
+  /// nothing where none were recorded.
+  struct Unlearned {
+    HostMicrobatch samples;
+    RecordedLogits logits;
+  };
+  std::optional<Unlearned> last_logits();
 
  private:
+  void read_configuration();
+  void read_losses();
+
   std::filesystem::path folder_;
   std::string name_, model_type_;
   std::vector<std::string> flags_;
@@ -62,7 +72,7 @@ class RecordedCase {
   bool qk_l2_norm_ = false;
   io::SafetensorsFile weights_, logits_;
   config::ModelConfig model_;
-  std::unique_ptr<RecordedBatches> batches_;  // once rows were asked for
+  std::unique_ptr<RecordedBatches> batches_, unlearned_;  // once rows were asked for
 };
 
 }  // namespace mpitron::train

@@ -76,6 +76,28 @@ std::vector<float> patch_masks(const std::vector<float>& pixels,
   return masks;
 }
 
+/// Of crops of images.
+void add_dino_flags(const json& dims, std::vector<std::string>& flags) {
+  constexpr std::pair<const char*, const char*> kOfDino[] = {
+      {"local", "--dino-local-img-size"},
+      {"locals", "--dino-local-crops-number"},
+      {"out_dim", "--dino-out-dim"},
+      {"head", "--dino-head-hidden-size"},
+      {"bottleneck", "--dino-bottleneck-size"},
+      {"iter_per_epoch", "--iter-per-epoch"},
+      {"warm_epochs", "--dino-warmup-teacher-temp-epochs"},
+      {"wtemp", "--dino-warmup-teacher-temp"},
+      {"temp", "--dino-teacher-temp"}};
+  for (const auto& [size, option] : kOfDino) {
+    flags.insert(flags.end(), {option, word(dims.at(size))});
+  }
+  const std::string frozen = dims.contains("freeze_last") ? word(dims["freeze_last"]) : "0";
+  flags.insert(flags.end(), {"--dino-freeze-last-layer", frozen, "--drop-path-rate", "0"});
+  if (dims.value("norm_last", false)) {
+    flags.emplace_back("--dino-norm-last-layer");
+  }
+}
+
 /// Of texts with images.
 void add_conversation_flags(const json& dims, std::vector<std::string>& flags) {
   flags.insert(flags.end(), std::begin(kShared), std::end(kShared));
@@ -138,12 +160,16 @@ std::vector<std::string> vision_flags(const std::filesystem::path& config_path) 
     add_conversation_flags(dims, flags);
     return flags;
   }
-  if (kind != "classify" && kind != "inpaint") {
+  if (kind != "classify" && kind != "inpaint" && kind != "dino") {
     throw_data(
-        "{}: recorded runs of kind '{}' are not replayed; those of classify, inpaint and llava are",
+        "{}: recorded runs of kind '{}' are not replayed; those of classify, inpaint, dino and "
+        "llava are",
         config_path.string(), kind);
   }
   flags.insert(flags.end(), {"--model", "vit", "--vision-pretraining-type", kind});
+  if (kind == "dino") {
+    add_dino_flags(dims, flags);
+  }
   if (dims.contains("classes")) {
     flags.insert(flags.end(), {"--num-classes", word(dims["classes"])});
   }
@@ -160,17 +186,31 @@ std::string vision_name(std::string parameter) {
   return parameter;
 }
 
-RecordedLogits vision_logits(const io::SafetensorsFile::Tensor& recorded, Index patch) {
+namespace {
+
+/// Rows crop by crop become those of the large crops, then those of the small ones, each image by
+/// image.
+RecordedLogits crop_logits(const io::SafetensorsFile::Tensor& recorded, Index locals) {
+  const auto values = recorded.as<float>();
+  const Index rows = recorded.shape.at(0), columns = recorded.shape.at(1);
+  const Index images = rows / (2 + locals);
+  RecordedLogits result{
+      .samples = rows, .length = 1, .columns = columns, .values = {}, .rows = images};
+  for (Index row = 0; row < rows; ++row) {
+    const bool large = row < 2 * images;
+    const Index crops = large ? 2 : locals, place = large ? row : row - 2 * images;
+    const Index from = (place % crops + (large ? 0 : 2)) * images + place / crops;
+    for (Index i = 0; i < columns; ++i) {
+      result.values.push_back(values[from * columns + i]);
+    }
+  }
+  return result;
+}
+
+/// Images as patches.
+RecordedLogits painted_logits(const io::SafetensorsFile::Tensor& recorded, Index patch) {
   const auto values = recorded.as<float>();
   RecordedLogits result{.samples = recorded.shape.at(0)};
-  if (recorded.shape.size() == 2) {
-    result.length = 1;
-    result.columns = recorded.shape[1];
-    for (Index i = 0; i < values.size(); ++i) {
-      result.values.push_back(values[i]);
-    }
-    return result;
-  }
   const Index channels = recorded.shape.at(1), height = recorded.shape.at(2),
               width = recorded.shape.at(3);
   result.length = height / patch * (width / patch);
@@ -186,10 +226,33 @@ RecordedLogits vision_logits(const io::SafetensorsFile::Tensor& recorded, Index 
   return result;
 }
 
+}  // namespace
+
+RecordedLogits vision_logits(const io::SafetensorsFile& recorded,
+                             const config::VisionConfig& vision) {
+  if (vision.dino) {
+    return crop_logits(recorded.at("student"), vision.dino->local_crops);
+  }
+  const io::SafetensorsFile::Tensor& outputs = recorded.at("first_microbatch");
+  if (outputs.shape.size() != 2) {
+    return painted_logits(outputs, vision.patch);
+  }
+  RecordedLogits result{.samples = outputs.shape[0], .length = 1, .columns = outputs.shape[1]};
+  const auto values = outputs.as<float>();
+  for (Index i = 0; i < values.size(); ++i) {
+    result.values.push_back(values[i]);
+  }
+  return result;
+}
+
 RecordedImages::RecordedImages(const std::filesystem::path& folder,
                                const config::VisionConfig& vision)
     : vision_(vision) {
   const io::SafetensorsFile file(folder / "batches.safetensors");
+  if (vision.dino) {
+    read_crops(file);
+    return;
+  }
   pixels_ = recorded_column<float, float>(file, "images");
   recorded_rows_ = file.at("images").shape.at(0);
   if (vision.task == config::VisionTask::inpaint) {
@@ -197,6 +260,20 @@ RecordedImages::RecordedImages(const std::filesystem::path& folder,
     labels_.resize(static_cast<std::size_t>(recorded_rows_));
   } else {
     labels_ = recorded_column<std::int32_t, std::int64_t>(file, "labels");
+  }
+}
+
+void RecordedImages::read_crops(const io::SafetensorsFile& file) {
+  recorded_rows_ = file.at("globals").shape.at(0);
+  labels_.resize(static_cast<std::size_t>(recorded_rows_));
+  const std::vector<float> columns[] = {recorded_column<float, float>(file, "globals"),
+                                        recorded_column<float, float>(file, "locals")};
+  for (Index row = 0; row < recorded_rows_; ++row) {
+    for (const std::vector<float>& column : columns) {
+      const Index width = static_cast<Index>(column.size()) / recorded_rows_;
+      const auto begin = column.begin() + row * width;
+      pixels_.insert(pixels_.end(), begin, begin + width);
+    }
   }
 }
 

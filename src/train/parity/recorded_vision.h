@@ -19,9 +19,12 @@ std::string vision_name(std::string parameter);
 struct RecordedLogits {
   Index samples = 0, length = 0, columns = 0;
   std::vector<float> values;  // [b, s, v]
+  Index rows = 0;             // of the microbatch; 0: as many as samples
 };
-/// [b, classes] as one position, images [b, 3, H, W] as patches of this edge.
-RecordedLogits vision_logits(const io::SafetensorsFile::Tensor& recorded, Index patch);
+/// [b, classes] as one position, images [b, 3, H, W] as patches. Of DINO what the student says of
+/// all crops, in the order of the model.
+RecordedLogits vision_logits(const io::SafetensorsFile& recorded,
+                             const config::VisionConfig& vision);
 
 /// Images of a recorded run, with labels or masks; rows are consumed round and round.
 class RecordedImages final : public RecordedBatches {
@@ -30,6 +33,8 @@ class RecordedImages final : public RecordedBatches {
   HostMicrobatch rows(Index first, Index count) override;
 
  private:
+  void read_crops(const io::SafetensorsFile& file);
+
   config::VisionConfig vision_;
   Index recorded_rows_ = 0;
   std::vector<float> pixels_, masks_;

@@ -37,9 +37,8 @@ bool is_padding(const tensor::Tensor& mask, Index sample, Index position) {
 
 /// Largest difference of the logits of the first microbatch over all ranks; recorded [b, s, v],
 /// ours [s, b, v] of this rank's positions.
-double compare_logits(TrainStep& step, TrainedModel& model, RecordedCase& recorded) {
-  const RecordedLogits expected = recorded.first_logits();
-  const Index micro_batch = expected.samples;  // not that of the extra flags
+double compare_logits(TrainStep& step, TrainedModel& model, const HostMicrobatch& samples,
+                      const RecordedLogits& expected) {
   double worst = 0;
   const auto look = [&](const tensor::Tensor& computed, const DeviceMicrobatch& microbatch) {
     const tensor::Tensor logits = tensor::to_host(step.device(), computed);
@@ -62,7 +61,31 @@ double compare_logits(TrainStep& step, TrainedModel& model, RecordedCase& record
     }
   };
   // The reference recorded them as training sees them: sinkhorn chooses experts there only.
-  step.logits(recorded.rows(0, micro_batch), look, autograd::Mode::train);
+  step.logits(samples, look, autograd::Mode::train);
+  return model.world().all()->reduce(worst, comm::Reduction::maximum);
+}
+
+/// Likewise after training. What all choices of a sample have in common counts for nothing and is
+/// learned from rounding alone: it is taken off.
+double compare_last_logits(TrainStep& step, TrainedModel& model, RecordedCase::Unlearned& last) {
+  const config::TextHead& head = *model.chunk(0).config().text_head;
+  if (head.choices == 1) {
+    return compare_logits(step, model, last.samples, last.logits);
+  }
+  double worst = 0;
+  const auto look = [&](const tensor::Tensor& computed, const DeviceMicrobatch&) {
+    const tensor::Tensor logits = tensor::to_host(step.device(), computed);
+    for (Index i = 0; i < logits.numel(); ++i) {
+      const Index first = i / head.choices * head.choices;
+      const auto expected = [&](Index at) {
+        return static_cast<double>(last.logits.values[static_cast<std::size_t>(at)]);
+      };
+      const double own =
+          static_cast<double>(as_float(logits, i)) - static_cast<double>(as_float(logits, first));
+      worst = std::max(worst, std::abs(own - (expected(i) - expected(first))));
+    }
+  };
+  step.logits(last.samples, look, autograd::Mode::train);
   return model.world().all()->reduce(worst, comm::Reduction::maximum);
 }
 
@@ -71,10 +94,10 @@ ReplayedIteration compare(const StepReport& step, const RecordedIteration& recor
                            .recorded_loss = recorded.loss,
                            .relative_loss = relative(step.loss(), recorded.loss),
                            .grad_norm = step.grad_norm};
-  for (const auto& [name, loss] : step.other_losses) {
-    const auto expected = recorded.other_losses.find(name);
-    const double other = expected == recorded.other_losses.end() ? NAN : expected->second;
-    result.relative_loss = std::max(result.relative_loss, relative(loss, other));
+  for (const auto& [name, expected] : recorded.other_losses) {
+    const auto own = std::ranges::find(step.other_losses, name, &NamedLoss::first);
+    const double other = own == step.other_losses.end() ? NAN : own->second;
+    result.relative_loss = std::max(result.relative_loss, relative(other, expected));
   }
   if (recorded.grad_norm) {
     result.relative_grad_norm = relative(step.grad_norm, *recorded.grad_norm);
@@ -104,7 +127,9 @@ double compare_norms(TrainStep& step, TrainedModel& model, const RecordedCase& r
           (parameter.placement.expert ? groups.expert_tensor : groups.tensor)->reduce(squares);
     }
     const auto expected = recorded.final_norms().find(recorded.recorded_name(parameter.name));
-    if (expected != recorded.final_norms().end()) {
+    // All choices have this bias in common, so that its gradient is rounding alone.
+    const bool counts = parameter.name != "multichoice_head.bias";
+    if (counts && expected != recorded.final_norms().end()) {
       const double difference = std::abs(std::sqrt(squares) - expected->second);
       worst = std::max(
           worst, std::isnan(difference) ? INFINITY : difference / std::max(expected->second, 1e-2));
@@ -163,8 +188,9 @@ bool ReplayResult::pass() const {
       std::ranges::none_of(iterations, [](const ReplayedIteration& i) { return i.skip_differs; });
   return skips_agree && max_relative_loss <= tolerance.loss &&
          max_relative_grad_norm <= tolerance.grad_norm && max_absolute_logits <= tolerance.logits &&
-         max_layer_losses <= tolerance.layer_losses && max_relative_logit <= tolerance.grad_norm &&
-         max_relative_norm <= tolerance.final_norms && buffers_agree;
+         max_last_logits <= tolerance.last_logits && max_layer_losses <= tolerance.layer_losses &&
+         max_relative_logit <= tolerance.grad_norm && max_relative_norm <= tolerance.final_norms &&
+         buffers_agree;
 }
 
 ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& recorded,
@@ -180,7 +206,11 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
   ReplayResult result{.name = recorded.name(), .tolerance = ReplayTolerance::of(config.model)};
   Timers timers(0, config::TimingLogOption::max);
   TrainStep step(device, model, config, timers);
-  result.max_absolute_logits = compare_logits(step, model, recorded);
+  const RecordedLogits first = recorded.first_logits();
+  // Not a microbatch of the extra flags.
+  const Index rows = first.rows > 0 ? first.rows : first.samples;
+  const Index texts = config.model.text_head ? config.model.text_head->choices : 1;
+  result.max_absolute_logits = compare_logits(step, model, recorded.rows(0, rows * texts), first);
   const NumMicrobatches num_microbatches(config.training, replicas);
   const RecordedLayers layers(recorded.folder(), config.model.num_layers);
   Index consumed = 0;
@@ -201,6 +231,9 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
     result.max_relative_grad_norm =
         std::max(result.max_relative_grad_norm, last.relative_grad_norm);
     result.max_relative_logit = std::max(result.max_relative_logit, last.relative_logit);
+  }
+  if (auto last = recorded.last_logits()) {
+    result.max_last_logits = compare_last_logits(step, model, *last);
   }
   result.max_relative_norm = compare_norms(step, model, recorded);
   result.buffers_agree = layers.buffers_agree(device, model.parameters(), result.tolerance.buffers);

@@ -15,6 +15,7 @@ struct ReplayTolerance {
   double loss = 2e-5;
   double grad_norm = 2e-4;
   double logits = 1e-4;
+  double last_logits = 1e-3;   // after training, of samples that were not learned
   double layer_losses = 1e-5;  // relative to those above 1
   double final_norms = 1e-4;   // of parameters, relative to those above 0.01
   double buffers = 0;          // absolute; 0: to the last bit
@@ -35,6 +36,7 @@ struct ReplayResult {
   std::string name;
   std::vector<ReplayedIteration> iterations;
   double max_relative_loss = 0, max_relative_grad_norm = 0, max_absolute_logits = 0;
+  double max_last_logits = 0;     // after training, where they are recorded
   double max_layer_losses = 0;    // difference of losses that layers have beside the main one
   double max_relative_logit = 0;  // largest attention scores, where they are recorded
   double max_relative_norm = 0;   // of parameters at the end, likewise

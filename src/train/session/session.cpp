@@ -36,7 +36,7 @@ RunIdentity identity_of(const config::ParsedRun& parsed, const std::string& buil
 
 Session::Session(const config::ParsedRun& parsed, device::Device& device,
                  std::shared_ptr<comm::World> world, const std::string& build,
-                 std::shared_ptr<Trace> trace)
+                 std::shared_ptr<Trace> trace, const std::shared_ptr<const ForeignWeights>& foreign)
     : config_(parsed.run),
       device_(device),
       world_(std::move(world)),
@@ -44,8 +44,12 @@ Session::Session(const config::ParsedRun& parsed, device::Device& device,
       tuning_(device_, *world_, config_),
       data_(make_training_data(config_)) {
   const auto sources = checkpoint_sources(*world_, config_.checkpoint);
-  config_.model.padded_vocab_size = vocabulary_rows_of_run(config_, data_.tokenizer->vocab_size(),
-                                                           vocabulary_rows(*world_, sources));
+  std::optional<Index> rows = vocabulary_rows(*world_, sources);
+  if (!rows && foreign) {
+    rows = foreign->vocabulary_rows;
+  }
+  config_.model.padded_vocab_size =
+      vocabulary_rows_of_run(config_, data_.tokenizer->vocab_size(), rows);
   print_data();
   if (config_.checkpoint.load_adapter) {
     config_.model.lora = adapter_config(*config_.checkpoint.load_adapter);
@@ -56,6 +60,7 @@ Session::Session(const config::ParsedRun& parsed, device::Device& device,
   pretraining_ =
       std::make_unique<Pretraining>(device_, *model_, data_, config_,
                                     identity_of(parsed, build, *data_.tokenizer), std::move(trace));
+  pretraining_->begin_with(foreign);
 }
 
 RunOutcome Session::run() {

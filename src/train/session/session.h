@@ -13,10 +13,12 @@ namespace mpitron::train {
 class Session {
  public:
   /// `world`: ranks whose tensors may lie on a GPU (comm::world_for_device). `build`: the program's
-  /// fingerprint for checkpoints. `trace`: what the world's operations are added to.
+  /// fingerprint for checkpoints. `trace`: what the world's operations are added to. `foreign`:
+  /// what the run begins with where it has no checkpoint.
   Session(const config::ParsedRun& parsed, device::Device& device,
           std::shared_ptr<comm::World> world, const std::string& build,
-          std::shared_ptr<Trace> trace);
+          std::shared_ptr<Trace> trace,
+          const std::shared_ptr<const ForeignWeights>& foreign = nullptr);
 
   /// Trains and evaluates; tells the unigram baseline where it is asked for.
   RunOutcome run();
@@ -24,6 +26,11 @@ class Session {
   const config::RunConfig& config() const { return config_; }
   TrainedModel& model() { return *model_; }
   const tokenizers::Tokenizer& tokenizer() const { return *data_.tokenizer; }
+  TrainStep& step() { return pretraining_->step(); }
+  /// What is measured at every evaluation (Pretraining::measure).
+  void measure(std::function<TaskEvaluation::Figures()> tasks) {
+    pretraining_->measure(std::move(tasks));
+  }
 
  private:
   void print_data() const;

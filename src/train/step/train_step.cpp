@@ -134,6 +134,7 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
       model_(model),
       config_(config),
       timers_(timers),
+      averages_(device, model.parameters()),
       replicas_(make_replicas(device, model, config)),
       optimizer_(device, config.optimizer, trained_tensors(model, *replicas_), model.world().all()),
       scheduler_(config.optimizer),
@@ -169,6 +170,7 @@ void TrainStep::report_loss(const std::vector<LossSums>& sums, StepReport& repor
     totals.assign(sums.size(), {});
   }
   model_.world().all()->all_reduce(numbers_of(totals)).wait();
+  report.loss_name = traits[0].name;
   report.tokens = totals[0].tokens;
   report.loss_sum = totals[0].loss;
   report.loss_count = totals[0].count;
@@ -188,6 +190,7 @@ StepReport TrainStep::run(Index iteration, Index num_microbatches, Index batch_s
 StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
                                         const NextMicrobatch& next) {
   StepReport report{.loss_scale = scaler_.scale()};
+  begin_models(iteration);
   const bool per_token = config_.training.calculate_per_token_loss;
   // The mean over all replicas' microbatches is taken here and not in the sum of the gradients, so
   // that gradients of half precision overflow in every layout where they do on one rank.
@@ -249,6 +252,28 @@ void TrainStep::update(StepReport& report, Index batch_size) {
     replicas_->gather_parameters();
     scheduler_.advance(batch_size);
   }
+  end_models(iteration_);
+}
+
+void TrainStep::begin_models(Index iteration) {
+  iteration_ = iteration;
+  for (Index i = 0; i < model_.chunks(); ++i) {
+    model_.chunk(i).begin_step(iteration);
+  }
+  for (std::size_t i = 0; i < replicas_->pieces().size(); ++i) {
+    optimizer_.hold(i, replicas_->pieces()[i].parameter->role.held);
+  }
+}
+
+/// As in the reference also where the update was skipped.
+void TrainStep::end_models(Index iteration) {
+  if (!averages_.empty()) {
+    replicas_->make_whole();
+    averages_.update(model_.chunk(0).average_momentum(iteration));
+  }
+  for (Index i = 0; i < model_.chunks(); ++i) {
+    model_.chunk(i).end_step();
+  }
 }
 
 /// What the replicas' sum leaves open, in the reference's order: gradients of which each tensor
@@ -275,7 +300,7 @@ void TrainStep::complete_gradients() {
 /// 2024).
 void TrainStep::update_expert_biases(const LayerReport& layers) {
   for (const autograd::Buffer& bias : model_.parameters().buffers()) {
-    if (bias.fp8_history) {
+    if (bias.fp8_history || bias.layer == 0) {
       continue;
     }
     const std::vector<double>& tokens = layers.expert_tokens.at(bias.layer);
@@ -323,6 +348,7 @@ void TrainStep::visit_buffers(tensor::StateVisitor& visitor) const {
 /// State of the own pieces, the loss scale and the position of the schedules.
 void TrainStep::visit_optimizer(tensor::StateVisitor& visitor) {
   optimizer_.visit_state(visitor);
+  averages_.visit_masters(visitor);
   scaler_.visit_state([&](const char* name, auto& value) {
     visitor.number(std::string("loss_scaler/") + name, value);
   });
@@ -340,6 +366,7 @@ void TrainStep::visit_optimizer(tensor::StateVisitor& visitor) {
 
 void TrainStep::values_loaded(bool masters_too) {
   optimizer_.state_loaded(masters_too);
+  averages_.state_loaded(masters_too);
   replicas_->gather_parameters();
 }
 

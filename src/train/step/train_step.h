@@ -11,6 +11,7 @@
 #include "parallel/data_parallel.h"
 #include "train/model/fp8_histories.h"
 #include "train/model/fp8_weights.h"
+#include "train/step/moving_averages.h"
 #include "train/step/qk_clip.h"
 #include "train/step/stage_runner.h"
 #include "train/step/tracked_losses.h"
@@ -21,6 +22,7 @@ namespace mpitron::train {
 struct StepReport {
   // Masked losses of the global batch's tokens, or the means of its microbatches (where objectives
   // say so, and with --sft), and how many these are. All ranks know them.
+  std::string loss_name = "lm loss";
   double loss_sum = 0;
   double loss_count = 0;
   double tokens = 0;         // that the mask counts
@@ -29,10 +31,16 @@ struct StepReport {
   double weight_decay = 0;   // likewise
   double loss_scale = 1;     // used by this step
   bool skipped = false;      // an overflow under a loss scale: the update was not made
-  std::vector<std::pair<std::string, double>> other_losses = {};  // objectives beside the first
+  std::vector<NamedLoss> other_losses = {};  // objectives beside the first
   LayerReport layers = {};
   std::optional<double> max_attention_logit = std::nullopt;  // before the update
   double loss() const { return loss_count > 0 ? loss_sum / loss_count : 0; }
+  /// What is trained, and the others.
+  std::vector<NamedLoss> all_losses() const {
+    std::vector<NamedLoss> losses = {{loss_name, loss()}};
+    losses.insert(losses.end(), other_losses.begin(), other_losses.end());
+    return losses;
+  }
 };
 
 /// Everything that one optimizer step needs: forward and backward over the microbatches, scaling,
@@ -71,7 +79,10 @@ class TrainStep {
   /// schedules of a checkpoint and of the options differ.
   void visit_optimizer(tensor::StateVisitor& visitor);
   /// Of this, the fp32 masters of the parameters only.
-  void visit_masters(tensor::StateVisitor& visitor) { optimizer_.visit_masters(visitor); }
+  void visit_masters(tensor::StateVisitor& visitor) {
+    optimizer_.visit_masters(visitor);
+    averages_.visit_masters(visitor);
+  }
   /// After a visit has changed the parameters; `masters_too`: their fp32 masters as well.
   void values_loaded(bool masters_too);
 
@@ -91,6 +102,8 @@ class TrainStep {
   void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
   void complete_gradients();
   void visit_buffers(tensor::StateVisitor& visitor) const;
+  void begin_models(Index iteration);
+  void end_models(Index iteration);
   /// What the optimizer is told of a step with these gradients.
   optim::StepInputs step_inputs(const StepReport& report,
                                 std::span<const tensor::ConstTensorView> gradients);
@@ -101,6 +114,7 @@ class TrainStep {
   TrainedModel& model_;
   config::RunConfig config_;
   Timers& timers_;
+  MovingAverages averages_;
   std::unique_ptr<parallel::DataParallel> replicas_;
   optim::Optimizer optimizer_;
   optim::ParameterScheduler scheduler_;
@@ -111,6 +125,7 @@ class TrainStep {
   TrackedLosses tracked_;
   std::optional<QkClip> qk_clip_;
   std::function<void()> before_update_ = [] {};
+  Index iteration_ = 0;  // whose gradients were computed last
 };
 
 }  // namespace mpitron::train

@@ -33,7 +33,8 @@ constexpr RuleCase kBroken[] = {
     {"--lora-rank 4 --lora-rank-pattern q_proj", "E316", "q_proj"},
     {"--lora-alpha 3", "E317", "without a rank"},
     {"--lora-rank 3 --load-adapter folder", "E317", "beside --load-adapter"},
-    {"--lora-rank 4 --multi-latent-attention", "E318", "--multi-latent-attention"},
+    {"--lora-rank 4 --lora-target-modules (q_proj", "E316", "no regular expression"},
+    {"--lora-rank 4 --mtp-num-layers 1", "E318", "--mtp-num-layers"},
     {"--lora-rank 4 --freeze-embeddings", "E319", "--freeze-embeddings"},
 };
 

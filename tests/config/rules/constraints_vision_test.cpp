@@ -10,7 +10,10 @@ using test::RuleCase;
 constexpr RuleCase kBroken[] = {
     {"--img-h 32", "E260", "img_h"},
     {"--model bert --mask-factor 0.5", "E260", "--model bert is given mask_factor"},
-    {"--model vit --mask-type row", "E261", "given to classify: mask_type"},
+    {"--model vit --mask-type row", "E261", "not to inpaint: mask_type"},
+    {"--model vit --dino-out-dim 8", "E261", "not to dino: dino_out_dim"},
+    {"--model vit --vision-pretraining-type inpaint --class-token-length 3", "E261",
+     "class_token_length"},
     {"--model vit --vision-pretraining-type inpaint --num-classes 3", "E261", "num_classes"},
     {"--model vit --img-h 33 --patch-dim 8", "E262", "--img-h 32 | --img-h 40"},
     {"--model vit --patch-dim 0", "E262", "patches of 0"},
@@ -29,6 +32,22 @@ constexpr RuleCase kBroken[] = {
     {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 --seq-length 16",
      "E268", "17 positions of an image"},
     {"--model vlm --num-experts 2", "E269", "num_experts"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 --max-num-tiles 4",
+     "E272", "without use_tiling"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 --use-tiling "
+     "--max-num-tiles 7 --use-tile-tags",
+     "E272", "max_num_tiles 7"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 --world-size 2 "
+     "--tensor-model-parallel-size 2 --vision-hidden-size 48 --vision-num-attention-heads 3",
+     "E273", "3 heads"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
+     "--packing-buffer-size 4 --packing-seq-length 8",
+     "E274", "packing_seq_length 8"},
+    {"--model vit --vision-pretraining-type dino --dino-local-img-size 50", "E270",
+     "--dino-local-img-size 48"},
+    {"--model vit --vision-pretraining-type dino --drop-path-rate 1", "E270", "drop_path_rate 1"},
+    {"--model vit --vision-pretraining-type dino --world-size 2 --pipeline-model-parallel-size 2",
+     "E271", "pipeline_model_parallel_size 2"},
 };
 
 TEST(VisionConstraints, EachIsBrokenByItsSmallestExample) {
@@ -48,6 +67,7 @@ TEST(VisionConstraints, LegalNeighboursPass) {
   for (const char* more :
        {"", "--num-classes 5 --head-lr-mult 10 --classes-fraction 0.5 --data-path a b",
         "--vision-pretraining-type inpaint --mask-type row --mask-factor 0.5",
+        "--vision-pretraining-type dino --dino-local-img-size 16 --dino-local-crops-number 3",
         "--world-size 4 --tensor-model-parallel-size 2 --sequence-parallel "
         "--pipeline-model-parallel-size 2"}) {
     for (const Finding& finding : test::parse_text(std::string(kImages) + more).findings) {

@@ -24,6 +24,12 @@ TEST(SftPacking, FillsTheFirstRowWithRoom) {
   EXPECT_EQ(rows_of(pack_first_fit(lengths, 10)), (Rows{{0, 2}, {1, 3}, {4}, {5}}));
 }
 
+TEST(SftPacking, TheLongestThatFitIsTakenFirst) {
+  const std::vector<Index> lengths{3, 6, 4, 6, 1, 10};
+  EXPECT_EQ(rows_of(pack_longest_first(lengths, 10, 6)), (Rows{{5}, {1, 2}, {3, 0, 4}}));
+  EXPECT_EQ(rows_of(pack_longest_first(lengths, 10, 2)), (Rows{{1, 0}, {3, 2}, {5}, {4}}));
+}
+
 TEST(SftPacking, ClosesRowsBehindEachWindow) {
   const std::vector<Index> lengths{4, 4, 1, 1, 1};
   EXPECT_EQ(rows_of(pack_first_fit(lengths, 5, 2)), (Rows{{0}, {1}, {2, 3}, {4}}));

@@ -24,7 +24,7 @@ class ImageDatasetTest : public ::testing::Test {
     }
   }
   ImageDataset dataset(const config::VisionConfig& vision, bool training = true) const {
-    return ImageDataset(list_image_folder(root_.path()),
+    return ImageDataset(open_images(root_.path()),
                         {.vision = vision, .training = training, .seed = 7});
   }
 
@@ -34,7 +34,8 @@ class ImageDatasetTest : public ::testing::Test {
     bool operator==(const Read&) const = default;
   };
   static Read read(const ImageDataset& dataset, Index sample, Index epoch = 0) {
-    Read result{std::vector<float>(3 * 16 * 16), std::vector<float>(16)};
+    Read result{std::vector<float>(static_cast<std::size_t>(dataset.pixels())),
+                std::vector<float>(16)};
     dataset.read_view(sample, epoch,
                       {.pixels = result.pixels, .label = &result.label, .mask = result.mask});
     return result;
@@ -50,6 +51,24 @@ TEST_F(ImageDatasetTest, ViewsFollowFromSampleAndEpoch) {
   EXPECT_NE(read(images, 2).pixels, read(images, 2, 1).pixels);
   EXPECT_EQ(read(images, 2).label, 0);
   EXPECT_EQ(read(images, 5).label, 1);
+}
+
+TEST_F(ImageDatasetTest, CropsOfDinoLieOneBehindTheOther) {
+  config::VisionConfig vision = vision_of(VisionTask::dino);
+  vision.dino = {.local_size = 8, .local_crops = 3};
+  const Read crops = read(dataset(vision), 1);
+  constexpr std::size_t kGlobal = 3 * 16 * 16, kLocal = 3 * 8 * 8;
+  ASSERT_EQ(crops.pixels.size(), 2 * kGlobal + 3 * kLocal);
+  const auto part = [&](std::size_t begin, std::size_t count) {
+    return std::vector<float>(crops.pixels.begin() + static_cast<Index>(begin),
+                              crops.pixels.begin() + static_cast<Index>(begin + count));
+  };
+  EXPECT_NE(part(0, kGlobal), part(kGlobal, kGlobal));
+  EXPECT_NE(part(2 * kGlobal, kLocal), part(2 * kGlobal + kLocal, kLocal));
+  EXPECT_NE(crops.pixels.back(), 0);
+  vision.dino->local_crops = 1;
+  EXPECT_EQ(read(dataset(vision), 1).pixels, part(0, 2 * kGlobal + kLocal));
+  EXPECT_EQ(read(dataset(vision, false), 1).pixels.size(), kGlobal);
 }
 
 TEST_F(ImageDatasetTest, EvaluationTakesTheWholeImage) {

@@ -11,9 +11,9 @@ namespace image_folder_test {
 
 std::vector<std::string> names(const ImageFolder& folder) {
   std::vector<std::string> result;
-  for (const ImageFolder::File& file : folder.files) {
-    result.push_back(file.path.parent_path().filename().string() + "/" +
-                     file.path.filename().string());
+  for (Index image = 0; image < folder.size(); ++image) {
+    const std::filesystem::path path = folder.name(image);
+    result.push_back(path.parent_path().filename().string() + "/" + path.filename().string());
   }
   return result;
 }
@@ -24,10 +24,10 @@ TEST(ImageFolder, ClassesAndFilesAreSortedAndOtherFilesLeftOut) {
     test::write_file(root / name, "x");
   }
   std::filesystem::create_directories(root / "c");
-  const ImageFolder folder = list_image_folder(root.path());
-  EXPECT_EQ(folder.classes, (std::vector<std::string>{"a", "b", "c"}));
+  const ImageFolder folder(root.path());
+  EXPECT_EQ(folder.classes(), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(names(folder), (std::vector<std::string>{"a/9.webp", "b/1.PNG", "b/2.ppm", "z/0.jpg"}));
-  EXPECT_EQ(folder.files[3].label, 1);
+  EXPECT_EQ(folder.label(3), 1);
 }
 
 TEST(ImageFolder, SharesAreCutDown) {
@@ -35,8 +35,8 @@ TEST(ImageFolder, SharesAreCutDown) {
   for (const char* name : {"a/1.png", "a/2.png", "a/3.png", "b/1.png", "c/1.png"}) {
     test::write_file(root / name, "x");
   }
-  const ImageFolder folder = list_image_folder(root.path(), {.classes = 0.7, .images = 0.5});
-  EXPECT_EQ(folder.classes.size(), 2u);
+  const ImageFolder folder(root.path(), {.classes = 0.7, .images = 0.5});
+  EXPECT_EQ(folder.classes().size(), 2u);
   EXPECT_EQ(names(folder), (std::vector<std::string>{"a/1.png"}));
 }
 
@@ -44,12 +44,12 @@ TEST(ImageFolder, AFolderWithoutClassesIsNamed) {
   const test::TemporaryFolder root;
   test::write_file(root / "1.png", "x");
   try {
-    list_image_folder(root.path());
+    const ImageFolder folder(root.path());
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("0 classes"), std::string::npos) << error.what();
   }
-  EXPECT_THROW(list_image_folder(root / "nothing"), Error);
+  EXPECT_THROW(ImageFolder(root / "nothing"), Error);
 }
 
 }  // namespace image_folder_test

@@ -3,15 +3,18 @@
 #include <regex>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "images/codecs/decode.h"
 #include "images/transforms/affine.h"
 #include "images/transforms/blur.h"
 #include "images/transforms/colour.h"
 #include "images/transforms/resample.h"
+#include "images/transforms/tiles.h"
 #include "io/arrays/safetensors.h"
 #include "support/golden_folder.h"
 #include "utils/error.h"
+#include "utils/system/files.h"
 
 namespace mpitron {
 namespace preprocessing_test {
@@ -88,6 +91,22 @@ TEST(Preprocessing, IsPilsToTheBit) {
     const bool decodes = words[0] == "decode";
     const Image made = decodes ? read_image(folder() + words[1]) : transformed(original, words);
     EXPECT_EQ(largest_difference(made, recorded), 0);
+  }
+}
+
+/// Grids as [columns, rows]; of two that tie, the reference takes one by the order of a hash table.
+TEST(Preprocessing, GridsOfTilesAreTheReferences) {
+  if (!std::filesystem::exists(folder())) {
+    GTEST_SKIP() << "no " << folder() << " (set MPITRON_GOLDEN_DIR)";
+  }
+  for (const nlohmann::json& row : nlohmann::json::parse(read_file(folder() + "tiles.json"))) {
+    for (const bool weighted : {false, true}) {
+      const nlohmann::json& expected = row.at(weighted ? "area_weighted" : "closest");
+      const TileGrid grid = choose_grid(
+          {row.at("width"), row.at("height")},
+          {.tile = row.at("tile"), .most_tiles = row.at("max_tiles"), .area_weighted = weighted});
+      EXPECT_EQ(grid, (TileGrid{expected.at(0), expected.at(1)})) << row.dump() << weighted;
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 #include "data/loading/batch_sampler.h"
 
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include "support/golden_json.h"
@@ -94,6 +96,52 @@ TEST(BatchSampler, RefusesWhatItCannotServe) {
   EXPECT_THROW(BatchSampler({SamplerKind::single, 0, 0}), Error);
   EXPECT_THROW(BatchSampler({SamplerKind::single, 10, 10}), Error);
   EXPECT_THROW(BatchSampler({SamplerKind::cyclic, 3, 0, 2, 0, 2}), Error);
+}
+
+TEST(EpochOrder, IsTheRecordedOne) {
+  const std::string file = "generation/heads/orders.json";
+  if (!std::filesystem::exists(test::golden_folder() + "/" + file)) {
+    GTEST_SKIP() << file << " is not in MPITRON_GOLDEN_DIR";
+  }
+  for (const auto& expected : test::golden_json(file)["cases"]) {
+    const Index replicas = expected["replicas"];
+    const auto order = epoch_order(expected["samples"], replicas, expected["seed_plus_epoch"],
+                                   expected["drop_last"]);
+    std::vector<std::vector<std::int64_t>> ranks(static_cast<std::size_t>(replicas));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      ranks[i % ranks.size()].push_back(order[i]);
+    }
+    EXPECT_EQ(ranks, expected["ranks"]) << expected;
+  }
+}
+
+TEST(BatchSampler, EpochsGoOnWhereTheyStopped) {
+  const BatchSamplerRequest request{.kind = SamplerKind::epochs,
+                                    .total_samples = 11,
+                                    .micro_batch_size = 2,
+                                    .data_parallel_rank = 1,
+                                    .data_parallel_size = 2,
+                                    .seed = 1234,
+                                    .batches_of_step = 1};
+  EXPECT_EQ(request.batches_of_epoch(), 3);
+  BatchSampler whole(request);
+  std::vector<Index> batch, other;
+  for (int i = 0; i < 4; ++i) {
+    whole.next(batch);
+  }
+  BatchSamplerRequest later = request;
+  later.consumed_samples = 4 * 4;
+  BatchSampler resumed(later);
+  for (int i = 0; i < 5; ++i) {
+    whole.next(batch);
+    resumed.next(other);
+    EXPECT_EQ(batch, other);
+  }
+  BatchSamplerRequest shorter = request;
+  shorter.batches_of_step = 2;
+  EXPECT_EQ(shorter.batches_of_epoch(), 2);
+  shorter.batches_of_step = 4;
+  EXPECT_THROW(BatchSampler{shorter}, Error);
 }
 
 }  // namespace batch_sampler_test

@@ -19,9 +19,9 @@ class ImageLoaderTest : public ::testing::Test {
   ImageLoader loader(const BatchSamplerRequest& sampler, Index threads) const {
     const config::VisionConfig vision{
         .image_height = 8, .image_width = 8, .patch = 4, .classes = 2};
-    return ImageLoader(std::make_shared<ImageDataset>(list_image_folder(root_.path()),
+    return ImageLoader(std::make_shared<ImageDataset>(open_images(root_.path()),
                                                       ImageDataset::Options{.vision = vision}),
-                       {.vision = vision, .sampler = sampler, .threads = threads});
+                       {.sampler = sampler, .threads = threads});
   }
   test::TemporaryFolder root_;
 };

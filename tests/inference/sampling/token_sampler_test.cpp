@@ -1,11 +1,14 @@
 #include "inference/sampling/token_sampler.h"
 
+#include <cmath>
 #include <filesystem>
+#include <random>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "support/golden_json.h"
+#include "support/host_runtime.h"
 
 namespace mpitron::inference {
 namespace token_sampler_test {
@@ -122,6 +125,59 @@ TEST(TokenSampler, DrawsFromAMaskOnly) {
   }
   EXPECT_EQ(drawn, (std::set<TokenId>{7, 70}));
   EXPECT_EQ(sampler.sample(logits, {.banned = {7, 70}}, {}, {}, mask), std::nullopt);
+}
+
+/// The filters on a long row as plain loops would apply them.
+TEST(TokenSampler, FiltersLongRowsAsSortingWould) {
+  constexpr Index kVocabulary = 3000;
+  std::mt19937 random(2);
+  std::normal_distribution<float> normal(0, 3);
+  std::vector<float> logits(kVocabulary);
+  for (float& logit : logits) {
+    logit = std::round(4 * normal(random)) / 4;  // with ties
+  }
+  TokenSampler sampler(kVocabulary);
+  for (const SamplingRule& rule :
+       {SamplingRule{.temperature = 0.7}, SamplingRule{.top_k = 5}, SamplingRule{.top_k = 300},
+        SamplingRule{.top_p = 0.5}, SamplingRule{.top_p = 0.9999}, SamplingRule{.min_p = 0.1},
+        SamplingRule{.temperature = 2, .top_k = 100, .top_p = 0.8, .min_p = 0.01}}) {
+    std::vector<std::pair<double, TokenId>> kept;  // logit over temperature
+    for (TokenId id = 0; id < kVocabulary; ++id) {
+      kept.emplace_back(
+          static_cast<double>(logits[static_cast<std::size_t>(id)]) / rule.temperature, id);
+    }
+    std::ranges::stable_sort(kept, [](auto a, auto b) { return a.first > b.first; });
+    const double top = kept[0].first;
+    std::erase_if(kept, [&](auto each) { return std::exp(each.first - top) < rule.min_p; });
+    if (rule.top_k > 0 && rule.top_k < std::ssize(kept)) {
+      const double least = kept[static_cast<std::size_t>(rule.top_k) - 1].first;
+      std::erase_if(kept, [&](auto each) { return each.first < least; });
+    }
+    double all = 0, mass = 0;
+    for (const auto& each : kept) {
+      all += std::exp(each.first - top);
+    }
+    std::size_t count = 0;
+    while (count < kept.size() && (rule.top_p >= 1 || mass <= rule.top_p * all)) {
+      mass += std::exp(kept[count++].first - top);
+    }
+    kept.resize(count);
+    std::ranges::sort(kept, {}, [](auto each) { return each.second; });
+    sampler.sample(logits, rule, {}, {});
+    const auto candidates = sampler.candidates();
+    ASSERT_EQ(candidates.size(), kept.size()) << rule.top_k << " " << rule.top_p;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      ASSERT_EQ(candidates[i].id, kept[i].second) << i;
+    }
+    for (const double uniform : {0.0, 0.3, 0.77, 0.999999}) {
+      double sum = 0;
+      std::size_t drawn = 0;
+      while (sum <= uniform * mass && drawn < kept.size()) {
+        sum += std::exp(kept[drawn++].first - top);
+      }
+      EXPECT_EQ(sampler.draw(uniform), kept[drawn - 1].second);
+    }
+  }
 }
 
 }  // namespace token_sampler_test

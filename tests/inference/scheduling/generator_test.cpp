@@ -56,6 +56,7 @@ void expect_equal(const Answer& got, const Answer& expected) {
 struct Layout {
   EngineShape shape;
   bool prefix_cache;
+  Index depth = 1, draft_tokens = 0, replicas = 1;
 };
 
 TEST(Generator, AnswersAsIfAlone) {
@@ -67,14 +68,18 @@ TEST(Generator, AnswersAsIfAlone) {
     alone.push_back(generator.run({request}).at(0));
     ASSERT_EQ(alone.back().tokens.size(), 20u);
   }
-  EngineShape small_steps = kShape, few_blocks = kShape;
+  EngineShape small_steps = kShape, few_blocks = kShape, states = kShape;
   small_steps.max_step_tokens = 9;
   few_blocks.blocks = 16;
+  states.states = 2 * states.slots;
   for (const Layout& layout :
        {Layout{kShape, false}, Layout{kShape, true}, Layout{small_steps, true},
-        Layout{few_blocks, true}, Layout{few_blocks, false}}) {
-    test::FakeEngine engine(layout.shape);
-    Generator generator(engine, tokenizer, {.prefix_cache = layout.prefix_cache});
+        Layout{few_blocks, true}, Layout{few_blocks, false}, Layout{kShape, true, 3},
+        Layout{few_blocks, true, 2, 4}, Layout{kShape, false, 1, 6}, Layout{states, false, 2, 4},
+        Layout{kShape, true, 1, 0, 3}}) {
+    test::FakeEngine engine(layout.shape, layout.depth, layout.replicas);
+    Generator generator(engine, tokenizer,
+                        {.prefix_cache = layout.prefix_cache, .draft_tokens = layout.draft_tokens});
     const std::vector<Answer> together = generator.run(some_requests());
     for (std::size_t i = 0; i < alone.size(); ++i) {
       SCOPED_TRACE(i);
@@ -83,6 +88,102 @@ TEST(Generator, AnswersAsIfAlone) {
     EXPECT_EQ(generator.scheduler().preemptions() > 0, layout.shape.blocks == few_blocks.blocks);
     EXPECT_EQ(generator.scheduler().cached_tokens() > 0, layout.prefix_cache);
   }
+}
+
+/// A replica that knows the beginning of a prompt answers it, unless it has much to do.
+TEST(Generator, RoutesByCachedBeginningsAndLoad) {
+  const tokenizers::NullTokenizer tokenizer(59);
+  test::FakeEngine engine(kShape, 1, 2);
+  Generator generator(engine, tokenizer, {});
+  const auto busy = [&](Index replica) {
+    return generator.scheduler(replica).running() + generator.scheduler(replica).waiting();
+  };
+  TokenIds one(40, 1), two(40, 2);
+  generator.submit(request_of(one), {});
+  EXPECT_EQ(busy(0), 1);
+  generator.submit(request_of(two), {});
+  EXPECT_EQ(busy(1), 1);
+  while (generator.step()) {
+  }
+  generator.submit(request_of(two), {});
+  EXPECT_EQ(busy(1), 1);
+  generator.submit(request_of(TokenIds(40, 3)), {});
+  EXPECT_EQ(busy(0), 1);
+  for (int i = 0; i < 6; ++i) {
+    generator.submit(request_of(two, static_cast<std::uint64_t>(i)), {});
+  }
+  EXPECT_GT(busy(0), 1);
+  while (generator.step()) {
+  }
+  EXPECT_GT(generator.sum(&Scheduler::cached_tokens), 0);
+}
+
+/// Samples of one prompt share its blocks and its last row, and are those of separate requests.
+TEST(Generator, ForksAnswersToOnePrompt) {
+  const tokenizers::NullTokenizer tokenizer(59);
+  EngineShape states = kShape;
+  states.states = states.slots;
+  for (const EngineShape& shape : {kShape, states}) {
+    test::FakeEngine engine(shape), other(shape);
+    Generator together(engine, tokenizer, {.prefix_cache = false});
+    Generator alone(other, tokenizer, {.prefix_cache = false});
+    std::vector<Answer> answers(12);
+    std::uint64_t leader = 0;
+    for (std::uint32_t choice = 0; choice < 12; ++choice) {  // more than there are slots
+      GenerationRequest request = request_of({1, 2, 3, 4, 5, 6}, 3);
+      request.sampling.choice = choice;
+      request.leader = leader;
+      const auto id = together.submit(
+          request, [&answers, choice](const Answer& answer) { answers[choice] = answer; });
+      leader = leader == 0 ? id : leader;
+    }
+    while (together.step()) {
+    }
+    for (std::uint32_t choice = 0; choice < 12; ++choice) {
+      GenerationRequest request = request_of({1, 2, 3, 4, 5, 6}, 3);
+      request.sampling.choice = choice;
+      expect_equal(answers[choice], alone.run({request}).at(0));
+    }
+    EXPECT_GT(engine.copies, 0);
+    EXPECT_EQ(together.scheduler().blocks_free(), shape.blocks);
+    EXPECT_LT(engine.tokens, other.tokens - 6 * 5);  // seven of them computed no prompt
+  }
+}
+
+/// A text that repeats itself takes fewer steps with drafts, and is the same.
+TEST(Generator, DraftsSaveSteps) {
+  const tokenizers::NullTokenizer tokenizer(59);
+  GenerationRequest request = request_of({1, 2, 3, 1, 2, 3, 1, 2});
+  for (TokenId id = 0; id < 60; ++id) {  // only 1, 2 and 3 can be drawn, in turns
+    if (id > 3 || id == 0) {
+      request.sampling.banned.push_back(id);
+    }
+  }
+  class Turns : public TokenConstraint {
+   public:
+    TokenMask allowed() override {
+      word_ = std::uint64_t{1} << next_;
+      return {&word_, 1};
+    }
+    void take(TokenId id) override { next_ = id % 3 + 1; }
+    bool complete() const override { return false; }
+
+   private:
+    std::uint64_t word_ = 0;
+    TokenId next_ = 3;
+  };
+  std::vector<Answer> answers;
+  std::vector<Index> steps;
+  for (const Index drafts : {0, 8}) {
+    test::FakeEngine engine(kShape);
+    Generator generator(engine, tokenizer, {.draft_tokens = drafts});
+    request.constraint = [] { return std::make_unique<Turns>(); };
+    answers.push_back(generator.run({request}).at(0));
+    steps.push_back(engine.steps);
+  }
+  expect_equal(answers[1], answers[0]);
+  EXPECT_EQ(steps[0], 20);
+  EXPECT_LE(steps[1], 6);
 }
 
 TEST(Generator, StopsAtIdsAndTexts) {
@@ -118,7 +219,6 @@ TEST(Generator, CancelledRequestsGiveTheirBlocksBack) {
   EXPECT_FALSE(generator.cancel(id));
   EXPECT_FALSE(generator.step());
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(engine.released.size(), 1u);
 }
 
 TEST(Generator, RefusesForeignIdsAndLongRequests) {
@@ -129,38 +229,6 @@ TEST(Generator, RefusesForeignIdsAndLongRequests) {
   EXPECT_THROW(generator.submit(request_of({}), {}), Error);
   EXPECT_THROW(generator.submit(request_of(TokenIds(90, 1)), {}), Error);
   EXPECT_FALSE(generator.step());
-}
-
-/// 3 or 5, then 7, then nothing.
-class Path : public TokenConstraint {
- public:
-  TokenMask allowed() override {
-    mask_ = taken_ == 0 ? 1ull << 3 | 1ull << 5 : 1ull << 7;
-    return {&mask_, 1};
-  }
-  void take(TokenId /*id*/) override { ++taken_; }
-  void take_back(Index tokens) override { taken_ -= tokens; }
-  bool complete() const override { return taken_ == 2; }
-
- private:
-  std::uint64_t mask_ = 0;
-  Index taken_ = 0;
-};
-
-TEST(Generator, KeepsToAConstraint) {
-  const tokenizers::NullTokenizer tokenizer(59);
-  test::FakeEngine engine(kShape);
-  Generator generator(engine, tokenizer, {});
-  std::vector<GenerationRequest> requests = some_requests();
-  for (GenerationRequest& request : requests) {
-    request.constraint = [] { return std::make_unique<Path>(); };
-  }
-  for (const Answer& answer : generator.run(std::move(requests))) {
-    ASSERT_EQ(answer.tokens.size(), 2u);
-    EXPECT_TRUE(answer.tokens[0] == 3 || answer.tokens[0] == 5);
-    EXPECT_EQ(answer.tokens[1], 7);
-    EXPECT_EQ(answer.finish, FinishReason::stop);
-  }
 }
 
 }  // namespace generator_test

@@ -27,21 +27,33 @@ EngineShape shape_of(Index blocks, Index slots, Index step_tokens) {
           .max_positions = 64};
 }
 
-/// Runs a step as a model would: who is up to date gets one token more, who is done leaves.
-bool run_step(Scheduler& scheduler) {
-  if (scheduler.plan().empty()) {
-    return false;
-  }
-  scheduler.finish_step();
-  for (Sequence* sequence : std::vector(scheduler.planned())) {
-    if (sequence->computed == sequence->size()) {
-      sequence->tokens.push_back(sequence->tokens.back() + 1);
-      if (sequence->size() >= sequence->longest) {
-        scheduler.remove(*sequence);
+/// Ends the oldest step as a model would: who is up to date gets one token more, who is done
+/// leaves. Of each draft `drawn` tokens are drawn.
+void end_step(Scheduler& scheduler, Index drawn = 0) {
+  for (const Scheduler::Part part : scheduler.oldest()) {
+    if (part.sequence == nullptr) {
+      continue;
+    }
+    Sequence& sequence = *part.sequence;
+    const bool whole = part.first_position + part.tokens - part.drafts == sequence.size();
+    scheduler.computed(part, std::min(drawn, part.drafts));
+    if (whole) {
+      sequence.tokens.push_back(sequence.tokens.back() + 1);
+      if (sequence.size() >= sequence.longest) {
+        scheduler.remove(sequence);
       }
     }
   }
-  return true;
+  scheduler.end_oldest();
+}
+
+bool run_step(Scheduler& scheduler, Index drawn = 0) {
+  const bool any = !scheduler.plan().empty();
+  if (scheduler.under_way() == 0) {
+    return false;
+  }
+  end_step(scheduler, drawn);
+  return any;
 }
 
 TEST(Scheduler, NeedsNoMoreStepsThanTheReference) {
@@ -86,15 +98,14 @@ TEST(Scheduler, CutsPromptsWhereTheStepIsFull) {
   Sequence a = sequence_of(7, 3), b = sequence_of(8, 3, 100);
   scheduler.add(a);
   scheduler.add(b);
-  const auto& step = scheduler.plan();
+  const auto& step = scheduler.plan().sequences;
   ASSERT_EQ(step.size(), 2u);
   EXPECT_EQ(step[0].tokens.size(), 7u);
   EXPECT_EQ(step[0].rows(), 1);
   EXPECT_EQ(step[1].tokens.size(), 3u);
   EXPECT_EQ(step[1].rows(), 0);
-  scheduler.finish_step();
-  a.tokens.push_back(9);
-  const auto& next = scheduler.plan();
+  end_step(scheduler);
+  const auto& next = scheduler.plan().sequences;
   EXPECT_EQ(next[0].tokens.size(), 1u);  // a draws first
   EXPECT_EQ(next[1].first_position, 3);
   EXPECT_EQ(next[1].rows(), 1);
@@ -128,7 +139,7 @@ TEST(Scheduler, SharesPrefixesButNotSaltsOrScoredPrompts) {
   for (Sequence* each : {&same, &salted, &scored, &whole}) {
     scheduler.add(*each);
   }
-  const auto& step = scheduler.plan();
+  const auto& step = scheduler.plan().sequences;
   EXPECT_EQ(same.cached, 8);
   EXPECT_EQ(salted.cached, 0);
   EXPECT_EQ(scored.cached, 0);
@@ -143,11 +154,82 @@ TEST(Scheduler, AnswersToOnePromptWaitForTheFirst) {
   second.leader = &first;
   scheduler.add(first);
   scheduler.add(second);
-  EXPECT_EQ(scheduler.plan().size(), 1u);
-  scheduler.finish_step();
-  first.tokens.push_back(1);
-  EXPECT_EQ(scheduler.plan().size(), 2u);
+  EXPECT_EQ(scheduler.followers(first), std::vector{&second});
+  EXPECT_EQ(scheduler.plan().sequences.size(), 1u);
+  end_step(scheduler);
+  EXPECT_EQ(scheduler.plan().sequences.size(), 2u);
   EXPECT_EQ(second.cached, 8);
+}
+
+TEST(Scheduler, ForkedSequencesShareBlocksUntilTheyWrite) {
+  EngineShape shape = shape_of(6, 4, 64);
+  shape.states = 8;
+  Scheduler scheduler(shape, {});
+  Sequence first = sequence_of(6, 6), second = sequence_of(6, 2);
+  second.leader = &first;
+  scheduler.add(first);
+  scheduler.add(second);
+  scheduler.plan();
+  scheduler.computed(scheduler.oldest()[0], 0);
+  ASSERT_TRUE(scheduler.fork(first, second));
+  scheduler.end_oldest();
+  first.tokens.push_back(50);
+  second.tokens.push_back(60);
+  EXPECT_EQ(first.blocks, second.blocks);
+  EXPECT_EQ(scheduler.pool().available(), 4);
+  const StepPlan plan = scheduler.plan();
+  ASSERT_EQ(plan.sequences.size(), 2u);
+  ASSERT_EQ(plan.block_copies.size(), 1u);  // the last user of a block needs none
+  EXPECT_EQ(plan.block_copies[0].from, second.blocks[1]);
+  EXPECT_EQ(plan.block_copies[0].to, first.blocks[1]);
+  ASSERT_EQ(plan.state_copies.size(), 1u);
+  EXPECT_EQ(plan.state_copies[0].from, plan.sequences[0].state_from);
+  EXPECT_EQ(plan.state_copies[0].to, plan.sequences[1].state_from);
+  EXPECT_EQ(first.blocks[0], second.blocks[0]);
+  end_step(scheduler);
+  while (run_step(scheduler)) {
+  }
+  EXPECT_EQ(scheduler.pool().available(), 6);
+}
+
+TEST(Scheduler, TakesBackDraftsThatWereNotDrawn) {
+  for (const Index states : {0, 4}) {
+    EngineShape shape = shape_of(16, 2, 64);
+    shape.states = states;
+    Scheduler scheduler(shape, {.draft_tokens = 4});
+    Sequence sequence{.tokens = {1, 2, 3, 4, 1, 2}, .prompt_size = 6, .longest = 20};
+    scheduler.add(sequence);
+    run_step(scheduler);  // the token behind the prompt is 3
+    const SequenceStep drafted = scheduler.plan().sequences.at(0);
+    EXPECT_EQ(TokenIds(drafted.tokens.begin(), drafted.tokens.end()), (TokenIds{3, 4, 1}));
+    EXPECT_EQ(drafted.rows(), 3);
+    end_step(scheduler, 1);
+    EXPECT_EQ(sequence.tokens, (TokenIds{1, 2, 3, 4, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(sequence.computed, states == 0 ? 8 : 6);
+    const SequenceStep next = scheduler.plan().sequences.at(0);
+    EXPECT_EQ(next.first_position, sequence.computed);
+    EXPECT_EQ(next.rows(), 1);
+    EXPECT_EQ(next.state_from, states == 0 ? -1 : drafted.state_from);
+    EXPECT_EQ(scheduler.drafted_tokens(), 2);
+    EXPECT_EQ(scheduler.drawn_drafts(), 1);
+  }
+}
+
+TEST(Scheduler, StepsUnderWayShareTheAnswers) {
+  Scheduler scheduler(shape_of(32, 8, 64), {}, 2);
+  std::deque<Sequence> sequences;
+  for (int i = 0; i < 4; ++i) {
+    scheduler.add(sequences.emplace_back(sequence_of(4, 5, static_cast<TokenId>(100 * i))));
+  }
+  EXPECT_EQ(scheduler.plan().sequences.size(), 4u);
+  EXPECT_TRUE(scheduler.plan().empty());
+  end_step(scheduler);
+  EXPECT_EQ(scheduler.plan().sequences.size(), 2u);
+  EXPECT_EQ(scheduler.plan().sequences.size(), 2u);
+  scheduler.remove(sequences[0]);
+  EXPECT_EQ(scheduler.oldest()[0].sequence, nullptr);
+  end_step(scheduler);
+  EXPECT_EQ(scheduler.plan().sequences.size(), 1u);
 }
 
 TEST(Scheduler, RefusesWhatNeverFits) {
@@ -180,17 +262,27 @@ TEST(Scheduler, LeaksNoBlockOverRandomLists) {
   const auto draw = [&](int least, int most) {
     return std::uniform_int_distribution<Index>(least, most)(random);
   };
-  for (int list = 0; list < 2000; ++list) {
-    const Index blocks = draw(8, 20);
-    Scheduler scheduler(shape_of(blocks, draw(1, 5), draw(5, 40)), {.prefix_cache = list % 2 == 0});
+  for (int list = 0; list < 10000; ++list) {
+    const Index blocks = draw(8, 20), depth = draw(1, 3);
+    EngineShape shape = shape_of(blocks, draw(1, 5), draw(5, 40));
+    shape.states = draw(0, 2) * shape.slots;
+    shape.block_owners = draw(1, 2);
+    Scheduler scheduler(shape, {.prefix_cache = list % 2 == 0, .draft_tokens = draw(0, 5)}, depth);
     std::deque<Sequence> sequences;
     for (Index i = draw(1, 12); i > 0; --i) {
       sequences.push_back(sequence_of(draw(1, 20), draw(1, 12), static_cast<TokenId>(draw(0, 2))));
       sequences.back().scores_prompt = draw(0, 3) == 0;
+      if (sequences.size() > 1 && draw(0, 3) == 0) {
+        sequences.back().leader = &sequences[sequences.size() - 2];
+      }
       scheduler.add(sequences.back());
     }
     int steps = 0;
-    while (run_step(scheduler)) {
+    while (!scheduler.plan().empty() || scheduler.under_way() > 0) {
+      if (scheduler.under_way() < depth && draw(0, 1) == 0) {
+        continue;
+      }
+      end_step(scheduler, draw(0, 2));
       ASSERT_LT(++steps, 2000) << list;
       if (draw(0, 30) == 0 && sequences.back().size() < sequences.back().longest) {
         scheduler.remove(sequences.back());  // a client left

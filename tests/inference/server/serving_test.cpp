@@ -27,12 +27,12 @@ class ServingTest : public testing::Test {
   class SlowEngine : public test::FakeEngine {
    public:
     using FakeEngine::FakeEngine;
-    std::span<const float> step(std::span<const SequenceStep> sequences) override {
+    void start(std::span<const StepPlan* const> plans) override {
       std::this_thread::sleep_for(pause);
       if (broken) {
         throw Error(ExitCode::failure, "the engine broke");
       }
-      return FakeEngine::step(sequences);
+      FakeEngine::start(plans);
     }
     std::chrono::milliseconds pause{0};
     std::atomic<bool> broken = false;

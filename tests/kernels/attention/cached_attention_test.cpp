@@ -24,6 +24,12 @@ struct Step {
     t += rows;
     lists.emplace_back();
   }
+  /// For a GPU.
+  std::vector<double> table(bool causal = true) const {
+    std::vector<std::int64_t> words;
+    append_piece_table(pieces, t, causal, words);
+    return {words.begin(), words.end()};
+  }
   static constexpr Index kBlocks = 32;
   Index block_size, t = 0, used = 0;
   std::vector<Index> blocks;
@@ -49,22 +55,157 @@ TEST(CachedAttention, EveryShapeAsTheReference) {
           Twin& keys = bench.input(type, {Step::kBlocks, heads.groups, block_size, heads.d});
           Twin& values = bench.input(type, {Step::kBlocks, heads.groups, block_size, heads.dv});
           Twin &sinks = bench.input(type, {n}, 2), &o = bench.output(type, {step.t, n, heads.dv});
+          Twin& bias = bench.input(type, {2 * 80 - 1, n}, 2);
+          const bool causal = window >= 0 || heads.d > 16;
+          Twin& table = bench.integers(step.table(causal));
           bench.check(
               [&](Side side) {
                 return CachedAttention{.q = q(side),
                                        .key_cache = keys(side),
                                        .value_cache = values(side),
                                        .sinks = window == 0 ? In(sinks(side)) : In{},
+                                       .bias = window == 5 ? In(bias(side)) : In{},
                                        .o = o(side),
+                                       .lse = {},
                                        .pieces = step.pieces,
                                        .scale = 0.5f,
                                        .window = window,
-                                       .zero_sink = window == 5};
+                                       .zero_sink = window == 5,
+                                       .causal = causal,
+                                       .table = In(table(side))};
               },
               kTolerance);
         }
       }
     }
+  }
+}
+
+/// Latent attention: one key for all heads, whose first components are the value.
+TEST(CachedAttention, ValuesMayBeColumnsOfTheKeys) {
+  for (const DType type : kTrainingTypes) {
+    const Step step(8);
+    Workbench bench({1, 3});
+    Twin& q = bench.input(type, {step.t, 1, 1, 6, 40}, 2);
+    Twin& keys = bench.input(type, {Step::kBlocks, 1, 8, 40});
+    StridedTensor o[2] = {{type, {step.t, 6, 32}, {0, 0}}, {type, {step.t, 6, 32}, {0, 0}}};
+    Twin &parts = bench.input(type, {step.t, 1, 1, 40}), &table = bench.integers(step.table());
+    bench.check(
+        [&](Side side) {
+          return CachedAttention{.q = q(side),
+                                 .key_cache = keys(side),
+                                 .value_cache = device::slice(In(keys(side)), 3, 0, 32),
+                                 .sinks = {},
+                                 .bias = {},
+                                 .o = o[side].view(),
+                                 .lse = {},
+                                 .pieces = step.pieces,
+                                 .table = In(table(side))};
+        },
+        kTolerance);
+    const std::vector<double> got = o[1].values(), want = o[0].values();
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      ASSERT_NEAR(got[i], want[i], type == DType::f32 ? 2e-6 : 2e-2) << i;
+    }
+    Twin& cache = bench.inout(type, {Step::kBlocks, 1, 8, 40});
+    bench.check(
+        [&](Side side) {
+          const device::TensorView to = cache(side);
+          return CacheAppend{device::slice(In(parts(side)), 3, 0, 32),
+                             device::slice(In(parts(side)), 3, 32, 40), device::slice(to, 3, 0, 32),
+                             device::slice(to, 3, 32, 40), step.pieces};
+        },
+        0);
+  }
+}
+
+/// Of ranks that share the blocks each sees some: what is not here is left out.
+TEST(CachedAttention, BlocksThatAreNotHereAreLeftOut) {
+  for (const DType type : kTrainingTypes) {
+    Step step(8);
+    for (std::vector<Index>& list : step.lists) {
+      for (std::size_t i = 0; i < list.size(); i += 2) {
+        list[i] = -1;
+      }
+    }
+    Workbench bench;
+    Twin& q = bench.input(type, {step.t, 1, 2, 3, 24}, 3);
+    Twin &keys = bench.inout(type, {Step::kBlocks, 2, 8, 24}),
+         &values = bench.inout(type, {Step::kBlocks, 2, 8, 16});
+    Twin &o = bench.output(DType::f32, {step.t, 6, 16}),
+         &lse = bench.output(DType::f32, {step.t, 6});
+    Twin &k = bench.input(type, {step.t, 1, 2, 24}), &v = bench.input(type, {step.t, 1, 2, 16});
+    Twin& table = bench.integers(step.table());
+    bench.check(
+        [&](Side side) {
+          return CacheAppend{k(side),      v(side),     keys(side),
+                             values(side), step.pieces, In(table(side))};
+        },
+        0);
+    bench.check(
+        [&](Side side) {
+          return CachedAttention{.q = q(side),
+                                 .key_cache = keys(side),
+                                 .value_cache = values(side),
+                                 .sinks = {},
+                                 .bias = {},
+                                 .o = o(side),
+                                 .lse = lse(side),
+                                 .pieces = step.pieces,
+                                 .table = In(table(side))};
+        },
+        kTolerance);
+  }
+}
+
+/// More positions than a GPU's warp has: parts are joined.
+TEST(CachedAttention, LongSequencesAsTheReference) {
+  Step step(16);
+  step.pieces.clear();
+  std::vector<Index> blocks;
+  for (Index i = 0; i < Step::kBlocks; ++i) {
+    blocks.push_back((5 * i + 3) % Step::kBlocks);
+  }
+  step.pieces = {{0, 2, 500, blocks}, {2, 1, 255, blocks}};
+  step.t = 3;
+  const Index scratch = 3 * 4 * 2 * 25;
+  TestTensor q(DType::f32, {3, 1, 2, 2, 24}, test_values(3 * 96, 1));
+  TestTensor keys(DType::f32, {Step::kBlocks, 2, 16, 24}, test_values(Step::kBlocks * 768, 2));
+  TestTensor values(DType::f32, {Step::kBlocks, 2, 16, 24}, test_values(Step::kBlocks * 768, 3));
+  const std::vector<double> words = step.table();
+  StridedTensor table(DType::i64, {static_cast<Index>(words.size())}, {});
+  table.fill(words);
+  TestTensor workspace(DType::f32, {scratch}, std::vector<double>(std::size_t(scratch), NAN));
+  std::vector<std::vector<double>> results, logarithms;
+  for (const bool reference : {true, false}) {
+    TestTensor o(DType::f32, {3, 4, 24}, std::vector<double>(288, NAN));
+    TestTensor lse(DType::f32, {3, 4}, std::vector<double>(12, NAN));
+    const CachedAttention kernel{.q = q.view(),
+                                 .key_cache = keys.view(),
+                                 .value_cache = values.view(),
+                                 .sinks = {},
+                                 .bias = {},
+                                 .o = o.view(),
+                                 .lse = lse.view(),
+                                 .pieces = step.pieces,
+                                 .window = 400,
+                                 .zero_sink = true,
+                                 .table = In(table.view()),
+                                 .workspace = workspace.view()};
+    if (reference) {
+      device::ReferenceStream stream;
+      run(stream, kernel);
+    } else {
+      run_on_device(kernel);
+    }
+    results.push_back(o.values());
+    logarithms.push_back(lse.values());
+  }
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    ASSERT_NEAR(results[1][i], results[0][i], 2e-6) << i;
+  }
+  for (std::size_t i = 0; i < logarithms[0].size(); ++i) {
+    ASSERT_NEAR(logarithms[1][i], logarithms[0][i], 1e-5) << i;
   }
 }
 
@@ -74,10 +215,12 @@ TEST(CachedAttention, AppendsToItsBlocksOnly) {
     Workbench bench;
     Twin &k = bench.input(type, {step.t, 1, 2, 5}), &v = bench.input(type, {step.t, 1, 2, 7});
     Twin& keys = bench.inout(type, {Step::kBlocks, 2, 8, 5});
-    Twin& values = bench.inout(type, {Step::kBlocks, 2, 8, 7});
+    Twin &values = bench.inout(type, {Step::kBlocks, 2, 8, 7}),
+         &table = bench.integers(step.table());
     bench.check(
         [&](Side side) {
-          return CacheAppend{k(side), v(side), keys(side), values(side), step.pieces};
+          return CacheAppend{k(side),      v(side),     keys(side),
+                             values(side), step.pieces, In(table(side))};
         },
         0);
   }
@@ -91,12 +234,19 @@ TEST(CachedAttention, RowsAloneHaveTheSameBits) {
   TestTensor values(DType::f32, {Step::kBlocks, 2, 16, 24}, test_values(Step::kBlocks * 768, 3));
   const auto attended = [&](std::span<const CachedPiece> pieces) {
     TestTensor o(DType::f32, {step.t, 4, 24}, std::vector<double>(std::size_t(step.t * 96), 0.0));
+    std::vector<std::int64_t> words;
+    append_piece_table(pieces, step.t, true, words);
+    StridedTensor table(DType::i64, {static_cast<Index>(words.size())}, {});
+    table.fill({words.begin(), words.end()});
     run_on_device(CachedAttention{.q = q.view(),
                                   .key_cache = keys.view(),
                                   .value_cache = values.view(),
                                   .sinks = {},
+                                  .bias = {},
                                   .o = o.view(),
-                                  .pieces = pieces});
+                                  .lse = {},
+                                  .pieces = pieces,
+                                  .table = In(table.view())});
     return o.values();
   };
   const std::vector<double> whole = attended(step.pieces);

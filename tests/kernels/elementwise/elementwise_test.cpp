@@ -94,6 +94,14 @@ TEST(Elementwise, Scale) {
   });
 }
 
+TEST(Elementwise, MovingAverage) {
+  for (const DType dtype : kTrainingTypes) {
+    Workbench bench({1, 0});
+    Twin &x = bench.input(dtype, {1000}), &average = bench.inout(DType::f32, {1000});
+    bench.check([&](Side side) { return MovingAverage{average(side), x(side), 0.9f}; }, kTolerance);
+  }
+}
+
 TEST(Elementwise, MaskedSum) {
   for (const Index n : kSizes) {
     Workbench bench(start(n));

@@ -53,7 +53,7 @@ TEST_F(BertModelTest, SeesBothSidesButNoPadding) {
   };
   const std::vector<float> one = losses(batch(0)), other = losses(batch(17));
   Batch changed = batch(0);
-  changed.tokens.data<std::int64_t>()[3 * 2] = 13;  // the last token of the first sample's text
+  changed[kTokens].data<std::int64_t>()[3 * 2] = 13;  // the last token of the first sample's text
   const std::vector<float> behind = losses(changed);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(one[2 * i], other[2 * i]) << "padding moved position " << i;

@@ -95,7 +95,7 @@ TEST_F(GptModelTest, OnlyAnUntiedOutputLayerHasItsOwnGradient) {
     }
     // Token 23 is no input here. Tied, the softmax still sends its row a gradient.
     const auto& words = model.parameters().find("embedding.word_embeddings.weight")->sink.main_grad;
-    const auto batch_ids = tiny_batch(*device_, 6, 0, 2).tokens;
+    const auto batch_ids = tiny_batch(*device_, 6, 0, 2)[kTokens];
     const std::vector<double> gradient = test::values_of(words);
     Index unused = -1;
     for (Index token = 0; token < 24; ++token) {

@@ -52,8 +52,8 @@ TEST_F(T5ModelTest, TheDecoderSeesTheWholeTextAndItsOwnPastButNoPadding) {
   config_.attention_dropout = config_.hidden_dropout = 0;
   const std::vector<float> plain = losses(batch(0)), padded = losses(batch(17));
   Batch text = batch(0), past = batch(0);
-  text.tokens.data<std::int64_t>()[3 * 2] = 13;
-  past.decoder_tokens.data<std::int64_t>()[1 * 2] = 13;
+  text[kTokens].data<std::int64_t>()[3 * 2] = 13;
+  past[kDecoderTokens].data<std::int64_t>()[1 * 2] = 13;
   const std::vector<float> by_text = losses(text), by_past = losses(past);
   for (std::size_t i = 0; i < 3; ++i) {  // of the first sample
     EXPECT_EQ(plain[2 * i], padded[2 * i]) << "padding moved position " << i;

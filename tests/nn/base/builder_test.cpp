@@ -42,8 +42,8 @@ TEST_F(BuilderTest, ARankOfTwoHasItsShards) {
   using Ranges = std::vector<tensor::Shard::Range>;
   const tensor::Shard gated = builder.piece(0, 8, 2);
   EXPECT_EQ(gated.ranges, (Ranges{{2, 4}, {6, 8}}));
-  EXPECT_EQ(builder.linear_weight("fc1", 8, 4, gated).shard, gated);
-  EXPECT_EQ(builder.output_weight("fc2", 4, 8).shard, (tensor::Shard{1, {{4, 8}}}));
+  EXPECT_EQ(builder.linear_weight("fc1", 8, 4, gated).placement.shard, gated);
+  EXPECT_EQ(builder.output_weight("fc2", 4, 8).placement.shard, (tensor::Shard{1, {{4, 8}}}));
   EXPECT_FALSE(builder.bias("fc1_bias", 8, true, gated)->placement.sum_over_tensor);
   EXPECT_TRUE(builder.output_bias("fc2_bias", 4, true)->placement.sum_over_tensor);
   EXPECT_EQ(builder.output_bias("absent", 4, false), nullptr);

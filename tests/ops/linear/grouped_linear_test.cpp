@@ -64,8 +64,8 @@ TEST_F(GroupedLinearTest, GradientsThatWaitAreTheSame) {
       EXPECT_EQ(later->size(), 1u);  // one product for all experts
       later->play(context());
     }
-    std::vector<double> result = test::values_of(experts[0]->main_grad);
-    const std::vector<double> last = test::values_of(experts[2]->main_grad);
+    std::vector<double> result = test::values_of(experts[0]->sink.main_grad);
+    const std::vector<double> last = test::values_of(experts[2]->sink.main_grad);
     result.insert(result.end(), last.begin(), last.end());
     return result;
   };

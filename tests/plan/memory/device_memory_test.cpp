@@ -2,36 +2,31 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/planned_run.h"
+
 namespace mpitron::plan {
 namespace device_memory_test {
 
-Job job() {
-  return {.model = {.layers = 8,
-                    .hidden = 1024,
-                    .ffn = 4096,
-                    .heads = 16,
-                    .kv_heads = 16,
-                    .head_dim = 64,
-                    .vocab = 32000,
-                    .tied = true},
-          .layout = {.gpus = 8, .pipeline = 4},
-          .sequence = 1024,
-          .global_batch = 64};
+using config::ShardingStrategy;
+
+Job job(const Layout& layout) {
+  return make_job(test::planned_run({.layers = 8, .hidden = 1024, .heads = 16, .vocabulary = 32000},
+                                    1024, 64, layout));
 }
 
+constexpr Layout kPipeline{.gpus = 8, .pipeline = 4, .sharding = ShardingStrategy::no_shard};
+
 TEST(DeviceMemory, StateIs18BytesAParameter) {
-  Job one = job();
-  one.layout = {.gpus = 1};
-  const RankMemory rank = fullest_stage(one);
-  EXPECT_NEAR(rank.weights + rank.gradients + rank.optimizer, 18 * total_parameters(one.model), 1);
-  one.layout = {.gpus = 4, .sharding = Sharding::optimizer};
-  EXPECT_NEAR(fullest_stage(one).optimizer, 3 * total_parameters(one.model), 1);
-  one.layout.sharding = Sharding::full;
-  EXPECT_NEAR(fullest_stage(one).weights, 0.5 * total_parameters(one.model), 1);
+  const Job one = job({.sharding = ShardingStrategy::no_shard});
+  EXPECT_NEAR(fullest_stage(one).state(), 18 * one.weights(), 1);
+  const Job shared = job({.gpus = 4});
+  EXPECT_NEAR(fullest_stage(shared).optimizer, 3 * one.weights(), 1);
+  const Job full = job({.gpus = 4, .sharding = ShardingStrategy::optim_grads_params});
+  EXPECT_NEAR(fullest_stage(full).weights, 0.5 * one.weights(), 1);
 }
 
 TEST(DeviceMemory, TheFirstStageHoldsMostMicrobatchesAndTheLastTheLogits) {
-  const std::vector<RankMemory> stages = stage_memory(job());
+  const std::vector<RankMemory> stages = stage_memory(job(kPipeline));
   ASSERT_EQ(stages.size(), 4U);
   EXPECT_NEAR(stages[0].activations, 4 * stages[3].activations, 1);
   EXPECT_EQ(stages[0].logits, 0);
@@ -39,16 +34,20 @@ TEST(DeviceMemory, TheFirstStageHoldsMostMicrobatchesAndTheLastTheLogits) {
 }
 
 TEST(DeviceMemory, RecomputeAndSplittingNeverNeedMore) {
-  Job split = job();
-  const double before = fullest_stage(split).total();
-  split.layout.recompute = Recompute::full;
-  EXPECT_LT(fullest_stage(split).total(), before);
-  split = job();
-  split.layout.tensor = 2;
-  EXPECT_LT(fullest_stage(split).total(), before);
-  split = job();
-  split.layout.context = 2;
-  EXPECT_LT(fullest_stage(split).activations, fullest_stage(job()).activations);
+  const RankMemory before = fullest_stage(job(kPipeline));
+  Job again = job(kPipeline);
+  again.run.model.recompute_granularity = config::RecomputeGranularity::selective;
+  again.run.model.recompute_modules = {config::RecomputeModule::layernorm};
+  const double some = fullest_stage(again).total();
+  EXPECT_LT(some, before.total());
+  again.run.model.recompute_granularity = config::RecomputeGranularity::full;
+  EXPECT_LT(fullest_stage(again).total(), some);
+  Layout split = kPipeline;
+  split.tensor = 2;
+  EXPECT_LT(fullest_stage(job(split)).total(), before.total());
+  split = kPipeline;
+  split.context = 2;
+  EXPECT_LT(fullest_stage(job(split)).activations, before.activations);
 }
 
 }  // namespace device_memory_test

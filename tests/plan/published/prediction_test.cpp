@@ -2,23 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/planned_run.h"
+
 namespace mpitron::plan {
 namespace prediction_test {
 
-PublishedRow row_of(const std::string& hardware) {
+PublishedRow row_of(const std::string& hardware, Index layers = 24) {
   PublishedRow row;
   row.source = "somebody";
   row.hardware = hardware;
-  row.job = {.model = {.layers = 24,
-                       .hidden = 2048,
-                       .ffn = 8192,
-                       .heads = 16,
-                       .kv_heads = 16,
-                       .head_dim = 128,
-                       .vocab = 51200},
-             .layout = {.gpus = 8, .tensor = 8, .sequence_parallel = true},
-             .sequence = 2048,
-             .global_batch = 16};
+  row.run = test::planned_run({.layers = layers, .hidden = 2048, .heads = 16}, 2048, 16,
+                              {.gpus = 8, .tensor = 8});
   return row;
 }
 
@@ -33,11 +27,23 @@ TEST(Prediction, UnknownHardwareIsNotGuessed) {
 
 TEST(Prediction, LargerModelsTakeLonger) {
   const Library library;
-  PublishedRow row = row_of("dgx-a100-80-ib8x200");
+  const PublishedRow row = row_of("dgx-a100-80-ib8x200");
   const RowParts parts = parts_of(library, row);
   const double small = predict(*parts.machine, *parts.stack, row).time.seconds();
-  row.job.model.layers *= 2;
-  EXPECT_GT(predict(*parts.machine, *parts.stack, row).time.seconds(), 1.5 * small);
+  EXPECT_GT(predict(*parts.machine, *parts.stack, row_of(row.hardware, 48)).time.seconds(),
+            1.5 * small);
+}
+
+TEST(Prediction, WhatIsNotSaidIsTriedAndRecomputedAsFarAsItMust) {
+  PublishedRow row = row_of("dgx-a100-80-ib8x200");
+  EXPECT_EQ(candidate_jobs(row, 80e9).size(), 5U);  // sizes of a microbatch
+  row.micro_batch = 1;
+  ASSERT_EQ(candidate_jobs(row, 80e9).size(), 1U);
+  const auto recompute = [&](double memory) {
+    return candidate_jobs(row, memory).front().run.model.recompute_num_layers;
+  };
+  EXPECT_EQ(recompute(80e9), 0);
+  EXPECT_GT(recompute(3e9), 0);
 }
 
 }  // namespace prediction_test

@@ -51,9 +51,9 @@ TEST_F(PublishedTableTest, WhatIsNotSaidIsNone) {
   const std::vector<PublishedRow> rows = read(kHeader + "\n" + row("dgx-h100-80-ib8x400") + "\n");
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_FALSE(rows[0].micro_batch);
-  EXPECT_FALSE(rows[0].recompute);
+  EXPECT_FALSE(rows[0].recompute_known);
   EXPECT_EQ(rows[0].chunks, 1);
-  EXPECT_EQ(rows[0].job.layout.sharding, Sharding::full);
+  EXPECT_EQ(rows[0].run.parallel.sharding_strategy, config::ShardingStrategy::optim_grads_params);
   EXPECT_EQ(rows[0].seconds, 14.6);
 }
 

@@ -4,65 +4,34 @@
 
 #include <gtest/gtest.h>
 
-#include "config/parse/parse.h"
-#include "plan/model/planned_job.h"
+#include "plan/planned_run.h"
 
 namespace mpitron::plan {
 namespace layout_flags_test {
 
-const std::vector<std::string> kModel = {"--num-layers",
-                                         "14",
-                                         "--hidden-size",
-                                         "64",
-                                         "--num-attention-heads",
-                                         "8",
-                                         "--seq-length",
-                                         "64",
-                                         "--micro-batch-size",
-                                         "1",
-                                         "--global-batch-size",
-                                         "64",
-                                         "--train-iters",
-                                         "10",
-                                         "--lr",
-                                         "1e-3",
-                                         "--tokenizer-type",
-                                         "NullTokenizer",
-                                         "--vocab-size",
-                                         "63",
-                                         "--mock-data",
-                                         "--max-position-embeddings",
-                                         "64",
-                                         "--swiglu"};
-
-TEST(LayoutFlags, AJobComesBackFromItsFlags) {
-  Job job = job_of(config::parse_run(kModel).run);
-  job.layout = {.gpus = 64,
-                .tensor = 2,
-                .pipeline = 4,
-                .chunks = 2,
-                .sequence_parallel = true,
-                .micro_batch = 2,
-                .sharding = Sharding::optimizer,
-                .recompute = Recompute::full,
-                .recomputed = 0.5};
-  const config::ParsedRun parsed = config::parse_run(with_layout(kModel, job));
+TEST(LayoutFlags, ALayoutComesBackFromItsFlags) {
+  const std::vector<std::string> flags = test::tiny_flags("--num-layers 14 --global-batch-size 64");
+  config::RunConfig run = config::parse_run(flags).run;
+  apply({.gpus = 64, .tensor = 2, .pipeline = 4, .chunks = 2, .expert_tensor = 2, .micro_batch = 2},
+        run);
+  run.model.recompute_granularity = config::RecomputeGranularity::full;
+  run.model.recompute_method = config::RecomputeMethod::block;
+  run.model.recompute_num_layers = 1;
+  const config::ParsedRun parsed = config::parse_run(with_layout(flags, run));
   EXPECT_TRUE(parsed.findings.empty()) << parsed.findings.front().message;
-  const Layout again = job_of(parsed.run).layout;
-  EXPECT_EQ(again.tensor, 2);
-  EXPECT_EQ(again.pipeline, 4);
-  EXPECT_EQ(again.chunks, 2);
-  EXPECT_EQ(again.micro_batch, 2);
-  EXPECT_EQ(again.sharding, Sharding::optimizer);
-  EXPECT_EQ(again.recompute, Recompute::full);
-  EXPECT_TRUE(again.sequence_parallel);
+  EXPECT_EQ(layout_of(parsed.run), layout_of(run));
+  EXPECT_EQ(to_text(parsed.run), to_text(run));
+  run.model.recompute_granularity = config::RecomputeGranularity::selective;
+  run.model.recompute_modules = {config::RecomputeModule::layernorm, config::RecomputeModule::mlp};
+  EXPECT_EQ(to_text(config::parse_run(with_layout(flags, run)).run), to_text(run));
 }
 
 TEST(LayoutFlags, WhatTheUserSaidOfTheLayoutIsReplaced) {
-  Job job;
-  job.layout = {.gpus = 4, .tensor = 4};
+  config::RunConfig run;
+  run.model.num_layers = 4;
+  apply({.gpus = 4, .tensor = 4}, run);
   const auto words = with_layout(
-      {"--tensor_model_parallel_size=8", "--lr", "1", "--recompute-granularity", "full"}, job);
+      {"--tensor_model_parallel_size=8", "--lr", "1", "--recompute-granularity", "full"}, run);
   EXPECT_EQ(std::ranges::count(words, "--tensor_model_parallel_size=8"), 0);
   EXPECT_EQ(std::ranges::count(words, "full"), 0);
   EXPECT_EQ(std::ranges::count(words, "--lr"), 1);

@@ -1,72 +1,58 @@
 #include "plan/time/step_time.h"
 
-#include <numeric>
-
 #include <gtest/gtest.h>
 
+#include "pipeline/simulator.h"
 #include "plan/machine/library.h"
+#include "plan/planned_run.h"
 
 namespace mpitron::plan {
 namespace step_time_test {
 
-Job gpt_175b() {
-  return {.model = {.layers = 96,
-                    .hidden = 12288,
-                    .ffn = 49152,
-                    .heads = 96,
-                    .kv_heads = 96,
-                    .head_dim = 128,
-                    .vocab = 51200,
-                    .tied = true},
-          .layout = {.gpus = 1024,
-                     .tensor = 8,
-                     .pipeline = 8,
-                     .sequence_parallel = true,
-                     .sharding = Sharding::optimizer},
-          .sequence = 2048,
-          .global_batch = 1536};
+constexpr test::Sizes kGpt{.layers = 96, .hidden = 12288, .heads = 96};
+constexpr Layout kLayout{.gpus = 1024, .tensor = 8, .pipeline = 8};
+
+Job gpt_175b(const Layout& layout = kLayout) {
+  return make_job(test::planned_run(kGpt, 2048, 1536, layout));
 }
 
 double seconds(const Machine& machine, const Job& job) {
-  const Library library;
-  return step_time({machine, *library.stack("megatron"), job}).seconds();
+  return step_time({machine, *Library().stack("megatron"), job}).seconds();
 }
 
-TEST(StageLayers, AreAsEvenAsTheyCanBe) {
-  EXPECT_EQ(stage_layers(96, 8), std::vector<Index>(8, 12));
-  const std::vector<Index> llama = stage_layers(126, 16);  // two fewer at the ends
-  EXPECT_EQ(llama.front(), 7);
-  EXPECT_EQ(llama.back(), 7);
-  EXPECT_EQ(llama[1], 8);
-  for (Index layers = 1; layers < 70; ++layers) {
-    for (Index stages = 1; stages <= layers; ++stages) {
-      const std::vector<Index> split = stage_layers(layers, stages);
-      EXPECT_EQ(std::accumulate(split.begin(), split.end(), Index{0}), layers);
-      EXPECT_LE(std::ranges::max(split) - std::ranges::min(split), 1) << layers << " " << stages;
+/// With stages that take equally long and messages that take no time.
+StepTime of_equal_stages(Layout layout, Index batch) {
+  config::RunConfig run = test::planned_run(kGpt, 2048, batch, layout);
+  run.model.padded_vocab_size = 0;
+  Machine machine = *Library().machine("a100-dgx");
+  machine.network_bandwidth = machine.link_bandwidth = 1e13;
+  machine.network_latency = machine.link_latency = 1e-8;
+  return step_time({machine, *Library().stack("megatron"), make_job(run)});
+}
+
+TEST(StepTime, BubbleIsThatOfTheSimulator) {
+  for (const Index chunks : {1, 2, 4}) {
+    for (const Index microbatches : {8, 16, 48}) {
+      const Index stages = 8;
+      const StepTime step = of_equal_stages(
+          {.gpus = 64, .tensor = 8, .pipeline = stages, .chunks = chunks}, microbatches);
+      const pipeline::Schedule schedule =
+          pipeline::make_schedule({.kind = pipeline::default_kind(stages, chunks),
+                                   .stages = stages,
+                                   .chunks = chunks,
+                                   .microbatches = microbatches});
+      EXPECT_NEAR(step.bubble / step.work.sum(), pipeline::simulate(schedule).bubble(), 1e-3)
+          << chunks << " chunks, " << microbatches << " microbatches";
     }
   }
-}
-
-TEST(StepTime, BubbleIsThatOfOneForwardOneBackward) {
-  const Library library;
-  Job job = gpt_175b();
-  job.model.vocab = 0;  // equal stages
-  const Stack stack = *library.stack("megatron-2021");
-  const StepTime step = step_time({*library.machine("a100-dgx"), stack, job});
-  const double microbatch = step.work.sum() / static_cast<double>(job.microbatches());
-  const double send = step.sends / static_cast<double>(job.microbatches());
-  EXPECT_NEAR(step.bubble, 7 * (microbatch + send), 1e-3 * step.bubble);
-  job.layout.chunks = 4;
-  const StepTime interleaved = step_time({*library.machine("a100-dgx"), stack, job});
-  EXPECT_LT(interleaved.bubble, step.bubble / 3);
 }
 
 TEST(StepTime, MoreOfAMachineIsNeverSlower) {
   const Machine base = *Library().machine("h100-dgx");
   const double before = seconds(base, gpt_175b());
-  for (double Machine::*field :
-       {&Machine::peak_16, &Machine::memory_bandwidth, &Machine::link_bandwidth,
-        &Machine::network_bandwidth, &Machine::node_gpus}) {
+  for (double Machine::*field : std::initializer_list<double Machine::*>{
+           &Machine::peak_16, &Machine::memory_bandwidth, &Machine::link_bandwidth,
+           &Machine::network_bandwidth, &Machine::node_gpus}) {
     Machine better = base;
     better.*field *= 2;
     EXPECT_LE(seconds(better, gpt_175b()), before);
@@ -77,8 +63,41 @@ TEST(StepTime, RecomputeCostsAForwardPass) {
   const Machine machine = *Library().machine("h100-dgx");
   Job job = gpt_175b();
   const double none = seconds(machine, job);
-  job.layout.recompute = Recompute::full;
+  job.run.model.recompute_granularity = config::RecomputeGranularity::full;
+  job.run.model.recompute_method = config::RecomputeMethod::uniform;
   EXPECT_NEAR(seconds(machine, job) / none, 4.0 / 3, 0.06);
+  job.run.model.recompute_method = config::RecomputeMethod::block;
+  job.run.model.recompute_num_layers = 6;  // of 12
+  EXPECT_NEAR(seconds(machine, job) / none, 1 + 0.5 / 3, 0.04);
+}
+
+TEST(StepTime, ModulesThatRunAgainCostLessThanLayers) {
+  const Machine machine = *Library().machine("h100-dgx");
+  Job job = gpt_175b();
+  const double none = seconds(machine, job);
+  job.run.model.recompute_granularity = config::RecomputeGranularity::selective;
+  job.run.model.recompute_modules = {config::RecomputeModule::layernorm};
+  const double norms = seconds(machine, job);
+  job.run.model.recompute_modules = {config::RecomputeModule::mlp};
+  const double mlp = seconds(machine, job);
+  EXPECT_LT(none, norms);
+  EXPECT_LT(norms, mlp);
+  EXPECT_LT(mlp, 4.0 / 3 * none);
+}
+
+TEST(StepTime, StagesHoldTheLayersThatTrainingGivesThem) {
+  Layout layout = kLayout;
+  layout.pipeline = 16;
+  config::RunConfig run =
+      test::planned_run({.layers = 126, .hidden = 16384, .heads = 128}, 8192, 256, layout);
+  EXPECT_TRUE(run.parallel.account_for_embedding_in_pipeline_split);
+  const Machine machine = *Library().machine("h100-dgx");
+  const Stack stack = *Library().stack("megatron");
+  const Job job = make_job(run);
+  const std::vector<StageWork> stages = stage_works({machine, stack, job});
+  ASSERT_EQ(stages.size(), 16U);
+  const double seven = stages[0].held.dense - 51200.0 * 16384 / 8;  // beside the embedding
+  EXPECT_NEAR(stages[1].held.dense / seven, 8.0 / 7, 1e-9);
 }
 
 }  // namespace step_time_test

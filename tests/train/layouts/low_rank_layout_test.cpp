@@ -50,10 +50,34 @@ const Flags kExperts = {"--disable-bias-linear",
                         "--moe-shared-expert-intermediate-size",
                         "16"};
 
+const Flags kLatent = {"--multi-latent-attention",
+                       "--position-embedding-type",
+                       "rope",
+                       "--q-lora-rank",
+                       "6",
+                       "--kv-lora-rank",
+                       "5",
+                       "--qk-head-dim",
+                       "3",
+                       "--qk-pos-emb-head-dim",
+                       "2",
+                       "--v-head-dim",
+                       "7",
+                       "--qk-layernorm",
+                       "--normalization",
+                       "RMSNorm",
+                       "--disable-bias-linear",
+                       "--lora-dropout",
+                       "0.25",
+                       "--recompute-granularity",
+                       "selective",
+                       "--recompute-modules",
+                       "mla_up_proj"};
+
 class LowRankLayout : public ::testing::TestWithParam<Layout> {};
 
 TEST_P(LowRankLayout, TrainsAsOneRankDoes) {
-  for (const Flags& kind : {Flags{}, kLlama + kDropout}) {
+  for (const Flags& kind : {Flags{}, kLlama + kDropout, kLatent}) {
     const LayoutOutcome alone = run_layout(model() + kind, 1);
     expect_equal(run_layout(model() + kind + GetParam().flags, GetParam().ranks), alone);
     EXPECT_NE(alone.losses.front(), alone.losses.back());

@@ -90,9 +90,10 @@ TEST(TrainingLog, WritesEventsAndMetrics) {
     Logged logged({"--tensorboard-dir", folder / "board"});
     logged.iteration(1, 2.5);
     ::testing::internal::CaptureStdout();
-    logged.log.validation({.where = "iteration 1", .loss = 2.25}, {1, 4, 4});
-    logged.log.validation({.where = "iteration 1 on test set", .loss = 2.0, .test = true},
-                          {1, 4, 4});
+    logged.log.validation({.where = "iteration 1", .losses = {{"lm loss", 2.25}}}, {1, 4, 4});
+    logged.log.validation(
+        {.where = "iteration 1 on test set", .losses = {{"lm loss", 2.0}}, .test = true},
+        {1, 4, 4});
     const std::string text = ::testing::internal::GetCapturedStdout();
     EXPECT_TRUE(has(text, "iteration 1 on test set | lm loss value: 2.000000E+00")) << text;
   }
@@ -167,7 +168,8 @@ TEST(TrainingLog, SeveralValidationSetsHaveNumbers) {
   {
     Logged logged({"--tensorboard-dir", folder / "board", "--log-validation-ppl-to-tensorboard"});
     ::testing::internal::CaptureStdout();
-    logged.log.validation({.where = "iteration 3", .set = 1, .loss = 2.0}, {3, 12, 4});
+    logged.log.validation({.where = "iteration 3", .set = 1, .losses = {{"lm loss", 2.0}}},
+                          {3, 12, 4});
     const std::string text = ::testing::internal::GetCapturedStdout();
     EXPECT_TRUE(has(text, " validation-1 loss at iteration 3 | lm loss value: 2.000000E+00"))
         << text;

@@ -28,6 +28,11 @@ TEST(MachineMemory, IsWhatTheSystemTells) {
   EXPECT_EQ(machine_memory() >> 10, kibibytes);
 }
 
+TEST(Machine, SomeOfItsMemoryIsFree) {
+  EXPECT_GT(free_memory(), 0);
+  EXPECT_LT(free_memory(), machine_memory());
+}
+
 TEST(CommandOutput, HasBothOutputsAndTheExitCode) {
   const CommandOutput output = command_output({"sh", "-c", "echo out; echo err >&2; exit 5"});
   EXPECT_EQ(output.code, 5);

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Teaches the model of `make run` (jobs/quickstart.sh) to define words, from its own dictionary: questions, low-rank updates, figures
+# before and after, a server that answers. docs/how-to/finetune.md has what it prints.
+# usage: finetune.sh            everything goes below build/quickstart/finetune
+# Settings (environment): ITERATIONS, RANK, LR, THREADS.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+mpitron=$PWD/build/bin/mpitron
+: "${THREADS:=$(nproc)}" "${ITERATIONS:=300}" "${RANK:=16}" "${LR:=2e-3}"
+export OMP_NUM_THREADS=$THREADS
+from=$PWD/build/quickstart
+out=$from/finetune
+[ -d "$from/model" ] || { printf 'finetune: %s is not there; "make run" trains it\n' "$from/model" >&2; exit 3; }
+rm -rf "$out"
+mkdir -p "$out/tokenizer"
+cd "$out"
+
+step() { printf '\n-- %s\n' "$*"; }
+show() {
+  printf '$ %s\n' "$*"
+  "$@"
+}
+
+step 'a tokenizer folder: the vocabulary as tokenizer.json, padding by a token that no text has'
+awk 'FNR == 1 && /^#/ { next } { gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); printf "%s\"%s\"", n++ ? "," : "", $0 }' \
+  "$from/tokenizer/merges.txt" >merges.txt
+end=$(grep -o '"<|endoftext|>": *[0-9]*' "$from/tokenizer/vocab.json" | grep -o '[0-9]*$')
+{
+  printf '{"version":"1.0","truncation":null,"padding":null,"added_tokens":[{"id":%s,"content":"<|endoftext|>","single_word":false,' "$end"
+  printf '"lstrip":false,"rstrip":false,"normalized":false,"special":true}],"normalizer":null,'
+  printf '"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true},"post_processor":null,'
+  printf '"decoder":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true},'
+  printf '"model":{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,'
+  printf '"fuse_unk":false,"vocab":%s,"merges":[%s]}}' "$(cat "$from/tokenizer/vocab.json")" "$(cat merges.txt)"
+} >tokenizer/tokenizer.json
+printf '{"tokenizer_class":"PreTrainedTokenizerFast","bos_token":"<|endoftext|>","eos_token":"<|endoftext|>","pad_token":"\\u0100"}\n' \
+  >tokenizer/tokenizer_config.json
+
+step 'questions from the dictionary: define this word; the right definition among four'
+# One sense of a word: "Harbor, n. A place of security ..." up to its first full stop.
+LC_ALL=C awk -v train=train.jsonl -v test=test.jsonl '
+  match($0, /^\{"text":"[A-Z][a-z]+, (n|a)\. /) {
+    word = substr($0, 10); sub(/,.*/, "", word)
+    rest = substr($0, RLENGTH + 1); sub(/"\}$/, "", rest); sub(/^\([^)]*\) */, "", rest); sub(/[.;:].*/, "", rest)
+    if (length(rest) > 25 && length(rest) < 90 && rest !~ /[\\"]/ && !seen[word]++) {
+      words[++n] = tolower(word); text[n] = rest "."
+    }
+  }
+  END {
+    srand(1)
+    for (i = 1; i <= n && i <= 4400; ++i) {
+      if (i <= 4000) {
+        printf "{\"prompt\": \"Define %s.\", \"completion\": \"%s\"}\n", words[i], text[i] >train
+      } else {
+        label = (i * 7) % 4
+        printf "{\"word\": \"%s\", \"label\": %d, \"choices\": [", words[i], label >test
+        for (c = 0; c < 4; ++c) {
+          printf "%s\"%s\"", c ? ", " : "", c == label ? text[i] : text[1 + (i * 131 + c * 977) % 4000] >test
+        }
+        print "]}" >test
+      }
+    }
+  }' "$from/dictionary.jsonl"
+wc -l train.jsonl test.jsonl
+cat >define.yaml <<'END'
+task: define
+doc_to_text: "<|endoftext|>[INST] Define {{word}}. [/INST]"
+doc_to_choice: choices
+doc_to_target: label
+END
+
+step 'before: how often the model finds the right one likeliest'
+show "$mpitron" convert --from "$from/model" --to base --to-format huggingface --model-type llama
+cp tokenizer/* base/
+show "$mpitron" evaluate --load base --task define.yaml --valid-data test.jsonl --output-path before.json | tail -3
+
+step "low-rank updates of rank $RANK"
+show "$mpitron" pretrain-gpt --pretrained-checkpoint base --use-checkpoint-args --attention-dropout 0 --hidden-dropout 0 \
+  --sft --data-path train.jsonl --split 100,0,0 --tokenizer-type SFTTokenizer --tokenizer-model tokenizer \
+  --sft-tokenizer-prompt-format llama2 --sft-packing --calculate-per-token-loss --seq-length 128 \
+  --lora-rank "$RANK" --lora-alpha $((2 * RANK)) --micro-batch-size 8 --global-batch-size 8 --train-iters "$ITERATIONS" \
+  --lr "$LR" --lr-decay-style cosine --lr-warmup-fraction 0.05 --log-interval 50 --eval-iters 0 --save adapter
+show "$mpitron" adapter --load adapter --output peft
+show "$mpitron" convert --from base --to tuned --to-format huggingface --merge-adapter peft
+cp tokenizer/* tuned/
+
+step 'after'
+show "$mpitron" evaluate --load tuned --task define.yaml --valid-data test.jsonl --output-path after.json | tail -3
+
+step 'a server of it answers'
+"$mpitron" serve --load tuned --port 0 >serve.log 2>&1 &
+server=$!
+trap 'kill "$server" 2>/dev/null || true' EXIT
+for _ in $(seq 100); do
+  port=$(sed -n 's/.*http:\/\/127\.0\.0\.1:\([0-9]*\).*/\1/p' serve.log | head -1)
+  [ -n "$port" ] && break
+  sleep 0.1
+done
+for word in harbor sailor; do
+  show curl -s "http://127.0.0.1:$port/v1/completions" \
+    -d "{\"prompt\": \"<|endoftext|>[INST] Define $word. [/INST]\", \"max_tokens\": 32, \"temperature\": 0}" && echo
+done
+kill "$server" && wait "$server"
+printf '\nEverything is below %s: base/ and tuned/ (Hugging Face folders), peft/ (the adapter), before.json and after.json.\n' "$out"

@@ -1,0 +1,305 @@
+// Numerical contract: that of cached_attention.h. A warp has one head of one row and 256 positions:
+// its lanes score one position each, then add up the values, some components to a lane.
+#include "kernels/attention/cached_attention.h"
+#include "kernels/cuda/common/reduce.cuh"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace cuda;
+
+constexpr Index kChunk = 256;  // positions of a warp
+constexpr int kWarpsOfBlock = 4;
+constexpr int kMostComponents = 16;  // of a value, to a lane
+
+/// Where the rows' positions lie.
+struct PieceTable {
+  const Index* words;
+  Index block_size;
+
+  __device__ Index position(Index row) const { return words[2 * row]; }
+  /// -1: not here.
+  __device__ Index block(Index row, Index position) const {
+    return words[words[2 * row + 1] + position / block_size];
+  }
+};
+
+/// A cache [blocks, g, block_size, d].
+template <class T>
+struct CacheView {
+  T* data;
+  Index block, group, row, d;
+
+  template <class View>
+  static CacheView of(const View& view) {
+    return {elements<T>(view), view.stride(0), view.stride(1), view.stride(2), view.size(3)};
+  }
+  __device__ Index offset(Index b, Index g, Index r) const {
+    return b * block + g * group + r * row;
+  }
+};
+
+template <class T>
+struct Appended {
+  const T* from;  // [t, 1, g, d]
+  Index token_stride, group_stride;
+  CacheView<T> cache;
+};
+
+template <class T>
+__global__ void append(const __grid_constant__ Appended<T> a,
+                       const __grid_constant__ PieceTable table, Index tokens, Index groups) {
+  for_rows(tokens * groups, a.cache.d, false, [&](Index row, Index i, auto) {
+    const Index token = quotient(row, groups), group = row - token * groups;
+    const Index position = table.position(token);
+    const Index block = position < 0 ? -1 : table.block(token, position);
+    if (block >= 0) {
+      a.cache.data[a.cache.offset(block, group, position % table.block_size) + i] =
+          a.from[token * a.token_stride + group * a.group_stride + i];
+    }
+  });
+}
+
+template <class T>
+void append_all(device::CudaStream& stream, const In& from, const Out& cache,
+                const PieceTable& table) {
+  const Index tokens = from.size(0), groups = from.size(2);
+  const Appended<T> a{elements<T>(from), from.stride(0), from.stride(2), CacheView<T>::of(cache)};
+  launch(stream, CacheAppend::name, row_shape(tokens * groups, a.cache.d), append<T>, a, table,
+         tokens, groups);
+}
+
+template <class T>
+struct Attending {
+  const T* q;
+  Index token_stride, group_stride, head_stride;
+  CacheView<const T> keys, values;
+  PieceTable table;
+  Index rows, groups, per_group, chunks;
+  float scale;
+  Index window;
+  bool zero_sink;
+  const T* sinks;  // or null
+  const T* bias;   // or null
+  Index bias_stride, bias_middle;
+  float* parts;  // [rows, n, chunks, dv], where there are several chunks
+  float* part_lse;
+
+  __device__ Index heads() const { return groups * per_group; }
+};
+
+/// The softmax over one chunk of one head, as far as a lane knows it.
+struct Partial {
+  float largest, sum;
+  float values[kMostComponents];  // lane, lane + 32, ..
+};
+
+/// What one head of one row sees of a chunk.
+template <class T>
+struct HeadChunk {
+  const Attending<T>& a;
+  Index row, group, head, position;  // head: of all
+  const float* query;                // shared memory
+
+  __device__ float score(Index other, Index block) const {
+    const T* key = a.keys.data + a.keys.offset(block, group, other % a.table.block_size);
+    float sum = 0;
+    for (Index i = 0; i < a.keys.d; ++i) {
+      sum += query[i] * static_cast<float>(key[i]);
+    }
+    sum *= a.scale;
+    if (a.bias != nullptr) {
+      sum += static_cast<float>(a.bias[(other - position + a.bias_middle) * a.bias_stride + head]);
+    }
+    return sum;
+  }
+
+  /// Positions [base, base + 32), of which [begin, end) are visible.
+  __device__ void add(Index base, Index begin, Index end, Partial& partial) const {
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    const Index other = base + lane;
+    const bool inside = other >= begin && other < end;
+    const Index block = inside ? a.table.block(row, other) : -1;
+    const float own = block >= 0 ? score(other, block) : -INFINITY;
+    const float largest = fmaxf(partial.largest, warp_reduce(own, Largest{}));
+    if (std::isinf(largest)) {
+      return;  // nothing is here
+    }
+    const float keep = expf(partial.largest - largest);
+    const float power = block >= 0 ? expf(own - largest) : 0;
+    partial.largest = largest;
+    partial.sum = partial.sum * keep + warp_reduce(power, Sum{});
+    for (float& value : partial.values) {
+      value *= keep;
+    }
+    const Index offset = block >= 0 ? a.values.offset(block, group, other % a.table.block_size) : 0;
+    for (int j = 0; j < kWarp; ++j) {
+      const float weight = __shfl_sync(kAllLanes, power, j);
+      const T* value = a.values.data + __shfl_sync(kAllLanes, offset, j);
+      for (int i = 0; i < kMostComponents && i * kWarp + lane < a.values.d; ++i) {
+        partial.values[i] += weight * static_cast<float>(value[i * kWarp + lane]);
+      }
+    }
+  }
+};
+
+template <class T, class O>
+__global__ void attend(const __grid_constant__ Attending<T> a, O* o, float* lse) {
+  extern __shared__ float queries[];
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const Index item = static_cast<Index>(blockIdx.x) * kWarpsOfBlock + warp;
+  const Index row = item / a.heads(), head = item % a.heads(), chunk = blockIdx.y;
+  const Index position = row < a.rows ? a.table.position(row) : -1;
+  if (position < 0) {
+    return;
+  }
+  const Index group = head / a.per_group;
+  float* const query = queries + warp * a.keys.d;
+  const T* const given =
+      a.q + row * a.token_stride + group * a.group_stride + head % a.per_group * a.head_stride;
+  for (Index i = lane; i < a.keys.d; i += kWarp) {
+    query[i] = static_cast<float>(given[i]);
+  }
+  __syncwarp();
+  Partial partial{-INFINITY, 0, {}};
+  if (chunk == 0 && (a.zero_sink || a.sinks != nullptr)) {
+    partial.largest = a.sinks != nullptr ? static_cast<float>(a.sinks[head]) : 0;
+    partial.sum = 1;
+  }
+  const Index first = a.window >= 0 && position > a.window ? position - a.window : 0;
+  const Index begin = max(first, chunk * kChunk), end = min(position + 1, (chunk + 1) * kChunk);
+  const HeadChunk<T> seen{a, row, group, head, position, query};
+  for (Index base = begin / kWarp * kWarp; base < end; base += kWarp) {
+    seen.add(base, begin, end, partial);
+  }
+  const bool whole = a.chunks == 1;
+  const float factor = partial.sum > 0 ? 1.F / partial.sum : 0.F;
+  for (int i = 0; i < kMostComponents && i * kWarp + lane < a.values.d; ++i) {
+    const Index column = i * kWarp + lane;
+    const float value = partial.values[i] * factor;
+    if (whole) {
+      o[item * a.values.d + column] = static_cast<O>(value);
+    } else {
+      a.parts[(item * a.chunks + chunk) * a.values.d + column] = value;
+    }
+  }
+  const float logarithm = partial.largest + logf(partial.sum);
+  if (lane == 0 && (!whole || lse != nullptr)) {
+    (whole ? lse : a.part_lse)[whole ? item : item * a.chunks + chunk] = logarithm;
+  }
+}
+
+/// Joins the chunks of every head in their order.
+template <class T, class O>
+__global__ void join(const __grid_constant__ Attending<T> a, O* o, float* lse) {
+  for_rows(a.rows * a.heads(), a.values.d, false, [&](Index item, Index i, auto) {
+    if (a.table.position(item / a.heads()) < 0) {
+      return;
+    }
+    const float* const logarithms = a.part_lse + item * a.chunks;
+    float largest = -INFINITY;
+    for (Index chunk = 0; chunk < a.chunks; ++chunk) {
+      largest = fmaxf(largest, logarithms[chunk]);
+    }
+    float sum = 0, value = 0;
+    for (Index chunk = 0; chunk < a.chunks && !std::isinf(largest); ++chunk) {
+      const float weight = expf(logarithms[chunk] - largest);
+      sum += weight;
+      value += weight * a.parts[(item * a.chunks + chunk) * a.values.d + i];
+    }
+    o[item * a.values.d + i] = static_cast<O>(sum > 0 ? value / sum : 0.F);
+    if (lse != nullptr && i == 0) {
+      lse[item] = largest + logf(sum);
+    }
+  });
+}
+
+Index chunks_of(const CachedAttention& k) {
+  Index most = k.most_positions;
+  for (const CachedPiece& piece : k.pieces) {
+    most = std::max(most, piece.first_position + (k.causal ? piece.rows : 1));
+  }
+  return std::max<Index>(1, (most + kChunk - 1) / kChunk);
+}
+
+Index heads_of_rows(const CachedAttention& k) {
+  return k.q.size(0) * k.q.size(2) * k.q.size(3);
+}
+
+PieceTable table_of(const In& table, const In& cache) {
+  MPITRON_CHECK(table && table.dtype == DType::i64, name_of(table.dtype));
+  return {elements<Index>(table), cache.size(2)};
+}
+
+template <class T>
+Attending<T> attending(const CachedAttention& k) {
+  const Index chunks = chunks_of(k), items = heads_of_rows(k);
+  MPITRON_CHECK(k.value_cache.size(3) <= kMostComponents * kWarp, k.value_cache.size(3));
+  Attending<T> a{.q = elements<T>(k.q),
+                 .token_stride = k.q.stride(0),
+                 .group_stride = k.q.stride(2),
+                 .head_stride = k.q.stride(3),
+                 .keys = CacheView<const T>::of(k.key_cache),
+                 .values = CacheView<const T>::of(k.value_cache),
+                 .table = table_of(k.table, k.key_cache),
+                 .rows = k.q.size(0),
+                 .groups = k.q.size(2),
+                 .per_group = k.q.size(3),
+                 .chunks = chunks,
+                 .scale = k.scale,
+                 .window = k.window,
+                 .zero_sink = k.zero_sink,
+                 .sinks = elements<T>(k.sinks),
+                 .bias = elements<T>(k.bias),
+                 .bias_stride = k.bias ? k.bias.stride(0) : 0,
+                 .bias_middle = k.bias ? k.bias.size(0) / 2 : 0,
+                 .parts = static_cast<float*>(k.workspace.data),
+                 .part_lse = nullptr};
+  if (chunks > 1) {
+    a.part_lse = a.parts + items * chunks * a.values.d;
+  }
+  return a;
+}
+
+}  // namespace
+
+void run(device::CudaStream& stream, const CacheAppend& k) {
+  visit_element(k.key_cache.dtype, [&]<class T>() {
+    append_all<T>(stream, k.k, k.key_cache, table_of(k.table, k.key_cache));
+    append_all<T>(stream, k.v, k.value_cache, table_of(k.table, k.value_cache));
+  });
+}
+
+Index workspace_bytes(const device::CudaStream&, const CachedAttention& k) {
+  const Index chunks = chunks_of(k);
+  return chunks == 1 ? 0
+                     : heads_of_rows(k) * chunks * (k.value_cache.size(3) + 1) *
+                           static_cast<Index>(sizeof(float));
+}
+
+void run(device::CudaStream& stream, const CachedAttention& k) {
+  const auto attend_all = [&]<class T, class O>() {
+    const Attending<T> a = attending<T>(k);
+    O* const o = elements<O>(k.o);
+    float* const lse = elements<float>(k.lse);
+    const Index items = heads_of_rows(k);
+    const LaunchShape shape{dim3(static_cast<unsigned>((items + kWarpsOfBlock - 1) / kWarpsOfBlock),
+                                 static_cast<unsigned>(a.chunks)),
+                            dim3(kWarpsOfBlock * kWarp),
+                            static_cast<std::size_t>(kWarpsOfBlock * a.keys.d) * sizeof(float)};
+    launch(stream, CachedAttention::name, shape, attend<T, O>, a, o, lse);
+    if (a.chunks > 1) {
+      launch(stream, CachedAttention::name, row_shape(items, a.values.d), join<T, O>, a, o, lse);
+    }
+  };
+  visit_element(k.q.dtype, [&]<class T>() {
+    if (k.o.dtype == k.q.dtype) {
+      attend_all.template operator()<T, T>();
+    } else {
+      attend_all.template operator()<T, float>();
+    }
+  });
+}
+
+}  // namespace mpitron::kernels

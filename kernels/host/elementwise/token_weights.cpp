@@ -1,0 +1,139 @@
+#include "kernels/elementwise/token_weights.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/host/common/parallel.h"
+
+namespace mpitron::kernels {
+namespace {
+
+using namespace host;
+
+constexpr Index kTogether = 8;
+using Double [[gnu::vector_size(64)]] = double;
+using Long [[gnu::vector_size(64)]] = std::int64_t;
+
+/// e^x to 1e-15 relative for x from -708 to 0, 0 below.
+Double power_of_e(Double x) {
+  constexpr double kRound = 0x1.8p52;  // what is added to it loses its fraction
+  constexpr double kHigh = 0x1.62e42fefa0000p-1, kLow = 0x1.cf79abc9e3b39p-40;  // ln 2
+  const Double lowest = Double{} - 708.0;
+  const Double bounded = x < lowest ? lowest : x;
+  const Double shifted = bounded * 0x1.71547652b82fep0 + kRound;
+  const Double k = shifted - kRound;
+  const Double r = (bounded - k * kHigh) - k * kLow;
+  Double p = r * (1.0 / 479001600) + 1.0 / 39916800;
+  constexpr double kInverseFactorials[] = {1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+                                           1.0 / 720,     1.0 / 120,    1.0 / 24,    1.0 / 6,
+                                           1.0 / 2,       1.0,          1.0};
+  for (const double term : kInverseFactorials) {
+    p = p * r + term;
+  }
+  const Long exponent = (Long)shifted - (Long)(Double{} + kRound);
+  const Double result = p * (Double)((exponent + 1023) << 52);
+  return x < lowest ? Double{} : result;
+}
+
+template <class T>
+Double load_wide(const T* x, Index count) {
+  Double values = Double{} - std::numeric_limits<double>::infinity();
+  for (Index i = 0; i < count; ++i) {
+    values[i] = static_cast<double>(x[i]);
+  }
+  return values;
+}
+template <class T>
+Double load_wide(const T* x) {
+  using Eight [[gnu::vector_size(8 * sizeof(T))]] = T;
+  Eight values;
+  __builtin_memcpy(&values, x, sizeof values);
+  return __builtin_convertvector(values, Double);
+}
+
+/// f(first id, sixty-four values in eight vectors), -inf behind the end.
+template <class T>
+void load_block(const T* x, Index count, Double (&values)[kTogether]) {
+  for (Index i = 0; i < kTogether; ++i) {
+    const Index left = count - i * kTogether;
+    values[i] = left >= kTogether ? load_wide(x + i * kTogether)
+                                  : load_wide(x + i * kTogether, std::max<Index>(left, 0));
+  }
+}
+
+template <class T>
+T largest_of(const T* x, Index count) {
+  Double values[kTogether];
+  load_block(x, count, values);
+  Double most = Double{} - std::numeric_limits<double>::infinity();
+  for (const Double& eight : values) {
+    most = eight > most ? eight : most;
+  }
+  double largest = most[0];
+  for (Index i = 1; i < kTogether; ++i) {
+    largest = most[i] > largest ? most[i] : largest;
+  }
+  return static_cast<T>(largest);
+}
+
+/// The weights of a block and their sum.
+template <class T>
+double weigh_block(const TokenWeights& kernel, const T* x, Index count, double* weights) {
+  Double values[kTogether];
+  load_block(x, count, values);
+  Double sums{};
+  const double lead = kernel.largest / kernel.temperature;
+  for (Index i = 0; i < kTogether; ++i) {
+    const Double eight = power_of_e(values[i] / kernel.temperature - lead);
+    sums += eight;
+    const Index left = std::min<Index>(count - i * kTogether, kTogether);
+    if (weights != nullptr && left > 0) {
+      __builtin_memcpy(weights + i * kTogether, &eight,
+                       static_cast<std::size_t>(left) * sizeof(double));
+    }
+  }
+  double sum = 0;
+  for (Index i = 0; i < kTogether; ++i) {
+    sum += sums[i];
+  }
+  return sum;
+}
+
+template <class F>
+void visit_type(DType type, F&& f) {
+  MPITRON_CHECK(type == DType::f32 || type == DType::f64, name_of(type));
+  type == DType::f32 ? f.template operator()<float>() : f.template operator()<double>();
+}
+
+template <class F>
+void for_blocks_of_tokens(Index v, Index work, F&& f) {
+  for_blocks(token_blocks(v), work, [&](Index block) {
+    const Index begin = block * kTokenBlock;
+    f(block, begin, std::min(kTokenBlock, v - begin));
+  });
+}
+
+}  // namespace
+
+void run(device::HostStream&, const BlockMaxima& kernel) {
+  const Index v = kernel.x.numel();
+  visit_type(kernel.x.dtype, [&]<class T>() {
+    for_blocks_of_tokens(v, v / 4, [&](Index block, Index begin, Index count) {
+      kernel.maxima.as<T>()[block] = largest_of(kernel.x.as<T>() + begin, count);
+    });
+  });
+}
+
+void run(device::HostStream&, const TokenWeights& kernel) {
+  const Index v = kernel.x.numel();
+  double* const weights = kernel.weights ? kernel.weights.as<double>() : nullptr;
+  visit_type(kernel.x.dtype, [&]<class T>() {
+    for_blocks_of_tokens(v, 4 * v, [&](Index block, Index begin, Index count) {
+      kernel.sums.as<double>()[block] = weigh_block(kernel, kernel.x.as<T>() + begin, count,
+                                                    weights == nullptr ? nullptr : weights + begin);
+    });
+  });
+}
+
+}  // namespace mpitron::kernels

@@ -1,0 +1,120 @@
+#pragma once
+#include "kernels/host/linear/dot_quads.h"
+#include "kernels/host/linear/packed_rows.h"
+
+// How a tile of rows and blocks is multiplied whose weights are integers with scales.
+
+namespace mpitron::kernels::host::packed {
+
+/// Group g of the inputs of some rows and blocks.
+struct GroupOfTile {
+  Index row, group, k_filled;
+  const std::uint8_t* block;  // the first
+  Index bytes;                // from block to block
+};
+
+/// 8 bits: a scale for each feature, behind the weights of its block.
+struct EightBits {
+  static constexpr WeightFormat kFormat = WeightFormat::int8;
+  static constexpr Index kGroup = facts(kFormat).group;
+  using Rows = IntegerRows;
+
+  /// Adds what inputs [begin, end), a group, contribute.
+  template <int M, int B>
+  [[gnu::always_inline]] static void add_group(const Rows& x, const GroupOfTile& at,
+                                               simd::Float (&sums)[M][B]) {
+    const auto [row, g, k_filled, block, bytes] = at;
+    simd::Int dots[M][B];
+    const std::int8_t* factors[M];
+    for (int m = 0; m < M; ++m) {
+      factors[m] = x.row(row + m);
+      for (int b = 0; b < B; ++b) {
+        dots[m][b] = simd::Int{} + x.shifts[(row + m) * x.groups + g];
+      }
+    }
+    const Index end = std::min((g + 1) * kGroup, k_filled);
+    for (Index i = g * kGroup; i < end; i += 4) {
+      quads::Bytes columns[B];
+      for (int b = 0; b < B; ++b) {
+        columns[b] = quads::load(block + b * bytes + i * simd::kLanes);
+      }
+      for (int m = 0; m < M; ++m) {
+        for (int b = 0; b < B; ++b) {
+          dots[m][b] = quads::dot(dots[m][b], columns[b], factors[m] + i);
+        }
+      }
+    }
+    for (int m = 0; m < M; ++m) {
+      const simd::Float scale = simd::splat(x.scales[(row + m) * x.groups + g]);
+      for (int b = 0; b < B; ++b) {
+        sums[m][b] = simd::fma(__builtin_convertvector(dots[m][b], simd::Float), scale, sums[m][b]);
+      }
+    }
+  }
+  /// The scale of the block's features.
+  static simd::Float scale(const std::uint8_t* block, Index k) {
+    return simd::load(reinterpret_cast<const float*>(block + packed_weight_bytes(kFormat, k)));
+  }
+};
+
+/// 4 bits: 32 inputs of a feature share a scale.
+struct FourBits {
+  static constexpr WeightFormat kFormat = WeightFormat::q4;
+  using Rows = IntegerRows;
+
+  template <int M, int B>
+  [[gnu::always_inline]] static void add_group(const Rows& x, const GroupOfTile& at,
+                                               simd::Float (&sums)[M][B]) {
+    const auto [row, g, k_filled, block, bytes] = at;
+    simd::Int dots[M][B];
+    for (int m = 0; m < M; ++m) {
+      for (int b = 0; b < B; ++b) {
+        dots[m][b] = simd::Int{} + x.shifts[(row + m) * x.groups + g];
+      }
+    }
+    for (Index i = 0; i < 4; ++i) {
+      quads::Bytes low[B], high[B];
+      for (int b = 0; b < B; ++b) {
+        const quads::Bytes both = quads::load(block + b * bytes + (g * 4 + i) * 64);
+        low[b] = both & 15;
+        high[b] = both >> 4;
+      }
+      for (int m = 0; m < M; ++m) {
+        const std::int8_t* factors = x.row(row + m) + g * 32 + i * 4;
+        for (int b = 0; b < B; ++b) {
+          dots[m][b] = quads::dot(dots[m][b], low[b], factors);
+          dots[m][b] = quads::dot(dots[m][b], high[b], factors + 16);
+        }
+      }
+    }
+    const Index scales = k_filled * simd::kLanes / 2 + g * simd::kLanes * 2;
+    for (int b = 0; b < B; ++b) {
+      const auto* halves = reinterpret_cast<const Float16*>(block + b * bytes + scales);
+      const simd::Float of_weights = simd::load(halves);
+      for (int m = 0; m < M; ++m) {
+        const simd::Float scale = of_weights * x.scales[(row + m) * x.groups + g];
+        sums[m][b] = simd::fma(__builtin_convertvector(dots[m][b], simd::Float), scale, sums[m][b]);
+      }
+    }
+  }
+  static simd::Float scale(const std::uint8_t* /*block*/, Index /*k*/) { return simd::splat(1.F); }
+};
+
+/// M rows from `row` on times B blocks that lie `bytes` apart: sums over all k inputs.
+template <class Weights, int M, int B>
+[[gnu::always_inline]] inline void multiply_integers(const IntegerRows& x, Index row, Index k,
+                                                     const std::uint8_t* block, Index bytes,
+                                                     simd::Float (&sums)[M][B]) {
+  const Index filled = packed_inputs(Weights::kFormat, k);
+  for (Index g = 0; g < x.groups; ++g) {
+    Weights::template add_group<M, B>(x, {row, g, filled, block, bytes}, sums);
+  }
+  for (int b = 0; b < B; ++b) {
+    const simd::Float scale = Weights::scale(block + b * bytes, k);
+    for (int m = 0; m < M; ++m) {
+      sums[m][b] *= scale;
+    }
+  }
+}
+
+}  // namespace mpitron::kernels::host::packed

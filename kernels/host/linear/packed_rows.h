@@ -1,0 +1,96 @@
+#pragma once
+#include "kernels/host/common/views.h"
+#include "kernels/linear/packed_matmul.h"
+
+// The rows of x as products with packed weights take them.
+
+namespace mpitron::kernels::host::packed {
+
+/// Rows of numbers.
+template <class T>
+struct NumberRows {
+  const T* data;
+  Index stride, head_stride;
+
+  const T* row(Index i) const { return data + i * stride; }
+  NumberRows of_head(Index head, Index /*m*/) const {
+    return {data + head * head_stride, stride, head_stride};
+  }
+};
+
+/// Rows of 8-bit integers [heads, m, K], filled up with zeros. Weights are stored as q + shift, so
+/// each group of a row has a number that takes the shift's part out of its sum.
+struct IntegerRows {
+  std::int8_t* data = nullptr;
+  float* scales = nullptr;         // [heads, m, groups]
+  std::int32_t* shifts = nullptr;  // as scales: -shift times the sum of a group
+  Index stride = 0, groups = 0;
+
+  const std::int8_t* row(Index i) const { return data + i * stride; }
+  IntegerRows of_head(Index head, Index m) const {
+    const Index first = head * m;
+    return {data + first * stride, scales + first * groups, shifts + first * groups, stride,
+            groups};
+  }
+};
+
+inline Index groups_of(WeightFormat format, Index k) {
+  const Index group = facts(format).group;
+  return (k + group - 1) / group;
+}
+
+/// Bytes of m rows in the type that products with this format read; each row begins at a line of
+/// the cache.
+inline Index integer_row_stride(WeightFormat format, Index k) {
+  return (packed_inputs(format, k) + 63) / 64 * 64;
+}
+
+/// Where the parts of IntegerRows lie in a workspace, and how large that is.
+inline Index integer_rows_bytes(WeightFormat format, Index m, Index k) {
+  return m * (integer_row_stride(format, k) + groups_of(format, k) * 8) + 64;
+}
+inline IntegerRows integer_rows(void* workspace, WeightFormat format, Index m, Index k) {
+  IntegerRows rows;
+  rows.stride = integer_row_stride(format, k);
+  rows.groups = groups_of(format, k);
+  rows.data = static_cast<std::int8_t*>(workspace);
+  rows.scales = reinterpret_cast<float*>(rows.data + m * rows.stride);
+  rows.shifts = reinterpret_cast<std::int32_t*>(rows.scales + m * rows.groups);
+  return rows;
+}
+
+/// One row of x rounded to 8 bits.
+template <class X>
+void round_row(const X* x, Index k, WeightFormat format, const IntegerRows& rows, Index row) {
+  const Index group = facts(format).group, shift = format == WeightFormat::q4 ? 8 : 128;
+  std::int8_t* to = rows.data + row * rows.stride;
+  for (Index g = 0; g < rows.groups; ++g) {
+    const Index begin = g * group, count = std::min(group, k - begin);
+    simd::Float most{};
+    simd::for_lanes(count, [&](Index i, auto lanes) {
+      most = simd::max(most, simd::abs(simd::load(x + begin + i, lanes)));
+    });
+    const float scale = scale_of_8_bits(simd::lane_max(most));
+    const float reciprocal = reciprocal_of(scale);
+    simd::Int sum{};
+    simd::for_lanes(count, [&](Index i, auto lanes) {
+      const simd::Float scaled = simd::round(simd::load(x + begin + i, lanes) * reciprocal);
+      const simd::Float clamped =
+          simd::max(simd::min(scaled, simd::splat(127.F)), simd::splat(-127.F));
+      const simd::Int integers = __builtin_convertvector(clamped, simd::Int);
+      sum += integers;  // lanes outside hold 0
+      for (Index lane = 0; lane < lanes.count; ++lane) {
+        to[begin + i + lane] = static_cast<std::int8_t>(integers[lane]);
+      }
+    });
+    std::int32_t total = 0;
+    for (int lane = 0; lane < simd::kLanes; ++lane) {
+      total += sum[lane];
+    }
+    rows.scales[row * rows.groups + g] = scale;
+    rows.shifts[row * rows.groups + g] = static_cast<std::int32_t>(-shift) * total;
+  }
+  std::fill(to + k, to + rows.stride, std::int8_t{0});
+}
+
+}  // namespace mpitron::kernels::host::packed

@@ -1,0 +1,86 @@
+#include "cli/evaluation/task_runs.h"
+
+#include <algorithm>
+
+#include "cli/evaluation/layout_passes.h"
+#include "inference/engine_choice.h"
+#include "utils/log.h"
+
+namespace mpitron::cli {
+namespace {
+
+bool is_file(const std::string& task) {
+  return task.ends_with(".yaml") || task.ends_with(".yml");
+}
+
+/// With a cache where one rank has the whole model in a way that has one.
+std::unique_ptr<inference::Engine> make_task_engine(device::Device& device,
+                                                    train::Session& session) {
+  const config::ModelConfig& model = session.config().model;
+  if (session.model().world().size() > 1 || !device.tensors_on_host() ||
+      !inference::no_cached_path(model).empty()) {
+    return make_layout_engine(session);
+  }
+  constexpr Index kBlock = 16, kTexts = 16;
+  const Index blocks = (model.max_position_embeddings + kBlock - 1) / kBlock * kTexts;
+  return inference::make_engine(device, session.model().chunk(0),
+                                {.block_size = kBlock, .blocks = blocks, .slots = kTexts},
+                                session.tokenizer().vocab_size());
+}
+
+TaskFigures run_file(const TaskRequest& request, device::Device& device, train::Session& session) {
+  const auto task = inference::EvaluationTask::read(request.task);
+  const tokenizers::Tokenizer& tokenizer = session.tokenizer();
+  const auto wanted =
+      static_cast<std::size_t>(request.num_fewshot.value_or(static_cast<Index>(task.examples)));
+  const auto questions =
+      inference::make_questions(task, request.data, {.count = wanted, .path = request.examples});
+  if (task.generates) {
+    const auto engine = make_task_engine(device, session);
+    return figures_of(task, inference::generated_accuracy(*engine, tokenizer, task, questions));
+  }
+  return figures_of(task.name,
+                    inference::choice_accuracy(make_layout_scorer(device, session), tokenizer,
+                                               questions, session.config().training.seq_length));
+}
+
+}  // namespace
+
+void check_task(const std::string& task) {
+  constexpr const char* kTasks[] = {"WIKITEXT103", "PTB", "LAMBADA"};
+  if (std::ranges::find(kTasks, task) == std::end(kTasks) && !is_file(task)) {
+    throw_usage("--task {}: allowed: WIKITEXT103, PTB, LAMBADA, or a file of a task (.yaml)",
+                task.empty() ? "is missing" : task);
+  }
+}
+
+TaskRequest task_request(const std::string& text) {
+  const std::size_t at = text.find('=');
+  if (at == text.npos || at == 0 || at + 1 == text.size()) {
+    throw_usage("--eval-tasks {}: TASK=FILE is needed (LAMBADA=lambada.jsonl)", text);
+  }
+  check_task(text.substr(0, at));
+  return {.task = text.substr(0, at), .data = text.substr(at + 1)};
+}
+
+TaskFigures run_task(const TaskRequest& request, device::Device& device, train::Session& session) {
+  if (is_file(request.task)) {
+    return run_file(request, device, session);
+  }
+  const tokenizers::Tokenizer& tokenizer = session.tokenizer();
+  const inference::WindowScorer scorer = make_layout_scorer(device, session);
+  const Index length = session.config().training.seq_length;
+  if (request.task != "LAMBADA") {
+    return figures_of(request.task, inference::perplexity(scorer, tokenizer, request.data, length,
+                                                          std::min(request.stride, length)));
+  }
+  const auto result =
+      inference::completion_accuracy(scorer, tokenizer, request.data, length, request.strict);
+  if (result.cut > 0) {
+    log::warning("{} of {} examples are longer than --seq-length {}: their beginning was cut",
+                 result.cut, result.correct.size(), length);
+  }
+  return figures_of(request.task, result);
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,75 @@
+#include "cli/generation/generation_ranks.h"
+
+#include "inference/engine_choice.h"
+#include "pipeline/stage_layout.h"
+#include "utils/error.h"
+
+namespace mpitron::cli {
+
+void GenerationLayout::declare(Flags& flags) {
+  flags.option("--tensor-model-parallel-size", tensor, "ranks that share each layer");
+  flags.option("--pipeline-model-parallel-size", pipeline, "stages of layers");
+  flags.option("--context-parallel-size", context, "ranks that share each text and its cache");
+  flags.option("--expert-model-parallel-size", expert, "ranks that share the experts of a layer");
+  flags.option("--expert-tensor-parallel-size", expert_tensor,
+               "ranks that share each expert; 0: as --tensor-model-parallel-size");
+  flags.option("--distributed-timeout-minutes", timeout_minutes,
+               "a rank that lets others wait for so long ends the job");
+}
+
+GenerationRanks::GenerationRanks(const GenerationLayout& layout, std::shared_ptr<comm::World> world)
+    : layout_(layout),
+      world_(std::move(world)),
+      grid_(world_->size(), {.tensor = layout.tensor,
+                             .context = layout.context,
+                             .pipeline = layout.pipeline,
+                             .expert = layout.expert,
+                             .expert_tensor = layout.expert_tensor}),
+      groups_(comm::make_parallel_groups(*world_, grid_)) {}
+
+inference::RankPlace GenerationRanks::place() const {
+  return inference::RankPlace::of(*world_, groups_, grid_);
+}
+
+void GenerationRanks::check(const config::ModelConfig& config, const std::string& path) const {
+  if (world_->size() == 1) {
+    return;
+  }
+  if (const std::string missing = inference::no_cached_path(config); !missing.empty()) {
+    throw_usage("{}: several ranks generate with a cache, and {}", path, missing);
+  }
+  if (config.family().encoder_decoder && (layout_.pipeline > 1 || layout_.context > 1)) {
+    throw_usage("{}: an encoder with a decoder is cut by --tensor-model-parallel-size alone", path);
+  }
+}
+
+models::Model::Share GenerationRanks::share(const config::ModelConfig& config,
+                                            bool predicts) const {
+  config::ParallelConfig parallel;
+  parallel.pipeline_model_parallel_size = layout_.pipeline;
+  const pipeline::ChunkLayers layers =
+      pipeline::make_stage_layout(parallel, config.all_layers(), config.mtp_num_layers.value_or(0))
+          .layers(place().stage, 0);
+  return {.groups = groups_,
+          .part = {.first_layer = layers.first,
+                   .num_layers = layers.count,
+                   .has_embedding = layers.has_embedding,
+                   .has_output = layers.has_loss,
+                   .prediction_depths = predicts ? layers.mtp_count : 0}};
+}
+
+std::unique_ptr<inference::Engine> GenerationRanks::engine(
+    device::Device& device, const models::Model& model, const inference::EngineShape& shape) const {
+  if (world_->size() == 1) {
+    return inference::make_engine(device, model, shape, shape.vocabulary);
+  }
+  return leads() ? std::make_unique<inference::RankEngine>(device, model, place(), grid_, shape)
+                 : nullptr;
+}
+
+void GenerationRanks::follow(device::Device& device, const models::Model& model,
+                             const inference::EngineShape& shape) const {
+  inference::RankEngine::follow(device, model, place(), shape);
+}
+
+}  // namespace mpitron::cli

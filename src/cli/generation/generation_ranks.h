@@ -1,0 +1,46 @@
+#pragma once
+#include "cli/flags.h"
+#include "comm/groups/parallel_groups.h"
+#include "inference/rank_engine.h"
+
+namespace mpitron::cli {
+
+/// How ranks share a model that generates; those left over are replicas.
+struct GenerationLayout {
+  Index tensor = 1, pipeline = 1, context = 1, expert = 1;
+  Index expert_tensor = 0;  // 0: as tensor
+  double timeout_minutes = 10;
+
+  void declare(Flags& flags);
+};
+
+/// The ranks of a command that generates. Collective.
+class GenerationRanks {
+ public:
+  /// Error(usage) where the sizes do not divide the ranks.
+  GenerationRanks(const GenerationLayout& layout, std::shared_ptr<comm::World> world);
+
+  comm::World& world() const { return *world_; }
+  /// Whether this rank answers; the others take part in its steps.
+  bool leads() const { return world_->rank() == 0; }
+  /// Error(usage), which names `path`, for models that cannot be cut so.
+  void check(const config::ModelConfig& config, const std::string& path) const;
+  /// This rank's part of a model; `predicts`: with its depths of multi-token prediction.
+  models::Model::Share share(const config::ModelConfig& config, bool predicts) const;
+  /// The engine of the rank that leads.
+  std::unique_ptr<inference::Engine> engine(device::Device& device, const models::Model& model,
+                                            const inference::EngineShape& shape) const;
+  /// The part of the others, until that engine ends.
+  void follow(device::Device& device, const models::Model& model,
+              const inference::EngineShape& shape) const;
+
+ private:
+  inference::RankPlace place() const;
+
+  GenerationLayout layout_;
+  std::shared_ptr<comm::World> world_;
+  comm::RankGrid grid_;
+  comm::ParallelGroups groups_;
+};
+
+}  // namespace mpitron::cli

@@ -1,0 +1,79 @@
+#include "cli/run/foreign_model.h"
+
+#include <filesystem>
+
+#include "convert/model_reader.h"
+#include "utils/text/hash.h"
+
+namespace mpitron::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_hugging_face(const std::string& path) {
+  return fs::exists(fs::path(path) / "config.json") &&
+         convert::detect_format(path) == convert::Format::hugging_face;
+}
+
+bool gives_option(const Arguments& arguments, const std::string& option) {
+  return std::ranges::any_of(arguments, [&](const std::string& word) {
+    return word == option || word.starts_with(option + "=");
+  });
+}
+
+std::string fingerprint_of(convert::TensorSource& stored) {
+  std::string hashes;
+  for (const convert::TensorInfo& info : stored.tensors()) {
+    const convert::HostTensor tensor = stored.read(info.name);
+    const auto bytes = tensor.bytes();
+    hashes += hash128_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  return hash128_hex(hashes);
+}
+
+std::shared_ptr<const train::ForeignWeights> weights_of(
+    const std::string& path, const std::shared_ptr<convert::ModelReader>& reader) {
+  train::ForeignWeights weights{.path = path,
+                                .vocabulary_rows = reader->description().model.padded_vocab_size};
+  weights.has = [reader](const std::string& name) { return reader->ours().find(name) != nullptr; };
+  weights.read = [reader](const std::string& name,
+                          const std::function<void(device::ConstTensorView)>& use) {
+    const convert::HostTensor tensor = reader->ours().read(name);
+    use({tensor.bytes().data(), tensor.dtype(), tensor.shape()});
+  };
+  weights.fingerprint = [reader] { return fingerprint_of(reader->stored()); };
+  return std::make_shared<const train::ForeignWeights>(std::move(weights));
+}
+
+}  // namespace
+
+std::optional<ForeignModel> take_foreign_model(Arguments& arguments) {
+  for (const char* option : {"--load", "--pretrained-checkpoint"}) {
+    Arguments without = arguments;
+    const auto path = take_value(without, option);
+    if (!path || !is_hugging_face(*path)) {
+      continue;
+    }
+    arguments = std::move(without);
+    if (!gives_option(arguments, "--tokenizer-type") &&
+        fs::exists(fs::path(*path) / "tokenizer.json")) {
+      arguments.insert(arguments.end(),
+                       {"--tokenizer-type", "HuggingFaceTokenizer", "--tokenizer-model", *path});
+    }
+    const auto reader = std::make_shared<convert::ModelReader>(
+        *path, convert::ModelReader::Settings{.format = convert::Format::hugging_face});
+    ForeignModel model{.weights = weights_of(*path, reader)};
+    if (take_flag(arguments, "--use-checkpoint-args")) {
+      model.arguments = {.configuration = convert::to_configuration(reader->description()),
+                         .path = *path};
+      if (!gives_option(arguments, "--seq-length")) {
+        const Index longest = reader->description().model.max_position_embeddings;
+        arguments.insert(arguments.end(), {"--seq-length", fmt::format("{}", longest)});
+      }
+    }
+    return model;
+  }
+  return std::nullopt;
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,259 @@
+#include "cli/show/plan_fit.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/flags.h"
+#include "cli/show/plan_library.h"
+#include "config/parse/parse.h"
+#include "plan/machine/exit_codes.h"
+#include "plan/published/prediction.h"
+#include "plan/published/refit.h"
+#include "plan/search/report.h"
+#include "report/run_folder.h"
+#include "report/run_progress.h"
+#include "train/timing/trace_summary.h"
+#include "utils/log.h"
+#include "utils/system/files.h"
+
+namespace mpitron::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Values that software has of its own, the one that matters most first.
+constexpr const char* kFittedKeys[] = {"elementwise",  "products",       "per-step",
+                                       "attention",    "per-microbatch", "launch",
+                                       "data-overlap", "tensor-overlap"};
+constexpr std::size_t kRowsForAParameter = 3;
+constexpr double kLearned = 0.3;  // below it a value is what was assumed
+
+/// The options of run.json as words of a command line.
+Arguments words_of(const std::vector<report::NamedValue>& options) {
+  Arguments words;
+  for (const auto& [name, value] : options) {
+    std::string word = "--" + name;
+    std::ranges::replace(word, '_', '-');
+    if (value == "false") {
+      continue;
+    }
+    words.push_back(word);
+    if (value != "true") {
+      words.push_back(value);
+    }
+  }
+  return words;
+}
+
+config::RunConfig run_of(const report::RunFolder& folder) {
+  const config::ParsedRun parsed =
+      config::parse_run(words_of(folder.description.given), folder.description.world_size);
+  return plan::make_job(parsed.run).run;
+}
+
+plan::PublishedRow row_of(const std::string& path, const std::string& machine,
+                          const std::string& stack) {
+  const report::RunFolder folder = report::read_run(path);
+  plan::PublishedRow row;
+  row.id = path;
+  row.hardware = machine;
+  row.source = stack;
+  row.run = run_of(folder);
+  row.micro_batch = row.run.training.micro_batch_size;
+  row.chunks = row.run.parallel.virtual_pipeline_model_parallel_size.value_or(1);
+  row.recompute_known = true;
+  const auto times = folder.metrics.column("iteration-time");
+  if (times.size() < 4) {
+    throw_data("{}: {} iterations: at least 4 are needed, of which the first does not count", path,
+               times.size());
+  }
+  row.seconds = report::median_of_last(times, times.size() - 1);
+  return row;
+}
+
+/// A file of its own below the named stack, with as many values as the rows can tell.
+plan::ParameterFile fitted_file(const plan::Stack& parent, std::size_t rows) {
+  plan::ParameterFile file{.name = "fitted", .path = "the fitted stack", .extends = parent.name};
+  for (const char* name : kFittedKeys) {
+    if (file.fitted.size() >= std::max<std::size_t>(1, rows / kRowsForAParameter)) {
+      break;
+    }
+    const auto key = std::ranges::find_if(
+        plan::stack_keys(), [&](const auto& one) { return one.key == std::string(name); });
+    file.fitted[name] = std::max(parent.*key->field, 1e-6);
+  }
+  return file;
+}
+
+void print_fit(const plan::FitResult& result) {
+  log::print(fmt::format("{} runs: median error {:.1f} % before, {:.1f} % after", result.rows,
+                         100 * result.error_before, 100 * result.error_after));
+  for (const plan::FittedParameter& one : result.parameters) {
+    if (!one.name.starts_with("fitted ")) {
+      continue;
+    }
+    log::print(fmt::format(
+        "  {:24} {:.4g} -> {:.4g}{}{}", one.name.substr(7), one.before, one.after,
+        one.learned < kLearned ? "  (not determined by these runs: kept)" : "",
+        std::abs(one.correlation) > 0.8
+            ? fmt::format("  (moves with {}: {:+.2f})", one.correlated_with, one.correlation)
+            : ""));
+  }
+}
+
+std::string stack_text(const plan::ParameterFile& file, const std::string& name) {
+  return fmt::format("# Fitted to runs by `mpitron plan --fit`.\nname: {}\nextends: {}\n", name,
+                     file.extends);
+}
+
+/// The parts of a step that a trace tells apart.
+struct TracedStep {
+  double work = 0;     // in kernels and between them
+  double exposed = 0;  // waits for communication
+  double bubble = 0;
+
+  double seconds() const { return work + exposed + bubble; }
+};
+
+/// Of the average rank.
+TracedStep traced_step(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".json") {
+      files.push_back(entry.path());
+    }
+  }
+  constexpr double kMilliseconds = 1e-3;
+  TracedStep sum;
+  const auto ranks = train::summarize_traces(files);
+  for (const train::RankTimes& rank : ranks) {
+    const double share = kMilliseconds / (static_cast<double>(ranks.size()) * rank.steps);
+    sum.work += share * (rank.compute + rank.other);
+    sum.exposed += share * rank.exposed;
+    sum.bubble += share * rank.bubble;
+  }
+  return sum;
+}
+
+TracedStep parts_as_traced(const plan::StepTime& time) {
+  const plan::Terms& w = time.work;
+  return {.work = w.compute() + time.optimizer + time.fixed + time.jitter,
+          .exposed = w.tensor + w.context + w.expert + w.sharding + time.data,
+          .bubble = time.bubble + time.sends};
+}
+
+/// Changes of the layout that a what-if asks for; the others are values of machine and software.
+void change(plan::Machine& machine, plan::Stack& stack, config::RunConfig& run,
+            const std::string& text) {
+  plan::Layout layout = plan::layout_of(run);
+  const std::pair<const char*, Index*> kSizes[] = {
+      {"gpus", &layout.gpus},      {"tp", &layout.tensor}, {"cp", &layout.context},
+      {"pp", &layout.pipeline},    {"vp", &layout.chunks}, {"ep", &layout.expert},
+      {"mbs", &layout.micro_batch}};
+  for (const auto& [name, value] : assignments("--what-if", text)) {
+    const auto size =
+        std::ranges::find_if(kSizes, [&](const auto& one) { return name == one.first; });
+    if (size != std::end(kSizes)) {
+      *size->second = static_cast<Index>(value);
+    } else if (!multiply_value(machine, stack, name, value)) {
+      throw_usage(
+          "plan: --what-if {}: neither a size (gpus, tp, cp, pp, vp, ep, mbs) nor a value "
+          "of machine and stack files",
+          name);
+    }
+  }
+  if (layout.gpus % (layout.tensor * layout.context * layout.pipeline) != 0) {
+    throw_usage("plan: --what-if: {} GPUs are no multiple of tp x cp x pp = {}", layout.gpus,
+                layout.tensor * layout.context * layout.pipeline);
+  }
+  plan::apply(layout, run);
+}
+
+double ratio(double traced, double told) {
+  return told > 0 && traced > 0 ? traced / told : 1;
+}
+
+}  // namespace
+
+int plan_fit(const Arguments& arguments) {
+  std::vector<std::string> folders;
+  std::string machine, stack = "mpitron", path;
+  Flags flags("plan --fit", "Fits values of the software to the steps of runs.", "RUN_DIR...");
+  flags.option("--fit", folders, "Folders that --tensorboard-dir named");
+  flags.option("--machine", machine, "Machine that they ran on: a name or a .yaml file");
+  flags.required();
+  flags.option("--stack", stack, "Software whose values they are compared with");
+  flags.option("--stack-out", path, "Write the values to this file, for --stack");
+  if (!flags.parse(arguments)) {
+    return static_cast<int>(ExitCode::success);
+  }
+  plan::Library library;
+  const plan::Machine known = find_machine(library, machine);
+  std::vector<plan::PublishedRow> rows;
+  for (const std::string& folder : folders) {
+    rows.push_back(row_of(folder, known.name, "fitted"));
+  }
+  // Values of machines and of other software stay as they are.
+  for (plan::ParameterFiles* files : {&library.machines, &library.stacks}) {
+    for (plan::ParameterFile& file : files->all()) {
+      for (const auto& [key, value] : file.fitted) {
+        file.values[key] = fmt::format("{}", value);
+      }
+      file.fitted.clear();
+    }
+  }
+  library.stacks.add(fitted_file(find_stack(library, stack), rows.size()));
+  const plan::FitResult result = plan::refit(library, rows);
+  print_fit(result);
+  if (!path.empty()) {
+    const plan::ParameterFile& fitted = *library.stacks.find("fitted");
+    AtomicFile file(path);
+    file.write(
+        plan::with_fitted(stack_text(fitted, fs::path(path).stem().string()), fitted.fitted));
+    file.commit();
+  }
+  return static_cast<int>(ExitCode::success);
+}
+
+int plan_from_trace(const Arguments& arguments) {
+  std::string folder, machine_name, stack_name = "mpitron", what_if;
+  Flags flags("plan --from-trace",
+              "Holds the model against the traces of a profiled run, and predicts another layout "
+              "with what they say of the parts that stay equal.");
+  flags.option("--from-trace", folder, "Folder of the traces, in that of the run");
+  flags.option("--machine", machine_name, "Machine that it ran on: a name or a .yaml file");
+  flags.required();
+  flags.option("--stack", stack_name, "Software");
+  flags.option("--what-if", what_if, "pp=8,gpus=2048 (sizes) or network.share=2 (factors)");
+  if (!flags.parse(arguments)) {
+    return static_cast<int>(ExitCode::success);
+  }
+  plan::Library library;
+  plan::Machine machine = find_machine(library, machine_name);
+  plan::Stack stack = find_stack(library, stack_name);
+  config::RunConfig run = run_of(report::read_run(fs::path(folder).parent_path()));
+  const TracedStep traced = traced_step(folder);
+  const TracedStep told = parts_as_traced(plan::step_time({machine, stack, plan::make_job(run)}));
+  log::print(
+      fmt::format("unchanged: traces {:.4f} s = work {:.4f} + waits for communication {:.4f} + for "
+                  "the pipeline "
+                  "{:.4f}; model {:.4f} s = {:.4f} + {:.4f} + {:.4f}",
+                  traced.seconds(), traced.work, traced.exposed, traced.bubble, told.seconds(),
+                  told.work, told.exposed, told.bubble));
+  if (what_if.empty()) {
+    return static_cast<int>(ExitCode::success);
+  }
+  change(machine, stack, run, what_if);
+  const TracedStep other = parts_as_traced(plan::step_time({machine, stack, plan::make_job(run)}));
+  const double work = ratio(traced.work, told.work), waits = ratio(traced.exposed, told.exposed);
+  const TracedStep expected{
+      .work = work * other.work, .exposed = waits * other.exposed, .bubble = work * other.bubble};
+  log::print(fmt::format(
+      "{}: {:.4f} s = work {:.4f} + waits for communication {:.4f} + for the pipeline {:.4f} ({}; "
+      "work {:.2f} and waits {:.2f} times the model's, as in the traces)",
+      what_if, expected.seconds(), expected.work, expected.exposed, expected.bubble,
+      plan::to_text(run), work, waits));
+  return static_cast<int>(ExitCode::success);
+}
+
+}  // namespace mpitron::cli

@@ -1,0 +1,44 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/images/image_list.h"
+#include "tokenizers/chat/chat_format.h"
+
+namespace mpitron::data {
+
+/// What stands for an image in a text.
+inline constexpr std::string_view kImageWord = "<image>";
+
+Index count_images(std::string_view text);
+
+/// What is said about images: turns of system, user and assistant, in which each image has its
+/// place.
+using ImageConversation = std::vector<tokenizers::ChatMessage>;
+
+/// Conversations with their images, wherever they lie. Thread-safe.
+class ConversationList {
+ public:
+  virtual ~ConversationList() = default;
+  virtual Index size() const = 0;
+  /// Where a sample lies, for messages.
+  virtual std::string name(Index sample) const = 0;
+  /// Error(data) where it is something else, or has other places than images.
+  virtual ImageConversation conversation(Index sample) const = 0;
+  virtual Index images(Index sample) const = 0;
+  virtual std::string image_name(Index sample, Index image) const = 0;
+  /// Valid as long as the list and the result. Error(data) where it cannot be read.
+  virtual EncodedImage read(Index sample, Index image) const = 0;
+};
+
+/// A file of lines, {"image": "a.jpg" or a list of them, "conversations": [{"from": "human",
+/// "value": "<image>\nHow many?"}, {"from": "gpt", "value": "Three."}]} (LLaVA's form; "role" and
+/// "content" mean the same), whose images' paths begin at its folder. Or shards (.tar, or a folder
+/// of them) with KEY.json, such a list or object, or KEY.txt, a caption, beside KEY.jpg.
+/// Error(data) where there is none, or a line is something else.
+std::unique_ptr<ConversationList> open_conversations(
+    const std::filesystem::path& path, const std::filesystem::path& index_folder = {});
+
+}  // namespace mpitron::data

@@ -1,0 +1,61 @@
+#include "data/images/image_list.h"
+
+#include "data/images/image_archive.h"
+#include "data/images/image_folder.h"
+#include "data/images/image_shards.h"
+#include "utils/error.h"
+#include "utils/log.h"
+
+namespace mpitron::data {
+
+std::vector<Index> images_of_share(Index classes, std::span<const Index> labels,
+                                   const ImageShare& share) {
+  std::vector<Index> left(static_cast<std::size_t>(classes));
+  for (const Index label : labels) {
+    ++left[static_cast<std::size_t>(label)];
+  }
+  for (Index label = 0; label < classes; ++label) {
+    Index& count = left[static_cast<std::size_t>(label)];
+    count = label < share.first_classes(classes) ? share.first_images(count) : 0;
+  }
+  std::vector<Index> result;
+  for (std::size_t image = 0; image < labels.size(); ++image) {
+    if (left[static_cast<std::size_t>(labels[image])]-- > 0) {
+      result.push_back(static_cast<Index>(image));
+    }
+  }
+  return result;
+}
+
+images::Image decoded(const ImageList& list, Index image) {
+  return images::decode(list.read(image).bytes, list.name(image));
+}
+
+std::unique_ptr<ImageList> open_images(const std::filesystem::path& path, const ImageShare& share,
+                                       const std::filesystem::path& index_folder) {
+  std::unique_ptr<ImageList> list;
+  std::error_code ignored;
+  if (path.string().find("://") != std::string::npos) {
+    throw_data("{}: nothing is fetched from a network; copy it, and name the file or folder",
+               path.string());
+  }
+  if (path.extension() == ".h5" && !std::filesystem::is_directory(path, ignored)) {
+    list = std::make_unique<ImageArchive>(path, share);
+  } else if (!shards_of(path).empty()) {
+    list = std::make_unique<ImageShards>(path, share, index_folder);
+  } else {
+    list = std::make_unique<ImageFolder>(path, share);
+  }
+  std::vector<Index> counts(list->classes().size());
+  for (Index image = 0; image < list->size(); ++image) {
+    ++counts[static_cast<std::size_t>(list->label(image))];
+  }
+  for (std::size_t label = 0; label < counts.size(); ++label) {
+    if (counts[label] == 0) {
+      log::warning("{}: class {} has no image", path.string(), list->classes()[label]);
+    }
+  }
+  return list;
+}
+
+}  // namespace mpitron::data

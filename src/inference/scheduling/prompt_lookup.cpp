@@ -1,0 +1,41 @@
+#include "inference/scheduling/prompt_lookup.h"
+
+namespace mpitron::inference {
+namespace {
+
+/// How many tokens before `a` and before `b` are equal, counted from there backwards; at most
+/// `most`, and b > a.
+Index equal_before(std::span<const TokenId> tokens, Index a, Index b, Index most) {
+  Index count = 0;
+  while (count < most && a - count > 0 &&
+         tokens[static_cast<std::size_t>(a - count - 1)] ==
+             tokens[static_cast<std::size_t>(b - count - 1)]) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+Index PromptLookup::propose(Sequence& sequence, Index most) const {
+  const std::span<const TokenId> tokens = sequence.tokens;
+  const Index size = sequence.size();
+  Index best = 0, behind = 0;
+  for (Index end = size - 1; end > 0 && best < settings_.most_match; --end) {
+    const Index match = equal_before(tokens, end, size, settings_.most_match);
+    if (match > best) {
+      best = match;
+      behind = end;
+    }
+  }
+  if (best < settings_.least_match) {
+    return 0;
+  }
+  for (Index i = 0; i < most; ++i) {  // what repeats goes on repeating
+    sequence.tokens.push_back(sequence.tokens[static_cast<std::size_t>(behind + i)]);
+  }
+  sequence.drafts = most;
+  return most;
+}
+
+}  // namespace mpitron::inference

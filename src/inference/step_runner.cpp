@@ -1,0 +1,220 @@
+#include "inference/step_runner.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ops/elementwise/embedding.h"
+#include "ops/parallel/collectives.h"
+#include "ops/parallel/rows.h"
+#include "tensor/host_copy.h"
+
+namespace mpitron::inference {
+
+using autograd::Var;
+using tensor::Tensor;
+
+StepRunner::StepRunner(device::Device& device, const models::Model& model, EngineShape shape,
+                       comm::GroupHandle sharers)
+    : device_(device),
+      model_(model),
+      shape_(shape),
+      sharers_(std::move(sharers)),
+      cache_(device, piece_of(shape.blocks), shape.block_size),
+      states_(device, shape.states),
+      weights_(device,
+               shape.weights.value_or(kernels::weight_format(model.config().params_dtype))) {
+  const config::ModelConfig& config = model.config();
+  const bool encodes = config.family().encoder_decoder;
+  shape_.padded_vocabulary = config.padded_vocab_size;
+  shape_.max_positions = encodes ? config.decoder_seq_length : config.max_position_embeddings;
+  shape_.max_encoded = encodes ? config.seq_length : 0;
+  shape_.block_owners = this->sharers();
+  shape_.own_drafts = std::min(shape.own_drafts, model.prediction_depths());
+  if (shape_.own_drafts > 0) {
+    heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights_}, shape.slots);
+  }
+}
+
+void StepRunner::warm_up() {
+  const TokenIds ids = {0};
+  const std::vector<Index> first = {0}, second = {shape_.blocks - 1};
+  StepPlan plan;
+  plan.sequences.push_back({.tokens = ids, .blocks = first, .state_to = shape_.states - 1});
+  if (shape_.max_encoded > 0) {
+    plan.sequences[0].encoder_tokens = ids;
+    plan.sequences[0].encoder_blocks = second;
+    plan.sequences[0].encoder_size = 1;
+  }
+  std::vector<float> logits;
+  append_logits(run(plan), logits);
+}
+
+void StepRunner::collect(std::span<const SequenceStep> sequences) {
+  std::span<const TokenId> drafts = drafted_;
+  pieces_.clear();
+  encoded_.clear();
+  ids_.clear();
+  positions_.clear();
+  wanted_.clear();
+  for (const SequenceStep& sequence : sequences) {
+    const auto first = static_cast<Index>(ids_.size());
+    const auto count = static_cast<Index>(sequence.tokens.size()) + sequence.own_drafts;
+    pieces_.push_back({.first_row = first,
+                       .rows = count,
+                       .first_position = sequence.first_position,
+                       .blocks = sequence.blocks,
+                       .state_from = sequence.state_from,
+                       .state_to = sequence.state_to});
+    if (shape_.max_encoded > 0) {
+      encoded_.push_back({.first_row = first,
+                          .rows = count,
+                          .first_position = sequence.encoder_size - 1,
+                          .blocks = sequence.encoder_blocks});
+    }
+    ids_.insert(ids_.end(), sequence.tokens.begin(), sequence.tokens.end());
+    const auto own = drafts.first(static_cast<std::size_t>(sequence.own_drafts));
+    ids_.insert(ids_.end(), own.begin(), own.end());
+    drafts = drafts.subspan(own.size());
+    for (Index i = 0; i < count; ++i) {
+      positions_.push_back(sequence.first_position + i);
+      if (i >= sequence.logits_from) {
+        wanted_.push_back(first + i);
+      }
+    }
+  }
+}
+
+/// Block b lies at the rank b % ranks, as its block b / ranks.
+void StepRunner::take_own_blocks() {
+  own_blocks_.clear();
+  for (const kernels::CachedPiece& piece : pieces_) {
+    for (const Index block : piece.blocks) {
+      own_blocks_.push_back(block % sharers() == sharers_->rank() ? block / sharers() : -1);
+    }
+  }
+  std::size_t begin = 0;
+  for (kernels::CachedPiece& piece : pieces_) {
+    piece.blocks = std::span(own_blocks_).subspan(begin, piece.blocks.size());
+    begin += piece.blocks.size();
+  }
+}
+
+/// The last pieces are filled up with rows that nobody looks at.
+void StepRunner::take_own_rows() {
+  const Index rows = piece_of(static_cast<Index>(ids_.size()));
+  for (std::vector<std::int64_t>* values : {&ids_, &positions_}) {
+    values->resize(static_cast<std::size_t>(rows * sharers()), 0);
+    const auto first = values->begin() + sharers_->rank() * rows;
+    std::copy(first, first + rows, values->begin());
+    values->resize(static_cast<std::size_t>(rows));
+  }
+}
+
+Tensor StepRunner::on_device(std::span<const std::int64_t> values) {
+  const auto count = static_cast<Index>(values.size());
+  const Tensor host = tensor::empty_on_host(device_, {count}, DType::i64);
+  std::ranges::copy(values, host.data<std::int64_t>());
+  return tensor::to_device(device_, host);
+}
+
+Tensor StepRunner::table_of(std::span<const kernels::CachedPiece> pieces, bool causal) {
+  if (device_.tensors_on_host() || pieces.empty()) {
+    return {};
+  }
+  Index rows = 0;
+  for (const kernels::CachedPiece& piece : pieces) {
+    rows += piece.rows;
+  }
+  kernels::append_piece_table(pieces, piece_of(rows) * sharers(), causal, table_);
+  return on_device(table_);
+}
+
+models::Batch StepRunner::batch_of_rows(const Tensor& positions) {
+  const auto count = static_cast<Index>(ids_.size());
+  return {{models::kTokens, on_device(ids_).reshape({count, 1})},
+          {models::kPositionIds, positions.reshape({count, 1})}};
+}
+
+/// One sequence at a time: its positions see each other.
+void StepRunner::encode(const SequenceStep& sequence) {
+  const kernels::CachedPiece piece{.rows = static_cast<Index>(sequence.encoder_tokens.size()),
+                                   .blocks = sequence.encoder_blocks};
+  ids_.assign(sequence.encoder_tokens.begin(), sequence.encoder_tokens.end());
+  positions_.resize(ids_.size());
+  std::iota(positions_.begin(), positions_.end(), 0);
+  const autograd::CachedPass pass{.encodes = true,
+                                  .cache = cache_,
+                                  .states = states_,
+                                  .weights = weights_,
+                                  .pieces = std::span(&piece, 1),
+                                  .positions = on_device(positions_),
+                                  .table = table_of(std::span(&piece, 1), true)};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
+  model_.encode(context, batch_of_rows(pass.positions));
+}
+
+Var StepRunner::run(const StepPlan& plan, const Var& input) {
+  for (const PlaceCopy& copy : plan.block_copies) {  // both lie at one rank
+    if (sharers() == 1 || copy.from % sharers() == sharers_->rank()) {
+      cache_.copy_block(copy.from / sharers(), copy.to / sharers());
+    }
+  }
+  for (const PlaceCopy& copy : plan.state_copies) {
+    states_.copy(copy.from, copy.to);
+  }
+  for (const SequenceStep& sequence : plan.sequences) {
+    if (!sequence.encoder_tokens.empty()) {
+      encode(sequence);
+    }
+  }
+  drafted_.clear();
+  if (heads_) {
+    heads_->draft(plan, drafted_);
+  }
+  collect(plan.sequences);
+  if (ids_.empty()) {
+    return {};
+  }
+  if (sharers() > 1) {
+    take_own_blocks();
+    take_own_rows();
+  }
+  const autograd::CachedPass pass{.cache = cache_,
+                                  .states = states_,
+                                  .weights = weights_,
+                                  .pieces = pieces_,
+                                  .encoded = encoded_,
+                                  .positions = on_device(positions_),
+                                  .table = table_of(pieces_, true),
+                                  .encoded_table = table_of(encoded_, false)};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
+  const Var hidden = model_.hidden(context, batch_of_rows(pass.positions), input);
+  if (heads_) {
+    heads_->learn(plan, drafted_, hidden.value);
+  }
+  return hidden;
+}
+
+void StepRunner::append_logits(const Var& hidden, std::vector<float>& logits) {
+  if (wanted_.empty()) {
+    return;
+  }
+  const autograd::CachedPass pass{
+      .cache = cache_, .states = states_, .weights = weights_, .pieces = {}};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
+  const Tensor all_rows =
+      sharers() > 1 ? ops::join_first(context, hidden.value, *sharers_) : hidden.value;
+  const Tensor rows = ops::take_rows(context, ops::fold_rows(all_rows), on_device(wanted_));
+  const Var all = model_.output(
+      context, autograd::constant(rows.reshape({rows.shape()[0], 1, rows.shape()[1]})));
+  const Tensor values = tensor::to_host(device_, all.value);
+  const std::size_t before = logits.size();
+  logits.resize(before + static_cast<std::size_t>(values.numel()));
+  visit_dtype(values.dtype(), [&]<class T>() {
+    std::transform(values.data<T>(), values.data<T>() + values.numel(),
+                   logits.begin() + static_cast<std::ptrdiff_t>(before),
+                   [](T value) { return static_cast<float>(value); });
+  });
+}
+
+}  // namespace mpitron::inference

@@ -1,0 +1,63 @@
+#pragma once
+#include "autograd/cached_pass.h"
+#include "comm/groups/parallel_groups.h"
+#include "inference/prediction_heads.h"
+#include "models/base/model.h"
+
+namespace mpitron::inference {
+
+/// A rank's share of the model with its caches and packed weights: runs the passes of steps.
+class StepRunner {
+ public:
+  /// The model's vocabularies and positions are filled in. `sharers`: ranks that share the
+  /// sequences; absent: this one alone.
+  StepRunner(device::Device& device, const models::Model& model, EngineShape shape,
+             comm::GroupHandle sharers = nullptr);
+
+  const EngineShape& shape() const { return shape_; }
+  /// Makes every layer take its memory and every product pack its weight.
+  void warm_up();
+  /// What this rank's layers make of its piece of a step's rows, [t, 1, h]. `input`: what the stage
+  /// before has made of them; unused where the model has the embedding. Without rows: absent.
+  autograd::Var run(const StepPlan& plan, const autograd::Var& input = {});
+  /// Appends the wanted rows' logits, fp32, of what `run` gave last.
+  void append_logits(const autograd::Var& hidden, std::vector<float>& logits);
+
+  /// What was drafted for the last step, sequences in order.
+  const TokenIds& drafted() const { return drafted_; }
+  /// Rows of this rank's piece of a step that has `rows`.
+  Index piece_of(Index rows) const { return (rows + sharers() - 1) / sharers(); }
+  /// Of keys and values, and of states.
+  Index cache_bytes() const { return cache_.bytes() + states_.bytes(); }
+  /// Of the weights that a step reads.
+  Index weight_bytes() const { return weights_.bytes(); }
+
+ private:
+  void collect(std::span<const SequenceStep> sequences);
+  void encode(const SequenceStep& sequence);
+  void take_own_blocks();
+  void take_own_rows();
+  models::Batch batch_of_rows(const tensor::Tensor& positions);
+  /// Where the rows' blocks lie, for the kernels of a GPU; absent on the host.
+  tensor::Tensor table_of(std::span<const kernels::CachedPiece> pieces, bool causal);
+  tensor::Tensor on_device(std::span<const std::int64_t> values);
+
+  device::Device& device_;
+  const models::Model& model_;
+  Index sharers() const { return sharers_ == nullptr ? 1 : sharers_->size(); }
+
+  EngineShape shape_;
+  comm::GroupHandle sharers_;
+  autograd::KeyValueCache cache_;
+  autograd::LayerStates states_;
+  autograd::PackedWeights weights_;
+  std::optional<PredictionHeads> heads_;
+  TokenIds drafted_;
+  // The rows of the last step.
+  std::vector<kernels::CachedPiece> pieces_, encoded_;
+  std::vector<std::int64_t> ids_, positions_, wanted_;
+  std::vector<std::int64_t> table_;
+  std::vector<Index> own_blocks_;
+};
+
+}  // namespace mpitron::inference

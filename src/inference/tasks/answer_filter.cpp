@@ -1,0 +1,89 @@
+#include "inference/tasks/answer_filter.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "utils/error.h"
+
+namespace mpitron::inference {
+namespace {
+
+std::string stripped(const std::string& text) {
+  constexpr const char* kBlanks = " \t\n\v\f\r";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+/// A point that stands for line feeds, too.
+std::string with_line_feeds(const std::string& pattern) {
+  std::string result;
+  bool in_class = false;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    if (c == '\\' && i + 1 < pattern.size()) {
+      result += pattern.substr(i++, 2);
+      continue;
+    }
+    in_class = c == '[' || (in_class && c != ']');
+    result += c == '.' && !in_class ? "[\\s\\S]" : std::string(1, c);
+  }
+  return result;
+}
+
+/// What Python's findall makes of a match.
+std::string found(const std::smatch& match) {
+  if (match.size() == 1) {
+    return match.str();
+  }
+  for (std::size_t group = 1; group < match.size(); ++group) {
+    if (match.length(group) > 0) {
+      return match.str(group);
+    }
+  }
+  return match.size() == 2 ? "" : "[invalid]";
+}
+
+}  // namespace
+
+std::regex python_regex(const std::string& pattern) {
+  constexpr const char* kLineFeeds = "(?s)";
+  try {
+    return std::regex(pattern.starts_with(kLineFeeds) ? with_line_feeds(pattern.substr(4))
+                                                      : pattern);
+  } catch (const std::regex_error& error) {
+    throw_data("the regular expression \"{}\": {}", pattern, error.what());
+  }
+}
+
+std::string AnswerFilter::operator()(const std::string& answer) const {
+  if (!extracts) {
+    return answer;
+  }
+  std::vector<std::string> matches;
+  for (std::sregex_iterator at(answer.begin(), answer.end(), pattern), end; at != end; ++at) {
+    matches.push_back(found(*at));
+  }
+  const auto count = static_cast<long>(matches.size());
+  const long place = select < 0 ? count + select : select;
+  return place >= 0 && place < count ? stripped(matches[static_cast<std::size_t>(place)])
+                                     : "[invalid]";
+}
+
+bool AnswerComparison::same(const std::string& a, const std::string& b) const {
+  const auto plain = [this](std::string text) {
+    for (const std::regex& pattern : ignored) {
+      text = std::regex_replace(text, pattern, "");
+    }
+    if (ignore_case) {
+      std::ranges::transform(text, text.begin(),
+                             [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    }
+    if (ignore_punctuation) {
+      std::erase_if(text, [](unsigned char c) { return std::ispunct(c) != 0; });
+    }
+    return text;
+  };
+  return plain(a) == plain(b);
+}
+
+}  // namespace mpitron::inference

@@ -1,0 +1,243 @@
+#include "inference/tasks/field_expression.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "utils/error.h"
+
+namespace mpitron::inference {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kBlanks = " \t\n\v\f\r";
+
+std::string stripped(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+std::string with_case(std::string text, bool upper) {
+  std::ranges::transform(text, text.begin(), [upper](unsigned char c) {
+    return static_cast<char>(upper ? std::toupper(c) : std::tolower(c));
+  });
+  return text;
+}
+
+Json split(const std::string& text, const std::string& separator, std::size_t most) {
+  Json parts = Json::array();
+  std::size_t begin = 0;
+  for (std::size_t at = text.find(separator);
+       at != text.npos && parts.size() < most && !separator.empty();
+       at = text.find(separator, begin)) {
+    parts.push_back(text.substr(begin, at - begin));
+    begin = at + separator.size();
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+/// What a call of one of Python's methods returns.
+Json called(const Json& value, const std::string& method, const std::vector<Json>& arguments) {
+  if (value.is_array() && method == "index" && arguments.size() == 1) {
+    const auto found = std::ranges::find(value, arguments[0]);
+    if (found == value.end()) {
+      throw_data("{} is not in {}", arguments[0].dump(), value.dump());
+    }
+    return found - value.begin();
+  }
+  if (!value.is_string()) {
+    throw_data("{} has no method {}", value.dump(), method);
+  }
+  const auto text = value.get<std::string>();
+  if (method == "split" && !arguments.empty() && arguments[0].is_string()) {
+    return split(text, arguments[0],
+                 arguments.size() > 1 ? arguments[1].get<std::size_t>() : text.size());
+  }
+  if (method == "strip" && arguments.empty()) {
+    return stripped(text);
+  }
+  if (method == "capitalize" && arguments.empty()) {
+    return with_case(text.substr(0, 1), true) +
+           with_case(text.substr(std::min<std::size_t>(1, text.size())), false);
+  }
+  if ((method == "lower" || method == "upper") && arguments.empty()) {
+    return with_case(text, method == "upper");
+  }
+  throw_data("no method {} of texts; known are strip, capitalize, lower, upper, split(text)",
+             method);
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, const Json& document) : rest_(text), document_(document) {}
+
+  Json whole() {
+    Json value = sum();
+    if (!rest_.empty()) {
+      throw_data("the expression cannot be read from \"{}\" on", rest_);
+    }
+    return value;
+  }
+
+ private:
+  bool take(char c) {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(kBlanks), rest_.size()));
+    if (rest_.empty() || rest_.front() != c) {
+      return false;
+    }
+    rest_.remove_prefix(1);
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(kBlanks), rest_.size()));
+    return true;
+  }
+  void need(char c) {
+    if (!take(c)) {
+      throw_data("'{}' is missing in front of \"{}\"", c, rest_);
+    }
+  }
+  std::string word() {
+    const auto end = std::ranges::find_if(
+        rest_, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; });
+    std::string result(rest_.begin(), end);
+    rest_.remove_prefix(result.size());
+    take(' ');
+    return result;
+  }
+
+  Json sum() {
+    Json value = term();
+    while (take('+')) {
+      const Json more = term();
+      if (value.is_string() && more.is_string()) {
+        value = value.get<std::string>() + more.get<std::string>();
+      } else if (value.is_number_integer() && more.is_number_integer()) {
+        value = value.get<long>() + more.get<long>();
+      } else {
+        throw_data("{} + {}: no sum", value.dump(), more.dump());
+      }
+    }
+    return value;
+  }
+
+  Json term() {
+    Json value = primary();
+    while (true) {
+      if (take('.')) {
+        const std::string name = word();
+        value = take('(') ? called(value, name, items(')')) : part(value, Json(name));
+      } else if (take('[')) {
+        const Json key = sum();
+        need(']');
+        value = part(value, key);
+      } else {
+        return value;
+      }
+    }
+  }
+
+  /// By name, or by place.
+  static Json part(const Json& value, const Json& key) {
+    if (value.is_object() && key.is_string() && value.contains(key.get<std::string>())) {
+      return value[key.get<std::string>()];
+    }
+    const std::string digits = key.is_string() ? key.get<std::string>() : key.dump();
+    const bool number = !digits.empty() && std::ranges::all_of(digits, [](unsigned char c) {
+      return std::isdigit(c) != 0;
+    });
+    if (value.is_array() && number && std::stoul(digits) < value.size()) {
+      return value[std::stoul(digits)];
+    }
+    throw_data("{} has no {}", value.dump(), key.dump());
+  }
+
+  std::vector<Json> items(char end) {
+    std::vector<Json> result;
+    while (!take(end)) {
+      result.push_back(sum());
+      if (!take(',')) {
+        need(end);
+        break;
+      }
+    }
+    return result;
+  }
+
+  Json primary() {
+    if (take('[')) {
+      return items(']');
+    }
+    if (take('{')) {
+      Json dictionary = Json::object();
+      while (!take('}')) {
+        const Json key = sum();
+        need(':');
+        dictionary[key.is_string() ? key.get<std::string>() : key.dump()] = sum();
+        if (!take(',')) {
+          need('}');
+          break;
+        }
+      }
+      return dictionary;
+    }
+    if (take('(')) {
+      Json value = sum();
+      need(')');
+      return value;
+    }
+    for (const char quote : {'\'', '"'}) {
+      if (take(quote)) {
+        return text_up_to(quote);
+      }
+    }
+    return name_or_number();
+  }
+
+  Json text_up_to(char quote) {
+    // `take` skips blanks, which belong to the text here.
+    const std::string_view all = rest_;
+    const char* begin = all.data();
+    while (begin[-1] != quote) {
+      --begin;
+    }
+    const std::string_view inside(begin, static_cast<std::size_t>(all.end() - begin));
+    const std::size_t end = inside.find(quote);
+    if (end == inside.npos) {
+      throw_data("a text ends without {}", quote);
+    }
+    rest_ = inside.substr(end + 1);
+    take(' ');
+    return std::string(inside.substr(0, end));
+  }
+
+  Json name_or_number() {
+    const std::string name = word();
+    if (name.empty()) {
+      throw_data("the expression cannot be read from \"{}\" on", rest_);
+    }
+    if (std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; })) {
+      return std::stol(name);
+    }
+    if (!document_.contains(name)) {
+      throw_data("no field {}", name);
+    }
+    return document_[name];
+  }
+
+  std::string_view rest_;
+  const Json& document_;
+};
+
+}  // namespace
+
+nlohmann::json field_value(std::string_view expression, const nlohmann::json& document) {
+  const std::size_t begin = std::min(expression.find_first_not_of(kBlanks), expression.size());
+  expression.remove_prefix(begin);
+  expression.remove_suffix(expression.size() - (expression.find_last_not_of(kBlanks) + 1));
+  return Reader(expression, document).whole();
+}
+
+}  // namespace mpitron::inference

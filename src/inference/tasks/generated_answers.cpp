@@ -1,0 +1,80 @@
+#include "inference/tasks/generated_answers.h"
+
+#include <algorithm>
+
+#include "inference/tasks/text_overlap.h"
+
+namespace mpitron::inference {
+namespace {
+
+/// As lm-evaluation-harness cuts an answer: in front of the first stop text.
+std::string cut(std::string answer, const std::vector<std::string>& until) {
+  for (const std::string& stop : until) {
+    answer.resize(std::min(answer.find(stop), answer.size()));
+  }
+  return answer;
+}
+
+void measure_overlap(const EvaluationTask& task, const std::vector<TaskQuestion>& questions,
+                     GenerationResult& result) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  double sum = 0, counted = 0;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    texts.emplace_back(result.answers[i], questions[i].target);
+    if (const auto f1 = word_f1(result.answers[i], questions[i].target)) {
+      sum += *f1;
+      counted += 1;
+    }
+  }
+  if (task.measures_f1) {
+    result.f1 = counted > 0 ? sum / counted : 0;
+  }
+  if (task.measures_bleu) {
+    result.bleu = corpus_bleu(texts);
+  }
+}
+
+}  // namespace
+
+GenerationResult generated_accuracy(Engine& engine, const tokenizers::Tokenizer& tokenizer,
+                                    const EvaluationTask& task,
+                                    const std::vector<TaskQuestion>& questions) {
+  GenerationResult result;
+  const Index room = engine.shape().max_positions;
+  const Index answer = std::min<Index>(task.max_tokens, std::max<Index>(room / 2, 1));
+  std::vector<GenerationRequest> requests;
+  for (const TaskQuestion& question : questions) {
+    GenerationRequest request{.prompt = tokenizer.encode(question.contexts.front()),
+                              .max_tokens = answer,
+                              .sampling = {.temperature = 0, .top_k = 1},
+                              .stop_ids = {tokenizer.eod()}};
+    for (const std::string& stop : task.until) {
+      request.stop_texts.before.push_back(stop);
+    }
+    const auto longest = static_cast<std::size_t>(room - answer);
+    if (request.prompt.size() > longest) {
+      request.prompt.erase(request.prompt.begin(),
+                           request.prompt.end() - static_cast<std::ptrdiff_t>(longest));
+      ++result.cut;
+    }
+    if (request.prompt.empty()) {
+      request.prompt.push_back(tokenizer.special_ids().bos.value_or(tokenizer.eod()));
+    }
+    requests.push_back(std::move(request));
+  }
+  Generator generator(engine, tokenizer, {});
+  for (const Answer& own : generator.run(std::move(requests))) {
+    result.answers.push_back(cut(own.text, task.until));
+  }
+  for (const AnswerFilter& filter : task.filters) {
+    std::vector<bool> correct;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      correct.push_back(task.comparison.same(filter(result.answers[i]), questions[i].target));
+    }
+    result.correct.push_back(std::move(correct));
+  }
+  measure_overlap(task, questions, result);
+  return result;
+}
+
+}  // namespace mpitron::inference

@@ -1,0 +1,201 @@
+#include "inference/tasks/task_file.h"
+
+#include <algorithm>
+#include <span>
+
+#include <yaml-cpp/yaml.h>
+
+#include "utils/error.h"
+
+namespace mpitron::inference {
+namespace {
+
+constexpr const char* kKeys[] = {"task",
+                                 "output_type",
+                                 "doc_to_text",
+                                 "doc_to_choice",
+                                 "doc_to_target",
+                                 "target_delimiter",
+                                 "fewshot_delimiter",
+                                 "description",
+                                 "num_fewshot",
+                                 "fewshot_config",
+                                 "generation_kwargs",
+                                 "filter_list",
+                                 "metric_list",
+                                 "clean"};
+/// Where lm-evaluation-harness finds the documents, and what it lists.
+constexpr const char* kUnread[] = {"dataset_path",
+                                   "dataset_name",
+                                   "dataset_kwargs",
+                                   "training_split",
+                                   "validation_split",
+                                   "test_split",
+                                   "fewshot_split",
+                                   "metadata",
+                                   "tag",
+                                   "task_alias",
+                                   "group",
+                                   "should_decontaminate",
+                                   "doc_to_decontamination_query",
+                                   "repeats"};
+
+bool contains(std::span<const char* const> names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+void check_keys(const YAML::Node& root) {
+  for (const auto& entry : root) {
+    const auto key = entry.first.as<std::string>();
+    if (!contains(kKeys, key) && !contains(kUnread, key)) {
+      std::string known;
+      for (const char* name : kKeys) {
+        known += (known.empty() ? "" : ", ") + std::string(name);
+      }
+      throw_data("unknown key {}; known are {}, and those of data sets", key, known);
+    }
+  }
+  for (const char* key : {"task", "doc_to_text", "doc_to_target"}) {
+    if (!root[key]) {
+      throw_data("the key {} is missing", key);
+    }
+  }
+}
+
+/// Text of a key; those of functions (`!function`) cannot be read.
+std::string text_of(const YAML::Node& node, const char* key, const std::string& otherwise = "") {
+  if (!node[key] || node[key].IsNull()) {
+    return otherwise;
+  }
+  if (node[key].Tag() == "!function") {
+    throw_data("{}: Python functions cannot be read; write a Jinja template", key);
+  }
+  return node[key].as<std::string>();
+}
+
+void read_choices(const YAML::Node& root, EvaluationTask& task) {
+  const YAML::Node choices = root["doc_to_choice"];
+  if (!choices) {
+    return;
+  }
+  if (choices.IsSequence()) {
+    for (const auto& choice : choices) {
+      task.choices.emplace_back(choice.as<std::string>());
+    }
+  } else {
+    task.choices.emplace_back(text_of(root, "doc_to_choice"));
+    task.choices_are_a_list = true;
+  }
+}
+
+void read_generation(const YAML::Node& root, EvaluationTask& task) {
+  if (const YAML::Node settings = root["generation_kwargs"]) {
+    for (const auto& until : settings["until"]) {
+      task.until.push_back(until.as<std::string>());
+    }
+    if (settings["max_gen_toks"]) {
+      task.max_tokens = settings["max_gen_toks"].as<long>();
+    }
+    if (settings["do_sample"] && settings["do_sample"].as<bool>()) {
+      throw_data("generation_kwargs: do_sample: answers are the likeliest ones; take false");
+    }
+  }
+  if (task.max_tokens < 1) {
+    throw_data("generation_kwargs: max_gen_toks {}: at least 1 is needed", task.max_tokens);
+  }
+}
+
+AnswerFilter filter_of(const YAML::Node& node) {
+  AnswerFilter filter{.name = node["name"].as<std::string>()};
+  for (const auto& step : node["filter"]) {
+    const auto function = step["function"].as<std::string>();
+    if (function == "regex") {
+      filter.pattern = python_regex(step["regex_pattern"].as<std::string>());
+      filter.extracts = true;
+      filter.select = step["group_select"] ? step["group_select"].as<long>() : 0;
+    } else if (function != "take_first") {
+      throw_data("filter_list: function {}; known are regex, take_first", function);
+    }
+  }
+  return filter;
+}
+
+void read_comparison(const YAML::Node& metric, AnswerComparison& comparison) {
+  const auto flag = [&](const char* key) { return metric[key] && metric[key].as<bool>(); };
+  comparison.ignore_case = flag("ignore_case");
+  comparison.ignore_punctuation = flag("ignore_punctuation");
+  for (const auto& pattern : metric["regexes_to_ignore"]) {
+    comparison.ignored.push_back(python_regex(pattern.as<std::string>()));
+  }
+}
+
+void read_metrics(const YAML::Node& root, EvaluationTask& task) {
+  for (const auto& metric : root["metric_list"]) {
+    const auto name = metric["metric"].as<std::string>();
+    const bool known = task.generates ? name == "exact_match" || name == "f1" || name == "bleu"
+                                      : name == "acc" || name == "acc_norm";
+    if (!known) {
+      throw_data("metric_list: {}; known of {}", name,
+                 task.generates ? "generate_until are exact_match, f1 and bleu"
+                                : "multiple_choice are acc and acc_norm");
+    }
+    task.measures_f1 = task.measures_f1 || name == "f1";
+    task.measures_bleu = task.measures_bleu || name == "bleu";
+    if (name == "exact_match") {
+      read_comparison(metric, task.comparison);
+    }
+  }
+}
+
+EvaluationTask task_of(const YAML::Node& root) {
+  check_keys(root);
+  const std::string output = text_of(root, "output_type", "multiple_choice");
+  if (output != "multiple_choice" && output != "generate_until") {
+    throw_data("output_type: {}; known are multiple_choice, generate_until", output);
+  }
+  EvaluationTask task{.name = root["task"].as<std::string>(),
+                      .description = text_of(root, "description"),
+                      .generates = output == "generate_until",
+                      .text = DocumentTemplate(text_of(root, "doc_to_text")),
+                      .target = DocumentTemplate(text_of(root, "doc_to_target"))};
+  read_choices(root, task);
+  if (!task.generates && task.choices.empty()) {
+    throw_data("the key doc_to_choice is missing");
+  }
+  task.target_delimiter = text_of(root, "target_delimiter", " ");
+  task.fewshot_delimiter = text_of(root, "fewshot_delimiter", "\n\n");
+  task.examples = root["num_fewshot"] ? root["num_fewshot"].as<std::size_t>() : 0;
+  if (const YAML::Node sampler = root["fewshot_config"]) {
+    const std::string name = text_of(sampler, "sampler", "default");
+    if (name != "first_n" && name != "default") {
+      throw_data("fewshot_config: sampler {}; known are first_n, default", name);
+    }
+    task.first_examples = name == "first_n";
+  }
+  const std::string clean = text_of(root, "clean");
+  if (!clean.empty() && clean != "wikihow") {
+    throw_data("clean: {}; known is wikihow", clean);
+  }
+  task.cleans = !clean.empty();
+  read_generation(root, task);
+  read_metrics(root, task);
+  for (const auto& filter : root["filter_list"]) {
+    task.filters.push_back(filter_of(filter));
+  }
+  if (task.filters.empty()) {
+    task.filters.emplace_back();
+  }
+  return task;
+}
+
+}  // namespace
+
+EvaluationTask EvaluationTask::read(const std::filesystem::path& file) {
+  try {
+    return task_of(YAML::LoadFile(file));
+  } catch (const std::exception& error) {
+    throw_data("{}: {}", file.string(), error.what());
+  }
+}
+
+}  // namespace mpitron::inference

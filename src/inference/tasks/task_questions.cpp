@@ -1,0 +1,221 @@
+#include "inference/tasks/task_questions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+
+#include "data/preprocess/document_reader.h"
+#include "inference/tasks/example_choice.h"
+#include "utils/error.h"
+
+namespace mpitron::inference {
+namespace {
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+/// Texts of WikiHow, as lm-evaluation-harness prepares them.
+std::string without_marks(std::string text) {
+  constexpr const char* kBlanks = " \t\n\v\f\r";
+  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  text = text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+  replace_all(text, " [title]", ". ");
+  for (std::size_t open = text.find('['); open != text.npos; open = text.find('[', open)) {
+    const std::size_t close = text.find(']', open), line = text.find('\n', open);
+    if (close > line || close == text.npos) {
+      ++open;  // brackets of one line only
+    } else {
+      text.erase(open, close + 1 - open);
+    }
+  }
+  replace_all(text, "  ", " ");
+  return text;
+}
+
+std::optional<std::size_t> whole_number(const std::string& text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                  : std::nullopt;
+}
+
+void check_choices(const std::vector<std::string>& choices) {
+  if (choices.size() < 2) {
+    throw_data("{} choices; two are needed", choices.size());
+  }
+  if (std::ranges::find(choices, "") != choices.end()) {
+    throw_data("a choice is empty");
+  }
+  if (std::set<std::string>(choices.begin(), choices.end()).size() < choices.size()) {
+    throw_data("a choice stands twice");
+  }
+}
+
+std::size_t place_of(const std::string& answer, const std::vector<std::string>& choices) {
+  const auto named = std::ranges::find(choices, answer);
+  if (named != choices.end()) {
+    return static_cast<std::size_t>(named - choices.begin());
+  }
+  const auto place = whole_number(answer);
+  if (!place || *place >= choices.size()) {
+    throw_data("the answer \"{}\" is none of the {} choices", answer, choices.size());
+  }
+  return *place;
+}
+
+/// A document without examples.
+struct Parts {
+  std::string text;    // of multiple inputs the right one of them
+  std::string answer;  // behind it
+  TaskQuestion question;
+  bool inputs_differ = false;
+};
+
+std::vector<std::string> choices_of(const EvaluationTask& task, const TaskDocument& document) {
+  std::vector<std::string> choices;
+  if (task.choices_are_a_list) {
+    choices = task.choices.front().list(document);
+  }
+  for (std::size_t i = 0; i < task.choices.size() && !task.choices_are_a_list; ++i) {
+    choices.push_back(task.choices[i].text(document));
+  }
+  if (task.cleans) {
+    std::ranges::transform(choices, choices.begin(), without_marks);
+  }
+  return choices;
+}
+
+/// The text is a number: choices are what stands before one continuation.
+void use_as_inputs(const EvaluationTask& task, std::size_t right, Parts& parts) {
+  TaskQuestion& question = parts.question;
+  question.answer = place_of(std::to_string(right), question.choices);
+  question.contexts = question.choices;
+  question.continuations.assign(question.choices.size(), task.target_delimiter + parts.answer);
+  parts.text = question.choices[question.answer];
+  parts.inputs_differ = true;
+}
+
+Parts parts_of(const EvaluationTask& task, const TaskDocument& document) {
+  Parts parts{.text = task.text.text(document), .answer = task.target.text(document)};
+  TaskQuestion& question = parts.question;
+  if (task.cleans) {
+    parts.text = without_marks(parts.text);
+  }
+  question.choices = choices_of(task, document);
+  if (task.generates) {
+    question.target = parts.answer;
+    question.contexts = {parts.text};
+    return parts;
+  }
+  check_choices(question.choices);
+  if (const auto right = whole_number(parts.text)) {
+    use_as_inputs(task, *right, parts);
+    return parts;
+  }
+  question.answer = place_of(parts.answer, question.choices);
+  parts.answer = question.choices[question.answer];
+  question.contexts = {parts.text};
+  for (const std::string& choice : question.choices) {
+    question.continuations.push_back(task.target_delimiter + choice);
+  }
+  return parts;
+}
+
+/// The documents whose answers stand in front of a question.
+class Examples {
+ public:
+  Examples(const EvaluationTask& task, const TaskExamples& wanted, const TaskDocuments& questions)
+      : task_(task), count_(wanted.count) {
+    if (count_ > 0 && !wanted.path.empty()) {
+      own_.emplace(wanted.path);
+    }
+    pool_ = own_ ? &*own_ : &questions;
+    const std::size_t needed = count_ + (own_ ? 0 : 1);
+    if (count_ > 0 && pool_->documents.size() < needed) {
+      throw_data("{} examples are wanted, {} documents are there", count_, pool_->documents.size());
+    }
+  }
+
+  /// The text in front of a question.
+  std::string before(const TaskDocument& question) {
+    std::string text = task_.description;
+    for (const std::size_t i : chosen(question)) {
+      const Parts parts = parts_of(task_, pool_->documents[i]);
+      text += parts.text + task_.target_delimiter + parts.answer + task_.fewshot_delimiter;
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::size_t> chosen(const TaskDocument& question) {
+    std::vector<std::size_t> places;
+    const std::size_t all = pool_->documents.size();
+    if (count_ == 0) {
+      return places;
+    }
+    if (task_.first_examples) {
+      for (std::size_t i = 0; i < all; ++i) {
+        places.push_back(i);
+      }
+    } else {
+      places = draw_.sample(all, own_ ? count_ : count_ + 1);
+    }
+    if (!own_) {
+      std::erase_if(places, [&](std::size_t i) { return pool_->documents[i] == question; });
+    }
+    places.resize(std::min(places.size(), count_));
+    return places;
+  }
+
+  const EvaluationTask& task_;
+  std::size_t count_;
+  std::optional<TaskDocuments> own_;
+  const TaskDocuments* pool_;
+  ExampleChoice draw_;
+};
+
+}  // namespace
+
+TaskDocuments::TaskDocuments(const std::string& path) {
+  data::DocumentReader reader({path}, data::TextDocuments::lines);
+  data::DocumentBatch batch;
+  while (reader.next(batch)) {
+    for (const data::RawDocument& document : batch.documents) {
+      try {
+        documents.emplace_back(document.text);
+      } catch (const Error& error) {
+        throw_data("{}", batch.complaint(document, error.what()));
+      }
+      places.push_back(fmt::format("{}:{}", path, document.line));
+    }
+  }
+  if (documents.empty()) {
+    throw_data("{}: no documents", path);
+  }
+}
+
+std::vector<TaskQuestion> make_questions(const EvaluationTask& task, const std::string& path,
+                                         const TaskExamples& examples) {
+  const TaskDocuments own(path);
+  Examples before(task, examples, own);
+  std::vector<TaskQuestion> questions;
+  for (std::size_t i = 0; i < own.documents.size(); ++i) {
+    try {
+      const std::string front = before.before(own.documents[i]);
+      TaskQuestion question = parts_of(task, own.documents[i]).question;
+      for (std::string& context : question.contexts) {
+        context = front + context;
+      }
+      questions.push_back(std::move(question));
+    } catch (const Error& error) {
+      throw_data("{}: {}", own.places[i], error.what());
+    }
+  }
+  return questions;
+}
+
+}  // namespace mpitron::inference

@@ -1,0 +1,42 @@
+#include "nn/base/layer_work.h"
+
+namespace mpitron::nn {
+namespace {
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+LayerWork& LayerWork::operator+=(const LayerWork& other) {
+  append(products, other.products);
+  append(moved, other.moved);
+  append(kept, other.kept);
+  scores = other.scores ? other.scores : scores;
+  passed += other.passed;
+  regions += other.regions;
+  visits = visits || other.visits;
+  launches += other.launches;
+  return *this;
+}
+
+LayerWork residual_work(const config::ModelConfig& model) {
+  const auto h = static_cast<double>(model.hidden_size);
+  return {
+      .moved = {{2 * h, Share::along, config::RecomputeModule::layernorm}, {3 * h, Share::along}},
+      .kept = {{h, Share::along}, {h, Share::along, config::RecomputeModule::layernorm}},
+      .regions = 1,
+      .launches = 2};
+}
+
+double product_weights(const LayerWork& work) {
+  double sum = 0;
+  for (const ProductWork& product : work.products) {
+    sum += product.weights();
+  }
+  return sum;
+}
+
+}  // namespace mpitron::nn

@@ -1,0 +1,34 @@
+#include "plan/calibration/launch_times.h"
+
+#include <algorithm>
+
+namespace mpitron::plan {
+
+void LaunchTimes::after(const device::LaunchRecord& record) {
+  constexpr std::size_t kKept = 64;
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+  seconds_ += seconds;
+  ++launches_;
+  std::vector<double>& times =
+      times_[{record.kernel, record.dtype, extents_of(record), work_of(record)}];
+  if (times.size() < kKept) {
+    times.push_back(seconds);
+  }
+}
+
+std::vector<TimedKernel> LaunchTimes::kernels(Index ranks) const {
+  std::vector<TimedKernel> result;
+  for (const auto& [key, times] : times_) {
+    std::vector<double> sorted = times;
+    std::ranges::sort(sorted);
+    result.push_back({.kernel = key.kernel,
+                      .dtype = key.dtype,
+                      .ranks = ranks,
+                      .extents = key.extents,
+                      .work = key.work,
+                      .seconds = sorted[sorted.size() / 2]});
+  }
+  return result;
+}
+
+}  // namespace mpitron::plan

@@ -1,0 +1,37 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "plan/replay/rank_replay.h"
+
+namespace mpitron::plan {
+
+/// A group of the whole job.
+struct JobGroup {
+  std::string name;
+  std::vector<Index> ranks;
+};
+
+/// What all ranks of a job do: ranks of a class do the same but for who is in their groups.
+struct JobRecord {
+  std::vector<RankReplay> classes;
+  std::vector<std::size_t> class_of;  // of each rank
+  std::vector<JobGroup> groups;
+  /// For each rank, the group behind each of those that its class' record names; in the order of
+  /// RankRecord::groups.
+  std::vector<std::vector<std::size_t>> groups_of;
+
+  const comm::RankRecord& record(Index rank) const {
+    return classes[class_of[static_cast<std::size_t>(rank)]].record;
+  }
+  std::size_t group(Index rank, std::uint32_t own) const {
+    return groups_of[static_cast<std::size_t>(rank)][own];
+  }
+  Index ranks() const { return static_cast<Index>(class_of.size()); }
+};
+
+/// Replays one rank of each pipeline stage, and takes the others of the stage for its equals once
+/// the stage's last rank has done the same. Throws Error(internal) where it has not.
+JobRecord record_job(const config::RunConfig& run, const ReplayOptions& options = {});
+
+}  // namespace mpitron::plan

@@ -1,0 +1,69 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "comm/groups/request.h"
+#include "device/launch.h"
+
+namespace mpitron::plan {
+
+/// A kernel as it was timed, with this many ranks at work on the machine.
+struct TimedKernel {
+  std::string kernel;
+  DType dtype = DType::f32;
+  Index ranks = 1;
+  std::vector<Index> extents;  // of the first two arguments
+  double work = 0;             // multiply-adds, or bytes of the arguments
+  double seconds = 0;
+};
+
+/// An operation among so many ranks of a machine.
+struct TimedOperation {
+  comm::CollectiveKind kind = comm::CollectiveKind::all_reduce;
+  Index ranks = 2;
+  Index bytes = 0;
+  double seconds = 0;
+};
+
+/// Extents and work of a launch, as TimedKernel has them.
+std::vector<Index> extents_of(const device::LaunchRecord& record);
+double work_of(const device::LaunchRecord& record);
+
+/// What was measured on a machine (`mpitron doctor --calibrate`): times of the kernels and operations
+/// that programs are made of. What was not measured is told from what lies nearest to it.
+class MeasuredCosts {
+ public:
+  void add(TimedKernel kernel);
+  void add(TimedOperation operation) { operations_.push_back(operation); }
+  void set_launch(Index ranks, double seconds) { launch_[ranks] = seconds; }
+
+  /// What `other` has with other numbers of ranks than this one.
+  void add_others(const MeasuredCosts& other, Index ranks);
+
+  std::vector<TimedKernel> kernels() const;
+  const std::vector<TimedOperation>& operations() const { return operations_; }
+  bool empty() const { return kernels_.empty(); }
+  /// Seconds of a launch with what the program does around it.
+  double seconds(const device::LaunchRecord& record, Index ranks) const;
+  /// Seconds of an operation once all of its `ranks` members have started it.
+  double seconds(comm::CollectiveKind kind, Index ranks, Index bytes) const;
+
+  /// The block `measured` of a machine file, and back. Error(kBadParameterFile) names path and line.
+  std::string to_yaml() const;
+  void read_line(const std::string& key, const std::string& line, const std::string& path);
+
+ private:
+  struct Key {
+    std::string kernel;
+    DType dtype;
+    auto operator<=>(const Key&) const = default;
+  };
+  Index nearest_ranks(Index ranks) const;
+
+  std::map<Key, std::vector<TimedKernel>> kernels_;
+  std::vector<TimedOperation> operations_;
+  std::map<Index, double> launch_;  // seconds around a launch, by ranks
+};
+
+}  // namespace mpitron::plan

@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+
+#include "plan/model/job.h"
+
+namespace mpitron::plan {
+
+/// How an article counts operations: figures of different articles differ by 3 to 30 %.
+enum class FlopsFormula {
+  megatron,  // causal attention halved, logits included (Megatron-Core 0.14; train/model/flops.h)
+  full,      // attention not halved (llm-foundry)
+  hardware,  // `full` with the recomputed forward pass (arXiv:2104.04473, equation 3)
+  six_n,     // 6 operations a parameter and token
+};
+FlopsFormula flops_formula(const std::string& name);  // throws Error(usage)
+const char* to_string(FlopsFormula formula);
+
+/// Operations of a step.
+double step_flops(const Job& job, FlopsFormula formula);
+
+}  // namespace mpitron::plan

@@ -1,0 +1,43 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/published/published_table.h"
+
+namespace mpitron::plan {
+
+/// What the recipe of a published run says that its table leaves out. Empty conditions hold for
+/// every run; what is unset stays as it is.
+struct Recipe {
+  // of the runs it is for
+  std::string source;  // beginning of its name
+  std::string model;
+  std::vector<std::string> hardware;
+  std::vector<std::string> precision;
+  std::string since;  // names of tables, in the order of releases
+  std::string until;
+  std::string sharding;  // "full": only runs whose parameters are fully sharded
+  // what it says
+  std::optional<std::vector<config::RecomputeModule>> recompute;
+  std::optional<Index> full_layers;  // of a chunk, recomputed as a whole
+  std::optional<Index> offloaded_layers;
+  std::optional<Index> depths;  // of multi-token prediction
+  std::optional<Graphs> graphs;
+  std::optional<bool> fused_dispatch;
+  std::optional<bool> fused_activation;
+  std::optional<bool> overlaps;
+  std::optional<DType> gradients;
+  std::map<Index, std::string> layouts;  // by the number of virtual stages
+};
+
+/// Those of the files in src/plan/recipes.
+const std::vector<Recipe>& shipped_recipes();
+/// Error(kBadParameterFile) with path and line.
+std::vector<Recipe> parse_recipes(const std::string& text, const std::string& path);
+
+/// Puts what the recipes say into a row, later ones last.
+void apply_recipes(const std::vector<Recipe>& recipes, PublishedRow& row);
+
+}  // namespace mpitron::plan

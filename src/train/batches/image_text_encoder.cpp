@@ -1,0 +1,73 @@
+#include "train/batches/image_text_encoder.h"
+
+#include <fmt/format.h>
+
+namespace mpitron::train {
+namespace {
+
+/// Text with images in it.
+void add_text(const tokenizers::Tokenizer& tokenizer, std::string_view text, bool learned,
+              data::MarkedTokens& tokens) {
+  const auto add_words = [&](std::string_view words) {
+    for (const tokenizers::TokenId id : tokenizer.encode(words)) {
+      tokens.add(id, learned);
+    }
+  };
+  for (std::size_t at = text.find(data::kImageWord); at != std::string_view::npos;
+       at = text.find(data::kImageWord)) {
+    add_words(text.substr(0, at));
+    tokens.add(data::ImageTextDataset::kImageToken, false);
+    text.remove_prefix(at + data::kImageWord.size());
+  }
+  add_words(text);
+}
+
+/// Texts around an image (NVLM, InternVL).
+std::string with_tags(std::string text, config::ImageTags kind) {
+  if (kind == config::ImageTags::none) {
+    return text;
+  }
+  const bool nvlm = kind == config::ImageTags::nvlm;
+  const std::string begin = nvlm ? "<Image>" : "<img>", end = nvlm ? "</Image>" : "</img>";
+  for (std::size_t at = text.find(data::kImageWord); at != std::string::npos;
+       at = text.find(data::kImageWord, at)) {
+    text.insert(at, begin);
+    at += begin.size() + data::kImageWord.size();
+    text.insert(at, end);
+    at += end.size();
+  }
+  return text;
+}
+
+}  // namespace
+
+std::function<data::MarkedTokens(const data::ImageConversation&)> make_image_text_encoder(
+    const tokenizers::Tokenizer& tokenizer, config::ImageTags image_tags) {
+  return [&tokenizer, image_tags](const data::ImageConversation& conversation) {
+    data::MarkedTokens tokens;
+    for (const tokenizers::ChatMessage& turn : conversation) {
+      const bool learned = turn.role == "assistant";
+      add_text(tokenizer, with_tags(turn.content, image_tags), learned, tokens);
+      tokens.add(tokenizer.eod(), learned);
+    }
+    return tokens;
+  };
+}
+
+std::vector<std::vector<std::int64_t>> tile_tags(const tokenizers::Tokenizer& tokenizer,
+                                                 const config::TilingConfig& tiling) {
+  std::vector<std::vector<std::int64_t>> tags;
+  const auto add = [&](const std::string& text) {
+    const tokenizers::TokenIds ids = tokenizer.encode(text);
+    tags.emplace_back(ids.begin(), ids.end());
+  };
+  for (Index tile = 1; tiling.tags && tile <= tiling.most_tiles; ++tile) {
+    add(fmt::format("<tile_{}>", tile));
+  }
+  if (tiling.tags) {
+    add("<tile_global_thumbnail>");
+  }
+  return tags;
+}
+
+}  // namespace mpitron::train

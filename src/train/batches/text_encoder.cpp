@@ -1,0 +1,31 @@
+#include "train/batches/text_encoder.h"
+
+namespace mpitron::train {
+
+TokenizerCaches::Handle TokenizerCaches::take() {
+  const std::lock_guard lock(turn_);
+  if (idle_.empty()) {
+    return tokenizer_.make_cache();
+  }
+  Handle cache = std::move(idle_.back());
+  idle_.pop_back();
+  return cache;
+}
+
+void TokenizerCaches::give_back(Handle cache) {
+  const std::lock_guard lock(turn_);
+  idle_.push_back(std::move(cache));
+}
+
+EncodeText make_text_encoder(const tokenizers::Tokenizer& tokenizer) {
+  const auto caches = std::make_shared<TokenizerCaches>(tokenizer);
+  return [&tokenizer, caches](std::string_view text) {
+    TokenizerCaches::Handle cache = caches->take();
+    tokenizers::TokenIds ids;
+    tokenizer.encode(text, *cache, ids);
+    caches->give_back(std::move(cache));
+    return std::vector<std::int64_t>(ids.begin(), ids.end());
+  };
+}
+
+}  // namespace mpitron::train

@@ -1,0 +1,41 @@
+#pragma once
+#include "train/loop/neighbour_votes.h"
+#include "train/step/train_step.h"
+
+namespace mpitron::train {
+
+/// Classes of images by their nearest neighbours among others whose classes are known, by the
+/// features that a model without a classifier gives them. Known images lie in pieces on the
+/// replicas; all ranks call the same.
+class NearestNeighbours {
+ public:
+  NearestNeighbours(TrainStep& step, const TrainedModel& model) : step_(step), model_(model) {}
+
+  /// Every known image once, in microbatches of which the last may have rows without weight.
+  void learn(Index microbatches, const NextMicrobatch& next);
+  /// The share of images whose class is voted for, as "knn_acc_10" and so on, on all ranks.
+  StepReport evaluate(Index microbatches, const NextMicrobatch& next);
+
+ private:
+  /// Images with the direction of their features.
+  struct Images {
+    std::vector<float> features;  // [n, h], each of length 1
+    std::vector<Index> labels, numbers;
+
+    Index size() const { return static_cast<Index>(labels.size()); }
+  };
+  /// Adds the images of a microbatch that count; empty where this rank does not read.
+  void add_features(const HostMicrobatch& microbatch, Index number, Images& images);
+  /// Of all replicas' images the nearest known ones, for each of this rank's.
+  std::vector<std::vector<Neighbour>> neighbours_of(const Images& images) const;
+  /// Of questions [q, h] of all replicas this rank's nearest, kMost each: likeness, image, label; a
+  /// label of -1 stands for none.
+  std::vector<double> own_answers(const std::vector<double>& questions, Index width) const;
+
+  TrainStep& step_;
+  const TrainedModel& model_;
+  Images known_;
+  tensor::Tensor known_features_;  // [n, h], fp32, on the device
+};
+
+}  // namespace mpitron::train

@@ -1,0 +1,162 @@
+#include "inference/rank_engine.h"
+
+#include <gtest/gtest.h>
+
+#include "config/parse/parse.h"
+#include "inference/cached_engine.h"
+#include "inference/scheduling/generator.h"
+#include "models/gpt/gpt_model.h"
+#include "pipeline/stage_layout.h"
+#include "support/host_runtime.h"
+#include "tokenizers/core/null_tokenizer.h"
+
+namespace mpitron::inference {
+namespace rank_engine_test {
+
+constexpr Index kVocabulary = 61;
+constexpr EngineShape kShape{
+    .block_size = 8, .blocks = 40, .slots = 4, .max_step_tokens = 24, .vocabulary = kVocabulary};
+
+struct Layout {
+  const char* name;
+  Index ranks;
+  comm::ParallelSizes sizes;
+};
+
+config::ModelConfig config_of(std::vector<std::string> more) {
+  std::vector<std::string> flags = {"--num-layers",
+                                    "4",
+                                    "--hidden-size",
+                                    "32",
+                                    "--num-attention-heads",
+                                    "4",
+                                    "--seq-length",
+                                    "64",
+                                    "--max-position-embeddings",
+                                    "64",
+                                    "--micro-batch-size",
+                                    "1",
+                                    "--train-iters",
+                                    "1",
+                                    "--lr",
+                                    "1e-3",
+                                    "--mock-data",
+                                    "--init-method-std",
+                                    "0.2",
+                                    "--position-embedding-type",
+                                    "rope"};
+  flags.insert(flags.end(), more.begin(), more.end());
+  config::ModelConfig config = config::parse_run_config(flags).model;
+  config.padded_vocab_size = 64;
+  return config;
+}
+
+std::vector<Answer> answers_of(Engine& engine, const SchedulerSettings& settings) {
+  const tokenizers::NullTokenizer tokenizer(kVocabulary - 1);
+  std::vector<GenerationRequest> requests;
+  for (const Index length : {19, 3, 7, 30, 11}) {
+    GenerationRequest request{.max_tokens = 10, .log_probs = 1};
+    for (Index i = 0; i < length; ++i) {
+      request.prompt.push_back(static_cast<TokenId>((7 * i + length) % 60));
+    }
+    request.sampling.temperature = static_cast<double>(requests.size() % 2);
+    request.prompt_log_probs = length == 7;
+    requests.push_back(std::move(request));
+  }
+  Generator generator(engine, tokenizer, settings);
+  return generator.run(std::move(requests));
+}
+
+std::vector<Answer> alone(const config::ModelConfig& config) {
+  const auto device = device::make_device("host");
+  models::GptModel model(config, *device);
+  model.initialize();
+  CachedEngine engine(*device, model, kShape, kVocabulary);
+  return answers_of(engine, {});
+}
+
+/// Everybody's part: the first rank generates, the others follow.
+std::vector<Answer> together(const config::ModelConfig& config, const Layout& layout,
+                             const SchedulerSettings& settings) {
+  std::vector<Answer> answers;
+  comm::run_thread_world(layout.ranks, [&](comm::World& world) {
+    const comm::RankGrid grid(layout.ranks, layout.sizes);
+    const comm::ParallelGroups groups = comm::make_parallel_groups(world, grid);
+    const RankPlace place = RankPlace::of(world, groups, grid);
+    config::ParallelConfig parallel;
+    parallel.pipeline_model_parallel_size = place.stages;
+    const pipeline::ChunkLayers layers =
+        pipeline::make_stage_layout(parallel, config.num_layers).layers(place.stage, 0);
+    const auto device = device::make_device("host");
+    models::GptModel model(config, *device,
+                           {.groups = groups,
+                            .part = {.first_layer = layers.first,
+                                     .num_layers = layers.count,
+                                     .has_embedding = layers.has_embedding,
+                                     .has_output = layers.has_loss}});
+    model.initialize();
+    if (world.rank() > 0) {
+      return RankEngine::follow(*device, model, place, kShape);
+    }
+    RankEngine engine(*device, model, place, grid, kShape);
+    engine.idle();
+    answers = answers_of(engine, settings);
+  });
+  return answers;
+}
+
+void expect_same(const std::vector<TokenLogProbs>& got, const std::vector<TokenLogProbs>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    EXPECT_NEAR(got[i].token.value, want[i].token.value, 1e-5) << i;
+  }
+}
+
+void expect_layouts_agree(const config::ModelConfig& config, const std::vector<Layout>& layouts) {
+  const std::vector<Answer> want = alone(config);
+  for (const Layout& layout : layouts) {
+    for (const Index drafts : {0, 3}) {
+      SCOPED_TRACE(::testing::Message() << layout.name << ", drafts " << drafts);
+      const std::vector<Answer> got = together(config, layout, {.draft_tokens = drafts});
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t i = 0; i < want.size(); ++i) {
+        EXPECT_EQ(got[i].tokens, want[i].tokens) << i;
+        expect_same(got[i].log_probs, want[i].log_probs);
+        expect_same(got[i].prompt_log_probs, want[i].prompt_log_probs);
+      }
+    }
+  }
+}
+
+const std::vector<Layout>& dense_layouts() {
+  static const std::vector<Layout> all = {{"TP2", 2, {.tensor = 2}},
+                                          {"PP2", 2, {.pipeline = 2}},
+                                          {"DP2", 2, {}},
+                                          {"CP2", 2, {.context = 2}},
+                                          {"TP2 x PP2", 4, {.tensor = 2, .pipeline = 2}},
+                                          {"PP2 x DP2", 4, {.pipeline = 2}}};
+  return all;
+}
+
+TEST(RankEngine, LayoutsOfDenseModelsAnswerAsOneRank) {
+  expect_layouts_agree(config_of({"--group-query-attention", "--num-query-groups", "2"}),
+                       dense_layouts());
+}
+
+TEST(RankEngine, LayoutsOfLatentAttentionAnswerAsOneRank) {
+  expect_layouts_agree(
+      config_of({"--multi-latent-attention", "--kv-lora-rank", "16", "--qk-head-dim", "8",
+                 "--qk-pos-emb-head-dim", "4", "--v-head-dim", "8"}),
+      {{"TP2", 2, {.tensor = 2}}, {"CP2", 2, {.context = 2}}});
+}
+
+TEST(RankEngine, LayoutsOfExpertsAnswerAsOneRank) {
+  expect_layouts_agree(config_of({"--num-experts", "4", "--moe-router-topk", "2",
+                                  "--moe-token-dispatcher-type", "alltoall"}),
+                       {{"EP2", 2, {.expert = 2}},
+                        {"TP2", 2, {.tensor = 2}},
+                        {"EP2 x PP2", 4, {.pipeline = 2, .expert = 2}}});
+}
+
+}  // namespace rank_engine_test
+}  // namespace mpitron::inference
