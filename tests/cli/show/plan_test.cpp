@@ -165,5 +165,27 @@ TEST(Plan, WrongMachinesAreRefused) {
   EXPECT_TRUE(contains(refused.err, "gpu.memory -1")) << refused.err;
 }
 
+TEST(Plan, ADryRunProvesThatAllRanksFitTogether) {
+  const Finished proven = plan(kModel + Words{"--world-size", "8", "--dry-run", "all"});
+  EXPECT_EQ(proven.code, 0) << proven.err;
+  EXPECT_TRUE(contains(proven.out, "8 ranks in 2 classes")) << proven.out;
+  EXPECT_TRUE(contains(proven.out, "nobody waits for ever")) << proven.out;
+  const Finished one = plan(kModel + Words{"--world-size", "8", "--dry-run", "5"});
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_TRUE(contains(one.out, "rank 5 of 8: tensor 1, context 0, data 0, stage 1")) << one.out;
+  EXPECT_TRUE(contains(one.out, "kernels with their arguments:")) << one.out;
+  const Finished none = plan(kModel + Words{"--world-size", "8", "--dry-run", "8"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_TRUE(contains(none.err, "ranks 0 to 7")) << none.err;
+}
+
+TEST(Plan, StartAndMemoryOfTheProgramAreShownWhereAskedFor) {
+  const Finished shown =
+      plan(kModel + Words{"--machine", "h100-dgx", "--world-size", "8", "--start-up", "--replay"});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_TRUE(contains(shown.out, "communicators")) << shown.out;
+  EXPECT_TRUE(contains(shown.out, "tensors at the peak, by the program itself:")) << shown.out;
+}
+
 }  // namespace plan_test
 }  // namespace mpitron::cli

@@ -1,0 +1,60 @@
+#include "plan/calibration/calibration.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/calibration/host_machine.h"
+#include "plan/calibration/launch_times.h"
+#include "plan/machine/parameter_file.h"
+#include "plan/planned_run.h"
+#include "support/host_runtime.h"
+
+namespace mpitron::plan {
+namespace calibration_test {
+
+TEST(LaunchTimes, AreTheMediansByKernelAndExtents) {
+  LaunchTimes times;
+  const device::LaunchRecord record{.kernel = "cast",
+                                    .device = "host",
+                                    .bytes = 64,
+                                    .multiply_adds = 0,
+                                    .dtype = DType::f32,
+                                    .shapes = {Shape{16}, Shape{16}},
+                                    .arguments = {}};
+  for (int i = 0; i < 3; ++i) {
+    times.before(record);
+    times.after(record);
+  }
+  const std::vector<TimedKernel> kernels = times.kernels(2);
+  ASSERT_EQ(kernels.size(), 1U);
+  EXPECT_EQ(kernels[0].ranks, 2);
+  EXPECT_EQ(kernels[0].extents, (std::vector<Index>{16, 16}));
+  EXPECT_EQ(kernels[0].work, 64) << "bytes are the measure of what multiplies nothing";
+  EXPECT_EQ(times.launches(), 3U);
+}
+
+TEST(Calibration, AMeasuredProgramHasAStepAndAFile) {
+  const config::RunConfig run = test::tiny_run();
+  const auto device = device::make_device("host");
+  const auto world = comm::make_single_world();
+  const MeasuredCosts costs = calibrate(*device, *world, {run});
+  EXPECT_FALSE(costs.empty());
+  const PlayedJob step = measured_step(costs, run);
+  EXPECT_FALSE(step.deadlock);
+  EXPECT_GT(step.seconds, 0);
+  EXPECT_DOUBLE_EQ(step.seconds, step.busy) << "one rank waits for nobody";
+  const std::string text = host_machine_file(costs, "", 1);
+  const ParameterFile file = parse_parameter_file(text, "cpu.yaml");
+  ASSERT_NE(file.measured, nullptr);
+  EXPECT_EQ(file.measured->kernels().size(), costs.kernels().size());
+  EXPECT_EQ(file.name, "cpu");
+}
+
+TEST(Calibration, ProgramsAreInBothTypesWithTheirVocabularies) {
+  for (const config::RunConfig& run : calibration_programs()) {
+    EXPECT_GT(run.model.padded_vocab_size, 0);
+    EXPECT_EQ(run.parallel.world_size, 1);
+  }
+}
+
+}  // namespace calibration_test
+}  // namespace mpitron::plan
